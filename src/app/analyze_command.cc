@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <set>
+
+#include "app/commands.h"
+#include "session/analyze.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kExamples = R"(Examples:
+  fathom analyze trace.json.gz                     report in trace.fathom/
+  fathom analyze trace.json.zst --out report       somewhere else
+  fathom analyze rank*.json.gz --out reports       one report for each trace
+  zcat trace.json.gz | fathom analyze -            from standard input
+  fathom analyze trace.json --steps 2:5            the steps 2, 3 and 4 only
+  fathom analyze trace.json --step-pattern 'decode*' --steps 0:8
+  fathom analyze trace.json --json | jq .gpu_timeline_ms
+
+The report holds perf_report_csvs/*.csv and summary.json. An earlier report is
+replaced as a whole; any other existing directory is refused.)";
+
+struct AnalyzeArguments {
+  std::vector<std::string> traces;
+  std::string out, steps;
+  std::string step_pattern{kProfilerSteps};
+  std::optional<int64_t> rank;
+  std::optional<int32_t> device;
+  bool include_unlinked = false, json = false, quiet = false, verbose = false;
+  size_t threads = 0;
+};
+
+// "2:5", "2:", ":5" or "3".
+std::optional<Scope::StepRange> parse_steps(std::string_view text) {
+  const auto number = [](std::string_view digits, size_t& value) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && end == digits.data() + digits.size();
+  };
+  Scope::StepRange range;
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) {
+    if (!number(text, range.begin) || range.begin == SIZE_MAX) return {};
+    range.end = range.begin + 1;
+    return range;
+  }
+  const std::string_view begin = text.substr(0, colon), end = text.substr(colon + 1);
+  if (!begin.empty() && !number(begin, range.begin)) return {};
+  if (!end.empty() && !number(end, range.end)) return {};
+  if (range.begin >= range.end) return {};
+  return range;
+}
+
+// One trace: --out is its report. Several: --out holds a report for each, named after the trace.
+std::vector<fs::path> report_directories(const AnalyzeArguments& arguments) {
+  std::vector<fs::path> directories;
+  std::set<fs::path> used;
+  for (const std::string& trace : arguments.traces) {
+    fs::path directory = default_report_directory(trace);
+    if (!arguments.out.empty()) {
+      directory = arguments.traces.size() == 1 ? fs::path(arguments.out)
+                                               : fs::path(arguments.out) / directory.filename();
+    }
+    // rank0/trace.json and rank1/trace.json in one --out.
+    const fs::path wanted = directory;
+    for (int n = 2; !used.insert(directory).second; ++n) {
+      directory = wanted.parent_path() / fmt::format("{}-{}.fathom", wanted.stem().string(), n);
+    }
+    directories.push_back(directory);
+  }
+  return directories;
+}
+
+class AnalyzeRun {
+ public:
+  AnalyzeRun(const AnalyzeArguments& arguments, const Terminal& terminal)
+      : arguments_(arguments), terminal_(terminal) {
+    scope_.step_pattern = arguments.step_pattern;
+    scope_.rank = arguments.rank;
+    scope_.device = arguments.device;
+    scope_.include_unlinked = arguments.include_unlinked;
+    if (!arguments.steps.empty()) scope_.steps = parse_steps(arguments.steps);
+  }
+
+  ExitCode run() {
+    bool failed = false;
+    const std::vector<fs::path> directories = report_directories(arguments_);
+    for (size_t i = 0; i < arguments_.traces.size(); ++i) {
+      const Status done = analyze_one(arguments_.traces[i], directories[i]);
+      if (done.ok()) continue;
+      complain(done.error().message);
+      failed = true;
+    }
+    if (!failed && reports_ == 0) {
+      complain(fmt::format("no trace of rank {} among the {} given", *arguments_.rank, arguments_.traces.size()));
+      failed = true;
+    }
+    return failed ? ExitCode::kFailed : ExitCode::kOk;
+  }
+
+ private:
+  Status analyze_one(const std::string& path, const fs::path& directory) {
+    Trace trace = TRY(open(path));
+    if (scope_.rank && trace.store.metadata().rank != scope_.rank) return Nothing{};
+    Analysis analysis = TRY(analyze(trace, scope_));
+    TRY(write_report(analysis, directory));
+    show(analysis.summary);
+    ++reports_;
+    return Nothing{};
+  }
+
+  Result<Trace> open(const std::string& path) const {
+    ProgressLine line("reading " + path, terminal_.error_is_terminal && !arguments_.quiet);
+    OpenOptions options;
+    options.threads = arguments_.threads;
+    options.progress = [&line](double fraction) { line.update(fraction); };
+    return open_trace(path, options);
+  }
+
+  void show(const Summary& summary) const {
+    if (arguments_.json) {
+      fmt::print("{}", summary_json(summary));
+    } else if (!arguments_.quiet) {
+      if (reports_ > 0) fmt::print("\n");
+      fmt::print("{}", summary_text(summary, {terminal_.color, arguments_.verbose, terminal_.width}));
+    }
+    std::fflush(stdout);
+  }
+
+  const AnalyzeArguments& arguments_;
+  const Terminal& terminal_;
+  Scope scope_;
+  size_t reports_ = 0;
+};
+
+}  // namespace
+
+void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
+  CLI::App* command = app.add_subcommand("analyze", "PyTorch profiler trace → performance report");
+  command->footer(kExamples);
+  auto a = std::make_shared<AnalyzeArguments>();
+  command->add_option("TRACE", a->traces, "Trace files (.json, .json.gz, .json.zst), or - for standard input")
+      ->required();
+  command->add_option("-o,--out", a->out, "Report directory (default: TRACE.fathom); for several traces, their parent");
+  command
+      ->add_option("--steps", a->steps, "Only the steps A to B-1, counted from 0 (A:B, A:, :B or A)")
+      ->check([](const std::string& text) {
+        return parse_steps(text) ? std::string() : "expected A:B with A < B, got " + text;
+      });
+  command->add_option("--step-pattern", a->step_pattern, "Annotations that are steps; * and ? match any")
+      ->capture_default_str();
+  command->add_option("--rank", a->rank, "Of several traces, only the one of this rank");
+  command->add_option("--device", a->device, "Only the work of this GPU");
+  command->add_flag("--include-unlinked", a->include_unlinked,
+                    "Count GPU work whose launch is not in the file in gpu_timeline too");
+  command->add_flag("--json", a->json, "Print the summary as JSON");
+  command->add_option("--threads", a->threads, "Threads that read (default: one per core)");
+  command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors");
+  command->add_flag("-v,--verbose", a->verbose, "Show every note on the input, with its first example");
+  command->callback([a, &terminal, &code] { code = AnalyzeRun(*a, terminal).run(); });
+}
+
+}  // namespace fathom

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "app/terminal.h"
+
+namespace fathom {
+
+// What a program reports to the shell.
+enum class ExitCode { kOk = 0, kFailed = 1, kUsage = 2 };
+
+// One line on standard error: "fathom: …".
+void complain(std::string_view message);
+
+// Each adds its subcommand with options, help and examples; the callback runs it and sets the code.
+void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+
+}  // namespace fathom

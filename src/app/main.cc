@@ -1,0 +1,35 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "app/commands.h"
+
+namespace fathom {
+
+void complain(std::string_view message) { fmt::print(stderr, "fathom: {}\n", message); }
+
+namespace {
+
+int run(int argc, char** argv) {
+  const Terminal terminal = Terminal::detect();
+  ExitCode code = ExitCode::kOk;
+  CLI::App app("Fathom tells the execution story of a GPU workload.", "fathom");
+  app.set_version_flag("--version", "fathom " FATHOM_VERSION);
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.require_subcommand(1);
+  app.footer("Try:\n  fathom analyze examples/llama-h200.json.gz\n  fathom analyze --help");
+  add_analyze_command(app, terminal, code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {  // CLI11's way to say it; stops here
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    complain(fmt::format("{}\nTry 'fathom --help' or 'fathom COMMAND --help'.", error.what()));
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  return static_cast<int>(code);
+}
+
+}  // namespace
+}  // namespace fathom
+
+int main(int argc, char** argv) { return fathom::run(argc, argv); }

@@ -1,0 +1,92 @@
+#include "base/byte_source.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/compressed_source.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kHeadSize = 4;  // enough to know gzip and zstd
+
+class FileSource : public ByteSource {
+ public:
+  FileSource(int fd, std::string name, int64_t size) : fd_(fd), name_(std::move(name)), size_(size) {}
+  ~FileSource() override {
+    if (fd_ != STDIN_FILENO) close(fd_);
+  }
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+
+  // The first bytes, without consuming them: what they say decides who reads the rest.
+  Result<std::span<const char>> peek() {
+    head_used_ = 0;
+    head_size_ = TRY(read_fd({head_, kHeadSize}));
+    return std::span<const char>(head_, head_size_);
+  }
+
+  Result<size_t> read(std::span<char> into) override {
+    const size_t from_head = std::min(into.size(), head_size_ - head_used_);
+    std::memcpy(into.data(), head_ + head_used_, from_head);
+    head_used_ += from_head;
+    return from_head + TRY(read_fd(into.subspan(from_head)));
+  }
+
+  double progress() const override {
+    return size_ > 0 ? std::min(1.0, static_cast<double>(consumed_) / static_cast<double>(size_)) : -1;
+  }
+
+ private:
+  Result<size_t> read_fd(std::span<char> into) {
+    size_t done = 0;
+    while (done < into.size()) {
+      const ssize_t n = ::read(fd_, into.data() + done, into.size() - done);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return Error{fmt::format("cannot read {}: {}", name_, std::strerror(errno))};
+      if (n == 0) break;
+      done += static_cast<size_t>(n);
+    }
+    consumed_ += static_cast<int64_t>(done);
+    return done;
+  }
+
+  int fd_;
+  std::string name_;
+  int64_t size_;
+  int64_t consumed_ = 0;
+  char head_[kHeadSize];
+  size_t head_size_ = 0, head_used_ = 0;
+};
+
+Result<std::unique_ptr<FileSource>> open_file(const std::string& path) {
+  if (path == "-") return std::make_unique<FileSource>(STDIN_FILENO, "standard input", -1);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Error{fmt::format("cannot open {}: {}", path, std::strerror(errno))};
+  struct stat status = {};
+  const bool known = fstat(fd, &status) == 0;
+  auto source = std::make_unique<FileSource>(
+      fd, path, known && S_ISREG(status.st_mode) ? static_cast<int64_t>(status.st_size) : -1);
+  if (known && S_ISDIR(status.st_mode)) {
+    return Error{fmt::format("{} is a directory; name the trace file in it", path)};
+  }
+  return source;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
+  std::unique_ptr<FileSource> file = TRY(open_file(path));
+  const std::span<const char> head = TRY(file->peek());
+  if (looks_like_gzip(head)) return gunzip(std::move(file));
+  if (looks_like_zstd(head)) return unzstd(std::move(file));
+  return std::unique_ptr<ByteSource>(std::move(file));
+}
+
+}  // namespace fathom

@@ -1,0 +1,155 @@
+#include "base/compressed_source.h"
+
+#include <isa-l/igzip_lib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace fathom {
+namespace {
+
+constexpr size_t kInputBuffer = 256 * 1024;
+constexpr size_t kMagicSize = 4;  // a member or frame is known by its first bytes: never split them
+
+// What gzip and zstd share: compressed bytes waiting to be decoded, refilled as they are used up.
+class CompressedSource : public ByteSource {
+ public:
+  explicit CompressedSource(std::unique_ptr<ByteSource> compressed)
+      : compressed_(std::move(compressed)), input_(kInputBuffer) {}
+
+  Result<size_t> read(std::span<char> into) override {
+    size_t done = 0;
+    while (done < into.size() && !finished_) {
+      if (end_ - begin_ < kMagicSize && !input_ended_) TRY(refill());
+      done += TRY(decode(into.subspan(done)));
+    }
+    return done;
+  }
+
+  bool truncated() const override { return truncated_; }
+  double progress() const override { return compressed_->progress(); }
+
+ protected:
+  // Decodes from the waiting input; must make progress or set finished_.
+  virtual Result<size_t> decode(std::span<char> into) = 0;
+
+  std::span<const char> waiting() const { return {input_.data() + begin_, end_ - begin_}; }
+  void used(size_t n) { begin_ += n; }
+  void stop(bool truncated) {
+    finished_ = true;
+    truncated_ = truncated;
+  }
+  bool input_ended() const { return input_ended_ && begin_ == end_; }
+
+ private:
+  Status refill() {
+    std::memmove(input_.data(), input_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    end_ += TRY(compressed_->read({input_.data() + end_, input_.size() - end_}));
+    input_ended_ = end_ < input_.size();
+    return Nothing{};
+  }
+
+  std::unique_ptr<ByteSource> compressed_;
+  std::vector<char> input_;
+  size_t begin_ = 0, end_ = 0;
+  bool input_ended_ = false, finished_ = false, truncated_ = false;
+};
+
+class GzipSource : public CompressedSource {
+ public:
+  explicit GzipSource(std::unique_ptr<ByteSource> compressed) : CompressedSource(std::move(compressed)) {
+    start_member();
+  }
+
+ protected:
+  Result<size_t> decode(std::span<char> into) override {
+    // A file may hold several members one after the other; anything else after one is padding.
+    if (state_->block_state == ISAL_BLOCK_FINISH) {
+      if (!looks_like_gzip(waiting())) {
+        stop(false);
+        return size_t{0};
+      }
+      start_member();
+    }
+    const std::span<const char> input = waiting();
+    state_->next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(input.data()));
+    state_->avail_in = static_cast<uint32_t>(input.size());
+    state_->next_out = reinterpret_cast<uint8_t*>(into.data());
+    state_->avail_out = static_cast<uint32_t>(std::min<size_t>(into.size(), UINT32_MAX));
+    const uint32_t asked = state_->avail_out;
+    const int code = isal_inflate(state_.get());
+    used(input.size() - state_->avail_in);
+    const size_t produced = asked - state_->avail_out;
+    // Damage in the middle ends the stream here: the bytes before it are good.
+    if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT) stop(true);
+    if (produced == 0 && input_ended() && state_->block_state != ISAL_BLOCK_FINISH) stop(true);
+    return produced;
+  }
+
+ private:
+  void start_member() {
+    isal_inflate_init(state_.get());
+    state_->crc_flag = IGZIP_GZIP;
+  }
+
+  std::unique_ptr<inflate_state> state_ = std::make_unique<inflate_state>();
+};
+
+class ZstdSource : public CompressedSource {
+ public:
+  explicit ZstdSource(std::unique_ptr<ByteSource> compressed)
+      : CompressedSource(std::move(compressed)), stream_(ZSTD_createDStream()) {}
+  ~ZstdSource() override { ZSTD_freeDStream(stream_); }
+  ZstdSource(const ZstdSource&) = delete;
+  ZstdSource& operator=(const ZstdSource&) = delete;
+
+ protected:
+  Result<size_t> decode(std::span<char> into) override {
+    const std::span<const char> input = waiting();
+    ZSTD_inBuffer in{input.data(), input.size(), 0};
+    ZSTD_outBuffer out{into.data(), into.size(), 0};
+    const size_t code = ZSTD_decompressStream(stream_, &out, &in);
+    used(in.pos);
+    if (ZSTD_isError(code)) {
+      stop(true);
+    } else if (in.pos > 0 || out.pos > 0) {
+      frame_complete_ = code == 0;
+    } else if (input_ended()) {
+      stop(!frame_complete_);
+    }
+    return out.pos;
+  }
+
+ private:
+  bool frame_complete_ = true;
+  ZSTD_DStream* stream_;
+};
+
+bool starts_with(std::span<const char> bytes, std::initializer_list<unsigned char> magic) {
+  if (bytes.size() < magic.size()) return false;
+  size_t i = 0;
+  for (unsigned char m : magic) {
+    if (static_cast<unsigned char>(bytes[i++]) != m) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool looks_like_gzip(std::span<const char> first_bytes) { return starts_with(first_bytes, {0x1f, 0x8b}); }
+bool looks_like_zstd(std::span<const char> first_bytes) {
+  return starts_with(first_bytes, {0x28, 0xb5, 0x2f, 0xfd});
+}
+
+std::unique_ptr<ByteSource> gunzip(std::unique_ptr<ByteSource> compressed) {
+  return std::make_unique<GzipSource>(std::move(compressed));
+}
+std::unique_ptr<ByteSource> unzstd(std::unique_ptr<ByteSource> compressed) {
+  return std::make_unique<ZstdSource>(std::move(compressed));
+}
+
+}  // namespace fathom

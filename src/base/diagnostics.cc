@@ -1,0 +1,82 @@
+#include "base/diagnostics.h"
+
+#include "base/check.h"
+
+namespace fathom {
+namespace {
+
+constexpr FlawText kFlaws[] = {
+    {Flaw::kTruncated, Severity::kDataLoss, "truncated",
+     "the file ends in the middle: what came before the break was read"},
+    {Flaw::kTextAfterEnd, Severity::kNotice, "text_after_end", "text after the end of the trace"},
+    {Flaw::kNotAnObject, Severity::kDataLoss, "not_an_object",
+     "entries of traceEvents that are no objects, skipped"},
+    {Flaw::kMalformedEvent, Severity::kDataLoss, "malformed_event",
+     "events with malformed JSON, skipped"},
+    {Flaw::kUnknownPhase, Severity::kDataLoss, "unknown_phase",
+     "events of a phase (ph) that profiler traces do not use, skipped"},
+    {Flaw::kMissingTime, Severity::kDataLoss, "missing_time",
+     "events without a readable time (ts), skipped"},
+    {Flaw::kNegativeDuration, Severity::kNotice, "negative_duration",
+     "events with a negative duration, taken as 0"},
+    {Flaw::kUnknownCategory, Severity::kInfo, "unknown_category",
+     "events of a category (cat) that no sheet uses, kept"},
+    {Flaw::kUnlinkedGpuEvent, Severity::kNotice, "unlinked_gpu_event",
+     "GPU events whose launch is not in the file"},
+    {Flaw::kPartialOverlap, Severity::kInfo, "partial_overlap",
+     "CPU events that partly overlap another on their thread, kept beside it"},
+    {Flaw::kAmbiguousCorrelation, Severity::kNotice, "ambiguous_correlation",
+     "GPU events with several launches of the same correlation, linked to the latest before them"},
+    {Flaw::kMetadataUnreadable, Severity::kNotice, "metadata_unreadable",
+     "the fields beside traceEvents could not be read"},
+};
+
+static_assert(std::size(kFlaws) == static_cast<size_t>(Flaw::kCount));
+
+}  // namespace
+
+std::string_view severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::kInfo: return "info";
+    case Severity::kNotice: return "notice";
+    case Severity::kDataLoss: return "data loss";
+    case Severity::kError: return "error";
+  }
+  return "";
+}
+
+const FlawText& describe(Flaw flaw) {
+  const FlawText& text = kFlaws[static_cast<size_t>(flaw)];
+  CHECK(text.flaw == flaw);
+  return text;
+}
+
+void Diagnostics::add(Flaw flaw, std::string_view example, int64_t count) {
+  Diagnostic& slot = slots_[static_cast<size_t>(flaw)];
+  slot.flaw = flaw;
+  if (slot.count == 0) slot.example = example;
+  slot.count += count;
+}
+
+void Diagnostics::merge(const Diagnostics& other) {
+  for (const Diagnostic& d : other.slots_) {
+    if (d.count > 0) add(d.flaw, d.example, d.count);
+  }
+}
+
+std::vector<Diagnostic> Diagnostics::all() const {
+  std::vector<Diagnostic> seen;
+  for (const Diagnostic& d : slots_) {
+    if (d.count > 0) seen.push_back(d);
+  }
+  return seen;
+}
+
+int64_t Diagnostics::count(Flaw flaw) const { return slots_[static_cast<size_t>(flaw)].count; }
+
+int64_t Diagnostics::skipped_events() const {
+  return count(Flaw::kNotAnObject) + count(Flaw::kMalformedEvent) + count(Flaw::kUnknownPhase) +
+         count(Flaw::kMissingTime);
+}
+
+}  // namespace fathom

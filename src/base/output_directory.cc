@@ -1,0 +1,101 @@
+#include "base/output_directory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Says that a directory is ours to replace.
+constexpr const char* kMarker = ".fathom-report";
+
+Error failed(std::string_view what, const fs::path& path, int code) {
+  return Error{fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(code))};
+}
+
+Status write_all(int fd, std::string_view content, const fs::path& path) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failed("write", path, errno);
+    content.remove_prefix(static_cast<size_t>(n));
+  }
+  return Nothing{};
+}
+
+}  // namespace
+
+OutputDirectory::OutputDirectory(fs::path final_path, fs::path staging)
+    : final_path_(std::move(final_path)), staging_(std::move(staging)) {}
+
+OutputDirectory::OutputDirectory(OutputDirectory&& other) noexcept
+    : final_path_(std::move(other.final_path_)), staging_(std::move(other.staging_)) {
+  other.staging_.clear();
+}
+
+OutputDirectory::~OutputDirectory() {
+  std::error_code ignored;
+  if (!staging_.empty()) fs::remove_all(staging_, ignored);
+}
+
+Result<OutputDirectory> OutputDirectory::create(const fs::path& path) {
+  // "report/" names the same place as "report"; the staging directory must be its sibling.
+  const fs::path final_path = path.has_filename() ? path : path.parent_path();
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(final_path, error);
+  if (fs::exists(status) && !fs::exists(final_path / kMarker, error)) {
+    return Error{fmt::format("{} exists and is no Fathom report; choose another place with --out",
+                             final_path.string())};
+  }
+  if (final_path.has_parent_path() && !fs::create_directories(final_path.parent_path(), error) && error) {
+    return failed("make the directory", final_path.parent_path(), error.value());
+  }
+  const fs::path staging = fmt::format("{}.tmp-{}", final_path.string(), getpid());
+  if (!fs::create_directory(staging, error)) {
+    return Error{fmt::format("cannot write beside {}: {}; choose another place with --out",
+                             final_path.string(), error ? error.message() : "left by another run")};
+  }
+  OutputDirectory directory(final_path, staging);
+  TRY(directory.write_file(kMarker, "Made by fathom; the next report replaces this directory.\n"));
+  return directory;
+}
+
+Status OutputDirectory::write_file(const fs::path& name, std::string_view content) {
+  const fs::path path = staging_ / name;
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) return failed("make the directory", path.parent_path(), error.value());
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return failed("write", path, errno);
+  Status written = write_all(fd, content, path);
+  // A full disk may speak up only when the file is closed.
+  if (close(fd) != 0 && written.ok()) return failed("write", path, errno);
+  return written;
+}
+
+Status OutputDirectory::commit() {
+  std::error_code error;
+  if (fs::exists(final_path_, error)) {
+    // Swap, so that at every moment a whole report stands there; the old one goes with the staging
+    // name. File systems without the swap get two renames.
+    if (renameat2(AT_FDCWD, staging_.c_str(), AT_FDCWD, final_path_.c_str(), RENAME_EXCHANGE) == 0) {
+      fs::remove_all(staging_, error);
+      staging_.clear();
+      return Nothing{};
+    }
+    fs::remove_all(final_path_, error);
+  }
+  fs::rename(staging_, final_path_, error);
+  if (error) return failed("write", final_path_, error.value());
+  staging_.clear();
+  return Nothing{};
+}
+
+}  // namespace fathom

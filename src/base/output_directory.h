@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace fathom {
+
+// A report directory that appears whole or not at all: files are written into a directory beside it,
+// which takes its place on commit(). Without a commit nothing remains.
+class OutputDirectory {
+ public:
+  // Refuses a path that exists and is no earlier report of ours.
+  static Result<OutputDirectory> create(const std::filesystem::path& path);
+
+  OutputDirectory(OutputDirectory&& other) noexcept;
+  OutputDirectory& operator=(OutputDirectory&&) = delete;
+  ~OutputDirectory();
+
+  // Makes the folders that the name needs.
+  Status write_file(const std::filesystem::path& name, std::string_view content);
+  Status commit();
+
+ private:
+  OutputDirectory(std::filesystem::path final_path, std::filesystem::path staging);
+
+  std::filesystem::path final_path_;
+  std::filesystem::path staging_;
+};
+
+}  // namespace fathom

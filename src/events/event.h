@@ -1,0 +1,118 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/string_pool.h"
+#include "base/strong_id.h"
+#include "base/units.h"
+
+namespace fathom {
+
+// An event's position in the file, from 0: the number that sheets print as UID.
+using EventId = StrongId<struct EventTag>;
+using TrackId = StrongId<struct TrackTag>;
+using ArgsId = StrongId<struct ArgsTag>;
+
+enum class EventKind : uint8_t {
+  kOther,  // kept, used by no sheet
+  kCpuOp,
+  kRuntime,  // cudaLaunchKernel, hipMemcpyAsync, …
+  kDriver,
+  kKernel,
+  kMemcpy,
+  kMemset,
+  kPython,
+  kAnnotation,
+  kGpuAnnotation,
+  kInstant,
+  kCounter,
+  kFlowStart,
+  kFlowEnd,
+  kMetadata,
+  kSkipped,  // keeps the positions of the others; its reason is in the diagnostics
+};
+
+constexpr bool is_gpu_work(EventKind kind) {
+  return kind == EventKind::kKernel || kind == EventKind::kMemcpy || kind == EventKind::kMemset;
+}
+constexpr bool is_launch(EventKind kind) {
+  return kind == EventKind::kRuntime || kind == EventKind::kDriver;
+}
+constexpr bool is_host_call(EventKind kind) { return kind == EventKind::kCpuOp || is_launch(kind); }
+
+// What an operator was called with, each field the trace's own JSON without its white space.
+// An absent field has an invalid id. Interned: equal arguments have equal ids.
+struct Args {
+  StringId dims, types, strides, concrete;
+
+  bool operator==(const Args&) const = default;
+};
+
+// A thread, or a stream of a device.
+struct Track {
+  StringId pid, tid;
+  StringId process_name, process_label, thread_name;  // invalid where the trace has none
+};
+
+// What ties a launch to the work it put on the GPU. Old traces have no correlation and use the
+// external id; the two are different number spaces.
+struct LaunchKey {
+  int64_t id = 0;
+  bool external = false;
+
+  auto operator<=>(const LaunchKey&) const = default;
+};
+
+struct Dim3 {
+  int64_t x = 0, y = 0, z = 0;
+};
+
+struct GpuWork {
+  std::optional<LaunchKey> key;
+  std::optional<int32_t> device;
+  std::optional<int64_t> stream;
+  std::optional<int32_t> context, registers, shared_memory;
+  std::optional<int64_t> bytes;
+  std::optional<Dim3> grid, block;
+};
+
+struct LaunchCall {
+  std::optional<LaunchKey> key;
+};
+
+struct AutogradFacts {
+  int64_t sequence = 0;
+  int64_t forward_thread = 0;  // PyTorch's own thread number; 0 on forward ops
+};
+
+struct PythonFrame {
+  std::optional<int64_t> id, parent, module;
+};
+
+// On the kernel, and on the record_param_comms op that asked for it.
+struct Collective {
+  EventId event;
+  StringId name, dtype, group_name, group_description, group_ranks, in_split, out_split;
+  std::optional<int64_t> group_size, in_elements, out_elements, rank, sequence;
+};
+
+struct GpuProperties {
+  int64_t id = 0;
+  std::string name;
+  std::optional<int64_t> multiprocessors, memory_bytes, compute_major, compute_minor;
+};
+
+// What stands in the file beside the events.
+struct TraceMetadata {
+  std::vector<GpuProperties> gpus;
+  std::optional<int64_t> rank, world_size;
+  std::string distributed_backend;
+  std::optional<int64_t> cuda_runtime_version, hip_runtime_version;
+  std::optional<Nanos> base_time;
+  std::string trace_name;
+};
+
+}  // namespace fathom

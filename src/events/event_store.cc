@@ -1,0 +1,187 @@
+#include "events/event_store.h"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+constexpr uint32_t kNoDetail = UINT32_MAX;
+
+template <typename T>
+void append_to(std::vector<T>& into, const std::vector<T>& from) {
+  into.insert(into.end(), from.begin(), from.end());
+}
+
+// Numbers of a piece's table translated to the whole's.
+template <typename Id>
+struct Renumbering {
+  std::vector<Id> to;
+  Id operator()(Id id) const { return id.valid() ? to[id.index] : id; }
+};
+
+}  // namespace
+
+const AutogradFacts* EventStore::autograd(EventId e) const {
+  const uint32_t detail = columns_.detail[e.index];
+  if (kind(e) != EventKind::kCpuOp || detail == kNoDetail) return nullptr;
+  return &columns_.autograd[detail];
+}
+
+const Collective* EventStore::collective(EventId e) const {
+  const auto& all = columns_.collectives;
+  auto found = std::ranges::lower_bound(all, e, {}, &Collective::event);
+  return found != all.end() && found->event == e ? &*found : nullptr;
+}
+
+size_t EventStoreBuilder::ArgsHash::operator()(const Args& args) const {
+  uint64_t hash = 0;
+  for (StringId id : {args.dims, args.types, args.strides, args.concrete}) {
+    hash = (hash ^ id.index) * 0x9e3779b97f4a7c15ull;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+TrackId EventStoreBuilder::intern_track(StringId pid, StringId tid) {
+  const uint64_t key = uint64_t{pid.index} << 32 | tid.index;
+  auto [found, is_new] = track_ids_.try_emplace(key, TrackId(columns_.tracks.size()));
+  if (is_new) columns_.tracks.push_back({pid, tid, {}, {}, {}});
+  return found->second;
+}
+
+ArgsId EventStoreBuilder::intern_args(const Args& args) {
+  auto [found, is_new] = args_ids_.try_emplace(args, ArgsId(columns_.unique_args.size()));
+  if (is_new) columns_.unique_args.push_back(args);
+  return found->second;
+}
+
+EventId EventStoreBuilder::add(const Common& event) {
+  const EventId id(columns_.kind.size());
+  columns_.kind.push_back(event.kind);
+  columns_.start.push_back(event.start);
+  columns_.duration.push_back(event.duration);
+  columns_.name.push_back(event.name);
+  columns_.track.push_back(event.track);
+  columns_.args.push_back(event.args);
+  columns_.detail.push_back(kNoDetail);
+  return id;
+}
+
+EventId EventStoreBuilder::add(const Common& event, const GpuWork& work) {
+  const EventId id = add(event);
+  columns_.detail.back() = static_cast<uint32_t>(columns_.gpu_work.size());
+  columns_.gpu_work.push_back(work);
+  return id;
+}
+
+EventId EventStoreBuilder::add(const Common& event, const LaunchCall& call) {
+  const EventId id = add(event);
+  columns_.detail.back() = static_cast<uint32_t>(columns_.launches.size());
+  columns_.launches.push_back(call);
+  return id;
+}
+
+EventId EventStoreBuilder::add(const Common& event, const AutogradFacts& facts) {
+  const EventId id = add(event);
+  columns_.detail.back() = static_cast<uint32_t>(columns_.autograd.size());
+  columns_.autograd.push_back(facts);
+  return id;
+}
+
+EventId EventStoreBuilder::add(const Common& event, const PythonFrame& frame) {
+  const EventId id = add(event);
+  columns_.detail.back() = static_cast<uint32_t>(columns_.frames.size());
+  columns_.frames.push_back(frame);
+  return id;
+}
+
+EventId EventStoreBuilder::add_flow(const Common& event, int64_t flow_id) {
+  const EventId id = add(event);
+  columns_.detail.back() = static_cast<uint32_t>(columns_.flow_ids.size());
+  columns_.flow_ids.push_back(flow_id);
+  return id;
+}
+
+void EventStoreBuilder::append(EventStoreBuilder&& piece) {
+  const EventColumns& from = piece.columns_;
+
+  Renumbering<StringId> strings;
+  strings.to.reserve(from.strings.size());
+  for (size_t i = 0; i < from.strings.size(); ++i) {
+    strings.to.push_back(intern(from.strings.text(StringId(i))));
+  }
+  Renumbering<TrackId> tracks;
+  for (const Track& track : from.tracks) {
+    tracks.to.push_back(intern_track(strings(track.pid), strings(track.tid)));
+  }
+  Renumbering<ArgsId> args;
+  for (const Args& a : from.unique_args) {
+    args.to.push_back(intern_args(
+        {strings(a.dims), strings(a.types), strings(a.strides), strings(a.concrete)}));
+  }
+
+  const auto base = static_cast<uint32_t>(columns_.kind.size());
+  const auto base_of = [this](EventKind kind) -> size_t {
+    if (is_gpu_work(kind)) return columns_.gpu_work.size();
+    if (is_launch(kind)) return columns_.launches.size();
+    if (kind == EventKind::kCpuOp) return columns_.autograd.size();
+    if (kind == EventKind::kPython) return columns_.frames.size();
+    return columns_.flow_ids.size();
+  };
+  for (size_t i = 0; i < from.kind.size(); ++i) {
+    columns_.name.push_back(strings(from.name[i]));
+    columns_.track.push_back(tracks(from.track[i]));
+    columns_.args.push_back(args(from.args[i]));
+    const uint32_t detail = from.detail[i];
+    columns_.detail.push_back(
+        detail == kNoDetail ? detail : detail + static_cast<uint32_t>(base_of(from.kind[i])));
+  }
+  append_to(columns_.kind, from.kind);
+  append_to(columns_.start, from.start);
+  append_to(columns_.duration, from.duration);
+  append_to(columns_.gpu_work, from.gpu_work);
+  append_to(columns_.launches, from.launches);
+  append_to(columns_.autograd, from.autograd);
+  append_to(columns_.frames, from.frames);
+  append_to(columns_.flow_ids, from.flow_ids);
+
+  for (Collective c : from.collectives) {
+    c.event.index += base;
+    for (StringId* id : {&c.name, &c.dtype, &c.group_name, &c.group_description, &c.group_ranks,
+                         &c.in_split, &c.out_split}) {
+      *id = strings(*id);
+    }
+    columns_.collectives.push_back(c);
+  }
+  const auto append_names = [&](std::vector<TrackName>& into, const std::vector<TrackName>& names) {
+    for (const TrackName& n : names) into.push_back({tracks(n.track), strings(n.name)});
+  };
+  append_names(process_names_, piece.process_names_);
+  append_names(process_labels_, piece.process_labels_);
+  append_names(thread_names_, piece.thread_names_);
+  diagnostics_.merge(piece.diagnostics_);
+}
+
+void EventStoreBuilder::apply_names() {
+  // The last name given wins; a process's name holds for all its threads.
+  std::unordered_map<StringId, StringId> names, labels;
+  for (const TrackName& n : process_names_) names[columns_.tracks[n.track.index].pid] = n.name;
+  for (const TrackName& n : process_labels_) labels[columns_.tracks[n.track.index].pid] = n.name;
+  for (const TrackName& n : thread_names_) columns_.tracks[n.track.index].thread_name = n.name;
+  for (Track& track : columns_.tracks) {
+    if (auto name = names.find(track.pid); name != names.end()) track.process_name = name->second;
+    if (auto label = labels.find(track.pid); label != labels.end()) track.process_label = label->second;
+  }
+}
+
+EventStore EventStoreBuilder::seal(TraceMetadata metadata, int64_t input_bytes) && {
+  apply_names();
+  EventStore store;
+  store.columns_ = std::move(columns_);
+  store.metadata_ = std::move(metadata);
+  store.diagnostics_ = std::move(diagnostics_);
+  store.input_bytes_ = input_bytes;
+  return store;
+}
+
+}  // namespace fathom

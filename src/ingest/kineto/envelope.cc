@@ -1,0 +1,58 @@
+#define SIMDJSON_EXCEPTIONS 0
+#include "ingest/kineto/envelope.h"
+
+#include <simdjson.h>
+
+namespace fathom::kineto {
+namespace {
+
+namespace dom = simdjson::dom;
+
+std::optional<int64_t> integer(dom::object object, std::string_view key) {
+  int64_t value = 0;
+  if (object.at_key(key).get(value)) return {};
+  return value;
+}
+
+std::string text(dom::object object, std::string_view key) {
+  std::string_view value;
+  if (object.at_key(key).get(value)) return {};
+  return std::string(value);
+}
+
+std::vector<GpuProperties> gpus(dom::object top) {
+  std::vector<GpuProperties> all;
+  dom::array list;
+  if (top.at_key("deviceProperties").get(list)) return all;
+  for (dom::element element : list) {
+    dom::object gpu;
+    if (element.get(gpu)) continue;
+    all.push_back({integer(gpu, "id").value_or(static_cast<int64_t>(all.size())), text(gpu, "name"),
+                   integer(gpu, "numSms"), integer(gpu, "totalGlobalMem"),
+                   integer(gpu, "computeMajor"), integer(gpu, "computeMinor")});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<TraceMetadata> parse_envelope(const std::string& json) {
+  dom::parser parser;
+  dom::object top;
+  if (parser.parse(json).get(top)) return {};
+  TraceMetadata metadata;
+  metadata.gpus = gpus(top);
+  metadata.cuda_runtime_version = integer(top, "cuda_runtime_version");
+  metadata.hip_runtime_version = integer(top, "hip_runtime_version");
+  if (auto base = integer(top, "baseTimeNanoseconds")) metadata.base_time = Nanos{*base};
+  metadata.trace_name = text(top, "traceName");
+  dom::object distributed;
+  if (!top.at_key("distributedInfo").get(distributed)) {
+    metadata.rank = integer(distributed, "rank");
+    metadata.world_size = integer(distributed, "world_size");
+    metadata.distributed_backend = text(distributed, "backend");
+  }
+  return metadata;
+}
+
+}  // namespace fathom::kineto

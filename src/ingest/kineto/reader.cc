@@ -1,0 +1,54 @@
+#include "ingest/kineto/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/worker_pool.h"
+#include "ingest/kineto/envelope.h"
+#include "ingest/kineto/event_parser.h"
+
+namespace fathom::kineto {
+namespace {
+
+TraceMetadata read_metadata(const ChunkSplitter& splitter, Diagnostics& diagnostics) {
+  if (splitter.envelope().empty()) return {};  // a bare list
+  if (auto metadata = parse_envelope(splitter.envelope())) return *metadata;
+  if (!splitter.truncated()) diagnostics.add(Flaw::kMetadataUnreadable);
+  return parse_envelope(splitter.envelope_head()).value_or(TraceMetadata{});
+}
+
+Error no_trace(const std::string& path, const ChunkSplitter& splitter) {
+  if (splitter.bytes_read() == 0) return Error{fmt::format("{} is empty", path)};
+  return Error{fmt::format(
+      "{} is no profiler trace: {}; expected the JSON that torch.profiler's export_chrome_trace writes",
+      path, splitter.truncated() ? "it ends before any traceEvents" : "it has no traceEvents")};
+}
+
+}  // namespace
+
+Result<EventStore> read_trace(const std::string& path, const ReadOptions& options) {
+  std::unique_ptr<ByteSource> source = TRY(open_source(path));
+  ChunkSplitter splitter(*source, options.chunk_size);
+  EventStoreBuilder builder;
+  const size_t threads =
+      options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  WorkerPool pool(threads);
+  const Status read = run_in_order<EventChunk>(
+      pool, [&] { return splitter.next(); },
+      [](EventChunk chunk) { return parse_chunk(chunk); },
+      [&](EventStoreBuilder piece) {
+        builder.append(std::move(piece));
+        if (options.progress) options.progress(source->progress());
+      });
+  const std::string shown = path == "-" ? "standard input" : path;
+  if (!read.ok()) return Error{fmt::format("cannot read {}: {}", shown, read.error().message)};
+  if (!splitter.found_events()) return no_trace(shown, splitter);
+  TraceMetadata metadata = read_metadata(splitter, builder.diagnostics());
+  if (splitter.truncated()) builder.diagnostics().add(Flaw::kTruncated);
+  if (splitter.text_after_end()) builder.diagnostics().add(Flaw::kTextAfterEnd);
+  return std::move(builder).seal(std::move(metadata), splitter.bytes_read());
+}
+
+}  // namespace fathom::kineto

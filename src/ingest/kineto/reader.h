@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "base/progress.h"
+#include "base/result.h"
+#include "events/event_store.h"
+#include "ingest/kineto/chunk_splitter.h"
+
+namespace fathom::kineto {
+
+struct ReadOptions {
+  size_t threads = 0;  // 0: as many as the machine has
+  size_t chunk_size = ChunkSplitter::kDefaultChunk;
+  ProgressCallback progress;
+};
+
+// A PyTorch profiler trace: JSON, plain or compressed; "-" is standard input.
+Result<EventStore> read_trace(const std::string& path, const ReadOptions& options = {});
+
+}  // namespace fathom::kineto

@@ -1,0 +1,42 @@
+#include "report/csv.h"
+
+namespace fathom {
+namespace {
+
+void append_field(std::string& out, std::string_view field) {
+  if (field.find_first_of(",\"\n\r") == std::string_view::npos) {
+    out += field;
+    return;
+  }
+  out += '"';
+  for (const char c : field) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+}  // namespace
+
+std::string to_csv(const Table& table) {
+  std::string out;
+  for (const Column& column : table.columns()) {
+    if (&column != &table.columns().front()) out += ',';
+    append_field(out, column.name());
+  }
+  out += '\n';
+  for (size_t row = 0; row < table.rows(); ++row) {
+    for (const Column& column : table.columns()) {
+      if (&column != &table.columns().front()) out += ',';
+      if (column.is_text() && column.known(row)) {
+        append_field(out, column.text(row));
+      } else {
+        out += column.cell(row);
+      }
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace fathom

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "base/table.h"
+
+namespace fathom {
+
+// RFC 4180 with line feeds: header, then a line for each row; an unknown cell is empty.
+std::string to_csv(const Table& table);
+
+}  // namespace fathom

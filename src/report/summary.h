@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "sheets/sheets.h"
+
+namespace fathom {
+
+// What a report says first: the screen, summary.json and `--json` all show this.
+struct Summary {
+  struct Op {
+    std::string name, category;
+    int64_t calls = 0;
+    double gpu_millis = 0, share_percent = 0;
+  };
+  struct Unlinked {
+    int64_t events = 0;
+    Nanos time;           // the sum of their durations
+    double of_gpu = 0;    // share of all GPU events' durations
+    bool included = false;
+  };
+
+  std::string trace;    // the file's name, as given
+  std::string gpu;      // "NVIDIA H200", "8 × AMD Instinct MI300X"; empty: the trace does not say
+  std::string runtime;  // "CUDA 13.0"; likewise
+  std::optional<int64_t> rank, world_size;
+  int64_t events = 0, gpu_events = 0, skipped_events = 0;
+  int64_t input_bytes = 0;
+  std::vector<std::string> steps;  // names in the order of time
+  GpuTimeline timeline;
+  Unlinked unlinked;
+  std::vector<Op> ops;  // by GPU time, all of them
+  std::vector<Diagnostic> diagnostics;
+  std::string report;  // the directory
+  std::vector<std::string> files;
+};
+
+std::string summary_json(const Summary& summary);
+
+struct TerminalStyle {
+  bool color = false;
+  bool verbose = false;  // every diagnostic with its first example
+  size_t width = 100;
+};
+std::string summary_text(const Summary& summary, const TerminalStyle& style);
+
+}  // namespace fathom

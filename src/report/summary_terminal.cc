@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/screen_text.h"
+#include "report/summary.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kTopOps = 10;
+constexpr size_t kBarWidth = 20;
+constexpr size_t kNumbersWidth = 14 + 9 + 11 + 9;  // category, calls, ms, share
+
+class Screen {
+ public:
+  explicit Screen(const TerminalStyle& style) : style_(style) {}
+
+  std::string bold(std::string_view text) const { return styled("1", text); }
+  std::string dim(std::string_view text) const { return styled("2", text); }
+  std::string warn(std::string_view text) const { return styled("33", text); }
+  void line(std::string_view text) { (out_ += text) += '\n'; }
+  // A line whose first word names it.
+  void entry(std::string_view label, std::string_view text) {
+    line(bold(fit_left(label, 8)) + std::string(text));
+  }
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string styled(std::string_view code, std::string_view text) const {
+    return style_.color ? fmt::format("\033[{}m{}\033[0m", code, text) : std::string(text);
+  }
+
+  const TerminalStyle& style_;
+  std::string out_;
+};
+
+// Eighths of a character, so that a small share is still seen.
+std::string bar(double share) {
+  static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto eighths = static_cast<size_t>(std::clamp(share, 0.0, 1.0) * kBarWidth * 8 + 0.5);
+  std::string out;
+  for (size_t i = 0; i < eighths / 8; ++i) out += "█";
+  out += kEighths[eighths % 8];
+  const size_t used = eighths / 8 + (eighths % 8 != 0);
+  return out + std::string(kBarWidth - used, ' ');
+}
+
+std::string headline(const Summary& s) {
+  std::string text;
+  const auto add = [&text](std::string_view part) {
+    if (part.empty()) return;
+    if (!text.empty()) text += " · ";
+    text += part;
+  };
+  add(screen_safe(s.gpu));
+  add(s.runtime);
+  if (s.rank) {
+    add(s.world_size ? fmt::format("rank {} of {}", *s.rank, *s.world_size) : fmt::format("rank {}", *s.rank));
+  }
+  add(fmt::format("{} events", with_thousands(s.events)));
+  add(fmt::format("{:.1f} ms", s.timeline.total.millis()));
+  return text;
+}
+
+void show_timeline(Screen& screen, const GpuTimeline& t) {
+  if (t.total == Nanos{}) {
+    screen.entry("GPU", "no GPU work in this scope");
+    return;
+  }
+  const auto percent = [&t](Nanos part) { return ratio(part, t.total) * 100; };
+  screen.entry("GPU", fmt::format("{} {:.1f} % busy    compute {:.1f}   exposed comm {:.1f}   copies {:.1f}   idle {:.1f}",
+                                  bar(ratio(t.busy, t.total)), percent(t.busy), percent(t.computation),
+                                  percent(t.exposed_communication), percent(t.exposed_copies), percent(t.idle)));
+}
+
+void show_ops(Screen& screen, const Summary& s, size_t width) {
+  if (s.ops.empty()) return;
+  const size_t name_width = std::clamp<size_t>(width - std::min(width, kNumbersWidth + 2), 20, 60);
+  const auto row = [&](std::string_view name, std::string_view category, std::string_view calls,
+                       std::string_view millis, std::string_view share) {
+    return fmt::format("{}{} {:>8} {:>10} {:>8}", fit_left(name, name_width), fit_left(category, 14), calls, millis, share);
+  };
+  screen.line(screen.bold(row("Top ops", "category", "calls", "GPU ms", "share")));
+  const size_t shown = std::min(s.ops.size(), kTopOps);
+  for (size_t i = 0; i < shown; ++i) {
+    const Summary::Op& op = s.ops[i];
+    screen.line(row("  " + screen_safe(op.name), op.category, with_thousands(op.calls),
+                    fmt::format("{:.2f}", op.gpu_millis), fmt::format("{:.1f} %", op.share_percent)));
+  }
+  if (s.ops.size() > shown) {
+    double millis = 0, share = 0;
+    int64_t calls = 0;
+    for (size_t i = shown; i < s.ops.size(); ++i) {
+      millis += s.ops[i].gpu_millis;
+      share += s.ops[i].share_percent;
+      calls += s.ops[i].calls;
+    }
+    screen.line(screen.dim(row(fmt::format("  {} more", s.ops.size() - shown), "", with_thousands(calls),
+                               fmt::format("{:.2f}", millis), fmt::format("{:.1f} %", share))));
+  }
+}
+
+std::string link_note(const Summary& s) {
+  const Summary::Unlinked& u = s.unlinked;
+  if (s.gpu_events == 0) return "the trace holds no GPU events";
+  if (u.events == 0) return "every GPU event has its launch";
+  return fmt::format("{} of {} GPU events ({:.1f} % of GPU time) have no launch in the file: {}",
+                     with_thousands(u.events), with_thousands(s.gpu_events), u.of_gpu * 100,
+                     u.included ? "counted in the timeline" : "left out; --include-unlinked counts them");
+}
+
+void show_notes(Screen& screen, const Summary& s, bool verbose) {
+  const std::string skipped = fmt::format("{} events skipped", with_thousands(s.skipped_events));
+  if (s.unlinked.events == 0) {
+    screen.entry("Notes", link_note(s) + "; " + skipped);
+  } else {
+    screen.entry("Notes", screen.warn(link_note(s)));
+    screen.entry("", skipped);
+  }
+  for (const Diagnostic& d : s.diagnostics) {
+    if (d.flaw == Flaw::kUnlinkedGpuEvent) continue;
+    const FlawText& flaw = describe(d.flaw);
+    if (flaw.severity == Severity::kInfo && !verbose) continue;
+    std::string text = fmt::format("{}: {}", severity_name(flaw.severity), flaw.text);
+    if (d.count > 1) text += fmt::format(" ({})", with_thousands(d.count));
+    if (verbose && !d.example.empty()) text += fmt::format("; first: {}", screen_safe(d.example));
+    screen.entry("", flaw.severity >= Severity::kDataLoss ? screen.warn(text) : text);
+  }
+}
+
+}  // namespace
+
+std::string summary_text(const Summary& s, const TerminalStyle& style) {
+  Screen screen(style);
+  screen.line(fmt::format("{}   {}", screen.bold(screen_safe(s.trace)), headline(s)));
+  show_timeline(screen, s.timeline);
+  if (!s.steps.empty()) {
+    screen.entry("Steps", s.steps.size() == 1
+                              ? fmt::format("1   {}", screen_safe(s.steps.front()))
+                              : fmt::format("{}   {} … {}", s.steps.size(), screen_safe(s.steps.front()),
+                                            screen_safe(s.steps.back())));
+  }
+  show_ops(screen, s, style.width);
+  show_notes(screen, s, style.verbose);
+  if (!s.report.empty()) {
+    screen.entry("Report", fmt::format("{}/  ({})", screen_safe(s.report), "perf_report_csvs/, summary.json"));
+  }
+  return screen.take();
+}
+
+}  // namespace fathom

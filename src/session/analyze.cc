@@ -1,0 +1,141 @@
+#include "session/analyze.h"
+
+#include <fmt/format.h>
+
+#include "base/output_directory.h"
+#include "report/csv.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "8 × AMD Instinct MI300X"; different GPUs are listed.
+std::string gpu_names(const std::vector<GpuProperties>& gpus) {
+  std::vector<std::pair<std::string, int>> counts;
+  for (const GpuProperties& gpu : gpus) {
+    if (gpu.name.empty()) continue;
+    if (counts.empty() || counts.back().first != gpu.name) counts.emplace_back(gpu.name, 0);
+    ++counts.back().second;
+  }
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    if (!text.empty()) text += ", ";
+    text += count > 1 ? fmt::format("{} × {}", count, name) : name;
+  }
+  return text;
+}
+
+std::string runtime_name(const TraceMetadata& metadata) {
+  // 13000 is CUDA 13.0; 60443483 is HIP 6.4.43483.
+  if (auto v = metadata.cuda_runtime_version) return fmt::format("CUDA {}.{}", *v / 1000, *v % 1000 / 10);
+  if (auto v = metadata.hip_runtime_version) return fmt::format("HIP {}.{}", *v / 10000000, *v / 100000 % 100);
+  return {};
+}
+
+Summary::Unlinked measure_unlinked(const SheetInput& input) {
+  Summary::Unlinked unlinked;
+  Nanos all;
+  for (EventId e : input.selection.linked()) all += input.store.duration(e);
+  for (EventId e : input.selection.unlinked()) unlinked.time += input.store.duration(e);
+  all += unlinked.time;
+  unlinked.events = static_cast<int64_t>(input.selection.unlinked().size());
+  unlinked.of_gpu = ratio(unlinked.time, all);
+  unlinked.included = input.scope.include_unlinked;
+  return unlinked;
+}
+
+const Column& column(const Table& table, std::string_view name) {
+  for (const Column& c : table.columns()) {
+    if (c.name() == name) return c;
+  }
+  CHECK(false);
+}
+
+// The summary reads the sheet, so that the two cannot disagree.
+std::vector<Summary::Op> summarize_ops(const Table& ops_summary) {
+  std::vector<Summary::Op> ops;
+  for (size_t row = 0; row < ops_summary.rows(); ++row) {
+    std::string categories(column(ops_summary, "Categories").text(row));  // ['GEMM']
+    std::erase_if(categories, [](char c) { return c == '[' || c == ']' || c == '\''; });
+    ops.push_back({std::string(column(ops_summary, "name").text(row)), std::move(categories),
+                   static_cast<int64_t>(column(ops_summary, "Count").number(row)),
+                   column(ops_summary, "total_direct_kernel_time_ms").number(row),
+                   column(ops_summary, "Percentage (%)").number(row)});
+  }
+  return ops;
+}
+
+Summary summarize_trace(const Trace& trace, const SheetInput& input) {
+  const EventStore& store = trace.store;
+  Summary s;
+  s.trace = trace.path == "-" ? "standard input" : fs::path(trace.path).filename().string();
+  s.gpu = gpu_names(store.metadata().gpus);
+  s.runtime = runtime_name(store.metadata());
+  s.rank = store.metadata().rank;
+  s.world_size = store.metadata().world_size;
+  s.events = static_cast<int64_t>(store.size());
+  s.gpu_events = static_cast<int64_t>(input.selection.linked().size() + input.selection.unlinked().size());
+  s.input_bytes = store.input_bytes();
+  const Steps steps(store, EventKind::kAnnotation, input.scope.step_pattern);
+  for (const Step& step : steps.all()) s.steps.emplace_back(store.name(step.annotation));
+  s.timeline = measure_timeline(input);
+  s.unlinked = measure_unlinked(input);
+  Diagnostics diagnostics = store.diagnostics();
+  diagnostics.merge(trace.tree.diagnostics());
+  s.skipped_events = diagnostics.skipped_events();
+  s.diagnostics = diagnostics.all();
+  return s;
+}
+
+Status check_scope(const Trace& trace, const Scope& scope) {
+  if (!scope.steps) return Nothing{};
+  const size_t steps = Steps(trace.store, EventKind::kAnnotation, scope.step_pattern).all().size();
+  if (steps == 0) {
+    return Error{fmt::format("{} has no steps named {}; --step-pattern chooses the annotations to count",
+                             trace.path, scope.step_pattern)};
+  }
+  if (scope.steps->begin >= steps || scope.steps->begin >= scope.steps->end) {
+    return Error{fmt::format("{} has the steps 0 to {}; --steps {}:{} holds none of them", trace.path,
+                             steps - 1, scope.steps->begin, scope.steps->end)};
+  }
+  return Nothing{};
+}
+
+}  // namespace
+
+Result<Analysis> analyze(const Trace& trace, const Scope& scope) {
+  TRY(check_scope(trace, scope));
+  const SheetInput input(trace.store, trace.tree, scope);
+  Analysis analysis{summarize_trace(trace, input), all_sheets(input)};
+  for (const Table& sheet : analysis.sheets) {
+    if (sheet.name() == "ops_summary") analysis.summary.ops = summarize_ops(sheet);
+  }
+  return analysis;
+}
+
+Status write_report(Analysis& analysis, const fs::path& directory) {
+  OutputDirectory out = TRY(OutputDirectory::create(directory));
+  Summary& summary = analysis.summary;
+  summary.report = directory.string();
+  summary.files.clear();
+  for (const Table& sheet : analysis.sheets) {
+    const std::string name = fmt::format("perf_report_csvs/{}.csv", sheet.name());
+    TRY(out.write_file(name, to_csv(sheet)));
+    summary.files.push_back(name);
+  }
+  summary.files.push_back("summary.json");
+  TRY(out.write_file("summary.json", summary_json(summary)));
+  return out.commit();
+}
+
+fs::path default_report_directory(const std::string& trace_path) {
+  if (trace_path == "-") return "stdin.fathom";
+  fs::path path(trace_path);
+  for (const char* ending : {".gz", ".zst", ".json"}) {
+    if (path.extension() == ending) path.replace_extension();
+  }
+  return path += ".fathom";
+}
+
+}  // namespace fathom

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+
+#include "report/summary.h"
+#include "session/trace.h"
+
+namespace fathom {
+
+// What the known report says of a trace, in memory.
+struct Analysis {
+  Summary summary;
+  std::vector<Table> sheets;
+};
+
+Result<Analysis> analyze(const Trace& trace, const Scope& scope);
+
+// Writes perf_report_csvs/ and summary.json, whole or not at all, and notes where in the summary.
+Status write_report(Analysis& analysis, const std::filesystem::path& directory);
+
+// Where a trace's report goes when nobody says: traces/llama.json.gz → traces/llama.fathom
+std::filesystem::path default_report_directory(const std::string& trace_path);
+
+}  // namespace fathom

@@ -1,0 +1,134 @@
+#include <algorithm>
+
+#include "sheets/sheets.h"
+
+namespace fathom {
+namespace {
+
+struct DtypeSize {
+  std::string_view dtype;
+  int64_t bytes;
+};
+// As c10d names them.
+constexpr DtypeSize kDtypes[] = {
+    {"Float", 4}, {"Int", 4},  {"Long", 8},   {"BFloat16", 2}, {"Half", 2},  {"Double", 8},
+    {"Bool", 1},  {"Byte", 1}, {"Char", 1},   {"Short", 2},    {"Float8_e4m3fn", 1},
+    {"Float8_e5m2", 1},        {"Float8_e4m3fnuz", 1},         {"Float8_e5m2fnuz", 1},
+};
+
+std::optional<int64_t> element_bytes(std::string_view dtype) {
+  for (const DtypeSize& row : kDtypes) {
+    if (row.dtype == dtype) return row.bytes;
+  }
+  return {};
+}
+
+// What a link carries for each byte of the message, in a ring of n: the convention of nccl-tests.
+std::optional<double> bus_factor(std::string_view collective, std::optional<int64_t> ranks) {
+  if (!ranks || *ranks < 1) return {};
+  const auto n = static_cast<double>(*ranks);
+  const auto is = [&](std::string_view word) { return collective.find(word) != std::string_view::npos; };
+  if (is("allreduce") || is("all_reduce")) return 2 * (n - 1) / n;
+  if (is("allgather") || is("all_gather") || is("reduce_scatter") || is("all_to_all") || is("alltoall")) {
+    return (n - 1) / n;
+  }
+  return 1;
+}
+
+struct Row {
+  EventId event;
+  const Collective* facts;  // null: a kernel known as communication by its name alone
+};
+
+// Kernels, and ops that asked for a collective that no kernel ran (gloo's run on the CPU).
+std::vector<Row> find_collectives(const SheetInput& input) {
+  const auto& [store, tree, scope, selection] = input;
+  std::vector<Row> rows;
+  for (EventId event : all_selected(input)) {
+    const Collective* facts = store.collective(event);
+    if (facts != nullptr || is_communication(store.name(event))) rows.push_back({event, facts});
+  }
+  const bool whole_trace = !scope.steps && !scope.device;
+  for (const Collective& c : store.collectives()) {
+    const CallId call = tree.call(c.event);
+    if (!whole_trace || is_gpu_work(store.kind(c.event)) || !call.valid()) continue;
+    const bool ran_on_gpu = std::ranges::any_of(tree.launched_in_subtree(call), [&s = store](EventId e) {
+      return s.collective(e) != nullptr || is_communication(s.name(e));
+    });
+    if (!ran_on_gpu) rows.push_back({c.event, &c});
+  }
+  std::ranges::sort(rows, {}, &Row::event);
+  return rows;
+}
+
+}  // namespace
+
+Table collectives_sheet(const SheetInput& input) {
+  const EventStore& store = input.store;
+  Table table("coll_analysis");
+  Column& rank = table.count_column("rank");
+  Column& group = table.text_column("Process Group Name");
+  Column& description = table.text_column("Process Group Description");
+  Column& ranks = table.text_column("Process Group Ranks");
+  Column& name = table.text_column("Collective name");
+  Column& group_size = table.count_column("Group size");
+  Column& dtype = table.text_column("dtype");
+  Column& in_elements = table.count_column("In msg nelems");
+  Column& out_elements = table.count_column("Out msg nelems");
+  Column& in_split = table.text_column("In split size");
+  Column& out_split = table.text_column("Out split size");
+  Column& stream = table.count_column("stream");
+  Column& in_size = table.real_column("In msg size (MB)", Unit::kMegabytes);
+  Column& out_size = table.real_column("Out msg size (MB)", Unit::kMegabytes);
+  Column& duration = table.time_column("dur", Unit::kMicros);
+  Column& algorithm_rate = table.real_column("algo bw (GB/s)", Unit::kGigabytesPerSecond);
+  Column& bus_rate = table.real_column("bus bw (GB/s)", Unit::kGigabytesPerSecond);
+  Column& timed_on = table.text_column("timed on");
+  Column& event_name = table.text_column("event name");
+  Column& uid = table.count_column("UID");
+
+  const auto add_text = [&store](Column& column, StringId id) {
+    id.valid() ? column.add(store.text(id)) : column.add_unknown();
+  };
+  for (const auto& [event, facts] : find_collectives(input)) {
+    const Collective c = facts != nullptr ? *facts : Collective{};
+    const bool on_gpu = is_gpu_work(store.kind(event));
+    rank.add(c.rank ? c.rank : store.metadata().rank);
+    add_text(group, c.group_name);
+    add_text(description, c.group_description);
+    add_text(ranks, c.group_ranks);
+    add_text(name, c.name);
+    group_size.add(c.group_size);
+    add_text(dtype, c.dtype);
+    in_elements.add(c.in_elements);
+    out_elements.add(c.out_elements);
+    add_text(in_split, c.in_split);
+    add_text(out_split, c.out_split);
+    stream.add(on_gpu ? store.gpu_work(event).stream : std::nullopt);
+
+    const std::optional<int64_t> element = element_bytes(store.text(c.dtype));
+    const auto bytes = [&](std::optional<int64_t> elements) -> std::optional<double> {
+      if (!element || !elements) return {};
+      return static_cast<double>(*elements) * static_cast<double>(*element);
+    };
+    const auto megabytes = [](std::optional<double> b) { return b ? std::optional(*b / (1 << 20)) : b; };
+    const std::optional<double> in_bytes = bytes(c.in_elements), out_bytes = bytes(c.out_elements);
+    in_size.add(megabytes(in_bytes));
+    out_size.add(megabytes(out_bytes));
+    const Nanos time = store.duration(event);
+    duration.add(time);
+    std::optional<double> rate;  // bytes per nanosecond are GB/s
+    if (in_bytes && out_bytes && time > Nanos{}) {
+      rate = std::max(*in_bytes, *out_bytes) / static_cast<double>(time.count);
+    }
+    algorithm_rate.add(rate);
+    const std::optional<double> factor = bus_factor(store.text(c.name), c.group_size);
+    bus_rate.add(rate && factor ? std::optional(*rate * *factor) : std::nullopt);
+    timed_on.add(std::string_view(on_gpu ? "gpu" : "cpu"));
+    event_name.add(store.name(event));
+    uid.add(int64_t{event.index});
+  }
+  return table;
+}
+
+}  // namespace fathom

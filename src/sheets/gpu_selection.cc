@@ -1,0 +1,72 @@
+#include "sheets/gpu_selection.h"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+bool contains_ignoring_case(std::string_view text, std::string_view lower_case) {
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
+  return !std::ranges::search(text, lower_case, same).empty();
+}
+
+bool in_range(const Scope::StepRange& range, std::optional<size_t> step) {
+  return step && *step >= range.begin && *step < range.end;
+}
+
+}  // namespace
+
+GpuSelection::GpuSelection(const EventStore& store, const CallTree& tree, const Scope& scope)
+    : selected_(store.size()) {
+  const auto on_device = [&](EventId e) {
+    return !scope.device || store.gpu_work(e).device == scope.device;
+  };
+  const bool by_step = scope.steps.has_value();
+  const std::string_view pattern = by_step ? std::string_view(scope.step_pattern) : std::string_view("");
+  const Steps cpu_steps(store, EventKind::kAnnotation, pattern);
+  const Steps gpu_steps(store, EventKind::kGpuAnnotation, pattern);
+  for (EventId e : tree.linked()) {
+    const Nanos launched = store.start(tree.event(tree.launch(e)));
+    if (!on_device(e) || (by_step && !in_range(*scope.steps, cpu_steps.at(launched)))) continue;
+    linked_.push_back(e);
+    selected_[e.index] = true;
+  }
+  for (EventId e : tree.unlinked()) {
+    if (!on_device(e) || (by_step && !in_range(*scope.steps, gpu_steps.at(store.start(e))))) continue;
+    unlinked_.push_back(e);
+    selected_[e.index] = true;
+  }
+}
+
+std::vector<EventId> GpuSelection::among(std::span<const EventId> gpu_events) const {
+  std::vector<EventId> chosen;
+  std::ranges::copy_if(gpu_events, std::back_inserter(chosen), [this](EventId e) { return contains(e); });
+  return chosen;
+}
+
+bool GpuSelection::any(std::span<const EventId> gpu_events) const {
+  return std::ranges::any_of(gpu_events, [this](EventId e) { return contains(e); });
+}
+
+bool is_communication(std::string_view kernel_name) {
+  for (std::string_view word : {"nccl", "rccl", "cross_device_reduce"}) {
+    if (contains_ignoring_case(kernel_name, word)) return true;
+  }
+  return false;
+}
+
+Nanos busy_time(const EventStore& store, std::span<const EventId> events) {
+  if (events.size() == 1) return store.duration(events.front());
+  std::vector<Interval> intervals;
+  intervals.reserve(events.size());
+  for (EventId e : events) intervals.push_back({store.start(e), store.end(e)});
+  return total_length(merge_intervals(std::move(intervals)));
+}
+
+std::vector<EventId> all_selected(const SheetInput& input) {
+  std::vector<EventId> events = input.selection.linked();
+  events.insert(events.end(), input.selection.unlinked().begin(), input.selection.unlinked().end());
+  return events;
+}
+
+}  // namespace fathom

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "events/event_store.h"
+#include "events/intervals.h"
+#include "sheets/scope.h"
+#include "tree/call_tree.h"
+
+namespace fathom {
+
+// The GPU work of a trace that a scope takes in. Work belongs to the step in which it was launched;
+// without a launch, to the step that its device was in.
+class GpuSelection {
+ public:
+  GpuSelection(const EventStore& store, const CallTree& tree, const Scope& scope);
+
+  // In the order of the launches, and in file order.
+  const std::vector<EventId>& linked() const { return linked_; }
+  const std::vector<EventId>& unlinked() const { return unlinked_; }
+  bool contains(EventId gpu_event) const { return selected_[gpu_event.index]; }
+  // Those of a range of the tree's linked work that are selected.
+  std::vector<EventId> among(std::span<const EventId> gpu_events) const;
+  bool any(std::span<const EventId> gpu_events) const;
+
+ private:
+  std::vector<bool> selected_;
+  std::vector<EventId> linked_, unlinked_;
+};
+
+// What every sheet is made from.
+struct SheetInput {
+  const EventStore& store;
+  const CallTree& tree;
+  const Scope& scope;
+  GpuSelection selection;
+
+  SheetInput(const EventStore& s, const CallTree& t, const Scope& sc)
+      : store(s), tree(t), scope(sc), selection(s, t, sc) {}
+};
+
+// NCCL, RCCL and the custom all-reduce kernels of inference engines, by name.
+bool is_communication(std::string_view kernel_name);
+
+// Union of the events' intervals.
+Nanos busy_time(const EventStore& store, std::span<const EventId> events);
+
+// All GPU work shown: linked and unlinked.
+std::vector<EventId> all_selected(const SheetInput& input);
+
+}  // namespace fathom

@@ -1,0 +1,75 @@
+#include "events/intervals.h"
+#include "sheets/sheets.h"
+
+namespace fathom {
+namespace {
+
+// ROCm before 7.2 reports its copies as kernels of these names.
+bool is_copy(const EventStore& store, EventId event) {
+  if (store.kind(event) == EventKind::kMemcpy) return true;
+  if (store.kind(event) != EventKind::kKernel) return false;
+  const std::string_view name = store.name(event);
+  return name.starts_with("MEMORY_COPY_") || name.starts_with("__amd_rocclr_copyBuffer");
+}
+
+}  // namespace
+
+GpuTimeline measure_timeline(const EventStore& store, const std::vector<EventId>& gpu_events) {
+  std::vector<Interval> computing, communicating, copying, any;
+  for (EventId event : gpu_events) {
+    const Interval when{store.start(event), store.end(event)};
+    any.push_back(when);
+    if (is_copy(store, event)) {
+      copying.push_back(when);
+    } else if (is_communication(store.name(event))) {
+      communicating.push_back(when);
+    } else {
+      computing.push_back(when);
+    }
+  }
+  computing = merge_intervals(std::move(computing));
+  communicating = merge_intervals(std::move(communicating));
+  copying = merge_intervals(std::move(copying));
+  any = merge_intervals(std::move(any));
+
+  GpuTimeline t;
+  t.computation = total_length(computing);
+  t.communication = total_length(communicating);
+  t.copies = total_length(copying);
+  t.exposed_communication = total_length(subtract_intervals(communicating, computing));
+  t.exposed_copies =
+      total_length(subtract_intervals(subtract_intervals(copying, computing), communicating));
+  t.busy = total_length(any);
+  t.total = any.empty() ? Nanos{} : any.back().end - any.front().begin;
+  t.idle = t.total - t.busy;
+  return t;
+}
+
+GpuTimeline measure_timeline(const SheetInput& input) {
+  return measure_timeline(input.store, input.scope.include_unlinked ? all_selected(input)
+                                                                    : input.selection.linked());
+}
+
+Table gpu_timeline_sheet(const SheetInput& input) {
+  const GpuTimeline t = measure_timeline(input);
+  Table table("gpu_timeline");
+  Column& type = table.text_column("type");
+  Column& time = table.time_column("time ms", Unit::kMillis);
+  Column& percent = table.real_column("percent", Unit::kPercent);
+  const auto row = [&](std::string_view name, Nanos value) {
+    type.add(name);
+    time.add(value);
+    t.total == Nanos{} ? percent.add_unknown() : percent.add(ratio(value, t.total) * 100);
+  };
+  row("computation_time", t.computation);
+  row("exposed_comm_time", t.exposed_communication);
+  row("exposed_memcpy_time", t.exposed_copies);
+  row("busy_time", t.busy);
+  row("idle_time", t.idle);
+  row("total_time", t.total);
+  row("total_comm_time", t.communication);
+  row("total_memcpy_time", t.copies);
+  return table;
+}
+
+}  // namespace fathom

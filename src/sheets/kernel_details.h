@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "events/event_store.h"
+#include "events/statistics.h"
+
+namespace fathom {
+
+// One kernel of an op, over all calls of the op in a group.
+struct KernelDetail {
+  std::string_view name;
+  std::optional<int64_t> stream;
+  TimeStatistics duration;
+};
+
+// Calls are compared kernel by kernel in launch order, named after the first call's kernels. Calls
+// that launched another number of kernels get entries of their own. By total time, then name.
+std::vector<KernelDetail> summarize_kernels(const EventStore& store,
+                                            const std::vector<std::vector<EventId>>& calls);
+
+// The cells kernel_details_summary and trunc_kernel_details.
+std::string kernel_details_json(const std::vector<KernelDetail>& details);
+std::string truncated_kernel_details_json(const std::vector<KernelDetail>& details);
+
+}  // namespace fathom

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "cost/op_catalog.h"
+#include "events/statistics.h"
+#include "sheets/op_columns.h"
+#include "sheets/sheets.h"
+
+namespace fathom {
+namespace {
+
+struct KernelKey {
+  std::string_view category, op;  // empty for a kernel without a launch
+  StringId kernel;
+  std::optional<int64_t> stream;
+
+  bool operator==(const KernelKey&) const = default;
+};
+
+struct KernelKeyHash {
+  size_t operator()(const KernelKey& key) const {
+    const std::hash<std::string_view> text;
+    const size_t stream = std::hash<std::optional<int64_t>>{}(key.stream);
+    return ((text(key.category) * 31 + text(key.op)) * 31 + key.kernel.index) * 31 + stream;
+  }
+};
+
+struct Group {
+  KernelKey key;
+  EventId first;
+  std::vector<Nanos> durations;
+  TimeStatistics stats;
+};
+
+// The op's category where one is around the launch; else what kind of call launched the kernel.
+class KernelParents {
+ public:
+  KernelParents(const SheetInput& input, const std::vector<Launcher>& launchers) : input_(input) {
+    for (const Launcher& l : launchers) category_.emplace(l.call, l.category);
+  }
+
+  KernelKey key(EventId kernel) const {
+    const auto& [store, tree, scope, selection] = input_;
+    KernelKey key{{}, {}, store.name_id(kernel), store.gpu_work(kernel).stream};
+    const CallId launch = tree.launch(kernel);
+    if (!launch.valid()) return key;
+    if (const CallId op = enclosing_op(store, tree, launch); op.valid()) {
+      key.op = store.name(tree.event(op));
+      const auto known = category_.find(op);
+      key.category = known != category_.end() ? known->second : OpCatalog::built_in().category(key.op, "");
+    } else {
+      key.op = store.name(tree.event(launch));
+      key.category = key.op.find("GraphLaunch") != std::string_view::npos ? "graph" : "runtime";
+    }
+    return key;
+  }
+
+ private:
+  const SheetInput& input_;
+  std::unordered_map<CallId, std::string_view> category_;
+};
+
+std::vector<Group> group_kernels(const SheetInput& input, const std::vector<Launcher>& launchers) {
+  const KernelParents parents(input, launchers);
+  std::vector<Group> groups;
+  std::unordered_map<KernelKey, size_t, KernelKeyHash> index;
+  for (EventId event : all_selected(input)) {
+    if (input.store.kind(event) != EventKind::kKernel) continue;
+    const KernelKey key = parents.key(event);
+    const auto [found, is_new] = index.try_emplace(key, groups.size());
+    if (is_new) groups.push_back({key, event, {}, {}});
+    Group& group = groups[found->second];
+    group.first = std::min(group.first, event);
+    group.durations.push_back(input.store.duration(event));
+  }
+  for (Group& g : groups) g.stats = summarize(std::move(g.durations));
+  std::ranges::sort(groups, [](const Group& a, const Group& b) {
+    return std::tie(b.stats.sum, a.first) < std::tie(a.stats.sum, b.first);
+  });
+  return groups;
+}
+
+void add_label(Column& column, std::string_view label) {
+  label.empty() ? column.add_unknown() : column.add(label);
+}
+
+}  // namespace
+
+Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>& launchers) {
+  const std::vector<Group> groups = group_kernels(input, launchers);
+  Nanos kernels_time;
+  for (const Group& g : groups) kernels_time += g.stats.sum;
+  // Over everything shown, unlinked work too: over the linked part alone the shares could pass 100 %.
+  const Nanos total = measure_timeline(input.store, all_selected(input)).total;
+
+  Table table("kernel_summary");
+  Column& category = table.text_column("Parent op category");
+  Column& op = table.text_column("Parent cpu_op");
+  Column& kernel = table.text_column("Kernel name");
+  Column& stream = table.count_column("Kernel stream");
+  Column& sum = table.time_column("Kernel duration (µs)_sum", Unit::kMicros);
+  Column& count = table.count_column("Kernel duration (µs)_count");
+  Column& mean = table.real_column("Kernel duration (µs)_mean", Unit::kMicros);
+  Column& min = table.time_column("Kernel duration (µs)_min", Unit::kMicros);
+  Column& max = table.time_column("Kernel duration (µs)_max", Unit::kMicros);
+  Column& of_kernels = table.real_column("Percent of kernels time (%)", Unit::kPercent);
+  Column& of_total = table.real_column("Percent of total time (%)", Unit::kPercent);
+  for (const Group& g : groups) {
+    add_label(category, g.key.category);
+    add_label(op, g.key.op);
+    kernel.add(input.store.text(g.key.kernel));
+    stream.add(g.key.stream);
+    sum.add(g.stats.sum);
+    count.add(static_cast<int64_t>(g.stats.count));
+    mean.add(nanos_to_micros(g.stats.mean));
+    min.add(g.stats.min);
+    max.add(g.stats.max);
+    of_kernels.add(ratio(g.stats.sum, kernels_time) * 100);
+    of_total.add(ratio(g.stats.sum, total) * 100);
+  }
+  return table;
+}
+
+}  // namespace fathom

@@ -1,0 +1,53 @@
+#include "sheets/launchers.h"
+
+#include <algorithm>
+
+#include "cost/op_catalog.h"
+
+namespace fathom {
+namespace {
+
+// "execute" only hands on: the op that called it is the one with a meaning and arguments.
+CallId launching_op(const EventStore& store, const CallTree& tree, CallId launch) {
+  CallId op = enclosing_op(store, tree, launch);
+  while (op.valid() && store.name(tree.event(op)) == "execute") {
+    op = enclosing_op(store, tree, tree.parent(op));
+  }
+  return op.valid() ? op : launch;
+}
+
+}  // namespace
+
+std::vector<Launcher> find_launchers(const SheetInput& input) {
+  const auto& [store, tree, scope, selection] = input;
+  struct Launched {
+    CallId by;
+    EventId kernel;
+  };
+  std::vector<Launched> launched;
+  for (EventId kernel : selection.linked()) {
+    if (is_communication(store.name(kernel))) continue;
+    launched.push_back({launching_op(store, tree, tree.launch(kernel)), kernel});
+  }
+  std::ranges::sort(launched, [&store = store](const Launched& a, const Launched& b) {
+    return std::tuple(a.by, store.start(a.kernel), a.kernel) < std::tuple(b.by, store.start(b.kernel), b.kernel);
+  });
+  std::vector<Launcher> launchers;
+  for (const Launched& l : launched) {
+    if (launchers.empty() || launchers.back().call != l.by) launchers.push_back({l.by, {}, {}, {}, {}});
+    launchers.back().kernels.push_back(l.kernel);
+  }
+  for (Launcher& launcher : launchers) {
+    launcher.category = OpCatalog::built_in().category(store.name(tree.event(launcher.call)),
+                                                       store.name(launcher.kernels.front()));
+    launcher.direct = busy_time(store, launcher.kernels);
+    launcher.subtree = busy_time(store, selection.among(tree.launched_in_subtree(launcher.call)));
+  }
+  std::ranges::sort(launchers, [&store = store, &tree = tree](const Launcher& a, const Launcher& b) {
+    const EventId x = tree.event(a.call), y = tree.event(b.call);
+    return std::tuple(store.start(x), x) < std::tuple(store.start(y), y);
+  });
+  return launchers;
+}
+
+}  // namespace fathom

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "sheets/gpu_selection.h"
+
+namespace fathom {
+
+// An op (or, where none is around it, a runtime call) together with the kernels it launched itself.
+// Communication kernels are left out: they belong to coll_analysis.
+struct Launcher {
+  CallId call;
+  std::vector<EventId> kernels;  // in the order of their starts
+  std::string_view category;
+  Nanos direct, subtree;  // busy time of its own kernels, and of all below it
+};
+
+// In the order of the launchers' starts.
+std::vector<Launcher> find_launchers(const SheetInput& input);
+
+}  // namespace fathom

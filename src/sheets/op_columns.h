@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string_view>
+
+#include "base/table.h"
+#include "events/event_store.h"
+
+namespace fathom {
+
+// What ops_unique_args and unified_perf_summary group by: the same op, called with the same
+// arguments on the same kind of thread.
+struct OpKey {
+  std::string name;
+  std::string_view category;
+  StringId process_name, process_label, thread_name;
+  ArgsId args;
+
+  bool operator==(const OpKey&) const = default;
+};
+
+struct OpKeyHash {
+  size_t operator()(const OpKey& key) const;
+};
+
+OpKey op_key(const EventStore& store, EventId op, std::string name, std::string_view category);
+
+// The columns of the key, in the known order.
+class OpKeyColumns {
+ public:
+  explicit OpKeyColumns(Table& table);
+  void add(const EventStore& store, const OpKey& key);
+
+ private:
+  Column &name_, &category_, &process_name_, &process_label_, &thread_name_;
+  Column &dims_, &types_, &strides_, &concrete_;
+};
+
+// Share of the whole and the running sum of shares.
+class PercentColumns {
+ public:
+  PercentColumns(Table& table, Nanos whole);
+  void add(Nanos part);
+
+ private:
+  Column &percentage_, &cumulative_;
+  Nanos whole_, so_far_;
+};
+
+// A JSON field of args as a cell; unknown when the trace has none.
+std::optional<std::string> args_cell(const EventStore& store, StringId field);
+
+// Mean and the like, which are in nanoseconds, in the column's microseconds.
+constexpr double nanos_to_micros(double nanos) { return nanos / 1e3; }
+
+}  // namespace fathom

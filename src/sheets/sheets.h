@@ -1,0 +1,36 @@
+#pragma once
+
+#include <vector>
+
+#include "base/table.h"
+#include "sheets/gpu_selection.h"
+#include "sheets/launchers.h"
+
+// The sheets of the performance report. Names, columns and meanings are those that TraceLens users
+// know; where they differ, docs/differences.tsv says why.
+namespace fathom {
+
+// Where the GPU's time went. Comparable with the sum of the parts: computation + exposed
+// communication + exposed copies + idle = total.
+struct GpuTimeline {
+  Nanos computation, exposed_communication, exposed_copies, busy, idle, total;
+  Nanos communication, copies;
+};
+GpuTimeline measure_timeline(const EventStore& store, const std::vector<EventId>& gpu_events);
+// The timeline of the scope: linked work, and unlinked work where the scope asks for it.
+GpuTimeline measure_timeline(const SheetInput& input);
+
+Table gpu_timeline_sheet(const SheetInput& input);
+Table ops_summary_by_category_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);
+Table ops_summary_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);
+Table ops_unique_args_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);
+Table unified_perf_summary_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);
+Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);
+Table short_kernel_histogram_sheet(const SheetInput& input);
+Table short_kernels_summary_sheet(const SheetInput& input);
+Table collectives_sheet(const SheetInput& input);
+
+// All of them, in the order of the report: the only list of sheets.
+std::vector<Table> all_sheets(const SheetInput& input);
+
+}  // namespace fathom

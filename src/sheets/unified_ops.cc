@@ -1,0 +1,192 @@
+#include "sheets/unified_ops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "cost/op_catalog.h"
+#include "tree/forward_backward.h"
+
+namespace fathom {
+namespace {
+
+// How far above a gradient's op autograd's own event may stand.
+constexpr int kAutogradLevels = 5;
+
+class Collector {
+ public:
+  Collector(const SheetInput& input, const std::vector<Launcher>& launchers)
+      : input_(input), forward_(link_backward_to_forward(input.store)) {
+    for (const Launcher& l : launchers) launcher_.emplace(l.call, &l);
+  }
+
+  std::vector<UnifiedOp> collect();
+
+ private:
+  const EventStore& store() const { return input_.store; }
+  const CallTree& tree() const { return input_.tree; }
+  std::string_view name(CallId call) const { return store().name(tree().event(call)); }
+  bool is_op(CallId call) const { return store().kind(tree().event(call)) == EventKind::kCpuOp; }
+  bool has_gpu_work(CallId call) const {
+    return input_.selection.any(tree().launched_in_subtree(call));
+  }
+  bool is_modelled(CallId call) const { return OpCatalog::built_in().is_modelled(name(call)); }
+
+  std::vector<CallId> roots() const;
+  void walk(CallId root);
+  bool takes(CallId op, bool& has_model, std::string_view& category) const;
+  bool modelled_below(CallId op) const;
+  bool launches_itself(CallId op) const;
+  const OpFacts* forward_of_sole_gradient(CallId op) const;
+  void take(CallId op, bool has_model, std::string_view category);
+  void take_remaining();
+  std::string_view category_of(std::string_view op_name, CallId launcher) const;
+
+  const SheetInput& input_;
+  std::unordered_map<EventId, EventId> forward_;
+  std::unordered_map<CallId, const Launcher*> launcher_;
+  std::vector<UnifiedOp> taken_;
+};
+
+// Ops with no op above them, in the order of time over all threads.
+std::vector<CallId> Collector::roots() const {
+  std::vector<CallId> roots;
+  for (size_t i = 0; i < tree().size(); ++i) {
+    const CallId call(i);
+    if (is_op(call) && !enclosing_op(store(), tree(), tree().parent(call)).valid()) roots.push_back(call);
+  }
+  std::ranges::sort(roots, [this](CallId a, CallId b) {
+    const EventId x = tree().event(a), y = tree().event(b);
+    return std::tuple(store().start(x), x) < std::tuple(store().start(y), y);
+  });
+  return roots;
+}
+
+bool Collector::modelled_below(CallId op) const {
+  for (CallId c(op.index + 1); c < tree().subtree_end(op); ++c.index) {
+    if (is_op(c) && is_modelled(c) && has_gpu_work(c)) return true;
+  }
+  return false;
+}
+
+bool Collector::launches_itself(CallId op) const {
+  for (CallId c(op.index + 1); c < tree().subtree_end(op);) {
+    if (is_op(c)) {
+      c = tree().subtree_end(c);
+      continue;
+    }
+    if (input_.selection.any(tree().launched_by(c))) return true;
+    ++c.index;
+  }
+  return false;
+}
+
+// The forward op's facts, if `op` is the one op that computes its gradient and the model covers it.
+const OpFacts* Collector::forward_of_sole_gradient(CallId op) const {
+  CallId autograd = tree().parent(op);
+  for (int level = 1; autograd.valid() && level < kAutogradLevels; ++level) {
+    if (forward_.contains(tree().event(autograd))) break;
+    autograd = tree().parent(autograd);
+  }
+  const auto link = autograd.valid() ? forward_.find(tree().event(autograd)) : forward_.end();
+  if (link == forward_.end()) return nullptr;
+  const OpFacts* facts = OpCatalog::built_in().find(store().name(link->second));
+  if (facts == nullptr || !facts->has_cost_model || facts->backward.empty()) return nullptr;
+  // "autograd::engine::evaluate_function: NAME" says what the gradient's op is called.
+  const std::string_view wrapper = name(autograd);
+  const size_t colon = wrapper.find(": ");
+  const std::string_view gradient = colon == std::string_view::npos ? wrapper : wrapper.substr(colon + 2);
+  size_t gradients = 0;
+  for (CallId c(autograd.index + 1); c < tree().subtree_end(autograd); ++c.index) {
+    if (is_op(c) && name(c) == gradient && has_gpu_work(c)) ++gradients;
+  }
+  return gradients == 1 ? facts : nullptr;
+}
+
+bool Collector::takes(CallId op, bool& has_model, std::string_view& category) const {
+  if (is_modelled(op)) {
+    has_model = true;
+    return true;
+  }
+  if (modelled_below(op)) return false;
+  if (const OpFacts* forward = forward_of_sole_gradient(op)) {
+    has_model = true;
+    category = forward->backward;
+    return true;
+  }
+  return launches_itself(op);
+}
+
+// Preorder with jumps, not recursion: call stacks are as deep as the program made them.
+void Collector::walk(CallId root) {
+  for (CallId c = root; c < tree().subtree_end(root);) {
+    bool has_model = false;
+    std::string_view category;
+    if (!is_op(c)) {
+      ++c.index;
+    } else if (!has_gpu_work(c)) {
+      c = tree().subtree_end(c);
+    } else if (takes(c, has_model, category)) {
+      take(c, has_model, category);
+      c = tree().subtree_end(c);
+    } else {
+      ++c.index;
+    }
+  }
+}
+
+std::string_view Collector::category_of(std::string_view op_name, CallId launcher) const {
+  const auto found = launcher_.find(launcher);
+  return OpCatalog::built_in().category(
+      op_name, found == launcher_.end() ? "" : store().name(found->second->kernels.front()));
+}
+
+void Collector::take(CallId op, bool has_model, std::string_view category) {
+  std::vector<EventId> kernels = input_.selection.among(tree().launched_in_subtree(op));
+  const bool communicates =
+      std::ranges::any_of(kernels, [this](EventId k) { return is_communication(store().name(k)); });
+  if (communicates && !has_model) return;
+  const EventId event = tree().event(op);
+  if (category.empty()) category = category_of(name(op), op);
+  taken_.push_back({event, int64_t{event.index}, std::string(name(op)), category, std::move(kernels), has_model});
+}
+
+void Collector::take_remaining() {
+  std::vector<bool> seen(store().size());
+  for (const UnifiedOp& op : taken_) {
+    for (EventId kernel : op.kernels) seen[kernel.index] = true;
+  }
+  std::vector<EventId> with_op, without_op;
+  for (EventId kernel : input_.selection.linked()) {
+    if (seen[kernel.index] || is_communication(store().name(kernel))) continue;
+    const bool has_op = enclosing_op(store(), tree(), tree().launch(kernel)).valid();
+    (has_op ? with_op : without_op).push_back(kernel);
+  }
+  auto uid = static_cast<int64_t>(store().size());
+  for (std::vector<EventId>* kernels : {&without_op, &with_op}) {
+    std::ranges::sort(*kernels);
+    for (EventId kernel : *kernels) {
+      const CallId launch = tree().launch(kernel);
+      const CallId op = enclosing_op(store(), tree(), launch);
+      const CallId parent = op.valid() ? op : launch;
+      std::string synthetic = fmt::format("{}->{} (Synthetic Op)", name(parent), store().name(kernel));
+      const std::string_view category = category_of(synthetic, parent);
+      taken_.push_back({tree().event(parent), uid++, std::move(synthetic), category, {kernel}, false});
+    }
+  }
+}
+
+std::vector<UnifiedOp> Collector::collect() {
+  for (CallId root : roots()) walk(root);
+  take_remaining();
+  return std::move(taken_);
+}
+
+}  // namespace
+
+std::vector<UnifiedOp> find_unified_ops(const SheetInput& input, const std::vector<Launcher>& launchers) {
+  return Collector(input, launchers).collect();
+}
+
+}  // namespace fathom

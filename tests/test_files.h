@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fathom::test {
+
+std::filesystem::path source_dir();
+// The project's own example traces, sorted by name.
+std::vector<std::filesystem::path> example_traces();
+// Larger real traces beside the checkout; empty where they are absent.
+std::vector<std::filesystem::path> shared_traces();
+
+std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, std::string_view content);
+
+// A directory that is gone when the object is.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Set by --accept: golden files are rewritten instead of compared.
+extern bool accept_goldens;
+// Empty when `actual` is what the golden file holds, else what differs first.
+std::string compare_golden(const std::filesystem::path& golden, const std::string& actual);
+
+// Runs a shell command with an empty standard input.
+struct CommandResult {
+  int exit_code = 0;
+  std::string output, errors;
+};
+CommandResult run_command(const std::string& command, const std::filesystem::path& directory);
+
+}  // namespace fathom::test
