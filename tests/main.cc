@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   }
   const int code = RUN_ALL_TESTS();
   const auto& all = *::testing::UnitTest::GetInstance();
-  std::printf("%d passed, %d failed, %d skipped\n", all.successful_test_count(), all.failed_test_count(),
-              all.skipped_test_count());
+  std::printf("%d passed, %d failed, %d skipped\n", all.successful_test_count(),
+              all.failed_test_count(), all.skipped_test_count());
   return code;
 }

@@ -75,19 +75,22 @@ std::string compare_golden(const fs::path& golden, const std::string& actual) {
     const bool more_actual = static_cast<bool>(std::getline(actual_lines, actual_line));
     if (!more_expected && !more_actual) return {};
     if (more_expected != more_actual || expected_line != actual_line) {
-      return golden.string() + ":" + std::to_string(line) + "\n  golden: " +
-             (more_expected ? expected_line : "(end)") + "\n  now:    " + (more_actual ? actual_line : "(end)");
+      return golden.string() + ":" + std::to_string(line) +
+             "\n  golden: " + (more_expected ? expected_line : "(end)") +
+             "\n  now:    " + (more_actual ? actual_line : "(end)");
     }
   }
 }
 
 CommandResult run_command(const std::string& command, const fs::path& directory) {
   const TemporaryDirectory streams;
-  const std::string out = (streams.path() / "out").string(), err = (streams.path() / "err").string();
-  const std::string full =
-      "cd '" + directory.string() + "' && ( " + command + " ) </dev/null >'" + out + "' 2>'" + err + "'";
+  const std::string out = (streams.path() / "out").string(),
+                    err = (streams.path() / "err").string();
+  const std::string full = "cd '" + directory.string() + "' && ( " + command + " ) </dev/null >'" +
+                           out + "' 2>'" + err + "'";
   const int status = std::system(full.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out), read_file(err)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out),
+          read_file(err)};
 }
 
 }  // namespace fathom::test

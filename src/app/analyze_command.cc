@@ -96,7 +96,8 @@ class AnalyzeRun {
       failed = true;
     }
     if (!failed && reports_ == 0) {
-      complain(fmt::format("no trace of rank {} among the {} given", *arguments_.rank, arguments_.traces.size()));
+      complain(fmt::format("no trace of rank {} among the {} given", *arguments_.rank,
+                           arguments_.traces.size()));
       failed = true;
     }
     return failed ? ExitCode::kFailed : ExitCode::kOk;
@@ -126,7 +127,8 @@ class AnalyzeRun {
       fmt::print("{}", summary_json(summary));
     } else if (!arguments_.quiet) {
       if (reports_ > 0) fmt::print("\n");
-      fmt::print("{}", summary_text(summary, {terminal_.color, arguments_.verbose, terminal_.width}));
+      fmt::print("{}",
+                 summary_text(summary, {terminal_.color, arguments_.verbose, terminal_.width}));
     }
     std::fflush(stdout);
   }
@@ -143,15 +145,21 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   CLI::App* command = app.add_subcommand("analyze", "PyTorch profiler trace → performance report");
   command->footer(kExamples);
   auto a = std::make_shared<AnalyzeArguments>();
-  command->add_option("TRACE", a->traces, "Trace files (.json, .json.gz, .json.zst), or - for standard input")
-      ->required();
-  command->add_option("-o,--out", a->out, "Report directory (default: TRACE.fathom); for several traces, their parent");
   command
-      ->add_option("--steps", a->steps, "Only the steps A to B-1, counted from 0 (A:B, A:, :B or A)")
+      ->add_option("TRACE", a->traces,
+                   "Trace files (.json, .json.gz, .json.zst), or - for standard input")
+      ->required();
+  command->add_option("-o,--out", a->out,
+                      "Report directory (default: TRACE.fathom); for several traces, their parent");
+  command
+      ->add_option("--steps", a->steps,
+                   "Only the steps A to B-1, counted from 0 (A:B, A:, :B or A)")
       ->check([](const std::string& text) {
         return parse_steps(text) ? std::string() : "expected A:B with A < B, got " + text;
       });
-  command->add_option("--step-pattern", a->step_pattern, "Annotations that are steps; * and ? match any")
+  command
+      ->add_option("--step-pattern", a->step_pattern,
+                   "Annotations that are steps; * and ? match any")
       ->capture_default_str();
   command->add_option("--rank", a->rank, "Of several traces, only the one of this rank");
   command->add_option("--device", a->device, "Only the work of this GPU");
@@ -160,7 +168,8 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command->add_flag("--json", a->json, "Print the summary as JSON");
   command->add_option("--threads", a->threads, "Threads that read (default: one per core)");
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors");
-  command->add_flag("-v,--verbose", a->verbose, "Show every note on the input, with its first example");
+  command->add_flag("-v,--verbose", a->verbose,
+                    "Show every note on the input, with its first example");
   command->callback([a, &terminal, &code] { code = AnalyzeRun(*a, terminal).run(); });
 }
 

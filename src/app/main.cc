@@ -21,7 +21,7 @@ int run(int argc, char** argv) {
   add_analyze_command(app, terminal, code);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {  // CLI11's way to say it; stops here
+  } catch (const CLI::ParseError& error) {                   // CLI11's way to say it; stops here
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     complain(fmt::format("{}\nTry 'fathom --help' or 'fathom COMMAND --help'.", error.what()));
     return static_cast<int>(ExitCode::kUsage);

@@ -18,7 +18,8 @@ Terminal Terminal::detect() {
   terminal.color = terminal.output_is_terminal && (no_color == nullptr || *no_color == '\0') &&
                    std::string_view(term == nullptr ? "" : term) != "dumb";
   winsize size = {};
-  if (terminal.output_is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+  if (terminal.output_is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+      size.ws_col > 0) {
     terminal.width = std::clamp<size_t>(size.ws_col, 60, 160);
   }
   return terminal;

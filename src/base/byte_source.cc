@@ -18,7 +18,8 @@ constexpr size_t kHeadSize = 4;  // enough to know gzip and zstd
 
 class FileSource : public ByteSource {
  public:
-  FileSource(int fd, std::string name, int64_t size) : fd_(fd), name_(std::move(name)), size_(size) {}
+  FileSource(int fd, std::string name, int64_t size)
+      : fd_(fd), name_(std::move(name)), size_(size) {}
   ~FileSource() override {
     if (fd_ != STDIN_FILENO) close(fd_);
   }
@@ -40,7 +41,8 @@ class FileSource : public ByteSource {
   }
 
   double progress() const override {
-    return size_ > 0 ? std::min(1.0, static_cast<double>(consumed_) / static_cast<double>(size_)) : -1;
+    return size_ > 0 ? std::min(1.0, static_cast<double>(consumed_) / static_cast<double>(size_))
+                     : -1;
   }
 
  private:

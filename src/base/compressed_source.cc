@@ -61,7 +61,8 @@ class CompressedSource : public ByteSource {
 
 class GzipSource : public CompressedSource {
  public:
-  explicit GzipSource(std::unique_ptr<ByteSource> compressed) : CompressedSource(std::move(compressed)) {
+  explicit GzipSource(std::unique_ptr<ByteSource> compressed)
+      : CompressedSource(std::move(compressed)) {
     start_member();
   }
 
@@ -140,7 +141,9 @@ bool starts_with(std::span<const char> bytes, std::initializer_list<unsigned cha
 
 }  // namespace
 
-bool looks_like_gzip(std::span<const char> first_bytes) { return starts_with(first_bytes, {0x1f, 0x8b}); }
+bool looks_like_gzip(std::span<const char> first_bytes) {
+  return starts_with(first_bytes, {0x1f, 0x8b});
+}
 bool looks_like_zstd(std::span<const char> first_bytes) {
   return starts_with(first_bytes, {0x28, 0xb5, 0x2f, 0xfd});
 }

@@ -37,10 +37,14 @@ static_assert(std::size(kFlaws) == static_cast<size_t>(Flaw::kCount));
 
 std::string_view severity_name(Severity severity) {
   switch (severity) {
-    case Severity::kInfo: return "info";
-    case Severity::kNotice: return "notice";
-    case Severity::kDataLoss: return "data loss";
-    case Severity::kError: return "error";
+    case Severity::kInfo:
+      return "info";
+    case Severity::kNotice:
+      return "notice";
+    case Severity::kDataLoss:
+      return "data loss";
+    case Severity::kError:
+      return "error";
   }
   return "";
 }

@@ -54,7 +54,8 @@ Result<OutputDirectory> OutputDirectory::create(const fs::path& path) {
     return Error{fmt::format("{} exists and is no Fathom report; choose another place with --out",
                              final_path.string())};
   }
-  if (final_path.has_parent_path() && !fs::create_directories(final_path.parent_path(), error) && error) {
+  if (final_path.has_parent_path() && !fs::create_directories(final_path.parent_path(), error) &&
+      error) {
     return failed("make the directory", final_path.parent_path(), error.value());
   }
   const fs::path staging = fmt::format("{}.tmp-{}", final_path.string(), getpid());
@@ -85,7 +86,8 @@ Status OutputDirectory::commit() {
   if (fs::exists(final_path_, error)) {
     // Swap, so that at every moment a whole report stands there; the old one goes with the staging
     // name. File systems without the swap get two renames.
-    if (renameat2(AT_FDCWD, staging_.c_str(), AT_FDCWD, final_path_.c_str(), RENAME_EXCHANGE) == 0) {
+    if (renameat2(AT_FDCWD, staging_.c_str(), AT_FDCWD, final_path_.c_str(), RENAME_EXCHANGE) ==
+        0) {
       fs::remove_all(staging_, error);
       staging_.clear();
       return Nothing{};

@@ -7,8 +7,8 @@
 
 namespace fathom {
 
-// A report directory that appears whole or not at all: files are written into a directory beside it,
-// which takes its place on commit(). Without a commit nothing remains.
+// A report directory that appears whole or not at all: files are written into a directory beside
+// it, which takes its place on commit(). Without a commit nothing remains.
 class OutputDirectory {
  public:
   // Refuses a path that exists and is no earlier report of ours.

@@ -13,7 +13,8 @@ constexpr int kBarWidth = 30;
 
 }  // namespace
 
-ProgressLine::ProgressLine(std::string label, bool enabled) : label_(std::move(label)), enabled_(enabled) {}
+ProgressLine::ProgressLine(std::string label, bool enabled)
+    : label_(std::move(label)), enabled_(enabled) {}
 
 ProgressLine::~ProgressLine() {
   if (shown_) std::fputs("\r\033[K", stderr);

@@ -44,9 +44,9 @@ using Status = Result<Nothing>;
 }  // namespace fathom
 
 // auto value = TRY(operation());  returns the error to the caller when the operation failed.
-#define TRY(expression)                                             \
-  __extension__({                                                   \
-    auto try_result = (expression);                                 \
+#define TRY(expression)                                               \
+  __extension__({                                                     \
+    auto try_result = (expression);                                   \
     if (!try_result.ok()) return ::fathom::Error{try_result.error()}; \
-    try_result.take();                                              \
+    try_result.take();                                                \
   })

@@ -44,7 +44,8 @@ Column& Column::add_unknown() {
 std::string Column::cell(size_t row) const {
   if (!known_[row]) return {};
   if (const auto* texts = std::get_if<Text>(&values_)) return (*texts)[row];
-  if (const auto* integers = std::get_if<Integers>(&values_)) return std::to_string((*integers)[row]);
+  if (const auto* integers = std::get_if<Integers>(&values_))
+    return std::to_string((*integers)[row]);
   if (const auto* times = std::get_if<Times>(&values_)) {
     return exact_decimal((*times)[row].count, decimal_digits(unit_));
   }
@@ -52,7 +53,8 @@ std::string Column::cell(size_t row) const {
 }
 
 double Column::number(size_t row) const {
-  if (const auto* integers = std::get_if<Integers>(&values_)) return static_cast<double>((*integers)[row]);
+  if (const auto* integers = std::get_if<Integers>(&values_))
+    return static_cast<double>((*integers)[row]);
   if (const auto* times = std::get_if<Times>(&values_)) {
     return unit_ == Unit::kMillis ? (*times)[row].millis() : (*times)[row].micros();
   }

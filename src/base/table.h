@@ -13,7 +13,15 @@
 namespace fathom {
 
 // What a column's numbers mean; renderers choose the number format by it.
-enum class Unit : uint8_t { kNone, kCount, kMicros, kMillis, kPercent, kMegabytes, kGigabytesPerSecond };
+enum class Unit : uint8_t {
+  kNone,
+  kCount,
+  kMicros,
+  kMillis,
+  kPercent,
+  kMegabytes,
+  kGigabytesPerSecond
+};
 
 // One typed column. A cell may be unknown, which is not 0: it is written as nothing.
 class Column {

@@ -6,8 +6,9 @@
 
 namespace fathom {
 
-// A point in time or a length of time in nanoseconds, exact. Kineto's clock reaches 6.5e12 µs, where
-// a double's step is about 1 ns: times are never held in floating point until a ratio is asked for.
+// A point in time or a length of time in nanoseconds, exact. Kineto's clock reaches 6.5e12 µs,
+// where a double's step is about 1 ns: times are never held in floating point until a ratio is
+// asked for.
 struct Nanos {
   int64_t count = 0;
 

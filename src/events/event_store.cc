@@ -116,8 +116,8 @@ void EventStoreBuilder::append(EventStoreBuilder&& piece) {
   }
   Renumbering<ArgsId> args;
   for (const Args& a : from.unique_args) {
-    args.to.push_back(intern_args(
-        {strings(a.dims), strings(a.types), strings(a.strides), strings(a.concrete)}));
+    args.to.push_back(
+        intern_args({strings(a.dims), strings(a.types), strings(a.strides), strings(a.concrete)}));
   }
 
   const auto base = static_cast<uint32_t>(columns_.kind.size());
@@ -170,7 +170,8 @@ void EventStoreBuilder::apply_names() {
   for (const TrackName& n : thread_names_) columns_.tracks[n.track.index].thread_name = n.name;
   for (Track& track : columns_.tracks) {
     if (auto name = names.find(track.pid); name != names.end()) track.process_name = name->second;
-    if (auto label = labels.find(track.pid); label != labels.end()) track.process_label = label->second;
+    if (auto label = labels.find(track.pid); label != labels.end())
+      track.process_label = label->second;
   }
 }
 

@@ -80,8 +80,8 @@ class EventStore {
   int64_t input_bytes_ = 0;
 };
 
-// Collects events in file order. A reader may fill one builder per piece of the file, in any thread,
-// and append them in order: ids are handed out by first sight in the file either way.
+// Collects events in file order. A reader may fill one builder per piece of the file, in any
+// thread, and append them in order: ids are handed out by first sight in the file either way.
 class EventStoreBuilder {
  public:
   struct Common {

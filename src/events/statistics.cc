@@ -17,7 +17,8 @@ TimeStatistics summarize(std::vector<Nanos> times) {
   s.mean = static_cast<double>(s.sum.count) / n;
   const size_t middle = times.size() / 2;
   s.median = static_cast<double>(times[middle].count);
-  if (times.size() % 2 == 0) s.median = (s.median + static_cast<double>(times[middle - 1].count)) / 2;
+  if (times.size() % 2 == 0)
+    s.median = (s.median + static_cast<double>(times[middle - 1].count)) / 2;
   double squares = 0;
   for (Nanos t : times) {
     const double off = static_cast<double>(t.count) - s.mean;

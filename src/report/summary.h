@@ -18,8 +18,8 @@ struct Summary {
   };
   struct Unlinked {
     int64_t events = 0;
-    Nanos time;           // the sum of their durations
-    double of_gpu = 0;    // share of all GPU events' durations
+    Nanos time;         // the sum of their durations
+    double of_gpu = 0;  // share of all GPU events' durations
     bool included = false;
   };
 

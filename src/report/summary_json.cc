@@ -17,7 +17,9 @@ void optional_integer(JsonWriter& json, std::string_view key, std::optional<int6
 }
 
 void write_timeline(JsonWriter& json, const GpuTimeline& t) {
-  const auto millis = [&](std::string_view key, Nanos time) { json.key(key).raw(exact_decimal(time.count, 6)); };
+  const auto millis = [&](std::string_view key, Nanos time) {
+    json.key(key).raw(exact_decimal(time.count, 6));
+  };
   json.key("gpu_timeline_ms").begin_object();
   millis("total", t.total);
   millis("busy", t.busy);

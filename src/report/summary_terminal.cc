@@ -56,7 +56,8 @@ std::string headline(const Summary& s) {
   add(screen_safe(s.gpu));
   add(s.runtime);
   if (s.rank) {
-    add(s.world_size ? fmt::format("rank {} of {}", *s.rank, *s.world_size) : fmt::format("rank {}", *s.rank));
+    add(s.world_size ? fmt::format("rank {} of {}", *s.rank, *s.world_size)
+                     : fmt::format("rank {}", *s.rank));
   }
   add(fmt::format("{} events", with_thousands(s.events)));
   add(fmt::format("{:.1f} ms", s.timeline.total.millis()));
@@ -69,9 +70,12 @@ void show_timeline(Screen& screen, const GpuTimeline& t) {
     return;
   }
   const auto percent = [&t](Nanos part) { return ratio(part, t.total) * 100; };
-  screen.entry("GPU", fmt::format("{} {:.1f} % busy    compute {:.1f}   exposed comm {:.1f}   copies {:.1f}   idle {:.1f}",
-                                  bar(ratio(t.busy, t.total)), percent(t.busy), percent(t.computation),
-                                  percent(t.exposed_communication), percent(t.exposed_copies), percent(t.idle)));
+  screen.entry(
+      "GPU",
+      fmt::format(
+          "{} {:.1f} % busy    compute {:.1f}   exposed comm {:.1f}   copies {:.1f}   idle {:.1f}",
+          bar(ratio(t.busy, t.total)), percent(t.busy), percent(t.computation),
+          percent(t.exposed_communication), percent(t.exposed_copies), percent(t.idle)));
 }
 
 void show_ops(Screen& screen, const Summary& s, size_t width) {
@@ -79,14 +83,16 @@ void show_ops(Screen& screen, const Summary& s, size_t width) {
   const size_t name_width = std::clamp<size_t>(width - std::min(width, kNumbersWidth + 2), 20, 60);
   const auto row = [&](std::string_view name, std::string_view category, std::string_view calls,
                        std::string_view millis, std::string_view share) {
-    return fmt::format("{}{} {:>8} {:>10} {:>8}", fit_left(name, name_width), fit_left(category, 14), calls, millis, share);
+    return fmt::format("{}{} {:>8} {:>10} {:>8}", fit_left(name, name_width),
+                       fit_left(category, 14), calls, millis, share);
   };
   screen.line(screen.bold(row("Top ops", "category", "calls", "GPU ms", "share")));
   const size_t shown = std::min(s.ops.size(), kTopOps);
   for (size_t i = 0; i < shown; ++i) {
     const Summary::Op& op = s.ops[i];
     screen.line(row("  " + screen_safe(op.name), op.category, with_thousands(op.calls),
-                    fmt::format("{:.2f}", op.gpu_millis), fmt::format("{:.1f} %", op.share_percent)));
+                    fmt::format("{:.2f}", op.gpu_millis),
+                    fmt::format("{:.1f} %", op.share_percent)));
   }
   if (s.ops.size() > shown) {
     double millis = 0, share = 0;
@@ -96,8 +102,9 @@ void show_ops(Screen& screen, const Summary& s, size_t width) {
       share += s.ops[i].share_percent;
       calls += s.ops[i].calls;
     }
-    screen.line(screen.dim(row(fmt::format("  {} more", s.ops.size() - shown), "", with_thousands(calls),
-                               fmt::format("{:.2f}", millis), fmt::format("{:.1f} %", share))));
+    screen.line(
+        screen.dim(row(fmt::format("  {} more", s.ops.size() - shown), "", with_thousands(calls),
+                       fmt::format("{:.2f}", millis), fmt::format("{:.1f} %", share))));
   }
 }
 
@@ -105,9 +112,10 @@ std::string link_note(const Summary& s) {
   const Summary::Unlinked& u = s.unlinked;
   if (s.gpu_events == 0) return "the trace holds no GPU events";
   if (u.events == 0) return "every GPU event has its launch";
-  return fmt::format("{} of {} GPU events ({:.1f} % of GPU time) have no launch in the file: {}",
-                     with_thousands(u.events), with_thousands(s.gpu_events), u.of_gpu * 100,
-                     u.included ? "counted in the timeline" : "left out; --include-unlinked counts them");
+  return fmt::format(
+      "{} of {} GPU events ({:.1f} % of GPU time) have no launch in the file: {}",
+      with_thousands(u.events), with_thousands(s.gpu_events), u.of_gpu * 100,
+      u.included ? "counted in the timeline" : "left out; --include-unlinked counts them");
 }
 
 void show_notes(Screen& screen, const Summary& s, bool verbose) {
@@ -136,15 +144,16 @@ std::string summary_text(const Summary& s, const TerminalStyle& style) {
   screen.line(fmt::format("{}   {}", screen.bold(screen_safe(s.trace)), headline(s)));
   show_timeline(screen, s.timeline);
   if (!s.steps.empty()) {
-    screen.entry("Steps", s.steps.size() == 1
-                              ? fmt::format("1   {}", screen_safe(s.steps.front()))
-                              : fmt::format("{}   {} … {}", s.steps.size(), screen_safe(s.steps.front()),
-                                            screen_safe(s.steps.back())));
+    screen.entry("Steps", s.steps.size() == 1 ? fmt::format("1   {}", screen_safe(s.steps.front()))
+                                              : fmt::format("{}   {} … {}", s.steps.size(),
+                                                            screen_safe(s.steps.front()),
+                                                            screen_safe(s.steps.back())));
   }
   show_ops(screen, s, style.width);
   show_notes(screen, s, style.verbose);
   if (!s.report.empty()) {
-    screen.entry("Report", fmt::format("{}/  ({})", screen_safe(s.report), "perf_report_csvs/, summary.json"));
+    screen.entry("Report", fmt::format("{}/  ({})", screen_safe(s.report),
+                                       "perf_report_csvs/, summary.json"));
   }
   return screen.take();
 }

@@ -28,8 +28,10 @@ std::string gpu_names(const std::vector<GpuProperties>& gpus) {
 
 std::string runtime_name(const TraceMetadata& metadata) {
   // 13000 is CUDA 13.0; 60443483 is HIP 6.4.43483.
-  if (auto v = metadata.cuda_runtime_version) return fmt::format("CUDA {}.{}", *v / 1000, *v % 1000 / 10);
-  if (auto v = metadata.hip_runtime_version) return fmt::format("HIP {}.{}", *v / 10000000, *v / 100000 % 100);
+  if (auto v = metadata.cuda_runtime_version)
+    return fmt::format("CUDA {}.{}", *v / 1000, *v % 1000 / 10);
+  if (auto v = metadata.hip_runtime_version)
+    return fmt::format("HIP {}.{}", *v / 10000000, *v / 100000 % 100);
   return {};
 }
 
@@ -75,7 +77,8 @@ Summary summarize_trace(const Trace& trace, const SheetInput& input) {
   s.rank = store.metadata().rank;
   s.world_size = store.metadata().world_size;
   s.events = static_cast<int64_t>(store.size());
-  s.gpu_events = static_cast<int64_t>(input.selection.linked().size() + input.selection.unlinked().size());
+  s.gpu_events =
+      static_cast<int64_t>(input.selection.linked().size() + input.selection.unlinked().size());
   s.input_bytes = store.input_bytes();
   const Steps steps(store, EventKind::kAnnotation, input.scope.step_pattern);
   for (const Step& step : steps.all()) s.steps.emplace_back(store.name(step.annotation));
@@ -92,12 +95,13 @@ Status check_scope(const Trace& trace, const Scope& scope) {
   if (!scope.steps) return Nothing{};
   const size_t steps = Steps(trace.store, EventKind::kAnnotation, scope.step_pattern).all().size();
   if (steps == 0) {
-    return Error{fmt::format("{} has no steps named {}; --step-pattern chooses the annotations to count",
-                             trace.path, scope.step_pattern)};
+    return Error{
+        fmt::format("{} has no steps named {}; --step-pattern chooses the annotations to count",
+                    trace.path, scope.step_pattern)};
   }
   if (scope.steps->begin >= steps || scope.steps->begin >= scope.steps->end) {
-    return Error{fmt::format("{} has the steps 0 to {}; --steps {}:{} holds none of them", trace.path,
-                             steps - 1, scope.steps->begin, scope.steps->end)};
+    return Error{fmt::format("{} has the steps 0 to {}; --steps {}:{} holds none of them",
+                             trace.path, steps - 1, scope.steps->begin, scope.steps->end)};
   }
   return Nothing{};
 }

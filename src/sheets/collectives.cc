@@ -11,9 +11,20 @@ struct DtypeSize {
 };
 // As c10d names them.
 constexpr DtypeSize kDtypes[] = {
-    {"Float", 4}, {"Int", 4},  {"Long", 8},   {"BFloat16", 2}, {"Half", 2},  {"Double", 8},
-    {"Bool", 1},  {"Byte", 1}, {"Char", 1},   {"Short", 2},    {"Float8_e4m3fn", 1},
-    {"Float8_e5m2", 1},        {"Float8_e4m3fnuz", 1},         {"Float8_e5m2fnuz", 1},
+    {"Float", 4},
+    {"Int", 4},
+    {"Long", 8},
+    {"BFloat16", 2},
+    {"Half", 2},
+    {"Double", 8},
+    {"Bool", 1},
+    {"Byte", 1},
+    {"Char", 1},
+    {"Short", 2},
+    {"Float8_e4m3fn", 1},
+    {"Float8_e5m2", 1},
+    {"Float8_e4m3fnuz", 1},
+    {"Float8_e5m2fnuz", 1},
 };
 
 std::optional<int64_t> element_bytes(std::string_view dtype) {
@@ -27,9 +38,12 @@ std::optional<int64_t> element_bytes(std::string_view dtype) {
 std::optional<double> bus_factor(std::string_view collective, std::optional<int64_t> ranks) {
   if (!ranks || *ranks < 1) return {};
   const auto n = static_cast<double>(*ranks);
-  const auto is = [&](std::string_view word) { return collective.find(word) != std::string_view::npos; };
+  const auto is = [&](std::string_view word) {
+    return collective.find(word) != std::string_view::npos;
+  };
   if (is("allreduce") || is("all_reduce")) return 2 * (n - 1) / n;
-  if (is("allgather") || is("all_gather") || is("reduce_scatter") || is("all_to_all") || is("alltoall")) {
+  if (is("allgather") || is("all_gather") || is("reduce_scatter") || is("all_to_all") ||
+      is("alltoall")) {
     return (n - 1) / n;
   }
   return 1;
@@ -52,9 +66,10 @@ std::vector<Row> find_collectives(const SheetInput& input) {
   for (const Collective& c : store.collectives()) {
     const CallId call = tree.call(c.event);
     if (!whole_trace || is_gpu_work(store.kind(c.event)) || !call.valid()) continue;
-    const bool ran_on_gpu = std::ranges::any_of(tree.launched_in_subtree(call), [&s = store](EventId e) {
-      return s.collective(e) != nullptr || is_communication(s.name(e));
-    });
+    const bool ran_on_gpu =
+        std::ranges::any_of(tree.launched_in_subtree(call), [&s = store](EventId e) {
+          return s.collective(e) != nullptr || is_communication(s.name(e));
+        });
     if (!ran_on_gpu) rows.push_back({c.event, &c});
   }
   std::ranges::sort(rows, {}, &Row::event);
@@ -111,7 +126,9 @@ Table collectives_sheet(const SheetInput& input) {
       if (!element || !elements) return {};
       return static_cast<double>(*elements) * static_cast<double>(*element);
     };
-    const auto megabytes = [](std::optional<double> b) { return b ? std::optional(*b / (1 << 20)) : b; };
+    const auto megabytes = [](std::optional<double> b) {
+      return b ? std::optional(*b / (1 << 20)) : b;
+    };
     const std::optional<double> in_bytes = bytes(c.in_elements), out_bytes = bytes(c.out_elements);
     in_size.add(megabytes(in_bytes));
     out_size.add(megabytes(out_bytes));

@@ -22,7 +22,8 @@ GpuSelection::GpuSelection(const EventStore& store, const CallTree& tree, const 
     return !scope.device || store.gpu_work(e).device == scope.device;
   };
   const bool by_step = scope.steps.has_value();
-  const std::string_view pattern = by_step ? std::string_view(scope.step_pattern) : std::string_view("");
+  const std::string_view pattern =
+      by_step ? std::string_view(scope.step_pattern) : std::string_view("");
   const Steps cpu_steps(store, EventKind::kAnnotation, pattern);
   const Steps gpu_steps(store, EventKind::kGpuAnnotation, pattern);
   for (EventId e : tree.linked()) {
@@ -32,7 +33,8 @@ GpuSelection::GpuSelection(const EventStore& store, const CallTree& tree, const 
     selected_[e.index] = true;
   }
   for (EventId e : tree.unlinked()) {
-    if (!on_device(e) || (by_step && !in_range(*scope.steps, gpu_steps.at(store.start(e))))) continue;
+    if (!on_device(e) || (by_step && !in_range(*scope.steps, gpu_steps.at(store.start(e)))))
+      continue;
     unlinked_.push_back(e);
     selected_[e.index] = true;
   }
@@ -40,7 +42,8 @@ GpuSelection::GpuSelection(const EventStore& store, const CallTree& tree, const 
 
 std::vector<EventId> GpuSelection::among(std::span<const EventId> gpu_events) const {
   std::vector<EventId> chosen;
-  std::ranges::copy_if(gpu_events, std::back_inserter(chosen), [this](EventId e) { return contains(e); });
+  std::ranges::copy_if(gpu_events, std::back_inserter(chosen),
+                       [this](EventId e) { return contains(e); });
   return chosen;
 }
 

@@ -46,8 +46,8 @@ GpuTimeline measure_timeline(const EventStore& store, const std::vector<EventId>
 }
 
 GpuTimeline measure_timeline(const SheetInput& input) {
-  return measure_timeline(input.store, input.scope.include_unlinked ? all_selected(input)
-                                                                    : input.selection.linked());
+  return measure_timeline(
+      input.store, input.scope.include_unlinked ? all_selected(input) : input.selection.linked());
 }
 
 Table gpu_timeline_sheet(const SheetInput& input) {

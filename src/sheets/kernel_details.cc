@@ -17,7 +17,8 @@ std::string shortened(std::string_view text) {
   size_t characters = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const bool begins_character = (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
-    if (begins_character && characters++ == kShownCharacters) return std::string(text.substr(0, i)) + "…";
+    if (begins_character && characters++ == kShownCharacters)
+      return std::string(text.substr(0, i)) + "…";
   }
   return std::string(text);
 }
@@ -38,14 +39,18 @@ std::vector<KernelDetail> summarize_kernels(const EventStore& store,
   std::map<size_t, Shape> shapes;  // by the number of kernels
   for (size_t call = 0; call < calls.size(); ++call) {
     const size_t kernels = calls[call].size();
-    Shape& shape = shapes.try_emplace(kernels, Shape{call, std::vector<std::vector<Nanos>>(kernels)}).first->second;
-    for (size_t k = 0; k < kernels; ++k) shape.durations[k].push_back(store.duration(calls[call][k]));
+    Shape& shape =
+        shapes.try_emplace(kernels, Shape{call, std::vector<std::vector<Nanos>>(kernels)})
+            .first->second;
+    for (size_t k = 0; k < kernels; ++k)
+      shape.durations[k].push_back(store.duration(calls[call][k]));
   }
   std::vector<KernelDetail> details;
   for (auto& [kernels, shape] : shapes) {
     for (size_t k = 0; k < kernels; ++k) {
       const EventId first = calls[shape.first_call][k];
-      details.push_back({store.name(first), store.gpu_work(first).stream, summarize(std::move(shape.durations[k]))});
+      details.push_back({store.name(first), store.gpu_work(first).stream,
+                         summarize(std::move(shape.durations[k]))});
     }
   }
   std::ranges::stable_sort(details, [](const KernelDetail& a, const KernelDetail& b) {

@@ -47,7 +47,8 @@ class KernelParents {
     if (const CallId op = enclosing_op(store, tree, launch); op.valid()) {
       key.op = store.name(tree.event(op));
       const auto known = category_.find(op);
-      key.category = known != category_.end() ? known->second : OpCatalog::built_in().category(key.op, "");
+      key.category =
+          known != category_.end() ? known->second : OpCatalog::built_in().category(key.op, "");
     } else {
       key.op = store.name(tree.event(launch));
       key.category = key.op.find("GraphLaunch") != std::string_view::npos ? "graph" : "runtime";
@@ -90,7 +91,8 @@ Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>&
   const std::vector<Group> groups = group_kernels(input, launchers);
   Nanos kernels_time;
   for (const Group& g : groups) kernels_time += g.stats.sum;
-  // Over everything shown, unlinked work too: over the linked part alone the shares could pass 100 %.
+  // Over everything shown, unlinked work too: over the linked part alone the shares could pass 100
+  // %.
   const Nanos total = measure_timeline(input.store, all_selected(input)).total;
 
   Table table("kernel_summary");

@@ -30,11 +30,13 @@ std::vector<Launcher> find_launchers(const SheetInput& input) {
     launched.push_back({launching_op(store, tree, tree.launch(kernel)), kernel});
   }
   std::ranges::sort(launched, [&store = store](const Launched& a, const Launched& b) {
-    return std::tuple(a.by, store.start(a.kernel), a.kernel) < std::tuple(b.by, store.start(b.kernel), b.kernel);
+    return std::tuple(a.by, store.start(a.kernel), a.kernel) <
+           std::tuple(b.by, store.start(b.kernel), b.kernel);
   });
   std::vector<Launcher> launchers;
   for (const Launched& l : launched) {
-    if (launchers.empty() || launchers.back().call != l.by) launchers.push_back({l.by, {}, {}, {}, {}});
+    if (launchers.empty() || launchers.back().call != l.by)
+      launchers.push_back({l.by, {}, {}, {}, {}});
     launchers.back().kernels.push_back(l.kernel);
   }
   for (Launcher& launcher : launchers) {
@@ -43,10 +45,11 @@ std::vector<Launcher> find_launchers(const SheetInput& input) {
     launcher.direct = busy_time(store, launcher.kernels);
     launcher.subtree = busy_time(store, selection.among(tree.launched_in_subtree(launcher.call)));
   }
-  std::ranges::sort(launchers, [&store = store, &tree = tree](const Launcher& a, const Launcher& b) {
-    const EventId x = tree.event(a.call), y = tree.event(b.call);
-    return std::tuple(store.start(x), x) < std::tuple(store.start(y), y);
-  });
+  std::ranges::sort(launchers,
+                    [&store = store, &tree = tree](const Launcher& a, const Launcher& b) {
+                      const EventId x = tree.event(a.call), y = tree.event(b.call);
+                      return std::tuple(store.start(x), x) < std::tuple(store.start(y), y);
+                    });
   return launchers;
 }
 

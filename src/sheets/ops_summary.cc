@@ -19,7 +19,8 @@ struct Group {
 
 // Launchers come in the order of time, so a group's first event is its earliest.
 template <typename LabelOf>
-std::vector<Group> group_launchers(const SheetInput& input, const std::vector<Launcher>& launchers, LabelOf label_of) {
+std::vector<Group> group_launchers(const SheetInput& input, const std::vector<Launcher>& launchers,
+                                   LabelOf label_of) {
   std::vector<Group> groups;
   std::unordered_map<std::string_view, size_t> index;
   for (const Launcher& l : launchers) {
@@ -46,8 +47,10 @@ Nanos total_direct(const std::vector<Group>& groups) {
 
 }  // namespace
 
-Table ops_summary_by_category_sheet(const SheetInput& input, const std::vector<Launcher>& launchers) {
-  const auto groups = group_launchers(input, launchers, [](const Launcher& l) { return l.category; });
+Table ops_summary_by_category_sheet(const SheetInput& input,
+                                    const std::vector<Launcher>& launchers) {
+  const auto groups =
+      group_launchers(input, launchers, [](const Launcher& l) { return l.category; });
   Table table("ops_summary_by_category");
   Column& category = table.text_column("op category");
   Column& count = table.count_column("Count");

@@ -17,7 +17,8 @@ struct Group {
   TimeStatistics direct_stats;
 };
 
-std::vector<Group> group_launchers(const SheetInput& input, const std::vector<Launcher>& launchers) {
+std::vector<Group> group_launchers(const SheetInput& input,
+                                   const std::vector<Launcher>& launchers) {
   std::vector<Group> groups;
   std::unordered_map<OpKey, size_t, OpKeyHash> index;
   for (const Launcher& l : launchers) {
@@ -41,10 +42,12 @@ std::vector<Group> group_launchers(const SheetInput& input, const std::vector<La
 struct StatisticColumns {
   explicit StatisticColumns(Table& table) {
     for (std::string suffix : {"_mean", "_median", "_std"}) {
-      for (int i : {0, 1}) derived[i].push_back(&table.real_column(prefix(i) + suffix, Unit::kMicros));
+      for (int i : {0, 1})
+        derived[i].push_back(&table.real_column(prefix(i) + suffix, Unit::kMicros));
     }
     for (std::string suffix : {"_min", "_max", "_sum"}) {
-      for (int i : {0, 1}) exact[i].push_back(&table.time_column(prefix(i) + suffix, Unit::kMicros));
+      for (int i : {0, 1})
+        exact[i].push_back(&table.time_column(prefix(i) + suffix, Unit::kMicros));
     }
   }
   static std::string prefix(int i) {

@@ -15,10 +15,18 @@ std::string python_quoted(std::string_view text) {
   std::string out(1, quote);
   for (const char c : text) {
     switch (c) {
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      case '\\': out += "\\\\"; break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
       default:
         if (c == quote) {
           out += '\\';
@@ -43,11 +51,20 @@ std::string unescaped(std::string_view body) {
     }
     const char c = body[++i];
     switch (c) {
-      case 'n': out += '\n'; break;
-      case 't': out += '\t'; break;
-      case 'r': out += '\r'; break;
-      case 'u': out += "\\u"; break;
-      default: out += c;
+      case 'n':
+        out += '\n';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 'u':
+        out += "\\u";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -59,7 +76,8 @@ std::string python_scalar(std::string_view token) {
   if (token == "false") return "False";
   const bool whole = token.find_first_of(".eE") == std::string_view::npos;
   double value = 0;
-  if (whole || std::from_chars(token.data(), token.data() + token.size(), value).ec != std::errc()) {
+  if (whole ||
+      std::from_chars(token.data(), token.data() + token.size(), value).ec != std::errc()) {
     return std::string(token);
   }
   std::string text = fmt::format("{}", value);

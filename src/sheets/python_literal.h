@@ -6,8 +6,8 @@
 
 namespace fathom {
 
-// A JSON value as Python prints it, lists as tuples: [[768],["a"]] is ((768,), ('a',)). Cells of the
-// known report are written this way, and notebooks join on them.
+// A JSON value as Python prints it, lists as tuples: [[768],["a"]] is ((768,), ('a',)). Cells of
+// the known report are written this way, and notebooks join on them.
 std::string python_literal(std::string_view json);
 
 // ['a', 'b']

@@ -21,7 +21,8 @@ GpuTimeline measure_timeline(const EventStore& store, const std::vector<EventId>
 GpuTimeline measure_timeline(const SheetInput& input);
 
 Table gpu_timeline_sheet(const SheetInput& input);
-Table ops_summary_by_category_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);
+Table ops_summary_by_category_sheet(const SheetInput& input,
+                                    const std::vector<Launcher>& launchers);
 Table ops_summary_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);
 Table ops_unique_args_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);
 Table unified_perf_summary_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);

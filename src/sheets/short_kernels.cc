@@ -55,7 +55,8 @@ struct ShortKey {
 struct ShortKeyHash {
   size_t operator()(const ShortKey& key) const {
     size_t hash = 0;
-    for (StringId id : {key.op, key.dims, key.strides, key.concrete, key.kernel}) hash = hash * 1000003 + id.index;
+    for (StringId id : {key.op, key.dims, key.strides, key.concrete, key.kernel})
+      hash = hash * 1000003 + id.index;
     return hash;
   }
 };
@@ -105,7 +106,8 @@ std::vector<Group> group_short_kernels(const SheetInput& input) {
 
 Table short_kernel_histogram_sheet(const SheetInput& input) {
   std::vector<double> micros;
-  for (EventId kernel : short_kernels(input)) micros.push_back(input.store.duration(kernel).micros());
+  for (EventId kernel : short_kernels(input))
+    micros.push_back(input.store.duration(kernel).micros());
   const Histogram histogram = make_histogram(micros);
   Table table("short_kernel_histogram");
   Column& begin = table.real_column("bin_start", Unit::kMicros);
@@ -131,7 +133,8 @@ Table short_kernels_summary_sheet(const SheetInput& input) {
   Column& sum = table.time_column("Short Kernel duration (µs) sum", Unit::kMicros);
   Column& count = table.count_column("Short Kernel count");
   Column& mean = table.real_column("Short Kernel duration (µs) mean", Unit::kMicros);
-  Column& percent = table.real_column("Short Kernel duration (µs) percent of total time", Unit::kPercent);
+  Column& percent =
+      table.real_column("Short Kernel duration (µs) percent of total time", Unit::kPercent);
   for (const Group& g : group_short_kernels(input)) {
     g.key.op.valid() ? op.add(store.text(g.key.op)) : op.add_unknown();
     dims.add(args_cell(store, g.key.dims));

@@ -54,7 +54,8 @@ std::vector<CallId> Collector::roots() const {
   std::vector<CallId> roots;
   for (size_t i = 0; i < tree().size(); ++i) {
     const CallId call(i);
-    if (is_op(call) && !enclosing_op(store(), tree(), tree().parent(call)).valid()) roots.push_back(call);
+    if (is_op(call) && !enclosing_op(store(), tree(), tree().parent(call)).valid())
+      roots.push_back(call);
   }
   std::ranges::sort(roots, [this](CallId a, CallId b) {
     const EventId x = tree().event(a), y = tree().event(b);
@@ -96,7 +97,8 @@ const OpFacts* Collector::forward_of_sole_gradient(CallId op) const {
   // "autograd::engine::evaluate_function: NAME" says what the gradient's op is called.
   const std::string_view wrapper = name(autograd);
   const size_t colon = wrapper.find(": ");
-  const std::string_view gradient = colon == std::string_view::npos ? wrapper : wrapper.substr(colon + 2);
+  const std::string_view gradient =
+      colon == std::string_view::npos ? wrapper : wrapper.substr(colon + 2);
   size_t gradients = 0;
   for (CallId c(autograd.index + 1); c < tree().subtree_end(autograd); ++c.index) {
     if (is_op(c) && name(c) == gradient && has_gpu_work(c)) ++gradients;
@@ -149,7 +151,8 @@ void Collector::take(CallId op, bool has_model, std::string_view category) {
   if (communicates && !has_model) return;
   const EventId event = tree().event(op);
   if (category.empty()) category = category_of(name(op), op);
-  taken_.push_back({event, int64_t{event.index}, std::string(name(op)), category, std::move(kernels), has_model});
+  taken_.push_back({event, int64_t{event.index}, std::string(name(op)), category,
+                    std::move(kernels), has_model});
 }
 
 void Collector::take_remaining() {
@@ -170,9 +173,11 @@ void Collector::take_remaining() {
       const CallId launch = tree().launch(kernel);
       const CallId op = enclosing_op(store(), tree(), launch);
       const CallId parent = op.valid() ? op : launch;
-      std::string synthetic = fmt::format("{}->{} (Synthetic Op)", name(parent), store().name(kernel));
+      std::string synthetic =
+          fmt::format("{}->{} (Synthetic Op)", name(parent), store().name(kernel));
       const std::string_view category = category_of(synthetic, parent);
-      taken_.push_back({tree().event(parent), uid++, std::move(synthetic), category, {kernel}, false});
+      taken_.push_back(
+          {tree().event(parent), uid++, std::move(synthetic), category, {kernel}, false});
     }
   }
 }
@@ -185,7 +190,8 @@ std::vector<UnifiedOp> Collector::collect() {
 
 }  // namespace
 
-std::vector<UnifiedOp> find_unified_ops(const SheetInput& input, const std::vector<Launcher>& launchers) {
+std::vector<UnifiedOp> find_unified_ops(const SheetInput& input,
+                                        const std::vector<Launcher>& launchers) {
   return Collector(input, launchers).collect();
 }
 

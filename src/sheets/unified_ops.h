@@ -22,6 +22,7 @@ struct UnifiedOp {
 // cost model is taken whole; so is the gradient of a forward op whose model covers it, unless an op
 // below has a model of its own; so is an op that launches kernels itself, with none below that has
 // a model. Kernels that remain become synthetic ops "parent->kernel (Synthetic Op)".
-std::vector<UnifiedOp> find_unified_ops(const SheetInput& input, const std::vector<Launcher>& launchers);
+std::vector<UnifiedOp> find_unified_ops(const SheetInput& input,
+                                        const std::vector<Launcher>& launchers);
 
 }  // namespace fathom

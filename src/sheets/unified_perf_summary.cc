@@ -45,7 +45,8 @@ std::vector<Group> group_ops(const SheetInput& input, const std::vector<Launcher
 std::vector<Column*> add_rate_columns(Table& table, std::initializer_list<const char*> suffixes) {
   std::vector<Column*> columns;
   for (const char* rate : {"TB/s", "TFLOPS/s"}) {
-    for (const char* suffix : suffixes) columns.push_back(&table.real_column(std::string(rate) + suffix));
+    for (const char* suffix : suffixes)
+      columns.push_back(&table.real_column(std::string(rate) + suffix));
   }
   return columns;
 }
@@ -64,9 +65,9 @@ Table unified_perf_summary_sheet(const SheetInput& input, const std::vector<Laun
   Column& cpu_sum = table.time_column("total_duration_us", Unit::kMicros);
   Column& cpu_mean = table.real_column("mean_duration_us", Unit::kMicros);
   Column& cpu_std = table.real_column("std_duration_us", Unit::kMicros);
-  std::vector<Column*> unknown = {&table.real_column("GFLOPS"),
-                                  &table.real_column("Data Moved (MB)", Unit::kMegabytes),
-                                  &table.real_column("FLOPS/Byte"), &table.text_column("Compute Spec")};
+  std::vector<Column*> unknown = {
+      &table.real_column("GFLOPS"), &table.real_column("Data Moved (MB)", Unit::kMegabytes),
+      &table.real_column("FLOPS/Byte"), &table.text_column("Compute Spec")};
   const auto add_unknown_rates = [&](std::initializer_list<const char*> suffixes) {
     for (Column* column : add_rate_columns(table, suffixes)) unknown.push_back(column);
   };

@@ -31,7 +31,8 @@ class OpenEvents {
   void close_before(Nanos time) {
     while (!open_.empty() && store_.end(open_.back()) <= time) open_.pop_back();
   }
-  // True when the innermost open event ends inside `event`. It is closed then: the two are siblings.
+  // True when the innermost open event ends inside `event`. It is closed then: the two are
+  // siblings.
   bool close_overlapped_by(EventId event) {
     if (open_.empty() || store_.end(event) <= store_.end(open_.back())) return false;
     open_.pop_back();
@@ -82,7 +83,8 @@ void CallTree::nest_calls(const EventStore& store) {
       continue;
     }
     calls.close_before(store.start(event));
-    if (calls.close_overlapped_by(event)) diagnostics_.add(Flaw::kPartialOverlap, store.name(event));
+    if (calls.close_overlapped_by(event))
+      diagnostics_.add(Flaw::kPartialOverlap, store.name(event));
     const EventId around = calls.innermost();
     call_of_event_[event.index] = CallId(calls_.size());
     calls_.push_back(event);
@@ -128,7 +130,8 @@ void CallTree::link_gpu_work(const EventStore& store) {
     auto chosen = candidates.begin();
     if (candidates.size() > 1) {
       diagnostics_.add(Flaw::kAmbiguousCorrelation, store.name(event));
-      const auto later = std::ranges::upper_bound(candidates, store.start(event), {}, &KeyedLaunch::start);
+      const auto later =
+          std::ranges::upper_bound(candidates, store.start(event), {}, &KeyedLaunch::start);
       if (later != candidates.begin()) chosen = std::prev(later);
     }
     call_of_event_[event.index] = chosen->call;
@@ -156,7 +159,8 @@ std::span<const EventId> CallTree::launched_in_subtree(CallId call) const {
 }
 
 CallId enclosing_op(const EventStore& store, const CallTree& tree, CallId call) {
-  while (call.valid() && store.kind(tree.event(call)) != EventKind::kCpuOp) call = tree.parent(call);
+  while (call.valid() && store.kind(tree.event(call)) != EventKind::kCpuOp)
+    call = tree.parent(call);
   return call;
 }
 

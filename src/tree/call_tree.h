@@ -55,8 +55,8 @@ class CallTree {
   std::vector<uint32_t> subtree_ends_;
   std::vector<EventId> frames_;
 
-  std::vector<CallId> call_of_event_;     // for calls themselves, and for GPU work its launch
-  std::vector<EventId> frame_parents_;    // by event; only Python frames have one
+  std::vector<CallId> call_of_event_;   // for calls themselves, and for GPU work its launch
+  std::vector<EventId> frame_parents_;  // by event; only Python frames have one
 
   std::vector<EventId> linked_, unlinked_;
   std::vector<uint32_t> launched_begin_;  // into linked_, by call, with one more at the end

@@ -60,8 +60,7 @@ const Analysis& analyze_once(const std::string& trace) {
   auto& analysis = done[trace];
   if (!analysis) {
     analysis = std::make_unique<Analysis>();
-    analysis->exit_code =
-        run_fathom(find_traces() / (trace + ".json.gz"), analysis->report());
+    analysis->exit_code = run_fathom(find_traces() / (trace + ".json.gz"), analysis->report());
   }
   return *analysis;
 }

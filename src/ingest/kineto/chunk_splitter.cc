@@ -32,7 +32,8 @@ BlockMasks find_structure(const char* block) {
     // { } and [ ] differ from each other by one bit only.
     const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
     const auto equal = [i](__m128i a, char c) {
-      return static_cast<uint64_t>(static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(a, _mm_set1_epi8(c)))))
+      return static_cast<uint64_t>(
+                 static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(a, _mm_set1_epi8(c)))))
              << (i * 16);
     };
     masks.quote |= equal(bytes, '"');
@@ -144,10 +145,17 @@ Result<std::optional<EventChunk>> ChunkSplitter::next() {
     }
     if (begin_ == size_ && !TRY(read_more(chunk_size_))) break;
     switch (where_) {
-      case Where::kStart: TRY(read_start()); break;
-      case Where::kBeside: read_beside(); break;
-      case Where::kEnd: read_end(); break;
-      case Where::kEvents: break;
+      case Where::kStart:
+        TRY(read_start());
+        break;
+      case Where::kBeside:
+        read_beside();
+        break;
+      case Where::kEnd:
+        read_end();
+        break;
+      case Where::kEvents:
+        break;
     }
   }
   if (where_ != Where::kEnd || source_.truncated()) truncated_ = true;
@@ -156,7 +164,8 @@ Result<std::optional<EventChunk>> ChunkSplitter::next() {
 
 Status ChunkSplitter::read_start() {
   static constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (offset_ == 0 && std::string_view(buffer_.get() + begin_, size_ - begin_).starts_with(kByteOrderMark)) {
+  if (offset_ == 0 &&
+      std::string_view(buffer_.get() + begin_, size_ - begin_).starts_with(kByteOrderMark)) {
     begin_ += kByteOrderMark.size();
     offset_ += static_cast<int64_t>(kByteOrderMark.size());
   }
@@ -205,7 +214,9 @@ void ChunkSplitter::read_beside() {
       case ':':
         if (depth_ == 1) key_ = string_;
         continue;  // keeps the key for the value that follows
-      case '{': ++depth_; break;
+      case '{':
+        ++depth_;
+        break;
       case '[':
         if (depth_ == 1 && key_ == "traceEvents") {
           where_ = Where::kEvents;
@@ -219,7 +230,8 @@ void ChunkSplitter::read_beside() {
       case ']':
         if (--depth_ == 0) where_ = Where::kEnd;
         break;
-      default: break;
+      default:
+        break;
     }
     key_.clear();
   }
@@ -289,7 +301,8 @@ std::optional<EventChunk> ChunkSplitter::take(size_t length) {
   chunk.file_offset = offset_ + static_cast<int64_t>(first - begin_);
   buffer_[chunk.begin] = '[';
   buffer_[last] = ']';
-  std::memset(buffer_.get() + chunk.end, ' ', std::min(simdjson::SIMDJSON_PADDING, capacity_ - chunk.end));
+  std::memset(buffer_.get() + chunk.end, ' ',
+              std::min(simdjson::SIMDJSON_PADDING, capacity_ - chunk.end));
   chunk.buffer = std::move(buffer_);
 
   offset_ += static_cast<int64_t>(rest_begin - begin_);

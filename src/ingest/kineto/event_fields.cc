@@ -11,8 +11,8 @@ struct Key {
 };
 
 constexpr Key kEventKeys[] = {
-    {"ph", Field::kPhase},  {"cat", Field::kCategory}, {"name", Field::kName},
-    {"pid", Field::kPid},   {"tid", Field::kTid},      {"ts", Field::kTime},
+    {"ph", Field::kPhase},     {"cat", Field::kCategory}, {"name", Field::kName},
+    {"pid", Field::kPid},      {"tid", Field::kTid},      {"ts", Field::kTime},
     {"dur", Field::kDuration}, {"id", Field::kId},
 };
 

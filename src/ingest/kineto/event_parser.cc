@@ -16,7 +16,8 @@ namespace {
 namespace od = simdjson::ondemand;
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\r' || text.back() == '\t')) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\r' ||
+                           text.back() == '\t')) {
     text.remove_suffix(1);
   }
   return text;
@@ -39,7 +40,9 @@ class RowMaker {
   void skip(Flaw flaw, std::string_view what, int64_t offset);
 
   StringId string(std::string_view json);
-  StringId optional_string(std::string_view json) { return json.empty() ? StringId{} : string(json); }
+  StringId optional_string(std::string_view json) {
+    return json.empty() ? StringId{} : string(json);
+  }
   ArgsId args(const FieldTexts& fields);
   StringId canonical(std::string_view json);
 
@@ -61,9 +64,9 @@ StringId RowMaker::canonical(std::string_view json) {
 }
 
 ArgsId RowMaker::args(const FieldTexts& fields) {
-  const Args args{canonical(fields.get(Field::kInputDims)), canonical(fields.get(Field::kInputTypes)),
-                  canonical(fields.get(Field::kInputStrides)),
-                  canonical(fields.get(Field::kConcreteInputs))};
+  const Args args{
+      canonical(fields.get(Field::kInputDims)), canonical(fields.get(Field::kInputTypes)),
+      canonical(fields.get(Field::kInputStrides)), canonical(fields.get(Field::kConcreteInputs))};
   return args == Args{} ? ArgsId{} : out_.intern_args(args);
 }
 
@@ -166,7 +169,10 @@ void RowMaker::add_metadata(const FieldTexts& fields, const Common& event) {
 void RowMaker::add(const FieldTexts& fields, int64_t offset) {
   const std::string_view phase_json = fields.get(Field::kPhase);
   const char phase = phase_json.size() == 3 ? phase_json[1] : '\0';
-  Common event{EventKind::kOther, {}, {}, string(fields.get(Field::kName)),
+  Common event{EventKind::kOther,
+               {},
+               {},
+               string(fields.get(Field::kName)),
                out_.intern_track(string(fields.get(Field::kPid)), string(fields.get(Field::kTid))),
                ArgsId{}};
   if (phase == 'M') {
@@ -177,7 +183,8 @@ void RowMaker::add(const FieldTexts& fields, int64_t offset) {
   if (!start) return skip(Flaw::kMissingTime, read_text(fields.get(Field::kName)), offset);
   event.start = *start;
   switch (phase) {
-    case 'X': return add_complete(fields, event);
+    case 'X':
+      return add_complete(fields, event);
     case 's':
     case 'f':
       event.kind = phase == 's' ? EventKind::kFlowStart : EventKind::kFlowEnd;
@@ -186,8 +193,12 @@ void RowMaker::add(const FieldTexts& fields, int64_t offset) {
       out_.add_flow(event, read_integer(fields.get(Field::kId)).value_or(-1));
       return;
     case 'i':
-    case 'I': event.kind = EventKind::kInstant; break;
-    case 'C': event.kind = EventKind::kCounter; break;
+    case 'I':
+      event.kind = EventKind::kInstant;
+      break;
+    case 'C':
+      event.kind = EventKind::kCounter;
+      break;
     default:
       return skip(Flaw::kUnknownPhase,
                   fmt::format("ph {}", phase_json.empty() ? "missing" : phase_json), offset);
@@ -199,7 +210,8 @@ void RowMaker::add(const FieldTexts& fields, int64_t offset) {
 std::string_view key_text(od::field& field) {
   const char* const raw = field.key().raw();
   const char* const end = static_cast<const char*>(std::memchr(raw, '"', 256));
-  return end == nullptr ? std::string_view{} : std::string_view(raw, static_cast<size_t>(end - raw));
+  return end == nullptr ? std::string_view{}
+                        : std::string_view(raw, static_cast<size_t>(end - raw));
 }
 
 simdjson::error_code value_text(od::value value, std::string_view& text) {
@@ -256,7 +268,8 @@ bool parse_strictly(const EventChunk& chunk, od::parser& parser, EventStoreBuild
     od::json_type type = {};
     if (value.type().get(type)) return false;
     if (type != od::json_type::object) {
-      out.diagnostics().add(Flaw::kNotAnObject, fmt::format("at byte {}", offset_of(chunk, location)));
+      out.diagnostics().add(Flaw::kNotAnObject,
+                            fmt::format("at byte {}", offset_of(chunk, location)));
       out.add_skipped();
       continue;
     }

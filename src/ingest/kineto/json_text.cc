@@ -82,13 +82,26 @@ std::string unescape(std::string_view text) {
       continue;
     }
     switch (text[++i]) {
-      case 'n': out += '\n'; break;
-      case 't': out += '\t'; break;
-      case 'r': out += '\r'; break;
-      case 'b': out += '\b'; break;
-      case 'f': out += '\f'; break;
-      case 'u': i += unescape_unicode(out, text, i + 1); break;
-      default: out += text[i];  // \" \\ \/ and what no JSON writer should have written
+      case 'n':
+        out += '\n';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 'b':
+        out += '\b';
+        break;
+      case 'f':
+        out += '\f';
+        break;
+      case 'u':
+        i += unescape_unicode(out, text, i + 1);
+        break;
+      default:
+        out += text[i];  // \" \\ \/ and what no JSON writer should have written
     }
   }
   return out;
@@ -168,7 +181,8 @@ std::optional<Dim3> read_dim3(std::string_view json) {
 }
 
 bool is_plain_string(std::string_view json) {
-  return json.size() >= 2 && json.front() == '"' && std::memchr(json.data(), '\\', json.size()) == nullptr;
+  return json.size() >= 2 && json.front() == '"' &&
+         std::memchr(json.data(), '\\', json.size()) == nullptr;
 }
 
 std::string read_text(std::string_view json) {

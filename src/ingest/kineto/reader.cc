@@ -22,7 +22,8 @@ TraceMetadata read_metadata(const ChunkSplitter& splitter, Diagnostics& diagnost
 Error no_trace(const std::string& path, const ChunkSplitter& splitter) {
   if (splitter.bytes_read() == 0) return Error{fmt::format("{} is empty", path)};
   return Error{fmt::format(
-      "{} is no profiler trace: {}; expected the JSON that torch.profiler's export_chrome_trace writes",
+      "{} is no profiler trace: {}; expected the JSON that torch.profiler's export_chrome_trace "
+      "writes",
       path, splitter.truncated() ? "it ends before any traceEvents" : "it has no traceEvents")};
 }
 
@@ -36,8 +37,7 @@ Result<EventStore> read_trace(const std::string& path, const ReadOptions& option
       options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   WorkerPool pool(threads);
   const Status read = run_in_order<EventChunk>(
-      pool, [&] { return splitter.next(); },
-      [](EventChunk chunk) { return parse_chunk(chunk); },
+      pool, [&] { return splitter.next(); }, [](EventChunk chunk) { return parse_chunk(chunk); },
       [&](EventStoreBuilder piece) {
         builder.append(std::move(piece));
         if (options.progress) options.progress(source->progress());
