@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/screen_text.h"
 #include "report/summary.h"
@@ -38,7 +39,8 @@ class Screen {
 // Eighths of a character, so that a small share is still seen.
 std::string bar(double share) {
   static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths = static_cast<size_t>(std::clamp(share, 0.0, 1.0) * kBarWidth * 8 + 0.5);
+  const auto eighths =
+      static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kBarWidth * 8));
   std::string out;
   for (size_t i = 0; i < eighths / 8; ++i) out += "█";
   out += kEighths[eighths % 8];

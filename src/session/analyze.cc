@@ -128,7 +128,7 @@ Status write_report(Analysis& analysis, const fs::path& directory) {
     TRY(out.write_file(name, to_csv(sheet)));
     summary.files.push_back(name);
   }
-  summary.files.push_back("summary.json");
+  summary.files.emplace_back("summary.json");
   TRY(out.write_file("summary.json", summary_json(summary)));
   return out.commit();
 }

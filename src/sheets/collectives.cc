@@ -67,7 +67,7 @@ std::vector<Row> find_collectives(const SheetInput& input) {
     const CallId call = tree.call(c.event);
     if (!whole_trace || is_gpu_work(store.kind(c.event)) || !call.valid()) continue;
     const bool ran_on_gpu =
-        std::ranges::any_of(tree.launched_in_subtree(call), [&s = store](EventId e) {
+        std::ranges::any_of(tree.launched_in_subtree(call), [&s = input.store](EventId e) {
           return s.collective(e) != nullptr || is_communication(s.name(e));
         });
     if (!ran_on_gpu) rows.push_back({c.event, &c});

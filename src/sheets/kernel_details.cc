@@ -50,11 +50,12 @@ std::vector<KernelDetail> summarize_kernels(const EventStore& store,
     for (size_t k = 0; k < kernels; ++k) {
       const EventId first = calls[shape.first_call][k];
       details.push_back({store.name(first), store.gpu_work(first).stream,
-                         summarize(std::move(shape.durations[k]))});
+                         summarize(std::move(shape.durations[k])), k});
     }
   }
-  std::ranges::stable_sort(details, [](const KernelDetail& a, const KernelDetail& b) {
-    return std::tie(a.duration.sum, a.name) < std::tie(b.duration.sum, b.name);
+  std::ranges::sort(details, [](const KernelDetail& a, const KernelDetail& b) {
+    return std::tie(a.duration.sum, a.name, a.stream, a.place) <
+           std::tie(b.duration.sum, b.name, b.stream, b.place);
   });
   return details;
 }

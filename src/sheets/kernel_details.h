@@ -13,6 +13,7 @@ struct KernelDetail {
   std::string_view name;
   std::optional<int64_t> stream;
   TimeStatistics duration;
+  size_t place = 0;  // in the launch order
 };
 
 // Calls are compared kernel by kernel in launch order, named after the first call's kernels. Calls

@@ -19,7 +19,9 @@ CallId launching_op(const EventStore& store, const CallTree& tree, CallId launch
 }  // namespace
 
 std::vector<Launcher> find_launchers(const SheetInput& input) {
-  const auto& [store, tree, scope, selection] = input;
+  const EventStore& store = input.store;
+  const CallTree& tree = input.tree;
+  const GpuSelection& selection = input.selection;
   struct Launched {
     CallId by;
     EventId kernel;
@@ -29,7 +31,7 @@ std::vector<Launcher> find_launchers(const SheetInput& input) {
     if (is_communication(store.name(kernel))) continue;
     launched.push_back({launching_op(store, tree, tree.launch(kernel)), kernel});
   }
-  std::ranges::sort(launched, [&store = store](const Launched& a, const Launched& b) {
+  std::ranges::sort(launched, [&](const Launched& a, const Launched& b) {
     return std::tuple(a.by, store.start(a.kernel), a.kernel) <
            std::tuple(b.by, store.start(b.kernel), b.kernel);
   });
@@ -45,11 +47,10 @@ std::vector<Launcher> find_launchers(const SheetInput& input) {
     launcher.direct = busy_time(store, launcher.kernels);
     launcher.subtree = busy_time(store, selection.among(tree.launched_in_subtree(launcher.call)));
   }
-  std::ranges::sort(launchers,
-                    [&store = store, &tree = tree](const Launcher& a, const Launcher& b) {
-                      const EventId x = tree.event(a.call), y = tree.event(b.call);
-                      return std::tuple(store.start(x), x) < std::tuple(store.start(y), y);
-                    });
+  std::ranges::sort(launchers, [&](const Launcher& a, const Launcher& b) {
+    const EventId x = tree.event(a.call), y = tree.event(b.call);
+    return std::tuple(store.start(x), x) < std::tuple(store.start(y), y);
+  });
   return launchers;
 }
 

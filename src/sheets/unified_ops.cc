@@ -35,7 +35,7 @@ class Collector {
 
   std::vector<CallId> roots() const;
   void walk(CallId root);
-  bool takes(CallId op, bool& has_model, std::string_view& category) const;
+  bool take_whole(CallId op);
   bool modelled_below(CallId op) const;
   bool launches_itself(CallId op) const;
   const OpFacts* forward_of_sole_gradient(CallId op) const;
@@ -106,31 +106,23 @@ const OpFacts* Collector::forward_of_sole_gradient(CallId op) const {
   return gradients == 1 ? facts : nullptr;
 }
 
-bool Collector::takes(CallId op, bool& has_model, std::string_view& category) const {
+// True when the op was taken, and nothing below it is to be looked at.
+bool Collector::take_whole(CallId op) {
   if (is_modelled(op)) {
-    has_model = true;
+    take(op, true, {});
     return true;
   }
   if (modelled_below(op)) return false;
-  if (const OpFacts* forward = forward_of_sole_gradient(op)) {
-    has_model = true;
-    category = forward->backward;
-    return true;
-  }
-  return launches_itself(op);
+  const OpFacts* forward = forward_of_sole_gradient(op);
+  if (forward == nullptr && !launches_itself(op)) return false;
+  take(op, forward != nullptr, forward != nullptr ? forward->backward : "");
+  return true;
 }
 
 // Preorder with jumps, not recursion: call stacks are as deep as the program made them.
 void Collector::walk(CallId root) {
   for (CallId c = root; c < tree().subtree_end(root);) {
-    bool has_model = false;
-    std::string_view category;
-    if (!is_op(c)) {
-      ++c.index;
-    } else if (!has_gpu_work(c)) {
-      c = tree().subtree_end(c);
-    } else if (takes(c, has_model, category)) {
-      take(c, has_model, category);
+    if (is_op(c) && (!has_gpu_work(c) || take_whole(c))) {
       c = tree().subtree_end(c);
     } else {
       ++c.index;

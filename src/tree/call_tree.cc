@@ -11,7 +11,7 @@ std::vector<EventId> nesting_order(const EventStore& store) {
   std::vector<EventId> order;
   for (size_t i = 0; i < store.size(); ++i) {
     const EventKind kind = store.kind(EventId(i));
-    if (is_host_call(kind) || kind == EventKind::kPython) order.push_back(EventId(i));
+    if (is_host_call(kind) || kind == EventKind::kPython) order.emplace_back(i);
   }
   std::ranges::sort(order, [&store](EventId a, EventId b) {
     if (store.track_id(a) != store.track_id(b)) return store.track_id(a) < store.track_id(b);

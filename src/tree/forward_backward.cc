@@ -31,9 +31,9 @@ std::unordered_map<EventId, EventId> link_backward_to_forward(const EventStore& 
   for (size_t i = 0; i < ops.size(); ++i) {
     const EventId backward = ops[i].event;
     if (!store.name(backward).starts_with(kEvaluate)) continue;
-    for (size_t j = i; j-- > 0 && ops[j].sequence == ops[i].sequence;) {
-      if (store.track_id(ops[j].event) == store.track_id(backward)) continue;
-      forward.emplace(backward, ops[j].event);
+    for (size_t j = i; j > 0 && ops[j - 1].sequence == ops[i].sequence; --j) {
+      if (store.track_id(ops[j - 1].event) == store.track_id(backward)) continue;
+      forward.emplace(backward, ops[j - 1].event);
       break;
     }
   }

@@ -304,7 +304,7 @@ EventStoreBuilder parse_one_by_one(const EventChunk& chunk, od::parser& parser) 
     one.buffer[length + 1] = ']';
     std::memset(one.buffer.get() + length + 2, ' ', simdjson::SIMDJSON_PADDING);
     one.end = length + 2;
-    one.file_offset = offset_of(chunk, rest.data());
+    one.file_offset = offset_of(chunk, &rest.front());
     EventStoreBuilder piece;
     if (!parse_strictly(one, parser, piece)) {
       piece = {};

@@ -1,0 +1,93 @@
+// fathom_bench TRACE...: how far `fathom analyze` is from the least that reading the trace can
+// cost. Both run in turns on the same machine, the best of several; ratios, since machines are
+// noisy.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "floor.h"
+
+namespace fathom::bench {
+namespace {
+
+constexpr int kRounds = 3;
+
+struct ProgramResult {
+  double seconds = 0;
+  int64_t peak_bytes = 0;
+  bool ok = false;
+};
+
+// The whole program, from start to the written report.
+ProgramResult run_fathom(const std::string& trace, const std::string& out) {
+  const auto started = std::chrono::steady_clock::now();
+  const pid_t child = fork();
+  if (child == 0) {
+    execl(FATHOM_BINARY, "fathom", "analyze", trace.c_str(), "--out", out.c_str(), "--quiet",
+          nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  rusage usage = {};
+  if (wait4(child, &status, 0, &usage) != child) return {};
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  return {seconds, int64_t{usage.ru_maxrss} * 1024, WIFEXITED(status) && WEXITSTATUS(status) == 0};
+}
+
+bool bench_trace(const std::string& trace, const std::string& scratch) {
+  double floor_seconds = 1e300, fathom_seconds = 1e300;
+  FloorResult floor;
+  int64_t peak = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const Result<FloorResult> f = measure_floor(trace);
+    if (!f.ok()) {
+      fmt::print(stderr, "{}: {}\n", trace, f.error().message);
+      return false;
+    }
+    floor = f.value();
+    floor_seconds = std::min(floor_seconds, floor.seconds);
+    const ProgramResult p = run_fathom(trace, scratch + "/report");
+    if (!p.ok) {
+      fmt::print(stderr, "{}: fathom analyze failed\n", trace);
+      return false;
+    }
+    fathom_seconds = std::min(fathom_seconds, p.seconds);
+    peak = std::max(peak, p.peak_bytes);
+  }
+  const double megabytes = static_cast<double>(floor.json_bytes) / 1e6;
+  fmt::print("| {} | {:.0f} | {} | {:.2f} | {:.2f} | {:.2f} | {:.0f} | {:.0f} | {:.2f} |\n",
+             std::filesystem::path(trace).filename().string(), megabytes, floor.events,
+             floor_seconds, fathom_seconds, fathom_seconds / floor_seconds,
+             megabytes / fathom_seconds, static_cast<double>(peak) / 1e6,
+             static_cast<double>(peak) / static_cast<double>(floor.json_bytes));
+  std::fflush(stdout);
+  return true;
+}
+
+}  // namespace
+}  // namespace fathom::bench
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fputs("usage: fathom_bench TRACE...\n", stderr);
+    return 2;
+  }
+  char scratch[] = "/tmp/fathom-bench-XXXXXX";
+  if (mkdtemp(scratch) == nullptr) return 1;
+  fmt::print(
+      "| trace | JSON MB | events | floor s | fathom s | ratio | MB/s | peak MB | peak / JSON |\n");
+  fmt::print("|---|---|---|---|---|---|---|---|---|\n");
+  bool ok = true;
+  for (int i = 1; i < argc; ++i) ok = fathom::bench::bench_trace(argv[i], scratch) && ok;
+  std::filesystem::remove_all(scratch);
+  return ok ? 0 : 1;
+}
