@@ -1,6 +1,6 @@
-// fathom_bench TRACE...: how far `fathom analyze` is from the least that reading the trace can
-// cost. Both run in turns on the same machine, the best of several; ratios, since machines are
-// noisy.
+// fathom_bench --stages TRACE: where the time goes. fathom_bench TRACE...: how far `fathom analyze`
+// is from the least that reading the trace can cost. Both run in turns on the same machine, the
+// best of several; ratios, since machines are noisy.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "floor.h"
+#include "stages.h"
 
 namespace fathom::bench {
 namespace {
@@ -78,8 +79,11 @@ bool bench_trace(const std::string& trace, const std::string& scratch) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("usage: fathom_bench TRACE...\n", stderr);
+    std::fputs("usage: fathom_bench TRACE...\n       fathom_bench --stages TRACE\n", stderr);
     return 2;
+  }
+  if (argc == 3 && std::string_view(argv[1]) == "--stages") {
+    return fathom::bench::print_stages(argv[2]) ? 0 : 1;
   }
   char scratch[] = "/tmp/fathom-bench-XXXXXX";
   if (mkdtemp(scratch) == nullptr) return 1;

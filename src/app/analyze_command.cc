@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <set>
 
 #include "app/commands.h"
+#include "report/screen_text.h"
 #include "session/analyze.h"
 
 namespace fathom {
@@ -33,6 +36,8 @@ struct AnalyzeArguments {
   std::optional<int32_t> device;
   bool include_unlinked = false, json = false, quiet = false, verbose = false;
   size_t threads = 0;
+  uint64_t max_size = 0;
+  bool no_cache = false;
 };
 
 // "2:5", "2:", ":5" or "3".
@@ -59,6 +64,7 @@ std::optional<Scope::StepRange> parse_steps(std::string_view text) {
 std::vector<fs::path> report_directories(const AnalyzeArguments& arguments) {
   std::vector<fs::path> directories;
   std::set<fs::path> used;
+  std::error_code ignored;
   for (const std::string& trace : arguments.traces) {
     fs::path directory = default_report_directory(trace);
     if (!arguments.out.empty()) {
@@ -67,7 +73,7 @@ std::vector<fs::path> report_directories(const AnalyzeArguments& arguments) {
     }
     // rank0/trace.json and rank1/trace.json in one --out.
     const fs::path wanted = directory;
-    for (int n = 2; !used.insert(directory).second; ++n) {
+    for (int n = 2; !used.insert(fs::weakly_canonical(directory, ignored)).second; ++n) {
       directory = wanted.parent_path() / fmt::format("{}-{}.fathom", wanted.stem().string(), n);
     }
     directories.push_back(directory);
@@ -105,24 +111,28 @@ class AnalyzeRun {
 
  private:
   Status analyze_one(const std::string& path, const fs::path& directory) {
-    Trace trace = TRY(open(path));
+    Trace trace = TRY(open(path, directory));
     if (scope_.rank && trace.store.metadata().rank != scope_.rank) return Nothing{};
     Analysis analysis = TRY(analyze(trace, scope_));
     TRY(write_report(analysis, directory));
-    show(analysis.summary);
+    TRY(show(analysis.summary));
     ++reports_;
     return Nothing{};
   }
 
-  Result<Trace> open(const std::string& path) const {
-    ProgressLine line("reading " + path, terminal_.error_is_terminal && !arguments_.quiet);
+  Result<Trace> open(const std::string& path, const fs::path& directory) const {
+    ProgressLine line("reading " + screen_safe(path),
+                      terminal_.error_is_terminal && !arguments_.quiet);
     OpenOptions options;
     options.threads = arguments_.threads;
+    options.max_size = static_cast<int64_t>(arguments_.max_size);
+    if (!arguments_.no_cache) options.cache = cache_beside(directory);
     options.progress = [&line](double fraction) { line.update(fraction); };
     return open_trace(path, options);
   }
 
-  void show(const Summary& summary) const {
+  // A full disk or a closed pipe behind standard output is a failure too.
+  Status show(const Summary& summary) const {
     if (arguments_.json) {
       fmt::print("{}", summary_json(summary));
     } else if (!arguments_.quiet) {
@@ -130,7 +140,10 @@ class AnalyzeRun {
       fmt::print("{}",
                  summary_text(summary, {terminal_.color, arguments_.verbose, terminal_.width}));
     }
-    std::fflush(stdout);
+    if (std::fflush(stdout) != 0) {
+      return Error{fmt::format("cannot write to standard output: {}", std::strerror(errno))};
+    }
+    return Nothing{};
   }
 
   const AnalyzeArguments& arguments_;
@@ -155,7 +168,8 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       ->add_option("--steps", a->steps,
                    "Only the steps A to B-1, counted from 0 (A:B, A:, :B or A)")
       ->check([](const std::string& text) {
-        return parse_steps(text) ? std::string() : "expected A:B with A < B, got " + text;
+        return parse_steps(text) ? std::string()
+                                 : "expected A:B with A < B, A:, :B or A, got " + text;
       });
   command
       ->add_option("--step-pattern", a->step_pattern,
@@ -166,8 +180,18 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command->add_flag("--include-unlinked", a->include_unlinked,
                     "Count GPU work whose launch is not in the file in gpu_timeline too");
   command->add_flag("--json", a->json, "Print the summary as JSON");
-  command->add_option("--threads", a->threads, "Threads that read (default: one per core)");
-  command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors");
+  command->add_option("--threads", a->threads, "Threads that read (default: one per core)")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+  command
+      ->add_option("--max-size", a->max_size,
+                   "Read at most so much JSON (500MB, 20GB); default 64 GiB")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("SIZE");
+  command->add_flag(
+      "--no-cache", a->no_cache,
+      "Neither use nor write TRACE.fathom.cache, which makes large traces open at once");
+  command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
   command->add_flag("-v,--verbose", a->verbose,
                     "Show every note on the input, with its first example");
   command->callback([a, &terminal, &code] { code = AnalyzeRun(*a, terminal).run(); });

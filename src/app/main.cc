@@ -3,10 +3,13 @@
 #include <cstdio>
 
 #include "app/commands.h"
+#include "report/screen_text.h"
 
 namespace fathom {
 
-void complain(std::string_view message) { fmt::print(stderr, "fathom: {}\n", message); }
+void complain(std::string_view message) {
+  fmt::print(stderr, "fathom: {}\n", screen_safe(message));
+}
 
 namespace {
 
@@ -23,7 +26,13 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {                   // CLI11's way to say it; stops here
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    complain(fmt::format("{}\nTry 'fathom --help' or 'fathom COMMAND --help'.", error.what()));
+    // CLI11 says "a subcommand is required" of a word that is none.
+    const std::string first = argc > 1 ? argv[1] : "-";
+    const bool is_command =
+        !app.get_subcommands([&](CLI::App* c) { return c->check_name(first); }).empty();
+    complain(first.starts_with('-') || is_command ? error.what()
+                                                  : fmt::format("there is no command '{}'", first));
+    fmt::print(stderr, "Try 'fathom --help' or 'fathom COMMAND --help'.\n");
     return static_cast<int>(ExitCode::kUsage);
   }
   return static_cast<int>(code);

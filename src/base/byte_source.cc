@@ -18,8 +18,7 @@ constexpr size_t kHeadSize = 4;  // enough to know gzip and zstd
 
 class FileSource : public ByteSource {
  public:
-  FileSource(int fd, std::string name, int64_t size)
-      : fd_(fd), name_(std::move(name)), size_(size) {}
+  FileSource(int fd, int64_t size) : fd_(fd), size_(size) {}
   ~FileSource() override {
     if (fd_ != STDIN_FILENO) close(fd_);
   }
@@ -51,7 +50,7 @@ class FileSource : public ByteSource {
     while (done < into.size()) {
       const ssize_t n = ::read(fd_, into.data() + done, into.size() - done);
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return Error{fmt::format("cannot read {}: {}", name_, std::strerror(errno))};
+      if (n < 0) return Error{std::strerror(errno)};
       if (n == 0) break;
       done += static_cast<size_t>(n);
     }
@@ -60,7 +59,6 @@ class FileSource : public ByteSource {
   }
 
   int fd_;
-  std::string name_;
   int64_t size_;
   int64_t consumed_ = 0;
   char head_[kHeadSize];
@@ -68,13 +66,13 @@ class FileSource : public ByteSource {
 };
 
 Result<std::unique_ptr<FileSource>> open_file(const std::string& path) {
-  if (path == "-") return std::make_unique<FileSource>(STDIN_FILENO, "standard input", -1);
+  if (path == "-") return std::make_unique<FileSource>(STDIN_FILENO, -1);
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return Error{fmt::format("cannot open {}: {}", path, std::strerror(errno))};
   struct stat status = {};
   const bool known = fstat(fd, &status) == 0;
   auto source = std::make_unique<FileSource>(
-      fd, path, known && S_ISREG(status.st_mode) ? static_cast<int64_t>(status.st_size) : -1);
+      fd, known && S_ISREG(status.st_mode) ? static_cast<int64_t>(status.st_size) : -1);
   if (known && S_ISDIR(status.st_mode)) {
     return Error{fmt::format("{} is a directory; name the trace file in it", path)};
   }

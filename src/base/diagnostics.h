@@ -15,16 +15,21 @@ std::string_view severity_name(Severity severity);
 enum class Flaw : uint8_t {
   kTruncated,
   kTextAfterEnd,
+  kRepairedEvent,
+  kOversizedEvent,
+  kSizeLimit,
+  kTextBeforeStart,
   kNotAnObject,
   kMalformedEvent,
   kUnknownPhase,
   kMissingTime,
+  kMissingDuration,
   kNegativeDuration,
   kUnknownCategory,
   kUnlinkedGpuEvent,
   kPartialOverlap,
   kAmbiguousCorrelation,
-  kMetadataUnreadable,
+  kMetadataDamaged,
   kCount,
 };
 

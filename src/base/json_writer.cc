@@ -8,7 +8,15 @@ namespace fathom {
 
 std::string json_quoted(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    // U+0080 to U+009F: some terminals obey them.
+    const bool control =
+        c == '\xc2' && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (control) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(text[++i])));
+      continue;
+    }
     switch (c) {
       case '"':
         out += "\\\"";

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 constexpr const char* kMarker = ".fathom-report";
 
 Error failed(std::string_view what, const fs::path& path, int code) {
-  return Error{fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(code))};
+  return Error{fmt::format("cannot {} {}: {}; choose another place with --out", what, path.string(),
+                           std::strerror(code))};
 }
 
 Status write_all(int fd, std::string_view content, const fs::path& path) {

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/strong_id.h"
@@ -18,18 +17,22 @@ class StringPool {
  public:
   StringId intern(std::string_view text);
   std::string_view text(StringId id) const { return texts_[id.index]; }
-  // Not found: an invalid id.
-  StringId find(std::string_view text) const;
   size_t size() const { return texts_.size(); }
 
  private:
+  struct Slot {
+    uint32_t hash = 0;  // its high bits: a look at the text is saved when they differ
+    StringId id;
+  };
+
   std::string_view store(std::string_view text);
+  void grow();
 
   std::vector<std::unique_ptr<char[]>> blocks_;
   size_t block_used_ = 0;
   size_t block_size_ = 0;
   std::vector<std::string_view> texts_;
-  std::unordered_map<std::string_view, StringId> ids_;
+  std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
 };
 
 }  // namespace fathom

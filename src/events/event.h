@@ -11,7 +11,8 @@
 
 namespace fathom {
 
-// An event's position in the file, from 0: the number that sheets print as UID.
+// A row of the store. Its position in the file, the number that sheets print as UID, is a column:
+// a quarter of a trace are flow arrows and the like, which need no row.
 using EventId = StrongId<struct EventTag>;
 using TrackId = StrongId<struct TrackTag>;
 using ArgsId = StrongId<struct ArgsTag>;
@@ -29,10 +30,6 @@ enum class EventKind : uint8_t {
   kGpuAnnotation,
   kInstant,
   kCounter,
-  kFlowStart,
-  kFlowEnd,
-  kMetadata,
-  kSkipped,  // keeps the positions of the others; its reason is in the diagnostics
 };
 
 constexpr bool is_gpu_work(EventKind kind) {
@@ -40,6 +37,9 @@ constexpr bool is_gpu_work(EventKind kind) {
 }
 constexpr bool is_launch(EventKind kind) {
   return kind == EventKind::kRuntime || kind == EventKind::kDriver;
+}
+constexpr bool is_annotation(EventKind kind) {
+  return kind == EventKind::kAnnotation || kind == EventKind::kGpuAnnotation;
 }
 constexpr bool is_host_call(EventKind kind) { return kind == EventKind::kCpuOp || is_launch(kind); }
 
@@ -67,7 +67,7 @@ struct LaunchKey {
 };
 
 struct Dim3 {
-  int64_t x = 0, y = 0, z = 0;
+  uint32_t x = 0, y = 0, z = 0;
 };
 
 struct GpuWork {
@@ -79,6 +79,7 @@ struct GpuWork {
   std::optional<Dim3> grid, block;
 };
 
+// A runtime or driver call; also an annotation, whose key is that of its mirror image on the GPU.
 struct LaunchCall {
   std::optional<LaunchKey> key;
 };

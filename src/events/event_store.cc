@@ -22,13 +22,13 @@ struct Renumbering {
 }  // namespace
 
 const AutogradFacts* EventStore::autograd(EventId e) const {
-  const uint32_t detail = columns_.detail[e.index];
+  const uint32_t detail = views_.detail[e.index];
   if (kind(e) != EventKind::kCpuOp || detail == kNoDetail) return nullptr;
-  return &columns_.autograd[detail];
+  return &views_.autograd[detail];
 }
 
 const Collective* EventStore::collective(EventId e) const {
-  const auto& all = columns_.collectives;
+  const auto all = views_.collectives;
   auto found = std::ranges::lower_bound(all, e, {}, &Collective::event);
   return found != all.end() && found->event == e ? &*found : nullptr;
 }
@@ -55,8 +55,20 @@ ArgsId EventStoreBuilder::intern_args(const Args& args) {
   return found->second;
 }
 
+void EventStoreBuilder::reserve(size_t events) {
+  columns_.position.reserve(events);
+  columns_.kind.reserve(events);
+  columns_.start.reserve(events);
+  columns_.duration.reserve(events);
+  columns_.name.reserve(events);
+  columns_.track.reserve(events);
+  columns_.args.reserve(events);
+  columns_.detail.reserve(events);
+}
+
 EventId EventStoreBuilder::add(const Common& event) {
   const EventId id(columns_.kind.size());
+  columns_.position.push_back(entries_++);
   columns_.kind.push_back(event.kind);
   columns_.start.push_back(event.start);
   columns_.duration.push_back(event.duration);
@@ -95,20 +107,13 @@ EventId EventStoreBuilder::add(const Common& event, const PythonFrame& frame) {
   return id;
 }
 
-EventId EventStoreBuilder::add_flow(const Common& event, int64_t flow_id) {
-  const EventId id = add(event);
-  columns_.detail.back() = static_cast<uint32_t>(columns_.flow_ids.size());
-  columns_.flow_ids.push_back(flow_id);
-  return id;
-}
-
 void EventStoreBuilder::append(EventStoreBuilder&& piece) {
   const EventColumns& from = piece.columns_;
 
   Renumbering<StringId> strings;
-  strings.to.reserve(from.strings.size());
-  for (size_t i = 0; i < from.strings.size(); ++i) {
-    strings.to.push_back(intern(from.strings.text(StringId(i))));
+  strings.to.reserve(piece.strings_.size());
+  for (size_t i = 0; i < piece.strings_.size(); ++i) {
+    strings.to.push_back(intern(piece.strings_.text(StringId(i))));
   }
   Renumbering<TrackId> tracks;
   for (const Track& track : from.tracks) {
@@ -123,12 +128,12 @@ void EventStoreBuilder::append(EventStoreBuilder&& piece) {
   const auto base = static_cast<uint32_t>(columns_.kind.size());
   const auto base_of = [this](EventKind kind) -> size_t {
     if (is_gpu_work(kind)) return columns_.gpu_work.size();
-    if (is_launch(kind)) return columns_.launches.size();
+    if (is_launch(kind) || is_annotation(kind)) return columns_.launches.size();
     if (kind == EventKind::kCpuOp) return columns_.autograd.size();
-    if (kind == EventKind::kPython) return columns_.frames.size();
-    return columns_.flow_ids.size();
+    return columns_.frames.size();
   };
   for (size_t i = 0; i < from.kind.size(); ++i) {
+    columns_.position.push_back(entries_ + from.position[i]);
     columns_.name.push_back(strings(from.name[i]));
     columns_.track.push_back(tracks(from.track[i]));
     columns_.args.push_back(args(from.args[i]));
@@ -143,7 +148,6 @@ void EventStoreBuilder::append(EventStoreBuilder&& piece) {
   append_to(columns_.launches, from.launches);
   append_to(columns_.autograd, from.autograd);
   append_to(columns_.frames, from.frames);
-  append_to(columns_.flow_ids, from.flow_ids);
 
   for (Collective c : from.collectives) {
     c.event.index += base;
@@ -159,6 +163,7 @@ void EventStoreBuilder::append(EventStoreBuilder&& piece) {
   append_names(process_names_, piece.process_names_);
   append_names(process_labels_, piece.process_labels_);
   append_names(thread_names_, piece.thread_names_);
+  entries_ += piece.entries_;
   diagnostics_.merge(piece.diagnostics_);
 }
 
@@ -177,10 +182,20 @@ void EventStoreBuilder::apply_names() {
 
 EventStore EventStoreBuilder::seal(TraceMetadata metadata, int64_t input_bytes) && {
   apply_names();
+  struct Owned {
+    EventColumns columns;
+    StringPool strings;
+  };
+  auto owned = std::make_shared<Owned>(Owned{std::move(columns_), std::move(strings_)});
   EventStore store;
-  store.columns_ = std::move(columns_);
+  visit_columns(store.views_, owned->columns, [](auto& view, auto& column) { view = column; });
+  for (size_t i = 0; i < owned->strings.size(); ++i) {
+    store.texts_.push_back(owned->strings.text(StringId(i)));
+  }
+  store.owner_ = std::move(owned);
   store.metadata_ = std::move(metadata);
   store.diagnostics_ = std::move(diagnostics_);
+  store.entries_ = entries_;
   store.input_bytes_ = input_bytes;
   return store;
 }

@@ -1,71 +1,51 @@
 #pragma once
 
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "base/diagnostics.h"
 #include "base/string_pool.h"
-#include "events/event.h"
+#include "events/event_columns.h"
 
 namespace fathom {
-
-// The columns of a trace. Details that only some kinds have lie in a table of that kind, which the
-// detail column points into.
-struct EventColumns {
-  std::vector<Nanos> start, duration;
-  std::vector<StringId> name;
-  std::vector<TrackId> track;
-  std::vector<ArgsId> args;
-  std::vector<uint32_t> detail;
-  std::vector<EventKind> kind;
-
-  std::vector<GpuWork> gpu_work;
-  std::vector<LaunchCall> launches;
-  std::vector<AutogradFacts> autograd;
-  std::vector<PythonFrame> frames;
-  std::vector<int64_t> flow_ids;
-  std::vector<Collective> collectives;  // in the order of their events
-
-  std::vector<Track> tracks;
-  std::vector<Args> unique_args;
-  StringPool strings;
-};
 
 // A sealed trace: read-only, so that every stage and thread may share it.
 class EventStore {
  public:
-  size_t size() const { return columns_.kind.size(); }
+  size_t size() const { return views_.kind.size(); }
+  // How many entries traceEvents has, those without a row among them.
+  int64_t entries() const { return entries_; }
+  int64_t uid(EventId e) const { return views_.position[e.index]; }
 
-  EventKind kind(EventId e) const { return columns_.kind[e.index]; }
-  Nanos start(EventId e) const { return columns_.start[e.index]; }
-  Nanos duration(EventId e) const { return columns_.duration[e.index]; }
+  EventKind kind(EventId e) const { return views_.kind[e.index]; }
+  Nanos start(EventId e) const { return views_.start[e.index]; }
+  Nanos duration(EventId e) const { return views_.duration[e.index]; }
   Nanos end(EventId e) const { return start(e) + duration(e); }
-  StringId name_id(EventId e) const { return columns_.name[e.index]; }
+  StringId name_id(EventId e) const { return views_.name[e.index]; }
   std::string_view name(EventId e) const { return text(name_id(e)); }
-  TrackId track_id(EventId e) const { return columns_.track[e.index]; }
-  const Track& track(EventId e) const { return columns_.tracks[track_id(e).index]; }
-  ArgsId args_id(EventId e) const { return columns_.args[e.index]; }
+  TrackId track_id(EventId e) const { return views_.track[e.index]; }
+  const Track& track(EventId e) const { return views_.tracks[track_id(e).index]; }
+  ArgsId args_id(EventId e) const { return views_.args[e.index]; }
 
   // Each for its kinds only.
-  const GpuWork& gpu_work(EventId e) const { return columns_.gpu_work[columns_.detail[e.index]]; }
-  const LaunchCall& launch(EventId e) const { return columns_.launches[columns_.detail[e.index]]; }
-  const PythonFrame& frame(EventId e) const { return columns_.frames[columns_.detail[e.index]]; }
-  int64_t flow_id(EventId e) const { return columns_.flow_ids[columns_.detail[e.index]]; }
+  const GpuWork& gpu_work(EventId e) const { return views_.gpu_work[views_.detail[e.index]]; }
+  const LaunchCall& launch(EventId e) const { return views_.launches[views_.detail[e.index]]; }
+  const PythonFrame& frame(EventId e) const { return views_.frames[views_.detail[e.index]]; }
   // CPU ops that autograd knows, else null.
   const AutogradFacts* autograd(EventId e) const;
   // Null for an event that is no collective.
   const Collective* collective(EventId e) const;
 
-  const Args& args(ArgsId id) const { return columns_.unique_args[id.index]; }
-  size_t args_count() const { return columns_.unique_args.size(); }
-  size_t track_count() const { return columns_.tracks.size(); }
-  const std::vector<Collective>& collectives() const { return columns_.collectives; }
+  const Args& args(ArgsId id) const { return views_.unique_args[id.index]; }
+  size_t args_count() const { return views_.unique_args.size(); }
+  size_t track_count() const { return views_.tracks.size(); }
+  std::span<const Collective> collectives() const { return views_.collectives; }
   // An invalid id has no text.
   std::string_view text(StringId id) const {
-    return id.valid() ? columns_.strings.text(id) : std::string_view{};
+    return id.valid() ? texts_[id.index] : std::string_view{};
   }
-  StringId find_text(std::string_view text) const { return columns_.strings.find(text); }
-  size_t text_count() const { return columns_.strings.size(); }
+  size_t text_count() const { return texts_.size(); }
 
   const TraceMetadata& metadata() const { return metadata_; }
   const Diagnostics& diagnostics() const { return diagnostics_; }
@@ -73,11 +53,14 @@ class EventStore {
 
  private:
   friend class EventStoreBuilder;
+  friend class StoreFile;
 
-  EventColumns columns_;
+  EventViews views_;
+  std::vector<std::string_view> texts_;
+  std::shared_ptr<const void> owner_;  // of what the views and texts point to
   TraceMetadata metadata_;
   Diagnostics diagnostics_;
-  int64_t input_bytes_ = 0;
+  int64_t entries_ = 0, input_bytes_ = 0;
 };
 
 // Collects events in file order. A reader may fill one builder per piece of the file, in any
@@ -85,14 +68,14 @@ class EventStore {
 class EventStoreBuilder {
  public:
   struct Common {
-    EventKind kind;
+    EventKind kind = EventKind::kOther;
     Nanos start, duration;
     StringId name;
     TrackId track;
     ArgsId args;
   };
 
-  StringId intern(std::string_view text) { return columns_.strings.intern(text); }
+  StringId intern(std::string_view text) { return strings_.intern(text); }
   TrackId intern_track(StringId pid, StringId tid);
   ArgsId intern_args(const Args& args);
 
@@ -101,8 +84,9 @@ class EventStoreBuilder {
   EventId add(const Common& event, const LaunchCall& call);
   EventId add(const Common& event, const AutogradFacts& facts);
   EventId add(const Common& event, const PythonFrame& frame);
-  EventId add_flow(const Common& event, int64_t flow_id);
-  EventId add_skipped() { return add(Common{EventKind::kSkipped, {}, {}, {}, {}, {}}); }
+  // An entry that gets no row, because nothing asks for it or because it could not be read; the
+  // latter is the caller's to report.
+  void skip_position() { ++entries_; }
   void add_collective(Collective collective) { columns_.collectives.push_back(collective); }
 
   void name_process(TrackId track, StringId name) { process_names_.push_back({track, name}); }
@@ -111,6 +95,9 @@ class EventStoreBuilder {
 
   Diagnostics& diagnostics() { return diagnostics_; }
   size_t size() const { return columns_.kind.size(); }
+  int64_t entries() const { return entries_; }
+  // Room for so many events, where the number can be guessed.
+  void reserve(size_t events);
 
   void append(EventStoreBuilder&& piece);
   EventStore seal(TraceMetadata metadata, int64_t input_bytes) &&;
@@ -127,6 +114,8 @@ class EventStoreBuilder {
   void apply_names();
 
   EventColumns columns_;
+  StringPool strings_;
+  uint32_t entries_ = 0;
   std::unordered_map<uint64_t, TrackId> track_ids_;
   std::unordered_map<Args, ArgsId, ArgsHash> args_ids_;
   std::vector<TrackName> process_names_, process_labels_, thread_names_;

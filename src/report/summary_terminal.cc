@@ -48,6 +48,12 @@ std::string bar(double share) {
   return out + std::string(kBarWidth - used, ' ');
 }
 
+// A kernel's name can fill a screen.
+std::string shortened(const std::string& text) {
+  constexpr size_t kShown = 80;
+  return screen_width(text) > kShown ? fit_left(text, kShown) : text;
+}
+
 std::string headline(const Summary& s) {
   std::string text;
   const auto add = [&text](std::string_view part) {
@@ -121,7 +127,8 @@ std::string link_note(const Summary& s) {
 }
 
 void show_notes(Screen& screen, const Summary& s, bool verbose) {
-  const std::string skipped = fmt::format("{} events skipped", with_thousands(s.skipped_events));
+  const std::string skipped = fmt::format("{} {} skipped", with_thousands(s.skipped_events),
+                                          s.skipped_events == 1 ? "event" : "events");
   if (s.unlinked.events == 0) {
     screen.entry("Notes", link_note(s) + "; " + skipped);
   } else {
@@ -129,12 +136,13 @@ void show_notes(Screen& screen, const Summary& s, bool verbose) {
     screen.entry("", skipped);
   }
   for (const Diagnostic& d : s.diagnostics) {
-    if (d.flaw == Flaw::kUnlinkedGpuEvent) continue;
+    if (d.flaw == Flaw::kUnlinkedGpuEvent && !verbose) continue;  // said above
     const FlawText& flaw = describe(d.flaw);
     if (flaw.severity == Severity::kInfo && !verbose) continue;
     std::string text = fmt::format("{}: {}", severity_name(flaw.severity), flaw.text);
     if (d.count > 1) text += fmt::format(" ({})", with_thousands(d.count));
-    if (verbose && !d.example.empty()) text += fmt::format("; first: {}", screen_safe(d.example));
+    if (verbose && !d.example.empty())
+      text += fmt::format("; first: {}", shortened(screen_safe(d.example)));
     screen.entry("", flaw.severity >= Severity::kDataLoss ? screen.warn(text) : text);
   }
 }

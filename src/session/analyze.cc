@@ -1,6 +1,9 @@
 #include "session/analyze.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
 
 #include "base/output_directory.h"
 #include "report/csv.h"
@@ -76,11 +79,11 @@ Summary summarize_trace(const Trace& trace, const SheetInput& input) {
   s.runtime = runtime_name(store.metadata());
   s.rank = store.metadata().rank;
   s.world_size = store.metadata().world_size;
-  s.events = static_cast<int64_t>(store.size());
+  s.events = store.entries();
   s.gpu_events =
       static_cast<int64_t>(input.selection.linked().size() + input.selection.unlinked().size());
   s.input_bytes = store.input_bytes();
-  const Steps steps(store, EventKind::kAnnotation, input.scope.step_pattern);
+  const Steps steps(store, input.scope.step_pattern);
   for (const Step& step : steps.all()) s.steps.emplace_back(store.name(step.annotation));
   s.timeline = measure_timeline(input);
   s.unlinked = measure_unlinked(input);
@@ -91,17 +94,39 @@ Summary summarize_trace(const Trace& trace, const SheetInput& input) {
   return s;
 }
 
-Status check_scope(const Trace& trace, const Scope& scope) {
-  if (!scope.steps) return Nothing{};
-  const size_t steps = Steps(trace.store, EventKind::kAnnotation, scope.step_pattern).all().size();
-  if (steps == 0) {
-    return Error{
-        fmt::format("{} has no steps named {}; --step-pattern chooses the annotations to count",
-                    trace.path, scope.step_pattern)};
+// "report/" is the same place as "report".
+fs::path without_slash(const fs::path& path) {
+  return path.has_filename() || !path.has_parent_path() ? path : path.parent_path();
+}
+
+std::string gpus_with_work(const EventStore& store) {
+  std::set<int32_t> devices;
+  for (size_t i = 0; i < store.size(); ++i) {
+    if (!is_gpu_work(store.kind(EventId(i)))) continue;
+    if (const auto device = store.gpu_work(EventId(i)).device) devices.insert(*device);
   }
-  if (scope.steps->begin >= steps || scope.steps->begin >= scope.steps->end) {
-    return Error{fmt::format("{} has the steps 0 to {}; --steps {}:{} holds none of them",
-                             trace.path, steps - 1, scope.steps->begin, scope.steps->end)};
+  return devices.empty() ? "none" : fmt::format("{}", fmt::join(devices, ", "));
+}
+
+// A scope that holds nothing is a mistake in the asking.
+Status check_scope(const SheetInput& input, const std::string& path) {
+  const Scope& scope = input.scope;
+  if (scope.steps) {
+    const size_t steps = Steps(input.store, scope.step_pattern).all().size();
+    if (steps == 0) {
+      return Error{
+          fmt::format("{} has no steps named {}; --step-pattern chooses the annotations to count",
+                      path, scope.step_pattern)};
+    }
+    if (scope.steps->begin >= steps) {
+      const std::string end = scope.steps->end == SIZE_MAX ? "" : std::to_string(scope.steps->end);
+      return Error{fmt::format("{} has the steps 0 to {}; --steps {}:{} holds none of them", path,
+                               steps - 1, scope.steps->begin, end)};
+    }
+  }
+  if (scope.device && !scope.steps && all_selected(input).empty()) {
+    return Error{fmt::format("{} has no work on GPU {}; it has work on GPU {}", path, *scope.device,
+                             gpus_with_work(input.store))};
   }
   return Nothing{};
 }
@@ -109,8 +134,8 @@ Status check_scope(const Trace& trace, const Scope& scope) {
 }  // namespace
 
 Result<Analysis> analyze(const Trace& trace, const Scope& scope) {
-  TRY(check_scope(trace, scope));
   const SheetInput input(trace.store, trace.tree, scope);
+  TRY(check_scope(input, trace.path));
   Analysis analysis{summarize_trace(trace, input), all_sheets(input)};
   for (const Table& sheet : analysis.sheets) {
     if (sheet.name() == "ops_summary") analysis.summary.ops = summarize_ops(sheet);
@@ -121,7 +146,7 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope) {
 Status write_report(Analysis& analysis, const fs::path& directory) {
   OutputDirectory out = TRY(OutputDirectory::create(directory));
   Summary& summary = analysis.summary;
-  summary.report = directory.string();
+  summary.report = without_slash(directory).string();
   summary.files.clear();
   for (const Table& sheet : analysis.sheets) {
     const std::string name = fmt::format("perf_report_csvs/{}.csv", sheet.name());
@@ -140,6 +165,10 @@ fs::path default_report_directory(const std::string& trace_path) {
     if (path.extension() == ending) path.replace_extension();
   }
   return path += ".fathom";
+}
+
+fs::path cache_beside(const fs::path& report_directory) {
+  return without_slash(report_directory) += ".cache";
 }
 
 }  // namespace fathom

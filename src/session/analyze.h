@@ -21,4 +21,7 @@ Status write_report(Analysis& analysis, const std::filesystem::path& directory);
 // Where a trace's report goes when nobody says: traces/llama.json.gz → traces/llama.fathom
 std::filesystem::path default_report_directory(const std::string& trace_path);
 
+// Where a report's trace is cached: traces/llama.fathom → traces/llama.fathom.cache
+std::filesystem::path cache_beside(const std::filesystem::path& report_directory);
+
 }  // namespace fathom

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <future>
 #include <string>
 
 #include "base/progress.h"
@@ -15,10 +17,16 @@ struct Trace {
   std::string path;
   EventStore store;
   CallTree tree;
+  bool from_cache = false;
+  // Writes the cache while the trace is analysed; waited for at the end.
+  std::future<void> saving = {};
 };
 
 struct OpenOptions {
-  size_t threads = 0;  // 0: as many as the machine has
+  size_t threads = 0;    // 0: as many as the machine has
+  int64_t max_size = 0;  // of the JSON, in bytes; 0: the reader's own limit
+  // Where the columns of a large trace are kept for the next time; empty: nowhere.
+  std::filesystem::path cache;
   ProgressCallback progress;
 };
 

@@ -60,15 +60,15 @@ std::vector<Row> find_collectives(const SheetInput& input) {
   std::vector<Row> rows;
   for (EventId event : all_selected(input)) {
     const Collective* facts = store.collective(event);
-    if (facts != nullptr || is_communication(store.name(event))) rows.push_back({event, facts});
+    if (facts != nullptr || selection.is_communication(event)) rows.push_back({event, facts});
   }
   const bool whole_trace = !scope.steps && !scope.device;
   for (const Collective& c : store.collectives()) {
     const CallId call = tree.call(c.event);
     if (!whole_trace || is_gpu_work(store.kind(c.event)) || !call.valid()) continue;
     const bool ran_on_gpu =
-        std::ranges::any_of(tree.launched_in_subtree(call), [&s = input.store](EventId e) {
-          return s.collective(e) != nullptr || is_communication(s.name(e));
+        std::ranges::any_of(tree.launched_in_subtree(call), [&input](EventId e) {
+          return input.store.collective(e) != nullptr || input.selection.is_communication(e);
         });
     if (!ran_on_gpu) rows.push_back({c.event, &c});
   }
@@ -143,7 +143,7 @@ Table collectives_sheet(const SheetInput& input) {
     bus_rate.add(rate && factor ? std::optional(*rate * *factor) : std::nullopt);
     timed_on.add(std::string_view(on_gpu ? "gpu" : "cpu"));
     event_name.add(store.name(event));
-    uid.add(int64_t{event.index});
+    uid.add(store.uid(event));
   }
   return table;
 }

@@ -10,6 +10,20 @@ bool contains_ignoring_case(std::string_view text, std::string_view lower_case) 
   return !std::ranges::search(text, lower_case, same).empty();
 }
 
+// Each name is looked at once: a trace has millions of kernels and hundreds of names.
+std::vector<bool> communication_events(const EventStore& store, const CallTree& tree) {
+  std::vector<bool> communication(store.size());
+  std::vector<std::optional<bool>> by_name(store.text_count());
+  for (std::span<const EventId> events : {tree.linked(), tree.unlinked()}) {
+    for (EventId e : events) {
+      std::optional<bool>& known = by_name[store.name_id(e).index];
+      if (!known) known = is_communication_name(store.name(e));
+      communication[e.index] = *known;
+    }
+  }
+  return communication;
+}
+
 bool in_range(const Scope::StepRange& range, std::optional<size_t> step) {
   return step && *step >= range.begin && *step < range.end;
 }
@@ -17,23 +31,20 @@ bool in_range(const Scope::StepRange& range, std::optional<size_t> step) {
 }  // namespace
 
 GpuSelection::GpuSelection(const EventStore& store, const CallTree& tree, const Scope& scope)
-    : selected_(store.size()) {
+    : selected_(store.size()), communication_(communication_events(store, tree)) {
   const auto on_device = [&](EventId e) {
     return !scope.device || store.gpu_work(e).device == scope.device;
   };
   const bool by_step = scope.steps.has_value();
-  const std::string_view pattern =
-      by_step ? std::string_view(scope.step_pattern) : std::string_view("");
-  const Steps cpu_steps(store, EventKind::kAnnotation, pattern);
-  const Steps gpu_steps(store, EventKind::kGpuAnnotation, pattern);
+  const Steps steps(store, by_step ? std::string_view(scope.step_pattern) : std::string_view());
   for (EventId e : tree.linked()) {
     const Nanos launched = store.start(tree.event(tree.launch(e)));
-    if (!on_device(e) || (by_step && !in_range(*scope.steps, cpu_steps.at(launched)))) continue;
+    if (!on_device(e) || (by_step && !in_range(*scope.steps, steps.at(launched)))) continue;
     linked_.push_back(e);
     selected_[e.index] = true;
   }
   for (EventId e : tree.unlinked()) {
-    if (!on_device(e) || (by_step && !in_range(*scope.steps, gpu_steps.at(store.start(e)))))
+    if (!on_device(e) || (by_step && !in_range(*scope.steps, steps.on_gpu_at(store.start(e)))))
       continue;
     unlinked_.push_back(e);
     selected_[e.index] = true;
@@ -51,7 +62,7 @@ bool GpuSelection::any(std::span<const EventId> gpu_events) const {
   return std::ranges::any_of(gpu_events, [this](EventId e) { return contains(e); });
 }
 
-bool is_communication(std::string_view kernel_name) {
+bool is_communication_name(std::string_view kernel_name) {
   for (std::string_view word : {"nccl", "rccl", "cross_device_reduce"}) {
     if (contains_ignoring_case(kernel_name, word)) return true;
   }
@@ -64,6 +75,20 @@ Nanos busy_time(const EventStore& store, std::span<const EventId> events) {
   intervals.reserve(events.size());
   for (EventId e : events) intervals.push_back({store.start(e), store.end(e)});
   return total_length(merge_intervals(std::move(intervals)));
+}
+
+Nanos time_span(const EventStore& store, std::span<const EventId> events) {
+  if (events.empty()) return {};
+  Nanos first = store.start(events.front()), last = store.end(events.front());
+  for (EventId e : events) {
+    first = std::min(first, store.start(e));
+    last = std::max(last, store.end(e));
+  }
+  return last - first;
+}
+
+std::vector<EventId> timeline_events(const SheetInput& input) {
+  return input.scope.include_unlinked ? all_selected(input) : input.selection.linked();
 }
 
 std::vector<EventId> all_selected(const SheetInput& input) {

@@ -23,9 +23,10 @@ class GpuSelection {
   // Those of a range of the tree's linked work that are selected.
   std::vector<EventId> among(std::span<const EventId> gpu_events) const;
   bool any(std::span<const EventId> gpu_events) const;
+  bool is_communication(EventId gpu_event) const { return communication_[gpu_event.index]; }
 
  private:
-  std::vector<bool> selected_;
+  std::vector<bool> selected_, communication_;  // by event
   std::vector<EventId> linked_, unlinked_;
 };
 
@@ -40,13 +41,19 @@ struct SheetInput {
       : store(s), tree(t), scope(sc), selection(s, t, sc) {}
 };
 
-// NCCL, RCCL and the custom all-reduce kernels of inference engines, by name.
-bool is_communication(std::string_view kernel_name);
+// NCCL, RCCL and the custom all-reduce kernels of inference engines, by name. For one name: a sheet
+// asks the selection, which knows it of every event.
+bool is_communication_name(std::string_view kernel_name);
 
 // Union of the events' intervals.
 Nanos busy_time(const EventStore& store, std::span<const EventId> events);
 
+// From the first start to the last end.
+Nanos time_span(const EventStore& store, std::span<const EventId> events);
+
 // All GPU work shown: linked and unlinked.
 std::vector<EventId> all_selected(const SheetInput& input);
+// Linked work, and unlinked where the scope asks for it.
+std::vector<EventId> timeline_events(const SheetInput& input);
 
 }  // namespace fathom

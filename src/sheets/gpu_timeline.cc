@@ -14,14 +14,15 @@ bool is_copy(const EventStore& store, EventId event) {
 
 }  // namespace
 
-GpuTimeline measure_timeline(const EventStore& store, const std::vector<EventId>& gpu_events) {
+GpuTimeline measure_timeline(const SheetInput& input) {
+  const EventStore& store = input.store;
   std::vector<Interval> computing, communicating, copying, any;
-  for (EventId event : gpu_events) {
+  for (EventId event : timeline_events(input)) {
     const Interval when{store.start(event), store.end(event)};
     any.push_back(when);
     if (is_copy(store, event)) {
       copying.push_back(when);
-    } else if (is_communication(store.name(event))) {
+    } else if (input.selection.is_communication(event)) {
       communicating.push_back(when);
     } else {
       computing.push_back(when);
@@ -43,11 +44,6 @@ GpuTimeline measure_timeline(const EventStore& store, const std::vector<EventId>
   t.total = any.empty() ? Nanos{} : any.back().end - any.front().begin;
   t.idle = t.total - t.busy;
   return t;
-}
-
-GpuTimeline measure_timeline(const SheetInput& input) {
-  return measure_timeline(
-      input.store, input.scope.include_unlinked ? all_selected(input) : input.selection.linked());
 }
 
 Table gpu_timeline_sheet(const SheetInput& input) {

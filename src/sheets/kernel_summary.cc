@@ -93,7 +93,7 @@ Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>&
   for (const Group& g : groups) kernels_time += g.stats.sum;
   // Over everything shown, unlinked work too: over the linked part alone the shares could pass 100
   // %.
-  const Nanos total = measure_timeline(input.store, all_selected(input)).total;
+  const Nanos total = time_span(input.store, all_selected(input));
 
   Table table("kernel_summary");
   Column& category = table.text_column("Parent op category");

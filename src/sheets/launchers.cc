@@ -28,7 +28,7 @@ std::vector<Launcher> find_launchers(const SheetInput& input) {
   };
   std::vector<Launched> launched;
   for (EventId kernel : selection.linked()) {
-    if (is_communication(store.name(kernel))) continue;
+    if (selection.is_communication(kernel)) continue;
     launched.push_back({launching_op(store, tree, tree.launch(kernel)), kernel});
   }
   std::ranges::sort(launched, [&](const Launched& a, const Launched& b) {

@@ -85,7 +85,7 @@ Table ops_unique_args_sheet(const SheetInput& input, const std::vector<Launcher>
     count.add(static_cast<int64_t>(g.direct.size()));
     times.add(0, g.direct_stats);
     times.add(1, summarize(g.subtree));
-    example.add(int64_t{g.first.index});
+    example.add(input.store.uid(g.first));
     const std::vector<KernelDetail> kernels = summarize_kernels(input.store, g.kernels);
     details.add(kernel_details_json(kernels));
     truncated.add(truncated_kernel_details_json(kernels));

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "base/json_unescape.h"
+
 namespace fathom {
 namespace {
 
@@ -39,35 +41,6 @@ std::string python_quoted(std::string_view text) {
     }
   }
   return out += quote;
-}
-
-// The body of a JSON string. The few escapes that traces have; \u stays as it is written.
-std::string unescaped(std::string_view body) {
-  std::string out;
-  for (size_t i = 0; i < body.size(); ++i) {
-    if (body[i] != '\\' || i + 1 == body.size()) {
-      out += body[i];
-      continue;
-    }
-    const char c = body[++i];
-    switch (c) {
-      case 'n':
-        out += '\n';
-        break;
-      case 't':
-        out += '\t';
-        break;
-      case 'r':
-        out += '\r';
-        break;
-      case 'u':
-        out += "\\u";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
 }
 
 std::string python_scalar(std::string_view token) {
@@ -114,7 +87,7 @@ std::string python_literal(std::string_view json) {
       size_t end = i + 1;
       while (end < json.size() && json[end] != '"') end += json[end] == '\\' ? 2 : 1;
       end = std::min(end, json.size());
-      out += python_quoted(unescaped(json.substr(i + 1, end - i - 1)));
+      out += python_quoted(json_unescaped(json.substr(i + 1, end - i - 1)));
       if (!elements.empty()) ++elements.back();
       i = std::min(end + 1, json.size());
     } else if (c == '{' || c == '}' || c == ':') {

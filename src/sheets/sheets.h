@@ -16,8 +16,7 @@ struct GpuTimeline {
   Nanos computation, exposed_communication, exposed_copies, busy, idle, total;
   Nanos communication, copies;
 };
-GpuTimeline measure_timeline(const EventStore& store, const std::vector<EventId>& gpu_events);
-// The timeline of the scope: linked work, and unlinked work where the scope asks for it.
+// Of the scope's linked work, and of its unlinked work where the scope asks for it.
 GpuTimeline measure_timeline(const SheetInput& input);
 
 Table gpu_timeline_sheet(const SheetInput& input);

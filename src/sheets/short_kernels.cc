@@ -123,7 +123,7 @@ Table short_kernel_histogram_sheet(const SheetInput& input) {
 
 Table short_kernels_summary_sheet(const SheetInput& input) {
   const auto& store = input.store;
-  const Nanos total = measure_timeline(input).total;
+  const Nanos total = time_span(store, timeline_events(input));
   Table table("short_kernels_summary");
   Column& op = table.text_column("Parent cpu_op");
   Column& dims = table.text_column("Input dims");

@@ -19,6 +19,9 @@ class Collector {
   Collector(const SheetInput& input, const std::vector<Launcher>& launchers)
       : input_(input), forward_(link_backward_to_forward(input.store)) {
     for (const Launcher& l : launchers) launcher_.emplace(l.call, &l);
+    for (size_t i = 0; i < store().text_count(); ++i) {
+      modelled_name_.push_back(OpCatalog::built_in().is_modelled(store().text(StringId(i))));
+    }
   }
 
   std::vector<UnifiedOp> collect();
@@ -31,7 +34,9 @@ class Collector {
   bool has_gpu_work(CallId call) const {
     return input_.selection.any(tree().launched_in_subtree(call));
   }
-  bool is_modelled(CallId call) const { return OpCatalog::built_in().is_modelled(name(call)); }
+  bool is_modelled(CallId call) const {
+    return modelled_name_[store().name_id(tree().event(call)).index];
+  }
 
   std::vector<CallId> roots() const;
   void walk(CallId root);
@@ -46,6 +51,7 @@ class Collector {
   const SheetInput& input_;
   std::unordered_map<EventId, EventId> forward_;
   std::unordered_map<CallId, const Launcher*> launcher_;
+  std::vector<bool> modelled_name_;  // by name
   std::vector<UnifiedOp> taken_;
 };
 
@@ -138,13 +144,13 @@ std::string_view Collector::category_of(std::string_view op_name, CallId launche
 
 void Collector::take(CallId op, bool has_model, std::string_view category) {
   std::vector<EventId> kernels = input_.selection.among(tree().launched_in_subtree(op));
-  const bool communicates =
-      std::ranges::any_of(kernels, [this](EventId k) { return is_communication(store().name(k)); });
+  const bool communicates = std::ranges::any_of(
+      kernels, [this](EventId k) { return input_.selection.is_communication(k); });
   if (communicates && !has_model) return;
   const EventId event = tree().event(op);
   if (category.empty()) category = category_of(name(op), op);
-  taken_.push_back({event, int64_t{event.index}, std::string(name(op)), category,
-                    std::move(kernels), has_model});
+  taken_.push_back(
+      {event, store().uid(event), std::string(name(op)), category, std::move(kernels), has_model});
 }
 
 void Collector::take_remaining() {
@@ -154,11 +160,11 @@ void Collector::take_remaining() {
   }
   std::vector<EventId> with_op, without_op;
   for (EventId kernel : input_.selection.linked()) {
-    if (seen[kernel.index] || is_communication(store().name(kernel))) continue;
+    if (seen[kernel.index] || input_.selection.is_communication(kernel)) continue;
     const bool has_op = enclosing_op(store(), tree(), tree().launch(kernel)).valid();
     (has_op ? with_op : without_op).push_back(kernel);
   }
-  auto uid = static_cast<int64_t>(store().size());
+  int64_t uid = store().entries();
   for (std::vector<EventId>* kernels : {&without_op, &with_op}) {
     std::ranges::sort(*kernels);
     for (EventId kernel : *kernels) {

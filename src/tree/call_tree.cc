@@ -31,12 +31,12 @@ class OpenEvents {
   void close_before(Nanos time) {
     while (!open_.empty() && store_.end(open_.back()) <= time) open_.pop_back();
   }
-  // True when the innermost open event ends inside `event`. It is closed then: the two are
-  // siblings.
+  // True when open events end inside `event`. They are closed then: it is no child of theirs.
   bool close_overlapped_by(EventId event) {
-    if (open_.empty() || store_.end(event) <= store_.end(open_.back())) return false;
-    open_.pop_back();
-    return true;
+    bool any = false;
+    for (; !open_.empty() && store_.end(open_.back()) < store_.end(event); any = true)
+      open_.pop_back();
+    return any;
   }
   EventId innermost() const { return open_.empty() ? EventId{} : open_.back(); }
   void open(EventId event) { open_.push_back(event); }

@@ -15,17 +15,26 @@ struct Step {
   Nanos begin, end;
 };
 
-// The annotations of one kind whose names match a glob, in the order of time.
+// The annotations whose names match a glob, in the order of time, and their images on the GPU.
 class Steps {
  public:
-  Steps(const EventStore& store, EventKind kind, std::string_view pattern);
+  Steps(const EventStore& store, std::string_view pattern);
 
   const std::vector<Step>& all() const { return steps_; }
-  // The step that is open at a time: the latest begun, where they nest.
+  // The step that is open on the CPU at a time: the latest begun, where they nest.
   std::optional<size_t> at(Nanos time) const;
+  // The step that is open on the GPU, as far as the trace has annotations there. A step without GPU
+  // work has none; one that used several streams has several.
+  std::optional<size_t> on_gpu_at(Nanos time) const;
 
  private:
+  struct Image {
+    Nanos begin, end;
+    size_t step;
+  };
+
   std::vector<Step> steps_;
+  std::vector<Image> images_;
 };
 
 }  // namespace fathom

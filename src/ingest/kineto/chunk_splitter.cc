@@ -1,126 +1,71 @@
 #include "ingest/kineto/chunk_splitter.h"
 
+#include <fmt/format.h>
 #include <simdjson.h>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
+
+#include "ingest/kineto/bracket_scanner.h"
+#include "ingest/kineto/lenient_parser.h"
 
 namespace fathom::kineto {
 namespace {
 
-constexpr size_t kBlock = 64;
-constexpr size_t kPadding = simdjson::SIMDJSON_PADDING + kBlock;
+constexpr size_t kPadding = simdjson::SIMDJSON_PADDING + 64;
 constexpr size_t kFront = 1;  // for the bracket that opens a chunk's list
-constexpr size_t kMaxKey = 64;
+constexpr size_t kMaxEnvelope = 256 << 20;
+// Text without the end of an event is taken for damage when it is this long and another event
+// seems to begin in it: a stray quote can turn strings inside out for the rest of the file.
+constexpr size_t kSuspiciousLength = 16 << 20;
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-// One bit per byte of a block.
-struct BlockMasks {
-  uint64_t quote = 0, backslash = 0, open = 0, close = 0;
-};
-
-#if defined(__SSE2__)
-BlockMasks find_structure(const char* block) {
-  BlockMasks masks;
-  for (int i = 0; i < 4; ++i) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + i * 16));
-    // { } and [ ] differ from each other by one bit only.
-    const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-    const auto equal = [i](__m128i a, char c) {
-      return static_cast<uint64_t>(
-                 static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(a, _mm_set1_epi8(c)))))
-             << (i * 16);
-    };
-    masks.quote |= equal(bytes, '"');
-    masks.backslash |= equal(bytes, '\\');
-    masks.open |= equal(folded, '{');
-    masks.close |= equal(folded, '}');
-  }
-  return masks;
-}
-#else
-BlockMasks find_structure(const char* block) {
-  BlockMasks masks;
-  for (size_t i = 0; i < kBlock; ++i) {
-    masks.quote |= uint64_t{block[i] == '"'} << i;
-    masks.backslash |= uint64_t{block[i] == '\\'} << i;
-    masks.open |= uint64_t{(block[i] | 0x20) == '{'} << i;
-    masks.close |= uint64_t{(block[i] | 0x20) == '}'} << i;
-  }
-  return masks;
-}
-#endif
-
-// Quotes that an odd run of backslashes makes part of the string are no quotes.
-uint64_t drop_escaped(const BlockMasks& masks, bool& escaped) {
-  if (masks.backslash == 0 && !escaped) return masks.quote;
-  uint64_t quotes = masks.quote;
-  for (size_t i = 0; i < kBlock; ++i) {
-    const uint64_t bit = uint64_t{1} << i;
-    if (escaped) {
-      quotes &= ~bit;
-      escaped = false;
-    } else {
-      escaped = (masks.backslash & bit) != 0;
-    }
-  }
-  return quotes;
+char next_character(std::string_view text, size_t at) {
+  while (at < text.size() && is_space(text[at])) ++at;
+  return at < text.size() ? text[at] : '\0';
 }
 
-// Bit i is the parity of the bits up to and including i: set from an opening quote to before the
-// closing one.
-uint64_t prefix_parity(uint64_t bits) {
-  for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
-  return bits;
+bool begins_trace(std::string_view text, size_t at) {
+  const char next = next_character(text, at + 1);
+  if (text[at] == '{') return next == '"' || next == '}' || next == '\0';
+  return text[at] == '[' && (next == '{' || next == ']' || next == '\0');
+}
+
+// Logs get into traces that a program writes to its standard output.
+size_t find_trace_begin(std::string_view text) {
+  for (size_t at = 0; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1) {
+    const size_t first = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+    if (first < text.size() && begins_trace(text, first)) return first;
+  }
+  return std::string_view::npos;
+}
+
+// `"traceEvents": ` at the end, with quotes that no backslash makes part of a string.
+bool ends_with_events_key(std::string_view text) {
+  static constexpr std::string_view kKey = "\"traceEvents\"";
+  const auto drop_spaces = [&text] {
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  };
+  drop_spaces();
+  if (!text.ends_with(':')) return false;
+  text.remove_suffix(1);
+  drop_spaces();
+  if (!text.ends_with(kKey)) return false;
+  return text.size() == kKey.size() || text[text.size() - kKey.size() - 1] != '\\';
 }
 
 }  // namespace
 
-BracketScanner::Found BracketScanner::scan(std::string_view piece) {
-  Found found;
-  for (size_t at = 0; at < piece.size(); at += kBlock) {
-    char tail[kBlock];
-    const char* block = piece.data() + at;
-    if (piece.size() - at < kBlock) {
-      // Spaces change nothing, so a short last block needs no care of its own, but for a backslash
-      // at its very end: the next piece must know.
-      std::memset(tail, ' ', kBlock);
-      std::memcpy(tail, block, piece.size() - at);
-      block = tail;
-    }
-    const BlockMasks masks = find_structure(block);
-    bool escaped_after = escaped_;
-    const uint64_t quotes = drop_escaped(masks, escaped_after);
-    if (block == tail && piece.size() > at) {
-      bool escaped = escaped_;
-      for (size_t i = at; i < piece.size(); ++i) escaped = !escaped && piece[i] == '\\';
-      escaped_after = escaped;
-    }
-    escaped_ = escaped_after;
-    const uint64_t strings = prefix_parity(quotes) ^ (in_string_ ? ~uint64_t{0} : 0);
-    in_string_ = strings >> 63;
-    for (uint64_t bits = (masks.open | masks.close) & ~strings; bits != 0; bits &= bits - 1) {
-      const int i = std::countr_zero(bits);
-      if (masks.open >> i & 1) {
-        ++depth_;
-      } else if (depth_ > 0) {
-        if (--depth_ == 0) found.last_value_end = at + i + 1;
-      } else {
-        found.list_end = at + i;
-        return found;
-      }
-    }
-  }
-  return found;
-}
-
 Result<bool> ChunkSplitter::read_more(size_t wanted) {
   if (source_ended_) return false;
+  const int64_t allowed = limits_.max_size - bytes_read();
+  if (allowed <= 0) {
+    source_ended_ = true;
+    diagnostics_.add(Flaw::kSizeLimit, fmt::format("at byte {}", bytes_read()));
+    return false;
+  }
+  wanted = static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(wanted), allowed));
   const size_t kept = size_ - begin_;
   if (buffer_ == nullptr || begin_ + kept + wanted + kPadding > capacity_) {
     capacity_ = kFront + kept + wanted + kPadding;
@@ -143,13 +88,13 @@ Result<std::optional<EventChunk>> ChunkSplitter::next() {
       if (chunk) return chunk;
       continue;
     }
-    if (begin_ == size_ && !TRY(read_more(chunk_size_))) break;
+    if (begin_ == size_ && !TRY(read_more(limits_.chunk_size))) break;
     switch (where_) {
       case Where::kStart:
         TRY(read_start());
         break;
       case Where::kBeside:
-        read_beside();
+        TRY(read_beside());
         break;
       case Where::kEnd:
         read_end();
@@ -158,161 +103,190 @@ Result<std::optional<EventChunk>> ChunkSplitter::next() {
         break;
     }
   }
-  if (where_ != Where::kEnd || source_.truncated()) truncated_ = true;
+  const bool whole = where_ == Where::kEnd && !source_.truncated();
+  const bool said = diagnostics_.count(Flaw::kTruncated) + diagnostics_.count(Flaw::kSizeLimit) +
+                        diagnostics_.count(Flaw::kOversizedEvent) >
+                    0;
+  if (!whole && !said) diagnostics_.add(Flaw::kTruncated);
+  where_ = Where::kEnd;
   return std::optional<EventChunk>();
 }
 
 Status ChunkSplitter::read_start() {
   static constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (offset_ == 0 &&
-      std::string_view(buffer_.get() + begin_, size_ - begin_).starts_with(kByteOrderMark)) {
-    begin_ += kByteOrderMark.size();
-    offset_ += static_cast<int64_t>(kByteOrderMark.size());
+  if (offset_ == 0 && unused().starts_with(kByteOrderMark)) use(kByteOrderMark.size());
+  const size_t first = std::min(unused().find_first_not_of(" \t\r\n"), unused().size());
+  if (first == unused().size()) {
+    use(first);
+    return Nothing{};
   }
-  for (; begin_ < size_; ++begin_, ++offset_) {
-    const char c = buffer_[begin_];
-    if (is_space(c)) continue;
-    if (c == '{') {
-      where_ = Where::kBeside;
-    } else if (c == '[') {
-      where_ = Where::kEvents;
-      found_events_ = true;
-      ++begin_;
-      ++offset_;
-    } else {
-      return Error{"it is not JSON: a trace begins with { or ["};
-    }
-    break;
+  const size_t begin = find_trace_begin(unused());
+  if (begin == std::string_view::npos) {
+    return Error{"it is not JSON: a trace begins with { or ["};
+  }
+  if (begin != first) diagnostics_.add(Flaw::kTextBeforeStart);
+  use(begin);
+  if (unused().front() == '{') {
+    where_ = Where::kBeside;
+  } else {
+    where_ = Where::kEvents;
+    found_events_ = true;
+    use(1);
   }
   return Nothing{};
 }
 
 // Byte by byte: what stands beside the events is small.
-void ChunkSplitter::read_beside() {
+Status ChunkSplitter::read_beside() {
   while (begin_ < size_ && where_ == Where::kBeside) {
-    const char c = buffer_[begin_++];
-    ++offset_;
+    const char c = buffer_[begin_];
+    use(1);
+    if (envelope_.size() >= kMaxEnvelope) {
+      if (!found_events_) return Error{"no traceEvents in its first 256 MB"};
+      where_ = Where::kEnd;
+      break;
+    }
+    // A key of the top level; or one where no key can be, in a string or a list: then stray quotes
+    // or brackets came before it.
+    if (c == '[' && (open_.size() == 1 || in_string_ || open_.ends_with('[')) &&
+        ends_with_events_key(envelope_)) {
+      where_ = Where::kEvents;
+      found_events_ = true;
+      open_ = "{";
+      in_string_ = escaped_ = false;
+    } else if (in_string_) {
+      const bool closes = c == '"' && !escaped_;
+      escaped_ = c == '\\' && !escaped_;
+      in_string_ = !closes;
+    } else if (c == '"') {
+      in_string_ = true;
+    } else if (c == '{' || c == '[') {
+      open_ += c;
+    } else if (c == '}' || c == ']') {
+      if (!open_.empty()) open_.pop_back();
+      if (open_.empty()) where_ = Where::kEnd;
+    }
     envelope_ += c;
-    if (in_string_) {
-      if (escaped_) {
-        escaped_ = false;
-      } else if (c == '\\') {
-        escaped_ = true;
-      } else if (c == '"') {
-        in_string_ = false;
-        continue;
-      }
-      if (string_.size() < kMaxKey) string_ += c;
-      continue;
-    }
-    if (is_space(c)) continue;
-    switch (c) {
-      case '"':
-        in_string_ = true;
-        string_.clear();
-        break;
-      case ':':
-        if (depth_ == 1) key_ = string_;
-        continue;  // keeps the key for the value that follows
-      case '{':
-        ++depth_;
-        break;
-      case '[':
-        if (depth_ == 1 && key_ == "traceEvents") {
-          where_ = Where::kEvents;
-          if (!found_events_) head_size_ = envelope_.size();
-          found_events_ = true;
-        } else {
-          ++depth_;
-        }
-        break;
-      case '}':
-      case ']':
-        if (--depth_ == 0) where_ = Where::kEnd;
-        break;
-      default:
-        break;
-    }
-    key_.clear();
   }
+  return Nothing{};
 }
 
 void ChunkSplitter::read_end() {
-  for (; begin_ < size_; ++begin_, ++offset_) {
-    if (!is_space(buffer_[begin_])) text_after_end_ = true;
+  if (next_character(unused(), 0) != '\0' && diagnostics_.count(Flaw::kTextAfterEnd) == 0) {
+    diagnostics_.add(Flaw::kTextAfterEnd);
   }
+  use(unused().size());
 }
 
 Result<std::optional<EventChunk>> ChunkSplitter::cut_chunk() {
   BracketScanner scanner;
   size_t scanned = 0, cut = 0;
+  bool damaged = false;
   while (true) {
-    const std::string_view fresh(buffer_.get() + begin_ + scanned, size_ - begin_ - scanned);
-    const BracketScanner::Found found = scanner.scan(fresh);
+    const BracketScanner::Found found = scanner.scan(unused().substr(scanned));
     if (found.last_value_end) cut = scanned + *found.last_value_end;
+    bool broken = found.broken_string.has_value();
     if (found.list_end) {
       const size_t end = scanned + *found.list_end;
-      std::optional<EventChunk> chunk = take(end);
-      where_ = envelope_.empty() ? Where::kEnd : Where::kBeside;
-      envelope_ += envelope_.empty() ? "" : "]";
-      if (!chunk) {
-        ++begin_;
-        ++offset_;
-      }
-      return chunk;
+      if (TRY(is_list_end(end))) return end_list(end, damaged);
+      broken = true;
     }
-    scanned = size_ - begin_;
-    if (cut > 0 && scanned >= chunk_size_) return take(cut);
-    // An event larger than a chunk: look further, doubling, so that the cost stays linear.
-    if (!TRY(read_more(std::max(chunk_size_, scanned)))) {
-      truncated_ = true;
-      std::optional<EventChunk> chunk = take(cut);
-      where_ = Where::kEnd;
-      begin_ = size_;  // half an event
-      return chunk;
+    scanned = unused().size();
+    if (!broken && cut > 0 && scanned >= limits_.chunk_size) return take(cut, damaged);
+    if (broken || source_ended_ || scanned - cut > kSuspiciousLength) {
+      // From the next event on the text can be trusted again.
+      const size_t this_event = std::min(unused().find('{', cut), unused().size());
+      const size_t next_event = find_event_start(unused(), this_event + 1);
+      if (next_event != std::string_view::npos) {
+        damaged = true;
+        scanner = BracketScanner();
+        scanned = cut = next_event;
+        continue;
+      }
+      if (broken && source_ended_) return stop_inside_list(unused().size(), true, Flaw::kTruncated);
+      if (broken) {  // look again, from the event's beginning, with more text
+        scanner = BracketScanner();
+        scanned = cut;
+      }
+    }
+    if (unused().size() - cut >= limits_.max_event) {
+      return stop_inside_list(cut, damaged, Flaw::kOversizedEvent);
+    }
+    // A large event: look further, doubling, so that the cost stays linear.
+    if (!TRY(read_more(std::max(limits_.chunk_size, unused().size())))) {
+      return stop_inside_list(cut, damaged, Flaw::kTruncated);
     }
   }
 }
 
+// Brackets in strings that a stray quote turned inside out can look like the end of the list.
+Result<bool> ChunkSplitter::is_list_end(size_t at) {
+  if (envelope_.empty()) return true;
+  char next = next_character(unused(), at + 1);
+  while (next == '\0' && TRY(read_more(limits_.chunk_size)))
+    next = next_character(unused(), at + 1);
+  return next == '\0' || next == '}' || next == ',';
+}
+
+std::optional<EventChunk> ChunkSplitter::end_list(size_t at, bool damaged) {
+  where_ = envelope_.empty() ? Where::kEnd : Where::kBeside;
+  if (!envelope_.empty()) envelope_ += ']';
+  std::optional<EventChunk> chunk = take(at, damaged);
+  if (unused().starts_with(']')) use(1);
+  return chunk;
+}
+
+std::optional<EventChunk> ChunkSplitter::stop_inside_list(size_t length, bool damaged, Flaw why) {
+  if (diagnostics_.count(Flaw::kSizeLimit) == 0) {
+    diagnostics_.add(why, fmt::format("after byte {}", offset_ + static_cast<int64_t>(length)));
+  }
+  std::optional<EventChunk> chunk = take(length, damaged);
+  where_ = Where::kEnd;
+  source_ended_ = true;
+  use(unused().size());  // half an event
+  return chunk;
+}
+
 // Hands on the first `length` bytes as a list, or just steps over them when they hold no event.
-std::optional<EventChunk> ChunkSplitter::take(size_t length) {
-  size_t first = begin_;
+std::optional<EventChunk> ChunkSplitter::take(size_t length, bool damaged) {
   const size_t end = begin_ + length;
-  while (first < end && (is_space(buffer_[first]) || buffer_[first] == ',')) ++first;
-  size_t last = end;
-  while (last > first && (is_space(buffer_[last - 1]) || buffer_[last - 1] == ',')) --last;
+  size_t first = begin_, last = end;
+  const auto separates = [this](size_t i) { return is_space(buffer_[i]) || buffer_[i] == ','; };
+  // One comma stands between two chunks; one too many or too few is damage, and stays in sight.
+  for (; first < end && separates(first); ++first) commas_ += buffer_[first] == ',';
+  int commas_after = 0;
+  for (; last > first && separates(last - 1); --last) commas_after += buffer_[last - 1] == ',';
   if (first == last) {
-    offset_ += static_cast<int64_t>(length);
-    begin_ = end;
+    use(length);
     return std::nullopt;
   }
-  // What follows the cut moves to a buffer of its own; this one goes with the chunk. When the list
-  // ends here, its closing bracket is left out of what follows.
-  const bool at_list_end = end < size_ && buffer_[end] == ']';
-  const size_t rest_begin = at_list_end ? end + 1 : end;
-  const size_t rest = size_ - rest_begin;
-  const size_t capacity = kFront + rest + chunk_size_ + kPadding;
+  // What follows the cut moves to a buffer of its own; this one goes with the chunk.
+  const size_t rest = size_ - end;
+  const size_t capacity = kFront + rest + limits_.chunk_size + kPadding;
   auto following = std::make_unique_for_overwrite<char[]>(capacity);
-  std::memcpy(following.get() + kFront, buffer_.get() + rest_begin, rest);
+  std::memcpy(following.get() + kFront, buffer_.get() + end, rest);
 
   EventChunk chunk;
   chunk.begin = first - 1;
   chunk.end = last + 1;
   chunk.file_offset = offset_ + static_cast<int64_t>(first - begin_);
+  chunk.damaged = damaged;
+  if (commas_ != (first_chunk_ ? 0 : 1)) {
+    diagnostics_.add(Flaw::kRepairedEvent, fmt::format("at byte {}", offset_));
+  }
+  first_chunk_ = false;
+  commas_ = commas_after;
   buffer_[chunk.begin] = '[';
   buffer_[last] = ']';
-  std::memset(buffer_.get() + chunk.end, ' ',
-              std::min(simdjson::SIMDJSON_PADDING, capacity_ - chunk.end));
+  std::memset(buffer_.get() + chunk.end, ' ', simdjson::SIMDJSON_PADDING);
   chunk.buffer = std::move(buffer_);
 
-  offset_ += static_cast<int64_t>(rest_begin - begin_);
+  offset_ += static_cast<int64_t>(length);
   buffer_ = std::move(following);
   capacity_ = capacity;
   begin_ = kFront;
   size_ = kFront + rest;
   return chunk;
 }
-
-std::string ChunkSplitter::envelope_head() const { return envelope_.substr(0, head_size_) + "]}"; }
 
 }  // namespace fathom::kineto

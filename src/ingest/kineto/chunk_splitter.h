@@ -6,69 +6,64 @@
 #include <string_view>
 
 #include "base/byte_source.h"
+#include "base/diagnostics.h"
 #include "base/result.h"
 
 namespace fathom::kineto {
-
-// Follows strings, escapes and brackets through JSON text that comes in pieces.
-class BracketScanner {
- public:
-  struct Found {
-    // End of the last value that closed at depth 0, counted from the start of the piece.
-    std::optional<size_t> last_value_end;
-    // The bracket that closes the list we are in; nothing after it was looked at.
-    std::optional<size_t> list_end;
-  };
-  Found scan(std::string_view piece);
-
- private:
-  bool in_string_ = false, escaped_ = false;
-  int64_t depth_ = 0;
-};
 
 // A run of whole events, as the text of a JSON list with the padding that simdjson wants.
 struct EventChunk {
   std::unique_ptr<char[]> buffer;
   size_t begin = 0, end = 0;  // of the list, brackets included
   int64_t file_offset = 0;    // of buffer[begin + 1] in the decompressed input
+  bool damaged = false;       // known to hold malformed JSON
 
   std::string_view list() const { return {buffer.get() + begin, end - begin}; }
+};
+
+struct SplitLimits {
+  size_t chunk_size = 4 << 20;
+  size_t max_event = 512 << 20;          // a larger one ends the reading
+  int64_t max_size = int64_t{64} << 30;  // of the decompressed input
 };
 
 // Cuts a trace into chunks of whole events, reading as it goes: neither the file nor its text is
 // ever held as a whole. What stands beside the events is collected as the envelope.
 class ChunkSplitter {
  public:
-  static constexpr size_t kDefaultChunk = 4 << 20;
-
-  explicit ChunkSplitter(ByteSource& source, size_t chunk_size = kDefaultChunk)
-      : source_(source), chunk_size_(chunk_size) {}
+  explicit ChunkSplitter(ByteSource& source, const SplitLimits& limits = {})
+      : source_(source), limits_(limits) {}
 
   // Nothing: no more events.
   Result<std::optional<EventChunk>> next();
 
   // After the last chunk. The text outside the events, with an empty list in their place.
   const std::string& envelope() const { return envelope_; }
-  // The envelope up to the events, closed: it stands when the rest of the file does not.
-  std::string envelope_head() const;
   bool found_events() const { return found_events_; }
-  bool truncated() const { return truncated_; }
-  bool text_after_end() const { return text_after_end_; }
+  // What was wrong with the file as a whole.
+  const Diagnostics& diagnostics() const { return diagnostics_; }
   int64_t bytes_read() const { return offset_ + static_cast<int64_t>(size_ - begin_); }
 
  private:
   enum class Where { kStart, kBeside, kEvents, kEnd };
 
+  std::string_view unused() const { return {buffer_.get() + begin_, size_ - begin_}; }
+  void use(size_t bytes) {
+    begin_ += bytes;
+    offset_ += static_cast<int64_t>(bytes);
+  }
   Result<bool> read_more(size_t wanted);
-  Status skip_to_events();
   Status read_start();
-  void read_beside();
+  Status read_beside();
   void read_end();
   Result<std::optional<EventChunk>> cut_chunk();
-  std::optional<EventChunk> take(size_t length);
+  Result<bool> is_list_end(size_t at);
+  std::optional<EventChunk> end_list(size_t at, bool damaged);
+  std::optional<EventChunk> stop_inside_list(size_t length, bool damaged, Flaw why);
+  std::optional<EventChunk> take(size_t length, bool damaged);
 
   ByteSource& source_;
-  size_t chunk_size_;
+  SplitLimits limits_;
 
   // Bytes not yet used are buffer_[begin_, size_). One byte before begin_ and the padding after
   // size_ always belong to the buffer, so that a chunk can be handed on without a copy.
@@ -78,15 +73,14 @@ class ChunkSplitter {
   bool source_ended_ = false;
 
   Where where_ = Where::kStart;
-  bool found_events_ = false, truncated_ = false, text_after_end_ = false;
+  bool found_events_ = false, first_chunk_ = true;
+  int commas_ = 0;  // seen since the last chunk's last event
   std::string envelope_;
-  size_t head_size_ = 0;
+  Diagnostics diagnostics_;
 
   // While beside the events.
-  int64_t depth_ = 0;
+  std::string open_;  // the brackets around
   bool in_string_ = false, escaped_ = false;
-  std::string string_, key_;
-  bool key_complete_ = false;
 };
 
 }  // namespace fathom::kineto

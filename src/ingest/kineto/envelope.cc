@@ -1,7 +1,11 @@
 #define SIMDJSON_EXCEPTIONS 0
 #include "ingest/kineto/envelope.h"
 
+#include <fmt/format.h>
 #include <simdjson.h>
+
+#include "ingest/kineto/lenient_parser.h"
+#include "ingest/kineto/utf8.h"
 
 namespace fathom::kineto {
 namespace {
@@ -34,12 +38,7 @@ std::vector<GpuProperties> gpus(dom::object top) {
   return all;
 }
 
-}  // namespace
-
-std::optional<TraceMetadata> parse_envelope(const std::string& json) {
-  dom::parser parser;
-  dom::object top;
-  if (parser.parse(json).get(top)) return {};
+TraceMetadata read_metadata(dom::object top) {
   TraceMetadata metadata;
   metadata.gpus = gpus(top);
   metadata.cuda_runtime_version = integer(top, "cuda_runtime_version");
@@ -53,6 +52,34 @@ std::optional<TraceMetadata> parse_envelope(const std::string& json) {
     metadata.distributed_backend = text(distributed, "backend");
   }
   return metadata;
+}
+
+// The fields we read, each taken from wherever its key stands, as an object that is whole again.
+std::string salvage(const std::string& damaged) {
+  const std::string json = with_valid_utf8(damaged);
+  dom::parser parser;
+  std::string whole = "{";
+  for (const char* key : {"deviceProperties", "distributedInfo", "cuda_runtime_version",
+                          "hip_runtime_version", "baseTimeNanoseconds", "traceName"}) {
+    const std::string quoted = fmt::format("\"{}\"", key);
+    const size_t at = json.find(quoted);
+    if (at == std::string::npos) continue;
+    const std::string_view value = find_value(json, at + quoted.size());
+    if (value.empty() || parser.parse(value.data(), value.size()).error()) continue;
+    whole += fmt::format("{}{}:{}", whole.size() > 1 ? "," : "", quoted, value);
+  }
+  return whole + "}";
+}
+
+}  // namespace
+
+Envelope parse_envelope(const std::string& json) {
+  if (json.empty()) return {};  // a bare list
+  dom::parser parser;
+  dom::object top;
+  if (!parser.parse(json).get(top)) return {read_metadata(top), false};
+  if (!parser.parse(salvage(json)).get(top)) return {read_metadata(top), true};
+  return {{}, true};
 }
 
 }  // namespace fathom::kineto

@@ -3,17 +3,23 @@
 
 #include <fmt/format.h>
 #include <simdjson.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
+#include <bit>
 #include <cstring>
 
 #include "ingest/kineto/event_fields.h"
-#include "ingest/kineto/event_kinds.h"
-#include "ingest/kineto/json_text.h"
+#include "ingest/kineto/lenient_parser.h"
+#include "ingest/kineto/row_maker.h"
 
 namespace fathom::kineto {
 namespace {
 
 namespace od = simdjson::ondemand;
+
+constexpr size_t kBytesPerEvent = 250;  // rather too few: a guess for the size of the columns
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\r' ||
@@ -23,193 +29,17 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Turns one event's field texts into a row.
-class RowMaker {
- public:
-  explicit RowMaker(EventStoreBuilder& out) : out_(out) {}
-
-  void add(const FieldTexts& fields, int64_t offset);
-
- private:
-  using Common = EventStoreBuilder::Common;
-
-  void add_complete(const FieldTexts& fields, Common event);
-  void add_metadata(const FieldTexts& fields, const Common& event);
-  GpuWork gpu_work(const FieldTexts& fields) const;
-  void add_collective(const FieldTexts& fields, EventId event);
-  void skip(Flaw flaw, std::string_view what, int64_t offset);
-
-  StringId string(std::string_view json);
-  StringId optional_string(std::string_view json) {
-    return json.empty() ? StringId{} : string(json);
-  }
-  ArgsId args(const FieldTexts& fields);
-  StringId canonical(std::string_view json);
-
-  EventStoreBuilder& out_;
-  // By the text as it stands in the chunk, which outlives this: white space is taken out once only.
-  std::unordered_map<std::string_view, StringId> canonical_;
-};
-
-StringId RowMaker::string(std::string_view json) {
-  if (is_plain_string(json)) return out_.intern(json.substr(1, json.size() - 2));
-  return out_.intern(read_text(json));
-}
-
-StringId RowMaker::canonical(std::string_view json) {
-  if (json.empty() || json == "null") return {};
-  auto [found, is_new] = canonical_.try_emplace(json);
-  if (is_new) found->second = out_.intern(without_spaces(json));
-  return found->second;
-}
-
-ArgsId RowMaker::args(const FieldTexts& fields) {
-  const Args args{
-      canonical(fields.get(Field::kInputDims)), canonical(fields.get(Field::kInputTypes)),
-      canonical(fields.get(Field::kInputStrides)), canonical(fields.get(Field::kConcreteInputs))};
-  return args == Args{} ? ArgsId{} : out_.intern_args(args);
-}
-
-std::optional<LaunchKey> launch_key(const FieldTexts& fields) {
-  if (auto id = read_integer(fields.get(Field::kCorrelation))) return LaunchKey{*id, false};
-  if (auto id = read_integer(fields.get(Field::kExternalId))) return LaunchKey{*id, true};
-  return {};
-}
-
-std::optional<int32_t> read_small(std::string_view json) {
-  const std::optional<int64_t> value = read_integer(json);
-  if (!value || *value < INT32_MIN || *value > INT32_MAX) return {};
-  return static_cast<int32_t>(*value);
-}
-
-GpuWork RowMaker::gpu_work(const FieldTexts& fields) const {
-  GpuWork work;
-  work.key = launch_key(fields);
-  work.device = read_small(fields.get(Field::kDevice));
-  // A GPU event's process is its device and its thread its stream where args do not say.
-  if (!work.device) work.device = read_small(fields.get(Field::kPid));
-  work.stream = read_integer(fields.get(Field::kStream));
-  if (!work.stream) work.stream = read_integer(fields.get(Field::kTid));
-  work.context = read_small(fields.get(Field::kContext));
-  work.registers = read_small(fields.get(Field::kRegisters));
-  work.shared_memory = read_small(fields.get(Field::kSharedMemory));
-  work.bytes = read_integer(fields.get(Field::kBytes));
-  if (fields.has(Field::kGrid)) work.grid = read_dim3(fields.get(Field::kGrid));
-  if (fields.has(Field::kBlock)) work.block = read_dim3(fields.get(Field::kBlock));
-  return work;
-}
-
-void RowMaker::add_collective(const FieldTexts& fields, EventId event) {
-  Collective c;
-  c.event = event;
-  c.name = optional_string(fields.get(Field::kCollectiveName));
-  c.dtype = optional_string(fields.get(Field::kDtype));
-  c.group_name = optional_string(fields.get(Field::kGroupName));
-  c.group_description = optional_string(fields.get(Field::kGroupDescription));
-  c.group_ranks = optional_string(fields.get(Field::kGroupRanks));
-  c.in_split = optional_string(fields.get(Field::kInSplit));
-  c.out_split = optional_string(fields.get(Field::kOutSplit));
-  c.group_size = read_integer(fields.get(Field::kGroupSize));
-  c.in_elements = read_integer(fields.get(Field::kInElements));
-  c.out_elements = read_integer(fields.get(Field::kOutElements));
-  c.rank = read_integer(fields.get(Field::kRank));
-  c.sequence = read_integer(fields.get(Field::kCollectiveSequence));
-  out_.add_collective(c);
-}
-
-void RowMaker::skip(Flaw flaw, std::string_view what, int64_t offset) {
-  out_.diagnostics().add(flaw, fmt::format("{} at byte {}", what, offset));
-  out_.add_skipped();
-}
-
-void RowMaker::add_complete(const FieldTexts& fields, Common event) {
-  const std::string category = read_text(fields.get(Field::kCategory));
-  const KindOfCategory kind = kind_of_category(category);
-  if (!kind.known) {
-    out_.diagnostics().add(Flaw::kUnknownCategory, category.empty() ? "no category" : category);
-  }
-  event.kind = kind.kind;
-  event.duration = read_micros(fields.get(Field::kDuration)).value_or(Nanos{});
-  if (event.duration < Nanos{}) {
-    out_.diagnostics().add(Flaw::kNegativeDuration, read_text(fields.get(Field::kName)));
-    event.duration = {};
-  }
-  event.args = args(fields);
-  EventId id;
-  if (is_gpu_work(event.kind)) {
-    id = out_.add(event, gpu_work(fields));
-  } else if (is_launch(event.kind)) {
-    id = out_.add(event, LaunchCall{launch_key(fields)});
-  } else if (event.kind == EventKind::kPython) {
-    id = out_.add(event, PythonFrame{read_integer(fields.get(Field::kPythonId)),
-                                     read_integer(fields.get(Field::kPythonParent)),
-                                     read_integer(fields.get(Field::kPythonModule))});
-  } else if (auto sequence = read_integer(fields.get(Field::kSequenceNumber));
-             event.kind == EventKind::kCpuOp && sequence) {
-    const auto thread = read_integer(fields.get(Field::kForwardThread)).value_or(0);
-    id = out_.add(event, AutogradFacts{*sequence, thread});
-  } else {
-    id = out_.add(event);
-  }
-  if (fields.has(Field::kCollectiveName)) add_collective(fields, id);
-}
-
-void RowMaker::add_metadata(const FieldTexts& fields, const Common& event) {
-  out_.add(event);
-  const std::string what = read_text(fields.get(Field::kName));
-  if (what == "process_name") {
-    out_.name_process(event.track, optional_string(fields.get(Field::kArgName)));
-  } else if (what == "process_labels") {
-    out_.label_process(event.track, optional_string(fields.get(Field::kArgLabels)));
-  } else if (what == "thread_name") {
-    out_.name_thread(event.track, optional_string(fields.get(Field::kArgName)));
-  }
-}
-
-void RowMaker::add(const FieldTexts& fields, int64_t offset) {
-  const std::string_view phase_json = fields.get(Field::kPhase);
-  const char phase = phase_json.size() == 3 ? phase_json[1] : '\0';
-  Common event{EventKind::kOther,
-               {},
-               {},
-               string(fields.get(Field::kName)),
-               out_.intern_track(string(fields.get(Field::kPid)), string(fields.get(Field::kTid))),
-               ArgsId{}};
-  if (phase == 'M') {
-    event.kind = EventKind::kMetadata;
-    return add_metadata(fields, event);
-  }
-  const std::optional<Nanos> start = read_micros(fields.get(Field::kTime));
-  if (!start) return skip(Flaw::kMissingTime, read_text(fields.get(Field::kName)), offset);
-  event.start = *start;
-  switch (phase) {
-    case 'X':
-      return add_complete(fields, event);
-    case 's':
-    case 'f':
-      event.kind = phase == 's' ? EventKind::kFlowStart : EventKind::kFlowEnd;
-      // A flow is found by its category ("ac2g", "fwdbwd"), not by its name.
-      event.name = string(fields.get(Field::kCategory));
-      out_.add_flow(event, read_integer(fields.get(Field::kId)).value_or(-1));
-      return;
-    case 'i':
-    case 'I':
-      event.kind = EventKind::kInstant;
-      break;
-    case 'C':
-      event.kind = EventKind::kCounter;
-      break;
-    default:
-      return skip(Flaw::kUnknownPhase,
-                  fmt::format("ph {}", phase_json.empty() ? "missing" : phase_json), offset);
-  }
-  out_.add(event);
-}
-
 // Keys have no escapes in practice; one that has is a key we do not know.
 std::string_view key_text(od::field& field) {
   const char* const raw = field.key().raw();
-  const char* const end = static_cast<const char*>(std::memchr(raw, '"', 256));
+#if defined(__SSE2__)
+  // The text is padded, so 16 bytes can be read anywhere in it; most keys are shorter.
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(raw));
+  const int quotes = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
+  if (quotes != 0)
+    return {raw, static_cast<size_t>(std::countr_zero(static_cast<unsigned>(quotes)))};
+#endif
+  const auto* const end = static_cast<const char*>(std::memchr(raw, '"', 256));
   return end == nullptr ? std::string_view{}
                         : std::string_view(raw, static_cast<size_t>(end - raw));
 }
@@ -270,7 +100,7 @@ bool parse_strictly(const EventChunk& chunk, od::parser& parser, EventStoreBuild
     if (type != od::json_type::object) {
       out.diagnostics().add(Flaw::kNotAnObject,
                             fmt::format("at byte {}", offset_of(chunk, location)));
-      out.add_skipped();
+      out.skip_position();
       continue;
     }
     od::object object;
@@ -282,39 +112,13 @@ bool parse_strictly(const EventChunk& chunk, od::parser& parser, EventStoreBuild
   return true;
 }
 
-// One event at a time, for a chunk in which something is malformed: only that is lost.
-EventStoreBuilder parse_one_by_one(const EventChunk& chunk, od::parser& parser) {
-  EventStoreBuilder out;
-  std::string_view rest = chunk.list().substr(1, chunk.list().size() - 2);
-  while (!rest.empty()) {
-    const size_t skip = rest.find_first_not_of(" \t\r\n,");
-    if (skip == std::string_view::npos) break;
-    rest.remove_prefix(skip);
-    // The end of this value: the scan of a growing piece stops at its first close.
-    size_t length = 0;
-    BracketScanner scanner;
-    for (size_t at = 0; at < rest.size() && length == 0; at += 1) {
-      if (scanner.scan(rest.substr(at, 1)).last_value_end) length = at + 1;
-    }
-    if (length == 0) length = rest.size();
-    EventChunk one;
-    one.buffer = std::make_unique_for_overwrite<char[]>(length + 2 + simdjson::SIMDJSON_PADDING);
-    one.buffer[0] = '[';
-    std::memcpy(one.buffer.get() + 1, rest.data(), length);
-    one.buffer[length + 1] = ']';
-    std::memset(one.buffer.get() + length + 2, ' ', simdjson::SIMDJSON_PADDING);
-    one.end = length + 2;
-    one.file_offset = offset_of(chunk, &rest.front());
-    EventStoreBuilder piece;
-    if (!parse_strictly(one, parser, piece)) {
-      piece = {};
-      piece.diagnostics().add(Flaw::kMalformedEvent, fmt::format("at byte {}", one.file_offset));
-      piece.add_skipped();
-    }
-    out.append(std::move(piece));
-    rest.remove_prefix(length);
-  }
-  return out;
+bool is_whole_event(std::string_view event, od::parser& parser) {
+  const simdjson::padded_string padded(event);
+  od::document document;
+  od::object object;
+  FieldTexts fields;
+  return !parser.iterate(padded).get(document) && !document.get_object().get(object) &&
+         !read_fields(object, find_event_field, fields);
 }
 
 }  // namespace
@@ -322,9 +126,14 @@ EventStoreBuilder parse_one_by_one(const EventChunk& chunk, od::parser& parser) 
 EventStoreBuilder parse_chunk(const EventChunk& chunk) {
   // Its buffers are the size of a chunk: kept for the next one that this thread parses.
   thread_local od::parser parser;
-  EventStoreBuilder out;
-  if (parse_strictly(chunk, parser, out)) return out;
-  return parse_one_by_one(chunk, parser);
+  if (!chunk.damaged) {
+    EventStoreBuilder out;
+    out.reserve(chunk.list().size() / kBytesPerEvent);
+    if (parse_strictly(chunk, parser, out)) return out;
+  }
+  const std::string_view list = chunk.list();
+  return parse_leniently(list.substr(1, list.size() - 2), chunk.file_offset,
+                         [](std::string_view event) { return is_whole_event(event, parser); });
 }
 
 }  // namespace fathom::kineto

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/json_unescape.h"
+
 namespace fathom::kineto {
 namespace {
 
@@ -24,87 +26,6 @@ std::optional<Nanos> read_scientific(std::string_view number) {
   if (error != std::errc() || end != number.data() + number.size()) return {};
   if (!(std::abs(micros) < static_cast<double>(kMaxMicros))) return {};
   return Nanos{static_cast<int64_t>(std::llround(micros * 1000))};
-}
-
-void append_utf8(std::string& out, uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xc0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xe0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | code >> 18);
-    out += static_cast<char>(0x80 | (code >> 12 & 0x3f));
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  }
-}
-
-std::optional<uint32_t> read_hex4(std::string_view text, size_t at) {
-  if (at + 4 > text.size()) return {};
-  uint32_t code = 0;
-  const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 4, code, 16);
-  if (error != std::errc() || end != text.data() + at + 4) return {};
-  return code;
-}
-
-// After "\u": appends the character and returns how many characters of text it took.
-size_t unescape_unicode(std::string& out, std::string_view text, size_t at) {
-  constexpr uint32_t kReplacement = 0xfffd;
-  const std::optional<uint32_t> unit = read_hex4(text, at);
-  if (!unit) {
-    append_utf8(out, kReplacement);
-    return 0;
-  }
-  const bool high = *unit >= 0xd800 && *unit < 0xdc00;
-  if (high && text.substr(at + 4, 2) == "\\u") {
-    const std::optional<uint32_t> low = read_hex4(text, at + 6);
-    if (low && *low >= 0xdc00 && *low < 0xe000) {
-      append_utf8(out, 0x10000 + ((*unit - 0xd800) << 10) + (*low - 0xdc00));
-      return 10;
-    }
-  }
-  const bool lone_surrogate = *unit >= 0xd800 && *unit < 0xe000;
-  append_utf8(out, lone_surrogate ? kReplacement : *unit);
-  return 4;
-}
-
-std::string unescape(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      out += text[i];
-      continue;
-    }
-    switch (text[++i]) {
-      case 'n':
-        out += '\n';
-        break;
-      case 't':
-        out += '\t';
-        break;
-      case 'r':
-        out += '\r';
-        break;
-      case 'b':
-        out += '\b';
-        break;
-      case 'f':
-        out += '\f';
-        break;
-      case 'u':
-        i += unescape_unicode(out, text, i + 1);
-        break;
-      default:
-        out += text[i];  // \" \\ \/ and what no JSON writer should have written
-    }
-  }
-  return out;
 }
 
 }  // namespace
@@ -165,15 +86,15 @@ std::optional<int64_t> read_integer(std::string_view json) {
 std::optional<Dim3> read_dim3(std::string_view json) {
   if (json.size() < 2 || json.front() != '[' || json.back() != ']') return {};
   json = json.substr(1, json.size() - 2);
-  int64_t sizes[3] = {1, 1, 1};
-  for (int64_t& size : sizes) {
+  uint32_t sizes[3] = {1, 1, 1};
+  for (uint32_t& size : sizes) {
     const size_t comma = json.find(',');
     std::string_view one = json.substr(0, comma);
     while (!one.empty() && std::strchr(" \t\r\n", one.front())) one.remove_prefix(1);
     while (!one.empty() && std::strchr(" \t\r\n", one.back())) one.remove_suffix(1);
     const std::optional<int64_t> value = read_integer(one);
-    if (!value) return {};
-    size = *value;
+    if (!value || *value < 0 || *value > UINT32_MAX) return {};
+    size = static_cast<uint32_t>(*value);
     if (comma == std::string_view::npos) break;
     json.remove_prefix(comma + 1);
   }
@@ -187,7 +108,7 @@ bool is_plain_string(std::string_view json) {
 
 std::string read_text(std::string_view json) {
   const std::string_view text = without_quotes(json);
-  return text.size() == json.size() ? std::string(json) : unescape(text);
+  return text.size() == json.size() ? std::string(json) : json_unescaped(text);
 }
 
 std::string without_spaces(std::string_view json) {

@@ -12,26 +12,23 @@
 namespace fathom::kineto {
 namespace {
 
-TraceMetadata read_metadata(const ChunkSplitter& splitter, Diagnostics& diagnostics) {
-  if (splitter.envelope().empty()) return {};  // a bare list
-  if (auto metadata = parse_envelope(splitter.envelope())) return *metadata;
-  if (!splitter.truncated()) diagnostics.add(Flaw::kMetadataUnreadable);
-  return parse_envelope(splitter.envelope_head()).value_or(TraceMetadata{});
-}
-
-Error no_trace(const std::string& path, const ChunkSplitter& splitter) {
-  if (splitter.bytes_read() == 0) return Error{fmt::format("{} is empty", path)};
+Error no_trace(const std::string& path, const ChunkSplitter& splitter, bool damaged) {
+  if (splitter.bytes_read() == 0) {
+    return Error{damaged ? fmt::format("{} is damaged: nothing in it can be decompressed", path)
+                         : fmt::format("{} is empty", path)};
+  }
+  const bool cut = splitter.diagnostics().count(Flaw::kTruncated) > 0;
   return Error{fmt::format(
       "{} is no profiler trace: {}; expected the JSON that torch.profiler's export_chrome_trace "
       "writes",
-      path, splitter.truncated() ? "it ends before any traceEvents" : "it has no traceEvents")};
+      path, cut ? "it ends before any traceEvents" : "it has no traceEvents")};
 }
 
 }  // namespace
 
 Result<EventStore> read_trace(const std::string& path, const ReadOptions& options) {
   std::unique_ptr<ByteSource> source = TRY(open_source(path));
-  ChunkSplitter splitter(*source, options.chunk_size);
+  ChunkSplitter splitter(*source, options.limits);
   EventStoreBuilder builder;
   const size_t threads =
       options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
@@ -44,11 +41,13 @@ Result<EventStore> read_trace(const std::string& path, const ReadOptions& option
       });
   const std::string shown = path == "-" ? "standard input" : path;
   if (!read.ok()) return Error{fmt::format("cannot read {}: {}", shown, read.error().message)};
-  if (!splitter.found_events()) return no_trace(shown, splitter);
-  TraceMetadata metadata = read_metadata(splitter, builder.diagnostics());
-  if (splitter.truncated()) builder.diagnostics().add(Flaw::kTruncated);
-  if (splitter.text_after_end()) builder.diagnostics().add(Flaw::kTextAfterEnd);
-  return std::move(builder).seal(std::move(metadata), splitter.bytes_read());
+  if (!splitter.found_events()) return no_trace(shown, splitter, source->truncated());
+  builder.diagnostics().merge(splitter.diagnostics());
+  Envelope envelope = parse_envelope(splitter.envelope());
+  if (envelope.damaged && splitter.diagnostics().count(Flaw::kTruncated) == 0) {
+    builder.diagnostics().add(Flaw::kMetadataDamaged);
+  }
+  return std::move(builder).seal(std::move(envelope.metadata), splitter.bytes_read());
 }
 
 }  // namespace fathom::kineto

@@ -11,7 +11,7 @@ namespace fathom::kineto {
 
 struct ReadOptions {
   size_t threads = 0;  // 0: as many as the machine has
-  size_t chunk_size = ChunkSplitter::kDefaultChunk;
+  SplitLimits limits;
   ProgressCallback progress;
 };
 
