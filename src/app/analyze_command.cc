@@ -182,12 +182,12 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command->add_flag("--json", a->json, "Print the summary as JSON");
   command->add_option("--threads", a->threads, "Threads that read (default: one per core)")
       ->check(CLI::Range(1, 1024))
-      ->type_name("N");
+      ->option_text("N");
   command
       ->add_option("--max-size", a->max_size,
                    "Read at most so much JSON (500MB, 20GB); default 64 GiB")
       ->transform(CLI::AsSizeValue(false))
-      ->type_name("SIZE");
+      ->option_text("SIZE");
   command->add_flag(
       "--no-cache", a->no_cache,
       "Neither use nor write TRACE.fathom.cache, which makes large traces open at once");
