@@ -13,12 +13,16 @@ struct Nanos {
   int64_t count = 0;
 
   constexpr auto operator<=>(const Nanos&) const = default;
-  constexpr Nanos operator+(Nanos other) const { return {count + other.count}; }
-  constexpr Nanos operator-(Nanos other) const { return {count - other.count}; }
-  constexpr Nanos& operator+=(Nanos other) {
-    count += other.count;
-    return *this;
+  // Wraps around: times from a hostile trace may add up to anything, and must not be undefined.
+  constexpr Nanos operator+(Nanos other) const {
+    return {
+        static_cast<int64_t>(static_cast<uint64_t>(count) + static_cast<uint64_t>(other.count))};
   }
+  constexpr Nanos operator-(Nanos other) const {
+    return {
+        static_cast<int64_t>(static_cast<uint64_t>(count) - static_cast<uint64_t>(other.count))};
+  }
+  constexpr Nanos& operator+=(Nanos other) { return *this = *this + other; }
   constexpr double micros() const { return static_cast<double>(count) / 1e3; }
   constexpr double millis() const { return static_cast<double>(count) / 1e6; }
 };

@@ -1,14 +1,23 @@
 #include "report/csv.h"
 
+#include <string_view>
+
 namespace fathom {
 namespace {
 
+// A spreadsheet takes text that begins so for a formula, and runs it.
+bool looks_like_formula(std::string_view field) {
+  return !field.empty() &&
+         std::string_view("=+-@\t\r").find(field.front()) != std::string_view::npos;
+}
+
 void append_field(std::string& out, std::string_view field) {
-  if (field.find_first_of(",\"\n\r") == std::string_view::npos) {
+  const bool formula = looks_like_formula(field);
+  if (!formula && field.find_first_of(",\"\n\r") == std::string_view::npos) {
     out += field;
     return;
   }
-  out += '"';
+  out += formula ? "\"'" : "\"";
   for (const char c : field) {
     if (c == '"') out += '"';
     out += c;

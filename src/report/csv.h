@@ -6,7 +6,8 @@
 
 namespace fathom {
 
-// RFC 4180 with line feeds: header, then a line for each row; an unknown cell is empty.
+// RFC 4180 with line feeds: header, then a line for each row; an unknown cell is empty. Text that a
+// spreadsheet would run as a formula gets an apostrophe before it.
 std::string to_csv(const Table& table);
 
 }  // namespace fathom

@@ -27,8 +27,13 @@ Error no_trace(const std::string& path, const ChunkSplitter& splitter, bool dama
 }  // namespace
 
 Result<EventStore> read_trace(const std::string& path, const ReadOptions& options) {
-  std::unique_ptr<ByteSource> source = TRY(open_source(path));
-  ChunkSplitter splitter(*source, options.limits);
+  const std::unique_ptr<ByteSource> source = TRY(open_source(path));
+  return read_trace(*source, path == "-" ? "standard input" : path, options);
+}
+
+Result<EventStore> read_trace(ByteSource& source, const std::string& shown,
+                              const ReadOptions& options) {
+  ChunkSplitter splitter(source, options.limits);
   EventStoreBuilder builder;
   const size_t threads =
       options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
@@ -37,11 +42,10 @@ Result<EventStore> read_trace(const std::string& path, const ReadOptions& option
       pool, [&] { return splitter.next(); }, [](EventChunk chunk) { return parse_chunk(chunk); },
       [&](EventStoreBuilder piece) {
         builder.append(std::move(piece));
-        if (options.progress) options.progress(source->progress());
+        if (options.progress) options.progress(source.progress());
       });
-  const std::string shown = path == "-" ? "standard input" : path;
   if (!read.ok()) return Error{fmt::format("cannot read {}: {}", shown, read.error().message)};
-  if (!splitter.found_events()) return no_trace(shown, splitter, source->truncated());
+  if (!splitter.found_events()) return no_trace(shown, splitter, source.truncated());
   builder.diagnostics().merge(splitter.diagnostics());
   Envelope envelope = parse_envelope(splitter.envelope());
   if (envelope.damaged && splitter.diagnostics().count(Flaw::kTruncated) == 0) {

@@ -17,5 +17,8 @@ struct ReadOptions {
 
 // A PyTorch profiler trace: JSON, plain or compressed; "-" is standard input.
 Result<EventStore> read_trace(const std::string& path, const ReadOptions& options = {});
+// From any source of JSON text; `shown` is its name in messages.
+Result<EventStore> read_trace(ByteSource& source, const std::string& shown,
+                              const ReadOptions& options = {});
 
 }  // namespace fathom::kineto

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// One function for each reader of bytes from outside. libFuzzer calls them with what it makes up;
+// ./test calls them with every file of fuzz/corpus/<name> and fuzz/crashes/<name>.
+namespace fathom::fuzz {
+
+// JSON text through the whole of an analysis: read, link, all sheets, every renderer.
+void kineto_json(const uint8_t* data, size_t size);
+
+// gzip or zstd, decompressed in pieces.
+void compressed(const uint8_t* data, size_t size);
+
+}  // namespace fathom::fuzz

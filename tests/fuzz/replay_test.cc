@@ -1,0 +1,44 @@
+// Every input that fuzzing keeps, and every one that ever broke something, must be read without
+// harm.
+#include <gtest/gtest.h>
+
+#include "targets.h"
+#include "test_files.h"
+
+namespace fathom::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Target = void (*)(const uint8_t*, size_t);
+
+size_t replay(const char* name, Target target) {
+  size_t inputs = 0;
+  for (const char* kept : {"corpus", "crashes"}) {
+    for (const auto& entry : fs::directory_iterator(source_dir() / "fuzz" / kept / name)) {
+      SCOPED_TRACE(entry.path().filename().string());
+      const std::string input = read_file(entry.path());
+      target(reinterpret_cast<const uint8_t*>(input.data()), input.size());
+      ++inputs;
+    }
+  }
+  return inputs;
+}
+
+TEST(FuzzReplay, KinetoJson) { EXPECT_GT(replay("kineto_json", fuzz::kineto_json), 20u); }
+TEST(FuzzReplay, Compressed) { EXPECT_GT(replay("compressed", fuzz::compressed), 5u); }
+
+// Each seed cut off at every byte: nothing may depend on the end being there.
+TEST(FuzzReplay, EverySeedCutAnywhere) {
+  for (const auto& entry :
+       fs::directory_iterator(source_dir() / "fuzz" / "corpus" / "kineto_json")) {
+    const std::string input = read_file(entry.path());
+    if (input.size() > 3000) continue;
+    for (size_t size = 0; size < input.size(); size += 1 + input.size() / 200) {
+      fuzz::kineto_json(reinterpret_cast<const uint8_t*>(input.data()), size);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fathom::test
