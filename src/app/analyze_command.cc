@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 #include <set>
 
@@ -106,6 +103,10 @@ class AnalyzeRun {
                            arguments_.traces.size()));
       failed = true;
     }
+    if (arguments_.json && arguments_.traces.size() > 1) {
+      const Status closed = print_output(reports_ == 0 ? "[]\n" : "]\n");
+      failed = failed || !closed.ok();
+    }
     return failed ? ExitCode::kFailed : ExitCode::kOk;
   }
 
@@ -131,19 +132,16 @@ class AnalyzeRun {
     return open_trace(path, options);
   }
 
-  // A full disk or a closed pipe behind standard output is a failure too.
+  // One object, or a list of them where several traces were asked for.
   Status show(const Summary& summary) const {
     if (arguments_.json) {
-      fmt::print("{}", summary_json(summary));
-    } else if (!arguments_.quiet) {
-      if (reports_ > 0) fmt::print("\n");
-      fmt::print("{}",
-                 summary_text(summary, {terminal_.color, arguments_.verbose, terminal_.width}));
+      const bool several = arguments_.traces.size() > 1;
+      return print_output((several ? (reports_ == 0 ? "[" : ",") : "") + summary_json(summary));
     }
-    if (std::fflush(stdout) != 0) {
-      return Error{fmt::format("cannot write to standard output: {}", std::strerror(errno))};
-    }
-    return Nothing{};
+    if (arguments_.quiet) return Nothing{};
+    return print_output(
+        (reports_ > 0 ? "\n" : "") +
+        summary_text(summary, {terminal_.color, arguments_.verbose, terminal_.width}));
   }
 
   const AnalyzeArguments& arguments_;
@@ -179,7 +177,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command->add_option("--device", a->device, "Only the work of this GPU");
   command->add_flag("--include-unlinked", a->include_unlinked,
                     "Count GPU work whose launch is not in the file in gpu_timeline too");
-  command->add_flag("--json", a->json, "Print the summary as JSON");
+  command->add_flag("--json", a->json, "Print the summary as JSON; a list for several traces");
   command->add_option("--threads", a->threads, "Threads that read (default: one per core)")
       ->check(CLI::Range(1, 1024))
       ->option_text("N");
@@ -188,9 +186,8 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
                    "Read at most so much JSON (500MB, 20GB); default 64 GiB")
       ->transform(CLI::AsSizeValue(false))
       ->option_text("SIZE");
-  command->add_flag(
-      "--no-cache", a->no_cache,
-      "Neither use nor write TRACE.fathom.cache, which makes large traces open at once");
+  command->add_flag("--no-cache", a->no_cache,
+                    "Neither use nor write REPORT.cache, which makes large traces open at once");
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
   command->add_flag("-v,--verbose", a->verbose,
                     "Show every note on the input, with its first example");

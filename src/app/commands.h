@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/terminal.h"
+#include "base/result.h"
 
 namespace fathom {
 
@@ -11,6 +12,9 @@ enum class ExitCode { kOk = 0, kFailed = 1, kUsage = 2 };
 
 // One line on standard error: "fathom: …".
 void complain(std::string_view message);
+
+// To standard output, flushed. A full disk or a closed pipe behind it is a failure too.
+Status print_output(std::string_view text);
 
 // Each adds its subcommand with options, help and examples; the callback runs it and sets the code.
 void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code);

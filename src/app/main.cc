@@ -1,14 +1,24 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "app/commands.h"
 #include "report/screen_text.h"
 
 namespace fathom {
 
+// std::fputs and std::fwrite throughout: fmt::print throws where writing fails.
 void complain(std::string_view message) {
-  fmt::print(stderr, "fathom: {}\n", screen_safe(message));
+  std::fputs(fmt::format("fathom: {}\n", screen_safe(message)).c_str(), stderr);
+}
+
+Status print_output(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
+    return Nothing{};
+  }
+  return Error{fmt::format("cannot write to standard output: {}", std::strerror(errno))};
 }
 
 namespace {
@@ -32,7 +42,7 @@ int run(int argc, char** argv) {
         !app.get_subcommands([&](CLI::App* c) { return c->check_name(first); }).empty();
     complain(first.starts_with('-') || is_command ? error.what()
                                                   : fmt::format("there is no command '{}'", first));
-    fmt::print(stderr, "Try 'fathom --help' or 'fathom COMMAND --help'.\n");
+    std::fputs("Try 'fathom --help' or 'fathom COMMAND --help'.\n", stderr);
     return static_cast<int>(ExitCode::kUsage);
   }
   return static_cast<int>(code);

@@ -33,7 +33,7 @@ void ProgressLine::update(double fraction) {
     for (int i = 0; i < kBarWidth; ++i) line += i < full ? "▇" : "·";
     line += fmt::format(" {:3.0f} %", fraction * 100);
   }
-  fmt::print(stderr, "\r\033[K{}  {}  {} s", label_, line, seconds);
+  std::fputs(fmt::format("\r\033[K{}  {}  {} s", label_, line, seconds).c_str(), stderr);
   std::fflush(stderr);
 }
 

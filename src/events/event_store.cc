@@ -79,32 +79,26 @@ EventId EventStoreBuilder::add(const Common& event) {
   return id;
 }
 
+template <typename Detail>
+EventId EventStoreBuilder::add_with(const Common& event, std::vector<Detail>& table,
+                                    const Detail& detail) {
+  const EventId id = add(event);
+  columns_.detail.back() = static_cast<uint32_t>(table.size());
+  table.push_back(detail);
+  return id;
+}
+
 EventId EventStoreBuilder::add(const Common& event, const GpuWork& work) {
-  const EventId id = add(event);
-  columns_.detail.back() = static_cast<uint32_t>(columns_.gpu_work.size());
-  columns_.gpu_work.push_back(work);
-  return id;
+  return add_with(event, columns_.gpu_work, work);
 }
-
 EventId EventStoreBuilder::add(const Common& event, const LaunchCall& call) {
-  const EventId id = add(event);
-  columns_.detail.back() = static_cast<uint32_t>(columns_.launches.size());
-  columns_.launches.push_back(call);
-  return id;
+  return add_with(event, columns_.launches, call);
 }
-
 EventId EventStoreBuilder::add(const Common& event, const AutogradFacts& facts) {
-  const EventId id = add(event);
-  columns_.detail.back() = static_cast<uint32_t>(columns_.autograd.size());
-  columns_.autograd.push_back(facts);
-  return id;
+  return add_with(event, columns_.autograd, facts);
 }
-
 EventId EventStoreBuilder::add(const Common& event, const PythonFrame& frame) {
-  const EventId id = add(event);
-  columns_.detail.back() = static_cast<uint32_t>(columns_.frames.size());
-  columns_.frames.push_back(frame);
-  return id;
+  return add_with(event, columns_.frames, frame);
 }
 
 void EventStoreBuilder::append(EventStoreBuilder&& piece) {

@@ -111,6 +111,8 @@ class EventStoreBuilder {
     size_t operator()(const Args& args) const;
   };
 
+  template <typename Detail>
+  EventId add_with(const Common& event, std::vector<Detail>& table, const Detail& detail);
   void apply_names();
 
   EventColumns columns_;

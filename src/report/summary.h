@@ -30,6 +30,7 @@ struct Summary {
   int64_t events = 0, gpu_events = 0, skipped_events = 0;
   int64_t input_bytes = 0;
   std::vector<std::string> steps;  // names in the order of time
+  std::string scope;               // what part of the trace this is about; empty: all of it
   GpuTimeline timeline;
   Unlinked unlinked;
   std::vector<Op> ops;  // by GPU time, all of them

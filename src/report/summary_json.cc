@@ -50,6 +50,7 @@ std::string summary_json(const Summary& s) {
   json.key("steps").begin_array();
   for (const std::string& step : s.steps) json.value(step);
   json.end_array();
+  optional_text(json, "scope", s.scope);
   write_timeline(json, s.timeline);
   json.key("unlinked").begin_object();
   json.key("events").value(s.unlinked.events);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kTopOps = 10;
 constexpr size_t kBarWidth = 20;
-constexpr size_t kNumbersWidth = 14 + 9 + 11 + 9;  // category, calls, ms, share
+constexpr size_t kNumbersWidth = 1 + 18 + 9 + 11 + 9;  // category, calls, ms, share
 
 class Screen {
  public:
@@ -74,7 +74,7 @@ std::string headline(const Summary& s) {
 
 void show_timeline(Screen& screen, const GpuTimeline& t) {
   if (t.total == Nanos{}) {
-    screen.entry("GPU", "no GPU work in this scope");
+    screen.entry("GPU", "no GPU work");
     return;
   }
   const auto percent = [&t](Nanos part) { return ratio(part, t.total) * 100; };
@@ -91,8 +91,8 @@ void show_ops(Screen& screen, const Summary& s, size_t width) {
   const size_t name_width = std::clamp<size_t>(width - std::min(width, kNumbersWidth + 2), 20, 60);
   const auto row = [&](std::string_view name, std::string_view category, std::string_view calls,
                        std::string_view millis, std::string_view share) {
-    return fmt::format("{}{} {:>8} {:>10} {:>8}", fit_left(name, name_width),
-                       fit_left(category, 14), calls, millis, share);
+    return fmt::format("{} {} {:>8} {:>10} {:>8}", fit_left(name, name_width),
+                       fit_left(category, 18), calls, millis, share);
   };
   screen.line(screen.bold(row("Top ops", "category", "calls", "GPU ms", "share")));
   const size_t shown = std::min(s.ops.size(), kTopOps);
@@ -118,7 +118,7 @@ void show_ops(Screen& screen, const Summary& s, size_t width) {
 
 std::string link_note(const Summary& s) {
   const Summary::Unlinked& u = s.unlinked;
-  if (s.gpu_events == 0) return "the trace holds no GPU events";
+  if (s.gpu_events == 0) return "no GPU events in what was read";
   if (u.events == 0) return "every GPU event has its launch";
   return fmt::format(
       "{} of {} GPU events ({:.1f} % of GPU time) have no launch in the file: {}",
@@ -159,6 +159,7 @@ std::string summary_text(const Summary& s, const TerminalStyle& style) {
                                                             screen_safe(s.steps.front()),
                                                             screen_safe(s.steps.back())));
   }
+  if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
   show_ops(screen, s, style.width);
   show_notes(screen, s, style.verbose);
   if (!s.report.empty()) {

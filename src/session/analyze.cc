@@ -71,6 +71,20 @@ std::vector<Summary::Op> summarize_ops(const Table& ops_summary) {
   return ops;
 }
 
+std::string describe_scope(const Scope& scope, const std::vector<std::string>& steps) {
+  std::vector<std::string> parts;
+  if (scope.steps && scope.steps->begin < steps.size()) {
+    const size_t last = std::min(scope.steps->end, steps.size()) - 1;
+    const std::string names = scope.steps->begin == last
+                                  ? fmt::format("step {} ({})", last, steps[last])
+                                  : fmt::format("steps {} to {} ({} … {})", scope.steps->begin,
+                                                last, steps[scope.steps->begin], steps[last]);
+    parts.push_back(fmt::format("{} of 0 to {}", names, steps.size() - 1));
+  }
+  if (scope.device) parts.push_back(fmt::format("GPU {}", *scope.device));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 Summary summarize_trace(const Trace& trace, const SheetInput& input) {
   const EventStore& store = trace.store;
   Summary s;
@@ -85,6 +99,7 @@ Summary summarize_trace(const Trace& trace, const SheetInput& input) {
   s.input_bytes = store.input_bytes();
   const Steps steps(store, input.scope.step_pattern);
   for (const Step& step : steps.all()) s.steps.emplace_back(store.name(step.annotation));
+  s.scope = describe_scope(input.scope, s.steps);
   s.timeline = measure_timeline(input);
   s.unlinked = measure_unlinked(input);
   Diagnostics diagnostics = store.diagnostics();

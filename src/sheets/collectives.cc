@@ -54,7 +54,7 @@ struct Row {
   const Collective* facts;  // null: a kernel known as communication by its name alone
 };
 
-// Kernels, and ops that asked for a collective that no kernel ran (gloo's run on the CPU).
+// Kernels; ops that asked for a collective that no kernel ran; and gloo's, which run on the CPU.
 std::vector<Row> find_collectives(const SheetInput& input) {
   const auto& [store, tree, scope, selection] = input;
   std::vector<Row> rows;
@@ -65,7 +65,9 @@ std::vector<Row> find_collectives(const SheetInput& input) {
   const bool whole_trace = !scope.steps && !scope.device;
   for (const Collective& c : store.collectives()) {
     const CallId call = tree.call(c.event);
-    if (!whole_trace || is_gpu_work(store.kind(c.event)) || !call.valid()) continue;
+    if (!whole_trace || is_gpu_work(store.kind(c.event))) continue;
+    if (is_annotation(store.kind(c.event))) rows.push_back({c.event, &c});
+    if (!call.valid()) continue;
     const bool ran_on_gpu =
         std::ranges::any_of(tree.launched_in_subtree(call), [&input](EventId e) {
           return input.store.collective(e) != nullptr || input.selection.is_communication(e);

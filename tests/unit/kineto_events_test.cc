@@ -217,6 +217,13 @@ TEST(KinetoEvents, WhatIsSkippedKeepsItsPlaceAndIsCounted) {
   EXPECT_EQ(s.diagnostics().skipped_events(), 3);
 }
 
+TEST(KinetoEvents, AnEventWithoutADurationHasNoneAndIsCounted) {
+  const EventStore s = read_one(R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1})");
+  EXPECT_EQ(s.size(), 1u);
+  EXPECT_EQ(s.duration(EventId(0)), Nanos{0});
+  EXPECT_EQ(s.diagnostics().count(Flaw::kMissingDuration), 1);
+}
+
 TEST(KinetoEvents, CollectivesAreReadFromOpsAndKernels) {
   constexpr const char* facts =
       R"("Collective name":"allreduce","In msg nelems":1024,"Out msg nelems":1024,)"

@@ -104,10 +104,7 @@ Result<std::optional<EventChunk>> ChunkSplitter::next() {
     }
   }
   const bool whole = where_ == Where::kEnd && !source_.truncated();
-  const bool said = diagnostics_.count(Flaw::kTruncated) + diagnostics_.count(Flaw::kSizeLimit) +
-                        diagnostics_.count(Flaw::kOversizedEvent) >
-                    0;
-  if (!whole && !said) diagnostics_.add(Flaw::kTruncated);
+  if (!whole && !stopped_early()) diagnostics_.add(Flaw::kTruncated);
   where_ = Where::kEnd;
   return std::optional<EventChunk>();
 }

@@ -42,6 +42,12 @@ class ChunkSplitter {
   bool found_events() const { return found_events_; }
   // What was wrong with the file as a whole.
   const Diagnostics& diagnostics() const { return diagnostics_; }
+  // The end of the file was not reached or not there.
+  bool stopped_early() const {
+    return diagnostics_.count(Flaw::kTruncated) + diagnostics_.count(Flaw::kSizeLimit) +
+               diagnostics_.count(Flaw::kOversizedEvent) >
+           0;
+  }
   int64_t bytes_read() const { return offset_ + static_cast<int64_t>(size_ - begin_); }
 
  private:

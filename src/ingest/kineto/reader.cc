@@ -48,7 +48,7 @@ Result<EventStore> read_trace(ByteSource& source, const std::string& shown,
   if (!splitter.found_events()) return no_trace(shown, splitter, source.truncated());
   builder.diagnostics().merge(splitter.diagnostics());
   Envelope envelope = parse_envelope(splitter.envelope());
-  if (envelope.damaged && splitter.diagnostics().count(Flaw::kTruncated) == 0) {
+  if (envelope.damaged && !splitter.stopped_early()) {
     builder.diagnostics().add(Flaw::kMetadataDamaged);
   }
   return std::move(builder).seal(std::move(envelope.metadata), splitter.bytes_read());

@@ -118,6 +118,45 @@ void RowMaker::add_collective(const FieldTexts& fields, EventId event) {
   out_.add_collective(c);
 }
 
+// Gloo runs its collectives on the CPU and describes them by the tensor they are called with.
+void RowMaker::add_gloo_collective(const FieldTexts& fields, EventId event) {
+  struct ScalarType {
+    std::string_view cpp, name;  // as record_function and as c10d call it
+  };
+  static constexpr ScalarType kTypes[] = {
+      {"float", "Float"},        {"double", "Double"}, {"c10::BFloat16", "BFloat16"},
+      {"c10::Half", "Half"},     {"long int", "Long"}, {"int", "Int"},
+      {"unsigned char", "Byte"}, {"bool", "Bool"}};
+  Collective c;
+  c.event = event;
+  c.name =
+      out_.intern(read_text(fields.get(Field::kName)).substr(std::string_view("gloo:").size()));
+  const std::string types = without_spaces(fields.get(Field::kInputTypes));
+  for (const ScalarType& type : kTypes) {
+    if (types.starts_with(fmt::format("[\"{}\"", type.cpp))) c.dtype = out_.intern(type.name);
+  }
+  // [[1049600]] or [[2,3],[4]]: the first tensor.
+  const std::string dims = without_spaces(fields.get(Field::kInputDims));
+  if (dims.starts_with("[[") && dims.find(']') != std::string::npos) {
+    int64_t elements = 1;
+    std::string_view sizes = std::string_view(dims).substr(2, dims.find(']') - 2);
+    while (!sizes.empty()) {
+      const size_t comma = std::min(sizes.find(','), sizes.size());
+      const int64_t size = read_integer(sizes.substr(0, comma)).value_or(0);
+      if (size <= 0 || elements > INT64_MAX / size) return out_.add_collective(c);
+      elements *= size;
+      sizes.remove_prefix(std::min(comma + 1, sizes.size()));
+    }
+    c.in_elements = elements;
+    // Of the others the size of the group decides, which gloo does not tell.
+    const std::string_view name = fields.get(Field::kName);
+    const bool same = name.find("all_reduce") != std::string_view::npos ||
+                      name.find("broadcast") != std::string_view::npos;
+    if (same) c.out_elements = elements;
+  }
+  out_.add_collective(c);
+}
+
 void RowMaker::skip(Flaw flaw, std::string_view what, int64_t offset) {
   out_.diagnostics().add(flaw, fmt::format("{} at byte {}", what, offset));
   out_.skip_position();
@@ -156,7 +195,12 @@ void RowMaker::add_complete(const FieldTexts& fields, Common event) {
   } else {
     id = out_.add(event);
   }
-  if (fields.has(Field::kCollectiveName)) add_collective(fields, id);
+  if (fields.has(Field::kCollectiveName)) {
+    add_collective(fields, id);
+  } else if (event.kind == EventKind::kAnnotation &&
+             fields.get(Field::kName).starts_with("\"gloo:")) {
+    add_gloo_collective(fields, id);
+  }
 }
 
 void RowMaker::add_metadata(const FieldTexts& fields) {

@@ -25,6 +25,7 @@ class RowMaker {
   void add_metadata(const FieldTexts& fields);
   GpuWork gpu_work(const FieldTexts& fields) const;
   void add_collective(const FieldTexts& fields, EventId event);
+  void add_gloo_collective(const FieldTexts& fields, EventId event);
   void skip(Flaw flaw, std::string_view what, int64_t offset);
 
   KindOfCategory kind_of(std::string_view category_json);
