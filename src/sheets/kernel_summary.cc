@@ -35,9 +35,8 @@ struct Group {
 // The op's category where one is around the launch; else what kind of call launched the kernel.
 class KernelParents {
  public:
-  KernelParents(const SheetInput& input, const std::vector<Launcher>& launchers) : input_(input) {
-    for (const Launcher& l : launchers) category_.emplace(l.call, l.category);
-  }
+  KernelParents(const SheetInput& input, const std::vector<Launcher>& launchers)
+      : input_(input), launchers_(input.tree, launchers) {}
 
   KernelKey key(EventId kernel) const {
     const auto& [store, tree, scope, selection] = input_;
@@ -46,9 +45,9 @@ class KernelParents {
     if (!launch.valid()) return key;
     if (const CallId op = enclosing_op(store, tree, launch); op.valid()) {
       key.op = store.name(tree.event(op));
-      const auto known = category_.find(op);
+      const Launcher* launcher = launchers_.find(op);
       key.category =
-          known != category_.end() ? known->second : OpCatalog::built_in().category(key.op, "");
+          launcher != nullptr ? launcher->category : OpCatalog::built_in().category(key.op, "");
     } else {
       key.op = store.name(tree.event(launch));
       key.category = key.op.find("GraphLaunch") != std::string_view::npos ? "graph" : "runtime";
@@ -58,7 +57,7 @@ class KernelParents {
 
  private:
   const SheetInput& input_;
-  std::unordered_map<CallId, std::string_view> category_;
+  LauncherIndex launchers_;
 };
 
 std::vector<Group> group_kernels(const SheetInput& input, const std::vector<Launcher>& launchers) {

@@ -18,4 +18,18 @@ struct Launcher {
 // In the order of the launchers' starts.
 std::vector<Launcher> find_launchers(const SheetInput& input);
 
+// Launchers by their call. A dense table: calls are numbered, and it is asked once for each kernel.
+class LauncherIndex {
+ public:
+  LauncherIndex(const CallTree& tree, const std::vector<Launcher>& launchers)
+      : by_call_(tree.size()) {
+    for (const Launcher& l : launchers) by_call_[l.call.index] = &l;
+  }
+  // Null for a call that launched nothing itself.
+  const Launcher* find(CallId call) const { return by_call_[call.index]; }
+
+ private:
+  std::vector<const Launcher*> by_call_;
+};
+
 }  // namespace fathom

@@ -17,8 +17,9 @@ constexpr int kAutogradLevels = 5;
 class Collector {
  public:
   Collector(const SheetInput& input, const std::vector<Launcher>& launchers)
-      : input_(input), forward_(link_backward_to_forward(input.store)) {
-    for (const Launcher& l : launchers) launcher_.emplace(l.call, &l);
+      : input_(input),
+        forward_(link_backward_to_forward(input.store)),
+        launchers_(input.tree, launchers) {
     for (size_t i = 0; i < store().text_count(); ++i) {
       modelled_name_.push_back(OpCatalog::built_in().is_modelled(store().text(StringId(i))));
     }
@@ -50,7 +51,7 @@ class Collector {
 
   const SheetInput& input_;
   std::unordered_map<EventId, EventId> forward_;
-  std::unordered_map<CallId, const Launcher*> launcher_;
+  LauncherIndex launchers_;
   std::vector<bool> modelled_name_;  // by name
   std::vector<UnifiedOp> taken_;
 };
@@ -137,9 +138,9 @@ void Collector::walk(CallId root) {
 }
 
 std::string_view Collector::category_of(std::string_view op_name, CallId launcher) const {
-  const auto found = launcher_.find(launcher);
+  const Launcher* found = launchers_.find(launcher);
   return OpCatalog::built_in().category(
-      op_name, found == launcher_.end() ? "" : store().name(found->second->kernels.front()));
+      op_name, found == nullptr ? "" : store().name(found->kernels.front()));
 }
 
 void Collector::take(CallId op, bool has_model, std::string_view category) {
