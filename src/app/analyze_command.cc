@@ -22,7 +22,7 @@ constexpr const char* kExamples = R"(Examples:
   fathom analyze trace.json --step-pattern 'decode*' --steps 0:8
   fathom analyze trace.json --json | jq .gpu_timeline_ms
 
-The report holds perf_report_csvs/*.csv and summary.json. An earlier report is
+The report holds perf_report_csvs/*.csv, perf_report.xlsx and summary.json. An earlier report is
 replaced as a whole; any other existing directory is refused.)";
 
 struct AnalyzeArguments {

@@ -164,7 +164,7 @@ std::string summary_text(const Summary& s, const TerminalStyle& style) {
   show_notes(screen, s, style.verbose);
   if (!s.report.empty()) {
     screen.entry("Report", fmt::format("{}/  ({})", screen_safe(s.report),
-                                       "perf_report_csvs/, summary.json"));
+                                       "perf_report_csvs/, perf_report.xlsx, summary.json"));
   }
   return screen.take();
 }

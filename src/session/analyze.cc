@@ -7,6 +7,7 @@
 
 #include "base/output_directory.h"
 #include "report/csv.h"
+#include "report/xlsx.h"
 
 namespace fathom {
 namespace {
@@ -168,6 +169,8 @@ Status write_report(Analysis& analysis, const fs::path& directory) {
     TRY(out.write_file(name, to_csv(sheet)));
     summary.files.push_back(name);
   }
+  TRY(write_xlsx(summary, analysis.sheets, out.staged("perf_report.xlsx")));
+  summary.files.emplace_back("perf_report.xlsx");
   summary.files.emplace_back("summary.json");
   TRY(out.write_file("summary.json", summary_json(summary)));
   return out.commit();
