@@ -72,6 +72,10 @@ const std::vector<std::string>& sample_events() {
       R"({"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"py\"thon]"}})",
       test::cpu_op("aten::mm", 10, 20, R"("Input Dims":[[2, 3],[3,4]],"Sequence number":5)"),
       test::cpu_op(R"(say \"hi\" {[)", 12, 3, R"("Concrete Inputs":["\\", "a]b", "\"}"])"),
+      test::event_text("python_function", "f.py(1): g", 11, 9,
+                       R"("Python id":4,"Python parent id":3,"Python module id":2)"),
+      test::cpu_op("record_param_comms", 13, 1,
+                   R"("Collective name":"allreduce","Group size":8,"dtype":"Float","Rank":3)"),
       test::launch_call(15, 2, 77),
       test::kernel("void gemm<float, 4>(int)", 40, 9, 77),
       R"({"ph":"f","cat":"ac2g","name":"ac2g","id":77,"pid":0,"tid":7,"ts":40,"bp":"e"})",
@@ -98,7 +102,7 @@ TEST(ChunkSplitter, ReadsEventsAndEnvelope) {
   EXPECT_EQ(whole.error, "");
   EXPECT_EQ(whole.diagnostics, "");
   EXPECT_EQ(whole.entries, static_cast<int64_t>(sample_events().size()));
-  EXPECT_EQ(whole.events.size(), 5u) << "names and arrows are no rows";
+  EXPECT_EQ(whole.events.size(), 7u) << "names and arrows are no rows";
   EXPECT_TRUE(whole.found_events);
   EXPECT_EQ(whole.bytes, static_cast<int64_t>(sample_trace().size()));
   EXPECT_EQ(whole.envelope, R"({"schemaVersion":1, "deviceProperties":[{"id":0,"name":"GPU [x]"}],
