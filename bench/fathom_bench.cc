@@ -8,12 +8,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "events/store_file.h"
 #include "floor.h"
+#include "session/analyze.h"
 #include "stages.h"
 
 namespace fathom::bench {
@@ -44,6 +47,14 @@ ProgramResult run_fathom(const std::string& trace, const std::string& out) {
   return {seconds, int64_t{usage.ru_maxrss} * 1024, WIFEXITED(status) && WEXITSTATUS(status) == 0};
 }
 
+// Only the opening of the columns that the last run kept, checks included; nothing if there are
+// none.
+double open_seconds(const std::string& trace, const std::string& report) {
+  const auto started = std::chrono::steady_clock::now();
+  if (!StoreFile::load(cache_beside(report), trace)) return std::nan("");
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+}
+
 bool bench_trace(const std::string& trace, const std::string& scratch) {
   double floor_seconds = 1e300, fathom_seconds = 1e300;
   FloorResult floor;
@@ -68,13 +79,15 @@ bool bench_trace(const std::string& trace, const std::string& scratch) {
     peak = std::max(peak, p.peak_bytes);
   }
   const ProgramResult again = run_fathom(trace, report);
+  const double open = open_seconds(trace, report);
   const double megabytes = static_cast<double>(floor.json_bytes) / 1e6;
   fmt::print(
-      "| {} | {:.0f} | {} | {:.2f} | {:.2f} | {:.2f} | {:.0f} | {:.0f} | {:.2f} | {:.2f} |\n",
+      "| {} | {:.0f} | {} | {:.2f} | {:.2f} | {:.2f} | {:.0f} | {:.0f} | {:.2f} | {:.2f} | {:.2f} "
+      "|\n",
       std::filesystem::path(trace).filename().string(), megabytes, floor.events, floor_seconds,
       fathom_seconds, fathom_seconds / floor_seconds, megabytes / fathom_seconds,
       static_cast<double>(peak) / 1e6,
-      static_cast<double>(peak) / static_cast<double>(floor.json_bytes), again.seconds);
+      static_cast<double>(peak) / static_cast<double>(floor.json_bytes), again.seconds, open);
   std::fflush(stdout);
   return true;
 }
@@ -94,8 +107,8 @@ int main(int argc, char** argv) {
   if (mkdtemp(scratch) == nullptr) return 1;
   fmt::print(
       "| trace | JSON MB | events | floor s | fathom s | ratio | MB/s | peak MB | peak / JSON | "
-      "again s |\n");
-  fmt::print("|---|---|---|---|---|---|---|---|---|---|\n");
+      "again s | open s |\n");
+  fmt::print("|---|---|---|---|---|---|---|---|---|---|---|\n");
   bool ok = true;
   for (int i = 1; i < argc; ++i) ok = fathom::bench::bench_trace(argv[i], scratch) && ok;
   std::filesystem::remove_all(scratch);

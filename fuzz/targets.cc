@@ -7,6 +7,7 @@
 
 #include "base/byte_source.h"
 #include "base/compressed_source.h"
+#include "events/store_file.h"
 #include "ingest/kineto/reader.h"
 #include "report/csv.h"
 #include "report/summary.h"
@@ -30,6 +31,22 @@ class MemorySource : public ByteSource {
   std::span<const char> rest_;
 };
 
+// Link, all sheets, every renderer.
+void analyze_all(EventStore store) {
+  Trace trace{"fuzz.json", std::move(store), {}, false};
+  trace.tree = build_call_tree(trace.store);
+  for (const bool include_unlinked : {false, true}) {
+    Scope scope;
+    scope.include_unlinked = include_unlinked;
+    if (include_unlinked) scope.step_pattern = "*";
+    Result<Analysis> analysis = analyze(trace, scope, 1);
+    if (!analysis.ok()) continue;
+    for (const Table& sheet : analysis.value().sheets) (void)to_csv(sheet);
+    (void)summary_json(analysis.value().summary);
+    (void)summary_text(analysis.value().summary, {true, true, 80});
+  }
+}
+
 }  // namespace
 
 void kineto_json(const uint8_t* data, size_t size) {
@@ -39,18 +56,7 @@ void kineto_json(const uint8_t* data, size_t size) {
   options.limits.chunk_size = 256;  // small inputs must see cuts too
   Result<EventStore> store = kineto::read_trace(source, "fuzz", options);
   if (!store.ok()) return;
-  Trace trace{"fuzz.json", store.take(), {}, false};
-  trace.tree = build_call_tree(trace.store);
-  for (const bool include_unlinked : {false, true}) {
-    Scope scope;
-    scope.include_unlinked = include_unlinked;
-    if (include_unlinked) scope.step_pattern = "*";
-    Result<Analysis> analysis = analyze(trace, scope);
-    if (!analysis.ok()) continue;
-    for (const Table& sheet : analysis.value().sheets) (void)to_csv(sheet);
-    (void)summary_json(analysis.value().summary);
-    (void)summary_text(analysis.value().summary, {true, true, 80});
-  }
+  analyze_all(store.take());
 }
 
 void compressed(const uint8_t* data, size_t size) {
@@ -64,6 +70,16 @@ void compressed(const uint8_t* data, size_t size) {
       total += got.value();
     }
   }
+}
+
+void store_file(const uint8_t* data, size_t size) {
+  struct alignas(64) Block {
+    uint8_t bytes[64];
+  };
+  std::vector<Block> body((size + sizeof(Block) - 1) / sizeof(Block));
+  if (size > 0) std::memcpy(body.data(), data, size);
+  std::optional<EventStore> store = StoreFile::read_body(std::as_bytes(std::span(body)));
+  if (store) analyze_all(std::move(*store));
 }
 
 }  // namespace fathom::fuzz

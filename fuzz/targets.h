@@ -13,4 +13,7 @@ void kineto_json(const uint8_t* data, size_t size);
 // gzip or zstd, decompressed in pieces.
 void compressed(const uint8_t* data, size_t size);
 
+// A cache's body, whose hash says nothing about who wrote it, through the whole of an analysis.
+void store_file(const uint8_t* data, size_t size);
+
 }  // namespace fathom::fuzz

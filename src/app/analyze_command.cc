@@ -114,7 +114,7 @@ class AnalyzeRun {
   Status analyze_one(const std::string& path, const fs::path& directory) {
     Trace trace = TRY(open(path, directory));
     if (scope_.rank && trace.store.metadata().rank != scope_.rank) return Nothing{};
-    Analysis analysis = TRY(analyze(trace, scope_));
+    Analysis analysis = TRY(analyze(trace, scope_, arguments_.threads));
     TRY(write_report(analysis, directory));
     TRY(show(analysis.summary));
     ++reports_;
@@ -178,7 +178,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command->add_flag("--include-unlinked", a->include_unlinked,
                     "Count GPU work whose launch is not in the file in gpu_timeline too");
   command->add_flag("--json", a->json, "Print the summary as JSON; a list for several traces");
-  command->add_option("--threads", a->threads, "Threads that read (default: one per core)")
+  command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
       ->check(CLI::Range(1, 1024))
       ->option_text("N");
   command

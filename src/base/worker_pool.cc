@@ -16,6 +16,7 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::submit(std::function<void()> job) {
+  if (threads_.empty()) return job();
   {
     const std::lock_guard lock(mutex_);
     jobs_.push_back(std::move(job));

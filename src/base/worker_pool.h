@@ -13,7 +13,8 @@
 
 namespace fathom {
 
-// Threads that run submitted jobs. Destruction waits for the jobs that were begun.
+// Threads that run submitted jobs; with none, whoever submits a job runs it. Destruction waits for
+// the jobs that were begun.
 class WorkerPool {
  public:
   explicit WorkerPool(size_t threads);

@@ -7,6 +7,8 @@
 
 namespace fathom {
 
+constexpr uint32_t kNoDetail = UINT32_MAX;
+
 // The columns of a trace, held in vectors while it is read and seen through spans once sealed.
 // Details that only some kinds have lie in a table of that kind, which the detail column points
 // into.

@@ -5,8 +5,6 @@
 namespace fathom {
 namespace {
 
-constexpr uint32_t kNoDetail = UINT32_MAX;
-
 template <typename T>
 void append_to(std::vector<T>& into, const std::vector<T>& from) {
   into.insert(into.end(), from.begin(), from.end());

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstring>
+#include <future>
 #include <type_traits>
 
 #include "base/hash.h"
 #include "base/mapped_file.h"
+#include "events/store_check.h"
 
 namespace fathom {
 namespace {
@@ -17,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'F', 'A', 'T', 'H', 'O', 'M', 'C', '1'};
 // To be raised when a reader fills the columns in another way: older files are then read anew.
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 constexpr size_t kBlock = 64;  // every piece begins on one, so that records can be used in place
 
 struct Header {
@@ -55,6 +58,14 @@ class BlockHash {
   uint64_t lanes_[4] = {1, 2, 3, 4};
 };
 
+uint64_t hash_of(std::span<const std::byte> blocks) {
+  BlockHash hash;
+  for (size_t at = 0; at < blocks.size(); at += kBlock) {
+    hash.add(reinterpret_cast<const char*>(blocks.data()) + at);
+  }
+  return hash.value();
+}
+
 // Writes pieces as they are, without a copy of the whole.
 class BodyWriter {
  public:
@@ -71,6 +82,9 @@ class BodyWriter {
   template <typename T>
   void add_one(const T& item) {
     add(std::span<const T>(&item, 1));
+  }
+  void add_optional(std::optional<int64_t> value) {
+    add_one(std::array<int64_t, 2>{value.has_value(), value.value_or(0)});
   }
   uint64_t size() const { return size_; }
   uint64_t hash() const { return hash_.value(); }
@@ -122,6 +136,10 @@ class BodyReader {
     const auto one = get<T>();
     return one.empty() ? T{} : one.front();
   }
+  std::optional<int64_t> get_optional() {
+    const auto [has_value, value] = get_one<std::array<int64_t, 2>>();
+    return has_value != 0 ? std::optional(value) : std::nullopt;
+  }
   bool ok() const { return ok_; }
 
  private:
@@ -140,13 +158,13 @@ void write_facts(BodyWriter& out, const TraceMetadata& m, const Diagnostics& dia
     out.add_one(gpu.id);
     for (const auto& field :
          {gpu.multiprocessors, gpu.memory_bytes, gpu.compute_major, gpu.compute_minor}) {
-      out.add_one(field);
+      out.add_optional(field);
     }
   }
   for (const auto& field : {m.rank, m.world_size, m.cuda_runtime_version, m.hip_runtime_version}) {
-    out.add_one(field);
+    out.add_optional(field);
   }
-  out.add_one(m.base_time);
+  out.add_optional(m.base_time ? std::optional(m.base_time->count) : std::nullopt);
   out.add_text(m.distributed_backend);
   out.add_text(m.trace_name);
   const std::vector<Diagnostic> all = diagnostics.all();
@@ -158,28 +176,34 @@ void write_facts(BodyWriter& out, const TraceMetadata& m, const Diagnostics& dia
   }
 }
 
-void read_facts(BodyReader& in, TraceMetadata& m, Diagnostics& diagnostics) {
-  const auto integer = [&in] { return in.get_one<std::optional<int64_t>>(); };
+// Far more than any trace has, far less than what could overflow a sum.
+constexpr int64_t kMostFlaws = int64_t{1} << 48;
+
+bool read_facts(BodyReader& in, TraceMetadata& m, Diagnostics& diagnostics) {
   for (auto gpus = in.get_one<uint64_t>(); gpus > 0 && in.ok(); --gpus) {
     GpuProperties gpu;
     gpu.name = in.get_text();
     gpu.id = in.get_one<int64_t>();
     for (auto* field :
          {&gpu.multiprocessors, &gpu.memory_bytes, &gpu.compute_major, &gpu.compute_minor}) {
-      *field = integer();
+      *field = in.get_optional();
     }
     m.gpus.push_back(std::move(gpu));
   }
   for (auto* field : {&m.rank, &m.world_size, &m.cuda_runtime_version, &m.hip_runtime_version})
-    *field = integer();
-  m.base_time = in.get_one<std::optional<Nanos>>();
+    *field = in.get_optional();
+  if (const auto base_time = in.get_optional()) m.base_time = Nanos{*base_time};
   m.distributed_backend = in.get_text();
   m.trace_name = in.get_text();
-  for (auto flaws = in.get_one<uint64_t>(); flaws > 0 && in.ok(); --flaws) {
+  const auto flaws = in.get_one<uint64_t>();
+  if (flaws > static_cast<uint64_t>(Flaw::kCount)) return false;
+  for (uint64_t i = 0; i < flaws; ++i) {
     const auto flaw = in.get_one<Flaw>();
     const auto count = in.get_one<int64_t>();
+    if (flaw >= Flaw::kCount || count < 1 || count > kMostFlaws) return false;
     diagnostics.add(flaw, in.get_text(), count);
   }
+  return in.ok();
 }
 
 }  // namespace
@@ -236,14 +260,19 @@ std::optional<EventStore> StoreFile::load(const fs::path& path, const fs::path& 
     const std::optional<ContentStamp> whole = stamp_of(source);
     if (!whole || !whole->same_content(header.source)) return {};
   }
-  BlockHash hash;
-  for (size_t at = 0; at < content.size(); at += kBlock) {
-    hash.add(reinterpret_cast<const char*>(content.data()) + at);
-  }
-  if (hash.value() != header.body_hash) return {};
+  // Both read every byte, so they do it side by side; reading is safe whatever the hash will say.
+  std::future<uint64_t> hash = std::async(std::launch::async, hash_of, content);
+  std::optional<EventStore> store = read_body(content);
+  if (hash.get() != header.body_hash || !store) return {};
+  store->entries_ = header.entries;
+  store->input_bytes_ = header.input_bytes;
+  store->owner_ = mapped.value();
+  return store;
+}
 
+std::optional<EventStore> StoreFile::read_body(std::span<const std::byte> bytes) {
   EventStore store;
-  BodyReader body(content);
+  BodyReader body(bytes);
   visit_columns(store.views_, store.views_, [&body](auto& view, auto&) {
     view = body.get<typename std::remove_cvref_t<decltype(view)>::value_type>();
   });
@@ -252,14 +281,12 @@ std::optional<EventStore> StoreFile::load(const fs::path& path, const fs::path& 
   uint64_t begin = 0;
   store.texts_.reserve(ends.size());
   for (uint64_t end : ends) {
+    if (end < begin || end > texts.size()) return {};
     store.texts_.push_back(texts.substr(begin, end - begin));
     begin = end;
   }
-  read_facts(body, store.metadata_, store.diagnostics_);
-  if (!body.ok()) return {};
-  store.entries_ = header.entries;
-  store.input_bytes_ = header.input_bytes;
-  store.owner_ = mapped.value();
+  if (!read_facts(body, store.metadata_, store.diagnostics_)) return {};
+  if (!are_sound(store.views_, store.texts_.size())) return {};
   return store;
 }
 

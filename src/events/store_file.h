@@ -20,6 +20,8 @@ class StoreFile {
   // Nothing when the file is missing, damaged, of another version, or of another source.
   static std::optional<EventStore> load(const std::filesystem::path& path,
                                         const std::filesystem::path& source);
+  // What follows the file's header, 64-byte aligned; nothing when any of it cannot be used.
+  static std::optional<EventStore> read_body(std::span<const std::byte> body);
 };
 
 }  // namespace fathom

@@ -149,10 +149,10 @@ Status check_scope(const SheetInput& input, const std::string& path) {
 
 }  // namespace
 
-Result<Analysis> analyze(const Trace& trace, const Scope& scope) {
+Result<Analysis> analyze(const Trace& trace, const Scope& scope, size_t threads) {
   const SheetInput input(trace.store, trace.tree, scope);
   TRY(check_scope(input, trace.path));
-  Analysis analysis{summarize_trace(trace, input), all_sheets(input)};
+  Analysis analysis{summarize_trace(trace, input), all_sheets(input, threads)};
   for (const Table& sheet : analysis.sheets) {
     if (sheet.name() == "ops_summary") analysis.summary.ops = summarize_ops(sheet);
   }

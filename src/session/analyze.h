@@ -13,7 +13,8 @@ struct Analysis {
   std::vector<Table> sheets;
 };
 
-Result<Analysis> analyze(const Trace& trace, const Scope& scope);
+// One thread, or (0) as many as help.
+Result<Analysis> analyze(const Trace& trace, const Scope& scope, size_t threads = 0);
 
 // Writes perf_report_csvs/ and summary.json, whole or not at all, and notes where in the summary.
 Status write_report(Analysis& analysis, const std::filesystem::path& directory);

@@ -6,7 +6,7 @@
 namespace fathom {
 
 // Each sheet only reads its input, so they are made side by side; the order stays that of the list.
-std::vector<Table> all_sheets(const SheetInput& input) {
+std::vector<Table> all_sheets(const SheetInput& input, size_t threads) {
   const std::vector<Launcher> launchers = find_launchers(input);
   const std::vector<std::function<Table()>> makers = {
       [&] { return gpu_timeline_sheet(input); },
@@ -21,7 +21,8 @@ std::vector<Table> all_sheets(const SheetInput& input) {
   };
   std::vector<std::future<Table>> running;
   running.reserve(makers.size());
-  for (const auto& make : makers) running.push_back(std::async(std::launch::async, make));
+  const std::launch policy = threads == 1 ? std::launch::deferred : std::launch::async;
+  for (const auto& make : makers) running.push_back(std::async(policy, make));
   std::vector<Table> sheets;
   sheets.reserve(running.size());
   for (std::future<Table>& sheet : running) sheets.push_back(sheet.get());

@@ -31,7 +31,7 @@ void write_stream(JsonWriter& json, const KernelDetail& detail) {
 }  // namespace
 
 std::vector<KernelDetail> summarize_kernels(const EventStore& store,
-                                            const std::vector<std::vector<EventId>>& calls) {
+                                            const std::vector<std::span<const EventId>>& calls) {
   struct Shape {
     size_t first_call;
     std::vector<std::vector<Nanos>> durations;  // by the kernel's place

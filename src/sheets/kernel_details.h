@@ -19,7 +19,7 @@ struct KernelDetail {
 // Calls are compared kernel by kernel in launch order, named after the first call's kernels. Calls
 // that launched another number of kernels get entries of their own. By total time, then name.
 std::vector<KernelDetail> summarize_kernels(const EventStore& store,
-                                            const std::vector<std::vector<EventId>>& calls);
+                                            const std::vector<std::span<const EventId>>& calls);
 
 // The cells kernel_details_summary and trunc_kernel_details.
 std::string kernel_details_json(const std::vector<KernelDetail>& details);

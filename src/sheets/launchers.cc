@@ -1,7 +1,6 @@
 #include "sheets/launchers.h"
 
-#include <algorithm>
-
+#include "base/sort_runs.h"
 #include "cost/op_catalog.h"
 
 namespace fathom {
@@ -31,7 +30,7 @@ std::vector<Launcher> find_launchers(const SheetInput& input) {
     if (selection.is_communication(kernel)) continue;
     launched.push_back({launching_op(store, tree, tree.launch(kernel)), kernel});
   }
-  std::ranges::sort(launched, [&](const Launched& a, const Launched& b) {
+  sort_runs(launched, [&](const Launched& a, const Launched& b) {
     return std::tuple(a.by, store.start(a.kernel), a.kernel) <
            std::tuple(b.by, store.start(b.kernel), b.kernel);
   });
@@ -47,7 +46,7 @@ std::vector<Launcher> find_launchers(const SheetInput& input) {
     launcher.direct = busy_time(store, launcher.kernels);
     launcher.subtree = busy_time(store, selection.among(tree.launched_in_subtree(launcher.call)));
   }
-  std::ranges::sort(launchers, [&](const Launcher& a, const Launcher& b) {
+  sort_runs(launchers, [&](const Launcher& a, const Launcher& b) {
     const EventId x = tree.event(a.call), y = tree.event(b.call);
     return std::tuple(store.start(x), x) < std::tuple(store.start(y), y);
   });

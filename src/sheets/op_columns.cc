@@ -21,10 +21,15 @@ size_t OpKeyHash::operator()(const OpKey& key) const {
   return hash;
 }
 
-OpKey op_key(const EventStore& store, EventId op, std::string name, std::string_view category) {
+OpKey op_key(const EventStore& store, EventId op, std::string_view name,
+             std::string_view category) {
   const Track& track = store.track(op);
-  return {std::move(name),     category,          track.process_name,
-          track.process_label, track.thread_name, store.args_id(op)};
+  return {name,
+          category,
+          track.process_name,
+          track.process_label,
+          track.thread_name,
+          store.args_id(op)};
 }
 
 OpKeyColumns::OpKeyColumns(Table& table)

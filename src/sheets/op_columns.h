@@ -8,10 +8,9 @@
 namespace fathom {
 
 // What ops_unique_args and unified_perf_summary group by: the same op, called with the same
-// arguments on the same kind of thread.
+// arguments on the same kind of thread. Names whatever it was made from, which outlives it.
 struct OpKey {
-  std::string name;
-  std::string_view category;
+  std::string_view name, category;
   StringId process_name, process_label, thread_name;
   ArgsId args;
 
@@ -22,7 +21,7 @@ struct OpKeyHash {
   size_t operator()(const OpKey& key) const;
 };
 
-OpKey op_key(const EventStore& store, EventId op, std::string name, std::string_view category);
+OpKey op_key(const EventStore& store, EventId op, std::string_view name, std::string_view category);
 
 // The columns of the key, in the known order.
 class OpKeyColumns {

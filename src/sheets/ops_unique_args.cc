@@ -13,7 +13,7 @@ struct Group {
   OpKey key;
   EventId first;
   std::vector<Nanos> direct, subtree;
-  std::vector<std::vector<EventId>> kernels;
+  std::vector<std::span<const EventId>> kernels;
   TimeStatistics direct_stats;
 };
 
@@ -23,13 +23,13 @@ std::vector<Group> group_launchers(const SheetInput& input,
   std::unordered_map<OpKey, size_t, OpKeyHash> index;
   for (const Launcher& l : launchers) {
     const EventId op = input.tree.event(l.call);
-    OpKey key = op_key(input.store, op, std::string(input.store.name(op)), l.category);
-    const auto [found, is_new] = index.try_emplace(std::move(key), groups.size());
+    const OpKey key = op_key(input.store, op, input.store.name(op), l.category);
+    const auto [found, is_new] = index.try_emplace(key, groups.size());
     if (is_new) groups.push_back({found->first, op, {}, {}, {}, {}});
     Group& group = groups[found->second];
     group.direct.push_back(l.direct);
     group.subtree.push_back(l.subtree);
-    group.kernels.push_back(l.kernels);
+    group.kernels.emplace_back(l.kernels);
   }
   for (Group& g : groups) g.direct_stats = summarize(g.direct);
   std::ranges::sort(groups, [](const Group& a, const Group& b) {

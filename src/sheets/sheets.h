@@ -31,6 +31,6 @@ Table short_kernels_summary_sheet(const SheetInput& input);
 Table collectives_sheet(const SheetInput& input);
 
 // All of them, in the order of the report: the only list of sheets.
-std::vector<Table> all_sheets(const SheetInput& input);
+std::vector<Table> all_sheets(const SheetInput& input, size_t threads = 0);
 
 }  // namespace fathom

@@ -15,21 +15,21 @@ struct Group {
   int64_t uid;
   bool has_model;
   std::vector<Nanos> cpu, gpu;
-  std::vector<std::vector<EventId>> kernels;
+  std::vector<std::span<const EventId>> kernels;
   TimeStatistics cpu_stats, gpu_stats;
 };
 
-std::vector<Group> group_ops(const SheetInput& input, const std::vector<Launcher>& launchers) {
+std::vector<Group> group_ops(const SheetInput& input, const std::vector<UnifiedOp>& ops) {
   std::vector<Group> groups;
   std::unordered_map<OpKey, size_t, OpKeyHash> index;
-  for (UnifiedOp& op : find_unified_ops(input, launchers)) {
-    OpKey key = op_key(input.store, op.event, std::move(op.name), op.category);
-    const auto [found, is_new] = index.try_emplace(std::move(key), groups.size());
+  for (const UnifiedOp& op : ops) {
+    const OpKey key = op_key(input.store, op.event, op.name, op.category);
+    const auto [found, is_new] = index.try_emplace(key, groups.size());
     if (is_new) groups.push_back({found->first, op.uid, op.has_model, {}, {}, {}, {}, {}});
     Group& group = groups[found->second];
     group.cpu.push_back(input.store.duration(op.event));
     group.gpu.push_back(busy_time(input.store, op.kernels));
-    group.kernels.push_back(std::move(op.kernels));
+    group.kernels.emplace_back(op.kernels);
   }
   for (Group& g : groups) {
     g.cpu_stats = summarize(std::move(g.cpu));
@@ -54,7 +54,8 @@ std::vector<Column*> add_rate_columns(Table& table, std::initializer_list<const 
 }  // namespace
 
 Table unified_perf_summary_sheet(const SheetInput& input, const std::vector<Launcher>& launchers) {
-  const std::vector<Group> groups = group_ops(input, launchers);
+  const std::vector<UnifiedOp> ops = find_unified_ops(input, launchers);
+  const std::vector<Group> groups = group_ops(input, ops);
   Nanos whole;
   for (const Group& g : groups) whole += g.gpu_stats.sum;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/sort_runs.h"
+
 namespace fathom {
 namespace {
 
@@ -13,7 +15,7 @@ std::vector<EventId> nesting_order(const EventStore& store) {
     const EventKind kind = store.kind(EventId(i));
     if (is_host_call(kind) || kind == EventKind::kPython) order.emplace_back(i);
   }
-  std::ranges::sort(order, [&store](EventId a, EventId b) {
+  sort_runs(order, [&store](EventId a, EventId b) {
     if (store.track_id(a) != store.track_id(b)) return store.track_id(a) < store.track_id(b);
     if (store.start(a) != store.start(b)) return store.start(a) < store.start(b);
     if (store.duration(a) != store.duration(b)) return store.duration(a) > store.duration(b);
@@ -111,7 +113,7 @@ void CallTree::link_gpu_work(const EventStore& store) {
       launches.push_back({*key, store.start(calls_[i]), CallId(i)});
     }
   }
-  std::ranges::sort(launches, [](const KeyedLaunch& a, const KeyedLaunch& b) {
+  sort_runs(launches, [](const KeyedLaunch& a, const KeyedLaunch& b) {
     return std::tie(a.key, a.start, a.call) < std::tie(b.key, b.start, b.call);
   });
   for (size_t i = 0; i < store.size(); ++i) {
@@ -140,7 +142,7 @@ void CallTree::link_gpu_work(const EventStore& store) {
 }
 
 void CallTree::order_linked(const EventStore& store) {
-  std::ranges::sort(linked_, [this, &store](EventId a, EventId b) {
+  sort_runs(linked_, [this, &store](EventId a, EventId b) {
     return std::tuple(launch(a), store.start(a), a) < std::tuple(launch(b), store.start(b), b);
   });
   launched_begin_.assign(calls_.size() + 1, 0);

@@ -26,6 +26,7 @@ size_t replay(const char* name, Target target) {
 }
 
 TEST(FuzzReplay, KinetoJson) { EXPECT_GT(replay("kineto_json", fuzz::kineto_json), 20u); }
+TEST(FuzzReplay, StoreFile) { EXPECT_GT(replay("store_file", fuzz::store_file), 3u); }
 TEST(FuzzReplay, Compressed) { EXPECT_GT(replay("compressed", fuzz::compressed), 5u); }
 
 // Each seed cut off at every byte: nothing may depend on the end being there.

@@ -37,7 +37,7 @@ Result<EventStore> read_trace(ByteSource& source, const std::string& shown,
   EventStoreBuilder builder;
   const size_t threads =
       options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  WorkerPool pool(threads);
+  WorkerPool pool(threads > 1 ? threads : 0);
   const Status read = run_in_order<EventChunk>(
       pool, [&] { return splitter.next(); }, [](EventChunk chunk) { return parse_chunk(chunk); },
       [&](EventStoreBuilder piece) {
