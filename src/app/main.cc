@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -24,6 +25,7 @@ Status print_output(std::string_view text) {
 namespace {
 
 int run(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is a failed write, which we report
   const Terminal terminal = Terminal::detect();
   ExitCode code = ExitCode::kOk;
   CLI::App app("Fathom tells the execution story of a GPU workload.", "fathom");

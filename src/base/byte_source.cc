@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,9 +28,21 @@ class FileSource : public ByteSource {
 
   // The first bytes, without consuming them: what they say decides who reads the rest.
   Result<std::span<const char>> peek() {
-    head_used_ = 0;
-    head_size_ = TRY(read_fd({head_, kHeadSize}));
+    head_size_ += TRY(read_fd(std::span(head_).subspan(head_size_)));
     return std::span<const char>(head_, head_size_);
+  }
+
+  // For a FIFO that was opened without blocking: false when nobody comes to write to it.
+  bool await_writer() {
+    constexpr int kTries = 100, kPauseMillis = 100;
+    pollfd fifo = {fd_, POLLIN, 0};
+    for (int i = 0; i < kTries; ++i) {
+      const ssize_t got = ::read(fd_, head_, 1);  // 0 until somebody has opened it
+      if (got > 0) consumed_ += static_cast<int64_t>(head_size_ = 1);
+      if (got != 0 || (fifo.revents & POLLHUP) != 0) return fcntl(fd_, F_SETFL, O_RDONLY) == 0;
+      poll(&fifo, 1, kPauseMillis);
+    }
+    return false;
   }
 
   Result<size_t> read(std::span<char> into) override {
@@ -59,7 +72,7 @@ class FileSource : public ByteSource {
   }
 
   int fd_;
-  int64_t size_;
+  int64_t size_;  // -1 where it is not known
   int64_t consumed_ = 0;
   char head_[kHeadSize];
   size_t head_size_ = 0, head_used_ = 0;
@@ -67,7 +80,8 @@ class FileSource : public ByteSource {
 
 Result<std::unique_ptr<FileSource>> open_file(const std::string& path) {
   if (path == "-") return std::make_unique<FileSource>(STDIN_FILENO, -1);
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without blocking, or a FIFO that nobody writes to would hang us here.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return Error{fmt::format("cannot open {}: {}", path, std::strerror(errno))};
   struct stat status = {};
   const bool known = fstat(fd, &status) == 0;
@@ -75,6 +89,9 @@ Result<std::unique_ptr<FileSource>> open_file(const std::string& path) {
       fd, known && S_ISREG(status.st_mode) ? static_cast<int64_t>(status.st_size) : -1);
   if (known && S_ISDIR(status.st_mode)) {
     return Error{fmt::format("{} is a directory; name the trace file in it", path)};
+  }
+  if (known && S_ISFIFO(status.st_mode) && !source->await_writer()) {
+    return Error{fmt::format("{} is a FIFO, and nobody writes to it", path)};
   }
   return source;
 }

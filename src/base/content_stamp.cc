@@ -17,8 +17,12 @@ constexpr uint64_t kSamples = 16;
 
 class OpenFile {
  public:
-  explicit OpenFile(const std::filesystem::path& path)
-      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  // Looks first: a FIFO opened and closed again would end whoever writes to it.
+  explicit OpenFile(const std::filesystem::path& path) {
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  }
   ~OpenFile() {
     if (fd_ >= 0) close(fd_);
   }
@@ -32,7 +36,7 @@ class OpenFile {
   }
 
  private:
-  int fd_;
+  int fd_ = -1;
 };
 
 std::optional<ContentStamp> glance(const OpenFile& file) {

@@ -21,6 +21,9 @@ constexpr size_t kSuspiciousLength = 16 << 20;
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
+bool separates(char c) { return is_space(c) || c == ','; }
+bool only_separators(std::string_view text) { return std::ranges::all_of(text, separates); }
+
 char next_character(std::string_view text, size_t at) {
   while (at < text.size() && is_space(text[at])) ++at;
   return at < text.size() ? text[at] : '\0';
@@ -119,7 +122,7 @@ Status ChunkSplitter::read_start() {
   }
   const size_t begin = find_trace_begin(unused());
   if (begin == std::string_view::npos) {
-    return Error{"it is not JSON: a trace begins with { or ["};
+    return Error{"it is no trace: one begins with { or [{"};
   }
   if (begin != first) diagnostics_.add(Flaw::kTextBeforeStart);
   use(begin);
@@ -206,6 +209,12 @@ Result<std::optional<EventChunk>> ChunkSplitter::cut_chunk() {
         scanned = cut;
       }
     }
+    if (unused().size() > kSuspiciousLength && only_separators(unused())) {
+      // White space without end is not held.
+      commas_ += static_cast<int>(std::ranges::count(unused(), ','));
+      use(unused().size());
+      scanned = cut = 0;
+    }
     if (unused().size() - cut >= limits_.max_event) {
       return stop_inside_list(cut, damaged, Flaw::kOversizedEvent);
     }
@@ -248,11 +257,11 @@ std::optional<EventChunk> ChunkSplitter::stop_inside_list(size_t length, bool da
 std::optional<EventChunk> ChunkSplitter::take(size_t length, bool damaged) {
   const size_t end = begin_ + length;
   size_t first = begin_, last = end;
-  const auto separates = [this](size_t i) { return is_space(buffer_[i]) || buffer_[i] == ','; };
   // One comma stands between two chunks; one too many or too few is damage, and stays in sight.
-  for (; first < end && separates(first); ++first) commas_ += buffer_[first] == ',';
+  for (; first < end && separates(buffer_[first]); ++first) commas_ += buffer_[first] == ',';
   int commas_after = 0;
-  for (; last > first && separates(last - 1); --last) commas_after += buffer_[last - 1] == ',';
+  for (; last > first && separates(buffer_[last - 1]); --last)
+    commas_after += buffer_[last - 1] == ',';
   if (first == last) {
     use(length);
     return std::nullopt;

@@ -12,22 +12,31 @@ namespace {
 
 namespace dom = simdjson::dom;
 
+// Of a key given twice, the last: what every reader that builds a dictionary keeps.
+simdjson::simdjson_result<dom::element> value_of(dom::object object, std::string_view key) {
+  simdjson::simdjson_result<dom::element> found = simdjson::NO_SUCH_FIELD;
+  for (const dom::key_value_pair field : object) {
+    if (field.key == key) found = dom::element(field.value);
+  }
+  return found;
+}
+
 std::optional<int64_t> integer(dom::object object, std::string_view key) {
   int64_t value = 0;
-  if (object.at_key(key).get(value)) return {};
+  if (value_of(object, key).get(value)) return {};
   return value;
 }
 
 std::string text(dom::object object, std::string_view key) {
   std::string_view value;
-  if (object.at_key(key).get(value)) return {};
+  if (value_of(object, key).get(value)) return {};
   return std::string(value);
 }
 
 std::vector<GpuProperties> gpus(dom::object top) {
   std::vector<GpuProperties> all;
   dom::array list;
-  if (top.at_key("deviceProperties").get(list)) return all;
+  if (value_of(top, "deviceProperties").get(list)) return all;
   for (dom::element element : list) {
     dom::object gpu;
     if (element.get(gpu)) continue;
@@ -46,7 +55,7 @@ TraceMetadata read_metadata(dom::object top) {
   if (auto base = integer(top, "baseTimeNanoseconds")) metadata.base_time = Nanos{*base};
   metadata.trace_name = text(top, "traceName");
   dom::object distributed;
-  if (!top.at_key("distributedInfo").get(distributed)) {
+  if (!value_of(top, "distributedInfo").get(distributed)) {
     metadata.rank = integer(distributed, "rank");
     metadata.world_size = integer(distributed, "world_size");
     metadata.distributed_backend = text(distributed, "backend");

@@ -17,6 +17,9 @@ Error no_trace(const std::string& path, const ChunkSplitter& splitter, bool dama
     return Error{damaged ? fmt::format("{} is damaged: nothing in it can be decompressed", path)
                          : fmt::format("{} is empty", path)};
   }
+  if (splitter.diagnostics().count(Flaw::kSizeLimit) > 0) {
+    return Error{fmt::format("{} has no traceEvents within --max-size", path)};
+  }
   const bool cut = splitter.diagnostics().count(Flaw::kTruncated) > 0;
   return Error{fmt::format(
       "{} is no profiler trace: {}; expected the JSON that torch.profiler's export_chrome_trace "
