@@ -51,7 +51,10 @@ bool print_stages(const std::string& trace) {
   sheet(ops_summary_by_category_sheet(input, launchers));
   sheet(ops_summary_sheet(input, launchers));
   sheet(ops_unique_args_sheet(input, launchers));
-  sheet(unified_perf_summary_sheet(input, launchers));
+  const MeasuredOps ops(input, launchers);
+  watch.lap("ops and costs");
+  sheet(unified_perf_summary_sheet(input, ops));
+  for (Table& family : family_sheets(input, ops)) sheet(std::move(family));
   sheet(kernel_summary_sheet(input, launchers));
   sheet(short_kernel_histogram_sheet(input));
   sheet(short_kernels_summary_sheet(input));

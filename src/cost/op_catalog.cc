@@ -1,6 +1,7 @@
 #include "cost/op_catalog.h"
 
 #include "base/check.h"
+#include "base/tsv.h"
 
 extern const std::string_view op_catalog_tsv;
 
@@ -8,13 +9,6 @@ namespace fathom {
 namespace {
 
 constexpr std::string_view kOther = "other";
-
-std::string_view next_piece(std::string_view& rest, char separator) {
-  const size_t end = rest.find(separator);
-  const std::string_view piece = rest.substr(0, end);
-  rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
-  return piece;
-}
 
 // PyTorch's own kernels tell by their names what they do.
 std::string_view category_of_kernel(std::string_view kernel) {
@@ -28,18 +22,8 @@ std::string_view category_of_kernel(std::string_view kernel) {
 }  // namespace
 
 OpCatalog::OpCatalog(std::string_view tsv) {
-  bool header = true;
-  while (!tsv.empty()) {
-    std::string_view line = next_piece(tsv, '\n');
-    if (line.empty() || line.starts_with('#')) continue;
-    const std::string_view op = next_piece(line, '\t');
-    OpFacts facts;
-    facts.sheet = next_piece(line, '\t');
-    facts.category = next_piece(line, '\t');
-    facts.has_cost_model = next_piece(line, '\t') == "yes";
-    facts.backward = next_piece(line, '\t');
-    if (!header) CHECK(ops_.emplace(op, facts).second);
-    header = false;
+  for (const auto& row : read_tsv(tsv, 5)) {
+    CHECK(ops_.emplace(row[0], OpFacts{row[1], row[2], row[3] == "yes", row[4]}).second);
   }
 }
 

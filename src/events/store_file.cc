@@ -102,7 +102,7 @@ class BodyWriter {
     put(last, kBlock);
   }
   void put(const char* bytes, size_t size) {
-    ok_ = ok_ && std::fwrite(bytes, 1, size, file_) == size;
+    ok_ = ok_ && (size == 0 || std::fwrite(bytes, 1, size, file_) == size);
     size_ += size;
   }
 

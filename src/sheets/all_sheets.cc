@@ -6,14 +6,14 @@
 namespace fathom {
 
 // Each sheet only reads its input, so they are made side by side; the order stays that of the list.
-std::vector<Table> all_sheets(const SheetInput& input, size_t threads) {
-  const std::vector<Launcher> launchers = find_launchers(input);
+std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launcher>& launchers,
+                              const MeasuredOps& ops, size_t threads) {
   const std::vector<std::function<Table()>> makers = {
       [&] { return gpu_timeline_sheet(input); },
       [&] { return ops_summary_by_category_sheet(input, launchers); },
       [&] { return ops_summary_sheet(input, launchers); },
       [&] { return ops_unique_args_sheet(input, launchers); },
-      [&] { return unified_perf_summary_sheet(input, launchers); },
+      [&] { return unified_perf_summary_sheet(input, ops); },
       [&] { return kernel_summary_sheet(input, launchers); },
       [&] { return short_kernel_histogram_sheet(input); },
       [&] { return short_kernels_summary_sheet(input); },
@@ -26,6 +26,7 @@ std::vector<Table> all_sheets(const SheetInput& input, size_t threads) {
   std::vector<Table> sheets;
   sheets.reserve(running.size());
   for (std::future<Table>& sheet : running) sheets.push_back(sheet.get());
+  for (Table& sheet : family_sheets(input, ops)) sheets.push_back(std::move(sheet));
   return sheets;
 }
 

@@ -1,7 +1,5 @@
 #include "sheets/op_columns.h"
 
-#include "sheets/python_literal.h"
-
 namespace fathom {
 namespace {
 
@@ -32,28 +30,43 @@ OpKey op_key(const EventStore& store, EventId op, std::string_view name,
           store.args_id(op)};
 }
 
-OpKeyColumns::OpKeyColumns(Table& table)
-    : name_(table.text_column("name")),
-      category_(table.text_column("op category")),
-      process_name_(table.text_column("process_name")),
-      process_label_(table.text_column("process_label")),
-      thread_name_(table.text_column("thread_name")),
-      dims_(table.text_column("Input Dims")),
-      types_(table.text_column("Input type")),
-      strides_(table.text_column("Input Strides")),
-      concrete_(table.text_column("Concrete Inputs")) {}
+OpKeyColumns::OpKeyColumns(Table& table, Part part, std::string_view suffix)
+    : lists_(part == Part::kAll ? ListsAs::kTuples : ListsAs::kLists) {
+  const auto column = [&](std::string name) { return &table.text_column(name.append(suffix)); };
+  if (part == Part::kAll) {
+    name_ = column("name");
+    category_ = column("op category");
+  }
+  if (part != Part::kArgs) {
+    process_name_ = column("process_name");
+    process_label_ = column("process_label");
+    thread_name_ = column("thread_name");
+  }
+  if (part != Part::kThread) {
+    dims_ = column("Input Dims");
+    types_ = column("Input type");
+    strides_ = column("Input Strides");
+    concrete_ = column("Concrete Inputs");
+  }
+}
 
 void OpKeyColumns::add(const EventStore& store, const OpKey& key) {
-  name_.add(key.name);
-  category_.add(key.category);
-  process_name_.add(name_or_unknown(store, key.process_name));
-  process_label_.add(name_or_unknown(store, key.process_label));
-  thread_name_.add(name_or_unknown(store, key.thread_name));
-  const Args args = key.args.valid() ? store.args(key.args) : Args{};
-  dims_.add(args_cell(store, args.dims));
-  types_.add(args_cell(store, args.types));
-  strides_.add(args_cell(store, args.strides));
-  concrete_.add(args_cell(store, args.concrete));
+  if (name_ != nullptr) {
+    name_->add(key.name);
+    category_->add(key.category);
+  }
+  if (process_name_ != nullptr) {
+    process_name_->add(name_or_unknown(store, key.process_name));
+    process_label_->add(name_or_unknown(store, key.process_label));
+    thread_name_->add(name_or_unknown(store, key.thread_name));
+  }
+  if (dims_ != nullptr) {
+    const Args args = key.args.valid() ? store.args(key.args) : Args{};
+    dims_->add(args_cell(store, args.dims, lists_));
+    types_->add(args_cell(store, args.types, lists_));
+    strides_->add(args_cell(store, args.strides, lists_));
+    concrete_->add(args_cell(store, args.concrete, lists_));
+  }
 }
 
 PercentColumns::PercentColumns(Table& table, Nanos whole)
@@ -67,9 +80,9 @@ void PercentColumns::add(Nanos part) {
   cumulative_.add(ratio(so_far_, whole_) * 100);
 }
 
-std::optional<std::string> args_cell(const EventStore& store, StringId field) {
+std::optional<std::string> args_cell(const EventStore& store, StringId field, ListsAs lists) {
   if (!field.valid()) return {};
-  return python_literal(store.text(field));
+  return python_literal(store.text(field), lists);
 }
 
 }  // namespace fathom

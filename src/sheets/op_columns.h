@@ -4,6 +4,7 @@
 
 #include "base/table.h"
 #include "events/event_store.h"
+#include "sheets/python_literal.h"
 
 namespace fathom {
 
@@ -23,15 +24,18 @@ struct OpKeyHash {
 
 OpKey op_key(const EventStore& store, EventId op, std::string_view name, std::string_view category);
 
-// The columns of the key, in the known order.
+// The columns of the key, in the known order. A sheet may have only some, with a suffix.
 class OpKeyColumns {
  public:
-  explicit OpKeyColumns(Table& table);
+  enum class Part { kAll, kThread, kArgs };
+  explicit OpKeyColumns(Table& table, Part part = Part::kAll, std::string_view suffix = "");
   void add(const EventStore& store, const OpKey& key);
 
  private:
-  Column &name_, &category_, &process_name_, &process_label_, &thread_name_;
-  Column &dims_, &types_, &strides_, &concrete_;
+  Column *name_ = nullptr, *category_ = nullptr;
+  Column *process_name_ = nullptr, *process_label_ = nullptr, *thread_name_ = nullptr;
+  Column *dims_ = nullptr, *types_ = nullptr, *strides_ = nullptr, *concrete_ = nullptr;
+  ListsAs lists_;
 };
 
 // Share of the whole and the running sum of shares.
@@ -46,7 +50,8 @@ class PercentColumns {
 };
 
 // A JSON field of args as a cell; unknown when the trace has none.
-std::optional<std::string> args_cell(const EventStore& store, StringId field);
+std::optional<std::string> args_cell(const EventStore& store, StringId field,
+                                     ListsAs lists = ListsAs::kTuples);
 
 // Mean and the like, which are in nanoseconds, in the column's microseconds.
 constexpr double nanos_to_micros(double nanos) { return nanos / 1e3; }

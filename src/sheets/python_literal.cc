@@ -61,23 +61,24 @@ std::string python_scalar(std::string_view token) {
 }  // namespace
 
 // A single pass with no recursion: nesting in a trace is as deep as its writer likes.
-std::string python_literal(std::string_view json) {
+std::string python_literal(std::string_view json, ListsAs lists) {
+  const bool tuples = lists == ListsAs::kTuples;
   std::string out;
   std::vector<size_t> elements;  // so far, in each open list
   size_t i = 0;
   while (i < json.size()) {
     const char c = json[i];
     if (c == '[') {
-      out += '(';
+      out += tuples ? '(' : '[';
       elements.push_back(0);
       ++i;
     } else if (c == ']') {
       // Python writes a tuple of one with a comma: (768,).
       if (!elements.empty()) {
-        if (elements.back() == 1) out += ',';
+        if (tuples && elements.back() == 1) out += ',';
         elements.pop_back();
       }
-      out += ')';
+      out += tuples ? ')' : ']';
       if (!elements.empty()) ++elements.back();
       ++i;
     } else if (c == ',') {

@@ -5,6 +5,7 @@
 #include "base/table.h"
 #include "sheets/gpu_selection.h"
 #include "sheets/launchers.h"
+#include "sheets/op_groups.h"
 
 // The sheets of the performance report. Names, columns and meanings are those that TraceLens users
 // know; where they differ, docs/differences.tsv says why.
@@ -24,13 +25,17 @@ Table ops_summary_by_category_sheet(const SheetInput& input,
                                     const std::vector<Launcher>& launchers);
 Table ops_summary_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);
 Table ops_unique_args_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);
-Table unified_perf_summary_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);
+Table unified_perf_summary_sheet(const SheetInput& input, const MeasuredOps& ops);
 Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>& launchers);
 Table short_kernel_histogram_sheet(const SheetInput& input);
 Table short_kernels_summary_sheet(const SheetInput& input);
 Table collectives_sheet(const SheetInput& input);
 
+// One for each family of ops that the scope has and that has costs.
+std::vector<Table> family_sheets(const SheetInput& input, const MeasuredOps& ops);
+
 // All of them, in the order of the report: the only list of sheets.
-std::vector<Table> all_sheets(const SheetInput& input, size_t threads = 0);
+std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launcher>& launchers,
+                              const MeasuredOps& ops, size_t threads = 0);
 
 }  // namespace fathom

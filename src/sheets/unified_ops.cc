@@ -44,8 +44,8 @@ class Collector {
   bool take_whole(CallId op);
   bool modelled_below(CallId op) const;
   bool launches_itself(CallId op) const;
-  const OpFacts* forward_of_sole_gradient(CallId op) const;
-  void take(CallId op, bool has_model, std::string_view category);
+  EventId forward_of_sole_gradient(CallId op) const;
+  void take(CallId op, bool has_model, EventId forward = {});
   void take_remaining();
   std::string_view category_of(std::string_view op_name, CallId launcher) const;
 
@@ -90,17 +90,17 @@ bool Collector::launches_itself(CallId op) const {
   return false;
 }
 
-// The forward op's facts, if `op` is the one op that computes its gradient and the model covers it.
-const OpFacts* Collector::forward_of_sole_gradient(CallId op) const {
+// The forward op, if `op` is the one op that computes its gradient and the model covers it.
+EventId Collector::forward_of_sole_gradient(CallId op) const {
   CallId autograd = tree().parent(op);
   for (int level = 1; autograd.valid() && level < kAutogradLevels; ++level) {
     if (forward_.contains(tree().event(autograd))) break;
     autograd = tree().parent(autograd);
   }
   const auto link = autograd.valid() ? forward_.find(tree().event(autograd)) : forward_.end();
-  if (link == forward_.end()) return nullptr;
+  if (link == forward_.end()) return {};
   const OpFacts* facts = OpCatalog::built_in().find(store().name(link->second));
-  if (facts == nullptr || !facts->has_cost_model || facts->backward.empty()) return nullptr;
+  if (facts == nullptr || !facts->has_cost_model || facts->backward.empty()) return {};
   // "autograd::engine::evaluate_function: NAME" says what the gradient's op is called.
   const std::string_view wrapper = name(autograd);
   const size_t colon = wrapper.find(": ");
@@ -110,19 +110,19 @@ const OpFacts* Collector::forward_of_sole_gradient(CallId op) const {
   for (CallId c(autograd.index + 1); c < tree().subtree_end(autograd); ++c.index) {
     if (is_op(c) && name(c) == gradient && has_gpu_work(c)) ++gradients;
   }
-  return gradients == 1 ? facts : nullptr;
+  return gradients == 1 ? link->second : EventId{};
 }
 
 // True when the op was taken, and nothing below it is to be looked at.
 bool Collector::take_whole(CallId op) {
   if (is_modelled(op)) {
-    take(op, true, {});
+    take(op, true);
     return true;
   }
   if (modelled_below(op)) return false;
-  const OpFacts* forward = forward_of_sole_gradient(op);
-  if (forward == nullptr && !launches_itself(op)) return false;
-  take(op, forward != nullptr, forward != nullptr ? forward->backward : "");
+  const EventId forward = forward_of_sole_gradient(op);
+  if (!forward.valid() && !launches_itself(op)) return false;
+  take(op, forward.valid(), forward);
   return true;
 }
 
@@ -143,15 +143,17 @@ std::string_view Collector::category_of(std::string_view op_name, CallId launche
       op_name, found == nullptr ? "" : store().name(found->kernels.front()));
 }
 
-void Collector::take(CallId op, bool has_model, std::string_view category) {
+void Collector::take(CallId op, bool has_model, EventId forward) {
   std::vector<EventId> kernels = input_.selection.among(tree().launched_in_subtree(op));
   const bool communicates = std::ranges::any_of(
       kernels, [this](EventId k) { return input_.selection.is_communication(k); });
   if (communicates && !has_model) return;
   const EventId event = tree().event(op);
-  if (category.empty()) category = category_of(name(op), op);
-  taken_.push_back(
-      {event, store().uid(event), std::string(name(op)), category, std::move(kernels), has_model});
+  const std::string_view category =
+      forward.valid() ? OpCatalog::built_in().find(store().name(forward))->backward
+                      : category_of(name(op), op);
+  taken_.push_back({event, store().uid(event), std::string(name(op)), category, std::move(kernels),
+                    has_model, forward});
 }
 
 void Collector::take_remaining() {
@@ -176,7 +178,7 @@ void Collector::take_remaining() {
           fmt::format("{}->{} (Synthetic Op)", name(parent), store().name(kernel));
       const std::string_view category = category_of(synthetic, parent);
       taken_.push_back(
-          {tree().event(parent), uid++, std::move(synthetic), category, {kernel}, false});
+          {tree().event(parent), uid++, std::move(synthetic), category, {kernel}, false, {}});
     }
   }
 }

@@ -16,6 +16,7 @@ struct UnifiedOp {
   std::string_view category;
   std::vector<EventId> kernels;
   bool has_model = false;
+  EventId forward;  // the op whose gradient it is, where the model of that one covers it
 };
 
 // Each kernel of the scope once, but for communication. From every root op downwards: an op with a

@@ -20,6 +20,8 @@ std::string format_number(double number) {
   return std::string(digits, end.ptr);
 }
 
+const std::string kModelColumn = "has_perf_model";
+
 class SheetComparison {
  public:
   SheetComparison(const SheetRule& rule, const EventCounts& events, const Csv& ours,
@@ -75,10 +77,27 @@ class SheetComparison {
     }
   }
 
+  // An op that only one of the tools can tell the cost of differs in every column about it.
+  bool only_ours_has_model(size_t ours, size_t theirs) const {
+    return ours_.find_column(kModelColumn) && theirs_.find_column(kModelColumn) &&
+           ours_.cell(ours, kModelColumn) == "True" &&
+           theirs_.cell(theirs, kModelColumn) == "False";
+  }
+  static bool is_about_cost(const std::string& column) {
+    const auto kind = find_column_kind(column);
+    return kind == ColumnKind::cost || kind == ColumnKind::rate || kind == ColumnKind::params ||
+           column == kModelColumn || column == "Compute Spec";
+  }
+
   void compare_row(size_t rank) {
     const auto [ours, theirs] = rows_.pairs[rank];
+    const bool no_comparison = only_ours_has_model(ours, theirs);
+    if (no_comparison) {
+      report(kModelMark, find_key(rule_, ours_, ours), "a cost", "none", "only ours has a cost");
+    }
     for (const auto& column : theirs_.header) {
       if (!ours_.find_column(column)) continue;
+      if (no_comparison && is_about_cost(column)) continue;
       const bool by_rank = find_column_kind(column) == ColumnKind::cumulative;
       compare_cell(column, ours, by_rank ? rows_.theirs_by_rank[rank] : theirs);
     }

@@ -18,7 +18,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 bool matches_column(std::string_view pattern, std::string_view column) {
   if (pattern == "*") return !column.starts_with('(');
-  return pattern == column;
+  return matches_glob(pattern, column);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace fathom::agreement {
 // What a difference may stand in when no single cell differs. A `*` in the column field covers
 // cells only: leaving out or adding rows and columns has to be said outright.
 inline constexpr std::string_view kSheetMark = "(sheet)";    // the file is absent or damaged
+inline constexpr std::string_view kModelMark = "(model)";    // only ours has a cost
 inline constexpr std::string_view kColumnMark = "(column)";  // missing, extra or out of place
 inline constexpr std::string_view kExtraRowMark = "(row)";   // only ours has the row
 inline constexpr std::string_view kMissingRowMark = "(missing row)";  // only theirs has the row

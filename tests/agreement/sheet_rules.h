@@ -47,8 +47,8 @@ struct SheetRule {
 
 const std::vector<SheetRule>& list_core_sheets();
 
-// One sheet per op family. They are compared once Fathom writes them: set compare_family_sheets.
-inline constexpr bool compare_family_sheets = false;
+// One sheet per op family.
+inline constexpr bool compare_family_sheets = true;
 inline constexpr std::array<std::string_view, 14> family_sheets = {
     "GEMM",
     "CONV_fwd",

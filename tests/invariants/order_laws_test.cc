@@ -11,7 +11,8 @@ namespace fathom {
 namespace {
 
 // These show positions in the file, or depend on the order of rows with equal times.
-constexpr std::string_view kOrderColumns[] = {"UID", "ex_UID", "Cumulative Percentage (%)"};
+constexpr std::string_view kOrderColumns[] = {"UID", "ex_UID", "UID_first",
+                                              "Cumulative Percentage (%)"};
 
 // A sheet's rows without the columns above, sorted: rows with equal times go by position.
 std::vector<std::string> comparable_rows(const Table& sheet) {

@@ -83,7 +83,7 @@ TEST_P(TotalsLaws, SharesGrowToAHundredPercent) {
   const std::vector<Launcher> launchers = find_launchers(in);
   for (const Table& sheet :
        {ops_summary_by_category_sheet(in, launchers), ops_summary_sheet(in, launchers),
-        ops_unique_args_sheet(in, launchers), unified_perf_summary_sheet(in, launchers)}) {
+        ops_unique_args_sheet(in, launchers), unified_perf_summary_sheet(in, MeasuredOps(in, launchers))}) {
     if (sheet.rows() == 0) continue;
     EXPECT_NEAR(real_sum(sheet, "Percentage (%)"), 100, 1e-6) << sheet.name();
     const Column& share = column(sheet, "Percentage (%)");
@@ -134,7 +134,7 @@ TEST_P(TotalsLaws, ShortKernelsAreCountedTheSameInBothSheets) {
 
 TEST_P(TotalsLaws, TheUnifiedSheetHasTheTimeOfItsOps) {
   const SheetInput in = input();
-  const Table sheet = unified_perf_summary_sheet(in, find_launchers(in));
+  const Table sheet = unified_perf_summary_sheet(in, MeasuredOps(in, find_launchers(in)));
   std::vector<EventId> work;
   std::ranges::copy_if(in.selection.linked(), std::back_inserter(work),
                        [this](EventId e) { return !is_communication_name(trace().store.name(e)); });

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cost/op_args.h"
+
+namespace fathom {
+
+// One number or text that a cost was computed from, for the reader to check.
+struct CostParam {
+  std::string_view name;
+  std::string json;
+};
+
+// What an op must do at least: arithmetic, and bytes to and from memory when each operand is read
+// once and each result written once.
+struct Cost {
+  double flops = 0, bytes = 0;
+  std::string
+      spec;  // which peak the arithmetic runs against: matrix_bf16, vector_fp32; empty: none
+  std::vector<CostParam> params;
+  std::string_view assumption;  // what was assumed where the trace does not say; mostly empty
+};
+
+struct LaunchedKernel {
+  std::string_view name;
+  std::optional<Dim3> grid, block;
+};
+
+// An op as a trace shows it.
+struct CostQuestion {
+  std::string_view op;
+  const OpArgs* args = nullptr;  // null where the trace has no shapes
+  // The op whose gradient this one is, where it is known; its arguments are what a gradient
+  // node, which is called with little more than the output's gradient, is worked out from.
+  std::string_view forward_op;
+  const OpArgs* forward_args = nullptr;
+  std::span<const LaunchedKernel> kernels;
+};
+
+// Unknown where no row of data/op_families/op_costs.tsv covers the op, or the trace does not say
+// enough of this call.
+std::optional<Cost> cost_of(const CostQuestion& question);
+
+}  // namespace fathom
