@@ -1,0 +1,245 @@
+#define SIMDJSON_EXCEPTIONS 0
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+
+#include "base/byte_source.h"
+#include "platform/platform.h"
+
+namespace fathom {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr size_t kMaxFileSize = 1'000'000;
+constexpr size_t kMaxText = 200, kMaxSpecs = 100;
+// Whoever is outside has mistaken the unit: 1 GB/s to 10^15 byte/s, 1 GFLOPS to 10^19 FLOP/s.
+constexpr double kLeastRate = 1e9, kMostBandwidth = 1e15, kMostCompute = 1e19;
+
+// Of a key given twice, the last, as everywhere. Absent and null are both "not said".
+std::optional<dom::element> value_of(dom::object object, std::string_view key) {
+  std::optional<dom::element> found;
+  for (const dom::key_value_pair field : object) {
+    if (field.key == key) found = field.value;
+  }
+  if (found && found->is_null()) return {};
+  return found;
+}
+
+Result<std::string> read_text(dom::object object, std::string_view key) {
+  const auto value = value_of(object, key);
+  if (!value) return std::string();
+  std::string_view text;
+  if (value->get(text)) return Error{fmt::format("{} is no text", key)};
+  if (text.size() > kMaxText) {
+    return Error{fmt::format("{} is longer than {} characters", key, kMaxText)};
+  }
+  return std::string(text);
+}
+
+// A number of the given unit in the range, both ends included; or nothing where it is not said.
+Result<std::optional<double>> read_number(dom::object object, std::string_view key, double unit,
+                                          double least, double most) {
+  const auto value = value_of(object, key);
+  if (!value) return std::optional<double>();
+  double number = 0;
+  if (value->get(number)) return Error{fmt::format("{} is no number", key)};
+  if (!(number * unit >= least && number * unit <= most)) {
+    return Error{fmt::format("{} is {}, which no GPU has: expected {} to {}", key, number,
+                             least / unit, most / unit)};
+  }
+  return std::optional<double>(number * unit);
+}
+
+Result<std::optional<int64_t>> read_integer(dom::object object, std::string_view key, double unit,
+                                            double most) {
+  const auto number = TRY(read_number(object, key, unit, 1, most));
+  if (!number) return std::optional<int64_t>();
+  return std::optional<int64_t>(std::llround(*number));
+}
+
+Result<Source> read_source(dom::object object, std::string_view key, const Source& otherwise) {
+  const auto value = value_of(object, key);
+  if (!value) return otherwise;
+  dom::object fields;
+  if (value->get(fields)) return Error{fmt::format("{} is no object", key)};
+  const std::string kind = TRY(read_text(fields, "kind"));
+  for (const auto known : {Source::Kind::kDatasheet, Source::Kind::kMeasured,
+                           Source::Kind::kAssumed, Source::Kind::kFile}) {
+    if (kind == source_kind_name(known)) return Source{known, TRY(read_text(fields, "where"))};
+  }
+  return Error{fmt::format("{} has the kind '{}'; known are datasheet, measured, assumed and file",
+                           key, kind)};
+}
+
+bool is_spec_name(std::string_view name) {
+  return name.size() <= 32 && (name.starts_with("matrix_") || name.starts_with("vector_")) &&
+         std::ranges::all_of(name, [](char c) {
+           return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+         });
+}
+
+// An object of specs, or nothing where it is not given.
+Result<std::optional<dom::object>> read_specs(dom::object top, std::string_view key) {
+  const auto value = value_of(top, key);
+  if (!value) return std::optional<dom::object>();
+  dom::object specs;
+  if (value->get(specs)) return Error{fmt::format("{} is no object", key)};
+  if (specs.size() > kMaxSpecs) {
+    return Error{fmt::format("{} has more than {} entries", key, kMaxSpecs)};
+  }
+  return std::optional<dom::object>(specs);
+}
+
+Error with_key(std::string_view key, const Error& error) {
+  return Error{fmt::format("{}: {}", key, error.message)};
+}
+
+// One object of our own form.
+Result<Rate> read_rate(dom::element value, double most, const Source& file) {
+  dom::object fields;
+  if (value.get(fields)) return Error{"it is no object"};
+  Rate rate;
+  rate.peak = TRY(read_number(fields, "peak", 1, kLeastRate, most));
+  if (rate.peak) rate.peak_source = TRY(read_source(fields, "peak_source", file));
+  rate.achievable = TRY(read_number(fields, "achievable", 1, kLeastRate, most));
+  if (rate.achievable) rate.achievable_source = TRY(read_source(fields, "achievable_source", file));
+  if (!rate.known()) return Error{"neither peak nor achievable is given"};
+  if (const auto halved = value_of(fields, "peak_is_half_of_a_sparse_rate")) {
+    if (halved->get(rate.halved)) {
+      return Error{"peak_is_half_of_a_sparse_rate is neither true nor false"};
+    }
+  }
+  rate.per_clock = TRY(read_number(fields, "operations_per_clock_and_unit", 1, 1, 1e9));
+  rate.clock = TRY(read_number(fields, "clock_hz", 1, 1e6, 1e11));
+  return rate;
+}
+
+Status read_own_form(dom::object top, const Source& file, Platform& platform) {
+  platform.vendor = TRY(read_text(top, "vendor"));
+  platform.architecture = TRY(read_text(top, "architecture"));
+  platform.unit_name = TRY(read_text(top, "compute_unit"));
+  platform.compute_units = TRY(read_integer(top, "compute_units", 1, 1e6));
+  platform.boost_clock = TRY(read_number(top, "boost_clock_hz", 1, 1e6, 1e11));
+  platform.memory_bytes = TRY(read_integer(top, "memory_bytes", 1, 1e15));
+  platform.source = TRY(read_source(top, "source", file));
+  Result<Rate> bandwidth = read_rate(*value_of(top, "memory_bandwidth"), kMostBandwidth, file);
+  if (!bandwidth.ok()) return with_key("memory_bandwidth", bandwidth.error());
+  platform.memory_bandwidth = bandwidth.take();
+  const auto specs = TRY(read_specs(top, "compute"));
+  if (!specs) return Nothing{};
+  for (const dom::key_value_pair field : *specs) {
+    Result<Rate> rate = read_rate(field.value, kMostCompute, file);
+    if (!rate.ok()) return with_key(field.key, rate.error());
+    platform.specs.push_back({std::string(field.key), rate.take()});
+  }
+  return Nothing{};
+}
+
+Status read_tracelens_form(dom::object top, const Source& file, Platform& platform) {
+  platform.source = file;
+  const auto memory = TRY(read_number(top, "memory_gb", 1, 0.001, 1e6));
+  if (memory) platform.memory_bytes = std::llround(*memory * 0x1p30);
+  platform.memory_bandwidth.achievable =
+      TRY(read_number(top, "mem_bw_gbps", 1e9, kLeastRate, kMostBandwidth));
+  platform.memory_bandwidth.achievable_source = file;
+  const auto specs = TRY(read_specs(top, "max_achievable_tflops"));
+  if (!specs) return Nothing{};
+  for (const dom::key_value_pair field : *specs) {
+    double zero = 1;
+    // TraceLens writes 0 where nothing was measured: that is unknown.
+    if (!field.value.get(zero) && zero == 0) continue;
+    ComputeSpec spec{std::string(field.key), {}};
+    spec.rate.achievable = TRY(read_number(*specs, field.key, 1e12, kLeastRate, kMostCompute));
+    spec.rate.achievable_source = file;
+    if (spec.rate.known()) platform.specs.push_back(std::move(spec));
+  }
+  return Nothing{};
+}
+
+// In the usual order, each name once (the last given), other names behind.
+Status settle_specs(std::vector<ComputeSpec>& specs) {
+  std::vector<ComputeSpec> settled;
+  for (ComputeSpec& spec : specs) {
+    if (!is_spec_name(spec.name)) {
+      return Error{
+          fmt::format("'{}' is no compute spec: they are named like matrix_bf16 and "
+                      "vector_fp32",
+                      spec.name.substr(0, kMaxText))};
+    }
+    const auto earlier = std::ranges::find(settled, spec.name, &ComputeSpec::name);
+    if (earlier != settled.end()) {
+      *earlier = std::move(spec);
+    } else {
+      settled.push_back(std::move(spec));
+    }
+  }
+  const auto names = compute_spec_names();
+  std::ranges::stable_sort(settled, {}, [&](const ComputeSpec& spec) {
+    return std::ranges::find(names, spec.name) - names.begin();
+  });
+  specs = std::move(settled);
+  return Nothing{};
+}
+
+Result<std::string> read_small_file(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return Error{fmt::format("{} is a directory; name the platform file in it", path)};
+  }
+  const std::unique_ptr<ByteSource> source = TRY(open_source(path));
+  std::string text(kMaxFileSize + 1, '\0');
+  const Result<size_t> size = source->read(text);
+  if (!size.ok()) return Error{fmt::format("cannot read {}: {}", path, size.error().message)};
+  if (size.value() > kMaxFileSize) {
+    return Error{fmt::format("{} is no platform file: it is larger than 1 MB", path)};
+  }
+  text.resize(size.value());
+  return text;
+}
+
+}  // namespace
+
+Result<Platform> parse_platform(std::string_view json, const std::string& path) {
+  dom::parser parser;
+  dom::element document;
+  if (const auto error = parser.parse(json.data(), json.size()).get(document)) {
+    return Error{fmt::format("it is no JSON ({})", simdjson::error_message(error))};
+  }
+  dom::object top;
+  if (document.get(top)) return Error{"it is no JSON object"};
+  const bool own = value_of(top, "memory_bandwidth").has_value();
+  if (!own && !value_of(top, "mem_bw_gbps")) {
+    return Error{"it gives no memory bandwidth: expected mem_bw_gbps or memory_bandwidth"};
+  }
+  const std::filesystem::path from(path);
+  const Source file{Source::Kind::kFile, from.filename().string()};
+  Platform platform;
+  platform.name = TRY(read_text(top, "name"));
+  if (platform.name.empty()) platform.name = from.stem().string();
+  TRY(own ? read_own_form(top, file, platform) : read_tracelens_form(top, file, platform));
+  TRY(settle_specs(platform.specs));
+  return platform;
+}
+
+Result<Platform> load_platform_file(const std::string& path) {
+  const std::string text = TRY(read_small_file(path));
+  Result<Platform> platform = parse_platform(text, path);
+  if (!platform.ok()) {
+    return Error{fmt::format("{} is no platform file: {}", path, platform.error().message)};
+  }
+  return platform;
+}
+
+Result<Platform> open_platform(const std::string& name_or_path) {
+  if (name_or_path.ends_with(".json") || name_or_path.find('/') != std::string::npos) {
+    return load_platform_file(name_or_path);
+  }
+  return *TRY(Platforms::built_in().find(name_or_path));
+}
+
+}  // namespace fathom

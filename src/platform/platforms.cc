@@ -1,0 +1,232 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "base/check.h"
+#include "base/glob.h"
+#include "platform/platform.h"
+
+extern const std::string_view platform_gpus_tsv, platform_rates_tsv;
+
+namespace fathom {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+// "A100-80GB SXM" as a100, 80gb, sxm. The vendor's name says nothing that the model does not.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words{""};
+  for (const char c : lower(name)) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      words.back() += c;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  std::erase_if(words, [](const std::string& word) {
+    return word.empty() || word == "nvidia" || word == "amd" || word == "instinct";
+  });
+  return words;
+}
+
+std::string joined(const std::vector<std::string>& words, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) text += words[i];
+  return text;
+}
+
+// The model has to be named in full, for A10 and H20 are GPUs too; of the words behind it the
+// beginning is enough: "a100 80 sxm". However they are parted: "a10080gb", "mi 300x".
+bool names(const std::vector<std::string>& typed, const std::vector<std::string>& name) {
+  for (size_t count = 1; count <= name.size(); ++count) {
+    if (joined(typed, typed.size()) == joined(name, count)) return true;
+  }
+  const auto begins_a_word = [&](const std::string& word) {
+    return std::any_of(name.begin() + 1, name.end(),
+                       [&](const std::string& whole) { return whole.starts_with(word); });
+  };
+  return typed.size() > 1 && typed.front() == name.front() &&
+         std::all_of(typed.begin() + 1, typed.end(), begins_a_word);
+}
+
+// "NVIDIA H100 PCIe" as "h100 pcie", which is how gpus.tsv has it.
+std::string model_of(std::string_view device) {
+  std::string model = lower(device);
+  for (const std::string_view word : {"nvidia ", "amd ", "instinct "}) {
+    if (model.starts_with(word)) model.erase(0, word.size());
+  }
+  return model;
+}
+
+// Drivers keep some memory to themselves, most where error correction lies in it (L4: 8 %). A slice
+// of a GPU (MIG, AMD's partitions) has its name, but less of everything: its limits are others.
+bool fits(const Platform& platform, const DeviceDescription& device) {
+  if (device.compute_units && platform.compute_units &&
+      *device.compute_units != *platform.compute_units) {
+    return false;
+  }
+  if (!device.memory_bytes || !platform.memory_bytes) return true;
+  const double share =
+      static_cast<double>(*device.memory_bytes) / static_cast<double>(*platform.memory_bytes);
+  return share > 0.88 && share < 1.02;
+}
+
+// Reads a table that was compiled in: a fault in it is our own.
+class TsvRows {
+ public:
+  explicit TsvRows(std::string_view tsv) : rest_(tsv) { CHECK(next()); }
+
+  // False at the end. Comments and empty lines are no rows; the first row is the header.
+  bool next() {
+    while (!rest_.empty()) {
+      std::string_view line = cut(rest_, '\n');
+      if (line.empty() || line.starts_with('#')) continue;
+      const size_t columns = cells_.size();
+      cells_.clear();
+      for (bool more = true; more;) {
+        more = line.find('\t') != std::string_view::npos;
+        cells_.push_back(cut(line, '\t'));
+      }
+      CHECK(columns == 0 || cells_.size() == columns);
+      return true;
+    }
+    return false;
+  }
+
+  std::string_view text(size_t column) const { return cells_.at(column); }
+
+  std::optional<double> number(size_t column, double unit) const {
+    const std::string_view cell = text(column);
+    if (cell.empty()) return {};
+    double value = 0;
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    CHECK(error == std::errc() && end == cell.data() + cell.size());
+    return value * unit;
+  }
+
+  std::optional<int64_t> integer(size_t column, int64_t unit) const {
+    const auto value = number(column, 1);
+    if (!value) return {};
+    return static_cast<int64_t>(*value) * unit;
+  }
+
+  Source source(size_t column) const {
+    for (const auto kind :
+         {Source::Kind::kDatasheet, Source::Kind::kMeasured, Source::Kind::kAssumed}) {
+      if (text(column) == source_kind_name(kind)) return {kind, std::string(text(column + 1))};
+    }
+    CHECK(false);
+  }
+
+  static std::string_view cut(std::string_view& rest, char separator) {
+    const size_t end = rest.find(separator);
+    const std::string_view piece = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+    return piece;
+  }
+
+ private:
+  std::string_view rest_;
+  std::vector<std::string_view> cells_;
+};
+
+double unit_of(std::string_view unit) {
+  CHECK(unit == "TB/s" || unit == "TFLOPS" || unit == "TOPS");
+  return 1e12;
+}
+
+}  // namespace
+
+Platforms::Platforms(std::string_view gpus_tsv, std::string_view rates_tsv) {
+  for (TsvRows gpus(gpus_tsv); gpus.next();) {
+    Platform platform;
+    platform.name = gpus.text(0);
+    platform.vendor = gpus.text(1);
+    platform.architecture = gpus.text(2);
+    platform.compute_units = gpus.integer(3, 1);
+    platform.unit_name = gpus.text(4);
+    platform.boost_clock = gpus.number(5, 1e6);
+    platform.memory_bytes = gpus.integer(6, int64_t{1} << 30);
+    platform.source = gpus.source(7);
+    platforms_.push_back(std::move(platform));
+    std::string_view rest = gpus.text(9);
+    auto& patterns = devices_.emplace_back();
+    while (!rest.empty()) patterns.push_back(lower(TsvRows::cut(rest, '|')));
+  }
+  for (TsvRows rates(rates_tsv); rates.next();) {
+    const double unit = unit_of(rates.text(2));
+    Rate rate;
+    rate.halved = rates.text(3) == "halved";
+    rate.peak = rates.number(4, unit);
+    if (rate.peak) rate.peak_source = rates.source(5);
+    rate.achievable = rates.number(7, unit);
+    if (rate.achievable) rate.achievable_source = rates.source(8);
+    rate.per_clock = rates.number(10, 1);
+    rate.clock = rates.number(11, 1e6);
+    add_rate(rates.text(0), rates.text(1), rate);
+  }
+}
+
+void Platforms::add_rate(std::string_view gpus, std::string_view what, const Rate& rate) {
+  CHECK(rate.known());
+  while (!gpus.empty()) {
+    const auto platform = std::ranges::find(platforms_, TsvRows::cut(gpus, '|'), &Platform::name);
+    CHECK(platform != platforms_.end());
+    if (what == "memory") {
+      CHECK(!platform->memory_bandwidth.known());
+      platform->memory_bandwidth = rate;
+      continue;
+    }
+    CHECK(std::ranges::find(compute_spec_names(), what) != compute_spec_names().end());
+    CHECK(platform->find(what) == nullptr);
+    platform->specs.push_back({std::string(what), rate});
+  }
+}
+
+const Platforms& Platforms::built_in() {
+  static const Platforms platforms(platform_gpus_tsv, platform_rates_tsv);
+  return platforms;
+}
+
+Result<const Platform*> Platforms::find(std::string_view name) const {
+  const std::vector<std::string> typed = words_of(name);
+  std::vector<const Platform*> found;
+  for (const Platform& platform : platforms_) {
+    const std::vector<std::string> words = words_of(platform.name);
+    if (typed == words) return &platform;
+    if (!typed.empty() && names(typed, words)) found.push_back(&platform);
+  }
+  if (found.size() == 1) return found.front();
+  if (const Platform* device = detect({name, {}, {}}); device != nullptr) return device;
+  std::vector<std::string_view> choices;
+  for (const Platform* platform : found) choices.push_back(platform->name);
+  if (!choices.empty()) {
+    return Error{fmt::format("'{}' may be {}: name one of them", name, fmt::join(choices, ", "))};
+  }
+  for (const Platform& platform : platforms_) choices.push_back(platform.name);
+  return Error{fmt::format("there is no platform '{}'; known are {}, or a file (.json)", name,
+                           fmt::join(choices, ", "))};
+}
+
+const Platform* Platforms::detect(const DeviceDescription& device) const {
+  const std::string model = model_of(device.name);
+  if (model.find(" mig ") != std::string::npos) return nullptr;
+  const Platform* found = nullptr;
+  for (size_t i = 0; i < platforms_.size(); ++i) {
+    const bool named = std::ranges::any_of(
+        devices_[i], [&](const std::string& pattern) { return glob_matches(pattern, model); });
+    if (!named || !fits(platforms_[i], device)) continue;
+    if (found != nullptr) return nullptr;
+    found = &platforms_[i];
+  }
+  return found;
+}
+
+}  // namespace fathom
