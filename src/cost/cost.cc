@@ -71,6 +71,11 @@ const CostRow* find_row(std::string_view op) {
 
 }  // namespace
 
+std::string_view cost_function_of(std::string_view op) {
+  const CostRow* row = find_row(op);
+  return row != nullptr ? row->function : std::string_view();
+}
+
 std::optional<Cost> cost_of(const CostQuestion& question) {
   static const OpArgs kNone;
   if (const CostRow* row = find_row(question.op)) {

@@ -42,6 +42,9 @@ struct CostQuestion {
   std::span<const LaunchedKernel> kernels;
 };
 
+// The name of the function that an op's row names; "" for an op without a row.
+std::string_view cost_function_of(std::string_view op);
+
 // Unknown where no row of data/op_families/op_costs.tsv covers the op, or the trace does not say
 // enough of this call.
 std::optional<Cost> cost_of(const CostQuestion& question);

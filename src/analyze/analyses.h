@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "analyze/assessment.h"
+#include "analyze/finding.h"
+
+// The analyses, each a function of the assessed trace; pipeline.cc is the only list of them.
+namespace fathom::analyses {
+
+// Ops that take longer than the platform needs.
+std::vector<Finding> low_efficiency(const Assessment& a);
+// softmax(QKᵀ)V in separate ops.
+std::vector<Finding> unfused_attention(const Assessment& a);
+// Runs of memory-bound ops that hand each other the same tensor.
+std::vector<Finding> fusible_chains(const Assessment& a);
+// Many small matrix products that could be one.
+std::vector<Finding> tiny_products(const Assessment& a);
+// Convolutions that convert between image layouts.
+std::vector<Finding> image_layout(const Assessment& a);
+// Why the GPU waits.
+std::vector<Finding> idle_time(const Assessment& a);
+// Communication and copies that nothing hides; kernels too short for the launches they need.
+std::vector<Finding> exposed_transfers(const Assessment& a);
+std::vector<Finding> short_kernels(const Assessment& a);
+// Forward work that runs again for the gradients.
+std::vector<Finding> recompute(const Assessment& a);
+
+}  // namespace fathom::analyses

@@ -1,0 +1,217 @@
+#include "analyze/assessment.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analyze/op_category.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kTopOps = 10;
+
+struct Band {
+  double above;
+  std::string_view name;
+};
+constexpr Band kBands[] = {
+    {0.8, "excellent"}, {0.6, "good"}, {0.4, "acceptable"}, {0, "needs investigation"}};
+
+double seconds_of(Nanos time) { return static_cast<double>(time.count) / 1e9; }
+
+// Time at the limit and time measured, over the ops of which both are known.
+struct AtLimit {
+  double bound_seconds = 0, measured_seconds = 0;
+
+  void add(const AssessedOp& op) {
+    if (!op.efficiency) return;
+    const double seconds = seconds_of(op.group->gpu.sum);
+    bound_seconds += *op.efficiency * seconds;
+    measured_seconds += seconds;
+  }
+  std::optional<double> efficiency() const {
+    return measured_seconds > 0 ? std::optional(bound_seconds / measured_seconds) : std::nullopt;
+  }
+};
+
+// Over a link between GPUs or to the host, the GPU's memory is not what limits.
+bool leaves_the_gpu(const EventStore& store, const OpGroup& group) {
+  if (group.cost && group.cost->spec == "link") return true;
+  for (EventId kernel : group.first().kernels) {
+    if (store.kind(kernel) != EventKind::kMemcpy) continue;
+    const std::string_view name = store.name(kernel);
+    if (name.find("HtoD") != std::string_view::npos || name.find("DtoH") != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Bound> bound_of(const Cost& cost, const Platform* platform) {
+  if (platform == nullptr || cost.bytes <= 0) return {};
+  const std::optional<Limit> memory = limit_of(platform->memory_bandwidth);
+  if (!memory) return {};
+  Bound bound;
+  bound.memory_seconds = cost.bytes / memory->rate;
+  if (cost.flops > 0 && !cost.spec.empty()) {
+    const Rate* rate = platform->find(cost.spec);
+    // Arithmetic on narrow elements runs on the vector units at least as fast as on fp32.
+    if (rate == nullptr && cost.spec.starts_with("vector_")) rate = platform->find("vector_fp32");
+    if (rate == nullptr && cost.spec == "matrix_fp32") rate = platform->find("vector_fp32");
+    const std::optional<Limit> limit = rate != nullptr ? limit_of(*rate) : std::nullopt;
+    if (!limit) return {};
+    bound.compute_seconds = cost.flops / limit->rate;
+  }
+  return bound;
+}
+
+std::string_view efficiency_band(double efficiency) {
+  for (const Band& band : kBands) {
+    if (efficiency > band.above) return band.name;
+  }
+  return kBands[std::size(kBands) - 1].name;
+}
+
+double next_band(double efficiency) {
+  for (size_t i = std::size(kBands); i-- > 0;) {
+    if (kBands[i].above > efficiency) return kBands[i].above;
+  }
+  return 1;
+}
+
+std::vector<std::string_view> category_names() {
+  return {"gemm", "sdpa_fwd",      "sdpa_bwd", "elementwise", "reduce", "batchnorm",
+          "norm", "convolution",   "triton",   "moe_fused",   "rope",   "quantization",
+          "ssm",  "communication", "memcpy",   "other"};
+}
+
+Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
+                       const Platform* platform)
+    : input_(input),
+      platform_(platform),
+      timeline_(measure_timeline(input)),
+      total_(measured.total()) {
+  assess_ops(measured);
+  group_categories();
+  rank_ops();
+  find_shortest_kernel();
+  count_exposed_time();
+}
+
+void Assessment::assess_ops(const MeasuredOps& measured) {
+  for (const OpGroup& group : measured.groups()) {
+    AssessedOp& op = ops_.emplace_back();
+    op.group = &group;
+    op.category =
+        analysis_category(group.key.name, group.key.category, cost_function_of(group.key.name));
+    op.share = ratio(group.gpu.sum, total_);
+    if (group.cost && !leaves_the_gpu(input_.store, group)) {
+      op.bound = bound_of(*group.cost, platform_);
+    }
+    if (op.bound && group.gpu.sum.count > 0) {
+      op.efficiency =
+          op.bound->seconds() * static_cast<double>(group.gpu.count) / seconds_of(group.gpu.sum);
+      known_share_ += op.share;
+    }
+  }
+}
+
+void Assessment::group_categories() {
+  std::map<std::string_view, AssessedCategory> by_name;
+  std::map<std::string_view, AtLimit> at_limit;
+  for (AssessedOp& op : ops_) {
+    AssessedCategory& category = by_name[op.category];
+    category.name = op.category;
+    category.time += op.group->gpu.sum;
+    category.ops.push_back(&op);
+    at_limit[op.category].add(op);
+  }
+  for (auto& [name, category] : by_name) {
+    category.share = ratio(category.time, total_);
+    category.efficiency = at_limit[name].efficiency();
+    category.known_time =
+        at_limit[name].measured_seconds / std::max(1e-12, seconds_of(category.time));
+    categories_.push_back(std::move(category));
+  }
+  std::ranges::sort(categories_, [](const AssessedCategory& a, const AssessedCategory& b) {
+    return std::tuple(b.time, a.name) < std::tuple(a.time, b.name);
+  });
+  for (AssessedOp& op : ops_) {
+    const auto category = std::ranges::find(categories_, op.category, &AssessedCategory::name);
+    op.category_share = ratio(op.group->gpu.sum, category->time);
+  }
+}
+
+void Assessment::rank_ops() {
+  std::map<std::string_view, TopOp> by_op;
+  std::map<std::string_view, AtLimit> at_limit;
+  for (const AssessedOp& op : ops_) {
+    const std::string_view name = op.group->key.name;
+    TopOp& top = by_op.try_emplace(name, TopOp{name, op.category, {}, 0, 0, {}}).first->second;
+    top.time += op.group->gpu.sum;
+    top.calls += op.group->gpu.count;
+    at_limit[name].add(op);
+  }
+  for (auto& [name, top] : by_op) {
+    top.share = ratio(top.time, total_);
+    top.efficiency = at_limit[name].efficiency();
+    top_ops_.push_back(top);
+  }
+  std::ranges::sort(top_ops_, [](const TopOp& a, const TopOp& b) {
+    return std::tuple(b.time, a.name) < std::tuple(a.time, b.name);
+  });
+  if (top_ops_.size() > kTopOps) top_ops_.resize(kTopOps);
+  for (AssessedOp& op : ops_) {
+    op.is_top = std::ranges::find(top_ops_, op.group->key.name, &TopOp::name) != top_ops_.end();
+  }
+}
+
+// One in fifty is shorter: a single odd event must not decide.
+void Assessment::find_shortest_kernel() {
+  std::vector<Nanos> kernels;
+  for (EventId e : input_.selection.linked()) {
+    if (input_.store.kind(e) == EventKind::kKernel) kernels.push_back(input_.store.duration(e));
+  }
+  if (kernels.empty()) return;
+  const auto fiftieth = kernels.begin() + static_cast<std::ptrdiff_t>(kernels.size() / 50);
+  std::ranges::nth_element(kernels, fiftieth);
+  shortest_kernel_ = *fiftieth;
+}
+
+// A kernel's time counts from the moment the next work could have begun: when that was launched
+// later, shortening the kernel only lengthens the wait for the host. Work that communication
+// outlasts is hidden under it.
+void Assessment::count_exposed_time() {
+  const EventStore& store = input_.store;
+  std::vector<EventId> work = input_.selection.linked();
+  std::ranges::sort(work, [&store](EventId a, EventId b) {
+    return std::tuple(store.start(a), a) < std::tuple(store.start(b), b);
+  });
+  std::vector<Nanos> counted(store.size());  // by event
+  Nanos communication_end{INT64_MIN};
+  for (size_t i = 0; i < work.size(); ++i) {
+    const EventId e = work[i];
+    const Nanos begin = store.start(e), end = store.end(e);
+    if (input_.selection.is_communication(e)) communication_end = std::max(communication_end, end);
+    Nanos from = begin;
+    if (i + 1 < work.size()) {
+      const Nanos next_launched = store.end(input_.tree.event(input_.tree.launch(work[i + 1])));
+      from = std::max(from, std::min(next_launched, end));
+    }
+    const bool hidden = !input_.selection.is_communication(e) && communication_end > end;
+    counted[e.index] = hidden ? Nanos{} : end - from;
+  }
+  for (AssessedOp& op : ops_) {
+    Nanos all, part;
+    for (const UnifiedOp* call : op.group->calls) {
+      for (EventId kernel : call->kernels) {
+        all += store.duration(kernel);
+        part += counted[kernel.index];
+      }
+    }
+    op.counted = ratio(part, all);
+  }
+}
+
+}  // namespace fathom

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/platform.h"
+#include "sheets/op_groups.h"
+#include "sheets/sheets.h"
+
+namespace fathom {
+
+// The least time that a platform needs for a cost: the longer of arithmetic and memory.
+struct Bound {
+  double compute_seconds = 0, memory_seconds = 0;
+
+  double seconds() const { return std::max(compute_seconds, memory_seconds); }
+  bool is_compute() const { return compute_seconds >= memory_seconds; }
+};
+// Unknown without a platform, or where the platform has no rate for the cost's arithmetic.
+std::optional<Bound> bound_of(const Cost& cost, const Platform* platform);
+
+// Where an efficiency lies: > 80 % excellent, 60–80 good, 40–60 acceptable, < 40 needs
+// investigation.
+std::string_view efficiency_band(double efficiency);
+// The lower edge of the next better band, 1 above the last.
+double next_band(double efficiency);
+
+// An op of the trace, with how far it is from the limit.
+struct AssessedOp {
+  const OpGroup* group = nullptr;
+  std::string_view category;
+  std::optional<Bound> bound;        // of one call
+  std::optional<double> efficiency;  // bound / measured, over all calls; 1 is the limit
+  double share = 0;                  // of all ops' GPU time
+  double category_share = 0;         // of its category's
+  bool is_top = false;               // among the ten ops, by name, that take the most GPU time
+  // The part of its time that the trace's length depends on: while the next work was already
+  // waiting, and no communication ran on beside it.
+  double counted = 1;
+};
+
+struct AssessedCategory {
+  std::string_view name;
+  Nanos time;
+  double share = 0;                  // of all ops' GPU time
+  double known_time = 0;             // share of its time that has an efficiency
+  std::optional<double> efficiency;  // over the ops that have one
+  std::vector<const AssessedOp*> ops;
+};
+
+struct TopOp {
+  std::string_view name, category;
+  Nanos time;
+  size_t calls = 0;
+  double share = 0;
+  std::optional<double> efficiency;
+};
+
+// All ops of a scope held against a platform.
+class Assessment {
+ public:
+  // The platform may be null: nothing is known of efficiency then.
+  Assessment(const SheetInput& input, const MeasuredOps& ops, const Platform* platform);
+
+  const SheetInput& input() const { return input_; }
+  const Platform* platform() const { return platform_; }
+  const std::vector<AssessedOp>& ops() const { return ops_; }                      // by time
+  const std::vector<AssessedCategory>& categories() const { return categories_; }  // by time
+  const std::vector<TopOp>& top_ops() const { return top_ops_; }
+  const GpuTimeline& timeline() const { return timeline_; }
+  Nanos total() const { return total_; }  // of all ops' GPU time
+  // Share of the ops' time whose cost and bound are known.
+  double known_share() const { return known_share_; }
+  // As long as the shortest kernels of this trace: no kernel can be expected to take less.
+  Nanos shortest_kernel() const { return shortest_kernel_; }
+
+ private:
+  void assess_ops(const MeasuredOps& measured);
+  void group_categories();
+  void rank_ops();
+  void find_shortest_kernel();
+  void count_exposed_time();
+
+  const SheetInput& input_;
+  const Platform* platform_;
+  std::vector<AssessedOp> ops_;
+  std::vector<AssessedCategory> categories_;
+  std::vector<TopOp> top_ops_;
+  GpuTimeline timeline_;
+  Nanos total_, shortest_kernel_;
+  double known_share_ = 0;
+};
+
+// Every category there is, those without ops among them.
+std::vector<std::string_view> category_names();
+
+}  // namespace fathom

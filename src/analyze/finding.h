@@ -1,0 +1,80 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+
+namespace fathom {
+
+enum class FindingKind : uint8_t {
+  kLowEfficiency,
+  kUnfusedAttention,
+  kFusibleChain,
+  kTinyProducts,
+  kImageLayout,
+  kHostBound,
+  kSynchronization,
+  kDataLoading,
+  kFirstUse,
+  kExposedCommunication,
+  kExposedCopies,
+  kShortKernels,
+  kRecompute,
+  kCount,
+};
+
+// Stable name of a kind, for programs: "low_efficiency".
+std::string_view kind_name(FindingKind kind);
+
+enum class Priority : uint8_t { kCritical, kHigh, kMedium, kLow };
+std::string_view priority_name(Priority priority);
+
+enum class Confidence : uint8_t { kHigh, kMedium, kLow };
+std::string_view confidence_name(Confidence confidence);
+
+// What reaching a target would give.
+struct Projection {
+  std::string target;  // "60 % of the limit"
+  Nanos time;          // that the work would take then
+  double gain = 0;     // of the whole trace's length
+};
+
+// Calls of one op with one set of arguments, as evidence.
+struct EvidenceOp {
+  std::string op, shapes, types;
+  size_t calls = 0;
+  Nanos time;
+  std::optional<double> efficiency;
+  std::string bound;                 // "memory", "compute"; empty: unknown
+  std::vector<std::string> kernels;  // the longest first
+};
+
+// Something that costs time and could cost less.
+struct Finding {
+  FindingKind kind = FindingKind::kLowEfficiency;
+  Priority priority = Priority::kLow;
+  Confidence confidence = Confidence::kMedium;
+  std::string title;
+  std::string category;  // of the analysis; empty for the system as a whole
+  std::string subject;   // the op, or what part of the system
+  std::string issue;     // what is wrong, in a sentence
+
+  Nanos time;        // that it takes now
+  double share = 0;  // of the trace's length
+  std::optional<double> efficiency;
+  // Of the time that the trace's length depends on: to the next band, and to the limit.
+  Nanos saving_at_least, saving_at_most;
+
+  std::string change_code;     // path A: change the model's code
+  std::string improve_kernel;  // path B: keep the code; empty where no kernel is at fault
+  std::string counters;        // which measurement would tell more; empty: none
+  std::vector<Projection> projections;
+  std::vector<EvidenceOp> evidence;
+  std::vector<std::string> call_stack;  // outermost last
+  std::vector<std::string> notes;
+};
+
+}  // namespace fathom

@@ -1,0 +1,140 @@
+#include "analyze/finding_parts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+namespace fathom {
+namespace {
+
+constexpr size_t kKernelsShown = 3, kFramesShown = 8;
+
+std::string dims_text(const std::vector<int64_t>& dims) {
+  return fmt::format("{}", fmt::join(dims, "×"));
+}
+
+double gain_of(const Assessment& a, double saved_seconds) {
+  const double whole = static_cast<double>(a.timeline().total.count) / 1e9;
+  return whole > 0 ? saved_seconds / whole : 0;
+}
+
+// The kernels' names by the time they take, each once.
+std::vector<std::string> kernel_names(const EventStore& store, const OpGroup& group) {
+  std::map<std::string_view, Nanos> times;
+  for (const UnifiedOp* call : group.calls) {
+    for (EventId kernel : call->kernels) times[store.name(kernel)] += store.duration(kernel);
+  }
+  std::vector<std::pair<std::string_view, Nanos>> sorted(times.begin(), times.end());
+  std::ranges::sort(sorted, [](const auto& x, const auto& y) {
+    return std::tuple(y.second, x.first) < std::tuple(x.second, y.first);
+  });
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(sorted.size(), kKernelsShown); ++i) {
+    names.emplace_back(sorted[i].first);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string shapes_text(const SheetInput& input, EventId event) {
+  const std::optional<OpArgs> args = read_op_args(input.store, input.store.args_id(event));
+  if (!args) return {};
+  std::vector<std::string> shapes;
+  for (const ArgValue& value : args->inputs) {
+    if (value.is_tensor()) shapes.push_back(dims_text(value.shape.dims));
+    for (const ArgValue::Shape& shape : value.list) shapes.push_back(dims_text(shape.dims));
+  }
+  constexpr size_t kMost = 6;
+  if (shapes.size() > kMost) {
+    shapes.resize(kMost);
+    shapes.emplace_back("…");
+  }
+  return fmt::format("{}", fmt::join(shapes, ", "));
+}
+
+EvidenceOp evidence_of(const Assessment& a, const AssessedOp& op) {
+  const EventStore& store = a.input().store;
+  EvidenceOp evidence;
+  evidence.op = op.group->key.name;
+  evidence.shapes = shapes_text(a.input(), op.group->first().event);
+  if (const auto args = read_op_args(store, store.args_id(op.group->first().event))) {
+    for (const ArgValue& value : args->inputs) {
+      if (!value.is_tensor() || evidence.types.find(value.type) != std::string::npos) continue;
+      evidence.types += (evidence.types.empty() ? "" : ", ") + value.type;
+    }
+  }
+  evidence.calls = op.group->gpu.count;
+  evidence.time = op.group->gpu.sum;
+  evidence.efficiency = op.efficiency;
+  if (op.bound) evidence.bound = op.bound->is_compute() ? "compute" : "memory";
+  evidence.kernels = kernel_names(store, *op.group);
+  return evidence;
+}
+
+std::vector<std::string> call_stack_of(const SheetInput& input, EventId event) {
+  std::vector<std::string> stack;
+  const CallId call = input.tree.call(event);
+  if (!call.valid()) return stack;
+  for (CallId c = input.tree.parent(call); c.valid() && stack.size() < kFramesShown;
+       c = input.tree.parent(c)) {
+    stack.emplace_back(input.store.name(input.tree.event(c)));
+  }
+  for (EventId frame = input.tree.frame(call); frame.valid() && stack.size() < kFramesShown;
+       frame = input.tree.parent_frame(frame)) {
+    stack.emplace_back(input.store.name(frame));
+  }
+  return stack;
+}
+
+Nanos nanos_from(double seconds) { return {static_cast<int64_t>(std::max(0.0, seconds) * 1e9)}; }
+
+std::string percent_text(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+std::string micros_text(Nanos time) {
+  if (time.count >= 1'000'000) return fmt::format("{:.2f} ms", time.millis());
+  return fmt::format("{:.1f} µs", time.micros());
+}
+
+void project_to_limit(const Assessment& a, Finding& finding, double efficiency, double counted) {
+  const double now = static_cast<double>(finding.time.count) / 1e9, limit = now * efficiency;
+  finding.efficiency = efficiency;
+  finding.share = ratio(finding.time, a.timeline().total);
+  const auto project = [&](std::string target, double seconds) {
+    finding.projections.push_back(
+        {std::move(target), nanos_from(seconds), gain_of(a, (now - seconds) * counted)});
+  };
+  for (double band = next_band(efficiency); band < 1; band = next_band(band)) {
+    project(fmt::format("{:.0f} % of the limit", band * 100), limit / band);
+  }
+  project("the limit", limit);
+  const double next = std::min(1.0, next_band(efficiency));
+  finding.saving_at_least = nanos_from((now - limit / next) * counted);
+  finding.saving_at_most = nanos_from((now - limit) * counted);
+}
+
+void project_replacement(const Assessment& a, Finding& finding, double limit_seconds,
+                         double counted) {
+  constexpr double kGood = 0.6;  // what a well-made kernel reaches
+  const double now = static_cast<double>(finding.time.count) / 1e9;
+  finding.share = ratio(finding.time, a.timeline().total);
+  for (double efficiency : {kGood, 1.0}) {
+    const double seconds = std::min(now, limit_seconds / efficiency);
+    finding.projections.push_back(
+        {efficiency < 1 ? "replaced, at 60 % of the limit" : "replaced, at the limit",
+         nanos_from(seconds), gain_of(a, (now - seconds) * counted)});
+  }
+  finding.saving_at_least = nanos_from((now - limit_seconds / kGood) * counted);
+  finding.saving_at_most = nanos_from((now - limit_seconds) * counted);
+}
+
+void cap_priority(const Assessment& a, Finding& finding) {
+  constexpr double kWorthwhile = 0.01;
+  if (ratio(finding.saving_at_most, a.timeline().total) < kWorthwhile) {
+    finding.priority = Priority::kLow;
+  }
+}
+
+}  // namespace fathom

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+
+#include "analyze/assessment.h"
+#include "analyze/finding.h"
+
+// What several analyses put into their findings.
+namespace fathom {
+
+EvidenceOp evidence_of(const Assessment& a, const AssessedOp& op);
+// Names of the calls and Python frames around a call, the innermost first, a few of them.
+std::vector<std::string> call_stack_of(const SheetInput& input, EventId event);
+// "4096×2048, 2048×5632"; empty where the trace has no shapes.
+std::string shapes_text(const SheetInput& input, EventId event);
+
+Nanos nanos_from(double seconds);
+std::string percent_text(double share);  // "12.3 %"
+std::string micros_text(Nanos time);     // "12.3 µs" or "1.23 ms"
+
+// Fills share from time, and the projections and savings from how long the work would take at
+// each band and at the limit. `counted`: the part of a saving that shortens the trace.
+void project_to_limit(const Assessment& a, Finding& finding, double efficiency, double counted);
+// The same for work that would be replaced by other work: its time at 60 % and at 100 % of limits.
+void project_replacement(const Assessment& a, Finding& finding, double limit_seconds,
+                         double counted);
+
+// Nothing above low whose saving is under 1 % of the trace's length.
+void cap_priority(const Assessment& a, Finding& finding);
+
+}  // namespace fathom

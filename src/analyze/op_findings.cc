@@ -1,0 +1,274 @@
+// Findings about single ops: how far they are from the limit, and what shapes and layouts cost.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyze/analyses.h"
+#include "analyze/finding_parts.h"
+#include "base/tsv.h"
+
+extern const std::string_view advice_tsv;
+
+namespace fathom::analyses {
+namespace {
+
+constexpr double kExcellent = 0.8;
+constexpr size_t kEvidenceShown = 3;
+
+struct Advice {
+  std::string_view category, bound, change_code, improve_kernel, counters;
+};
+
+const Advice& advice_for(std::string_view category, std::string_view bound) {
+  static const std::vector<Advice> all = [] {
+    std::vector<Advice> rows;
+    for (const auto& r : read_tsv(advice_tsv, 5)) rows.push_back({r[0], r[1], r[2], r[3], r[4]});
+    return rows;
+  }();
+  for (const Advice& row : all) {
+    if ((row.category == "*" || row.category == category) &&
+        (row.bound == "*" || row.bound == bound)) {
+      return row;
+    }
+  }
+  return all.back();
+}
+
+// Calls of one op name, of any shapes, that are below the best band.
+struct SlowOp {
+  std::vector<const AssessedOp*> groups;
+  double seconds = 0, limit_seconds = 0, counted_seconds = 0, compute_bound_seconds = 0;
+  double category_share = 0;
+  size_t calls = 0;
+
+  void add(const AssessedOp& op, Nanos shortest) {
+    const double measured = static_cast<double>(op.group->gpu.sum.count) / 1e9;
+    const double floor = static_cast<double>(shortest.count) / 1e9;
+    groups.push_back(&op);
+    seconds += measured;
+    // No call takes less than the shortest kernel does.
+    limit_seconds += std::min(
+        measured, std::max(op.bound->seconds(), floor) * static_cast<double>(op.group->gpu.count));
+    counted_seconds += measured * op.counted;
+    if (op.bound->is_compute()) compute_bound_seconds += measured;
+    category_share += op.category_share;
+    calls += op.group->gpu.count;
+  }
+  double efficiency() const {
+    double bound = 0;
+    for (const AssessedOp* op : groups) {
+      bound += op->bound->seconds() * static_cast<double>(op->group->gpu.count);
+    }
+    return bound / seconds;
+  }
+};
+
+Priority priority_of(bool is_top, double efficiency, double category_share) {
+  if (is_top && efficiency < 0.3 && category_share > 0.15) return Priority::kCritical;
+  if (is_top || (efficiency < 0.4 && category_share > 0.10)) return Priority::kHigh;
+  return category_share > 0.05 ? Priority::kMedium : Priority::kLow;
+}
+
+Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowOp& slow) {
+  const AssessedOp& first = *slow.groups.front();
+  const std::string_view bound =
+      slow.compute_bound_seconds * 2 > slow.seconds ? "compute" : "memory";
+  const double efficiency = slow.efficiency();
+  Finding f;
+  f.kind = FindingKind::kLowEfficiency;
+  f.category = first.category;
+  f.subject = name;
+  f.time = nanos_from(slow.seconds);
+  f.title = fmt::format("{} runs at {} of the limit", name, percent_text(efficiency));
+  f.issue = fmt::format("{} calls take {}; the {} limit of {} allows {}.", slow.calls,
+                        micros_text(f.time), bound, a.platform()->name,
+                        micros_text(nanos_from(slow.seconds * efficiency)));
+  const Advice& advice = advice_for(first.category, bound);
+  f.change_code = advice.change_code;
+  f.improve_kernel = advice.improve_kernel;
+  f.counters = advice.counters;
+  project_to_limit(a, f, slow.limit_seconds / slow.seconds, slow.counted_seconds / slow.seconds);
+  f.efficiency = efficiency;
+  f.confidence = Confidence::kHigh;
+  const double call_seconds = slow.seconds / static_cast<double>(slow.calls);
+  if (call_seconds * 1e9 < 3 * static_cast<double>(a.shortest_kernel().count)) {
+    f.notes.push_back(fmt::format(
+        "A call takes {} on average, and the shortest kernels of this trace take {}: the work is "
+        "too small to fill the GPU, and fewer, larger calls help more than a faster kernel.",
+        micros_text(nanos_from(call_seconds)), micros_text(a.shortest_kernel())));
+    f.confidence = Confidence::kMedium;
+  }
+  if (slow.counted_seconds < 0.9 * slow.seconds) {
+    f.notes.push_back(fmt::format(
+        "Only {} of its time is counted: for the rest the GPU would wait for the host, or for "
+        "communication, all the same.",
+        percent_text(slow.counted_seconds / slow.seconds)));
+  }
+  f.priority = priority_of(first.is_top, efficiency, slow.category_share);
+  for (size_t i = 0; i < std::min(slow.groups.size(), kEvidenceShown); ++i) {
+    f.evidence.push_back(evidence_of(a, *slow.groups[i]));
+  }
+  f.call_stack = call_stack_of(a.input(), first.group->first().event);
+  return f;
+}
+
+}  // namespace
+
+std::vector<Finding> low_efficiency(const Assessment& a) {
+  std::map<std::string_view, SlowOp> slow;
+  for (const AssessedOp& op : a.ops()) {
+    if (!op.efficiency || *op.efficiency >= kExcellent) continue;
+    slow[op.group->key.name].add(op, a.shortest_kernel());
+  }
+  std::vector<Finding> findings;
+  for (const auto& [name, op] : slow) {
+    if (op.seconds > 0) findings.push_back(describe_slow_op(a, name, op));
+  }
+  return findings;
+}
+
+namespace {
+
+// Products with the same weights' sizes that follow each other closely: a loop over experts or
+// heads. In a loop over layers the same sizes come back only after the rest of the layer.
+struct TinyRun {
+  std::set<const AssessedOp*> groups;
+  size_t calls = 0;
+  double seconds = 0, limit_seconds = 0;
+  EventId example;
+};
+
+std::string weight_sizes(const Cost& cost) {
+  std::string sizes;
+  for (const CostParam& p : cost.params) {
+    if (p.name == "N" || p.name == "K" || p.name == "dtype_A_B") sizes += p.json + " ";
+  }
+  return sizes;
+}
+
+}  // namespace
+
+std::vector<Finding> tiny_products(const Assessment& a) {
+  constexpr size_t kNear = 12, kEnough = 4;
+  struct Call {
+    EventId event;
+    const AssessedOp* op;
+    Nanos time;
+  };
+  std::vector<Call> calls;
+  for (const AssessedOp& op : a.ops()) {
+    for (size_t i = 0; i < op.group->calls.size(); ++i) {
+      calls.push_back({op.group->calls[i]->event, &op, op.group->gpu_times[i]});
+    }
+  }
+  const EventStore& store = a.input().store;
+  std::ranges::sort(calls, [&store](const Call& x, const Call& y) {
+    return std::tuple(store.start(x.event), x.event) < std::tuple(store.start(y.event), y.event);
+  });
+  const double tiny = 10 * static_cast<double>(a.shortest_kernel().count);
+  std::map<std::string, std::vector<size_t>> last;  // places of the current run, by weights
+  std::map<std::string, TinyRun> runs;
+  const auto close_run = [&](const std::string& weights, std::vector<size_t>& places) {
+    if (places.size() >= kEnough) {
+      TinyRun& run = runs[weights];
+      for (size_t place : places) {
+        const Call& call = calls[place];
+        run.groups.insert(call.op);
+        if (run.calls++ == 0) run.example = call.event;
+        run.seconds += static_cast<double>(call.time.count) / 1e9;
+        if (call.op->bound) run.limit_seconds += call.op->bound->seconds();
+      }
+    }
+    places.clear();
+  };
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const Call& call = calls[i];
+    const bool small = call.op->category == "gemm" && call.op->group->cost && call.op->efficiency &&
+                       *call.op->efficiency < 0.4 && static_cast<double>(call.time.count) < tiny;
+    if (!small) continue;
+    const std::string weights = weight_sizes(*call.op->group->cost);
+    std::vector<size_t>& places = last[weights];
+    if (!places.empty() && i - places.back() > kNear) close_run(weights, places);
+    places.push_back(i);
+  }
+  for (auto& [weights, places] : last) close_run(weights, places);
+
+  std::vector<Finding> findings;
+  for (const auto& [weights, run] : runs) {
+    const AssessedOp& first = **std::ranges::max_element(
+        run.groups, {}, [](const AssessedOp* op) { return op->group->gpu.sum; });
+    Finding f;
+    f.kind = FindingKind::kTinyProducts;
+    f.category = "gemm";
+    f.subject = first.group->key.name;
+    f.time = nanos_from(run.seconds);
+    f.title = fmt::format("{} small products with weights of one size run one by one", run.calls);
+    f.issue = fmt::format(
+        "{} calls take {} on average; one grouped product would read and write "
+        "the same bytes in fewer, larger kernels.",
+        run.calls, micros_text(nanos_from(run.seconds / static_cast<double>(run.calls))));
+    f.change_code =
+        "Batch them: torch.bmm or torch._grouped_mm over the loop (experts, heads), or a "
+        "fused MoE kernel.";
+    f.improve_kernel = "A grouped GEMM kernel behind the same interface (CUTLASS, Triton).";
+    f.confidence = Confidence::kMedium;
+    f.priority = Priority::kMedium;
+    project_replacement(a, f, run.limit_seconds, first.counted);
+    f.evidence.push_back(evidence_of(a, first));
+    f.call_stack = call_stack_of(a.input(), run.example);
+    findings.push_back(std::move(f));
+  }
+  return findings;
+}
+
+std::vector<Finding> image_layout(const Assessment& a) {
+  const EventStore& store = a.input().store;
+  Nanos time;
+  double counted = 0;
+  size_t calls = 0;
+  const AssessedOp* example = nullptr;
+  for (const AssessedOp& op : a.ops()) {
+    if (op.category != "convolution") continue;
+    Nanos converting;
+    for (const UnifiedOp* call : op.group->calls) {
+      bool any = false;
+      for (EventId kernel : call->kernels) {
+        const std::string_view name = store.name(kernel);
+        const bool converts = name.find("nchwToNhwc") != std::string_view::npos ||
+                              name.find("nhwcToNchw") != std::string_view::npos ||
+                              name.find("batched_transpose") != std::string_view::npos;
+        if (!converts) continue;
+        any = true;
+        converting += store.duration(kernel);
+      }
+      calls += any;
+    }
+    if (converting.count == 0) continue;
+    time += converting;
+    counted += static_cast<double>(converting.count) * op.counted;
+    if (example == nullptr) example = &op;
+  }
+  if (example == nullptr) return {};
+  Finding f;
+  f.kind = FindingKind::kImageLayout;
+  f.category = "convolution";
+  f.subject = example->group->key.name;
+  f.time = time;
+  f.title = "Convolutions convert between NCHW and NHWC";
+  f.issue = fmt::format("{} calls run transposing kernels for {} beside the convolution itself.",
+                        calls, micros_text(time));
+  f.change_code =
+      "Keep images in channels_last: model.to(memory_format=torch.channels_last) and the same for "
+      "the inputs.";
+  f.improve_kernel = "Choose a convolution kernel that takes the layout as it is.";
+  f.confidence = Confidence::kHigh;
+  f.priority = Priority::kMedium;
+  project_replacement(a, f, 0, counted / std::max<double>(1, static_cast<double>(time.count)));
+  f.evidence.push_back(evidence_of(a, *example));
+  f.call_stack = call_stack_of(a.input(), example->group->first().event);
+  return {f};
+}
+
+}  // namespace fathom::analyses

@@ -1,0 +1,32 @@
+#include "analyze/pipeline.h"
+
+#include <algorithm>
+
+#include "analyze/analyses.h"
+#include "analyze/finding_parts.h"
+
+namespace fathom {
+
+std::vector<Finding> find_all(const Assessment& a) {
+  using Analysis = std::vector<Finding> (*)(const Assessment&);
+  // The only list of analyses.
+  static constexpr Analysis kAnalyses[] = {
+      analyses::idle_time,      analyses::exposed_transfers, analyses::unfused_attention,
+      analyses::fusible_chains, analyses::tiny_products,     analyses::image_layout,
+      analyses::low_efficiency, analyses::short_kernels,     analyses::recompute,
+  };
+  std::vector<Finding> all;
+  for (Analysis analysis : kAnalyses) {
+    for (Finding& finding : analysis(a)) {
+      cap_priority(a, finding);
+      all.push_back(std::move(finding));
+    }
+  }
+  std::ranges::stable_sort(all, [](const Finding& x, const Finding& y) {
+    return std::tuple(x.priority, -x.saving_at_most.count, x.subject) <
+           std::tuple(y.priority, -y.saving_at_most.count, y.subject);
+  });
+  return all;
+}
+
+}  // namespace fathom

@@ -1,0 +1,355 @@
+// Findings about the GPU as a whole: why it waits, what nothing hides, what is done twice.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyze/analyses.h"
+#include "analyze/finding_parts.h"
+
+namespace fathom::analyses {
+namespace {
+
+constexpr double kNoticeable = 0.05;  // of the trace's length
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// The whole and the half of some time.
+void project_removal(const Assessment& a, Finding& f) {
+  f.share = ratio(f.time, a.timeline().total);
+  const Nanos half{f.time.count / 2};
+  f.projections = {{"half of it", half, f.share / 2}, {"all of it", {}, f.share}};
+  f.saving_at_least = half;
+  f.saving_at_most = f.time;
+}
+
+Priority priority_by_share(double share) {
+  if (share > 0.3) return Priority::kCritical;
+  return share > 0.15 ? Priority::kHigh : Priority::kMedium;
+}
+
+// What the host did while the GPU waited.
+enum class Cause { kSynchronization, kDataLoading, kFirstUse, kHost, kOther, kCount };
+
+class Gaps {
+ public:
+  explicit Gaps(const Assessment& a) : a_(a), store_(a.input().store) {
+    list_host_spans();
+    list_gaps();
+  }
+
+  struct Part {
+    Nanos time;
+    size_t gaps = 0;
+    std::map<std::string_view, Nanos> after, blamed;  // the call that launched next; that held up
+  };
+  const Part& part(Cause cause) const { return parts_[static_cast<size_t>(cause)]; }
+
+ private:
+  struct Span {
+    Nanos begin, end, latest_end;  // latest_end: of all spans up to this one
+    std::string_view name;
+  };
+
+  static bool is_wait(std::string_view name) {
+    return contains(name, "Synchronize") || (contains(name, "Memcpy") && !contains(name, "Async"));
+  }
+  static bool is_loading(std::string_view name) {
+    return contains(name, "DataLoader") || contains(name, "dataloader");
+  }
+  static bool is_first_use(std::string_view name) {
+    return contains(name, "ModuleLoad") || contains(name, "LibraryLoad") ||
+           contains(name, "ModuleGetFunction") || contains(name, "compile_fx") ||
+           contains(name, "_compile.compile") || contains(name, "Inductor");
+  }
+
+  void list_host_spans() {
+    for (size_t i = 0; i < store_.size(); ++i) {
+      const EventId e(i);
+      const EventKind kind = store_.kind(e);
+      if (!is_host_call(kind) && kind != EventKind::kAnnotation) continue;
+      const std::string_view name = store_.name(e);
+      const Span span{store_.start(e), store_.end(e), {}, name};
+      if (is_launch(kind) && is_wait(name)) waits_.push_back(span);
+      if (is_loading(name)) loading_.push_back(span);
+      if (is_first_use(name)) first_use_.push_back(span);
+    }
+    for (std::vector<Span>* spans : {&waits_, &loading_, &first_use_}) {
+      std::ranges::sort(*spans, [](const Span& x, const Span& y) {
+        return std::tie(x.begin, x.end) < std::tie(y.begin, y.end);
+      });
+      Nanos latest{INT64_MIN};
+      for (Span& span : *spans) span.latest_end = latest = std::max(latest, span.end);
+    }
+  }
+
+  void list_gaps() {
+    std::vector<EventId> work = all_selected(a_.input());
+    std::ranges::sort(work, [this](EventId x, EventId y) {
+      return std::tuple(store_.start(x), x) < std::tuple(store_.start(y), y);
+    });
+    Nanos busy_until{INT64_MIN};
+    for (EventId e : work) {
+      const Nanos begin = store_.start(e);
+      if (busy_until.count != INT64_MIN && begin > busy_until) add_gap({busy_until, begin}, e);
+      busy_until = std::max(busy_until, store_.end(e));
+    }
+  }
+
+  // The last span that began before `end` and covers most of the gap.
+  static const Span* covering(const std::vector<Span>& spans, const Interval& gap) {
+    auto after = std::ranges::lower_bound(spans, gap.end, {}, &Span::begin);
+    while (after != spans.begin()) {
+      const Span& span = *--after;
+      const Nanos covered = std::min(span.end, gap.end) - std::max(span.begin, gap.begin);
+      if (covered.count * 2 > (gap.end - gap.begin).count) return &span;
+      if (span.latest_end <= gap.begin) return nullptr;  // nor does any before
+    }
+    return nullptr;
+  }
+
+  // A wait of the host that the end of the GPU's work ended: the next launch comes only after it.
+  const Span* wait_at(const Interval& gap) const {
+    auto after = std::ranges::lower_bound(waits_, gap.begin, {}, &Span::begin);
+    while (after != waits_.begin()) {
+      const Span& span = *--after;
+      if (span.end >= gap.begin && span.end <= gap.end) return &span;
+      if (span.latest_end < gap.begin) return nullptr;
+    }
+    return nullptr;
+  }
+
+  void add_gap(const Interval& gap, EventId next) {
+    const CallId launch = a_.input().tree.launch(next);
+    Cause cause = Cause::kOther;
+    const Span* blamed = nullptr;
+    if ((blamed = covering(first_use_, gap)) != nullptr) {
+      cause = Cause::kFirstUse;
+    } else if ((blamed = covering(loading_, gap)) != nullptr) {
+      cause = Cause::kDataLoading;
+    } else if ((blamed = wait_at(gap)) != nullptr) {
+      cause = Cause::kSynchronization;
+    } else if (launch.valid() && store_.end(a_.input().tree.event(launch)) > gap.begin) {
+      cause = Cause::kHost;
+    }
+    Part& part = parts_[static_cast<size_t>(cause)];
+    const Nanos length = gap.end - gap.begin;
+    part.time += length;
+    ++part.gaps;
+    if (blamed != nullptr) part.blamed[blamed->name] += length;
+    if (launch.valid()) {
+      const CallId op = enclosing_op(store_, a_.input().tree, launch);
+      part.after[store_.name(a_.input().tree.event(op.valid() ? op : launch))] += length;
+    }
+  }
+
+  const Assessment& a_;
+  const EventStore& store_;
+  std::vector<Span> waits_, loading_, first_use_;
+  Part parts_[static_cast<size_t>(Cause::kCount)];
+};
+
+void note_longest(Finding& f, std::string_view what,
+                  const std::map<std::string_view, Nanos>& times) {
+  std::vector<std::pair<std::string_view, Nanos>> sorted(times.begin(), times.end());
+  std::ranges::sort(sorted, [](const auto& x, const auto& y) {
+    return std::tuple(y.second, x.first) < std::tuple(x.second, y.first);
+  });
+  for (size_t i = 0; i < std::min<size_t>(3, sorted.size()); ++i) {
+    f.notes.push_back(
+        fmt::format("{} {}: {}", what, sorted[i].first, micros_text(sorted[i].second)));
+  }
+}
+
+struct CauseText {
+  Cause cause;
+  FindingKind kind;
+  std::string_view title, issue, change_code;
+  Confidence confidence;
+};
+
+constexpr CauseText kCauses[] = {
+    {Cause::kHost, FindingKind::kHostBound, "The GPU waits for launches",
+     "the next kernel was launched only after the last one had ended",
+     "Launch less often: CUDA graphs (torch.compile(mode=\"reduce-overhead\")), fused ops, larger "
+     "batches; move Python work out of the step.",
+     Confidence::kHigh},
+    {Cause::kSynchronization, FindingKind::kSynchronization,
+     "The host waits for the GPU, then the GPU for the host",
+     "a call that waits for the GPU keeps the host from launching ahead",
+     "Remove what synchronizes in the step: .item(), .cpu(), printing of tensors, nonzero and "
+     "boolean indexing, blocking copies; read results one step later.",
+     Confidence::kHigh},
+    {Cause::kDataLoading, FindingKind::kDataLoading, "The GPU waits for data",
+     "the data loader is at work while nothing runs on the GPU",
+     "More loader workers, prefetching, pinned memory with non_blocking copies; decode ahead.",
+     Confidence::kMedium},
+    {Cause::kFirstUse, FindingKind::kFirstUse, "The GPU waits for code to be loaded or compiled",
+     "modules are loaded or compiled inside the recorded part",
+     "Warm up before recording and before serving; cache compiled code.", Confidence::kMedium},
+};
+
+}  // namespace
+
+std::vector<Finding> idle_time(const Assessment& a) {
+  if (a.timeline().total.count <= 0) return {};
+  const Gaps gaps(a);
+  std::vector<Finding> findings;
+  for (const CauseText& text : kCauses) {
+    const Gaps::Part& part = gaps.part(text.cause);
+    const double share = ratio(part.time, a.timeline().total);
+    if (share < kNoticeable) continue;
+    Finding f;
+    f.kind = text.kind;
+    f.subject = "GPU idle";
+    f.time = part.time;
+    f.title = text.title;
+    f.issue =
+        fmt::format("In {} gaps, {} of the time, {}.", part.gaps, percent_text(share), text.issue);
+    f.change_code = text.change_code;
+    f.confidence = text.confidence;
+    project_removal(a, f);
+    f.priority = priority_by_share(share);
+    note_longest(f, "before", part.after);
+    note_longest(f, "during", part.blamed);
+    findings.push_back(std::move(f));
+  }
+  return findings;
+}
+
+std::vector<Finding> exposed_transfers(const Assessment& a) {
+  const GpuTimeline& t = a.timeline();
+  std::vector<Finding> findings;
+  if (ratio(t.exposed_communication, t.total) >= kNoticeable) {
+    Finding f;
+    f.kind = FindingKind::kExposedCommunication;
+    f.category = "communication";
+    f.subject = "collectives";
+    f.time = t.exposed_communication;
+    f.title = "Communication that no computation hides";
+    f.issue = fmt::format("{} of {} communication run while nothing else does.",
+                          micros_text(f.time), micros_text(t.communication));
+    f.change_code =
+        "Overlap it: smaller buckets started earlier, asynchronous collectives, another order of "
+        "the layers; fewer bytes (BF16 gradients, sharding).";
+    f.confidence = Confidence::kHigh;
+    project_removal(a, f);
+    f.priority = priority_by_share(f.share);
+    findings.push_back(std::move(f));
+  }
+  if (ratio(t.exposed_copies, t.total) >= kNoticeable) {
+    Finding f;
+    f.kind = FindingKind::kExposedCopies;
+    f.category = "memcpy";
+    f.subject = "copies";
+    f.time = t.exposed_copies;
+    f.title = "Copies that no computation hides";
+    f.issue = fmt::format("{} of {} copies run while nothing else does.", micros_text(f.time),
+                          micros_text(t.copies));
+    f.change_code =
+        "Keep data on the GPU between steps; pinned memory with non_blocking=True on a stream of "
+        "its own; copy once, not tensor by tensor.";
+    f.confidence = Confidence::kHigh;
+    project_removal(a, f);
+    f.priority = priority_by_share(f.share);
+    const EventStore& store = a.input().store;
+    std::map<std::string_view, Nanos> kinds;
+    for (EventId e : a.input().selection.linked()) {
+      if (store.kind(e) == EventKind::kMemcpy) kinds[store.name(e)] += store.duration(e);
+    }
+    note_longest(f, "of which", kinds);
+    findings.push_back(std::move(f));
+  }
+  return findings;
+}
+
+std::vector<Finding> short_kernels(const Assessment& a) {
+  constexpr Nanos kShort{10'000};
+  constexpr size_t kMany = 100;
+  const EventStore& store = a.input().store;
+  Nanos time, all;
+  size_t count = 0, kernels = 0;
+  for (EventId e : a.input().selection.linked()) {
+    if (store.kind(e) != EventKind::kKernel) continue;
+    ++kernels;
+    all += store.duration(e);
+    if (store.duration(e) >= kShort) continue;
+    ++count;
+    time += store.duration(e);
+  }
+  if (count < kMany || ratio(time, all) < 0.25) return {};
+  Finding f;
+  f.kind = FindingKind::kShortKernels;
+  f.subject = "kernels under 10 µs";
+  f.time = time;
+  f.title = "Much of the work is in very short kernels";
+  f.issue = fmt::format("{} of {} kernels take less than 10 µs, {} of all kernel time.", count,
+                        kernels, percent_text(ratio(time, all)));
+  f.change_code =
+      "Fuse them (torch.compile), batch the work, or replay the step as a CUDA graph so that at "
+      "least the launches cost nothing.";
+  f.confidence = Confidence::kMedium;
+  f.share = ratio(time, a.timeline().total);
+  // What a kernel costs before it does anything, for all of them but the few that would remain.
+  const Nanos fixed{std::min(time.count, a.shortest_kernel().count * static_cast<int64_t>(count))};
+  f.saving_at_most = fixed;
+  f.projections = {{"no fixed cost of each kernel",
+                    {time.count - fixed.count},
+                    ratio(fixed, a.timeline().total)}};
+  f.priority = Priority::kMedium;
+  return {f};
+}
+
+// Activation checkpointing: a gradient's node that runs the forward pass again.
+std::vector<Finding> recompute(const Assessment& a) {
+  const EventStore& store = a.input().store;
+  const CallTree& tree = a.input().tree;
+  Nanos time;
+  size_t nodes = 0;
+  EventId example;
+  for (size_t i = 0; i < tree.size();) {
+    const CallId node(i);
+    const std::string_view name = store.name(tree.event(node));
+    if (!contains(name, "Checkpoint") || !contains(name, "Backward")) {
+      ++i;
+      continue;
+    }
+    Nanos forward;
+    for (CallId c(i + 1); c < tree.subtree_end(node);) {
+      // The gradients themselves run in nodes of their own, below.
+      if (contains(store.name(tree.event(c)), "Backward")) {
+        c = tree.subtree_end(c);
+        continue;
+      }
+      for (EventId e : tree.launched_by(c)) {
+        if (a.input().selection.contains(e)) forward += store.duration(e);
+      }
+      ++c.index;
+    }
+    if (forward.count > 0) {
+      time += forward;
+      ++nodes;
+      if (!example.valid()) example = tree.event(node);
+    }
+    i = tree.subtree_end(node).index;
+  }
+  if (ratio(time, a.timeline().total) < kNoticeable) return {};
+  Finding f;
+  f.kind = FindingKind::kRecompute;
+  f.subject = store.name(example);
+  f.time = time;
+  f.title = "Activations are computed again for the gradients";
+  f.issue = fmt::format("{} checkpointed parts run their forward pass a second time.", nodes);
+  f.change_code =
+      "Checkpoint fewer layers, or only what is cheap to compute again (selective "
+      "checkpointing), where memory allows.";
+  f.confidence = Confidence::kHigh;
+  project_removal(a, f);
+  f.priority = Priority::kMedium;
+  f.call_stack = call_stack_of(a.input(), example);
+  return {f};
+}
+
+}  // namespace fathom::analyses
