@@ -149,10 +149,15 @@ Status check_scope(const SheetInput& input, const std::string& path) {
 
 }  // namespace
 
+Result<Summary> summarize(const Trace& trace, const SheetInput& input) {
+  TRY(check_scope(input, trace.path));
+  return summarize_trace(trace, input);
+}
+
 Result<Analysis> analyze(const Trace& trace, const Scope& scope, size_t threads) {
   const SheetInput input(trace.store, trace.tree, scope);
-  TRY(check_scope(input, trace.path));
-  Analysis analysis{summarize_trace(trace, input), all_sheets(input, threads)};
+  Summary summary = TRY(summarize(trace, input));
+  Analysis analysis{std::move(summary), all_sheets(input, threads)};
   for (const Table& sheet : analysis.sheets) {
     if (sheet.name() == "ops_summary") analysis.summary.ops = summarize_ops(sheet);
   }
