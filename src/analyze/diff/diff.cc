@@ -1,7 +1,7 @@
 #include "analyze/diff/diff.h"
 
 #include <algorithm>
-#include <set>
+#include <cmath>
 
 #include "analyze/diff/match_ops.h"
 
@@ -239,7 +239,10 @@ Explanation explain(const Diff& diff) {
     const double change = difference(op.time(), diff.per);
     (change > 0 ? found.more : found.less) += change;
   }
-  const double whole = difference(diff.work(), diff.per);
+  const double whole = difference(diff.work(), diff.per), all = found.more - found.less;
+  // Where what grew and what shrank nearly cancel out, a share of the little that is left says
+  // nothing.
+  const bool cancels = std::abs(whole) < all / 2;
   const size_t named = std::min(diff.ops.size(), kNamedOps);
   double sum = 0, changes = 0;
   for (size_t i = 0; i < named; ++i) {
@@ -247,10 +250,10 @@ Explanation explain(const Diff& diff) {
     if (change == 0) break;
     sum += change;
     if (i < kNamedOfMany) {
-      changes += change < 0 ? -change : change;
+      changes += std::abs(change);
       found.ops = i + 1;
     }
-    const double share = whole == 0 ? 0 : sum / whole;
+    const double share = cancels || whole == 0 ? 0 : sum / whole;
     if (share >= kMost && share <= kTooMuch) {
       found.ops = i + 1;
       found.share = share;
@@ -258,7 +261,6 @@ Explanation explain(const Diff& diff) {
       return found;
     }
   }
-  const double all = found.more - found.less;
   found.share = all == 0 ? 0 : changes / all;
   return found;
 }
