@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/sort_runs.h"
 #include "report/diff_report.h"
 
 namespace fathom {
@@ -88,7 +89,7 @@ std::string timeline_sentence(const Diff& diff) {
   std::erase_if(parts, [&](const TimelineChange& part) {
     return !part.is_part || scaled_difference(part.time, diff.per) == 0;
   });
-  std::ranges::stable_sort(parts, [&](const TimelineChange& x, const TimelineChange& y) {
+  sort_runs(parts, [&](const TimelineChange& x, const TimelineChange& y) {
     return std::abs(difference(x.time, diff.per)) > std::abs(difference(y.time, diff.per));
   });
   std::string text =

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analyze/diff/match_ops.h"
+#include "base/sort_runs.h"
 
 namespace fathom {
 namespace {
@@ -16,7 +17,7 @@ WideInteger magnitude(WideInteger value) { return value < 0 ? -value : value; }
 
 template <typename Row, typename TimeOf>
 void sort_by_difference(std::vector<Row>& rows, const Divisors& per, TimeOf time_of) {
-  std::ranges::stable_sort(rows, [&](const Row& x, const Row& y) {
+  sort_runs(rows, [&](const Row& x, const Row& y) {
     return magnitude(scaled_difference(time_of(x), per)) >
            magnitude(scaled_difference(time_of(y), per));
   });
