@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <set>
 
 #include "app/commands.h"
+#include "app/scope_options.h"
 #include "report/screen_text.h"
 #include "session/analyze.h"
 
@@ -27,35 +27,14 @@ replaced as a whole; any other existing directory is refused.)";
 
 struct AnalyzeArguments {
   std::vector<std::string> traces;
-  std::string out, steps;
-  std::string step_pattern{kProfilerSteps};
+  std::string out;
+  ScopeArguments scope;
   std::optional<int64_t> rank;
-  std::optional<int32_t> device;
-  bool include_unlinked = false, json = false, quiet = false, verbose = false;
+  bool json = false, quiet = false, verbose = false;
   size_t threads = 0;
   uint64_t max_size = 0;
   bool no_cache = false;
 };
-
-// "2:5", "2:", ":5" or "3".
-std::optional<Scope::StepRange> parse_steps(std::string_view text) {
-  const auto number = [](std::string_view digits, size_t& value) {
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return error == std::errc() && end == digits.data() + digits.size();
-  };
-  Scope::StepRange range;
-  const size_t colon = text.find(':');
-  if (colon == std::string_view::npos) {
-    if (!number(text, range.begin) || range.begin == SIZE_MAX) return {};
-    range.end = range.begin + 1;
-    return range;
-  }
-  const std::string_view begin = text.substr(0, colon), end = text.substr(colon + 1);
-  if (!begin.empty() && !number(begin, range.begin)) return {};
-  if (!end.empty() && !number(end, range.end)) return {};
-  if (range.begin >= range.end) return {};
-  return range;
-}
 
 // One trace: --out is its report. Several: --out holds a report for each, named after the trace.
 std::vector<fs::path> report_directories(const AnalyzeArguments& arguments) {
@@ -81,12 +60,8 @@ std::vector<fs::path> report_directories(const AnalyzeArguments& arguments) {
 class AnalyzeRun {
  public:
   AnalyzeRun(const AnalyzeArguments& arguments, const Terminal& terminal)
-      : arguments_(arguments), terminal_(terminal) {
-    scope_.step_pattern = arguments.step_pattern;
+      : arguments_(arguments), terminal_(terminal), scope_(make_scope(arguments.scope)) {
     scope_.rank = arguments.rank;
-    scope_.device = arguments.device;
-    scope_.include_unlinked = arguments.include_unlinked;
-    if (!arguments.steps.empty()) scope_.steps = parse_steps(arguments.steps);
   }
 
   ExitCode run() {
@@ -162,21 +137,8 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       ->required();
   command->add_option("-o,--out", a->out,
                       "Report directory (default: TRACE.fathom); for several traces, their parent");
-  command
-      ->add_option("--steps", a->steps,
-                   "Only the steps A to B-1, counted from 0 (A:B, A:, :B or A)")
-      ->check([](const std::string& text) {
-        return parse_steps(text) ? std::string()
-                                 : "expected A:B with A < B, A:, :B or A, got " + text;
-      });
-  command
-      ->add_option("--step-pattern", a->step_pattern,
-                   "Annotations that are steps; * and ? match any")
-      ->capture_default_str();
+  add_scope_options(*command, a->scope);
   command->add_option("--rank", a->rank, "Of several traces, only the one of this rank");
-  command->add_option("--device", a->device, "Only the work of this GPU");
-  command->add_flag("--include-unlinked", a->include_unlinked,
-                    "Count GPU work whose launch is not in the file in gpu_timeline too");
   command->add_flag("--json", a->json, "Print the summary as JSON; a list for several traces");
   command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
       ->check(CLI::Range(1, 1024))

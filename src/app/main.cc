@@ -35,6 +35,7 @@ int run(int argc, char** argv) {
   app.footer("Try:\n  fathom analyze examples/llama-h200.json.gz\n  fathom analyze --help");
   add_analyze_command(app, terminal, code);
   add_platforms_command(app, terminal, code);
+  add_diff_command(app, terminal, code);
   add_docs_commands(app, code);
   try {
     app.parse(argc, argv);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "report/screen.h"
 #include "sheets/sheets.h"
 
 namespace fathom {
@@ -41,11 +42,15 @@ struct Summary {
 
 std::string summary_json(const Summary& summary);
 
-struct TerminalStyle {
-  bool color = false;
-  bool verbose = false;  // every diagnostic with its first example
-  size_t width = 100;
+// "NVIDIA H200 · CUDA 13.0 · 30,180 events · 118.4 ms", safe to print.
+std::string summary_headline(const Summary& summary);
+// What is to be known of the input, safe to print; the first is on launches.
+struct SummaryNote {
+  std::string text;
+  bool is_warning = false;
+  bool is_news = true;  // else it says that all is well
 };
+std::vector<SummaryNote> summary_notes(const Summary& summary, bool verbose);
 std::string summary_text(const Summary& summary, const TerminalStyle& style);
 
 }  // namespace fathom

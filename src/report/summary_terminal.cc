@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/screen_text.h"
+#include "report/screen.h"
 #include "report/summary.h"
 
 namespace fathom {
@@ -12,29 +12,6 @@ namespace {
 constexpr size_t kTopOps = 10;
 constexpr size_t kBarWidth = 20;
 constexpr size_t kNumbersWidth = 1 + 18 + 9 + 11 + 9;  // category, calls, ms, share
-
-class Screen {
- public:
-  explicit Screen(const TerminalStyle& style) : style_(style) {}
-
-  std::string bold(std::string_view text) const { return styled("1", text); }
-  std::string dim(std::string_view text) const { return styled("2", text); }
-  std::string warn(std::string_view text) const { return styled("33", text); }
-  void line(std::string_view text) { (out_ += text) += '\n'; }
-  // A line whose first word names it.
-  void entry(std::string_view label, std::string_view text) {
-    line(bold(fit_left(label, 8)) + std::string(text));
-  }
-  std::string take() { return std::move(out_); }
-
- private:
-  std::string styled(std::string_view code, std::string_view text) const {
-    return style_.color ? fmt::format("\033[{}m{}\033[0m", code, text) : std::string(text);
-  }
-
-  const TerminalStyle& style_;
-  std::string out_;
-};
 
 // Eighths of a character, so that a small share is still seen.
 std::string bar(double share) {
@@ -52,24 +29,6 @@ std::string bar(double share) {
 std::string shortened(const std::string& text) {
   constexpr size_t kShown = 80;
   return screen_width(text) > kShown ? fit_left(text, kShown) : text;
-}
-
-std::string headline(const Summary& s) {
-  std::string text;
-  const auto add = [&text](std::string_view part) {
-    if (part.empty()) return;
-    if (!text.empty()) text += " · ";
-    text += part;
-  };
-  add(screen_safe(s.gpu));
-  add(s.runtime);
-  if (s.rank) {
-    add(s.world_size ? fmt::format("rank {} of {}", *s.rank, *s.world_size)
-                     : fmt::format("rank {}", *s.rank));
-  }
-  add(fmt::format("{} events", with_thousands(s.events)));
-  add(fmt::format("{:.1f} ms", s.timeline.total.millis()));
-  return text;
 }
 
 void show_timeline(Screen& screen, const GpuTimeline& t) {
@@ -126,14 +85,35 @@ std::string link_note(const Summary& s) {
       u.included ? "counted in the timeline" : "left out; --include-unlinked counts them");
 }
 
-void show_notes(Screen& screen, const Summary& s, bool verbose) {
+}  // namespace
+
+std::string summary_headline(const Summary& s) {
+  std::string text;
+  const auto add = [&text](std::string_view part) {
+    if (part.empty()) return;
+    if (!text.empty()) text += " · ";
+    text += part;
+  };
+  add(screen_safe(s.gpu));
+  add(s.runtime);
+  if (s.rank) {
+    add(s.world_size ? fmt::format("rank {} of {}", *s.rank, *s.world_size)
+                     : fmt::format("rank {}", *s.rank));
+  }
+  add(fmt::format("{} events", with_thousands(s.events)));
+  add(fmt::format("{:.1f} ms", s.timeline.total.millis()));
+  return text;
+}
+
+std::vector<SummaryNote> summary_notes(const Summary& s, bool verbose) {
+  std::vector<SummaryNote> notes;
   const std::string skipped = fmt::format("{} {} skipped", with_thousands(s.skipped_events),
                                           s.skipped_events == 1 ? "event" : "events");
   if (s.unlinked.events == 0) {
-    screen.entry("Notes", link_note(s) + "; " + skipped);
+    notes.push_back({link_note(s) + "; " + skipped, false, s.skipped_events > 0});
   } else {
-    screen.entry("Notes", screen.warn(link_note(s)));
-    screen.entry("", skipped);
+    notes.push_back({link_note(s), true, true});
+    notes.push_back({skipped, false, s.skipped_events > 0});
   }
   for (const Diagnostic& d : s.diagnostics) {
     if (d.flaw == Flaw::kUnlinkedGpuEvent && !verbose) continue;  // said above
@@ -143,15 +123,14 @@ void show_notes(Screen& screen, const Summary& s, bool verbose) {
     if (d.count > 1) text += fmt::format(" ({})", with_thousands(d.count));
     if (verbose && !d.example.empty())
       text += fmt::format("; first: {}", shortened(screen_safe(d.example)));
-    screen.entry("", flaw.severity >= Severity::kDataLoss ? screen.warn(text) : text);
+    notes.push_back({std::move(text), flaw.severity >= Severity::kDataLoss, true});
   }
+  return notes;
 }
-
-}  // namespace
 
 std::string summary_text(const Summary& s, const TerminalStyle& style) {
   Screen screen(style);
-  screen.line(fmt::format("{}   {}", screen.bold(screen_safe(s.trace)), headline(s)));
+  screen.line(fmt::format("{}   {}", screen.bold(screen_safe(s.trace)), summary_headline(s)));
   show_timeline(screen, s.timeline);
   if (!s.steps.empty()) {
     screen.entry("Steps", s.steps.size() == 1 ? fmt::format("1   {}", screen_safe(s.steps.front()))
@@ -161,7 +140,11 @@ std::string summary_text(const Summary& s, const TerminalStyle& style) {
   }
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
   show_ops(screen, s, style.width);
-  show_notes(screen, s, style.verbose);
+  bool first = true;
+  for (const SummaryNote& note : summary_notes(s, style.verbose)) {
+    screen.entry(first ? "Notes" : "", note.is_warning ? screen.warn(note.text) : note.text);
+    first = false;
+  }
   if (!s.report.empty()) {
     screen.entry("Report", fmt::format("{}/  ({})", screen_safe(s.report),
                                        "perf_report_csvs/, perf_report.xlsx, summary.json"));

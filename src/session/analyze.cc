@@ -149,12 +149,17 @@ Status check_scope(const SheetInput& input, const std::string& path) {
 
 }  // namespace
 
+Result<Summary> summarize(const Trace& trace, const SheetInput& input) {
+  TRY(check_scope(input, trace.path));
+  return summarize_trace(trace, input);
+}
+
 Result<Analysis> analyze(const Trace& trace, const Scope& scope, size_t threads) {
   const SheetInput input(trace.store, trace.tree, scope);
-  TRY(check_scope(input, trace.path));
+  Summary summary = TRY(summarize(trace, input));
   const std::vector<Launcher> launchers = find_launchers(input);
   const MeasuredOps ops(input, launchers);
-  Analysis analysis{summarize_trace(trace, input), all_sheets(input, launchers, ops, threads)};
+  Analysis analysis{std::move(summary), all_sheets(input, launchers, ops, threads)};
   for (const Table& sheet : analysis.sheets) {
     if (sheet.name() == "ops_summary") analysis.summary.ops = summarize_ops(sheet);
   }

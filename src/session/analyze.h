@@ -13,6 +13,9 @@ struct Analysis {
   std::vector<Table> sheets;
 };
 
+// What a report says first, but for its ops. Fails where the trace has nothing of the scope.
+Result<Summary> summarize(const Trace& trace, const SheetInput& input);
+
 // One thread, or (0) as many as help.
 Result<Analysis> analyze(const Trace& trace, const Scope& scope, size_t threads = 0);
 

@@ -1,0 +1,85 @@
+#include "analyze/diff/op_groups.h"
+
+#include "analyze/diff/stable_name.h"
+#include "sheets/unified_ops.h"
+
+namespace fathom {
+namespace {
+
+constexpr std::string_view kCommunication = "communication", kNoLaunch = "no launch";
+
+struct OpKeyHash {
+  size_t operator()(const OpGroupKey& key) const {
+    uint64_t hash = 0;
+    for (uint32_t id : {key.path.annotations.index, key.path.modules.index, key.path.ops.index,
+                        key.name.index, key.dims.index, key.types.index}) {
+      hash = (hash ^ id) * 0x9e3779b97f4a7c15ull;
+    }
+    return hash ^ hash >> 32;
+  }
+};
+
+// Work that no unified op has: collectives, and what has no launch.
+std::vector<UnifiedOp> remaining_work(const SheetInput& input, const std::vector<UnifiedOp>& ops) {
+  const EventStore& store = input.store;
+  const CallTree& tree = input.tree;
+  std::vector<bool> seen(store.size());
+  for (const UnifiedOp& op : ops) {
+    for (EventId kernel : op.kernels) seen[kernel.index] = true;
+  }
+  std::vector<UnifiedOp> rest;
+  std::unordered_map<EventId, size_t> by_op;
+  for (EventId kernel : timeline_events(input)) {
+    if (seen[kernel.index]) continue;
+    const CallId launch = tree.launch(kernel);
+    if (!launch.valid()) {
+      rest.push_back({kernel, 0, std::string(store.name(kernel)), kNoLaunch, {kernel}, false});
+      continue;
+    }
+    const CallId op = enclosing_op(store, tree, launch);
+    const EventId event = tree.event(op.valid() ? op : launch);
+    const auto [found, is_new] = by_op.try_emplace(event, rest.size());
+    if (is_new) rest.push_back({event, 0, std::string(store.name(event)), kCommunication, {}, {}});
+    rest[found->second].kernels.push_back(kernel);
+  }
+  return rest;
+}
+
+}  // namespace
+
+GroupedOps group_ops(const SheetInput& input, NameTable& names) {
+  const EventStore& store = input.store;
+  std::vector<UnifiedOp> ops = find_unified_ops(input, find_launchers(input));
+  for (UnifiedOp& op : remaining_work(input, ops)) ops.push_back(std::move(op));
+  std::vector<EventId> events;
+  events.reserve(ops.size());
+  for (const UnifiedOp& op : ops) events.push_back(op.event);
+  CallPaths call_paths(input, names);
+  const std::vector<CallPath> paths = call_paths.find(events);
+
+  GroupedOps grouped;
+  std::unordered_map<OpGroupKey, size_t, OpKeyHash> index;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const UnifiedOp& op = ops[i];
+    const ArgsId id = store.args_id(op.event);
+    const Args args = id.valid() ? store.args(id) : Args{};
+    const OpGroupKey key{paths[i], names.intern(stable_op_name(op.name)),
+                         names.intern(store.text(args.dims)), names.intern(store.text(args.types))};
+    const auto [found, is_new] = index.try_emplace(key, grouped.groups.size());
+    if (is_new) grouped.groups.push_back({key, op.category, {}, {}});
+    OpGroup& group = grouped.groups[found->second];
+    CountedTime& category = grouped.categories[std::string(op.category)];
+    ++group.calls.count;
+    ++category.count;
+    for (EventId kernel : op.kernels) {
+      const Nanos time = store.duration(kernel);
+      CountedTime& same = group.kernels[call_paths.op_name(store.name_id(kernel))];
+      ++same.count;
+      for (Nanos* sum : {&same.time, &group.calls.time, &category.time, &grouped.work})
+        *sum += time;
+    }
+  }
+  return grouped;
+}
+
+}  // namespace fathom

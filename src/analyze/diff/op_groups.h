@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <unordered_map>
+
+#include "analyze/diff/call_paths.h"
+
+namespace fathom {
+
+// The calls of one op from one place with the same arguments. Ids are of the shared NameTable.
+struct OpGroupKey {
+  CallPath path;
+  StringId name, dims, types;
+
+  auto operator<=>(const OpGroupKey&) const = default;
+};
+
+struct CountedTime {
+  int64_t count = 0;
+  Nanos time;
+};
+
+struct OpGroup {
+  OpGroupKey key;
+  std::string_view category;
+  CountedTime calls;
+  std::unordered_map<StringId, CountedTime> kernels;
+};
+
+struct GroupedOps {
+  std::vector<OpGroup> groups;  // in the order of first sight
+  std::map<std::string, CountedTime, std::less<>> categories;
+  Nanos work;
+};
+
+// All GPU work of the timeline, once: ops as unified_perf_summary takes them, then communication by
+// the op that asked for it, then work without a launch where the scope counts it.
+GroupedOps group_ops(const SheetInput& input, NameTable& names);
+
+}  // namespace fathom

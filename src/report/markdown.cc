@@ -1,0 +1,154 @@
+#include "report/markdown.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/screen_text.h"
+
+namespace fathom {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_hex(char c) { return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f'); }
+
+// U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F and U+FEFF: unseen, or turning the text.
+size_t unseen_length(std::string_view text) {
+  if (text.size() < 3) return 0;
+  const auto second = static_cast<unsigned char>(text[1]),
+             third = static_cast<unsigned char>(text[2]);
+  const bool unseen = (text[0] == '\xe2' && second == 0x80 &&
+                       ((third >= 0x8b && third <= 0x8f) || (third >= 0xa8 && third <= 0xae))) ||
+                      (text[0] == '\xe2' && second == 0x81 && third >= 0xa0 && third <= 0xaf) ||
+                      (text[0] == '\xef' && second == 0xbb && third == 0xbf);
+  return unseen ? 3 : 0;
+}
+
+std::string visible(std::string_view text) {
+  const std::string safe = screen_safe(text);
+  std::string out;
+  for (size_t i = 0; i < safe.size();) {
+    const size_t unseen = unseen_length(std::string_view(safe).substr(i));
+    out += unseen > 0 ? '?' : safe[i];
+    i += unseen > 0 ? unseen : 1;
+  }
+  return out;
+}
+
+bool contains_ignoring_case(std::string_view text, std::string_view lower_case) {
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
+  return !std::ranges::search(text, lower_case, same).empty();
+}
+
+// GitHub links a commit's number, which may be cut to 7 digits.
+bool may_name_commit(std::string_view text) {
+  size_t run = 0;
+  for (const char c : text) {
+    run = is_hex(c) ? run + 1 : 0;
+    if (run >= 7) return true;
+  }
+  return false;
+}
+
+// "1." and "1)" begin a list.
+bool begins_list(std::string_view text) {
+  size_t digits = 0;
+  while (digits < text.size() && is_digit(text[digits])) ++digits;
+  return digits > 0 && digits < text.size() && (text[digits] == '.' || text[digits] == ')');
+}
+
+// Not a list of what is dangerous, which would have to be whole.
+bool is_harmless(std::string_view text) {
+  if (text.empty()) return true;
+  const auto plain = [](char c) {
+    return is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
+           std::string_view(" .,-()/%").find(c) != std::string_view::npos;
+  };
+  if (!std::ranges::all_of(text, plain)) return false;
+  const char first = text.front();
+  if (first == ' ' || first == '-' || text.back() == ' ' || begins_list(text)) return false;
+  return !contains_ignoring_case(text, "www.") && !contains_ignoring_case(text, "gh-") &&
+         !may_name_commit(text);
+}
+
+// Between runs of backticks longer than any inside. Text that begins or ends with one, or with a
+// space, is held off by spaces, which are not shown.
+std::string code_span(std::string_view text, bool in_cell) {
+  if (text.empty()) return {};
+  size_t run = 0, longest = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(longest + 1, '`');
+  const auto needs_gap = [](char c) { return c == '`' || c == ' '; };
+  const char* gap = needs_gap(text.front()) || needs_gap(text.back()) ? " " : "";
+  std::string out = fence + gap;
+  for (const char c : text) {
+    if (c == '|' && in_cell) out += '\\';
+    out += c;
+  }
+  return out + gap + fence;
+}
+
+std::string inert(std::string_view text, bool always_code, bool in_cell) {
+  std::string shown = visible(text);
+  return !always_code && is_harmless(shown) ? shown : code_span(shown, in_cell);
+}
+
+std::string number_text(const Column& column, size_t row, bool with_sign) {
+  const double value = column.number(row);
+  std::string text;
+  switch (column.unit()) {
+    case Unit::kCount:
+      text = with_thousands(static_cast<int64_t>(value));
+      break;
+    case Unit::kMillis:
+      text = fmt::format("{:.3f}", value);
+      break;
+    case Unit::kMicros:
+    case Unit::kPercent:
+      text = fmt::format("{:.1f}", value);
+      break;
+    default:
+      text = fmt::format("{:.6g}", value);
+  }
+  if (with_sign && value > 0) text.insert(0, 1, '+');
+  return text;
+}
+
+}  // namespace
+
+std::string md_text(std::string_view text) { return inert(text, false, false); }
+std::string md_code(std::string_view text) { return inert(text, true, false); }
+std::string md_cell(std::string_view text) { return inert(text, false, true); }
+std::string md_code_cell(std::string_view text) { return inert(text, true, true); }
+
+std::string md_table(const Table& table, const MarkdownTableStyle& style) {
+  const auto among = [](const std::vector<std::string_view>& names, const Column& column) {
+    return std::ranges::find(names, column.name()) != names.end();
+  };
+  std::string head, rule, rows;
+  for (const Column& column : table.columns()) {
+    head += "| " + md_cell(column.name()) + " ";
+    rule += column.is_text() ? "|---" : "|---:";
+  }
+  for (size_t row = 0; row < std::min(table.rows(), style.max_rows); ++row) {
+    for (const Column& column : table.columns()) {
+      std::string cell;
+      if (column.known(row) && !column.is_text()) {
+        cell = number_text(column, row, among(style.signed_columns, column));
+      } else if (column.known(row)) {
+        std::string text(column.text(row));
+        if (screen_width(text) > style.max_characters) text = fit_left(text, style.max_characters);
+        cell = inert(text, among(style.code_columns, column), true);
+      }
+      rows += "| " + cell + (cell.empty() ? "" : " ");
+    }
+    rows += "|\n";
+  }
+  return head + "|\n" + rule + "|\n" + rows;
+}
+
+}  // namespace fathom
