@@ -18,6 +18,7 @@ Status print_output(std::string_view text);
 
 // Each adds its subcommand with options, help and examples; the callback runs it and sets the code.
 void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_docs_commands(CLI::App& app, ExitCode& code);
 
 }  // namespace fathom

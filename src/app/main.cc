@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("Try:\n  fathom analyze examples/llama-h200.json.gz\n  fathom analyze --help");
   add_analyze_command(app, terminal, code);
+  add_replay_commands(app, terminal, code);
   add_docs_commands(app, code);
   try {
     app.parse(argc, argv);
