@@ -144,10 +144,11 @@ void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code
   CLI::Option* top =
       command->add_option("--top", a->options.top, "The N ops with most GPU time instead");
   top->check(CLI::Range(1, 1000000))->option_text("N")->excludes(op);
-  command->add_option("--cases", a->options.max_cases, "Argument sets of one op, at most")
+  command
+      ->add_option("--cases", a->options.max_cases,
+                   "Argument sets of one op, at most (default: 20)")
       ->check(CLI::Range(1, 1000000))
-      ->option_text("N")
-      ->capture_default_str();
+      ->option_text("N");
   command->add_option("-o,--out", a->out, "Where the packages go (default: TRACE.replay_packages)");
   command->add_flag("--json", a->json, "Print what was packed as JSON");
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");

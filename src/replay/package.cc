@@ -31,7 +31,8 @@ std::string_view place_name(ReplayTensor::Place place) {
   CHECK(false);
 }
 
-std::string python_integers(const std::vector<int64_t>& values) {
+// [2, 3], which is Python and JSON.
+std::string integer_list(const std::vector<int64_t>& values) {
   std::string list = "[";
   for (size_t i = 0; i < values.size(); ++i)
     list += (i > 0 ? ", " : "") + std::to_string(values[i]);
@@ -40,7 +41,7 @@ std::string python_integers(const std::vector<int64_t>& values) {
 
 std::string python_tensor(const ReplayTensor& tensor) {
   std::string text = fmt::format(R"({{"kind": "tensor", "dims": {}, "strides": {}, "dtype": {})",
-                                 python_integers(tensor.dims), python_integers(tensor.strides),
+                                 integer_list(tensor.dims), integer_list(tensor.strides),
                                  python_quoted(tensor.dtype));
   if (tensor.place != ReplayTensor::Place::kDevice)
     text += fmt::format(R"(, "place": "{}")", place_name(tensor.place));
@@ -82,10 +83,9 @@ std::string python_case(const ReplayCase& one) {
   return text + "        ],\n    },\n";
 }
 
+// On one line: a shape is read as a whole.
 void write_shape(JsonWriter& json, const std::vector<int64_t>& sizes) {
-  json.begin_array();
-  for (int64_t size : sizes) json.value(size);
-  json.end_array();
+  json.raw(integer_list(sizes));
 }
 
 // One of a shape's parts for each argument, nested as the trace nests them.
