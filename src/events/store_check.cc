@@ -52,7 +52,8 @@ bool detail_is_sound(const EventViews& c, EventKind kind, uint32_t detail) {
 
 bool are_sound(const EventViews& c, size_t text_count) {
   const RowOrNone text{text_count};
-  if (!equally_long(c) || !std::ranges::all_of(c.name, text) ||
+  const auto is_text = [text_count](StringId id) { return id.index < text_count; };
+  if (!equally_long(c) || !std::ranges::all_of(c.name, is_text) ||
       !std::ranges::all_of(c.args, RowOrNone{c.unique_args.size()})) {
     return false;
   }

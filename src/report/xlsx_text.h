@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "report/xlsx_zip.h"
+#include "report/zip_writer.h"
 
 namespace fathom {
 

@@ -44,10 +44,10 @@ DiffSide measure_side(const SheetInput& input, Nanos work) {
   return side;
 }
 
-std::optional<OpSide> sum_groups(const NameTable& names, const std::vector<OpGroup>& groups,
+std::optional<OpSide> sum_groups(const NameTable& names, const std::vector<PathGroup>& groups,
                                  const std::vector<size_t>& chosen) {
   if (chosen.empty()) return {};
-  const OpGroup& first = groups[chosen.front()];
+  const PathGroup& first = groups[chosen.front()];
   OpSide side{0,
               {},
               std::string(first.category),
@@ -80,7 +80,7 @@ class DiffMaker {
 
  private:
   OpChange change(const OpMatch& match) const {
-    const OpGroup& first =
+    const PathGroup& first =
         match.a.empty() ? b_.groups[match.b.front()] : a_.groups[match.a.front()];
     OpChange op;
     op.name = names_.text(first.key.name);

@@ -5,12 +5,12 @@ namespace {
 
 class Matcher {
  public:
-  Matcher(const std::vector<OpGroup>& a, const std::vector<OpGroup>& b)
+  Matcher(const std::vector<PathGroup>& a, const std::vector<PathGroup>& b)
       : a_(a), b_(b), taken_a_(a.size()), taken_b_(b.size()) {}
 
   void match_by(MatchedBy by) {
     // Ordered, so that the same traces always give the same rows.
-    std::map<OpGroupKey, OpMatch> alike;
+    std::map<PathGroupKey, OpMatch> alike;
     for (size_t i = 0; i < a_.size(); ++i) {
       if (!taken_a_[i]) alike[masked(a_[i].key, by)].a.push_back(i);
     }
@@ -40,7 +40,7 @@ class Matcher {
 
  private:
   // The key without what may differ.
-  static OpGroupKey masked(OpGroupKey key, MatchedBy by) {
+  static PathGroupKey masked(PathGroupKey key, MatchedBy by) {
     if (by == MatchedBy::kArguments) key.path = {};
     if (by == MatchedBy::kPath) key.dims = key.types = {};
     return key;
@@ -52,14 +52,14 @@ class Matcher {
     matches_.push_back(std::move(match));
   }
 
-  const std::vector<OpGroup>&a_, &b_;
+  const std::vector<PathGroup>&a_, &b_;
   std::vector<bool> taken_a_, taken_b_;
   std::vector<OpMatch> matches_;
 };
 
 }  // namespace
 
-std::vector<OpMatch> match_ops(const std::vector<OpGroup>& a, const std::vector<OpGroup>& b) {
+std::vector<OpMatch> match_ops(const std::vector<PathGroup>& a, const std::vector<PathGroup>& b) {
   Matcher matcher(a, b);
   for (MatchedBy by : {MatchedBy::kPathAndArguments, MatchedBy::kArguments, MatchedBy::kPath})
     matcher.match_by(by);

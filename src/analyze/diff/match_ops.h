@@ -1,7 +1,7 @@
 #pragma once
 
 #include "analyze/diff/diff.h"
-#include "analyze/diff/op_groups.h"
+#include "analyze/diff/path_groups.h"
 
 namespace fathom {
 
@@ -15,6 +15,6 @@ struct OpMatch {
 // arguments, wherever they are called from; then those alike in name and call path. Where as many
 // are left in A as in B they are paired in order; otherwise they make one match together, since
 // nothing tells which is which.
-std::vector<OpMatch> match_ops(const std::vector<OpGroup>& a, const std::vector<OpGroup>& b);
+std::vector<OpMatch> match_ops(const std::vector<PathGroup>& a, const std::vector<PathGroup>& b);
 
 }  // namespace fathom

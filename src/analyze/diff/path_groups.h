@@ -8,11 +8,11 @@
 namespace fathom {
 
 // The calls of one op from one place with the same arguments. Ids are of the shared NameTable.
-struct OpGroupKey {
+struct PathGroupKey {
   CallPath path;
   StringId name, dims, types;
 
-  auto operator<=>(const OpGroupKey&) const = default;
+  auto operator<=>(const PathGroupKey&) const = default;
 };
 
 struct CountedTime {
@@ -20,15 +20,15 @@ struct CountedTime {
   Nanos time;
 };
 
-struct OpGroup {
-  OpGroupKey key;
+struct PathGroup {
+  PathGroupKey key;
   std::string_view category;
   CountedTime calls;
   std::unordered_map<StringId, CountedTime> kernels;
 };
 
 struct GroupedOps {
-  std::vector<OpGroup> groups;  // in the order of first sight
+  std::vector<PathGroup> groups;  // in the order of first sight
   std::map<std::string, CountedTime, std::less<>> categories;
   Nanos work;
 };

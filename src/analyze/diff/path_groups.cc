@@ -1,4 +1,4 @@
-#include "analyze/diff/op_groups.h"
+#include "analyze/diff/path_groups.h"
 
 #include "analyze/diff/stable_name.h"
 #include "sheets/unified_ops.h"
@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kCommunication = "communication", kNoLaunch = "no launch";
 
 struct OpKeyHash {
-  size_t operator()(const OpGroupKey& key) const {
+  size_t operator()(const PathGroupKey& key) const {
     uint64_t hash = 0;
     for (uint32_t id : {key.path.annotations.index, key.path.modules.index, key.path.ops.index,
                         key.name.index, key.dims.index, key.types.index}) {
@@ -33,13 +33,14 @@ std::vector<UnifiedOp> remaining_work(const SheetInput& input, const std::vector
     if (seen[kernel.index]) continue;
     const CallId launch = tree.launch(kernel);
     if (!launch.valid()) {
-      rest.push_back({kernel, 0, std::string(store.name(kernel)), kNoLaunch, {kernel}, false});
+      rest.push_back({kernel, 0, std::string(store.name(kernel)), kNoLaunch, {kernel}, false, {}});
       continue;
     }
     const CallId op = enclosing_op(store, tree, launch);
     const EventId event = tree.event(op.valid() ? op : launch);
     const auto [found, is_new] = by_op.try_emplace(event, rest.size());
-    if (is_new) rest.push_back({event, 0, std::string(store.name(event)), kCommunication, {}, {}});
+    if (is_new)
+      rest.push_back({event, 0, std::string(store.name(event)), kCommunication, {}, false, {}});
     rest[found->second].kernels.push_back(kernel);
   }
   return rest;
@@ -58,16 +59,17 @@ GroupedOps group_ops(const SheetInput& input, NameTable& names) {
   const std::vector<CallPath> paths = call_paths.find(events);
 
   GroupedOps grouped;
-  std::unordered_map<OpGroupKey, size_t, OpKeyHash> index;
+  std::unordered_map<PathGroupKey, size_t, OpKeyHash> index;
   for (size_t i = 0; i < ops.size(); ++i) {
     const UnifiedOp& op = ops[i];
     const ArgsId id = store.args_id(op.event);
     const Args args = id.valid() ? store.args(id) : Args{};
-    const OpGroupKey key{paths[i], names.intern(stable_op_name(op.name)),
-                         names.intern(store.text(args.dims)), names.intern(store.text(args.types))};
+    const PathGroupKey key{paths[i], names.intern(stable_op_name(op.name)),
+                           names.intern(store.text(args.dims)),
+                           names.intern(store.text(args.types))};
     const auto [found, is_new] = index.try_emplace(key, grouped.groups.size());
     if (is_new) grouped.groups.push_back({key, op.category, {}, {}});
-    OpGroup& group = grouped.groups[found->second];
+    PathGroup& group = grouped.groups[found->second];
     CountedTime& category = grouped.categories[std::string(op.category)];
     ++group.calls.count;
     ++category.count;

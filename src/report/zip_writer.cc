@@ -1,4 +1,4 @@
-#include "report/xlsx_zip.h"
+#include "report/zip_writer.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -145,7 +145,7 @@ Status ZipWriter::end() {
   const Part& part = parts_.back();
   // The older ZIP format holds no more, and not every spreadsheet program reads the newer one.
   if (part.size > kMaxSize || written_ > kMaxSize || parts_.size() > kMaxParts) {
-    return Error{fmt::format("cannot write {}: more than 4 GB; the CSV files hold everything",
+    return Error{fmt::format("cannot write {}: more than 4 GB, which a ZIP file cannot hold",
                              file_.string())};
   }
   std::string sizes;

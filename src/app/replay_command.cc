@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/commands.h"
+#include "base/json_writer.h"
+#include "report/screen_text.h"
+#include "session/analyze.h"
+#include "session/replay.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kExamples = R"(Examples:
+  fathom replay pack trace.json.gz --op aten::mm
+  fathom replay pack trace.json.gz --op 'aten::*norm*' --op aten::mm --out packages
+  fathom replay pack trace.json.gz --top 5         the five ops with most GPU time
+
+  unzip trace.replay_packages/aten_mm_replay_package.zip -d mm
+  python3 mm/replay.py                             recorded against replayed kernel time
+
+Each package holds replay.py, metadata.json and README.md, and needs PyTorch and a GPU to run, not
+the trace and not Fathom. The trace must have shapes: record it with record_shapes=True.)";
+
+struct PackArguments {
+  std::string trace, out;
+  PackOptions options;
+  bool json = false, quiet = false;
+};
+
+double percent(Nanos part, Nanos whole) { return ratio(part, whole) * 100; }
+
+std::string pack_text(const PackResult& result) {
+  std::string text;
+  for (const PackedOp& op : result.packed) {
+    const size_t all = op.cases + op.left_out;
+    std::string cases =
+        op.left_out > 0 ? fmt::format("{} of {}", op.cases, all) : fmt::format("{}", op.cases);
+    text += fmt::format("{} {:>9} argument set{} {:>9.2f} ms {:>5.1f} %   {}\n",
+                        fit_left(screen_safe(op.op), 40), cases, all == 1 ? " " : "s",
+                        op.time.millis(), percent(op.time, result.whole), op.file);
+    if (op.left_out > 0) {
+      text += fmt::format("    {} with {:.1f} % of the op's time left out\n", op.left_out,
+                          percent(op.left_out_time, op.time));
+    }
+    if (op.refused_time > Nanos{}) {
+      text += fmt::format("    {:.1f} % of the op's time cannot be replayed; see its README.md\n",
+                          percent(op.refused_time, op.time));
+    }
+  }
+  if (!result.packed.empty())
+    text += fmt::format("Packages in {}/\n", screen_safe(result.directory.string()));
+  return text;
+}
+
+std::string pack_json(const PackResult& result) {
+  JsonWriter json(true);
+  json.begin_object();
+  json.key("trace").value(result.trace);
+  json.key("gpu");
+  result.gpu.empty() ? json.null() : json.value(result.gpu);
+  json.key("directory").value(result.directory.string());
+  json.key("gpu_time_us").value(result.whole.micros());
+  json.key("packages").begin_array();
+  for (const PackedOp& op : result.packed) {
+    json.begin_object();
+    json.key("op").value(op.op);
+    json.key("file").value(op.file);
+    json.key("calls").value(static_cast<int64_t>(op.calls));
+    json.key("cases").value(static_cast<int64_t>(op.cases));
+    json.key("cases_left_out").value(static_cast<int64_t>(op.left_out));
+    json.key("gpu_time_us").value(op.time.micros());
+    json.key("left_out_us").value(op.left_out_time.micros());
+    json.key("cannot_be_replayed_us").value(op.refused_time.micros());
+    json.end_object();
+  }
+  json.end_array();
+  json.key("not_packed").begin_array();
+  for (const UnpackedOp& op : result.unpacked) {
+    json.begin_object();
+    json.key("op").value(op.op);
+    json.key("why").value(op.why);
+    json.key("gpu_time_us").value(op.time.micros());
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return json.take() + "\n";
+}
+
+Result<PackResult> pack(const PackArguments& arguments, const Terminal& terminal) {
+  ProgressLine line("reading " + screen_safe(arguments.trace),
+                    terminal.error_is_terminal && !arguments.quiet);
+  OpenOptions options;
+  options.cache = cache_beside(default_report_directory(arguments.trace));
+  options.progress = [&line](double fraction) { line.update(fraction); };
+  const Trace trace = TRY(open_trace(arguments.trace, options));
+  const fs::path directory =
+      arguments.out.empty() ? default_package_directory(arguments.trace) : fs::path(arguments.out);
+  return pack_replays(trace, arguments.options, directory);
+}
+
+ExitCode run_pack(const PackArguments& arguments, const Terminal& terminal) {
+  const Result<PackResult> result = pack(arguments, terminal);
+  if (!result.ok()) {
+    complain(result.error().message);
+    return ExitCode::kFailed;
+  }
+  bool failed = result.value().packed.empty();
+  for (const UnpackedOp& op : result.value().unpacked) {
+    // An op that a pattern or its time brought in is a note, but for the last word.
+    if (op.by_name || !arguments.quiet) complain(op.why);
+    failed = failed || op.by_name;
+  }
+  Status shown = Nothing{};
+  if (arguments.json) {
+    shown = print_output(pack_json(result.value()));
+  } else if (!arguments.quiet) {
+    shown = print_output(pack_text(result.value()));
+  }
+  if (!shown.ok()) complain(shown.error().message);
+  return failed || !shown.ok() ? ExitCode::kFailed : ExitCode::kOk;
+}
+
+}  // namespace
+
+void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code) {
+  CLI::App* replay = app.add_subcommand("replay", "Run a trace's ops again, one at a time");
+  replay->require_subcommand(1);
+  replay->footer("Try:\n  fathom replay pack trace.json.gz --op aten::mm");
+  CLI::App* command =
+      replay->add_subcommand("pack", "An op of a trace → a script that reproduces it");
+  command->footer(kExamples);
+  auto a = std::make_shared<PackArguments>();
+  command
+      ->add_option("TRACE", a->trace,
+                   "Trace file (.json, .json.gz, .json.zst), or - for standard input")
+      ->required();
+  CLI::Option* op = command->add_option("--op", a->options.ops,
+                                        "An op to pack, by name; * and ? match any; repeatable");
+  op->option_text("NAME")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  CLI::Option* top =
+      command->add_option("--top", a->options.top, "The N ops with most GPU time instead");
+  top->check(CLI::Range(1, 1000000))->option_text("N")->excludes(op);
+  command
+      ->add_option("--cases", a->options.max_cases,
+                   "Argument sets of one op, at most (default: 20)")
+      ->check(CLI::Range(1, 1000000))
+      ->option_text("N");
+  command->add_option("-o,--out", a->out, "Where the packages go (default: TRACE.replay_packages)");
+  command->add_flag("--json", a->json, "Print what was packed as JSON");
+  command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
+  command->callback([a, &terminal, &code] {
+    if (a->options.ops.empty() && a->options.top == 0) {
+      complain("which ops? Name them with --op, or take those with most GPU time with --top N");
+      code = ExitCode::kUsage;
+      return;
+    }
+    code = run_pack(*a, terminal);
+  });
+}
+
+}  // namespace fathom

@@ -1,0 +1,46 @@
+#include "base/closest_names.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace fathom {
+namespace {
+
+constexpr size_t kLongest = 200;  // of what is compared: names of a trace may be of any length
+
+size_t changes_between(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string> closest_names(std::string_view name, std::span<const std::string> names,
+                                       size_t count) {
+  name = name.substr(0, kLongest);
+  std::vector<std::tuple<bool, size_t, size_t>> ranked;  // lacks it, changes, place
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string_view other = std::string_view(names[i]).substr(0, kLongest);
+    const bool contains = !name.empty() && other.find(name) != std::string_view::npos;
+    const size_t changes = changes_between(name, other);
+    if (contains || changes <= std::max<size_t>(name.size() / 2, 2))
+      ranked.emplace_back(!contains, changes, i);
+  }
+  std::ranges::sort(ranked);
+  if (ranked.size() > count) ranked.resize(count);
+  std::vector<std::string> closest;
+  for (const auto& [lacks, changes, place] : ranked) closest.push_back(names[place]);
+  return closest;
+}
+
+}  // namespace fathom

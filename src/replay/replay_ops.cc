@@ -1,0 +1,152 @@
+#include "replay/replay_ops.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "base/check.h"
+#include "replay/python_text.h"
+#include "replay/replay_arguments.h"
+#include "sheets/launchers.h"
+#include "sheets/unified_ops.h"
+
+namespace fathom {
+namespace {
+
+using Reason = ReplayRefusal::Reason;
+
+// Calls that are one case: the same operator with the same arguments, copied the same way.
+struct Calls {
+  EventId first;  // the operator's event
+  std::vector<std::string_view> kernels;
+  std::vector<Nanos> times;
+};
+using CallsKey = std::tuple<StringId, ArgsId, std::string>;  // name, arguments, copy directions
+
+struct CallsKeyLess {
+  bool operator()(const CallsKey& a, const CallsKey& b) const {
+    const auto plain = [](const CallsKey& key) {
+      return std::tuple(std::get<0>(key).index, std::get<1>(key).index, std::get<2>(key));
+    };
+    return plain(a) < plain(b);
+  }
+};
+
+struct Collected {
+  ReplayOp op;
+  std::map<CallsKey, Calls, CallsKeyLess> calls;
+};
+
+std::vector<std::string_view> kernel_names(const EventStore& store, std::vector<EventId> kernels) {
+  std::ranges::sort(kernels, [&store](EventId a, EventId b) {
+    return std::tuple(store.start(a), a) < std::tuple(store.start(b), b);
+  });
+  std::vector<std::string_view> names;
+  for (EventId kernel : kernels) names.push_back(store.name(kernel));
+  return names;
+}
+
+// The event of the operator that does the op's work: its own, or that of the outermost operator
+// below it that launched all of it. Invalid where there is none.
+EventId operator_event(const SheetInput& input, const UnifiedOp& op) {
+  const EventStore& store = input.store;
+  // A synthetic op's kernel is but one of those of the event that it stands under.
+  if (op.uid >= store.entries()) return {};
+  if (is_operator_name(op.name)) return op.event;
+  const CallId call = input.tree.call(op.event);
+  if (!call.valid()) return {};
+  for (CallId c(call.index + 1); c < input.tree.subtree_end(call); ++c.index) {
+    const EventId event = input.tree.event(c);
+    if (store.kind(event) != EventKind::kCpuOp || !is_operator_name(store.name(event))) continue;
+    const std::span<const EventId> launched = input.tree.launched_in_subtree(c);
+    if (launched.size() < op.kernels.size()) continue;
+    if (input.selection.among(launched).size() == op.kernels.size()) return event;
+  }
+  return {};
+}
+
+void refuse(ReplayOp& op, Reason reason, size_t calls, Nanos time) {
+  auto found = std::ranges::find(op.refusals, reason, &ReplayRefusal::reason);
+  if (found == op.refusals.end()) found = op.refusals.insert(found, ReplayRefusal{reason, 0, {}});
+  found->calls += calls;
+  found->time += time;
+}
+
+std::vector<Collected> collect(const SheetInput& input) {
+  std::vector<Collected> all;
+  std::unordered_map<std::string, size_t> index;
+  for (const UnifiedOp& op : find_unified_ops(input, find_launchers(input))) {
+    const auto [found, is_new] = index.try_emplace(op.name, all.size());
+    if (is_new) all.emplace_back().op.name = op.name;
+    Collected& collected = all[found->second];
+    const Nanos time = busy_time(input.store, op.kernels);
+    ++collected.op.calls;
+    collected.op.time += time;
+    const EventId event = operator_event(input, op);
+    if (!event.valid()) {
+      refuse(collected.op, Reason::kNoOperator, 1, time);
+      continue;
+    }
+    std::vector<std::string_view> kernels = kernel_names(input.store, op.kernels);
+    Calls& calls = collected.calls[{input.store.name_id(event), input.store.args_id(event),
+                                    copy_directions(kernels)}];
+    if (calls.times.empty()) {
+      calls.first = event;
+      calls.kernels = std::move(kernels);
+    }
+    calls.times.push_back(time);
+  }
+  return all;
+}
+
+void add_case(const EventStore& store, Calls calls, ReplayOp& op) {
+  const TimeStatistics time = summarize(std::move(calls.times));
+  std::optional<OpArgs> recorded = read_op_args(store, store.args_id(calls.first));
+  if (!recorded) return refuse(op, Reason::kNoShapes, time.count, time.sum);
+  const std::string_view name = store.name(calls.first);
+  auto arguments = replay_arguments(name, *recorded, calls.kernels);
+  if (const auto* reason = std::get_if<Reason>(&arguments))
+    return refuse(op, *reason, time.count, time.sum);
+  ReplayArguments& made = std::get<ReplayArguments>(arguments);
+  op.cases.push_back({std::string(name), std::move(made.all), std::move(*recorded),
+                      made.list_type_known,
+                      std::vector<std::string>(calls.kernels.begin(), calls.kernels.end()), time});
+}
+
+}  // namespace
+
+ReplayOps find_replay_ops(const SheetInput& input) {
+  ReplayOps all;
+  for (Collected& collected : collect(input)) {
+    // By their first event, so that cases with equal times keep the trace's order.
+    std::vector<Calls> in_order;
+    for (auto& [key, calls] : collected.calls) in_order.push_back(std::move(calls));
+    std::ranges::sort(in_order, {}, &Calls::first);
+    for (Calls& calls : in_order) add_case(input.store, std::move(calls), collected.op);
+    std::ranges::stable_sort(collected.op.cases, [](const ReplayCase& a, const ReplayCase& b) {
+      return a.time.sum > b.time.sum;
+    });
+    all.whole += collected.op.time;
+    all.ops.push_back(std::move(collected.op));
+  }
+  std::ranges::stable_sort(all.ops,
+                           [](const ReplayOp& a, const ReplayOp& b) { return a.time > b.time; });
+  return all;
+}
+
+std::string_view describe(Reason reason) {
+  switch (reason) {
+    case Reason::kNoOperator:
+      return "is no operator that PyTorch could be asked to run";
+    case Reason::kNoShapes:
+      return "has no shapes";
+    case Reason::kListLeftOut:
+      return "has lists of more than 30 tensors, whose shapes PyTorch does not record";
+    case Reason::kBadShape:
+      return "has tensors whose size, strides or type make no sense";
+  }
+  CHECK(false);
+}
+
+}  // namespace fathom

@@ -1,0 +1,29 @@
+#include "base/closest_names.h"
+
+#include <gtest/gtest.h>
+
+namespace fathom {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const Names kOps = {"aten::mm", "aten::addmm", "aten::copy_", "aten::convolution"};
+
+TEST(ClosestNames, MisspeltAndShortened) {
+  EXPECT_EQ(closest_names("aten::nm", kOps, 1), Names{"aten::mm"});
+  EXPECT_EQ(closest_names("copy", kOps, 3), Names{"aten::copy_"});
+  EXPECT_EQ(closest_names("mm", kOps, 3), (Names{"aten::mm", "aten::addmm"}));
+}
+
+TEST(ClosestNames, NoneOfThem) {
+  EXPECT_EQ(closest_names("xyzzy", kOps, 3), Names{});
+  EXPECT_EQ(closest_names("aten::mm", {}, 3), Names{});
+}
+
+TEST(ClosestNames, LongNamesAreCutBeforeTheyAreCompared) {
+  const Names names = {std::string(1 << 20, 'a'), "b"};
+  EXPECT_EQ(closest_names(std::string(1 << 20, 'a') + "x", names, 3), Names{names[0]});
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,306 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "replay/package.h"
+#include "session/replay.h"
+#include "test_files.h"
+#include "unit/small_trace.h"
+
+namespace fathom {
+namespace {
+
+using test::cpu_op;
+using test::kernel;
+using test::launch_call;
+using test::run_command;
+using Reason = ReplayRefusal::Reason;
+
+constexpr const char* kMatrices = R"("Input Dims":[[2,3],[3,4]],"Input type":["float","float"],)"
+                                  R"("Input Strides":[[3,1],[1,3]],"Concrete Inputs":["",""])";
+
+// One op after the other, each with a kernel of so many microseconds.
+class Calls {
+ public:
+  Calls& add(const std::string& op, const std::string& args, int64_t duration,
+             const std::string& kernel_name = "gemm") {
+    const int64_t at = 100 * ++count_;
+    // The name and the kernel's are the inside of JSON strings.
+    events_.push_back(cpu_op(op, at, 50, args));
+    events_.push_back(launch_call(at + 10, 5, count_));
+    events_.push_back(kernel(kernel_name, at + 20, duration, count_));
+    return *this;
+  }
+  Trace open() const { return test::open_events(events_); }
+  ReplayOps ops() const {
+    const Trace trace = open();
+    const Scope everything;
+    return find_replay_ops(SheetInput(trace.store, trace.tree, everything));
+  }
+  const std::vector<std::string>& events() const { return events_; }
+
+ private:
+  std::vector<std::string> events_;
+  int64_t count_ = 0;
+};
+
+std::string literals(const ReplayOps& all, size_t max_cases = 20) {
+  return replay_literals(all.ops.front(), {"trace.json", "Test GPU"}, max_cases);
+}
+
+bool has_python() { return run_command("command -v python3", "/").exit_code == 0; }
+
+TEST(ReplayOps, CallsWithTheSameArgumentsAreOneCase) {
+  const ReplayOps all =
+      Calls()
+          .add("aten::mm", kMatrices, 10)
+          .add("aten::mm", R"("Input Dims":[[5,5],[5,5]],"Input type":["float","float"])", 7)
+          .add("aten::mm", kMatrices, 20)
+          .ops();
+  ASSERT_EQ(all.ops.size(), 1u);
+  const ReplayOp& op = all.ops.front();
+  EXPECT_EQ(op.calls, 3u);
+  EXPECT_EQ(all.whole, test::micros(37));
+  ASSERT_EQ(op.cases.size(), 2u);
+  EXPECT_EQ(op.cases[0].time.count, 2u) << "most time first";
+  EXPECT_EQ(op.cases[0].time.max, test::micros(20));
+  EXPECT_EQ(op.cases[1].arguments[0].tensors[0].strides, (std::vector<int64_t>{5, 1}))
+      << "contiguous where the trace has no strides";
+  EXPECT_EQ(op.cases[0].kernels, std::vector<std::string>{"gemm"});
+}
+
+TEST(ReplayOps, CopiesToTheGpuAndFromItAreTwoCases) {
+  constexpr const char* kCopy =
+      R"("Input Dims":[[8],[8],[]],"Input type":["float","float","Scalar"],)"
+      R"("Input Strides":[[1],[1],[]],"Concrete Inputs":["","","True"])";
+  const ReplayOps all = Calls()
+                            .add("aten::copy_", kCopy, 10, "Memcpy DtoH (Device -> Pinned)")
+                            .add("aten::copy_", kCopy, 5, "Memcpy HtoD (Pageable -> Device)")
+                            .ops();
+  ASSERT_EQ(all.ops.front().cases.size(), 2u);
+  const auto& from_gpu = all.ops.front().cases[0].arguments;
+  const auto& to_gpu = all.ops.front().cases[1].arguments;
+  EXPECT_EQ(from_gpu[0].tensors[0].place, ReplayTensor::Place::kPinned);
+  EXPECT_EQ(from_gpu[1].tensors[0].place, ReplayTensor::Place::kDevice);
+  EXPECT_EQ(to_gpu[0].tensors[0].place, ReplayTensor::Place::kDevice);
+  EXPECT_EQ(to_gpu[1].tensors[0].place, ReplayTensor::Place::kPageable);
+  EXPECT_EQ(to_gpu[2].value, "True");
+}
+
+TEST(ReplayOps, ListsTakeTheirTypeFromTheKernel) {
+  constexpr const char* kLists =
+      R"("Input Dims":[[[2,3],[2,4]],[],[]],"Input type":["TensorList","TensorList","Scalar"],)"
+      R"("Input Strides":[[[3,1],[4,1]],[],[]],"Concrete Inputs":["","","1"])";
+  const ReplayOps all = Calls().add("aten::cat", kLists, 10, "Cat<OpaqueType<2u>>").ops();
+  const ReplayCase& one = all.ops.front().cases.at(0);
+  ASSERT_EQ(one.arguments[0].tensors.size(), 2u);
+  EXPECT_EQ(one.arguments[0].tensors[1].dtype, "bfloat16");
+  EXPECT_TRUE(one.list_type_known);
+  EXPECT_EQ(one.arguments[1].kind, ReplayArgument::Kind::kTensors) << "an empty list";
+  EXPECT_FALSE(
+      Calls().add("aten::cat", kLists, 10, "cat").ops().ops.front().cases.at(0).list_type_known);
+}
+
+TEST(ReplayOps, WhatCannotBeMadeAgainIsRefusedWithItsTime) {
+  const auto reason = [](const std::string& op, const std::string& args) {
+    const ReplayOps all = Calls().add(op, args, 10).ops();
+    EXPECT_TRUE(all.ops.front().cases.empty()) << op << args;
+    EXPECT_EQ(all.ops.front().refusals.at(0).time, test::micros(10));
+    return all.ops.front().refusals.at(0).reason;
+  };
+  EXPECT_EQ(reason("aten::mm", ""), Reason::kNoShapes);
+  EXPECT_EQ(reason("SomeBackward0", kMatrices), Reason::kNoOperator);
+  EXPECT_EQ(
+      reason("aten::_foreach_add_", R"("Input Dims":[[],[]],"Input type":["TensorList","Scalar"])"),
+      Reason::kListLeftOut);
+  EXPECT_EQ(reason("aten::neg", R"("Input Dims":[[2]],"Input type":["NoSuchType"])"),
+            Reason::kBadShape);
+  EXPECT_EQ(
+      reason("aten::neg", R"("Input Dims":[[2]],"Input type":["float"],"Input Strides":[[-1]])"),
+      Reason::kBadShape);
+  EXPECT_EQ(reason("aten::neg", R"("Input Dims":[[4611686018427387904,8]],"Input type":["float"])"),
+            Reason::kBadShape);
+}
+
+// An autograd node is no operator; the one below it that did the work is.
+TEST(ReplayOps, ANodeStandsForTheOperatorBelow) {
+  Result<Trace> trace = open_trace((test::source_dir() / "examples/train-h200.json.gz").string());
+  ASSERT_TRUE(trace.ok());
+  const Scope everything;
+  const ReplayOps all =
+      find_replay_ops(SheetInput(trace.value().store, trace.value().tree, everything));
+  const auto node =
+      std::ranges::find(all.ops, "ScaledDotProductCudnnAttentionBackward0", &ReplayOp::name);
+  ASSERT_NE(node, all.ops.end());
+  ASSERT_EQ(node->cases.size(), 1u);
+  EXPECT_EQ(node->cases[0].call, "aten::_scaled_dot_product_cudnn_attention_backward");
+  EXPECT_EQ(node->cases[0].arguments.size(), 16u) << "the operator's, not the node's one";
+  EXPECT_EQ(node->cases[0].time.count, 12u);
+}
+
+TEST(ReplayPackage, LeavesOutTheCasesWithLeastTime) {
+  Calls calls;
+  for (int size = 1; size <= 5; ++size) {
+    calls.add("aten::neg",
+              R"("Input Dims":[[)" + std::to_string(size) + R"(]],"Input type":["float"])",
+              10 * size);
+  }
+  const ReplayOps all = calls.ops();
+  const ReplayPackage package = make_replay_package(all.ops.front(), {"t", ""}, 3);
+  EXPECT_EQ(package.cases, 3u);
+  EXPECT_EQ(package.left_out, 2u);
+  EXPECT_EQ(package.left_out_time, test::micros(30));
+  EXPECT_NE(literals(all, 3).find(R"(LEFT_OUT = {"cases": 2, "share": 0.2})"), std::string::npos);
+  EXPECT_EQ(literals(all, 3).find(R"("dims": [1])"), std::string::npos);
+  EXPECT_NE(literals(all, 5).find(R"("dims": [1])"), std::string::npos);
+  EXPECT_NE(package.files[2].content.find("2 more with 20.0 %"), std::string::npos);
+}
+
+// What a trace could try in every place where its text reaches a file of the package.
+const std::string kHostile[] = {
+    R"(\"\"\"; import os; os.system('touch owned'); x = \"\"\")",
+    R"('; __import__('os').system('touch owned') #)",
+    R"(\n# END: generated from the trace\nimport os; os.system('touch owned')\n)",
+    R"(\\)",
+    R"(\\\"]; raise SystemExit(7) #)",
+    R"(\u0000\u0007\u2028\u202e\ud83d\ude00{{OP}}@CASES@)",
+    R"({0}{} %s %d \\N{BULLET} \\x41)",
+};
+
+TEST(ReplayPackage, HostileTextStaysText) {
+  if (!has_python()) GTEST_SKIP() << "no python3 here";
+  const test::TemporaryDirectory directory;
+  int number = 0;
+  for (const std::string& text : kHostile) {
+    const std::string args = R"("Input Dims":[[2],[],[]],"Input type":["float","Scalar",")" + text +
+                             R"("],"Input Strides":[[1],[],[]],"Concrete Inputs":["",")" + text +
+                             R"(",")" + text + R"("])";
+    // As an argument and a kernel's name; as the op's name it is refused, below.
+    const ReplayOps all = Calls().add("aten::neg", args, 10, text).ops();
+    ReplayOp op = all.ops.front();
+    ASSERT_EQ(op.cases.size(), 1u) << text;
+    op.name = op.cases[0].kernels[0];
+    const ReplaySource source{op.name, op.name};
+    const ReplayPackage package = make_replay_package(op, source, 20);
+    const std::filesystem::path place = directory.path() / std::to_string(++number);
+    for (const PackageFile& file : package.files) test::write_file(place / file.name, file.content);
+    test::write_file(place / "literals.py", replay_literals(op, source, 20));
+    // Compiled, then only read: every statement of the generated part assigns a literal, and the
+    // texts in it are those of metadata.json.
+    test::write_file(place / "check.py", R"(
+import ast, json, py_compile
+py_compile.compile("replay.py", doraise=True)
+found = {}
+for statement in ast.parse(open("literals.py").read()).body:
+    assert isinstance(statement, ast.Assign), ast.dump(statement)
+    found[statement.targets[0].id] = ast.literal_eval(statement.value)
+assert sorted(found) == ["CASES", "GPU", "LEFT_OUT", "OP", "TRACE"], found
+whole = open("replay.py").read()
+assert whole.count(open("literals.py").read()) == 1
+metadata = json.load(open("metadata.json"))
+assert found["OP"] == metadata["op"] == found["TRACE"] == metadata["trace"]
+case = found["CASES"][0]
+assert case["kernels"] == metadata["cases"][0]["kernels"], case
+assert case["args"][1]["value"] == metadata["cases"][0]["concrete_inputs"][1], case
+assert "END: generated" not in whole.split("# END: generated from the trace\n", 1)[1]
+)");
+    const test::CommandResult checked = run_command("python3 check.py", place);
+    EXPECT_EQ(checked.exit_code, 0) << text << "\n" << checked.errors;
+    const test::CommandResult help = run_command("python3 replay.py --help", place);
+    EXPECT_EQ(help.exit_code, 0) << help.errors;
+    EXPECT_EQ(help.output.find('\x07'), std::string::npos) << "a control character";
+    EXPECT_FALSE(std::filesystem::exists(place / "owned")) << text;
+  }
+}
+
+TEST(ReplayPackage, AnOpWithAHostileNameIsRefused) {
+  for (const std::string& text : kHostile) {
+    const ReplayOps all = Calls().add("aten::" + text, kMatrices, 10).ops();
+    EXPECT_TRUE(all.ops.front().cases.empty()) << text;
+  }
+}
+
+TEST(ReplayPackage, TheTemplateIsAProgramOfItsOwn) {
+  if (!has_python()) GTEST_SKIP() << "no python3 here";
+  const std::string script = (test::source_dir() / "data/replay/replay.py").string();
+  const test::CommandResult result =
+      run_command("python3 -c \"import ast; ast.parse(open('" + script + "').read())\"", "/");
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+}
+
+TEST(ReplayPackage, EvaluatesNothing) {
+  const ReplayPackage package = make_replay_package(
+      Calls().add("aten::mm", kMatrices, 10).ops().ops.front(), {"trace.json", "GPU"}, 20);
+  for (const char* word : {"eval(", "exec(", "compile(", "__import__", "pickle"}) {
+    EXPECT_EQ(package.files[0].content.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(ReplayPackage, ArchivesAreWholeAndTheSameEveryTime) {
+  const test::TemporaryDirectory directory;
+  const Trace trace = Calls().add("aten::mm", kMatrices, 10).open();
+  for (const char* place : {"one", "two"}) {
+    const Result<PackResult> packed =
+        pack_replays(trace, {{"aten::mm"}, 0, 20}, directory.path() / place);
+    ASSERT_TRUE(packed.ok()) << packed.error().message;
+    EXPECT_EQ(packed.value().packed.at(0).file, "aten_mm_replay_package.zip");
+  }
+  const std::string archive = "aten_mm_replay_package.zip";
+  EXPECT_EQ(test::read_file(directory.path() / "one" / archive),
+            test::read_file(directory.path() / "two" / archive));
+  EXPECT_EQ(run_command("ls one", directory.path()).output, archive + "\n")
+      << "no temporary file remains";
+  if (!has_python()) GTEST_SKIP() << "no python3 here";
+  const test::CommandResult tested =
+      run_command("python3 -m zipfile -t one/" + archive + " && python3 -m zipfile -l one/" +
+                      archive + " | cut -d' ' -f1",
+                  directory.path());
+  EXPECT_EQ(tested.exit_code, 0) << tested.errors;
+  for (const char* name : {"replay.py", "metadata.json", "README.md", "1980"}) {
+    EXPECT_NE(
+        run_command("python3 -m zipfile -l one/" + archive, directory.path()).output.find(name),
+        std::string::npos)
+        << name;
+  }
+}
+
+TEST(ReplayPackage, NamesThatBecomeTheSameFileAreNumbered) {
+  const test::TemporaryDirectory directory;
+  const Trace trace = Calls().add("a::b_c", kMatrices, 20).add("a_b::c", kMatrices, 10).open();
+  const Result<PackResult> packed = pack_replays(trace, {{"a*"}, 0, 20}, directory.path());
+  ASSERT_TRUE(packed.ok());
+  ASSERT_EQ(packed.value().packed.size(), 2u);
+  EXPECT_EQ(packed.value().packed[0].file, "a_b_c_replay_package.zip");
+  EXPECT_EQ(packed.value().packed[1].file, "a_b_c-2_replay_package.zip");
+}
+
+TEST(ReplayPackage, OfEveryExampleTrace) {
+  if (!has_python()) GTEST_SKIP() << "no python3 here";
+  const test::TemporaryDirectory directory;
+  for (const std::filesystem::path& path : test::example_traces()) {
+    Result<Trace> trace = open_trace(path.string());
+    ASSERT_TRUE(trace.ok());
+    const std::filesystem::path place = directory.path() / path.filename();
+    const Result<PackResult> packed = pack_replays(trace.value(), {{}, SIZE_MAX, SIZE_MAX}, place);
+    ASSERT_TRUE(packed.ok()) << packed.error().message;
+    Nanos time;
+    for (const PackedOp& op : packed.value().packed) time += op.time;
+    for (const UnpackedOp& op : packed.value().unpacked) time += op.time;
+    EXPECT_EQ(time, packed.value().whole) << "packed and not packed are all there is";
+    test::write_file(place / "check.py", R"(
+import ast, glob, json, zipfile
+for name in glob.glob("*.zip"):
+    package = zipfile.ZipFile(name)
+    assert package.testzip() is None
+    tree = ast.parse(package.read("replay.py"))
+    values = {s.targets[0].id: s.value for s in tree.body if isinstance(s, ast.Assign) and hasattr(s.targets[0], "id")}
+    cases = ast.literal_eval(values["CASES"])
+    assert len(cases) == len(json.loads(package.read("metadata.json"))["cases"]) > 0, name
+)");
+    const test::CommandResult checked = run_command("python3 check.py", place);
+    EXPECT_EQ(checked.exit_code, 0) << path << "\n" << checked.errors;
+  }
+}
+
+}  // namespace
+}  // namespace fathom
