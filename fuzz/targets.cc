@@ -39,7 +39,7 @@ void analyze_all(EventStore store) {
     Scope scope;
     scope.include_unlinked = include_unlinked;
     if (include_unlinked) scope.step_pattern = "*";
-    Result<Analysis> analysis = analyze(trace, scope, 1);
+    Result<Analysis> analysis = analyze(trace, scope, {1, nullptr});
     if (!analysis.ok()) continue;
     for (const Table& sheet : analysis.value().sheets) (void)to_csv(sheet);
     (void)summary_json(analysis.value().summary);

@@ -91,6 +91,17 @@ def record_llama_compiled():
     save(prof, "llama-compiled-h200")
 
 
+def record_llama_inductor():
+    """Compiled without CUDA graphs: every generated kernel is an event with its shapes."""
+    model, tokens = generating_llama()
+    compiled = torch.compile(model)
+    for _ in range(3):
+        generate(compiled, tokens, 4)
+    with profile(activities=BOTH, record_shapes=True) as prof:
+        generate(compiled, tokens, 8)
+    save(prof, "llama-inductor-h200")
+
+
 def train(model, step, name, steps=3, **kw):
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     plan = schedule(wait=0, warmup=2, active=steps, repeat=1)
@@ -176,6 +187,7 @@ def record_ddp():
 RECORDINGS = {
     "llama": record_llama,
     "llama-compiled": record_llama_compiled,
+    "llama-inductor": record_llama_inductor,
     "train": record_train,
     "llama-stacks": record_llama_stacks,
     "vision": record_vision,

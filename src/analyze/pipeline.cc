@@ -4,6 +4,7 @@
 
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
+#include "base/sort_runs.h"
 
 namespace fathom {
 
@@ -22,7 +23,7 @@ std::vector<Finding> find_all(const Assessment& a) {
       all.push_back(std::move(finding));
     }
   }
-  std::ranges::stable_sort(all, [](const Finding& x, const Finding& y) {
+  sort_runs(all, [](const Finding& x, const Finding& y) {
     return std::tuple(x.priority, -x.saving_at_most.count, x.subject) <
            std::tuple(y.priority, -y.saving_at_most.count, y.subject);
   });

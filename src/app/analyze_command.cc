@@ -22,12 +22,15 @@ constexpr const char* kExamples = R"(Examples:
   fathom analyze trace.json --step-pattern 'decode*' --steps 0:8
   fathom analyze trace.json --json | jq .gpu_timeline_ms
 
-The report holds perf_report_csvs/*.csv, perf_report.xlsx and summary.json. An earlier report is
-replaced as a whole; any other existing directory is refused.)";
+The report holds standalone_analysis_fair.md (what matters and what to do; read this first),
+standalone_analysis_rough.md (working notes), perf_report_csvs/ and perf_report.xlsx (all tables),
+category_data/, category_findings/, metadata/, replay_packages/ and summary.json. An earlier report
+is replaced as a whole; any other existing directory is refused.)";
 
 struct AnalyzeArguments {
   std::vector<std::string> traces;
   std::string out;
+  std::string platform;
   ScopeArguments scope;
   std::optional<int64_t> rank;
   bool json = false, quiet = false, verbose = false;
@@ -89,7 +92,14 @@ class AnalyzeRun {
   Status analyze_one(const std::string& path, const fs::path& directory) {
     Trace trace = TRY(open(path, directory));
     if (scope_.rank && trace.store.metadata().rank != scope_.rank) return Nothing{};
-    Analysis analysis = TRY(analyze(trace, scope_, arguments_.threads));
+    AnalyzeOptions options;
+    options.threads = arguments_.threads;
+    std::optional<Platform> platform;
+    if (!arguments_.platform.empty()) {
+      platform = TRY(open_platform(arguments_.platform));
+      options.platform = &*platform;
+    }
+    Analysis analysis = TRY(analyze(trace, scope_, options));
     TRY(write_report(analysis, directory));
     TRY(show(analysis.summary));
     ++reports_;
@@ -137,6 +147,11 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       ->required();
   command->add_option("-o,--out", a->out,
                       "Report directory (default: TRACE.fathom); for several traces, their parent");
+  command
+      ->add_option("--platform", a->platform,
+                   "GPU to compute limits for: a name of 'fathom platforms', or a file "
+                   "(default: the trace's)")
+      ->option_text("NAME|FILE");
   add_scope_options(*command, a->scope);
   command->add_option("--rank", a->rank, "Of several traces, only the one of this rank");
   command->add_flag("--json", a->json, "Print the summary as JSON; a list for several traces");

@@ -69,11 +69,16 @@ Result<OutputDirectory> OutputDirectory::create(const fs::path& path) {
   return directory;
 }
 
+Status OutputDirectory::make_folder(const fs::path& name) {
+  std::error_code error;
+  fs::create_directories(staging_ / name, error);
+  if (error) return failed("make the directory", staging_ / name, error.value());
+  return Nothing{};
+}
+
 Status OutputDirectory::write_file(const fs::path& name, std::string_view content) {
   const fs::path path = staging_ / name;
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  if (error) return failed("make the directory", path.parent_path(), error.value());
+  TRY(make_folder(name.parent_path()));
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return failed("write", path, errno);
   Status written = write_all(fd, content, path);

@@ -20,6 +20,7 @@ class OutputDirectory {
 
   // Makes the folders that the name needs.
   Status write_file(const std::filesystem::path& name, std::string_view content);
+  Status make_folder(const std::filesystem::path& name);
   // Where a file of this name stands until the commit, for a writer that opens it itself.
   std::filesystem::path staged(const std::filesystem::path& name) const { return staging_ / name; }
   Status commit();

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/byte_source.h"
+#include "base/sort_runs.h"
 #include "platform/platform.h"
 
 namespace fathom {
@@ -179,9 +180,11 @@ Status settle_specs(std::vector<ComputeSpec>& specs) {
     }
   }
   const auto names = compute_spec_names();
-  std::ranges::stable_sort(settled, {}, [&](const ComputeSpec& spec) {
+  const auto place = [&names](const ComputeSpec& spec) {
     return std::ranges::find(names, spec.name) - names.begin();
-  });
+  };
+  sort_runs(settled,
+            [&place](const ComputeSpec& a, const ComputeSpec& b) { return place(a) < place(b); });
   specs = std::move(settled);
   return Nothing{};
 }

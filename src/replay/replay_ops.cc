@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "base/sort_runs.h"
 #include "replay/python_text.h"
 #include "replay/replay_arguments.h"
 #include "sheets/launchers.h"
@@ -124,14 +125,12 @@ ReplayOps find_replay_ops(const SheetInput& input) {
     for (auto& [key, calls] : collected.calls) in_order.push_back(std::move(calls));
     std::ranges::sort(in_order, {}, &Calls::first);
     for (Calls& calls : in_order) add_case(input.store, std::move(calls), collected.op);
-    std::ranges::stable_sort(collected.op.cases, [](const ReplayCase& a, const ReplayCase& b) {
-      return a.time.sum > b.time.sum;
-    });
+    sort_runs(collected.op.cases,
+              [](const ReplayCase& a, const ReplayCase& b) { return a.time.sum > b.time.sum; });
     all.whole += collected.op.time;
     all.ops.push_back(std::move(collected.op));
   }
-  std::ranges::stable_sort(all.ops,
-                           [](const ReplayOp& a, const ReplayOp& b) { return a.time > b.time; });
+  sort_runs(all.ops, [](const ReplayOp& a, const ReplayOp& b) { return a.time > b.time; });
   return all;
 }
 

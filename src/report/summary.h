@@ -24,6 +24,11 @@ struct Summary {
     bool included = false;
   };
 
+  struct Found {
+    std::string kind, priority, title, subject;
+    double saving_least_percent = 0, saving_most_percent = 0;  // of the trace's length
+  };
+
   std::string trace;    // the file's name, as given
   std::string gpu;      // "NVIDIA H200", "8 × AMD Instinct MI300X"; empty: the trace does not say
   std::string runtime;  // "CUDA 13.0"; likewise
@@ -34,7 +39,10 @@ struct Summary {
   std::string scope;               // what part of the trace this is about; empty: all of it
   GpuTimeline timeline;
   Unlinked unlinked;
-  std::vector<Op> ops;  // by GPU time, all of them
+  std::vector<Op> ops;          // by GPU time, all of them
+  std::string platform;         // that efficiency was computed for; empty: it was not
+  double known_share = 0;       // of the ops' GPU time that has a known limit
+  std::vector<Found> findings;  // the most important first
   std::vector<Diagnostic> diagnostics;
   std::string report;  // the directory
   std::vector<std::string> files;

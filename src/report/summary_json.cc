@@ -65,6 +65,15 @@ std::string summary_json(const Summary& s) {
     json.key("percent").value(op.share_percent).end_object();
   }
   json.end_array();
+  optional_text(json, "platform", s.platform);
+  json.key("findings").begin_array();
+  for (const Summary::Found& f : s.findings) {
+    json.begin_object().key("kind").value(f.kind).key("priority").value(f.priority);
+    json.key("title").value(f.title).key("subject").value(f.subject);
+    json.key("saving_percent").begin_array();
+    json.value(f.saving_least_percent).value(f.saving_most_percent).end_array().end_object();
+  }
+  json.end_array();
   json.key("diagnostics").begin_array();
   for (const Diagnostic& d : s.diagnostics) {
     const FlawText& flaw = describe(d.flaw);

@@ -75,6 +75,28 @@ void show_ops(Screen& screen, const Summary& s, size_t width) {
   }
 }
 
+// How far from the limit, and the findings that matter most.
+void show_findings(Screen& screen, const Summary& s) {
+  constexpr size_t kShown = 5;
+  if (s.platform.empty()) {
+    screen.entry(
+        "Limits",
+        "unknown GPU: efficiency is not computed; --platform names one ('fathom platforms')");
+  } else {
+    screen.entry("Limits", fmt::format("{}: known for {:.1f} % of the ops' GPU time",
+                                       screen_safe(s.platform), s.known_share * 100));
+  }
+  size_t shown = 0;
+  for (const Summary::Found& f : s.findings) {
+    if (f.priority == "low" || shown == kShown) break;
+    screen.entry(
+        shown++ == 0 ? "Found" : "",
+        fmt::format("{:<8} {}; saves {:.1f}–{:.1f} %", f.priority, shortened(screen_safe(f.title)),
+                    f.saving_least_percent, f.saving_most_percent));
+  }
+  if (shown == 0) screen.entry("Found", "nothing that would shorten the trace by more than 1 %");
+}
+
 std::string link_note(const Summary& s) {
   const Summary::Unlinked& u = s.unlinked;
   if (s.gpu_events == 0) return "no GPU events in what was read";
@@ -140,14 +162,16 @@ std::string summary_text(const Summary& s, const TerminalStyle& style) {
   }
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
   show_ops(screen, s, style.width);
+  if (s.gpu_events > 0) show_findings(screen, s);
   bool first = true;
   for (const SummaryNote& note : summary_notes(s, style.verbose)) {
     screen.entry(first ? "Notes" : "", note.is_warning ? screen.warn(note.text) : note.text);
     first = false;
   }
   if (!s.report.empty()) {
-    screen.entry("Report", fmt::format("{}/  ({})", screen_safe(s.report),
-                                       "perf_report_csvs/, perf_report.xlsx, summary.json"));
+    screen.entry("Report",
+                 fmt::format("{}/  ({})", screen_safe(s.report),
+                             "standalone_analysis_fair.md, perf_report.xlsx, perf_report_csvs/ …"));
   }
   return screen.take();
 }

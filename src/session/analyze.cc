@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/output_directory.h"
+#include "replay/python_text.h"
 #include "report/csv.h"
 #include "report/xlsx.h"
 
@@ -154,15 +156,69 @@ Result<Summary> summarize(const Trace& trace, const SheetInput& input) {
   return summarize_trace(trace, input);
 }
 
-Result<Analysis> analyze(const Trace& trace, const Scope& scope, size_t threads) {
+const Platform* detect_platform(const Trace& trace) {
+  const std::vector<GpuProperties>& gpus = trace.store.metadata().gpus;
+  if (gpus.empty()) return nullptr;
+  const GpuProperties& gpu = gpus.front();
+  return Platforms::built_in().detect({gpu.name, gpu.memory_bytes, gpu.multiprocessors});
+}
+
+namespace {
+
+// Ops over 10 % of compute and under 30 % of the limit: what a kernel team should look at.
+std::vector<PackageInReport> package_slow_ops(const Trace& trace, const SheetInput& input,
+                                              const Assessment& assessment) {
+  constexpr double kLarge = 0.10, kSlow = 0.30;
+  constexpr size_t kCases = 20;
+  std::vector<std::string_view> wanted;
+  for (const TopOp& op : assessment.top_ops()) {
+    if (op.share > kLarge && op.efficiency && *op.efficiency < kSlow) wanted.push_back(op.name);
+  }
+  std::vector<PackageInReport> packages;
+  if (wanted.empty()) return packages;
+  const ReplaySource source{fs::path(trace.path).filename().string(),
+                            gpu_names(trace.store.metadata().gpus)};
+  for (const ReplayOp& op : find_replay_ops(input).ops) {
+    if (std::ranges::find(wanted, op.name) == wanted.end() || op.cases.empty()) continue;
+    packages.push_back({fmt::format("replay_packages/{}_replay_package.zip", file_name_of(op.name)),
+                        make_replay_package(op, source, kCases)});
+  }
+  return packages;
+}
+
+void summarize_findings(const Assessment& assessment, const std::vector<Finding>& findings,
+                        Summary& summary) {
+  if (assessment.platform() != nullptr) {
+    summary.platform = assessment.platform()->name;
+    summary.known_share = assessment.known_share();
+  }
+  for (const Finding& f : findings) {
+    summary.findings.push_back({std::string(kind_name(f.kind)),
+                                std::string(priority_name(f.priority)), f.title, f.subject,
+                                ratio(f.saving_at_least, summary.timeline.total) * 100,
+                                ratio(f.saving_at_most, summary.timeline.total) * 100});
+  }
+}
+
+}  // namespace
+
+Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOptions& options) {
   const SheetInput input(trace.store, trace.tree, scope);
   Summary summary = TRY(summarize(trace, input));
   const std::vector<Launcher> launchers = find_launchers(input);
   const MeasuredOps ops(input, launchers);
-  Analysis analysis{std::move(summary), all_sheets(input, launchers, ops, threads)};
+  Analysis analysis{std::move(summary), all_sheets(input, launchers, ops, options.threads), {}, {}};
   for (const Table& sheet : analysis.sheets) {
     if (sheet.name() == "ops_summary") analysis.summary.ops = summarize_ops(sheet);
   }
+  const Assessment assessment(
+      input, ops, options.platform != nullptr ? options.platform : detect_platform(trace));
+  const std::vector<Finding> findings = find_all(assessment);
+  summarize_findings(assessment, findings, analysis.summary);
+  analysis.packages = package_slow_ops(trace, input, assessment);
+  std::vector<std::string> package_paths;
+  for (const PackageInReport& package : analysis.packages) package_paths.push_back(package.path);
+  analysis.files = analysis_files({analysis.summary, assessment, findings, package_paths});
   return analysis;
 }
 
@@ -178,6 +234,15 @@ Status write_report(Analysis& analysis, const fs::path& directory) {
   }
   TRY(write_xlsx(summary, analysis.sheets, out.staged("perf_report.xlsx")));
   summary.files.emplace_back("perf_report.xlsx");
+  for (const ReportFile& file : analysis.files) {
+    TRY(out.write_file(file.path, file.content));
+    summary.files.push_back(file.path);
+  }
+  for (const PackageInReport& package : analysis.packages) {
+    TRY(out.make_folder("replay_packages"));
+    TRY(write_package(package.package, out.staged(package.path)));
+    summary.files.push_back(package.path);
+  }
   summary.files.emplace_back("summary.json");
   TRY(out.write_file("summary.json", summary_json(summary)));
   return out.commit();

@@ -2,24 +2,42 @@
 
 #include <filesystem>
 
+#include "platform/platform.h"
+#include "replay/package.h"
+#include "report/analysis_files.h"
 #include "report/summary.h"
 #include "session/trace.h"
 
 namespace fathom {
 
-// What the known report says of a trace, in memory.
+struct PackageInReport {
+  std::string path;
+  ReplayPackage package;
+};
+
+// A report in memory: the sheets that the known report has, and what was found.
 struct Analysis {
   Summary summary;
   std::vector<Table> sheets;
+  std::vector<ReportFile> files;  // analyses and reports
+  std::vector<PackageInReport> packages;
+};
+
+struct AnalyzeOptions {
+  size_t threads = 0;                  // 1, or (0) as many as help
+  const Platform* platform = nullptr;  // null: detected from the trace
 };
 
 // What a report says first, but for its ops. Fails where the trace has nothing of the scope.
 Result<Summary> summarize(const Trace& trace, const SheetInput& input);
 
-// One thread, or (0) as many as help.
-Result<Analysis> analyze(const Trace& trace, const Scope& scope, size_t threads = 0);
+Result<Analysis> analyze(const Trace& trace, const Scope& scope,
+                         const AnalyzeOptions& options = {});
 
-// Writes perf_report_csvs/ and summary.json, whole or not at all, and notes where in the summary.
+// What the trace's GPU is among those known here; null where it does not say or is not known.
+const Platform* detect_platform(const Trace& trace);
+
+// Writes the report, whole or not at all, and notes where in the summary.
 Status write_report(Analysis& analysis, const std::filesystem::path& directory);
 
 // Where a trace's report goes when nobody says: traces/llama.json.gz → traces/llama.fathom

@@ -1,0 +1,160 @@
+// standalone_analysis_fair.md: what matters, what to do, and the details once.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/finding_parts.h"
+#include "report/analysis_files.h"
+#include "report/findings_markdown.h"
+#include "report/markdown.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kRecommendations = 10;
+
+std::string capitalized(std::string_view text) {
+  std::string out(text);
+  if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 32);
+  return out;
+}
+
+// Findings above low are recommendations; the rest are listed in a line.
+std::vector<const Finding*> recommended(const AnalysisView& v) {
+  std::vector<const Finding*> list;
+  for (const Finding& f : v.findings) {
+    if (f.priority != Priority::kLow && list.size() < kRecommendations) list.push_back(&f);
+  }
+  return list;
+}
+
+std::string fused_attention_use(const AnalysisView& v) {
+  const bool separate = std::ranges::any_of(
+      v.findings, [](const Finding& f) { return f.kind == FindingKind::kUnfusedAttention; });
+  const bool fused = std::ranges::any_of(v.assessment.categories(), [](const AssessedCategory& c) {
+    return c.name == "sdpa_fwd" || c.name == "sdpa_bwd";
+  });
+  if (separate) return fused ? "in part: some of it runs as separate ops" : "no: separate ops";
+  return fused ? "yes" : "no attention op seen";
+}
+
+std::string summary_part(const AnalysisView& v) {
+  const Assessment& a = v.assessment;
+  const GpuTimeline& t = a.timeline();
+  std::string text = "## Summary\n\n";
+  const auto best = std::ranges::find_if(
+      v.findings, [](const Finding& f) { return f.priority != Priority::kLow; });
+  if (best != v.findings.end()) {
+    text +=
+        fmt::format("The most to gain: {} ({}).\n\n", md_text(best->title), saving_text(*best, a));
+  } else {
+    text += "Nothing found whose improvement would shorten the trace by more than 1 %.\n\n";
+  }
+  text += "| metric | value |\n| :-- | :-- |\n";
+  const auto metric = [&text](std::string_view name, std::string value) {
+    text += fmt::format("| {} | {} |\n", name, value);
+  };
+  metric("Trace", md_cell(v.summary.trace) +
+                      (v.summary.scope.empty() ? "" : ", " + md_cell(v.summary.scope)));
+  metric("Total compute time", micros_text(t.computation));
+  metric("Length of the trace", micros_text(t.total));
+  metric("GPU utilisation",
+         fmt::format("{} (idle {}, exposed communication {}, exposed copies {})",
+                     percent_text(ratio(t.busy, t.total)), percent_text(ratio(t.idle, t.total)),
+                     percent_text(ratio(t.exposed_communication, t.total)),
+                     percent_text(ratio(t.exposed_copies, t.total))));
+  if (!a.categories().empty()) {
+    const AssessedCategory& top = a.categories().front();
+    metric("Top bottleneck category",
+           fmt::format("{} ({} of GPU time)", top.name, percent_text(top.share)));
+  }
+  metric("Fused attention used", fused_attention_use(v));
+  if (a.platform() != nullptr) {
+    metric("Platform", md_cell(a.platform()->name));
+    metric("GPU time with a known limit", percent_text(a.known_share()));
+  } else {
+    metric("Platform", "unknown: efficiency is not computed; name one with --platform");
+  }
+  return text + "\n";
+}
+
+// What identifies a section in a link: GitHub's rule for headings.
+std::string anchor(size_t number) { return fmt::format("detail-{}", number); }
+
+std::string recommendation(const AnalysisView& v, const Finding& f, size_t number) {
+  std::string text = fmt::format("### {}. {} priority: {}\n\n", number,
+                                 capitalized(priority_name(f.priority)), md_text(f.title));
+  text += fmt::format("- **Operation**: {}\n", md_code(f.subject));
+  text += fmt::format("- **Issue**: {}\n", md_text(f.issue));
+  text += fmt::format("- **Action, path A (change the code)**: {}\n", f.change_code);
+  if (!f.improve_kernel.empty()) {
+    text += fmt::format("- **Action, path B (improve the kernel)**: {}\n", f.improve_kernel);
+  } else {
+    text += "- **Action, path B**: none; no kernel is at fault.\n";
+  }
+  text += fmt::format("- **Impact**: {} ([details](#{}))\n\n", saving_text(f, v.assessment),
+                      anchor(number));
+  return text;
+}
+
+std::string hardware_part(const Assessment& a) {
+  if (a.platform() == nullptr) return "The trace names no GPU that is known here.\n";
+  const Platform& p = *a.platform();
+  std::string text = fmt::format("- **Platform**: {}\n", md_text(p.name));
+  if (const auto memory = limit_of(p.memory_bandwidth)) {
+    text += fmt::format("- **Memory bandwidth** used as the limit: {:.2f} TB/s ({}; {})\n",
+                        memory->rate / 1e12, memory->achievable ? "achievable" : "peak",
+                        source_kind_name(memory->source.kind));
+  }
+  for (const char* spec : {"matrix_bf16", "matrix_fp8", "vector_fp32"}) {
+    const Rate* rate = p.find(spec);
+    const auto limit = rate != nullptr ? limit_of(*rate) : std::nullopt;
+    if (!limit) continue;
+    text += fmt::format("- **{}** used as the limit: {:.0f} TFLOP/s ({}; {})\n", spec,
+                        limit->rate / 1e12, limit->achievable ? "achievable" : "peak",
+                        source_kind_name(limit->source.kind));
+  }
+  if (p.memory_bytes) {
+    text +=
+        fmt::format("- **Memory**: {:.0f} GB\n", static_cast<double>(*p.memory_bytes) / (1 << 30));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string fair_report(const AnalysisView& v) {
+  const Assessment& a = v.assessment;
+  std::string text = fmt::format("# {}: performance analysis\n\n", md_text(v.summary.trace));
+  text += summary_part(v);
+  text += "## Top operations\n\n" + md_top_ops(a) + "\n";
+  text += "## Recommendations\n\n";
+  const std::vector<const Finding*> list = recommended(v);
+  if (list.empty()) text += "None above low priority.\n\n";
+  for (size_t i = 0; i < list.size(); ++i) text += recommendation(v, *list[i], i + 1);
+  size_t above_low = 0;
+  for (const Finding& f : v.findings) above_low += f.priority != Priority::kLow;
+  if (above_low > list.size() || v.findings.size() > above_low) {
+    text += fmt::format(
+        "{} more above low priority and {} of low priority are in category_findings/ and the "
+        "working notes.\n\n",
+        above_low - list.size(), v.findings.size() - above_low);
+  }
+  text += "## Details\n\n";
+  for (size_t i = 0; i < list.size(); ++i) {
+    text += fmt::format("<a id=\"{}\"></a>\n### Details {}: {}\n\n{}\n", anchor(i + 1), i + 1,
+                        list[i]->category.empty() ? "the system as a whole" : list[i]->category,
+                        md_details(*list[i]));
+  }
+  text += "### Categories\n\n" + md_categories(a) + "\n";
+  text += "## Appendix\n\n### Hardware\n\n" + hardware_part(a) + "\n### Replay packages\n\n";
+  if (v.replay_packages.empty()) {
+    text +=
+        "None: no op takes over 10 % of the compute time at under 30 % of the limit. "
+        "`fathom replay pack TRACE --op NAME` makes one for any op.\n";
+  }
+  for (const std::string& file : v.replay_packages) text += fmt::format("- {}\n", md_code(file));
+  return text;
+}
+
+}  // namespace fathom

@@ -1,0 +1,129 @@
+#include "report/findings_markdown.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analyze/finding_parts.h"
+#include "report/markdown.h"
+
+namespace fathom {
+namespace {
+
+// One row; cells are markdown already.
+std::string row(const std::vector<std::string>& cells) {
+  return fmt::format("| {} |\n", fmt::join(cells, " | "));
+}
+
+std::string header(const std::vector<std::string>& names, std::string_view alignment) {
+  std::vector<std::string> rules;
+  for (char side : alignment) rules.push_back(side == 'r' ? "--:" : ":--");
+  return row(names) + row(rules);
+}
+
+std::string cut(const std::string& text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
+}  // namespace
+
+std::string efficiency_text(const std::optional<double>& efficiency) {
+  return efficiency ? percent_text(*efficiency) : "–";
+}
+
+std::string saving_text(const Finding& f, const Assessment& a) {
+  const double least = ratio(f.saving_at_least, a.timeline().total) * 100,
+               most = ratio(f.saving_at_most, a.timeline().total) * 100;
+  if (most < 0.05) return "under 0.1 % of the trace";
+  return fmt::format("{:.1f}–{:.1f} % of the trace ({}–{})", least, most,
+                     micros_text(f.saving_at_least), micros_text(f.saving_at_most));
+}
+
+std::string md_evidence(const Finding& f) {
+  if (f.evidence.empty()) return {};
+  std::string text =
+      header({"op", "shapes", "calls", "time", "of the limit", "bound", "kernels"}, "llrrrll");
+  for (const EvidenceOp& e : f.evidence) {
+    std::vector<std::string> kernels;
+    for (const std::string& kernel : e.kernels) kernels.push_back(md_code_cell(cut(kernel, 60)));
+    text +=
+        row({md_code_cell(e.op), md_cell(e.shapes), with_thousands(static_cast<int64_t>(e.calls)),
+             micros_text(e.time), efficiency_text(e.efficiency), e.bound,
+             fmt::format("{}", fmt::join(kernels, "<br>"))});
+  }
+  return text;
+}
+
+std::string md_projections(const Finding& f) {
+  if (f.projections.empty()) return {};
+  std::string text = header({"target", "time", "end-to-end gain"}, "lrr");
+  for (const Projection& p : f.projections) {
+    text += row({p.target, micros_text(p.time), percent_text(p.gain)});
+  }
+  return text;
+}
+
+std::string md_details(const Finding& f) {
+  std::string text = fmt::format("{}\n", md_evidence(f));
+  if (!f.projections.empty()) {
+    text += fmt::format("What reaching a target would give (now {}):\n\n{}\n", micros_text(f.time),
+                        md_projections(f));
+  }
+  for (const std::string& note : f.notes) text += fmt::format("- {}\n", md_text(note));
+  if (!f.counters.empty()) {
+    text += fmt::format("- Not visible in a trace; measure to know why: {}.\n", f.counters);
+  }
+  if (!f.call_stack.empty()) {
+    std::vector<std::string> frames;
+    for (const std::string& frame : f.call_stack) frames.push_back(md_code(cut(frame, 80)));
+    text += fmt::format("- Called from {}.\n", fmt::join(frames, " ← "));
+  }
+  text += fmt::format("- Confidence: {}.\n", confidence_name(f.confidence));
+  return text;
+}
+
+std::string md_top_ops(const Assessment& a) {
+  std::string text =
+      header({"rank", "operation", "category", "calls", "time", "of all GPU time", "of the limit"},
+             "rllrrrr");
+  size_t rank = 0;
+  for (const TopOp& op : a.top_ops()) {
+    text += row({std::to_string(++rank), md_code_cell(cut(std::string(op.name), 80)),
+                 std::string(op.category), with_thousands(static_cast<int64_t>(op.calls)),
+                 micros_text(op.time), percent_text(op.share), efficiency_text(op.efficiency)});
+  }
+  return text;
+}
+
+std::string md_categories(const Assessment& a) {
+  std::string text = header(
+      {"category", "time", "of all GPU time", "of the limit", "band", "time with a known limit"},
+      "lrrrlr");
+  for (const AssessedCategory& c : a.categories()) {
+    text += row({std::string(c.name), micros_text(c.time), percent_text(c.share),
+                 efficiency_text(c.efficiency),
+                 c.efficiency ? std::string(efficiency_band(*c.efficiency)) : "–",
+                 percent_text(c.known_time)});
+  }
+  return text;
+}
+
+std::string md_category_ops(const AssessedCategory& category, const Assessment& a, size_t most) {
+  std::string text = header(
+      {"op", "shapes", "calls", "time", "of the category", "bound", "of the limit", "counted"},
+      "llrrrlrr");
+  for (size_t i = 0; i < std::min(most, category.ops.size()); ++i) {
+    const AssessedOp& op = *category.ops[i];
+    text += row({md_code_cell(cut(std::string(op.group->key.name), 80)),
+                 md_cell(shapes_text(a.input(), op.group->first().event)),
+                 with_thousands(static_cast<int64_t>(op.group->gpu.count)),
+                 micros_text(op.group->gpu.sum), percent_text(op.category_share),
+                 op.bound ? (op.bound->is_compute() ? "compute" : "memory") : "–",
+                 efficiency_text(op.efficiency), percent_text(op.counted)});
+  }
+  return text;
+}
+
+}  // namespace fathom

@@ -1,0 +1,144 @@
+// standalone_analysis_rough.md: the working notes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/finding_parts.h"
+#include "report/analysis_files.h"
+#include "report/findings_markdown.h"
+#include "report/markdown.h"
+
+namespace fathom {
+namespace {
+
+std::string steps_part(const AnalysisView& v) {
+  const Summary& s = v.summary;
+  const Assessment& a = v.assessment;
+  std::string text = "## What was done\n\n";
+  text += fmt::format("1. Read {}: {} events, {} of them on the GPU, {} skipped.\n",
+                      md_text(s.trace), with_thousands(s.events), with_thousands(s.gpu_events),
+                      with_thousands(s.skipped_events));
+  text += fmt::format(
+      "2. Linked GPU work to its launches: {} events ({:.1f} % of GPU time) have none.\n",
+      with_thousands(s.unlinked.events), s.unlinked.of_gpu * 100);
+  text += fmt::format("3. Grouped it into {} ops with their arguments in {} categories.\n",
+                      a.ops().size(), a.categories().size());
+  if (a.platform() != nullptr) {
+    text += fmt::format("4. Held each against {}: {} of the ops' time has a known limit.\n",
+                        md_text(a.platform()->name), percent_text(a.known_share()));
+  } else {
+    text += "4. No platform: efficiency was not computed.\n";
+  }
+  text += fmt::format("5. Looked for patterns: {} findings.\n\n", v.findings.size());
+  return text;
+}
+
+std::string timeline_part(const GpuTimeline& t) {
+  std::string text = "## Timeline\n\n| part | time | of the trace |\n| :-- | --: | --: |\n";
+  const auto add = [&](std::string_view name, Nanos time) {
+    text += fmt::format("| {} | {} | {} |\n", name, micros_text(time),
+                        percent_text(ratio(time, t.total)));
+  };
+  add("computation", t.computation);
+  add("exposed communication", t.exposed_communication);
+  add("exposed copies", t.exposed_copies);
+  add("busy", t.busy);
+  add("idle", t.idle);
+  add("total", t.total);
+  return text + "\n";
+}
+
+std::string findings_part(const AnalysisView& v) {
+  std::string text =
+      "## All findings\n\n| priority | kind | subject | time | saving at most | confidence |\n"
+      "| :-- | :-- | :-- | --: | --: | :-- |\n";
+  for (const Finding& f : v.findings) {
+    text +=
+        fmt::format("| {} | {} | {} | {} | {} | {} |\n", priority_name(f.priority),
+                    kind_name(f.kind), md_code_cell(f.subject.substr(0, 120)), micros_text(f.time),
+                    micros_text(f.saving_at_most), confidence_name(f.confidence));
+  }
+  return text + "\n";
+}
+
+std::string trees_part(const AnalysisView& v) {
+  const Assessment& a = v.assessment;
+  std::string text = "## Where the top ops are called\n\n";
+  for (const TopOp& top : a.top_ops()) {
+    const auto op = std::ranges::find_if(
+        a.ops(), [&top](const AssessedOp& o) { return o.group->key.name == top.name; });
+    if (op == a.ops().end()) continue;
+    std::string chain;
+    for (const std::string& frame : call_stack_of(a.input(), op->group->first().event)) {
+      chain += fmt::format(" ← {}", md_code(frame.substr(0, 80)));
+    }
+    text += fmt::format("- {}{}\n", md_code(top.name),
+                        chain.empty()
+                            ? ": at the root of its thread; the trace has no Python frames there"
+                            : chain);
+  }
+  return text + "\n";
+}
+
+// What could not be told, by how much time it is.
+std::string gaps_part(const AnalysisView& v) {
+  const Assessment& a = v.assessment;
+  std::string text = "## Gaps\n\n";
+  std::vector<const AssessedOp*> unknown;
+  for (const AssessedOp& op : a.ops()) {
+    if (!op.efficiency) unknown.push_back(&op);
+  }
+  if (unknown.empty()) text += "Every op has a cost and a limit.\n";
+  for (size_t i = 0; i < std::min<size_t>(unknown.size(), 8); ++i) {
+    const AssessedOp& op = *unknown[i];
+    text +=
+        fmt::format("- {} ({} of GPU time): {}\n", md_code(op.group->key.name.substr(0, 100)),
+                    percent_text(op.share),
+                    op.group->cost ? "a cost, but no limit that applies on this platform"
+                                   : "no cost: the trace does not say enough, or no row covers it");
+  }
+  for (const AssessedOp& op : a.ops()) {
+    if (op.group->cost && !op.group->cost->assumption.empty() && op.share > 0.01) {
+      text += fmt::format("- {}: assumed that {}\n", md_code(op.group->key.name),
+                          op.group->cost->assumption);
+    }
+  }
+  return text + "\n";
+}
+
+std::string questions_part(const AnalysisView& v) {
+  std::string text = "## Open questions\n\n";
+  bool any = false;
+  for (const Finding& f : v.findings) {
+    if (f.priority > Priority::kHigh || f.counters.empty()) continue;
+    text += fmt::format("- Why is {} slow? A trace cannot show it. Measure: {}.\n",
+                        md_code(f.subject), f.counters);
+    any = true;
+  }
+  if (v.summary.unlinked.events > 0) {
+    text += "- Which calls launched the GPU work that has no launch in the file?\n";
+    any = true;
+  }
+  if (!any) text += "None of weight.\n";
+  return text;
+}
+
+}  // namespace
+
+std::string rough_report(const AnalysisView& v) {
+  const Assessment& a = v.assessment;
+  std::string text = fmt::format("# {}: working notes\n\n", md_text(v.summary.trace));
+  text += steps_part(v) + timeline_part(a.timeline());
+  text += "## Categories\n\n" + md_categories(a) + "\n";
+  for (const AssessedCategory& category : a.categories()) {
+    text += fmt::format("### {}\n\n{}\n", category.name, md_category_ops(category, a, 10));
+    if (category.ops.size() > 10) {
+      text += fmt::format("{} more in category_data/{}_ops.csv.\n\n", category.ops.size() - 10,
+                          category.name);
+    }
+  }
+  text += findings_part(v) + trees_part(v) + gaps_part(v) + questions_part(v);
+  return text;
+}
+
+}  // namespace fathom
