@@ -15,7 +15,7 @@ constexpr CostFunctionFacts kFunctions[] = {
      "a b bias out scales b_layout a_transposed b_transposed a_packed b_packed out_type out_dtype "
      "spec",
      kNothingMore},
-    {"grouped_gemm", costs::grouped_gemm, "a b out groups routes out_type out_dtype", kNothingMore},
+    {"grouped_gemm", costs::grouped_gemm, "a b out groups routes out_dtype", kNothingMore},
     {"convolution", costs::convolution,
      "input weight bias stride padding dilation transposed output_padding groups", kNothingMore},
     {"convolution_backward", costs::convolution_backward,
@@ -26,7 +26,7 @@ constexpr CostFunctionFacts kFunctions[] = {
     {"attention_backward", costs::attention_backward,
      "q k v mask dropout causal causal_end layout flash sequences unknown_with", kNothingMore},
     {"inference_attention", costs::inference_attention,
-     "q k v out cache_op cache phase window kv_heads_at mask dropout causal causal_end layout "
+     "q k v out cache_op cache phase window kv_heads_at dropout causal causal_end layout "
      "flash sequences unknown_with",
      kBoth},
     {"sparse_attention", costs::sparse_attention, "q kv indices width_v", kNothingMore},
@@ -35,15 +35,14 @@ constexpr CostFunctionFacts kFunctions[] = {
     {"moe", costs::moe, "in w1 w2 out topk topk_count stage", kNothingMore},
     {"moe_layer", costs::moe_layer, "hidden logits", kBelow},
     {"elementwise", costs::elementwise,
-     "in out reads sizes pad taps flops copies extra group out_type out_dtype out_bytes",
-     kNothingMore},
+     "in out reads sizes pad taps flops extra group out_type out_dtype out_bytes", kNothingMore},
     {"streams", costs::streams, "in out stored store per times base flops fraction unit",
      kNothingMore},
     {"reduce", costs::reduce, "in reads dims over kept flops extra out_type out_dtype",
      kNothingMore},
     {"normalization", costs::normalization,
      "in weight bias residual in2 weight2 out scale training running_mean channels shape "
-     "statistics group pad_to quantizes out_type out_bytes",
+     "statistics group pad_to quantizes out_bytes",
      kNothingMore},
     {"normalization_backward", costs::normalization_backward, "grad in weight shape channels",
      kNothingMore},
@@ -52,7 +51,7 @@ constexpr CostFunctionFacts kFunctions[] = {
     {"index", costs::index, "in", kBelow},
     {"scatter", costs::scatter, "out index source adds copies_table rows", kNothingMore},
     {"concatenate", costs::concatenate, "in", kNothingMore},
-    {"multi_tensor", costs::multi_tensor, "reads writes flops chunk", kNothingMore},
+    {"multi_tensor", costs::multi_tensor, "reads writes flops", kNothingMore},
     {"triton", costs::triton, "", kNothingMore},
     {"transfer", costs::transfer, "in out", kNothingMore},
 };

@@ -128,11 +128,11 @@ std::optional<Cost> concatenate(const CostCall& call) {
 // Optimizers and other loops over lists of tensors, whose sizes the trace does not show: each block
 // has a chunk of a fixed size, so the grid tells how many elements there are at most.
 std::optional<Cost> multi_tensor(const CostCall& call) {
-  const double chunk = call.number("chunk", 65536);
+  constexpr double kChunk = 65536;
   double elements = 0, bytes_each = 0;
   for (const LaunchedKernel& kernel : call.kernels()) {
     if (!kernel.grid || kernel.name.find("multi_tensor_apply") == std::string_view::npos) continue;
-    elements += threads_in(*kernel.grid) * chunk;
+    elements += threads_in(*kernel.grid) * kChunk;
     bytes_each = kernel.name.find("BFloat16") != std::string_view::npos ||
                          kernel.name.find("Half") != std::string_view::npos
                      ? 2

@@ -123,8 +123,8 @@ std::optional<Cost> sparse_attention(const CostCall& call) {
   }
   const double queries = static_cast<double>(q->shape.dims[0]),
                heads = static_cast<double>(q->shape.dims[1]), width_qk = last_of(q->shape.dims);
-  const double width_v =
-      static_cast<double>(call.integer("width_v").value_or(static_cast<int64_t>(width_qk)));
+  const std::optional<int64_t> told = call.integer("width_v");
+  const double width_v = told ? static_cast<double>(*told) : width_qk;
   // A key that many queries name is read once at best.
   const double rows = count_of(kv->shape.dims) / std::max(1.0, last_of(kv->shape.dims));
   Cost cost;

@@ -41,14 +41,12 @@ std::optional<double> result_bytes(const CostCall& call, const ElementType* type
     const std::optional<double> bytes = distinct_bytes(*out);
     return bytes ? std::optional(*bytes + scales) : std::nullopt;
   }
-  const ElementType* written = result_type(call, type);
-  if (written == nullptr) return {};
   if (const std::optional<int64_t> multiple = call.integer("pad_to");
       multiple && *multiple > 0 && channels > 0) {
     const auto step = static_cast<double>(*multiple);
     elements *= std::ceil(channels / step) * step / channels;
   }
-  return elements * call.number("out_bytes", written->bytes()) + scales;
+  return elements * call.number("out_bytes", type->bytes()) + scales;
 }
 
 double rms_flops(double elements, double channels) {

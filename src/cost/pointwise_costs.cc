@@ -122,7 +122,7 @@ std::optional<Cost> elementwise(const CostCall& call) {
   Cost cost;
   cost.flops = results * call.number("flops", 1);
   if (taps != nullptr) cost.flops *= last_of(taps->shape.dims);
-  const double written = call.number("out_bytes", type->bytes() * call.number("copies", 1));
+  const double written = call.number("out_bytes", type->bytes());
   cost.bytes =
       *read + *more + results * (written + call.number("extra", 0)) + scale_bytes(call, results);
   if (taps != nullptr) cost.bytes += distinct_bytes(*taps).value_or(0);
@@ -204,13 +204,15 @@ std::optional<Cost> streams(const CostCall& call) {
 
 namespace {
 
-// The sizes left when the dimensions named are gone. None named: one value.
+// The sizes left when the dimensions named are gone. None named, or one that is not there (a number
+// that means something else): one value.
 double reduced_count(const Dims& dims, const std::optional<Dims>& over) {
   if (!over || over->empty()) return 1;
   std::vector<bool> gone(dims.size());
+  const auto rank = static_cast<int64_t>(dims.size());
   for (int64_t d : *over) {
-    const auto rank = static_cast<int64_t>(dims.size());
-    if (d >= -rank && d < rank) gone[static_cast<size_t>(d < 0 ? d + rank : d)] = true;
+    if (d < -rank || d >= rank) return 1;
+    gone[static_cast<size_t>(d < 0 ? d + rank : d)] = true;
   }
   double count = 1;
   for (size_t i = 0; i < dims.size(); ++i) {

@@ -116,9 +116,10 @@ std::optional<BatchLengths> read_atom(std::string_view text) {
   const auto sq = value_of(text, "tok"), sk = value_of(text, "sk"), sqsq = value_of(text, "sqsq"),
              sqsk = value_of(text, "sqsk");
   if ((!prefill && !decode) || !sq || !sk || !sqsq || !sqsk) return {};
+  // Not within the braces: GCC 12 loses it behind the choice of what they are assigned to.
+  const double requests = value_of(text, "bs").value_or(0);
   BatchLengths lengths;
-  (prefill ? lengths.context : lengths.generation) = {value_of(text, "bs").value_or(0), *sq, *sk,
-                                                      *sqsq, *sqsk};
+  (prefill ? lengths.context : lengths.generation) = {requests, *sq, *sk, *sqsq, *sqsk};
   return lengths;
 }
 
