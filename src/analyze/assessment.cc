@@ -9,6 +9,8 @@ namespace fathom {
 namespace {
 
 constexpr size_t kTopOps = 10;
+// In a trace of long kernels the shortest says nothing of what an empty one takes.
+constexpr Nanos kLongestFixedCost{5000};
 
 struct Band {
   double above;
@@ -176,7 +178,7 @@ void Assessment::find_shortest_kernel() {
   if (kernels.empty()) return;
   const auto fiftieth = kernels.begin() + static_cast<std::ptrdiff_t>(kernels.size() / 50);
   std::ranges::nth_element(kernels, fiftieth);
-  shortest_kernel_ = *fiftieth;
+  shortest_kernel_ = std::min(*fiftieth, kLongestFixedCost);
 }
 
 // A kernel's time counts from the moment the next work could have begun: when that was launched

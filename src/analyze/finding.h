@@ -52,7 +52,14 @@ struct EvidenceOp {
   std::vector<std::string> kernels;  // the longest first
 };
 
-// Something that costs time and could cost less.
+// A remark. Only `name` is text of the trace, so that a renderer knows what to make inert.
+struct Note {
+  std::string before, name, after;
+};
+
+// Something that costs time and could cost less. Of the texts only subject, category's ops, the
+// evidence, the call stack and names in notes come from the trace; a title that speaks of the
+// subject begins with it.
 struct Finding {
   FindingKind kind = FindingKind::kLowEfficiency;
   Priority priority = Priority::kLow;
@@ -74,7 +81,7 @@ struct Finding {
   std::vector<Projection> projections;
   std::vector<EvidenceOp> evidence;
   std::vector<std::string> call_stack;  // outermost last
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
 };
 
 }  // namespace fathom

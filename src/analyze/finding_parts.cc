@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace fathom {
@@ -89,7 +90,7 @@ std::vector<std::string> call_stack_of(const SheetInput& input, EventId event) {
   return stack;
 }
 
-Nanos nanos_from(double seconds) { return {static_cast<int64_t>(std::max(0.0, seconds) * 1e9)}; }
+Nanos nanos_from(double seconds) { return {std::llround(std::max(0.0, seconds) * 1e9)}; }
 
 std::string percent_text(double share) { return fmt::format("{:.1f} %", share * 100); }
 

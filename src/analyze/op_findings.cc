@@ -82,9 +82,9 @@ Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowO
   f.subject = name;
   f.time = nanos_from(slow.seconds);
   f.title = fmt::format("{} runs at {} of the limit", name, percent_text(efficiency));
-  f.issue = fmt::format("{} calls take {}; the {} limit of {} allows {}.", slow.calls,
-                        micros_text(f.time), bound, a.platform()->name,
-                        micros_text(nanos_from(slow.seconds * efficiency)));
+  f.issue =
+      fmt::format("{} calls take {}; the {} limit allows {}.", slow.calls, micros_text(f.time),
+                  bound, micros_text(nanos_from(slow.seconds * efficiency)));
   const Advice& advice = advice_for(first.category, bound);
   f.change_code = advice.change_code;
   f.improve_kernel = advice.improve_kernel;
@@ -94,17 +94,24 @@ Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowO
   f.confidence = Confidence::kHigh;
   const double call_seconds = slow.seconds / static_cast<double>(slow.calls);
   if (call_seconds * 1e9 < 3 * static_cast<double>(a.shortest_kernel().count)) {
-    f.notes.push_back(fmt::format(
-        "A call takes {} on average, and the shortest kernels of this trace take {}: the work is "
-        "too small to fill the GPU, and fewer, larger calls help more than a faster kernel.",
-        micros_text(nanos_from(call_seconds)), micros_text(a.shortest_kernel())));
+    f.notes.push_back(
+        {fmt::format(
+             "A call takes {} on average, and the shortest kernels of this trace take {}: the work "
+             "is "
+             "too small to fill the GPU, and fewer, larger calls help more than a faster kernel.",
+             micros_text(nanos_from(call_seconds)), micros_text(a.shortest_kernel())),
+         {},
+         {}});
     f.confidence = Confidence::kMedium;
   }
   if (slow.counted_seconds < 0.9 * slow.seconds) {
-    f.notes.push_back(fmt::format(
-        "Only {} of its time is counted: for the rest the GPU would wait for the host, or for "
-        "communication, all the same.",
-        percent_text(slow.counted_seconds / slow.seconds)));
+    f.notes.push_back(
+        {fmt::format(
+             "Only {} of its time is counted: for the rest the GPU would wait for the host, or for "
+             "communication, all the same.",
+             percent_text(slow.counted_seconds / slow.seconds)),
+         {},
+         {}});
   }
   f.priority = priority_of(first.is_top, efficiency, slow.category_share);
   for (size_t i = 0; i < std::min(slow.groups.size(), kEvidenceShown); ++i) {

@@ -158,8 +158,8 @@ void note_longest(Finding& f, std::string_view what,
     return std::tuple(y.second, x.first) < std::tuple(x.second, y.first);
   });
   for (size_t i = 0; i < std::min<size_t>(3, sorted.size()); ++i) {
-    f.notes.push_back(
-        fmt::format("{} {}: {}", what, sorted[i].first, micros_text(sorted[i].second)));
+    f.notes.push_back({std::string(what) + " ", std::string(sorted[i].first),
+                       ": " + micros_text(sorted[i].second)});
   }
 }
 

@@ -31,6 +31,12 @@ struct LaunchedKernel {
   std::optional<Dim3> grid, block;
 };
 
+// An op that the op in question called.
+struct CalledOp {
+  std::string_view name;
+  OpArgs args;
+};
+
 // An op as a trace shows it.
 struct CostQuestion {
   std::string_view op;
@@ -40,13 +46,22 @@ struct CostQuestion {
   std::string_view forward_op;
   const OpArgs* forward_args = nullptr;
   std::span<const LaunchedKernel> kernels;
+  // What cost_needs asks for; else they may be left out.
+  std::span<const std::string_view> annotations;  // around the op, the innermost first
+  std::span<const CalledOp> below;                // in the order of the calls
 };
 
 // The name of the function that an op's row names; "" for an op without a row.
 std::string_view cost_function_of(std::string_view op);
 
+// What a cost is worked out from beside the op's own arguments and kernels.
+struct CostNeeds {
+  bool annotations = false, below = false;
+};
+CostNeeds cost_needs(std::string_view op);
+
 // Unknown where no row of data/op_families/op_costs.tsv covers the op, or the trace does not say
-// enough of this call.
+// enough of this call. What is known is finite and not negative.
 std::optional<Cost> cost_of(const CostQuestion& question);
 
 }  // namespace fathom

@@ -20,10 +20,10 @@ std::optional<double> gathered_count(const CostCall& call, const Dims& source, c
     const double rows = source.empty() ? 1 : static_cast<double>(source[0]);
     return rows > 0 ? count_of(index) * count_of(source) / rows : 0;
   }
-  const auto dim = read_int_list("[" + std::string(call.concrete("dim")) + "]");  // index_select
-  if (!dim || dim->size() != 1) return {};
+  const std::optional<int64_t> dim = call.integer("dim");  // index_select
+  if (!dim) return {};
   const auto rank = static_cast<int64_t>(source.size());
-  const int64_t d = (*dim)[0] < 0 ? (*dim)[0] + rank : (*dim)[0];
+  const int64_t d = *dim < 0 ? *dim + rank : *dim;
   if (d < 0 || d >= rank || source[static_cast<size_t>(d)] == 0) return {};
   return count_of(source) / static_cast<double>(source[static_cast<size_t>(d)]) * count_of(index);
 }
@@ -72,7 +72,7 @@ std::optional<double> opaque_bytes(const CostCall& call) {
 }  // namespace
 
 std::optional<Cost> gather(const CostCall& call) {
-  const ArgValue *source = call.tensor("in"), *index = call.tensor("index");
+  const ArgValue *source = call.tensor("in"), *index = call.tensor_or_element("index");
   if (source == nullptr || index == nullptr) return {};
   const ElementType* type = find_element_type(source->type);
   const std::optional<double> moved = gathered_count(call, source->shape.dims, index->shape.dims);
@@ -98,9 +98,13 @@ std::optional<Cost> scatter(const CostCall& call) {
   cost.bytes = (source != nullptr ? distinct_bytes(*source).value_or(0) : 0) +
                moved * type->bytes() * (call.has("adds") ? 2 : 1) +
                distinct_bytes(*index).value_or(0);
-  // A result of its own begins as a copy, or as zeros.
+  // A result of its own begins as a copy, or as zeros: so many rows, each as long as the source's.
   if (call.has("copies_table")) cost.bytes += 2 * count_of(table->shape.dims) * type->bytes();
-  if (call.has("fills_table")) cost.bytes += count_of(table->shape.dims) * type->bytes();
+  if (call.has("rows")) {
+    const std::optional<int64_t> rows = call.integer("rows");
+    if (!rows) return {};
+    cost.bytes += static_cast<double>(*rows) * last_of(table->shape.dims) * type->bytes();
+  }
   cost.spec = spec_name("vector", type);
   cost.params = indexing_params(*table, *index, moved);
   return cost;
@@ -124,11 +128,11 @@ std::optional<Cost> concatenate(const CostCall& call) {
 // Optimizers and other loops over lists of tensors, whose sizes the trace does not show: each block
 // has a chunk of a fixed size, so the grid tells how many elements there are at most.
 std::optional<Cost> multi_tensor(const CostCall& call) {
-  const double chunk = call.number("chunk", 65536);
+  constexpr double kChunk = 65536;
   double elements = 0, bytes_each = 0;
   for (const LaunchedKernel& kernel : call.kernels()) {
     if (!kernel.grid || kernel.name.find("multi_tensor_apply") == std::string_view::npos) continue;
-    elements += threads_in(*kernel.grid) * chunk;
+    elements += threads_in(*kernel.grid) * kChunk;
     bytes_each = kernel.name.find("BFloat16") != std::string_view::npos ||
                          kernel.name.find("Half") != std::string_view::npos
                      ? 2
@@ -145,11 +149,20 @@ std::optional<Cost> multi_tensor(const CostCall& call) {
   return cost;
 }
 
-// Results counted from the launch, for ops whose lists of indices the trace does not show.
-std::optional<Cost> launched_elements(const CostCall& call) {
-  const ArgValue* in = call.tensor("in");
-  const ElementType* type = in != nullptr ? find_element_type(in->type) : nullptr;
-  if (type == nullptr) return {};
+namespace {
+
+// The source is spread out to the result's sizes before its elements are picked: the op's own call
+// of as_strided on it names them.
+std::optional<double> spread_elements(const CostCall& call, const ArgValue& in) {
+  for (const CalledOp& op : call.below()) {
+    if (op.name != "aten::as_strided" || op.args.inputs.size() < 2) continue;
+    if (op.args.inputs[0].shape.dims != in.shape.dims) continue;
+    if (const auto sizes = read_int_list(op.args.inputs[1].concrete)) return count_of(*sizes);
+  }
+  return {};
+}
+
+double launched_elements(const CostCall& call) {
   double elements = 0;
   for (const LaunchedKernel& kernel : call.kernels()) {
     const std::optional<int> each = elements_per_thread(kernel.name);
@@ -158,25 +171,49 @@ std::optional<Cost> launched_elements(const CostCall& call) {
       continue;
     elements = std::max(elements, threads_in(*kernel.grid) * threads_in(*kernel.block) * *each);
   }
-  if (elements == 0) return {};
+  return elements;
+}
+
+}  // namespace
+
+// x[i, j, …] and x[i, j, …] = y: lists of indices, which the trace does not show. Results are
+// counted from the call below that names them, else from the launch.
+std::optional<Cost> index(const CostCall& call) {
+  const ArgValue* in = call.tensor("in");
+  const ElementType* type = in != nullptr ? find_element_type(in->type) : nullptr;
+  if (type == nullptr) return {};
+  const std::optional<double> spread = spread_elements(call, *in);
+  const double elements = spread ? *spread : launched_elements(call);
+  if (!spread && elements == 0) return {};
+  // Each index names a row at most as long as the last dimension.
+  constexpr double kIndex = 8;
+  const double rows = elements / std::max(1.0, last_of(in->shape.dims));
   Cost cost;
-  cost.bytes = elements * (2 * type->bytes() + call.number("extra", 0));
+  cost.bytes = elements * 2 * type->bytes() + (spread ? rows : elements) * kIndex;
   cost.spec = spec_name("vector", type);
-  cost.params = {{"op_shape", json_ints(in->shape.dims)},
-                 {"num_output_elems_at_most", json_count(elements)}};
-  cost.assumption = "elements from the kernel's launch: full blocks";
+  cost.params = {{"op_shape", json_ints(in->shape.dims)}};
+  if (spread) {
+    cost.params.push_back({"num_output_elems", json_count(elements)});
+    cost.assumption = "an index for each row";
+  } else {
+    cost.params.push_back({"num_output_elems_at_most", json_count(elements)});
+    cost.assumption = "elements from the kernel's launch: full blocks, an index for each";
+  }
   return cost;
 }
 
 // Over a link between GPUs: what this GPU reads and writes. No peak of the GPU is its limit.
 std::optional<Cost> transfer(const CostCall& call) {
-  double bytes = 0;
-  for (const ArgValue* operand : call.tensors("in")) bytes += distinct_bytes(*operand).value_or(0);
-  if (bytes == 0) return {};
+  double read = 0, written = 0;
+  for (const ArgValue* operand : call.tensors("in")) read += distinct_bytes(*operand).value_or(0);
+  for (const ArgValue* operand : call.tensors("out")) {
+    written += distinct_bytes(*operand).value_or(0);
+  }
+  if (read == 0) return {};
   Cost cost;
-  cost.bytes = 2 * bytes;
+  cost.bytes = read + written;
   cost.spec = "link";
-  cost.params = {{"message_bytes", json_count(bytes)}};
+  cost.params = {{"message_bytes", json_count(read)}};
   return cost;
 }
 

@@ -1,4 +1,7 @@
 // Matrix products: dense, batched, grouped; convolutions.
+#include <algorithm>
+#include <cmath>
+
 #include "base/json_writer.h"
 #include "base/tsv.h"
 #include "cost/cost_functions.h"
@@ -20,54 +23,70 @@ std::optional<std::string> tensile_transpose(const CostCall& call) {
   return {};
 }
 
-// What the product is written as: the row's word, else A's type; a quarter-size type is written
-// wide.
+// What the product is written as: the operand that takes it, the row's word, the argument that
+// names it, else A's type.
 const ElementType* output_type(const CostCall& call, const ArgValue& a) {
-  if (call.has("out_type")) return find_element_type(call.setting("out_type"));
-  if (const ElementType* named = find_scalar_type(call.concrete("out_dtype"))) return named;
-  const ElementType* type = find_element_type(a.type);
-  if (type != nullptr && type->bits == 8) {
-    return find_element_type(type->is_float ? "bfloat16" : "int");
-  }
-  return type;
+  if (const ArgValue* out = call.tensor("out")) return find_element_type(out->type);
+  return result_type(call, product_type(find_element_type(a.type)));
 }
 
 struct Sizes {
   double batch, m, n, k;
 };
 
-// A is M × K and B is K × N, or N × K where the row says so; both may be batched.
+// A is M × K, and K × M where the call says it is transposed. B is K × N, and N × K where the row
+// or the call says so. Both may be batched; a packed operand has several elements of K in one.
 std::optional<Sizes> product_sizes(const CostCall& call, const Dims& a, const Dims& b) {
-  if (a.size() < 2 || b.size() < 2) return {};
-  const bool b_is_nk = call.setting("b_layout") == "nk";
-  const int64_t n = b[b.size() - (b_is_nk ? 2 : 1)], k = a.back();
-  if (b[b.size() - (b_is_nk ? 1 : 2)] != k && !call.has("packed")) return {};
-  Sizes sizes{1, static_cast<double>(a[a.size() - 2]), static_cast<double>(n),
-              static_cast<double>(k)};
-  const Dims front(a.begin(), a.end() - 2);
-  // A batch over the same B is one long product.
-  (b.size() > 2 ? sizes.batch : sizes.m) *= count_of(front);
-  if (call.has("packed")) sizes.k *= call.number("packed", 1);  // several elements in one
+  if (a.size() < 2 || b.empty()) return {};
+  const bool b_is_vector = b.size() == 1,
+             b_is_nk = call.setting("b_layout") == "nk" || call.is_true("b_transposed"),
+             a_is_km = call.is_true("a_transposed");
+  const auto from_end = [](const Dims& dims, size_t place) {
+    return static_cast<double>(dims[dims.size() - place]);
+  };
+  const double k = from_end(a, a_is_km ? 2 : 1) * call.number("a_packed", 1);
+  const double k_of_b = from_end(b, b_is_vector || b_is_nk ? 1 : 2) * call.number("b_packed", 1);
+  if (k != k_of_b) return {};
+  Sizes sizes{1, from_end(a, a_is_km ? 1 : 2), b_is_vector ? 1 : from_end(b, b_is_nk ? 2 : 1), k};
+  const double batch_a = count_of(Dims(a.begin(), a.end() - 2));
+  if (b.size() <= 2) {
+    sizes.m *= batch_a;  // a batch over the same B is one long product
+    return sizes;
+  }
+  const double batch_b = count_of(Dims(b.begin(), b.end() - 2));
+  if (batch_a == batch_b || batch_a == 1 || batch_b == 1) {
+    sizes.batch = std::max(batch_a, batch_b);
+  } else if (a.size() == 3 && sizes.m == batch_b) {  // M × batch × K
+    sizes = {batch_b, batch_a, sizes.n, k};
+  } else {
+    return {};
+  }
   return sizes;
+}
+
+// An empty tensor stands for no bias.
+const ArgValue* bias_of(const CostCall& call) {
+  const ArgValue* bias = call.tensor("bias");
+  return bias != nullptr && count_of(bias->shape.dims) > 0 ? bias : nullptr;
 }
 
 }  // namespace
 
 std::optional<Cost> gemm(const CostCall& call) {
-  const ArgValue *a = call.tensor("a"), *b = call.tensor("b"), *bias = call.tensor("bias");
+  const ArgValue *a = call.tensor("a"), *b = call.tensor("b"), *bias = bias_of(call);
   if (a == nullptr || b == nullptr) return {};
   const std::optional<Sizes> s = product_sizes(call, a->shape.dims, b->shape.dims);
-  const ElementType *type_a = find_element_type(a->type), *type_b = find_element_type(b->type),
-                    *out = output_type(call, *a);
-  if (!s || type_a == nullptr || type_b == nullptr || out == nullptr) return {};
+  const std::optional<double> bytes_a = distinct_bytes(*a), bytes_b = distinct_bytes(*b);
+  const ElementType *type_a = find_element_type(a->type), *out = output_type(call, *a);
+  if (!s || !bytes_a || !bytes_b || out == nullptr) return {};
   Cost cost;
   const double results = s->batch * s->m * s->n;
   cost.flops = 2 * results * s->k + (bias != nullptr ? results : 0);
-  const double packing = call.number("packed", 1);
-  cost.bytes = s->batch * (s->m * s->k / packing * type_a->bytes() +
-                           s->k * s->n / packing * type_b->bytes()) +
-               results * out->bytes();
+  cost.bytes = *bytes_a + *bytes_b + results * out->bytes();
   if (bias != nullptr) cost.bytes += distinct_bytes(*bias).value_or(0);
+  for (const ArgValue* scale : call.tensors("scales")) {
+    cost.bytes += distinct_bytes(*scale).value_or(0);
+  }
   cost.spec = call.has("spec") ? std::string(call.setting("spec")) : spec_name("matrix", type_a);
   cost.params = {{"M", json_count(s->m)},           {"N", json_count(s->n)},
                  {"K", json_count(s->k)},           {"bias", json_bool(bias != nullptr)},
@@ -77,32 +96,76 @@ std::optional<Cost> gemm(const CostCall& call) {
   return cost;
 }
 
-// Tokens T × K, each row with the weights of its expert: E × K × N.
+namespace {
+
+// A product for each group, all of one shape but for one size: tokens, each row with the weights
+// of its expert (T × K, E × K × N), or the weights' gradients, a sum over the tokens of each
+// expert (T × K and T × N give E × K × N).
+struct GroupedProduct {
+  double rows, k, n, groups, groups_read;
+  bool sums_over_rows;
+};
+
+double size_at(const Dims& dims, size_t place) { return static_cast<double>(dims[place]); }
+
+std::optional<GroupedProduct> weights_product(const CostCall& call, const Dims& a, const Dims& b) {
+  const double k = last_of(a), experts = size_at(b, 0);
+  if (k <= 0 || experts <= 0 || (b[1] != a.back() && b[2] != a.back())) return {};
+  GroupedProduct p{count_of(a) / k, k, count_of(b) / experts / k, experts, experts, false};
+  const ArgValue* routes = call.tensor("routes");
+  if (routes != nullptr && routes->shape.dims.size() == 2) {  // tokens, experts of each
+    p.rows = count_of(routes->shape.dims);
+    p.groups_read =
+        active_experts(experts, last_of(routes->shape.dims), size_at(routes->shape.dims, 0));
+  } else {
+    // Experts that get no token are not read; with few tokens that is most of them.
+    p.groups_read = std::min(experts, p.rows);
+  }
+  return p;
+}
+
+std::optional<GroupedProduct> gradients_product(const CostCall& call, const Dims& a,
+                                                const Dims& b) {
+  const ArgValue* groups = call.tensor("groups");
+  if (groups == nullptr || a.size() != 2) return {};
+  const double count = count_of(groups->shape.dims);
+  if (a[0] == b[0])
+    return GroupedProduct{size_at(a, 0), size_at(a, 1), size_at(b, 1), count, count, true};
+  if (a[1] == b[0])
+    return GroupedProduct{size_at(a, 1), size_at(a, 0), size_at(b, 1), count, count, true};
+  return {};
+}
+
+}  // namespace
+
 std::optional<Cost> grouped_gemm(const CostCall& call) {
   const ArgValue *a = call.tensor("a"), *b = call.tensor("b");
-  if (a == nullptr || b == nullptr || a->shape.dims.size() < 2 || b->shape.dims.size() != 3)
-    return {};
+  if (a == nullptr || b == nullptr || a->shape.dims.size() < 2) return {};
+  const Dims &dims_a = a->shape.dims, &dims_b = b->shape.dims;
+  std::optional<GroupedProduct> p;
+  if (dims_b.size() == 3) p = weights_product(call, dims_a, dims_b);
+  if (dims_b.size() == 2) p = gradients_product(call, dims_a, dims_b);
   const ElementType *type_a = find_element_type(a->type), *type_b = find_element_type(b->type),
                     *out = output_type(call, *a);
-  if (type_a == nullptr || type_b == nullptr || out == nullptr) return {};
-  const double rows =
-      count_of(a->shape.dims) / static_cast<double>(std::max<int64_t>(1, a->shape.dims.back()));
-  const double k = static_cast<double>(a->shape.dims.back());
-  const double n = count_of(b->shape.dims) /
-                   static_cast<double>(std::max<int64_t>(1, b->shape.dims[0])) / std::max(1.0, k);
-  // Experts that get no token are not read; with few tokens that is most of them.
-  const double experts = std::min(static_cast<double>(b->shape.dims[0]), rows);
+  if (!p || type_a == nullptr || type_b == nullptr || out == nullptr) return {};
+  const double weights = p->k * p->n;
   Cost cost;
-  cost.flops = 2 * rows * n * k;
-  cost.bytes =
-      rows * k * type_a->bytes() + experts * k * n * type_b->bytes() + rows * n * out->bytes();
+  cost.flops = 2 * p->rows * weights;
+  if (p->sums_over_rows) {
+    cost.bytes = p->rows * (p->k * type_a->bytes() + p->n * type_b->bytes()) +
+                 p->groups * weights * out->bytes();
+  } else {
+    cost.bytes = p->rows * p->k * type_a->bytes() + p->groups_read * weights * type_b->bytes() +
+                 p->rows * p->n * out->bytes();
+    cost.assumption = "every expert that can have a token has one";
+  }
   cost.spec = spec_name("matrix", type_a);
-  cost.params = {{"M", json_count(rows)},
-                 {"N", json_count(n)},
-                 {"K", json_count(k)},
-                 {"E", json_count(static_cast<double>(b->shape.dims[0]))},
+  cost.params = {{"M", json_count(p->rows)},
+                 {"N", json_count(p->n)},
+                 {"K", json_count(p->k)},
+                 {"E", json_count(p->groups)},
                  {"dtype_A_B", json_types({a, b})}};
-  cost.assumption = "every expert that can have a token has one";
+  if (call.has("routes")) cost.assumption = "tokens choose experts evenly";
   return cost;
 }
 
@@ -110,56 +173,57 @@ namespace {
 
 struct Convolution {
   const ArgValue *input, *weight;
-  Dims output;
+  double results;
   const ElementType *in_type, *weight_type;
   bool transposed;
   // One multiplication and one addition for each weight that each result meets.
   double flops() const {
     const Dims filter(weight->shape.dims.begin() + 1, weight->shape.dims.end());
-    return 2 * count_of(filter) * count_of(transposed ? input->shape.dims : output);
+    return 2 * count_of(filter) * (transposed ? count_of(input->shape.dims) : results);
   }
 };
 
-int64_t at_or(const std::optional<Dims>& list, size_t i, int64_t otherwise) {
+double at_or(const std::optional<Dims>& list, size_t i, double otherwise) {
   if (!list || list->empty()) return otherwise;
-  return i < list->size() ? (*list)[i] : list->back();
+  return static_cast<double>(i < list->size() ? (*list)[i] : list->back());
 }
 
-// Output sizes by the rule of the documentation of Conv2d and ConvTranspose2d.
-std::optional<Dims> output_dims(const CostCall& call, const Dims& in, const Dims& weight,
-                                bool transposed) {
+// Results by the rule of the documentation of Conv2d and ConvTranspose2d. In doubles, because the
+// trace may hold any number.
+std::optional<double> result_count(const CostCall& call, const Dims& in, const Dims& weight,
+                                   bool transposed) {
   const auto stride = call.int_list("stride"), padding = call.int_list("padding"),
              dilation = call.int_list("dilation"), extra = call.int_list("output_padding");
-  int64_t groups = 1;
-  if (const std::string_view text = call.concrete("groups"); !text.empty()) {
-    const auto list = read_int_list("[" + std::string(text) + "]");
-    if (!list || list->size() != 1 || (*list)[0] < 1) return {};
-    groups = (*list)[0];
+  double groups = 1;
+  if (!call.concrete("groups").empty()) {
+    const std::optional<int64_t> number = call.integer("groups");
+    if (!number || *number < 1) return {};
+    groups = static_cast<double>(*number);
   }
-  Dims out = {in[0], transposed ? weight[1] * groups : weight[0]};
+  double results = size_at(in, 0) * (transposed ? size_at(weight, 1) * groups : size_at(weight, 0));
   for (size_t i = 0; i + 2 < in.size(); ++i) {
-    const int64_t s = at_or(stride, i, 1), p = at_or(padding, i, 0), d = at_or(dilation, i, 1);
+    const double s = at_or(stride, i, 1), p = at_or(padding, i, 0), d = at_or(dilation, i, 1);
     if (s < 1) return {};
-    const int64_t reach = d * (weight[i + 2] - 1);
-    const int64_t size = transposed ? (in[i + 2] - 1) * s - 2 * p + reach + at_or(extra, i, 0) + 1
-                                    : (in[i + 2] + 2 * p - reach - 1) / s + 1;
-    if (size < 0) return {};
-    out.push_back(size);
+    const double length = size_at(in, i + 2), reach = d * (size_at(weight, i + 2) - 1);
+    const double size = transposed ? (length - 1) * s - 2 * p + reach + at_or(extra, i, 0) + 1
+                                   : std::floor((length + 2 * p - reach - 1) / s) + 1;
+    if (!(size >= 0)) return {};
+    results *= size;
   }
-  return out;
+  return results;
 }
 
 std::optional<Convolution> read_convolution(const CostCall& call) {
-  Convolution c{call.tensor("input"),      call.tensor("weight"), {}, nullptr, nullptr,
+  Convolution c{call.tensor("input"),      call.tensor("weight"), 0, nullptr, nullptr,
                 call.is_true("transposed")};
   if (c.input == nullptr || c.weight == nullptr) return {};
   const Dims &in = c.input->shape.dims, &weight = c.weight->shape.dims;
   if (in.size() != weight.size() || in.size() < 3) return {};
-  const std::optional<Dims> out = output_dims(call, in, weight, c.transposed);
+  const std::optional<double> results = result_count(call, in, weight, c.transposed);
   c.in_type = find_element_type(c.input->type);
   c.weight_type = find_element_type(c.weight->type);
-  if (!out || c.in_type == nullptr || c.weight_type == nullptr) return {};
-  c.output = *out;
+  if (!results || c.in_type == nullptr || c.weight_type == nullptr) return {};
+  c.results = *results;
   return c;
 }
 
@@ -168,7 +232,6 @@ std::vector<CostParam> convolution_params(const CostCall& call, const Convolutio
     const auto ints = call.int_list(key);
     return ints ? json_ints(*ints) : std::string("null");
   };
-  const std::string_view groups = call.concrete("groups");
   return {{"convNd", json_quoted("conv" + std::to_string(c.input->shape.dims.size() - 2) + "d")},
           {"input_shape", json_ints(c.input->shape.dims)},
           {"filter_shape", json_ints(c.weight->shape.dims)},
@@ -181,7 +244,7 @@ std::vector<CostParam> convolution_params(const CostCall& call, const Convolutio
           {"dilation", list("dilation")},
           {"transposed_conv", json_bool(c.transposed)},
           {"output_padding", list("output_padding")},
-          {"groups", groups.empty() ? "1" : std::string(groups)}};
+          {"groups", std::to_string(call.integer("groups").value_or(1))}};
 }
 
 }  // namespace
@@ -189,9 +252,9 @@ std::vector<CostParam> convolution_params(const CostCall& call, const Convolutio
 std::optional<Cost> convolution(const CostCall& call) {
   const std::optional<Convolution> c = read_convolution(call);
   if (!c) return {};
-  const ArgValue* bias = call.tensor("bias");
+  const ArgValue* bias = bias_of(call);
   Cost cost;
-  const double results = count_of(c->output);
+  const double results = c->results;
   cost.flops = c->flops() + (bias != nullptr ? results : 0);
   cost.bytes = count_of(c->input->shape.dims) * c->in_type->bytes() +
                count_of(c->weight->shape.dims) * c->weight_type->bytes() +
@@ -207,7 +270,7 @@ std::optional<Cost> convolution_backward(const CostCall& call) {
   const std::optional<Convolution> c = read_convolution(call);
   if (!c) return {};
   const std::string_view mask = call.concrete("output_mask");  // [True, True, False]
-  bool wanted[3] = {true, true, false};
+  bool wanted[3] = {true, true, bias_of(call) != nullptr};
   if (mask.starts_with('[')) {
     const auto words = split(mask.substr(1), ',');
     for (size_t i = 0; i < 3 && i < words.size(); ++i) {
@@ -216,7 +279,7 @@ std::optional<Cost> convolution_backward(const CostCall& call) {
   }
   const double input = count_of(c->input->shape.dims) * c->in_type->bytes(),
                weight = count_of(c->weight->shape.dims) * c->weight_type->bytes(),
-               results = count_of(c->output);
+               results = c->results;
   Cost cost;
   cost.flops = (wanted[0] + wanted[1]) * c->flops() + (wanted[2] ? results : 0);
   cost.bytes = results * c->in_type->bytes();   // the gradient of the output

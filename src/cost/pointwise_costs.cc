@@ -1,9 +1,10 @@
-// Ops that touch each element a fixed number of times: elementwise, reductions, normalisations,
-// pooling.
+// Ops that touch each element a fixed number of times: elementwise, reductions, pooling.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "base/json_writer.h"
 #include "base/tsv.h"
@@ -59,12 +60,6 @@ std::optional<double> total_bytes(const std::vector<const ArgValue*>& operands) 
   return bytes;
 }
 
-const ElementType* result_type(const CostCall& call, const ElementType* otherwise) {
-  if (call.has("out_type")) return find_element_type(call.setting("out_type"));
-  if (const ElementType* named = find_scalar_type(call.concrete("out_dtype"))) return named;
-  return otherwise;
-}
-
 std::vector<CostParam> elementwise_params(const std::vector<const ArgValue*>& in,
                                           const ArgValue* out) {
   if (in.size() == 2) {
@@ -87,8 +82,6 @@ std::vector<CostParam> elementwise_params(const std::vector<const ArgValue*>& in
           {"stride_output", json_strides(out)}};
 }
 
-}  // namespace
-
 // The result's sizes where the op is told them (sizes: the last dimensions) or what to add at the
 // edges (pad: before and after, from the last dimension on).
 std::optional<Dims> resized(const CostCall& call, Dims dims) {
@@ -98,30 +91,41 @@ std::optional<Dims> resized(const CostCall& call, Dims dims) {
   }
   if (const auto pad = call.int_list("pad")) {
     for (size_t i = 0; i < pad->size() && i / 2 < dims.size(); ++i) {
-      dims[dims.size() - 1 - i / 2] += (*pad)[i];
+      int64_t& size = dims[dims.size() - 1 - i / 2];
+      if (__builtin_add_overflow(size, (*pad)[i], &size)) return {};
     }
   }
   return std::ranges::any_of(dims, [](int64_t d) { return d < 0; }) ? std::nullopt
                                                                     : std::optional(dims);
 }
 
-// in: operands read; out: the operand written, else as large as the operands stretched over each
-// other; extra: bytes written for each result beside it; flops: for each result, 1 where not said.
+// A scale of four bytes for each group of so many elements.
+double scale_bytes(const CostCall& call, double elements) {
+  const std::optional<int64_t> group = call.integer("group");
+  return group && *group > 0 ? 4 * elements / static_cast<double>(*group) : 0;
+}
+
+}  // namespace
+
 std::optional<Cost> elementwise(const CostCall& call) {
   const std::vector<const ArgValue*> in = call.tensors("in");
-  const ArgValue* out = call.tensor("out");
+  const ArgValue* out = call.tensor_or_element("out");
   if (in.empty() && out == nullptr) return {};
   std::optional<Dims> dims = out != nullptr ? out->shape.dims : broadcast(in);
   if (dims) dims = resized(call, *dims);
   const ElementType* type =
       out != nullptr ? find_element_type(out->type) : result_type(call, promoted(in));
-  const std::optional<double> read = total_bytes(in);
-  if (!dims || type == nullptr || !read) return {};
+  const std::optional<double> read = total_bytes(in), more = total_bytes(call.tensors("reads"));
+  if (!dims || type == nullptr || !read || !more) return {};
+  const ArgValue* taps = call.tensor("taps");
   const double results = count_of(*dims);
   Cost cost;
   cost.flops = results * call.number("flops", 1);
+  if (taps != nullptr) cost.flops *= last_of(taps->shape.dims);
+  const double written = call.number("out_bytes", type->bytes());
   cost.bytes =
-      *read + results * (type->bytes() * call.number("copies", 1) + call.number("extra", 0));
+      *read + *more + results * (written + call.number("extra", 0)) + scale_bytes(call, results);
+  if (taps != nullptr) cost.bytes += distinct_bytes(*taps).value_or(0);
   cost.spec = spec_name("vector", in.empty() ? type : promoted(in));
   const bool in_place = std::ranges::find(in, out) != in.end();
   cost.params = elementwise_params(in, in_place ? nullptr : out);
@@ -130,13 +134,85 @@ std::optional<Cost> elementwise(const CostCall& call) {
 
 namespace {
 
-// The sizes left when the dimensions named are gone. None named: one value.
+// The sum of some sizes: times=6:1,7:0 is size 1 of operand 6 and size 0 of operand 7.
+std::optional<double> sum_of_sizes(const CostCall& call, std::string_view sizes) {
+  double sum = 0;
+  for (std::string_view word : split(sizes, ',')) {
+    const size_t colon = word.find(':');
+    size_t operand = 0, place = 0;
+    std::from_chars(word.data(), word.data() + word.size(), operand);
+    if (colon == std::string_view::npos) return {};
+    std::from_chars(word.data() + colon + 1, word.data() + word.size(), place);
+    const ArgValue* value = call.args().at(operand);
+    if (value == nullptr || place >= value->shape.dims.size()) return {};
+    sum += static_cast<double>(value->shape.dims[place]);
+  }
+  return sum;
+}
+
+// The part of each element's neighbours that is touched: fraction=4,3 is the last size of operand 4
+// over the number in argument 3 (a rotation of the first 64 of 128).
+double touched_fraction(const CostCall& call) {
+  const std::vector<std::string_view> places = split(call.setting("fraction"), ',');
+  if (places.size() != 2) return 1;
+  size_t part = 0, whole = 0;
+  std::from_chars(places[0].data(), places[0].data() + places[0].size(), part);
+  std::from_chars(places[1].data(), places[1].data() + places[1].size(), whole);
+  const ArgValue *size = call.args().at(part), *number = call.args().at(whole);
+  if (size == nullptr || number == nullptr || !size->is_tensor()) return 1;
+  const auto all = read_int_list("[" + number->concrete + "]");
+  if (!all || all->size() != 1 || (*all)[0] < 1) return 1;
+  return std::clamp(last_of(size->shape.dims) / static_cast<double>((*all)[0]), 0.0, 1.0);
+}
+
+}  // namespace
+
+// Operands that are read and operands that are written, whatever their shapes.
+std::optional<Cost> streams(const CostCall& call) {
+  const std::vector<const ArgValue*> in = call.tensors("in"), out = call.tensors("out"),
+                                     stored = call.tensors("stored");
+  const std::optional<double> read = total_bytes(in), written = total_bytes(out);
+  if (in.empty() || (out.empty() && stored.empty()) || !read || !written) return {};
+  double per = 0, kept = 0;
+  const std::vector<const ArgValue*> counted =
+      call.has("per") ? call.tensors("per") : std::vector{in[0]};
+  for (const ArgValue* each : counted) per += count_of(each->shape.dims);
+  if (!stored.empty()) {  // as many elements, of the type of the table they are stored in
+    const ArgValue* table = call.tensor("store");
+    const ElementType* type = table != nullptr ? find_element_type(table->type) : nullptr;
+    if (type == nullptr) return {};
+    for (const ArgValue* each : stored) kept += count_of(each->shape.dims) * type->bytes();
+  }
+  double each = call.number("flops", 1);
+  if (call.has("times")) {
+    const std::optional<double> sum = sum_of_sizes(call, call.setting("times"));
+    if (!sum) return {};
+    each *= *sum;
+  }
+  const double fraction = touched_fraction(call);
+  Cost cost;
+  cost.flops = per * (each + call.number("base", 0)) * fraction;
+  cost.bytes = (*read + *written) * fraction + kept;
+  cost.spec = spec_name(call.setting("unit", "vector"), find_element_type(in[0]->type));
+  const ArgValue* result = out.empty() ? nullptr : out[0];
+  cost.params = {{"op_shape", json_ints(in[0]->shape.dims)},
+                 {"dtype_in_out", json_types({in[0], result})},
+                 {"stride_input", json_strides(in[0])},
+                 {"stride_output", json_strides(result)}};
+  return cost;
+}
+
+namespace {
+
+// The sizes left when the dimensions named are gone. None named, or one that is not there (a number
+// that means something else): one value.
 double reduced_count(const Dims& dims, const std::optional<Dims>& over) {
   if (!over || over->empty()) return 1;
   std::vector<bool> gone(dims.size());
+  const auto rank = static_cast<int64_t>(dims.size());
   for (int64_t d : *over) {
-    const auto rank = static_cast<int64_t>(dims.size());
-    if (d >= -rank && d < rank) gone[static_cast<size_t>(d < 0 ? d + rank : d)] = true;
+    if (d < -rank || d >= rank) return 1;
+    gone[static_cast<size_t>(d < 0 ? d + rank : d)] = true;
   }
   double count = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -147,26 +223,26 @@ double reduced_count(const Dims& dims, const std::optional<Dims>& over) {
 
 }  // namespace
 
-// dims: the operand that lists the dimensions to reduce, as [0, 1] or as one number.
 std::optional<Cost> reduce(const CostCall& call) {
-  const ArgValue* in = call.tensor("in");
+  const ArgValue* in = call.tensor_or_element("in");
   if (in == nullptr) return {};
   const ElementType* type = find_element_type(in->type);
   const ElementType* out = result_type(call, type);
   const std::optional<double> read = distinct_bytes(*in);
   if (type == nullptr || out == nullptr || !read) return {};
-  std::optional<Dims> over = call.int_list("dims");
-  if (!over) over = read_int_list("[" + std::string(call.concrete("dims")) + "]");
+  const std::optional<double> more = total_bytes(call.tensors("reads"));
+  if (!more) return {};
   const double inputs = count_of(in->shape.dims);
-  double results = reduced_count(in->shape.dims, over);
+  const bool over_last = call.setting("over") == "last";
+  double results = reduced_count(in->shape.dims, over_last ? Dims{-1} : call.int_list("dims"));
   if (call.has("kept")) {  // topk keeps several of each
-    const auto kept = read_int_list("[" + std::string(call.concrete("kept")) + "]");
-    if (!kept || kept->size() != 1 || (*kept)[0] < 0) return {};
-    results *= static_cast<double>((*kept)[0]);
+    const std::optional<int64_t> kept = call.integer("kept");
+    if (!kept || *kept < 0) return {};
+    results *= static_cast<double>(*kept);
   }
   Cost cost;
   cost.flops = inputs * call.number("flops", 1);
-  cost.bytes = *read + results * (out->bytes() + call.number("extra", 0));
+  cost.bytes = *read + *more + results * (out->bytes() + call.number("extra", 0));
   cost.spec = spec_name("vector", type);
   std::string_view kind = call.op();
   if (const size_t colons = kind.rfind("::"); colons != std::string_view::npos) {
@@ -179,78 +255,6 @@ std::optional<Cost> reduce(const CostCall& call) {
   return cost;
 }
 
-namespace {
-
-// How many values are scaled alike: layer and RMS norm have a weight for each place of the last
-// dimensions, batch and group norm for each channel, which is dimension 1.
-double channel_count(const CostCall& call, const Dims& dims) {
-  if (call.setting("channels") == "1") return dims.size() > 1 ? static_cast<double>(dims[1]) : 1;
-  if (const auto shape = call.int_list("shape")) return count_of(*shape);
-  return dims.empty() ? 1 : static_cast<double>(dims.back());
-}
-
-// Means and variances that are written: for each channel with running statistics, else for each
-// row.
-double statistics_bytes(const CostCall& call, double elements, double channels, bool training) {
-  constexpr double kFloat = 4;
-  if (call.has("running_mean")) return channels * kFloat * (training ? 4 : 2);
-  if (call.setting("statistics") == "rms") return 0;
-  return elements / std::max(1.0, channels) * 2 * kFloat;
-}
-
-}  // namespace
-
-std::optional<Cost> normalization(const CostCall& call) {
-  const ArgValue *in = call.tensor("in"), *weight = call.tensor("weight"),
-                 *bias = call.tensor("bias"), *residual = call.tensor("residual");
-  if (in == nullptr) return {};
-  const ElementType* type = find_element_type(in->type);
-  if (type == nullptr) return {};
-  const bool rms = call.setting("statistics") == "rms";
-  // Layer norm has no statistics to reuse: it computes them whether it trains or not.
-  const bool training = !call.has("training") || call.is_true("training");
-  const double elements = count_of(in->shape.dims), channels = channel_count(call, in->shape.dims);
-  Cost cost;
-  cost.flops = rms ? elements / std::max(1.0, channels) * (2 * channels + 2) + 2 * elements
-                   : 6 * channels + (training ? 3 : 0) * elements + 2 * elements;
-  if (residual != nullptr) cost.flops += elements;
-  cost.bytes = 2 * elements * type->bytes() + statistics_bytes(call, elements, channels, training);
-  if (residual != nullptr) cost.bytes += 2 * elements * type->bytes();  // read, and the sum written
-  for (const ArgValue* operand : {weight, bias}) {
-    if (operand != nullptr) cost.bytes += distinct_bytes(*operand).value_or(0);
-  }
-  cost.spec = spec_name("vector", type);
-  cost.params = {
-      {"op_shape", json_ints(in->shape.dims)},     {"dtype_in_out", json_types({in, nullptr})},
-      {"stride_input", json_strides(in)},          {"stride_output", "null"},
-      {"num_channels", json_count(channels)},      {"has_bias", json_bool(bias != nullptr)},
-      {"is_affine", json_bool(weight != nullptr)}, {"is_training", json_bool(training)}};
-  return cost;
-}
-
-// Reads the gradient and the input, writes the input's gradient; eight operations on each element.
-std::optional<Cost> normalization_backward(const CostCall& call) {
-  const ArgValue *grad = call.tensor("grad"), *in = call.tensor("in"),
-                 *weight = call.tensor("weight");
-  if (grad == nullptr || in == nullptr) return {};
-  const std::optional<double> grad_bytes = distinct_bytes(*grad), in_bytes = distinct_bytes(*in);
-  const ElementType* type = find_element_type(in->type);
-  if (!grad_bytes || !in_bytes || type == nullptr) return {};
-  const double elements = count_of(in->shape.dims);
-  Cost cost;
-  cost.flops = 8 * elements;
-  cost.bytes = *grad_bytes + *in_bytes + elements * type->bytes();
-  if (weight != nullptr) cost.bytes += 3 * distinct_bytes(*weight).value_or(0);
-  cost.spec = spec_name("vector", type);
-  cost.params = {{"op_shape", json_ints(in->shape.dims)},
-                 {"dtype_in_out", json_types({in, grad})},
-                 {"stride_input", json_strides(in)},
-                 {"stride_output", json_strides(grad)},
-                 {"num_channels", json_count(channel_count(call, in->shape.dims))}};
-  return cost;
-}
-
-// window, stride, padding: operands; extra: bytes written for each result beside it.
 std::optional<Cost> pooling(const CostCall& call) {
   const ArgValue* in = call.tensor("in");
   const ElementType* type = in != nullptr ? find_element_type(in->type) : nullptr;
@@ -259,19 +263,19 @@ std::optional<Cost> pooling(const CostCall& call) {
   if (type == nullptr || !window || window->empty()) return {};
   if (!stride || stride->empty()) stride = window;
   const Dims& dims = in->shape.dims;
-  const size_t first = dims.size() - std::min(dims.size(), window->size());
-  double results = 1, reach = 1;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (i < first) {
-      results *= static_cast<double>(dims[i]);
-      continue;
-    }
-    const size_t k = i - first;
-    const int64_t step = k < stride->size() ? (*stride)[k] : stride->back();
-    const int64_t pad = padding && k < padding->size() ? (*padding)[k] : 0;
-    if (step < 1 || dims[i] + 2 * pad < (*window)[k]) return {};
-    results *= static_cast<double>((dims[i] + 2 * pad - (*window)[k]) / step + 1);
-    reach *= static_cast<double>((*window)[k]);
+  if (dims.size() < window->size()) return {};
+  const size_t first = dims.size() - window->size();
+  double results = count_of({dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(first)});
+  double reach = 1;
+  for (size_t k = 0; k < window->size(); ++k) {
+    const auto at = [k](const Dims& list) {
+      return static_cast<double>(k < list.size() ? list[k] : list.back());
+    };
+    const double step = at(*stride), pad = padding && !padding->empty() ? at(*padding) : 0,
+                 size = static_cast<double>(dims[first + k]) + 2 * pad - at(*window);
+    if (step < 1 || pad < 0 || at(*window) < 1 || size < 0) return {};
+    results *= std::floor(size / step) + 1;
+    reach *= at(*window);
   }
   Cost cost;
   cost.flops = results * reach;

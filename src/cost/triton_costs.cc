@@ -57,8 +57,8 @@ std::vector<std::string_view> fused_ops(std::string_view kernel) {
       const Best& before = start == 0 ? best[0] : best[start - 1];
       if (start != 0 && start - 1 == 0) continue;
       const bool known = fused_flops().contains(names.substr(start, end - start));
-      // An unknown word is as long as its letters: two short ones are not better than one long.
-      const Best candidate{before.unknown + (known ? 0 : end - start), before.words + 1, start};
+      // An unknown word counts its letters and what joins it, so that an unknown name stays whole.
+      const Best candidate{before.unknown + (known ? 0 : end - start + 1), before.words + 1, start};
       if (std::pair(candidate.unknown, candidate.words) <
           std::pair(best[end].unknown, best[end].words)) {
         best[end] = candidate;

@@ -222,7 +222,7 @@ std::vector<ReportFile> category_findings_files(const AnalysisView& v) {
       if (f.category != c.name) continue;
       any = true;
       text += fmt::format("## {} ({})\n\n{} Saves {}.\n\n- Path A: {}\n- Path B: {}\n\n{}\n",
-                          md_text(f.title), priority_name(f.priority), md_text(f.issue),
+                          md_title(f), priority_name(f.priority), f.issue,
                           saving_text(f, v.assessment), f.change_code,
                           f.improve_kernel.empty() ? "none" : f.improve_kernel, md_details(f));
     }

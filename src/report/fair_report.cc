@@ -45,8 +45,7 @@ std::string summary_part(const AnalysisView& v) {
   const auto best = std::ranges::find_if(
       v.findings, [](const Finding& f) { return f.priority != Priority::kLow; });
   if (best != v.findings.end()) {
-    text +=
-        fmt::format("The most to gain: {} ({}).\n\n", md_text(best->title), saving_text(*best, a));
+    text += fmt::format("The most to gain: {} ({}).\n\n", md_title(*best), saving_text(*best, a));
   } else {
     text += "Nothing found whose improvement would shorten the trace by more than 1 %.\n\n";
   }
@@ -83,9 +82,9 @@ std::string anchor(size_t number) { return fmt::format("detail-{}", number); }
 
 std::string recommendation(const AnalysisView& v, const Finding& f, size_t number) {
   std::string text = fmt::format("### {}. {} priority: {}\n\n", number,
-                                 capitalized(priority_name(f.priority)), md_text(f.title));
+                                 capitalized(priority_name(f.priority)), md_title(f));
   text += fmt::format("- **Operation**: {}\n", md_code(f.subject));
-  text += fmt::format("- **Issue**: {}\n", md_text(f.issue));
+  text += fmt::format("- **Issue**: {}\n", f.issue);
   text += fmt::format("- **Action, path A (change the code)**: {}\n", f.change_code);
   if (!f.improve_kernel.empty()) {
     text += fmt::format("- **Action, path B (improve the kernel)**: {}\n", f.improve_kernel);

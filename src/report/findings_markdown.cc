@@ -41,6 +41,11 @@ std::string saving_text(const Finding& f, const Assessment& a) {
                      micros_text(f.saving_at_least), micros_text(f.saving_at_most));
 }
 
+std::string md_title(const Finding& f) {
+  if (!f.title.starts_with(f.subject)) return f.title;
+  return md_code(cut(f.subject, 80)) + f.title.substr(f.subject.size());
+}
+
 std::string md_evidence(const Finding& f) {
   if (f.evidence.empty()) return {};
   std::string text =
@@ -71,7 +76,9 @@ std::string md_details(const Finding& f) {
     text += fmt::format("What reaching a target would give (now {}):\n\n{}\n", micros_text(f.time),
                         md_projections(f));
   }
-  for (const std::string& note : f.notes) text += fmt::format("- {}\n", md_text(note));
+  for (const Note& note : f.notes) {
+    text += fmt::format("- {}{}{}\n", note.before, md_code(cut(note.name, 80)), note.after);
+  }
   if (!f.counters.empty()) {
     text += fmt::format("- Not visible in a trace; measure to know why: {}.\n", f.counters);
   }

@@ -8,6 +8,7 @@
 namespace fathom {
 
 // The parts that reports are put together from. Each begins without and ends with a line feed.
+std::string md_title(const Finding& finding);
 std::string md_evidence(const Finding& finding);     // a table, or nothing
 std::string md_projections(const Finding& finding);  // a table, or nothing
 std::string md_details(const Finding& finding);      // everything but title and the summary lines

@@ -1,0 +1,314 @@
+// Each kind of finding on a trace where it fires, and on a near twin where it must not.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analyze/pipeline.h"
+#include "unit/small_trace.h"
+
+namespace fathom {
+namespace {
+
+// Events of one op with one kernel, launched ahead so that the GPU never waits unless told to.
+class Workload {
+ public:
+  // dims and types as JSON lists; the kernel runs for `gpu` µs right after the one before.
+  Workload& op(const std::string& name, const std::string& dims, const std::string& types,
+               int64_t gpu, const std::string& kernel_name = "k", int64_t wait = 0,
+               const std::string& more = "") {
+    const std::string args = fmt::format(R"("Input Dims":{},"Input type":{}{})", dims, types,
+                                         more.empty() ? "" : "," + more);
+    events_.push_back(test::cpu_op(name, host_, 8, args));
+    events_.push_back(test::launch_call(host_ + 2, 4, ++correlation_));
+    gpu_ = std::max(gpu_ + wait, host_ + 7);
+    events_.push_back(test::kernel(kernel_name, gpu_, gpu, correlation_));
+    gpu_ += gpu;
+    host_ += 10;
+    return *this;
+  }
+  // The host does something else: the GPU may run dry.
+  Workload& host_pause(int64_t micros) {
+    host_ += micros;
+    return *this;
+  }
+  // The host waits for the GPU, then goes on.
+  Workload& synchronize(const std::string& name = "cudaStreamSynchronize") {
+    const int64_t end = std::max(host_ + 1, gpu_ + 1);
+    events_.push_back(test::launch_call(host_, end - host_, ++correlation_, "1", name));
+    host_ = end + 60;
+    return *this;
+  }
+  Workload& annotate(const std::string& name, int64_t duration) {
+    events_.push_back(test::annotation(name, host_, duration));
+    return *this;
+  }
+  Workload& raw(const std::string& event) {
+    events_.push_back(event);
+    return *this;
+  }
+  int64_t host() const { return host_; }
+  int64_t gpu() const { return gpu_; }
+  int64_t next_correlation() { return ++correlation_; }
+
+  std::vector<Finding> find(const char* platform = "H200") const {
+    const Trace trace = test::open_events(events_);
+    const Scope scope;
+    const SheetInput input(trace.store, trace.tree, scope);
+    const MeasuredOps ops(input, find_launchers(input));
+    const Platform* known = nullptr;
+    if (platform != nullptr) known = Platforms::built_in().find(platform).value();
+    return find_all(Assessment(input, ops, known));
+  }
+
+ private:
+  std::vector<std::string> events_;
+  int64_t host_ = 100, gpu_ = 0, correlation_ = 0;
+};
+
+const Finding* first_of(const std::vector<Finding>& findings, FindingKind kind) {
+  const auto found = std::ranges::find(findings, kind, &Finding::kind);
+  return found == findings.end() ? nullptr : &*found;
+}
+
+constexpr const char* kMatrix = "[[4096,4096],[4096,4096]]";
+constexpr const char* kTwoBf16 = R"(["c10::BFloat16","c10::BFloat16"])";
+constexpr const char* kImage = "[[64,1024,1024]]";
+constexpr const char* kBf16 = R"(["c10::BFloat16"])";
+
+// 2·4096³ operations at the H200's achievable 798 TFLOP/s take 172 µs.
+TEST(Findings, AProductFarFromTheLimit) {
+  Workload slow;
+  for (int i = 0; i < 20; ++i) slow.op("aten::mm", kMatrix, kTwoBf16, 1000);
+  const auto findings = slow.find();
+  const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->subject, "aten::mm");
+  EXPECT_EQ(f->category, "gemm");
+  EXPECT_NEAR(*f->efficiency, 0.172, 0.001);
+  EXPECT_EQ(f->priority, Priority::kCritical);
+  EXPECT_FALSE(f->change_code.empty());
+  EXPECT_FALSE(f->improve_kernel.empty());
+  EXPECT_FALSE(f->counters.empty()) << "a trace cannot show why";
+  // To 40 %: 20 × (1000 − 430.6) µs, all of it counted but for the waits for the host.
+  EXPECT_NEAR(f->saving_at_least.micros(), 20 * (1000 - 172.2 / 0.4), 600);
+  EXPECT_NEAR(f->saving_at_most.micros(), 20 * (1000 - 172.2), 900);
+  EXPECT_EQ(f->evidence.at(0).shapes, "4096×4096, 4096×4096");
+  EXPECT_EQ(f->evidence.at(0).bound, "compute");
+}
+
+TEST(Findings, AProductNearTheLimitIsGoodNews) {
+  Workload fast;
+  for (int i = 0; i < 20; ++i) fast.op("aten::mm", kMatrix, kTwoBf16, 200);
+  EXPECT_EQ(first_of(fast.find(), FindingKind::kLowEfficiency), nullptr);
+}
+
+TEST(Findings, WithoutAPlatformNothingIsSaidOfEfficiency) {
+  Workload slow;
+  for (int i = 0; i < 20; ++i) slow.op("aten::mm", kMatrix, kTwoBf16, 1000);
+  EXPECT_EQ(first_of(slow.find(nullptr), FindingKind::kLowEfficiency), nullptr);
+}
+
+// The next kernel is launched long after the slow one ended: a faster one would only wait longer.
+TEST(Findings, TimeThatTheHostHidesIsNotCounted) {
+  Workload hidden;
+  for (int i = 0; i < 200; ++i) hidden.op("aten::mm", kMatrix, kTwoBf16, 1000).host_pause(1500);
+  const auto findings = hidden.find();
+  const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->priority, Priority::kLow);
+  EXPECT_LT(f->saving_at_most.micros(), 1100) << "only the last call's";
+}
+
+TEST(Findings, AttentionInSeparateOps) {
+  const auto attention = [](bool fits) {
+    Workload w;
+    for (int i = 0; i < 6; ++i) {
+      w.op("aten::bmm", "[[64,2048,64],[64,64,2048]]", kTwoBf16, 300);
+      w.op("aten::mul", "[[64,2048,2048],[]]", R"(["c10::BFloat16","Scalar"])", 300);
+      w.op("aten::_softmax", "[[64,2048,2048],[],[]]", R"(["c10::BFloat16","Scalar","Scalar"])",
+           400);
+      // With V, or with something of other sizes.
+      w.op("aten::bmm", fits ? "[[64,2048,2048],[64,2048,64]]" : "[[64,512,128],[64,128,64]]",
+           kTwoBf16, 300);
+    }
+    return w.find();
+  };
+  const auto findings = attention(true);
+  const Finding* f = first_of(findings, FindingKind::kUnfusedAttention);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->time.micros(), 6 * 1300);
+  EXPECT_EQ(f->evidence.size(), 4u);
+  EXPECT_GT(f->saving_at_least.micros(), 5000) << "the scores alone are 0.5 GB each way";
+  EXPECT_EQ(first_of(attention(false), FindingKind::kUnfusedAttention), nullptr);
+}
+
+TEST(Findings, ARunOfMemoryBoundOps) {
+  const auto run = [](const char* third) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op("aten::mul", kImage, kBf16, 100).op("aten::silu", kImage, kBf16, 100);
+      w.op("aten::neg", third, kBf16, 100).op("aten::mm", kMatrix, kTwoBf16, 200);
+    }
+    return w.find();
+  };
+  const auto findings = run(kImage);
+  const Finding* f = first_of(findings, FindingKind::kFusibleChain);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->subject, "aten::mul → aten::silu → aten::neg");
+  EXPECT_EQ(f->time.micros(), 10 * 300);
+  // Fused: read and write 128 MB each once, 62.6 µs at 4.29 TB/s.
+  EXPECT_NEAR(f->projections.back().time.micros(), 10 * 62.6, 1);
+  EXPECT_EQ(first_of(run("[[63,1000,1000]]"), FindingKind::kFusibleChain), nullptr)
+      << "another tensor";
+}
+
+TEST(Findings, SmallProductsOneByOne) {
+  const auto products = [](int between, int64_t gpu) {
+    Workload w;
+    for (int i = 0; i < 40; ++i) {
+      w.op("aten::mm", fmt::format("[[{},1024],[1024,1024]]", 8 + i), kTwoBf16, gpu);
+      for (int k = 0; k < between; ++k) w.op("aten::add", "[[8,1024],[8,1024]]", kTwoBf16, 4);
+    }
+    return w.find();
+  };
+  EXPECT_NE(first_of(products(2, 20), FindingKind::kTinyProducts), nullptr)
+      << "a loop over experts";
+  EXPECT_EQ(first_of(products(30, 20), FindingKind::kTinyProducts), nullptr)
+      << "a loop over layers";
+}
+
+TEST(Findings, ConvolutionsThatConvertLayouts) {
+  const auto convolutions = [](const char* kernel) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op(
+          "aten::convolution", "[[32,64,56,56],[64,64,3,3],[],[],[],[],[],[],[]]",
+          R"(["c10::BFloat16","c10::BFloat16","","ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar"])",
+          100, kernel, 0,
+          R"("Concrete Inputs":["","","","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1"])");
+    }
+    return w.find();
+  };
+  EXPECT_NE(
+      first_of(convolutions("void cudnn::ops::nchwToNhwcKernel<x>"), FindingKind::kImageLayout),
+      nullptr);
+  EXPECT_EQ(first_of(convolutions("sm90_xmma_fprop_implicit_gemm_nhwc"), FindingKind::kImageLayout),
+            nullptr);
+}
+
+TEST(Findings, TheGpuWaitsForLaunches) {
+  Workload bound, ahead;
+  for (int i = 0; i < 50; ++i) {
+    bound.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 3);
+    ahead.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 30);
+  }
+  const auto findings = bound.find();
+  const Finding* f = first_of(findings, FindingKind::kHostBound);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->priority, Priority::kCritical);
+  EXPECT_TRUE(f->improve_kernel.empty()) << "no kernel is at fault";
+  EXPECT_EQ(first_of(ahead.find(), FindingKind::kHostBound), nullptr);
+}
+
+TEST(Findings, SynchronizationKeepsTheHostFromLaunchingAhead) {
+  const auto run = [](bool synchronizes) {
+    Workload w;
+    for (int i = 0; i < 20; ++i) {
+      for (int k = 0; k < 4; ++k) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 40);
+      if (synchronizes) w.synchronize();
+    }
+    return w.find();
+  };
+  const auto findings = run(true);
+  const Finding* f = first_of(findings, FindingKind::kSynchronization);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(first_of(findings, FindingKind::kHostBound), nullptr) << "each gap has one cause";
+  EXPECT_EQ(first_of(run(false), FindingKind::kSynchronization), nullptr);
+}
+
+TEST(Findings, DataLoadingAndFirstUse) {
+  const auto pauses = [](const char* what) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      for (int k = 0; k < 4; ++k) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 30);
+      w.annotate(what, 2000).host_pause(2000);
+    }
+    return w.find();
+  };
+  EXPECT_NE(first_of(pauses("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"),
+                     FindingKind::kDataLoading),
+            nullptr);
+  EXPECT_NE(first_of(pauses("compile_fx.<locals>.fw_compiler_base"), FindingKind::kFirstUse),
+            nullptr);
+  const auto other = pauses("forward");
+  EXPECT_EQ(first_of(other, FindingKind::kDataLoading), nullptr);
+  EXPECT_EQ(first_of(other, FindingKind::kFirstUse), nullptr);
+  EXPECT_NE(first_of(other, FindingKind::kHostBound), nullptr);
+}
+
+TEST(Findings, ExposedCommunicationAndCopies) {
+  const auto collectives = [](bool hidden) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op("aten::mm", kMatrix, kTwoBf16, 200);
+      const int64_t correlation = w.next_correlation();
+      w.raw(test::launch_call(w.host() - 3, 1, correlation));
+      // Beside the product, or after it on a stream of its own with nothing else to run.
+      w.raw(test::kernel("ncclDevKernel_AllReduce", hidden ? w.gpu() - 100 : w.gpu(), 80,
+                         correlation, 20));
+      if (!hidden) w.op("aten::mm", kMatrix, kTwoBf16, 200, "k", 80);
+    }
+    return w.find();
+  };
+  EXPECT_NE(first_of(collectives(false), FindingKind::kExposedCommunication), nullptr);
+  EXPECT_EQ(first_of(collectives(true), FindingKind::kExposedCommunication), nullptr);
+}
+
+TEST(Findings, ManyShortKernels) {
+  Workload many, few;
+  for (int i = 0; i < 200; ++i) {
+    many.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 5);
+    few.op("aten::mm", kMatrix, kTwoBf16, 200);
+  }
+  EXPECT_NE(first_of(many.find(), FindingKind::kShortKernels), nullptr);
+  EXPECT_EQ(first_of(few.find(), FindingKind::kShortKernels), nullptr);
+}
+
+TEST(Findings, ForwardWorkThatRunsAgain) {
+  const auto train = [](const char* node) {
+    std::vector<std::string> events;
+    for (int i = 0; i < 10; ++i) {
+      const int64_t at = 1000 * i;
+      events.push_back(test::cpu_op(node, at, 500));
+      events.push_back(test::cpu_op("aten::mm", at + 10, 50));
+      events.push_back(test::launch_call(at + 20, 5, 2 * i + 1));
+      events.push_back(test::kernel("forward", at + 30, 300, 2 * i + 1));
+    }
+    const Trace trace = test::open_events(events);
+    const Scope scope;
+    const SheetInput input(trace.store, trace.tree, scope);
+    const MeasuredOps ops(input, find_launchers(input));
+    return find_all(Assessment(input, ops, nullptr));
+  };
+  EXPECT_NE(first_of(train("CheckpointFunctionBackward"), FindingKind::kRecompute), nullptr);
+  EXPECT_EQ(first_of(train("AddmmBackward0"), FindingKind::kRecompute), nullptr);
+}
+
+TEST(Findings, ComeInTheOrderOfPriorityAndSaving) {
+  Workload w;
+  for (int i = 0; i < 20; ++i) {
+    w.op("aten::mm", kMatrix, kTwoBf16, 1000).op("aten::neg", kImage, kBf16, 300);
+  }
+  const auto findings = w.find();
+  ASSERT_GE(findings.size(), 2u);
+  for (size_t i = 1; i < findings.size(); ++i) {
+    EXPECT_LE(findings[i - 1].priority, findings[i].priority);
+    if (findings[i - 1].priority == findings[i].priority) {
+      EXPECT_GE(findings[i - 1].saving_at_most, findings[i].saving_at_most);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fathom
