@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "analyze/pipeline.h"
 #include "ingest/kineto/reader.h"
 #include "report/csv.h"
 #include "sheets/sheets.h"
@@ -59,6 +60,10 @@ bool print_stages(const std::string& trace) {
   sheet(short_kernel_histogram_sheet(input));
   sheet(short_kernels_summary_sheet(input));
   sheet(collectives_sheet(input));
+  const Assessment assessment(input, ops, Platforms::built_in().find("H200").value());
+  watch.lap("assessment");
+  const std::vector<Finding> findings = find_all(assessment);
+  watch.lap(fmt::format("{} findings", findings.size()));
   size_t bytes = 0;
   for (const Table& table : sheets) bytes += to_csv(table).size();
   watch.lap(fmt::format("{:.1f} MB as CSV", static_cast<double>(bytes) / 1e6));

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analyze/op_category.h"
+#include "base/sort_runs.h"
 
 namespace fathom {
 namespace {
@@ -97,6 +98,7 @@ Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
   assess_ops(measured);
   group_categories();
   rank_ops();
+  order_calls();
   find_shortest_kernel();
   count_exposed_time();
 }
@@ -167,6 +169,25 @@ void Assessment::rank_ops() {
   for (AssessedOp& op : ops_) {
     op.is_top = std::ranges::find(top_ops_, op.group->key.name, &TopOp::name) != top_ops_.end();
   }
+}
+
+void Assessment::order_calls() {
+  const EventStore& store = input_.store;
+  for (const AssessedOp& op : ops_) {
+    for (size_t i = 0; i < op.group->calls.size(); ++i) {
+      const UnifiedOp* call = op.group->calls[i];
+      const CallId id = input_.tree.call(call->event);
+      calls_.push_back(
+          {call, &op, op.group->gpu_times[i], id.valid() ? input_.tree.parent(id) : CallId{}});
+    }
+  }
+  // Ops were collected in the order of time, so their places in memory nearly are that order.
+  std::ranges::sort(calls_, {}, &AssessedCall::op);
+  sort_runs(calls_, [&store](const AssessedCall& x, const AssessedCall& y) {
+    const EventId a = x.op->event, b = y.op->event;
+    return std::tuple(store.track_id(a), store.start(a), x.op->uid) <
+           std::tuple(store.track_id(b), store.start(b), y.op->uid);
+  });
 }
 
 // One in fifty is shorter: a single odd event must not decide.

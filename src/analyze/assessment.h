@@ -42,6 +42,14 @@ struct AssessedOp {
   double counted = 1;
 };
 
+// One call of an assessed op.
+struct AssessedCall {
+  const UnifiedOp* op;
+  const AssessedOp* assessed;
+  Nanos time;     // busy time of its kernels
+  CallId parent;  // the call around it; invalid for a root
+};
+
 struct AssessedCategory {
   std::string_view name;
   Nanos time;
@@ -69,6 +77,8 @@ class Assessment {
   const Platform* platform() const { return platform_; }
   const std::vector<AssessedOp>& ops() const { return ops_; }                      // by time
   const std::vector<AssessedCategory>& categories() const { return categories_; }  // by time
+  // Thread by thread, in the order of time.
+  const std::vector<AssessedCall>& calls() const { return calls_; }
   const std::vector<TopOp>& top_ops() const { return top_ops_; }
   const GpuTimeline& timeline() const { return timeline_; }
   Nanos total() const { return total_; }  // of all ops' GPU time
@@ -81,12 +91,14 @@ class Assessment {
   void assess_ops(const MeasuredOps& measured);
   void group_categories();
   void rank_ops();
+  void order_calls();
   void find_shortest_kernel();
   void count_exposed_time();
 
   const SheetInput& input_;
   const Platform* platform_;
   std::vector<AssessedOp> ops_;
+  std::vector<AssessedCall> calls_;
   std::vector<AssessedCategory> categories_;
   std::vector<TopOp> top_ops_;
   GpuTimeline timeline_;

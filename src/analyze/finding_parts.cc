@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <unordered_map>
 
 namespace fathom {
 namespace {
@@ -23,11 +23,12 @@ double gain_of(const Assessment& a, double saved_seconds) {
 
 // The kernels' names by the time they take, each once.
 std::vector<std::string> kernel_names(const EventStore& store, const OpGroup& group) {
-  std::map<std::string_view, Nanos> times;
+  std::unordered_map<StringId, Nanos> times;
   for (const UnifiedOp* call : group.calls) {
-    for (EventId kernel : call->kernels) times[store.name(kernel)] += store.duration(kernel);
+    for (EventId kernel : call->kernels) times[store.name_id(kernel)] += store.duration(kernel);
   }
-  std::vector<std::pair<std::string_view, Nanos>> sorted(times.begin(), times.end());
+  std::vector<std::pair<std::string_view, Nanos>> sorted;
+  for (const auto& [name, time] : times) sorted.emplace_back(store.text(name), time);
   std::ranges::sort(sorted, [](const auto& x, const auto& y) {
     return std::tuple(y.second, x.first) < std::tuple(x.second, y.first);
   });

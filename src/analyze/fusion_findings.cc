@@ -12,34 +12,7 @@
 namespace fathom::analyses {
 namespace {
 
-struct Call {
-  const UnifiedOp* op;
-  const AssessedOp* assessed;
-  Nanos time;
-  CallId parent;
-};
-
-// All calls thread by thread, in the order of time.
-std::vector<Call> calls_in_order(const Assessment& a) {
-  const SheetInput& input = a.input();
-  std::vector<Call> calls;
-  for (const AssessedOp& op : a.ops()) {
-    for (size_t i = 0; i < op.group->calls.size(); ++i) {
-      const UnifiedOp* call = op.group->calls[i];
-      const CallId id = input.tree.call(call->event);
-      calls.push_back(
-          {call, &op, op.group->gpu_times[i], id.valid() ? input.tree.parent(id) : CallId{}});
-    }
-  }
-  std::ranges::sort(calls, [&input](const Call& x, const Call& y) {
-    const auto key = [&input](const Call& c) {
-      return std::tuple(input.store.track_id(c.op->event), input.store.start(c.op->event),
-                        c.op->uid);
-    };
-    return key(x) < key(y);
-  });
-  return calls;
-}
+using Call = AssessedCall;
 
 const std::vector<int64_t>* largest_dims(const OpArgs& args) {
   const std::vector<int64_t>* largest = nullptr;
@@ -94,10 +67,12 @@ struct Chain {
 
 class ChainFinder {
  public:
-  explicit ChainFinder(const Assessment& a) : a_(a) {}
+  explicit ChainFinder(const Assessment& a) : a_(a), args_(a.ops().size()) {}
 
-  std::map<std::string, Chain> find() {
-    for (const Call& call : calls_in_order(a_)) {
+  using Chains = std::map<std::vector<std::string_view>, Chain>;  // by the names of the ops
+
+  Chains find() {
+    for (const Call& call : a_.calls()) {
       if (!continues(call)) close();
       if (is_pointwise(*call.assessed)) open_.push_back(call);
     }
@@ -107,12 +82,12 @@ class ChainFinder {
 
  private:
   const OpArgs* args_of(const AssessedOp& op) {
-    const auto [found, is_new] = args_.try_emplace(op.group);
-    if (is_new) {
+    std::optional<std::optional<OpArgs>>& slot = args_[static_cast<size_t>(&op - a_.ops().data())];
+    if (!slot) {
       const EventStore& store = a_.input().store;
-      found->second = read_op_args(store, store.args_id(op.group->first().event));
+      slot = read_op_args(store, store.args_id(op.group->first().event));
     }
-    return found->second ? &*found->second : nullptr;
+    return *slot ? &**slot : nullptr;
   }
 
   bool continues(const Call& call) {
@@ -134,7 +109,7 @@ class ChainFinder {
     if (open_.size() >= kShortest) {
       std::vector<std::string_view> names;
       for (const Call& call : open_) names.push_back(call.assessed->group->key.name);
-      Chain& chain = chains_[fmt::format("{}", fmt::join(names, " → "))];
+      Chain& chain = chains_[std::move(names)];
       if (chain.times++ == 0) {
         for (const Call& call : open_) chain.ops.push_back(call.assessed);
         chain.example = open_.front().op->event;
@@ -155,9 +130,9 @@ class ChainFinder {
   }
 
   const Assessment& a_;
-  std::map<const OpGroup*, std::optional<OpArgs>> args_;
+  std::vector<std::optional<std::optional<OpArgs>>> args_;  // by op; empty: not yet read
   std::vector<Call> open_;
-  std::map<std::string, Chain> chains_;
+  Chains chains_;
 };
 
 }  // namespace
@@ -174,7 +149,7 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
     Finding f;
     f.kind = FindingKind::kFusibleChain;
     f.category = chain.ops.front()->category;
-    f.subject = names;
+    f.subject = fmt::format("{}", fmt::join(names, " → "));
     f.time = nanos_from(chain.seconds);
     f.title = fmt::format("{} memory-bound ops in a row could be one kernel", chain.ops.size());
     f.issue = fmt::format(
@@ -282,7 +257,7 @@ struct UnfusedAttention {
 }  // namespace
 
 std::vector<Finding> unfused_attention(const Assessment& a) {
-  const std::vector<Call> calls = calls_in_order(a);
+  const std::vector<Call>& calls = a.calls();
   UnfusedAttention found;
   for (size_t i = 0; i < calls.size(); ++i) {
     const std::optional<size_t> end = attention_end(calls, i);

@@ -159,21 +159,7 @@ std::string weight_sizes(const Cost& cost) {
 
 std::vector<Finding> tiny_products(const Assessment& a) {
   constexpr size_t kNear = 12, kEnough = 4;
-  struct Call {
-    EventId event;
-    const AssessedOp* op;
-    Nanos time;
-  };
-  std::vector<Call> calls;
-  for (const AssessedOp& op : a.ops()) {
-    for (size_t i = 0; i < op.group->calls.size(); ++i) {
-      calls.push_back({op.group->calls[i]->event, &op, op.group->gpu_times[i]});
-    }
-  }
-  const EventStore& store = a.input().store;
-  std::ranges::sort(calls, [&store](const Call& x, const Call& y) {
-    return std::tuple(store.start(x.event), x.event) < std::tuple(store.start(y.event), y.event);
-  });
+  const std::vector<AssessedCall>& calls = a.calls();
   const double tiny = 10 * static_cast<double>(a.shortest_kernel().count);
   std::map<std::string, std::vector<size_t>> last;  // places of the current run, by weights
   std::map<std::string, TinyRun> runs;
@@ -181,21 +167,22 @@ std::vector<Finding> tiny_products(const Assessment& a) {
     if (places.size() >= kEnough) {
       TinyRun& run = runs[weights];
       for (size_t place : places) {
-        const Call& call = calls[place];
-        run.groups.insert(call.op);
-        if (run.calls++ == 0) run.example = call.event;
+        const AssessedCall& call = calls[place];
+        run.groups.insert(call.assessed);
+        if (run.calls++ == 0) run.example = call.op->event;
         run.seconds += static_cast<double>(call.time.count) / 1e9;
-        if (call.op->bound) run.limit_seconds += call.op->bound->seconds();
+        if (call.assessed->bound) run.limit_seconds += call.assessed->bound->seconds();
       }
     }
     places.clear();
   };
   for (size_t i = 0; i < calls.size(); ++i) {
-    const Call& call = calls[i];
-    const bool small = call.op->category == "gemm" && call.op->group->cost && call.op->efficiency &&
-                       *call.op->efficiency < 0.4 && static_cast<double>(call.time.count) < tiny;
+    const AssessedCall& call = calls[i];
+    const AssessedOp& op = *call.assessed;
+    const bool small = op.category == "gemm" && op.group->cost && op.efficiency &&
+                       *op.efficiency < 0.4 && static_cast<double>(call.time.count) < tiny;
     if (!small) continue;
-    const std::string weights = weight_sizes(*call.op->group->cost);
+    const std::string weights = weight_sizes(*op.group->cost);
     std::vector<size_t>& places = last[weights];
     if (!places.empty() && i - places.back() > kNear) close_run(weights, places);
     places.push_back(i);

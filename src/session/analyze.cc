@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <future>
 #include <set>
 
 #include "base/output_directory.h"
@@ -207,13 +208,18 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   Summary summary = TRY(summarize(trace, input));
   const std::vector<Launcher> launchers = find_launchers(input);
   const MeasuredOps ops(input, launchers);
+  const Platform* platform =
+      options.platform != nullptr ? options.platform : detect_platform(trace);
+  const Assessment assessment(input, ops, platform);
+  // The sheets do not wait for the findings, nor these for them.
+  std::future<std::vector<Finding>> found =
+      std::async(options.threads == 1 ? std::launch::deferred : std::launch::async,
+                 [&assessment] { return find_all(assessment); });
   Analysis analysis{std::move(summary), all_sheets(input, launchers, ops, options.threads), {}, {}};
   for (const Table& sheet : analysis.sheets) {
     if (sheet.name() == "ops_summary") analysis.summary.ops = summarize_ops(sheet);
   }
-  const Assessment assessment(
-      input, ops, options.platform != nullptr ? options.platform : detect_platform(trace));
-  const std::vector<Finding> findings = find_all(assessment);
+  const std::vector<Finding> findings = found.get();
   summarize_findings(assessment, findings, analysis.summary);
   analysis.packages = package_slow_ops(trace, input, assessment);
   std::vector<std::string> package_paths;

@@ -23,10 +23,12 @@ std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launche
   running.reserve(makers.size());
   const std::launch policy = threads == 1 ? std::launch::deferred : std::launch::async;
   for (const auto& make : makers) running.push_back(std::async(policy, make));
+  std::future<std::vector<Table>> families =
+      std::async(policy, [&] { return family_sheets(input, ops); });
   std::vector<Table> sheets;
   sheets.reserve(running.size());
   for (std::future<Table>& sheet : running) sheets.push_back(sheet.get());
-  for (Table& sheet : family_sheets(input, ops)) sheets.push_back(std::move(sheet));
+  for (Table& sheet : families.get()) sheets.push_back(std::move(sheet));
   return sheets;
 }
 
