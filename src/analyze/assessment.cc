@@ -116,6 +116,12 @@ void Assessment::assess_ops(const MeasuredOps& measured) {
     if (op.bound && group.gpu.sum.count > 0) {
       op.efficiency =
           op.bound->seconds() * static_cast<double>(group.gpu.count) / seconds_of(group.gpu.sum);
+      // Faster than the limit can be a cache; with an assumption in it, the cost is wrong.
+      if (*op.efficiency > 1.1 && !group.cost->assumption.empty()) {
+        op.efficiency = {};
+        op.bound = {};
+        continue;
+      }
       known_share_ += op.share;
     }
   }

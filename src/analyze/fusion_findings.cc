@@ -153,7 +153,9 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
     f.time = nanos_from(chain.seconds);
     f.title = fmt::format("{} memory-bound ops in a row could be one kernel", chain.ops.size());
     f.issue = fmt::format(
-        "{} runs of {} ops hand each other the same tensor through memory, for {} in all.",
+        "{} runs of {} ops work on tensors of one size one after the other, for {} in all; what "
+        "they "
+        "hand each other goes through memory.",
         chain.times, chain.ops.size(), micros_text(f.time));
     f.change_code =
         "torch.compile the module, or one fused kernel (Triton) for the run; an op that exists for "

@@ -88,8 +88,14 @@ Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowO
   const Advice& advice = advice_for(first.category, bound);
   f.change_code = advice.change_code;
   f.improve_kernel = advice.improve_kernel;
-  f.counters = advice.counters;
+  f.counters = a.platform()->vendor == "AMD"
+                   ? "rocprofv3's counters of matrix units, HBM traffic and occupancy"
+                   : std::string(advice.counters);
   project_to_limit(a, f, slow.limit_seconds / slow.seconds, slow.counted_seconds / slow.seconds);
+  if (slow.limit_seconds > 1.01 * efficiency * slow.seconds) {
+    f.projections.back().target =
+        fmt::format("the limit, with no call under {}", micros_text(a.shortest_kernel()));
+  }
   f.efficiency = efficiency;
   f.confidence = Confidence::kHigh;
   const double call_seconds = slow.seconds / static_cast<double>(slow.calls);
@@ -138,8 +144,9 @@ std::vector<Finding> low_efficiency(const Assessment& a) {
 
 namespace {
 
-// Products with the same weights' sizes that follow each other closely: a loop over experts or
-// heads. In a loop over layers the same sizes come back only after the rest of the layer.
+// Products with weights of one size but other numbers of rows that follow each other closely: a
+// loop over experts. In a loop over layers the rows stay the same, and an attention or a norm
+// comes between.
 struct TinyRun {
   std::set<const AssessedOp*> groups;
   size_t calls = 0;
@@ -159,12 +166,15 @@ std::string weight_sizes(const Cost& cost) {
 
 std::vector<Finding> tiny_products(const Assessment& a) {
   constexpr size_t kNear = 12, kEnough = 4;
+  constexpr double kGood = 0.6;
   const std::vector<AssessedCall>& calls = a.calls();
   const double tiny = 10 * static_cast<double>(a.shortest_kernel().count);
   std::map<std::string, std::vector<size_t>> last;  // places of the current run, by weights
   std::map<std::string, TinyRun> runs;
   const auto close_run = [&](const std::string& weights, std::vector<size_t>& places) {
-    if (places.size() >= kEnough) {
+    std::set<const AssessedOp*> different;
+    for (size_t place : places) different.insert(calls[place].assessed);
+    if (places.size() >= kEnough && different.size() > 1) {
       TinyRun& run = runs[weights];
       for (size_t place : places) {
         const AssessedCall& call = calls[place];
@@ -180,7 +190,10 @@ std::vector<Finding> tiny_products(const Assessment& a) {
     const AssessedCall& call = calls[i];
     const AssessedOp& op = *call.assessed;
     const bool small = op.category == "gemm" && op.group->cost && op.efficiency &&
-                       *op.efficiency < 0.4 && static_cast<double>(call.time.count) < tiny;
+                       *op.efficiency < kGood && static_cast<double>(call.time.count) < tiny;
+    if (op.category == "sdpa_fwd" || op.category == "norm") {
+      for (auto& [weights, places] : last) close_run(weights, places);
+    }
     if (!small) continue;
     const std::string weights = weight_sizes(*op.group->cost);
     std::vector<size_t>& places = last[weights];

@@ -31,7 +31,15 @@ Priority priority_by_share(double share) {
 }
 
 // What the host did while the GPU waited.
-enum class Cause { kSynchronization, kDataLoading, kFirstUse, kHost, kOther, kCount };
+enum class Cause {
+  kCommunication,
+  kSynchronization,
+  kDataLoading,
+  kFirstUse,
+  kHost,
+  kOther,
+  kCount
+};
 
 class Gaps {
  public:
@@ -45,6 +53,7 @@ class Gaps {
     size_t gaps = 0;
     std::map<std::string_view, Nanos> after, blamed;  // the call that launched next; that held up
   };
+  size_t waits() const { return waits_.size(); }
   const Part& part(Cause cause) const { return parts_[static_cast<size_t>(cause)]; }
 
  private:
@@ -58,6 +67,9 @@ class Gaps {
   }
   static bool is_loading(std::string_view name) {
     return contains(name, "DataLoader") || contains(name, "dataloader");
+  }
+  static bool is_communication(std::string_view name) {
+    return name.starts_with("gloo:") || name.starts_with("nccl:") || name.starts_with("c10d::");
   }
   static bool is_first_use(std::string_view name) {
     return contains(name, "ModuleLoad") || contains(name, "LibraryLoad") ||
@@ -74,9 +86,10 @@ class Gaps {
       const Span span{store_.start(e), store_.end(e), {}, name};
       if (is_launch(kind) && is_wait(name)) waits_.push_back(span);
       if (is_loading(name)) loading_.push_back(span);
+      if (is_communication(name)) communication_.push_back(span);
       if (is_first_use(name)) first_use_.push_back(span);
     }
-    for (std::vector<Span>* spans : {&waits_, &loading_, &first_use_}) {
+    for (std::vector<Span>* spans : {&waits_, &loading_, &communication_, &first_use_}) {
       std::ranges::sort(*spans, [](const Span& x, const Span& y) {
         return std::tie(x.begin, x.end) < std::tie(y.begin, y.end);
       });
@@ -129,6 +142,8 @@ class Gaps {
       cause = Cause::kFirstUse;
     } else if ((blamed = covering(loading_, gap)) != nullptr) {
       cause = Cause::kDataLoading;
+    } else if ((blamed = covering(communication_, gap)) != nullptr) {
+      cause = Cause::kCommunication;
     } else if ((blamed = wait_at(gap)) != nullptr) {
       cause = Cause::kSynchronization;
     } else if (launch.valid() && store_.end(a_.input().tree.event(launch)) > gap.begin) {
@@ -147,7 +162,7 @@ class Gaps {
 
   const Assessment& a_;
   const EventStore& store_;
-  std::vector<Span> waits_, loading_, first_use_;
+  std::vector<Span> waits_, loading_, communication_, first_use_;
   Part parts_[static_cast<size_t>(Cause::kCount)];
 };
 
@@ -182,6 +197,12 @@ constexpr CauseText kCauses[] = {
      "Remove what synchronizes in the step: .item(), .cpu(), printing of tensors, nonzero and "
      "boolean indexing, blocking copies; read results one step later.",
      Confidence::kHigh},
+    {Cause::kCommunication, FindingKind::kExposedCommunication,
+     "The GPU waits for communication on the host",
+     "a collective was at work on the host while nothing ran on the GPU",
+     "Let the GPUs communicate themselves (NCCL or RCCL instead of gloo), and start collectives "
+     "before their results are needed.",
+     Confidence::kHigh},
     {Cause::kDataLoading, FindingKind::kDataLoading, "The GPU waits for data",
      "the data loader is at work while nothing runs on the GPU",
      "More loader workers, prefetching, pinned memory with non_blocking copies; decode ahead.",
@@ -212,8 +233,15 @@ std::vector<Finding> idle_time(const Assessment& a) {
     f.confidence = text.confidence;
     project_removal(a, f);
     f.priority = priority_by_share(share);
-    note_longest(f, "before", part.after);
-    note_longest(f, "during", part.blamed);
+    if (text.cause == Cause::kHost && gaps.waits() > 0) {
+      f.notes.push_back({fmt::format("{} calls in the trace wait for the GPU; those inside a step "
+                                     "must go before it can be captured as a graph.",
+                                     gaps.waits()),
+                         {},
+                         {}});
+    }
+    note_longest(f, "Waited before", part.after);
+    note_longest(f, "Waited during", part.blamed);
     findings.push_back(std::move(f));
   }
   return findings;
@@ -259,7 +287,7 @@ std::vector<Finding> exposed_transfers(const Assessment& a) {
     for (EventId e : a.input().selection.linked()) {
       if (store.kind(e) == EventKind::kMemcpy) kinds[store.name(e)] += store.duration(e);
     }
-    note_longest(f, "of which", kinds);
+    note_longest(f, "Of which", kinds);
     findings.push_back(std::move(f));
   }
   return findings;

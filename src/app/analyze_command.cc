@@ -151,6 +151,9 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       ->add_option("--platform", a->platform,
                    "GPU to compute limits for: a name of 'fathom platforms', or a file "
                    "(default: the trace's)")
+      ->check([](const std::string& name) {
+        return name.empty() ? std::string("expected a name or a file") : std::string();
+      })
       ->option_text("NAME|FILE");
   add_scope_options(*command, a->scope);
   command->add_option("--rank", a->rank, "Of several traces, only the one of this rank");

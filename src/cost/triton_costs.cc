@@ -80,15 +80,15 @@ std::vector<std::string_view> fused_ops(std::string_view kernel) {
 // The kernel's own arguments: pointers with their shapes, then the numbers of elements and of
 // elements reduced to one.
 std::optional<Cost> triton(const CostCall& call) {
-  double bytes = 0;
   const ArgValue* first = nullptr;
+  std::vector<std::pair<double, double>> operands;  // elements, bytes of each
   std::vector<int64_t> sizes;
   for (const ArgValue& input : call.args().inputs) {
     if (input.is_tensor()) {
       const ElementType* type = find_element_type(input.type);
       if (type == nullptr) continue;
       if (first == nullptr) first = &input;
-      bytes += count_of(input.shape.dims) * type->bytes();
+      operands.emplace_back(count_of(input.shape.dims), type->bytes());
     } else if (const auto number = read_int_list("[" + input.concrete + "]");
                number && number->size() == 1) {
       sizes.push_back((*number)[0]);
@@ -106,8 +106,12 @@ std::optional<Cost> triton(const CostCall& call) {
     if (found != fused_flops().end()) flops_each += found->second;
   }
   const ElementType* type = find_element_type(first->type);
+  // Of a larger operand, such as a table of embeddings, it touches one element for each of its own.
+  const double touched = static_cast<double>(elements) * static_cast<double>(reduced);
+  double bytes = 0;
+  for (const auto& [count, each] : operands) bytes += std::min(count, touched) * each;
   Cost cost;
-  cost.flops = flops_each * static_cast<double>(elements) * static_cast<double>(reduced);
+  cost.flops = flops_each * touched;
   // A pointwise kernel writes over its first operand.
   cost.bytes =
       bytes +

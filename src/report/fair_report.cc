@@ -42,10 +42,11 @@ std::string summary_part(const AnalysisView& v) {
   const Assessment& a = v.assessment;
   const GpuTimeline& t = a.timeline();
   std::string text = "## Summary\n\n";
-  const auto best = std::ranges::find_if(
-      v.findings, [](const Finding& f) { return f.priority != Priority::kLow; });
-  if (best != v.findings.end()) {
-    text += fmt::format("The most to gain: {} ({}).\n\n", md_title(*best), saving_text(*best, a));
+  const auto best = std::ranges::max_element(v.findings, {}, &Finding::saving_at_most);
+  if (v.summary.gpu_events == 0) {
+    text += "The trace has no GPU work.\n\n";
+  } else if (best != v.findings.end() && best->priority != Priority::kLow) {
+    text += fmt::format("The most to gain: {}, {}.\n\n", md_title(*best), saving_text(*best, a));
   } else {
     text += "Nothing found whose improvement would shorten the trace by more than 1 %.\n\n";
   }
@@ -69,10 +70,46 @@ std::string summary_part(const AnalysisView& v) {
   }
   metric("Fused attention used", fused_attention_use(v));
   if (a.platform() != nullptr) {
-    metric("Platform", md_cell(a.platform()->name));
+    metric("Platform",
+           md_cell(v.summary.platform) + "; limits are achievable rates where known, else peaks");
     metric("GPU time with a known limit", percent_text(a.known_share()));
   } else {
     metric("Platform", "unknown: efficiency is not computed; name one with --platform");
+  }
+  if (v.summary.unlinked.events > 0 && !v.summary.unlinked.included) {
+    metric("Left out",
+           fmt::format("{} GPU events without a launch in the file, {:.1f} % of GPU time; "
+                       "--include-unlinked counts them in the timeline",
+                       with_thousands(v.summary.unlinked.events), v.summary.unlinked.of_gpu * 100));
+  }
+  return text + "\n";
+}
+
+// What would be next: ops far from the limit whose time hides behind the host today.
+std::string afterwards_part(const AnalysisView& v) {
+  std::vector<const Finding*> hidden;
+  for (const Finding& f : v.findings) {
+    if (f.kind == FindingKind::kLowEfficiency && f.priority == Priority::kLow && f.efficiency) {
+      hidden.push_back(&f);
+    }
+  }
+  const auto possible = [](const Finding* f) {
+    return static_cast<double>(f->time.count) * (1 - *f->efficiency);
+  };
+  std::ranges::sort(hidden, [&](const Finding* x, const Finding* y) {
+    return std::tuple(-possible(x), x->subject) < std::tuple(-possible(y), y->subject);
+  });
+  const bool waits = std::ranges::any_of(v.findings, [](const Finding& f) {
+    return f.kind == FindingKind::kHostBound && f.priority != Priority::kLow;
+  });
+  if (!waits || hidden.empty()) return {};
+  std::string text =
+      "### Once the GPU no longer waits\n\nThese ops are far from the limit, but a faster one "
+      "would "
+      "only wait longer today:\n\n| op | time | of the limit |\n| :-- | --: | --: |\n";
+  for (size_t i = 0; i < std::min<size_t>(5, hidden.size()); ++i) {
+    text += fmt::format("| {} | {} | {} |\n", md_code_cell(hidden[i]->subject.substr(0, 80)),
+                        micros_text(hidden[i]->time), efficiency_text(hidden[i]->efficiency));
   }
   return text + "\n";
 }
@@ -130,15 +167,18 @@ std::string fair_report(const AnalysisView& v) {
   text += "## Recommendations\n\n";
   const std::vector<const Finding*> list = recommended(v);
   if (list.empty()) text += "None above low priority.\n\n";
+  if (list.size() > 1) {
+    text += "Savings overlap where findings speak of the same kernels: they do not add up.\n\n";
+  }
   for (size_t i = 0; i < list.size(); ++i) text += recommendation(v, *list[i], i + 1);
   size_t above_low = 0;
   for (const Finding& f : v.findings) above_low += f.priority != Priority::kLow;
-  if (above_low > list.size() || v.findings.size() > above_low) {
+  if (v.findings.size() > list.size()) {
     text += fmt::format(
-        "{} more above low priority and {} of low priority are in category_findings/ and the "
-        "working notes.\n\n",
-        above_low - list.size(), v.findings.size() - above_low);
+        "{} more, {} of them of low priority, are in category_findings/ and the working notes.\n\n",
+        v.findings.size() - list.size(), v.findings.size() - above_low);
   }
+  text += afterwards_part(v);
   text += "## Details\n\n";
   for (size_t i = 0; i < list.size(); ++i) {
     text += fmt::format("<a id=\"{}\"></a>\n### Details {}: {}\n\n{}\n", anchor(i + 1), i + 1,

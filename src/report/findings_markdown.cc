@@ -37,7 +37,7 @@ std::string saving_text(const Finding& f, const Assessment& a) {
   const double least = ratio(f.saving_at_least, a.timeline().total) * 100,
                most = ratio(f.saving_at_most, a.timeline().total) * 100;
   if (most < 0.05) return "under 0.1 % of the trace";
-  return fmt::format("{:.1f}–{:.1f} % of the trace ({}–{})", least, most,
+  return fmt::format("{:.1f}–{:.1f} % of the trace, {}–{}", least, most,
                      micros_text(f.saving_at_least), micros_text(f.saving_at_most));
 }
 
@@ -71,7 +71,8 @@ std::string md_projections(const Finding& f) {
 }
 
 std::string md_details(const Finding& f) {
-  std::string text = fmt::format("{}\n", md_evidence(f));
+  std::string text = md_evidence(f);
+  if (!text.empty()) text += "\n";
   if (!f.projections.empty()) {
     text += fmt::format("What reaching a target would give (now {}):\n\n{}\n", micros_text(f.time),
                         md_projections(f));

@@ -42,6 +42,7 @@ struct Summary {
   std::vector<Op> ops;          // by GPU time, all of them
   std::string platform;         // that efficiency was computed for; empty: it was not
   double known_share = 0;       // of the ops' GPU time that has a known limit
+  bool has_costs = true;        // false: no op has a cost, most often for want of shapes
   std::vector<Found> findings;  // the most important first
   std::vector<Diagnostic> diagnostics;
   std::string report;  // the directory

@@ -82,6 +82,8 @@ void show_findings(Screen& screen, const Summary& s) {
     screen.entry(
         "Limits",
         "unknown GPU: efficiency is not computed; --platform names one ('fathom platforms')");
+  } else if (!s.has_costs) {
+    screen.entry("Limits", "not computed: the trace has no shapes; record with record_shapes=True");
   } else {
     screen.entry("Limits", fmt::format("{}: known for {:.1f} % of the ops' GPU time",
                                        screen_safe(s.platform), s.known_share * 100));

@@ -187,10 +187,16 @@ std::vector<PackageInReport> package_slow_ops(const Trace& trace, const SheetInp
   return packages;
 }
 
-void summarize_findings(const Assessment& assessment, const std::vector<Finding>& findings,
-                        Summary& summary) {
+void summarize_findings(const Trace& trace, const Assessment& assessment,
+                        const std::vector<Finding>& findings, Summary& summary) {
   if (assessment.platform() != nullptr) {
     summary.platform = assessment.platform()->name;
+    const Platform* own = detect_platform(trace);
+    if (own != nullptr && own->name != summary.platform) {
+      summary.platform += fmt::format(" (the trace is of a {})", own->name);
+    }
+    summary.has_costs = std::ranges::any_of(
+        assessment.ops(), [](const AssessedOp& op) { return op.group->cost.has_value(); });
     summary.known_share = assessment.known_share();
   }
   for (const Finding& f : findings) {
@@ -220,7 +226,7 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
     if (sheet.name() == "ops_summary") analysis.summary.ops = summarize_ops(sheet);
   }
   const std::vector<Finding> findings = found.get();
-  summarize_findings(assessment, findings, analysis.summary);
+  summarize_findings(trace, assessment, findings, analysis.summary);
   analysis.packages = package_slow_ops(trace, input, assessment);
   std::vector<std::string> package_paths;
   for (const PackageInReport& package : analysis.packages) package_paths.push_back(package.path);

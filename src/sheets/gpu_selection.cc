@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "base/tsv.h"
+
+extern const std::string_view communication_kernels_tsv;
+
 namespace fathom {
 namespace {
 
@@ -63,10 +67,9 @@ bool GpuSelection::any(std::span<const EventId> gpu_events) const {
 }
 
 bool is_communication_name(std::string_view kernel_name) {
-  for (std::string_view word : {"nccl", "rccl", "cross_device_reduce"}) {
-    if (contains_ignoring_case(kernel_name, word)) return true;
-  }
-  return false;
+  static const auto kernels = read_tsv(communication_kernels_tsv, 2);
+  return std::ranges::any_of(
+      kernels, [&](const auto& row) { return contains_ignoring_case(kernel_name, row[0]); });
 }
 
 Nanos busy_time(const EventStore& store, std::span<const EventId> events) {
