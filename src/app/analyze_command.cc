@@ -4,6 +4,8 @@
 #include <set>
 
 #include "app/commands.h"
+#include "app/questions.h"
+#include "app/remote.h"
 #include "app/scope_options.h"
 #include "report/screen_text.h"
 #include "session/analyze.h"
@@ -37,7 +39,68 @@ struct AnalyzeArguments {
   size_t threads = 0;
   uint64_t max_size = 0;
   bool no_cache = false;
+  RemotePlace place;
 };
+
+// Only where somebody is there to answer: never in a pipe or a script.
+bool ask_for_arguments(AnalyzeArguments& a, const Terminal& terminal) {
+  if (!terminal.input_is_terminal || !terminal.error_is_terminal) return false;
+  const std::optional<std::string> trace = ask("Trace file (.json, .json.gz, .json.zst): ");
+  if (!trace || trace->empty()) return false;
+  a.traces = {*trace};
+  if (a.out.empty()) {
+    const std::string usual = default_report_directory(*trace).string();
+    a.out = ask(fmt::format("Report directory [{}]: ", usual)).value_or("");
+  }
+  if (a.place.host.empty()) a.place.host = ask("Host to analyze on [this one]: ").value_or("");
+  if (a.place.container.empty()) {
+    a.place.container = ask("Container to analyze in [none]: ").value_or("");
+  }
+  return true;
+}
+
+// The same command over there, its report brought here.
+ExitCode analyze_there(const AnalyzeArguments& a) {
+  if (a.traces.size() != 1 || a.traces[0] == "-") {
+    complain("--host and --container take one trace, a file over there");
+    return ExitCode::kUsage;
+  }
+  const std::string remote = remote_report_directory();
+  std::vector<std::string> words = {"fathom", "analyze", a.traces[0],
+                                    "--out",  remote,    "--no-cache"};
+  const auto pass = [&words](std::string_view option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {std::string(option), value});
+  };
+  pass("--platform", a.platform);
+  pass("--steps", a.scope.steps);
+  pass("--step-pattern", a.scope.step_pattern);
+  pass("--device", a.scope.device ? std::to_string(*a.scope.device) : "");
+  pass("--rank", a.rank ? std::to_string(*a.rank) : "");
+  if (a.scope.include_unlinked) words.emplace_back("--include-unlinked");
+  if (a.json) words.emplace_back("--json");
+  if (a.quiet) words.emplace_back("--quiet");
+  if (a.verbose) words.emplace_back("--verbose");
+  const Result<int> code = run_there(a.place, words);
+  if (!code.ok()) {
+    complain(code.error().message);
+    return ExitCode::kFailed;
+  }
+  if (code.value() != 0) {
+    complain(fmt::format("fathom over there ended with exit code {}", code.value()));
+    return ExitCode::kFailed;
+  }
+  const fs::path local = a.out.empty()
+                             ? default_report_directory(fs::path(a.traces[0]).filename().string())
+                             : fs::path(a.out);
+  const Status fetched = fetch_report(a.place, remote, local);
+  if (!fetched.ok()) {
+    complain(fetched.error().message);
+    return ExitCode::kFailed;
+  }
+  if (!a.quiet && !a.json)
+    (void)print_output(fmt::format("Copied to {}/\n", screen_safe(local.string())));
+  return ExitCode::kOk;
+}
 
 // One trace: --out is its report. Several: --out holds a report for each, named after the trace.
 std::vector<fs::path> report_directories(const AnalyzeArguments& arguments) {
@@ -98,6 +161,10 @@ class AnalyzeRun {
     if (!arguments_.platform.empty()) {
       platform = TRY(open_platform(arguments_.platform));
       options.platform = &*platform;
+    } else if (terminal_.input_is_terminal && terminal_.error_is_terminal && !arguments_.quiet &&
+               detect_platform(trace) == nullptr) {
+      platform = ask_platform();
+      if (platform) options.platform = &*platform;
     }
     Analysis analysis = TRY(analyze(trace, scope_, options));
     TRY(write_report(analysis, directory));
@@ -141,10 +208,10 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   CLI::App* command = app.add_subcommand("analyze", "PyTorch profiler trace → performance report");
   command->footer(kExamples);
   auto a = std::make_shared<AnalyzeArguments>();
-  command
-      ->add_option("TRACE", a->traces,
-                   "Trace files (.json, .json.gz, .json.zst), or - for standard input")
-      ->required();
+  command->add_option(
+      "TRACE", a->traces,
+      "Trace files (.json, .json.gz, .json.zst), or - for standard input; asked for on a "
+      "terminal where there are none");
   command->add_option("-o,--out", a->out,
                       "Report directory (default: TRACE.fathom); for several traces, their parent");
   command
@@ -168,10 +235,28 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       ->option_text("SIZE");
   command->add_flag("--no-cache", a->no_cache,
                     "Neither use nor write REPORT.cache, which makes large traces open at once");
+  command
+      ->add_option(
+          "--host", a->place.host,
+          "Analyze there over ssh, where fathom is installed and the trace lies; the report "
+          "is copied back")
+      ->option_text("HOST");
+  command
+      ->add_option("--container", a->place.container,
+                   "Analyze in this container (docker exec), with --host on that host")
+      ->option_text("NAME");
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
   command->add_flag("-v,--verbose", a->verbose,
                     "Show every note on the input, with its first example");
-  command->callback([a, &terminal, &code] { code = AnalyzeRun(*a, terminal).run(); });
+  command->callback([a, &terminal, &code] {
+    if (a->traces.empty() && !ask_for_arguments(*a, terminal)) {
+      complain("TRACE is required");
+      std::fputs(kTryHelp, stderr);
+      code = ExitCode::kUsage;
+      return;
+    }
+    code = a->place.is_here() ? AnalyzeRun(*a, terminal).run() : analyze_there(*a);
+  });
 }
 
 }  // namespace fathom

@@ -16,6 +16,9 @@ void complain(std::string_view message);
 // To standard output, flushed. A full disk or a closed pipe behind it is a failure too.
 Status print_output(std::string_view text);
 
+// What follows a mistake in the asking.
+constexpr const char* kTryHelp = "Try 'fathom --help' or 'fathom COMMAND --help'.\n";
+
 // Each adds its subcommand with options, help and examples; the callback runs it and sets the code.
 void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_platforms_command(CLI::App& app, const Terminal& terminal, ExitCode& code);

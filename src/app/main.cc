@@ -48,7 +48,7 @@ int run(int argc, char** argv) {
         !app.get_subcommands([&](CLI::App* c) { return c->check_name(first); }).empty();
     complain(first.starts_with('-') || is_command ? error.what()
                                                   : fmt::format("there is no command '{}'", first));
-    std::fputs("Try 'fathom --help' or 'fathom COMMAND --help'.\n", stderr);
+    std::fputs(kTryHelp, stderr);
     return static_cast<int>(ExitCode::kUsage);
   }
   return static_cast<int>(code);

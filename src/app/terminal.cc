@@ -11,6 +11,7 @@ namespace fathom {
 
 Terminal Terminal::detect() {
   Terminal terminal;
+  terminal.input_is_terminal = isatty(STDIN_FILENO) == 1;
   terminal.output_is_terminal = isatty(STDOUT_FILENO) == 1;
   terminal.error_is_terminal = isatty(STDERR_FILENO) == 1;
   const char* no_color = std::getenv("NO_COLOR");

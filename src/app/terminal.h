@@ -6,6 +6,7 @@ namespace fathom {
 
 // What the terminal behind standard output and error can show.
 struct Terminal {
+  bool input_is_terminal = false;
   bool output_is_terminal = false;
   bool error_is_terminal = false;
   bool color = false;  // a terminal, and NO_COLOR is not set

@@ -138,7 +138,7 @@ TEST(Reports, ThePlatformAskedForDecides) {
                       "standalone_analysis_fair.md")
         .content;
   };
-  EXPECT_NE(report("L4").find("| L4 |"), std::string::npos);
+  EXPECT_NE(report("L4").find("| Platform | L4;"), std::string::npos);
   EXPECT_NE(report("H200").find("runs at 1.0 % of the limit"), std::string::npos)
       << "134 MB in 3 ms; 4.29 TB/s would take 31 µs";
 }
