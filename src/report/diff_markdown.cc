@@ -192,6 +192,9 @@ std::string diff_markdown(const DiffReport& report) {
   const size_t shown = std::min(diff.ops.size(), kShownOps);
   text += fmt::format("**{}**\n\n{}\n\n{}\n", timeline_sentence(diff), ops_sentence(diff, md_code),
                       units_sentence(diff));
+  if (const std::string limits = limits_sentence(report, md_text); !limits.empty()) {
+    text += fmt::format("\n{}.\n", limits);
+  }
   text += fmt::format("\n## Timeline\n\n{}", timeline_table(diff));
   text += "\nCompute, exposed communication, exposed copies and idle add up to the total.\n";
   text += fmt::format("\n## Categories\n\n{}", categories_table(diff));

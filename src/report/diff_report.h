@@ -12,7 +12,8 @@ struct DiffReport {
   Summary a, b;  // without their ops
   Diff diff;
   bool same_file = false;
-  std::string report;  // the directory; empty: none was written
+  std::string platform_a, platform_b;  // empty: not known
+  std::string report;                  // the directory; empty: none was written
   std::vector<std::string> files;
 };
 
@@ -29,6 +30,9 @@ std::string units_sentence(const Diff& diff);
 std::string timeline_sentence(const Diff& diff);
 // "3 ops explain 92 % of +1.40 ms of GPU work per step: aten::mm (4096×2048) +0.90 ms, …"
 std::string ops_sentence(const Diff& diff, const NameWriter& name);
+// "H100 SXM → MI300X: over 87 % of A's work the limits alone would make −1.20 ms; +0.40 ms they do
+// not explain." Empty where the platforms are the same or not known.
+std::string limits_sentence(const DiffReport& report, const NameWriter& name);
 // "2 ops ran other kernels in B than in A"; empty: none did.
 std::string kernels_sentence(const Diff& diff);
 // What a reader must know of the comparison itself; empty lines are left out.

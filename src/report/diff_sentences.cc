@@ -120,6 +120,29 @@ std::string ops_sentence(const Diff& diff, const NameWriter& name) {
       why.ops == 1 ? "makes up" : "make up", why.share * 100, named);
 }
 
+std::string limits_sentence(const DiffReport& report, const NameWriter& name) {
+  const Diff& diff = report.diff;
+  double covered = 0, by_limits = 0, beyond = 0;
+  for (const OpChange& op : diff.ops) {
+    if (!op.explained_by_limits || op.explained_by_limits->nanos_a <= 0) continue;
+    const double a = divided_a(op.a->time, diff.per), b = divided_b(op.b->time, diff.per);
+    // The same distance from the limit on either platform.
+    const double expected = a * op.explained_by_limits->nanos_b / op.explained_by_limits->nanos_a;
+    covered += a;
+    by_limits += expected - a;
+    beyond += b - expected;
+  }
+  double whole = 0;
+  for (const OpChange& op : diff.ops) whole += op.a ? divided_a(op.a->time, diff.per) : 0;
+  if (covered <= 0 || whole <= 0) return {};
+  return fmt::format(
+      "{} → {}: over {:.0f} % of A's GPU work the limits alone would make {:+.2f} ms; {:+.2f} ms "
+      "they "
+      "do not explain",
+      name(report.platform_a), name(report.platform_b), covered / whole * 100, by_limits / 1e6,
+      beyond / 1e6);
+}
+
 std::string kernels_sentence(const Diff& diff) {
   const auto count = std::ranges::count_if(diff.ops, &OpChange::other_kernels);
   if (count == 0) return {};

@@ -238,6 +238,9 @@ std::string diff_text(const DiffReport& report, const TerminalStyle& style) {
       screen.entry("Kernels", kernels + (report.report.empty() ? "; --out lists them" : ""));
   }
   show_notes(screen, report, style);
+  if (const std::string limits = limits_sentence(report, screen_safe); !limits.empty()) {
+    screen.entry("Limits", limits);
+  }
   if (!report.report.empty()) {
     screen.entry("Report",
                  fmt::format("{}/  (diff.md, diff.json, diff_csvs/)", screen_safe(report.report)));

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
+#include "analyze/finding_parts.h"
 #include "base/output_directory.h"
 #include "report/csv.h"
 #include "session/analyze.h"
@@ -10,12 +13,61 @@ namespace fathom {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// The least time of one call on a platform, by the op's name and the trace's own argument texts.
+using Limits = std::map<std::tuple<std::string, std::string, std::string>, double>;
+
+Limits nanos_at_limit(const SheetInput& input, const Platform& platform) {
+  Limits limits;
+  const MeasuredOps ops(input, find_launchers(input));
+  const Assessment assessment(input, ops, &platform);
+  for (const AssessedOp& op : assessment.ops()) {
+    const ArgsId id = op.group->key.args;
+    if (!op.bound || !id.valid()) continue;
+    const Args& args = input.store.args(id);
+    limits.try_emplace({std::string(op.group->key.name), std::string(input.store.text(args.dims)),
+                        std::string(input.store.text(args.types))},
+                       op.bound->seconds() * 1e9);
+  }
+  return limits;
+}
+
+std::optional<double> limit_of_side(const Limits& limits, const std::string& op,
+                                    const OpSide& side) {
+  if (side.merged != 1) return {};  // several argument sets are summed there
+  const auto found = limits.find({op, side.dims, side.types});
+  if (found == limits.end()) return {};
+  return found->second * static_cast<double>(side.calls);
+}
+
+void explain_by_limits(const SheetInput& a, const SheetInput& b, const Platform& platform_a,
+                       const Platform& platform_b, Diff& diff) {
+  const Limits limits_a = nanos_at_limit(a, platform_a), limits_b = nanos_at_limit(b, platform_b);
+  for (OpChange& op : diff.ops) {
+    if (!op.a || !op.b) continue;
+    const auto at_a = limit_of_side(limits_a, op.name, *op.a),
+               at_b = limit_of_side(limits_b, op.name, *op.b);
+    if (!at_a || !at_b) continue;
+    op.explained_by_limits = LimitExplanation{divided_a(nanos_from(*at_a / 1e9), diff.per),
+                                              divided_b(nanos_from(*at_b / 1e9), diff.per)};
+  }
+}
+
+}  // namespace
+
 Result<DiffReport> compare(const Trace& a, const Trace& b, const Scope& scope) {
   const SheetInput input_a(a.store, a.tree, scope), input_b(b.store, b.tree, scope);
   DiffReport report;
   report.a = TRY(summarize(a, input_a));
   report.b = TRY(summarize(b, input_b));
   report.diff = diff_traces(input_a, input_b);
+  const Platform *platform_a = detect_platform(a), *platform_b = detect_platform(b);
+  if (platform_a != nullptr && platform_b != nullptr && platform_a != platform_b) {
+    report.platform_a = platform_a->name;
+    report.platform_b = platform_b->name;
+    explain_by_limits(input_a, input_b, *platform_a, *platform_b, report.diff);
+  }
   std::error_code ignored;
   report.same_file = fs::equivalent(a.path, b.path, ignored);
   return report;
