@@ -213,19 +213,29 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   const SheetInput input(trace.store, trace.tree, scope);
   Summary summary = TRY(summarize(trace, input));
   const std::vector<Launcher> launchers = find_launchers(input);
-  const MeasuredOps ops(input, launchers);
   const Platform* platform =
       options.platform != nullptr ? options.platform : detect_platform(trace);
-  const Assessment assessment(input, ops, platform);
-  // The sheets do not wait for the findings, nor these for them.
-  std::future<std::vector<Finding>> found =
-      std::async(options.threads == 1 ? std::launch::deferred : std::launch::async,
-                 [&assessment] { return find_all(assessment); });
+  // Sheets that need no costs do not wait for them, nor any sheet for the findings.
+  const std::launch policy = options.threads == 1 ? std::launch::deferred : std::launch::async;
+  const MeasuredOpsLater ops = std::async(policy, [&]() -> std::shared_ptr<const MeasuredOps> {
+                                 return std::make_shared<MeasuredOps>(input, launchers);
+                               }).share();
+  struct Found {
+    std::unique_ptr<const Assessment> assessment;
+    std::vector<Finding> findings;
+  };
+  std::future<Found> found = std::async(policy, [&] {
+    auto assessment = std::make_unique<const Assessment>(input, *ops.get(), platform);
+    std::vector<Finding> findings = find_all(*assessment);
+    return Found{std::move(assessment), std::move(findings)};
+  });
   Analysis analysis{std::move(summary), all_sheets(input, launchers, ops, options.threads), {}, {}};
   for (const Table& sheet : analysis.sheets) {
     if (sheet.name() == "ops_summary") analysis.summary.ops = summarize_ops(sheet);
   }
-  const std::vector<Finding> findings = found.get();
+  const Found done = found.get();
+  const Assessment& assessment = *done.assessment;
+  const std::vector<Finding>& findings = done.findings;
   summarize_findings(trace, assessment, findings, analysis.summary);
   analysis.packages = package_slow_ops(trace, input, assessment);
   std::vector<std::string> package_paths;
@@ -239,12 +249,15 @@ Status write_report(Analysis& analysis, const fs::path& directory) {
   Summary& summary = analysis.summary;
   summary.report = without_slash(directory).string();
   summary.files.clear();
+  // The workbook takes as long as all the rest; it reads the summary, which must not change.
+  std::future<Status> workbook = std::async(std::launch::async, [&, copy = summary] {
+    return write_xlsx(copy, analysis.sheets, out.staged("perf_report.xlsx"));
+  });
   for (const Table& sheet : analysis.sheets) {
     const std::string name = fmt::format("perf_report_csvs/{}.csv", sheet.name());
     TRY(out.write_file(name, to_csv(sheet)));
     summary.files.push_back(name);
   }
-  TRY(write_xlsx(summary, analysis.sheets, out.staged("perf_report.xlsx")));
   summary.files.emplace_back("perf_report.xlsx");
   for (const ReportFile& file : analysis.files) {
     TRY(out.write_file(file.path, file.content));
@@ -255,6 +268,7 @@ Status write_report(Analysis& analysis, const fs::path& directory) {
     TRY(write_package(package.package, out.staged(package.path)));
     summary.files.push_back(package.path);
   }
+  TRY(workbook.get());
   summary.files.emplace_back("summary.json");
   TRY(out.write_file("summary.json", summary_json(summary)));
   return out.commit();

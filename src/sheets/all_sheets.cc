@@ -7,13 +7,13 @@ namespace fathom {
 
 // Each sheet only reads its input, so they are made side by side; the order stays that of the list.
 std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launcher>& launchers,
-                              const MeasuredOps& ops, size_t threads) {
+                              const MeasuredOpsLater& ops, size_t threads) {
   const std::vector<std::function<Table()>> makers = {
       [&] { return gpu_timeline_sheet(input); },
       [&] { return ops_summary_by_category_sheet(input, launchers); },
       [&] { return ops_summary_sheet(input, launchers); },
       [&] { return ops_unique_args_sheet(input, launchers); },
-      [&] { return unified_perf_summary_sheet(input, ops); },
+      [&] { return unified_perf_summary_sheet(input, *ops.get()); },
       [&] { return kernel_summary_sheet(input, launchers); },
       [&] { return short_kernel_histogram_sheet(input); },
       [&] { return short_kernels_summary_sheet(input); },
@@ -24,7 +24,7 @@ std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launche
   const std::launch policy = threads == 1 ? std::launch::deferred : std::launch::async;
   for (const auto& make : makers) running.push_back(std::async(policy, make));
   std::future<std::vector<Table>> families =
-      std::async(policy, [&] { return family_sheets(input, ops); });
+      std::async(policy, [&] { return family_sheets(input, *ops.get()); });
   std::vector<Table> sheets;
   sheets.reserve(running.size());
   for (std::future<Table>& sheet : running) sheets.push_back(sheet.get());

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <future>
+#include <memory>
 #include <vector>
 
 #include "base/table.h"
@@ -34,8 +36,11 @@ Table collectives_sheet(const SheetInput& input);
 // One for each family of ops that the scope has and that has costs.
 std::vector<Table> family_sheets(const SheetInput& input, const MeasuredOps& ops);
 
+// Made elsewhere, and waited for only by the sheets that need them.
+using MeasuredOpsLater = std::shared_future<std::shared_ptr<const MeasuredOps>>;
+
 // All of them, in the order of the report: the only list of sheets.
 std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launcher>& launchers,
-                              const MeasuredOps& ops, size_t threads = 0);
+                              const MeasuredOpsLater& ops, size_t threads = 0);
 
 }  // namespace fathom
