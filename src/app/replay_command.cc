@@ -21,8 +21,8 @@ constexpr const char* kExamples = R"(Examples:
   unzip trace.replay_packages/aten_mm_replay_package.zip -d mm
   python3 mm/replay.py                             recorded against replayed kernel time
 
-Each package holds replay.py, metadata.json and README.md, and needs PyTorch and a GPU to run, not
-the trace and not Fathom. The trace must have shapes: record it with record_shapes=True.)";
+Each package holds replay.py with two modules, metadata.json and README.md, and needs PyTorch and a
+GPU to run, not the trace and not Fathom. The trace must have shapes: record it with record_shapes=True.)";
 
 struct PackArguments {
   std::string trace, out;

@@ -9,7 +9,7 @@
 #include "replay/python_text.h"
 #include "report/zip_writer.h"
 
-extern const std::string_view replay_script_py, replay_readme_md;
+extern const std::string_view replay_script_py, replay_calls_py, replay_timing_py, replay_readme_md;
 
 namespace fathom {
 namespace {
@@ -234,6 +234,8 @@ ReplayPackage make_replay_package(const ReplayOp& op, const ReplaySource& source
                                   size_t max_cases) {
   ReplayPackage package = choose_cases(op, max_cases);
   package.files = {{"replay.py", script(replay_literals(op, source, max_cases))},
+                   {"replay_calls.py", std::string(replay_calls_py)},
+                   {"replay_timing.py", std::string(replay_timing_py)},
                    {"metadata.json", metadata_json(op, source, package)},
                    {"README.md", readme(op, source, package)}};
   return package;

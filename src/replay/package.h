@@ -20,7 +20,7 @@ struct PackageFile {
 };
 
 struct ReplayPackage {
-  std::vector<PackageFile> files;  // replay.py, metadata.json, README.md
+  std::vector<PackageFile> files;  // replay.py and its two modules, metadata.json, README.md
   size_t cases = 0, left_out = 0;
   Nanos left_out_time;
 };
