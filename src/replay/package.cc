@@ -234,10 +234,10 @@ ReplayPackage make_replay_package(const ReplayOp& op, const ReplaySource& source
                                   size_t max_cases) {
   ReplayPackage package = choose_cases(op, max_cases);
   package.files = {{"replay.py", script(replay_literals(op, source, max_cases))},
-                   {"replay_calls.py", std::string(replay_calls_py)},
-                   {"replay_timing.py", std::string(replay_timing_py)},
                    {"metadata.json", metadata_json(op, source, package)},
-                   {"README.md", readme(op, source, package)}};
+                   {"README.md", readme(op, source, package)},
+                   {"replay_calls.py", std::string(replay_calls_py)},
+                   {"replay_timing.py", std::string(replay_timing_py)}};
   return package;
 }
 
