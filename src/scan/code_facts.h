@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fathom {
+
+// What the scanner knows of a repository before anything runs. Every fact says where it stands in
+// the code and how sure the scanner is; lists are in order of file and line, so that the same
+// repository gives the same facts.
+
+// How a fact was found. kCertain: it stands there. kLikely: one step was concluded from names or
+// structure. kUnsure: several answers fit, or a step could not be followed.
+enum class Confidence : uint8_t { kCertain, kLikely, kUnsure };
+
+// A line of CodeFacts::files[file], counted from 1.
+struct CodePlace {
+  uint32_t file = 0;
+  uint32_t line = 0;
+  friend auto operator<=>(const CodePlace&, const CodePlace&) = default;
+};
+
+enum class Language : uint8_t {
+  kNone,
+  kCpp,
+  kCuda,
+  kHip,
+  kPython,
+  kJinja,
+  kRust,
+  kShell,
+  kMarkdown
+};
+
+// Who wrote a file: the repository's own people, or somebody whose code lies in it.
+enum class Origin : uint8_t { kOwn, kVendored, kSubmodule, kGenerated };
+
+struct SourceFile {
+  std::string path;  // relative to the repository, '/' between folders
+  Language language = Language::kNone;
+  Origin origin = Origin::kOwn;
+  uint64_t size = 0;
+  uint32_t lines = 0;
+  std::string skipped;  // why its content was not read; empty: it was
+};
+
+enum class KernelKind : uint8_t { kCuda, kTriton, kCute, kMacro, kDeviceKernel, kJinja, kString };
+
+// One place that puts a kernel on the GPU; the expressions are as the code writes them.
+struct Launcher {
+  CodePlace at;
+  uint32_t line_last = 0;
+  std::string function;  // the host function around it
+  std::string via;       // "<<<>>>", "cudaLaunchKernelEx", a helper's or a macro's name
+  std::string grid, block, shared_memory, stream;  // empty: not said there
+  std::vector<std::string>
+      attributes;  // "PDL", "cooperative", "cluster (2, 1, 1)", each with its condition
+  std::string template_arguments;  // what it fills in; empty: none
+  Confidence confidence = Confidence::kCertain;
+};
+
+// Something that a kernel's code does (`what` is a row of data/features/code_patterns.tsv), and the
+// line that shows it: in the kernel itself or in a device function that it reaches.
+struct CodeEvidence {
+  std::string what;
+  std::string detail;  // "16 bytes", "m64n128k16": what the line adds; may be empty
+  CodePlace at;
+  std::string function;  // where the line stands; the kernel itself or what it calls
+  Confidence confidence = Confidence::kCertain;
+};
+
+// One hop on the way from the Python API down to the kernel, the outermost first.
+struct PathHop {
+  std::string
+      what;  // "python function indexing", "binding launch", "C++ function IndexKernel::run"
+  CodePlace at;
+  Confidence confidence = Confidence::kCertain;
+};
+
+struct KernelFacts {
+  std::string name;   // without scope; a macro's kernels have their expanded names
+  std::string scope;  // namespaces and classes around it, joined with "::"; for Triton the module
+  KernelKind kind = KernelKind::kCuda;
+  CodePlace at;  // its first line: the template or decorator that opens it
+  uint32_t line_name = 0, line_last = 0;
+  std::string template_parameters, parameters;
+  std::vector<std::string> attributes;  // "__launch_bounds__(128, 2)"
+  std::string condition;                // the #if around it that decides between definitions
+  bool dead = false;                    // nothing in the repository launches or names it
+  std::vector<Launcher> launchers;
+  std::vector<PathHop> path;  // from Python, or from the outermost host function known
+  std::vector<CodeEvidence> evidence;
+  std::string profiler_name;  // pattern of the demangled name in a profile: '*' any text
+};
+
+enum class OptionKind : uint8_t { kCli, kEnvironment, kConfig };
+
+struct OptionFacts {
+  std::string name;  // "--max-batch", "FATHOM_X", "server.port"; composed names with "{part}"
+  OptionKind kind = OptionKind::kCli;
+  std::string type;                          // as the code's language says it; empty: not said
+  std::optional<std::string> default_value;  // resolved, as text; none: none is given
+  std::string default_from;  // where a resolved default came from; empty: it stands there
+  std::string help;
+  std::vector<std::string> choices;
+  CodePlace at;
+  std::vector<CodePlace> read_at;  // where its value is used
+  std::string component;           // the folder or module that reads it
+  Confidence confidence = Confidence::kCertain;
+};
+
+struct EntryPoint {
+  std::string kind;     // console script, main, http route, benchmark, test, example, c++ main
+  std::string name;     // "POST /v1/completions", "minisgl"
+  std::string target;   // the function that runs
+  std::string command;  // how to start it; empty: not known
+  CodePlace at;
+  Confidence confidence = Confidence::kCertain;
+};
+
+struct DependencyFacts {
+  std::string name;         // as declared
+  std::string requirement;  // ">=2.4"; empty: any
+  std::string kind;         // python, cmake, submodule, npm, system
+  std::string group;        // "dev", "test": an optional group; empty: always
+  CodePlace at;             // where it is declared; line 0: it is used, and nowhere declared
+  std::vector<CodePlace> used_at;
+};
+
+// A function of the host that matters to a GPU program: a prefix compare, a collective call.
+struct HostFacts {
+  std::string name, scope;
+  CodePlace at;
+  uint32_t line_last = 0;
+  std::vector<CodeEvidence> evidence;
+  std::vector<PathHop> path;
+};
+
+struct CodeFacts {
+  std::string repository;  // the folder's name
+  std::vector<SourceFile> files;
+  std::vector<KernelFacts> kernels;
+  std::vector<HostFacts> host_functions;
+  std::vector<OptionFacts> options;
+  std::vector<EntryPoint> entry_points;
+  std::vector<DependencyFacts> dependencies;
+  std::vector<std::string> notes;  // what could not be read or followed
+};
+
+}  // namespace fathom

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scan/cpp/tokens.h"
+
+namespace fathom::cpp {
+
+// A C-family file is read twice: first what it defines, then, when the kernels and macros of the
+// whole repository are known, what its functions do with them. Both are functions of one file's
+// text, so files are read in parallel.
+
+struct Macro {
+  std::string name;
+  std::optional<std::vector<std::string>> parameters;  // none: an object-like macro
+  std::string body;
+  uint32_t line = 0;
+};
+
+enum class FunctionKind : uint8_t { kHost, kDevice, kKernel };
+
+struct Function {
+  std::string name;   // "operator()" too; a macro's functions have their expanded names
+  std::string scope;  // namespaces and classes, joined with "::"; unnamed namespaces left out
+  FunctionKind kind = FunctionKind::kHost;
+  bool defined = true;  // false: a declaration, kept for kernels only
+  std::string template_parameters, parameters, return_type;
+  std::vector<std::string> attributes;  // "__launch_bounds__(kNumThreads, 2)"
+  std::string made_by;                  // the macro that defines it; empty: it is written out
+  std::string condition;                // the #if branch it stands in, where it has an alternative
+  uint32_t line_first = 0, line_name = 0, line_last = 0;
+  size_t body_first = 0, body_last = 0;  // tokens of { and }; equal: no body of its own
+};
+
+// A struct or class, with what `cutlass::device_kernel<Class>` needs to know of it.
+struct Class {
+  std::string name, scope, template_parameters;
+  uint32_t line_first = 0, line_name = 0, line_last = 0;
+  std::vector<std::string> bases;
+};
+
+struct Definitions {
+  std::vector<Macro> macros;
+  std::vector<Function> functions;
+  std::vector<Class> classes;
+  std::vector<std::string> includes;
+};
+
+// What the first reading of all files adds up to.
+struct KnownNames {
+  std::map<std::string, Macro, std::less<>>
+      kernel_macros;  // those whose expansion defines a kernel or is __global__
+  std::map<std::string, Macro, std::less<>> launch_macros;  // those whose expansion launches one
+  std::set<std::string, std::less<>> kernels;
+  std::set<std::string, std::less<>>
+      launch_helpers;  // functions and classes that are handed a kernel and launch it
+};
+
+struct Call {
+  std::string name;  // as written, template arguments left out: "warp::copy"
+  std::string template_arguments;
+  uint32_t line = 0;
+};
+
+struct Launch {
+  std::vector<std::string>
+      kernels;             // names it can mean: both sides of ?:, through `auto` and `using`
+  std::string expression;  // as written
+  std::string template_arguments;
+  std::string via;  // "<<<>>>", "cudaLaunchKernelEx", a helper's or a macro's name
+  std::string grid, block, shared_memory, stream;
+  std::vector<std::string> attributes;
+  uint32_t line_first = 0, line_last = 0;
+  std::optional<size_t> function;  // in Definitions::functions
+  bool through_parameter =
+      false;  // the kernel is a parameter: the function around is a launch helper
+};
+
+// A C++ function that another language can call.
+struct Binding {
+  std::string exported;  // the name outside
+  std::string target;    // the C++ function, as written
+  std::string via;       // TORCH_LIBRARY, PYBIND11_MODULE, TVM_FFI_DLL_EXPORT_TYPED_FUNC …
+  uint32_t line = 0;
+};
+
+struct Usage {
+  std::vector<std::vector<Call>> calls;  // for each function of the definitions, in order of line
+  std::vector<Launch> launches;
+  std::vector<Binding> bindings;
+  std::set<std::string, std::less<>> kernels_named;  // kernels mentioned outside their definition
+};
+
+Definitions find_definitions(const TokenList& source, const KnownNames& known);
+Usage find_usage(const TokenList& source, const Definitions& definitions, const KnownNames& known);
+
+}  // namespace fathom::cpp

@@ -1,0 +1,256 @@
+#include <algorithm>
+#include <array>
+
+#include "scan/cpp/tokens.h"
+
+namespace fathom::cpp {
+namespace {
+
+bool starts_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+         (c & 0x80) != 0;
+}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool continues_name(char c) { return starts_name(c) || is_digit(c); }
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  TokenList run() {
+    // Files beyond 4 GB are not source code; positions are 32 bits.
+    text_ = text_.substr(0, UINT32_MAX);
+    list_.text = text_;
+    list_.tokens.reserve(text_.size() / 5);
+    while (at_ < text_.size()) step();
+    return std::move(list_);
+  }
+
+ private:
+  char peek(size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+
+  void step() {
+    const char c = text_[at_];
+    if (c == '\n') {
+      ++line_;
+      ++at_;
+      line_has_token_ = false;
+    } else if (c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f') {
+      ++at_;
+    } else if (c == '\\' && continued_line() != 0) {
+      at_ += continued_line();
+      ++line_;
+    } else if (c == '/' && peek(1) == '/') {
+      skip_line_comment();
+    } else if (c == '/' && peek(1) == '*') {
+      skip_block_comment();
+    } else if (c == '#' && !line_has_token_) {
+      directive();
+    } else {
+      line_has_token_ = true;
+      token(c);
+    }
+  }
+
+  void token(char c) {
+    const size_t begin = at_;
+    const uint32_t line = line_;
+    TokenKind kind = TokenKind::kPunctuator;
+    if (starts_name(c)) {
+      while (at_ < text_.size() && continues_name(text_[at_])) ++at_;
+      kind = TokenKind::kIdentifier;
+      if (peek() == '"' && is_string_prefix(text_.substr(begin, at_ - begin))) {
+        text_[at_ - 1] == 'R' ? raw_string() : quoted('"');
+        kind = TokenKind::kString;
+      }
+    } else if (is_digit(c) || (c == '.' && is_digit(peek(1)))) {
+      number();
+      kind = TokenKind::kNumber;
+    } else if (c == '"') {
+      quoted('"');
+      kind = TokenKind::kString;
+    } else if (c == '\'') {
+      quoted('\'');
+      kind = TokenKind::kCharacter;
+    } else {
+      at_ += punctuator_size();
+    }
+    push(kind, begin, line);
+  }
+
+  void push(TokenKind kind, size_t begin, uint32_t line) {
+    list_.tokens.push_back({kind, static_cast<uint32_t>(begin), static_cast<uint32_t>(at_), line});
+  }
+
+  // The bytes of a backslash and the line break after it; 0: none.
+  size_t continued_line() const {
+    if (peek(1) == '\n') return 2;
+    return peek(1) == '\r' && peek(2) == '\n' ? 3 : 0;
+  }
+
+  void skip_line_comment() {
+    while (at_ < text_.size() && text_[at_] != '\n') {
+      if (text_[at_] == '\\' && continued_line() != 0) {
+        at_ += continued_line();
+        ++line_;
+      } else {
+        ++at_;
+      }
+    }
+  }
+
+  void skip_block_comment() {
+    const size_t end = text_.find("*/", at_ + 2);
+    const size_t after = end == std::string_view::npos ? text_.size() : end + 2;
+    line_ += static_cast<uint32_t>(std::count(text_.begin() + at_, text_.begin() + after, '\n'));
+    at_ = after;
+  }
+
+  void directive() {
+    const size_t begin = at_;
+    const uint32_t line = line_;
+    while (at_ < text_.size() && text_[at_] != '\n') {
+      if (text_[at_] == '\\' && continued_line() != 0) {
+        at_ += continued_line();
+        ++line_;
+      } else if (text_[at_] == '/' && peek(1) == '*') {
+        skip_block_comment();
+      } else if (text_[at_] == '/' && peek(1) == '/') {
+        break;
+      } else if (text_[at_] == '"') {
+        quoted('"');
+      } else {
+        ++at_;
+      }
+    }
+    push(TokenKind::kDirective, begin, line);
+  }
+
+  static bool is_string_prefix(std::string_view name) {
+    constexpr std::array<std::string_view, 9> prefixes = {"R",  "L",  "u",  "U",  "u8",
+                                                          "LR", "uR", "UR", "u8R"};
+    return std::find(prefixes.begin(), prefixes.end(), name) != prefixes.end();
+  }
+
+  // at_ is on the opening quote. A string that its line does not close ends with the line.
+  void quoted(char quote) {
+    ++at_;
+    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') {
+      if (text_[at_] == '\\') {
+        const size_t continued = continued_line();
+        line_ += continued != 0;
+        at_ += continued != 0 ? continued : 2;
+      } else {
+        ++at_;
+      }
+    }
+    if (at_ < text_.size() && text_[at_] == quote) ++at_;
+    at_ = std::min(at_, text_.size());
+  }
+
+  void raw_string() {
+    const size_t open = text_.find('(', at_);
+    // The standard allows 16 characters between the quote and the bracket.
+    if (open == std::string_view::npos || open - at_ > 17) return quoted('"');
+    const std::string closing = ")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"";
+    const size_t end = text_.find(closing, open);
+    const size_t after = end == std::string_view::npos ? text_.size() : end + closing.size();
+    line_ += static_cast<uint32_t>(std::count(text_.begin() + at_, text_.begin() + after, '\n'));
+    at_ = after;
+  }
+
+  void number() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      const char before = at_ > 0 ? text_[at_ - 1] : '\0';
+      const bool exponent_sign = (c == '+' || c == '-') &&
+                                 (before == 'e' || before == 'E' || before == 'p' || before == 'P');
+      const bool separator = c == '\'' && continues_name(peek(1));
+      if (!continues_name(c) && c != '.' && !exponent_sign && !separator) break;
+      ++at_;
+    }
+  }
+
+  size_t punctuator_size() const {
+    if (peek() == '<' && peek(1) == '<' && peek(2) == '<') return 3;
+    if (peek() == '.' && peek(1) == '.' && peek(2) == '.') return 3;
+    constexpr std::array<std::string_view, 10> pairs = {
+        "::", "->", "==", "!=", "<=", "&&", "||", "+=", "-=", "##"};
+    const std::string_view two = text_.substr(at_, 2);
+    return std::find(pairs.begin(), pairs.end(), two) != pairs.end() ? 2 : 1;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  uint32_t line_ = 1;
+  bool line_has_token_ = false;
+  TokenList list_;
+};
+
+}  // namespace
+
+TokenList lex(std::string_view text) { return Lexer(text).run(); }
+
+size_t TokenList::closing(size_t open) const {
+  size_t depth = 0;
+  for (size_t i = open; i < tokens.size(); ++i) {
+    if (tokens[i].kind != TokenKind::kPunctuator) continue;
+    const char c = text[tokens[i].begin];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') {
+      if (--depth == 0) return i;
+    }
+  }
+  return tokens.size();
+}
+
+size_t TokenList::closing_angle(size_t open) const {
+  size_t depth = 0;
+  for (size_t i = open; i < tokens.size(); ++i) {
+    if (tokens[i].kind != TokenKind::kPunctuator) continue;
+    const std::string_view token = at(i);
+    if (token == "(" || token == "[" || token == "{") {
+      i = closing(i);
+    } else if (token == "<") {
+      ++depth;
+    } else if (token == ">" && --depth == 0) {
+      return i;
+    } else if (token == ";" || token == ")" || token == "}" || token == "]") {
+      break;  // it was a comparison
+    }
+  }
+  return tokens.size();
+}
+
+std::string TokenList::source(size_t first, size_t last) const {
+  std::string out;
+  for (size_t i = first; i < std::min(last, tokens.size()); ++i) {
+    if (tokens[i].kind == TokenKind::kDirective) continue;
+    if (i > first && tokens[i].begin > tokens[i - 1].end && !out.empty()) out += ' ';
+    out += at(i);
+  }
+  return out;
+}
+
+std::string blank_jinja(std::string_view text) {
+  std::string out(text);
+  for (size_t at = 0; at + 1 < out.size(); ++at) {
+    if (out[at] != '{') continue;
+    const char second = out[at + 1];
+    if (second != '{' && second != '%' && second != '#') continue;
+    const std::string closing = second == '{' ? "}}" : std::string(1, second) + "}";
+    const size_t end = out.find(closing, at + 2);
+    if (end == std::string::npos) continue;
+    // `{{` also opens nested initialisers in C++: a tag stays on its line.
+    if (second == '{' && out.find('\n', at) < end) continue;
+    for (size_t i = at; i < end + 2; ++i) {
+      if (out[i] != '\n') out[i] = second == '{' ? '_' : ' ';
+    }
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace fathom::cpp
