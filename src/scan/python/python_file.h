@@ -87,6 +87,11 @@ struct CudaText {
   bool is_source = false;  // it contains __global__
 };
 
+struct Constant {
+  std::string name, value;  // NAME = literal at module level
+  uint32_t line = 0;
+};
+
 struct PythonFile {
   std::vector<Import> imports;
   std::vector<Function> functions;
@@ -96,7 +101,7 @@ struct PythonFile {
   std::vector<Option> options;
   std::vector<Route> routes;
   std::vector<CudaText> cuda_texts;
-  std::vector<std::pair<std::string, std::string>> constants;  // NAME = literal at module level
+  std::vector<Constant> constants;
   std::optional<uint32_t>
       main_guard;        // the line of `if __name__ == "__main__"`, in all its disguises
   bool damaged = false;  // some statement could not be parsed and was passed over

@@ -1,0 +1,169 @@
+#include "scan/link/kernels.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "scan/link/device_kernels.h"
+#include "scan/link/triton_kernels.h"
+
+namespace fathom {
+namespace {
+
+std::string_view last_name(std::string_view qualified) {
+  const size_t colons = qualified.rfind("::");
+  return colons == std::string_view::npos ? qualified : qualified.substr(colons + 2);
+}
+
+std::string qualified(std::string_view scope, std::string_view name) {
+  return scope.empty() ? std::string(name) : std::string(scope) + "::" + std::string(name);
+}
+
+std::string_view folder_of(std::string_view path) {
+  return path.substr(0, std::min(path.rfind('/'), path.size()));
+}
+
+// Whether what was written can mean the kernel: its scope ends with the written qualification.
+bool can_mean(std::string_view written, const KernelFacts& kernel) {
+  if (written.starts_with("::")) written.remove_prefix(2);
+  const std::string full = qualified(kernel.scope, kernel.name);
+  if (!std::string_view(full).ends_with(written)) return false;
+  return full.size() == written.size() || full[full.size() - written.size() - 1] == ':';
+}
+
+class KernelLinker {
+ public:
+  explicit KernelLinker(const Readings& readings) : readings_(readings) {}
+
+  std::vector<KernelFacts> run(const PythonNames& names) {
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) defined_in(file);
+    for (KernelFacts& kernel : device_kernel_classes(readings_)) out_.push_back(std::move(kernel));
+    for (size_t i = 0; i < out_.size(); ++i) by_name_[out_[i].name].push_back(i);
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      for (const cpp::Launch& launch : readings_.readings[file].usage.launches)
+        attach(launch, file);
+    }
+    mark_dead();
+    for (KernelFacts& kernel : triton_kernels(readings_, names)) out_.push_back(std::move(kernel));
+    for (KernelFacts& kernel : out_) sort_launchers(kernel.launchers);
+    std::sort(out_.begin(), out_.end(), [](const KernelFacts& a, const KernelFacts& b) {
+      return std::tie(a.at, a.line_name, a.name) < std::tie(b.at, b.line_name, b.name);
+    });
+    return std::move(out_);
+  }
+
+ private:
+  void defined_in(uint32_t file) {
+    for (const cpp::Function& function : readings_.readings[file].cpp.functions) {
+      if (function.kind != cpp::FunctionKind::kKernel || !function.defined) continue;
+      KernelFacts kernel;
+      kernel.name = function.name;
+      kernel.scope = function.scope;
+      kernel.kind = kind_of(function, readings_.files[file].language);
+      kernel.at = {file, function.line_first};
+      kernel.line_name = function.line_name;
+      kernel.line_last = function.line_last;
+      kernel.template_parameters = function.template_parameters;
+      kernel.parameters = function.parameters;
+      kernel.attributes = function.attributes;
+      kernel.condition = function.condition;
+      out_.push_back(std::move(kernel));
+    }
+  }
+
+  static KernelKind kind_of(const cpp::Function& function, Language language) {
+    if (!function.made_by.empty()) return KernelKind::kMacro;
+    if (language == Language::kJinja) return KernelKind::kJinja;
+    return language == Language::kPython ? KernelKind::kString : KernelKind::kCuda;
+  }
+
+  void attach(const cpp::Launch& launch, uint32_t file) {
+    for (const std::string& written : launch.kernels) {
+      const auto meant = candidates(written, file);
+      for (const size_t kernel : meant) {
+        KernelLauncher launcher = launcher_of(launch, file);
+        if (meant.size() > 1 && !alternatives(meant)) launcher.certainty = Certainty::kUnsure;
+        out_[kernel].launchers.push_back(std::move(launcher));
+      }
+    }
+  }
+
+  // The kernels that a name can mean in a file: those of the same file before those of the same
+  // folder before all.
+  std::vector<size_t> candidates(std::string_view written, uint32_t file) const {
+    const auto found = by_name_.find(last_name(written));
+    if (found == by_name_.end()) return {};
+    std::vector<size_t> same_file, same_folder, all;
+    for (const size_t i : found->second) {
+      if (!can_mean(written, out_[i])) continue;
+      all.push_back(i);
+      const std::string_view home = readings_.files[out_[i].at.file].path;
+      if (out_[i].at.file == file) same_file.push_back(i);
+      if (folder_of(home) == folder_of(readings_.files[file].path)) same_folder.push_back(i);
+    }
+    if (!same_file.empty()) return same_file;
+    return same_folder.empty() ? all : same_folder;
+  }
+
+  // One kernel defined several times in a file, behind #if or as overloads.
+  bool alternatives(const std::vector<size_t>& kernels) const {
+    return std::all_of(kernels.begin(), kernels.end(),
+                       [&](size_t i) { return out_[i].at.file == out_[kernels.front()].at.file; });
+  }
+
+  KernelLauncher launcher_of(const cpp::Launch& launch, uint32_t file) const {
+    KernelLauncher launcher;
+    launcher.at = {file, launch.line_first};
+    launcher.line_last = launch.line_last;
+    if (launch.function) {
+      const cpp::Function& around = readings_.readings[file].cpp.functions[*launch.function];
+      launcher.function = qualified(around.scope, around.name);
+    }
+    launcher.via = launch.via;
+    launcher.grid = launch.grid;
+    launcher.block = launch.block;
+    launcher.shared_memory = launch.shared_memory;
+    launcher.stream = launch.stream;
+    launcher.attributes = launch.attributes;
+    launcher.template_arguments = launch.template_arguments;
+    if (launch.kernels.size() > 1) launcher.certainty = Certainty::kLikely;
+    return launcher;
+  }
+
+  // A kernel is dead when no launch means it and no code names it: a name may be handed on in ways
+  // that cannot be followed.
+  void mark_dead() {
+    std::set<std::string_view> named;
+    for (const FileReading& reading : readings_.readings) {
+      named.insert(reading.usage.kernels_named.begin(), reading.usage.kernels_named.end());
+    }
+    for (KernelFacts& kernel : out_) {
+      kernel.dead = kernel.launchers.empty() && !named.contains(kernel.name);
+    }
+  }
+
+  static void sort_launchers(std::vector<KernelLauncher>& launchers) {
+    std::sort(launchers.begin(), launchers.end(),
+              [](const KernelLauncher& a, const KernelLauncher& b) {
+                return std::tie(a.at, a.line_last, a.template_arguments) <
+                       std::tie(b.at, b.line_last, b.template_arguments);
+              });
+    const auto same = [](const KernelLauncher& a, const KernelLauncher& b) {
+      return std::tie(a.at, a.template_arguments) == std::tie(b.at, b.template_arguments);
+    };
+    launchers.erase(std::unique(launchers.begin(), launchers.end(), same), launchers.end());
+  }
+
+  const Readings& readings_;
+  std::vector<KernelFacts> out_;
+  std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
+};
+
+}  // namespace
+
+std::vector<KernelFacts> link_kernels(const Readings& readings, const PythonNames& names) {
+  return KernelLinker(readings).run(names);
+}
+
+}  // namespace fathom

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scan/link/readings.h"
+
+namespace fathom {
+
+// Where a Python name was defined: a function, a class or a module-level constant of a file.
+struct PythonName {
+  enum class Kind : uint8_t { kModule, kFunction, kClass, kConstant };
+  Kind kind;
+  uint32_t file;
+  size_t index;  // in that file's functions, classes or constants
+};
+
+// A dataclass field found through inheritance.
+struct PythonField {
+  uint32_t file;
+  const python::Class* owner;
+  const python::Field* field;
+};
+
+// Follows Python's imports across the files of a repository, re-exports and star imports included.
+class PythonNames {
+ public:
+  explicit PythonNames(const Readings& readings);
+
+  // "minisgl.server.args": what a file is called in imports.
+  const std::string& module_of(uint32_t file) const { return modules_[file]; }
+  // The file that `module` means when `from_file` imports it; none: it is not in the repository.
+  std::optional<uint32_t> find_module(std::string_view module, uint32_t from_file) const;
+  // What a dotted name means in a file.
+  std::optional<PythonName> resolve(std::string_view name, uint32_t file) const;
+  // The field or class-level value, in the class or the nearest base that has it.
+  std::optional<PythonField> find_field(uint32_t file, const python::Class& owner,
+                                        std::string_view field) const;
+
+ private:
+  std::optional<PythonName> in_file(std::string_view name, uint32_t file, int depth) const;
+  std::optional<PythonField> field_of(uint32_t file, const python::Class& owner,
+                                      std::string_view field, int depth) const;
+  std::optional<PythonName> through_import(const python::Import& import, std::string_view name,
+                                           uint32_t file, int depth) const;
+
+  const Readings& readings_;
+  std::vector<std::string> modules_;
+  std::map<std::string, std::vector<uint32_t>, std::less<>> by_last_part_;
+};
+
+}  // namespace fathom

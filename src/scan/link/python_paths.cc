@@ -1,0 +1,231 @@
+#include "scan/link/python_paths.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace fathom {
+namespace {
+
+// The way up is searched this far: beyond it names repeat more than calls do.
+constexpr size_t kMaxFunctions = 2000;
+constexpr size_t kMaxPythonHops = 8;
+
+// "ns::Class<int, {args}>::run" → the parts without template arguments and '&'.
+std::string plain_name(std::string_view written) {
+  std::string out;
+  int depth = 0;
+  for (const char c : written) {
+    if (c == '<') ++depth;
+    const bool kept =
+        depth == 0 && (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':');
+    if (kept) out += c;
+    if (c == '>') --depth;
+  }
+  return out;
+}
+
+std::string_view last_of(std::string_view name, std::string_view separator) {
+  const size_t at = name.rfind(separator);
+  return at == std::string_view::npos ? name : name.substr(at + separator.size());
+}
+
+// Whether `written`, "Class::run", can mean the function `full`, "ns::Class::run".
+bool ends_with_name(std::string_view full, std::string_view written) {
+  if (!full.ends_with(written)) return false;
+  return full.size() == written.size() || full[full.size() - written.size() - 1] == ':';
+}
+
+std::string qualified(const cpp::Function& function) {
+  return function.scope.empty() ? function.name : function.scope + "::" + function.name;
+}
+
+std::string qualified(const python::Function& function) {
+  return function.scope.empty() ? function.name : function.scope + "." + function.name;
+}
+
+std::string_view file_name(std::string_view path) { return last_of(path, "/"); }
+
+bool is_test_path(std::string_view path) {
+  return path.starts_with("test") || path.find("/test") != std::string_view::npos ||
+         path.starts_with("bench") || path.find("/bench") != std::string_view::npos;
+}
+
+}  // namespace
+
+PythonPaths::PythonPaths(const Readings& readings, const PythonNames& names)
+    : readings_(readings), names_(names) {
+  for (uint32_t file = 0; file < readings.files.size(); ++file) {
+    index_cpp(file);
+    index_python(file);
+  }
+}
+
+void PythonPaths::index_cpp(uint32_t file) {
+  const FileReading& reading = readings_.readings[file];
+  for (size_t i = 0; i < reading.usage.calls.size(); ++i) {
+    for (const cpp::Call& call : reading.usage.calls[i]) {
+      std::vector<FunctionRef>& callers = cpp_callers_[std::string(last_of(call.name, "::"))];
+      const FunctionRef caller = {file, i};
+      if (callers.empty() || callers.back() != caller) callers.push_back(caller);
+    }
+  }
+  for (const cpp::Binding& binding : reading.usage.bindings) {
+    const std::string target = plain_name(binding.target);
+    exports_[std::string(last_of(target, "::"))].push_back(
+        {binding.exported, target, binding.via, {file, binding.line}, false, ""});
+  }
+}
+
+void PythonPaths::index_python(uint32_t file) {
+  const python::PythonFile& python = readings_.readings[file].python;
+  for (size_t i = 0; i < python.functions.size(); ++i) {
+    for (const python::Call& call : python.functions[i].calls) {
+      std::vector<FunctionRef>& callers = python_callers_[std::string(last_of(call.callee, "."))];
+      const FunctionRef caller = {file, i};
+      if (callers.empty() || callers.back() != caller) callers.push_back(caller);
+    }
+  }
+  // A JIT generator names the function that it exports in a literal: f"IndexKernel<{args}>::run".
+  for (const python::CudaText& literal : python.cuda_texts) {
+    if (literal.is_source || literal.text.find("::") == std::string::npos) continue;
+    const std::string target = plain_name(literal.text);
+    exports_[std::string(last_of(target, "::"))].push_back(
+        {"", target, literal.text, {file, literal.line}, true, literal.function});
+  }
+  if (file_name(readings_.files[file].path) == "__init__.py") {
+    for (const python::Import& import : python.imports) public_names_.insert(import.name);
+  }
+}
+
+std::vector<PathHop> PythonPaths::to_cpp_function(uint32_t file,
+                                                  std::string_view qualified_name) const {
+  const auto& functions = readings_.readings[file].cpp.functions;
+  const auto found = std::find_if(functions.begin(), functions.end(), [&](const cpp::Function& f) {
+    return f.defined && qualified(f) == qualified_name;
+  });
+  if (found == functions.end()) return {};
+  std::optional<Exported> exported;
+  const FunctionRef start = {file, static_cast<size_t>(found - functions.begin())};
+  const std::vector<FunctionRef> chain = cpp_chain_to_export(start, exported);
+  std::vector<PathHop> hops;
+  if (exported) {
+    Certainty certainty = Certainty::kLikely;
+    if (const auto user = python_user(*exported, certainty)) hops = python_chain(*user, certainty);
+    const std::string what = exported->from_python
+                                 ? "JIT generator fills in " + exported->via
+                                 : exported->via + " exports it as " + exported->name;
+    hops.push_back({what, exported->at, Certainty::kCertain});
+  }
+  for (const FunctionRef& ref : chain) {
+    const Certainty certainty = ref == start ? Certainty::kCertain : Certainty::kLikely;
+    hops.push_back({"C++ " + qualified(cpp_at(ref)), {ref.file, cpp_at(ref).line_name}, certainty});
+  }
+  return hops;
+}
+
+// Breadth first through the callers until one is exported; without any, the start alone.
+std::vector<PythonPaths::FunctionRef> PythonPaths::cpp_chain_to_export(
+    const FunctionRef& start, std::optional<Exported>& exported) const {
+  std::map<FunctionRef, FunctionRef> called_from;  // a function → what it calls on the way down
+  std::deque<FunctionRef> queue = {start};
+  called_from[start] = start;
+  while (!queue.empty() && called_from.size() < kMaxFunctions) {
+    const FunctionRef at = queue.front();
+    queue.pop_front();
+    if ((exported = exported_as(at))) {
+      std::vector<FunctionRef> chain = {at};
+      while (chain.back() != start) chain.push_back(called_from[chain.back()]);
+      return chain;
+    }
+    const auto callers = cpp_callers_.find(cpp_at(at).name);
+    if (callers == cpp_callers_.end()) continue;
+    for (const FunctionRef& caller : callers->second) {
+      if (called_from.emplace(caller, at).second) queue.push_back(caller);
+    }
+  }
+  return {start};
+}
+
+std::optional<PythonPaths::Exported> PythonPaths::exported_as(const FunctionRef& ref) const {
+  const cpp::Function& function = cpp_at(ref);
+  const auto found = exports_.find(function.name);
+  if (found == exports_.end()) return std::nullopt;
+  for (const Exported& exported : found->second) {
+    if (ends_with_name(qualified(function), exported.target)) return exported;
+  }
+  return std::nullopt;
+}
+
+std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported& exported,
+                                                                 Certainty& certainty) const {
+  if (exported.from_python) {
+    const auto& functions = readings_.readings[exported.at.file].python.functions;
+    for (size_t i = 0; i < functions.size(); ++i) {
+      if (qualified(functions[i]) == exported.function) {
+        certainty = Certainty::kCertain;
+        return FunctionRef{exported.at.file, i};
+      }
+    }
+    return std::nullopt;
+  }
+  const auto found = python_callers_.find(exported.name);
+  if (found == python_callers_.end()) return std::nullopt;
+  std::vector<FunctionRef> users;
+  for (const FunctionRef& user : found->second) {
+    if (!is_test_path(readings_.files[user.file].path)) users.push_back(user);
+  }
+  if (users.empty()) users = found->second;
+  certainty = users.size() == 1 ? Certainty::kLikely : Certainty::kUnsure;
+  return users.front();
+}
+
+std::vector<PathHop> PythonPaths::python_chain(FunctionRef from, Certainty certainty) const {
+  std::vector<PathHop> hops;
+  std::set<FunctionRef> seen;
+  for (std::optional<FunctionRef> at = from;
+       at && seen.insert(*at).second && hops.size() < kMaxPythonHops;) {
+    hops.push_back(
+        {"Python " + qualified(python_at(*at)), {at->file, python_at(*at).line_name}, certainty});
+    if (is_public(*at)) break;
+    at = python_caller(*at, certainty);
+  }
+  std::reverse(hops.begin(), hops.end());
+  return hops;
+}
+
+std::optional<PythonPaths::FunctionRef> PythonPaths::python_caller(const FunctionRef& callee,
+                                                                   Certainty& certainty) const {
+  const python::Function& function = python_at(callee);
+  const auto found = python_callers_.find(function.name);
+  if (found == python_callers_.end()) return std::nullopt;
+  std::optional<FunctionRef> by_name;
+  for (const FunctionRef& caller : found->second) {
+    if (caller == callee || is_test_path(readings_.files[caller.file].path)) continue;
+    for (const python::Call& call : python_at(caller).calls) {
+      if (last_of(call.callee, ".") != function.name) continue;
+      const auto resolved = names_.resolve(call.callee, caller.file);
+      if (resolved && resolved->kind == PythonName::Kind::kFunction &&
+          resolved->file == callee.file && resolved->index == callee.function) {
+        certainty = Certainty::kCertain;
+        return caller;
+      }
+    }
+    if (!by_name) by_name = caller;
+  }
+  certainty = Certainty::kUnsure;
+  return by_name;
+}
+
+bool PythonPaths::is_public(const FunctionRef& ref) const {
+  return python_at(ref).scope.empty() && public_names_.contains(python_at(ref).name);
+}
+
+std::vector<PathHop> PythonPaths::to_python_function(uint32_t file, std::string_view name) const {
+  const auto& functions = readings_.readings[file].python.functions;
+  for (size_t i = 0; i < functions.size(); ++i) {
+    if (qualified(functions[i]) == name) return python_chain({file, i}, Certainty::kCertain);
+  }
+  return {};
+}
+
+}  // namespace fathom

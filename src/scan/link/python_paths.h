@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scan/link/python_names.h"
+
+namespace fathom {
+
+// Finds the way from the Python API down to a function of the GPU's host side: Python callers, the
+// binding or the JIT generator that names the C++ function, C++ callers. Calls are matched by name,
+// so every hop says how sure it is; where the way can't be followed it ends.
+class PythonPaths {
+ public:
+  PythonPaths(const Readings& readings, const PythonNames& names);
+
+  // The hops from outermost to the function that launches, or empty where it is not found.
+  std::vector<PathHop> to_cpp_function(uint32_t file, std::string_view qualified_name) const;
+  std::vector<PathHop> to_python_function(uint32_t file, std::string_view name) const;
+
+ private:
+  struct FunctionRef {
+    uint32_t file;
+    size_t function;
+    friend auto operator<=>(const FunctionRef&, const FunctionRef&) = default;
+  };
+  // A name under which Python sees a C++ function.
+  struct Exported {
+    std::string name, target, via;
+    CodePlace at;
+    bool from_python;  // a JIT generator, which writes the binding itself
+    std::string function;
+  };
+
+  void index_cpp(uint32_t file);
+  void index_python(uint32_t file);
+  std::optional<Exported> exported_as(const FunctionRef& function) const;
+  std::vector<FunctionRef> cpp_chain_to_export(const FunctionRef& start,
+                                               std::optional<Exported>& exported) const;
+  std::optional<FunctionRef> python_user(const Exported& exported, Certainty& certainty) const;
+  std::vector<PathHop> python_chain(FunctionRef from, Certainty certainty) const;
+  std::optional<FunctionRef> python_caller(const FunctionRef& callee, Certainty& certainty) const;
+  bool is_public(const FunctionRef& function) const;
+  const cpp::Function& cpp_at(const FunctionRef& ref) const {
+    return readings_.readings[ref.file].cpp.functions[ref.function];
+  }
+  const python::Function& python_at(const FunctionRef& ref) const {
+    return readings_.readings[ref.file].python.functions[ref.function];
+  }
+
+  const Readings& readings_;
+  const PythonNames& names_;
+  std::map<std::string, std::vector<FunctionRef>, std::less<>> cpp_callers_, python_callers_;
+  std::map<std::string, std::vector<Exported>, std::less<>> exports_;  // by the target's last name
+  std::set<std::string, std::less<>> public_names_;  // imported by a package's __init__.py
+};
+
+}  // namespace fathom
