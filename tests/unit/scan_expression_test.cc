@@ -38,7 +38,8 @@ TEST(Expression, DivisionsThatRoundUpHaveManyNames) {
   for (const char* name : {"cdiv", "div_ceil", "ceil_div", "DIVUP", "host::div_ceil"}) {
     EXPECT_EQ(value(std::string(name) + "(257, 4)"), 65) << name;
   }
-  EXPECT_EQ(value("(rows + threads / 32 - 1) / (threads / 32)", {{"rows", 257}, {"threads", 128}}), 65);
+  EXPECT_EQ(value("(rows + threads / 32 - 1) / (threads / 32)", {{"rows", 257}, {"threads", 128}}),
+            65);
 }
 
 TEST(Expression, UnknownNamesMakeItUnknown) {
