@@ -13,7 +13,7 @@ namespace fathom {
 
 // How a fact was found. kCertain: it stands there. kLikely: one step was concluded from names or
 // structure. kUnsure: several answers fit, or a step could not be followed.
-enum class Confidence : uint8_t { kCertain, kLikely, kUnsure };
+enum class Certainty : uint8_t { kCertain, kLikely, kUnsure };
 
 // A line of CodeFacts::files[file], counted from 1.
 struct CodePlace {
@@ -49,7 +49,7 @@ struct SourceFile {
 enum class KernelKind : uint8_t { kCuda, kTriton, kCute, kMacro, kDeviceKernel, kJinja, kString };
 
 // One place that puts a kernel on the GPU; the expressions are as the code writes them.
-struct Launcher {
+struct KernelLauncher {
   CodePlace at;
   uint32_t line_last = 0;
   std::string function;  // the host function around it
@@ -58,7 +58,7 @@ struct Launcher {
   std::vector<std::string>
       attributes;  // "PDL", "cooperative", "cluster (2, 1, 1)", each with its condition
   std::string template_arguments;  // what it fills in; empty: none
-  Confidence confidence = Confidence::kCertain;
+  Certainty certainty = Certainty::kCertain;
 };
 
 // Something that a kernel's code does (`what` is a row of data/features/code_patterns.tsv), and the
@@ -68,7 +68,7 @@ struct CodeEvidence {
   std::string detail;  // "16 bytes", "m64n128k16": what the line adds; may be empty
   CodePlace at;
   std::string function;  // where the line stands; the kernel itself or what it calls
-  Confidence confidence = Confidence::kCertain;
+  Certainty certainty = Certainty::kCertain;
 };
 
 // One hop on the way from the Python API down to the kernel, the outermost first.
@@ -76,7 +76,7 @@ struct PathHop {
   std::string
       what;  // "python function indexing", "binding launch", "C++ function IndexKernel::run"
   CodePlace at;
-  Confidence confidence = Confidence::kCertain;
+  Certainty certainty = Certainty::kCertain;
 };
 
 struct KernelFacts {
@@ -89,7 +89,7 @@ struct KernelFacts {
   std::vector<std::string> attributes;  // "__launch_bounds__(128, 2)"
   std::string condition;                // the #if around it that decides between definitions
   bool dead = false;                    // nothing in the repository launches or names it
-  std::vector<Launcher> launchers;
+  std::vector<KernelLauncher> launchers;
   std::vector<PathHop> path;  // from Python, or from the outermost host function known
   std::vector<CodeEvidence> evidence;
   std::string profiler_name;  // pattern of the demangled name in a profile: '*' any text
@@ -99,6 +99,7 @@ enum class OptionKind : uint8_t { kCli, kEnvironment, kConfig };
 
 struct OptionFacts {
   std::string name;  // "--max-batch", "FATHOM_X", "server.port"; composed names with "{part}"
+  std::vector<std::string> other_names;  // "-m", "--model"
   OptionKind kind = OptionKind::kCli;
   std::string type;                          // as the code's language says it; empty: not said
   std::optional<std::string> default_value;  // resolved, as text; none: none is given
@@ -108,7 +109,7 @@ struct OptionFacts {
   CodePlace at;
   std::vector<CodePlace> read_at;  // where its value is used
   std::string component;           // the folder or module that reads it
-  Confidence confidence = Confidence::kCertain;
+  Certainty certainty = Certainty::kCertain;
 };
 
 struct EntryPoint {
@@ -117,7 +118,7 @@ struct EntryPoint {
   std::string target;   // the function that runs
   std::string command;  // how to start it; empty: not known
   CodePlace at;
-  Confidence confidence = Confidence::kCertain;
+  Certainty certainty = Certainty::kCertain;
 };
 
 struct DependencyFacts {
