@@ -87,7 +87,7 @@ void PythonPaths::index_python(uint32_t file) {
   }
   // A JIT generator names the function that it exports in a literal: f"IndexKernel<{args}>::run".
   for (const python::CudaText& literal : python.cuda_texts) {
-    if (literal.is_source || literal.text.find("::") == std::string::npos) continue;
+    if (literal.kind != python::CudaTextKind::kInstantiation) continue;
     const std::string target = plain_name(literal.text);
     exports_[std::string(last_of(target, "::"))].push_back(
         {"", target, literal.text, {file, literal.line}, true, literal.function});
