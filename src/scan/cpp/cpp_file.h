@@ -54,6 +54,7 @@ struct Definitions {
 
 // What the first reading of all files adds up to.
 struct KnownNames {
+  std::set<std::string, std::less<>> device_words;  // macros that stand for __device__
   std::map<std::string, Macro, std::less<>>
       kernel_macros;  // those whose expansion defines a kernel or is __global__
   std::map<std::string, Macro, std::less<>> launch_macros;  // those whose expansion launches one
@@ -97,7 +98,16 @@ struct Usage {
   std::set<std::string, std::less<>> kernels_named;  // kernels mentioned outside their definition
 };
 
+// The macros that a file defines are known to it; `known` adds those of the repository.
 Definitions find_definitions(const TokenList& source, const KnownNames& known);
+
+// What the definitions of all files add up to.
+KnownNames known_names(const std::vector<const Definitions*>& files);
+
+// Whether a file uses a kernel macro that another file defines, so that its definitions must be
+// found again now that it is known.
+bool needs_known_macros(const TokenList& source, const Definitions& own, const KnownNames& known);
+
 Usage find_usage(const TokenList& source, const Definitions& definitions, const KnownNames& known);
 
 }  // namespace fathom::cpp
