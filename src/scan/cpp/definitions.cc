@@ -5,6 +5,7 @@
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/declarations.h"
 #include "scan/cpp/directives.h"
+#include "scan/cpp/launches.h"
 #include "scan/cpp/macros.h"
 #include "scan/cpp/words.h"
 
@@ -423,6 +424,8 @@ Definitions find_definitions(const TokenList& source, const KnownNames& known) {
   find_directives(source, out);
   const Vocabulary vocabulary(out.macros, known);
   DefinitionFinder(source, &vocabulary, out).run();
+  const Brackets brackets(source);
+  out.launch_helpers = find_launch_helpers({source, brackets}, out);
   return out;
 }
 
