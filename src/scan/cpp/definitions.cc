@@ -352,7 +352,9 @@ class DefinitionFinder {
   }
 
   FindMacro find_macro() const {
-    return [this](std::string_view word, uint32_t line) { return vocabulary_->find(word, line); };
+    return [this](std::string_view word, uint32_t line, size_t) {
+      return vocabulary_->find(word, line);
+    };
   }
 
   // The header names a kernel macro; `end` is its { or ;.

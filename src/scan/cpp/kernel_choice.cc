@@ -31,11 +31,17 @@ class Chooser {
     expression = without_casts(code, expression);
     if (expression.empty() || steps > kMaxSteps) return;
     if (alternatives(place, expression, steps)) return;
+    // A lambda that gives one back, or a list of them.
+    if (code.is(expression.first, "[") || code.is(expression.first, "{")) {
+      return named_in(code, expression);
+    }
     const Path path = path_from(code, expression.first, expression.last);
     if (!path.valid()) return;
     const std::string_view name = code.source.at(path.names.back());
     if (path.all.last < expression.last) {
-      if (code.is(path.all.last, "(")) called(name);
+      // A local lambda's name, or a function's; a list's.
+      if (code.is(path.all.last, "(") && !variable(place, name, steps)) called(name);
+      if (code.is(path.all.last, "[")) variable(place, name, steps);
       return;
     }
     if (name == "device_kernel" && path.arguments.back() != SIZE_MAX) {
@@ -45,6 +51,7 @@ class Chooser {
       return type(place, arguments[0], steps + 1);
     }
     const bool plain = path.names.size() == 1;
+    if (plain && path.arguments.back() == SIZE_MAX && macro(place, path.names[0], steps)) return;
     if (plain && path.arguments.back() == SIZE_MAX && variable(place, name, steps)) return;
     if (plain && (parameter(name) || lambda_parameter(place, name, steps))) return;
     if (!around_.known.kernels.contains(name)) return;
@@ -142,11 +149,39 @@ class Chooser {
         Range range = in->values.range(value);
         if (value.kind == ValueKind::kConstructed) range = {range.first + 1, range.last - 1};
         any = true;
-        kernel(there, range, steps + 1);
+        // What macros assign to it stands between its declaration and here.
+        const bool open = range.empty() || in->code.is(range.first, "nullptr");
+        if (open && in->at > value.name) {
+          named_in(in->code, {value.name, in->at});
+        } else {
+          kernel(there, range, steps + 1);
+        }
       }
       if (any) return true;
     }
     return false;
+  }
+
+  void named_in(const Code& code, Range range) {
+    if (!may_search(range.last - range.first)) return;
+    for (size_t i = range.first; i < range.last; ++i) {
+      if (code.source.is_name(i) && around_.known.kernels.contains(code.source.at(i))) {
+        add_once(out_.kernels, std::string(code.source.at(i)));
+      }
+    }
+  }
+
+  bool macro(const Place& place, size_t name, int steps) {
+    const TokenList& source = place.code.source;
+    if (around_.object_macros == nullptr || &place.code != &around_.file) return false;
+    const Macro* found = around_.object_macros->find(source.at(name), source.tokens[name].line);
+    if (found == nullptr) return false;
+    const TokenList body = lex(found->body);
+    const Brackets brackets(body);
+    const Code code{body, brackets};
+    const Values none(code);
+    kernel({code, none, 0, 0, &place}, {0, body.size()}, steps + 1);
+    return true;
   }
 
   bool alias(const Place& place, std::string_view name, int steps) {
@@ -185,13 +220,7 @@ class Chooser {
     if (!may_search(functions.size())) return;
     for (const Function& function : functions) {
       if (function.name != name || function.kind != FunctionKind::kHost) continue;
-      if (!may_search(function.body_last - function.body_first)) return;
-      for (size_t i = function.body_first; i < function.body_last; ++i) {
-        const TokenList& source = around_.file.source;
-        if (source.is_name(i) && around_.known.kernels.contains(source.at(i))) {
-          add_once(out_.kernels, std::string(source.at(i)));
-        }
-      }
+      named_in(around_.file, {function.body_first, function.body_last});
     }
   }
 
@@ -204,7 +233,8 @@ class Chooser {
     uint32_t brace = code.brackets.enclosing(in->at);
     for (int depth = 0; depth < 32 && brace != Brackets::kNone && brace > in->from; ++depth) {
       size_t before = brace - 1;
-      while (before > 0 && (code.is(before, "mutable") || code.is(before, "noexcept"))) --before;
+      // [&](auto kernel) mutable -> cudaError_t {
+      for (int back = 0; back < 8 && before > 0 && !code.is(before, ")"); ++back) --before;
       if (code.is(before, ")") && code.brackets.closed(before)) {
         const size_t open = code.brackets.partner(before);
         if (open > 0 && code.is(open - 1, "]") && code.brackets.closed(open - 1)) {
@@ -238,6 +268,13 @@ class Chooser {
     if (first > last || !may_search(last - first)) return;
     for (size_t i = first; i < last; ++i) {
       if (code.is(i, name) && code.is(i + 1, "(")) call(i + 1);
+    }
+    for (const Macro& one : around_.definitions.macros) {
+      if (one.line < around_.function->line_first || one.line > around_.function->line_last)
+        continue;
+      if (one.body.find(name) == std::string::npos || !may_search(one.body.size())) continue;
+      const TokenList body = lex(one.body);
+      named_in({body, Brackets(body)}, {0, body.size()});
     }
   }
 

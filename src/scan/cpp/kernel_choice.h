@@ -6,6 +6,7 @@
 
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/expressions.h"
+#include "scan/cpp/macros.h"
 #include "scan/cpp/values.h"
 
 namespace fathom::cpp {
@@ -27,6 +28,7 @@ struct Surroundings {
   const Function* function = nullptr;  // in `file`; null: outside any
   // Names of the function's parameters, its template's, and those of the class it belongs to.
   std::vector<std::string> parameters, template_parameters, class_parameters;
+  const MacroTable* object_macros = nullptr;  // of the file: `#define Kernel fast_kernel<8>`
   // Tokens that may still be searched for who calls a lambda or gives a kernel back: a file of
   // launches and nothing else must not cost its square.
   size_t* searches_left = nullptr;

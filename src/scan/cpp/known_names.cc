@@ -12,15 +12,18 @@ void add_macros(const std::vector<const Macro*>& macros, KnownNames& known) {
   const auto kernel_macros = macros_reaching(
       macros, [](const Macro& macro) { return macro.body.find("__global__") != std::string::npos; },
       {});
+  std::set<std::string, std::less<>> helpers;
+  for (const auto& [name, helper] : known.launch_helpers) helpers.insert(name);
   const auto launching = macros_reaching(
-      macros, [](const Macro& macro) { return macro.parameters && launches_directly(macro); }, {});
+      macros, [](const Macro& macro) { return macro.parameters && launches_directly(macro); },
+      std::move(helpers));
   for (const Macro* macro : macros) {
     if (!macro->parameters && macro->body.find("__device__") != std::string::npos) {
       known.device_words.insert(macro->name);
     }
     if (kernel_macros.contains(macro->name)) known.kernel_macros.emplace(macro->name, *macro);
     if (macro->parameters && launching.contains(macro->name)) {
-      known.launch_macros.emplace(macro->name, *macro);
+      known.launch_macros[macro->name].push_back(*macro);
     }
   }
 }

@@ -71,6 +71,9 @@ class HelperReader {
     helper.block = position(parameters, launch.block);
     helper.shared_memory = position(parameters, launch.shared_memory);
     helper.stream = position(parameters, launch.stream);
+    helper.grid_text = launch.grid;
+    helper.block_text = launch.block;
+    helper.shared_memory_text = launch.shared_memory;
     for (const std::string& attribute : launch.attributes) {
       helper.attributes.push_back(attribute_of(attribute, parameters));
     }

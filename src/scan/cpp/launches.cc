@@ -33,17 +33,22 @@ class LaunchFinder {
       : code_(code),
         definitions_(definitions),
         known_(known),
-        around_{definitions, known, code, nullptr, {}, {}, {}, nullptr} {
+        around_{definitions, known, code, nullptr, {}, {}, {}, nullptr, nullptr} {
     for (const LaunchCall& call : launch_calls()) words_[call.name].call = &call;
     for (const auto& [name, helper] : known.launch_helpers) words_[name].helper = &helper;
     std::vector<const Macro*> own;
     for (const Macro& macro : definitions.macros) own.push_back(&macro);
     std::set<std::string, std::less<>> reaching;
     for (const auto& [name, macro] : known.launch_macros) reaching.insert(name);
+    for (const auto& [name, helper] : known.launch_helpers) reaching.insert(name);
     reaching = macros_reaching(
         own, [&](const Macro& macro) { return macro.parameters && launches_directly(macro); },
         std::move(reaching));
     macros_.add(definitions.macros, [&](const Macro& m) { return reaching.contains(m.name); });
+    object_macros_.add(definitions.macros, [](const Macro& macro) {
+      return !macro.parameters && !macro.body.empty() && macro.body.size() < 1000;
+    });
+    around_.object_macros = &object_macros_;
     for (const auto& [name, macro] : known.launch_macros) words_[name].macro = true;
     for (const Macro& macro : definitions.macros) {
       if (reaching.contains(macro.name)) words_[macro.name].macro = true;
@@ -241,7 +246,8 @@ class LaunchFinder {
   bool call(const Place& place, const LaunchCall& row) {
     const Code& code = place.code;
     const std::optional<Use> use = use_at(code, place.at);
-    if (!use || !function_index_) return false;  // outside functions it is a declaration
+    // Outside functions it is a declaration, or a macro that defines the function.
+    if (!use || (!function_index_ && !forced_lines_)) return false;
     if (!row.qualifier.empty()) {
       const std::vector<size_t>& names = use->path.names;
       if (names.size() < 2 || !code.is(names[names.size() - 2], row.qualifier)) return false;
@@ -296,16 +302,22 @@ class LaunchFinder {
     }
   }
 
+  const Macro* find_macro(std::string_view name, uint32_t line, size_t arguments) const {
+    if (const Macro* macro = macros_.find(name, line)) return macro;
+    const auto others = known_.launch_macros.find(name);
+    if (others == known_.launch_macros.end()) return nullptr;
+    for (const Macro& macro : others->second) {
+      if (takes_arguments(macro, arguments)) return &macro;
+    }
+    return nullptr;
+  }
+
   size_t macro_use(const Place& place, int depth) {
     const Code& code = place.code;
     if (!code.brackets.closed(place.at + 1) || expansions_left_ == 0) return 0;
     const size_t end = code.brackets.partner(place.at + 1) + 1;
-    const FindMacro find = [&](std::string_view name, uint32_t line) -> const Macro* {
-      if (const Macro* macro = macros_.find(name, forced_lines_ ? forced_lines_->first : line)) {
-        return macro;
-      }
-      const auto other = known_.launch_macros.find(name);
-      return other == known_.launch_macros.end() ? nullptr : &other->second;
+    const FindMacro find = [&](std::string_view name, uint32_t line, size_t arguments) {
+      return find_macro(name, forced_lines_ ? forced_lines_->first : line, arguments);
     };
     const Expansion expansion(expand(code.source, code.brackets, place.at, end, find));
     expansions_left_ -= std::min(expansions_left_, expansion.text.size());
@@ -450,9 +462,10 @@ class LaunchFinder {
     const auto given = [&](const std::optional<size_t>& at) {
       return at && *at < arguments.size() ? value_text(place, arguments[*at]) : std::string();
     };
-    launch.grid = given(helper.grid);
-    launch.block = given(helper.block);
-    launch.shared_memory = given(helper.shared_memory);
+    launch.grid = helper.grid ? given(helper.grid) : helper.grid_text;
+    launch.block = helper.block ? given(helper.block) : helper.block_text;
+    launch.shared_memory =
+        helper.shared_memory ? given(helper.shared_memory) : helper.shared_memory_text;
     launch.stream = given(helper.stream);
     for (const LaunchHelper::Attribute& attribute : helper.attributes) {
       std::string text = conditional_attribute(attribute.name, given(attribute.condition));
@@ -480,7 +493,7 @@ class LaunchFinder {
   const Definitions& definitions_;
   const KnownNames& known_;
   std::unordered_map<std::string_view, Word> words_;
-  MacroTable macros_;
+  MacroTable macros_, object_macros_;
   std::unique_ptr<Values> values_;
   Surroundings around_;
   bool names_are_read_ = false;

@@ -18,8 +18,9 @@ class Expander {
       if (source.tokens[i].kind == TokenKind::kDirective || out.size() > kMaxExpansion) continue;
       if (!out.empty() && i > 0 && source.tokens[i].begin > source.tokens[i - 1].end) out += ' ';
       const uint32_t line = use_line != 0 ? use_line : source.tokens[i].line;
-      const Macro* macro =
-          source.is_name(i) && depth < kMaxDepth ? find_(source.at(i), line) : nullptr;
+      const Macro* macro = source.is_name(i) && depth < kMaxDepth
+                               ? find_(source.at(i), line, argument_count(source, brackets, i))
+                               : nullptr;
       const size_t end = macro == nullptr ? source.size() : use_end(source, brackets, i, *macro);
       if (end == source.size()) {
         out += source.at(i);
@@ -45,6 +46,12 @@ class Expander {
       begin = i + 1;
     }
     return found;
+  }
+
+  // SIZE_MAX: no brackets follow.
+  static size_t argument_count(const TokenList& source, const Brackets& brackets, size_t name) {
+    if (!source.is(name + 1, "(") || !brackets.closed(name + 1)) return SIZE_MAX;
+    return arguments(source, brackets, name, brackets.partner(name + 1)).size();
   }
 
   // None: the name is no parameter.
@@ -77,7 +84,9 @@ class Expander {
         pasting = true;
         continue;
       }
-      if (!pasting && !out.empty()) out += ' ';
+      // >>> must stay together.
+      const bool apart = i > 0 && body.tokens[i].begin > body.tokens[i - 1].end;
+      if (!pasting && apart && !out.empty()) out += ' ';
       const std::optional<std::string> given =
           body.is_name(i) ? argument(macro, body.at(i), arguments) : std::nullopt;
       // GNU: `, ##args` without arguments takes the comma away.
@@ -122,6 +131,13 @@ const Macro* MacroTable::find(std::string_view name, uint32_t line) const {
     best = macro;
   }
   return best;
+}
+
+bool takes_arguments(const Macro& macro, size_t count) {
+  if (!macro.parameters || count == SIZE_MAX) return !macro.parameters;
+  const size_t wanted = macro.parameters->size();
+  const bool variadic = wanted > 0 && macro.parameters->back().ends_with("...");
+  return variadic ? count + 1 >= wanted : count == wanted;
 }
 
 void for_each_name(std::string_view body, const std::function<void(std::string_view)>& each) {

@@ -13,8 +13,10 @@
 
 namespace fathom::cpp {
 
-// Which macro a name means where it stands; null: none that matters.
-using FindMacro = std::function<const Macro*(std::string_view name, uint32_t line)>;
+// Which macro a name means where it stands; null: none that matters. `arguments` is SIZE_MAX where
+// no brackets follow.
+using FindMacro =
+    std::function<const Macro*(std::string_view name, uint32_t line, size_t arguments)>;
 
 // The tokens `first` to before `last` as text, with the macros that `find` knows replaced by what
 // they stand for, again and again. Too long an expansion ends early.
@@ -37,6 +39,9 @@ class MacroTable {
  private:
   std::map<std::string_view, std::vector<const Macro*>, std::less<>> macros_;
 };
+
+// Whether a macro can be used with so many arguments.
+bool takes_arguments(const Macro& macro, size_t count);
 
 // Calls `each` with every identifier of a macro's body.
 void for_each_name(std::string_view body, const std::function<void(std::string_view)>& each);

@@ -48,6 +48,7 @@ Values::Values(const Code& code) : code_(code) {
 void Values::add_assignment(size_t equals) {
   const TokenList& source = code_.source;
   size_t first = equals - 1;
+  if (source.is(first, ")")) return add_function_pointer(equals);
   for (int parts = 0; parts < 16; ++parts) {
     if (source.is(first, "]") && code_.brackets.closed(first)) {
       const size_t open = code_.brackets.partner(first);
@@ -70,6 +71,17 @@ void Values::add_assignment(size_t equals) {
     values_[name].push_back(
         {first, equals + 1, has_type ? ValueKind::kDeclared : ValueKind::kAssigned});
   }
+}
+
+// void (*name)(…) = value
+void Values::add_function_pointer(size_t equals) {
+  const TokenList& source = code_.source;
+  if (!code_.brackets.closed(equals - 1)) return;
+  const size_t parameters = code_.brackets.partner(equals - 1);
+  if (parameters < 4 || !source.is(parameters - 1, ")") || !source.is_name(parameters - 2)) return;
+  if (!source.is(parameters - 3, "*")) return;
+  const size_t name = parameters - 2;
+  values_[source.at(name)].push_back({name, equals + 1, ValueKind::kDeclared});
 }
 
 // `T name(…)` and its kin behind a comma, `T one(…), name(…)`; never a function's header.

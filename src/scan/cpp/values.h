@@ -38,6 +38,7 @@ class Values {
 
  private:
   void add_assignment(size_t equals);
+  void add_function_pointer(size_t equals);
   void add_typedef(size_t token);
   void add_constructed(size_t name);
   void add_declared(size_t semicolon);
