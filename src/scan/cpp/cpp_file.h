@@ -55,6 +55,7 @@ struct LaunchHelper {
   bool of_class = false;                  // kernel_template is the class's, not the function's
   // Parameters of the function, or of the class's constructor.
   std::optional<size_t> grid, block, shared_memory, stream;
+  std::string grid_text, block_text, shared_memory_text;  // what it says where no parameter does
   struct Attribute {
     std::string name;                 // "PDL"
     std::string setter;               // the method that sets it; empty: the launch itself
@@ -76,7 +77,8 @@ struct KnownNames {
   std::set<std::string, std::less<>> device_words;  // macros that stand for __device__
   std::map<std::string, Macro, std::less<>>
       kernel_macros;  // those whose expansion defines a kernel or is __global__
-  std::map<std::string, Macro, std::less<>> launch_macros;  // those whose expansion launches one
+  // Those whose expansion launches one; files define the same name differently.
+  std::map<std::string, std::vector<Macro>, std::less<>> launch_macros;
   std::set<std::string, std::less<>> kernels;
   std::map<std::string, LaunchHelper, std::less<>> launch_helpers;
   // Classes with an operator(), which device_kernel<Class> runs.
