@@ -69,7 +69,10 @@ void IgnorePattern::compile(std::string_view pattern) {
     if (c == '*') {
       const size_t first = i;
       while (i < pattern.size() && pattern[i] == '*') ++i;
-      const bool opens = first == 0 || pattern[first - 1] == '/';
+      // git takes the text before the first wildcard off and matches the rest, so that the ** of
+      // "a**/b" opens a pattern of its own.
+      const bool opens =
+          first == 0 || pattern[first - 1] == '/' || first == pattern.find_first_of("*?[\\");
       const bool is_double =
           i - first > 1 && anchored_ && opens && (i == pattern.size() || pattern[i] == '/');
       has_double_star_ = has_double_star_ || is_double;

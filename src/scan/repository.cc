@@ -58,20 +58,16 @@ class Walk {
  public:
   Walk(const fs::path& root, Repository& repository) : root_(root), repository_(repository) {}
 
-  Status run() {
-    std::error_code error;
-    const fs::directory_iterator readable(root_, error);
-    if (error) return Error{fmt::format("cannot read {}: {}", root_.string(), error.message())};
+  void run() {
     enter_git();
     folders_.push_back({"", around_, Origin::kOwn, false});
     while (!folders_.empty()) {
-      const Folder folder = std::move(folders_.back());
+      Folder folder = std::move(folders_.back());
       folders_.pop_back();
-      list(folder);
+      list(std::move(folder));
     }
     std::ranges::sort(repository_.files, {}, &SourceFile::path);
     tell();
-    return Nothing{};
   }
 
  private:
@@ -138,37 +134,60 @@ class Walk {
     return is_folder ? found->starts_with(path) : *found == path;
   }
 
-  void list(const Folder& folder) {
-    IgnoreChainPointer rules = folder.rules;
-    load_rules(root_ / folder.path / ".gitignore", in_checkout_ + folder.path, rules);
+  struct Entry {
+    std::string name;
+    fs::file_type type;
+  };
+
+  std::vector<Entry> entries_of(const Folder& folder) {
+    std::vector<Entry> entries;
     std::error_code error;
-    fs::directory_iterator entries(root_ / folder.path, error);
-    for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-      take(*entries, folder, rules);
+    fs::directory_iterator at(root_ / folder.path, error);
+    for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+      std::error_code unknown;
+      entries.push_back({at->path().filename().string(), at->symlink_status(unknown).type()});
     }
     if (error) {
       repository_.notes.push_back(
           fmt::format("the folder {} cannot be read: {}", folder.path, error.message()));
     }
+    return entries;
   }
 
-  void take(const fs::directory_entry& entry, const Folder& folder,
-            const IgnoreChainPointer& rules) {
-    const std::string name = entry.path().filename().string();
-    if (name == ".git") return;
-    const std::string path = folder.path + name, in_checkout = in_checkout_ + path;
-    std::error_code error;
-    const fs::file_type type = entry.symlink_status(error).type();
-    const bool is_folder = type == fs::file_type::directory;
-    const bool ignored = folder.only_tracked || is_ignored(rules.get(), in_checkout, is_folder);
+  void list(Folder folder) {
+    const std::vector<Entry> entries = entries_of(folder);
+    const auto has = [&entries](std::string_view name) {
+      return std::ranges::find(entries, name, &Entry::name) != entries.end();
+    };
+    const bool is_root = folder.path.empty();
+    if (!is_root && has(".fathom-report")) {
+      reports_.add(folder.path);
+      return;
+    }
+    if (!is_root && has(".git")) folder.origin = Origin::kSubmodule;
+    if (folder.origin == Origin::kOwn && !is_root && has("pyvenv.cfg")) {
+      folder.origin = Origin::kVendored;
+    }
+    if (has(".gitignore")) {
+      load_rules(root_ / folder.path / ".gitignore", in_checkout_ + folder.path, folder.rules);
+    }
+    for (const Entry& entry : entries) take(entry, folder);
+  }
+
+  void take(const Entry& entry, const Folder& folder) {
+    if (entry.name == ".git") return;
+    const std::string path = folder.path + entry.name, in_checkout = in_checkout_ + path;
+    const bool is_folder = entry.type == fs::file_type::directory;
+    const bool ignored =
+        folder.only_tracked || is_ignored(folder.rules.get(), in_checkout, is_folder);
     if (ignored && !is_tracked(is_folder ? in_checkout + "/" : in_checkout, is_folder)) {
       // Below a folder that is left out nothing more is to be told.
       if (!folder.only_tracked) (is_folder ? ignored_folders_ : ignored_files_).add(path);
       return;
     }
-    switch (type) {
+    switch (entry.type) {
       case fs::file_type::directory:
-        enter(path, name, {path + "/", rules, folder.origin, ignored});
+        enter(path, entry.name, {path + "/", folder.rules, folder.origin, ignored});
         break;
       case fs::file_type::regular:
         repository_.files.push_back({path, Language::kNone, folder.origin, 0, 0, ""});
@@ -182,16 +201,9 @@ class Walk {
   }
 
   void enter(const std::string& path, const std::string& name, Folder folder) {
-    std::error_code error;
-    const fs::path whole = root_ / path;
-    if (fs::exists(whole / ".fathom-report", error)) {
-      reports_.add(path);
-      return;
-    }
-    if (submodules_.contains(path) || fs::exists(whole / ".git", error)) {
+    if (submodules_.contains(path)) {
       folder.origin = Origin::kSubmodule;
-    } else if (folder.origin == Origin::kOwn &&
-               (is_vendored_folder(name) || fs::exists(whole / "pyvenv.cfg", error))) {
+    } else if (folder.origin == Origin::kOwn && is_vendored_folder(name)) {
       folder.origin = Origin::kVendored;
     }
     folders_.push_back(std::move(folder));
@@ -245,11 +257,13 @@ Result<Repository> list_repository(const fs::path& root, size_t threads) {
     return Error{
         fmt::format("{} is no directory; a repository is a folder of source code", root.string())};
   }
+  const fs::directory_iterator readable(root, error);
+  if (error) return Error{fmt::format("cannot read {}: {}", root.string(), error.message())};
   Repository repository;
   repository.root = fs::canonical(root, error);
   if (error) return Error{fmt::format("cannot open {}: {}", root.string(), error.message())};
   repository.name = repository.root.filename().string();
-  TRY(Walk(repository.root, repository).run());
+  Walk(repository.root, repository).run();
   if (repository.files.empty()) {
     return Error{fmt::format("{} holds no files to read{}{}", root.string(),
                              repository.notes.empty() ? "" : "; ",
