@@ -43,6 +43,11 @@ std::string qualified(const python::Function& function) {
   return function.scope.empty() ? function.name : function.scope + "." + function.name;
 }
 
+size_t common_prefix(std::string_view a, std::string_view b) {
+  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
+                             a.begin());
+}
+
 std::string_view file_name(std::string_view path) { return last_of(path, "/"); }
 
 bool is_test_path(std::string_view path) {
@@ -170,13 +175,39 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported&
   }
   const auto found = python_callers_.find(exported.name);
   if (found == python_callers_.end()) return std::nullopt;
-  std::vector<FunctionRef> users;
+  // The nearest in the tree of folders that is no test, and whose call can mean it.
+  const std::string_view home = readings_.files[exported.at.file].path;
+  std::optional<FunctionRef> best;
+  std::pair<bool, size_t> best_rank;
+  size_t candidates = 0;
   for (const FunctionRef& user : found->second) {
-    if (!is_test_path(readings_.files[user.file].path)) users.push_back(user);
+    if (!calls_object(user, exported.name)) continue;
+    const std::string_view path = readings_.files[user.file].path;
+    const std::pair<bool, size_t> rank = {!is_test_path(path), common_prefix(path, home)};
+    candidates += rank.first;
+    if (!best || rank > best_rank) {
+      best = user;
+      best_rank = rank;
+    }
   }
-  if (users.empty()) users = found->second;
-  certainty = users.size() == 1 ? Certainty::kLikely : Certainty::kUnsure;
-  return users.front();
+  certainty = candidates <= 1 ? Certainty::kLikely : Certainty::kUnsure;
+  return best;
+}
+
+// Whether a function calls `object.name` of an object that is not a third-party module.
+bool PythonPaths::calls_object(const FunctionRef& ref, std::string_view name) const {
+  for (const python::Call& call : python_at(ref).calls) {
+    if (last_of(call.callee, ".") != name) continue;
+    const std::string_view head =
+        std::string_view(call.callee).substr(0, call.callee.find_first_of(".[("));
+    const auto& imports = readings_.readings[ref.file].python.imports;
+    const bool foreign =
+        std::any_of(imports.begin(), imports.end(), [&](const python::Import& import) {
+          return import.bound_to == head && !names_.resolve(head, ref.file);
+        });
+    if (!foreign) return true;
+  }
+  return false;
 }
 
 std::vector<PathHop> PythonPaths::python_chain(FunctionRef from, Certainty certainty) const {

@@ -41,6 +41,7 @@ class PythonPaths {
   std::vector<FunctionRef> cpp_chain_to_export(const FunctionRef& start,
                                                std::optional<Exported>& exported) const;
   std::optional<FunctionRef> python_user(const Exported& exported, Certainty& certainty) const;
+  bool calls_object(const FunctionRef& function, std::string_view name) const;
   std::vector<PathHop> python_chain(FunctionRef from, Certainty certainty) const;
   std::optional<FunctionRef> python_caller(const FunctionRef& callee, Certainty& certainty) const;
   bool is_public(const FunctionRef& function) const;
