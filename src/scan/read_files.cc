@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "scan/link/triton_kernels.h"
+#include "scan/names_in_strings.h"
 #include "scan/source_text.h"
 
 namespace fathom {
@@ -64,9 +65,12 @@ class FileReader {
 
   Readings run(std::vector<std::string>& notes) {
     for_each_file([this](uint32_t file) { read_definitions(file); });
-    std::vector<const cpp::Definitions*> all;
-    for (const FileReading& reading : readings_.readings) all.push_back(&reading.cpp);
-    known_ = cpp::known_names(all);
+    learn_names();
+    if (!known_.kernel_macros.empty()) {
+      // Macros of other files define kernels, which the launches in further files must know of.
+      for_each_file([this](uint32_t file) { read_macro_definitions(file); });
+      learn_names();
+    }
     for_each_file([this](uint32_t file) { read_usage(file); });
     for (size_t i = 0; i < unread_.size(); ++i) {
       if (!unread_[i].empty()) notes.push_back(unread_[i]);
@@ -116,6 +120,25 @@ class FileReader {
     }
   }
 
+  void learn_names() {
+    std::vector<const cpp::Definitions*> all;
+    for (const FileReading& reading : readings_.readings) all.push_back(&reading.cpp);
+    known_ = cpp::known_names(all);
+  }
+
+  void read_macro_definitions(uint32_t file) {
+    if (!is_c_family(readings_.files[file].language)) return;
+    const std::string text = cpp_text(file);
+    const auto named = [&](const auto& macro) {
+      return text.find(macro.first) != std::string::npos;
+    };
+    if (std::none_of(known_.kernel_macros.begin(), known_.kernel_macros.end(), named)) return;
+    const cpp::TokenList source = cpp::lex(text);
+    FileReading& reading = readings_.readings[file];
+    if (!cpp::needs_known_macros(source, reading.cpp, known_)) return;
+    reading.cpp = cpp::find_definitions(source, known_);
+  }
+
   // C++ source as the C++ reader takes it; empty: the file holds none.
   std::string cpp_text(uint32_t file) {
     std::string text = text_of(file);
@@ -135,38 +158,79 @@ class FileReader {
           lines_of(text, function.line_first, function.line_last), function.line_first, *scope));
     }
     for (const python::CudaText& literal : reading.python.cuda_texts) {
-      if (literal.kind == python::CudaTextKind::kSource) add_cuda_string(literal, reading);
+      if (!holds_code(literal)) continue;
+      const std::string code = cpp::blank_jinja(literal.text);
+      const cpp::Definitions found = cpp::find_definitions(cpp::lex(code), {});
+      add_functions(found, literal, reading);
     }
   }
 
-  static void add_cuda_string(const python::CudaText& literal, FileReading& reading) {
-    const cpp::TokenList source = cpp::lex(literal.text);
-    const cpp::Definitions found = cpp::find_definitions(source, {});
-    const auto file_line = [&](uint32_t line) {
-      return line == 0 || line > literal.lines.size() ? literal.line : literal.lines[line - 1];
-    };
+  static bool holds_code(const python::CudaText& literal) {
+    return literal.kind == python::CudaTextKind::kSource ||
+           literal.kind == python::CudaTextKind::kCode;
+  }
+
+  // A line of a literal's text → the line of the Python file that it stands in.
+  static void to_file_line(const python::CudaText& literal, uint32_t& line) {
+    line = line == 0 || line > literal.lines.size() ? literal.line : literal.lines[line - 1];
+  }
+
+  static void add_functions(const cpp::Definitions& found, const python::CudaText& literal,
+                            FileReading& reading) {
     for (cpp::Function function : found.functions) {
-      std::vector<cpp::PatternHit> hits = patterns_of(source, function);
-      for (cpp::PatternHit& hit : hits) hit.line = file_line(hit.line);
-      function.line_first = file_line(function.line_first);
-      function.line_name = file_line(function.line_name);
-      function.line_last = file_line(function.line_last);
+      to_file_line(literal, function.line_first);
+      to_file_line(literal, function.line_name);
+      to_file_line(literal, function.line_last);
       reading.cpp.functions.push_back(std::move(function));
-      reading.patterns.push_back(std::move(hits));
     }
+  }
+
+  // The second reading of a Python file: what its CUDA literals do, and which kernels its strings
+  // name.
+  void read_python_usage(uint32_t file) {
+    FileReading& reading = readings_.readings[file];
+    reading.cpp.functions.clear();
+    for (const python::CudaText& literal : reading.python.cuda_texts) {
+      if (holds_code(literal)) read_literal_usage(literal, reading);
+    }
+    const std::string text = text_of(file);
+    find_names_in_strings(python::lex(text), known_.kernels, reading.usage.kernels_named);
+  }
+
+  void read_literal_usage(const python::CudaText& literal, FileReading& reading) {
+    const std::string code = cpp::blank_jinja(literal.text);
+    const cpp::TokenList source = cpp::lex(code);
+    const cpp::Definitions found = cpp::find_definitions(source, known_);
+    cpp::Usage usage = cpp::find_usage(source, found, known_);
+    const size_t before = reading.cpp.functions.size();
+    add_functions(found, literal, reading);
+    for (const cpp::Function& function : found.functions) {
+      reading.patterns.push_back(patterns_of(source, function));
+      for (cpp::PatternHit& hit : reading.patterns.back()) to_file_line(literal, hit.line);
+    }
+    for (std::vector<cpp::Call>& calls : usage.calls) {
+      for (cpp::Call& call : calls) to_file_line(literal, call.line);
+      reading.usage.calls.push_back(std::move(calls));
+    }
+    for (cpp::Launch& launch : usage.launches) {
+      to_file_line(literal, launch.line_first);
+      to_file_line(literal, launch.line_last);
+      if (launch.function) *launch.function += before;
+      reading.usage.launches.push_back(std::move(launch));
+    }
+    reading.usage.kernels_named.merge(usage.kernels_named);
   }
 
   void read_usage(uint32_t file) {
     const Language language = readings_.files[file].language;
     FileReading& reading = readings_.readings[file];
+    if (language == Language::kPython) return read_python_usage(file);
     if (!is_c_family(language) && language != Language::kJinja) return;
     const std::string text = cpp_text(file);
     if (text.empty()) return;
     const cpp::TokenList source = cpp::lex(text);
-    if (cpp::needs_known_macros(source, reading.cpp, known_)) {
-      reading.cpp = cpp::find_definitions(source, known_);
-    }
     reading.usage = cpp::find_usage(source, reading.cpp, known_);
+    find_names_in_strings(source, known_.kernels, reading.usage.kernels_named);
     reading.constants = cpp::file_constants(source);
     reading.cpp_options = cpp::find_options(source);
     reading.patterns.reserve(reading.cpp.functions.size());
