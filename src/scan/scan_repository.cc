@@ -2,10 +2,14 @@
 
 #include "scan/dependencies.h"
 #include "scan/kernel_identity.h"
+#include "scan/doc_claims.h"
+#include "scan/link/api_surface.h"
 #include "scan/link/entry_points.h"
 #include "scan/link/host_functions.h"
 #include "scan/link/kernels.h"
+#include "scan/link/module_graph.h"
 #include "scan/link/options.h"
+#include "scan/link/request_path.h"
 #include "scan/link/uses.h"
 #include "scan/read_files.h"
 #include "scan/readme.h"
@@ -39,6 +43,15 @@ std::vector<PathHop> path_to(const KernelFacts& kernel, const Readings& readings
   return best;
 }
 
+// How the files hang together, from the facts about kernels and entry points.
+void link_structure(const Readings& readings, const PythonNames& names, CodeFacts& facts) {
+  const IncludeGraph includes(readings);
+  facts.modules = link_modules(readings, names, includes, facts.kernels);
+  facts.api = link_api(readings, names, facts.entry_points);
+  const PythonTypes types(readings, names);
+  facts.request_paths = find_request_paths(readings, names, types, includes, facts);
+}
+
 }  // namespace
 
 Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanOptions& options) {
@@ -58,6 +71,8 @@ Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanO
   for (EntryPoint& entry : link_entry_points(readings, names))
     facts.entry_points.push_back(std::move(entry));
   facts.files = readings.files;
+  link_structure(readings, names, facts);
+  facts.doc_claims = find_doc_claims(repository, readings, facts);
   return facts;
 }
 

@@ -38,6 +38,8 @@ PythonFile read_python(std::string_view text) {
   out.launches = find_launches(outline);
   find_routes(outline, out);
   out.cuda_texts = find_cuda_texts(outline);
+  out.flows = find_value_flows(outline);
+  out.exports = find_exports(outline);
   out.names_used = names_in_order(outline.names);
   return out;
 }
