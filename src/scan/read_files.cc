@@ -5,6 +5,7 @@
 #include <mutex>
 #include <thread>
 
+#include "scan/link/code_purpose.h"
 #include "scan/link/triton_kernels.h"
 #include "scan/names_in_strings.h"
 #include "scan/source_text.h"
@@ -114,6 +115,8 @@ class FileReader {
     FileReading& reading = readings_.readings[file];
     if (language == Language::kPython) {
       read_python_file(text_of(file), reading);
+      // What tests do with objects tells nothing of the program, and would double the memory.
+      if (is_test_or_example(readings_.files[file].path)) reading.python.flows = {};
     } else if (is_c_family(language) || language == Language::kJinja) {
       const std::string text = cpp_text(file);
       reading.cpp = cpp::find_definitions(cpp::lex(text), {});

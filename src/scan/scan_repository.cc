@@ -72,7 +72,7 @@ Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanO
     facts.entry_points.push_back(std::move(entry));
   facts.files = readings.files;
   link_structure(readings, names, facts);
-  facts.doc_claims = find_doc_claims(repository, readings, facts);
+  facts.doc_claims = find_doc_claims(repository, facts);
   return facts;
 }
 

@@ -71,6 +71,7 @@ class ApiLinker {
   ApiLinker(const Readings& readings, const PythonNames& names) : readings_(readings), names_(names) {}
 
   std::vector<ApiFacts> run(const std::vector<EntryPoint>& entry_points) {
+    learn_module_names();
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       if (readings_.files[file].origin != Origin::kOwn) continue;
       const std::string& path = readings_.files[file].path;
@@ -97,6 +98,25 @@ class ApiLinker {
   }
   static size_t depth(const ApiFacts& fact) {
     return static_cast<size_t>(std::count(fact.name.begin(), fact.name.end(), '.'));
+  }
+
+  // A package without an __init__.py around it is known by the name that imports give it.
+  void learn_module_names() {
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      for (const python::Import& import : readings_.readings[file].python.imports) {
+        if (import.module.empty() || import.module.starts_with('.')) continue;
+        const auto module = names_.find_module(import.module, file);
+        if (!module || !readings_.files[*module].path.ends_with("/__init__.py")) continue;
+        std::string& known = module_names_[*module];
+        if (import.module.size() > known.size()) known = import.module;
+      }
+    }
+  }
+
+  const std::string& module_name(uint32_t file) const {
+    const auto found = module_names_.find(file);
+    const std::string& own = names_.module_of(file);
+    return found != module_names_.end() && found->second.size() > own.size() ? found->second : own;
   }
 
   // What a package's __init__.py hands on: what __all__ says, else all that it imports from the
@@ -126,7 +146,7 @@ class ApiLinker {
     if (!found) return;
     const python::PythonFile& home = readings_.readings[found->file].python;
     ApiFacts fact;
-    fact.name = names_.module_of(file) + "." + std::string(name);
+    fact.name = module_name(file) + "." + std::string(name);
     fact.exported_at = {file, line};
     if (found->kind == PythonName::Kind::kFunction) {
       const python::Function& function = home.functions[found->index];
@@ -224,6 +244,7 @@ class ApiLinker {
 
   const Readings& readings_;
   const PythonNames& names_;
+  std::map<uint32_t, std::string> module_names_;
   std::map<CodePlace, ApiFacts> exported_;  // by where it is defined
   std::vector<ApiFacts> out_;
 };

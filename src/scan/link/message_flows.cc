@@ -82,6 +82,7 @@ std::vector<PythonRef> MessageFlows::made_in(const PythonRef& function) const {
 }
 
 bool MessageFlows::receives(const PythonRef& function) const {
+  if (types_.function(function).name == "__init__") return false;  // it waits for a greeting
   const auto& calls = types_.function(function).calls;
   return std::any_of(calls.begin(), calls.end(),
                      [](const python::Call& call) { return is_receive(call.callee); });
@@ -92,6 +93,10 @@ bool MessageFlows::receives(const PythonRef& function) const {
 std::vector<PythonRef> MessageFlows::sendable(const PythonRef& sender,
                                               const std::vector<PythonRef>& before) const {
   std::vector<PythonRef> out = made_in(sender);
+  // What it sends can come from its callers only where it is given something.
+  const auto& parameters = types_.function(sender).parameters;
+  const bool has_self = !parameters.empty() && parameters[0].name == "self";
+  if (parameters.size() <= (has_self ? 1u : 0u)) return out;
   std::vector<PythonRef> accepted;
   for (const std::string& annotation : types_.function(sender).annotations) {
     for (const PythonRef& type : types_.classes_in(annotation, sender.file)) accepted.push_back(type);
@@ -114,14 +119,12 @@ std::vector<PythonRef> MessageFlows::sendable(const PythonRef& sender,
   return out;
 }
 
-void MessageFlows::add_takers(const PythonRef& message, const PythonRef& sender, uint32_t line,
-                              std::vector<CallStep>& out) const {
-  const std::string name = types_.type(message).name;
+void MessageFlows::add_takers(const PythonRef& message, const PythonRef& sender, Takers& out) const {
+  const std::string& name = types_.type(message).name;
   for (const Check& check : checks_.find(message)->second) {
     if (check.function == sender) continue;
     if (receives(check.function)) {
-      out.push_back({check.function, "sends " + name + ", which this takes from a queue", line, false,
-                     Certainty::kLikely});
+      out[{check.function, ""}].push_back(name);
       continue;
     }
     // A handler: the loop that calls it takes the message, and goes on with it.
@@ -129,13 +132,25 @@ void MessageFlows::add_takers(const PythonRef& message, const PythonRef& sender,
     for (const PythonRef& caller : graph_.callers_by_name(handler)) {
       if (caller == check.function || caller == sender || !receives(caller)) continue;
       const auto& steps = graph_.calls_of(caller).steps;
-      if (std::none_of(steps.begin(), steps.end(),
-                       [&](const CallStep& step) { return step.to == check.function; }))
-        continue;
-      out.push_back({caller, "sends " + name + ", which this takes from a queue and gives to " + handler,
-                     line, false, Certainty::kLikely});
+      const bool calls = std::any_of(steps.begin(), steps.end(),
+                                     [&](const CallStep& step) { return step.to == check.function; });
+      if (calls) out[{caller, handler}].push_back(name);
     }
   }
+}
+
+// The first line that sends after the message was made; else the first that sends.
+uint32_t MessageFlows::send_line(const PythonRef& sender, std::string_view message) const {
+  uint32_t made = 0, first = 0, after = 0;
+  for (const python::Call& call : types_.function(sender).calls) {
+    if (last_name(call.callee) == message && made == 0) made = call.line_first;
+  }
+  for (const python::Call& call : types_.function(sender).calls) {
+    if (!is_send(call.callee)) continue;
+    if (first == 0) first = call.line_first;
+    if (made != 0 && call.line_first >= made && (after == 0 || call.line_first < after)) after = call.line_first;
+  }
+  return after != 0 ? after : first;
 }
 
 // self.requests.put(x) here, self.requests.get() in another function of the file.
@@ -155,12 +170,19 @@ void MessageFlows::add_same_queue(const PythonRef& sender, std::vector<CallStep>
 std::vector<CallStep> MessageFlows::receivers_of(const PythonRef& sender,
                                                  const std::vector<PythonRef>& before) const {
   std::vector<CallStep> out;
-  uint32_t line = 0;
-  for (const python::Call& call : types_.function(sender).calls) {
-    if (is_send(call.callee)) line = line == 0 ? call.line_first : line;
+  if (send_line(sender, "") == 0) return out;
+  Takers takers;
+  for (const PythonRef& message : sendable(sender, before)) add_takers(message, sender, takers);
+  for (auto& [taker, messages] : takers) {
+    std::sort(messages.begin(), messages.end());
+    messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
+    std::string how = "sends ";
+    for (size_t i = 0; i < messages.size(); ++i)
+      how += (i == 0 ? "" : i + 1 == messages.size() ? " or " : ", ") + messages[i];
+    how += ", which this takes from a queue";
+    if (!taker.second.empty()) how += " and gives to " + taker.second;
+    out.push_back({taker.first, how, send_line(sender, messages.back()), false, Certainty::kLikely});
   }
-  if (line == 0) return out;
-  for (const PythonRef& message : sendable(sender, before)) add_takers(message, sender, line, out);
   add_same_queue(sender, out);
   return out;
 }

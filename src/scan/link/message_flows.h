@@ -27,8 +27,10 @@ class MessageFlows {
   std::vector<PythonRef> sendable(const PythonRef& sender, const std::vector<PythonRef>& before) const;
   std::vector<PythonRef> made_in(const PythonRef& function) const;
   bool receives(const PythonRef& function) const;
-  void add_takers(const PythonRef& message, const PythonRef& sender, uint32_t line,
-                  std::vector<CallStep>& out) const;
+  // Who takes messages and the handler it gives them to → the messages.
+  using Takers = std::map<std::pair<PythonRef, std::string>, std::vector<std::string>>;
+  void add_takers(const PythonRef& message, const PythonRef& sender, Takers& out) const;
+  uint32_t send_line(const PythonRef& sender, std::string_view message) const;
   void add_same_queue(const PythonRef& sender, std::vector<CallStep>& out) const;
 
   const Readings& readings_;

@@ -54,6 +54,11 @@ void add_all(PythonTypes::Values& into, const PythonTypes::Values& values) {
   for (const PythonValue& value : values) add(into, value);
 }
 
+bool has_instance(const PythonTypes::Values& values) {
+  return std::any_of(values.begin(), values.end(),
+                     [](const PythonValue& value) { return value.kind == Kind::kInstance; });
+}
+
 bool has_decorator(const python::Function& function, std::string_view name) {
   return std::any_of(function.decorators.begin(), function.decorators.end(),
                      [&](const std::string& d) { return last_part(d.substr(0, d.find('('))) == name; });
@@ -139,18 +144,18 @@ void PythonTypes::index_tables() {
   for (uint32_t file = 0; file < files_.size(); ++file) {
     const python::PythonFile& python = readings_.readings[file].python;
     for (uint32_t i = 0; i < python.functions.size(); ++i)
-      decorated(file, python.functions[i].decorators, {Kind::kFunction, {file, i}, false, {}, "", ""});
+      decorated(file, python.functions[i].decorators, {Kind::kFunction, {file, i}, false, {}, false, "", ""});
     for (uint32_t i = 0; i < python.classes.size(); ++i)
-      decorated(file, python.classes[i].decorators, {Kind::kClass, {file, i}, false, {}, "", ""});
+      decorated(file, python.classes[i].decorators, {Kind::kClass, {file, i}, false, {}, false, "", ""});
     for (const python::ValueFlow& flow : python.flows) {
       if (flow.kind != python::FlowKind::kEntry || flow.function != kModuleLevel) continue;
       const auto found = resolve(flow.value, file);
       if (!found) continue;
       const PythonRef ref = {found->file, static_cast<uint32_t>(found->index)};
       if (found->kind == PythonName::Kind::kFunction)
-        add(table(file, flow.target), {Kind::kFunction, ref, false, {}, "", ""});
+        add(table(file, flow.target), {Kind::kFunction, ref, false, {}, false, "", ""});
       if (found->kind == PythonName::Kind::kClass)
-        add(table(file, flow.target), {Kind::kClass, ref, false, {}, "", ""});
+        add(table(file, flow.target), {Kind::kClass, ref, false, {}, false, "", ""});
     }
   }
 }
@@ -234,8 +239,10 @@ std::vector<PythonRef> PythonTypes::overriding(const PythonRef& of, std::string_
 bool PythonTypes::is_abstract(const PythonRef& ref) const {
   const python::Function& f = function(ref);
   if (has_decorator(f, "abstractmethod")) return true;
-  if (f.line_last > f.line_name + 40 || f.calls.size() > 1) return false;
-  return !f.calls.empty() && f.calls[0].callee == "NotImplementedError";
+  if (!f.calls.empty()) return f.calls.size() == 1 && f.calls[0].callee == "NotImplementedError";
+  // `raise NotImplementedError`, `...` and `pass` call nothing and take a line, besides a docstring.
+  const uint32_t lines = f.line_last - f.line_name;
+  return !f.scope.empty() && lines <= 3 + f.parameters.size() && flows_in(ref).empty();
 }
 
 std::vector<PythonRef> PythonTypes::classes_in(std::string_view annotation, uint32_t file) const {
@@ -260,7 +267,7 @@ std::vector<PythonRef> PythonTypes::classes_in(std::string_view annotation, uint
 PythonTypes::Values PythonTypes::annotated(std::string_view annotation, uint32_t file) const {
   Values out;
   for (const PythonRef& of : classes_in(annotation, file))
-    add(out, {Kind::kInstance, of, false, Certainty::kCertain, "", ""});
+    add(out, {Kind::kInstance, of, false, Certainty::kCertain, false, "", ""});
   if (!out.empty()) return out;
   for (const python::Import& import : readings_.readings[file].python.imports) {
     const size_t at = import.bound_to.empty() ? std::string::npos : annotation.find(import.bound_to);
@@ -268,7 +275,7 @@ PythonTypes::Values PythonTypes::annotated(std::string_view annotation, uint32_t
     const size_t end = at + import.bound_to.size();
     if (end < annotation.size() && is_word(annotation[end])) continue;
     if (import.module.starts_with('.') || names_.find_module(import.module, file)) continue;
-    add(out, {Kind::kForeign, {}, false, Certainty::kCertain, import.module, ""});
+    add(out, {Kind::kForeign, {}, false, Certainty::kCertain, false, import.module, ""});
   }
   return out;
 }
@@ -293,7 +300,7 @@ PythonTypes::Values PythonTypes::evaluate_uncached(std::string_view expression, 
     if (function == kModuleLevel) return {};
     if (const auto owner = class_of({file, function})) {
       for (const PythonRef& base : bases_of(*owner))
-        add(values, {Kind::kInstance, base, true, Certainty::kCertain, "", ""});
+        add(values, {Kind::kInstance, base, true, Certainty::kCertain, false, "", ""});
     }
   } else {
     values = head(first, file, function, depth);
@@ -330,7 +337,7 @@ PythonTypes::Values PythonTypes::head(std::string_view name, uint32_t file, uint
         if (name == "self" || name == "cls") {
           if (const auto owner = class_of({file, at->second})) {
             const Kind kind = name == "self" ? Kind::kInstance : Kind::kClass;
-            return {{kind, *owner, false, Certainty::kCertain, "", ""}};
+            return {{kind, *owner, false, Certainty::kCertain, false, "", ""}};
           }
         }
         if (Values found = local(name, file, at->second, depth); !found.empty()) return found;
@@ -353,16 +360,30 @@ PythonTypes::Values PythonTypes::local(std::string_view name, uint32_t file, uin
   // A function defined inside.
   const auto inner = files_[file].functions.find(qualified_name(f) + "." + std::string(name));
   if (inner != files_[file].functions.end())
-    add(out, {Kind::kFunction, {file, inner->second}, false, Certainty::kCertain, "", ""});
+    add(out, {Kind::kFunction, {file, inner->second}, false, Certainty::kCertain, false, "", ""});
   const auto flows = files_[file].flows.find(name);
   if (flows == files_[file].flows.end()) return out;
   for (const uint32_t i : flows->second) {
     const python::ValueFlow& flow = python.flows[i];
     if (flow.function != index) continue;
     if (!flow.type.empty()) add_all(out, annotated(flow.type, file));
-    if (flow.value != name) add_all(out, evaluate(flow.value, file, index, depth + 1));
+    if (flow.value == name) continue;
+    Values values = evaluate(flow.value, file, index, depth + 1);
+    if (flow.kind == python::FlowKind::kLoop && !has_instance(values))
+      values = elements(flow.value, file, index, depth + 1);
+    add_all(out, values);
   }
   return out;
+}
+
+// What a loop over an attribute of a container runs over: the container's elements.
+PythonTypes::Values PythonTypes::elements(std::string_view expression, uint32_t file, uint32_t function,
+                                          int depth) const {
+  const size_t dot = expression.rfind('.');
+  if (dot == std::string_view::npos) return {};
+  Values values = evaluate(expression.substr(0, dot), file, function, depth);
+  std::erase_if(values, [](const PythonValue& value) { return !value.element; });
+  return values;
 }
 
 PythonTypes::Values PythonTypes::module_name(std::string_view name, uint32_t file, int depth) const {
@@ -370,17 +391,17 @@ PythonTypes::Values PythonTypes::module_name(std::string_view name, uint32_t fil
     const PythonRef ref = {found->file, static_cast<uint32_t>(found->index)};
     switch (found->kind) {
       case PythonName::Kind::kFunction:
-        return {{Kind::kFunction, ref, false, Certainty::kCertain, "", ""}};
+        return {{Kind::kFunction, ref, false, Certainty::kCertain, false, "", ""}};
       case PythonName::Kind::kClass:
-        return {{Kind::kClass, ref, false, Certainty::kCertain, "", ""}};
+        return {{Kind::kClass, ref, false, Certainty::kCertain, false, "", ""}};
       case PythonName::Kind::kModule:
-        return {{Kind::kModule, {found->file, 0}, false, Certainty::kCertain, "", ""}};
+        return {{Kind::kModule, {found->file, 0}, false, Certainty::kCertain, false, "", ""}};
       case PythonName::Kind::kConstant:
         break;
     }
   }
   if (const auto table = table_ids_.find(std::pair(file, std::string(name))); table != table_ids_.end())
-    return {{Kind::kTable, {file, table->second}, false, Certainty::kCertain, "", ""}};
+    return {{Kind::kTable, {file, table->second}, false, Certainty::kCertain, false, "", ""}};
   Values out;
   if (const auto flows = files_[file].flows.find(name); flows != files_[file].flows.end()) {
     for (const uint32_t i : flows->second) {
@@ -399,7 +420,7 @@ PythonTypes::Values PythonTypes::module_name(std::string_view name, uint32_t fil
     if (home && *home != file && !import.name.empty() && depth < kMaxDepth)
       return module_name(import.name, *home, depth + 1);
     if (!home && !import.module.starts_with('.'))
-      return {{Kind::kForeign, {}, false, Certainty::kCertain, import.module, ""}};
+      return {{Kind::kForeign, {}, false, Certainty::kCertain, false, import.module, ""}};
   }
   return out;
 }
@@ -427,18 +448,27 @@ PythonTypes::Values PythonTypes::instance_attribute(const PythonValue& of, std::
                                                     int depth) const {
   if (const auto method = find_method(of.ref, name)) {
     if (is_property(function(*method))) return returned(*method, depth);
-    PythonValue bound = {Kind::kFunction, *method, of.exact, of.certainty, "", of.through};
+    PythonValue bound = {Kind::kFunction, *method, of.exact, of.certainty, false, "", of.through};
     Values out;
     const bool abstract = is_abstract(*method);
     if (!abstract) add(out, bound);
     // Whoever is not known to be of just this class may be of one that inherits.
     if (abstract || (!of.exact && of.kind == Kind::kInstance)) {
       for (const PythonRef& other : overriding(of.ref, name)) {
-        add(out, {Kind::kFunction, other, true, abstract ? Certainty::kLikely : Certainty::kUnsure, "",
+        add(out, {Kind::kFunction, other, true, abstract ? Certainty::kLikely : Certainty::kUnsure, false, "",
                   type(of.ref).name});
       }
     }
     if (out.empty()) add(out, bound);
+    return out;
+  }
+  // torch.autograd.Function: Class.apply(…) runs forward, and backward later.
+  if (of.kind == Kind::kClass && name == "apply") {
+    Values out;
+    for (const std::string_view method : {"forward", "backward"}) {
+      if (const auto found = find_method(of.ref, method))
+        add(out, {Kind::kFunction, *found, true, Certainty::kLikely, false, "", ""});
+    }
     return out;
   }
   Values out;
@@ -465,7 +495,9 @@ PythonTypes::Values PythonTypes::assigned_attribute(const PythonRef& of, std::st
       const auto owner = class_of({of.file, flow.function});
       if (owner != of) continue;
       if (!flow.type.empty()) add_all(out, annotated(flow.type, of.file));
-      add_all(out, evaluate(flow.value, of.file, flow.function, depth + 1));
+      Values values = evaluate(flow.value, of.file, flow.function, depth + 1);
+      for (PythonValue& value : values) value.element |= flow.kind == python::FlowKind::kEntry;
+      add_all(out, values);
     }
   }
   if (!out.empty()) return out;
@@ -486,7 +518,7 @@ PythonTypes::Values PythonTypes::called(const PythonValue& of, int depth) const 
   if (depth > kMaxDepth) return {};
   switch (of.kind) {
     case Kind::kClass:
-      return {{Kind::kInstance, of.ref, true, of.certainty, "", of.through}};
+      return {{Kind::kInstance, of.ref, true, of.certainty, false, "", of.through}};
     case Kind::kFunction:
       return returned(of.ref, depth);
     case Kind::kTable:

@@ -31,6 +31,7 @@ struct PythonValue {
   PythonRef ref;
   bool exact = false;           // kInstance: made by the class's own constructor
   Certainty certainty = Certainty::kCertain;
+  bool element = false;         // kInstance: it lies in the list that was asked for
   std::string module;           // kForeign
   std::string through;          // the registry or base class that stands between; may be empty
 };
@@ -86,6 +87,7 @@ class PythonTypes {
   Values evaluate_uncached(std::string_view expression, uint32_t file, uint32_t function, int depth) const;
   Values head(std::string_view name, uint32_t file, uint32_t function, int depth) const;
   Values local(std::string_view name, uint32_t file, uint32_t function, int depth) const;
+  Values elements(std::string_view expression, uint32_t file, uint32_t function, int depth) const;
   Values module_name(std::string_view name, uint32_t file, int depth) const;
   Values attribute(const PythonValue& of, std::string_view name, int depth) const;
   Values instance_attribute(const PythonValue& of, std::string_view name, int depth) const;

@@ -1,6 +1,7 @@
 #include "scan/link/request_path.h"
 
 #include <algorithm>
+#include <array>
 #include <queue>
 #include <set>
 #include <tuple>
@@ -17,7 +18,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMaxFunctions = 4000;
-constexpr size_t kMaxCandidates = 80;  // entry points that are followed
+constexpr size_t kMaxCandidates = 120;  // entry points that are followed
 constexpr size_t kMaxEntries = 4;      // that are shown
 constexpr size_t kMaxPaths = 24;       // of each
 
@@ -37,6 +38,15 @@ struct Arrival {
   int steps = 0;
 };
 
+// Work that is not done for a request: before the first one, after the last, or to measure.
+bool is_side_road(std::string_view name) {
+  constexpr std::array<std::string_view, 14> words = {
+      "dummy", "warmup",  "warm_up",  "profile", "shutdown", "destroy",   "cleanup",
+      "close", "teardown", "benchmark", "_test", "debug",    "load_weight", "validate"};
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+}
+
 // A sure step before an unsure one, and work before construction.
 int cost_of(Certainty certainty, bool constructs) {
   const int sure = certainty == Certainty::kCertain ? 2 : certainty == Certainty::kLikely ? 3 : 8;
@@ -48,6 +58,8 @@ struct Entry {
   Node start;
   int rank = 0;  // the kind's; the smaller comes first
 };
+
+constexpr int kFunctionRank = 2;
 
 struct Search {
   std::map<Node, Arrival> arrivals;
@@ -74,29 +86,33 @@ class RequestPathFinder {
     std::vector<Entry> entries = candidates();
     std::vector<std::pair<Entry, Search>> found;
     for (const Entry& entry : entries) found.emplace_back(entry, search(entry.start));
-    // Of each kind those that reach most; a handler for two routes is shown once.
+    // Of each kind those that reach most; functions keep the order of the API, the most used first.
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-      return std::tuple(a.first.rank, b.second.kernels.size(), b.second.order.size()) <
-             std::tuple(b.first.rank, a.second.kernels.size(), a.second.order.size());
+      if (a.first.rank != b.first.rank || a.first.rank == kFunctionRank) return a.first.rank < b.first.rank;
+      return std::tuple(b.second.kernels.size(), b.second.order.size()) <
+             std::tuple(a.second.kernels.size(), a.second.order.size());
     });
     return chosen(found);
   }
 
  private:
+  // Two of each kind that reach kernels. Functions stand for a library: they are shown where no
+  // program does, and other programs where no function does. A server that reaches none is shown
+  // with where it stopped.
   std::vector<RequestPath> chosen(const std::vector<std::pair<Entry, Search>>& found) {
     std::vector<RequestPath> out;
     std::set<Node> starts;
     std::map<int, size_t> of_rank;
-    const bool any = std::any_of(found.begin(), found.end(),
-                                 [](const auto& f) { return !f.second.kernels.empty(); });
     for (const auto& [entry, search] : found) {
-      if (starts.size() == kMaxEntries) break;
-      if ((any && search.kernels.empty()) || of_rank[entry.rank] == 2) continue;
+      if (starts.size() == kMaxEntries || of_rank[entry.rank] == 2 || search.kernels.empty()) continue;
+      if (entry.rank == kFunctionRank && !starts.empty() && of_rank[kFunctionRank] == 0) continue;
+      if (entry.rank > kFunctionRank && of_rank[kFunctionRank] > 0) continue;
       if (!starts.insert(entry.start).second) continue;
       ++of_rank[entry.rank];
       add_paths(entry, search, out);
-      if (!any) break;
     }
+    if (!found.empty() && of_rank[found[0].first.rank] == 0 && (found[0].first.rank == 0 || out.empty()))
+      add_paths(found[0].first, found[0].second, out);
     return out;
   }
 
@@ -122,11 +138,11 @@ class RequestPathFinder {
         const auto module = names_.find_module(entry.target.substr(0, colon), file);
         if (!module) continue;
         if (const auto start = python_function(*module, entry.target.substr(colon + 1)))
-          out.push_back({entry.kind, entry.name, *start, 2});
+          out.push_back({entry.kind, entry.name, *start, 3});
       } else if (is_test_or_example(readings_.files[file].path)) {
         continue;
       } else if (entry.kind == "main") {
-        out.push_back({entry.kind, entry.name, {false, file, PythonTypes::kModuleLevel}, 3});
+        out.push_back({entry.kind, entry.name, {false, file, PythonTypes::kModuleLevel}, 4});
       } else if (entry.kind == "c++ main") {
         add_cpp_main(entry, out);
       }
@@ -152,7 +168,7 @@ class RequestPathFinder {
       for (uint32_t i = 0; i < python.functions.size(); ++i) {
         const python::Function& f = python.functions[i];
         if (api.kind == "function" && f.scope.empty() && f.line_name == api.at.line)
-          out.push_back({"function", api.name, {false, api.at.file, i}, 4});
+          out.push_back({"function", api.name, {false, api.at.file, i}, kFunctionRank});
       }
       if (api.kind != "class") continue;
       for (const python::Class& c : python.classes) {
@@ -160,7 +176,7 @@ class RequestPathFinder {
         for (const std::string_view method : {"generate", "run", "forward", "__call__"}) {
           const auto start = python_function(api.at.file, c.name + "." + std::string(method));
           if (!start) continue;
-          out.push_back({"method", api.name + "." + std::string(method), *start, method == "generate" ? 1 : 4});
+          out.push_back({"method", api.name + "." + std::string(method), *start, method == "generate" ? 1 : kFunctionRank});
           break;
         }
       }
@@ -218,7 +234,8 @@ class RequestPathFinder {
     std::vector<std::pair<Node, Arrival>> out;
     const auto add = [&](const Node& to, std::string how, uint32_t line, Certainty certainty, bool constructs) {
       if (is_outside(to)) return;
-      out.emplace_back(to, Arrival{at, std::move(how), line, certainty, cost_of(certainty, constructs), 0});
+      const int cost = cost_of(certainty, constructs) + (is_side_road(plain_name(to)) ? 12 : 0);
+      out.emplace_back(to, Arrival{at, std::move(how), line, certainty, cost, 0});
     };
     if (at.cpp) {
       for (const CppStep& step : cpp_.calls_of({at.file, at.index}))
@@ -256,6 +273,12 @@ class RequestPathFinder {
       if (functions[i].scope == scope)
         add({false, at.file, i}, "defines it and hands it on", functions[i].line_name, Certainty::kLikely, true);
     }
+  }
+
+  std::string_view plain_name(const Node& node) const {
+    if (node.cpp) return cpp_.function({node.file, node.index}).name;
+    if (node.index == PythonTypes::kModuleLevel) return {};
+    return types_.function({node.file, node.index}).name;
   }
 
   std::string name_of(const Node& node) const {
@@ -310,7 +333,8 @@ class RequestPathFinder {
     CodePlace from = gate.launch.line != 0 ? gate.launch : hops.back().at;
     for (size_t i = gate.path_from; i < kernel.path.size(); ++i) {
       const PathHop& hop = kernel.path[i];
-      hops.push_back({hop.what, "", hop.at, from, hop.certainty});
+      const size_t name = hop.what.starts_with("Python ") ? 7 : hop.what.starts_with("C++ ") ? 4 : 0;
+      hops.push_back({hop.what.substr(name), name == 0 ? "binds it" : "calls it", hop.at, from, hop.certainty});
       from = hop.at;
     }
     if (gate.launch.line == 0 && !kernel.launchers.empty()) from = kernel.launchers[0].at;
@@ -323,11 +347,15 @@ class RequestPathFinder {
     std::set<std::string> seen;
     for (const Node& at : search.order) {
       if (at.cpp || at.index == PythonTypes::kModuleLevel) continue;
-      if (search.arrivals.find(at)->second.how.starts_with("makes a ")) continue;
+      if (search.arrivals.find(at)->second.how.starts_with("makes a ") || is_side_road(plain_name(at))) continue;
       for (const OpenCall& call : graph_.calls_of({at.file, at.index}).open) {
         const std::string library = call.module.substr(0, call.module.find('.'));
         if (!libraries_.contains(library) || !seen.insert(library).second) continue;
         path.hops = hops_to(at, search);
+        const bool aside = std::any_of(path.hops.begin(), path.hops.end(), [](const RequestHop& hop) {
+          return is_side_road(hop.function) || hop.how.starts_with("makes a ");
+        });
+        if (aside) continue;
         path.hops.push_back({call.callee, "calls " + library, {at.file, call.line}, {at.file, call.line}, Certainty::kCertain});
         path.stopped = "goes on in " + library + ", whose kernels are not in this repository";
         out.push_back(path);

@@ -56,12 +56,25 @@ class FlowReader {
         return add(FlowKind::kReturn, node, tree_.child(node), 0);
       case NodeKind::kFor:
       case NodeKind::kComprehensionFor:
-        return add(FlowKind::kLoop, tree_.child(node), tree_.child(node, 1), 0);
+        return loop(node);
       case NodeKind::kCall:
         return read_call(node);
       default:
         return;
     }
+  }
+
+  // for i, x in enumerate(y), for x in reversed(y): x is of y.
+  void loop(NodeId node) {
+    NodeId target = tree_.child(node), value = tree_.child(node, 1);
+    if (tree_.kind(value) == NodeKind::kCall) {
+      const std::string_view callee = outline_.last_name(tree_.child(value));
+      const bool passes = callee == "enumerate" || callee == "reversed" || callee == "islice" || callee == "tqdm";
+      if (passes) value = outline_.arguments(value).at(0);
+      if (callee == "enumerate" && tree_.kind(target) == NodeKind::kTuple) target = tree_.child(target, 1);
+    }
+    if (value == 0) return;
+    add(FlowKind::kLoop, target, value, 0);
   }
 
   void assign(NodeId node) {
