@@ -139,8 +139,17 @@ void CallGraph::add_named_in_string(const python::Call& call, CallsOut& out) con
     const auto text = python::string_content(argument.text);
     if (!text) continue;
     const auto found = methods_.find(*text);
-    if (found == methods_.end() || found->second.size() > 8) continue;
-    for (const PythonRef& method : found->second)
+    if (found == methods_.end()) continue;
+    // A call that goes to all workers means theirs.
+    std::vector<PythonRef> meant = found->second;
+    std::vector<PythonRef> workers;
+    for (const PythonRef& method : meant) {
+      const std::string& scope = types_.function(method).scope;
+      if (scope.find("Worker") != std::string::npos && !types_.is_abstract(method)) workers.push_back(method);
+    }
+    if (!workers.empty()) meant = workers;
+    if (meant.size() > 8) continue;
+    for (const PythonRef& method : meant)
       out.steps.push_back({method, "names it in a string", call.line_first, false, Certainty::kUnsure});
   }
 }

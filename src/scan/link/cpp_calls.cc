@@ -32,6 +32,24 @@ CppCalls::CppCalls(const Readings& readings, const IncludeGraph& includes)
   }
 }
 
+bool CppCalls::all_called(const std::vector<CppRef>& functions, std::string_view name) const {
+  return std::all_of(functions.begin(), functions.end(),
+                     [&](const CppRef& ref) { return qualified_name(function(ref)) == name; });
+}
+
+std::vector<CppRef> CppCalls::named(std::string_view written) const {
+  const size_t begin = written.find_first_not_of("& ");
+  if (begin == std::string_view::npos) return {};
+  written = written.substr(begin, written.find('<', begin) - begin);
+  const auto found = by_name_.find(last_name(written));
+  std::vector<CppRef> out;
+  if (found == by_name_.end()) return out;
+  for (const CppRef& candidate : found->second) {
+    if (ends_with_name(qualified_name(function(candidate)), written)) out.push_back(candidate);
+  }
+  return out;
+}
+
 std::vector<CppStep> CppCalls::calls_of(const CppRef& from) const {
   std::vector<CppStep> out;
   const cpp::Usage& usage = readings_.readings[from.file].usage;
@@ -60,6 +78,9 @@ std::vector<CppStep> CppCalls::calls_of(const CppRef& from) const {
         out.push_back({meant[i], call.line, certainty});
     } else if (others.size() == 1 && found->second.size() == 1) {
       out.push_back({others[0], call.line, Certainty::kLikely});
+    } else if (!others.empty() && !call.member && all_called(others, qualified_name(function(others[0])))) {
+      // Specialisations of one template, each in a file of its own: the first stands for them.
+      out.push_back({others[0], call.line, Certainty::kUnsure});
     }
   }
   return out;

@@ -27,11 +27,15 @@ class CppCalls {
   CppCalls(const Readings& readings, const IncludeGraph& includes);
 
   std::vector<CppStep> calls_of(const CppRef& function) const;
+  // The functions that a binding's target can mean, in order of file.
+  std::vector<CppRef> named(std::string_view written) const;
   const cpp::Function& function(const CppRef& ref) const {
     return readings_.readings[ref.file].cpp.functions[ref.index];
   }
 
  private:
+  bool all_called(const std::vector<CppRef>& functions, std::string_view name) const;
+
   const Readings& readings_;
   const IncludeGraph& includes_;
   std::map<std::string_view, std::vector<CppRef>> by_name_;

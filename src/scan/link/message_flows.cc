@@ -184,7 +184,33 @@ std::vector<CallStep> MessageFlows::receivers_of(const PythonRef& sender,
     out.push_back({taker.first, how, send_line(sender, messages.back()), false, Certainty::kLikely});
   }
   add_same_queue(sender, out);
+  add_loops(out);
   return out;
+}
+
+// Who calls the function that takes a message does so again and again, and goes on with it.
+void MessageFlows::add_loops(std::vector<CallStep>& out) const {
+  const size_t count = out.size();
+  for (size_t i = 0; i < count; ++i) {
+    const CallStep taken = out[i];
+    const std::string& name = types_.function(taken.to).name;
+    const auto& callers = graph_.callers_by_name(name);
+    if (callers.size() > 4) continue;
+    for (const PythonRef& caller : callers) {
+      if (caller == taken.to || types_.function(caller).name == "__init__") continue;
+      const auto& steps = graph_.calls_of(caller).steps;
+      if (std::none_of(steps.begin(), steps.end(), [&](const CallStep& s) { return s.to == taken.to; })) continue;
+      out.push_back({caller, taken.how + "; this calls " + name, taken.line, true, Certainty::kLikely});
+    }
+  }
+}
+
+uint32_t MessageFlows::lost_at(const PythonRef& sender) const {
+  for (const python::Call& call : types_.function(sender).calls) {
+    if (is_send(call.callee) && (is_queue_name(object_name(call.callee)) || last_name(call.callee) != "send"))
+      return call.line_first;
+  }
+  return 0;
 }
 
 }  // namespace fathom

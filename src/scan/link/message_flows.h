@@ -18,6 +18,9 @@ class MessageFlows {
   // nearest first: what it is given to send is made there.
   std::vector<CallStep> receivers_of(const PythonRef& sender, const std::vector<PythonRef>& before) const;
 
+  // The line that sends something; 0: it sends nothing.
+  uint32_t lost_at(const PythonRef& sender) const;
+
  private:
   struct Check {
     PythonRef function;
@@ -31,6 +34,7 @@ class MessageFlows {
   using Takers = std::map<std::pair<PythonRef, std::string>, std::vector<std::string>>;
   void add_takers(const PythonRef& message, const PythonRef& sender, Takers& out) const;
   uint32_t send_line(const PythonRef& sender, std::string_view message) const;
+  void add_loops(std::vector<CallStep>& out) const;
   void add_same_queue(const PythonRef& sender, std::vector<CallStep>& out) const;
 
   const Readings& readings_;

@@ -11,7 +11,8 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kMaxParts = 14;
+constexpr size_t kMaxParts = 18;
+constexpr size_t kMaxSplit = 9;  // parts that one is replaced by, where there are others
 constexpr size_t kMaxModules = 200;  // more are not ranked apart
 constexpr int kRounds = 30;
 constexpr double kFollowed = 0.85;  // of a rank is handed on along imports; PageRank's usual value
@@ -134,8 +135,12 @@ class ModuleLinker {
     for (uint32_t i = 0; i < all.size(); ++i) all[i].imported_by_folders = static_cast<uint32_t>(folders[i].size());
     for (const KernelFacts& kernel : kernels_) {
       std::set<uint32_t> on_path;
-      for (const PathHop& hop : kernel.path) on_path.insert(hop.at.file);
-      for (const KernelLauncher& launcher : kernel.launchers) on_path.insert(launcher.at.file);
+      for (const PathHop& hop : kernel.path) {
+        if (hop.certainty != Certainty::kUnsure) on_path.insert(hop.at.file);
+      }
+      for (const KernelLauncher& launcher : kernel.launchers) {
+        if (launcher.certainty == Certainty::kCertain) on_path.insert(launcher.at.file);
+      }
       for (const uint32_t file : on_path) ++all[file].kernels_on_path;
       ++all[kernel.at.file].kernels;
     }
@@ -223,45 +228,56 @@ class ModuleLinker {
     out_.folders = group([this](uint32_t file) { return std::string(folder_of_path(readings_.files[file].path)); });
   }
 
-  // The root's folders; the largest is replaced by its own folders as long as there is room.
-  void add_parts() {
-    std::set<std::string, std::less<>> parts, whole;
-    const auto inner_of = [this](std::string_view folder) {
-      std::map<std::string, uint64_t> inner;
-      for (const FolderFacts& f : out_.folders) {
-        std::string_view rest = f.path;
-        if (!folder.empty()) {
-          if (!rest.starts_with(folder) || (rest.size() > folder.size() && rest[folder.size()] != '/')) continue;
-          rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
-        }
-        const std::string_view first = rest.substr(0, std::min(rest.find('/'), rest.size()));
-        std::string path(folder);
-        if (!first.empty()) path += (path.empty() ? "" : "/") + std::string(first);
-        inner[path] += f.lines;
+  // The folders right below one with all that they hold, in lines; under its own name what lies in
+  // none of them.
+  std::map<std::string, uint64_t> inner_folders(std::string_view folder) const {
+    std::map<std::string, uint64_t> inner;
+    for (const FolderFacts& f : out_.folders) {
+      std::string_view rest = f.path;
+      if (!folder.empty()) {
+        if (!rest.starts_with(folder) || (rest.size() > folder.size() && rest[folder.size()] != '/'))
+          continue;
+        rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
       }
-      return inner;
-    };
-    std::map<std::string, uint64_t> open = inner_of("");
-    while (true) {
-      const std::pair<const std::string, uint64_t>* largest = nullptr;
-      for (const auto& part : open) {
-        if (!whole.contains(part.first) && (largest == nullptr || part.second > largest->second)) largest = &part;
+      const std::string_view first = rest.substr(0, std::min(rest.find('/'), rest.size()));
+      std::string path(folder);
+      if (!first.empty()) path += (path.empty() ? "" : "/") + std::string(first);
+      inner[path] += f.lines;
+    }
+    return inner;
+  }
+
+  // The root's folders; the largest is replaced by its own largest ones as long as there is room.
+  void add_parts() {
+    std::map<std::string, uint64_t> open = inner_folders("");
+    std::set<std::string, std::less<>> whole = {""};
+    while (open.size() < kMaxParts) {
+      const std::string* largest = nullptr;
+      uint64_t lines = 0;
+      for (const auto& [path, size] : open) {
+        if (!whole.contains(path) && size > lines) std::tie(largest, lines) = std::tuple(&path, size);
       }
       if (largest == nullptr) break;
-      const std::string path = largest->first;
-      const auto inner = inner_of(path);
-      if (path.empty() || (inner.size() == 1 && inner.contains(path)) || open.size() + inner.size() - 1 > kMaxParts) {
-        whole.insert(path);
-        continue;
+      const std::string path = *largest;
+      whole.insert(path);
+      std::vector<std::pair<uint64_t, std::string>> inner;
+      for (const auto& [name, size] : inner_folders(path)) {
+        if (name != path) inner.emplace_back(size, name);
       }
-      open.erase(path);
-      for (const auto& [name, lines] : inner) open[name] = lines;
-      if (inner.contains(path)) whole.insert(path);  // the files that lie in it and in no folder of it
+      std::sort(inner.begin(), inner.end(), [](const auto& a, const auto& b) {
+        return std::tie(b.first, a.second) < std::tie(a.first, b.second);
+      });
+      const size_t room = kMaxParts - open.size();
+      const size_t taken = std::min({inner.size(), room, open.size() == 1 ? room : kMaxSplit});
+      for (size_t i = 0; i < taken; ++i) {
+        open[inner[i].second] = inner[i].first;
+        open[path] -= std::min(open[path], inner[i].first);
+      }
+      if (open[path] == 0) open.erase(path);
     }
-    for (const auto& part : open) parts.insert(part.first);
     out_.parts = group([&](uint32_t file) {
       std::string_view folder = folder_of_path(readings_.files[file].path);
-      while (!parts.contains(folder) && !folder.empty()) folder = folder_of_path(folder);
+      while (!open.contains(std::string(folder)) && !folder.empty()) folder = folder_of_path(folder);
       return std::string(folder);
     });
   }

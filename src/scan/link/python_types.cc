@@ -434,7 +434,14 @@ PythonTypes::Values PythonTypes::attribute(const PythonValue& of, std::string_vi
     case Kind::kForeign:
       return {of};
     case Kind::kTable:
-      return {of};  // TABLE.get(x)
+      if (name == "get" || name == "lookup") return {of};
+      return {};
+    case Kind::kScope: {
+      const auto& functions = files_[of.ref.file].functions;
+      const auto inner = functions.find(qualified_name(function(of.ref)) + "." + std::string(name));
+      if (inner == functions.end()) return {};
+      return {{Kind::kFunction, {of.ref.file, inner->second}, true, Certainty::kLikely, false, "", ""}};
+    }
     case Kind::kFunction:
       return {};
     case Kind::kClass:
@@ -463,7 +470,11 @@ PythonTypes::Values PythonTypes::instance_attribute(const PythonValue& of, std::
     return out;
   }
   // torch.autograd.Function: Class.apply(…) runs forward, and backward later.
-  if (of.kind == Kind::kClass && name == "apply") {
+  const auto& bases = type(of.ref).bases;
+  const bool autograd = std::any_of(bases.begin(), bases.end(), [](const std::string& base) {
+    return last_part(base) == "Function";
+  });
+  if (of.kind == Kind::kClass && name == "apply" && autograd) {
     Values out;
     for (const std::string_view method : {"forward", "backward"}) {
       if (const auto found = find_method(of.ref, method))
@@ -519,8 +530,13 @@ PythonTypes::Values PythonTypes::called(const PythonValue& of, int depth) const 
   switch (of.kind) {
     case Kind::kClass:
       return {{Kind::kInstance, of.ref, true, of.certainty, false, "", of.through}};
-    case Kind::kFunction:
-      return returned(of.ref, depth);
+    case Kind::kFunction: {
+      Values out = returned(of.ref, depth);
+      if (!has_instance(out)) add(out, {Kind::kScope, of.ref, false, of.certainty, false, "", ""});
+      return out;
+    }
+    case Kind::kScope:
+      return {};
     case Kind::kTable:
       return registered(of);
     case Kind::kForeign:

@@ -25,6 +25,7 @@ struct PythonValue {
     kInstance,  // an object of it, or of one that inherits from it; a list of them too
     kModule,    // file
     kTable,     // a name of module level that things are registered with: index is in tables
+    kScope,     // what a function made that returns no known object: it may hold its inner functions
     kForeign    // something of a module that the repository does not hold
   };
   Kind kind;

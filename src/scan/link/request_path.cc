@@ -80,6 +80,10 @@ class RequestPathFinder {
         messages_(readings, graph_),
         gates_(find_kernel_gates(readings, facts.kernels)) {
     for (const auto& row : read_tsv(kernel_libraries_tsv, 2)) libraries_.emplace(row[0]);
+    for (uint32_t file = 0; file < readings.files.size(); ++file) {
+      for (const cpp::Binding& binding : readings.readings[file].usage.bindings)
+        bindings_[binding.exported].push_back({binding.target, {file, binding.line}});
+    }
   }
 
   std::vector<RequestPath> run() {
@@ -106,6 +110,7 @@ class RequestPathFinder {
     for (const auto& [entry, search] : found) {
       if (starts.size() == kMaxEntries || of_rank[entry.rank] == 2 || search.kernels.empty()) continue;
       if (entry.rank == kFunctionRank && !starts.empty() && of_rank[kFunctionRank] == 0) continue;
+      if (entry.rank == kFunctionRank && !works_on_kernel(search)) continue;
       if (entry.rank > kFunctionRank && of_rank[kFunctionRank] > 0) continue;
       if (!starts.insert(entry.start).second) continue;
       ++of_rank[entry.rank];
@@ -114,6 +119,16 @@ class RequestPathFinder {
     if (!found.empty() && of_rank[found[0].first.rank] == 0 && (found[0].first.rank == 0 || out.empty()))
       add_paths(found[0].first, found[0].second, out);
     return out;
+  }
+
+  // Whether a kernel is reached by calls alone, and not while objects are made.
+  bool works_on_kernel(const Search& search) const {
+    return std::any_of(search.kernels.begin(), search.kernels.end(), [&](const auto& kernel) {
+      const std::vector<RequestHop> hops = hops_to(kernel.second.first, search);
+      return std::none_of(hops.begin(), hops.end(), [](const RequestHop& hop) {
+        return hop.how.starts_with("makes a ") || hop.how.starts_with("defines it") || is_side_road(hop.function);
+      });
+    });
   }
 
   std::optional<Node> python_function(uint32_t file, std::string_view name) const {
@@ -259,8 +274,30 @@ class RequestPathFinder {
       if (!from.cpp && from.index != PythonTypes::kModuleLevel) before.push_back({from.file, from.index});
     }
     add_steps(messages_.receivers_of(ref, before));
+    add_bound(at, add);
     add_inner(at, add);
     return out;
+  }
+
+  // extension.fwd(…), torch.ops.library.fwd(…): a C++ function that a binding exports by this name.
+  template <typename Add>
+  void add_bound(const Node& at, Add add) const {
+    for (const OpenCall& call : graph_.calls_of({at.file, at.index}).open) {
+      const size_t dot = call.callee.rfind('.');
+      if (call.module.empty() || dot == std::string::npos) continue;
+      const auto found = bindings_.find(std::string_view(call.callee).substr(dot + 1));
+      // A common name of many libraries says nothing.
+      if (found == bindings_.end() || found->second.size() > 4) continue;
+      std::set<CppRef> seen;
+      for (const Bound& bound : found->second) {
+        for (const CppRef& ref : cpp_.named(bound.target)) {
+          if (ref.file != bound.at.file && found->second.size() > 1) continue;
+          if (!seen.insert(ref).second) continue;
+          add({true, ref.file, ref.index}, "calls it through the binding " + found->first, call.line,
+              found->second.size() == 1 ? Certainty::kLikely : Certainty::kUnsure, false);
+        }
+      }
+    }
   }
 
   // A function inside another, which hands it on to whoever calls it.
@@ -363,25 +400,36 @@ class RequestPathFinder {
     }
   }
 
-  // The farthest function that was reached by sure steps, and what it calls that nobody knows.
+  // Best where a message is sent that nobody is seen to take; else the farthest function that sure
+  // steps reach, and what it calls that nobody knows.
   std::string why_stopped(const Search& search, std::vector<RequestHop>& hops) const {
     const Node* farthest = &search.order.front();
     for (const Node& node : search.order) {
       const Arrival& arrival = search.arrivals.find(node)->second;
       if (arrival.certainty == Certainty::kUnsure || arrival.how.starts_with("makes a ")) continue;
       if (arrival.steps > search.arrivals.find(*farthest)->second.steps) farthest = &node;
+      if (node.cpp || node.index == PythonTypes::kModuleLevel || is_side_road(plain_name(node))) continue;
+      if (const uint32_t line = messages_.lost_at({node.file, node.index}); line != 0) {
+        hops = hops_to(node, search);
+        return "sends a message (" + place_text_of(node.file, line) + ") that no function of this repository is seen to take";
+      }
     }
     hops = hops_to(*farthest, search);
     if (search.order.size() >= kMaxFunctions) return "too many functions can be reached to follow them all";
     if (!farthest->cpp && farthest->index != PythonTypes::kModuleLevel) {
       for (const OpenCall& call : graph_.calls_of({farthest->file, farthest->index}).open) {
-        const std::string where = readings_.files[farthest->file].path + ":" + std::to_string(call.line);
+        if (call.callee.find('.') == std::string::npos) continue;  // mostly Python's own functions
+        const std::string where = place_text_of(farthest->file, call.line);
         if (call.module.empty())
           return "calls " + call.callee + " (" + where + "), and the code does not show whose that is";
         return "calls " + call.callee + " of " + call.module + " (" + where + "), which is not in this repository";
       }
     }
     return "no function that it reaches launches a kernel";
+  }
+
+  std::string place_text_of(uint32_t file, uint32_t line) const {
+    return readings_.files[file].path + ":" + std::to_string(line);
   }
 
   const Readings& readings_;
@@ -392,6 +440,11 @@ class RequestPathFinder {
   const CppCalls cpp_;
   const MessageFlows messages_;
   const KernelGates gates_;
+  struct Bound {
+    std::string target;
+    CodePlace at;
+  };
+  std::map<std::string, std::vector<Bound>, std::less<>> bindings_;  // by the name outside
   std::set<std::string, std::less<>> libraries_;
 };
 
