@@ -13,6 +13,7 @@
 #include "scan/link/message_flows.h"
 
 extern const std::string_view kernel_libraries_tsv;
+extern const std::string_view python_standard_modules_tsv;
 
 namespace fathom {
 namespace {
@@ -40,8 +41,8 @@ struct Arrival {
 
 // Work that is not done for a request: before the first one, after the last, or to measure.
 bool is_side_road(std::string_view name) {
-  constexpr std::array<std::string_view, 14> words = {
-      "dummy", "warmup",  "warm_up",  "profile", "shutdown", "destroy",   "cleanup",
+  constexpr std::array<std::string_view, 15> words = {
+      "dummy", "abort",  "warmup",  "warm_up",  "profile", "shutdown", "destroy",   "cleanup",
       "close", "teardown", "benchmark", "_test", "debug",    "load_weight", "validate"};
   return std::any_of(words.begin(), words.end(),
                      [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
@@ -56,7 +57,8 @@ int cost_of(Certainty certainty, bool constructs) {
 struct Entry {
   std::string kind, name;
   Node start;
-  int rank = 0;  // the kind's; the smaller comes first
+  int rank = 0;         // the kind's; the smaller comes first
+  uint32_t used_in = 0;  // of a function of the API
 };
 
 constexpr int kFunctionRank = 2;
@@ -80,6 +82,7 @@ class RequestPathFinder {
         messages_(readings, graph_),
         gates_(find_kernel_gates(readings, facts.kernels)) {
     for (const auto& row : read_tsv(kernel_libraries_tsv, 2)) libraries_.emplace(row[0]);
+    for (const auto& row : read_tsv(python_standard_modules_tsv, 1)) standard_.insert(row[0]);
     for (uint32_t file = 0; file < readings.files.size(); ++file) {
       for (const cpp::Binding& binding : readings.readings[file].usage.bindings)
         bindings_[binding.exported].push_back({binding.target, {file, binding.line}});
@@ -146,24 +149,26 @@ class RequestPathFinder {
       if (entry.kind == "http route") {
         const int rank = entry.name.starts_with("POST") ? 0 : 5;
         if (const auto start = python_function(file, entry.target))
-          out.push_back({entry.kind, entry.name, *start, rank});
+          out.push_back({entry.kind, entry.name, *start, rank, 0});
       } else if (entry.kind == "console script") {
         const size_t colon = entry.target.find(':');
         if (colon == std::string::npos) continue;
         const auto module = names_.find_module(entry.target.substr(0, colon), file);
         if (!module) continue;
         if (const auto start = python_function(*module, entry.target.substr(colon + 1)))
-          out.push_back({entry.kind, entry.name, *start, 3});
+          out.push_back({entry.kind, entry.name, *start, 3, 0});
       } else if (is_test_or_example(readings_.files[file].path)) {
         continue;
       } else if (entry.kind == "main") {
-        out.push_back({entry.kind, entry.name, {false, file, PythonTypes::kModuleLevel}, 4});
+        out.push_back({entry.kind, entry.name, {false, file, PythonTypes::kModuleLevel}, 4, 0});
       } else if (entry.kind == "c++ main") {
         add_cpp_main(entry, out);
       }
     }
     add_api(out);
-    std::stable_sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) { return a.rank < b.rank; });
+    std::stable_sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) {
+      return std::tuple(a.rank, b.used_in) < std::tuple(b.rank, a.used_in);
+    });
     if (out.size() > kMaxCandidates) out.resize(kMaxCandidates);
     return out;
   }
@@ -172,7 +177,7 @@ class RequestPathFinder {
     const auto& functions = readings_.readings[entry.at.file].cpp.functions;
     for (uint32_t i = 0; i < functions.size(); ++i) {
       if (functions[i].name == "main" && functions[i].line_name == entry.at.line)
-        out.push_back({entry.kind, entry.name, {true, entry.at.file, i}, 1});
+        out.push_back({entry.kind, entry.name, {true, entry.at.file, i}, 1, 0});
     }
   }
 
@@ -183,7 +188,7 @@ class RequestPathFinder {
       for (uint32_t i = 0; i < python.functions.size(); ++i) {
         const python::Function& f = python.functions[i];
         if (api.kind == "function" && f.scope.empty() && f.line_name == api.at.line)
-          out.push_back({"function", api.name, {false, api.at.file, i}, kFunctionRank});
+          out.push_back({"function", api.name, {false, api.at.file, i}, kFunctionRank, api.used_in});
       }
       if (api.kind != "class") continue;
       for (const python::Class& c : python.classes) {
@@ -191,13 +196,14 @@ class RequestPathFinder {
         for (const std::string_view method : {"generate", "run", "forward", "__call__"}) {
           const auto start = python_function(api.at.file, c.name + "." + std::string(method));
           if (!start) continue;
-          out.push_back({"method", api.name + "." + std::string(method), *start, method == "generate" ? 1 : kFunctionRank});
+          out.push_back({"method", api.name + "." + std::string(method), *start, method == "generate" ? 1 : kFunctionRank, api.used_in});
           break;
         }
       }
     }
   }
 
+  // The cheapest way to every function that can be reached.
   Search search(const Node& start) {
     Search out;
     using Waiting = std::tuple<int, size_t, Node>;  // cost, order of arrival
@@ -223,7 +229,17 @@ class RequestPathFinder {
         waiting.emplace(total, arrival++, to);
       }
     }
+    std::erase_if(out.kernels, [&](const auto& kernel) { return is_aside(kernel.second.first, out); });
     return out;
+  }
+
+  // Whether the way there leads over work that is not done for a request.
+  bool is_aside(Node at, const Search& search) const {
+    for (const Arrival* a = &search.arrivals.find(at)->second; a->line != 0;
+         at = a->from, a = &search.arrivals.find(at)->second) {
+      if (is_side_road(plain_name(at))) return true;
+    }
+    return false;
   }
 
   void note_kernels(const Node& at, std::set<uint32_t>& seen, Search& out) const {
@@ -249,7 +265,7 @@ class RequestPathFinder {
     std::vector<std::pair<Node, Arrival>> out;
     const auto add = [&](const Node& to, std::string how, uint32_t line, Certainty certainty, bool constructs) {
       if (is_outside(to)) return;
-      const int cost = cost_of(certainty, constructs) + (is_side_road(plain_name(to)) ? 12 : 0);
+      const int cost = cost_of(certainty, constructs) + (is_side_road(plain_name(to)) ? 40 : 0);
       out.emplace_back(to, Arrival{at, std::move(how), line, certainty, cost, 0});
     };
     if (at.cpp) {
@@ -284,7 +300,8 @@ class RequestPathFinder {
   void add_bound(const Node& at, Add add) const {
     for (const OpenCall& call : graph_.calls_of({at.file, at.index}).open) {
       const size_t dot = call.callee.rfind('.');
-      if (call.module.empty() || dot == std::string::npos) continue;
+      const std::string_view module = std::string_view(call.module).substr(0, call.module.find('.'));
+      if (module.empty() || standard_.contains(module) || dot == std::string::npos) continue;
       const auto found = bindings_.find(std::string_view(call.callee).substr(dot + 1));
       // A common name of many libraries says nothing.
       if (found == bindings_.end() || found->second.size() > 4) continue;
@@ -446,6 +463,7 @@ class RequestPathFinder {
   };
   std::map<std::string, std::vector<Bound>, std::less<>> bindings_;  // by the name outside
   std::set<std::string, std::less<>> libraries_;
+  std::set<std::string_view> standard_;
 };
 
 }  // namespace
