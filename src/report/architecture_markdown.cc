@@ -14,7 +14,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kOtherKernels = 12, kBestModules = 4;
+constexpr size_t kOtherKernels = 7, kBestModules = 3;
 
 std::string number(uint64_t value) { return with_thousands(static_cast<int64_t>(value)); }
 
@@ -32,8 +32,9 @@ void add_overview(const CodeFacts& facts, std::string& out) {
   if (facts.readme && !facts.readme->first_paragraph.empty()) {
     std::string text = facts.readme->first_paragraph;
     if (screen_width(text) > 500) text = fit_left(text, 500);
-    out += fmt::format("In its own words: {} ({})\n\n", md_text(text),
-                       md_code(place_text(facts, {facts.readme->file, facts.readme->paragraph_line})));
+    out +=
+        fmt::format("In its own words: {} ({})\n\n", md_text(text),
+                    md_code(place_text(facts, {facts.readme->file, facts.readme->paragraph_line})));
   }
   const ModuleGraph& graph = facts.modules;
   uint64_t lines = 0, files = 0;
@@ -42,12 +43,16 @@ void add_overview(const CodeFacts& facts, std::string& out) {
     files += part.files;
   }
   out += fmt::format(
-      "Derived: {} of its own code ({}, tests, benchmarks, examples and tools left out) in {}, joined by {}; {}.\n",
-      counted(files, "file", "files"), counted(lines, "line", "lines"), counted(graph.parts.size(), "part", "parts"),
+      "Derived: {} of its own code ({}, tests, benchmarks, examples and tools left out) in {}, "
+      "joined by {}; {}.\n",
+      counted(files, "file", "files"), counted(lines, "line", "lines"),
+      counted(graph.parts.size(), "part", "parts"),
       counted(graph.edges, "import or include", "imports and includes"),
       counted(facts.kernels.size(), "kernel", "kernels"));
   if (graph.parts.empty()) return;
-  out += "\nA part is a folder with what is below it. Arrows are imports and includes; what imports stands above.\n\n```text\n";
+  out +=
+      "\nA part is a folder with what is below it. Arrows are imports and includes; what imports "
+      "stands above.\n\n```text\n";
   out += part_boxes(facts);
   out += "```\n\n```mermaid\n" + part_mermaid(facts) + "```\n";
 }
@@ -56,7 +61,8 @@ void add_part(const CodeFacts& facts, size_t at, std::string& out) {
   const FolderFacts& part = facts.modules.parts[at];
   out += fmt::format("- **{}**: {}, {}, {}, {}", md_code(part.path.empty() ? "(root)" : part.path),
                      counted(part.files, "file", "files"), counted(part.lines, "line", "lines"),
-                     counted(part.classes, "class", "classes"), counted(part.functions, "function", "functions"));
+                     counted(part.classes, "class", "classes"),
+                     counted(part.functions, "function", "functions"));
   if (part.kernels > 0) out += fmt::format(", {}", counted(part.kernels, "kernel", "kernels"));
   out += ".";
   std::vector<std::string> best;
@@ -66,12 +72,14 @@ void add_part(const CodeFacts& facts, size_t at, std::string& out) {
   std::vector<ModuleEdge> edges = part.imports;
   std::ranges::stable_sort(edges, std::greater(), &ModuleEdge::count);
   std::vector<std::string> imports;
-  for (size_t i = 0; i < std::min<size_t>(edges.size(), 3); ++i)
-    imports.push_back(fmt::format("{} ({} times, first {})", md_code(short_part_name(facts, edges[i].to)), edges[i].count,
+  for (size_t i = 0; i < std::min<size_t>(edges.size(), 2); ++i)
+    imports.push_back(fmt::format("{} ({}, first {})", md_code(short_part_name(facts, edges[i].to)),
+                                  counted(edges[i].count, "time", "times"),
                                   md_code(place_text(facts, edges[i].first))));
   if (!imports.empty()) out += fmt::format(" Imports {}.", fmt::join(imports, ", "));
-  out += part.imported_by == 0 ? " No other part imports it.\n"
-                               : fmt::format(" Imported by {}.\n", counted(part.imported_by, "part", "parts"));
+  out += part.imported_by == 0
+             ? " No other part imports it.\n"
+             : fmt::format(" Imported by {}.\n", counted(part.imported_by, "part", "parts"));
 }
 
 void add_parts(const CodeFacts& facts, std::string& out) {
@@ -85,9 +93,9 @@ void add_data_flow(const CodeFacts& facts, std::string& out) {
   out += "\n## Data flow\n\n";
   std::set<std::tuple<CodePlace, CodePlace>> seen;
   Table table("flow");
-  Column &from = table.text_column("from"), &line = table.text_column("line"), &how = table.text_column("what happens"),
-         &to = table.text_column("to"), &where = table.text_column("defined at"),
-         &certainty = table.text_column("confidence");
+  Column &from = table.text_column("from"), &line = table.text_column("line"),
+         &how = table.text_column("what happens"), &to = table.text_column("to"),
+         &where = table.text_column("defined at"), &certainty = table.text_column("confidence");
   for (const RequestPath& path : facts.request_paths) {
     for (size_t i = 1; i < path.hops.size(); ++i) {
       const RequestHop& hop = path.hops[i];
@@ -101,10 +109,13 @@ void add_data_flow(const CodeFacts& facts, std::string& out) {
     }
   }
   if (seen.empty()) {
-    out += "On the ways below, work is handed on by calls alone: no queue, socket or process was found on them.\n";
+    out +=
+        "On the ways below, work is handed on by calls alone: no queue, socket or process was "
+        "found on them.\n";
     return;
   }
-  out += "Where a request changes hands between processes, threads or loops, on the ways below:\n\n";
+  out +=
+      "Where a request changes hands between processes, threads or loops, on the ways below:\n\n";
   out += md_table(table, {{"from", "line", "to", "defined at"}, {}});
 }
 
@@ -129,7 +140,8 @@ void add_hops(const CodeFacts& facts, const std::vector<RequestHop>& hops, std::
 // How many hops two ways have in common.
 size_t shared_hops(const std::vector<RequestHop>& a, const std::vector<RequestHop>& b) {
   size_t at = 0;
-  while (at < a.size() && at < b.size() && a[at].at == b[at].at && a[at].function == b[at].function) ++at;
+  while (at < a.size() && at < b.size() && a[at].at == b[at].at && a[at].function == b[at].function)
+    ++at;
   return at;
 }
 
@@ -146,7 +158,8 @@ Certainty weakest(const std::vector<RequestHop>& hops) {
 }
 
 // The other ends of the same entry point: where each leaves the way that was shown.
-void add_branches(const CodeFacts& facts, const std::vector<const RequestPath*>& paths, std::string& out) {
+void add_branches(const CodeFacts& facts, const std::vector<const RequestPath*>& paths,
+                  std::string& out) {
   Table table("branches");
   Column &end = table.text_column("ends at"), &leaves = table.text_column("leaves at"),
          &then = table.text_column("then"), &where = table.text_column("end defined at"),
@@ -158,7 +171,8 @@ void add_branches(const CodeFacts& facts, const std::vector<const RequestPath*>&
     const std::vector<RequestHop>& hops = paths[i]->hops;
     const size_t shared = shared_hops(trunk, hops);
     end.add(paths[i]->kernel ? facts.kernels[*paths[i]->kernel].name : paths[i]->stopped);
-    leaves.add(shared == 0 ? std::string("the entry") : fmt::format("{}. {}", shared, trunk[shared - 1].function));
+    leaves.add(shared == 0 ? std::string("the entry")
+                           : fmt::format("{}. {}", shared, trunk[shared - 1].function));
     then.add(chain(hops, shared));
     where.add(place_text(facts, hops.back().at));
     certainty.add(std::string(certainty_name(weakest(hops))));
@@ -170,11 +184,13 @@ void add_branches(const CodeFacts& facts, const std::vector<const RequestPath*>&
   out += md_table(table, style);
 }
 
-void add_entry(const CodeFacts& facts, const std::vector<const RequestPath*>& paths, std::string& out) {
+void add_entry(const CodeFacts& facts, const std::vector<const RequestPath*>& paths,
+               std::string& out) {
   const RequestPath& first = *paths[0];
   out += fmt::format("\n### {}: {}\n\n", md_text(first.entry_kind), md_code(first.entry));
   if (first.kernels_reached > 0) {
-    out += fmt::format("{} reached. The way to {}:\n\n", counted(first.kernels_reached, "kernel is", "kernels are"),
+    out += fmt::format("{} reached. The way to {}:\n\n",
+                       counted(first.kernels_reached, "kernel is", "kernels are"),
                        md_code(first.hops.back().function));
   } else {
     out += "No kernel is reached. As far as it can be followed:\n\n";
@@ -185,17 +201,20 @@ void add_entry(const CodeFacts& facts, const std::vector<const RequestPath*>& pa
 }
 
 // An entry point whose way meets the first one's: only what is before that.
-void add_joining(const std::vector<const RequestPath*>& paths, const std::vector<RequestHop>& trunk, const CodeFacts& facts,
-                 std::string& out) {
+void add_joining(const std::vector<const RequestPath*>& paths, const std::vector<RequestHop>& trunk,
+                 const CodeFacts& facts, std::string& out) {
   for (size_t i = 0; i < paths[0]->hops.size(); ++i) {
     const RequestHop& hop = paths[0]->hops[i];
-    const auto met = std::ranges::find_if(trunk, [&](const RequestHop& t) { return t.at == hop.at && t.function == hop.function; });
+    const auto met = std::ranges::find_if(
+        trunk, [&](const RequestHop& t) { return t.at == hop.at && t.function == hop.function; });
     if (met == trunk.end()) continue;
     std::string before;
     for (size_t k = 0; k < i; ++k)
-      before += fmt::format("{} ({}) → ", md_code(paths[0]->hops[k].function), md_code(place_text(facts, paths[0]->hops[k].at)));
-    out += fmt::format("\n### {}: {}\n\n{}{}: joins the way above at step {}, and reaches {}.\n", md_text(paths[0]->entry_kind),
-                       md_code(paths[0]->entry), before, md_code(hop.function), met - trunk.begin() + 1,
+      before += fmt::format("{} ({}) → ", md_code(paths[0]->hops[k].function),
+                            md_code(place_text(facts, paths[0]->hops[k].at)));
+    out += fmt::format("\n### {}: {}\n\n{}{}: joins the way above at step {}, and reaches {}.\n",
+                       md_text(paths[0]->entry_kind), md_code(paths[0]->entry), before,
+                       md_code(hop.function), met - trunk.begin() + 1,
                        counted(paths[0]->kernels_reached, "kernel", "kernels"));
     return;
   }
@@ -209,16 +228,20 @@ void add_request_path(const CodeFacts& facts, std::string& out) {
     return;
   }
   out +=
-      "From an entry point to the kernels. Each step is a code fact with the line that leads there; *certain*: it stands "
-      "there; *likely*: one conclusion from names or structure; *unsure*: several answers fit, and this is one.\n";
+      "From an entry point to the kernels. Each step is a code fact with the line that leads "
+      "there; *certain*: it stands "
+      "there; *likely*: one conclusion from names or structure; *unsure*: several answers fit, and "
+      "this is one.\n";
   std::vector<std::vector<const RequestPath*>> entries;
   for (const RequestPath& path : facts.request_paths) {
-    if (entries.empty() || entries.back()[0]->entry != path.entry || entries.back()[0]->entry_kind != path.entry_kind)
+    if (entries.empty() || entries.back()[0]->entry != path.entry ||
+        entries.back()[0]->entry_kind != path.entry_kind)
       entries.emplace_back();
     entries.back().push_back(&path);
   }
   add_entry(facts, entries[0], out);
-  for (size_t i = 1; i < entries.size(); ++i) add_joining(entries[i], entries[0][0]->hops, facts, out);
+  for (size_t i = 1; i < entries.size(); ++i)
+    add_joining(entries[i], entries[0][0]->hops, facts, out);
 }
 
 }  // namespace
@@ -226,7 +249,8 @@ void add_request_path(const CodeFacts& facts, std::string& out) {
 std::string architecture_markdown(const CodeFacts& facts) {
   std::string out = fmt::format("# Architecture: {}\n\n", md_text(facts.repository));
   out +=
-      "From the code alone, nothing was run. Files, modules and API: [repo_analysis.md](repo_analysis.md). Kernels: "
+      "From the code alone, nothing was run. Files, modules and API: "
+      "[repo_analysis.md](repo_analysis.md). Kernels: "
       "[kernels.md](kernels.md). Everything: [scan.json](scan.json).\n";
   add_overview(facts, out);
   add_parts(facts, out);

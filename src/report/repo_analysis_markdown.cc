@@ -13,7 +13,8 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kFolders = 24, kModules = 15, kOfKind = 10, kParts = 18, kDependencies = 30, kClaims = 25;
+constexpr size_t kFolders = 20, kModules = 12, kOfKind = 7, kParts = 18, kDependencies = 16,
+                 kClaims = 12;
 
 std::string number(uint64_t value) { return with_thousands(static_cast<int64_t>(value)); }
 
@@ -80,13 +81,17 @@ void add_structure(const CodeFacts& facts, std::string& out) {
 std::string reason(const ModuleFacts& module) {
   std::vector<std::string> parts;
   if (module.imported_by > 0) {
-    parts.push_back(fmt::format("imported by {} in {}", counted(module.imported_by, "file", "files"),
+    parts.push_back(fmt::format("imported by {} in {}",
+                                counted(module.imported_by, "file", "files"),
                                 counted(module.imported_by_folders, "folder", "folders")));
   }
-  if (module.calls_into > 0) parts.push_back(fmt::format("{} into it", counted(module.calls_into, "call", "calls")));
-  if (module.kernels > 0) parts.push_back(fmt::format("defines {}", counted(module.kernels, "kernel", "kernels")));
+  if (module.calls_into > 0)
+    parts.push_back(fmt::format("{} into it", counted(module.calls_into, "call", "calls")));
+  if (module.kernels > 0)
+    parts.push_back(fmt::format("defines {}", counted(module.kernels, "kernel", "kernels")));
   if (module.kernels_on_path > 0)
-    parts.push_back(fmt::format("on the way to {}", counted(module.kernels_on_path, "kernel", "kernels")));
+    parts.push_back(
+        fmt::format("on the way to {}", counted(module.kernels_on_path, "kernel", "kernels")));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -98,8 +103,10 @@ void add_modules(const CodeFacts& facts, std::string& out) {
     return;
   }
   out += fmt::format(
-      "Ranked by {} between the repository's own files, tests, benchmarks and examples left out; size does not count. "
-      "Derived: half is PageRank over the imports and includes, a quarter the calls into the file, a quarter the "
+      "Ranked by {} between the repository's own files, tests, benchmarks and examples left out; "
+      "size does not count. "
+      "Derived: half is PageRank over the imports and includes, a quarter the calls into the file, "
+      "a quarter the "
       "kernels that it defines or that are reached through it; the best is 1.\n\n",
       counted(graph.edges, "import or include", "imports and includes"));
   Table table("modules");
@@ -110,13 +117,15 @@ void add_modules(const CodeFacts& facts, std::string& out) {
     file.add(facts.files[module.file].path);
     score.add(fmt::format("{:.2f}", module.score));
     why.add(reason(module));
-    where.add(module.first_import.line == 0 ? std::string() : place_text(facts, module.first_import));
+    where.add(module.first_import.line == 0 ? std::string()
+                                            : place_text(facts, module.first_import));
   }
   out += md_table(table, {{"module", "first import"}, {}});
   out += rest_note(graph.modules.size(), kModules, "modules.key");
 }
 
-void add_api_kind(const CodeFacts& facts, std::string_view kind, std::string_view title, std::string& out) {
+void add_api_kind(const CodeFacts& facts, std::string_view kind, std::string_view title,
+                  std::string& out) {
   std::vector<const ApiFacts*> all;
   for (const ApiFacts& api : facts.api) {
     if (api.kind == kind) all.push_back(&api);
@@ -171,7 +180,8 @@ void add_internal(const CodeFacts& facts, std::string& out) {
     std::ranges::stable_sort(edges, std::greater(), &ModuleEdge::count);
     std::string text;
     for (size_t e = 0; e < std::min<size_t>(edges.size(), 5); ++e)
-      text += fmt::format("{}{} ({})", e == 0 ? "" : ", ", folder_name(parts[edges[e].to].path), edges[e].count);
+      text += fmt::format("{}{} ({})", e == 0 ? "" : ", ", folder_name(parts[edges[e].to].path),
+                          edges[e].count);
     if (edges.size() > 5) text += fmt::format(", {} more", edges.size() - 5);
     path.add(folder_name(parts[i].path));
     imports.add(text);
@@ -205,9 +215,11 @@ void add_third_party(const CodeFacts& facts, std::string& out) {
     kind.add(d.group.empty() ? d.kind : d.kind + ", " + d.group);
     declared.add(d.at.line == 0 ? std::string("nowhere") : place_text(facts, d.at));
     // The list of uses ends at 20.
-    used.add(d.used_at.empty() ? std::string()
-                               : fmt::format("{}{} files, first {}", d.used_at.size() >= 20 ? "at least " : "",
-                                             d.used_at.size(), place_text(facts, d.used_at[0])));
+    used.add(d.used_at.empty()
+                 ? std::string()
+                 : fmt::format("{}{}, first {}", d.used_at.size() >= 20 ? "at least " : "",
+                               counted(d.used_at.size(), "file", "files"),
+                               place_text(facts, d.used_at[0])));
   }
   MarkdownTableStyle style{{"name", "requirement", "declared"}, {}};
   style.max_characters = 100;
@@ -219,7 +231,8 @@ void add_claims(const CodeFacts& facts, std::string& out) {
   out += "\n## Where documentation and code disagree\n\n";
   if (facts.doc_claims.empty()) {
     out +=
-        "Nothing found. Checked: options and scripts in commands that run this repository's programs, its environment "
+        "Nothing found. Checked: options and scripts in commands that run this repository's "
+        "programs, its environment "
         "variables, paths and links, stated defaults.\n";
     return;
   }
@@ -244,7 +257,8 @@ void add_claims(const CodeFacts& facts, std::string& out) {
       facts.doc_claims, [](const DocClaim& c) { return c.kind == "option abbreviated"; });
   if (abbreviated) {
     out +=
-        "\nAn abbreviated option works as long as the parser accepts beginnings and no other option begins so: argparse "
+        "\nAn abbreviated option works as long as the parser accepts beginnings and no other "
+        "option begins so: argparse "
         "does unless `allow_abbrev` is off.\n";
   }
 }
@@ -255,13 +269,15 @@ std::string repo_analysis_markdown(const CodeFacts& facts) {
   SizeCount all;
   for (const SourceFile& file : facts.files) all.add(file);
   std::string out = fmt::format("# Repository analysis: {}\n\n", md_text(facts.repository));
-  out += fmt::format("{} · {} · {} of code of its own · {} · {}\n\n", counted(all.files, "file", "files"),
-                     counted(all.lines, "line", "lines"), counted(facts.modules.folders.size(), "folder", "folders"),
+  out += fmt::format("{} · {} · {} of code of its own · {} · {}\n\n",
+                     counted(all.files, "file", "files"), counted(all.lines, "line", "lines"),
+                     counted(facts.modules.folders.size(), "folder", "folders"),
                      counted(facts.api.size(), "name of the API", "names of the API"),
                      counted(facts.doc_claims.size(), "disagreement of documentation and code",
                              "disagreements of documentation and code"));
   out +=
-      "Every row is a code fact with its place, or derived where it says so. How the parts work together: "
+      "Every row is a code fact with its place, or derived where it says so. How the parts work "
+      "together: "
       "[architecture.md](architecture.md). Everything: [scan.json](scan.json).\n";
   add_structure(facts, out);
   add_modules(facts, out);

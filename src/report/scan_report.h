@@ -16,10 +16,9 @@ struct ScanReport {
 };
 
 // The lists of scan.json that can be asked for by name.
-inline constexpr const char* kScanParts[] = {"kernels",      "options",        "entry_points",
-                                             "dependencies", "host_functions", "modules",
-                                             "api",          "request_path",   "doc_claims",
-                                             "files"};
+inline constexpr const char* kScanParts[] = {
+    "kernels", "options", "entry_points", "dependencies", "host_functions",
+    "modules", "api",     "request_path", "doc_claims",   "files"};
 
 // Everything, or only the parts named. docs/scan_json.md says what the keys mean.
 std::string scan_json(const CodeFacts& facts, const std::vector<std::string>& parts = {});

@@ -199,7 +199,8 @@ std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& p
     } else if (part == "request_path") {
       for (const RequestPath& path : facts.request_paths) {
         for (const RequestHop& hop : path.hops)
-          add(place_text(facts, hop.at), certainty_name(hop.certainty), hop.function + "  " + hop.how);
+          add(place_text(facts, hop.at), certainty_name(hop.certainty),
+              hop.function + "  " + hop.how);
         if (!path.stopped.empty()) add(path.entry, "stopped", path.stopped);
       }
     } else if (part == "doc_claims") {

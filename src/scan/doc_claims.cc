@@ -19,7 +19,8 @@ constexpr size_t kMaxDocBytes = 1 << 20;
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return out;
 }
 
@@ -49,7 +50,9 @@ std::string option_key(std::string_view name) {
 }
 
 bool is_long_option(std::string_view word) {
-  if (!word.starts_with("--") || word.size() < 4 || !std::isalpha(static_cast<unsigned char>(word[2]))) return false;
+  if (!word.starts_with("--") || word.size() < 4 ||
+      !std::isalpha(static_cast<unsigned char>(word[2])))
+    return false;
   const std::string_view name = word.substr(0, word.find('='));
   return std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return std::isalnum(c) || c == '-' || c == '_' || c == '.';
@@ -58,19 +61,22 @@ bool is_long_option(std::string_view word) {
 
 bool is_shell(const DocLine& line) {
   const std::string language = lower(line.language);
-  return language.empty() || language == "bash" || language == "sh" || language == "shell" || language == "console" ||
-         language == "zsh" || language == "shell-session";
+  return language.empty() || language == "bash" || language == "sh" || language == "shell" ||
+         language == "console" || language == "zsh" || language == "shell-session";
 }
 
 // A default that can be compared: a number, a word, a truth value. Others are computed.
 std::optional<std::string> plain_value(std::string_view text) {
-  while (!text.empty() && (text.front() == '`' || text.front() == '"' || text.front() == '\'' || text.front() == '*'))
+  while (!text.empty() && (text.front() == '`' || text.front() == '"' || text.front() == '\'' ||
+                           text.front() == '*'))
     text.remove_prefix(1);
-  while (!text.empty() && std::string_view("`\"'*.,;:)").find(text.back()) != std::string_view::npos)
+  while (!text.empty() &&
+         std::string_view("`\"'*.,;:)").find(text.back()) != std::string_view::npos)
     text.remove_suffix(1);
   if (text.empty() || text.size() > 40) return std::nullopt;
   for (const char c : text) {
-    if (!std::isalnum(static_cast<unsigned char>(c)) && std::string_view("-_./:").find(c) == std::string_view::npos)
+    if (!std::isalnum(static_cast<unsigned char>(c)) &&
+        std::string_view("-_./:").find(c) == std::string_view::npos)
       return std::nullopt;
   }
   return lower(text);
@@ -88,8 +94,10 @@ bool same_value(const std::string& a, const std::string& b) {
   };
   if (number(a) && number(b)) return *number(a) == *number(b);
   const auto truth = [](const std::string& text) -> std::optional<bool> {
-    if (text == "true" || text == "1" || text == "on" || text == "yes" || text == "enabled") return true;
-    if (text == "false" || text == "0" || text == "off" || text == "no" || text == "disabled") return false;
+    if (text == "true" || text == "1" || text == "on" || text == "yes" || text == "enabled")
+      return true;
+    if (text == "false" || text == "0" || text == "off" || text == "no" || text == "disabled")
+      return false;
     return std::nullopt;
   };
   if (truth(a) && truth(b)) return *truth(a) == *truth(b);
@@ -109,7 +117,8 @@ class DocReader {
         continue;
       }
       options_[option_key(option.name)].push_back(&option);
-      for (const std::string& other : option.other_names) options_[option_key(other)].push_back(&option);
+      for (const std::string& other : option.other_names)
+        options_[option_key(other)].push_back(&option);
     }
     for (const SourceFile& file : facts.files) {
       const std::string_view name = file_name(file.path);
@@ -118,7 +127,8 @@ class DocReader {
     for (const DependencyFacts& dependency : facts.dependencies)
       lacks_submodule_ |= dependency.kind == "submodule" && !has_files_of(dependency);
     if (Result<std::string> text = read_source_text(repository.root / ".gitignore"); text.ok()) {
-      for (const DocLine& line : read_doc(text.value(), true)) ignored_.insert(normal_path(line.text));
+      for (const DocLine& line : read_doc(text.value(), true))
+        ignored_.insert(normal_path(line.text));
     }
   }
 
@@ -126,8 +136,9 @@ class DocReader {
     for (uint32_t file = 0; file < facts_.files.size(); ++file) {
       const SourceFile& source = facts_.files[file];
       const bool markdown = source.language == Language::kMarkdown;
-      if ((!markdown && source.language != Language::kRestructuredText) || source.origin != Origin::kOwn ||
-          !source.skipped.empty() || source.size > kMaxDocBytes || is_history(source.path))
+      if ((!markdown && source.language != Language::kRestructuredText) ||
+          source.origin != Origin::kOwn || !source.skipped.empty() || source.size > kMaxDocBytes ||
+          is_history(source.path))
         continue;
       Result<std::string> text = read_source_text(repository_.root / source.path);
       if (text.ok()) read(file, read_doc(text.value(), markdown));
@@ -143,7 +154,8 @@ class DocReader {
   // A submodule that was not fetched has an empty folder.
   bool has_files_of(const DependencyFacts& submodule) const {
     return std::any_of(facts_.files.begin(), facts_.files.end(), [&](const SourceFile& file) {
-      return file.origin == Origin::kSubmodule && file.path.find(file_name(submodule.name)) != std::string::npos;
+      return file.origin == Origin::kSubmodule &&
+             file.path.find(file_name(submodule.name)) != std::string::npos;
     });
   }
 
@@ -183,23 +195,28 @@ class DocReader {
       size_t begin = at + 1;
       if (begin < text.size() && text[begin] == '{') ++begin;
       size_t end = begin;
-      while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) ++end;
+      while (end < text.size() &&
+             (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
+        ++end;
       if (end > begin) shell_variables_.insert(text.substr(begin, end - begin));
     }
   }
 
   // A sentence about what was, will be or might be.
   static bool is_of_other_times(std::string_view text) {
-    constexpr std::string_view words[] = {"deprecated", "no longer", "removed", "replace", "previously", "formerly",
-                                          "old ",       "before ",   "generated", "create", "write ",   "will "};
+    constexpr std::string_view words[] = {"deprecated", "no longer", "removed", "replace",
+                                          "previously", "formerly",  "old ",    "before ",
+                                          "generated",  "create",    "write ",  "will "};
     const std::string plain = lower(text);
-    return std::any_of(std::begin(words), std::end(words),
-                       [&](std::string_view word) { return plain.find(word) != std::string::npos; });
+    return std::any_of(std::begin(words), std::end(words), [&](std::string_view word) {
+      return plain.find(word) != std::string::npos;
+    });
   }
 
   // new_op.cu, my_model.py: an example of what the reader would write.
   static bool is_made_up(std::string_view path) {
-    constexpr std::string_view words[] = {"new_", "my_", "your_", "some_", "foo", "example", "xxx", "path/to"};
+    constexpr std::string_view words[] = {"new_", "my_",     "your_", "some_",
+                                          "foo",  "example", "xxx",   "path/to"};
     const std::string plain = lower(path);
     return std::any_of(std::begin(words), std::end(words), [&](std::string_view word) {
       const size_t at = plain.find(word);
@@ -212,7 +229,8 @@ class DocReader {
     for (const std::vector<std::string>& words : shell_commands(line.text)) {
       const auto missing = programs_.missing_script(words, folder_);
       if (missing && !is_made_up(*missing))
-        claim("path absent", *missing, "a command runs it", "no such file", line.line, Certainty::kLikely);
+        claim("path absent", *missing, "a command runs it", "no such file", line.line,
+              Certainty::kLikely);
       const auto arguments = programs_.own_program(words, folder_);
       if (!arguments) continue;
       for (size_t i = *arguments; i < words.size() && words[i] != "--"; ++i) {
@@ -228,20 +246,21 @@ class DocReader {
     if (options_.empty()) return;  // its options are read in a way that the scanner does not know
     // argparse takes a beginning for the option, as long as only one begins so.
     std::set<const OptionFacts*> begun;
-    for (auto at = options_.lower_bound(key); at != options_.end() && at->first.starts_with(key); ++at) {
+    for (auto at = options_.lower_bound(key); at != options_.end() && at->first.starts_with(key);
+         ++at) {
       for (const OptionFacts* option : at->second) {
         if (!is_test_or_example(facts_.files[option->at.file].path)) begun.insert(option);
       }
     }
     if (begun.size() == 1) {
       const OptionFacts& option = **begun.begin();
-      claim("option abbreviated", name, "a command gives it", "the option is " + option.name, line, Certainty::kLikely,
-            option.at);
+      claim("option abbreviated", name, "a command gives it", "the option is " + option.name, line,
+            Certainty::kLikely, option.at);
       return;
     }
     if (begun.empty())
-      claim("option absent", name, "a command of this repository gives it", "no code declares or names it", line,
-            Certainty::kLikely);
+      claim("option absent", name, "a command of this repository gives it",
+            "no code declares or names it", line, Certainty::kLikely);
   }
 
   bool knows(const std::string& key) const {
@@ -250,7 +269,8 @@ class DocReader {
     // Composed names: --{name}.
     return std::any_of(options_.begin(), options_.end(), [&](const auto& option) {
       const size_t brace = option.first.find('{');
-      return brace != std::string::npos && brace > 0 && key.starts_with(option.first.substr(0, brace));
+      return brace != std::string::npos && brace > 0 &&
+             key.starts_with(option.first.substr(0, brace));
     });
   }
 
@@ -259,20 +279,25 @@ class DocReader {
     const std::string& text = line.text;
     for (size_t at = 0; at < text.size();) {
       if (!std::isupper(static_cast<unsigned char>(text[at])) ||
-          (at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) || text[at - 1] == '_'))) {
+          (at > 0 &&
+           (std::isalnum(static_cast<unsigned char>(text[at - 1])) || text[at - 1] == '_'))) {
         ++at;
         continue;
       }
       size_t end = at;
-      while (end < text.size() && (std::isupper(static_cast<unsigned char>(text[end])) ||
-                                   std::isdigit(static_cast<unsigned char>(text[end])) || text[end] == '_'))
+      while (end < text.size() &&
+             (std::isupper(static_cast<unsigned char>(text[end])) ||
+              std::isdigit(static_cast<unsigned char>(text[end])) || text[end] == '_'))
         ++end;
       const bool whole = end == text.size() || !std::isalnum(static_cast<unsigned char>(text[end]));
       const std::string name = text.substr(at, end - at);
-      const bool open = name.ends_with('_') || (end < text.size() && std::string_view("*<{[").find(text[end]) != std::string_view::npos);
+      const bool open =
+          name.ends_with('_') ||
+          (end < text.size() && std::string_view("*<{[").find(text[end]) != std::string_view::npos);
       at = end;
       if (!whole || open || !is_own_variable(name) || is_of_other_times(text)) continue;
-      claim("variable absent", name, "it is documented", "no code names it", line.line, Certainty::kLikely);
+      claim("variable absent", name, "it is documented", "no code names it", line.line,
+            Certainty::kLikely);
     }
   }
 
@@ -295,13 +320,15 @@ class DocReader {
       if (end == std::string::npos) return;
       std::string path = text.substr(at + 2, end - at - 2);
       path = path.substr(0, path.find_first_of("#?"));
-      if (path.empty() || path.find(':') != std::string::npos || path.find_first_of("<>{}$*|\\") != std::string::npos ||
-          path.starts_with('/') || path.starts_with("www.") || path.ends_with(".html"))
+      if (path.empty() || path.find(':') != std::string::npos ||
+          path.find_first_of("<>{}$*|\\") != std::string::npos || path.starts_with('/') ||
+          path.starts_with("www.") || path.ends_with(".html"))
         continue;
       // A site generator may put it there.
       if (has_site_ && (folder_.starts_with("docs") || folder_.starts_with("doc/"))) continue;
       if (programs_.exists_from(path, folder_) || programs_.exists_from(path, "")) continue;
-      claim("path absent", path, "a link leads there", "no such file or folder", line.line, Certainty::kLikely);
+      claim("path absent", path, "a link leads there", "no such file or folder", line.line,
+            Certainty::kLikely);
     }
   }
 
@@ -310,10 +337,12 @@ class DocReader {
     if (is_of_other_times(line.text) || folder_.starts_with('.')) return;
     for (const std::string& span : code_spans(line.text)) {
       const size_t slash = span.find('/'), dot = span.rfind('.');
-      if (slash == std::string::npos || slash == 0 || dot == std::string::npos || dot < span.rfind('/') || span.size() > 120)
+      if (slash == std::string::npos || slash == 0 || dot == std::string::npos ||
+          dot < span.rfind('/') || span.size() > 120)
         continue;
-      if (span.find_first_of(" <>{}$*~,:;()=|\\\"'@#?&") != std::string::npos || span.find("...") != std::string::npos ||
-          is_made_up(span) || !is_code_file(span.substr(dot)))
+      if (span.find_first_of(" <>{}$*~,:;()=|\\\"'@#?&") != std::string::npos ||
+          span.find("...") != std::string::npos || is_made_up(span) ||
+          !is_code_file(span.substr(dot)))
         continue;
       const std::string plain = normal_path(span);
       if (ignored_.contains(plain) || ignored_.contains(file_name(plain))) continue;
@@ -326,8 +355,8 @@ class DocReader {
   }
 
   static bool is_code_file(std::string_view ending) {
-    constexpr std::string_view known[] = {".py", ".cu",   ".cuh", ".h",   ".hpp", ".cc",   ".cpp",
-                                          ".c",  ".sh",   ".md",  ".rst", ".toml", ".jinja", ".pyi"};
+    constexpr std::string_view known[] = {".py", ".cu", ".cuh", ".h",   ".hpp",  ".cc",    ".cpp",
+                                          ".c",  ".sh", ".md",  ".rst", ".toml", ".jinja", ".pyi"};
     return std::find(std::begin(known), std::end(known), ending) != std::end(known);
   }
 
@@ -335,7 +364,8 @@ class DocReader {
   const std::vector<const OptionFacts*>* only_option(std::string_view text) const {
     const std::vector<const OptionFacts*>* found = nullptr;
     for (size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", at + 2)) {
-      if (at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) || text[at - 1] == '-')) continue;
+      if (at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) || text[at - 1] == '-'))
+        continue;
       const size_t end = std::min(text.find_first_of(" `,=)|\t/]", at), text.size());
       const auto option = options_.find(option_key(text.substr(at, end - at)));
       if (option == options_.end()) return nullptr;
@@ -350,12 +380,14 @@ class DocReader {
       table.open = true;
       for (size_t i = 0; i < cells.size(); ++i) {
         const std::string title = lower(cells[i]);
-        if (title == "default" || title == "default value" || title == "defaults") table.defaults = i;
+        if (title == "default" || title == "default value" || title == "defaults")
+          table.defaults = i;
       }
       return;
     }
     if (table.defaults >= cells.size() || table.defaults == 0) return;
-    if (const auto* options = only_option(cells[0])) check_default(*options, cells[table.defaults], line.line);
+    if (const auto* options = only_option(cells[0]))
+      check_default(*options, cells[table.defaults], line.line);
   }
 
   void read_default_sentence(const DocLine& line) {
@@ -363,19 +395,22 @@ class DocReader {
     if (text.find("--") == std::string::npos) return;
     const auto* options = only_option(line.text);
     if (options == nullptr) return;
-    for (const std::string_view phrase : {"default: ", "defaults to ", "default is ", "default value is ", "(default "}) {
+    for (const std::string_view phrase :
+         {"default: ", "defaults to ", "default is ", "default value is ", "(default "}) {
       const size_t at = text.find(phrase);
       if (at == std::string::npos || text.find(phrase, at + 1) != std::string::npos) continue;
       std::string_view value = std::string_view(line.text).substr(at + phrase.size());
-      const size_t end = value.starts_with('`') ? std::min(value.find('`', 1), value.size() - 1) + 1
-                                                : std::min(value.find_first_of(" ,;)"), value.size());
+      const size_t end = value.starts_with('`')
+                             ? std::min(value.find('`', 1), value.size() - 1) + 1
+                             : std::min(value.find_first_of(" ,;)"), value.size());
       check_default(*options, std::string(value.substr(0, end)), line.line);
       return;
     }
   }
 
   // Says so only where every declaration of the option has a plain default, and none this one.
-  void check_default(const std::vector<const OptionFacts*>& options, const std::string& documented, uint32_t line) {
+  void check_default(const std::vector<const OptionFacts*>& options, const std::string& documented,
+                     uint32_t line) {
     const auto said = plain_value(documented);
     if (!said || *said == "none" || *said == "-" || *said == "n/a" || *said == "required") return;
     const OptionFacts* first = nullptr;
@@ -387,21 +422,30 @@ class DocReader {
       const auto is = plain_value(*option->default_value);
       if (!is || same_value(*said, *is)) return;
       // None, and what is a name, are decided later.
-      if (*is == "none" || (std::isalpha(static_cast<unsigned char>((*is)[0])) && is->find('.') != std::string::npos)) return;
+      if (*is == "none" || (std::isalpha(static_cast<unsigned char>((*is)[0])) &&
+                            is->find('.') != std::string::npos))
+        return;
       if (first == nullptr) first = option;
     }
     if (first != nullptr)
-      claim("default differs", first->name, documented, *first->default_value, line, first->certainty, first->at);
+      claim("default differs", first->name, documented, *first->default_value, line,
+            first->certainty, first->at);
   }
 
-  void claim(std::string kind, std::string what, std::string said, std::string is, uint32_t line, Certainty certainty,
-             std::optional<CodePlace> code = std::nullopt) {
+  void claim(std::string kind, std::string what, std::string said, std::string is, uint32_t line,
+             Certainty certainty, std::optional<CodePlace> code = std::nullopt) {
     if (!said_.insert(kind + " " + what).second) return;  // once for each document
     if (lacks_submodule_ && (kind == "option absent" || kind == "variable absent")) {
       is += "; a submodule that was not fetched may";
       certainty = Certainty::kUnsure;
     }
-    out_.push_back({std::move(kind), std::move(what), std::move(said), std::move(is), {doc_, line}, code, certainty});
+    out_.push_back({std::move(kind),
+                    std::move(what),
+                    std::move(said),
+                    std::move(is),
+                    {doc_, line},
+                    code,
+                    certainty});
   }
 
   // An option or variable that some code spells out is not absent, however it is read.
@@ -455,10 +499,13 @@ class DocReader {
 
   // As a whole word.
   static bool names(std::string_view text, std::string_view name) {
-    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; };
+    const auto is_word = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';
+    };
     for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
       const size_t end = at + name.size();
-      if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return true;
+      if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end])))
+        return true;
     }
     return false;
   }

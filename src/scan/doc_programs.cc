@@ -13,8 +13,8 @@ std::string_view file_name(std::string_view path) {
 
 bool is_python(std::string_view word) {
   const std::string_view name = file_name(word);
-  return name == "python" || name == "python3" || name.starts_with("python3.") || name == "torchrun" ||
-         name == "accelerate" || name == "deepspeed";
+  return name == "python" || name == "python3" || name.starts_with("python3.") ||
+         name == "torchrun" || name == "accelerate" || name == "deepspeed";
 }
 
 bool has_placeholder(std::string_view word) {
@@ -58,10 +58,12 @@ DocPrograms::DocPrograms(const std::string& root, const CodeFacts& facts) : root
       if (!folders_.insert(file.path.substr(0, slash)).second) break;
     }
     if (file.language == Language::kPython && file.origin == Origin::kOwn) {
-      std::string module = file.path.substr(0, file.path.size() - std::min<size_t>(3, file.path.size()));
+      std::string module =
+          file.path.substr(0, file.path.size() - std::min<size_t>(3, file.path.size()));
       // A single word is often another's module: `python -m build`.
       const bool runs = module.ends_with("/__main__") || module.find('/') == std::string::npos;
-      if (module.ends_with("/__main__") || module.ends_with("/__init__")) module.resize(module.size() - 9);
+      if (module.ends_with("/__main__") || module.ends_with("/__init__"))
+        module.resize(module.size() - 9);
       std::replace(module.begin(), module.end(), '/', '.');
       // "python/minisgl" is run as minisgl: every end of the name that has a dot less.
       for (size_t at = 0; at != std::string::npos;) {
@@ -97,9 +99,8 @@ bool DocPrograms::exists(std::string_view path, std::string_view doc_folder) con
   const std::string plain = normal_path(path);
   const auto candidates = by_name_.find(file_name(plain));
   if (candidates == by_name_.end()) return false;
-  return std::any_of(candidates->second.begin(), candidates->second.end(), [&](const std::string& file) {
-    return file.ends_with("/" + plain);
-  });
+  return std::any_of(candidates->second.begin(), candidates->second.end(),
+                     [&](const std::string& file) { return file.ends_with("/" + plain); });
 }
 
 std::optional<size_t> DocPrograms::own_program(const std::vector<std::string>& words,
@@ -109,13 +110,15 @@ std::optional<size_t> DocPrograms::own_program(const std::vector<std::string>& w
     const std::string& word = words[i];
     if (is_python(word)) python = true;
     if (python && word == "-m" && i + 1 < words.size() && modules_.contains(words[i + 1]) &&
-        words[i + 1].find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+        words[i + 1].find_first_not_of(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
             std::string::npos)
       return i + 2;
     if (word.ends_with(".py") && !has_placeholder(word) && exists(word, doc_folder)) return i + 1;
     // A console script is the command itself, not somebody's argument.
-    const bool first = i == 0 || words[i - 1] == "run" || words[i - 1].find('=') != std::string::npos ||
-                       words[i - 1] == "sudo" || words[i - 1] == "time";
+    const bool first = i == 0 || words[i - 1] == "run" ||
+                       words[i - 1].find('=') != std::string::npos || words[i - 1] == "sudo" ||
+                       words[i - 1] == "time";
     if (first && names_.contains(word.starts_with("./") ? word.substr(2) : word)) return i + 1;
   }
   return std::nullopt;
@@ -126,7 +129,8 @@ std::optional<std::string> DocPrograms::missing_script(const std::vector<std::st
   bool python = false;
   for (const std::string& word : words) {
     if (is_python(word)) python = true;
-    if (!python || !word.ends_with(".py") || has_placeholder(word) || word.starts_with('/')) continue;
+    if (!python || !word.ends_with(".py") || has_placeholder(word) || word.starts_with('/'))
+      continue;
     const std::string plain = normal_path(word);
     const size_t slash = plain.find('/');
     if (slash == std::string::npos || !is_folder(plain.substr(0, slash))) continue;

@@ -17,7 +17,8 @@ class DocPrograms {
 
   // Where the own program's name ends among a command's words: what follows are its arguments.
   // None: it runs somebody else's program.
-  std::optional<size_t> own_program(const std::vector<std::string>& words, std::string_view doc_folder) const;
+  std::optional<size_t> own_program(const std::vector<std::string>& words,
+                                    std::string_view doc_folder) const;
   // The .py file that a command runs and the repository has not, where its folder is the
   // repository's.
   std::optional<std::string> missing_script(const std::vector<std::string>& words,

@@ -11,7 +11,9 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-size_t indent_of(std::string_view line) { return std::min(line.find_first_not_of(" \t"), line.size()); }
+size_t indent_of(std::string_view line) {
+  return std::min(line.find_first_not_of(" \t"), line.size());
+}
 
 // Knows at each line whether it is code.
 class BlockReader {
@@ -101,8 +103,10 @@ std::vector<std::vector<std::string>> shell_commands(std::string_view line) {
   for (size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     if (quote != 0) {
-      if (c == quote) quote = 0;
-      else word += c;
+      if (c == quote)
+        quote = 0;
+      else
+        word += c;
     } else if (c == '"' || c == '\'') {
       quote = c;
     } else if (c == ' ' || c == '\t') {

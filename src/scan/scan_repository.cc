@@ -1,8 +1,8 @@
 #include "scan/scan_repository.h"
 
 #include "scan/dependencies.h"
-#include "scan/kernel_identity.h"
 #include "scan/doc_claims.h"
+#include "scan/kernel_identity.h"
 #include "scan/link/api_surface.h"
 #include "scan/link/entry_points.h"
 #include "scan/link/host_functions.h"

@@ -26,8 +26,8 @@ struct FolderFacts {
   uint64_t lines = 0;
   uint32_t functions = 0, classes = 0, kernels = 0;
   std::vector<ModuleEdge> imports;
-  uint32_t imported_by = 0;         // folders, or parts
-  std::vector<uint32_t> modules;    // positions in ModuleGraph::modules, the first ones its best
+  uint32_t imported_by = 0;       // folders, or parts
+  std::vector<uint32_t> modules;  // positions in ModuleGraph::modules, the first ones its best
 };
 
 // A source file and why it matters. Counts are of files and calls outside it; tests, benchmarks and
@@ -37,7 +37,7 @@ struct ModuleFacts {
   double score = 0;  // 0 to 1, the best is 1
   uint32_t imported_by = 0, imported_by_folders = 0;
   CodePlace first_import;
-  uint32_t calls_into = 0;                  // calls of what it defines
+  uint32_t calls_into = 0;                    // calls of what it defines
   uint32_t kernels = 0, kernels_on_path = 0;  // defined here; whose way from the API leads through
 };
 
@@ -50,13 +50,14 @@ struct ModuleGraph {
 
 // Something that others can call or import.
 struct ApiFacts {
-  std::string kind;  // function, class, binding, http route, console script, command, header function
+  std::string
+      kind;  // function, class, binding, http route, console script, command, header function
   std::string name;  // as users write it: "flashinfer.norm.rmsnorm", "POST /generate"
   std::string signature;
-  std::string doc;         // the first sentence of its documentation; may be empty
-  CodePlace at;            // where it is defined
-  CodePlace exported_at;   // the line that makes it public; the same as `at` where that does
-  uint32_t used_in = 0;    // files of the repository that import it
+  std::string doc;        // the first sentence of its documentation; may be empty
+  CodePlace at;           // where it is defined
+  CodePlace exported_at;  // the line that makes it public; the same as `at` where that does
+  uint32_t used_in = 0;   // files of the repository that import it
   Certainty certainty = Certainty::kCertain;
 };
 
@@ -80,8 +81,9 @@ struct RequestPath {
 
 // A statement of the documentation that the code does not bear out.
 struct DocClaim {
-  std::string kind;  // "option absent", "option abbreviated", "variable absent", "path absent", "default differs"
-  std::string what;  // "--tp", "docs/x.md"
+  std::string kind;      // "option absent", "option abbreviated", "variable absent", "path absent",
+                         // "default differs"
+  std::string what;      // "--tp", "docs/x.md"
   std::string said, is;  // what the documentation says, and what the code
   CodePlace doc;
   std::optional<CodePlace> code;  // where the code says otherwise; none: it says nothing of it

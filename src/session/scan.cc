@@ -51,7 +51,8 @@ Status write_scan(ScanReport& report, const fs::path& directory, const WriteScan
   TRY(out.write_file("architecture.md", architecture_markdown(report.facts)));
   TRY(out.commit());
   report.report = (directory.has_filename() ? directory : directory.parent_path()).string();
-  report.files = {"quick_scan.md", "repo_analysis.md", "architecture.md", "kernels.md", "scan.json"};
+  report.files = {"quick_scan.md", "repo_analysis.md", "architecture.md", "kernels.md",
+                  "scan.json"};
   return Nothing{};
 }
 

@@ -51,11 +51,12 @@ std::string signature_of(const python::Function& function, bool method) {
 
 std::string signature_of(const python::PythonFile& file, const python::Class& type) {
   for (const python::Function& function : file.functions) {
-    if (function.name == "__init__" && function.scope == type.name) return signature_of(function, true);
+    if (function.name == "__init__" && function.scope == type.name)
+      return signature_of(function, true);
   }
-  const bool data = std::any_of(type.decorators.begin(), type.decorators.end(), [](const std::string& d) {
-    return d.find("dataclass") != std::string::npos;
-  });
+  const bool data =
+      std::any_of(type.decorators.begin(), type.decorators.end(),
+                  [](const std::string& d) { return d.find("dataclass") != std::string::npos; });
   if (!data) return "";
   std::string out = "(";
   for (const python::Field& field : type.fields) {
@@ -68,7 +69,8 @@ std::string signature_of(const python::PythonFile& file, const python::Class& ty
 
 class ApiLinker {
  public:
-  ApiLinker(const Readings& readings, const PythonNames& names) : readings_(readings), names_(names) {}
+  ApiLinker(const Readings& readings, const PythonNames& names)
+      : readings_(readings), names_(names) {}
 
   std::vector<ApiFacts> run(const std::vector<EntryPoint>& entry_points) {
     learn_module_names();
@@ -92,8 +94,9 @@ class ApiLinker {
 
  private:
   static size_t kind_rank(std::string_view kind) {
-    constexpr std::array<std::string_view, 7> kinds = {"console script", "http route", "command", "function",
-                                                       "class",          "binding",    "header function"};
+    constexpr std::array<std::string_view, 7> kinds = {"console script", "http route", "command",
+                                                       "function",       "class",      "binding",
+                                                       "header function"};
     return static_cast<size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
   }
   static size_t depth(const ApiFacts& fact) {
@@ -130,7 +133,8 @@ class ApiLinker {
     }
     if (!listed.empty()) return;
     for (const python::Import& import : python.imports) {
-      if (!import.name.empty() && import.name != "*") add_export(file, import.bound_to, import.line);
+      if (!import.name.empty() && import.name != "*")
+        add_export(file, import.bound_to, import.line);
     }
     for (const python::Function& function : python.functions) {
       if (function.scope.empty()) add_export(file, function.name, function.line_name);
@@ -165,7 +169,8 @@ class ApiLinker {
     }
     // One thing that several packages hand on is known by its shortest name.
     const auto [at, fresh] = exported_.try_emplace(fact.at, fact);
-    if (!fresh && std::tuple(depth(fact), fact.name.size()) < std::tuple(depth(at->second), at->second.name.size()))
+    if (!fresh && std::tuple(depth(fact), fact.name.size()) <
+                      std::tuple(depth(at->second), at->second.name.size()))
       at->second = fact;
   }
 
@@ -179,10 +184,12 @@ class ApiLinker {
         if (!found || found->file == file) continue;
         const python::PythonFile& home = readings_.readings[found->file].python;
         CodePlace at = {found->file, 0};
-        if (found->kind == PythonName::Kind::kFunction) at.line = home.functions[found->index].line_name;
+        if (found->kind == PythonName::Kind::kFunction)
+          at.line = home.functions[found->index].line_name;
         if (found->kind == PythonName::Kind::kClass) at.line = home.classes[found->index].line_name;
         const auto fact = exported_.find(at);
-        if (fact != exported_.end() && fact->second.exported_at.file != file && seen.insert(at).second)
+        if (fact != exported_.end() && fact->second.exported_at.file != file &&
+            seen.insert(at).second)
           ++fact->second.used_in;
       }
     }
@@ -201,16 +208,19 @@ class ApiLinker {
 
   void header(uint32_t file) {
     for (const cpp::Function& function : readings_.readings[file].cpp.functions) {
-      if (function.kind != cpp::FunctionKind::kHost || !function.defined || function.name.starts_with("operator") ||
-          !function.made_by.empty())
+      if (function.kind != cpp::FunctionKind::kHost || !function.defined ||
+          function.name.starts_with("operator") || !function.made_by.empty())
         continue;
       // Functions of classes and of details are not called by users.
-      if (function.scope.find("detail") != std::string::npos || is_class_scope(file, function.scope)) continue;
+      if (function.scope.find("detail") != std::string::npos ||
+          is_class_scope(file, function.scope))
+        continue;
       ApiFacts fact;
       fact.kind = "header function";
       fact.name = function.scope.empty() ? function.name : function.scope + "::" + function.name;
-      fact.signature = one_line((function.template_parameters.empty() ? "" : "template ") +
-                                function.return_type + " " + function.name + "(" + function.parameters + ")");
+      fact.signature =
+          one_line((function.template_parameters.empty() ? "" : "template ") +
+                   function.return_type + " " + function.name + "(" + function.parameters + ")");
       fact.at = fact.exported_at = {file, function.line_name};
       fact.certainty = Certainty::kLikely;
       out_.push_back(std::move(fact));
@@ -221,11 +231,13 @@ class ApiLinker {
     const size_t at = scope.rfind("::");
     const std::string_view last = at == std::string_view::npos ? scope : scope.substr(at + 2);
     const auto& classes = readings_.readings[file].cpp.classes;
-    return std::any_of(classes.begin(), classes.end(), [&](const cpp::Class& c) { return c.name == last; });
+    return std::any_of(classes.begin(), classes.end(),
+                       [&](const cpp::Class& c) { return c.name == last; });
   }
 
   void add_entry(const EntryPoint& entry) {
-    if (entry.kind != "http route" && entry.kind != "console script" && entry.kind != "command") return;
+    if (entry.kind != "http route" && entry.kind != "console script" && entry.kind != "command")
+      return;
     if (is_test_or_example(readings_.files[entry.at.file].path)) return;
     ApiFacts fact;
     fact.kind = entry.kind;

@@ -15,7 +15,8 @@ constexpr size_t kMaxByName = 3;
 
 std::string_view last_name(std::string_view callee) {
   size_t begin = callee.size();
-  while (begin > 0 && (std::isalnum(static_cast<unsigned char>(callee[begin - 1])) || callee[begin - 1] == '_'))
+  while (begin > 0 &&
+         (std::isalnum(static_cast<unsigned char>(callee[begin - 1])) || callee[begin - 1] == '_'))
     --begin;
   return callee.substr(begin);
 }
@@ -23,17 +24,18 @@ std::string_view last_name(std::string_view callee) {
 // Methods of lists, strings and tensors, whatever else is called so.
 bool is_common_name(std::string_view name) {
   constexpr std::array<std::string_view, 34> names = {
-      "append", "extend", "get",   "put",    "items", "keys",  "values", "update", "pop",
-      "add",    "join",   "split", "format", "close", "open",  "read",   "write",  "copy",
-      "clear",  "remove", "index", "count",  "sort",  "start", "stop",   "run",    "wait",
-      "set",    "view",   "to",    "encode", "decode", "size", "reshape"};
+      "append", "extend", "get",   "put",    "items",  "keys",  "values", "update", "pop",
+      "add",    "join",   "split", "format", "close",  "open",  "read",   "write",  "copy",
+      "clear",  "remove", "index", "count",  "sort",   "start", "stop",   "run",    "wait",
+      "set",    "view",   "to",    "encode", "decode", "size",  "reshape"};
   return name.starts_with("__") || std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // collective_rpc("execute_model"), run_method(worker, "x"): the method's name is a string.
 bool calls_by_string(std::string_view name) {
-  return name.find("rpc") != std::string_view::npos || name == "run_method" || name == "call_method" ||
-         name == "apply_method" || name == "call_utility" || name == "call_utility_async";
+  return name.find("rpc") != std::string_view::npos || name == "run_method" ||
+         name == "call_method" || name == "apply_method" || name == "call_utility" ||
+         name == "call_utility_async";
 }
 
 }  // namespace
@@ -100,23 +102,26 @@ void CallGraph::add_call(const python::Call& call, uint32_t file, uint32_t funct
   }
 }
 
-void CallGraph::add_target(const PythonValue& value, const python::Call& call, CallsOut& out) const {
+void CallGraph::add_target(const PythonValue& value, const python::Call& call,
+                           CallsOut& out) const {
   const uint32_t line = call.line_first;
   if (value.kind == Kind::kFunction) {
     std::string how = "calls it";
     if (!value.through.empty())
-      how = "calls " + value.through + "." + types_.function(value.ref).name + ", which this implements";
+      how = "calls " + value.through + "." + types_.function(value.ref).name +
+            ", which this implements";
     out.steps.push_back({value.ref, how, line, false, value.certainty});
   } else if (value.kind == Kind::kClass) {
     const auto init = types_.find_method(value.ref, "__init__");
     if (init)
-      out.steps.push_back({*init, "makes a " + types_.type(value.ref).name, line, true, value.certainty});
+      out.steps.push_back(
+          {*init, "makes a " + types_.type(value.ref).name, line, true, value.certainty});
   } else if (value.kind == Kind::kInstance) {
     for (const std::string_view method : {"__call__", "forward"}) {
       const auto found = types_.find_method(value.ref, method);
       if (!found) continue;
-      out.steps.push_back({*found, "calls the object", line, false,
-                           std::max(value.certainty, Certainty::kLikely)});
+      out.steps.push_back(
+          {*found, "calls the object", line, false, std::max(value.certainty, Certainty::kLikely)});
       break;
     }
   }
@@ -129,8 +134,9 @@ void CallGraph::add_by_name(const python::Call& call, CallsOut& out) const {
   if (found == methods_.end() || found->second.size() > kMaxByName) return;
   const bool only = found->second.size() == 1;
   for (const PythonRef& method : found->second) {
-    out.steps.push_back({method, only ? "calls it; no other method is called so" : "calls a method of this name",
-                         call.line_first, false, only ? Certainty::kLikely : Certainty::kUnsure});
+    out.steps.push_back(
+        {method, only ? "calls it; no other method is called so" : "calls a method of this name",
+         call.line_first, false, only ? Certainty::kLikely : Certainty::kUnsure});
   }
 }
 
@@ -145,12 +151,14 @@ void CallGraph::add_named_in_string(const python::Call& call, CallsOut& out) con
     std::vector<PythonRef> workers;
     for (const PythonRef& method : meant) {
       const std::string& scope = types_.function(method).scope;
-      if (scope.find("Worker") != std::string::npos && !types_.is_abstract(method)) workers.push_back(method);
+      if (scope.find("Worker") != std::string::npos && !types_.is_abstract(method))
+        workers.push_back(method);
     }
     if (!workers.empty()) meant = workers;
     if (meant.size() > 8) continue;
     for (const PythonRef& method : meant)
-      out.steps.push_back({method, "names it in a string", call.line_first, false, Certainty::kUnsure});
+      out.steps.push_back(
+          {method, "names it in a string", call.line_first, false, Certainty::kUnsure});
   }
 }
 

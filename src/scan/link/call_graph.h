@@ -13,7 +13,8 @@ struct CallStep {
   PythonRef to;
   std::string how;  // "calls it", "makes a Scheduler", "starts it with Process"
   uint32_t line = 0;
-  bool constructs = false;  // it makes an object, which the program mostly does before requests come
+  bool constructs =
+      false;  // it makes an object, which the program mostly does before requests come
   Certainty certainty = Certainty::kCertain;
 };
 

@@ -9,11 +9,13 @@ namespace fathom {
 // Whether a file is for trying or measuring the program and not part of it: by its folders' names.
 inline bool is_test_or_example(std::string_view path) {
   constexpr std::array<std::string_view, 16> folders = {
-      "test",     "tests", "testing", "bench", "benchmark", "benchmarks", "example", "examples",
-      "demo",     "demos", "doc",     "docs",  "ci",        "scripts",    "tools",   "samples"};
-  for (size_t slash; (slash = path.find('/')) != std::string_view::npos; path.remove_prefix(slash + 1)) {
+      "test", "tests", "testing", "bench", "benchmark", "benchmarks", "example", "examples",
+      "demo", "demos", "doc",     "docs",  "ci",        "scripts",    "tools",   "samples"};
+  for (size_t slash; (slash = path.find('/')) != std::string_view::npos;
+       path.remove_prefix(slash + 1)) {
     const std::string_view folder = path.substr(0, slash);
-    if (folder.starts_with('.') || std::find(folders.begin(), folders.end(), folder) != folders.end())
+    if (folder.starts_with('.') ||
+        std::find(folders.begin(), folders.end(), folder) != folders.end())
       return true;
   }
   return path.starts_with("test_") || path.starts_with("bench_") || path.ends_with("_test.py") ||

@@ -78,7 +78,8 @@ std::vector<CppStep> CppCalls::calls_of(const CppRef& from) const {
         out.push_back({meant[i], call.line, certainty});
     } else if (others.size() == 1 && found->second.size() == 1) {
       out.push_back({others[0], call.line, Certainty::kLikely});
-    } else if (!others.empty() && !call.member && all_called(others, qualified_name(function(others[0])))) {
+    } else if (!others.empty() && !call.member &&
+               all_called(others, qualified_name(function(others[0])))) {
       // Specialisations of one template, each in a file of its own: the first stands for them.
       out.push_back({others[0], call.line, Certainty::kUnsure});
     }

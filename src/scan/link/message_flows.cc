@@ -22,18 +22,19 @@ std::string_view object_name(std::string_view callee) {
 }
 
 bool is_queue_name(std::string_view name) {
-  constexpr std::array<std::string_view, 7> words = {"queue", "recv", "listener", "sock",
+  constexpr std::array<std::string_view, 7> words = {"queue", "recv",    "listener", "sock",
                                                      "inbox", "mailbox", "channel"};
   std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return std::any_of(words.begin(), words.end(),
                      [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
 bool is_send(std::string_view callee) {
   constexpr std::array<std::string_view, 10> names = {
-      "put", "put_nowait", "put_async", "send", "send_pyobj", "send_multipart", "send_json", "send_string",
-      "send_bytes", "enqueue"};
+      "put",       "put_nowait",  "put_async",  "send",   "send_pyobj", "send_multipart",
+      "send_json", "send_string", "send_bytes", "enqueue"};
   const std::string_view name = last_name(callee);
   return name.size() < callee.size() && std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -75,7 +76,8 @@ std::vector<PythonRef> MessageFlows::made_in(const PythonRef& function) const {
   std::vector<PythonRef> out;
   for (const python::Call& call : types_.function(function).calls) {
     for (const PythonValue& value : types_.evaluate(call.callee, function.file, function.index)) {
-      if (value.kind == PythonValue::Kind::kClass && checks_.contains(value.ref)) out.push_back(value.ref);
+      if (value.kind == PythonValue::Kind::kClass && checks_.contains(value.ref))
+        out.push_back(value.ref);
     }
   }
   return out;
@@ -99,13 +101,14 @@ std::vector<PythonRef> MessageFlows::sendable(const PythonRef& sender,
   if (parameters.size() <= (has_self ? 1u : 0u)) return out;
   std::vector<PythonRef> accepted;
   for (const std::string& annotation : types_.function(sender).annotations) {
-    for (const PythonRef& type : types_.classes_in(annotation, sender.file)) accepted.push_back(type);
+    for (const PythonRef& type : types_.classes_in(annotation, sender.file))
+      accepted.push_back(type);
   }
   for (size_t i = 0; i < std::min(before.size(), kFunctionsBefore); ++i) {
     for (const PythonRef& made : made_in(before[i])) {
-      const bool fits = accepted.empty() || std::any_of(accepted.begin(), accepted.end(), [&](const PythonRef& a) {
-                          return types_.inherits(made, a);
-                        });
+      const bool fits = accepted.empty() ||
+                        std::any_of(accepted.begin(), accepted.end(),
+                                    [&](const PythonRef& a) { return types_.inherits(made, a); });
       if (fits && std::find(out.begin(), out.end(), made) == out.end()) out.push_back(made);
     }
     for (const std::string& annotation : types_.function(before[i]).annotations) {
@@ -119,7 +122,18 @@ std::vector<PythonRef> MessageFlows::sendable(const PythonRef& sender,
   return out;
 }
 
-void MessageFlows::add_takers(const PythonRef& message, const PythonRef& sender, Takers& out) const {
+bool MessageFlows::is_made(std::string_view message, const PythonRef& sender,
+                           const std::vector<PythonRef>& before) const {
+  const auto makes = [&](const PythonRef& function) {
+    const std::vector<PythonRef> made = made_in(function);
+    return std::any_of(made.begin(), made.end(),
+                       [&](const PythonRef& of) { return types_.type(of).name == message; });
+  };
+  return makes(sender) || std::any_of(before.begin(), before.end(), makes);
+}
+
+void MessageFlows::add_takers(const PythonRef& message, const PythonRef& sender,
+                              Takers& out) const {
   const std::string& name = types_.type(message).name;
   for (const Check& check : checks_.find(message)->second) {
     if (check.function == sender) continue;
@@ -132,8 +146,9 @@ void MessageFlows::add_takers(const PythonRef& message, const PythonRef& sender,
     for (const PythonRef& caller : graph_.callers_by_name(handler)) {
       if (caller == check.function || caller == sender || !receives(caller)) continue;
       const auto& steps = graph_.calls_of(caller).steps;
-      const bool calls = std::any_of(steps.begin(), steps.end(),
-                                     [&](const CallStep& step) { return step.to == check.function; });
+      const bool calls = std::any_of(steps.begin(), steps.end(), [&](const CallStep& step) {
+        return step.to == check.function;
+      });
       if (calls) out[{caller, handler}].push_back(name);
     }
   }
@@ -148,7 +163,8 @@ uint32_t MessageFlows::send_line(const PythonRef& sender, std::string_view messa
   for (const python::Call& call : types_.function(sender).calls) {
     if (!is_send(call.callee)) continue;
     if (first == 0) first = call.line_first;
-    if (made != 0 && call.line_first >= made && (after == 0 || call.line_first < after)) after = call.line_first;
+    if (made != 0 && call.line_first >= made && (after == 0 || call.line_first < after))
+      after = call.line_first;
   }
   return after != 0 ? after : first;
 }
@@ -156,13 +172,13 @@ uint32_t MessageFlows::send_line(const PythonRef& sender, std::string_view messa
 // self.requests.put(x) here, self.requests.get() in another function of the file.
 void MessageFlows::add_same_queue(const PythonRef& sender, std::vector<CallStep>& out) const {
   for (const python::Call& call : types_.function(sender).calls) {
-    if (!is_send(call.callee)) continue;
+    if (!is_send(call.callee) || call.callee.find("abort") != std::string::npos) continue;
     const auto found = takers_.find({sender.file, std::string(object_name(call.callee))});
     if (found == takers_.end()) continue;
     for (const PythonRef& taker : found->second) {
       if (taker == sender) continue;
-      out.push_back({taker, "puts into " + found->first.second + ", which this takes from", call.line_first,
-                     false, Certainty::kLikely});
+      out.push_back({taker, "puts into " + found->first.second + ", which this takes from",
+                     call.line_first, false, Certainty::kLikely});
     }
   }
 }
@@ -172,7 +188,8 @@ std::vector<CallStep> MessageFlows::receivers_of(const PythonRef& sender,
   std::vector<CallStep> out;
   if (send_line(sender, "") == 0) return out;
   Takers takers;
-  for (const PythonRef& message : sendable(sender, before)) add_takers(message, sender, takers);
+  const std::vector<PythonRef> messages_sent = sendable(sender, before);
+  for (const PythonRef& message : messages_sent) add_takers(message, sender, takers);
   for (auto& [taker, messages] : takers) {
     std::sort(messages.begin(), messages.end());
     messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
@@ -181,7 +198,12 @@ std::vector<CallStep> MessageFlows::receivers_of(const PythonRef& sender,
       how += (i == 0 ? "" : i + 1 == messages.size() ? " or " : ", ") + messages[i];
     how += ", which this takes from a queue";
     if (!taker.second.empty()) how += " and gives to " + taker.second;
-    out.push_back({taker.first, how, send_line(sender, messages.back()), false, Certainty::kLikely});
+    // What is only handed through may be something else by the time that it is sent.
+    const bool made = std::any_of(messages.begin(), messages.end(), [&](const std::string& name) {
+      return is_made(name, sender, before);
+    });
+    out.push_back({taker.first, how, send_line(sender, messages.back()), false,
+                   made ? Certainty::kLikely : Certainty::kUnsure});
   }
   add_same_queue(sender, out);
   add_loops(out);
@@ -199,15 +221,19 @@ void MessageFlows::add_loops(std::vector<CallStep>& out) const {
     for (const PythonRef& caller : callers) {
       if (caller == taken.to || types_.function(caller).name == "__init__") continue;
       const auto& steps = graph_.calls_of(caller).steps;
-      if (std::none_of(steps.begin(), steps.end(), [&](const CallStep& s) { return s.to == taken.to; })) continue;
-      out.push_back({caller, taken.how + "; this calls " + name, taken.line, true, Certainty::kLikely});
+      if (std::none_of(steps.begin(), steps.end(),
+                       [&](const CallStep& s) { return s.to == taken.to; }))
+        continue;
+      out.push_back(
+          {caller, taken.how + "; this calls " + name, taken.line, true, Certainty::kLikely});
     }
   }
 }
 
 uint32_t MessageFlows::lost_at(const PythonRef& sender) const {
   for (const python::Call& call : types_.function(sender).calls) {
-    if (is_send(call.callee) && (is_queue_name(object_name(call.callee)) || last_name(call.callee) != "send"))
+    if (is_send(call.callee) &&
+        (is_queue_name(object_name(call.callee)) || last_name(call.callee) != "send"))
       return call.line_first;
   }
   return 0;

@@ -16,7 +16,8 @@ class MessageFlows {
 
   // The functions that take what `sender` sends. `before` are the functions on the way to it, the
   // nearest first: what it is given to send is made there.
-  std::vector<CallStep> receivers_of(const PythonRef& sender, const std::vector<PythonRef>& before) const;
+  std::vector<CallStep> receivers_of(const PythonRef& sender,
+                                     const std::vector<PythonRef>& before) const;
 
   // The line that sends something; 0: it sends nothing.
   uint32_t lost_at(const PythonRef& sender) const;
@@ -27,8 +28,11 @@ class MessageFlows {
     uint32_t line;
   };
 
-  std::vector<PythonRef> sendable(const PythonRef& sender, const std::vector<PythonRef>& before) const;
+  std::vector<PythonRef> sendable(const PythonRef& sender,
+                                  const std::vector<PythonRef>& before) const;
   std::vector<PythonRef> made_in(const PythonRef& function) const;
+  bool is_made(std::string_view message, const PythonRef& sender,
+               const std::vector<PythonRef>& before) const;
   bool receives(const PythonRef& function) const;
   // Who takes messages and the handler it gives them to → the messages.
   using Takers = std::map<std::pair<PythonRef, std::string>, std::vector<std::string>>;

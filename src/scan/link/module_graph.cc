@@ -12,7 +12,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMaxParts = 18;
-constexpr size_t kMaxSplit = 9;  // parts that one is replaced by, where there are others
+constexpr size_t kMaxSplit = 9;      // parts that one is replaced by, where there are others
 constexpr size_t kMaxModules = 200;  // more are not ranked apart
 constexpr int kRounds = 30;
 constexpr double kFollowed = 0.85;  // of a rank is handed on along imports; PageRank's usual value
@@ -42,8 +42,8 @@ class ModuleLinker {
     is_module_.resize(count);
     for (size_t file = 0; file < count; ++file) {
       const SourceFile& source = readings.files[file];
-      is_module_[file] = source.origin == Origin::kOwn && is_code(source.language) && source.skipped.empty() &&
-                         !is_test_or_example(source.path);
+      is_module_[file] = source.origin == Origin::kOwn && is_code(source.language) &&
+                         source.skipped.empty() && !is_test_or_example(source.path);
     }
   }
 
@@ -65,9 +65,11 @@ class ModuleLinker {
       edges_[file].push_back({to, line});
       ++out_.edges;
     };
-    for (const IncludeGraph::Include& include : includes_.includes_of(file)) add(include.file, include.line);
+    for (const IncludeGraph::Include& include : includes_.includes_of(file))
+      add(include.file, include.line);
     const python::PythonFile& python = readings_.readings[file].python;
-    std::unordered_map<std::string_view, uint32_t> bound;  // an imported name → the file that defines it
+    std::unordered_map<std::string_view, uint32_t>
+        bound;  // an imported name → the file that defines it
     for (const python::Import& import : python.imports) {
       const auto home = home_of(import, file);
       if (!home) continue;
@@ -91,11 +93,13 @@ class ModuleLinker {
     const auto module = names_.find_module(import.module, file);
     if (module) {
       if (const auto found = names_.resolve(import.name, *module)) return found->file;
-      const auto inner = names_.find_module(import.module + (import.module.ends_with('.') ? "" : ".") + import.name, file);
+      const auto inner = names_.find_module(
+          import.module + (import.module.ends_with('.') ? "" : ".") + import.name, file);
       return inner ? inner : module;
     }
     if (!import.module.starts_with('.')) return std::nullopt;
-    return names_.find_module(import.module + (import.module.ends_with('.') ? "" : ".") + import.name, file);
+    return names_.find_module(
+        import.module + (import.module.ends_with('.') ? "" : ".") + import.name, file);
   }
 
   std::vector<double> page_rank() const {
@@ -110,7 +114,8 @@ class ModuleLinker {
       for (size_t i = 0; i < rank.size(); ++i) {
         if (!is_module_[i]) continue;
         if (edges_[i].empty()) loose += rank[i];
-        for (const FileEdge& edge : edges_[i]) next[edge.to] += kFollowed * rank[i] / static_cast<double>(edges_[i].size());
+        for (const FileEdge& edge : edges_[i])
+          next[edge.to] += kFollowed * rank[i] / static_cast<double>(edges_[i].size());
       }
       for (size_t i = 0; i < rank.size(); ++i) {
         if (is_module_[i]) next[i] += start * (1 - kFollowed + kFollowed * loose);
@@ -132,7 +137,8 @@ class ModuleLinker {
         folders[edge.to].insert(folder_of_path(readings_.files[file].path));
       }
     }
-    for (uint32_t i = 0; i < all.size(); ++i) all[i].imported_by_folders = static_cast<uint32_t>(folders[i].size());
+    for (uint32_t i = 0; i < all.size(); ++i)
+      all[i].imported_by_folders = static_cast<uint32_t>(folders[i].size());
     for (const KernelFacts& kernel : kernels_) {
       std::set<uint32_t> on_path;
       for (const PathHop& hop : kernel.path) {
@@ -145,7 +151,8 @@ class ModuleLinker {
       ++all[kernel.at.file].kernels;
     }
     score(all);
-    std::erase_if(all, [this](const ModuleFacts& m) { return !is_module_[m.file] || m.score == 0; });
+    std::erase_if(all,
+                  [this](const ModuleFacts& m) { return !is_module_[m.file] || m.score == 0; });
     std::stable_sort(all.begin(), all.end(),
                      [](const ModuleFacts& a, const ModuleFacts& b) { return a.score > b.score; });
     if (all.size() > kMaxModules) all.resize(kMaxModules);
@@ -157,7 +164,9 @@ class ModuleLinker {
   void score(std::vector<ModuleFacts>& all) const {
     const std::vector<double> rank = page_rank();
     double most_rank = 0, most_calls = 0, most_kernels = 0, best = 0;
-    const auto kernels = [](const ModuleFacts& m) { return static_cast<double>(m.kernels + m.kernels_on_path); };
+    const auto kernels = [](const ModuleFacts& m) {
+      return static_cast<double>(m.kernels + m.kernels_on_path);
+    };
     for (const ModuleFacts& m : all) {
       if (!is_module_[m.file]) continue;
       most_rank = std::max(most_rank, rank[m.file]);
@@ -168,7 +177,8 @@ class ModuleLinker {
     for (ModuleFacts& m : all) {
       if (!is_module_[m.file] || (m.imported_by == 0 && kernels(m) == 0)) continue;
       // To a thousandth, so that the order does not hang on the last bit.
-      const double sum = 0.5 * share(rank[m.file], most_rank) + 0.25 * share(m.calls_into, most_calls) +
+      const double sum = 0.5 * share(rank[m.file], most_rank) +
+                         0.25 * share(m.calls_into, most_calls) +
                          0.25 * share(kernels(m), most_kernels);
       m.score = std::round(sum * 1000) / 1000;
       best = std::max(best, m.score);
@@ -197,13 +207,16 @@ class ModuleLinker {
       ++folder.files;
       folder.lines += readings_.files[file].lines;
       const FileReading& reading = readings_.readings[file];
-      folder.functions += static_cast<uint32_t>(reading.python.functions.size() + reading.cpp.functions.size());
-      folder.classes += static_cast<uint32_t>(reading.python.classes.size() + reading.cpp.classes.size());
+      folder.functions +=
+          static_cast<uint32_t>(reading.python.functions.size() + reading.cpp.functions.size());
+      folder.classes +=
+          static_cast<uint32_t>(reading.python.classes.size() + reading.cpp.classes.size());
     }
     for (const KernelFacts& kernel : kernels_) {
       if (is_module_[kernel.at.file]) ++out[of_file[kernel.at.file]].kernels;
     }
-    for (uint32_t i = 0; i < out_.modules.size(); ++i) out[of_file[out_.modules[i].file]].modules.push_back(i);
+    for (uint32_t i = 0; i < out_.modules.size(); ++i)
+      out[of_file[out_.modules[i].file]].modules.push_back(i);
     add_edges(of_file, out);
     return out;
   }
@@ -225,7 +238,8 @@ class ModuleLinker {
   }
 
   void add_folders() {
-    out_.folders = group([this](uint32_t file) { return std::string(folder_of_path(readings_.files[file].path)); });
+    out_.folders = group(
+        [this](uint32_t file) { return std::string(folder_of_path(readings_.files[file].path)); });
   }
 
   // The folders right below one with all that they hold, in lines; under its own name what lies in
@@ -235,7 +249,8 @@ class ModuleLinker {
     for (const FolderFacts& f : out_.folders) {
       std::string_view rest = f.path;
       if (!folder.empty()) {
-        if (!rest.starts_with(folder) || (rest.size() > folder.size() && rest[folder.size()] != '/'))
+        if (!rest.starts_with(folder) ||
+            (rest.size() > folder.size() && rest[folder.size()] != '/'))
           continue;
         rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
       }
@@ -255,7 +270,8 @@ class ModuleLinker {
       const std::string* largest = nullptr;
       uint64_t lines = 0;
       for (const auto& [path, size] : open) {
-        if (!whole.contains(path) && size > lines) std::tie(largest, lines) = std::tuple(&path, size);
+        if (!whole.contains(path) && size > lines)
+          std::tie(largest, lines) = std::tuple(&path, size);
       }
       if (largest == nullptr) break;
       const std::string path = *largest;
@@ -277,7 +293,8 @@ class ModuleLinker {
     }
     out_.parts = group([&](uint32_t file) {
       std::string_view folder = folder_of_path(readings_.files[file].path);
-      while (!open.contains(std::string(folder)) && !folder.empty()) folder = folder_of_path(folder);
+      while (!open.contains(std::string(folder)) && !folder.empty())
+        folder = folder_of_path(folder);
       return std::string(folder);
     });
   }

@@ -6,7 +6,8 @@
 namespace fathom {
 
 // Which of the repository's own files, folders and parts import which, and which files matter most:
-// by what the imports, the calls and the kernels' paths say, not by size. `kernels` have their paths.
+// by what the imports, the calls and the kernels' paths say, not by size. `kernels` have their
+// paths.
 ModuleGraph link_modules(const Readings& readings, const PythonNames& names,
                          const IncludeGraph& includes, const std::vector<KernelFacts>& kernels);
 

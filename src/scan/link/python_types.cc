@@ -60,8 +60,9 @@ bool has_instance(const PythonTypes::Values& values) {
 }
 
 bool has_decorator(const python::Function& function, std::string_view name) {
-  return std::any_of(function.decorators.begin(), function.decorators.end(),
-                     [&](const std::string& d) { return last_part(d.substr(0, d.find('('))) == name; });
+  return std::any_of(
+      function.decorators.begin(), function.decorators.end(),
+      [&](const std::string& d) { return last_part(d.substr(0, d.find('('))) == name; });
 }
 
 bool is_property(const python::Function& function) {
@@ -75,7 +76,10 @@ std::string qualified_name(const python::Function& function) {
 }
 
 PythonTypes::PythonTypes(const Readings& readings, const PythonNames& names)
-    : readings_(readings), names_(names), files_(readings.files.size()), resolved_(readings.files.size()) {
+    : readings_(readings),
+      names_(names),
+      files_(readings.files.size()),
+      resolved_(readings.files.size()) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) index_file(file);
   index_bases();
   index_tables();
@@ -136,7 +140,8 @@ void PythonTypes::index_tables() {
     for (const std::string& decorator : decorators) {
       const std::string_view callee = std::string_view(decorator).substr(0, decorator.find('('));
       const size_t dot = callee.find('.');
-      if (dot == std::string_view::npos || callee.find("register") == std::string_view::npos) continue;
+      if (dot == std::string_view::npos || callee.find("register") == std::string_view::npos)
+        continue;
       const std::string name(callee.substr(0, dot));
       add(table(home_of(name, file), name), value);
     }
@@ -144,9 +149,11 @@ void PythonTypes::index_tables() {
   for (uint32_t file = 0; file < files_.size(); ++file) {
     const python::PythonFile& python = readings_.readings[file].python;
     for (uint32_t i = 0; i < python.functions.size(); ++i)
-      decorated(file, python.functions[i].decorators, {Kind::kFunction, {file, i}, false, {}, false, "", ""});
+      decorated(file, python.functions[i].decorators,
+                {Kind::kFunction, {file, i}, false, {}, false, "", ""});
     for (uint32_t i = 0; i < python.classes.size(); ++i)
-      decorated(file, python.classes[i].decorators, {Kind::kClass, {file, i}, false, {}, false, "", ""});
+      decorated(file, python.classes[i].decorators,
+                {Kind::kClass, {file, i}, false, {}, false, "", ""});
     for (const python::ValueFlow& flow : python.flows) {
       if (flow.kind != python::FlowKind::kEntry || flow.function != kModuleLevel) continue;
       const auto found = resolve(flow.value, file);
@@ -179,8 +186,9 @@ std::optional<PythonRef> PythonTypes::class_of(const PythonRef& ref) const {
 std::vector<python::ValueFlow> PythonTypes::flows_in(const PythonRef& ref) const {
   const python::Function& f = function(ref);
   const auto& flows = readings_.readings[ref.file].python.flows;
-  auto at = std::lower_bound(flows.begin(), flows.end(), f.line_first,
-                             [](const python::ValueFlow& flow, uint32_t line) { return flow.line < line; });
+  auto at = std::lower_bound(
+      flows.begin(), flows.end(), f.line_first,
+      [](const python::ValueFlow& flow, uint32_t line) { return flow.line < line; });
   std::vector<python::ValueFlow> out;
   for (; at != flows.end() && at->line <= f.line_last; ++at) {
     if (at->function == ref.index) out.push_back(*at);
@@ -240,7 +248,8 @@ bool PythonTypes::is_abstract(const PythonRef& ref) const {
   const python::Function& f = function(ref);
   if (has_decorator(f, "abstractmethod")) return true;
   if (!f.calls.empty()) return f.calls.size() == 1 && f.calls[0].callee == "NotImplementedError";
-  // `raise NotImplementedError`, `...` and `pass` call nothing and take a line, besides a docstring.
+  // `raise NotImplementedError`, `...` and `pass` call nothing and take a line, besides a
+  // docstring.
   const uint32_t lines = f.line_last - f.line_name;
   return !f.scope.empty() && lines <= 3 + f.parameters.size() && flows_in(ref).empty();
 }
@@ -266,11 +275,19 @@ std::vector<PythonRef> PythonTypes::classes_in(std::string_view annotation, uint
 // The objects of the classes that it names; what others' modules name is foreign.
 PythonTypes::Values PythonTypes::annotated(std::string_view annotation, uint32_t file) const {
   Values out;
-  for (const PythonRef& of : classes_in(annotation, file))
-    add(out, {Kind::kInstance, of, false, Certainty::kCertain, false, "", ""});
+  // type[Executor]: the class or one that inherits, which is why it is not certain.
+  const bool is_type = annotation.find("type[") != std::string_view::npos ||
+                       annotation.find("Type[") != std::string_view::npos;
+  for (const PythonRef& of : classes_in(annotation, file)) {
+    if (is_type)
+      add(out, {Kind::kClass, of, false, Certainty::kLikely, false, "", ""});
+    else
+      add(out, {Kind::kInstance, of, false, Certainty::kCertain, false, "", ""});
+  }
   if (!out.empty()) return out;
   for (const python::Import& import : readings_.readings[file].python.imports) {
-    const size_t at = import.bound_to.empty() ? std::string::npos : annotation.find(import.bound_to);
+    const size_t at =
+        import.bound_to.empty() ? std::string::npos : annotation.find(import.bound_to);
     if (at == std::string::npos || (at > 0 && is_word(annotation[at - 1]))) continue;
     const size_t end = at + import.bound_to.size();
     if (end < annotation.size() && is_word(annotation[end])) continue;
@@ -314,8 +331,10 @@ PythonTypes::Values PythonTypes::evaluate_uncached(std::string_view expression, 
         add_all(next, called(value, depth + 1));
       } else if (step == "[]") {
         // A list of objects counts as its objects.
-        if (value.kind == Kind::kTable) add_all(next, registered(value));
-        else add(next, value);
+        if (value.kind == Kind::kTable)
+          add_all(next, registered(value));
+        else
+          add(next, value);
       } else {
         add_all(next, attribute(value, step, depth + 1));
       }
@@ -377,8 +396,8 @@ PythonTypes::Values PythonTypes::local(std::string_view name, uint32_t file, uin
 }
 
 // What a loop over an attribute of a container runs over: the container's elements.
-PythonTypes::Values PythonTypes::elements(std::string_view expression, uint32_t file, uint32_t function,
-                                          int depth) const {
+PythonTypes::Values PythonTypes::elements(std::string_view expression, uint32_t file,
+                                          uint32_t function, int depth) const {
   const size_t dot = expression.rfind('.');
   if (dot == std::string_view::npos) return {};
   Values values = evaluate(expression.substr(0, dot), file, function, depth);
@@ -386,7 +405,8 @@ PythonTypes::Values PythonTypes::elements(std::string_view expression, uint32_t 
   return values;
 }
 
-PythonTypes::Values PythonTypes::module_name(std::string_view name, uint32_t file, int depth) const {
+PythonTypes::Values PythonTypes::module_name(std::string_view name, uint32_t file,
+                                             int depth) const {
   if (const auto found = resolve(name, file)) {
     const PythonRef ref = {found->file, static_cast<uint32_t>(found->index)};
     switch (found->kind) {
@@ -400,7 +420,8 @@ PythonTypes::Values PythonTypes::module_name(std::string_view name, uint32_t fil
         break;
     }
   }
-  if (const auto table = table_ids_.find(std::pair(file, std::string(name))); table != table_ids_.end())
+  if (const auto table = table_ids_.find(std::pair(file, std::string(name)));
+      table != table_ids_.end())
     return {{Kind::kTable, {file, table->second}, false, Certainty::kCertain, false, "", ""}};
   Values out;
   if (const auto flows = files_[file].flows.find(name); flows != files_[file].flows.end()) {
@@ -440,7 +461,8 @@ PythonTypes::Values PythonTypes::attribute(const PythonValue& of, std::string_vi
       const auto& functions = files_[of.ref.file].functions;
       const auto inner = functions.find(qualified_name(function(of.ref)) + "." + std::string(name));
       if (inner == functions.end()) return {};
-      return {{Kind::kFunction, {of.ref.file, inner->second}, true, Certainty::kLikely, false, "", ""}};
+      return {
+          {Kind::kFunction, {of.ref.file, inner->second}, true, Certainty::kLikely, false, "", ""}};
     }
     case Kind::kFunction:
       return {};
@@ -462,8 +484,8 @@ PythonTypes::Values PythonTypes::instance_attribute(const PythonValue& of, std::
     // Whoever is not known to be of just this class may be of one that inherits.
     if (abstract || (!of.exact && of.kind == Kind::kInstance)) {
       for (const PythonRef& other : overriding(of.ref, name)) {
-        add(out, {Kind::kFunction, other, true, abstract ? Certainty::kLikely : Certainty::kUnsure, false, "",
-                  type(of.ref).name});
+        add(out, {Kind::kFunction, other, true, abstract ? Certainty::kLikely : Certainty::kUnsure,
+                  false, "", type(of.ref).name});
       }
     }
     if (out.empty()) add(out, bound);
@@ -512,7 +534,8 @@ PythonTypes::Values PythonTypes::assigned_attribute(const PythonRef& of, std::st
     }
   }
   if (!out.empty()) return out;
-  for (const PythonRef& base : bases_of(of)) add_all(out, assigned_attribute(base, name, depth + 1));
+  for (const PythonRef& base : bases_of(of))
+    add_all(out, assigned_attribute(base, name, depth + 1));
   return out;
 }
 
@@ -529,7 +552,8 @@ PythonTypes::Values PythonTypes::called(const PythonValue& of, int depth) const 
   if (depth > kMaxDepth) return {};
   switch (of.kind) {
     case Kind::kClass:
-      return {{Kind::kInstance, of.ref, true, of.certainty, false, "", of.through}};
+      return {{Kind::kInstance, of.ref, of.certainty == Certainty::kCertain, of.certainty, false,
+               "", of.through}};
     case Kind::kFunction: {
       Values out = returned(of.ref, depth);
       if (!has_instance(out)) add(out, {Kind::kScope, of.ref, false, of.certainty, false, "", ""});

@@ -25,16 +25,16 @@ struct PythonValue {
     kInstance,  // an object of it, or of one that inherits from it; a list of them too
     kModule,    // file
     kTable,     // a name of module level that things are registered with: index is in tables
-    kScope,     // what a function made that returns no known object: it may hold its inner functions
-    kForeign    // something of a module that the repository does not hold
+    kScope,   // what a function made that returns no known object: it may hold its inner functions
+    kForeign  // something of a module that the repository does not hold
   };
   Kind kind;
   PythonRef ref;
-  bool exact = false;           // kInstance: made by the class's own constructor
+  bool exact = false;  // kInstance: made by the class's own constructor
   Certainty certainty = Certainty::kCertain;
-  bool element = false;         // kInstance: it lies in the list that was asked for
-  std::string module;           // kForeign
-  std::string through;          // the registry or base class that stands between; may be empty
+  bool element = false;  // kInstance: it lies in the list that was asked for
+  std::string module;    // kForeign
+  std::string through;   // the registry or base class that stands between; may be empty
 };
 
 // Says what names, attributes and calls mean in the function that they stand in: by imports,
@@ -85,7 +85,8 @@ class PythonTypes {
   void index_bases();
   void index_tables();
   Values evaluate(std::string_view expression, uint32_t file, uint32_t function, int depth) const;
-  Values evaluate_uncached(std::string_view expression, uint32_t file, uint32_t function, int depth) const;
+  Values evaluate_uncached(std::string_view expression, uint32_t file, uint32_t function,
+                           int depth) const;
   Values head(std::string_view name, uint32_t file, uint32_t function, int depth) const;
   Values local(std::string_view name, uint32_t file, uint32_t function, int depth) const;
   Values elements(std::string_view expression, uint32_t file, uint32_t function, int depth) const;

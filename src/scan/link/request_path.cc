@@ -20,8 +20,8 @@ namespace {
 
 constexpr size_t kMaxFunctions = 4000;
 constexpr size_t kMaxCandidates = 120;  // entry points that are followed
-constexpr size_t kMaxEntries = 4;      // that are shown
-constexpr size_t kMaxPaths = 24;       // of each
+constexpr size_t kMaxEntries = 4;       // that are shown
+constexpr size_t kMaxPaths = 24;        // of each
 
 // A node is a function of one of the two languages; a Python module that is run has kModuleLevel.
 struct Node {
@@ -41,11 +41,12 @@ struct Arrival {
 
 // Work that is not done for a request: before the first one, after the last, or to measure.
 bool is_side_road(std::string_view name) {
-  constexpr std::array<std::string_view, 15> words = {
-      "dummy", "abort",  "warmup",  "warm_up",  "profile", "shutdown", "destroy",   "cleanup",
-      "close", "teardown", "benchmark", "_test", "debug",    "load_weight", "validate"};
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+  constexpr std::array<std::string_view, 16> words = {
+      "dummy",   "abort", "error",    "warmup",    "warm_up", "profile", "shutdown",    "destroy",
+      "cleanup", "close", "teardown", "benchmark", "_test",   "debug",   "load_weight", "validate"};
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return name.find(word) != std::string_view::npos;
+  });
 }
 
 // A sure step before an unsure one, and work before construction.
@@ -57,11 +58,16 @@ int cost_of(Certainty certainty, bool constructs) {
 struct Entry {
   std::string kind, name;
   Node start;
-  int rank = 0;         // the kind's; the smaller comes first
+  int rank = 0;          // the kind's; the smaller comes first
   uint32_t used_in = 0;  // of a function of the API
 };
 
 constexpr int kFunctionRank = 2;
+
+// The routes that people use an engine through.
+bool generates(const Entry& entry) {
+  return entry.name.ends_with("/completions") || entry.name.ends_with("/generate");
+}
 
 struct Search {
   std::map<Node, Arrival> arrivals;
@@ -95,31 +101,34 @@ class RequestPathFinder {
     for (const Entry& entry : entries) found.emplace_back(entry, search(entry.start));
     // Of each kind those that reach most; functions keep the order of the API, the most used first.
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-      if (a.first.rank != b.first.rank || a.first.rank == kFunctionRank) return a.first.rank < b.first.rank;
-      return std::tuple(b.second.kernels.size(), b.second.order.size()) <
-             std::tuple(a.second.kernels.size(), a.second.order.size());
+      if (a.first.rank != b.first.rank || a.first.rank == kFunctionRank)
+        return a.first.rank < b.first.rank;
+      return std::tuple(generates(b.first), b.second.kernels.size(), b.second.order.size()) <
+             std::tuple(generates(a.first), a.second.kernels.size(), a.second.order.size());
     });
     return chosen(found);
   }
 
  private:
-  // Two of each kind that reach kernels. Functions stand for a library: they are shown where no
-  // program does, and other programs where no function does. A server that reaches none is shown
-  // with where it stopped.
+  // Two of each kind that reach kernels. Functions stand for a library: they are shown where there
+  // is no server, engine or C++ program, and other programs where no function reaches a kernel. A
+  // server that reaches none is shown with where it stopped.
   std::vector<RequestPath> chosen(const std::vector<std::pair<Entry, Search>>& found) {
     std::vector<RequestPath> out;
     std::set<Node> starts;
     std::map<int, size_t> of_rank;
     for (const auto& [entry, search] : found) {
-      if (starts.size() == kMaxEntries || of_rank[entry.rank] == 2 || search.kernels.empty()) continue;
-      if (entry.rank == kFunctionRank && !starts.empty() && of_rank[kFunctionRank] == 0) continue;
+      if (starts.size() == kMaxEntries || of_rank[entry.rank] == 2 || search.kernels.empty())
+        continue;
+      if (entry.rank == kFunctionRank && found[0].first.rank < kFunctionRank) continue;
       if (entry.rank == kFunctionRank && !works_on_kernel(search)) continue;
       if (entry.rank > kFunctionRank && of_rank[kFunctionRank] > 0) continue;
       if (!starts.insert(entry.start).second) continue;
       ++of_rank[entry.rank];
       add_paths(entry, search, out);
     }
-    if (!found.empty() && of_rank[found[0].first.rank] == 0 && (found[0].first.rank == 0 || out.empty()))
+    if (!found.empty() && of_rank[found[0].first.rank] == 0 &&
+        (found[0].first.rank == 0 || out.empty()))
       add_paths(found[0].first, found[0].second, out);
     return out;
   }
@@ -129,7 +138,8 @@ class RequestPathFinder {
     return std::any_of(search.kernels.begin(), search.kernels.end(), [&](const auto& kernel) {
       const std::vector<RequestHop> hops = hops_to(kernel.second.first, search);
       return std::none_of(hops.begin(), hops.end(), [](const RequestHop& hop) {
-        return hop.how.starts_with("makes a ") || hop.how.starts_with("defines it") || is_side_road(hop.function);
+        return hop.how.starts_with("makes a ") || hop.how.starts_with("defines it") ||
+               is_side_road(hop.function);
       });
     });
   }
@@ -174,6 +184,8 @@ class RequestPathFinder {
   }
 
   void add_cpp_main(const EntryPoint& entry, std::vector<Entry>& out) const {
+    // A program inside a string is written out to be built, and not the repository's own.
+    if (readings_.files[entry.at.file].language == Language::kPython) return;
     const auto& functions = readings_.readings[entry.at.file].cpp.functions;
     for (uint32_t i = 0; i < functions.size(); ++i) {
       if (functions[i].name == "main" && functions[i].line_name == entry.at.line)
@@ -188,7 +200,8 @@ class RequestPathFinder {
       for (uint32_t i = 0; i < python.functions.size(); ++i) {
         const python::Function& f = python.functions[i];
         if (api.kind == "function" && f.scope.empty() && f.line_name == api.at.line)
-          out.push_back({"function", api.name, {false, api.at.file, i}, kFunctionRank, api.used_in});
+          out.push_back(
+              {"function", api.name, {false, api.at.file, i}, kFunctionRank, api.used_in});
       }
       if (api.kind != "class") continue;
       for (const python::Class& c : python.classes) {
@@ -196,7 +209,8 @@ class RequestPathFinder {
         for (const std::string_view method : {"generate", "run", "forward", "__call__"}) {
           const auto start = python_function(api.at.file, c.name + "." + std::string(method));
           if (!start) continue;
-          out.push_back({"method", api.name + "." + std::string(method), *start, method == "generate" ? 1 : kFunctionRank, api.used_in});
+          out.push_back({"method", api.name + "." + std::string(method), *start,
+                         method == "generate" ? 1 : kFunctionRank, api.used_in});
           break;
         }
       }
@@ -229,7 +243,8 @@ class RequestPathFinder {
         waiting.emplace(total, arrival++, to);
       }
     }
-    std::erase_if(out.kernels, [&](const auto& kernel) { return is_aside(kernel.second.first, out); });
+    std::erase_if(out.kernels,
+                  [&](const auto& kernel) { return is_aside(kernel.second.first, out); });
     return out;
   }
 
@@ -247,7 +262,8 @@ class RequestPathFinder {
     if (at.cpp) {
       if (const auto found = gates_.cpp.find({at.file, at.index}); found != gates_.cpp.end())
         gates = &found->second;
-    } else if (const auto found = gates_.python.find({at.file, at.index}); found != gates_.python.end()) {
+    } else if (const auto found = gates_.python.find({at.file, at.index});
+               found != gates_.python.end()) {
       gates = &found->second;
     }
     if (gates == nullptr) return;
@@ -263,7 +279,8 @@ class RequestPathFinder {
 
   std::vector<std::pair<Node, Arrival>> steps_from(const Node& at, const Search& so_far) {
     std::vector<std::pair<Node, Arrival>> out;
-    const auto add = [&](const Node& to, std::string how, uint32_t line, Certainty certainty, bool constructs) {
+    const auto add = [&](const Node& to, std::string how, uint32_t line, Certainty certainty,
+                         bool constructs) {
       if (is_outside(to)) return;
       const int cost = cost_of(certainty, constructs) + (is_side_road(plain_name(to)) ? 40 : 0);
       out.emplace_back(to, Arrival{at, std::move(how), line, certainty, cost, 0});
@@ -275,7 +292,8 @@ class RequestPathFinder {
     }
     const auto add_steps = [&](const std::vector<CallStep>& steps) {
       for (const CallStep& step : steps)
-        add({false, step.to.file, step.to.index}, step.how, step.line, step.certainty, step.constructs);
+        add({false, step.to.file, step.to.index}, step.how, step.line, step.certainty,
+            step.constructs);
     };
     if (at.index == PythonTypes::kModuleLevel) {
       add_steps(graph_.calls_of_module(at.file).steps);
@@ -284,10 +302,12 @@ class RequestPathFinder {
     const PythonRef ref = {at.file, at.index};
     add_steps(graph_.calls_of(ref).steps);
     std::vector<PythonRef> before;
-    for (auto a = so_far.arrivals.find(at); a != so_far.arrivals.end() && a->second.line != 0 && before.size() < 3;
+    for (auto a = so_far.arrivals.find(at);
+         a != so_far.arrivals.end() && a->second.line != 0 && before.size() < 3;
          a = so_far.arrivals.find(a->second.from)) {
       const Node& from = a->second.from;
-      if (!from.cpp && from.index != PythonTypes::kModuleLevel) before.push_back({from.file, from.index});
+      if (!from.cpp && from.index != PythonTypes::kModuleLevel)
+        before.push_back({from.file, from.index});
     }
     add_steps(messages_.receivers_of(ref, before));
     add_bound(at, add);
@@ -300,7 +320,8 @@ class RequestPathFinder {
   void add_bound(const Node& at, Add add) const {
     for (const OpenCall& call : graph_.calls_of({at.file, at.index}).open) {
       const size_t dot = call.callee.rfind('.');
-      const std::string_view module = std::string_view(call.module).substr(0, call.module.find('.'));
+      const std::string_view module =
+          std::string_view(call.module).substr(0, call.module.find('.'));
       if (module.empty() || standard_.contains(module) || dot == std::string::npos) continue;
       const auto found = bindings_.find(std::string_view(call.callee).substr(dot + 1));
       // A common name of many libraries says nothing.
@@ -310,8 +331,9 @@ class RequestPathFinder {
         for (const CppRef& ref : cpp_.named(bound.target)) {
           if (ref.file != bound.at.file && found->second.size() > 1) continue;
           if (!seen.insert(ref).second) continue;
-          add({true, ref.file, ref.index}, "calls it through the binding " + found->first, call.line,
-              found->second.size() == 1 ? Certainty::kLikely : Certainty::kUnsure, false);
+          add({true, ref.file, ref.index}, "calls it through the binding " + found->first,
+              call.line, found->second.size() == 1 ? Certainty::kLikely : Certainty::kUnsure,
+              false);
         }
       }
     }
@@ -325,7 +347,8 @@ class RequestPathFinder {
     for (uint32_t i = at.index + 1; i < functions.size(); ++i) {
       if (functions[i].line_first > functions[at.index].line_last) break;
       if (functions[i].scope == scope)
-        add({false, at.file, i}, "defines it and hands it on", functions[i].line_name, Certainty::kLikely, true);
+        add({false, at.file, i}, "defines it and hands it on", functions[i].line_name,
+            Certainty::kLikely, true);
     }
   }
 
@@ -383,34 +406,48 @@ class RequestPathFinder {
   }
 
   // The rest of the way down: what the kernel's own path has below the function, then the kernel.
-  static void add_kernel_hops(const KernelFacts& kernel, const KernelGate& gate, std::vector<RequestHop>& hops) {
-    CodePlace from = gate.launch.line != 0 ? gate.launch : hops.back().at;
+  static void add_kernel_hops(const KernelFacts& kernel, const KernelGate& gate,
+                              std::vector<RequestHop>& hops) {
+    // A kernel's path has no lines of calls: they stay unknown.
+    CodePlace from = gate.launch;
     for (size_t i = gate.path_from; i < kernel.path.size(); ++i) {
       const PathHop& hop = kernel.path[i];
-      const size_t name = hop.what.starts_with("Python ") ? 7 : hop.what.starts_with("C++ ") ? 4 : 0;
-      hops.push_back({hop.what.substr(name), name == 0 ? "binds it" : "calls it", hop.at, from, hop.certainty});
-      from = hop.at;
+      const size_t name = hop.what.starts_with("Python ") ? 7
+                          : hop.what.starts_with("C++ ")  ? 4
+                                                          : 0;
+      hops.push_back(
+          {hop.what.substr(name), name == 0 ? "binds it" : "calls it", hop.at, {}, hop.certainty});
     }
     if (gate.launch.line == 0 && !kernel.launchers.empty()) from = kernel.launchers[0].at;
-    const Certainty certainty = kernel.launchers.empty() ? Certainty::kUnsure : kernel.launchers[0].certainty;
-    hops.push_back({kernel.name, "launches it", {kernel.at.file, kernel.line_name}, from, certainty});
+    const Certainty certainty =
+        kernel.launchers.empty() ? Certainty::kUnsure : kernel.launchers[0].certainty;
+    hops.push_back(
+        {kernel.name, "launches it", {kernel.at.file, kernel.line_name}, from, certainty});
   }
 
   // Where the request goes on in a library of kernels, once for each.
-  void add_library_ends(RequestPath path, const Search& search, std::vector<RequestPath>& out) const {
+  void add_library_ends(RequestPath path, const Search& search,
+                        std::vector<RequestPath>& out) const {
     std::set<std::string> seen;
     for (const Node& at : search.order) {
       if (at.cpp || at.index == PythonTypes::kModuleLevel) continue;
-      if (search.arrivals.find(at)->second.how.starts_with("makes a ") || is_side_road(plain_name(at))) continue;
+      if (search.arrivals.find(at)->second.how.starts_with("makes a ") ||
+          is_side_road(plain_name(at)))
+        continue;
       for (const OpenCall& call : graph_.calls_of({at.file, at.index}).open) {
         const std::string library = call.module.substr(0, call.module.find('.'));
         if (!libraries_.contains(library) || !seen.insert(library).second) continue;
         path.hops = hops_to(at, search);
-        const bool aside = std::any_of(path.hops.begin(), path.hops.end(), [](const RequestHop& hop) {
-          return is_side_road(hop.function) || hop.how.starts_with("makes a ");
-        });
+        const bool aside =
+            std::any_of(path.hops.begin(), path.hops.end(), [](const RequestHop& hop) {
+              return is_side_road(hop.function) || hop.how.starts_with("makes a ");
+            });
         if (aside) continue;
-        path.hops.push_back({call.callee, "calls " + library, {at.file, call.line}, {at.file, call.line}, Certainty::kCertain});
+        path.hops.push_back({call.callee,
+                             "calls " + library,
+                             {at.file, call.line},
+                             {at.file, call.line},
+                             Certainty::kCertain});
         path.stopped = "goes on in " + library + ", whose kernels are not in this repository";
         out.push_back(path);
       }
@@ -425,21 +462,26 @@ class RequestPathFinder {
       const Arrival& arrival = search.arrivals.find(node)->second;
       if (arrival.certainty == Certainty::kUnsure || arrival.how.starts_with("makes a ")) continue;
       if (arrival.steps > search.arrivals.find(*farthest)->second.steps) farthest = &node;
-      if (node.cpp || node.index == PythonTypes::kModuleLevel || is_side_road(plain_name(node))) continue;
+      if (node.cpp || node.index == PythonTypes::kModuleLevel || is_side_road(plain_name(node)))
+        continue;
       if (const uint32_t line = messages_.lost_at({node.file, node.index}); line != 0) {
         hops = hops_to(node, search);
-        return "sends a message (" + place_text_of(node.file, line) + ") that no function of this repository is seen to take";
+        return "sends a message (" + place_text_of(node.file, line) +
+               ") that no function of this repository is seen to take";
       }
     }
     hops = hops_to(*farthest, search);
-    if (search.order.size() >= kMaxFunctions) return "too many functions can be reached to follow them all";
+    if (search.order.size() >= kMaxFunctions)
+      return "too many functions can be reached to follow them all";
     if (!farthest->cpp && farthest->index != PythonTypes::kModuleLevel) {
       for (const OpenCall& call : graph_.calls_of({farthest->file, farthest->index}).open) {
         if (call.callee.find('.') == std::string::npos) continue;  // mostly Python's own functions
         const std::string where = place_text_of(farthest->file, call.line);
         if (call.module.empty())
-          return "calls " + call.callee + " (" + where + "), and the code does not show whose that is";
-        return "calls " + call.callee + " of " + call.module + " (" + where + "), which is not in this repository";
+          return "calls " + call.callee + " (" + where +
+                 "), and the code does not show whose that is";
+        return "calls " + call.callee + " of " + call.module + " (" + where +
+               "), which is not in this repository";
       }
     }
     return "no function that it reaches launches a kernel";

@@ -176,8 +176,8 @@ struct PythonFile {
   std::vector<Route> routes;
   std::vector<RouterMount> router_mounts;
   std::vector<CudaText> cuda_texts;
-  std::vector<ValueFlow> flows;                          // in order of line
-  std::vector<std::pair<std::string, uint32_t>> exports;  // names of __all__, with their lines
+  std::vector<ValueFlow> flows;                                // in order of line
+  std::vector<std::pair<std::string, uint32_t>> exports;       // names of __all__, with their lines
   std::vector<std::pair<std::string, std::string>> constants;  // NAME = literal at module level
   // Every name and attribute that is used or imported, in order of the alphabet; defining a
   // function is not using it.

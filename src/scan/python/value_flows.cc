@@ -14,32 +14,43 @@ constexpr int kDeepest = 6;
 // What these return is no object of the repository.
 bool is_plain(std::string_view head) {
   constexpr std::array<std::string_view, 32> plain = {
-      "torch", "np",   "numpy", "len",   "int",   "float", "str",    "list", "dict",   "set",  "tuple",
-      "range", "max",  "min",   "sum",   "sorted", "os",   "math",   "time", "re",     "json", "triton",
-      "tl",    "cute", "None",  "True",  "False",  "bool", "cutlass", "abs", "repr",   "F"};
+      "torch", "np",   "numpy", "len",   "int",     "float",  "str",  "list",
+      "dict",  "set",  "tuple", "range", "max",     "min",    "sum",  "sorted",
+      "os",    "math", "time",  "re",    "json",    "triton", "tl",   "cute",
+      "None",  "True", "False", "bool",  "cutlass", "abs",    "repr", "F"};
   return std::find(plain.begin(), plain.end(), head) != plain.end();
 }
 
 // Calls that run a function they are given, now or later.
 bool runs_argument(std::string_view callee) {
-  constexpr std::array<std::string_view, 14> names = {
-      "Process", "Thread",      "Timer",   "submit",    "run_in_executor", "partial",  "to_thread",
-      "spawn",   "apply_async", "add_task", "start_new_thread", "run_coroutine_threadsafe",
-      "call_soon_threadsafe", "register_forward_hook"};
+  constexpr std::array<std::string_view, 14> names = {"Process",
+                                                      "Thread",
+                                                      "Timer",
+                                                      "submit",
+                                                      "run_in_executor",
+                                                      "partial",
+                                                      "to_thread",
+                                                      "spawn",
+                                                      "apply_async",
+                                                      "add_task",
+                                                      "start_new_thread",
+                                                      "run_coroutine_threadsafe",
+                                                      "call_soon_threadsafe",
+                                                      "register_forward_hook"};
   return std::find(names.begin(), names.end(), callee) != names.end();
 }
 
 class FlowReader {
  public:
   explicit FlowReader(const Outline& outline) : outline_(outline), tree_(outline.tree) {
-    for (uint32_t i = 0; i < outline.functions.size(); ++i) functions_[outline.functions[i].node] = i;
+    for (uint32_t i = 0; i < outline.functions.size(); ++i)
+      functions_[outline.functions[i].node] = i;
   }
 
   std::vector<ValueFlow> run() {
     for (NodeId node = 1; node < tree_.nodes.size(); ++node) read(node);
-    std::stable_sort(out_.begin(), out_.end(), [](const ValueFlow& a, const ValueFlow& b) {
-      return a.line < b.line;
-    });
+    std::stable_sort(out_.begin(), out_.end(),
+                     [](const ValueFlow& a, const ValueFlow& b) { return a.line < b.line; });
     return std::move(out_);
   }
 
@@ -49,7 +60,8 @@ class FlowReader {
       case NodeKind::kAssign:
         return assign(node);
       case NodeKind::kAnnotated:
-        return add(FlowKind::kAssign, tree_.child(node), tree_.child(node, 2), tree_.child(node, 1));
+        return add(FlowKind::kAssign, tree_.child(node), tree_.child(node, 2),
+                   tree_.child(node, 1));
       case NodeKind::kNamed:
         return add(FlowKind::kAssign, tree_.child(node), tree_.child(node, 1), 0);
       case NodeKind::kReturn:
@@ -69,9 +81,11 @@ class FlowReader {
     NodeId target = tree_.child(node), value = tree_.child(node, 1);
     if (tree_.kind(value) == NodeKind::kCall) {
       const std::string_view callee = outline_.last_name(tree_.child(value));
-      const bool passes = callee == "enumerate" || callee == "reversed" || callee == "islice" || callee == "tqdm";
+      const bool passes =
+          callee == "enumerate" || callee == "reversed" || callee == "islice" || callee == "tqdm";
       if (passes) value = outline_.arguments(value).at(0);
-      if (callee == "enumerate" && tree_.kind(target) == NodeKind::kTuple) target = tree_.child(target, 1);
+      if (callee == "enumerate" && tree_.kind(target) == NodeKind::kTuple)
+        target = tree_.child(target, 1);
     }
     if (value == 0) return;
     add(FlowKind::kLoop, target, value, 0);
@@ -131,7 +145,8 @@ class FlowReader {
     const auto each = [&](NodeId of, uint32_t first, uint32_t step, FlowKind as) {
       uint32_t at = 0;
       for (const NodeId child : tree_.children(of)) {
-        if (at >= first && (at - first) % step == 0) values(as, place, target, child, type, depth + 1);
+        if (at >= first && (at - first) % step == 0)
+          values(as, place, target, child, type, depth + 1);
         ++at;
       }
     };
@@ -149,8 +164,8 @@ class FlowReader {
       case NodeKind::kPair:
         return values(kind, place, target, tree_.child(value, 1), type, depth + 1);
       case NodeKind::kComprehension:
-        return values(kind == FlowKind::kReturn ? kind : FlowKind::kEntry, place, target, tree_.child(value),
-                      type, depth + 1);
+        return values(kind == FlowKind::kReturn ? kind : FlowKind::kEntry, place, target,
+                      tree_.child(value), type, depth + 1);
       default: {
         const std::string text = path(value, 0);
         if (!text.empty()) push(kind, place, target, text, type);
@@ -223,7 +238,9 @@ class FlowReader {
 
 }  // namespace
 
-std::vector<ValueFlow> find_value_flows(const Outline& outline) { return FlowReader(outline).run(); }
+std::vector<ValueFlow> find_value_flows(const Outline& outline) {
+  return FlowReader(outline).run();
+}
 
 std::vector<std::pair<std::string, uint32_t>> find_exports(const Outline& outline) {
   const Tree& tree = outline.tree;
@@ -234,7 +251,8 @@ std::vector<std::pair<std::string, uint32_t>> find_exports(const Outline& outlin
     for (const NodeId value : tree.children(site.node)) {
       if (tree.kind(value) != NodeKind::kList && tree.kind(value) != NodeKind::kTuple) continue;
       for (const NodeId name : tree.children(value)) {
-        if (const auto text = outline.text(name)) out.emplace_back(text->text, tree.line_first(name));
+        if (const auto text = outline.text(name))
+          out.emplace_back(text->text, tree.line_first(name));
       }
     }
   }
