@@ -48,7 +48,7 @@ class Indirections {
     const std::string_view name = source_.at(base);
     if (arrays_.is_declared(name) || name_holds(name, "smem") || name_holds(name, "shared") ||
         name.starts_with("s_") || name.starts_with("sh_") || name == "operator" ||
-        name == "return") {
+        name == "return" || name == "auto" || name == "const") {
       return std::nullopt;
     }
     return name;
