@@ -190,27 +190,25 @@ void find_argparse_options(const Outline& outline, std::vector<Option>& into) {
 }
 
 std::vector<ParsedClass> find_parsed_classes(const Outline& outline) {
-  static const std::set<std::string_view> kByClass = {"HfArgumentParser",
-                                                      "tyro.cli",
-                                                      "simple_parsing.parse",
-                                                      "parse_known_args_into_dataclasses",
-                                                      "draccus.parse",
-                                                      "pyrallis.parse",
-                                                      "fire.Fire",
-                                                      "jsonargparse.CLI",
-                                                      "TrlParser",
-                                                      "chz.entrypoint",
-                                                      "chz.nested_entrypoint",
-                                                      "add_arguments",
-                                                      "typer.run",
-                                                      "auto_cli"};
+  // Those that are told by their last name alone, and those whose last name is too common for it.
+  static const std::set<std::string_view> kByName = {"HfArgumentParser", "TrlParser",
+                                                     "add_arguments"};
+  static const std::set<std::string_view> kByPath = {
+      "tyro.cli",  "simple_parsing.parse", "draccus.parse",  "pyrallis.parse",
+      "fire.Fire", "jsonargparse.CLI",     "chz.entrypoint", "chz.nested_entrypoint",
+      "typer.run"};
   const Tree& tree = outline.tree;
   std::vector<ParsedClass> out;
   for (const Site& site : outline.calls) {
     const NodeId callee = tree.child(site.node);
-    const std::string path = outline.path(callee);
     const std::string_view last = outline.last_name(callee);
-    if (kByClass.count(path) == 0 && kByClass.count(last) == 0) continue;
+    const bool by_name = kByName.count(last) != 0;
+    const bool may_be_path = tree.kind(callee) == NodeKind::kName || last == "cli" ||
+                             last == "parse" || last == "Fire" || last == "CLI" || last == "run" ||
+                             last.ends_with("entrypoint");
+    if (!by_name && !may_be_path) continue;
+    const std::string path = outline.path(callee);
+    if (!by_name && kByPath.count(path) == 0) continue;
     const CallArguments arguments = outline.arguments(site.node);
     const NodeId first = arguments.find(0, "dataclass_types");
     std::vector<NodeId> classes = {first};

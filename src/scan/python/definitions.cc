@@ -61,11 +61,11 @@ std::string callee_text(const Tree& tree, NodeId call) {
   }
   const uint32_t bytes = tree.tokens.tokens[last].end - tree.tokens.tokens[first].begin;
   if (bytes <= kLongestCallee) return tree.tokens.source(first, last);
-  uint32_t begin = last;
-  while (begin > first && tree.tokens.tokens[last].end - tree.tokens.tokens[begin].begin < 80) {
-    --begin;
+  std::string end;
+  for (uint32_t at = last + 1; at > first && end.size() < 80;) {
+    end.insert(0, utf8_end(tree.token(--at), kLongestCallee));
   }
-  return "…" + tree.tokens.source(begin, last, kLongestCallee);
+  return "…" + end;
 }
 
 Call read_call(const Tree& tree, NodeId call) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "scan/python/ast.h"
@@ -53,7 +54,7 @@ class Outline {
   const Tree& tree;
   std::vector<Definition> functions, classes;
   std::vector<Site> calls, subscripts, comparisons, strings, assignments, imports, dictionaries;
-  std::vector<std::string_view> names;  // every name and attribute used, as often as it is
+  std::unordered_set<std::string_view> names;  // every name and attribute used
 
   NodeId parent(NodeId node) const { return parents_[node]; }
   NodeId callee(NodeId call) const { return tree.child(call); }
