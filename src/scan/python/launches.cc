@@ -172,7 +172,9 @@ class LaunchFinder {
     switch (tree_.kind(kernel)) {
       case NodeKind::kName:
       case NodeKind::kAttribute: {
-        const std::string name = tree_.source(kernel, kLongest);
+        std::string name = tree_.source(kernel, kLongest);
+        if (name == "None") return;
+        if (name.ends_with("._pyfunc")) name.resize(name.size() - 8);  // what cuTile wrapped
         const std::vector<NodeId>* values = assigned(site, name);
         if (values == nullptr) {
           if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
@@ -202,11 +204,16 @@ class LaunchFinder {
         return;
       }
       case NodeKind::kCall: {
-        // triton.jit(f), partial(f, …), heuristics(…)(f) and bound = kernel(…).
-        const std::string_view maker = outline_.last_name(tree_.child(kernel));
+        // triton.jit(f), partial(f, …), heuristics(…)(f), kernel.replace_hints(…), and
+        // bound = kernel(…).
+        const NodeId callee = tree_.child(kernel);
+        const std::string_view maker = outline_.last_name(callee);
         const NodeId first = outline_.arguments(kernel).at(0);
-        const bool wraps = maker == "jit" || maker == "partial" || maker.empty();
-        return meanings(site, wraps && first != 0 ? first : tree_.child(kernel), out, depth + 1);
+        const bool wraps = maker == "jit" || maker == "partial" || maker == "compile" ||
+                           outline_.path(callee) == "cuda.tile.kernel" || maker.empty();
+        if (wraps && first != 0) return meanings(site, first, out, depth + 1);
+        const bool changes = maker == "replace_hints" && tree_.kind(callee) == NodeKind::kAttribute;
+        return meanings(site, changes ? tree_.child(callee) : callee, out, depth + 1);
       }
       default:
         return;

@@ -165,7 +165,7 @@ CallArguments Outline::arguments(NodeId call) const {
         if (out.double_starred == 0) out.double_starred = tree.child(at);
         break;
       default:
-        if (out.starred == 0) out.positional.push_back(at);
+        (out.starred == 0 ? out.positional : out.after_star).push_back(at);
         break;
     }
   }

@@ -34,6 +34,7 @@ struct Site {
 // The arguments of a call, apart.
 struct CallArguments {
   std::vector<NodeId> positional;  // up to the first *
+  std::vector<NodeId> after_star;  // the others
   std::vector<std::pair<std::string_view, NodeId>> keywords;
   NodeId starred = 0, double_starred = 0;  // the expressions after * and **
 
