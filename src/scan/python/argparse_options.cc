@@ -183,7 +183,8 @@ class ArgparseReader {
         }
       }
     }
-    if (!option.dest.empty()) return;
+    const bool composed = option.names[0].find('{') != std::string::npos;
+    if (!option.dest.empty() || composed) return;
     for (const std::string& name : option.names) {
       if (!name.starts_with("--")) continue;
       option.dest = destination(name);
