@@ -205,8 +205,8 @@ class FileReader {
     const size_t before = reading.cpp.functions.size();
     add_functions(found, literal, reading);
     for (const cpp::Function& function : found.functions) {
-      reading.patterns.push_back(patterns_of(source, function));
-      for (cpp::PatternHit& hit : reading.patterns.back()) to_file_line(literal, hit.line);
+      reading.literal_patterns.push_back(patterns_of(source, function));
+      for (cpp::PatternHit& hit : reading.literal_patterns.back()) to_file_line(literal, hit.line);
     }
     for (std::vector<cpp::Call>& calls : usage.calls) {
       for (cpp::Call& call : calls) to_file_line(literal, call.line);
@@ -233,10 +233,7 @@ class FileReader {
     find_names_in_strings(source, known_.kernels, reading.usage.kernels_named);
     reading.constants = cpp::file_constants(source);
     reading.cpp_options = cpp::find_options(source);
-    reading.patterns.reserve(reading.cpp.functions.size());
-    for (const cpp::Function& function : reading.cpp.functions) {
-      reading.patterns.push_back(patterns_of(source, function));
-    }
+    reading.units = cpp::find_units(source, reading.cpp, file);
   }
 
   const Repository& repository_;

@@ -3,6 +3,7 @@
 #include "scan/dependencies.h"
 #include "scan/kernel_identity.h"
 #include "scan/link/entry_points.h"
+#include "scan/link/evidence.h"
 #include "scan/link/host_functions.h"
 #include "scan/link/kernels.h"
 #include "scan/link/options.h"
@@ -48,6 +49,7 @@ Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanO
   const PythonNames names(readings);
   const PythonPaths paths(readings, names);
   facts.kernels = link_kernels(readings, names);
+  link_evidence(readings, facts.kernels);
   for (KernelFacts& kernel : facts.kernels) {
     kernel.profiler_name = profiler_pattern(kernel);
     kernel.path = path_to(kernel, readings, paths);

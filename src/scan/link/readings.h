@@ -7,6 +7,7 @@
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/cpp_options.h"
 #include "scan/cpp/device_patterns.h"
+#include "scan/cpp/evidence.h"
 #include "scan/cpp/local_values.h"
 #include "scan/python/python_file.h"
 
@@ -17,7 +18,8 @@ namespace fathom {
 struct FileReading {
   cpp::Definitions cpp;
   cpp::Usage usage;
-  std::vector<std::vector<cpp::PatternHit>> patterns;  // of each function of cpp.functions
+  cpp::FileUnits units;  // functions, aliases and classes with what they do; not of literals
+  std::vector<std::vector<cpp::PatternHit>> literal_patterns;  // of cpp.functions in literals
   std::vector<cpp::LocalValue> constants;
   std::vector<cpp::Option> cpp_options;
   python::PythonFile python;

@@ -5,10 +5,10 @@
 namespace fathom::python {
 namespace {
 
-std::vector<std::string> names_in_order(std::vector<std::string_view> names) {
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return {names.begin(), names.end()};
+std::vector<std::string> names_in_order(const std::unordered_set<std::string_view>& names) {
+  std::vector<std::string> out(names.begin(), names.end());
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 }  // namespace
