@@ -12,7 +12,11 @@
 #include "ingest/kineto/reader.h"
 #include "report/csv.h"
 #include "report/summary.h"
+<<<<<<< HEAD
 #include "scan/python/python_file.h"
+=======
+#include "scan/cpp/cpp_file.h"
+>>>>>>> scan-cpp
 #include "session/analyze.h"
 
 namespace fathom::fuzz {
@@ -100,6 +104,16 @@ void store_file(const uint8_t* data, size_t size) {
   if (size > 0) std::memcpy(body.data(), data, size);
   std::optional<EventStore> store = StoreFile::read_body(std::as_bytes(std::span(body)));
   if (store) analyze_all(std::move(*store));
+}
+
+void cpp_source(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const cpp::TokenList& source : {cpp::lex(text), cpp::lex_jinja(text)}) {
+    const cpp::Definitions first = cpp::find_definitions(source, {});
+    const cpp::KnownNames known = cpp::known_names({&first});
+    const cpp::Definitions again = cpp::find_definitions(source, known);
+    (void)cpp::find_usage(source, again, known);
+  }
 }
 
 }  // namespace fathom::fuzz

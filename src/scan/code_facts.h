@@ -81,6 +81,13 @@ struct SourceFile {
 
 enum class KernelKind : uint8_t { kCuda, kTriton, kCute, kMacro, kDeviceKernel, kJinja, kString };
 
+// A name and what the code gives it: part of how a launch is computed.
+struct NamedValue {
+  std::string name;  // "num_blocks"; of a function with its parameters, "blocks(rows)"
+  std::string text;
+  CodePlace at;
+};
+
 // One place that puts a kernel on the GPU; the expressions are as the code writes them.
 struct KernelLauncher {
   CodePlace at;
@@ -91,6 +98,7 @@ struct KernelLauncher {
   std::vector<std::string>
       attributes;  // "PDL", "cooperative", "cluster (2, 1, 1)", each with its condition
   std::string template_arguments;  // what it fills in; empty: none
+  std::vector<NamedValue> values;  // what grid, block and shared memory are made of
   Certainty certainty = Certainty::kCertain;
 };
 
@@ -125,7 +133,8 @@ struct KernelFacts {
   std::vector<KernelLauncher> launchers;
   std::vector<PathHop> path;  // from Python, or from the outermost host function known
   std::vector<CodeEvidence> evidence;
-  std::string profiler_name;  // pattern of the demangled name in a profile: '*' any text
+  std::vector<NamedValue> steps;  // its body in order, as written; text is "call" for calls
+  std::string profiler_name;      // pattern of the demangled name in a profile: '*' any text
   Certainty certainty = Certainty::kCertain;
 };
 

@@ -234,6 +234,15 @@ class FileReader {
     reading.constants = cpp::file_constants(source);
     reading.cpp_options = cpp::find_options(source);
     reading.units = cpp::find_units(source, reading.cpp, file);
+    for (const cpp::Launch& launch : reading.usage.launches) {
+      reading.launch_values.push_back(
+          cpp::values_behind(source, reading.cpp, reading.constants, launch));
+    }
+    for (size_t i = 0; i < reading.cpp.functions.size(); ++i) {
+      const cpp::Function& function = reading.cpp.functions[i];
+      if (function.kind != cpp::FunctionKind::kKernel || !function.defined) continue;
+      reading.steps[i] = cpp::kernel_steps(source, function, reading.usage.calls[i]);
+    }
   }
 
   const Repository& repository_;

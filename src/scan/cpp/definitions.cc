@@ -60,13 +60,13 @@ struct Vocabulary {
 
 class DefinitionFinder {
  public:
-  DefinitionFinder(const TokenList& source, const Vocabulary* vocabulary, Definitions& out)
-      : source_(source),
-        brackets_(source),
-        branches_(find_branches(source)),
+  DefinitionFinder(const Code& code, const Vocabulary* vocabulary, Definitions& out)
+      : source_(code.source),
+        brackets_(code.brackets),
+        branches_(find_branches(code.source)),
         vocabulary_(vocabulary),
         out_(out),
-        header_{source, brackets_, {}} {}
+        header_{code.source, code.brackets, {}} {}
 
   void run() {
     for (size_t i = 0; i < source_.size();) i = declaration(i);
@@ -84,10 +84,11 @@ class DefinitionFinder {
     header_.items.clear();
     if (!shared_header_.empty() && i >= shared_from_) header_.items = std::move(shared_header_);
     shared_header_.clear();
-    has_value_ = initialising_ = false;
+    has_value_ = has_brackets_ = initialising_ = false;
     aliases_.clear();
     while (i < source_.size()) {
       const Token& token = source_.tokens[i];
+      if (header_.size() > kMaxItems) header_.items.clear();
       if (token.kind == TokenKind::kDirective) {
         ++i;
       } else if (token.kind == TokenKind::kIdentifier) {
@@ -107,6 +108,7 @@ class DefinitionFinder {
 
   size_t past_bracket(size_t i) {
     header_.items.push_back(static_cast<uint32_t>(i));
+    has_brackets_ |= source_.is(i, "(");
     return brackets_.closed(i) && brackets_.partner(i) > i ? brackets_.partner(i) + 1 : i + 1;
   }
 
@@ -123,7 +125,7 @@ class DefinitionFinder {
           return i + 1;
         }
       }
-      for (const uint32_t item : items) initialising_ |= source_.is(item, "(");
+      initialising_ |= has_brackets_;
     }
     if (c == '=' && source_.is(i, "=")) {
       bool is_operator = false;
@@ -139,7 +141,10 @@ class DefinitionFinder {
   size_t name(size_t i) {
     std::vector<uint32_t>& items = header_.items;
     const std::string_view word = source_.at(i);
-    if (!items.empty() && !has_value_ && begins_anew(word)) items.clear();
+    if (!items.empty() && !has_value_ && begins_anew(word)) {
+      items.clear();
+      has_brackets_ = false;
+    }
     if (vocabulary_ != nullptr) {
       if (const Macro* macro = vocabulary_->kernel_macro(word, source_.tokens[i].line)) {
         const size_t end = use_end(source_, brackets_, i, *macro);
@@ -188,6 +193,7 @@ class DefinitionFinder {
 
   size_t enter(size_t brace, std::string_view name) {
     const size_t last = brackets_.closed(brace) ? brackets_.partner(brace) : source_.size();
+    if (scopes_.size() > kMaxScopes) return brace + 1;
     std::string full = join_scopes(scope(), name);
     if (full.size() > kMaxScope) full.resize(kMaxScope);
     scopes_.push_back({std::move(full), last});
@@ -251,16 +257,27 @@ class DefinitionFinder {
     }
     std::optional<Function> function = read_function(header_, device_words());
     if (!function) return header_.size() == 1 ? enter(brace, "") : after;
-    const size_t last = brackets_.closed(brace) ? brackets_.partner(brace) : source_.size() - 1;
-    add(std::move(*function), brace, last);
-    return after_function(brace, after);
+    const size_t name = name_token(*function, brace);
+    // What is never closed has no body: it would hold all that follows.
+    add(std::move(*function), brace, brackets_.closed(brace) ? brackets_.partner(brace) : brace);
+    if (!brackets_.closed(brace)) out_.functions.back().line_last = source_.tokens.back().line;
+    out_.functions.back().condition = condition_at(name, brace, true);
+    return after_function(name, brace, after);
+  }
+
+  size_t name_token(const Function& function, size_t otherwise) const {
+    for (const uint32_t item : header_.items) {
+      if (source_.at(item) == function.name) return item;
+    }
+    return otherwise;
   }
 
   // A body that begins in one branch of an #if and ends behind the #endif has other headers in the
   // other branches.
-  size_t after_function(size_t brace, size_t after) {
-    const uint32_t branch = branch_around(branches_, brace);
+  size_t after_function(size_t name, size_t brace, size_t after) {
+    const uint32_t branch = branch_around(branches_, name);
     if (branch == kNoBranch || !branches_[branch].ended_by_else) return after;
+    if (branches_[branch].last < brace) return after;  // one function whose header has branches
     // A `template` before the #if opens the functions of all branches.
     for (const uint32_t item : header_.items) {
       if (item < branches_[branch].first) shared_header_.push_back(item);
@@ -303,16 +320,17 @@ class DefinitionFinder {
     function.line_last = source_.tokens[body_last].line;
     function.body_first = body_first;
     function.body_last = body_last;
-    function.condition = condition_at(body_first, true);
+    function.condition = condition_at(body_first, body_first, true);
     out_.functions.push_back(std::move(function));
   }
 
-  std::string condition_at(size_t token, bool only_with_alternative) const {
+  // Of the branches around both tokens.
+  std::string condition_at(size_t token, size_t also, bool only_with_alternative) const {
     std::string condition;
     uint32_t branch = branch_around(branches_, token);
     for (int depth = 0; branch != kNoBranch && depth < 8; ++depth) {
       const Branch& one = branches_[branch];
-      if (one.has_alternative || !only_with_alternative) {
+      if (one.last > also && (one.has_alternative || !only_with_alternative)) {
         condition = condition.empty() ? one.condition : one.condition + " && " + condition;
       }
       branch = one.parent;
@@ -331,7 +349,7 @@ class DefinitionFinder {
     for (Function& function : out_.functions) {
       if (function.kind != FunctionKind::kKernel || !function.condition.empty()) continue;
       if (seen[{function.scope, function.name}] < 2) continue;
-      function.condition = condition_at(function.body_first, false);
+      function.condition = condition_at(function.body_first, function.body_first, false);
     }
   }
 
@@ -370,7 +388,8 @@ class DefinitionFinder {
                     size_t body_last) {
     const TokenList list = lex(text);
     Definitions found;
-    DefinitionFinder(list, nullptr, found).run();
+    const Brackets brackets(list);
+    DefinitionFinder({list, brackets}, nullptr, found).run();
     for (Function& function : found.functions) {
       function.line_first = source_.tokens[first].line;
       function.line_name = source_.tokens[use].line;
@@ -389,16 +408,18 @@ class DefinitionFinder {
     return false;
   }
 
-  static constexpr size_t kMaxScope = 1000;  // bytes; deeper nesting is no program
+  // Deeper nesting and longer headers are no program.
+  static constexpr size_t kMaxScope = 1000;  // bytes
+  static constexpr size_t kMaxScopes = 1000, kMaxItems = 100000;
 
   const TokenList& source_;
-  const Brackets brackets_;
+  const Brackets& brackets_;
   const std::vector<Branch> branches_;
   const Vocabulary* vocabulary_;
   Definitions& out_;
   Header header_;
   std::vector<uint32_t> aliases_;  // uses of kernel macros in the header
-  bool has_value_ = false, initialising_ = false;
+  bool has_value_ = false, has_brackets_ = false, initialising_ = false;
   std::vector<Scope> scopes_;
   std::vector<uint32_t> shared_header_;  // what opens functions in several branches of an #if
   size_t shared_from_ = 0;               // the next of these branches
@@ -425,9 +446,10 @@ Definitions find_definitions(const TokenList& source, const KnownNames& known) {
   Definitions out;
   find_directives(source, out);
   const Vocabulary vocabulary(out.macros, known);
-  DefinitionFinder(source, &vocabulary, out).run();
   const Brackets brackets(source);
-  out.launch_helpers = find_launch_helpers({source, brackets}, out);
+  const Code code{source, brackets};
+  DefinitionFinder(code, &vocabulary, out).run();
+  out.launch_helpers = find_launch_helpers(code, out);
   return out;
 }
 

@@ -45,10 +45,8 @@ class LaunchFinder {
         own, [&](const Macro& macro) { return macro.parameters && launches_directly(macro); },
         std::move(reaching));
     macros_.add(definitions.macros, [&](const Macro& m) { return reaching.contains(m.name); });
-    object_macros_.add(definitions.macros, [](const Macro& macro) {
-      return !macro.parameters && !macro.body.empty() && macro.body.size() < 1000;
-    });
-    around_.object_macros = &object_macros_;
+    all_macros_.add(definitions.macros, [](const Macro&) { return true; });
+    around_.macros = &all_macros_;
     for (const auto& [name, macro] : known.launch_macros) words_[name].macro = true;
     for (const Macro& macro : definitions.macros) {
       if (reaching.contains(macro.name)) words_[macro.name].macro = true;
@@ -147,11 +145,14 @@ class LaunchFinder {
     if (token.kind != TokenKind::kIdentifier) return i + 1;
     if (!objects_.empty()) {
       const auto object = objects_.find(code.source.at(i));
-      if (object != objects_.end()) return chain(place, object->second, i + 1, i);
+      if (object != objects_.end()) {
+        chain(place, object->second, i + 1, i);
+        return i + 1;
+      }
     }
     const auto word = words_.find(code.source.at(i));
     if (word == words_.end()) return i + 1;
-    if (word->second.macro && depth < 2 && code.is(i + 1, "(")) {
+    if (word->second.macro && depth < 2) {
       if (const size_t end = macro_use(place, depth)) return end;
     }
     if (word->second.call != nullptr && call(place, *word->second.call)) return i + 1;
@@ -302,24 +303,42 @@ class LaunchFinder {
     }
   }
 
-  const Macro* find_macro(std::string_view name, uint32_t line, size_t arguments) const {
+  const Macro* find_macro(std::string_view name, uint32_t line,
+                          std::optional<size_t> arguments) const {
     if (const Macro* macro = macros_.find(name, line)) return macro;
     const auto others = known_.launch_macros.find(name);
     if (others == known_.launch_macros.end()) return nullptr;
     for (const Macro& macro : others->second) {
-      if (takes_arguments(macro, arguments)) return &macro;
+      if (!arguments || takes_arguments(macro, *arguments)) return &macro;
     }
     return nullptr;
   }
 
+  // Gives back the token after the use; 0: it is none.
   size_t macro_use(const Place& place, int depth) {
     const Code& code = place.code;
-    if (!code.brackets.closed(place.at + 1) || expansions_left_ == 0) return 0;
-    const size_t end = code.brackets.partner(place.at + 1) + 1;
+    if (expansions_left_ == 0) return 0;
     const FindMacro find = [&](std::string_view name, uint32_t line, size_t arguments) {
       return find_macro(name, forced_lines_ ? forced_lines_->first : line, arguments);
     };
-    const Expansion expansion(expand(code.source, code.brackets, place.at, end, find));
+    if (code.is(place.at + 1, "(")) {
+      if (!code.brackets.closed(place.at + 1)) return 0;
+      const size_t end = code.brackets.partner(place.at + 1) + 1;
+      read_expansion(place, expand(code.source, code.brackets, place.at, end, find), end, depth);
+      return end;
+    }
+    // A macro that is handed to another one, which will fill in its parameters.
+    if (!code.is(place.at + 1, ")") && !code.is(place.at + 1, ",")) return 0;
+    const uint32_t line = forced_lines_ ? forced_lines_->first : code.source.tokens[place.at].line;
+    const Macro* macro = find_macro(code.source.at(place.at), line, std::nullopt);
+    if (macro == nullptr || !function_index_) return 0;
+    read_expansion(place, macro->body, place.at + 1, depth);
+    return place.at + 1;
+  }
+
+  void read_expansion(const Place& place, std::string text, size_t end, int depth) {
+    const Code& code = place.code;
+    const Expansion expansion(std::move(text));
     expansions_left_ -= std::min(expansions_left_, expansion.text.size());
     const bool outermost = !forced_lines_;
     if (outermost) {
@@ -328,14 +347,12 @@ class LaunchFinder {
     }
     const size_t before = found_.size();
     for (size_t i = 0; i < expansion.list.size();) {
-      // A macro that could not be expanded stands for itself.
       i = step({expansion.code, expansion.values, i, 0, &place}, depth + 1);
     }
     for (size_t k = before; k < found_.size(); ++k) {
       found_[k].launch.via = std::string(code.source.at(place.at));
     }
     if (outermost) forced_lines_.reset();
-    return end;
   }
 
   size_t helper(const Place& place, const LaunchHelper& helper) {
@@ -346,6 +363,7 @@ class LaunchFinder {
       function_helper(place, helper);
       return i + 1;
     }
+    if (i > 0 && (code.is(i - 1, "struct") || code.is(i - 1, "class"))) return i + 1;
     size_t open = i + 1;
     if (code.is(open, "<") && code.brackets.closed(open)) open = code.past(open);
     const bool named = code.source.is_name(open);  // Launcher name(…)
@@ -358,13 +376,13 @@ class LaunchFinder {
     }
     if (named) {
       objects_[code.source.at(variable)] = std::move(object);
-      return code.past(open);
+      return open;
     }
     const size_t after = chain(place, object, code.past(open), i);
     if (code.is(after, ";") && i >= 2 && code.is(i - 1, "=") && code.source.is_name(i - 2)) {
       objects_[code.source.at(i - 2)] = std::move(object);
     }
-    return after;
+    return i + 1;
   }
 
   // .with(…).launch(kernel, …) or (kernel, …), behind an object.
@@ -493,7 +511,7 @@ class LaunchFinder {
   const Definitions& definitions_;
   const KnownNames& known_;
   std::unordered_map<std::string_view, Word> words_;
-  MacroTable macros_, object_macros_;
+  MacroTable macros_, all_macros_;
   std::unique_ptr<Values> values_;
   Surroundings around_;
   bool names_are_read_ = false;
@@ -503,7 +521,7 @@ class LaunchFinder {
   std::map<std::string_view, Object, std::less<>> objects_;
   std::optional<std::pair<uint32_t, uint32_t>> forced_lines_;  // of the macro's use being expanded
   size_t first_of_macro_ = 0;
-  size_t searches_left_ = 1 << 20;     // tokens
+  size_t searches_left_ = 4 << 20;     // tokens
   size_t expansions_left_ = 16 << 20;  // bytes
   std::vector<FoundLaunch> found_;
 };

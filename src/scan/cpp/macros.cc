@@ -1,6 +1,7 @@
 #include "scan/cpp/macros.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace fathom::cpp {
 namespace {
@@ -125,12 +126,11 @@ void MacroTable::add(const std::vector<Macro>& macros,
 const Macro* MacroTable::find(std::string_view name, uint32_t line) const {
   const auto found = macros_.find(name);
   if (found == macros_.end()) return nullptr;
-  const Macro* best = found->second.front();
-  for (const Macro* macro : found->second) {
-    if (macro->line > line) break;
-    best = macro;
-  }
-  return best;
+  const std::vector<const Macro*>& all = found->second;
+  const auto after =
+      std::upper_bound(all.begin(), all.end(), line,
+                       [](uint32_t at, const Macro* macro) { return at < macro->line; });
+  return after == all.begin() ? all.front() : *(after - 1);
 }
 
 bool takes_arguments(const Macro& macro, size_t count) {
@@ -141,9 +141,17 @@ bool takes_arguments(const Macro& macro, size_t count) {
 }
 
 void for_each_name(std::string_view body, const std::function<void(std::string_view)>& each) {
-  const TokenList list = lex(body);
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (list.is_name(i)) each(list.at(i));
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (size_t i = 0; i < body.size();) {
+    const size_t begin = i;
+    while (i < body.size() && is_word(body[i])) ++i;
+    if (i == begin) {
+      ++i;
+    } else if (body[begin] > '9') {
+      each(body.substr(begin, i - begin));
+    }
   }
 }
 
@@ -160,10 +168,10 @@ std::set<std::string, std::less<>> macros_reaching(const std::vector<const Macro
   }
   if (known.empty()) return known;
   // Who is named by whom, so that each macro's body is read once.
-  std::map<std::string, std::vector<const Macro*>, std::less<>> named_by;
+  std::unordered_map<std::string_view, std::vector<const Macro*>> named_by;
   for (const Macro* macro : others) {
     for_each_name(macro->body, [&](std::string_view name) {
-      auto& users = named_by[std::string(name)];
+      std::vector<const Macro*>& users = named_by[name];
       if (users.empty() || users.back() != macro) users.push_back(macro);
     });
   }

@@ -43,7 +43,7 @@ class MacroTable {
 // Whether a macro can be used with so many arguments.
 bool takes_arguments(const Macro& macro, size_t count);
 
-// Calls `each` with every identifier of a macro's body.
+// Calls `each` with every name in a macro's body, those inside strings too.
 void for_each_name(std::string_view body, const std::function<void(std::string_view)>& each);
 
 // The names of those macros whose bodies hold one of the words, or the name of such a macro.

@@ -58,8 +58,14 @@ Usage find_usage(const TokenList& source, const Definitions& definitions, const 
   const Code code{source, brackets};
   Usage usage;
   usage.calls.reserve(definitions.functions.size());
+  // Functions in branches of an #if can share a body, but not everybody's.
+  size_t tokens_left = 4 * source.size();
   for (const Function& function : definitions.functions) {
-    usage.calls.push_back(find_calls(code, {function.body_first, function.body_last}));
+    const size_t tokens = function.body_last - function.body_first;
+    usage.calls.emplace_back();
+    if (tokens > tokens_left) continue;
+    tokens_left -= tokens;
+    usage.calls.back() = find_calls(code, {function.body_first, function.body_last});
   }
   for (FoundLaunch& found : find_launches(code, definitions, known)) {
     usage.launches.push_back(std::move(found.launch));

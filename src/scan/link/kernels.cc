@@ -41,8 +41,8 @@ class KernelLinker {
     for (KernelFacts& kernel : device_kernel_classes(readings_)) out_.push_back(std::move(kernel));
     for (size_t i = 0; i < out_.size(); ++i) by_name_[out_[i].name].push_back(i);
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
-      for (const cpp::Launch& launch : readings_.readings[file].usage.launches)
-        attach(launch, file);
+      const FileReading& reading = readings_.readings[file];
+      for (size_t i = 0; i < reading.usage.launches.size(); ++i) attach(i, file);
     }
     mark_dead();
     for (KernelFacts& kernel : triton_kernels(readings_, names)) out_.push_back(std::move(kernel));
@@ -55,7 +55,9 @@ class KernelLinker {
 
  private:
   void defined_in(uint32_t file) {
-    for (const cpp::Function& function : readings_.readings[file].cpp.functions) {
+    const FileReading& reading = readings_.readings[file];
+    for (size_t i = 0; i < reading.cpp.functions.size(); ++i) {
+      const cpp::Function& function = reading.cpp.functions[i];
       if (function.kind != cpp::FunctionKind::kKernel || !function.defined) continue;
       KernelFacts kernel;
       kernel.name = function.name;
@@ -68,6 +70,11 @@ class KernelLinker {
       kernel.parameters = function.parameters;
       kernel.attributes = function.attributes;
       kernel.condition = function.condition;
+      if (const auto steps = reading.steps.find(i); steps != reading.steps.end()) {
+        for (const cpp::CodeStep& step : steps->second) {
+          kernel.steps.push_back({step.text, step.is_call ? "call" : "", {file, step.line}});
+        }
+      }
       out_.push_back(std::move(kernel));
     }
   }
@@ -78,11 +85,18 @@ class KernelLinker {
     return language == Language::kPython ? KernelKind::kString : KernelKind::kCuda;
   }
 
-  void attach(const cpp::Launch& launch, uint32_t file) {
+  void attach(size_t index, uint32_t file) {
+    const FileReading& reading = readings_.readings[file];
+    const cpp::Launch& launch = reading.usage.launches[index];
     for (const std::string& written : launch.kernels) {
       const auto meant = candidates(written, file);
       for (const size_t kernel : meant) {
         KernelLauncher launcher = launcher_of(launch, file);
+        if (index < reading.launch_values.size()) {
+          for (const cpp::LocalValue& value : reading.launch_values[index]) {
+            launcher.values.push_back({value.name, value.text, {file, value.line}});
+          }
+        }
         if (meant.size() > 1 && !alternatives(meant)) launcher.certainty = Certainty::kUnsure;
         out_[kernel].launchers.push_back(std::move(launcher));
       }

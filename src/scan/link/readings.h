@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "scan/cpp/cpp_options.h"
 #include "scan/cpp/device_patterns.h"
 #include "scan/cpp/evidence.h"
+#include "scan/cpp/launch_values.h"
 #include "scan/cpp/local_values.h"
 #include "scan/python/python_file.h"
 
@@ -18,6 +20,8 @@ namespace fathom {
 struct FileReading {
   cpp::Definitions cpp;
   cpp::Usage usage;
+  std::vector<std::vector<cpp::LocalValue>> launch_values;  // of each of usage.launches
+  std::map<size_t, std::vector<cpp::CodeStep>> steps;       // of the kernels among cpp.functions
   cpp::FileUnits units;  // functions, aliases and classes with what they do; not of literals
   std::vector<std::vector<cpp::PatternHit>> literal_patterns;  // of cpp.functions in literals
   std::vector<cpp::LocalValue> constants;
