@@ -12,11 +12,8 @@
 #include "ingest/kineto/reader.h"
 #include "report/csv.h"
 #include "report/summary.h"
-<<<<<<< HEAD
-#include "scan/python/python_file.h"
-=======
 #include "scan/cpp/cpp_file.h"
->>>>>>> scan-cpp
+#include "scan/python/python_file.h"
 #include "session/analyze.h"
 
 namespace fathom::fuzz {
