@@ -249,6 +249,52 @@ TEST(ScanReach, AnAliasOfTheParametersNameWhereTheFileIsIncludedIsAGuess) {
   EXPECT_TRUE(std::count(reached.begin(), reached.end(), "Tile::load unsure"));
 }
 
+TEST(ScanReach, ArgumentsOfTheTemplateWhereTheFileIsIncludedAreAGuess) {
+  SmallRepository repository;
+  repository.add("kernel.cuh",
+                 "template <class Shape, class Order_> struct Kernel { using Order = Order_;\n"
+                 "  __device__ void run() { Order order; order.next(); } };",
+                 {{kDevice, "Kernel", "run", "", ""}});
+  repository.add("orders.cuh",
+                 "struct Once { __device__ int next() { return 0; } };\n"
+                 "struct Looping { __device__ int next() { return tile + gridDim.x; } };\n"
+                 "struct Unused { __device__ int next() { return 1; } };",
+                 {{kDevice, "Once", "next", "", ""},
+                  {kDevice, "Looping", "next", "", ""},
+                  {kDevice, "Unused", "next", "", ""}});
+  repository.add("launch.cu",
+                 "void launch() { using Chosen = std::conditional_t<kLoop, Looping, Once>;\n"
+                 "  using Run = Kernel<Tile<1, 2>, Chosen>; }",
+                 {{kHost, "", "launch", "", ""}}, {"orders.cuh", "kernel.cuh"});
+  const Names reached = repository.reached("run");
+  EXPECT_TRUE(std::count(reached.begin(), reached.end(), "Once::next unsure"));
+  EXPECT_TRUE(std::count(reached.begin(), reached.end(), "Looping::next unsure"));
+  EXPECT_FALSE(std::count(reached.begin(), reached.end(), "Unused::next unsure"));
+}
+
+TEST(ScanReach, OfSeveralGuessesTheOneThatHasTheMethodIsLikelyButNoSpecialisationIs) {
+  SmallRepository repository;
+  repository.add("kernel.cuh",
+                 "template <class Mover> struct Kernel {\n"
+                 "  __device__ void run() { Mover mover; mover.load(); Vec<4> v; v.fill(); } };",
+                 {{kDevice, "Kernel", "run", "", ""}}, {"vec.cuh"});
+  repository.add("vec.cuh",
+                 "template <int N> struct Vec { __device__ void fill() { } };\n"
+                 "template <> struct Vec<2> { __device__ void fill() { } };",
+                 {{kDevice, "Vec", "fill", "", ""}, {kDevice, "Vec", "fill", "", ""}});
+  repository.add(
+      "launch.cu",
+      "struct New { __device__ void load() { } }; struct Old { __device__ void copy() { } };\n"
+      "void launch() { using Mover = std::conditional_t<kNew, New, Old>; }",
+      {{kDevice, "New", "load", "", ""},
+       {kDevice, "Old", "copy", "", ""},
+       {kHost, "", "launch", "", ""}},
+      {"kernel.cuh"});
+  const Names reached = repository.reached("run");
+  EXPECT_EQ(std::count(reached.begin(), reached.end(), "New::load likely"), 1);
+  EXPECT_EQ(std::count(reached.begin(), reached.end(), "Vec::fill unsure"), 2);
+}
+
 TEST(ScanReach, IsTheSameEachTime) {
   SmallRepository one, two;
   for (SmallRepository* repository : {&one, &two}) {

@@ -143,6 +143,19 @@ CallGraph::Meaning NameResolver::type(uint32_t unit, std::string_view path) cons
   return found;
 }
 
+// Whether of several classes one alone has the methods found. Specialisations of one class all have
+// them, and which of those it is stays open.
+bool NameResolver::is_only_fitting_class(const std::vector<Found>& classes,
+                                         const std::vector<Found>& methods) const {
+  if (methods.empty() || classes.size() < 2) return false;
+  const std::string_view scope = graph_.scope(methods[0].unit);
+  for (const Found& method : methods) {
+    if (graph_.scope(method.unit) != scope) return false;
+  }
+  return std::count_if(classes.begin(), classes.end(),
+                       [&](const Found& one) { return graph_.qualified(one.unit) == scope; }) == 1;
+}
+
 CallGraph::Meaning NameResolver::method_of(uint32_t unit, std::string_view type,
                                            std::string_view method) const {
   Meaning found;
@@ -155,6 +168,9 @@ CallGraph::Meaning NameResolver::method_of(uint32_t unit, std::string_view type,
                                      [&](const Found& one) { return one.unit == candidate; });
       if (!known) found.units.push_back({candidate, owner.certainty});
     }
+  }
+  if (is_only_fitting_class(classes, found.units)) {
+    for (Found& one : found.units) one.certainty = std::min(one.certainty, Certainty::kLikely);
   }
   if (!found.units.empty() || !classes.empty()) return found;
   const std::string_view parameter = parameter_behind(unit, type);
@@ -199,7 +215,8 @@ std::vector<CallGraph::Found> NameResolver::classes_of_alias(uint32_t alias, int
     std::vector<Found> found = classes_of(alias, graph_.names_.text(use.name), depth + 1);
     // The first name is the type and the others its arguments, unless it is one that chooses among
     // them, which stands in another repository.
-    if (classes.empty() && !found.empty() && i == graph_.units_[alias].uses_first) return found;
+    const bool first = i == graph_.units_[alias].uses_first && graph_.units_[alias].first_use_kept;
+    if (first && !found.empty()) return found;
     for (Found& one : found) classes.push_back({one.unit, Certainty::kUnsure});
   }
   return classes;
@@ -208,17 +225,61 @@ std::vector<CallGraph::Found> NameResolver::classes_of_alias(uint32_t alias, int
 std::vector<CallGraph::Found> NameResolver::classes_of_parameter(uint32_t unit,
                                                                  std::string_view name,
                                                                  int depth) const {
+  std::vector<Found> classes = classes_of_arguments(unit, name, depth);
+  if (classes.empty()) classes = classes_of_namesakes(unit, name, depth);
+  std::sort(classes.begin(), classes.end(),
+            [](const Found& a, const Found& b) { return a.unit < b.unit; });
+  const auto same = [](const Found& a, const Found& b) { return a.unit == b.unit; };
+  classes.erase(std::unique(classes.begin(), classes.end(), same), classes.end());
+  return classes.size() > 2 * kMostMeanings ? std::vector<Found>() : classes;
+}
+
+std::vector<CallGraph::Found> NameResolver::classes_of_arguments(uint32_t unit,
+                                                                 std::string_view name,
+                                                                 int depth) const {
+  // Whose parameter it is, and which one.
+  size_t place = 0;
+  bool found_place = false;
+  for (; unit != CallGraph::kNoUnit && !found_place;) {
+    const CallGraph::Unit& row = graph_.units_[unit];
+    for (uint32_t i = row.parameters_first; i < row.parameters_last; ++i) {
+      if (graph_.names_.text(graph_.parameters_[i]) != name) continue;
+      place = i - row.parameters_first;
+      found_place = true;
+    }
+    if (!found_place) unit = row.owner;
+  }
+  const auto instances =
+      found_place ? graph_.instances_.find(graph_.name(unit)) : graph_.instances_.end();
+  std::vector<Found> classes;
+  if (instances == graph_.instances_.end()) return classes;
+  for (const CallGraph::Instance& instance : instances->second) {
+    if (instance.unit == unit || place >= instance.use.arguments) continue;
+    if (!graph_.includes_.sees(graph_.file(instance.unit), graph_.file(unit))) continue;
+    const std::string_view argument =
+        graph_.names_.text(graph_.arguments_[instance.use.arguments_first + place]);
+    if (argument.empty()) continue;
+    for (const Found& one : classes_of(instance.unit, argument, depth + 1)) {
+      classes.push_back({one.unit, Certainty::kUnsure});
+    }
+  }
+  return classes;
+}
+
+std::vector<CallGraph::Found> NameResolver::classes_of_namesakes(uint32_t unit,
+                                                                 std::string_view name,
+                                                                 int depth) const {
   std::string_view plain = name;
   while (plain.ends_with('_')) plain.remove_suffix(1);
   std::vector<Found> classes;
   for (uint32_t alias : graph_.named(plain)) {
     if (graph_.kind(alias) != UnitKind::kAlias || graph_.file(alias) == graph_.file(unit)) continue;
     if (!graph_.includes_.sees(graph_.file(alias), graph_.file(unit))) continue;
-    for (Found& one : classes_of_alias(alias, depth + 1)) {
+    for (const Found& one : classes_of_alias(alias, depth + 1)) {
       classes.push_back({one.unit, Certainty::kUnsure});
     }
   }
-  return classes.size() > 2 * kMostMeanings ? std::vector<Found>() : classes;
+  return classes;
 }
 
 CallGraph::Meaning NameResolver::choose(uint32_t unit, const std::vector<uint32_t>& candidates,
@@ -263,7 +324,8 @@ CallGraph::Meaning NameResolver::choose(uint32_t unit, const std::vector<uint32_
   for (const auto& group : groups) {
     const bool device = has_device(group) && graph_.kind(unit) != UnitKind::kHost;
     // Which overload it is, or which specialisation of a class, is decided by types.
-    const auto several = group.second.size() > 1 && !is_function(group.second[0])
+    constexpr size_t kOverloads = 4;  // more are the methods of a class with specialisations
+    const auto several = group.second.size() > (is_function(group.second[0]) ? kOverloads : 1)
                              ? Certainty::kUnsure
                          : group.second.size() > 1 ? Certainty::kLikely
                                                    : Certainty::kCertain;

@@ -32,12 +32,17 @@ class NameResolver {
   bool type_fits(uint32_t unit, uint32_t candidate, std::string_view qualifier) const;
   Meaning method_of(uint32_t unit, std::string_view type, std::string_view method) const;
 
-  // The classes that a type's name can stand for: through aliases and, as a guess, through aliases
-  // with a template parameter's name in files that include the unit's.
+  bool is_only_fitting_class(const std::vector<Found>& classes,
+                             const std::vector<Found>& methods) const;
+
+  // The classes that a type's name can stand for, through aliases. For a template parameter it is a
+  // guess: the arguments that files which include the unit's give, else aliases of its name there.
   std::vector<Found> classes_of(uint32_t unit, std::string_view type, int depth = 0) const;
   std::vector<Found> classes_of_alias(uint32_t alias, int depth) const;
   std::vector<Found> classes_of_parameter(uint32_t unit, std::string_view name, int depth) const;
 
+  std::vector<Found> classes_of_arguments(uint32_t unit, std::string_view name, int depth) const;
+  std::vector<Found> classes_of_namesakes(uint32_t unit, std::string_view name, int depth) const;
   // The template parameter that a type is or stands for; empty: none.
   std::string_view parameter_behind(uint32_t unit, std::string_view type) const;
 

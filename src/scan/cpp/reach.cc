@@ -23,8 +23,18 @@ uint32_t CallGraph::add(const CodeUnit& unit) {
   row.kind = unit.kind;
   row.uses_first = static_cast<uint32_t>(uses_.size());
   for (const Reference& reference : unit.references) {
-    uses_.push_back({names_.intern(reference.name), names_.intern(last_name(reference.name)),
-                     names_.intern(reference.type), reference.line, reference.kind});
+    Use use;
+    use.name = names_.intern(reference.name);
+    use.last = names_.intern(last_name(reference.name));
+    use.type = names_.intern(reference.type);
+    use.line = reference.line;
+    use.kind = reference.kind;
+    use.arguments_first = static_cast<uint32_t>(arguments_.size());
+    use.arguments = static_cast<uint16_t>(std::min<size_t>(reference.arguments.size(), UINT16_MAX));
+    for (size_t i = 0; i < use.arguments; ++i) {
+      arguments_.push_back(names_.intern(reference.arguments[i]));
+    }
+    uses_.push_back(use);
   }
   row.uses_last = static_cast<uint32_t>(uses_.size());
   row.parameters_first = static_cast<uint32_t>(parameters_.size());
@@ -44,7 +54,10 @@ void CallGraph::seal() {
     Unit& unit = units_[i];
     const auto first = static_cast<uint32_t>(kept.size());
     for (uint32_t u = unit.uses_first; u < unit.uses_last; ++u) {
-      if (matters(i, uses_[u])) kept.push_back(uses_[u]);
+      if (!matters(i, uses_[u])) continue;
+      if (u == unit.uses_first) unit.first_use_kept = true;
+      kept.push_back(uses_[u]);
+      if (uses_[u].arguments > 0) instances_[names_.text(uses_[u].last)].push_back({i, uses_[u]});
     }
     unit.uses_first = first;
     unit.uses_last = static_cast<uint32_t>(kept.size());

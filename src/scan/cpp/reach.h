@@ -79,7 +79,13 @@ class CallGraph {
     StringId last;  // "copy"
     StringId type;  // of the object; the empty text: not known
     uint32_t line = 0;
+    uint32_t arguments_first = 0;
+    uint16_t arguments = 0;
     ReferenceKind kind = ReferenceKind::kCall;
+  };
+  struct Instance {  // a template with arguments, in a unit
+    uint32_t unit = 0;
+    Use use;
   };
   struct Unit {
     StringId name, scope;
@@ -88,6 +94,7 @@ class CallGraph {
     uint32_t parameters_first = 0, parameters_last = 0;
     uint32_t owner = kNoUnit;  // the class that it is part of
     UnitKind kind = UnitKind::kDevice;
+    bool first_use_kept = false;  // of an alias: what it stands for is the repository's
   };
   static constexpr uint32_t kNoUnit = UINT32_MAX;
   struct Found {
@@ -111,7 +118,8 @@ class CallGraph {
   StringPool names_;
   std::vector<Unit> units_;
   std::vector<Use> uses_;
-  std::vector<StringId> parameters_;
+  std::vector<StringId> parameters_, arguments_;
+  std::unordered_map<std::string_view, std::vector<Instance>> instances_;  // by last name
   std::unordered_map<std::string_view, std::vector<uint32_t>> by_name_;
 };
 

@@ -42,6 +42,24 @@ struct NamePath {
   bool has_arguments = false;
 };
 
+NamePath read_path(const TokenList& source, size_t at);
+
+// What each template argument of a path begins with, where that is a name.
+std::vector<std::string> argument_names(const TokenList& source, const NamePath& path) {
+  std::vector<std::string> names;
+  if (!path.has_arguments) return names;
+  bool begins = true;
+  for (size_t i = path.last + 2; i + 1 < path.end; ++i) {
+    if (begins) names.emplace_back();
+    if (source.is(i, "typename") || source.is(i, "const")) continue;
+    if (begins && source.is_name(i)) names.back() = read_path(source, i).name;
+    begins = source.is(i, ",");
+    if (source.is(i, "<")) i = closing_angle_near(source, i).value_or(path.end);
+    if (source.is(i, "(") || source.is(i, "{")) i = closing_near(source, i).value_or(path.end);
+  }
+  return names;
+}
+
 NamePath read_path(const TokenList& source, size_t at) {
   NamePath path;
   while (true) {
@@ -110,9 +128,11 @@ class ReferenceFinder {
     if (is_member(at)) {
       if (called) member_call(at, path, line);
     } else if (called && !is_declared_name(at)) {
-      add({path.name, {}, ReferenceKind::kCall, line});
+      add({path.name, {}, ReferenceKind::kCall, line, argument_names(source_, path)});
     } else {
-      if (path.has_arguments) add({path.name, {}, ReferenceKind::kType, line});
+      if (path.has_arguments) {
+        add({path.name, {}, ReferenceKind::kType, line, argument_names(source_, path)});
+      }
       declaration(path);
     }
     // Template arguments hold references of their own.
@@ -136,6 +156,7 @@ class ReferenceFinder {
                       source_.is(name + 1, ",") || source_.is(name + 1, ":");
     if (!ends) return;
     objects_[std::string(source_.at(name))] = type.name;
+    if (type.has_arguments) return;  // a reference already
     add({type.name, {}, ReferenceKind::kType, source_.tokens[type.last].line});
   }
 
@@ -155,14 +176,14 @@ class ReferenceFinder {
   }
 
   void add(Reference reference) {
-    auto key = std::tuple(reference.name, reference.type, reference.kind);
+    auto key = std::tuple(reference.name, reference.type, reference.kind, reference.arguments);
     if (seen_.insert(std::move(key)).second) references_.push_back(std::move(reference));
   }
 
   const TokenList& source_;
   const size_t first_, last_;
   std::map<std::string, std::string, std::less<>> objects_;  // name → type
-  std::set<std::tuple<std::string, std::string, ReferenceKind>> seen_;
+  std::set<std::tuple<std::string, std::string, ReferenceKind, std::vector<std::string>>> seen_;
   std::vector<Reference> references_;
 };
 
@@ -187,7 +208,8 @@ std::vector<Reference> find_type_references(const TokenList& source, size_t firs
     references.push_back({path.name,
                           {},
                           called ? ReferenceKind::kCall : ReferenceKind::kType,
-                          source.tokens[i].line});
+                          source.tokens[i].line,
+                          argument_names(source, path)});
     i = std::max(path.has_arguments ? path.last + 2 : path.end, i + 1);
   }
   return references;

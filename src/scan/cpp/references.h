@@ -21,6 +21,9 @@ struct Reference {
   std::string type;  // kMember: the object's type as it was declared; empty: not seen
   ReferenceKind kind = ReferenceKind::kCall;
   uint32_t line = 0;
+  // Its template arguments that are names themselves, "" for each other: what a template's
+  // parameters may stand for.
+  std::vector<std::string> arguments = {};
 };
 
 // What the tokens from `first` to before `last` use, each name once. `parameters` is the text of
