@@ -63,6 +63,7 @@ struct Note {
 struct Finding {
   FindingKind kind = FindingKind::kLowEfficiency;
   Priority priority = Priority::kLow;
+  std::string priority_reason;  // by which rule, and whether the possible saving lowered it
   Confidence confidence = Confidence::kMedium;
   std::string title;
   std::string category;  // of the analysis; empty for the system as a whole

@@ -132,11 +132,4 @@ void project_replacement(const Assessment& a, Finding& finding, double limit_sec
   finding.saving_at_most = nanos_from((now - limit_seconds) * counted);
 }
 
-void cap_priority(const Assessment& a, Finding& finding) {
-  constexpr double kWorthwhile = 0.01;
-  if (ratio(finding.saving_at_most, a.timeline().total) < kWorthwhile) {
-    finding.priority = Priority::kLow;
-  }
-}
-
 }  // namespace fathom

@@ -25,7 +25,4 @@ void project_to_limit(const Assessment& a, Finding& finding, double efficiency, 
 void project_replacement(const Assessment& a, Finding& finding, double limit_seconds,
                          double counted);
 
-// Nothing above low whose saving is under 1 % of the trace's length.
-void cap_priority(const Assessment& a, Finding& finding);
-
 }  // namespace fathom

@@ -7,6 +7,7 @@
 
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
+#include "analyze/priority.h"
 #include "cost/element_type.h"
 
 namespace fathom::analyses {
@@ -164,7 +165,7 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
         "Without a change of the code each op stays a kernel of its own: only their single "
         "efficiency can be improved.";
     f.confidence = Confidence::kMedium;
-    f.priority = Priority::kMedium;
+    rate_pattern(f, std::ranges::any_of(chain.ops, &AssessedOp::is_top));
     project_replacement(a, f, fused, chain.counted_seconds / chain.seconds);
     for (const AssessedOp* op : chain.ops) {
       if (f.evidence.size() < 8) f.evidence.push_back(evidence_of(a, *op));
@@ -293,7 +294,7 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
       "Without a change of the code only the single kernels can be improved: the softmax and the "
       "products at these sizes.";
   f.confidence = Confidence::kHigh;
-  f.priority = Priority::kHigh;
+  rate_pattern(f, std::ranges::any_of(found.ops, &AssessedOp::is_top));
   project_replacement(a, f, found.fused_seconds, found.counted_seconds / found.seconds);
   for (const AssessedOp* op : found.ops) f.evidence.push_back(evidence_of(a, *op));
   f.call_stack = call_stack_of(a.input(), found.example);

@@ -7,6 +7,7 @@
 
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
+#include "analyze/priority.h"
 #include "base/tsv.h"
 
 extern const std::string_view advice_tsv;
@@ -65,12 +66,6 @@ struct SlowOp {
   }
 };
 
-Priority priority_of(bool is_top, double efficiency, double category_share) {
-  if (is_top && efficiency < 0.3 && category_share > 0.15) return Priority::kCritical;
-  if (is_top || (efficiency < 0.4 && category_share > 0.10)) return Priority::kHigh;
-  return category_share > 0.05 ? Priority::kMedium : Priority::kLow;
-}
-
 Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowOp& slow) {
   const AssessedOp& first = *slow.groups.front();
   const std::string_view bound =
@@ -119,7 +114,7 @@ Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowO
          {},
          {}});
   }
-  f.priority = priority_of(first.is_top, efficiency, slow.category_share);
+  rate_op(f, first.is_top, efficiency, slow.category_share);
   for (size_t i = 0; i < std::min(slow.groups.size(), kEvidenceShown); ++i) {
     f.evidence.push_back(evidence_of(a, *slow.groups[i]));
   }
@@ -221,7 +216,7 @@ std::vector<Finding> tiny_products(const Assessment& a) {
         "fused MoE kernel.";
     f.improve_kernel = "A grouped GEMM kernel behind the same interface (CUTLASS, Triton).";
     f.confidence = Confidence::kMedium;
-    f.priority = Priority::kMedium;
+    rate_pattern(f, first.is_top);
     project_replacement(a, f, run.limit_seconds, first.counted);
     f.evidence.push_back(evidence_of(a, first));
     f.call_stack = call_stack_of(a.input(), run.example);
@@ -271,7 +266,7 @@ std::vector<Finding> image_layout(const Assessment& a) {
       "the inputs.";
   f.improve_kernel = "Choose a convolution kernel that takes the layout as it is.";
   f.confidence = Confidence::kHigh;
-  f.priority = Priority::kMedium;
+  rate_pattern(f, example->is_top);
   project_replacement(a, f, 0, counted / std::max<double>(1, static_cast<double>(time.count)));
   f.evidence.push_back(evidence_of(a, *example));
   f.call_stack = call_stack_of(a.input(), example->group->first().event);

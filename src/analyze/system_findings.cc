@@ -6,6 +6,7 @@
 
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
+#include "analyze/priority.h"
 
 namespace fathom::analyses {
 namespace {
@@ -23,11 +24,6 @@ void project_removal(const Assessment& a, Finding& f) {
   f.projections = {{"half of it", half, f.share / 2}, {"all of it", {}, f.share}};
   f.saving_at_least = half;
   f.saving_at_most = f.time;
-}
-
-Priority priority_by_share(double share) {
-  if (share > 0.3) return Priority::kCritical;
-  return share > 0.15 ? Priority::kHigh : Priority::kMedium;
 }
 
 // What the host did while the GPU waited.
@@ -232,7 +228,7 @@ std::vector<Finding> idle_time(const Assessment& a) {
     f.change_code = text.change_code;
     f.confidence = text.confidence;
     project_removal(a, f);
-    f.priority = priority_by_share(share);
+    rate_part_of_whole(f);
     if (text.cause == Cause::kHost && gaps.waits() > 0) {
       f.notes.push_back({fmt::format("{} calls in the trace wait for the GPU; those inside a step "
                                      "must go before it can be captured as a graph.",
@@ -264,7 +260,7 @@ std::vector<Finding> exposed_transfers(const Assessment& a) {
         "the layers; fewer bytes (BF16 gradients, sharding).";
     f.confidence = Confidence::kHigh;
     project_removal(a, f);
-    f.priority = priority_by_share(f.share);
+    rate_part_of_whole(f);
     findings.push_back(std::move(f));
   }
   if (ratio(t.exposed_copies, t.total) >= kNoticeable) {
@@ -281,7 +277,7 @@ std::vector<Finding> exposed_transfers(const Assessment& a) {
         "its own; copy once, not tensor by tensor.";
     f.confidence = Confidence::kHigh;
     project_removal(a, f);
-    f.priority = priority_by_share(f.share);
+    rate_part_of_whole(f);
     const EventStore& store = a.input().store;
     std::map<std::string_view, Nanos> kinds;
     for (EventId e : a.input().selection.linked()) {
@@ -326,7 +322,7 @@ std::vector<Finding> short_kernels(const Assessment& a) {
   f.projections = {{"no fixed cost of each kernel",
                     {time.count - fixed.count},
                     ratio(fixed, a.timeline().total)}};
-  f.priority = Priority::kMedium;
+  rate_pattern(f, false);
   return {f};
 }
 
@@ -375,7 +371,7 @@ std::vector<Finding> recompute(const Assessment& a) {
       "checkpointing), where memory allows.";
   f.confidence = Confidence::kHigh;
   project_removal(a, f);
-  f.priority = Priority::kMedium;
+  rate_pattern(f, false);
   f.call_stack = call_stack_of(a.input(), example);
   return {f};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyze/finding_parts.h"
+#include "analyze/priority.h"
 #include "report/analysis_files.h"
 #include "report/findings_markdown.h"
 #include "report/markdown.h"
@@ -186,7 +187,8 @@ std::string fair_report(const AnalysisView& v) {
                         md_details(*list[i]));
   }
   text += "### Categories\n\n" + md_categories(a) + "\n";
-  text += "## Appendix\n\n### Hardware\n\n" + hardware_part(a) + "\n### Replay packages\n\n";
+  text += "## Appendix\n\n### Priorities\n\n" + describe_priorities() + "\n\n";
+  text += "### Hardware\n\n" + hardware_part(a) + "\n### Replay packages\n\n";
   if (v.replay_packages.empty()) {
     text +=
         "None: no op takes over 10 % of the compute time at under 30 % of the limit. "

@@ -88,7 +88,8 @@ std::string md_details(const Finding& f) {
     for (const std::string& frame : f.call_stack) frames.push_back(md_code(cut(frame, 80)));
     text += fmt::format("- Called from {}.\n", fmt::join(frames, " ← "));
   }
-  text += fmt::format("- Confidence: {}.\n", confidence_name(f.confidence));
+  text += fmt::format("- Priority: {}. Confidence: {}.\n", f.priority_reason,
+                      confidence_name(f.confidence));
   return text;
 }
 

@@ -90,7 +90,8 @@ void show_findings(Screen& screen, const Summary& s) {
   }
   size_t shown = 0;
   for (const Summary::Found& f : s.findings) {
-    if (f.priority == "low" || shown == kShown) break;
+    if (shown == kShown) break;
+    if (f.priority == "low") continue;
     screen.entry(
         shown++ == 0 ? "Found" : "",
         fmt::format("{:<8} {}; saves {:.1f}–{:.1f} %", f.priority, shortened(screen_safe(f.title)),

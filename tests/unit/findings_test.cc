@@ -295,7 +295,7 @@ TEST(Findings, ForwardWorkThatRunsAgain) {
   EXPECT_EQ(first_of(train("AddmmBackward0"), FindingKind::kRecompute), nullptr);
 }
 
-TEST(Findings, ComeInTheOrderOfPriorityAndSaving) {
+TEST(Findings, ComeInTheOrderOfTheirSaving) {
   Workload w;
   for (int i = 0; i < 20; ++i) {
     w.op("aten::mm", kMatrix, kTwoBf16, 1000).op("aten::neg", kImage, kBf16, 300);
@@ -303,11 +303,31 @@ TEST(Findings, ComeInTheOrderOfPriorityAndSaving) {
   const auto findings = w.find();
   ASSERT_GE(findings.size(), 2u);
   for (size_t i = 1; i < findings.size(); ++i) {
-    EXPECT_LE(findings[i - 1].priority, findings[i].priority);
-    if (findings[i - 1].priority == findings[i].priority) {
-      EXPECT_GE(findings[i - 1].saving_at_most, findings[i].saving_at_most);
-    }
+    EXPECT_GE(findings[i - 1].saving_at_most, findings[i].saving_at_most);
   }
+}
+
+// A top op at a twentieth of the limit, which is all of its category: critical by the rule. How
+// long the products beside it take decides how urgent it is.
+TEST(Findings, NothingIsMoreUrgentThanItsSavingBears) {
+  const auto priority_beside = [](int products) {
+    Workload w;
+    for (int i = 0; i < products; ++i) w.op("aten::mm", kMatrix, kTwoBf16, 200);
+    w.op("aten::native_layer_norm", "[[4096,1024],[],[1024],[1024],[]]",
+         R"(["c10::BFloat16","","c10::BFloat16","c10::BFloat16","Scalar"])", 100);
+    w.op("aten::mm", kMatrix, kTwoBf16, 200);
+    const auto findings = w.find();
+    const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+    return f != nullptr ? std::pair(f->priority, f->priority_reason)
+                        : std::pair(Priority::kLow, std::string("none"));
+  };
+  EXPECT_EQ(priority_beside(5).first, Priority::kCritical);
+  EXPECT_EQ(priority_beside(15).first, Priority::kHigh) << "3 % to save";
+  EXPECT_EQ(priority_beside(35).first, Priority::kMedium) << "1.3 %";
+  EXPECT_EQ(priority_beside(80).first, Priority::kLow) << "0.6 %";
+  EXPECT_EQ(priority_beside(35).second,
+            "critical by the rule (a top operation under 30 % of the limit, with over 15 % of its "
+            "category's time), medium because at most 1.3 % of the trace can be saved");
 }
 
 }  // namespace
