@@ -103,6 +103,13 @@ Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
   count_exposed_time();
 }
 
+std::string_view Assessment::vendor() const {
+  if (platform_ != nullptr && !platform_->vendor.empty()) return platform_->vendor;
+  const TraceMetadata& metadata = input_.store.metadata();
+  if (metadata.cuda_runtime_version) return "NVIDIA";
+  return metadata.hip_runtime_version ? "AMD" : "";
+}
+
 void Assessment::assess_ops(const MeasuredOps& measured) {
   for (const OpGroup& group : measured.groups()) {
     AssessedOp& op = ops_.emplace_back();

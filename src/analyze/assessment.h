@@ -75,6 +75,8 @@ class Assessment {
 
   const SheetInput& input() const { return input_; }
   const Platform* platform() const { return platform_; }
+  // Of the platform; where that does not say, of the runtime that recorded. Empty: unknown.
+  std::string_view vendor() const;
   const std::vector<AssessedOp>& ops() const { return ops_; }                      // by time
   const std::vector<AssessedCategory>& categories() const { return categories_; }  // by time
   // Thread by thread, in the order of time.

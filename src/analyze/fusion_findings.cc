@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyze/advice.h"
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
 #include "analyze/priority.h"
@@ -158,12 +159,7 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
         "they "
         "hand each other goes through memory.",
         chain.times, chain.ops.size(), micros_text(f.time));
-    f.change_code =
-        "torch.compile the module, or one fused kernel (Triton) for the run; an op that exists for "
-        "it (rms_norm, layer_norm, silu_and_mul) is the simplest.";
-    f.improve_kernel =
-        "Without a change of the code each op stays a kernel of its own: only their single "
-        "efficiency can be improved.";
+    advise(a, f, traits_of(a, chain.ops));
     f.confidence = Confidence::kMedium;
     rate_pattern(f, std::ranges::any_of(chain.ops, &AssessedOp::is_top));
     project_replacement(a, f, fused, chain.counted_seconds / chain.seconds);
@@ -287,12 +283,7 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
   f.issue = fmt::format(
       "{} times the scores are written to memory and read back for {}; one fused op never does.",
       found.times, micros_text(f.time));
-  f.change_code =
-      "Call torch.nn.functional.scaled_dot_product_attention (or attn_implementation=\"sdpa\"), "
-      "which runs a flash attention kernel.";
-  f.improve_kernel =
-      "Without a change of the code only the single kernels can be improved: the softmax and the "
-      "products at these sizes.";
+  advise(a, f, {});
   f.confidence = Confidence::kHigh;
   rate_pattern(f, std::ranges::any_of(found.ops, &AssessedOp::is_top));
   project_replacement(a, f, found.fused_seconds, found.counted_seconds / found.seconds);

@@ -2,40 +2,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
+#include "analyze/advice.h"
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
 #include "analyze/priority.h"
-#include "base/tsv.h"
-
-extern const std::string_view advice_tsv;
 
 namespace fathom::analyses {
 namespace {
 
 constexpr double kExcellent = 0.8;
 constexpr size_t kEvidenceShown = 3;
-
-struct Advice {
-  std::string_view category, bound, change_code, improve_kernel, counters;
-};
-
-const Advice& advice_for(std::string_view category, std::string_view bound) {
-  static const std::vector<Advice> all = [] {
-    std::vector<Advice> rows;
-    for (const auto& r : read_tsv(advice_tsv, 5)) rows.push_back({r[0], r[1], r[2], r[3], r[4]});
-    return rows;
-  }();
-  for (const Advice& row : all) {
-    if ((row.category == "*" || row.category == category) &&
-        (row.bound == "*" || row.bound == bound)) {
-      return row;
-    }
-  }
-  return all.back();
-}
 
 // Calls of one op name, of any shapes, that are below the best band.
 struct SlowOp {
@@ -80,12 +60,13 @@ Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowO
   f.issue =
       fmt::format("{} calls take {}; the {} limit allows {}.", slow.calls, micros_text(f.time),
                   bound, micros_text(nanos_from(slow.seconds * efficiency)));
-  const Advice& advice = advice_for(first.category, bound);
-  f.change_code = advice.change_code;
-  f.improve_kernel = advice.improve_kernel;
-  f.counters = a.platform()->vendor == "AMD"
-                   ? "rocprofv3's counters of matrix units, HBM traffic and occupancy"
-                   : std::string(advice.counters);
+  Advice advice = advice_for({first.category, name, bound, a.vendor(), traits_of(a, slow.groups)});
+  f.change_code = std::move(advice.change_code);
+  f.improve_kernel = std::move(advice.improve_kernel);
+  if (name.find("::") != std::string_view::npos) {
+    f.improve_kernel += " `fathom replay pack` makes a reproducer.";
+  }
+  f.counters = std::move(advice.counters);
   project_to_limit(a, f, slow.limit_seconds / slow.seconds, slow.counted_seconds / slow.seconds);
   if (slow.limit_seconds > 1.01 * efficiency * slow.seconds) {
     f.projections.back().target =
@@ -211,10 +192,7 @@ std::vector<Finding> tiny_products(const Assessment& a) {
         "{} calls take {} on average; one grouped product would read and write "
         "the same bytes in fewer, larger kernels.",
         run.calls, micros_text(nanos_from(run.seconds / static_cast<double>(run.calls))));
-    f.change_code =
-        "Batch them: torch.bmm or torch._grouped_mm over the loop (experts, heads), or a "
-        "fused MoE kernel.";
-    f.improve_kernel = "A grouped GEMM kernel behind the same interface (CUTLASS, Triton).";
+    advise(a, f, {});
     f.confidence = Confidence::kMedium;
     rate_pattern(f, first.is_top);
     project_replacement(a, f, run.limit_seconds, first.counted);
@@ -261,10 +239,7 @@ std::vector<Finding> image_layout(const Assessment& a) {
   f.title = "Convolutions convert between NCHW and NHWC";
   f.issue = fmt::format("{} calls run transposing kernels for {} beside the convolution itself.",
                         calls, micros_text(time));
-  f.change_code =
-      "Keep images in channels_last: model.to(memory_format=torch.channels_last) and the same for "
-      "the inputs.";
-  f.improve_kernel = "Choose a convolution kernel that takes the layout as it is.";
+  advise(a, f, traits_of(a, std::array{example}));
   f.confidence = Confidence::kHigh;
   rate_pattern(f, example->is_top);
   project_replacement(a, f, 0, counted / std::max<double>(1, static_cast<double>(time.count)));

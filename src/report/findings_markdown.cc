@@ -81,7 +81,7 @@ std::string md_details(const Finding& f) {
     text += fmt::format("- {}{}{}\n", note.before, md_code(cut(note.name, 80)), note.after);
   }
   if (!f.counters.empty()) {
-    text += fmt::format("- Not visible in a trace; measure to know why: {}.\n", f.counters);
+    text += fmt::format("- Not visible in a trace; to know why, measure {}.\n", f.counters);
   }
   if (!f.call_stack.empty()) {
     std::vector<std::string> frames;

@@ -111,7 +111,7 @@ std::string questions_part(const AnalysisView& v) {
   bool any = false;
   for (const Finding& f : v.findings) {
     if (f.priority > Priority::kHigh || f.counters.empty()) continue;
-    text += fmt::format("- Why is {} slow? A trace cannot show it. Measure: {}.\n",
+    text += fmt::format("- Why is {} slow? A trace cannot show it. Measure {}.\n",
                         md_code(f.subject), f.counters);
     any = true;
   }

@@ -197,6 +197,75 @@ TEST(Findings, ConvolutionsThatConvertLayouts) {
             nullptr);
 }
 
+// Slow enough to be worth a finding; the strides are what differs.
+TEST(Findings, NoAdviceToDoWhatIsAlreadyDone) {
+  const auto convolution_advice = [](const char* strides, const char* type) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op(
+          "aten::convolution", "[[32,64,56,56],[64,64,3,3],[],[],[],[],[],[],[]]",
+          fmt::format(
+              R"(["{0}","{0}","","ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar"])",
+              type),
+          900, "convolve", 0,
+          fmt::format(
+              R"("Input Strides":[{},[],[],[],[],[],[],[]],"Concrete Inputs":["","","","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1"])",
+              strides));
+    }
+    const auto findings = w.find();
+    const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+    return f != nullptr ? f->change_code : "no finding";
+  };
+  const std::string nchw = "[200704,3136,56,1],[576,9,3,1]";
+  const std::string nhwc = "[200704,1,3584,64],[576,1,192,64]";
+  EXPECT_TRUE(convolution_advice(nchw.c_str(), "c10::BFloat16").starts_with("Use channels_last"));
+  EXPECT_TRUE(convolution_advice(nhwc.c_str(), "float").starts_with("Compute in BF16"));
+  EXPECT_TRUE(
+      convolution_advice(nhwc.c_str(), "c10::BFloat16").starts_with("Layout and type are right"));
+}
+
+TEST(Findings, FlashAttentionIsNotAdvisedWhereItRuns) {
+  const auto attention_advice = [](const char* kernel, const char* mask) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op("aten::_scaled_dot_product_cudnn_attention",
+           fmt::format("[[4,16,1024,128],[4,16,1024,128],[4,16,1024,128],{}]", mask),
+           R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16"])", 900, kernel);
+    }
+    const auto findings = w.find();
+    const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+    return f != nullptr ? f->change_code : "no finding";
+  };
+  EXPECT_TRUE(attention_advice("softmax_warp", "[]").starts_with("Call torch.nn.functional"));
+  EXPECT_TRUE(attention_advice("cudnn_sm90_flash_fprop", "[]")
+                  .starts_with("A flash kernel runs already: longer sequences"));
+  EXPECT_TRUE(attention_advice("cudnn_sm90_flash_fprop", "[1,1,1024,1024]")
+                  .starts_with("A flash kernel runs already, but reads a dense mask"));
+}
+
+TEST(Findings, GraphsAreNotAdvisedWhereTheyAreUsed) {
+  const auto advice = [](const char* launch) {
+    Workload w;
+    for (int i = 0; i < 50; ++i) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 3);
+    const int64_t correlation = w.next_correlation();
+    w.raw(test::launch_call(w.host(), 4, correlation, "1", launch));
+    w.raw(test::kernel("k", w.host() + 7, 3, correlation));
+    return first_of(w.find(), FindingKind::kHostBound)->change_code;
+  };
+  EXPECT_TRUE(advice("cudaLaunchKernel").starts_with("Launch less often: CUDA graphs"));
+  EXPECT_TRUE(advice("cudaGraphLaunch").starts_with("CUDA graphs are used already"));
+}
+
+TEST(Findings, PoolingIsAReductionBothWays) {
+  Workload w;
+  w.op("aten::max_pool2d_with_indices_backward", "[[32,64,56,56],[32,64,112,112]]", kTwoBf16, 900);
+  const auto findings = w.find();
+  const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->category, "reduce");
+  EXPECT_TRUE(f->change_code.starts_with("Pool later")) << f->change_code;
+}
+
 TEST(Findings, TheGpuWaitsForLaunches) {
   Workload bound, ahead;
   for (int i = 0; i < 50; ++i) {
