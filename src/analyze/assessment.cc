@@ -49,7 +49,54 @@ bool leaves_the_gpu(const EventStore& store, const OpGroup& group) {
   return false;
 }
 
+// Whatever the op is called: a copy engine did the work, and no kernel.
+bool is_copy(const EventStore& store, const OpGroup& group) {
+  return std::ranges::all_of(group.first().kernels, [&store](EventId kernel) {
+    return store.kind(kernel) == EventKind::kMemcpy;
+  });
+}
+
+// The code that called an op: what is around all the ops that it is part of, such as the aten::to
+// around a copy.
+CallId caller_of(const SheetInput& input, CallId call) {
+  CallId caller = input.tree.parent(call);
+  while (caller.valid() && input.store.name(input.tree.event(caller)).starts_with("aten::")) {
+    caller = input.tree.parent(caller);
+  }
+  return caller;
+}
+
+// Each dimension equal, or 1 in one of them: what elementwise ops may hand each other.
+bool stretches_over(const std::vector<int64_t>& x, const std::vector<int64_t>& y) {
+  const size_t common = std::min(x.size(), y.size());
+  for (size_t i = 1; i <= common; ++i) {
+    const int64_t p = x[x.size() - i], q = y[y.size() - i];
+    if (p != q && p != 1 && q != 1) return false;
+  }
+  return common > 0;
+}
+
+std::vector<int64_t> largest_dims(const EventStore& store, const AssessedOp& op) {
+  const auto args = read_op_args(store, store.args_id(op.group->first().event));
+  std::vector<int64_t> largest;
+  int64_t most = -1;
+  if (!args) return largest;
+  for (const ArgValue& value : args->inputs) {
+    if (!value.is_tensor()) continue;
+    const int64_t count = element_count(value.shape.dims).value_or(0);
+    if (count > most) most = count, largest = value.shape.dims;
+  }
+  return largest;
+}
+
 }  // namespace
+
+bool is_pointwise(const AssessedOp& op) {
+  return op.group->cost &&
+         (op.category == "elementwise" || op.category == "reduce" || op.category == "norm" ||
+          op.category == "rope") &&
+         (!op.bound || !op.bound->is_compute());
+}
 
 std::optional<Bound> bound_of(const Cost& cost, const Platform* platform) {
   if (platform == nullptr || cost.bytes <= 0) return {};
@@ -101,6 +148,7 @@ Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
   order_calls();
   find_shortest_kernel();
   count_exposed_time();
+  find_runs();
 }
 
 std::string_view Assessment::vendor() const {
@@ -114,8 +162,10 @@ void Assessment::assess_ops(const MeasuredOps& measured) {
   for (const OpGroup& group : measured.groups()) {
     AssessedOp& op = ops_.emplace_back();
     op.group = &group;
-    op.category =
-        analysis_category(group.key.name, group.key.category, cost_function_of(group.key.name));
+    op.category = is_copy(input_.store, group)
+                      ? "memcpy"
+                      : analysis_category(group.key.name, group.key.category,
+                                          cost_function_of(group.key.name));
     op.share = ratio(group.gpu.sum, total_);
     if (group.cost && !leaves_the_gpu(input_.store, group)) {
       op.bound = bound_of(*group.cost, platform_);
@@ -191,7 +241,7 @@ void Assessment::order_calls() {
       const UnifiedOp* call = op.group->calls[i];
       const CallId id = input_.tree.call(call->event);
       calls_.push_back(
-          {call, &op, op.group->gpu_times[i], id.valid() ? input_.tree.parent(id) : CallId{}});
+          {call, &op, op.group->gpu_times[i], {}, id.valid() ? caller_of(input_, id) : CallId{}});
     }
   }
   // Ops were collected in the order of time, so their places in memory nearly are that order.
@@ -224,11 +274,16 @@ void Assessment::count_exposed_time() {
   std::ranges::sort(work, [&store](EventId a, EventId b) {
     return std::tuple(store.start(a), a) < std::tuple(store.start(b), b);
   });
-  std::vector<Nanos> counted(store.size());  // by event
-  Nanos communication_end{INT64_MIN};
+  std::vector<Nanos> counted(store.size()), waited(store.size());  // by event
+  Nanos communication_end{INT64_MIN}, busy_until{INT64_MIN};
   for (size_t i = 0; i < work.size(); ++i) {
     const EventId e = work[i];
     const Nanos begin = store.start(e), end = store.end(e);
+    const Nanos launched = store.end(input_.tree.event(input_.tree.launch(e)));
+    if (busy_until.count != INT64_MIN && begin > busy_until && launched > busy_until) {
+      waited[e.index] = begin - busy_until;
+    }
+    busy_until = std::max(busy_until, end);
     if (input_.selection.is_communication(e)) communication_end = std::max(communication_end, end);
     Nanos from = begin;
     if (i + 1 < work.size()) {
@@ -247,6 +302,46 @@ void Assessment::count_exposed_time() {
       }
     }
     op.counted = ratio(part, all);
+  }
+  for (AssessedCall& call : calls_) {
+    for (EventId kernel : call.op->kernels) call.waited += waited[kernel.index];
+  }
+}
+
+void Assessment::find_runs() {
+  constexpr size_t kShortest = 3;
+  const EventStore& store = input_.store;
+  std::vector<std::optional<std::vector<int64_t>>> dims(ops_.size());  // of the largest operand
+  const auto dims_of = [&](const AssessedOp& op) -> const std::vector<int64_t>& {
+    auto& slot = dims[static_cast<size_t>(&op - ops_.data())];
+    if (!slot) slot = largest_dims(store, op);
+    return *slot;
+  };
+  const auto continues = [&](const AssessedCall& before, const AssessedCall& call) {
+    return before.caller == call.caller &&
+           store.track_id(before.op->event) == store.track_id(call.op->event) &&
+           stretches_over(dims_of(*before.assessed), dims_of(*call.assessed));
+  };
+  std::vector<size_t> in_runs(ops_.size(), 0);
+  for (size_t begin = 0; begin < calls_.size();) {
+    size_t end = begin + 1;
+    if (is_pointwise(*calls_[begin].assessed)) {
+      while (end < calls_.size() && is_pointwise(*calls_[end].assessed) &&
+             continues(calls_[end - 1], calls_[end])) {
+        ++end;
+      }
+      if (end - begin >= kShortest) runs_.push_back({begin, end});
+    }
+    begin = end;
+  }
+  for (const PointwiseRun& run : runs_) {
+    for (size_t i = run.begin; i < run.end; ++i) {
+      ++in_runs[static_cast<size_t>(calls_[i].assessed - ops_.data())];
+    }
+  }
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    ops_[i].in_runs =
+        static_cast<double>(in_runs[i]) / static_cast<double>(ops_[i].group->calls.size());
   }
 }
 

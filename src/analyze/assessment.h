@@ -40,6 +40,7 @@ struct AssessedOp {
   // The part of its time that the trace's length depends on: while the next work was already
   // waiting, and no communication ran on beside it.
   double counted = 1;
+  double in_runs = 0;  // share of its calls that are in a run of pointwise ops
 };
 
 // One call of an assessed op.
@@ -47,7 +48,14 @@ struct AssessedCall {
   const UnifiedOp* op;
   const AssessedOp* assessed;
   Nanos time;     // busy time of its kernels
-  CallId parent;  // the call around it; invalid for a root
+  Nanos waited;   // that the GPU stood idle right before them, as the host launched them late
+  CallId caller;  // the first call around it that is no op itself; invalid for a root
+};
+
+// Memory-bound ops that follow each other and hand each other a tensor of one size: places in
+// calls().
+struct PointwiseRun {
+  size_t begin, end;
 };
 
 struct AssessedCategory {
@@ -81,6 +89,7 @@ class Assessment {
   const std::vector<AssessedCategory>& categories() const { return categories_; }  // by time
   // Thread by thread, in the order of time.
   const std::vector<AssessedCall>& calls() const { return calls_; }
+  const std::vector<PointwiseRun>& pointwise_runs() const { return runs_; }
   const std::vector<TopOp>& top_ops() const { return top_ops_; }
   const GpuTimeline& timeline() const { return timeline_; }
   Nanos total() const { return total_; }  // of all ops' GPU time
@@ -94,6 +103,7 @@ class Assessment {
   void group_categories();
   void rank_ops();
   void order_calls();
+  void find_runs();
   void find_shortest_kernel();
   void count_exposed_time();
 
@@ -101,12 +111,16 @@ class Assessment {
   const Platform* platform_;
   std::vector<AssessedOp> ops_;
   std::vector<AssessedCall> calls_;
+  std::vector<PointwiseRun> runs_;
   std::vector<AssessedCategory> categories_;
   std::vector<TopOp> top_ops_;
   GpuTimeline timeline_;
   Nanos total_, shortest_kernel_;
   double known_share_ = 0;
 };
+
+// Whether an op only moves data and works on it element by element, row by row.
+bool is_pointwise(const AssessedOp& op);
 
 // Every category there is, those without ops among them.
 std::vector<std::string_view> category_names();

@@ -117,19 +117,20 @@ void project_to_limit(const Assessment& a, Finding& finding, double efficiency, 
   finding.saving_at_most = nanos_from((now - limit) * counted);
 }
 
-void project_replacement(const Assessment& a, Finding& finding, double limit_seconds,
-                         double counted) {
+void project_replacement(const Assessment& a, Finding& finding, const Replacement& work) {
   constexpr double kGood = 0.6;  // what a well-made kernel reaches
-  const double now = static_cast<double>(finding.time.count) / 1e9;
   finding.share = ratio(finding.time, a.timeline().total);
-  for (double efficiency : {kGood, 1.0}) {
-    const double seconds = std::min(now, limit_seconds / efficiency);
+  const double counted = work.now > 0 ? work.counted / work.now : 0;
+  Nanos* const savings[] = {&finding.saving_at_least, &finding.saving_at_most};
+  const double efficiencies[] = {kGood, 1.0};
+  for (size_t i = 0; i < std::size(savings); ++i) {
+    const double seconds = std::min(work.now, work.limit / efficiencies[i]);
+    const double saved = (work.now - seconds) * counted + work.waited;
     finding.projections.push_back(
-        {efficiency < 1 ? "replaced, at 60 % of the limit" : "replaced, at the limit",
-         nanos_from(seconds), gain_of(a, (now - seconds) * counted)});
+        {i == 0 ? "replaced, at 60 % of the limit" : "replaced, at the limit", nanos_from(seconds),
+         gain_of(a, saved)});
+    *savings[i] = nanos_from(saved);
   }
-  finding.saving_at_least = nanos_from((now - limit_seconds / kGood) * counted);
-  finding.saving_at_most = nanos_from((now - limit_seconds) * counted);
 }
 
 }  // namespace fathom

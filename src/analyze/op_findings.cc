@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
@@ -14,7 +13,7 @@
 namespace fathom::analyses {
 namespace {
 
-constexpr double kExcellent = 0.8;
+constexpr double kExcellent = 0.8, kMostly = 0.5;
 constexpr size_t kEvidenceShown = 3;
 
 // Calls of one op name, of any shapes, that are below the best band.
@@ -109,96 +108,13 @@ std::vector<Finding> low_efficiency(const Assessment& a) {
   std::map<std::string_view, SlowOp> slow;
   for (const AssessedOp& op : a.ops()) {
     if (!op.efficiency || *op.efficiency >= kExcellent) continue;
+    // Told as a run of ops that could be one, once.
+    if (op.in_runs > kMostly) continue;
     slow[op.group->key.name].add(op, a.shortest_kernel());
   }
   std::vector<Finding> findings;
   for (const auto& [name, op] : slow) {
     if (op.seconds > 0) findings.push_back(describe_slow_op(a, name, op));
-  }
-  return findings;
-}
-
-namespace {
-
-// Products with weights of one size but other numbers of rows that follow each other closely: a
-// loop over experts. In a loop over layers the rows stay the same, and an attention or a norm
-// comes between.
-struct TinyRun {
-  std::set<const AssessedOp*> groups;
-  size_t calls = 0;
-  double seconds = 0, limit_seconds = 0;
-  EventId example;
-};
-
-std::string weight_sizes(const Cost& cost) {
-  std::string sizes;
-  for (const CostParam& p : cost.params) {
-    if (p.name == "N" || p.name == "K" || p.name == "dtype_A_B") sizes += p.json + " ";
-  }
-  return sizes;
-}
-
-}  // namespace
-
-std::vector<Finding> tiny_products(const Assessment& a) {
-  constexpr size_t kNear = 12, kEnough = 4;
-  constexpr double kGood = 0.6;
-  const std::vector<AssessedCall>& calls = a.calls();
-  const double tiny = 10 * static_cast<double>(a.shortest_kernel().count);
-  std::map<std::string, std::vector<size_t>> last;  // places of the current run, by weights
-  std::map<std::string, TinyRun> runs;
-  const auto close_run = [&](const std::string& weights, std::vector<size_t>& places) {
-    std::set<const AssessedOp*> different;
-    for (size_t place : places) different.insert(calls[place].assessed);
-    if (places.size() >= kEnough && different.size() > 1) {
-      TinyRun& run = runs[weights];
-      for (size_t place : places) {
-        const AssessedCall& call = calls[place];
-        run.groups.insert(call.assessed);
-        if (run.calls++ == 0) run.example = call.op->event;
-        run.seconds += static_cast<double>(call.time.count) / 1e9;
-        if (call.assessed->bound) run.limit_seconds += call.assessed->bound->seconds();
-      }
-    }
-    places.clear();
-  };
-  for (size_t i = 0; i < calls.size(); ++i) {
-    const AssessedCall& call = calls[i];
-    const AssessedOp& op = *call.assessed;
-    const bool small = op.category == "gemm" && op.group->cost && op.efficiency &&
-                       *op.efficiency < kGood && static_cast<double>(call.time.count) < tiny;
-    if (op.category == "sdpa_fwd" || op.category == "norm") {
-      for (auto& [weights, places] : last) close_run(weights, places);
-    }
-    if (!small) continue;
-    const std::string weights = weight_sizes(*op.group->cost);
-    std::vector<size_t>& places = last[weights];
-    if (!places.empty() && i - places.back() > kNear) close_run(weights, places);
-    places.push_back(i);
-  }
-  for (auto& [weights, places] : last) close_run(weights, places);
-
-  std::vector<Finding> findings;
-  for (const auto& [weights, run] : runs) {
-    const AssessedOp& first = **std::ranges::max_element(
-        run.groups, {}, [](const AssessedOp* op) { return op->group->gpu.sum; });
-    Finding f;
-    f.kind = FindingKind::kTinyProducts;
-    f.category = "gemm";
-    f.subject = first.group->key.name;
-    f.time = nanos_from(run.seconds);
-    f.title = fmt::format("{} small products with weights of one size run one by one", run.calls);
-    f.issue = fmt::format(
-        "{} calls take {} on average; one grouped product would read and write "
-        "the same bytes in fewer, larger kernels.",
-        run.calls, micros_text(nanos_from(run.seconds / static_cast<double>(run.calls))));
-    advise(a, f, {});
-    f.confidence = Confidence::kMedium;
-    rate_pattern(f, first.is_top);
-    project_replacement(a, f, run.limit_seconds, first.counted);
-    f.evidence.push_back(evidence_of(a, first));
-    f.call_stack = call_stack_of(a.input(), run.example);
-    findings.push_back(std::move(f));
   }
   return findings;
 }
@@ -242,7 +158,7 @@ std::vector<Finding> image_layout(const Assessment& a) {
   advise(a, f, traits_of(a, std::array{example}));
   f.confidence = Confidence::kHigh;
   rate_pattern(f, example->is_top);
-  project_replacement(a, f, 0, counted / std::max<double>(1, static_cast<double>(time.count)));
+  project_replacement(a, f, {static_cast<double>(time.count) / 1e9, counted / 1e9, 0, 0});
   f.evidence.push_back(evidence_of(a, *example));
   f.call_stack = call_stack_of(a.input(), example->group->first().event);
   return {f};

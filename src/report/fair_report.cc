@@ -169,7 +169,7 @@ std::string fair_report(const AnalysisView& v) {
   const std::vector<const Finding*> list = recommended(v);
   if (list.empty()) text += "None above low priority.\n\n";
   if (list.size() > 1) {
-    text += "Savings overlap where findings speak of the same kernels: they do not add up.\n\n";
+    text += "Savings overlap where findings speak of the same time: they do not add up.\n\n";
   }
   for (size_t i = 0; i < list.size(); ++i) text += recommendation(v, *list[i], i + 1);
   size_t above_low = 0;

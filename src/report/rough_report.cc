@@ -48,15 +48,29 @@ std::string timeline_part(const GpuTimeline& t) {
   return text + "\n";
 }
 
+// Findings that save less are no rows of the table.
+constexpr Nanos kWorthARow{1000};
+
 std::string findings_part(const AnalysisView& v) {
   std::string text =
       "## All findings\n\n| priority | kind | subject | time | saving at most | confidence |\n"
       "| :-- | :-- | :-- | --: | --: | :-- |\n";
+  size_t left_out = 0;
   for (const Finding& f : v.findings) {
+    if (f.saving_at_most < kWorthARow) {
+      ++left_out;
+      continue;
+    }
     text +=
         fmt::format("| {} | {} | {} | {} | {} | {} |\n", priority_name(f.priority),
                     kind_name(f.kind), md_code_cell(f.subject.substr(0, 120)), micros_text(f.time),
                     micros_text(f.saving_at_most), confidence_name(f.confidence));
+  }
+  if (left_out > 0) {
+    text += fmt::format(
+        "\n{} more would save under {}: their time is hidden, or they are as short as a kernel can "
+        "be. They are in category_findings/.\n",
+        left_out, micros_text(kWorthARow));
   }
   return text + "\n";
 }

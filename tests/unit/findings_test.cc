@@ -155,12 +155,74 @@ TEST(Findings, ARunOfMemoryBoundOps) {
   const auto findings = run(kImage);
   const Finding* f = first_of(findings, FindingKind::kFusibleChain);
   ASSERT_NE(f, nullptr);
-  EXPECT_EQ(f->subject, "aten::mul → aten::silu → aten::neg");
+  EXPECT_EQ(f->subject, "mul → silu → neg");
+  EXPECT_EQ(first_of(findings, FindingKind::kLowEfficiency), nullptr)
+      << "what the run says is not said again of each of its ops";
   EXPECT_EQ(f->time.micros(), 10 * 300);
   // Fused: read and write 128 MB each once, 62.6 µs at 4.29 TB/s.
   EXPECT_NEAR(f->projections.back().time.micros(), 10 * 62.6, 1);
   EXPECT_EQ(first_of(run("[[63,1000,1000]]"), FindingKind::kFusibleChain), nullptr)
       << "another tensor";
+}
+
+// A run that its neighbours cut short is the same place in the code.
+TEST(Findings, RunsOfTheSameOpsAreOneFinding) {
+  Workload w;
+  for (int i = 0; i < 10; ++i) {
+    if (i > 0) w.op("aten::add", kImage, kBf16, 100);
+    w.op("aten::mul", kImage, kBf16, 100).op("aten::silu", kImage, kBf16, 100);
+    w.op("aten::neg", kImage, kBf16, 100).op("aten::mm", kMatrix, kTwoBf16, 200);
+  }
+  const auto findings = w.find();
+  EXPECT_EQ(std::ranges::count(findings, FindingKind::kFusibleChain, &Finding::kind), 1);
+  const Finding* f = first_of(findings, FindingKind::kFusibleChain);
+  EXPECT_EQ(f->subject, "add → mul → silu → neg");
+  EXPECT_EQ(f->time.micros(), 9 * 400 + 300) << "the shorter run is counted too";
+}
+
+// Where the GPU waits for launches, fewer of them are what fusing saves.
+TEST(Findings, FusingSparesTheWaitsForLaunches) {
+  Workload bound;
+  for (int i = 0; i < 20; ++i) {
+    for (const char* op : {"aten::mul", "aten::silu", "aten::neg"}) {
+      bound.op(op, "[[64,64]]", kBf16, 3).host_pause(40);
+    }
+    bound.op("aten::mm", "[[64,64],[64,64]]", kTwoBf16, 3).host_pause(40);
+  }
+  const auto findings = bound.find();
+  const Finding* f = first_of(findings, FindingKind::kFusibleChain);
+  ASSERT_NE(f, nullptr);
+  // 47 µs before each op but the first of its run: 50 from launch to launch less the kernel's 3.
+  EXPECT_NEAR(f->saving_at_most.micros(), 20 * 2 * 47, 1);
+}
+
+// One expert after the other: products of 500 rows by weights of 2048 × 1408 have 44 tiles for 132
+// units. With 8192 rows each product fills the GPU alone.
+TEST(Findings, ALoopOverExperts) {
+  const auto experts = [](int rows) {
+    Workload w;
+    for (int layer = 0; layer < 4; ++layer) {
+      for (int expert = 0; expert < 8; ++expert) {
+        const int m = rows + 3 * expert;
+        w.op("aten::nonzero", "[[2048,4]]", R"(["bool"])", 8);
+        w.op("aten::mm", fmt::format("[[{},2048],[2048,1408]]", m), kTwoBf16, rows / 50);
+        w.op("aten::silu", fmt::format("[[{},1408]]", m), kBf16, 2);
+        w.op("aten::mm", fmt::format("[[{},1408],[1408,2048]]", m), kTwoBf16, rows / 50);
+        w.op("aten::mul", fmt::format("[[{},2048]]", m), kBf16, 2);
+      }
+      w.op("aten::native_layer_norm", "[[2048,2048]]", kBf16, 6);
+    }
+    return w.find();
+  };
+  const auto findings = experts(500);
+  const Finding* f = first_of(findings, FindingKind::kTinyProducts);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->title, "64 small products run one by one, in loops");
+  EXPECT_TRUE(f->issue.starts_with("4 loops of 32 rounds in all")) << f->issue;
+  EXPECT_EQ(std::ranges::count(findings, FindingKind::kTinyProducts, &Finding::kind), 1)
+      << "both weights are of one loop";
+  EXPECT_GT(f->saving_at_most, f->saving_at_least);
+  EXPECT_EQ(first_of(experts(8192), FindingKind::kTinyProducts), nullptr) << "they fill the GPU";
 }
 
 TEST(Findings, SmallProductsOneByOne) {
@@ -316,7 +378,7 @@ TEST(Findings, DataLoadingAndFirstUse) {
   EXPECT_NE(first_of(other, FindingKind::kHostBound), nullptr);
 }
 
-TEST(Findings, ExposedCommunicationAndCopies) {
+TEST(Findings, ExposedCommunication) {
   const auto collectives = [](bool hidden) {
     Workload w;
     for (int i = 0; i < 10; ++i) {
@@ -332,6 +394,54 @@ TEST(Findings, ExposedCommunicationAndCopies) {
   };
   EXPECT_NE(first_of(collectives(false), FindingKind::kExposedCommunication), nullptr);
   EXPECT_EQ(first_of(collectives(true), FindingKind::kExposedCommunication), nullptr);
+}
+
+// The same copies, beside the products on a stream of their own or between them.
+TEST(Findings, ExposedCopies) {
+  const auto copies = [](bool hidden) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op("aten::mm", kMatrix, kTwoBf16, 200);
+      const int64_t correlation = w.next_correlation();
+      w.raw(test::cpu_op("aten::copy_", w.host(), 8));
+      w.raw(test::launch_call(w.host() + 2, 1, correlation, "1", "cudaMemcpyAsync"));
+      w.raw(test::event_text(
+          "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", hidden ? w.gpu() - 100 : w.gpu(), 80,
+          fmt::format(R"("correlation":{},"device":0,"stream":20,"bytes":1000000)", correlation),
+          "0", "20"));
+      w.host_pause(10);
+      if (!hidden) w.op("aten::mm", kMatrix, kTwoBf16, 200, "k", 80);
+    }
+    return w.find();
+  };
+  const auto findings = copies(false);
+  const Finding* f = first_of(findings, FindingKind::kExposedCopies);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->category, "memcpy");
+  EXPECT_EQ(f->time.micros(), 10 * 80);
+  EXPECT_EQ(f->issue, "800.0 µs of 800.0 µs run while nothing else does.");
+  EXPECT_EQ(f->notes.at(0).name, "Memcpy HtoD (Pinned -> Device)");
+  EXPECT_EQ(first_of(copies(true), FindingKind::kExposedCopies), nullptr);
+}
+
+// What a copy engine does is a copy, whatever the op is called; a kernel that copies is not.
+TEST(Findings, CopiesOfTheCopyEngineAreNoElementwiseOps) {
+  const auto category = [](const char* kind) {
+    const std::vector<std::string> events = {
+        test::cpu_op("aten::copy_", 0, 10,
+                     R"("Input Dims":[[1024],[1024]],"Input type":["float","float"])"),
+        test::launch_call(2, 1, 1),
+        test::event_text(kind, "Memcpy DtoD", 20, 30, R"("correlation":1,"device":0,"stream":7)",
+                         "0", "7")};
+    const Trace trace = test::open_events(events);
+    const Scope scope;
+    const SheetInput input(trace.store, trace.tree, scope);
+    const MeasuredOps ops(input, find_launchers(input));
+    const Assessment assessment(input, ops, nullptr);
+    return std::string(assessment.categories().at(0).name);
+  };
+  EXPECT_EQ(category("gpu_memcpy"), "memcpy");
+  EXPECT_EQ(category("kernel"), "elementwise");
 }
 
 TEST(Findings, ManyShortKernels) {
