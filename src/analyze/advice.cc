@@ -35,7 +35,7 @@ const std::vector<Row>& rows() {
 bool fits(const Row& row, std::string_view path, const AdviceQuestion& q) {
   if (row.path != path) return false;
   // Any category: findings that are about no op have rows of their own or nothing to say.
-  if (row.about == "*" ? q.op.empty() : row.about != q.about) return false;
+  if (row.about == "*" ? !q.about_op : row.about != q.about) return false;
   if (row.op != "*" && !glob_matches(row.op, q.op)) return false;
   if (row.bound != "*" && row.bound != q.bound) return false;
   return std::ranges::all_of(row.when, [&q](std::string_view trait) {
@@ -89,7 +89,7 @@ Advice advice_for(const AdviceQuestion& q) {
 }
 
 void advise(const Assessment& a, Finding& f, const Traits& traits) {
-  Advice advice = advice_for({kind_name(f.kind), {}, {}, a.vendor(), traits});
+  Advice advice = advice_for({kind_name(f.kind), f.subject, {}, a.vendor(), traits, false});
   f.change_code = std::move(advice.change_code);
   f.improve_kernel = std::move(advice.improve_kernel);
   f.counters = std::move(advice.counters);

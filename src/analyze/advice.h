@@ -11,10 +11,11 @@ namespace fathom {
 // What advice depends on.
 struct AdviceQuestion {
   std::string_view about;   // a category of the analysis, or a kind of finding
-  std::string_view op;      // empty: none
+  std::string_view op;      // or what else the finding is about
   std::string_view bound;   // "compute", "memory"; empty: unknown
   std::string_view vendor;  // of the GPU; empty: unknown
   Traits traits;
+  bool about_op = true;  // false: a kind of finding, which rows for any category do not speak of
 };
 
 struct Advice {

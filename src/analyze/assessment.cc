@@ -24,16 +24,23 @@ double seconds_of(Nanos time) { return static_cast<double>(time.count) / 1e9; }
 
 // Time at the limit and time measured, over the ops of which both are known.
 struct AtLimit {
-  double bound_seconds = 0, measured_seconds = 0;
+  double bound_seconds = 0, peak_seconds = 0, measured_seconds = 0;
+  bool all_peaks = true;
 
   void add(const AssessedOp& op) {
     if (!op.efficiency) return;
     const double seconds = seconds_of(op.group->gpu.sum);
     bound_seconds += *op.efficiency * seconds;
+    peak_seconds += op.of_peak.value_or(0) * seconds;
+    all_peaks = all_peaks && op.of_peak;
     measured_seconds += seconds;
   }
   std::optional<double> efficiency() const {
     return measured_seconds > 0 ? std::optional(bound_seconds / measured_seconds) : std::nullopt;
+  }
+  std::optional<double> of_peak() const {
+    if (measured_seconds <= 0 || !all_peaks) return {};
+    return peak_seconds / measured_seconds;
   }
 };
 
@@ -98,20 +105,30 @@ bool is_pointwise(const AssessedOp& op) {
          (!op.bound || !op.bound->is_compute());
 }
 
-std::optional<Bound> bound_of(const Cost& cost, const Platform* platform) {
+std::string_view rate_name_of(const Cost& cost, const Platform& platform) {
+  if (cost.flops <= 0 || cost.spec.empty()) return {};
+  if (platform.find(cost.spec) != nullptr) return cost.spec;
+  // Arithmetic on narrow elements runs on the vector units at least as fast as on fp32.
+  const bool as_fp32 = cost.spec.starts_with("vector_") || cost.spec == "matrix_fp32";
+  return as_fp32 && platform.find("vector_fp32") != nullptr ? "vector_fp32" : "";
+}
+
+std::optional<Bound> bound_of(const Cost& cost, const Platform* platform, RateBasis basis) {
   if (platform == nullptr || cost.bytes <= 0) return {};
-  const std::optional<Limit> memory = limit_of(platform->memory_bandwidth);
+  const auto rate_of = [basis](const Rate& rate) -> std::optional<double> {
+    if (basis == RateBasis::kPeak) return rate.peak;
+    const std::optional<Limit> limit = limit_of(rate);
+    return limit ? std::optional(limit->rate) : std::nullopt;
+  };
+  const std::optional<double> memory = rate_of(platform->memory_bandwidth);
   if (!memory) return {};
   Bound bound;
-  bound.memory_seconds = cost.bytes / memory->rate;
+  bound.memory_seconds = cost.bytes / *memory;
   if (cost.flops > 0 && !cost.spec.empty()) {
-    const Rate* rate = platform->find(cost.spec);
-    // Arithmetic on narrow elements runs on the vector units at least as fast as on fp32.
-    if (rate == nullptr && cost.spec.starts_with("vector_")) rate = platform->find("vector_fp32");
-    if (rate == nullptr && cost.spec == "matrix_fp32") rate = platform->find("vector_fp32");
-    const std::optional<Limit> limit = rate != nullptr ? limit_of(*rate) : std::nullopt;
-    if (!limit) return {};
-    bound.compute_seconds = cost.flops / limit->rate;
+    const std::string_view name = rate_name_of(cost, *platform);
+    const std::optional<double> rate = name.empty() ? std::nullopt : rate_of(*platform->find(name));
+    if (!rate) return {};
+    bound.compute_seconds = cost.flops / *rate;
   }
   return bound;
 }
@@ -151,6 +168,10 @@ Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
   find_runs();
 }
 
+std::span<const TopOp> Assessment::top_ops() const {
+  return std::span(by_name_).first(std::min(kTopOps, by_name_.size()));
+}
+
 std::string_view Assessment::vendor() const {
   if (platform_ != nullptr && !platform_->vendor.empty()) return platform_->vendor;
   const TraceMetadata& metadata = input_.store.metadata();
@@ -167,20 +188,36 @@ void Assessment::assess_ops(const MeasuredOps& measured) {
                       : analysis_category(group.key.name, group.key.category,
                                           cost_function_of(group.key.name));
     op.share = ratio(group.gpu.sum, total_);
-    if (group.cost && !leaves_the_gpu(input_.store, group)) {
-      op.bound = bound_of(*group.cost, platform_);
-    }
-    if (op.bound && group.gpu.sum.count > 0) {
-      op.efficiency =
-          op.bound->seconds() * static_cast<double>(group.gpu.count) / seconds_of(group.gpu.sum);
-      // Faster than the limit can be a cache; with an assumption in it, the cost is wrong.
-      if (*op.efficiency > 1.1 && !group.cost->assumption.empty()) {
-        op.efficiency = {};
-        op.bound = {};
-        continue;
-      }
-      known_share_ += op.share;
-    }
+    if (group.cost) limit_op(op);
+    if (op.efficiency) known_share_ += op.share;
+  }
+}
+
+void Assessment::limit_op(AssessedOp& op) {
+  const OpGroup& group = *op.group;
+  if (platform_ == nullptr || group.gpu.sum.count <= 0) return;
+  if (leaves_the_gpu(input_.store, group)) {
+    op.no_limit =
+        "part of its work crosses the link to the host or to other GPUs, and how fast "
+        "that is, the platform does not say";
+    return;
+  }
+  const std::optional<Bound> bound = bound_of(*group.cost, platform_);
+  if (!bound) {
+    op.no_limit = "the platform has no rate for its arithmetic, or it moves no bytes";
+    return;
+  }
+  const double measured = seconds_of(group.gpu.sum) / static_cast<double>(group.gpu.count);
+  const double efficiency = bound->seconds() / measured;
+  // Faster than the limit can be a cache; with an assumption in it, the cost is wrong.
+  if (efficiency > 1.1 && !group.cost->assumption.empty()) {
+    op.no_limit = "it was faster than its assumed cost allows, so the assumption does not hold";
+    return;
+  }
+  op.bound = bound;
+  op.efficiency = efficiency;
+  if (const auto peak = bound_of(*group.cost, platform_, RateBasis::kPeak)) {
+    op.of_peak = peak->seconds() / measured;
   }
 }
 
@@ -215,7 +252,7 @@ void Assessment::rank_ops() {
   std::map<std::string_view, AtLimit> at_limit;
   for (const AssessedOp& op : ops_) {
     const std::string_view name = op.group->key.name;
-    TopOp& top = by_op.try_emplace(name, TopOp{name, op.category, {}, 0, 0, {}}).first->second;
+    TopOp& top = by_op.try_emplace(name, TopOp{name, op.category, {}, 0, 0, {}, {}}).first->second;
     top.time += op.group->gpu.sum;
     top.calls += op.group->gpu.count;
     at_limit[name].add(op);
@@ -223,14 +260,14 @@ void Assessment::rank_ops() {
   for (auto& [name, top] : by_op) {
     top.share = ratio(top.time, total_);
     top.efficiency = at_limit[name].efficiency();
-    top_ops_.push_back(top);
+    top.of_peak = at_limit[name].of_peak();
+    by_name_.push_back(top);
   }
-  std::ranges::sort(top_ops_, [](const TopOp& a, const TopOp& b) {
+  std::ranges::sort(by_name_, [](const TopOp& a, const TopOp& b) {
     return std::tuple(b.time, a.name) < std::tuple(a.time, b.name);
   });
-  if (top_ops_.size() > kTopOps) top_ops_.resize(kTopOps);
   for (AssessedOp& op : ops_) {
-    op.is_top = std::ranges::find(top_ops_, op.group->key.name, &TopOp::name) != top_ops_.end();
+    op.is_top = std::ranges::find(top_ops(), op.group->key.name, &TopOp::name) != top_ops().end();
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,14 @@ struct Bound {
   double seconds() const { return std::max(compute_seconds, memory_seconds); }
   bool is_compute() const { return compute_seconds >= memory_seconds; }
 };
+// What a bound is computed from: the limits (achievable rates where known, else peaks), or the
+// vendor's peaks alone.
+enum class RateBasis : uint8_t { kLimit, kPeak };
 // Unknown without a platform, or where the platform has no rate for the cost's arithmetic.
-std::optional<Bound> bound_of(const Cost& cost, const Platform* platform);
+std::optional<Bound> bound_of(const Cost& cost, const Platform* platform,
+                              RateBasis basis = RateBasis::kLimit);
+// The platform's name for the arithmetic that a cost runs against; empty: none, or unknown.
+std::string_view rate_name_of(const Cost& cost, const Platform& platform);
 
 // Where an efficiency lies: > 80 % excellent, 60–80 good, 40–60 acceptable, < 40 needs
 // investigation.
@@ -34,9 +41,12 @@ struct AssessedOp {
   std::string_view category;
   std::optional<Bound> bound;        // of one call
   std::optional<double> efficiency;  // bound / measured, over all calls; 1 is the limit
-  double share = 0;                  // of all ops' GPU time
-  double category_share = 0;         // of its category's
-  bool is_top = false;               // among the ten ops, by name, that take the most GPU time
+  std::optional<double> of_peak;     // the same with the vendor's peaks
+  // Why there is a cost but no efficiency; empty where there is one, or no cost.
+  std::string_view no_limit;
+  double share = 0;           // of all ops' GPU time
+  double category_share = 0;  // of its category's
+  bool is_top = false;        // among the ten ops, by name, that take the most GPU time
   // The part of its time that the trace's length depends on: while the next work was already
   // waiting, and no communication ran on beside it.
   double counted = 1;
@@ -72,7 +82,7 @@ struct TopOp {
   Nanos time;
   size_t calls = 0;
   double share = 0;
-  std::optional<double> efficiency;
+  std::optional<double> efficiency, of_peak;
 };
 
 // All ops of a scope held against a platform.
@@ -90,7 +100,8 @@ class Assessment {
   // Thread by thread, in the order of time.
   const std::vector<AssessedCall>& calls() const { return calls_; }
   const std::vector<PointwiseRun>& pointwise_runs() const { return runs_; }
-  const std::vector<TopOp>& top_ops() const { return top_ops_; }
+  std::span<const TopOp> top_ops() const;                             // of the next, the first ten
+  const std::vector<TopOp>& ops_by_name() const { return by_name_; }  // by time
   const GpuTimeline& timeline() const { return timeline_; }
   Nanos total() const { return total_; }  // of all ops' GPU time
   // Share of the ops' time whose cost and bound are known.
@@ -100,6 +111,7 @@ class Assessment {
 
  private:
   void assess_ops(const MeasuredOps& measured);
+  void limit_op(AssessedOp& op);
   void group_categories();
   void rank_ops();
   void order_calls();
@@ -113,7 +125,7 @@ class Assessment {
   std::vector<AssessedCall> calls_;
   std::vector<PointwiseRun> runs_;
   std::vector<AssessedCategory> categories_;
-  std::vector<TopOp> top_ops_;
+  std::vector<TopOp> by_name_;
   GpuTimeline timeline_;
   Nanos total_, shortest_kernel_;
   double known_share_ = 0;

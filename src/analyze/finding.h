@@ -47,7 +47,7 @@ struct EvidenceOp {
   std::string op, shapes, types;
   size_t calls = 0;
   Nanos time;
-  std::optional<double> efficiency;
+  std::optional<double> efficiency, of_peak;
   std::string bound;                 // "memory", "compute"; empty: unknown
   std::vector<std::string> kernels;  // the longest first
 };

@@ -9,14 +9,17 @@
 namespace fathom {
 
 EvidenceOp evidence_of(const Assessment& a, const AssessedOp& op);
-// Names of the calls and Python frames around a call, the innermost first, a few of them.
+// Names of the calls and Python frames around a call, the innermost first, a few of them; without
+// frames that say nothing and addresses of objects.
 std::vector<std::string> call_stack_of(const SheetInput& input, EventId event);
 // "4096×2048, 2048×5632"; empty where the trace has no shapes.
 std::string shapes_text(const SheetInput& input, EventId event);
 
 Nanos nanos_from(double seconds);
 std::string percent_text(double share);  // "12.3 %"
-std::string micros_text(Nanos time);     // "12.3 µs" or "1.23 ms"
+// "3.1–12.4 %", "up to 12.4 %", or one number where both are the same
+std::string percent_range_text(double least, double most);
+std::string micros_text(Nanos time);  // "12.3 µs" or "1.23 ms"
 
 // Fills share from time, and the projections and savings from how long the work would take at
 // each band and at the limit. `counted`: the part of a saving that shortens the trace.

@@ -68,12 +68,12 @@ std::string describe_priorities() {
       "over 15 % of its category's time; high when it is a top operation, or at under 40 % with "
       "over 10 %; medium over 5 %. Idle time and exposed transfers are critical over 30 % of the "
       "trace and high over 15 %; a notable pattern is high for a top operation, else medium. "
-      "Whatever the rule, ";
+      "Whatever the rule, it must be possible to save ";
   for (const Cap& cap : kCaps) {
-    text += fmt::format("{} needs a possible saving of {:.0f} %{}", priority_name(cap.priority),
-                        cap.least_saving * 100, cap.priority == Priority::kMedium ? "" : ", ");
+    text += fmt::format("{:.0f} % of the trace's length for {}, ", cap.least_saving * 100,
+                        priority_name(cap.priority));
   }
-  return text + " of the trace's length. Findings are ordered by their possible saving.";
+  return text + "or it is low. Findings are ordered by their possible saving.";
 }
 
 }  // namespace fathom

@@ -81,8 +81,10 @@ TEST(Advice, WhatNamesTheOpCountsBeforeItsCategory) {
   EXPECT_TRUE(code("elementwise", "aten::cat").starts_with("Allocate the result first"));
   EXPECT_TRUE(code("elementwise", "aten::mul").starts_with("Fuse it with the ops around it:"));
   EXPECT_TRUE(code("ssm", "mamba").starts_with("Fuse it with the ops around it (torch.compile)"));
-  EXPECT_EQ(advice_for({"host_bound", {}, {}, "NVIDIA", {}}).improve_kernel, "")
+  EXPECT_EQ(advice_for({"host_bound", {}, {}, "NVIDIA", {}, false}).improve_kernel, "")
       << "no kernel is at fault";
+  EXPECT_TRUE(code("fusible_chain", "copy_ → pow → mean → add → rsqrt → mul")
+                  .starts_with("This is an RMSNorm"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyze/finding_parts.h"
 #include "analyze/pipeline.h"
 #include "unit/small_trace.h"
 
@@ -442,6 +443,41 @@ TEST(Findings, CopiesOfTheCopyEngineAreNoElementwiseOps) {
   };
   EXPECT_EQ(category("gpu_memcpy"), "memcpy");
   EXPECT_EQ(category("kernel"), "elementwise");
+}
+
+TEST(Findings, TellThePeakBesideTheLimit) {
+  Workload slow;
+  for (int i = 0; i < 20; ++i) slow.op("aten::mm", kMatrix, kTwoBf16, 1000);
+  const auto findings = slow.find();
+  const EvidenceOp& evidence = first_of(findings, FindingKind::kLowEfficiency)->evidence.at(0);
+  // 137.4 GFLOP in a millisecond, of 798 and of 989.5 TFLOP/s.
+  EXPECT_NEAR(*evidence.efficiency, 137.4 / 798, 1e-3);
+  EXPECT_NEAR(*evidence.of_peak, 137.4 / 989.5, 1e-3);
+}
+
+// Of the frames around an op only those that say where in the model it is.
+TEST(Findings, CallStacksAreShort) {
+  const auto frame = [](const char* name, int64_t start, int64_t duration, int id, int parent) {
+    return test::event_text("python_function", name, start, duration,
+                            fmt::format(R"("Python id":{},"Python parent id":{})", id, parent));
+  };
+  const std::vector<std::string> events = {
+      frame("models.py(62): forward", 0, 100, 1, 0),
+      frame("torch/nn/modules/module.py(1783): _call_impl", 1, 98, 2, 1),
+      frame("nn.Module: Linear_4", 2, 96, 3, 2),
+      frame("torch/nn/modules/linear.py(130): forward", 3, 94, 4, 3),
+      frame("mine.py(3): <Scale object at 0x7f5b4456cdc0>", 4, 92, 5, 4),
+      frame("<built-in function linear>", 5, 90, 6, 5),
+      test::cpu_op("aten::linear", 10, 60),
+      test::cpu_op("aten::mm", 20, 40),
+      test::launch_call(30, 5, 1),
+      test::kernel("k", 50, 10, 1)};
+  const Trace trace = test::open_events(events);
+  const Scope scope;
+  const SheetInput input(trace.store, trace.tree, scope);
+  EXPECT_EQ(call_stack_of(input, test::find_event(trace.store, "aten::mm")),
+            (std::vector<std::string>{"aten::linear", "mine.py(3): <Scale object>",
+                                      "nn.Module: Linear_4", "models.py(62): forward"}));
 }
 
 TEST(Findings, ManyShortKernels) {
