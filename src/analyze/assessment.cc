@@ -259,8 +259,11 @@ void Assessment::rank_ops() {
   }
   for (auto& [name, top] : by_op) {
     top.share = ratio(top.time, total_);
-    top.efficiency = at_limit[name].efficiency();
-    top.of_peak = at_limit[name].of_peak();
+    // What is known of a small part says nothing of the op.
+    if (at_limit[name].measured_seconds * 2 > seconds_of(top.time)) {
+      top.efficiency = at_limit[name].efficiency();
+      top.of_peak = at_limit[name].of_peak();
+    }
     by_name_.push_back(top);
   }
   std::ranges::sort(by_name_, [](const TopOp& a, const TopOp& b) {

@@ -82,7 +82,7 @@ struct TopOp {
   Nanos time;
   size_t calls = 0;
   double share = 0;
-  std::optional<double> efficiency, of_peak;
+  std::optional<double> efficiency, of_peak;  // known where they are for most of its time
 };
 
 // All ops of a scope held against a platform.

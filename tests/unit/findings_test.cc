@@ -480,6 +480,27 @@ TEST(Findings, CallStacksAreShort) {
                                       "nn.Module: Linear_4", "models.py(62): forward"}));
 }
 
+// A copy to the host has no limit here, and is nearly all of the op's time.
+TEST(Findings, AnEfficiencyOfASmallPartIsNotTheOps) {
+  const auto efficiency = [](int64_t to_host) {
+    constexpr const char* kTwo = R"("Input Dims":[[65536],[65536]],"Input type":["float","float"])";
+    constexpr const char* kOne = R"("Input Dims":[[1024],[1024]],"Input type":["float","float"])";
+    const Trace trace = test::open_events(
+        {test::cpu_op("aten::copy_", 0, 10, kTwo), test::launch_call(2, 1, 1),
+         test::event_text("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 20, to_host,
+                          R"("correlation":1,"device":0,"stream":7)", "0", "7"),
+         test::cpu_op("aten::copy_", 12, 10, kOne), test::launch_call(14, 1, 2),
+         test::kernel("copy_kernel", 30 + to_host, 10, 2)});
+    const Scope scope;
+    const SheetInput input(trace.store, trace.tree, scope);
+    const MeasuredOps ops(input, find_launchers(input));
+    const Assessment assessment(input, ops, Platforms::built_in().find("H200").value());
+    return assessment.top_ops()[0].efficiency.has_value();
+  };
+  EXPECT_FALSE(efficiency(1000));
+  EXPECT_TRUE(efficiency(2));
+}
+
 TEST(Findings, ManyShortKernels) {
   Workload many, few;
   for (int i = 0; i < 200; ++i) {
