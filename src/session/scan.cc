@@ -46,7 +46,7 @@ Status write_scan(ScanReport& report, const fs::path& directory, const WriteScan
                                      : OutputDirectory::create(directory));
   TRY(out.write_file("scan.json", scan_json(report.facts)));
   TRY(out.write_file("quick_scan.md", quick_scan_markdown(report.facts)));
-  TRY(out.write_file("kernels.md", kernels_markdown(report.facts)));
+  TRY(out.write_file("kernels.md", kernels_markdown(report.facts, report.context)));
   TRY(out.commit());
   report.report = (directory.has_filename() ? directory : directory.parent_path()).string();
   report.files = {"quick_scan.md", "kernels.md", "scan.json"};
