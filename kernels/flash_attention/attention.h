@@ -28,6 +28,9 @@ struct FathomAttention {
   float scale;
   int32_t version;  // 0 … 10: a rung of the ladder; -1: the last one
   void* stream;     // cudaStream_t
+  // 8 bytes of device memory that were zero before the first call and are zero again after each: with them
+  // tiles go to whichever block is free. Two calls that may run at the same time need two. May be null.
+  void* workspace;
 };
 
 // 0, or a cudaError_t. Returns as soon as the kernel is in the stream.

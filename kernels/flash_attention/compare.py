@@ -2,6 +2,7 @@
 """Our flash attention against PyTorch's scaled_dot_product_attention, on this machine's GPU.
 
     compare.py LIBRARY check              correctness of every version on odd shapes, GQA, both layouts
+    compare.py LIBRARY once [options]     runs every version once for each shape; for a profiler
     compare.py LIBRARY time [options]     graph-replayed times, all candidates interleaved in one run
 
 Needs PyTorch; LIBRARY is the shared library that kernels/flash_attention builds.
@@ -32,7 +33,7 @@ class Attention(ctypes.Structure):
         + [(n, Strides) for n in ("q_strides", "k_strides", "v_strides", "o_strides")]
         + [(n, ctypes.c_int32) for n in ("batch", "query_heads", "key_heads", "query_length", "key_length",
                                          "head_dim", "element_type", "causal")]
-        + [("scale", ctypes.c_float), ("version", ctypes.c_int32), ("stream", ctypes.c_void_p)]
+        + [("scale", ctypes.c_float), ("version", ctypes.c_int32), ("stream", ctypes.c_void_p), ("workspace", ctypes.c_void_p)]
     )
 
 
@@ -40,6 +41,7 @@ class Library:
     def __init__(self, path):
         self.library = ctypes.CDLL(path)
         self.library.fathom_flash_attention_error.restype = ctypes.c_char_p
+        self.workspace = torch.zeros(2, dtype=torch.int32, device="cuda")
 
     def forward(self, q, k, v, o, causal, version):
         """Tensors are (B,H,S,D) views with whatever strides."""
@@ -52,6 +54,7 @@ class Library:
         a.element_type = {torch.float16: 0, torch.bfloat16: 1}[q.dtype]
         a.causal, a.scale, a.version = int(causal), q.shape[-1] ** -0.5, version
         a.stream = torch.cuda.current_stream().cuda_stream
+        a.workspace = self.workspace.data_ptr()
         error = self.library.fathom_flash_attention_forward(ctypes.byref(a))
         if error != 0:
             raise RuntimeError(f"v{version}: {self.library.fathom_flash_attention_error(error).decode()}")
@@ -89,13 +92,13 @@ CHECK_SHAPES = [  # batch, query heads, key heads, query length, key length, lay
 ]
 
 
-def check(library, versions):
+def check(library, versions, types):
     failures = 0
     for version in versions:
         worst = 0.0
         for dim in (64, 128):
             for causal in (False, True):
-                for dtype in (torch.float16, torch.bfloat16):
+                for dtype in types:
                     for batch, heads, key_heads, rows, keys, layout in CHECK_SHAPES:
                         q = make_tensor(batch, heads, rows, dim, dtype, layout)
                         k = make_tensor(batch, key_heads, keys, dim, dtype, layout)
@@ -217,6 +220,18 @@ def time_shapes(library, options):
     return rows
 
 
+def run_once(library, options):
+    for dim in options.dims:
+        for causal in (False, True):
+            for length in options.lengths:
+                q, k, v = (make_tensor(max(1, 16384 // length), 16, length, dim, options.types[0], options.layout) for _ in range(3))
+                for version in options.versions:
+                    library.forward(q, k, v, torch.empty_like(q), causal, version)
+                if options.backends:
+                    sdpa(q, k, v, is_causal=causal)
+    torch.cuda.synchronize()
+
+
 def print_row(row):
     ours = {n: t for n, t in row["us"].items() if n.startswith("v")}
     best = min(ours, key=ours.get)
@@ -236,7 +251,7 @@ def machine():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library")
-    parser.add_argument("job", choices=("check", "time"))
+    parser.add_argument("job", choices=("check", "once", "time"))
     parser.add_argument("--versions", type=lambda s: [int(n) for n in s.split(",")], default=[LAST_VERSION])
     parser.add_argument("--lengths", type=lambda s: [int(n) for n in s.split(",")],
                         default=[128, 256, 512, 1024, 2048, 4096, 8192, 16384])
@@ -252,7 +267,9 @@ def main():
     library = Library(options.library)
     torch.manual_seed(torch.seed() % 2**31)
     if options.job == "check":
-        sys.exit(1 if check(library, options.versions) else 0)
+        sys.exit(1 if check(library, options.versions, options.types) else 0)
+    if options.job == "once":
+        return run_once(library, options)
     before = machine()
     rows = time_shapes(library, options)
     if options.json:

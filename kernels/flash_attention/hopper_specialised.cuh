@@ -8,10 +8,10 @@ namespace fathom::attention {
 
 // The ideas, one bit each.
 enum Idea : unsigned {
-  kOverlap = 1,      // scores of the next tile are multiplied while this one's softmax runs
-  kPingPong = 2,     // warpgroups take turns at the tensor cores
-  kPersistent = 4,   // one block per SM walks over many tiles
-  kLazyRescale = 8,  // the accumulator is rescaled only when a row's maximum has grown a lot
+  kOverlap = 1,     // scores of the next tile are multiplied while this one's softmax runs
+  kPingPong = 2,    // warpgroups take turns at the tensor cores
+  kPersistent = 4,  // one block per SM walks over many tiles
+  kBulkStore = 8,   // rows of O go out through shared memory and the copy engine
 };
 
 // A tile is 64 rows of Q for each consumer warpgroup and `keys` rows of K and V, `stages` of which are in
@@ -23,59 +23,67 @@ struct Plan {
                        query_stages = kQueryStages;
   static constexpr bool causal = kCausal;
   static constexpr bool overlap = kIdeas & kOverlap, ping_pong = kIdeas & kPingPong,
-                        persistent = kIdeas & kPersistent, lazy_rescale = kIdeas & kLazyRescale;
+                        persistent = kIdeas & kPersistent, bulk_store = kIdeas & kBulkStore;
   static constexpr int threads = (groups + 1) * 128;
   static constexpr int rows = groups * kGroupRows;
   static constexpr uint32_t query_bytes = kGroupRows * head_dim * 2;
   static constexpr uint32_t key_bytes = keys * head_dim * 2;
-  static constexpr int barriers = 2 * (groups * query_stages + 2 * stages);
-  static constexpr uint32_t shared_bytes =
-      1024 + query_stages * groups * query_bytes + 2 * stages * key_bytes + 8 * barriers;
+  static constexpr int orders = 4;  // tiles that the producer may be ahead
+  static constexpr uint32_t tile_bytes =
+      (query_stages + bulk_store) * groups * query_bytes + 2 * stages * key_bytes;
+  static constexpr int barriers = 2 * (groups * query_stages + 2 * stages + orders);
+  static constexpr uint32_t shared_bytes = 1024 + tile_bytes + 8 * barriers + 4 * orders;
   static_assert(shared_bytes <= 227 * 1024);
 };
 
 // Addresses in shared memory.
 template <class P>
 struct Arena {
-  uint32_t base, barrier_base;
+  uint32_t base;
 
-  __device__ explicit Arena(const char* memory) {
-    base = (shared_address(memory) + 1023) & ~1023u;
-    barrier_base = base + P::query_stages * P::groups * P::query_bytes +
-                   2 * P::stages * P::key_bytes;
-  }
+  __device__ explicit Arena(const char* memory) { base = (shared_address(memory) + 1023) & ~1023u; }
+
   __device__ uint32_t q(int stage, int group) const {
     return base + (stage * P::groups + group) * P::query_bytes;
   }
+  __device__ uint32_t o(int group) const { return q(P::query_stages, group); }
   __device__ uint32_t k(int stage) const {
-    return base + P::query_stages * P::groups * P::query_bytes +
-           stage * P::key_bytes;
+    return base + P::tile_bytes - (2 * P::stages - stage) * P::key_bytes;
   }
   __device__ uint32_t v(int stage) const { return k(P::stages + stage); }
-  __device__ uint32_t k_full(int stage) const { return barrier_base + 8 * stage; }
-  __device__ uint32_t k_empty(int stage) const { return k_full(P::stages + stage); }
-  __device__ uint32_t v_full(int stage) const { return k_full(2 * P::stages + stage); }
-  __device__ uint32_t v_empty(int stage) const { return k_full(3 * P::stages + stage); }
+  __device__ uint32_t barrier(int number) const { return base + P::tile_bytes + 8 * number; }
+  __device__ uint32_t k_full(int stage) const { return barrier(stage); }
+  __device__ uint32_t k_empty(int stage) const { return barrier(P::stages + stage); }
+  __device__ uint32_t v_full(int stage) const { return barrier(2 * P::stages + stage); }
+  __device__ uint32_t v_empty(int stage) const { return barrier(3 * P::stages + stage); }
   __device__ uint32_t q_full(int stage, int group) const {
-    return k_full(4 * P::stages + stage * P::groups + group);
+    return barrier(4 * P::stages + stage * P::groups + group);
   }
   __device__ uint32_t q_empty(int stage, int group) const {
     return q_full(P::query_stages + stage, group);
   }
+  __device__ uint32_t order_full(int stage) const { return q_full(2 * P::query_stages, stage); }
+  __device__ uint32_t order_empty(int stage) const { return order_full(P::orders + stage); }
+  __device__ uint32_t order(int stage) const { return barrier(P::barriers) + 4 * stage; }
 
-  // A warp says once that it has read a tile: that is one arrival for each consumer warp.
+  // A warp says once that it has read something: that is one arrival for each consumer warp.
   __device__ void init_barriers() const {
+    constexpr int kConsumerWarps = 4 * P::groups;
     for (int stage = 0; stage < P::stages; ++stage) {
       barrier_init(k_full(stage), 1);
       barrier_init(v_full(stage), 1);
-      barrier_init(k_empty(stage), 4 * P::groups);
-      barrier_init(v_empty(stage), 4 * P::groups);
+      barrier_init(k_empty(stage), kConsumerWarps);
+      barrier_init(v_empty(stage), kConsumerWarps);
     }
     for (int stage = 0; stage < P::query_stages; ++stage) {
       for (int group = 0; group < P::groups; ++group) {
         barrier_init(q_full(stage, group), 1);
         barrier_init(q_empty(stage, group), 4);
       }
+    }
+    for (int stage = 0; stage < P::orders; ++stage) {
+      barrier_init(order_full(stage), 1);
+      barrier_init(order_empty(stage), kConsumerWarps);
     }
     barrier_init_fence();
   }
@@ -86,17 +94,12 @@ struct Tile {
   int first_row, head, batch, key_tiles;
 };
 
-// Which tile this block works on in its nth turn; false after the last one. Persistent blocks take heads in
-// groups that fit into L2, in each group the tiles with most keys first, and every other turn in reverse
-// order, so that no block gets the larger tile of every turn.
+// Tile number `index` in the order in which they are worked on. Persistent blocks take heads in groups that fit
+// into L2 and, where the mask is causal, the tiles with most keys first: small ones fill the gaps at the end.
 template <class P>
-__device__ inline bool find_tile(const HopperArguments& a, int turn, Tile& tile) {
-  const int tiles = a.row_tiles * a.heads;
+__device__ inline Tile find_tile(const HopperArguments& a, int index) {
   int row_tile, head;
   if constexpr (P::persistent) {
-    const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
-    const int index = turn * blocks + (turn % 2 == 0 ? block : blocks - 1 - block);
-    if (index >= tiles) return false;
     const int group = index / (a.row_tiles * a.heads_at_once);
     const int inside = index - group * a.row_tiles * a.heads_at_once;
     const int first_head = group * a.heads_at_once;
@@ -105,41 +108,78 @@ __device__ inline bool find_tile(const HopperArguments& a, int turn, Tile& tile)
     row_tile = P::causal ? a.row_tiles - 1 - row : row;
     head = first_head + inside - row * width;
   } else {
-    if (turn > 0) return false;
-    const int index = static_cast<int>(blockIdx.x);
     head = index / a.row_tiles;
     row_tile = index - head * a.row_tiles;
   }
+  Tile tile;
   tile.first_row = row_tile * P::rows;
   tile.batch = head / a.query_heads;
   tile.head = head - tile.batch * a.query_heads;
   const int keys = P::causal ? min(a.key_length, tile.first_row + P::rows) : a.key_length;
   tile.key_tiles = (keys + P::keys - 1) / P::keys;
-  return true;
+  return tile;
 }
 
+// Hands tiles to this block: the next one that no block has claimed, or, without a counter, every
+// gridDim-th, each other turn in reverse order so that no block gets the larger tile of every turn.
+struct TileOrders {
+  const HopperArguments& a;
+  int turn = 0;
+
+  __device__ int next() {
+    const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
+    const int round = turn++;
+    if (round == 0) return block;
+    if (a.claimed != nullptr) return blocks + static_cast<int>(atomicAdd(a.claimed, 1));
+    return round * blocks + (round % 2 == 0 ? block : blocks - 1 - block);
+  }
+
+  // The last block leaves the counters as it found them.
+  __device__ void finish() const {
+    if (a.claimed == nullptr) return;
+    __threadfence();
+    if (atomicAdd(a.claimed + 1, 1) == gridDim.x - 1) {
+      a.claimed[0] = 0;
+      a.claimed[1] = 0;
+    }
+  }
+};
+
 template <class P>
-__device__ inline void produce(const HopperArguments& a, const CUtensorMap* q_map,
-                               const CUtensorMap* k_map, const CUtensorMap* v_map,
-                               const Arena<P>& arena) {
+struct Producer {
+  const HopperArguments& a;
+  const CUtensorMap *q_map, *k_map, *v_map;
+  const Arena<P>& arena;
   RingPosition<P::stages> k, v;
   RingPosition<P::query_stages> q;
-  Tile tile;
-  for (int turn = 0; find_tile<P>(a, turn, tile); ++turn) {
-    const int key_head = tile.head / a.heads_per_key_head;
-    const auto load_k = [&](int n) {
-      barrier_wait(arena.k_empty(k.stage), k.parity ^ 1);
-      barrier_expect_bytes(arena.k_full(k.stage), P::key_bytes);
-      load_tile(k_map, arena.k_full(k.stage), arena.k(k.stage), n * P::keys, key_head, tile.batch);
-      k.advance();
-    };
-    const auto load_v = [&](int n) {
-      barrier_wait(arena.v_empty(v.stage), v.parity ^ 1);
-      barrier_expect_bytes(arena.v_full(v.stage), P::key_bytes);
-      load_tile(v_map, arena.v_full(v.stage), arena.v(v.stage), n * P::keys, key_head, tile.batch);
-      v.advance();
-    };
-    load_k(tile.key_tiles - 1);
+  RingPosition<P::orders> order;
+
+  __device__ void run() {
+    const int tiles = a.row_tiles * a.heads;
+    TileOrders orders{a};
+    int index = orders.next();
+    while (index < tiles) {
+      publish(index);
+      const int following = P::persistent ? orders.next() : tiles;  // asked for early: it takes a while
+      load(find_tile<P>(a, index));
+      index = following;
+    }
+    if (P::persistent) {
+      publish(-1);
+      orders.finish();
+    }
+  }
+
+  __device__ void publish(int index) {
+    if (!P::persistent) return;
+    barrier_wait(arena.order_empty(order.stage), order.parity ^ 1);
+    asm volatile("st.shared.b32 [%0], %1;" ::"r"(arena.order(order.stage)), "r"(index) : "memory");
+    barrier_arrive(arena.order_full(order.stage));
+    order.advance();
+  }
+
+  __device__ void load(const Tile& tile) {
+    load_k(tile, tile.key_tiles - 1);
 #pragma unroll
     for (int group = 0; group < P::groups; ++group) {
       const uint32_t full = arena.q_full(q.stage, group);
@@ -150,37 +190,63 @@ __device__ inline void produce(const HopperArguments& a, const CUtensorMap* q_ma
     }
     q.advance();
     for (int n = tile.key_tiles - 1; n > 0; --n) {
-      load_k(n - 1);
-      load_v(n);
+      load_k(tile, n - 1);
+      load_v(tile, n);
     }
-    load_v(0);
+    load_v(tile, 0);
   }
-}
+  __device__ void load_k(const Tile& tile, int n) {
+    barrier_wait(arena.k_empty(k.stage), k.parity ^ 1);
+    barrier_expect_bytes(arena.k_full(k.stage), P::key_bytes);
+    load_tile(k_map, arena.k_full(k.stage), arena.k(k.stage), n * P::keys,
+              tile.head / a.heads_per_key_head, tile.batch);
+    k.advance();
+  }
+  __device__ void load_v(const Tile& tile, int n) {
+    barrier_wait(arena.v_empty(v.stage), v.parity ^ 1);
+    barrier_expect_bytes(arena.v_full(v.stage), P::key_bytes);
+    load_tile(v_map, arena.v_full(v.stage), arena.v(v.stage), n * P::keys,
+              tile.head / a.heads_per_key_head, tile.batch);
+    v.advance();
+  }
+};
 
 template <class T, class P>
 struct Consumer {
   const HopperArguments& a;
+  const CUtensorMap* o_map;
   const Arena<P>& arena;
   const int group;
+  const int warp_row = static_cast<int>(threadIdx.x % 128 / 32) * 16;
   const bool first_lane = threadIdx.x % 32 == 0;
   RingPosition<P::stages> k, v;
   RingPosition<P::query_stages> q;
+  RingPosition<P::orders> order;
   float output[P::head_dim / 2];
   float scores[P::keys / 2];
   uint32_t probabilities[P::keys / 4];
   OnlineSoftmax softmax;
-  int first_row;
 
-  __device__ Consumer(const HopperArguments& arguments, const Arena<P>& memory, int own_group)
-      : a(arguments), arena(memory), group(own_group) {}
+  __device__ Consumer(const HopperArguments& arguments, const CUtensorMap* map,
+                      const Arena<P>& memory, int own_group)
+      : a(arguments), o_map(map), arena(memory), group(own_group) {}
 
   __device__ void release(uint32_t barrier) const {
     if (first_lane) barrier_arrive(barrier);
   }
 
+  // One warpgroup's products at a time: while they run, the others are at their softmax.
+  __device__ void take_turn() const {
+    if (P::ping_pong) named_barrier_sync(1 + group, 256);
+  }
+  __device__ void pass_turn() const {
+    if (P::ping_pong) named_barrier_arrive(1 + (group + 1) % P::groups, 256);
+  }
+
+  template <bool kTurn>
   __device__ void start_scores() {
     barrier_wait(arena.k_full(k.stage), k.parity);
-    take_turn();
+    if (kTurn) take_turn();
     pin(scores);
     pin(output);
     pin(probabilities);
@@ -196,6 +262,9 @@ struct Consumer {
 
   __device__ void start_output() {
     barrier_wait(arena.v_full(v.stage), v.parity);
+    pin(output);
+    pin(probabilities);
+    products_begin();
     issue_output<T, P::head_dim, P::keys>(output, probabilities, arena.v(v.stage));
     products_commit();
   }
@@ -205,97 +274,72 @@ struct Consumer {
     v.advance();
   }
 
-  // One warpgroup's products at a time: while they run, the others are at their softmax.
-  bool turns = false;
-  __device__ void take_turn() const {
-    if (P::ping_pong && turns) named_barrier_sync(1 + group, 256);
-  }
-  __device__ void pass_turn() const {
-    if (P::ping_pong) named_barrier_arrive(1 + (group + 1) % P::groups, 256);
-  }
-
   template <bool kMasked>
-  __device__ void mask(int n) {
+  __device__ void softmax_step(const Tile& tile, int n, float (&rescale)[2]) {
     if (kMasked) {
-      const int warp = static_cast<int>(threadIdx.x % 128 / 32);
-      mask_scores<P::causal>(scores, n * P::keys, first_row + warp * 16, a.key_length);
+      mask_scores<P::causal>(scores, n * P::keys, tile.first_row + group * kGroupRows + warp_row,
+                             a.key_length);
     }
+    softmax.step<kMasked>(scores, rescale);
   }
 
   template <bool kMasked>
-  __device__ void first_tile(int n) {
-    turns = false;
-    start_scores();
+  __device__ void first_step(const Tile& tile, int n) {
+    start_scores<false>();
     products_wait<0>();
     scores_done();
-    mask<kMasked>(n);
+    softmax = OnlineSoftmax{a.scale};
     float unused[2];
-    softmax.step<kMasked>(scores, unused);
+    softmax_step<kMasked>(tile, n, unused);
     pack_probabilities<T>(scores, probabilities);
-    turns = true;
+#pragma unroll
+    for (float& value : output) value = 0.0f;
   }
 
   template <bool kMasked>
-  __device__ void next_tile(int n) {
+  __device__ void next_step(const Tile& tile, int n) {
     float rescale[2];
-    bool any = true;
     if constexpr (P::overlap) {
-      start_scores();
+      start_scores<true>();
       start_output();
       pass_turn();
       products_wait<1>();
       scores_done();
-      mask<kMasked>(n);
-      any = softmax_step<kMasked>(rescale);
+      softmax_step<kMasked>(tile, n, rescale);
       products_wait<0>();
       output_done();
     } else {
-      pin(output);
-      pin(probabilities);
-      products_begin();
       start_output();
       products_wait<0>();
       output_done();
-      start_scores();
+      start_scores<false>();
       products_wait<0>();
       scores_done();
-      mask<kMasked>(n);
-      any = softmax_step<kMasked>(rescale);
+      softmax_step<kMasked>(tile, n, rescale);
     }
-    if (any) rescale_rows(output, rescale);
+    rescale_rows(output, rescale);
     pack_probabilities<T>(scores, probabilities);
   }
 
-  template <bool kMasked>
-  __device__ bool softmax_step(float (&rescale)[2]) {
-    if constexpr (P::lazy_rescale) {
-      return softmax.lazy_step<kMasked>(scores, rescale);
-    } else {
-      softmax.step<kMasked>(scores, rescale);
-      return true;
-    }
-  }
-
+  // Tiles of keys are taken from the last to the first: those that need a mask come first.
   __device__ void run_tile(const Tile& tile) {
-    first_row = tile.first_row + group * kGroupRows;
-    softmax = OnlineSoftmax{a.scale};
-#pragma unroll
-    for (float& value : output) value = 0.0f;
+    const int first_row = tile.first_row + group * kGroupRows;
     barrier_wait(arena.q_full(q.stage, group), q.parity);
-
-    // Tiles are taken from the last to the first: those that need a mask come first.
     int n = tile.key_tiles - 1;
-    int first_masked = a.key_length % P::keys == 0 ? n + 1 : n;
-    if (P::causal) first_masked = min(first_masked, (first_row + 1) / P::keys);
-    first_tile<true>(n--);
-    for (; n >= max(first_masked, 0); --n) next_tile<true>(n);
-    for (; n >= 0; --n) next_tile<false>(n);
+    if (P::causal || a.key_length % P::keys != 0) {
+      first_step<true>(tile, n);
+    } else {
+      first_step<false>(tile, n);
+    }
+    const int first_masked = P::causal ? (first_row + 1) / P::keys : tile.key_tiles;
+    for (--n; n >= first_masked; --n) next_step<true>(tile, n);
+    for (; n >= 0; --n) next_step<false>(tile, n);
     release(arena.q_empty(q.stage, group));
     q.advance();
+    finish_tile(tile);
+  }
 
-    pin(output);
-    pin(probabilities);
-    products_begin();
+  __device__ void finish_tile(const Tile& tile) {
     start_output();
     float factor[2];
     softmax.finish(factor);
@@ -305,10 +349,45 @@ struct Consumer {
   }
 
   __device__ void store(const Tile& tile, const float (&factor)[2]) const {
-    const int row = first_row + static_cast<int>(threadIdx.x % 128 / 32) * 16;
-    T* rows = static_cast<T*>(a.o) + tile.batch * a.o_strides.batch + tile.head * a.o_strides.head +
-              row * a.o_strides.row;
-    store_rows(output, factor, rows, a.o_strides.row, a.query_length - row);
+    const int row = tile.first_row + group * kGroupRows + warp_row;
+    if constexpr (P::bulk_store) {
+      const uint32_t staged = arena.o(group) + warp_row * P::head_dim * 2;
+      if (first_lane) store_sources_read();
+      __syncwarp();
+      stage_rows<T, P::head_dim>(output, factor, staged);
+      shared_writes_done();
+      __syncwarp();
+      if (first_lane && row < a.query_length) store_tile(o_map, staged, row, tile.head, tile.batch);
+    } else {
+      T* rows = static_cast<T*>(a.o) + tile.batch * a.o_strides.batch +
+                tile.head * a.o_strides.head + row * a.o_strides.row;
+      store_rows(output, factor, rows, a.o_strides.row, a.query_length - row);
+    }
+  }
+
+  // False: no tile is left.
+  __device__ bool receive(Tile& tile) {
+    barrier_wait(arena.order_full(order.stage), order.parity);
+    int index;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(index) : "r"(arena.order(order.stage)) : "memory");
+    __syncwarp();
+    release(arena.order_empty(order.stage));
+    order.advance();
+    index = __shfl_sync(0xffffffff, index, 0);
+    if (index < 0) return false;
+    tile = find_tile<P>(a, index);
+    return true;
+  }
+
+  __device__ void run() {
+    if (P::ping_pong && group == P::groups - 1) pass_turn();
+    Tile tile;
+    if constexpr (P::persistent) {
+      while (receive(tile)) run_tile(tile);
+    } else {
+      run_tile(find_tile<P>(a, static_cast<int>(blockIdx.x)));
+    }
+    if (P::bulk_store && first_lane) store_sources_read();  // shared memory goes with the block
   }
 };
 
@@ -317,7 +396,8 @@ __global__ void __launch_bounds__(P::threads, 1)
     specialised_kernel(const __grid_constant__ HopperArguments a,
                        const __grid_constant__ CUtensorMap q_map,
                        const __grid_constant__ CUtensorMap k_map,
-                       const __grid_constant__ CUtensorMap v_map) {
+                       const __grid_constant__ CUtensorMap v_map,
+                       const __grid_constant__ CUtensorMap o_map) {
   extern __shared__ char memory[];
   const Arena<P> arena(memory);
   if (threadIdx.x == 0) {
@@ -331,30 +411,32 @@ __global__ void __launch_bounds__(P::threads, 1)
   const int group = __shfl_sync(0xffffffff, static_cast<int>(threadIdx.x / 128), 0) - 1;
   if (group < 0) {
     give_registers<P::groups == 2 ? 24 : 32>();
-    if (threadIdx.x == 0) produce<P>(a, &q_map, &k_map, &v_map, arena);
+    if (threadIdx.x == 0) Producer<P>{a, &q_map, &k_map, &v_map, arena}.run();
   } else {
     take_registers<P::groups == 2 ? 240 : 160>();
-    Consumer<T, P> consumer(a, arena, group);
-    if (P::ping_pong && group == P::groups - 1) consumer.pass_turn();
-    Tile tile;
-    for (int turn = 0; find_tile<P>(a, turn, tile); ++turn) consumer.run_tile(tile);
+    Consumer<T, P>(a, &o_map, arena, group).run();
   }
+}
+
+// As many heads as have K and V of about 36 MB, which an L2 of 50 MB keeps, in groups of the same size. Without
+// a counter all at once: blocks then get equal work only if every turn goes over tiles of about one size.
+inline int heads_at_once(const FathomAttention& attention) {
+  const int64_t heads = int64_t{attention.batch} * attention.query_heads;
+  if (attention.workspace == nullptr) return static_cast<int>(heads);
+  const int64_t sharing = attention.query_heads / attention.key_heads;
+  const int64_t head_bytes = int64_t{4} * attention.key_length * attention.head_dim;
+  const int64_t fitting = max(int64_t{1}, (int64_t{36} << 20) / head_bytes) * sharing;
+  const int64_t groups = (heads + fitting - 1) / fitting;
+  const int64_t even = (heads + groups - 1) / groups;
+  return static_cast<int>((even + sharing - 1) / sharing * sharing);
 }
 
 template <class T, class P>
 cudaError_t launch_specialised(const FathomAttention& attention) {
-  HopperArguments a{};
-  a.o = attention.o;
-  a.o_strides = attention.o_strides;
-  a.query_heads = attention.query_heads;
-  a.heads_per_key_head = attention.query_heads / attention.key_heads;
-  a.query_length = attention.query_length;
-  a.key_length = attention.key_length;
-  a.scale = exp2_scale(attention);
-  a.row_tiles = divide_up(attention.query_length, P::rows);
-  a.heads = attention.batch * attention.query_heads;
+  HopperArguments a = make_arguments(attention, P::rows);
+  a.claimed = static_cast<unsigned*>(attention.workspace);
 
-  CUtensorMap q_map, k_map, v_map;
+  CUtensorMap q_map, k_map, v_map, o_map;
   cudaError_t error = make_tensor_map(&q_map, attention.q, attention.q_strides, attention,
                                       attention.query_heads, attention.query_length, kGroupRows);
   if (error != cudaSuccess) return error;
@@ -363,6 +445,10 @@ cudaError_t launch_specialised(const FathomAttention& attention) {
   if (error != cudaSuccess) return error;
   error = make_tensor_map(&v_map, attention.v, attention.v_strides, attention, attention.key_heads,
                           attention.key_length, P::keys);
+  if (error != cudaSuccess) return error;
+
+  error = make_tensor_map(&o_map, attention.o, attention.o_strides, attention,
+                          attention.query_heads, attention.query_length, 16);
   if (error != cudaSuccess) return error;
 
   const auto kernel = specialised_kernel<T, P>;
@@ -376,23 +462,11 @@ cudaError_t launch_specialised(const FathomAttention& attention) {
     error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (error != cudaSuccess) return error;
     blocks = min(blocks, multiprocessors);
-    // K and V of so many heads fill about half of a 50 MB L2.
-    const int64_t head_bytes = int64_t{4} * attention.key_length * attention.head_dim;
-    const int64_t key_heads = (int64_t{24} << 20) / head_bytes;
-    const int64_t heads = max(int64_t{1}, key_heads) * a.heads_per_key_head;
-    a.heads_at_once = P::causal ? static_cast<int>(min(int64_t{a.heads}, heads)) : 1;
+    a.heads_at_once = P::causal ? heads_at_once(attention) : 1;
   }
   kernel<<<blocks, P::threads, P::shared_bytes,
-           static_cast<cudaStream_t>(attention.stream)>>>(a, q_map, k_map, v_map);
+           static_cast<cudaStream_t>(attention.stream)>>>(a, q_map, k_map, v_map, o_map);
   return cudaGetLastError();
-}
-
-// Calls launch_specialised for the element type.
-template <class P>
-cudaError_t launch_plan(const FathomAttention& attention) {
-  return attention.element_type == FATHOM_BFLOAT16
-             ? launch_specialised<__nv_bfloat16, P>(attention)
-             : launch_specialised<__half, P>(attention);
 }
 
 }  // namespace fathom::attention

@@ -54,7 +54,7 @@ struct OnlineSoftmax {
   float sum[2] = {0.0f, 0.0f};  // of this thread's columns; row_sum() adds the four lanes at the end
 
   // Replaces scores by exp(score − maximum) and gives the factors for what was accumulated before.
-  // `kMasked`: a row may have no score at all yet.
+  // kMasked: a row may have no score at all yet.
   template <bool kMasked, int kScores>
   __device__ void step(float (&scores)[kScores], float (&rescale)[2]) {
 #pragma unroll
@@ -80,52 +80,6 @@ struct OnlineSoftmax {
       }
       sum[row] = fmaf(sum[row], rescale[row], even + odd);
     }
-  }
-
-  // The same with a maximum that lags behind: it moves only when the scores have outgrown it by 2⁸, which
-  // 16-bit probabilities can still hold. Says whether any row of the warp has to be rescaled.
-  template <bool kMasked, int kScores>
-  __device__ bool lazy_step(float (&scores)[kScores], float (&rescale)[2]) {
-    constexpr float kSlack = 8.0f;
-    float highest[2];
-    bool moved = false;
-#pragma unroll
-    for (int row = 0; row < 2; ++row) {
-      highest[row] = maximum[row];
-#pragma unroll
-      for (int i = 0; i < kScores / 4; ++i) {
-        highest[row] =
-            fmaxf(highest[row], fmaxf(scores[4 * i + 2 * row], scores[4 * i + 2 * row + 1]));
-      }
-      highest[row] = row_maximum(highest[row]);
-      moved |= (highest[row] - maximum[row]) * scale > kSlack;
-    }
-    moved = __any_sync(0xffffffff, moved);
-    if (moved) {
-#pragma unroll
-      for (int row = 0; row < 2; ++row) {
-        const float reference = kMasked && highest[row] == -INFINITY ? 0.0f : highest[row] * scale;
-        rescale[row] = exp2_approximate(fmaf(maximum[row], scale, -reference));
-        maximum[row] = highest[row];
-        sum[row] *= rescale[row];
-      }
-    }
-#pragma unroll
-    for (int row = 0; row < 2; ++row) {
-      const float reference = kMasked && maximum[row] == -INFINITY ? 0.0f : maximum[row] * scale;
-      float even = 0.0f, odd = 0.0f;
-#pragma unroll
-      for (int i = 0; i < kScores / 4; ++i) {
-        float& a = scores[4 * i + 2 * row];
-        float& b = scores[4 * i + 2 * row + 1];
-        a = exp2_approximate(fmaf(a, scale, -reference));
-        b = exp2_approximate(fmaf(b, scale, -reference));
-        even += a;
-        odd += b;
-      }
-      sum[row] += even + odd;
-    }
-    return moved;
   }
 
   __device__ void finish(float (&factor)[2]) {
