@@ -1,7 +1,6 @@
-#include "attention.h"
-
 #include <iterator>
 
+#include "attention.h"
 #include "launch.h"
 
 namespace fathom::attention {
@@ -28,6 +27,16 @@ bool valid(const FathomAttention& a) {
          aligned(a.o, a.o_strides);
 }
 
+// The newest rung that this GPU can run: those after v5 are Hopper's.
+cudaError_t newest_version(int& version) {
+  int device = 0, major = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error != cudaSuccess) return error;
+  error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  version = major == 9 ? kVersionCount - 1 : 5;
+  return error;
+}
+
 __global__ void zero_rows(uint4* o, FathomTensorStrides strides, int heads, int length, int words) {
   const int row = static_cast<int>(blockIdx.x) % length;
   const int head = static_cast<int>(blockIdx.x) / length % heads;
@@ -50,7 +59,12 @@ int fathom_flash_attention_forward(const FathomAttention* attention) {
         static_cast<uint4*>(a.o), a.o_strides, a.query_heads, a.query_length, a.head_dim / 8);
     return cudaGetLastError();
   }
-  return kVersions[a.version < 0 ? kVersionCount - 1 : a.version](a);
+  int version = a.version;
+  if (version < 0) {
+    const cudaError_t error = newest_version(version);
+    if (error != cudaSuccess) return error;
+  }
+  return kVersions[version](a);
 }
 
 const char* fathom_flash_attention_error(int error) {

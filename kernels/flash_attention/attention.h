@@ -1,5 +1,5 @@
-// Flash attention forward: O = softmax(scale · Q Kᵀ) V for each batch entry and head, as a C interface on
-// raw device pointers and a stream, so that it can be called through ctypes.
+// Flash attention forward: O = softmax(scale · Q Kᵀ) V for each batch entry and head, as a C
+// interface on raw device pointers and a stream, so that it can be called through ctypes.
 #pragma once
 
 #include <stdint.h>
@@ -28,8 +28,9 @@ struct FathomAttention {
   float scale;
   int32_t version;  // 0 … 10: a rung of the ladder; -1: the last one
   void* stream;     // cudaStream_t
-  // 8 bytes of device memory that were zero before the first call and are zero again after each: with them
-  // tiles go to whichever block is free. Two calls that may run at the same time need two. May be null.
+  // 8 bytes of device memory that were zero before the first call and are zero again after each:
+  // with them tiles go to whichever block is free. Two calls that may run at the same time need
+  // two. May be null.
   void* workspace;
 };
 

@@ -63,7 +63,7 @@ class Library:
 
 def make_tensor(batch, heads, length, dim, dtype, layout):
     shape = (batch, heads, length, dim) if layout == "BHSD" else (batch, length, heads, dim)
-    tensor = torch.randn(shape, device="cuda", dtype=torch.float32).to(dtype)
+    tensor = torch.randn(shape, device="cuda", dtype=dtype)
     return tensor if layout == "BHSD" else tensor.transpose(1, 2)
 
 
@@ -241,6 +241,22 @@ def print_row(row):
           f"/{row['errors']['sdpa']:.1e} | {cells}", flush=True)
 
 
+def markdown(rows, state):
+    backends = [n for n in rows[0]["us"] if not n.startswith("v")]
+    versions = sorted({n for row in rows for n in row["us"] if n.startswith("v")}, key=lambda n: int(n[1:]))
+    text = [f"{state['gpu']} ({state['queried']}), PyTorch {state['torch']}, cuDNN {state['cudnn']}\n",
+            "| type | D | mask | S | B | " + " | ".join(f"{n} µs" for n in backends + versions)
+            + f" | SDPA / {versions[-1]} | TFLOP/s | error {versions[-1]} | error SDPA |",
+            "|" + "---|" * (9 + len(backends) + len(versions))]
+    for row in rows:
+        times = [f"{row['us'][n]:.1f}" if n in row["us"] else "" for n in backends + versions]
+        ours = row["us"][versions[-1]]
+        text.append(f"| {row['dtype']} | {row['dim']} | {'causal' if row['causal'] else 'full'} | {row['length']} | {row['batch']} | "
+                    + " | ".join(times) + f" | {row['us']['sdpa'] / ours:.3f} | {row['flops'] / ours * 1e-6:.0f} "
+                    f"| {row['errors'][versions[-1]]:.2e} | {row['errors']['sdpa']:.2e} |")
+    return "\n".join(text) + "\n\n"
+
+
 def machine():
     query = "name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.draw,temperature.gpu"
     state = subprocess.run(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"], capture_output=True, text=True)
@@ -262,6 +278,7 @@ def main():
     parser.add_argument("--backends", action="store_true", help="also each backend of SDPA by itself")
     parser.add_argument("--slow-until", type=int, default=6, help="versions before this one are timed only …")
     parser.add_argument("--slow-length", type=int, default=2048, help="… up to this length")
+    parser.add_argument("--markdown", help="append a table of the last version against SDPA to this file")
     parser.add_argument("--json", help="write every time here")
     options = parser.parse_args()
     library = Library(options.library)
@@ -272,6 +289,9 @@ def main():
         return run_once(library, options)
     before = machine()
     rows = time_shapes(library, options)
+    if options.markdown:
+        with open(options.markdown, "a") as file:
+            file.write(markdown(rows, before))
     if options.json:
         with open(options.json, "w") as file:
             json.dump({"before": before, "after": machine(), "rows": rows}, file, indent=1)

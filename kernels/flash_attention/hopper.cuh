@@ -1,4 +1,5 @@
-// What the Hopper rungs (v6 and later) share: tensor maps, tile geometry, and the two products of a tile.
+// What the Hopper rungs (v6 and later) share: tensor maps, tile geometry, and the two products of a
+// tile.
 #pragma once
 
 #include <cuda.h>
@@ -22,10 +23,13 @@ struct HopperArguments {
   FathomTensorStrides o_strides;
   int query_heads, heads_per_key_head;
   int query_length, key_length;
-  float scale;             // · log2(e)
-  int row_tiles, heads;    // tiles of Q rows per head; heads of all batch entries
-  int heads_at_once;       // persistent rungs: heads whose K and V should stay in L2 together
-  unsigned* claimed;       // persistent rungs: tiles handed out so far, blocks that are done; or null
+  float scale;           // · log2(e)
+  int row_tiles, heads;  // tiles of Q rows per head; heads of all batch entries
+  // Persistent rungs: the order of tiles. Heads are taken in groups of heads_at_once, those from
+  // tail_head on as one group; `claimed` counts the tiles handed out so far and the blocks that are
+  // done, or is null.
+  int heads_at_once, tail_head;
+  unsigned* claimed;
 };
 
 inline HopperArguments make_arguments(const FathomAttention& attention, int rows) {
@@ -42,7 +46,8 @@ inline HopperArguments make_arguments(const FathomAttention& attention, int rows
   return a;
 }
 
-// Calls `launch(T{}, head dimension, causal)` with what the call asks for as compile-time constants.
+// Calls `launch(T{}, head dimension, causal)` with what the call asks for as compile-time
+// constants.
 template <class Launch>
 cudaError_t for_type_dim_mask(const FathomAttention& attention, Launch launch) {
   const auto by_mask = [&](auto type, auto dim) {
@@ -92,7 +97,8 @@ template <class T, int kHeadDim>
 __device__ inline void stage_rows(const float (&values)[kHeadDim / 2], const float (&factor)[2],
                                   uint32_t address) {
   const uint32_t lane = threadIdx.x % 32;
-  const uint32_t row = lane % 16;  // blocks 0, 1: the upper and lower 8 rows; 2, 3: 8 columns further on
+  const uint32_t row =
+      lane % 16;  // blocks 0, 1: the upper and lower 8 rows; 2, 3: 8 columns further on
 #pragma unroll
   for (int pair = 0; pair < kHeadDim / 16; ++pair) {
     uint32_t words[4];

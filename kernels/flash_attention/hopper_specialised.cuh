@@ -2,148 +2,9 @@
 // warpgroups of 64 rows each compute. Plan says which of the rungs' ideas are switched on.
 #pragma once
 
-#include "hopper.cuh"
+#include "tile_order.cuh"
 
 namespace fathom::attention {
-
-// The ideas, one bit each.
-enum Idea : unsigned {
-  kOverlap = 1,     // scores of the next tile are multiplied while this one's softmax runs
-  kPingPong = 2,    // warpgroups take turns at the tensor cores
-  kPersistent = 4,  // one block per SM walks over many tiles
-  kBulkStore = 8,   // rows of O go out through shared memory and the copy engine
-};
-
-// A tile is 64 rows of Q for each consumer warpgroup and `keys` rows of K and V, `stages` of which are in
-// flight (of Q: `query_stages`).
-template <int kHeadDim, bool kCausal, int kKeys, int kGroups, int kStages, int kQueryStages,
-          unsigned kIdeas>
-struct Plan {
-  static constexpr int head_dim = kHeadDim, keys = kKeys, groups = kGroups, stages = kStages,
-                       query_stages = kQueryStages;
-  static constexpr bool causal = kCausal;
-  static constexpr bool overlap = kIdeas & kOverlap, ping_pong = kIdeas & kPingPong,
-                        persistent = kIdeas & kPersistent, bulk_store = kIdeas & kBulkStore;
-  static constexpr int threads = (groups + 1) * 128;
-  static constexpr int rows = groups * kGroupRows;
-  static constexpr uint32_t query_bytes = kGroupRows * head_dim * 2;
-  static constexpr uint32_t key_bytes = keys * head_dim * 2;
-  static constexpr int orders = 4;  // tiles that the producer may be ahead
-  static constexpr uint32_t tile_bytes =
-      (query_stages + bulk_store) * groups * query_bytes + 2 * stages * key_bytes;
-  static constexpr int barriers = 2 * (groups * query_stages + 2 * stages + orders);
-  static constexpr uint32_t shared_bytes = 1024 + tile_bytes + 8 * barriers + 4 * orders;
-  static_assert(shared_bytes <= 227 * 1024);
-};
-
-// Addresses in shared memory.
-template <class P>
-struct Arena {
-  uint32_t base;
-
-  __device__ explicit Arena(const char* memory) { base = (shared_address(memory) + 1023) & ~1023u; }
-
-  __device__ uint32_t q(int stage, int group) const {
-    return base + (stage * P::groups + group) * P::query_bytes;
-  }
-  __device__ uint32_t o(int group) const { return q(P::query_stages, group); }
-  __device__ uint32_t k(int stage) const {
-    return base + P::tile_bytes - (2 * P::stages - stage) * P::key_bytes;
-  }
-  __device__ uint32_t v(int stage) const { return k(P::stages + stage); }
-  __device__ uint32_t barrier(int number) const { return base + P::tile_bytes + 8 * number; }
-  __device__ uint32_t k_full(int stage) const { return barrier(stage); }
-  __device__ uint32_t k_empty(int stage) const { return barrier(P::stages + stage); }
-  __device__ uint32_t v_full(int stage) const { return barrier(2 * P::stages + stage); }
-  __device__ uint32_t v_empty(int stage) const { return barrier(3 * P::stages + stage); }
-  __device__ uint32_t q_full(int stage, int group) const {
-    return barrier(4 * P::stages + stage * P::groups + group);
-  }
-  __device__ uint32_t q_empty(int stage, int group) const {
-    return q_full(P::query_stages + stage, group);
-  }
-  __device__ uint32_t order_full(int stage) const { return q_full(2 * P::query_stages, stage); }
-  __device__ uint32_t order_empty(int stage) const { return order_full(P::orders + stage); }
-  __device__ uint32_t order(int stage) const { return barrier(P::barriers) + 4 * stage; }
-
-  // A warp says once that it has read something: that is one arrival for each consumer warp.
-  __device__ void init_barriers() const {
-    constexpr int kConsumerWarps = 4 * P::groups;
-    for (int stage = 0; stage < P::stages; ++stage) {
-      barrier_init(k_full(stage), 1);
-      barrier_init(v_full(stage), 1);
-      barrier_init(k_empty(stage), kConsumerWarps);
-      barrier_init(v_empty(stage), kConsumerWarps);
-    }
-    for (int stage = 0; stage < P::query_stages; ++stage) {
-      for (int group = 0; group < P::groups; ++group) {
-        barrier_init(q_full(stage, group), 1);
-        barrier_init(q_empty(stage, group), 4);
-      }
-    }
-    for (int stage = 0; stage < P::orders; ++stage) {
-      barrier_init(order_full(stage), 1);
-      barrier_init(order_empty(stage), kConsumerWarps);
-    }
-    barrier_init_fence();
-  }
-};
-
-// Rows of one head, and the K/V tiles that they see.
-struct Tile {
-  int first_row, head, batch, key_tiles;
-};
-
-// Tile number `index` in the order in which they are worked on. Persistent blocks take heads in groups that fit
-// into L2 and, where the mask is causal, the tiles with most keys first: small ones fill the gaps at the end.
-template <class P>
-__device__ inline Tile find_tile(const HopperArguments& a, int index) {
-  int row_tile, head;
-  if constexpr (P::persistent) {
-    const int group = index / (a.row_tiles * a.heads_at_once);
-    const int inside = index - group * a.row_tiles * a.heads_at_once;
-    const int first_head = group * a.heads_at_once;
-    const int width = min(a.heads_at_once, a.heads - first_head);
-    const int row = inside / width;
-    row_tile = P::causal ? a.row_tiles - 1 - row : row;
-    head = first_head + inside - row * width;
-  } else {
-    head = index / a.row_tiles;
-    row_tile = index - head * a.row_tiles;
-  }
-  Tile tile;
-  tile.first_row = row_tile * P::rows;
-  tile.batch = head / a.query_heads;
-  tile.head = head - tile.batch * a.query_heads;
-  const int keys = P::causal ? min(a.key_length, tile.first_row + P::rows) : a.key_length;
-  tile.key_tiles = (keys + P::keys - 1) / P::keys;
-  return tile;
-}
-
-// Hands tiles to this block: the next one that no block has claimed, or, without a counter, every
-// gridDim-th, each other turn in reverse order so that no block gets the larger tile of every turn.
-struct TileOrders {
-  const HopperArguments& a;
-  int turn = 0;
-
-  __device__ int next() {
-    const int blocks = static_cast<int>(gridDim.x), block = static_cast<int>(blockIdx.x);
-    const int round = turn++;
-    if (round == 0) return block;
-    if (a.claimed != nullptr) return blocks + static_cast<int>(atomicAdd(a.claimed, 1));
-    return round * blocks + (round % 2 == 0 ? block : blocks - 1 - block);
-  }
-
-  // The last block leaves the counters as it found them.
-  __device__ void finish() const {
-    if (a.claimed == nullptr) return;
-    __threadfence();
-    if (atomicAdd(a.claimed + 1, 1) == gridDim.x - 1) {
-      a.claimed[0] = 0;
-      a.claimed[1] = 0;
-    }
-  }
-};
 
 template <class P>
 struct Producer {
@@ -160,7 +21,8 @@ struct Producer {
     int index = orders.next();
     while (index < tiles) {
       publish(index);
-      const int following = P::persistent ? orders.next() : tiles;  // asked for early: it takes a while
+      const int following =
+          P::persistent ? orders.next() : tiles;  // asked for early: it takes a while
       load(find_tile<P>(a, index));
       index = following;
     }
@@ -369,7 +231,10 @@ struct Consumer {
   __device__ bool receive(Tile& tile) {
     barrier_wait(arena.order_full(order.stage), order.parity);
     int index;
-    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(index) : "r"(arena.order(order.stage)) : "memory");
+    asm volatile("ld.shared.b32 %0, [%1];"
+                 : "=r"(index)
+                 : "r"(arena.order(order.stage))
+                 : "memory");
     __syncwarp();
     release(arena.order_empty(order.stage));
     order.advance();
@@ -410,25 +275,12 @@ __global__ void __launch_bounds__(P::threads, 1)
   // The same for a warp's lanes, and known to be: descriptors then stay in uniform registers.
   const int group = __shfl_sync(0xffffffff, static_cast<int>(threadIdx.x / 128), 0) - 1;
   if (group < 0) {
-    give_registers<P::groups == 2 ? 24 : 32>();
+    give_registers<P::groups == 2 ? 40 : 32>();
     if (threadIdx.x == 0) Producer<P>{a, &q_map, &k_map, &v_map, arena}.run();
   } else {
-    take_registers<P::groups == 2 ? 240 : 160>();
+    take_registers<P::groups == 2 ? 232 : 160>();
     Consumer<T, P>(a, &o_map, arena, group).run();
   }
-}
-
-// As many heads as have K and V of about 36 MB, which an L2 of 50 MB keeps, in groups of the same size. Without
-// a counter all at once: blocks then get equal work only if every turn goes over tiles of about one size.
-inline int heads_at_once(const FathomAttention& attention) {
-  const int64_t heads = int64_t{attention.batch} * attention.query_heads;
-  if (attention.workspace == nullptr) return static_cast<int>(heads);
-  const int64_t sharing = attention.query_heads / attention.key_heads;
-  const int64_t head_bytes = int64_t{4} * attention.key_length * attention.head_dim;
-  const int64_t fitting = max(int64_t{1}, (int64_t{36} << 20) / head_bytes) * sharing;
-  const int64_t groups = (heads + fitting - 1) / fitting;
-  const int64_t even = (heads + groups - 1) / groups;
-  return static_cast<int>((even + sharing - 1) / sharing * sharing);
 }
 
 template <class T, class P>
@@ -462,10 +314,12 @@ cudaError_t launch_specialised(const FathomAttention& attention) {
     error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     if (error != cudaSuccess) return error;
     blocks = min(blocks, multiprocessors);
-    a.heads_at_once = P::causal ? heads_at_once(attention) : 1;
+    a.heads_at_once = 1;
+    a.tail_head = a.heads;
+    if (P::causal) choose_causal_order(attention, a);
   }
-  kernel<<<blocks, P::threads, P::shared_bytes,
-           static_cast<cudaStream_t>(attention.stream)>>>(a, q_map, k_map, v_map, o_map);
+  kernel<<<blocks, P::threads, P::shared_bytes, static_cast<cudaStream_t>(attention.stream)>>>(
+      a, q_map, k_map, v_map, o_map);
   return cudaGetLastError();
 }
 

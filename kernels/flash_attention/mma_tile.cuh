@@ -1,5 +1,5 @@
-// The rungs v4 and v5: eight warps of 16 query rows each, tiles of 64 keys, mma.sync. The rungs differ in how
-// tiles come into shared memory.
+// The rungs v4 and v5: eight warps of 16 query rows each, tiles of 64 keys, mma.sync. The rungs
+// differ in how tiles come into shared memory.
 #pragma once
 
 #include <type_traits>
@@ -92,8 +92,8 @@ struct MmaWarp {
 #pragma unroll
       for (int keys = 0; keys < kMmaKeys; keys += 16) {
         uint32_t b[4];
-        load_matrices(k + (keys + lane % 8 + lane / 16 * 8) * kPitch +
-                          (step * 2 + lane / 8 % 2) * 16, b);
+        load_matrices(
+            k + (keys + lane % 8 + lane / 16 * 8) * kPitch + (step * 2 + lane / 8 % 2) * 16, b);
         multiply(&scores[keys / 2], queries[step], &b[0], T{});
         multiply(&scores[keys / 2 + 4], queries[step], &b[2], T{});
       }
@@ -132,10 +132,19 @@ struct MmaWarp {
 // Starts `kernel<T, head dimension>` through `pick(T{}, dimension)`, which gives the function.
 template <class Pick>
 cudaError_t launch_mma(const FathomAttention& attention, int stages, Pick pick) {
-  const MmaArguments a{attention.q, attention.k, attention.v, attention.o, attention.q_strides,
-                       attention.k_strides, attention.v_strides, attention.o_strides,
-                       attention.query_heads / attention.key_heads, attention.query_length,
-                       attention.key_length, attention.causal, exp2_scale(attention)};
+  const MmaArguments a{attention.q,
+                       attention.k,
+                       attention.v,
+                       attention.o,
+                       attention.q_strides,
+                       attention.k_strides,
+                       attention.v_strides,
+                       attention.o_strides,
+                       attention.query_heads / attention.key_heads,
+                       attention.query_length,
+                       attention.key_length,
+                       attention.causal,
+                       exp2_scale(attention)};
   const dim3 grid(divide_up(attention.query_length, kMmaRows), attention.query_heads,
                   attention.batch);
   const auto start = [&](auto kernel, int shared_bytes) {
@@ -146,11 +155,10 @@ cudaError_t launch_mma(const FathomAttention& attention, int stages, Pick pick) 
     return cudaGetLastError();
   };
   const auto by_type = [&](auto type) {
-    return attention.head_dim == 64
-               ? start(pick(type, std::integral_constant<int, 64>{}),
-                       stages * static_cast<int>(MmaLayout<64>::stage_bytes))
-               : start(pick(type, std::integral_constant<int, 128>{}),
-                       stages * static_cast<int>(MmaLayout<128>::stage_bytes));
+    return attention.head_dim == 64 ? start(pick(type, std::integral_constant<int, 64>{}),
+                                            stages * static_cast<int>(MmaLayout<64>::stage_bytes))
+                                    : start(pick(type, std::integral_constant<int, 128>{}),
+                                            stages * static_cast<int>(MmaLayout<128>::stage_bytes));
   };
   return attention.element_type == FATHOM_BFLOAT16 ? by_type(__nv_bfloat16{}) : by_type(__half{});
 }

@@ -1,6 +1,6 @@
-// The running softmax of two rows per thread, in the register layout that mma.sync and wgmma share: of each 8
-// columns a thread holds columns 2·(lane % 4) and the next one, of rows lane / 4 (elements 4j, 4j+1) and
-// lane / 4 + 8 (elements 4j+2, 4j+3). Four lanes hold a row.
+// The running softmax of two rows per thread, in the register layout that mma.sync and wgmma share:
+// of each 8 columns a thread holds columns 2·(lane % 4) and the next one, of rows lane / 4
+// (elements 4j, 4j+1) and lane / 4 + 8 (elements 4j+2, 4j+3). Four lanes hold a row.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -27,7 +27,8 @@ __device__ inline uint32_t pack(float low, float high, __nv_bfloat16) {
   return reinterpret_cast<const uint32_t&>(pair);
 }
 
-// Scores become the A operand of the next product: its layout is that of the accumulators, in pairs.
+// Scores become the A operand of the next product: its layout is that of the accumulators, in
+// pairs.
 template <class T, int kScores>
 __device__ inline void pack_probabilities(const float (&scores)[kScores],
                                           uint32_t (&packed)[kScores / 2]) {
@@ -47,11 +48,13 @@ __device__ inline float row_sum(float x) {
   return x + __shfl_xor_sync(0xffffffff, x, 2);
 }
 
-// Scores are in units of the raw product; `scale` is the softmax scale · log2(e), so that exp2 serves.
+// Scores are in units of the raw product; `scale` is the softmax scale · log2(e), so that exp2
+// serves.
 struct OnlineSoftmax {
   float scale;
   float maximum[2] = {-INFINITY, -INFINITY};
-  float sum[2] = {0.0f, 0.0f};  // of this thread's columns; row_sum() adds the four lanes at the end
+  float sum[2] = {0.0f,
+                  0.0f};  // of this thread's columns; row_sum() adds the four lanes at the end
 
   // Replaces scores by exp(score − maximum) and gives the factors for what was accumulated before.
   // kMasked: a row may have no score at all yet.
@@ -104,7 +107,8 @@ __device__ inline void rescale_rows(float (&values)[kValues], const float (&fact
 
 // Hides keys from `end` on, and those after the query's own position where the tile is causal.
 template <bool kCausal, int kScores>
-__device__ inline void mask_scores(float (&scores)[kScores], int first_key, int first_row, int end) {
+__device__ inline void mask_scores(float (&scores)[kScores], int first_key, int first_row,
+                                   int end) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int column = first_key + lane % 4 * 2;
 #pragma unroll

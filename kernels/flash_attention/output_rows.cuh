@@ -5,7 +5,8 @@
 
 namespace fathom::attention {
 
-// Lane q of a quad holds word q of four 16-byte blocks; afterwards it holds all four words of block q.
+// Lane q of a quad holds word q of four 16-byte blocks; afterwards it holds all four words of block
+// q.
 __device__ inline void transpose_quad(uint32_t (&words)[4]) {
   const int lane = static_cast<int>(threadIdx.x % 4);
 #pragma unroll

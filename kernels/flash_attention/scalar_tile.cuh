@@ -1,5 +1,6 @@
-// The rungs v0 to v3: 64 × 64 tiles of scores, 256 threads as a 16 × 16 grid, fp32 arithmetic without tensor
-// cores. A rung says how rows come from device memory and how they lie in shared memory.
+// The rungs v0 to v3: 64 × 64 tiles of scores, 256 threads as a 16 × 16 grid, fp32 arithmetic
+// without tensor cores. A rung says how rows come from device memory and how they lie in shared
+// memory.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -33,12 +34,13 @@ __device__ inline T from_float(float x) {
   }
 }
 
-// Rows side by side: threads of a warp that read one column of consecutive rows meet in the same bank.
+// Rows side by side: threads of a warp that read one column of consecutive rows meet in the same
+// bank.
 template <int kHeadDim>
 struct PlainLayout {
-  static constexpr int pitch = kHeadDim;    // elements
+  static constexpr int pitch = kHeadDim;  // elements
   static constexpr int score_pitch = kScalarTile;
-  static constexpr int step = 1;            // elements that a thread reads at once
+  static constexpr int step = 1;  // elements that a thread reads at once
   // A thread's four columns of scores.
   static __device__ int column(int x, int j) { return 4 * x + j; }
 };
@@ -81,7 +83,8 @@ constexpr int scalar_shared_bytes() {
   return 3 * kScalarTile * Layout::pitch * 2 + kScalarTile * Layout::score_pitch * 4;
 }
 
-// `load(destination, tensor rows, row stride, rows that exist)` fills 64 rows, with zeros past the end.
+// `load(destination, tensor rows, row stride, rows that exist)` fills 64 rows, with zeros past the
+// end.
 template <class T, int kHeadDim, class Layout, class Load>
 __device__ inline void attend_scalar(const ScalarShape& shape, const T* q, const T* k, const T* v,
                                      T* o, Load load) {
@@ -159,7 +162,8 @@ __device__ inline void attend_scalar(const ScalarShape& shape, const T* q, const
       float b[kColumns];
       if constexpr (Layout::step == 1) {
 #pragma unroll
-        for (int c = 0; c < kColumns; ++c) b[c] = to_float(v_tile[j * Layout::pitch + x * kColumns + c]);
+        for (int c = 0; c < kColumns; ++c)
+          b[c] = to_float(v_tile[j * Layout::pitch + x * kColumns + c]);
       } else {
         read_floats(&v_tile[j * Layout::pitch + x * kColumns], b);
       }
@@ -211,9 +215,9 @@ __device__ inline void load_by_16_bytes(T* tile, const T* rows, int64_t stride, 
 // Calls `launch(T{}, head dimension, shape, grid)` for the call's type and head dimension.
 template <class Launch>
 cudaError_t launch_scalar(const FathomAttention& a, Launch launch) {
-  const ScalarShape shape{a.q_strides, a.k_strides, a.v_strides, a.o_strides,
-                          a.query_heads / a.key_heads, a.query_length, a.key_length, a.causal,
-                          exp2_scale(a)};
+  const ScalarShape shape{
+      a.q_strides,    a.k_strides,  a.v_strides, a.o_strides,  a.query_heads / a.key_heads,
+      a.query_length, a.key_length, a.causal,    exp2_scale(a)};
   const dim3 grid(divide_up(a.query_length, kScalarTile), a.query_heads, a.batch);
   const auto by_type = [&](auto type) {
     return a.head_dim == 64 ? launch(type, std::integral_constant<int, 64>{}, shape, grid)
@@ -224,8 +228,8 @@ cudaError_t launch_scalar(const FathomAttention& a, Launch launch) {
 
 // Starts `kernel(shape, q, k, v, o)`.
 template <class T, class Kernel>
-cudaError_t start_scalar(Kernel kernel, const FathomAttention& a, const ScalarShape& shape, dim3 grid,
-                         int shared_bytes) {
+cudaError_t start_scalar(Kernel kernel, const FathomAttention& a, const ScalarShape& shape,
+                         dim3 grid, int shared_bytes) {
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   if (error != cudaSuccess) return error;

@@ -11,8 +11,8 @@ EncodeTiled encode_tiled() {
   static const EncodeTiled function = [] {
     void* entry = nullptr;
     cudaDriverEntryPointQueryResult found{};
-    const cudaError_t error = cudaGetDriverEntryPointByVersion(
-        "cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found);
+    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry,
+                                                               12000, cudaEnableDefault, &found);
     if (error != cudaSuccess || found != cudaDriverEntryPointSuccess) entry = nullptr;
     return reinterpret_cast<EncodeTiled>(entry);
   }();
@@ -34,13 +34,13 @@ cudaError_t make_tensor_map(CUtensorMap* map, const void* data, const FathomTens
   const cuuint32_t box[5] = {kPanelColumns, static_cast<cuuint32_t>(rows),
                              static_cast<cuuint32_t>(panels), 1, 1};
   const cuuint32_t every[5] = {1, 1, 1, 1, 1};
-  const CUresult result = encode_tiled()(
-      map,
-      attention.element_type == FATHOM_BFLOAT16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                                : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-      5, const_cast<void*>(data), dims, steps, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result =
+      encode_tiled()(map,
+                     attention.element_type == FATHOM_BFLOAT16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                                               : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+                     5, const_cast<void*>(data), dims, steps, box, every,
+                     CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                     CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 

@@ -5,11 +5,13 @@ namespace fathom::attention {
 namespace {
 
 template <class T, int kHeadDim>
-__global__ void __launch_bounds__(kScalarThreads) plain_kernel(ScalarShape shape, const T* q, const T* k, const T* v, T* o) {
+__global__ void __launch_bounds__(kScalarThreads)
+    plain_kernel(ScalarShape shape, const T* q, const T* k, const T* v, T* o) {
   using Layout = PlainLayout<kHeadDim>;
   attend_scalar<T, kHeadDim, Layout>(
       shape, q, k, v, o, [](T* tile, const T* rows, int64_t stride, int valid) {
-        load_by_element<T, kHeadDim, Layout>(tile, rows, stride, valid, [](const T* p) { return *p; });
+        load_by_element<T, kHeadDim, Layout>(tile, rows, stride, valid,
+                                             [](const T* p) { return *p; });
       });
 }
 

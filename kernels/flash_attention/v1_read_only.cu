@@ -5,11 +5,14 @@ namespace fathom::attention {
 namespace {
 
 template <class T, int kHeadDim>
-__global__ void __launch_bounds__(kScalarThreads) read_only_kernel(ScalarShape shape, const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ o) {
+__global__ void __launch_bounds__(kScalarThreads)
+    read_only_kernel(ScalarShape shape, const T* __restrict__ q, const T* __restrict__ k,
+                     const T* __restrict__ v, T* __restrict__ o) {
   using Layout = PlainLayout<kHeadDim>;
   attend_scalar<T, kHeadDim, Layout>(
       shape, q, k, v, o, [](T* tile, const T* rows, int64_t stride, int valid) {
-        load_by_element<T, kHeadDim, Layout>(tile, rows, stride, valid, [](const T* p) { return __ldg(p); });
+        load_by_element<T, kHeadDim, Layout>(tile, rows, stride, valid,
+                                             [](const T* p) { return __ldg(p); });
       });
 }
 

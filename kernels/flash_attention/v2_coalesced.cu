@@ -5,7 +5,9 @@ namespace fathom::attention {
 namespace {
 
 template <class T, int kHeadDim>
-__global__ void __launch_bounds__(kScalarThreads) coalesced_kernel(ScalarShape shape, const T* __restrict__ q, const T* __restrict__ k, const T* __restrict__ v, T* __restrict__ o) {
+__global__ void __launch_bounds__(kScalarThreads)
+    coalesced_kernel(ScalarShape shape, const T* __restrict__ q, const T* __restrict__ k,
+                     const T* __restrict__ v, T* __restrict__ o) {
   using Layout = PlainLayout<kHeadDim>;
   attend_scalar<T, kHeadDim, Layout>(
       shape, q, k, v, o, [](T* tile, const T* rows, int64_t stride, int valid) {

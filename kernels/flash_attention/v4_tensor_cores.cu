@@ -1,5 +1,5 @@
-// v4: both products on the tensor cores (mma.sync); probabilities stay in registers. Tiles are still loaded,
-// waited for and then used.
+// v4: both products on the tensor cores (mma.sync); probabilities stay in registers. Tiles are
+// still loaded, waited for and then used.
 #include "mma_tile.cuh"
 
 namespace fathom::attention {

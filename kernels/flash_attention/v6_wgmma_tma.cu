@@ -1,5 +1,5 @@
-// v6: Hopper's own instructions: tiles by TMA, products by wgmma straight from shared memory. Every warp still
-// does everything: two warpgroups multiply, one thread of them starts the copies.
+// v6: Hopper's own instructions: tiles by TMA, products by wgmma straight from shared memory. Every
+// warp still does everything: two warpgroups multiply, one thread of them starts the copies.
 #include "hopper.cuh"
 
 namespace fathom::attention {

@@ -5,7 +5,9 @@ namespace fathom::attention {
 
 cudaError_t launch_v9(const FathomAttention& attention) {
   return for_type_dim_mask(attention, [&](auto type, auto dim, auto causal) {
-    return launch_specialised<decltype(type), Plan<dim, causal, 128, 2, 2, 1, kOverlap | kPingPong | kPersistent>>(attention);
+    return launch_specialised<decltype(type),
+                              Plan<dim, causal, 128, 2, 2, 1, kOverlap | kPingPong | kPersistent>>(
+        attention);
   });
 }
 

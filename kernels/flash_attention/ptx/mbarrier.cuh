@@ -1,4 +1,5 @@
-// Barriers in shared memory that count arrivals and bytes copied by the bulk copy engine (PTX mbarrier).
+// Barriers in shared memory that count arrivals and bytes copied by the bulk copy engine (PTX
+// mbarrier).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ __device__ inline void barrier_arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// Waits until the phase of this parity is complete. A fresh barrier counts as having completed parity 1.
+// Waits until the phase of this parity is complete. A fresh barrier counts as having completed
+// parity 1.
 __device__ inline void barrier_wait(uint32_t barrier, uint32_t parity) {
   uint32_t done = 0;
   while (done == 0) {

@@ -1,5 +1,5 @@
-// Tensor cores as Ampere has them: a warp multiplies 16 × 16 by 16 × 8; operands come through ldmatrix, tiles
-// through cp.async.
+// Tensor cores as Ampere has them: a warp multiplies 16 × 16 by 16 × 8; operands come through
+// ldmatrix, tiles through cp.async.
 #pragma once
 
 #include <cuda_bf16.h>
