@@ -5,11 +5,6 @@
 
 namespace fathom::attention {
 
-#ifndef FATHOM_FEW
-#define FATHOM_FEW 4
-#endif
-constexpr int kFewRowTiles = FATHOM_FEW;
-
 // Rows of one head, and the K/V tiles that they see.
 struct Tile {
   int first_row, head, batch, key_tiles;
@@ -75,7 +70,8 @@ inline void choose_causal_order(const FathomAttention& attention, HopperArgument
   a.heads_at_once = a.heads;
   a.tail_head = 0;
   if (attention.workspace == nullptr) return;
-  if (a.row_tiles <= kFewRowTiles) {
+  constexpr int kShortHead = 4;  // row tiles
+  if (a.row_tiles <= kShortHead) {
     // Bound by memory: the tiles of a head one after the other, so that large ones, which wait for
     // memory, and small ones, whose keys are in L2 by then, run side by side. At the end the
     // largest first.
