@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "report/markdown.h"
 #include "scan/cpp/code_patterns.h"
@@ -27,6 +28,7 @@ std::string amount(double value, std::string_view unit) {
   if (unit == "s")
     return value < 1e-3 ? fmt::format("{:.1f} µs", value * 1e6)
                         : fmt::format("{:.2f} ms", value * 1e3);
+  if (unit == "yes or no") return value != 0 ? "yes" : "no";
   if (unit == "%") return fmt::format("{:.0f} %", value);
   if (unit == "FLOP/B") return fmt::format("{:.2g} FLOP/B", value);
   constexpr const char* scales[] = {"", "k", "M", "G", "T"};
@@ -37,7 +39,8 @@ std::string amount(double value, std::string_view unit) {
   }
   const std::string number =
       scale == 0 ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
-  return fmt::format("{} {}{}", number, scales[scale], unit);
+  const std::string suffix = scales[scale] + std::string(unit);
+  return suffix.empty() ? number : number + " " + suffix;
 }
 
 std::string range(const Estimate& estimate) {
@@ -77,7 +80,7 @@ class StoryWriter {
   void launch_steps(size_t& step) {
     if (!expected_.launch) return;
     const KernelLauncher& launcher = *expected_.launch->launcher;
-    for (auto value = launcher.values.rbegin(); value != launcher.values.rend(); ++value) {
+    for (const NamedValue* value : in_order(launcher)) {
       out_ += fmt::format("{}. {} {}", ++step, md_code(value->name + " = " + value->text),
                           place(facts_, value->at));
       if (const auto known = context_.parameters.evaluate_in(value->text, launcher.values)) {
@@ -92,6 +95,25 @@ class StoryWriter {
     }
     for (const std::string& attribute : launcher.attributes) out_ += ", " + md_text(attribute);
     out_ += "\n";
+  }
+
+  // Python's values before C++'s, each in the order of its file; the first value of a name is the
+  // one that counts.
+  std::vector<const NamedValue*> in_order(const KernelLauncher& launcher) const {
+    std::vector<const NamedValue*> values;
+    for (const NamedValue& value : launcher.values) {
+      const bool known = std::any_of(values.begin(), values.end(), [&](const NamedValue* other) {
+        return other->name == value.name;
+      });
+      if (!known) values.push_back(&value);
+    }
+    const auto rank = [&](const NamedValue* value) {
+      return std::tuple(facts_.files[value->at.file].language != Language::kPython, value->at,
+                        value->name);
+    };
+    std::sort(values.begin(), values.end(),
+              [&](const NamedValue* a, const NamedValue* b) { return rank(a) < rank(b); });
+    return values;
   }
 
   static std::string dimensions(const std::vector<ExpectedLaunch::Dimension>& list) {
@@ -113,6 +135,8 @@ class StoryWriter {
     std::vector<const CodeEvidence*> elsewhere;
     for (const CodeEvidence& evidence : kernel_.evidence) {
       if (evidence.certainty == Certainty::kUnsure) continue;
+      if (evidence.what == "launch_bounds" || evidence.what == "unroll")
+        continue;  // no step of its own
       const auto at = step_of(evidence);
       at ? of_step[*at].push_back(&evidence) : elsewhere.push_back(&evidence);
     }

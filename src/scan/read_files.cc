@@ -195,6 +195,13 @@ class FileReader {
     }
     const std::string text = text_of(file);
     find_names_in_strings(python::lex(text), known_.kernels, reading.usage.kernels_named);
+    const auto fills_template = [](const python::CudaText& literal) {
+      return literal.kind == python::CudaTextKind::kInstantiation;
+    };
+    const auto& literals = reading.python.cuda_texts;
+    if (std::any_of(literals.begin(), literals.end(), fills_template)) {
+      reading.python_values = python::assigned_values(text);
+    }
   }
 
   void read_literal_usage(const python::CudaText& literal, FileReading& reading) {

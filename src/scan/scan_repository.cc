@@ -5,6 +5,7 @@
 #include "scan/link/entry_points.h"
 #include "scan/link/evidence.h"
 #include "scan/link/host_functions.h"
+#include "scan/link/jit_values.h"
 #include "scan/link/kernels.h"
 #include "scan/link/options.h"
 #include "scan/link/uses.h"
@@ -53,6 +54,7 @@ Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanO
   for (KernelFacts& kernel : facts.kernels) {
     kernel.profiler_name = profiler_pattern(kernel);
     kernel.path = path_to(kernel, readings, paths);
+    link_jit_values(readings, kernel);
   }
   facts.host_functions = link_host_functions(readings, paths);
   facts.options = link_options(readings, names);

@@ -56,7 +56,7 @@ class HostExpecter {
     add("bytes read", "B", "2 * prefix_len * element_bytes (4 where not given)", bytes, bytes);
     add("instructions per element", "",
         "two loads, a compare, a branch, an increment: the early exit keeps it scalar", 4, 5);
-    add("fits the L1 cache (32 KB)", "", "1 where 2 * prefix_len * element_bytes <= 32768",
+    add("fits the L1 cache (32 KB)", "yes or no", "1 where 2 * prefix_len * element_bytes <= 32768",
         bytes ? std::optional<double>(*bytes <= 32768) : bytes,
         bytes ? std::optional<double>(*bytes <= 32768) : bytes);
     add("time", "s", "prefix_len × 1 to 2 cycles / 3 GHz", fast, slow);
