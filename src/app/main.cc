@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   add_platforms_command(app, terminal, code);
   add_diff_command(app, terminal, code);
   add_replay_commands(app, terminal, code);
+  add_scan_command(app, terminal, code);
   add_docs_commands(app, code);
   try {
     app.parse(argc, argv);

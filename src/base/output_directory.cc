@@ -37,7 +37,9 @@ OutputDirectory::OutputDirectory(fs::path final_path, fs::path staging)
     : final_path_(std::move(final_path)), staging_(std::move(staging)) {}
 
 OutputDirectory::OutputDirectory(OutputDirectory&& other) noexcept
-    : final_path_(std::move(other.final_path_)), staging_(std::move(other.staging_)) {
+    : final_path_(std::move(other.final_path_)),
+      staging_(std::move(other.staging_)),
+      adds_(other.adds_) {
   other.staging_.clear();
 }
 
@@ -46,15 +48,46 @@ OutputDirectory::~OutputDirectory() {
   if (!staging_.empty()) fs::remove_all(staging_, ignored);
 }
 
-Result<OutputDirectory> OutputDirectory::create(const fs::path& path) {
-  // "report/" names the same place as "report"; the staging directory must be its sibling.
-  const fs::path final_path = path.has_filename() ? path : path.parent_path();
+namespace {
+
+// "report/" names the same place as "report"; the staging directory must be its sibling.
+fs::path without_slash(const fs::path& path) {
+  return path.has_filename() ? path : path.parent_path();
+}
+
+bool is_taken(const fs::path& path) {
   std::error_code error;
-  const fs::file_status status = fs::symlink_status(final_path, error);
-  if (fs::exists(status) && !fs::exists(final_path / kMarker, error)) {
+  return fs::exists(fs::symlink_status(path, error)) && !fs::exists(path / kMarker, error);
+}
+
+}  // namespace
+
+Result<OutputDirectory> OutputDirectory::create(const fs::path& path) {
+  const fs::path final_path = without_slash(path);
+  if (is_taken(final_path)) {
     return Error{fmt::format("{} exists and is no Fathom report; choose another place with --out",
                              final_path.string())};
   }
+  OutputDirectory directory = TRY(stage(final_path));
+  TRY(directory.write_file(kMarker, "Made by fathom; the next report replaces this directory.\n"));
+  return directory;
+}
+
+Result<OutputDirectory> OutputDirectory::create_or_add_to(const fs::path& path) {
+  const fs::path final_path = without_slash(path);
+  if (!is_taken(final_path)) return create(path);
+  std::error_code error;
+  if (!fs::is_directory(final_path, error)) {
+    return Error{
+        fmt::format("{} is no directory; choose another place with --out", final_path.string())};
+  }
+  OutputDirectory directory = TRY(stage(final_path));
+  directory.adds_ = true;
+  return directory;
+}
+
+Result<OutputDirectory> OutputDirectory::stage(const fs::path& final_path) {
+  std::error_code error;
   if (final_path.has_parent_path() && !fs::create_directories(final_path.parent_path(), error) &&
       error) {
     return failed("make the directory", final_path.parent_path(), error.value());
@@ -64,9 +97,7 @@ Result<OutputDirectory> OutputDirectory::create(const fs::path& path) {
     return Error{fmt::format("cannot write beside {}: {}; choose another place with --out",
                              final_path.string(), error ? error.message() : "left by another run")};
   }
-  OutputDirectory directory(final_path, staging);
-  TRY(directory.write_file(kMarker, "Made by fathom; the next report replaces this directory.\n"));
-  return directory;
+  return OutputDirectory(final_path, staging);
 }
 
 Status OutputDirectory::make_folder(const fs::path& name) {
@@ -87,7 +118,23 @@ Status OutputDirectory::write_file(const fs::path& name, std::string_view conten
   return written;
 }
 
+// Each file appears whole; a folder in the way of a file, or the other way round, is left alone.
+Status OutputDirectory::commit_into() {
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(staging_, error)) {
+    const fs::path target = final_path_ / entry.path().lexically_relative(staging_);
+    if (entry.is_directory(error)) {
+      fs::create_directories(target, error);
+    } else {
+      fs::rename(entry.path(), target, error);
+    }
+    if (error) return failed("write", target, error.value());
+  }
+  return Nothing{};  // the staging directory goes with the object
+}
+
 Status OutputDirectory::commit() {
+  if (adds_) return commit_into();
   std::error_code error;
   if (fs::exists(final_path_, error)) {
     // Swap, so that at every moment a whole report stands there; the old one goes with the staging

@@ -13,6 +13,9 @@ class OutputDirectory {
  public:
   // Refuses a path that exists and is no earlier report of ours.
   static Result<OutputDirectory> create(const std::filesystem::path& path);
+  // Takes any directory. The files of one that is no report of ours stay; those of the same names
+  // are replaced one by one on commit().
+  static Result<OutputDirectory> create_or_add_to(const std::filesystem::path& path);
 
   OutputDirectory(OutputDirectory&& other) noexcept;
   OutputDirectory& operator=(OutputDirectory&&) = delete;
@@ -27,9 +30,12 @@ class OutputDirectory {
 
  private:
   OutputDirectory(std::filesystem::path final_path, std::filesystem::path staging);
+  static Result<OutputDirectory> stage(const std::filesystem::path& final_path);
+  Status commit_into();
 
   std::filesystem::path final_path_;
   std::filesystem::path staging_;
+  bool adds_ = false;  // the directory is somebody else's
 };
 
 }  // namespace fathom

@@ -22,16 +22,49 @@ struct CodePlace {
   friend auto operator<=>(const CodePlace&, const CodePlace&) = default;
 };
 
+// What data/features/languages.tsv tells apart; scan/language.h has their names.
 enum class Language : uint8_t {
   kNone,
-  kCpp,
+  kCpp,  // C too: a header does not say which it is
   kCuda,
   kHip,
   kPython,
+  kCython,
   kJinja,
   kRust,
+  kGo,
+  kJava,
+  kJavaScript,
+  kSwift,
+  kJulia,
+  kFortran,
+  kAssembly,
+  kOpenCl,
+  kMetal,
+  kShader,
+  kMlir,
+  kPerl,
+  kRuby,
   kShell,
-  kMarkdown
+  kCMake,
+  kMake,
+  kBazel,
+  kMeson,
+  kDocker,
+  kProtobuf,
+  kSql,
+  kToml,
+  kYaml,
+  kJson,
+  kIni,
+  kXml,
+  kHtml,
+  kNotebook,
+  kMarkdown,
+  kRestructuredText,
+  kTex,
+  kText,
+  kCsv
 };
 
 // Who wrote a file: the repository's own people, or somebody whose code lies in it.
@@ -93,6 +126,7 @@ struct KernelFacts {
   std::vector<PathHop> path;  // from Python, or from the outermost host function known
   std::vector<CodeEvidence> evidence;
   std::string profiler_name;  // pattern of the demangled name in a profile: '*' any text
+  Certainty certainty = Certainty::kCertain;
 };
 
 enum class OptionKind : uint8_t { kCli, kEnvironment, kConfig };
@@ -124,10 +158,11 @@ struct EntryPoint {
 struct DependencyFacts {
   std::string name;         // as declared
   std::string requirement;  // ">=2.4"; empty: any
-  std::string kind;         // python, cmake, submodule, npm, system
+  std::string kind;         // python, conda, cmake, submodule, npm, cargo, system
   std::string group;        // "dev", "test": an optional group; empty: always
   CodePlace at;             // where it is declared; line 0: it is used, and nowhere declared
   std::vector<CodePlace> used_at;
+  Certainty certainty = Certainty::kCertain;
 };
 
 // A function of the host that matters to a GPU program: a prefix compare, a collective call.
@@ -137,6 +172,22 @@ struct HostFacts {
   uint32_t line_last = 0;
   std::vector<CodeEvidence> evidence;
   std::vector<PathHop> path;
+  Certainty certainty = Certainty::kCertain;
+};
+
+// What the repository says of itself in the README nearest to its root.
+struct ReadmeFacts {
+  struct Heading {
+    std::string text;
+    int level = 1;
+    uint32_t line = 0;
+  };
+
+  uint32_t file = 0;
+  std::string title;
+  std::string first_paragraph;  // plain text: images, badges, HTML and markup left out
+  uint32_t paragraph_line = 0;
+  std::vector<Heading> headings;
 };
 
 // What made a rule fire: a name in the code, with the place where it is used most.
@@ -179,6 +230,7 @@ struct FeatureFacts {
 
 struct CodeFacts {
   std::string repository;  // the folder's name
+  std::optional<ReadmeFacts> readme;
   std::vector<SourceFile> files;
   std::vector<KernelFacts> kernels;
   std::vector<HostFacts> host_functions;

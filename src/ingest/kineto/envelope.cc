@@ -5,7 +5,7 @@
 #include <simdjson.h>
 
 #include "ingest/kineto/lenient_parser.h"
-#include "ingest/kineto/utf8.h"
+#include "base/utf8.h"
 
 namespace fathom::kineto {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "ingest/kineto/event_fields.h"
 #include "ingest/kineto/row_maker.h"
-#include "ingest/kineto/utf8.h"
+#include "base/utf8.h"
 
 namespace fathom::kineto {
 namespace {

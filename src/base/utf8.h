@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace fathom::kineto {
+namespace fathom {
 
 // Bytes that are no UTF-8 become '?', one for one, so that places in the text stay what they are.
 std::string with_valid_utf8(std::string_view text);
 
-}  // namespace fathom::kineto
+}  // namespace fathom

@@ -1,8 +1,8 @@
-#include "ingest/kineto/utf8.h"
+#include "base/utf8.h"
 
 #include <cstdint>
 
-namespace fathom::kineto {
+namespace fathom {
 namespace {
 
 // The length of the sequence that begins here, or 0.
@@ -35,4 +35,4 @@ std::string with_valid_utf8(std::string_view text) {
   return out;
 }
 
-}  // namespace fathom::kineto
+}  // namespace fathom

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/commands.h"
+#include "report/screen_text.h"
+#include "session/scan.h"
+
+namespace fathom {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  fathom scan path/to/repo                         report in path/to/repo.fathom-scan/
+  fathom scan .                                    the folder we are in; the report lies beside it
+  fathom scan repo --out scans/repo                somewhere else
+  fathom scan repo --select kernels                one kernel on each line, file:line first
+  fathom scan repo --json --select options | jq '.options[].name'
+
+The report holds quick_scan.md (what it is, how to start and set it; read this first), kernels.md
+(every GPU kernel with its launchers) and scan.json (everything, for programs). An earlier report is
+replaced as a whole; any other existing directory is refused. The repository is only read: nothing of
+it is built or run, and nothing is written into it.)";
+
+struct ScanArguments {
+  std::string repository, out;
+  std::vector<std::string> parts;
+  bool json = false, quiet = false, verbose = false, force = false, no_report = false;
+  size_t threads = 0;
+};
+
+Status scan(const ScanArguments& a, const Terminal& terminal) {
+  std::filesystem::path directory = a.out;
+  if (!a.no_report) {
+    if (a.out.empty()) directory = TRY(default_scan_directory(a.repository));
+    TRY(check_scan_directory(a.repository, directory));
+  }
+  ScanReport report;
+  {
+    ProgressLine line("reading " + screen_safe(a.repository),
+                      terminal.error_is_terminal && !a.quiet);
+    ScanOptions options;
+    options.threads = a.threads;
+    options.progress = [&line](double fraction) { line.update(fraction); };
+    report.facts = TRY(scan_repository(a.repository, options));
+  }
+  if (!a.no_report) TRY(write_scan(report, directory, {a.force}));
+  if (a.json) return print_output(scan_json(report.facts, a.parts));
+  if (!a.parts.empty()) return print_output(scan_lines(report.facts, a.parts));
+  if (a.quiet) return Nothing{};
+  return print_output(scan_text(report, {terminal.color, a.verbose, terminal.width}));
+}
+
+}  // namespace
+
+void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
+  CLI::App* command = app.add_subcommand("scan", "Source code → kernels, launchers, options");
+  command->footer(kExamples);
+  auto a = std::make_shared<ScanArguments>();
+  command->add_option("REPO", a->repository, "Folder of the repository")
+      ->required()
+      ->option_text("DIR REQUIRED");
+  CLI::Option* out =
+      command->add_option("-o,--out", a->out, "Report directory (default: REPO.fathom-scan)");
+  command
+      ->add_option("--select", a->parts,
+                   "Print only these facts, one on each line or with --json; repeatable")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kScanParts), std::end(kScanParts))))
+      ->delimiter(',');
+  command->add_flag("--json", a->json, "Print what scan.json holds");
+  CLI::Option* force = command->add_flag(
+      "--force", a->force,
+      "Put the report into --out even where Fathom did not make it; other files there stay");
+  command->add_flag("--no-report", a->no_report, "Print only, write nothing")
+      ->excludes(out)
+      ->excludes(force);
+  command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
+      ->check(CLI::Range(1, 1024))
+      ->option_text("N");
+  command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what was asked for");
+  command->add_flag("-v,--verbose", a->verbose, "Show every note on the repository");
+  command->callback([a, &terminal, &code] {
+    const Status done = scan(*a, terminal);
+    if (done.ok()) return;
+    complain(done.error().message);
+    code = ExitCode::kFailed;
+  });
+}
+
+}  // namespace fathom

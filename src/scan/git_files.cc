@@ -1,0 +1,157 @@
+#include "scan/git_files.h"
+
+#include <algorithm>
+
+#include "scan/source_text.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
+}
+
+std::optional<fs::path> path_in_file(const fs::path& file, std::string_view before) {
+  const Result<std::string> text = read_source_text(file, 1u << 16);
+  if (!text.ok()) return {};
+  std::string_view line = trimmed(text.value());
+  if (!line.starts_with(before)) return {};
+  line = trimmed(line.substr(before.size()));
+  if (line.empty() || line.find('\n') != std::string_view::npos) return {};
+  return file.parent_path() / line;
+}
+
+// Numbers and names of an index; `ok` is false once it ended too early.
+class IndexReader {
+ public:
+  explicit IndexReader(std::string_view bytes) : bytes_(bytes) {}
+
+  bool ok = true;
+
+  uint32_t number(size_t size) {
+    uint32_t value = 0;
+    for (const char c : take(size)) value = value << 8 | static_cast<unsigned char>(c);
+    return value;
+  }
+  std::string_view take(size_t size) {
+    if (size > bytes_.size()) ok = false;
+    const std::string_view taken = bytes_.substr(0, ok ? size : 0);
+    bytes_.remove_prefix(taken.size());
+    return taken;
+  }
+  std::string_view until_zero() {
+    const size_t end = bytes_.find('\0');
+    const std::string_view taken = take(end == std::string_view::npos ? bytes_.size() + 1 : end);
+    take(1);
+    return taken;
+  }
+  size_t left() const { return bytes_.size(); }
+  // Seven bits in each byte, the first the highest; one is added for each byte that follows.
+  size_t offset() {
+    uint32_t byte = number(1);
+    size_t value = byte & 127;
+    for (int i = 0; i < 8 && ok && (byte & 128) != 0; ++i) {
+      byte = number(1);
+      value = (value + 1) << 7 | (byte & 127);
+    }
+    return value;
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+std::optional<std::vector<std::string>> tracked_with_hash_of(std::string_view index,
+                                                             size_t hash_bytes) {
+  IndexReader in(index);
+  if (in.take(4) != "DIRC") return {};
+  const uint32_t version = in.number(4), count = in.number(4);
+  if (version < 2 || version > 4) return {};
+  std::vector<std::string> paths;
+  std::string before;
+  for (uint32_t i = 0; i < count; ++i) {
+    const size_t begin = in.left();
+    in.take(40 + hash_bytes);
+    const uint32_t flags = in.number(2);
+    if ((flags & 0x4000) != 0) in.take(2);
+    if (version == 4) {
+      const size_t dropped = in.offset();
+      if (dropped > before.size()) return {};
+      before.resize(before.size() - dropped);
+      before += in.until_zero();
+    } else {
+      before = in.until_zero();
+      in.take((8 - (begin - in.left()) % 8) % 8);
+    }
+    // A hash of another length makes nonsense of the first entry.
+    if (!in.ok || before.empty() || ((flags & 0xfff) < 0xfff && before.size() != (flags & 0xfff))) {
+      return {};
+    }
+    paths.push_back(before);
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+}  // namespace
+
+std::optional<GitPlace> find_git(const fs::path& folder) {
+  for (fs::path at = folder;; at = at.parent_path()) {
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(at / ".git", error);
+    if (fs::is_directory(status) && fs::exists(at / ".git/HEAD", error)) {
+      return GitPlace{at, at / ".git", at / ".git"};
+    }
+    if (fs::is_regular_file(status)) {
+      if (const auto directory = path_in_file(at / ".git", "gitdir:")) {
+        return GitPlace{at, *directory,
+                        path_in_file(*directory / "commondir", "").value_or(*directory)};
+      }
+    }
+    if (!at.has_relative_path()) return {};
+  }
+}
+
+std::optional<std::vector<std::string>> tracked_paths(std::string_view index) {
+  constexpr size_t kSha1 = 20, kSha256 = 32;
+  if (auto paths = tracked_with_hash_of(index, kSha1)) return paths;
+  return tracked_with_hash_of(index, kSha256);
+}
+
+std::vector<Submodule> read_gitmodules(std::string_view text) {
+  std::vector<Submodule> modules;
+  uint32_t number = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++number;
+    if (line.starts_with('[')) {
+      Submodule module;
+      module.line = number;
+      const size_t open = line.find('"'), close = line.rfind('"');
+      if (open < close && close != std::string_view::npos) {
+        module.name = line.substr(open + 1, close - open - 1);
+      }
+      modules.push_back(std::move(module));
+      continue;
+    }
+    const size_t equals = line.find('=');
+    if (modules.empty() || equals == std::string_view::npos || line.starts_with('#')) continue;
+    const std::string_view key = trimmed(line.substr(0, equals));
+    std::string value(trimmed(line.substr(equals + 1)));
+    while (value.size() > 1 && value.ends_with('/')) value.pop_back();
+    if (key == "path") modules.back().path = std::move(value);
+    if (key == "url") modules.back().url = std::move(value);
+    if (key == "branch") modules.back().branch = std::move(value);
+  }
+  std::erase_if(modules, [](const Submodule& module) { return module.path.empty(); });
+  return modules;
+}
+
+}  // namespace fathom

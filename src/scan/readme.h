@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "scan/repository.h"
+
+namespace fathom {
+
+// Title, first paragraph and headings of a README in Markdown or reStructuredText, as plain text.
+// `file` is left to the caller.
+ReadmeFacts read_readme(std::string_view text);
+
+// Of the README at the repository's root; nothing where it has none.
+std::optional<ReadmeFacts> find_readme(const Repository& repository);
+
+}  // namespace fathom

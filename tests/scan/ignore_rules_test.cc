@@ -1,0 +1,106 @@
+#include "scan/ignore_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace fathom {
+namespace {
+
+bool ignores(std::string_view rules, std::string_view path, bool is_folder = false) {
+  return IgnoreRules(rules).ignores(path, is_folder).value_or(false);
+}
+
+TEST(IgnoreRules, NamesMatchAtAnyDepth) {
+  EXPECT_TRUE(ignores("*.o\n", "a.o"));
+  EXPECT_TRUE(ignores("*.o\n", "deep/in/a.o"));
+  EXPECT_TRUE(ignores("build", "src/build", true));
+  EXPECT_FALSE(ignores("build", "src/builder"));
+}
+
+TEST(IgnoreRules, ASlashAnchors) {
+  EXPECT_TRUE(ignores("/top.txt", "top.txt"));
+  EXPECT_FALSE(ignores("/top.txt", "in/top.txt"));
+  EXPECT_TRUE(ignores("doc/*.txt", "doc/a.txt"));
+  EXPECT_FALSE(ignores("doc/*.txt", "doc/in/a.txt"));
+  EXPECT_FALSE(ignores("doc/*.txt", "x/doc/a.txt"));
+}
+
+TEST(IgnoreRules, ASlashAtTheEndMeansFolders) {
+  EXPECT_TRUE(ignores("logs/", "logs", true));
+  EXPECT_TRUE(ignores("logs/", "in/logs", true));
+  EXPECT_FALSE(ignores("logs/", "logs", false));
+}
+
+TEST(IgnoreRules, TheLastPatternDecides) {
+  EXPECT_FALSE(ignores("*.cu\n!keep.cu\n", "keep.cu"));
+  EXPECT_TRUE(ignores("!keep.cu\n*.cu\n", "keep.cu"));
+  EXPECT_FALSE(IgnoreRules("*.cu").ignores("a.py", false).has_value());
+  EXPECT_EQ(IgnoreRules("!a").ignores("a", false), std::optional(false));
+}
+
+TEST(IgnoreRules, DoubleStars) {
+  EXPECT_TRUE(ignores("**/gen", "gen"));
+  EXPECT_TRUE(ignores("**/gen", "a/b/gen"));
+  EXPECT_TRUE(ignores("gen/**", "gen/a/b"));
+  EXPECT_FALSE(ignores("gen/**", "gen", true));
+  EXPECT_TRUE(ignores("a/**/b", "a/b"));
+  EXPECT_TRUE(ignores("a/**/b", "a/x/y/b"));
+  EXPECT_FALSE(ignores("a/**/b", "a/xb"));
+  EXPECT_FALSE(ignores("?**/b", "a/x/b"));  // no folder of its own: one *
+  EXPECT_TRUE(ignores("a**/b", "a/x/b"));   // but the first wildcard is matched alone, as git does
+  EXPECT_TRUE(ignores("benchmarks/**/*.json", "benchmarks/a.json"));
+  EXPECT_TRUE(ignores("benchmarks/**/*.json", "benchmarks/x/y/a.json"));
+}
+
+TEST(IgnoreRules, SetsAndEscapes) {
+  EXPECT_TRUE(ignores("*.py[cod]", "a.pyc"));
+  EXPECT_FALSE(ignores("*.py[cod]", "a.pyx"));
+  EXPECT_TRUE(ignores("v[0-9][!a-c]", "v1d"));
+  EXPECT_FALSE(ignores("v[0-9][!a-c]", "v1b"));
+  EXPECT_TRUE(ignores("[]x]", "]"));
+  EXPECT_TRUE(ignores("[[:digit:]_]", "7"));
+  EXPECT_FALSE(ignores("a[/]b", "a/b"));
+  EXPECT_FALSE(ignores("[open", "[open"));  // never closed: fits nothing
+  EXPECT_TRUE(ignores("\\#not-a-comment", "#not-a-comment"));
+  EXPECT_TRUE(ignores("\\!important", "!important"));
+  EXPECT_TRUE(ignores("\\*", "*"));
+  EXPECT_FALSE(ignores("\\*", "a"));
+  EXPECT_FALSE(ignores("a\\", "a\\"));
+}
+
+TEST(IgnoreRules, BlanksCommentsAndLineEnds) {
+  EXPECT_FALSE(ignores("# a.o\n", "# a.o"));
+  EXPECT_TRUE(ignores("a.o   \n", "a.o"));
+  EXPECT_TRUE(ignores("a\\ \n", "a "));
+  EXPECT_TRUE(ignores("a.o\r\nb.o\r\n", "a.o"));
+  EXPECT_TRUE(
+      ignores("\xef\xbb\xbf"
+              "a.o\n",
+              "a.o"));
+  EXPECT_FALSE(ignores("\n   \n/\n!\n", "a"));
+}
+
+// A pattern that would take a backtracking matcher longer than the universe has.
+TEST(IgnoreRules, NoPatternExplodes) {
+  std::string stars, folders;
+  for (int i = 0; i < 60; ++i) stars += "a*";
+  for (int i = 0; i < 60; ++i) folders += "**/a*/";
+  const std::string name(2000, 'a');
+  std::string path;
+  for (int i = 0; i < 500; ++i) path += "aa/";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(ignores(stars + "b", name));
+  EXPECT_FALSE(ignores(folders + "b", path + "c"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+}
+
+TEST(IgnoreRules, OnlySoManyPatterns) {
+  std::string rules;
+  for (size_t i = 0; i < IgnoreRules::kMaxPatterns; ++i) rules += "x\n";
+  EXPECT_FALSE(IgnoreRules(rules).too_many());
+  EXPECT_TRUE(IgnoreRules(rules + "y\n").too_many());
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,189 @@
+#include "report/scan_report.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace fathom {
+namespace {
+
+// A repository with one launched and one dead kernel, and names that try to be markup.
+CodeFacts small_facts() {
+  CodeFacts facts;
+  facts.repository = "demo";
+  facts.files = {{"csrc/copy.cu", Language::kCuda, Origin::kOwn, 2000, 80, ""},
+                 {"demo/api.py", Language::kPython, Origin::kOwn, 1000, 40, ""},
+                 {"third_party/x.h", Language::kCpp, Origin::kVendored, 500, 20, ""}};
+  KernelFacts copy;
+  copy.name = "copy_rows";
+  copy.scope = "demo";
+  copy.at = {0, 10};
+  copy.line_name = 12;
+  copy.line_last = 30;
+  copy.template_parameters = "<int N>";
+  copy.attributes = {"__launch_bounds__(128)"};
+  copy.profiler_name = "void demo::copy_rows<*>(*)";
+  copy.launchers = {
+      {{0, 50}, 52, "run", "<<<>>>", "(n + 3) / 4", "128", "", "stream", {"PDL"}, "<4>"}};
+  copy.path = {{"python function copy", {1, 7}}, {"binding copy", {0, 70}, Certainty::kLikely}};
+  copy.evidence = {{"vector access", "16 bytes", {0, 20}, "copy_rows"},
+                   {"vector access", "16 bytes", {0, 21}, "copy_rows"},
+                   {"gather", "", {0, 5}, "load_row"}};
+  KernelFacts dead;
+  dead.name = "old | kernel`\x1b[31m\n# x";
+  dead.kind = KernelKind::kTriton;
+  dead.at = {1, 1};
+  dead.line_name = 2;
+  dead.line_last = 5;
+  dead.dead = true;
+  facts.kernels = {copy, dead};
+  facts.options = {{"--rows",
+                    {"-r"},
+                    OptionKind::kCli,
+                    "int",
+                    "4",
+                    "",
+                    "how many | rows",
+                    {},
+                    {1, 3},
+                    {{1, 9}},
+                    "demo"}};
+  facts.options.push_back(
+      {"DEMO_{NAME}", {}, OptionKind::kEnvironment, "", {}, "", "", {}, {1, 4}, {}, ""});
+  facts.entry_points = {{"main", "demo/api.py", "", "python -m demo.api", {1, 39}}};
+  facts.dependencies = {{"torch", ">=2.4", "python", "", {1, 1}, {{1, 2}}},
+                        {"numpy", "", "python", "", {0, 0}, {{1, 2}}}};
+  facts.host_functions = {
+      {"compare", "demo", {0, 60}, 66, {{"prefix compare", "", {0, 62}, "compare"}}, {}}};
+  return facts;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ScanReport, Json) {
+  const std::string json = scan_json(small_facts());
+  for (const char* part :
+       {R"("schema": "fathom.scan/1")",
+        R"("name": "copy_rows")",
+        R"("kind": "cuda")",
+        R"("file": "csrc/copy.cu")",
+        R"("line_first": 10)",
+        R"("line_name": 12)",
+        R"("line_last": 30)",
+        R"("dead": false)",
+        R"("dead": true)",
+        R"("kind": "triton")",
+        R"({"file":"csrc/copy.cu", "line":50, "line_last":52, "function":"run", "via":"<<<>>>", )",
+        R"("shared_memory":null)",
+        R"("attributes":["PDL"])",
+        R"("default": "4")",
+        R"("default": null)",
+        R"("kind": "env")",
+        R"("declared":false)",
+        R"("declared":true, "file":"demo/api.py", "line":1)",
+        R"("confidence":"likely")",
+        R"("origin":"vendored")",
+        R"("readme": null)"}) {
+    EXPECT_TRUE(contains(json, part)) << part;
+  }
+  EXPECT_FALSE(contains(json, "\x1b"));
+}
+
+TEST(ScanReport, JsonOfSomeParts) {
+  const std::string json = scan_json(small_facts(), {"options"});
+  EXPECT_TRUE(contains(json, "--rows"));
+  EXPECT_TRUE(contains(json, "schema"));
+  EXPECT_FALSE(contains(json, "copy_rows"));
+  EXPECT_FALSE(contains(json, "torch"));
+}
+
+TEST(ScanReport, JsonIsUtf8WhateverNamesAre) {
+  CodeFacts facts = small_facts();
+  facts.files[0].path = "csrc/\xff.cu";
+  EXPECT_TRUE(contains(scan_json(facts), "csrc/?.cu"));
+}
+
+TEST(ScanReport, KernelsMarkdown) {
+  const std::string text = kernels_markdown(small_facts());
+  for (const char* part :
+       {"2 kernels in 2 files; 1 dead", "### `demo::copy_rows`",
+        "`csrc/copy.cu:10-30`, named in line 12",
+        "**Launched** `csrc/copy.cu:50-52` in `run` through `<<<>>>`; grid `(n + 3) / 4`; block "
+        "`128`; "
+        "stream `stream`; template arguments `<4>`; PDL",
+        "**Path** python function copy `demo/api.py:7` → binding copy `csrc/copy.cu:70` (likely)",
+        "**vector access** `16 bytes` `csrc/copy.cu:20`, `16 bytes` `csrc/copy.cu:21`",
+        "**gather** `csrc/copy.cu:5` in `load_row`", "## Dead kernels (1)", "`demo::compare`"}) {
+    EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
+  }
+  EXPECT_FALSE(contains(text, "\x1b"));
+  EXPECT_FALSE(contains(text, "\n# x"));
+  EXPECT_TRUE(contains(kernels_markdown({}), "No GPU kernel found."));
+}
+
+TEST(ScanReport, QuickScanMarkdown) {
+  const std::string text = quick_scan_markdown(small_facts());
+  for (const char* part :
+       {"3 files · 140 lines", "2 kernels (1 cuda, 1 triton)", "No README at the root.",
+        "| main | `demo/api.py` |", "### Command line (1)",
+        "| `--rows` | `int` | `4` | `how many \\| rows` | `demo/api.py:3` | `demo` |",
+        "### Environment (1)", "| `csrc/` | 1 | 80 | 1 |", "`C/C++ 20; vendored`",
+        "| `numpy` | | python | | `nowhere` | 1 |"}) {
+    EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
+  }
+}
+
+TEST(ScanReport, TopListsWithCounts) {
+  CodeFacts facts = small_facts();
+  for (int i = 0; i < 500; ++i) {
+    facts.options.push_back(facts.options[0]);
+    facts.entry_points.push_back(facts.entry_points[0]);
+  }
+  const std::string text = quick_scan_markdown(facts);
+  EXPECT_TRUE(contains(text, "461 more in [scan.json](scan.json), `options`."));
+  EXPECT_TRUE(contains(text, "486 more in [scan.json](scan.json), `entry_points`."));
+  EXPECT_LT(text.size(), 20000u);
+}
+
+TEST(ScanReport, OneScreenAtEveryWidth) {
+  CodeFacts facts = small_facts();
+  facts.readme = ReadmeFacts{
+      0, "Demo", std::string(3000, 'w') + " and many words more " + std::string(500, 'x'), 3, {}};
+  for (int i = 0; i < 300; ++i) {
+    facts.files.push_back(
+        {"csrc/a/very/long/way/down/to/the/kernels/number" + std::to_string(i) + ".cu",
+         Language::kCuda, Origin::kOwn, 1, 1, ""});
+    facts.kernels.push_back(facts.kernels[0]);
+    facts.kernels.back().at.file = static_cast<uint32_t>(facts.files.size() - 1);
+    facts.kernels.back().evidence.push_back(
+        {"feature number " + std::to_string(i), "", {0, 1}, ""});
+    facts.dependencies.push_back({"dependency" + std::to_string(i), "", "python", "", {1, 1}, {}});
+    facts.notes.push_back("a note on " + std::string(200, 'n'));
+  }
+  for (const size_t width : {60u, 80u, 100u, 160u}) {
+    const std::string text =
+        scan_text({facts, "demo.fathom-scan", {"scan.json"}}, {false, false, width});
+    std::istringstream lines(text);
+    size_t count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+      EXPECT_LE(screen_width(line), width) << line;
+    }
+    EXPECT_LE(count, 40u) << text;
+    EXPECT_GE(count, 15u);
+    EXPECT_FALSE(contains(text, "\x1b"));
+  }
+}
+
+TEST(ScanReport, LinesForPeople) {
+  EXPECT_EQ(scan_lines(small_facts(), {"kernels"}),
+            "csrc/copy.cu:10  cuda  demo::copy_rows\n"
+            "demo/api.py:1  triton  old | kernel`?[31m?# x  dead\n");
+  EXPECT_EQ(scan_lines(small_facts(), {"options", "dependencies"}),
+            "demo/api.py:3  cli  --rows  4\ndemo/api.py:4  env  DEMO_{NAME}\n"
+            "demo/api.py:1  python  torch  >=2.4\nnowhere  python  numpy\n");
+}
+
+}  // namespace
+}  // namespace fathom
