@@ -59,7 +59,7 @@ std::string header(const std::vector<std::string>& names) {
 std::string metric_titles(const FeatureFacts& feature) {
   std::vector<std::string> titles;
   for (const MetricFacts& metric : feature.metrics) titles.push_back(metric.title);
-  return fmt::format("{}", fmt::join(titles, ", "));
+  return fmt::format("{}", fmt::join(titles, "; "));
 }
 
 void add_inventory(const CodeFacts& facts, std::string& out) {
@@ -81,8 +81,8 @@ void add_map(const CodeFacts& facts, std::string& out) {
     const FeatureFacts& feature = facts.features[i];
     const std::string place =
         feature.evidence.empty() ? "" : md_code_cell(place_text(facts, feature.evidence[0].at));
-    out += row({link_to(feature) + certainty_mark(feature.certainty), md_cell(feature.concern),
-                md_cell(metric_titles(feature)),
+    out += row({link_to(feature) + certainty_mark(feature.certainty), feature.concern,
+                metric_titles(feature),
                 feature.files > 1 ? fmt::format("{} and {} more", place, number(feature.files - 1))
                                   : place});
   }
@@ -96,29 +96,56 @@ std::string default_text(const OptionFacts& option) {
   return option.default_value ? *option.default_value : "";
 }
 
-void add_options(const CodeFacts& facts, std::string& out) {
-  std::map<uint32_t, std::vector<const FeatureFacts*>> affected;
+// Options of one name, which several programs of a repository may have.
+struct OptionName {
+  std::vector<uint32_t> options;
+  std::vector<const FeatureFacts*> features;
+};
+
+std::vector<std::pair<std::string_view, OptionName>> options_by_name(const CodeFacts& facts) {
+  std::map<std::string_view, OptionName> names;
   for (const FeatureFacts& feature : facts.features) {
-    for (const uint32_t option : feature.options) affected[option].push_back(&feature);
+    for (const uint32_t option : feature.options) {
+      OptionName& name = names[facts.options[option].name];
+      if (std::ranges::find(name.options, option) == name.options.end()) {
+        name.options.push_back(option);
+      }
+      if (name.features.empty() || name.features.back() != &feature) {
+        name.features.push_back(&feature);
+      }
+    }
   }
-  if (affected.empty()) return;
-  std::vector<std::pair<uint32_t, std::vector<const FeatureFacts*>>> options(affected.begin(),
-                                                                             affected.end());
-  std::ranges::stable_sort(
-      options, [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  std::vector<std::pair<std::string_view, OptionName>> sorted(names.begin(), names.end());
+  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) {
+    return a.second.features.size() > b.second.features.size();
+  });
+  return sorted;
+}
+
+// Our own titles, the first few of them.
+std::string titles_of(const std::vector<const FeatureFacts*>& features) {
+  std::vector<std::string> titles;
+  for (size_t i = 0; i < std::min(features.size(), kFeaturesOfCheck); ++i) {
+    titles.push_back(features[i]->title);
+  }
+  const size_t more = features.size() - titles.size();
+  return fmt::format("{}{}", fmt::join(titles, "; "),
+                     more == 0 ? "" : fmt::format("; {} more", more));
+}
+
+void add_options(const CodeFacts& facts, std::string& out) {
+  const auto options = options_by_name(facts);
+  if (options.empty()) return;
   out += "\n## Options that affect them\n\n" + header({"option", "default", "where", "features"});
   for (size_t i = 0; i < std::min(options.size(), kOptionsListed); ++i) {
-    const OptionFacts& option = facts.options[options[i].first];
-    std::vector<std::string> features;
-    for (const FeatureFacts* feature : options[i].second) features.push_back(feature->title);
-    if (features.size() > kFeaturesOfCheck) {
-      const size_t more = features.size() - kFeaturesOfCheck;
-      features.resize(kFeaturesOfCheck);
-      features.push_back(fmt::format("{} more", more));
-    }
+    const OptionName& name = options[i].second;
+    const OptionFacts& option = facts.options[name.options[0]];
+    const std::string place = md_code_cell(place_text(facts, option.at));
     out += row({md_code_cell(option.name), md_code_cell(default_text(option)),
-                md_code_cell(place_text(facts, option.at)),
-                md_cell(fmt::format("{}", fmt::join(features, ", ")))});
+                name.options.size() > 1
+                    ? fmt::format("{} and {} more", place, number(name.options.size() - 1))
+                    : place,
+                titles_of(name.features)});
   }
   if (options.size() > kOptionsListed) {
     out += fmt::format("\n{} more are with their features below.\n",
@@ -157,17 +184,9 @@ std::string counters_text(const std::vector<std::string>& names) {
 }
 
 std::string check_line(const Check& check) {
-  std::vector<std::string> features;
-  for (size_t i = 0; i < std::min(check.features.size(), kFeaturesOfCheck); ++i) {
-    features.push_back(check.features[i]->title);
-  }
   std::string line = "- [ ] " + capitalised(check.metric->title);
   if (!check.metric->nvidia.empty()) line += ": " + counters_text(check.metric->nvidia);
-  line += fmt::format(" – {}", fmt::join(features, ", "));
-  if (check.features.size() > features.size()) {
-    line += fmt::format(" and {} more", check.features.size() - features.size());
-  }
-  return line + "\n";
+  return fmt::format("{} – {}\n", line, titles_of(check.features));
 }
 
 void add_checklist(const CodeFacts& facts, std::string& out) {
@@ -200,7 +219,7 @@ void add_metrics(const FeatureFacts& feature, std::string& out) {
     if (!metric.nvidia.empty() && metric.nvidia_chips.size() < 5) {
       nvidia += fmt::format("<br>only {}", fmt::join(metric.nvidia_chips, ", "));
     }
-    out += row({md_cell(metric.title), nvidia, counters(metric.amd), md_cell(metric.how)});
+    out += row({metric.title, nvidia, counters(metric.amd), metric.how});
   }
 }
 

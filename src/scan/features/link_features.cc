@@ -42,7 +42,6 @@ class FeatureLinker {
     feature.id = rule.id;
     feature.title = rule.title;
     feature.area = rule.area;
-    feature.certainty = proven ? Certainty::kCertain : Certainty::kLikely;
     feature.concern = rule.concern;
     feature.implication = rule.implication;
     feature.evidence = make_evidence(places_, rules_, found);
@@ -50,11 +49,20 @@ class FeatureLinker {
       feature.metrics.push_back(metric_facts(rules_.metrics()[metric]));
     }
     add_places(found, feature);
+    feature.certainty =
+        proven && is_certain(found, feature) ? Certainty::kCertain : Certainty::kLikely;
     add_options(rule, feature);
     out.push_back(std::move(feature));
   }
 
  private:
+  // What code does is certain; what it is called needs to agree with something else.
+  bool is_certain(const std::vector<uint32_t>& found, const FeatureFacts& feature) const {
+    if (found.size() > 1 || feature.files > 1) return true;
+    const SignalKind kind = rules_.signals()[found[0]].kind;
+    return kind != SignalKind::kName && kind != SignalKind::kClass && kind != SignalKind::kDef;
+  }
+
   void add_places(const std::vector<uint32_t>& found, FeatureFacts& feature) const {
     std::set<uint32_t> files, kernels;
     for (const uint32_t signal : found) {

@@ -104,6 +104,9 @@ std::vector<RuleEvidence> make_evidence(const SignalPlaces& places, const Featur
         {std::string(signal_kind_name(rules.signals()[signal].kind)) + " " + most->name, most->at,
          static_cast<uint32_t>(files.size())});
   }
+  // A path says the least: no line of code.
+  std::ranges::stable_partition(evidence,
+                                [](const RuleEvidence& e) { return !e.what.starts_with("path "); });
   return evidence;
 }
 
