@@ -238,13 +238,17 @@ void add_feature_options(const CodeFacts& facts, const FeatureFacts& feature, st
   }
 }
 
+std::string more_files(uint32_t files) {
+  if (files < 2) return {};
+  return fmt::format(" and in {} more file{}", number(files - 1), files == 2 ? "" : "s");
+}
+
 void add_feature(const CodeFacts& facts, const FeatureFacts& feature, std::string& out) {
   out += fmt::format("\n### {}\n\n{} {}.\n\nShown by{}:\n\n", feature.title, feature.implication,
                      "Concern: " + feature.concern, certainty_mark(feature.certainty));
   for (const RuleEvidence& evidence : feature.evidence) {
-    out += fmt::format(
-        "- {} at {}{}\n", md_code(evidence.what), place_code(facts, evidence.at),
-        evidence.files > 1 ? fmt::format(" and in {} more files", number(evidence.files - 1)) : "");
+    out += fmt::format("- {} at {}{}\n", md_code(evidence.what), place_code(facts, evidence.at),
+                       more_files(evidence.files));
   }
   if (!feature.kernels.empty()) {
     std::vector<std::string> kernels;
