@@ -60,7 +60,7 @@ void SignalPlaces::from_kernel(uint32_t index, uint32_t signal) {
     return;
   }
   for (const CodeEvidence& evidence : kernel.evidence) {
-    if (evidence.certainty == Certainty::kUnsure) continue;
+    if (evidence.certainty != Certainty::kCertain) continue;
     if (!any_glob_matches(wanted.alternatives, evidence.what)) continue;
     places_[signal].push_back({evidence.at, evidence.what + " in " + kernel.name});
     kernels_[signal].insert(index);
@@ -71,6 +71,7 @@ void SignalPlaces::from_kernel(uint32_t index, uint32_t signal) {
 void SignalPlaces::from_host(const HostFacts& host, uint32_t signal) {
   if (!weighs_[host.at.file]) return;
   for (const CodeEvidence& evidence : host.evidence) {
+    if (evidence.certainty != Certainty::kCertain) continue;
     if (!any_glob_matches(rules_.signals()[signal].alternatives, evidence.what)) continue;
     places_[signal].push_back({evidence.at, evidence.what + " in " + host.name});
     return;

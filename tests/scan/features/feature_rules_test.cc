@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <regex>
 #include <set>
 
+#include "base/tsv.h"
 #include "scan/features/file_weight.h"
 #include "scan/features/pairs.h"
+#include "test_files.h"
 
 namespace fathom {
 namespace {
@@ -92,6 +95,18 @@ TEST(FeatureMetrics, NoneIsKnownTwiceOrUsedByNoRule) {
     for (const uint32_t metric : rule.metrics) used.insert(rules.metrics()[metric].id);
   }
   for (const std::string_view id : ids) EXPECT_TRUE(used.contains(id)) << id;
+}
+
+TEST(FeatureRulesData, PatternsAreRowsOfTheirTable) {
+  const auto table = test::source_dir() / "data" / "features" / "code_patterns.tsv";
+  if (!std::filesystem::exists(table)) GTEST_SKIP() << "no code_patterns.tsv yet";
+  const std::string text = test::read_file(table);
+  std::set<std::string_view> known;
+  for (const auto& row : read_tsv(text, 4)) known.insert(row[0]);
+  for (const Signal& signal : FeatureRules::built_in().signals()) {
+    if (signal.kind != SignalKind::kPattern) continue;
+    for (const std::string& id : signal.alternatives) EXPECT_TRUE(known.contains(id)) << id;
+  }
 }
 
 bool weighs(std::string path, Origin origin = Origin::kOwn) {

@@ -95,6 +95,7 @@ TEST(RealRepositories, FeaturesAreThoseThatReadingFinds) {
 TEST(RealRepositories, TruthNamesRules) {
   std::set<std::string> known;
   for (const FeatureRule& rule : FeatureRules::built_in().features()) known.emplace(rule.id);
+  EXPECT_EQ(read_truth().size(), 5u);
   for (const auto& [name, truth] : read_truth()) {
     for (const auto* list : {&truth.found, &truth.with_kernels, &truth.absent}) {
       for (const std::string& feature : *list) {
