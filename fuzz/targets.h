@@ -16,4 +16,7 @@ void compressed(const uint8_t* data, size_t size);
 // A cache's body, whose hash says nothing about who wrote it, through the whole of an analysis.
 void store_file(const uint8_t* data, size_t size);
 
+// A Python file, from its bytes to the facts that the scanner takes from it.
+void python_source(const uint8_t* data, size_t size);
+
 }  // namespace fathom::fuzz

@@ -20,9 +20,9 @@ The L2 cache. In the program, what the op before had just written was in the cac
 caches and saved activations, last used a layer or a step ago, were not. That is what is set up
 before each call: the cache is evicted, then the input that was fresh is written again by an op that
 reads two tensors of its size. Which input that is, a trace does not say: fresh_arguments in
-replay_calls.py is a rule. In trials with 25 kernels of the example traces on an H200 this came nearer to the recorded
-times than --hot, under which kernels on 10 to 30 MB ran up to 40 % too fast, and --cold, under which
-short ones ran a third too slow.
+replay_timing.py is a rule. In trials with 25 kernels of the example traces on an H200 this came
+nearer to the recorded times than --hot, under which kernels on 10 to 30 MB ran up to 40 % too fast,
+and --cold, under which short ones ran a third too slow.
 """
 
 import argparse

@@ -19,17 +19,12 @@ POSITIVE_ARGUMENTS = {
 }
 # Ops that are defined for positive numbers only.
 POSITIVE_OPS = {"rsqrt", "sqrt", "log", "log2", "log10", "log1p", "pow", "lgamma", "digamma", "xlogy"}
-# Ops of which only one input was written just before; the others are weights, caches or were saved
-# by the forward pass. Its place among the tensor arguments is 0 where FRESH_INPUT does not say.
-FRESH_INPUT = {"addmm": 1, "addbmm": 1, "baddbmm": 1, "addmv": 1}
-ONE_FRESH_INPUT = (
-    "mm", "bmm", "mv", "matmul", "linear", "_scaled_mm", "conv", "attention", "embedding",
-    "index_select", "gather", "batch_norm", "layer_norm", "rms_norm", "_backward",
-)
-# Ops that overwrite their first argument without reading it.
-OVERWRITING = ("copy", "fill", "zero", "index_copy")
-# Several inputs smaller than this stay in the cache together, whatever comes between.
-SMALL = 1 << 20
+# What a gradient of attention takes from the forward op, by the names that it has there.
+FORWARD_RESULTS = {
+    "out": ("output", "out"), "logsumexp": ("logsumexp", "log_sumexp", "softmax_logsumexp"),
+    "philox_seed": ("philox_seed", "rng_state"), "philox_offset": ("philox_offset", "unused"),
+    "rng_state": ("rng_state",), "unused": ("unused",),
+}
 
 
 class CannotReplay(Exception):
@@ -165,7 +160,8 @@ def acceptance(argument, spec):
     if value is None:
         if optional or kind in ("Generator", "Device", "Layout", "Stream"):
             return 2
-        return 1 if argument.has_default_value() else None
+        # A tensor that is not there: an op that C++ called may have none where the schema wants one.
+        return 1 if argument.has_default_value() or kind == "Tensor" else None
     if isinstance(value, bool):
         return {"bool": 2, "number": 1}.get(kind)
     if isinstance(value, int):
@@ -234,6 +230,25 @@ def plain_value(torch, argument, value, device):
     return value
 
 
+def attention_forward(torch, backward):
+    """The forward op of a gradient: …_attention_backward goes with …_attention or …_attention_forward."""
+    stem = backward[:-len("_backward")]
+    for name in (stem, stem + "_forward"):
+        packet = getattr(torch.ops.aten, name, None)
+        if packet is not None:
+            return packet.default
+    raise CannotReplay(f"this PyTorch has no forward op for {backward}")
+
+
+def as_recorded(result, built):
+    """The forward op's result in the recorded strides, where it has the recorded shape."""
+    same = built is not None and result.shape == built.shape and result.device == built.device
+    if not same or result.stride() == built.stride():
+        return result
+    built.copy_(result)
+    return built
+
+
 class Call:
     """An overload with its arguments built: positional ones and keywords."""
 
@@ -241,6 +256,7 @@ class Call:
         self.torch, self.overload, self.device = torch, overload, device
         self.op = overload._schema.name.partition("::")[2]
         self.tensors = []  # (argument's name, tensor, its storage), in order
+        self.parameters = set()  # names of those that the trace has as a parameter or its gradient
         self.sources = None  # what Cache makes the fresh inputs from
         self.positional, self.keywords = [], {}
         arguments = overload._schema.arguments
@@ -269,6 +285,8 @@ class Call:
         tensor, storage = empty_tensor(self.torch, spec, self.device)
         fill(self.torch, storage, role)
         self.tensors.append((name, tensor, storage))
+        if spec.get("parameter"):
+            self.parameters.add(name)
         return tensor
 
     def repair(self, by_name):
@@ -277,31 +295,49 @@ class Call:
             _, image, *window, indices = self.positional
             pooled = self.torch.ops.aten.max_pool2d_with_indices(image, *window)
             indices.copy_(pooled[1])
+        if "attention" in self.op and self.op.endswith("_backward"):
+            self.take_forward_results()
+
+    def argument(self, name):
+        """The built argument of that name, or None."""
+        for place, argument in enumerate(self.overload._schema.arguments[:len(self.positional)]):
+            if argument.name == name:
+                return self.positional[place]
+        return self.keywords.get(name)
+
+    def set_argument(self, name, value):
+        for place, argument in enumerate(self.overload._schema.arguments[:len(self.positional)]):
+            if argument.name == name:
+                self.positional[place] = value
+                return
+        self.keywords[name] = value
+
+    def take_forward_results(self):
+        """A gradient of attention needs the forward op's output, sums and random state, not noise."""
+        forward = attention_forward(self.torch, self.op)
+        positional, keywords = [], {}
+        for argument in forward._schema.arguments:
+            value = self.argument(argument.name)
+            if argument.name == "compute_log_sumexp":
+                value = True
+            elif value is None and argument.has_default_value():
+                value = argument.default_value
+            if argument.kwarg_only:
+                keywords[argument.name] = value
+            else:
+                positional.append(value)
+        results = forward(*positional, **keywords)
+        named = {r.name: value for r, value in zip(forward._schema.returns, results)}
+        for name in [a.name for a in self.overload._schema.arguments if a.name in FORWARD_RESULTS]:
+            value = next((named[n] for n in FORWARD_RESULTS[name] if n in named), None)
+            if value is None:
+                raise CannotReplay(f"{forward._schema.name} returns nothing for {name}")
+            self.set_argument(name, as_recorded(value, self.argument(name)))
 
     def written(self):
         """Names of the arguments that the op writes."""
         return {a.name for a in self.overload._schema.arguments
                 if a.alias_info is not None and a.alias_info.is_write}
-
-    def fresh_arguments(self):
-        """Storages that the ops before had just written, so that they were in the cache."""
-        bare, written = self.op.strip("_"), self.written()
-        inputs = [entry for entry in self.tensors if entry[2].device.type != "cpu" and entry[2].numel()]
-        if bare in FRESH_INPUT:
-            return [storage for _, _, storage in inputs[FRESH_INPUT[bare]:][:1]]
-        if any(bare == word or (len(word) > 3 and word in bare) for word in ONE_FRESH_INPUT):
-            return [storage for _, _, storage in inputs[:1]]
-        if bare in OVERWRITING or "out" in written:
-            inputs = [entry for entry in inputs if entry[0] not in written]
-        # A vector of numbers beside tensors of more dimensions is a parameter.
-        dimensions = max((tensor.dim() for _, tensor, _ in inputs), default=0)
-        inputs = [entry for entry in inputs
-                  if entry[1].dim() != 1 or dimensions == 1 or not entry[1].is_floating_point()]
-        large = [entry for entry in inputs if entry[2].nbytes > SMALL]
-        # Of two large ones the other was written earlier: x += y has just computed y.
-        newest = large[-1:] if written else large[:1]
-        return [storage for _, _, storage in inputs
-                if storage.nbytes <= SMALL or any(storage is entry[2] for entry in newest)]
 
     def run(self):
         return self.overload(*self.positional, **self.keywords)
@@ -327,12 +363,15 @@ def check_outputs(torch, call, result):
                 raise CannotReplay(f"{call.op} gave an output that is not finite")
 
 
-def placements(specs):
+def placements(name, specs):
     """Ways to read a tensor without dimensions: a Python number, or a tensor on the GPU."""
     def is_open(spec):
         return (spec["kind"] == "tensor" and not spec["dims"] and "place" not in spec
                 and spec["dtype"] in ("float64", "int64", "bool"))
 
+    if "attention" in name:  # whose random state is two tensors without dimensions
+        yield specs
+        return
     is_number = [is_open(s) and any(o["kind"] == "tensor" for o in specs[:i]) for i, s in enumerate(specs)]
     if any(is_number):
         yield [dict(s, place="number") if n else s for s, n in zip(specs, is_number)]
@@ -343,7 +382,7 @@ def placements(specs):
 def build_call(torch, case, device):
     """The first way to make the recorded call that runs."""
     problems = []
-    for specs in placements(case["args"]):
+    for specs in placements(case["call"], case["args"]):
         for overload in matching_overloads(torch, case["call"], specs):
             try:
                 call = Call(torch, overload, specs, device)

@@ -10,6 +10,59 @@ from replay_calls import CannotReplay, synchronize
 
 WARM_UP = 3
 MARKER = "fathom replay"
+# Ops of which only one input was written just before; the others are weights, caches or were saved
+# by the forward pass. Its place among the tensor arguments is 0 where FRESH_INPUT does not say.
+FRESH_INPUT = {"addmm": 1, "addbmm": 1, "baddbmm": 1, "addmv": 1}
+ONE_FRESH_INPUT = (
+    "mm", "bmm", "mv", "matmul", "linear", "_scaled_mm", "conv", "attention", "embedding",
+    "index_select", "gather", "batch_norm", "layer_norm", "rms_norm", "_backward",
+)
+# Ops that overwrite their first argument without reading it.
+OVERWRITING = ("copy", "fill", "zero", "index_copy")
+# Ops whose input was not written just before: the sums of a gradient over what was broadcast come
+# after the node's other gradient.
+STALE_INPUT = ("sum",)
+# Several inputs smaller than this stay in the cache together, whatever comes between,
+SMALL = 1 << 20
+# and several of up to this size where both were computed for the op.
+MIDDLE = 10 << 20
+
+
+def is_stale(call):
+    """Inputs that the program made long before: weights, and what the forward pass has saved."""
+    bare = call.op.strip("_")
+    exponent = call.argument("exponent") if bare == "pow" else None
+    # A power of one comes from the gradient of a square alone, which reads what was saved.
+    return bare in STALE_INPUT or (isinstance(exponent, (int, float)) and exponent == 1)
+
+
+def fresh_arguments(call):
+    """Storages that the ops before had just written, so that they were in the cache."""
+    bare, written = call.op.strip("_"), call.written()
+    inputs = [entry for entry in call.tensors if entry[2].device.type != "cpu" and entry[2].numel()]
+    if "grads" in {name for name, _, _ in inputs}:
+        # An optimizer: the backward pass ends with the first parameter's gradient.
+        return [storage for name, _, storage in reversed(inputs) if name == "grads"]
+    if is_stale(call):
+        return []
+    if bare in FRESH_INPUT:
+        return [storage for _, _, storage in inputs[FRESH_INPUT[bare]:][:1]]
+    if any(bare == word or (len(word) > 3 and word in bare) for word in ONE_FRESH_INPUT):
+        return [storage for _, _, storage in inputs[:1]]
+    if bare in OVERWRITING or "out" in written:
+        inputs = [entry for entry in inputs if entry[0] not in written]
+    inputs = [entry for entry in inputs if entry[0] not in call.parameters]
+    # A vector of numbers beside tensors of more dimensions is a parameter.
+    dimensions = max((tensor.dim() for _, tensor, _ in inputs), default=0)
+    inputs = [entry for entry in inputs
+              if entry[1].dim() != 1 or dimensions == 1 or not entry[1].is_floating_point()]
+    large = [entry for entry in inputs if entry[2].nbytes > SMALL]
+    if not written and all(entry[2].nbytes <= MIDDLE for entry in large):
+        return [storage for _, _, storage in inputs]
+    # Of two large ones the other was written earlier: x += y has just computed y.
+    newest = large[-1:] if written else large[:1]
+    return [storage for _, _, storage in inputs
+            if storage.nbytes <= SMALL or any(storage is entry[2] for entry in newest)]
 
 
 class Cache:
@@ -25,7 +78,7 @@ class Cache:
     def sources(self, call):
         """For each fresh input: its bytes and two copies, which also undo what an op did in place."""
         if call.sources is None:
-            whole = [storage.view(self.torch.uint8) for storage in call.fresh_arguments()]
+            whole = [storage.view(self.torch.uint8) for storage in fresh_arguments(call)]
             call.sources = [(bytes_, bytes_.clone(), bytes_.clone()) for bytes_ in whole]
         return call.sources
 

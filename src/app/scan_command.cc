@@ -65,7 +65,8 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
       ->add_option("--select", a->parts,
                    "Print only these facts, one on each line or with --json; repeatable")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kScanParts), std::end(kScanParts))))
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);  // --select files REPO
   command->add_flag("--json", a->json, "Print what scan.json holds");
   CLI::Option* force = command->add_flag(
       "--force", a->force,

@@ -45,6 +45,7 @@ std::string python_tensor(const ReplayTensor& tensor) {
                                  python_quoted(tensor.dtype));
   if (tensor.place != ReplayTensor::Place::kDevice)
     text += fmt::format(R"(, "place": "{}")", place_name(tensor.place));
+  if (tensor.parameter) text += R"(, "parameter": True)";
   return text + "}";
 }
 
@@ -121,6 +122,7 @@ void write_case(JsonWriter& json, const ReplayCase& one) {
                [](const ArgValue::Shape& s) -> const auto& { return s.strides; });
   write_texts(json, "concrete_inputs", one.recorded, &ArgValue::concrete);
   json.key("list_type_known").value(one.list_type_known);
+  json.key("lists_found").value(one.lists_found);
   json.key("count").value(static_cast<int64_t>(one.time.count));
   json.key("kernel_time_us").begin_object();
   json.key("mean").value(one.time.mean / 1e3);
@@ -172,6 +174,20 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
   text.replace(at, what.size(), with);
 }
 
+// What a package has from other events than the op's own, and what it assumes about it.
+std::string_view describe_found_lists(const ReplayOp& op) {
+  const auto found = std::ranges::find(op.cases, true, &ReplayCase::lists_found);
+  if (found == op.cases.end()) return "";
+  if (found->call == "aten::index") {
+    return " The trace leaves out the indices. Their sizes follow from the view that the op made "
+           "of "
+           "its first argument; their values are assumed: uniformly random, inside what they "
+           "index.";
+  }
+  return " The trace leaves out lists of more than 30 tensors. Their sizes are those of the "
+         "gradients accumulated before the call, which agree with the grids of its kernels.";
+}
+
 std::string describe_cases(const ReplayOp& op, const ReplayPackage& package) {
   std::string text = fmt::format("{} argument set{}", package.cases, package.cases == 1 ? "" : "s");
   if (package.left_out > 0) {
@@ -188,6 +204,7 @@ std::string describe_cases(const ReplayOp& op, const ReplayPackage& package) {
   }
   if (std::ranges::any_of(op.cases, [](const ReplayCase& c) { return !c.list_type_known; }))
     text += " The trace does not say what type the tensors of lists have; float32 is assumed.";
+  text += describe_found_lists(op);
   return text;
 }
 

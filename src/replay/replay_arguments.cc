@@ -40,13 +40,6 @@ bool fits_memory(const ReplayTensor& tensor) {
   return true;
 }
 
-std::optional<ReplayTensor> tensor_of(const ArgValue::Shape& shape, std::string_view dtype) {
-  ReplayTensor tensor{shape.dims, shape.strides, dtype};
-  if (tensor.strides.empty()) tensor.strides = contiguous_strides(tensor.dims);
-  if (tensor.strides.size() != tensor.dims.size() || !fits_memory(tensor)) return {};
-  return tensor;
-}
-
 bool any_dims(const OpArgs& recorded) {
   return std::ranges::any_of(recorded.inputs,
                              [](const ArgValue& a) { return a.is_tensor() || !a.list.empty(); });
@@ -104,6 +97,13 @@ class Maker {
     return {};
   }
 
+  void add_found(const std::vector<ReplayTensor>& tensors) {
+    ReplayArgument argument;
+    argument.kind = ReplayArgument::Kind::kTensors;
+    argument.tensors = tensors;
+    made.all.push_back(std::move(argument));
+  }
+
   ReplayArguments made;
 
  private:
@@ -113,11 +113,23 @@ class Maker {
 
 }  // namespace
 
+std::optional<ReplayTensor> tensor_of(const ArgValue::Shape& shape, std::string_view dtype) {
+  ReplayTensor tensor{shape.dims, shape.strides, dtype};
+  if (tensor.strides.empty()) tensor.strides = contiguous_strides(tensor.dims);
+  if (tensor.strides.size() != tensor.dims.size() || !fits_memory(tensor)) return {};
+  return tensor;
+}
+
 std::variant<ReplayArguments, Reason> replay_arguments(std::string_view op, const OpArgs& recorded,
+                                                       const std::optional<FoundLists>& found,
                                                        std::span<const std::string_view> kernels) {
   Maker maker(recorded, kernels);
-  for (const ArgValue& value : recorded.inputs) {
-    if (const std::optional<Reason> refused = maker.add(value)) return *refused;
+  for (size_t place = 0; place < recorded.inputs.size(); ++place) {
+    if (found && found->contains(place)) {
+      maker.add_found(found->at(place));
+      continue;
+    }
+    if (const std::optional<Reason> refused = maker.add(recorded.inputs[place])) return *refused;
   }
   if (op == "aten::copy_") place_copy(kernels, maker.made.all);
   return std::move(maker.made);

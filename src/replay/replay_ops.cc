@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/sort_runs.h"
+#include "replay/hidden_lists.h"
 #include "replay/python_text.h"
 #include "replay/replay_arguments.h"
 #include "sheets/launchers.h"
@@ -22,8 +23,10 @@ struct Calls {
   EventId first;  // the operator's event
   std::vector<std::string_view> kernels;
   std::vector<Nanos> times;
+  std::optional<FoundLists> found;
 };
-using CallsKey = std::tuple<StringId, ArgsId, std::string>;  // name, arguments, copy directions
+// Name, arguments, and what tells calls apart beside them: copy directions, sizes of hidden lists.
+using CallsKey = std::tuple<StringId, ArgsId, std::string>;
 
 struct CallsKeyLess {
   bool operator()(const CallsKey& a, const CallsKey& b) const {
@@ -74,7 +77,24 @@ void refuse(ReplayOp& op, Reason reason, size_t calls, Nanos time) {
   found->time += time;
 }
 
-std::vector<Collected> collect(const SheetInput& input) {
+// Adds one call to those with the same arguments.
+void collect_call(const SheetInput& input, const HiddenLists& hidden, EventId event,
+                  const std::vector<EventId>& kernels, Nanos time, Collected& collected) {
+  const EventStore& store = input.store;
+  std::vector<std::string_view> names = kernel_names(store, kernels);
+  std::string beside = copy_directions(names);
+  std::optional<FoundLists> found = hidden.find(event, kernels);
+  if (found) beside += lists_text(*found);
+  Calls& calls = collected.calls[{store.name_id(event), store.args_id(event), beside}];
+  if (calls.times.empty()) {
+    calls.first = event;
+    calls.kernels = std::move(names);
+    calls.found = std::move(found);
+  }
+  calls.times.push_back(time);
+}
+
+std::vector<Collected> collect(const SheetInput& input, const HiddenLists& hidden) {
   std::vector<Collected> all;
   std::unordered_map<std::string, size_t> index;
   for (const UnifiedOp& op : find_unified_ops(input, find_launchers(input))) {
@@ -89,29 +109,32 @@ std::vector<Collected> collect(const SheetInput& input) {
       refuse(collected.op, Reason::kNoOperator, 1, time);
       continue;
     }
-    std::vector<std::string_view> kernels = kernel_names(input.store, op.kernels);
-    Calls& calls = collected.calls[{input.store.name_id(event), input.store.args_id(event),
-                                    copy_directions(kernels)}];
-    if (calls.times.empty()) {
-      calls.first = event;
-      calls.kernels = std::move(kernels);
-    }
-    calls.times.push_back(time);
+    collect_call(input, hidden, event, op.kernels, time, collected);
   }
   return all;
 }
 
-void add_case(const EventStore& store, Calls calls, ReplayOp& op) {
+// Copies of weights and of their gradients, which the cache has lost by then. Other ops name the
+// argument that is a weight.
+void mark_parameters(const HiddenLists& hidden, ReplayArguments& made) {
+  for (ReplayArgument& argument : made.all) {
+    for (ReplayTensor& tensor : argument.tensors)
+      tensor.parameter = hidden.is_parameter(tensor.dims);
+  }
+}
+
+void add_case(const EventStore& store, const HiddenLists& hidden, Calls calls, ReplayOp& op) {
   const TimeStatistics time = summarize(std::move(calls.times));
   std::optional<OpArgs> recorded = read_op_args(store, store.args_id(calls.first));
   if (!recorded) return refuse(op, Reason::kNoShapes, time.count, time.sum);
   const std::string_view name = store.name(calls.first);
-  auto arguments = replay_arguments(name, *recorded, calls.kernels);
+  auto arguments = replay_arguments(name, *recorded, calls.found, calls.kernels);
   if (const auto* reason = std::get_if<Reason>(&arguments))
     return refuse(op, *reason, time.count, time.sum);
   ReplayArguments& made = std::get<ReplayArguments>(arguments);
+  if (name == "aten::copy_") mark_parameters(hidden, made);
   op.cases.push_back({std::string(name), std::move(made.all), std::move(*recorded),
-                      made.list_type_known,
+                      made.list_type_known, calls.found.has_value(),
                       std::vector<std::string>(calls.kernels.begin(), calls.kernels.end()), time});
 }
 
@@ -119,12 +142,13 @@ void add_case(const EventStore& store, Calls calls, ReplayOp& op) {
 
 ReplayOps find_replay_ops(const SheetInput& input) {
   ReplayOps all;
-  for (Collected& collected : collect(input)) {
+  const HiddenLists hidden(input);
+  for (Collected& collected : collect(input, hidden)) {
     // By their first event, so that cases with equal times keep the trace's order.
     std::vector<Calls> in_order;
     for (auto& [key, calls] : collected.calls) in_order.push_back(std::move(calls));
     std::ranges::sort(in_order, {}, &Calls::first);
-    for (Calls& calls : in_order) add_case(input.store, std::move(calls), collected.op);
+    for (Calls& calls : in_order) add_case(input.store, hidden, std::move(calls), collected.op);
     sort_runs(collected.op.cases,
               [](const ReplayCase& a, const ReplayCase& b) { return a.time.sum > b.time.sum; });
     all.whole += collected.op.time;

@@ -14,6 +14,7 @@ struct ReplayTensor {
   std::vector<int64_t> dims, strides;
   std::string_view dtype;  // torch's name
   Place place = Place::kDevice;
+  bool parameter = false;  // of a parameter's sizes: made long before the call
 };
 
 // One argument as a call needs it.
@@ -30,6 +31,7 @@ struct ReplayCase {
   std::vector<ReplayArgument> arguments;
   OpArgs recorded;
   bool list_type_known = true;       // false: the type of a list's tensors is an assumption
+  bool lists_found = false;          // a list follows from other events than the op's own
   std::vector<std::string> kernels;  // of the first call, in the order of time
   TimeStatistics time;               // busy time of the kernels, call by call
 };

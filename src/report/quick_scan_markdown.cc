@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/units.h"
 #include "report/markdown.h"
@@ -196,12 +195,12 @@ void add_languages(const CodeFacts& facts, std::string& out) {
   out += "\n## Languages and size\n\n";
   Table table("languages");
   Column &name = table.text_column("language"), &files = table.count_column("files"),
-         &lines = table.count_column("lines"), &size = table.real_column("MB", Unit::kMegabytes);
+         &lines = table.count_column("lines"), &size = table.count_column("bytes");
   for (const LanguageCount& l : count_languages(facts, true)) {
     name.add(language_name(l.language));
     files.add(static_cast<int64_t>(l.size.files));
     lines.add(static_cast<int64_t>(l.size.lines));
-    size.add(std::round(static_cast<double>(l.size.bytes) / 1e3) / 1e3);
+    size.add(static_cast<int64_t>(l.size.bytes));
   }
   out += md_table(table, {{"language"}, {}});
   std::vector<std::string> parts;

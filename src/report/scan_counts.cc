@@ -125,7 +125,7 @@ std::string language_shares(const std::vector<LanguageCount>& languages, size_t 
   for (const LanguageCount& l : languages) all += is_program_code(l.language) ? l.size.lines : 0;
   std::vector<std::string> parts;
   for (const LanguageCount& l : languages) {
-    if (!is_program_code(l.language) || parts.size() == shown || all == 0) continue;
+    if (!is_program_code(l.language) || parts.size() == shown || l.size.lines == 0) continue;
     const double percent = 100.0 * static_cast<double>(l.size.lines) / static_cast<double>(all);
     parts.push_back(percent < 1 ? fmt::format("{} under 1 %", language_name(l.language))
                                 : fmt::format("{} {:.0f} %", language_name(l.language), percent));

@@ -60,7 +60,8 @@ struct FolderCount {
   size_t kernels = 0, entry_points = 0, options = 0;
   Origin origin = Origin::kOwn;  // kOwn where at least one file is
 };
-// The root's folders but for hidden ones, and in them those that hold a fair part or kernels; in order of path.
+// The root's folders but for hidden ones, and in them those that hold a fair part or kernels; in
+// order of path.
 std::vector<FolderCount> key_folders(const CodeFacts& facts, size_t at_most);
 
 }  // namespace fathom

@@ -190,7 +190,8 @@ std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& p
     } else if (part == "files") {
       for (const SourceFile& f : facts.files) {
         add(f.path, language_name(f.language),
-            f.skipped.empty() ? fmt::format("{} lines", f.lines) : f.skipped);
+            f.skipped.empty() ? fmt::format("{} {}", f.lines, f.lines == 1 ? "line" : "lines")
+                              : f.skipped);
       }
     }
   }

@@ -1,5 +1,7 @@
 #include "report/screen_text.h"
 
+#include "base/utf8.h"
+
 namespace fathom {
 namespace {
 
@@ -7,7 +9,8 @@ bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) !=
 
 }  // namespace
 
-std::string screen_safe(std::string_view text) {
+std::string screen_safe(std::string_view anything) {
+  const std::string text = with_valid_utf8(anything);
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);

@@ -5,8 +5,8 @@
 
 namespace fathom {
 
-// Text from a trace made safe to print: control characters, which could move the cursor or worse,
-// become '?'.
+// Text from a trace or a repository made safe to print: control characters, which could move the
+// cursor or worse, and what is no UTF-8 become '?'.
 std::string screen_safe(std::string_view text);
 
 // Columns that a text takes, one for each character.

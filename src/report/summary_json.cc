@@ -74,6 +74,11 @@ std::string summary_json(const Summary& s) {
     json.value(f.saving_least_percent).value(f.saving_most_percent).end_array().end_object();
   }
   json.end_array();
+  if (s.sources) {
+    json.key("sources").begin_object().key("repository").value(s.sources->repository);
+    json.key("matched_percent").value(s.sources->matched_percent);
+    json.key("ambiguous_percent").value(s.sources->ambiguous_percent).end_object();
+  }
   json.key("diagnostics").begin_array();
   for (const Diagnostic& d : s.diagnostics) {
     const FlawText& flaw = describe(d.flaw);

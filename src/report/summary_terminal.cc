@@ -88,6 +88,13 @@ void show_findings(Screen& screen, const Summary& s) {
     screen.entry("Limits", fmt::format("{}: known for {:.1f} % of the ops' GPU time",
                                        screen_safe(s.platform), s.known_share * 100));
   }
+  if (s.sources) {
+    screen.entry(
+        "Code",
+        fmt::format("{}: defines kernels of {:.1f} % of the kernels' time, {:.1f} % ambiguous",
+                    screen_safe(s.sources->repository), s.sources->matched_percent,
+                    s.sources->ambiguous_percent));
+  }
   size_t shown = 0;
   for (const Summary::Found& f : s.findings) {
     if (f.priority == "low" || shown == kShown) break;

@@ -58,10 +58,7 @@ class Walk {
  public:
   Walk(const fs::path& root, Repository& repository) : root_(root), repository_(repository) {}
 
-  Status run() {
-    std::error_code error;
-    const fs::directory_iterator readable(root_, error);
-    if (error) return Error{fmt::format("cannot read {}: {}", root_.string(), error.message())};
+  void run() {
     enter_git();
     folders_.push_back({"", around_, Origin::kOwn, false});
     while (!folders_.empty()) {
@@ -71,7 +68,6 @@ class Walk {
     }
     std::ranges::sort(repository_.files, {}, &SourceFile::path);
     tell();
-    return Nothing{};
   }
 
  private:
@@ -261,11 +257,13 @@ Result<Repository> list_repository(const fs::path& root, size_t threads) {
     return Error{
         fmt::format("{} is no directory; a repository is a folder of source code", root.string())};
   }
+  const fs::directory_iterator readable(root, error);
+  if (error) return Error{fmt::format("cannot read {}: {}", root.string(), error.message())};
   Repository repository;
   repository.root = fs::canonical(root, error);
   if (error) return Error{fmt::format("cannot open {}: {}", root.string(), error.message())};
   repository.name = repository.root.filename().string();
-  TRY(Walk(repository.root, repository).run());
+  Walk(repository.root, repository).run();
   if (repository.files.empty()) {
     return Error{fmt::format("{} holds no files to read{}{}", root.string(),
                              repository.notes.empty() ? "" : "; ",

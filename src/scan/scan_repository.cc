@@ -1,19 +1,65 @@
 #include "scan/scan_repository.h"
 
 #include "scan/dependencies.h"
+#include "scan/kernel_identity.h"
+#include "scan/link/entry_points.h"
+#include "scan/link/evidence.h"
+#include "scan/link/host_functions.h"
+#include "scan/link/kernels.h"
+#include "scan/link/options.h"
+#include "scan/link/uses.h"
+#include "scan/read_files.h"
 #include "scan/readme.h"
 #include "scan/repository.h"
 
 namespace fathom {
+namespace {
 
-Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanOptions& options) {
-  Repository repository = TRY(list_repository(root, options.threads));
+// Files and what project files declare; reading code comes after.
+CodeFacts declared_facts(const Repository& repository) {
   CodeFacts facts;
   facts.repository = repository.name;
   facts.notes = repository.notes;
   facts.readme = find_readme(repository);
   find_dependencies(repository, facts);
-  facts.files = std::move(repository.files);
+  return facts;
+}
+
+// The way down from Python to the first of the kernel's launchers that has one.
+std::vector<PathHop> path_to(const KernelFacts& kernel, const Readings& readings,
+                             const PythonPaths& paths) {
+  std::vector<PathHop> best;
+  for (const KernelLauncher& launcher : kernel.launchers) {
+    const bool python = readings.files[launcher.at.file].language == Language::kPython;
+    std::vector<PathHop> path = python
+                                    ? paths.to_python_function(launcher.at.file, launcher.function)
+                                    : paths.to_cpp_function(launcher.at.file, launcher.function);
+    if (!path.empty() && path.front().what.starts_with("Python")) return path;
+    if (best.empty()) best = std::move(path);
+  }
+  return best;
+}
+
+}  // namespace
+
+Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanOptions& options) {
+  const Repository repository = TRY(list_repository(root, options.threads));
+  CodeFacts facts = declared_facts(repository);
+  const Readings readings = read_files(repository, options.threads, options.progress, facts.notes);
+  const PythonNames names(readings);
+  const PythonPaths paths(readings, names);
+  facts.kernels = link_kernels(readings, names);
+  link_evidence(readings, facts.kernels);
+  for (KernelFacts& kernel : facts.kernels) {
+    kernel.profiler_name = profiler_pattern(kernel);
+    kernel.path = path_to(kernel, readings, paths);
+  }
+  facts.host_functions = link_host_functions(readings, paths);
+  facts.options = link_options(readings, names);
+  link_dependency_uses(readings, names, facts.dependencies);
+  for (EntryPoint& entry : link_entry_points(readings, names))
+    facts.entry_points.push_back(std::move(entry));
+  facts.files = readings.files;
   return facts;
 }
 

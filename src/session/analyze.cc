@@ -10,6 +10,7 @@
 #include "base/output_directory.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
+#include "report/kernel_sources_markdown.h"
 #include "report/xlsx.h"
 
 namespace fathom {
@@ -207,6 +208,19 @@ void summarize_findings(const Trace& trace, const Assessment& assessment,
   }
 }
 
+// Puts file and line on the kernels of the trace.
+void add_sources(const CodeFacts& code, Analysis& analysis) {
+  for (Table& sheet : analysis.sheets) {
+    if (sheet.name() != "kernel_summary") continue;
+    const KernelSources sources = locate_kernels(sheet, code);
+    add_source_columns(sheet, sources);
+    const double total = sources.total_micros > 0 ? sources.total_micros : 1;
+    analysis.summary.sources = {code.repository, 100 * sources.matched_micros / total,
+                                100 * sources.ambiguous_micros / total};
+    analysis.files.push_back({"kernel_sources.md", kernel_sources_markdown(sources)});
+  }
+}
+
 }  // namespace
 
 Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOptions& options) {
@@ -241,6 +255,7 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   std::vector<std::string> package_paths;
   for (const PackageInReport& package : analysis.packages) package_paths.push_back(package.path);
   analysis.files = analysis_files({analysis.summary, assessment, findings, package_paths});
+  if (options.code != nullptr) add_sources(*options.code, analysis);
   return analysis;
 }
 

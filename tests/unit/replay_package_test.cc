@@ -101,6 +101,130 @@ TEST(ReplayOps, ListsTakeTheirTypeFromTheKernel) {
       Calls().add("aten::cat", kLists, 10, "cat").ops().ops.front().cases.at(0).list_type_known);
 }
 
+// aten::index with a kernel, and what it calls on the way: the view that gives the indices' sizes.
+ReplayOps index_ops(const std::string& view, const std::string& also = "aten::reshape") {
+  constexpr const char* kSelf = R"("Input Dims":[[2048,4,8],[]],"Input type":["c10::BFloat16",""],)"
+                                R"("Input Strides":[[32,8,1],[]],"Concrete Inputs":["",""])";
+  const std::string restride =
+      R"("Input Dims":[[2048,4,8],[],[],[]],"Input type":["c10::BFloat16","ScalarList","ScalarList",""],)"
+      R"("Concrete Inputs":["",)" +
+      view + R"(,""])";
+  const Trace trace = test::open_events(
+      {cpu_op("aten::index", 100, 50, kSelf), cpu_op("aten::as_strided", 105, 2, restride),
+       cpu_op(also, 108, 1), launch_call(110, 5, 1), kernel("index", 120, 10, 1)});
+  const Scope everything;
+  return find_replay_ops(SheetInput(trace.store, trace.tree, everything));
+}
+
+TEST(ReplayOps, IndicesFollowFromTheViewThatTheyAreUsedWith) {
+  const auto indices = [](const std::string& view) {
+    const ReplayOps all = index_ops(view);
+    const ReplayCase& one = all.ops.at(0).cases.at(0);
+    EXPECT_EQ(one.lists_found, one.arguments.at(1).kind == ReplayArgument::Kind::kTensors);
+    std::vector<std::vector<int64_t>> sizes;
+    for (const ReplayTensor& tensor : one.arguments[1].tensors) {
+      EXPECT_EQ(tensor.dtype, "int64");
+      sizes.push_back(tensor.dims);
+    }
+    return sizes;
+  };
+  using Sizes = std::vector<std::vector<int64_t>>;
+  EXPECT_EQ(indices(R"("[502, 4, 8]","[0, 8, 1]")"), (Sizes{{502}}));
+  EXPECT_EQ(indices(R"("[502, 8]","[0, 1]")"), (Sizes{{502}, {502}}));
+  EXPECT_EQ(indices(R"("[3, 5]","[0, 0]")"), (Sizes{{3, 5}, {3, 5}, {3, 5}}));
+  EXPECT_EQ(indices(R"("[2048, 502, 8]","[32, 0, 1]")"), Sizes{}) << "x[:, i]: None is not said";
+  EXPECT_EQ(indices(R"("[502, 9]","[0, 1]")"), Sizes{}) << "of another tensor";
+  EXPECT_EQ(indices(R"("[502, 8]","[0]")"), Sizes{});
+  EXPECT_FALSE(index_ops(R"("[502, 8]","[0, 1]")", "aten::nonzero").ops[0].cases[0].lists_found)
+      << "a mask";
+}
+
+TEST(ReplayPackage, SaysThatIndicesAreAssumed) {
+  const auto readme = [](const std::string& view) {
+    return make_replay_package(index_ops(view).ops.at(0), {"t", ""}, 20).files[2].content;
+  };
+  EXPECT_NE(readme(R"("[502, 8]","[0, 1]")").find("uniformly random, inside"), std::string::npos);
+  EXPECT_EQ(readme(R"("[502, 9]","[0, 1]")").find("uniformly random, inside"), std::string::npos);
+}
+
+// Two gradients, then the optimizer over all parameters, whose kernel has so many blocks.
+ReplayOps optimizer_ops(int64_t blocks, const std::string& amsgrad) {
+  const auto gradient = [](int64_t at, const std::string& dims, const std::string& strides) {
+    return cpu_op("torch::autograd::AccumulateGrad", at, 5,
+                  R"("Input Dims":[)" + dims + R"(],"Input type":["float"],"Input Strides":[)" +
+                      strides + R"(],"Concrete Inputs":[""])",
+                  "2");
+  };
+  const std::string lists =
+      R"("Input Dims":[[],[],[],[],[],[],[],[],[],[],[],[],[],[],[]],"Input type":["TensorList",)"
+      R"("TensorList","TensorList","TensorList","TensorList","TensorList","Scalar","Scalar",)"
+      R"("Scalar","Scalar","Scalar","Scalar","Scalar","",""],"Concrete Inputs":["","","","","","",)"
+      R"("0.0001","0.9","0.999","0.01","1e-08",")" +
+      amsgrad + R"(","False","",""])";
+  const Trace trace =
+      test::open_events({gradient(10, "[1000,100]", "[100,1]"), gradient(20, "[64,3]", "[1,64]"),
+                         cpu_op("aten::_fused_adamw_", 100, 50, lists), launch_call(110, 5, 1),
+                         test::event_text("kernel", "multi_tensor_apply_kernel<float>", 120, 10,
+                                          R"("correlation":1,"stream":7,"device":0,"grid":[)" +
+                                              std::to_string(blocks) + R"(,1,1],"block":[512,1,1])",
+                                          "0", "7")});
+  const Scope everything;
+  return find_replay_ops(SheetInput(trace.store, trace.tree, everything));
+}
+
+TEST(ReplayOps, AnOptimizersListsAreThoseOfTheGradients) {
+  const ReplayOps all = optimizer_ops(3, "False");
+  const auto& arguments = all.ops.at(0).cases.at(0).arguments;
+  ASSERT_EQ(arguments.size(), 15u);
+  for (size_t place = 0; place < 4; ++place) {
+    ASSERT_EQ(arguments[place].tensors.size(), 2u) << place;
+    EXPECT_EQ(arguments[place].tensors[0].dims, (std::vector<int64_t>{64, 3})) << "last gradient";
+    EXPECT_EQ(arguments[place].tensors[0].strides, (std::vector<int64_t>{1, 64}));
+    EXPECT_EQ(arguments[place].tensors[1].dtype, "float32");
+  }
+  EXPECT_EQ(arguments[4].kind, ReplayArgument::Kind::kTensors);
+  EXPECT_TRUE(arguments[4].tensors.empty()) << "only amsgrad keeps the largest";
+  ASSERT_EQ(arguments[5].tensors.size(), 2u);
+  EXPECT_TRUE(arguments[5].tensors[0].dims.empty()) << "a step";
+  EXPECT_EQ(arguments[6].value, "0.0001");
+  EXPECT_EQ(optimizer_ops(3, "True").ops[0].cases.at(0).arguments[4].tensors.size(), 2u);
+  // 100000 and 192 elements are two blocks and one. Another number: these are not its tensors.
+  EXPECT_EQ(optimizer_ops(4, "False").ops[0].refusals.at(0).reason, Reason::kListLeftOut);
+}
+
+// The kernels of the examples' optimizers cut their lists as these lists would be cut.
+TEST(ReplayOps, OptimizersOfTheExamples) {
+  for (const auto& [name, parameters] : {std::pair{"train", 39u}, {"vision", 62u}}) {
+    Result<Trace> trace =
+        open_trace((test::source_dir() / "examples" / name).string() + "-h200.json.gz");
+    ASSERT_TRUE(trace.ok());
+    const Scope everything;
+    const ReplayOps all =
+        find_replay_ops(SheetInput(trace.value().store, trace.value().tree, everything));
+    const auto op = std::ranges::find(all.ops, "aten::_fused_adamw_", &ReplayOp::name);
+    ASSERT_NE(op, all.ops.end());
+    ASSERT_EQ(op->cases.size(), 1u) << name;
+    EXPECT_EQ(op->cases[0].arguments[0].tensors.size(), parameters) << name;
+  }
+}
+
+TEST(ReplayPackage, CopiesOfParametersAreMarked) {
+  const auto copy_of = [](const std::string& dims) {
+    const std::string gradient =
+        R"("Input Dims":[[64,32]],"Input type":["float"],"Concrete Inputs":[""])";
+    const std::string copy = R"("Input Dims":[)" + dims + "," + dims +
+                             R"(,[]],"Input type":["c10::BFloat16","float","Scalar"],)"
+                             R"("Concrete Inputs":["","","False"])";
+    const Trace trace = test::open_events(
+        {cpu_op("torch::autograd::AccumulateGrad", 10, 5, gradient),
+         cpu_op("aten::copy_", 100, 50, copy), launch_call(110, 5, 1), kernel("k", 120, 10, 1)});
+    const Scope everything;
+    return literals(find_replay_ops(SheetInput(trace.store, trace.tree, everything)));
+  };
+  EXPECT_NE(copy_of("[64,32]").find(R"("parameter": True)"), std::string::npos);
+  EXPECT_EQ(copy_of("[32,64]").find(R"("parameter": True)"), std::string::npos);
+}
+
 TEST(ReplayOps, WhatCannotBeMadeAgainIsRefusedWithItsTime) {
   const auto reason = [](const std::string& op, const std::string& args) {
     const ReplayOps all = Calls().add(op, args, 10).ops();
@@ -225,6 +349,13 @@ TEST(ReplayPackage, TheTemplateIsAProgramOfItsOwn) {
   const std::string script = (test::source_dir() / "data/replay/replay.py").string();
   const test::CommandResult result =
       run_command("python3 -c \"import ast; ast.parse(open('" + script + "').read())\"", "/");
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+}
+
+TEST(ReplayPackage, ItsModulesBuildAndTimeCallsWithoutPyTorch) {
+  if (!has_python()) GTEST_SKIP() << "no python3 here";
+  const test::CommandResult result =
+      run_command("python3 tests/replay/replay_modules_test.py data/replay", test::source_dir());
   EXPECT_EQ(result.exit_code, 0) << result.errors;
 }
 

@@ -45,25 +45,52 @@ struct Class {
   std::vector<std::string> bases;
 };
 
+// A function that launches the kernel it is given, or a class that does with its constructor's
+// arguments. Positions are counted from 0; none: not given there.
+struct LaunchHelper {
+  std::string name;    // of the function; of the class
+  std::string method;  // the class's method that launches: "operator()"; empty: a function
+  std::optional<size_t> kernel;           // the parameter that is the kernel
+  std::optional<size_t> kernel_template;  // the template parameter that is the kernel or its class
+  bool of_class = false;                  // kernel_template is the class's, not the function's
+  // Parameters of the function, or of the class's constructor.
+  std::optional<size_t> grid, block, shared_memory, stream;
+  std::string grid_text, block_text, shared_memory_text;  // what it says where no parameter does
+  struct Attribute {
+    std::string name;                 // "PDL"
+    std::string setter;               // the method that sets it; empty: the launch itself
+    std::optional<size_t> condition;  // the parameter of the setter or function that decides
+  };
+  std::vector<Attribute> attributes;
+};
+
 struct Definitions {
   std::vector<Macro> macros;
   std::vector<Function> functions;
   std::vector<Class> classes;
+  std::vector<LaunchHelper> launch_helpers;
   std::vector<std::string> includes;
 };
 
 // What the first reading of all files adds up to.
 struct KnownNames {
+  std::set<std::string, std::less<>> device_words;  // macros that stand for __device__
   std::map<std::string, Macro, std::less<>>
       kernel_macros;  // those whose expansion defines a kernel or is __global__
-  std::map<std::string, Macro, std::less<>> launch_macros;  // those whose expansion launches one
+  // Those whose expansion launches one; files define the same name differently.
+  std::map<std::string, std::vector<Macro>, std::less<>> launch_macros;
   std::set<std::string, std::less<>> kernels;
-  std::set<std::string, std::less<>>
-      launch_helpers;  // functions and classes that are handed a kernel and launch it
+  std::map<std::string, LaunchHelper, std::less<>> launch_helpers;
+  // Classes with an operator(), which device_kernel<Class> runs.
+  std::set<std::string, std::less<>> callable_classes;
+  // Class templates that inherit from a template parameter of theirs, and which: what they are
+  // given is what runs.
+  std::map<std::string, size_t, std::less<>> class_wrappers;
 };
 
 struct Call {
-  std::string name;  // as written, template arguments left out: "warp::copy"
+  std::string name;     // as written, template arguments left out: "warp::copy"
+  bool member = false;  // of an object: x.name(…), x->name(…)
   std::string template_arguments;
   uint32_t line = 0;
 };
@@ -77,6 +104,7 @@ struct Launch {
   std::string grid, block, shared_memory, stream;
   std::vector<std::string> attributes;
   uint32_t line_first = 0, line_last = 0;
+  bool device_kernel = false;      // `kernels` are classes that cutlass::device_kernel runs
   std::optional<size_t> function;  // in Definitions::functions
   bool through_parameter =
       false;  // the kernel is a parameter: the function around is a launch helper
@@ -97,7 +125,16 @@ struct Usage {
   std::set<std::string, std::less<>> kernels_named;  // kernels mentioned outside their definition
 };
 
+// The macros that a file defines are known to it; `known` adds those of the repository.
 Definitions find_definitions(const TokenList& source, const KnownNames& known);
+
+// What the definitions of all files add up to.
+KnownNames known_names(const std::vector<const Definitions*>& files);
+
+// Whether a file uses a kernel macro that another file defines, so that its definitions must be
+// found again now that it is known.
+bool needs_known_macros(const TokenList& source, const Definitions& own, const KnownNames& known);
+
 Usage find_usage(const TokenList& source, const Definitions& definitions, const KnownNames& known);
 
 }  // namespace fathom::cpp

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "scan/cpp/directives.h"
 #include "scan/cpp/tokens.h"
 
 namespace fathom::cpp {
@@ -189,9 +190,44 @@ class Lexer {
   TokenList list_;
 };
 
+// What #if 0 leaves out is a comment by another name; the directives themselves stay.
+void drop_dead_branches(TokenList& list) {
+  std::vector<bool> dead;  // of each open #if: the branch being read is never compiled
+  size_t dead_count = 0, kept = 0;
+  for (const Token& token : list.tokens) {
+    const bool was_dead = dead_count > 0;
+    if (token.kind == TokenKind::kDirective) {
+      const Directive directive =
+          read_directive(list.text.substr(token.begin, token.end - token.begin));
+      if (directive.kind == DirectiveKind::kIf) {
+        dead.push_back(is_never(directive));
+        dead_count += dead.back();
+      } else if (directive.kind == DirectiveKind::kElse && !dead.empty()) {
+        dead_count -= dead.back();
+        dead.back() = false;
+      } else if (directive.kind == DirectiveKind::kEndif && !dead.empty()) {
+        dead_count -= dead.back();
+        dead.pop_back();
+      }
+    }
+    if (!was_dead || dead_count == 0) list.tokens[kept++] = token;
+  }
+  list.tokens.resize(kept);
+}
+
 }  // namespace
 
-TokenList lex(std::string_view text) { return Lexer(text).run(); }
+TokenList lex(std::string_view text) {
+  TokenList list = Lexer(text).run();
+  drop_dead_branches(list);
+  return list;
+}
+
+TokenList lex_jinja(std::string_view text) {
+  TokenList list = lex(blank_jinja(text));
+  list.text = text.substr(0, list.text.size());
+  return list;
+}
 
 size_t TokenList::closing(size_t open) const {
   size_t depth = 0;
@@ -226,8 +262,17 @@ size_t TokenList::closing_angle(size_t open) const {
 
 std::string TokenList::source(size_t first, size_t last) const {
   std::string out;
+  size_t inside = 0, skipped_at = SIZE_MAX;  // #ifs begun here, and the one being skipped
   for (size_t i = first; i < std::min(last, tokens.size()); ++i) {
-    if (tokens[i].kind == TokenKind::kDirective) continue;
+    if (tokens[i].kind == TokenKind::kDirective) {
+      const DirectiveKind kind = read_directive(at(i)).kind;
+      if (kind == DirectiveKind::kElse && skipped_at == SIZE_MAX) skipped_at = inside;
+      if (kind == DirectiveKind::kEndif && skipped_at == inside) skipped_at = SIZE_MAX;
+      if (kind == DirectiveKind::kIf) ++inside;
+      if (kind == DirectiveKind::kEndif && inside > 0) --inside;
+      continue;
+    }
+    if (skipped_at != SIZE_MAX) continue;
     if (i > first && tokens[i].begin > tokens[i - 1].end && !out.empty()) out += ' ';
     out += at(i);
   }

@@ -38,7 +38,8 @@ struct TokenList {
   bool is_name(size_t i) const {
     return i < tokens.size() && tokens[i].kind == TokenKind::kIdentifier;
   }
-  // The source from the first token to before the last, on one line, comments left out.
+  // The source from the first token to before the last, on one line; comments, directives and all
+  // but the first branch of an #if left out.
   std::string source(size_t first, size_t last) const;
   // The bracket that closes the ( [ or { at `open`; size() where nothing does.
   size_t closing(size_t open) const;
@@ -46,8 +47,13 @@ struct TokenList {
   size_t closing_angle(size_t open) const;
 };
 
-// Cuts any text into tokens; unfinished strings and comments end with their line or the text.
+// Cuts any text into tokens; unfinished strings and comments end with their line or the text. What
+// an #if 0 leaves out has none.
 TokenList lex(std::string_view text);
+
+// The tokens of a Jinja template of C++: its tags are no tokens, but parts of names that hold one
+// are read as the template writes them, "{{ name }}_kernel".
+TokenList lex_jinja(std::string_view text);
 
 // Jinja's tags made harmless, every byte and line in its place: {{ x }} becomes part of a name,
 // {% … %} and {# … #} become space.

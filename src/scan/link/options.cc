@@ -1,124 +1,229 @@
 #include "scan/link/options.h"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
 #include <tuple>
+
+#include "scan/link/default_values.h"
+#include "scan/link/option_readers.h"
 
 namespace fathom {
 namespace {
 
-constexpr int kMaxDefaultHops = 8;
-
-struct ResolvedDefault {
-  std::string text;
-  std::string from;  // "EngineConfig.page_size at python/…/config.py:23"; empty: it stands there
-  Certainty certainty = Certainty::kCertain;
-};
-
-bool is_name(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; }) &&
-         !std::isdigit(static_cast<unsigned char>(text[0])) && text[0] != '.';
+bool is_settings_class(const python::Class& type) {
+  const bool named = [&] {
+    for (const char* ending : {"Config", "Args", "Arguments", "Settings", "Options"}) {
+      if (type.name.ends_with(ending)) return true;
+    }
+    return false;
+  }();
+  const auto makes_fields = [](const std::string& text) {
+    return text.find("dataclass") != std::string::npos ||
+           text.find("BaseModel") != std::string::npos ||
+           text.find("BaseSettings") != std::string::npos || text == "NamedTuple" ||
+           text == "TypedDict" || text.ends_with("config");
+  };
+  return named && (std::any_of(type.decorators.begin(), type.decorators.end(), makes_fields) ||
+                   std::any_of(type.bases.begin(), type.bases.end(), makes_fields));
 }
 
-bool is_literal_name(std::string_view text) {
-  return text == "None" || text == "True" || text == "False";
+std::string_view last_part(std::string_view dotted) {
+  const size_t dot = dotted.rfind('.');
+  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
+}
+
+// "--max-batch" → "max_batch": the attribute that holds it.
+std::string destination_of(const python::Option& option) {
+  if (!option.dest.empty()) return option.dest;
+  if (option.names.empty()) return "";
+  std::string name = option.names.front().substr(
+      std::min(option.names.front().find_first_not_of('-'), option.names.front().size()));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 class OptionLinker {
  public:
   OptionLinker(const Readings& readings, const PythonNames& names)
-      : readings_(readings), names_(names) {}
+      : readings_(readings), names_(names), defaults_(readings, names), readers_(readings) {}
 
   std::vector<OptionFacts> run() {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
-      for (const python::Option& option : readings_.readings[file].python.options)
-        add(option, file);
+      if (readings_.files[file].origin != Origin::kOwn) continue;
+      const FileReading& reading = readings_.readings[file];
+      for (const python::Option& option : reading.python.options) add(option, file);
+      for (const python::ParsedClass& parsed : reading.python.parsed_classes)
+        add_class(parsed, file);
+      for (const python::Class& type : reading.python.classes) add_settings(type, file);
+      for (const cpp::Option& option : reading.cpp_options) add(option, file);
     }
+    add_helper_calls();
     std::sort(out_.begin(), out_.end(), [](const OptionFacts& a, const OptionFacts& b) {
       return std::tie(a.at, a.kind, a.name) < std::tie(b.at, b.kind, b.name);
     });
+    const auto same = [](const OptionFacts& a, const OptionFacts& b) {
+      return std::tie(a.at, a.kind, a.name) == std::tie(b.at, b.kind, b.name);
+    };
+    out_.erase(std::unique(out_.begin(), out_.end(), same), out_.end());
     return std::move(out_);
   }
 
  private:
   void add(const python::Option& option, uint32_t file) {
+    if (option.written) return;  // it is set here, and read elsewhere
     OptionFacts facts;
     facts.kind = kind_of(option.source);
     facts.name = option.names.empty() ? option.dest : option.names.front();
-    facts.other_names.assign(option.names.begin() + (option.names.empty() ? 0 : 1),
-                             option.names.end());
+    if (option.names.size() > 1)
+      facts.other_names.assign(option.names.begin() + 1, option.names.end());
     facts.type = option.type;
     facts.help = option.help;
     facts.choices = option.choices;
     facts.at = {file, option.line};
-    facts.certainty =
-        facts.name.find('{') == std::string::npos ? Certainty::kCertain : Certainty::kLikely;
-    if (const auto text = written_default(option)) {
-      const ResolvedDefault resolved = resolve(*text, file, 0);
-      facts.default_value = resolved.text;
-      facts.default_from = resolved.from;
-      facts.certainty = std::max(facts.certainty, resolved.certainty);
+    const bool composed = facts.name.find('{') != std::string::npos;
+    facts.certainty = composed || !option.certain ? Certainty::kLikely : Certainty::kCertain;
+    if (option.default_value) {
+      set_default(facts, defaults_.resolve(*option.default_value, file));
+    } else if (!option.from_class.empty()) {
+      from_field(option, file, facts);
     }
+    note_readers(facts, destination_of(option));
     out_.push_back(std::move(facts));
   }
 
   static OptionKind kind_of(python::OptionSource source) {
-    switch (source) {
-      case python::OptionSource::kEnvironment:
-        return OptionKind::kEnvironment;
-      case python::OptionSource::kDataclass:
-        return OptionKind::kConfig;
-      default:
-        return OptionKind::kCli;
+    return source == python::OptionSource::kEnvironment ? OptionKind::kEnvironment
+                                                        : OptionKind::kCli;
+  }
+
+  static void set_default(OptionFacts& facts, const ResolvedDefault& resolved) {
+    facts.default_value = resolved.text;
+    facts.default_from = resolved.from;
+    facts.certainty = std::max(facts.certainty, resolved.certainty);
+  }
+
+  // Type, default and help as a class's field says them.
+  void from_field(const python::Option& option, uint32_t file, OptionFacts& facts) const {
+    const auto field = defaults_.find_field(option.from_class, destination_of(option), file);
+    if (!field) return;
+    if (facts.type.empty()) facts.type = field->field->type;
+    if (facts.help.empty()) facts.help = field->field->help;
+    if (field->field->default_value) set_default(facts, defaults_.of_field(*field));
+  }
+
+  void add_class(const python::ParsedClass& parsed, uint32_t file) {
+    const auto found = names_.resolve(parsed.name, file);
+    if (!found || found->kind != PythonName::Kind::kClass) return;
+    const python::Class& type = readings_.readings[found->file].python.classes[found->index];
+    for (const python::Option& option : python::options_of_class(type)) add(option, found->file);
+  }
+
+  // A field of a settings class is a key of the configuration, whoever fills it in.
+  void add_settings(const python::Class& type, uint32_t file) {
+    if (!is_settings_class(type)) return;
+    for (const python::Field& field : type.fields) {
+      OptionFacts facts;
+      facts.kind = OptionKind::kConfig;
+      facts.name = type.name + "." + field.name;
+      facts.type = field.type;
+      facts.help = field.help;
+      facts.at = {file, field.line};
+      if (field.default_value) set_default(facts, defaults_.resolve(*field.default_value, file));
+      note_readers(facts, field.name);
+      out_.push_back(std::move(facts));
     }
   }
 
-  // argparse gives a switch the opposite of what it stores.
-  static std::optional<std::string> written_default(const python::Option& option) {
-    if (option.default_value) return option.default_value;
-    if (option.action == "store_true") return "False";
-    if (option.action == "store_false") return "True";
+  void add(const cpp::Option& option, uint32_t file) {
+    OptionFacts facts;
+    const bool wrapper = option.source == cpp::Option::Source::kEnvironmentWrapper;
+    const bool environment = wrapper || option.source == cpp::Option::Source::kEnvironment;
+    facts.kind = environment ? OptionKind::kEnvironment : OptionKind::kCli;
+    facts.name = option.names.front();
+    facts.other_names.assign(option.names.begin() + 1, option.names.end());
+    facts.type = option.type;
+    facts.help = option.help;
+    facts.default_value = option.default_value;
+    facts.at = {file, option.line};
+    facts.component = readers_.component_of(file);
+    const bool by_hand = option.source == cpp::Option::Source::kArgv;
+    facts.certainty = wrapper || by_hand ? Certainty::kLikely : Certainty::kCertain;
+    out_.push_back(std::move(facts));
+  }
+
+  // env_bool("NAME", False) where env_bool is another file's function that reads the environment.
+  void add_helper_calls() {
+    std::map<std::string_view, std::vector<std::pair<uint32_t, const python::EnvironmentHelper*>>>
+        helpers;
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      for (const python::EnvironmentHelper& helper :
+           readings_.readings[file].python.environment_helpers) {
+        helpers[last_part(helper.function)].emplace_back(file, &helper);
+      }
+    }
+    if (helpers.empty()) return;
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      if (readings_.files[file].origin != Origin::kOwn) continue;
+      const python::PythonFile& python = readings_.readings[file].python;
+      const auto look_at = [&](const python::Call& call) {
+        const auto found = helpers.find(last_part(call.callee));
+        if (found == helpers.end()) return;
+        for (const auto& [home, helper] : found->second) {
+          if (home != file) add_helper_call(call, file, *helper, home);
+        }
+      };
+      for (const python::Call& call : python.module_calls) look_at(call);
+      for (const python::Function& function : python.functions) {
+        for (const python::Call& call : function.calls) look_at(call);
+      }
+    }
+  }
+
+  void add_helper_call(const python::Call& call, uint32_t file,
+                       const python::EnvironmentHelper& helper, uint32_t home) {
+    const auto resolved = names_.resolve(call.callee, file);
+    if (!resolved || resolved->file != home) return;
+    const auto name = argument(call, helper.name_parameter, helper.name_position);
+    const auto content = name ? python::string_content(*name) : std::nullopt;
+    if (!content) return;
+    OptionFacts facts;
+    facts.kind = OptionKind::kEnvironment;
+    facts.name = helper.name_template;
+    if (const size_t at = facts.name.find("{name}"); at != std::string::npos)
+      facts.name.replace(at, 6, *content);
+    facts.at = {file, call.line_first};
+    facts.certainty = Certainty::kLikely;
+    const auto given = argument(call, helper.default_parameter, helper.default_position);
+    if (given || helper.default_value) {
+      set_default(facts,
+                  defaults_.resolve(given ? *given : *helper.default_value, given ? file : home));
+    }
+    facts.component = readers_.component_of(file);
+    out_.push_back(std::move(facts));
+  }
+
+  static std::optional<std::string> argument(const python::Call& call, const std::string& name,
+                                             std::optional<size_t> position) {
+    for (const python::Argument& given : call.arguments) {
+      if (!name.empty() && given.name == name) return given.text;
+    }
+    if (position && *position < call.arguments.size() && call.arguments[*position].name.empty()) {
+      return call.arguments[*position].text;
+    }
     return std::nullopt;
   }
 
-  ResolvedDefault resolve(const std::string& text, uint32_t file, int depth) const {
-    if (depth > kMaxDefaultHops || !is_name(text) || is_literal_name(text)) return {text, "", {}};
-    if (const size_t dot = text.rfind('.'); dot != std::string::npos) {
-      if (auto found = class_field(text.substr(0, dot), text.substr(dot + 1), file, depth))
-        return *found;
-    }
-    if (const auto found = names_.resolve(text, file);
-        found && found->kind == PythonName::Kind::kConstant) {
-      const auto& constant = readings_.readings[found->file].python.constants[found->index];
-      ResolvedDefault deeper = resolve(constant.value, found->file, depth + 1);
-      if (deeper.from.empty()) deeper.from = text + " at " + place(found->file, constant.line);
-      return deeper;
-    }
-    return {text, "", Certainty::kUnsure};
-  }
-
-  std::optional<ResolvedDefault> class_field(std::string_view owner, std::string_view field,
-                                             uint32_t file, int depth) const {
-    const auto found = names_.resolve(owner, file);
-    if (!found || found->kind != PythonName::Kind::kClass) return std::nullopt;
-    const python::Class& type = readings_.readings[found->file].python.classes[found->index];
-    const auto at = names_.find_field(found->file, type, field);
-    if (!at || !at->field->default_value) return std::nullopt;
-    ResolvedDefault deeper = resolve(*at->field->default_value, at->file, depth + 1);
-    if (deeper.from.empty()) {
-      deeper.from =
-          at->owner->name + "." + std::string(field) + " at " + place(at->file, at->field->line);
-    }
-    return deeper;
-  }
-
-  std::string place(uint32_t file, uint32_t line) const {
-    return readings_.files[file].path + ":" + std::to_string(line);
+  void note_readers(OptionFacts& facts, const std::string& attribute) const {
+    facts.component = facts.kind == OptionKind::kEnvironment
+                          ? readers_.component_of(facts.at.file)
+                          : readers_.components_using(attribute, facts.at.file);
   }
 
   const Readings& readings_;
   const PythonNames& names_;
+  const DefaultValues defaults_;
+  const OptionReaders readers_;
   std::vector<OptionFacts> out_;
 };
 

@@ -116,7 +116,8 @@ std::optional<PythonName> PythonNames::in_file(std::string_view name, uint32_t f
       return PythonName{PythonName::Kind::kClass, file, *at};
     }
     for (size_t i = 0; i < python.constants.size(); ++i) {
-      if (python.constants[i].name == head) return PythonName{PythonName::Kind::kConstant, file, i};
+      if (python.constants[i].first == head)
+        return PythonName{PythonName::Kind::kConstant, file, i};
     }
   }
   for (const python::Import& import : python.imports) {

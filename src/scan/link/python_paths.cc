@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <tuple>
 
 namespace fathom {
 namespace {
@@ -9,6 +10,9 @@ namespace {
 // The way up is searched this far: beyond it names repeat more than calls do.
 constexpr size_t kMaxFunctions = 2000;
 constexpr size_t kMaxPythonHops = 8;
+constexpr int kMaxHandOvers = 3;
+// A name that more functions call is a common word.
+constexpr size_t kMaxCandidates = 4;
 
 // "ns::Class<int, {args}>::run" → the parts without template arguments and '&'.
 std::string plain_name(std::string_view written) {
@@ -43,6 +47,11 @@ std::string qualified(const python::Function& function) {
   return function.scope.empty() ? function.name : function.scope + "." + function.name;
 }
 
+size_t common_prefix(std::string_view a, std::string_view b) {
+  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
+                             a.begin());
+}
+
 std::string_view file_name(std::string_view path) { return last_of(path, "/"); }
 
 bool is_test_path(std::string_view path) {
@@ -64,10 +73,16 @@ void PythonPaths::index_cpp(uint32_t file) {
   const FileReading& reading = readings_.readings[file];
   for (size_t i = 0; i < reading.usage.calls.size(); ++i) {
     for (const cpp::Call& call : reading.usage.calls[i]) {
-      std::vector<FunctionRef>& callers = cpp_callers_[std::string(last_of(call.name, "::"))];
+      std::vector<CppCaller>& callers = cpp_callers_[std::string(last_of(call.name, "::"))];
       const FunctionRef caller = {file, i};
-      if (callers.empty() || callers.back() != caller) callers.push_back(caller);
+      if (callers.empty() || callers.back().function != caller ||
+          callers.back().written != call.name) {
+        callers.push_back({caller, call.name, call.member});
+      }
     }
+  }
+  for (const cpp::Function& function : reading.cpp.functions) {
+    if (function.defined) ++cpp_definitions_[function.name];
   }
   for (const cpp::Binding& binding : reading.usage.bindings) {
     const std::string target = plain_name(binding.target);
@@ -85,9 +100,16 @@ void PythonPaths::index_python(uint32_t file) {
       if (callers.empty() || callers.back() != caller) callers.push_back(caller);
     }
   }
+  for (const python::Function& function : python.functions) ++python_definitions_[function.name];
   // A JIT generator names the function that it exports in a literal: f"IndexKernel<{args}>::run".
   for (const python::CudaText& literal : python.cuda_texts) {
-    if (literal.is_source || literal.text.find("::") == std::string::npos) continue;
+    if (literal.kind == python::CudaTextKind::kFileName) {
+      for (size_t i = 0; i < python.functions.size(); ++i) {
+        if (qualified(python.functions[i]) != literal.function) continue;
+        generators_[std::string(file_name(literal.text))].push_back({file, i});
+      }
+    }
+    if (literal.kind != python::CudaTextKind::kInstantiation) continue;
     const std::string target = plain_name(literal.text);
     exports_[std::string(last_of(target, "::"))].push_back(
         {"", target, literal.text, {file, literal.line}, true, literal.function});
@@ -139,11 +161,26 @@ std::vector<PythonPaths::FunctionRef> PythonPaths::cpp_chain_to_export(
     }
     const auto callers = cpp_callers_.find(cpp_at(at).name);
     if (callers == cpp_callers_.end()) continue;
-    for (const FunctionRef& caller : callers->second) {
-      if (called_from.emplace(caller, at).second) queue.push_back(caller);
+    for (const CppCaller& caller : callers->second) {
+      if (!can_call(caller, at)) continue;
+      if (called_from.emplace(caller.function, at).second) queue.push_back(caller.function);
     }
   }
   return {start};
+}
+
+// A name that one function alone has means it. Of several, the call must say which: by its
+// qualification, or by standing in the same file or scope.
+bool PythonPaths::can_call(const CppCaller& caller, const FunctionRef& callee) const {
+  const cpp::Function& function = cpp_at(callee);
+  std::string_view written = caller.written;
+  if (written.starts_with("::")) written.remove_prefix(2);
+  if (written.find("::") != std::string_view::npos) {
+    return ends_with_name(qualified(function), written) || function.scope.empty();
+  }
+  if (cpp_definitions_.find(function.name)->second == 1) return true;
+  if (caller.member) return caller.function.file == callee.file;
+  return caller.function.file == callee.file || cpp_at(caller.function).scope == function.scope;
 }
 
 std::optional<PythonPaths::Exported> PythonPaths::exported_as(const FunctionRef& ref) const {
@@ -170,13 +207,69 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported&
   }
   const auto found = python_callers_.find(exported.name);
   if (found == python_callers_.end()) return std::nullopt;
-  std::vector<FunctionRef> users;
+  // Best is one of a file that compiles the C++ file; then the nearest in the tree of folders that
+  // is no test, where the name is not a common one.
+  const std::set<uint32_t> builders = files_that_build(exported.at.file);
+  const std::string_view home = readings_.files[exported.at.file].path;
+  std::optional<FunctionRef> best;
+  std::tuple<bool, bool, size_t> best_rank;
+  size_t candidates = 0;
   for (const FunctionRef& user : found->second) {
-    if (!is_test_path(readings_.files[user.file].path)) users.push_back(user);
+    if (!calls_object(user, exported.name)) continue;
+    const std::string_view path = readings_.files[user.file].path;
+    const std::tuple<bool, bool, size_t> rank = {builders.contains(user.file), !is_test_path(path),
+                                                 common_prefix(path, home)};
+    candidates += std::get<1>(rank);
+    if (!best || rank > best_rank) {
+      best = user;
+      best_rank = rank;
+    }
   }
-  if (users.empty()) users = found->second;
-  certainty = users.size() == 1 ? Certainty::kLikely : Certainty::kUnsure;
-  return users.front();
+  if (std::get<0>(best_rank) || candidates <= 1) {
+    certainty = Certainty::kLikely;
+    return best;
+  }
+  // Where others compile the file, a user elsewhere means another module's function of this name.
+  if (!builders.empty() || candidates > kMaxCandidates) return std::nullopt;
+  certainty = Certainty::kUnsure;
+  return best;
+}
+
+// The Python files of the functions that name a C++ file for compiling, and of those that call
+// them: the module is handed on through a few functions.
+std::set<uint32_t> PythonPaths::files_that_build(uint32_t cpp_file) const {
+  std::set<uint32_t> files;
+  const auto found = generators_.find(file_name(readings_.files[cpp_file].path));
+  if (found == generators_.end()) return files;
+  std::vector<FunctionRef> level = found->second;
+  for (int hop = 0; hop <= kMaxHandOvers && !level.empty(); ++hop) {
+    std::vector<FunctionRef> next;
+    for (const FunctionRef& function : level) {
+      files.insert(function.file);
+      const std::string& name = python_at(function).name;
+      const auto callers = python_callers_.find(name);
+      if (callers == python_callers_.end() || python_definitions_.find(name)->second > 1) continue;
+      next.insert(next.end(), callers->second.begin(), callers->second.end());
+    }
+    level = std::move(next);
+  }
+  return files;
+}
+
+// Whether a function calls `object.name` of an object that is not a third-party module.
+bool PythonPaths::calls_object(const FunctionRef& ref, std::string_view name) const {
+  for (const python::Call& call : python_at(ref).calls) {
+    if (last_of(call.callee, ".") != name) continue;
+    const std::string_view head =
+        std::string_view(call.callee).substr(0, call.callee.find_first_of(".[("));
+    const auto& imports = readings_.readings[ref.file].python.imports;
+    const bool foreign =
+        std::any_of(imports.begin(), imports.end(), [&](const python::Import& import) {
+          return import.bound_to == head && !names_.resolve(head, ref.file);
+        });
+    if (!foreign) return true;
+  }
+  return false;
 }
 
 std::vector<PathHop> PythonPaths::python_chain(FunctionRef from, Certainty certainty) const {
@@ -210,9 +303,11 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_caller(const Functio
         return caller;
       }
     }
-    if (!by_name) by_name = caller;
+    if (!by_name && calls_object(caller, function.name)) by_name = caller;
   }
-  certainty = Certainty::kUnsure;
+  // A method is known by its name alone only where no other function has it.
+  if (python_definitions_.find(function.name)->second > 1) return std::nullopt;
+  certainty = Certainty::kLikely;
   return by_name;
 }
 

@@ -35,12 +35,22 @@ class PythonPaths {
     std::string function;
   };
 
+  // A function and how it writes the name of what it calls.
+  struct CppCaller {
+    FunctionRef function;
+    std::string written;
+    bool member;
+  };
+
   void index_cpp(uint32_t file);
+  bool can_call(const CppCaller& caller, const FunctionRef& callee) const;
   void index_python(uint32_t file);
   std::optional<Exported> exported_as(const FunctionRef& function) const;
   std::vector<FunctionRef> cpp_chain_to_export(const FunctionRef& start,
                                                std::optional<Exported>& exported) const;
   std::optional<FunctionRef> python_user(const Exported& exported, Certainty& certainty) const;
+  bool calls_object(const FunctionRef& function, std::string_view name) const;
+  std::set<uint32_t> files_that_build(uint32_t cpp_file) const;
   std::vector<PathHop> python_chain(FunctionRef from, Certainty certainty) const;
   std::optional<FunctionRef> python_caller(const FunctionRef& callee, Certainty& certainty) const;
   bool is_public(const FunctionRef& function) const;
@@ -53,7 +63,12 @@ class PythonPaths {
 
   const Readings& readings_;
   const PythonNames& names_;
-  std::map<std::string, std::vector<FunctionRef>, std::less<>> cpp_callers_, python_callers_;
+  std::map<std::string, std::vector<CppCaller>, std::less<>> cpp_callers_;
+  std::map<std::string, std::vector<FunctionRef>, std::less<>> python_callers_;
+  // How many functions have a name.
+  std::map<std::string, size_t, std::less<>> cpp_definitions_, python_definitions_;
+  // Functions that name a source file in a literal: they compile it at run time.
+  std::map<std::string, std::vector<FunctionRef>, std::less<>> generators_;
   std::map<std::string, std::vector<Exported>, std::less<>> exports_;  // by the target's last name
   std::set<std::string, std::less<>> public_names_;  // imported by a package's __init__.py
 };

@@ -5,15 +5,25 @@
 
 #include "scan/code_facts.h"
 #include "scan/cpp/cpp_file.h"
+#include "scan/cpp/cpp_options.h"
+#include "scan/cpp/device_patterns.h"
+#include "scan/cpp/evidence.h"
+#include "scan/cpp/local_values.h"
 #include "scan/python/python_file.h"
 
 namespace fathom {
 
-// What one file said, before it is joined with the others. Only the part of its language is filled.
+// What one file said, before it is joined with the others. Only the part of its language is filled;
+// a Python file that holds CUDA source in strings has a C++ part too, with the lines of the file.
 struct FileReading {
   cpp::Definitions cpp;
   cpp::Usage usage;
+  cpp::FileUnits units;  // functions, aliases and classes with what they do; not of literals
+  std::vector<std::vector<cpp::PatternHit>> literal_patterns;  // of cpp.functions in literals
+  std::vector<cpp::LocalValue> constants;
+  std::vector<cpp::Option> cpp_options;
   python::PythonFile python;
+  std::vector<std::vector<cpp::PatternHit>> python_patterns;  // of each of python.functions
 };
 
 // All files of a repository as they were read: readings[i] is of files[i].

@@ -1,10 +1,16 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "scan/link/python_names.h"
 
 namespace fathom {
+
+// What a decorated function is: a Triton or a CuTe (cuTile) kernel or device function; none:
+// neither.
+std::optional<cpp::PatternScope> python_kernel_scope(const python::Function& function,
+                                                     const python::PythonFile& file);
 
 // Kernels written in Python: Triton, CuTe DSL, cuTile. `triton.jit` marks device functions as well:
 // a kernel is one that is launched, or that nothing at all uses.

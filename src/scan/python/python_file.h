@@ -4,12 +4,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fathom::python {
 
 // What one Python file says, as a function of its text alone; names are resolved across files when
-// all are read (scan/link/).
+// all are read (scan/link/). Expressions are text as written, on one line.
 
 struct Import {
   std::string module;  // "minisgl.kernel.utils"; relative ones with their leading dots
@@ -19,12 +20,14 @@ struct Import {
 };
 
 struct Argument {
-  std::string name;  // empty: positional
+  std::string name;  // empty: positional; "*" and "**": unpacked
   std::string text;  // as written
 };
 
 struct Call {
-  std::string callee;  // as written: "module.launch", "kernel[grid]"
+  std::string callee;  // as written: "module.launch", "kernel[grid]"; long ones keep their end
+  // Kept only where a string literal is among them: files, names and options are passed as such,
+  // and all arguments of a repository would not fit into memory.
   std::vector<Argument> arguments;
   uint32_t line_first = 0, line_last = 0;
 };
@@ -32,17 +35,21 @@ struct Call {
 struct Function {
   std::string name, scope;              // scope: classes and functions around it, joined with "."
   std::vector<std::string> decorators;  // as written, without the @
-  std::vector<Argument> parameters;     // name and default; annotations apart
-  std::vector<std::string> annotations;
+  // Name and default (empty: none); "*args", "**kwargs", and the marks "*" and "/".
+  std::vector<Argument> parameters;
+  std::vector<std::string> annotations;  // of each parameter; empty: none
+  std::string returns;
   std::string doc;                                        // first paragraph of its docstring
   uint32_t line_first = 0, line_name = 0, line_last = 0;  // line_first: of the first decorator
-  std::vector<Call> calls;  // in its body, nested functions' own left out
+  // In its body; nested functions' own left out, lambdas' and comprehensions' within.
+  std::vector<Call> calls;
 };
 
 struct Field {
-  std::string name, type;
-  std::optional<std::string> default_value;
-  std::string help;  // of a comment or docstring beside it
+  std::string name, type;  // type empty: a plain assignment
+  std::optional<std::string>
+      default_value;  // of field() and Field() their default; a factory's call
+  std::string help;   // of metadata, a comment or a docstring beside it
   uint32_t line = 0;
 };
 
@@ -54,11 +61,22 @@ struct Class {
   uint32_t line_first = 0, line_name = 0, line_last = 0;
 };
 
-// name[grid](…): the launch of a Triton or CuTe kernel.
+enum class LaunchKind : uint8_t {
+  kSubscript,  // kernel[grid](…): Triton and Numba; also any call of a subscript, so look it up
+  kCute,       // kernel(…).launch(grid=…, block=…)
+  kCuTile,     // ct.launch(stream, grid, kernel, (…))
+  kRaw,        // kernel(…, grid=…, block=…) or a CuPy RawKernel
+};
+
 struct Launch {
-  std::string kernel, grid;
-  std::vector<Argument> arguments;
-  std::string function;  // around it, with scope
+  LaunchKind kind = LaunchKind::kSubscript;
+  std::string kernel;                // the expression: "self.kernel", "kernel"
+  std::vector<std::string> kernels;  // what it can mean: through local assignments and `if else`
+  std::string grid, block, shared_memory, stream, cluster;
+  std::string grid_value;            // what a local name given as grid was set to
+  std::vector<Argument> arguments;   // of the kernel
+  std::vector<Argument> attributes;  // other keywords of .launch(…)
+  std::string function;              // around it, with scope
   uint32_t line_first = 0, line_last = 0;
 };
 
@@ -69,44 +87,91 @@ struct Option {
   std::vector<std::string> names;  // "--model-path", "-m"; env: one, with {part} where composed
   std::string type, action, help, dest;
   std::optional<std::string> default_value;  // the expression as written
+  bool default_implied = false;              // by store_true and the like
+  bool required = false;
   std::vector<std::string> choices;
-  std::string function;  // around it
+  std::string function;    // around it
+  std::string from_class;  // a class whose field of this name says the rest (kDataclass, **kwargs)
+  std::string unpacked;    // the expression after **: more of it stands there
+  std::string via;         // what reads or adds it: "os.getenv", a helper's name
+  bool certain = true;     // false: the helper is not in this file, and only its name says so
+  bool written = false;    // env: the file sets or deletes it, and this is not a reading
+  uint32_t line = 0;
+};
+
+// A function that reads the environment variable which it is given the name of, for calls
+// elsewhere.
+struct EnvironmentHelper {
+  std::string function;       // a class's name where it is its constructor
+  std::string name_template;  // "{name}", "APP_{name}"
+  std::string name_parameter, default_parameter;
+  std::optional<size_t> name_position, default_position;  // among the arguments of a call
+  std::optional<std::string> default_value;               // where no argument says another
+  uint32_t line = 0;
+};
+
+// HfArgumentParser((A, B)), tyro.cli(Args), fire.Fire(main): the options are what these have.
+struct ParsedClass {
+  std::string name, via, function;
   uint32_t line = 0;
 };
 
 struct Route {
   std::string method, path, function;
+  std::string router;  // the object it is added to
   uint32_t line = 0;
 };
 
-// A string literal that holds CUDA source, or names a file of it.
+// app.include_router(router, prefix="/v1")
+struct RouterMount {
+  std::string onto, router, prefix;
+  uint32_t line = 0;
+};
+
+enum class CudaTextKind : uint8_t {
+  kSource,         // contains __global__
+  kCode,           // C++ without a kernel: #include, template <…>
+  kFileName,       // "index.cu"
+  kInstantiation,  // f"IndexKernel<{args}>::run"
+};
+
+// A string literal that holds CUDA source, or names a file of it, or fills in template arguments.
 struct CudaText {
-  std::string text;   // the literal's content
-  uint32_t line = 0;  // of its first character
+  CudaTextKind kind = CudaTextKind::kFileName;
+  std::string text;             // the literal's content; fields of f-strings as {expression}
+  uint32_t line = 0;            // of its first character
+  std::vector<uint32_t> lines;  // kSource and kCode: for each line of the text its line in the file
   std::string assigned_to, function;
-  bool is_source = false;  // it contains __global__
-};
-
-struct Constant {
-  std::string name, value;  // NAME = literal at module level
-  uint32_t line = 0;
+  std::string call;  // whose argument it is; empty: none's
 };
 
 struct PythonFile {
   std::vector<Import> imports;
   std::vector<Function> functions;
   std::vector<Class> classes;
-  std::vector<Call> module_calls;  // at module level
+  std::vector<Call> module_calls;  // at module level, and in the bodies of classes there
   std::vector<Launch> launches;
   std::vector<Option> options;
+  std::vector<EnvironmentHelper> environment_helpers;
+  std::vector<ParsedClass> parsed_classes;
   std::vector<Route> routes;
+  std::vector<RouterMount> router_mounts;
   std::vector<CudaText> cuda_texts;
-  std::vector<Constant> constants;
+  std::vector<std::pair<std::string, std::string>> constants;  // NAME = literal at module level
+  // Every name and attribute that is used or imported, in order of the alphabet; defining a
+  // function is not using it.
+  std::vector<std::string> names_used;
   std::optional<uint32_t>
       main_guard;        // the line of `if __name__ == "__main__"`, in all its disguises
   bool damaged = false;  // some statement could not be parsed and was passed over
 };
 
 PythonFile read_python(std::string_view text);
+
+// The options that a parser makes of a class's fields: --name, its type, default and help.
+std::vector<Option> options_of_class(const Class& fields_of);
+
+// The content of an expression that is a string literal, as a constant's; none: it is none.
+std::optional<std::string> string_content(std::string_view expression);
 
 }  // namespace fathom::python

@@ -1,0 +1,46 @@
+#include "scan/cpp/calls.h"
+
+#include "scan/cpp/words.h"
+
+namespace fathom::cpp {
+namespace {
+
+// Whether the path before a bracket is what a declaration names: `dim3 grid(…)`.
+bool follows_type(const Code& code, size_t first, size_t body_first) {
+  if (first <= body_first + 1) return false;
+  const size_t before = first - 1;
+  if (code.source.is_name(before)) {
+    const std::string_view word = code.source.at(before);
+    return !is_keyword(word) || word == "auto" || word == "const";
+  }
+  return code.is(before, ">") && code.brackets.closed(before);
+}
+
+}  // namespace
+
+std::vector<Call> find_calls(const Code& code, Range body) {
+  std::vector<Call> calls;
+  const TokenList& source = code.source;
+  for (size_t i = body.first + 1; i < body.last; ++i) {
+    if (source.tokens[i].kind != TokenKind::kPunctuator ||
+        source.text[source.tokens[i].begin] != '(')
+      continue;
+    const bool after_name = source.is_name(i - 1);
+    if (!after_name && !(code.is(i - 1, ">") && code.brackets.closed(i - 1))) continue;
+    if (after_name && (is_keyword(source.at(i - 1)) || is_builtin_type(source.at(i - 1)))) continue;
+    Path path = path_before(code, i);
+    if (!path.valid() || path.all.first <= body.first) continue;
+    if (follows_type(code, path.all.first, body.first)) {
+      path = path_before(code, path.all.first);
+      if (!path.valid() || path.all.first <= body.first) continue;
+      if (is_builtin_type(source.at(path.names.back()))) continue;
+    }
+    const size_t before = path.all.first - 1;
+    const bool member = code.is(before, ".") || code.is(before, "->");
+    calls.push_back({path_name(code, path), member, path_arguments(code, path),
+                     source.tokens[path.names.back()].line});
+  }
+  return calls;
+}
+
+}  // namespace fathom::cpp

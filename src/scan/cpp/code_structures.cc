@@ -1,0 +1,62 @@
+#include "scan/cpp/code_structures.h"
+
+#include <algorithm>
+#include <array>
+
+#include "scan/cpp/token_pattern.h"
+
+namespace fathom::cpp {
+
+std::string short_source(const TokenList& source, size_t first, size_t last) {
+  constexpr size_t kMostTokens = 24;
+  std::string text = source.source(first, std::min(last, first + kMostTokens));
+  if (last > first + kMostTokens) text += " ...";
+  return text;
+}
+
+bool name_holds(std::string_view name, std::string_view lower_case_word) {
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
+  return std::search(name.begin(), name.end(), lower_case_word.begin(), lower_case_word.end(),
+                     same) != name.end();
+}
+
+bool names_segments(std::string_view array) {
+  constexpr auto words =
+      std::to_array<std::string_view>({"indptr", "cu_seq", "cuseq", "offset", "len", "_end",
+                                       "_start", "cumsum", "seqused", "numel", "num_tokens"});
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return name_holds(array, word); });
+}
+
+size_t expression_end(const TokenRange& range, size_t begin) {
+  constexpr size_t kLongest = 80;
+  size_t depth = 0;
+  size_t i = begin;
+  for (; i < std::min(range.last, begin + kLongest); ++i) {
+    if (range.source.tokens[i].kind != TokenKind::kPunctuator) continue;
+    const char c = range.source.text[range.source.tokens[i].begin];
+    if (c == ';') break;
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') {
+      if (depth-- == 0) break;
+    }
+  }
+  return i;
+}
+
+std::vector<StructureHit> find_structures(const TokenRange& range, PatternScope scope) {
+  std::vector<StructureHit> out;
+  if (scope == PatternScope::kDevice) {
+    const DeclaredArrays arrays = find_arrays(range, out);
+    find_swizzles(range, arrays, out);
+    find_indirections(range, arrays, out);
+    find_work_sharing(range, out);
+  } else if (scope == PatternScope::kHost) {
+    find_collectives(range, out);
+  } else if (scope == PatternScope::kTriton) {
+    find_triton_structures(range, out);
+  }
+  return out;
+}
+
+}  // namespace fathom::cpp

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scan/cpp/code_patterns.h"
+#include "scan/cpp/tokens.h"
+
+namespace fathom::cpp {
+
+// What takes more than a few tokens in a row to see. `structure` is what the pattern column of a
+// row of kind "structure" names.
+struct StructureHit {
+  std::string_view structure;
+  std::string text;
+  size_t token = 0;
+  Certainty certainty = Certainty::kCertain;
+};
+
+struct TokenRange {
+  const TokenList& source;
+  size_t first = 0, last = 0;
+};
+
+// Arrays that a function declares: those in shared memory, and those in registers or local memory.
+struct DeclaredArrays {
+  std::map<std::string_view, bool> names;  // whether in shared memory
+  bool is_declared(std::string_view name) const { return names.contains(name); }
+  bool is_shared(std::string_view name) const;
+};
+
+// Shared memory: shared_static, shared_dynamic, shared_padding, shared_swizzle.
+DeclaredArrays find_arrays(const TokenRange& range, std::vector<StructureHit>& out);
+void find_swizzles(const TokenRange& range, const DeclaredArrays& arrays,
+                   std::vector<StructureHit>& out);
+// Addresses that come from memory: gather, scatter.
+void find_indirections(const TokenRange& range, const DeclaredArrays& arrays,
+                       std::vector<StructureHit>& out);
+// How work is shared out: persistent, grid_stride, warp_specialisation.
+void find_work_sharing(const TokenRange& range, std::vector<StructureHit>& out);
+// nccl: collectives, and which buffers they use.
+void find_collectives(const TokenRange& range, std::vector<StructureHit>& out);
+// gather, scatter and persistent in Triton.
+void find_triton_structures(const TokenRange& range, std::vector<StructureHit>& out);
+
+std::vector<StructureHit> find_structures(const TokenRange& range, PatternScope scope);
+
+// Source text of a few tokens, cut where it is long.
+std::string short_source(const TokenList& source, size_t first, size_t last);
+// Whether a name holds a word, in any case: "kNumThreads" holds "thread".
+bool name_holds(std::string_view name, std::string_view lower_case_word);
+// Whether a loaded value tells where a run begins or ends, not which element to take.
+bool names_segments(std::string_view array);
+// The token after the statement or header part that an expression stands in.
+size_t expression_end(const TokenRange& range, size_t begin);
+
+}  // namespace fathom::cpp

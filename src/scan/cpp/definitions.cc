@@ -1,0 +1,446 @@
+#include <algorithm>
+#include <map>
+
+#include "scan/cpp/brackets.h"
+#include "scan/cpp/cpp_file.h"
+#include "scan/cpp/declarations.h"
+#include "scan/cpp/directives.h"
+#include "scan/cpp/launches.h"
+#include "scan/cpp/macros.h"
+#include "scan/cpp/words.h"
+
+namespace fathom::cpp {
+namespace {
+
+std::string join_scopes(std::string_view outer, std::string_view inner) {
+  std::string scope(outer);
+  if (!scope.empty() && !inner.empty()) scope += "::";
+  return scope += inner;
+}
+
+bool makes_kernels(const Macro& macro) {
+  return macro.body.find("__global__") != std::string::npos;
+}
+
+bool makes_device_functions(const Macro& macro) {
+  return !macro.parameters && macro.body.find("__device__") != std::string::npos;
+}
+
+// What a file's macros and the repository's mean for reading its declarations.
+struct Vocabulary {
+  MacroTable own;
+  const KnownNames& known;
+  std::set<std::string, std::less<>> kernel_macros, device_words;
+
+  Vocabulary(const std::vector<Macro>& macros, const KnownNames& all) : known(all) {
+    std::vector<const Macro*> list;
+    for (const Macro& macro : macros) list.push_back(&macro);
+    std::set<std::string, std::less<>> names;
+    for (const auto& [name, macro] : all.kernel_macros) names.insert(name);
+    kernel_macros = macros_reaching(list, makes_kernels, std::move(names));
+    device_words = all.device_words;
+    for (const Macro& macro : macros) {
+      if (makes_device_functions(macro)) device_words.insert(macro.name);
+    }
+    own.add(macros, [&](const Macro& macro) {
+      return kernel_macros.contains(macro.name) || macro.body.find("##") != std::string::npos;
+    });
+  }
+
+  const Macro* kernel_macro(std::string_view name, uint32_t line) const {
+    if (kernel_macros.empty() || !kernel_macros.contains(name)) return nullptr;
+    return find(name, line);
+  }
+  const Macro* find(std::string_view name, uint32_t line) const {
+    if (const Macro* macro = own.find(name, line)) return macro;
+    const auto other = known.kernel_macros.find(name);
+    return other == known.kernel_macros.end() ? nullptr : &other->second;
+  }
+};
+
+class DefinitionFinder {
+ public:
+  DefinitionFinder(const TokenList& source, const Vocabulary* vocabulary, Definitions& out)
+      : source_(source),
+        brackets_(source),
+        branches_(find_branches(source)),
+        vocabulary_(vocabulary),
+        out_(out),
+        header_{source, brackets_, {}} {}
+
+  void run() {
+    for (size_t i = 0; i < source_.size();) i = declaration(i);
+    tell_twins_apart();
+  }
+
+ private:
+  struct Scope {
+    std::string name;  // with those around it
+    size_t last;       // its }
+  };
+
+  // Reads one declaration, or the opening of a scope, and gives back where the next begins.
+  size_t declaration(size_t i) {
+    header_.items.clear();
+    if (!shared_header_.empty() && i >= shared_from_) header_.items = std::move(shared_header_);
+    shared_header_.clear();
+    has_value_ = initialising_ = false;
+    aliases_.clear();
+    while (i < source_.size()) {
+      const Token& token = source_.tokens[i];
+      if (token.kind == TokenKind::kDirective) {
+        ++i;
+      } else if (token.kind == TokenKind::kIdentifier) {
+        i = name(i);
+      } else if (token.kind != TokenKind::kPunctuator) {
+        header_.items.push_back(static_cast<uint32_t>(i++));
+      } else {
+        const char c = source_.text[token.begin];
+        if (c == ';') return statement_end(i);
+        if (c == '}') return header_.items.empty() ? scope_end(i) : i;
+        if (c == '{' && !is_value()) return body(i);
+        i = punctuator(i, c);
+      }
+    }
+    return i;
+  }
+
+  size_t past_bracket(size_t i) {
+    header_.items.push_back(static_cast<uint32_t>(i));
+    return brackets_.closed(i) && brackets_.partner(i) > i ? brackets_.partner(i) + 1 : i + 1;
+  }
+
+  size_t punctuator(size_t i, char c) {
+    std::vector<uint32_t>& items = header_.items;
+    if (c == '(' || c == '[' || c == '{' || (c == '<' && brackets_.closed(i))) {
+      return past_bracket(i);
+    }
+    if (c == ':' && source_.is(i, ":")) {
+      const std::string_view before = items.empty() ? "" : source_.at(items.back());
+      if (before == "public" || before == "private" || before == "protected") {
+        if (items.size() == 1) {
+          items.clear();
+          return i + 1;
+        }
+      }
+      for (const uint32_t item : items) initialising_ |= source_.is(item, "(");
+    }
+    if (c == '=' && source_.is(i, "=")) {
+      bool is_operator = false;
+      for (size_t back = 1; back <= 3 && back <= items.size(); ++back) {
+        is_operator |= source_.is(items[items.size() - back], "operator");
+      }
+      has_value_ |= !is_operator;
+    }
+    items.push_back(static_cast<uint32_t>(i));
+    return i + 1;
+  }
+
+  size_t name(size_t i) {
+    std::vector<uint32_t>& items = header_.items;
+    const std::string_view word = source_.at(i);
+    if (!items.empty() && !has_value_ && begins_anew(word)) items.clear();
+    if (vocabulary_ != nullptr) {
+      if (const Macro* macro = vocabulary_->kernel_macro(word, source_.tokens[i].line)) {
+        const size_t end = use_end(source_, brackets_, i, *macro);
+        if (end < source_.size()) return kernel_macro(i, end);
+      }
+    }
+    items.push_back(static_cast<uint32_t>(i));
+    return i + 1;
+  }
+
+  // Whether the word begins a declaration, and what was read before it were macros.
+  bool begins_anew(std::string_view word) const {
+    if (word == "template") {
+      const std::string_view before = source_.at(header_.items.back());
+      return before != "." && before != "->" && before != "::" && before != "<" &&
+             before != "extern";
+    }
+    return (word == "namespace" || word == "struct" || word == "class" || word == "union" ||
+            word == "enum" || word == "using" || word == "typedef") &&
+           only_macros_before();
+  }
+
+  // Macros without a semicolon, like NAMESPACE_BEGIN, belong to no declaration.
+  bool only_macros_before() const {
+    return std::all_of(header_.items.begin(), header_.items.end(), [&](uint32_t item) {
+      return source_.is(item, "(") || (source_.is_name(item) && is_all_caps(source_.at(item)));
+    });
+  }
+
+  // A { that is part of a value: an initialiser, or a member's in a constructor.
+  bool is_value() const {
+    if (has_value_) return true;
+    if (header_.items.empty()) return false;
+    const uint32_t before = header_.items.back();
+    if (source_.is(before, "requires")) return true;
+    return initialising_ && (source_.is_name(before) || source_.is(before, "<"));
+  }
+
+  size_t scope_end(size_t i) {
+    while (!scopes_.empty() && scopes_.back().last < i) scopes_.pop_back();
+    if (!scopes_.empty() && scopes_.back().last == i) scopes_.pop_back();
+    return i + 1;
+  }
+
+  std::string scope() { return scopes_.empty() ? std::string() : scopes_.back().name; }
+
+  size_t enter(size_t brace, std::string_view name) {
+    const size_t last = brackets_.closed(brace) ? brackets_.partner(brace) : source_.size();
+    std::string full = join_scopes(scope(), name);
+    if (full.size() > kMaxScope) full.resize(kMaxScope);
+    scopes_.push_back({std::move(full), last});
+    return brace + 1;
+  }
+
+  // A macro that stands alone on its lines before a declaration is no part of it.
+  void drop_macro_lines() {
+    std::vector<uint32_t>& items = header_.items;
+    while (items.size() > 2 && source_.is_name(items[0]) && source_.is(items[1], "(") &&
+           is_all_caps(source_.at(items[0])) && brackets_.closed(items[1]) &&
+           source_.tokens[items[2]].line > source_.tokens[brackets_.partner(items[1])].line &&
+           source_.is_name(items[2])) {
+      items.erase(items.begin(), items.begin() + 2);
+    }
+  }
+
+  size_t statement_end(size_t i) {
+    if (!header_.items.empty() && !has_value_) {
+      drop_macro_lines();
+      if (!aliases_.empty()) {
+        expanded_function(i, i, false);
+      } else if (is_kernel_header()) {
+        declare(i);
+      }
+    }
+    return i + 1;
+  }
+
+  bool is_kernel_header() const {
+    return std::any_of(header_.items.begin(), header_.items.end(),
+                       [&](uint32_t item) { return source_.is(item, "__global__"); });
+  }
+
+  void declare(size_t end) {
+    // `template __global__ void f<int>(…);` fills a template in.
+    if (header_.is(0, "template") && !header_.is(1, "<")) return;
+    if (header_.is(0, "extern") && header_.is(1, "template")) return;
+    std::optional<Function> function = read_function(header_, device_words());
+    if (!function) return;
+    function->defined = false;
+    add(std::move(*function), end, end);
+  }
+
+  const std::set<std::string, std::less<>>& device_words() const {
+    static const std::set<std::string, std::less<>> none;
+    return vocabulary_ == nullptr ? none : vocabulary_->device_words;
+  }
+
+  size_t body(size_t brace) {
+    if (header_.items.empty()) return enter(brace, "");
+    drop_macro_lines();
+    if (const std::optional<std::string> name = namespace_name()) return enter(brace, *name);
+    if (header_.size() == 2 && header_.is(0, "extern")) return enter(brace, "");
+    const size_t after = brackets_.closed(brace) ? brackets_.partner(brace) + 1 : brace + 1;
+    if (is_enum()) return after;
+    if (std::optional<Class> found = read_class(header_)) return class_body(brace, *found);
+    if (!aliases_.empty()) {
+      expanded_function(brace, after - 1, true);
+      return after;
+    }
+    std::optional<Function> function = read_function(header_, device_words());
+    if (!function) return header_.size() == 1 ? enter(brace, "") : after;
+    const size_t last = brackets_.closed(brace) ? brackets_.partner(brace) : source_.size() - 1;
+    add(std::move(*function), brace, last);
+    return after_function(brace, after);
+  }
+
+  // A body that begins in one branch of an #if and ends behind the #endif has other headers in the
+  // other branches.
+  size_t after_function(size_t brace, size_t after) {
+    const uint32_t branch = branch_around(branches_, brace);
+    if (branch == kNoBranch || !branches_[branch].ended_by_else) return after;
+    // A `template` before the #if opens the functions of all branches.
+    for (const uint32_t item : header_.items) {
+      if (item < branches_[branch].first) shared_header_.push_back(item);
+    }
+    shared_from_ = branches_[branch].last;
+    return std::min<size_t>(branches_[branch].last, after);
+  }
+
+  std::optional<std::string> namespace_name() const {
+    size_t i = header_.is(0, "inline") ? 1 : 0;
+    if (!header_.is(i, "namespace")) return std::nullopt;
+    std::string name;
+    for (++i; i < header_.size(); ++i) {
+      if (header_.is(i, "(") || header_.is(i, "[") || takes_attribute_arguments(header_.at(i))) {
+        continue;
+      }
+      name += header_.at(i);
+    }
+    return name;
+  }
+
+  bool is_enum() const {
+    for (size_t i = 0; i < header_.size() && i < 4; ++i) {
+      if (header_.is(i, "enum")) return true;
+    }
+    return false;
+  }
+
+  size_t class_body(size_t brace, Class& found) {
+    found.scope = scope();
+    const size_t last = brackets_.closed(brace) ? brackets_.partner(brace) : source_.size() - 1;
+    found.line_last = source_.tokens[last].line;
+    const std::string name = found.name;
+    if (!name.empty()) out_.classes.push_back(std::move(found));
+    return enter(brace, name);
+  }
+
+  void add(Function function, size_t body_first, size_t body_last) {
+    function.scope = join_scopes(scope(), function.scope);
+    function.line_last = source_.tokens[body_last].line;
+    function.body_first = body_first;
+    function.body_last = body_last;
+    function.condition = condition_at(body_first, true);
+    out_.functions.push_back(std::move(function));
+  }
+
+  std::string condition_at(size_t token, bool only_with_alternative) const {
+    std::string condition;
+    uint32_t branch = branch_around(branches_, token);
+    for (int depth = 0; branch != kNoBranch && depth < 8; ++depth) {
+      const Branch& one = branches_[branch];
+      if (one.has_alternative || !only_with_alternative) {
+        condition = condition.empty() ? one.condition : one.condition + " && " + condition;
+      }
+      branch = one.parent;
+    }
+    return condition;
+  }
+
+  // A kernel that is defined twice without #else is told apart by the #ifs around it.
+  void tell_twins_apart() {
+    std::map<std::pair<std::string_view, std::string_view>, size_t> seen;
+    for (const Function& function : out_.functions) {
+      if (function.kind == FunctionKind::kKernel && function.defined) {
+        ++seen[{function.scope, function.name}];
+      }
+    }
+    for (Function& function : out_.functions) {
+      if (function.kind != FunctionKind::kKernel || !function.condition.empty()) continue;
+      if (seen[{function.scope, function.name}] < 2) continue;
+      function.condition = condition_at(function.body_first, false);
+    }
+  }
+
+  // A macro that defines kernels, or that is a part of a kernel's header.
+  size_t kernel_macro(size_t name, size_t end) {
+    const std::string text = expand(source_, brackets_, name, end + 1, find_macro());
+    const bool whole = text.ends_with('}') || text.ends_with(';');
+    if (!whole) {
+      aliases_.push_back(static_cast<uint32_t>(name));
+      header_.items.push_back(static_cast<uint32_t>(name));
+      if (end > name) header_.items.push_back(static_cast<uint32_t>(name + 1));
+      return end + 1;
+    }
+    const size_t first = header_.items.empty() ? name : header_.items[0];
+    add_expanded(text, first, name, end, end);
+    header_.items.clear();
+    return end + 1;
+  }
+
+  FindMacro find_macro() const {
+    return [this](std::string_view word, uint32_t line, size_t) {
+      return vocabulary_->find(word, line);
+    };
+  }
+
+  // The header names a kernel macro; `end` is its { or ;.
+  void expanded_function(size_t end, size_t body_last, bool defined) {
+    const size_t first = header_.items[0];
+    std::string text = expand(source_, brackets_, first, end, find_macro());
+    text += defined ? " {}" : ";";
+    add_expanded(text, first, aliases_[0], end, body_last);
+  }
+
+  // Reads the functions of an expansion and puts them where the macro is used.
+  void add_expanded(const std::string& text, size_t first, size_t use, size_t body_first,
+                    size_t body_last) {
+    const TokenList list = lex(text);
+    Definitions found;
+    DefinitionFinder(list, nullptr, found).run();
+    for (Function& function : found.functions) {
+      function.line_first = source_.tokens[first].line;
+      function.line_name = source_.tokens[use].line;
+      if (!name_in_header(function)) function.made_by = source_.at(use);
+      add(std::move(function), body_first, body_last);
+    }
+  }
+
+  // Whether a function's name stands in the header outside a macro's arguments.
+  bool name_in_header(Function& function) const {
+    for (const uint32_t item : header_.items) {
+      if (source_.at(item) != function.name) continue;
+      function.line_name = source_.tokens[item].line;
+      return true;
+    }
+    return false;
+  }
+
+  static constexpr size_t kMaxScope = 1000;  // bytes; deeper nesting is no program
+
+  const TokenList& source_;
+  const Brackets brackets_;
+  const std::vector<Branch> branches_;
+  const Vocabulary* vocabulary_;
+  Definitions& out_;
+  Header header_;
+  std::vector<uint32_t> aliases_;  // uses of kernel macros in the header
+  bool has_value_ = false, initialising_ = false;
+  std::vector<Scope> scopes_;
+  std::vector<uint32_t> shared_header_;  // what opens functions in several branches of an #if
+  size_t shared_from_ = 0;               // the next of these branches
+};
+
+void find_directives(const TokenList& source, Definitions& out) {
+  for (size_t i = 0; i < source.size(); ++i) {
+    const Token& token = source.tokens[i];
+    if (token.kind != TokenKind::kDirective) continue;
+    const Directive directive = read_directive(source.at(i));
+    if (directive.kind == DirectiveKind::kDefine) {
+      out.macros.push_back(read_macro(directive, token.line));
+    } else if (directive.kind == DirectiveKind::kInclude && directive.rest.size() > 2) {
+      const size_t end = directive.rest.find_first_of("\">", 1);
+      if (end != std::string_view::npos)
+        out.includes.emplace_back(directive.rest.substr(1, end - 1));
+    }
+  }
+}
+
+}  // namespace
+
+Definitions find_definitions(const TokenList& source, const KnownNames& known) {
+  Definitions out;
+  find_directives(source, out);
+  const Vocabulary vocabulary(out.macros, known);
+  DefinitionFinder(source, &vocabulary, out).run();
+  const Brackets brackets(source);
+  out.launch_helpers = find_launch_helpers({source, brackets}, out);
+  return out;
+}
+
+bool needs_known_macros(const TokenList& source, const Definitions& own, const KnownNames& known) {
+  if (known.kernel_macros.empty()) return false;
+  std::set<std::string_view> already;
+  for (const Macro& macro : own.macros) already.insert(macro.name);
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (!source.is_name(i)) continue;
+    const std::string_view name = source.at(i);
+    if (known.kernel_macros.contains(name) && !already.contains(name)) return true;
+  }
+  return false;
+}
+
+}  // namespace fathom::cpp

@@ -1,0 +1,344 @@
+#include "scan/cpp/kernel_choice.h"
+
+#include <algorithm>
+
+#include "scan/cpp/words.h"
+
+namespace fathom::cpp {
+namespace {
+
+constexpr int kMaxSteps = 8;
+constexpr size_t kMaxKernels = 32;
+
+void add_once(std::vector<std::string>& list, std::string text) {
+  if (list.size() < kMaxKernels && std::find(list.begin(), list.end(), text) == list.end()) {
+    list.push_back(std::move(text));
+  }
+}
+
+std::optional<size_t> position(const std::vector<std::string>& names, std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<size_t>(found - names.begin());
+}
+
+class Chooser {
+ public:
+  Chooser(const Surroundings& around, KernelChoice& out) : around_(around), out_(out) {}
+
+  void kernel(const Place& place, Range expression, int steps) {
+    const Code& code = place.code;
+    expression = without_casts(code, expression);
+    if (expression.empty() || steps > kMaxSteps) return;
+    if (alternatives(place, expression, steps)) return;
+    // A lambda that gives one back, or a list of them.
+    if (code.is(expression.first, "[") || code.is(expression.first, "{")) {
+      return named_in(code, expression);
+    }
+    const Path path = path_from(code, expression.first, expression.last);
+    if (!path.valid()) return;
+    const std::string_view name = code.source.at(path.names.back());
+    if (path.all.last < expression.last) {
+      // A local lambda's name, or a function's; a list's.
+      if (code.is(path.all.last, "(") && !variable(place, name, steps)) called(name);
+      if (code.is(path.all.last, "[")) variable(place, name, steps);
+      return;
+    }
+    if (name == "device_kernel" && path.arguments.back() != SIZE_MAX) {
+      const std::vector<Range> arguments = arguments_of(code, path.arguments.back());
+      if (arguments.empty()) return;
+      out_.device_kernel = true;
+      return type(place, arguments[0], steps + 1);
+    }
+    const bool plain = path.names.size() == 1;
+    if (plain && path.arguments.back() == SIZE_MAX && macro(place, path.names[0], steps)) return;
+    if (plain && path.arguments.back() == SIZE_MAX && variable(place, name, steps)) return;
+    if (plain && (parameter(name) || lambda_parameter(place, name, steps))) return;
+    if (!around_.known.kernels.contains(name)) return;
+    add_once(out_.kernels, std::string(name));
+    const std::string arguments = path_arguments(code, path);
+    if (!arguments.empty()) add_once(out_.template_arguments, arguments);
+  }
+
+  void type(const Place& place, Range range, int steps) {
+    const Code& code = place.code;
+    while (!range.empty() && (code.is(range.first, "typename") || code.is(range.first, "const"))) {
+      ++range.first;
+    }
+    if (range.empty() || steps > kMaxSteps) return;
+    const Path path = path_from(code, range.first, range.last);
+    if (!path.valid()) return;
+    for (size_t part = 0; part < path.names.size(); ++part) {
+      const std::string_view name = code.source.at(path.names[part]);
+      if (name != "conditional_t" && name != "conditional") continue;
+      if (path.arguments[part] == SIZE_MAX) return;
+      const std::vector<Range> arguments = arguments_of(code, path.arguments[part]);
+      for (size_t k = 1; k < arguments.size() && k < 3; ++k) type(place, arguments[k], steps + 1);
+      return;
+    }
+    const std::string_view name = code.source.at(path.names.back());
+    const bool plain = path.names.size() == 1 && path.arguments.back() == SIZE_MAX;
+    if (plain && alias(place, name, steps)) return;
+    if (plain && type_parameter(name)) return;
+    const auto wrapper = around_.known.class_wrappers.find(name);
+    if (wrapper != around_.known.class_wrappers.end() && path.arguments.back() != SIZE_MAX) {
+      const std::vector<Range> arguments = arguments_of(code, path.arguments.back());
+      if (wrapper->second < arguments.size()) {
+        return type(place, arguments[wrapper->second], steps + 1);
+      }
+    }
+    add_once(out_.kernels, std::string(name));
+    const std::string arguments = path_arguments(code, path);
+    if (!arguments.empty()) add_once(out_.template_arguments, arguments);
+  }
+
+ private:
+  static Range without_casts(const Code& code, Range range) {
+    for (int steps = 0; steps < 16 && !range.empty(); ++steps) {
+      if (code.is(range.first, "&") || code.is(range.first, "*")) {
+        ++range.first;
+      } else if (code.is(range.first, "(") && code.brackets.closed(range.first)) {
+        const size_t closing = code.brackets.partner(range.first);
+        // (expression) or (type) expression.
+        range = closing + 1 >= range.last ? Range{range.first + 1, std::min(closing, range.last)}
+                                          : Range{closing + 1, range.last};
+      } else if (code.source.at(range.first).ends_with("_cast") && code.is(range.first + 1, "<") &&
+                 code.is(code.past(range.first + 1), "(")) {
+        const size_t open = code.past(range.first + 1);
+        if (!code.brackets.closed(open)) break;
+        range = {open + 1, std::min<size_t>(code.brackets.partner(open), range.last)};
+      } else {
+        break;
+      }
+    }
+    return range;
+  }
+
+  // condition ? a : b
+  bool alternatives(const Place& place, Range range, int steps) {
+    const Code& code = place.code;
+    size_t question = 0, colon = 0, nested = 0;
+    for (size_t i = range.first; i < range.last; i = code.past(i)) {
+      if (code.is(i, "?")) {
+        if (question == 0) {
+          question = i;
+        } else {
+          ++nested;
+        }
+      } else if (code.is(i, ":") && question != 0) {
+        if (nested == 0) {
+          colon = i;
+          break;
+        }
+        --nested;
+      }
+    }
+    if (colon == 0) return false;
+    kernel(place, {question + 1, colon}, steps + 1);
+    kernel(place, {colon + 1, range.last}, steps + 1);
+    return true;
+  }
+
+  bool variable(const Place& place, std::string_view name, int steps) {
+    for (const Place* in = &place; in != nullptr; in = in->around) {
+      bool any = false;
+      for (const Value& value : in->values.meanings(name, in->at, in->from)) {
+        if (value.kind == ValueKind::kAlias) continue;
+        Place there = *in;
+        there.at = value.name;  // `k = k` means the k before
+        Range range = in->values.range(value);
+        if (value.kind == ValueKind::kConstructed) range = {range.first + 1, range.last - 1};
+        any = true;
+        // What macros assign to it stands between its declaration and here.
+        const bool open = range.empty() || in->code.is(range.first, "nullptr");
+        if (open && in->at > value.name) {
+          named_in(in->code, {value.name, in->at});
+        } else {
+          kernel(there, range, steps + 1);
+        }
+      }
+      if (any) return true;
+    }
+    return false;
+  }
+
+  void named_in(const Code& code, Range range) {
+    if (!may_search(range.last - range.first)) return;
+    for (size_t i = range.first; i < range.last; ++i) {
+      if (code.source.is_name(i) && around_.known.kernels.contains(code.source.at(i))) {
+        add_once(out_.kernels, std::string(code.source.at(i)));
+      }
+    }
+  }
+
+  bool macro(const Place& place, size_t name, int steps) {
+    const TokenList& source = place.code.source;
+    if (around_.object_macros == nullptr || &place.code != &around_.file) return false;
+    const Macro* found = around_.object_macros->find(source.at(name), source.tokens[name].line);
+    if (found == nullptr) return false;
+    const TokenList body = lex(found->body);
+    const Brackets brackets(body);
+    const Code code{body, brackets};
+    const Values none(code);
+    kernel({code, none, 0, 0, &place}, {0, body.size()}, steps + 1);
+    return true;
+  }
+
+  bool alias(const Place& place, std::string_view name, int steps) {
+    for (const Place* in = &place; in != nullptr; in = in->around) {
+      for (const Value& value : in->values.meanings(name, in->at, in->from)) {
+        if (value.kind != ValueKind::kAlias) continue;
+        Place there = *in;
+        there.at = value.name;
+        type(there, in->values.range(value), steps + 1);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool parameter(std::string_view name) {
+    out_.parameter = position(around_.parameters, name);
+    return out_.parameter || type_parameter(name);
+  }
+
+  bool type_parameter(std::string_view name) {
+    out_.template_parameter = position(around_.template_parameters, name);
+    if (!out_.template_parameter) out_.class_parameter = position(around_.class_parameters, name);
+    return out_.template_parameter || out_.class_parameter;
+  }
+
+  bool may_search(size_t tokens) {
+    if (around_.searches_left == nullptr || *around_.searches_left < tokens) return false;
+    *around_.searches_left -= tokens;
+    return true;
+  }
+
+  // A function of this file that gives a kernel back: the kernels that its body names.
+  void called(std::string_view name) {
+    const std::vector<Function>& functions = around_.definitions.functions;
+    if (!may_search(functions.size())) return;
+    for (const Function& function : functions) {
+      if (function.name != name || function.kind != FunctionKind::kHost) continue;
+      named_in(around_.file, {function.body_first, function.body_last});
+    }
+  }
+
+  // auto launch = [&](auto kernel, …) { kernel<<<…>>>(…); };  launch(first_kernel, …);
+  bool lambda_parameter(const Place& place, std::string_view name, int steps) {
+    const Place* in = &place;
+    while (in->around != nullptr) in = in->around;
+    const Code& code = in->code;
+    if (&code != &around_.file) return false;
+    uint32_t brace = code.brackets.enclosing(in->at);
+    for (int depth = 0; depth < 32 && brace != Brackets::kNone && brace > in->from; ++depth) {
+      size_t before = brace - 1;
+      // [&](auto kernel) mutable -> cudaError_t {
+      for (int back = 0; back < 8 && before > 0 && !code.is(before, ")"); ++back) --before;
+      if (code.is(before, ")") && code.brackets.closed(before)) {
+        const size_t open = code.brackets.partner(before);
+        if (open > 0 && code.is(open - 1, "]") && code.brackets.closed(open - 1)) {
+          const auto at = position(parameter_names(code.text({open + 1, before})), name);
+          if (at) {
+            lambda_calls(*in, code.brackets.partner(open - 1), brace, *at, steps);
+            return true;
+          }
+        }
+      }
+      brace = code.brackets.enclosing(brace);
+    }
+    return false;
+  }
+
+  void lambda_calls(const Place& in, size_t introducer, size_t brace, size_t argument, int steps) {
+    const Code& code = in.code;
+    const auto call = [&](size_t open) {
+      const std::vector<Range> arguments = arguments_of(code, open);
+      if (argument >= arguments.size()) return;
+      Place there = in;
+      there.at = open;
+      kernel(there, arguments[argument], steps + 1);
+    };
+    if (code.brackets.closed(brace) && code.is(code.brackets.partner(brace) + 1, "(")) {
+      call(code.brackets.partner(brace) + 1);
+    }
+    if (introducer < 2 || !code.is(introducer - 1, "=") || around_.function == nullptr) return;
+    const std::string_view name = code.source.at(introducer - 2);
+    const size_t first = code.past(brace), last = around_.function->body_last;
+    if (first > last || !may_search(last - first)) return;
+    for (size_t i = first; i < last; ++i) {
+      if (code.is(i, name) && code.is(i + 1, "(")) call(i + 1);
+    }
+    for (const Macro& one : around_.definitions.macros) {
+      if (one.line < around_.function->line_first || one.line > around_.function->line_last)
+        continue;
+      if (one.body.find(name) == std::string::npos || !may_search(one.body.size())) continue;
+      const TokenList body = lex(one.body);
+      named_in({body, Brackets(body)}, {0, body.size()});
+    }
+  }
+
+  const Surroundings& around_;
+  KernelChoice& out_;
+};
+
+}  // namespace
+
+KernelChoice choose_kernel(const Surroundings& around, const Place& place, Range expression) {
+  KernelChoice choice;
+  Chooser(around, choice).kernel(place, expression, 0);
+  return choice;
+}
+
+KernelChoice choose_class(const Surroundings& around, const Place& place, Range type) {
+  KernelChoice choice;
+  choice.device_kernel = true;
+  Chooser(around, choice).type(place, type, 0);
+  return choice;
+}
+
+std::vector<std::string> parameter_names(std::string_view parameters) {
+  // Lists come from headers that people wrote; beyond this they did not.
+  if (parameters.size() > 20000) return {};
+  const TokenList list = lex(parameters);
+  const Brackets brackets(list);
+  const Code code{list, brackets};
+  std::vector<std::string> names;
+  for (const Range& one : split_arguments(code, {0, list.size()})) {
+    std::string name;
+    for (size_t i = one.first; i < one.last; i = code.past(i)) {
+      if (list.is(i, "=")) break;
+      if (list.is_name(i) && !is_keyword(list.at(i)) && !is_builtin_type(list.at(i))) {
+        name = list.at(i);
+      }
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::string value_text(const Place& place, Range expression) {
+  const Code& code = place.code;
+  const std::string written = code.text(expression);
+  if (expression.last != expression.first + 1 || !code.source.is_name(expression.first)) {
+    return written;
+  }
+  for (const Place* in = &place; in != nullptr; in = in->around) {
+    std::string text;
+    for (const Value& value : in->values.meanings(written, in->at, in->from)) {
+      const Range range = in->values.range(value);
+      if (range.empty() || value.kind == ValueKind::kAlias) continue;
+      std::string one = in->code.text(range);
+      const bool dim3 = in->code.is(value.name - 1, "dim3") || in->code.is(value.name - 1, ",") ||
+                        one.starts_with('{');
+      if (value.kind == ValueKind::kConstructed && !dim3) one = one.substr(1, one.size() - 2);
+      if (dim3 && (one.starts_with('(') || one.starts_with('{'))) one.insert(0, "dim3");
+      if (!text.empty() && text.size() < 200) text += " or ";
+      if (text.size() < 200) text += one;
+    }
+    if (!text.empty()) return text;
+  }
+  return written;
+}
+
+}  // namespace fathom::cpp

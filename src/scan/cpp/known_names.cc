@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include "scan/cpp/cpp_file.h"
+#include "scan/cpp/kernel_choice.h"
+#include "scan/cpp/launches.h"
+#include "scan/cpp/macros.h"
+
+namespace fathom::cpp {
+namespace {
+
+void add_macros(const std::vector<const Macro*>& macros, KnownNames& known) {
+  const auto kernel_macros = macros_reaching(
+      macros, [](const Macro& macro) { return macro.body.find("__global__") != std::string::npos; },
+      {});
+  std::set<std::string, std::less<>> helpers;
+  for (const auto& [name, helper] : known.launch_helpers) helpers.insert(name);
+  const auto launching = macros_reaching(
+      macros, [](const Macro& macro) { return macro.parameters && launches_directly(macro); },
+      std::move(helpers));
+  for (const Macro* macro : macros) {
+    if (!macro->parameters && macro->body.find("__device__") != std::string::npos) {
+      known.device_words.insert(macro->name);
+    }
+    if (kernel_macros.contains(macro->name)) known.kernel_macros.emplace(macro->name, *macro);
+    if (macro->parameters && launching.contains(macro->name)) {
+      known.launch_macros[macro->name].push_back(*macro);
+    }
+  }
+}
+
+// struct Wrapper<Kernel> : Kernel
+void add_wrapper(const Class& one, KnownNames& known) {
+  if (one.template_parameters.empty() || one.bases.empty()) return;
+  const std::vector<std::string> names = parameter_names(one.template_parameters);
+  for (size_t k = 0; k < names.size(); ++k) {
+    if (std::find(one.bases.begin(), one.bases.end(), names[k]) != one.bases.end()) {
+      known.class_wrappers.emplace(one.name, k);
+    }
+  }
+}
+
+}  // namespace
+
+KnownNames known_names(const std::vector<const Definitions*>& files) {
+  KnownNames known;
+  std::vector<const Macro*> macros;
+  for (const Definitions* file : files) {
+    for (const Macro& macro : file->macros) macros.push_back(&macro);
+    for (const Class& one : file->classes) add_wrapper(one, known);
+    for (const LaunchHelper& helper : file->launch_helpers) {
+      known.launch_helpers.emplace(helper.name, helper);
+    }
+    for (const Function& function : file->functions) {
+      if (function.kind == FunctionKind::kKernel) known.kernels.insert(function.name);
+      if (function.name != "operator()" || function.scope.empty()) continue;
+      const size_t colons = function.scope.rfind("::");
+      known.callable_classes.insert(
+          colons == std::string::npos ? function.scope : function.scope.substr(colons + 2));
+    }
+  }
+  add_macros(macros, known);
+  return known;
+}
+
+}  // namespace fathom::cpp

@@ -1,0 +1,63 @@
+#include "scan/cpp/launch_calls.h"
+
+#include <charconv>
+
+#include "base/tsv.h"
+
+extern const std::string_view launch_calls_tsv;
+
+namespace fathom::cpp {
+namespace {
+
+std::optional<size_t> number(std::string_view text) {
+  size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<LaunchCall::Dimensions> dimensions(std::string_view text) {
+  const size_t dash = text.find('-');
+  if (dash == std::string_view::npos) {
+    const std::optional<size_t> one = number(text);
+    return one ? std::optional(LaunchCall::Dimensions{*one, 1}) : std::nullopt;
+  }
+  const std::optional<size_t> first = number(text.substr(0, dash));
+  const std::optional<size_t> last = number(text.substr(dash + 1));
+  if (!first || !last || *last < *first) return std::nullopt;
+  return LaunchCall::Dimensions{*first, *last - *first + 1};
+}
+
+LaunchCall read_row(const std::vector<std::string_view>& row) {
+  LaunchCall call;
+  const size_t colons = row[0].rfind("::");
+  call.name = colons == std::string_view::npos ? row[0] : row[0].substr(colons + 2);
+  if (colons != std::string_view::npos) call.qualifier = row[0].substr(0, colons);
+  call.kernel = number(row[1]);
+  if (row[1].starts_with('<')) call.kernel_class = number(row[1].substr(1, row[1].size() - 2));
+  call.config = number(row[2]);
+  call.grid = dimensions(row[3]);
+  call.block = dimensions(row[4]);
+  call.shared_memory = number(row[5]);
+  call.stream = number(row[6]);
+  for (const std::string_view one : split(row[7], ' ')) {
+    const size_t equals = one.find('=');
+    const bool has_argument = equals != std::string_view::npos;
+    call.attributes.push_back(
+        {one.substr(0, equals), has_argument ? number(one.substr(equals + 1)) : std::nullopt});
+  }
+  return call;
+}
+
+}  // namespace
+
+const std::vector<LaunchCall>& launch_calls() {
+  static const std::vector<LaunchCall> calls = [] {
+    std::vector<LaunchCall> read;
+    for (const auto& row : read_tsv(launch_calls_tsv, 8)) read.push_back(read_row(row));
+    return read;
+  }();
+  return calls;
+}
+
+}  // namespace fathom::cpp

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fathom::cpp {
+
+// A row of data/features/launch_calls.tsv. Positions are counted from 0.
+struct LaunchCall {
+  std::string_view name, qualifier;  // "launch", "ClusterLauncher"
+  std::optional<size_t> kernel, kernel_class, config, shared_memory, stream;
+  struct Dimensions {
+    size_t first, count;
+  };
+  std::optional<Dimensions> grid, block;
+  struct Attribute {
+    std::string_view name;
+    std::optional<size_t> argument;  // that says whether, or how large
+  };
+  std::vector<Attribute> attributes;
+};
+
+const std::vector<LaunchCall>& launch_calls();
+
+}  // namespace fathom::cpp

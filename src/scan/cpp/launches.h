@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "scan/cpp/cpp_file.h"
+#include "scan/cpp/kernel_choice.h"
+
+namespace fathom::cpp {
+
+// A launch, and what its kernel comes down to.
+struct FoundLaunch {
+  Launch launch;
+  KernelChoice choice;
+};
+
+// The launches of a file, in order of line.
+std::vector<FoundLaunch> find_launches(const Code& code, const Definitions& definitions,
+                                       const KnownNames& known);
+
+// Whether a macro's body launches something by itself.
+bool launches_directly(const Macro& macro);
+
+// The functions and classes of a file that launch what they are given.
+std::vector<LaunchHelper> find_launch_helpers(const Code& code, const Definitions& definitions);
+
+}  // namespace fathom::cpp

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "scan/cpp/expressions.h"
+
+namespace fathom::cpp {
+
+enum class ValueKind : uint8_t { kDeclared, kConstructed, kAssigned, kAlias };
+
+// What a name is given: `T name = value`, `T name(value)`, `name = value`, `using name = value`.
+struct Value {
+  size_t name = 0;   // token
+  size_t begin = 0;  // of the value; of its bracket for kConstructed
+  ValueKind kind = ValueKind::kDeclared;
+};
+
+// `name.path = value`
+struct FieldValue {
+  size_t name = 0, begin = 0;
+  std::string path;  // ".gridDim", "[0].val.clusterDim.x"
+};
+
+// Everything that a source gives a value to, by name. Built once for a source, in one pass.
+class Values {
+ public:
+  explicit Values(const Code& code);
+
+  // What a name can mean at a token: its last declaration there, and what it was assigned since.
+  // Assignments count from the token `from`, where the function around begins.
+  std::vector<Value> meanings(std::string_view name, size_t at, size_t from) const;
+  // The fields that were set before a token, in order, since the name was declared.
+  std::vector<FieldValue> fields(std::string_view name, size_t at, size_t from) const;
+  Range range(const Value& value) const;
+
+ private:
+  void add_assignment(size_t equals);
+  void add_function_pointer(size_t equals);
+  void add_typedef(size_t token);
+  void add_constructed(size_t name);
+  void add_declared(size_t semicolon);
+
+  const Code code_;
+  std::unordered_map<std::string_view, std::vector<Value>> values_;
+  std::unordered_map<std::string_view, std::vector<FieldValue>> fields_;
+};
+
+}  // namespace fathom::cpp

@@ -1,0 +1,41 @@
+#include "scan/link/device_kernels.h"
+
+#include <set>
+
+namespace fathom {
+namespace {
+
+std::string_view last_name(std::string_view qualified) {
+  const size_t colons = qualified.rfind("::");
+  return colons == std::string_view::npos ? qualified : qualified.substr(colons + 2);
+}
+
+}  // namespace
+
+std::vector<KernelFacts> device_kernel_classes(const Readings& readings) {
+  std::set<std::string_view> launched;
+  for (const FileReading& reading : readings.readings) {
+    for (const cpp::Launch& launch : reading.usage.launches) {
+      if (!launch.device_kernel) continue;
+      for (const std::string& name : launch.kernels) launched.insert(last_name(name));
+    }
+  }
+  std::vector<KernelFacts> out;
+  for (uint32_t file = 0; file < readings.files.size(); ++file) {
+    for (const cpp::Class& type : readings.readings[file].cpp.classes) {
+      if (!launched.contains(type.name)) continue;
+      KernelFacts kernel;
+      kernel.name = type.name;
+      kernel.scope = type.scope;
+      kernel.kind = KernelKind::kDeviceKernel;
+      kernel.at = {file, type.line_first};
+      kernel.line_name = type.line_name;
+      kernel.line_last = type.line_last;
+      kernel.template_parameters = type.template_parameters;
+      out.push_back(std::move(kernel));
+    }
+  }
+  return out;
+}
+
+}  // namespace fathom

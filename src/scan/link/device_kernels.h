@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "scan/link/readings.h"
+
+namespace fathom {
+
+// Classes that cutlass::device_kernel<Class> runs: no __global__ stands in the repository, the
+// class and its operator() are the kernel.
+std::vector<KernelFacts> device_kernel_classes(const Readings& readings);
+
+}  // namespace fathom

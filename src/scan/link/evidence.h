@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scan/link/readings.h"
+
+namespace fathom {
+
+// A pattern's hit in a file as evidence about the code; `function` is where its line stands.
+inline CodeEvidence evidence_of(const cpp::PatternHit& hit, uint32_t file, std::string function) {
+  return {std::string(hit.id), hit.detail, {file, hit.line}, std::move(function), hit.certainty};
+}
+
+// What each C++ kernel does, from all the device code that it reaches across files.
+void link_evidence(const Readings& readings, std::vector<KernelFacts>& kernels);
+
+}  // namespace fathom

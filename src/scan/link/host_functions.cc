@@ -1,0 +1,53 @@
+#include "scan/link/host_functions.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "scan/link/evidence.h"
+
+namespace fathom {
+namespace {
+
+// What makes a host function worth a section of its own.
+bool is_hot(std::string_view pattern) {
+  constexpr std::array<std::string_view, 5> hot = {
+      "prefix_compare", "nccl_collective", "nccl_symmetric_buffer", "nvshmem", "library_gemm"};
+  return std::find(hot.begin(), hot.end(), pattern) != hot.end();
+}
+
+bool is_test_path(std::string_view path) {
+  return path.starts_with("test") || path.find("/test") != std::string_view::npos;
+}
+
+}  // namespace
+
+std::vector<HostFacts> link_host_functions(const Readings& readings, const PythonPaths& paths) {
+  std::vector<HostFacts> out;
+  for (uint32_t file = 0; file < readings.files.size(); ++file) {
+    if (readings.files[file].origin != Origin::kOwn || is_test_path(readings.files[file].path))
+      continue;
+    const FileReading& reading = readings.readings[file];
+    for (size_t i = 0; i < reading.units.units.size(); ++i) {
+      if (reading.units.units[i].kind != cpp::UnitKind::kHost) continue;
+      const cpp::Function& function = reading.cpp.functions[reading.units.units[i].index];
+      const std::vector<cpp::PatternHit>& hits = reading.units.host_hits[i];
+      const auto hot = [](const cpp::PatternHit& hit) { return is_hot(hit.id); };
+      if (std::none_of(hits.begin(), hits.end(), hot)) continue;
+      HostFacts facts;
+      facts.name = function.name;
+      facts.scope = function.scope;
+      facts.at = {file, function.line_first};
+      facts.line_last = function.line_last;
+      for (const cpp::PatternHit& hit : hits)
+        facts.evidence.push_back(evidence_of(hit, file, function.name));
+      const std::string full =
+          function.scope.empty() ? function.name : function.scope + "::" + function.name;
+      facts.path = paths.to_cpp_function(file, full);
+      out.push_back(std::move(facts));
+    }
+  }
+  return out;
+}
+
+}  // namespace fathom

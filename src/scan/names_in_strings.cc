@@ -1,0 +1,96 @@
+#include "scan/names_in_strings.h"
+
+#include <cctype>
+
+#include "base/glob.h"
+
+namespace fathom {
+namespace {
+
+// A pattern with fewer letters of its own would fit names that are not meant.
+constexpr size_t kMinPatternLetters = 8;
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+void find_words(std::string_view text, const Names& wanted, Names& found) {
+  for (size_t at = 0; at < text.size();) {
+    if (!is_word(text[at])) {
+      ++at;
+      continue;
+    }
+    const size_t begin = at;
+    while (at < text.size() && is_word(text[at])) ++at;
+    const std::string_view word = text.substr(begin, at - begin);
+    if (wanted.contains(word)) found.emplace(word);
+  }
+}
+
+// A literal without prefix and quotes.
+std::string_view inner_text(std::string_view literal) {
+  const size_t open = literal.find_first_of("'\"");
+  if (open == std::string_view::npos) return literal;
+  const std::string_view rest = literal.substr(open);
+  const size_t quotes = rest.size() >= 6 && rest[1] == rest[0] && rest[2] == rest[0] ? 3 : 1;
+  return rest.size() < 2 * quotes ? "" : rest.substr(quotes, rest.size() - 2 * quotes);
+}
+
+// The words of an f-string that have fields in them: '*' where a field stands.
+void find_patterns(std::string_view text, const Names& wanted, Names& found) {
+  const auto part = [](char c) { return is_word(c) || c == '*'; };
+  for (size_t at = 0; at < text.size();) {
+    if (!part(text[at])) {
+      ++at;
+      continue;
+    }
+    const size_t begin = at;
+    while (at < text.size() && part(text[at])) ++at;
+    const std::string_view pattern = text.substr(begin, at - begin);
+    const size_t first_field = pattern.find('*');
+    // What begins with a field could be anything.
+    if (first_field == std::string_view::npos || first_field < kMinPatternLetters) continue;
+    const std::string_view fixed = pattern.substr(0, first_field);
+    for (auto name = wanted.lower_bound(fixed); name != wanted.end() && name->starts_with(fixed);
+         ++name) {
+      if (glob_matches(pattern, *name)) found.insert(*name);
+    }
+  }
+}
+
+}  // namespace
+
+void find_names_in_strings(const cpp::TokenList& source, const Names& wanted, Names& found) {
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source.tokens[i].kind == cpp::TokenKind::kString) find_words(source.at(i), wanted, found);
+  }
+}
+
+void find_names_in_strings(const python::TokenList& source, const Names& wanted, Names& found) {
+  using python::TokenKind;
+  for (uint32_t i = 0; i < source.tokens.size(); ++i) {
+    const TokenKind kind = source.tokens[i].kind;
+    if (kind == TokenKind::kString) {
+      // An expression statement that is a string alone is a docstring: prose.
+      const bool alone = i == 0 || source.tokens[i - 1].kind == TokenKind::kNewline ||
+                         source.tokens[i - 1].kind == TokenKind::kIndent;
+      std::string text;  // literals that stand side by side are one
+      for (; i < source.tokens.size() && source.tokens[i].kind == TokenKind::kString; ++i) {
+        text += inner_text(source.at(i));
+      }
+      --i;
+      if (!alone) find_words(text, wanted, found);
+    } else if (kind == TokenKind::kFStringBegin) {
+      std::string text;
+      for (int depth = 0;
+           i < source.tokens.size() && source.tokens[i].kind != TokenKind::kFStringEnd; ++i) {
+        const TokenKind inner = source.tokens[i].kind;
+        if (inner == TokenKind::kFieldOpen && depth++ == 0) text += '*';
+        if (inner == TokenKind::kFieldClose) --depth;
+        if (inner == TokenKind::kFStringText && depth == 0) text += source.at(i);
+      }
+      find_words(text, wanted, found);
+      find_patterns(text, wanted, found);
+    }
+  }
+}
+
+}  // namespace fathom

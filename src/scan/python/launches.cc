@@ -1,0 +1,248 @@
+#include <algorithm>
+#include <map>
+
+#include "scan/python/extract.h"
+
+namespace fathom::python {
+namespace {
+
+constexpr size_t kLongest = 500;
+
+class LaunchFinder {
+ public:
+  explicit LaunchFinder(const Outline& outline) : outline_(outline), tree_(outline.tree) {}
+
+  std::vector<Launch> run() {
+    has_raw_kernels_ =
+        outline_.names.count("RawKernel") != 0 || outline_.names.count("get_function") != 0;
+    for (const Site& site : outline_.calls) read(site);
+    return std::move(found_);
+  }
+
+ private:
+  void read(const Site& site) {
+    const NodeId callee = tree_.child(site.node);
+    if (tree_.kind(callee) == NodeKind::kSubscript) return subscript(site, callee);
+    const CallArguments arguments = outline_.arguments(site.node);
+    if (outline_.last_name(callee) == "launch" && tree_.kind(callee) == NodeKind::kAttribute) {
+      if (tree_.kind(tree_.child(callee)) == NodeKind::kCall) {
+        cute(site, tree_.child(callee), arguments);
+      } else if (outline_.path(callee) == "cuda.tile.launch" || is_tile_launch(callee, arguments)) {
+        cutile(site, arguments);
+      } else if (arguments.keyword("grid") != 0) {
+        cute_variable(site, tree_.child(callee), arguments);
+      }
+    } else if (arguments.keyword("grid") != 0 && arguments.keyword("block") != 0) {
+      raw(site, callee, arguments);
+    } else if (is_raw_kernel(site, callee) && arguments.positional.size() >= 2) {
+      raw(site, callee, arguments);
+    }
+  }
+
+  Launch start(const Site& site, LaunchKind kind, NodeId kernel) {
+    Launch launch;
+    launch.kind = kind;
+    launch.kernel = tree_.source(kernel, kLongest);
+    launch.function = outline_.function_name(site.function);
+    launch.line_first = tree_.line_first(site.node);
+    launch.line_last = tree_.line_last(site.node);
+    meanings(site, kernel, launch.kernels, 0);
+    return launch;
+  }
+
+  void subscript(const Site& site, NodeId callee) {
+    const NodeId kernel = tree_.child(callee), grid = tree_.child(callee, 1);
+    if (outline_.last_name(kernel).empty() && tree_.kind(kernel) != NodeKind::kCall &&
+        tree_.kind(kernel) != NodeKind::kSubscript) {
+      return;
+    }
+    Launch launch = start(site, LaunchKind::kSubscript, kernel);
+    set_grid(site, grid, launch);
+    launch.arguments = arguments_of(site.node);
+    found_.push_back(std::move(launch));
+  }
+
+  void cute(const Site& site, NodeId inner, const CallArguments& arguments) {
+    Launch launch = start(site, LaunchKind::kCute, tree_.child(inner));
+    launch.arguments = arguments_of(inner);
+    read_configuration(site, arguments, launch);
+    found_.push_back(std::move(launch));
+  }
+
+  // bound = kernel(…); bound.launch(grid=…)
+  void cute_variable(const Site& site, NodeId bound, const CallArguments& arguments) {
+    Launch launch = start(site, LaunchKind::kCute, bound);
+    read_configuration(site, arguments, launch);
+    found_.push_back(std::move(launch));
+  }
+
+  bool is_tile_launch(NodeId callee, const CallArguments& arguments) const {
+    return outline_.path(tree_.child(callee)) == "ct" && arguments.positional.size() >= 3;
+  }
+
+  void cutile(const Site& site, const CallArguments& arguments) {
+    const NodeId kernel = arguments.find(2, "kernel");
+    if (kernel == 0) return;
+    Launch launch = start(site, LaunchKind::kCuTile, kernel);
+    launch.stream = tree_.source(arguments.find(0, "stream"), kLongest);
+    set_grid(site, arguments.find(1, "grid"), launch);
+    const NodeId passed = arguments.find(3, "args");
+    if (tree_.kind(passed) == NodeKind::kTuple) {
+      for (const NodeId item : tree_.children(passed)) {
+        launch.arguments.push_back({"", tree_.source(item, kLongest)});
+      }
+    }
+    found_.push_back(std::move(launch));
+  }
+
+  void raw(const Site& site, NodeId callee, const CallArguments& arguments) {
+    Launch launch = start(site, LaunchKind::kRaw, callee);
+    read_configuration(site, arguments, launch);
+    if (launch.grid.empty()) {  // CuPy: kernel(grid, block, arguments)
+      set_grid(site, arguments.at(0), launch);
+      launch.block = tree_.source(arguments.at(1), kLongest);
+    }
+    found_.push_back(std::move(launch));
+  }
+
+  // A name set to cupy.RawKernel(…) or module.get_function(…).
+  bool is_raw_kernel(const Site& site, NodeId callee) {
+    if (!has_raw_kernels_ || tree_.kind(callee) != NodeKind::kName) return false;
+    const std::vector<NodeId>* values = assigned(site, tree_.token(tree_[callee].first));
+    if (values == nullptr || tree_.kind(values->back()) != NodeKind::kCall) return false;
+    const std::string_view maker = outline_.last_name(tree_.child(values->back()));
+    return maker == "RawKernel" || maker == "get_function";
+  }
+
+  void read_configuration(const Site& site, const CallArguments& arguments, Launch& launch) {
+    for (const auto& [keyword, value] : arguments.keywords) {
+      const std::string text = tree_.source(value, kLongest);
+      if (keyword == "grid") {
+        set_grid(site, value, launch);
+      } else if (keyword == "block") {
+        launch.block = text;
+      } else if (keyword == "cluster") {
+        launch.cluster = text;
+      } else if (keyword == "smem" || keyword == "shared" || keyword == "shared_mem") {
+        launch.shared_memory = text;
+      } else if (keyword == "stream") {
+        launch.stream = text;
+      } else {
+        launch.attributes.push_back({std::string(keyword), text});
+      }
+    }
+  }
+
+  void set_grid(const Site& site, NodeId grid, Launch& launch) {
+    if (grid == 0) return;
+    launch.grid = tree_.source(grid, kLongest);
+    const std::vector<NodeId>* values = assigned(site, launch.grid);
+    if (values != nullptr) launch.grid_value = tree_.source(values->back(), kLongest);
+  }
+
+  // Most files launch nothing, and need none of this.
+  void read_assignments() {
+    if (assignments_read_) return;
+    assignments_read_ = true;
+    for (const Site& site : outline_.assignments) {
+      const bool annotated = tree_.kind(site.node) == NodeKind::kAnnotated;
+      const NodeId target = tree_.child(site.node);
+      const NodeId value = tree_.child(site.node, annotated ? 2 : 1);
+      const NodeKind kind = tree_.kind(target);
+      if (value == 0 || (kind != NodeKind::kName && kind != NodeKind::kAttribute)) continue;
+      assigned_[{site.function, tree_.source(target, kLongest)}].push_back(value);
+    }
+  }
+
+  // What a name or attribute is set to in the function, or else in the ones around it.
+  const std::vector<NodeId>* assigned(const Site& site, std::string_view name) {
+    read_assignments();
+    uint32_t function = site.function;
+    while (true) {
+      const auto found = assigned_.find({function, std::string(name)});
+      if (found != assigned_.end()) return &found->second;
+      if (function == kNowhere) return nullptr;
+      function = outline_.functions[function].function;
+    }
+  }
+
+  void meanings(const Site& site, NodeId kernel, std::vector<std::string>& out, int depth) {
+    constexpr size_t kMost = 16;
+    if (depth > 4 || out.size() >= kMost || kernel == 0) return;
+    switch (tree_.kind(kernel)) {
+      case NodeKind::kName:
+      case NodeKind::kAttribute: {
+        std::string name = tree_.source(kernel, kLongest);
+        if (name == "None") return;
+        if (name.ends_with("._pyfunc")) name.resize(name.size() - 8);  // what cuTile wrapped
+        const std::vector<NodeId>* values = assigned(site, name);
+        if (values == nullptr) {
+          if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+          return;
+        }
+        const size_t before = out.size();
+        for (const NodeId value : *values) {
+          if (out.size() >= kMost) break;
+          meanings(site, value, out, depth + 1);
+        }
+        if (out.size() == before && depth == 0) out.push_back(name);
+        return;
+      }
+      case NodeKind::kConditional: {
+        uint32_t index = 0;
+        for (const NodeId part : tree_.children(kernel)) {  // value, test, value …
+          if (index++ % 2 == 0) meanings(site, part, out, depth + 1);
+        }
+        return;
+      }
+      case NodeKind::kSubscript: {  // {True: a, False: b}[flag]
+        const NodeId table = tree_.child(kernel);
+        if (tree_.kind(table) != NodeKind::kDict) return meanings(site, table, out, depth + 1);
+        for (const NodeId pair : tree_.children(table)) {
+          meanings(site, tree_.child(pair, 1), out, depth + 1);
+        }
+        return;
+      }
+      case NodeKind::kCall: {
+        // triton.jit(f), partial(f, …), heuristics(…)(f), kernel.replace_hints(…), and
+        // bound = kernel(…).
+        const NodeId callee = tree_.child(kernel);
+        const std::string_view maker = outline_.last_name(callee);
+        const NodeId first = outline_.arguments(kernel).at(0);
+        const bool wraps = maker == "jit" || maker == "partial" || maker == "compile" ||
+                           outline_.path(callee) == "cuda.tile.kernel" || maker.empty();
+        if (wraps && first != 0) return meanings(site, first, out, depth + 1);
+        const bool changes = maker == "replace_hints" && tree_.kind(callee) == NodeKind::kAttribute;
+        return meanings(site, changes ? tree_.child(callee) : callee, out, depth + 1);
+      }
+      default:
+        return;
+    }
+  }
+
+  std::vector<Argument> arguments_of(NodeId call) const {
+    std::vector<Argument> out;
+    for (NodeId at = tree_[tree_.child(call)].next; at != 0; at = tree_[at].next) {
+      Argument argument;
+      if (tree_.kind(at) == NodeKind::kKeyword) argument.name = tree_.extra(at);
+      if (tree_.kind(at) == NodeKind::kStarred) argument.name = "*";
+      if (tree_.kind(at) == NodeKind::kDoubleStarred) argument.name = "**";
+      const NodeId value = argument.name.empty() ? at : tree_.child(at);
+      argument.text = tree_.source(value, kLongest);
+      out.push_back(std::move(argument));
+    }
+    return out;
+  }
+
+  const Outline& outline_;
+  const Tree& tree_;
+  std::map<std::pair<uint32_t, std::string>, std::vector<NodeId>> assigned_;
+  bool assignments_read_ = false, has_raw_kernels_ = false;
+  std::vector<Launch> found_;
+};
+
+}  // namespace
+
+std::vector<Launch> find_launches(const Outline& outline) { return LaunchFinder(outline).run(); }
+
+}  // namespace fathom::python

@@ -1,0 +1,256 @@
+#include "scan/read_files.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "scan/link/triton_kernels.h"
+#include "scan/names_in_strings.h"
+#include "scan/source_text.h"
+
+namespace fathom {
+namespace {
+
+bool is_c_family(Language language) {
+  return language == Language::kCpp || language == Language::kCuda || language == Language::kHip;
+}
+
+// Only templates of C++ matter here, and they say so by what they are templates of.
+bool is_cpp_template(Language language, std::string_view text) {
+  return language == Language::kJinja && (text.find("__global__") != std::string_view::npos ||
+                                          text.find("#include") != std::string_view::npos);
+}
+
+cpp::PatternScope scope_of(cpp::FunctionKind kind) {
+  return kind == cpp::FunctionKind::kHost ? cpp::PatternScope::kHost : cpp::PatternScope::kDevice;
+}
+
+std::vector<cpp::PatternHit> patterns_of(const cpp::TokenList& source,
+                                         const cpp::Function& function) {
+  if (!function.defined) return {};
+  const cpp::PatternScope scope = scope_of(function.kind);
+  std::vector<cpp::PatternHit> hits =
+      cpp::find_attribute_patterns(function.attributes, function.line_name, scope);
+  if (function.body_last > function.body_first) {
+    const auto body = cpp::find_patterns(source, function.body_first, function.body_last, scope);
+    hits.insert(hits.end(), body.begin(), body.end());
+  }
+  return cpp::first_of_each(std::move(hits));
+}
+
+// The text of the lines from first to last.
+std::string_view lines_of(std::string_view text, uint32_t first, uint32_t last) {
+  size_t begin = 0;
+  for (uint32_t line = 1; line < first && begin < text.size(); ++line) {
+    begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
+  }
+  size_t end = begin;
+  for (uint32_t line = first; line <= last && end < text.size(); ++line) {
+    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+  }
+  return text.substr(begin, end - begin);
+}
+
+class FileReader {
+ public:
+  FileReader(const Repository& repository, size_t threads, const ProgressCallback& progress)
+      : repository_(repository), progress_(progress) {
+    const size_t available = std::max(1u, std::thread::hardware_concurrency());
+    threads_ = threads == 0 ? available : threads;
+    readings_.files = repository.files;
+    readings_.readings.resize(repository.files.size());
+    unread_.resize(repository.files.size());
+  }
+
+  Readings run(std::vector<std::string>& notes) {
+    for_each_file([this](uint32_t file) { read_definitions(file); });
+    learn_names();
+    if (!known_.kernel_macros.empty()) {
+      // Macros of other files define kernels, which the launches in further files must know of.
+      for_each_file([this](uint32_t file) { read_macro_definitions(file); });
+      learn_names();
+    }
+    for_each_file([this](uint32_t file) { read_usage(file); });
+    for (size_t i = 0; i < unread_.size(); ++i) {
+      if (!unread_[i].empty()) notes.push_back(unread_[i]);
+    }
+    return std::move(readings_);
+  }
+
+ private:
+  template <typename Work>
+  void for_each_file(Work work) {
+    const auto count = static_cast<uint32_t>(readings_.files.size());
+    std::atomic<uint32_t> next = 0;
+    const auto take_files = [&] {
+      for (uint32_t file; (file = next++) < count;) {
+        if (readings_.files[file].skipped.empty()) work(file);
+        report(count);
+      }
+    };
+    std::vector<std::thread> others;
+    for (size_t i = 1; i < std::min<size_t>(threads_, count); ++i) others.emplace_back(take_files);
+    take_files();
+    for (std::thread& thread : others) thread.join();
+  }
+
+  void report(uint32_t count) {
+    const uint32_t done = ++done_;
+    if (!progress_ || done % 64 != 0) return;
+    const std::lock_guard lock(progress_mutex_);
+    progress_(static_cast<double>(done) / (2.0 * count));
+  }
+
+  std::string text_of(uint32_t file) {
+    Result<std::string> text = read_source_text(repository_.root / repository_.files[file].path);
+    if (text.ok()) return text.take();
+    unread_[file] = text.error().message;
+    return "";
+  }
+
+  void read_definitions(uint32_t file) {
+    const Language language = readings_.files[file].language;
+    FileReading& reading = readings_.readings[file];
+    if (language == Language::kPython) {
+      read_python_file(text_of(file), reading);
+    } else if (is_c_family(language) || language == Language::kJinja) {
+      const std::string text = cpp_text(file);
+      reading.cpp = cpp::find_definitions(cpp::lex(text), {});
+    }
+  }
+
+  void learn_names() {
+    std::vector<const cpp::Definitions*> all;
+    for (const FileReading& reading : readings_.readings) all.push_back(&reading.cpp);
+    known_ = cpp::known_names(all);
+  }
+
+  void read_macro_definitions(uint32_t file) {
+    if (!is_c_family(readings_.files[file].language)) return;
+    const std::string text = cpp_text(file);
+    const auto named = [&](const auto& macro) {
+      return text.find(macro.first) != std::string::npos;
+    };
+    if (std::none_of(known_.kernel_macros.begin(), known_.kernel_macros.end(), named)) return;
+    const cpp::TokenList source = cpp::lex(text);
+    FileReading& reading = readings_.readings[file];
+    if (!cpp::needs_known_macros(source, reading.cpp, known_)) return;
+    reading.cpp = cpp::find_definitions(source, known_);
+  }
+
+  // C++ source as the C++ reader takes it; empty: the file holds none.
+  std::string cpp_text(uint32_t file) {
+    std::string text = text_of(file);
+    const Language language = readings_.files[file].language;
+    if (is_c_family(language)) return text;
+    return is_cpp_template(language, text) ? cpp::blank_jinja(text) : "";
+  }
+
+  static void read_python_file(const std::string& text, FileReading& reading) {
+    reading.python = python::read_python(text);
+    reading.python_patterns.resize(reading.python.functions.size());
+    for (size_t i = 0; i < reading.python.functions.size(); ++i) {
+      const python::Function& function = reading.python.functions[i];
+      const auto scope = python_kernel_scope(function, reading.python);
+      if (!scope) continue;
+      reading.python_patterns[i] = cpp::first_of_each(cpp::find_python_patterns(
+          lines_of(text, function.line_first, function.line_last), function.line_first, *scope));
+    }
+    for (const python::CudaText& literal : reading.python.cuda_texts) {
+      if (!holds_code(literal)) continue;
+      const std::string code = cpp::blank_jinja(literal.text);
+      const cpp::Definitions found = cpp::find_definitions(cpp::lex(code), {});
+      add_functions(found, literal, reading);
+    }
+  }
+
+  static bool holds_code(const python::CudaText& literal) {
+    return literal.kind == python::CudaTextKind::kSource ||
+           literal.kind == python::CudaTextKind::kCode;
+  }
+
+  // A line of a literal's text → the line of the Python file that it stands in.
+  static void to_file_line(const python::CudaText& literal, uint32_t& line) {
+    line = line == 0 || line > literal.lines.size() ? literal.line : literal.lines[line - 1];
+  }
+
+  static void add_functions(const cpp::Definitions& found, const python::CudaText& literal,
+                            FileReading& reading) {
+    for (cpp::Function function : found.functions) {
+      to_file_line(literal, function.line_first);
+      to_file_line(literal, function.line_name);
+      to_file_line(literal, function.line_last);
+      reading.cpp.functions.push_back(std::move(function));
+    }
+  }
+
+  // The second reading of a Python file: what its CUDA literals do, and which kernels its strings
+  // name.
+  void read_python_usage(uint32_t file) {
+    FileReading& reading = readings_.readings[file];
+    reading.cpp.functions.clear();
+    for (const python::CudaText& literal : reading.python.cuda_texts) {
+      if (holds_code(literal)) read_literal_usage(literal, reading);
+    }
+    const std::string text = text_of(file);
+    find_names_in_strings(python::lex(text), known_.kernels, reading.usage.kernels_named);
+  }
+
+  void read_literal_usage(const python::CudaText& literal, FileReading& reading) {
+    const std::string code = cpp::blank_jinja(literal.text);
+    const cpp::TokenList source = cpp::lex(code);
+    const cpp::Definitions found = cpp::find_definitions(source, known_);
+    cpp::Usage usage = cpp::find_usage(source, found, known_);
+    const size_t before = reading.cpp.functions.size();
+    add_functions(found, literal, reading);
+    for (const cpp::Function& function : found.functions) {
+      reading.literal_patterns.push_back(patterns_of(source, function));
+      for (cpp::PatternHit& hit : reading.literal_patterns.back()) to_file_line(literal, hit.line);
+    }
+    for (std::vector<cpp::Call>& calls : usage.calls) {
+      for (cpp::Call& call : calls) to_file_line(literal, call.line);
+      reading.usage.calls.push_back(std::move(calls));
+    }
+    for (cpp::Launch& launch : usage.launches) {
+      to_file_line(literal, launch.line_first);
+      to_file_line(literal, launch.line_last);
+      if (launch.function) *launch.function += before;
+      reading.usage.launches.push_back(std::move(launch));
+    }
+    reading.usage.kernels_named.merge(usage.kernels_named);
+  }
+
+  void read_usage(uint32_t file) {
+    const Language language = readings_.files[file].language;
+    FileReading& reading = readings_.readings[file];
+    if (language == Language::kPython) return read_python_usage(file);
+    if (!is_c_family(language) && language != Language::kJinja) return;
+    const std::string text = cpp_text(file);
+    if (text.empty()) return;
+    const cpp::TokenList source = cpp::lex(text);
+    reading.usage = cpp::find_usage(source, reading.cpp, known_);
+    find_names_in_strings(source, known_.kernels, reading.usage.kernels_named);
+    reading.constants = cpp::file_constants(source);
+    reading.cpp_options = cpp::find_options(source);
+    reading.units = cpp::find_units(source, reading.cpp, file);
+  }
+
+  const Repository& repository_;
+  const ProgressCallback& progress_;
+  size_t threads_;
+  std::atomic<uint32_t> done_ = 0;
+  std::mutex progress_mutex_;
+  Readings readings_;
+  cpp::KnownNames known_;
+  std::vector<std::string> unread_;  // of each file, why it could not be read
+};
+
+}  // namespace
+
+Readings read_files(const Repository& repository, size_t threads, const ProgressCallback& progress,
+                    std::vector<std::string>& notes) {
+  return FileReader(repository, threads, progress).run(notes);
+}
+
+}  // namespace fathom
