@@ -9,6 +9,7 @@
 #include "scan/cpp/device_patterns.h"
 #include "scan/cpp/evidence.h"
 #include "scan/cpp/local_values.h"
+#include "scan/features/signal_table.h"
 #include "scan/python/python_file.h"
 
 namespace fathom {
@@ -24,6 +25,7 @@ struct FileReading {
   std::vector<cpp::Option> cpp_options;
   python::PythonFile python;
   std::vector<std::vector<cpp::PatternHit>> python_patterns;  // of each of python.functions
+  FileSignals signals;
 };
 
 // All files of a repository as they were read: readings[i] is of files[i].
