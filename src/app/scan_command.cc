@@ -71,9 +71,12 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   CLI::Option* out =
       command->add_option("-o,--out", a->out, "Report directory (default: REPO.fathom-scan)");
   command
-      ->add_option("--select", a->parts,
-                   "Print only these facts, one on each line or with --json; repeatable")
+      ->add_option(
+          "--select", a->parts,
+          "Print only these facts, one on each line or with --json; repeatable: kernels, "
+          "options, entry_points, dependencies, host_functions, components, features, files")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kScanParts), std::end(kScanParts))))
+      ->option_text("PART ...")
       ->delimiter(',')
       ->allow_extra_args(false);  // --select files REPO
   command

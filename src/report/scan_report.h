@@ -19,7 +19,8 @@ struct ScanReport {
 
 // The lists of scan.json that can be asked for by name.
 inline constexpr const char* kScanParts[] = {"kernels",      "options",        "entry_points",
-                                             "dependencies", "host_functions", "files"};
+                                             "dependencies", "host_functions", "components",
+                                             "features",     "files"};
 
 // Everything, or only the parts named. docs/scan_json.md says what the keys mean.
 std::string scan_json(const CodeFacts& facts, const std::vector<std::string>& parts = {});

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <thread>
 
+#include "scan/features/file_weight.h"
 #include "scan/link/triton_kernels.h"
 #include "scan/names_in_strings.h"
 #include "scan/source_text.h"
@@ -55,7 +56,7 @@ std::string_view lines_of(std::string_view text, uint32_t first, uint32_t last) 
 class FileReader {
  public:
   FileReader(const Repository& repository, size_t threads, const ProgressCallback& progress)
-      : repository_(repository), progress_(progress) {
+      : repository_(repository), progress_(progress), signals_(FeatureRules::built_in()) {
     const size_t available = std::max(1u, std::thread::hardware_concurrency());
     threads_ = threads == 0 ? available : threads;
     readings_.files = repository.files;
@@ -64,14 +65,15 @@ class FileReader {
   }
 
   Readings run(std::vector<std::string>& notes) {
-    for_each_file([this](uint32_t file) { read_definitions(file); });
+    for_each_file([this](uint32_t file, size_t) { read_definitions(file); });
     learn_names();
     if (!known_.kernel_macros.empty()) {
       // Macros of other files define kernels, which the launches in further files must know of.
-      for_each_file([this](uint32_t file) { read_macro_definitions(file); });
+      for_each_file([this](uint32_t file, size_t) { read_macro_definitions(file); });
       learn_names();
     }
-    for_each_file([this](uint32_t file) { read_usage(file); });
+    std::vector<SignalFinder> finders(threads_, SignalFinder(signals_));
+    for_each_file([&](uint32_t file, size_t thread) { read_usage(file, finders[thread]); });
     for (size_t i = 0; i < unread_.size(); ++i) {
       if (!unread_[i].empty()) notes.push_back(unread_[i]);
     }
@@ -83,15 +85,16 @@ class FileReader {
   void for_each_file(Work work) {
     const auto count = static_cast<uint32_t>(readings_.files.size());
     std::atomic<uint32_t> next = 0;
-    const auto take_files = [&] {
+    const auto take_files = [&](size_t thread) {
       for (uint32_t file; (file = next++) < count;) {
-        if (readings_.files[file].skipped.empty()) work(file);
+        if (readings_.files[file].skipped.empty()) work(file, thread);
         report(count);
       }
     };
     std::vector<std::thread> others;
-    for (size_t i = 1; i < std::min<size_t>(threads_, count); ++i) others.emplace_back(take_files);
-    take_files();
+    for (size_t i = 1; i < std::min<size_t>(threads_, count); ++i)
+      others.emplace_back(take_files, i);
+    take_files(0);
     for (std::thread& thread : others) thread.join();
   }
 
@@ -187,14 +190,16 @@ class FileReader {
 
   // The second reading of a Python file: what its CUDA literals do, and which kernels its strings
   // name.
-  void read_python_usage(uint32_t file) {
+  void read_python_usage(uint32_t file, SignalFinder& finder) {
     FileReading& reading = readings_.readings[file];
     reading.cpp.functions.clear();
     for (const python::CudaText& literal : reading.python.cuda_texts) {
       if (holds_code(literal)) read_literal_usage(literal, reading);
     }
     const std::string text = text_of(file);
-    find_names_in_strings(python::lex(text), known_.kernels, reading.usage.kernels_named);
+    const python::TokenList source = python::lex(text);
+    find_names_in_strings(source, known_.kernels, reading.usage.kernels_named);
+    if (carries_weight(readings_.files[file])) reading.signals = finder.find(source);
     const auto fills_template = [](const python::CudaText& literal) {
       return literal.kind == python::CudaTextKind::kInstantiation;
     };
@@ -228,10 +233,10 @@ class FileReader {
     reading.usage.kernels_named.merge(usage.kernels_named);
   }
 
-  void read_usage(uint32_t file) {
+  void read_usage(uint32_t file, SignalFinder& finder) {
     const Language language = readings_.files[file].language;
     FileReading& reading = readings_.readings[file];
-    if (language == Language::kPython) return read_python_usage(file);
+    if (language == Language::kPython) return read_python_usage(file, finder);
     if (!is_c_family(language) && language != Language::kJinja) return;
     const std::string text = cpp_text(file);
     if (text.empty()) return;
@@ -250,6 +255,7 @@ class FileReader {
       if (function.kind != cpp::FunctionKind::kKernel || !function.defined) continue;
       reading.steps[i] = cpp::kernel_steps(source, function, reading.usage.calls[i]);
     }
+    if (carries_weight(readings_.files[file])) reading.signals = finder.find(source);
   }
 
   const Repository& repository_;
@@ -259,6 +265,7 @@ class FileReader {
   std::mutex progress_mutex_;
   Readings readings_;
   cpp::KnownNames known_;
+  const SignalTable signals_;
   std::vector<std::string> unread_;  // of each file, why it could not be read
 };
 

@@ -1,6 +1,7 @@
 #include "scan/scan_repository.h"
 
 #include "scan/dependencies.h"
+#include "scan/features/link_features.h"
 #include "scan/kernel_identity.h"
 #include "scan/link/entry_points.h"
 #include "scan/link/evidence.h"
@@ -41,6 +42,15 @@ std::vector<PathHop> path_to(const KernelFacts& kernel, const Readings& readings
   return best;
 }
 
+// Components and features, which take everything else that is known.
+void recognise_parts(const Readings& readings, CodeFacts& facts) {
+  std::vector<FileSignals> signals;
+  for (const FileReading& reading : readings.readings) signals.push_back(reading.signals);
+  RecognisedParts parts = link_features(facts, signals);
+  facts.components = std::move(parts.components);
+  facts.features = std::move(parts.features);
+}
+
 }  // namespace
 
 Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanOptions& options) {
@@ -62,6 +72,7 @@ Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanO
   for (EntryPoint& entry : link_entry_points(readings, names))
     facts.entry_points.push_back(std::move(entry));
   facts.files = readings.files;
+  recognise_parts(readings, facts);
   return facts;
 }
 
