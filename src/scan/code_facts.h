@@ -131,7 +131,8 @@ struct KernelFacts {
   std::string condition;                // the #if around it that decides between definitions
   bool dead = false;                    // nothing in the repository launches or names it
   std::vector<KernelLauncher> launchers;
-  std::vector<PathHop> path;  // from Python, or from the outermost host function known
+  std::vector<PathHop> path;     // from Python, or from the outermost host function known
+  std::vector<PathHop> callers;  // functions of the repository that call the path's first hop
   std::vector<CodeEvidence> evidence;
   std::vector<NamedValue> steps;  // its body in order, as written; text is "call" for calls
   std::string profiler_name;      // pattern of the demangled name in a profile: '*' any text

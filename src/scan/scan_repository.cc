@@ -64,6 +64,7 @@ Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanO
   for (KernelFacts& kernel : facts.kernels) {
     kernel.profiler_name = profiler_pattern(kernel);
     kernel.path = path_to(kernel, readings, paths);
+    if (!kernel.path.empty()) kernel.callers = paths.callers_of(kernel.path.front());
     link_jit_values(readings, kernel);
   }
   facts.host_functions = link_host_functions(readings, paths);
