@@ -96,8 +96,12 @@ class FileReader {
     std::set_difference(known_.kernels.begin(), known_.kernels.end(), of_files.begin(),
                         of_files.end(), std::inserter(of_literals_, of_literals_.end()));
     wanted_.emplace(known_.kernels);
-    wanted_of_literals_.emplace(of_literals_);
     for_each_file([this](uint32_t file) { read_usage(file); });
+    leave_unused(of_literals_);
+    if (!of_literals_.empty()) {
+      const WantedNames wanted(of_literals_);
+      for_each_file([&](uint32_t file) { find_names_of_literals(file, wanted); });
+    }
     for (size_t i = 0; i < unread_.size(); ++i) {
       if (!unread_[i].empty()) notes.push_back(unread_[i]);
     }
@@ -213,27 +217,35 @@ class FileReader {
     }
   }
 
-  // The second reading of a Python file: what its CUDA literals do, and which kernels its strings
-  // name.
+  // The second reading of a Python file: what its CUDA literals do.
   void read_python_usage(uint32_t file) {
     FileReading& reading = readings_.readings[file];
     reading.cpp.functions.clear();
     for (const python::CudaText& literal : reading.python.cuda_texts) {
       if (holds_code(literal)) read_literal_usage(literal, reading);
     }
-    find_names_of_literals(file);
   }
 
-  // Names of kernels that no C++ file defines; most repositories have none.
-  void find_names_of_literals(uint32_t file) {
-    if (of_literals_.empty()) return;
+  // Takes out the kernels that something launches or names.
+  void leave_unused(Names& kernels) const {
+    for (const FileReading& reading : readings_.readings) {
+      if (kernels.empty()) return;
+      for (const std::string& name : reading.usage.kernels_named) kernels.erase(name);
+      for (const cpp::Launch& launch : reading.usage.launches) {
+        for (const std::string& name : launch.kernels) kernels.erase(name);
+      }
+    }
+  }
+
+  // Kernels of Python literals were not known yet when Python's strings were read.
+  void find_names_of_literals(uint32_t file, const WantedNames& wanted) {
+    if (readings_.files[file].language != Language::kPython) return;
     const std::string text = text_of(file);
     const auto stands_there = [&](const std::string& name) {
       return text.find(name) != std::string::npos;
     };
     if (std::none_of(of_literals_.begin(), of_literals_.end(), stands_there)) return;
-    find_names_in_strings(python::lex(text), *wanted_of_literals_,
-                          readings_.readings[file].usage.kernels_named);
+    find_names_in_strings(python::lex(text), wanted, readings_.readings[file].usage.kernels_named);
   }
 
   void read_literal_usage(const python::CudaText& literal, FileReading& reading) {
@@ -292,9 +304,9 @@ class FileReader {
   Readings readings_;
   std::vector<uint32_t> order_;  // of the files to read
   cpp::KnownNames known_;
-  std::optional<WantedNames> wanted_, wanted_of_literals_;  // kernels; those of literals alone
-  Names of_literals_;
-  std::vector<std::string> unread_;  // of each file, why it could not be read
+  std::optional<WantedNames> wanted_;  // kernels
+  Names of_literals_;                  // kernels that no C++ file defines
+  std::vector<std::string> unread_;    // of each file, why it could not be read
 };
 
 }  // namespace

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "scan/link/default_values.h"
 #include "scan/link/option_readers.h"
@@ -184,7 +184,8 @@ class OptionLinker {
 
   // env_bool("NAME", False) where env_bool is another file's function that reads the environment.
   void add_helper_calls() {
-    std::map<std::string_view, std::vector<std::pair<uint32_t, const python::EnvironmentHelper*>>>
+    std::unordered_map<std::string_view,
+                       std::vector<std::pair<uint32_t, const python::EnvironmentHelper*>>>
         helpers;
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       for (const python::EnvironmentHelper& helper :
