@@ -47,6 +47,7 @@ struct Summary {
   Unlinked unlinked;
   std::vector<Op> ops;             // by GPU time, all of them
   std::string platform;            // that efficiency was computed for; empty: it was not
+  std::string recorded_on;         // the trace's own platform, where that is another; else empty
   double known_share = 0;          // of the ops' GPU time that has a known limit
   bool has_costs = true;           // false: no op has a cost, most often for want of shapes
   std::vector<Found> findings;     // the most important first
@@ -57,6 +58,9 @@ struct Summary {
 };
 
 std::string summary_json(const Summary& summary);
+
+// That the trace's times and the limits are of different GPUs, where recorded_on is known.
+std::string other_platform_text(const Summary& summary);
 
 // "NVIDIA H200 · CUDA 13.0 · 30,180 events · 118.4 ms", safe to print.
 std::string summary_headline(const Summary& summary);

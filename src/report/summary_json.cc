@@ -66,6 +66,7 @@ std::string summary_json(const Summary& s) {
   }
   json.end_array();
   optional_text(json, "platform", s.platform);
+  optional_text(json, "recorded_on_another_platform", s.recorded_on);
   json.key("findings").begin_array();
   for (const Summary::Found& f : s.findings) {
     json.begin_object().key("kind").value(f.kind).key("priority").value(f.priority);

@@ -199,6 +199,44 @@ struct ReadmeFacts {
   std::vector<Heading> headings;
 };
 
+// What made a rule fire: a name in the code, with the place where it is used most.
+struct RuleEvidence {
+  std::string what;  // "class RadixCache", "call torch.cuda.graph", "kernel merge_states"
+  CodePlace at;
+  uint32_t files = 0;  // how many files show it
+};
+
+// Something to watch while the program runs, with its names on each platform.
+struct MetricFacts {
+  std::string id, title, level;           // level: hardware, process, application
+  std::vector<std::string> nvidia, amd;   // counters; empty: none is known
+  std::vector<std::string> nvidia_chips;  // those that have all of them
+  std::string how;                        // what to do with them, or where the number comes from
+};
+
+// A part of the program by what it is for (data/features/components.tsv).
+struct ComponentFacts {
+  std::string id, title, purpose;
+  std::vector<RuleEvidence> evidence;
+  std::vector<uint32_t> files;       // positions in CodeFacts::files
+  std::vector<std::string> folders;  // those that belong to it mostly
+  std::vector<uint32_t> kernels;     // positions in CodeFacts::kernels
+  Certainty certainty = Certainty::kLikely;
+};
+
+// A technique that the code uses and the hardware notices (data/features/features.tsv), the most
+// certain and most used first.
+struct FeatureFacts {
+  std::string id, title, area;
+  std::vector<RuleEvidence> evidence;
+  uint32_t files = 0;  // that show it
+  std::string concern, implication;
+  std::vector<MetricFacts> metrics;
+  std::vector<uint32_t> options;  // positions in CodeFacts::options that affect it
+  std::vector<uint32_t> kernels;  // positions in CodeFacts::kernels that show it
+  Certainty certainty = Certainty::kLikely;
+};
+
 struct CodeFacts {
   std::string repository;  // the folder's name
   std::optional<ReadmeFacts> readme;
@@ -208,6 +246,8 @@ struct CodeFacts {
   std::vector<OptionFacts> options;
   std::vector<EntryPoint> entry_points;
   std::vector<DependencyFacts> dependencies;
+  std::vector<ComponentFacts> components;
+  std::vector<FeatureFacts> features;
   std::vector<std::string> notes;  // what could not be read or followed
 };
 

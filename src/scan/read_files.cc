@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "scan/features/file_weight.h"
 #include "scan/link/triton_kernels.h"
 #include "scan/names_in_strings.h"
 #include "scan/python/ast.h"
@@ -62,7 +63,7 @@ std::string_view lines_of(std::string_view text, uint32_t first, uint32_t last) 
 class FileReader {
  public:
   FileReader(const Repository& repository, size_t threads, const ProgressCallback& progress)
-      : repository_(repository), progress_(progress) {
+      : repository_(repository), progress_(progress), signals_(FeatureRules::built_in()) {
     const size_t available = std::max(1u, std::thread::hardware_concurrency());
     threads_ = threads == 0 ? available : threads;
     readings_.files = repository.files;
@@ -80,27 +81,28 @@ class FileReader {
   }
 
   Readings run(std::vector<std::string>& notes) {
-    for_each_file([this](uint32_t file) { read_definitions(file); });
+    for_each_file([this](uint32_t file, size_t) { read_definitions(file); });
     learn_names();
     if (!known_.kernel_macros.empty()) {
       // Macros of other files define kernels, which the launches in further files must know of.
-      for_each_file([this](uint32_t file) { read_macro_definitions(file); });
+      for_each_file([this](uint32_t file, size_t) { read_macro_definitions(file); });
       learn_names();
     }
     // Python comes when the kernels of C++ are known, so that it is lexed only once. Its own
     // literals may define more of them.
+    std::vector<SignalFinder> finders(threads_, SignalFinder(signals_));
     const Names of_files = known_.kernels;
     wanted_.emplace(of_files);
-    for_each_file([this](uint32_t file) { read_python_file(file); });
+    for_each_file([&](uint32_t file, size_t thread) { read_python_file(file, finders[thread]); });
     learn_names();
     std::set_difference(known_.kernels.begin(), known_.kernels.end(), of_files.begin(),
                         of_files.end(), std::inserter(of_literals_, of_literals_.end()));
     wanted_.emplace(known_.kernels);
-    for_each_file([this](uint32_t file) { read_usage(file); });
+    for_each_file([&](uint32_t file, size_t thread) { read_usage(file, finders[thread]); });
     leave_unused(of_literals_);
     if (!of_literals_.empty()) {
       const WantedNames wanted(of_literals_);
-      for_each_file([&](uint32_t file) { find_names_of_literals(file, wanted); });
+      for_each_file([&](uint32_t file, size_t) { find_names_of_literals(file, wanted); });
     }
     for (size_t i = 0; i < unread_.size(); ++i) {
       if (!unread_[i].empty()) notes.push_back(unread_[i]);
@@ -113,15 +115,16 @@ class FileReader {
   void for_each_file(Work work) {
     const auto count = static_cast<uint32_t>(order_.size());
     std::atomic<uint32_t> next = 0;
-    const auto take_files = [&] {
+    const auto take_files = [&](size_t thread) {
       for (uint32_t i; (i = next++) < count;) {
-        work(order_[i]);
+        work(order_[i], thread);
         report(count);
       }
     };
     std::vector<std::thread> others;
-    for (size_t i = 1; i < std::min<size_t>(threads_, count); ++i) others.emplace_back(take_files);
-    take_files();
+    for (size_t i = 1; i < std::min<size_t>(threads_, count); ++i)
+      others.emplace_back(take_files, i);
+    take_files(0);
     for (std::thread& thread : others) thread.join();
   }
 
@@ -174,7 +177,7 @@ class FileReader {
     return is_cpp_template(language, text) ? cpp::blank_jinja(text) : "";
   }
 
-  void read_python_file(uint32_t file) {
+  void read_python_file(uint32_t file, SignalFinder& finder) {
     if (readings_.files[file].language != Language::kPython) return;
     FileReading& reading = readings_.readings[file];
     const std::string text = text_of(file);
@@ -194,6 +197,14 @@ class FileReader {
       const std::string code = cpp::blank_jinja(literal.text);
       const cpp::Definitions found = cpp::find_definitions(cpp::lex(code), known_);
       add_functions(found, literal, reading);
+    }
+    if (carries_weight(readings_.files[file])) reading.signals = finder.find(tree.tokens);
+    const auto fills_template = [](const python::CudaText& literal) {
+      return literal.kind == python::CudaTextKind::kInstantiation;
+    };
+    const auto& literals = reading.python.cuda_texts;
+    if (std::any_of(literals.begin(), literals.end(), fills_template)) {
+      reading.python_values = python::assigned_values(text);
     }
   }
 
@@ -272,7 +283,7 @@ class FileReader {
     reading.usage.kernels_named.merge(usage.kernels_named);
   }
 
-  void read_usage(uint32_t file) {
+  void read_usage(uint32_t file, SignalFinder& finder) {
     const Language language = readings_.files[file].language;
     FileReading& reading = readings_.readings[file];
     if (language == Language::kPython) return read_python_usage(file);
@@ -294,6 +305,7 @@ class FileReader {
       if (function.kind != cpp::FunctionKind::kKernel || !function.defined) continue;
       reading.steps[i] = cpp::kernel_steps(source, function, reading.usage.calls[i]);
     }
+    if (carries_weight(readings_.files[file])) reading.signals = finder.find(source);
   }
 
   const Repository& repository_;
@@ -304,6 +316,7 @@ class FileReader {
   Readings readings_;
   std::vector<uint32_t> order_;  // of the files to read
   cpp::KnownNames known_;
+  const SignalTable signals_;
   std::optional<WantedNames> wanted_;  // kernels
   Names of_literals_;                  // kernels that no C++ file defines
   std::vector<std::string> unread_;    // of each file, why it could not be read

@@ -4,10 +4,12 @@
 #include <thread>
 
 #include "scan/dependencies.h"
+#include "scan/features/link_features.h"
 #include "scan/kernel_identity.h"
 #include "scan/link/entry_points.h"
 #include "scan/link/evidence.h"
 #include "scan/link/host_functions.h"
+#include "scan/link/jit_values.h"
 #include "scan/link/kernels.h"
 #include "scan/link/options.h"
 #include "scan/link/uses.h"
@@ -55,6 +57,15 @@ std::vector<PathHop> path_to(const KernelFacts& kernel, const Readings& readings
   return best;
 }
 
+// Components and features, which take everything else that is known.
+void recognise_parts(const Readings& readings, CodeFacts& facts) {
+  std::vector<FileSignals> signals;
+  for (const FileReading& reading : readings.readings) signals.push_back(reading.signals);
+  RecognisedParts parts = link_features(facts, signals);
+  facts.components = std::move(parts.components);
+  facts.features = std::move(parts.features);
+}
+
 }  // namespace
 
 Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanOptions& options) {
@@ -78,9 +89,11 @@ Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanO
   for (KernelFacts& kernel : facts.kernels) {
     kernel.profiler_name = profiler_pattern(kernel);
     kernel.path = path_to(kernel, readings, *paths);
+    link_jit_values(readings, kernel);
   }
   facts.host_functions = link_host_functions(readings, *paths);
   facts.files = readings.files;
+  recognise_parts(readings, facts);
   return facts;
 }
 

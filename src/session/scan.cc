@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/output_directory.h"
+#include "report/features_markdown.h"
 
 namespace fathom {
 
@@ -46,10 +47,11 @@ Status write_scan(ScanReport& report, const fs::path& directory, const WriteScan
                                      : OutputDirectory::create(directory));
   TRY(out.write_file("scan.json", scan_json(report.facts)));
   TRY(out.write_file("quick_scan.md", quick_scan_markdown(report.facts)));
-  TRY(out.write_file("kernels.md", kernels_markdown(report.facts)));
+  TRY(out.write_file("kernels.md", kernels_markdown(report.facts, report.context)));
+  TRY(out.write_file("features.md", features_markdown(report.facts)));
   TRY(out.commit());
   report.report = (directory.has_filename() ? directory : directory.parent_path()).string();
-  report.files = {"quick_scan.md", "kernels.md", "scan.json"};
+  report.files = {"quick_scan.md", "features.md", "kernels.md", "scan.json"};
   return Nothing{};
 }
 

@@ -7,6 +7,7 @@
 #include "scan/cpp/directives.h"
 #include "scan/cpp/launches.h"
 #include "scan/cpp/macros.h"
+#include "scan/cpp/vocabulary.h"
 #include "scan/cpp/words.h"
 
 namespace fathom::cpp {
@@ -17,46 +18,6 @@ std::string join_scopes(std::string_view outer, std::string_view inner) {
   if (!scope.empty() && !inner.empty()) scope += "::";
   return scope += inner;
 }
-
-bool makes_kernels(const Macro& macro) {
-  return macro.body.find("__global__") != std::string::npos;
-}
-
-bool makes_device_functions(const Macro& macro) {
-  return !macro.parameters && macro.body.find("__device__") != std::string::npos;
-}
-
-// What a file's macros and the repository's mean for reading its declarations.
-struct Vocabulary {
-  MacroTable own;
-  const KnownNames& known;
-  std::set<std::string, std::less<>> kernel_macros, device_words;
-
-  Vocabulary(const std::vector<Macro>& macros, const KnownNames& all) : known(all) {
-    std::vector<const Macro*> list;
-    for (const Macro& macro : macros) list.push_back(&macro);
-    std::set<std::string, std::less<>> names;
-    for (const auto& [name, macro] : all.kernel_macros) names.insert(name);
-    kernel_macros = macros_reaching(list, makes_kernels, std::move(names));
-    device_words = all.device_words;
-    for (const Macro& macro : macros) {
-      if (makes_device_functions(macro)) device_words.insert(macro.name);
-    }
-    own.add(macros, [&](const Macro& macro) {
-      return kernel_macros.contains(macro.name) || macro.body.find("##") != std::string::npos;
-    });
-  }
-
-  const Macro* kernel_macro(std::string_view name, uint32_t line) const {
-    if (kernel_macros.empty() || !kernel_macros.contains(name)) return nullptr;
-    return find(name, line);
-  }
-  const Macro* find(std::string_view name, uint32_t line) const {
-    if (const Macro* macro = own.find(name, line)) return macro;
-    const auto other = known.kernel_macros.find(name);
-    return other == known.kernel_macros.end() ? nullptr : &other->second;
-  }
-};
 
 class DefinitionFinder {
  public:
@@ -240,7 +201,7 @@ class DefinitionFinder {
 
   const std::set<std::string, std::less<>>& device_words() const {
     static const std::set<std::string, std::less<>> none;
-    return vocabulary_ == nullptr ? none : vocabulary_->device_words;
+    return vocabulary_ == nullptr ? none : vocabulary_->device_words();
   }
 
   size_t body(size_t brace) {
@@ -425,21 +386,6 @@ class DefinitionFinder {
   size_t shared_from_ = 0;               // the next of these branches
 };
 
-void find_directives(const TokenList& source, Definitions& out) {
-  for (size_t i = 0; i < source.size(); ++i) {
-    const Token& token = source.tokens[i];
-    if (token.kind != TokenKind::kDirective) continue;
-    const Directive directive = read_directive(source.at(i));
-    if (directive.kind == DirectiveKind::kDefine) {
-      out.macros.push_back(read_macro(directive, token.line));
-    } else if (directive.kind == DirectiveKind::kInclude && directive.rest.size() > 2) {
-      const size_t end = directive.rest.find_first_of("\">", 1);
-      if (end != std::string_view::npos)
-        out.includes.emplace_back(directive.rest.substr(1, end - 1));
-    }
-  }
-}
-
 }  // namespace
 
 Definitions find_definitions(const TokenList& source, const KnownNames& known) {
@@ -451,18 +397,6 @@ Definitions find_definitions(const TokenList& source, const KnownNames& known) {
   DefinitionFinder(code, &vocabulary, out).run();
   out.launch_helpers = find_launch_helpers(code, out);
   return out;
-}
-
-bool needs_known_macros(const TokenList& source, const Definitions& own, const KnownNames& known) {
-  if (known.kernel_macros.empty()) return false;
-  std::set<std::string_view> already;
-  for (const Macro& macro : own.macros) already.insert(macro.name);
-  for (size_t i = 0; i < source.size(); ++i) {
-    if (!source.is_name(i)) continue;
-    const std::string_view name = source.at(i);
-    if (known.kernel_macros.contains(name) && !already.contains(name)) return true;
-  }
-  return false;
 }
 
 }  // namespace fathom::cpp

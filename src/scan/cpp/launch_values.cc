@@ -147,7 +147,7 @@ std::vector<CodeStep> kernel_steps(const TokenList& source, const Function& func
   }
   for (const Call& call : calls) {
     // A call inside a value that is shown is shown already.
-    if (!lines.insert(call.line).second) continue;
+    if (!lines.insert(call.line).second || call.name.starts_with("std::")) continue;
     std::string text = call.name;
     if (!call.template_arguments.empty()) text += "<" + call.template_arguments + ">";
     steps.push_back({shortened(text + "(…)"), call.line, true});

@@ -155,36 +155,34 @@ void for_each_name(std::string_view body, const std::function<void(std::string_v
   }
 }
 
-std::set<std::string, std::less<>> macros_reaching(const std::vector<const Macro*>& macros,
-                                                   const std::function<bool(const Macro&)>& holds,
-                                                   std::set<std::string, std::less<>> known) {
-  std::vector<const Macro*> others;
-  for (const Macro* macro : macros) {
-    if (holds(*macro)) {
-      known.insert(macro->name);
-    } else {
-      others.push_back(macro);
-    }
-  }
-  if (known.empty()) return known;
+std::set<std::string, std::less<>> macros_reaching(
+    const std::vector<const Macro*>& macros, const std::function<bool(const Macro&)>& holds,
+    const std::function<bool(std::string_view)>& is_known) {
+  std::set<std::string, std::less<>> reaching;
+  std::vector<std::string_view> fresh;
+  const auto add = [&](const Macro& macro) {
+    if (reaching.insert(macro.name).second) fresh.push_back(macro.name);
+  };
   // Who is named by whom, so that each macro's body is read once.
   std::unordered_map<std::string_view, std::vector<const Macro*>> named_by;
-  for (const Macro* macro : others) {
+  for (const Macro* macro : macros) {
+    if (holds(*macro)) {
+      add(*macro);
+      continue;
+    }
     for_each_name(macro->body, [&](std::string_view name) {
+      if (is_known(name)) return add(*macro);
       std::vector<const Macro*>& users = named_by[name];
       if (users.empty() || users.back() != macro) users.push_back(macro);
     });
   }
-  std::vector<std::string> fresh(known.begin(), known.end());
   while (!fresh.empty()) {
     const auto users = named_by.find(fresh.back());
     fresh.pop_back();
     if (users == named_by.end()) continue;
-    for (const Macro* user : users->second) {
-      if (known.insert(user->name).second) fresh.push_back(user->name);
-    }
+    for (const Macro* user : users->second) add(*user);
   }
-  return known;
+  return reaching;
 }
 
 }  // namespace fathom::cpp

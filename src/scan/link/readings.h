@@ -11,6 +11,8 @@
 #include "scan/cpp/evidence.h"
 #include "scan/cpp/launch_values.h"
 #include "scan/cpp/local_values.h"
+#include "scan/features/signal_table.h"
+#include "scan/python/assigned_values.h"
 #include "scan/python/python_file.h"
 
 namespace fathom {
@@ -27,7 +29,9 @@ struct FileReading {
   std::vector<cpp::LocalValue> constants;
   std::vector<cpp::Option> cpp_options;
   python::PythonFile python;
+  std::vector<python::AssignedValue> python_values;  // of files that generate CUDA at run time
   std::vector<std::vector<cpp::PatternHit>> python_patterns;  // of each of python.functions
+  FileSignals signals;
 };
 
 // All files of a repository as they were read: readings[i] is of files[i].
