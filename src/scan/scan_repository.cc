@@ -1,5 +1,8 @@
 #include "scan/scan_repository.h"
 
+#include <optional>
+#include <thread>
+
 #include "scan/dependencies.h"
 #include "scan/features/link_features.h"
 #include "scan/kernel_identity.h"
@@ -25,6 +28,18 @@ CodeFacts declared_facts(const Repository& repository) {
   facts.readme = find_readme(repository);
   find_dependencies(repository, facts);
   return facts;
+}
+
+// Neither may write what the other one reads.
+template <typename One, typename Other>
+void side_by_side(One one, Other other, size_t threads) {
+  if (threads == 1) {
+    one();
+    other();
+    return;
+  }
+  const std::jthread beside(other);
+  one();
 }
 
 // The way down from Python to the first of the kernel's launchers that has one.
@@ -58,20 +73,26 @@ Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanO
   CodeFacts facts = declared_facts(repository);
   const Readings readings = read_files(repository, options.threads, options.progress, facts.notes);
   const PythonNames names(readings);
-  const PythonPaths paths(readings, names);
-  facts.kernels = link_kernels(readings, names);
-  link_evidence(readings, facts.kernels);
+  const auto kernels = [&] {
+    facts.kernels = link_kernels(readings, names);
+    link_evidence(readings, facts.kernels);
+  };
+  std::optional<PythonPaths> paths;
+  const auto others = [&] {
+    paths.emplace(readings, names);
+    facts.options = link_options(readings, names);
+    link_dependency_uses(readings, names, facts.dependencies);
+    for (EntryPoint& entry : link_entry_points(readings, names))
+      facts.entry_points.push_back(std::move(entry));
+  };
+  side_by_side(kernels, others, options.threads);
   for (KernelFacts& kernel : facts.kernels) {
     kernel.profiler_name = profiler_pattern(kernel);
-    kernel.path = path_to(kernel, readings, paths);
-    if (!kernel.path.empty()) kernel.callers = paths.callers_of(kernel.path.front());
+    kernel.path = path_to(kernel, readings, *paths);
+    if (!kernel.path.empty()) kernel.callers = paths->callers_of(kernel.path.front());
     link_jit_values(readings, kernel);
   }
-  facts.host_functions = link_host_functions(readings, paths);
-  facts.options = link_options(readings, names);
-  link_dependency_uses(readings, names, facts.dependencies);
-  for (EntryPoint& entry : link_entry_points(readings, names))
-    facts.entry_points.push_back(std::move(entry));
+  facts.host_functions = link_host_functions(readings, *paths);
   facts.files = readings.files;
   recognise_parts(readings, facts);
   return facts;

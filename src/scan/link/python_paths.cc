@@ -73,7 +73,7 @@ void PythonPaths::index_cpp(uint32_t file) {
   const FileReading& reading = readings_.readings[file];
   for (size_t i = 0; i < reading.usage.calls.size(); ++i) {
     for (const cpp::Call& call : reading.usage.calls[i]) {
-      std::vector<CppCaller>& callers = cpp_callers_[std::string(last_of(call.name, "::"))];
+      std::vector<CppCaller>& callers = cpp_callers_[last_of(call.name, "::")];
       const FunctionRef caller = {file, i};
       if (callers.empty() || callers.back().function != caller ||
           callers.back().written != call.name) {
@@ -95,7 +95,7 @@ void PythonPaths::index_python(uint32_t file) {
   const python::PythonFile& python = readings_.readings[file].python;
   for (size_t i = 0; i < python.functions.size(); ++i) {
     for (const python::Call& call : python.functions[i].calls) {
-      std::vector<FunctionRef>& callers = python_callers_[std::string(last_of(call.callee, "."))];
+      std::vector<FunctionRef>& callers = python_callers_[last_of(call.callee, ".")];
       const FunctionRef caller = {file, i};
       if (callers.empty() || callers.back() != caller) callers.push_back(caller);
     }

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "scan/link/python_names.h"
@@ -40,7 +42,7 @@ class PythonPaths {
   // A function and how it writes the name of what it calls.
   struct CppCaller {
     FunctionRef function;
-    std::string written;
+    std::string_view written;
     bool member;
   };
 
@@ -65,14 +67,15 @@ class PythonPaths {
 
   const Readings& readings_;
   const PythonNames& names_;
-  std::map<std::string, std::vector<CppCaller>, std::less<>> cpp_callers_;
-  std::map<std::string, std::vector<FunctionRef>, std::less<>> python_callers_;
+  // By the name that is called; the names are the readings'.
+  std::unordered_map<std::string_view, std::vector<CppCaller>> cpp_callers_;
+  std::unordered_map<std::string_view, std::vector<FunctionRef>> python_callers_;
   // How many functions have a name.
-  std::map<std::string, size_t, std::less<>> cpp_definitions_, python_definitions_;
+  std::unordered_map<std::string_view, size_t> cpp_definitions_, python_definitions_;
   // Functions that name a source file in a literal: they compile it at run time.
   std::map<std::string, std::vector<FunctionRef>, std::less<>> generators_;
   std::map<std::string, std::vector<Exported>, std::less<>> exports_;  // by the target's last name
-  std::set<std::string, std::less<>> public_names_;  // imported by a package's __init__.py
+  std::unordered_set<std::string_view> public_names_;  // imported by a package's __init__.py
 };
 
 }  // namespace fathom

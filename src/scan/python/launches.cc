@@ -148,10 +148,33 @@ class LaunchFinder {
       const bool annotated = tree_.kind(site.node) == NodeKind::kAnnotated;
       const NodeId target = tree_.child(site.node);
       const NodeId value = tree_.child(site.node, annotated ? 2 : 1);
-      const NodeKind kind = tree_.kind(target);
-      if (value == 0 || (kind != NodeKind::kName && kind != NodeKind::kAttribute)) continue;
-      assigned_[{site.function, tree_.source(target, kLongest)}].push_back(value);
+      if (value == 0) continue;
+      if (tree_.kind(target) == NodeKind::kTuple) {
+        for (const NodeId part : tree_.children(target))
+          assign(site, part, part_of(value, target, part));
+      } else {
+        assign(site, target, value);
+      }
     }
+  }
+
+  void assign(const Site& site, NodeId target, NodeId value) {
+    const NodeKind kind = tree_.kind(target);
+    if (value == 0 || (kind != NodeKind::kName && kind != NodeKind::kAttribute)) return;
+    assigned_[{site.function, tree_.source(target, kLongest)}].push_back(value);
+  }
+
+  // What `a, b = value` gives to one of its names: of a tuple the part in the same place, of a call
+  // the call.
+  NodeId part_of(NodeId value, NodeId targets, NodeId target) const {
+    if (tree_.kind(value) == NodeKind::kCall) return value;
+    if (tree_.kind(value) != NodeKind::kTuple) return 0;
+    NodeId part = tree_.child(value);
+    for (const NodeId other : tree_.children(targets)) {
+      if (other == target || part == 0) break;
+      part = tree_[part].next;
+    }
+    return part;
   }
 
   // What a name or attribute is set to in the function, or else in the ones around it.
@@ -210,7 +233,8 @@ class LaunchFinder {
         const std::string_view maker = outline_.last_name(callee);
         const NodeId first = outline_.arguments(kernel).at(0);
         const bool wraps = maker == "jit" || maker == "partial" || maker == "compile" ||
-                           outline_.path(callee) == "cuda.tile.kernel" || maker.empty();
+                           maker == "wrap_triton" || outline_.path(callee) == "cuda.tile.kernel" ||
+                           maker.empty();
         if (wraps && first != 0) return meanings(site, first, out, depth + 1);
         const bool changes = maker == "replace_hints" && tree_.kind(callee) == NodeKind::kAttribute;
         return meanings(site, changes ? tree_.child(callee) : callee, out, depth + 1);

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "scan/python/ast.h"
@@ -55,7 +55,8 @@ class Outline {
   const Tree& tree;
   std::vector<Definition> functions, classes;
   std::vector<Site> calls, subscripts, comparisons, strings, assignments, imports, dictionaries;
-  std::unordered_set<std::string_view> names;  // every name and attribute used
+  // Every name and attribute used, and the first token where it is.
+  std::unordered_map<std::string_view, uint32_t> names;
 
   NodeId parent(NodeId node) const { return parents_[node]; }
   NodeId callee(NodeId call) const { return tree.child(call); }

@@ -5,16 +5,23 @@
 namespace fathom::python {
 namespace {
 
-std::vector<std::string> names_in_order(const std::unordered_set<std::string_view>& names) {
-  std::vector<std::string> out(names.begin(), names.end());
-  std::sort(out.begin(), out.end());
-  return out;
+void add_names(const Outline& outline, PythonFile& into) {
+  std::vector<std::pair<std::string_view, uint32_t>> names(outline.names.begin(),
+                                                           outline.names.end());
+  std::sort(names.begin(), names.end());
+  into.names_used.reserve(names.size());
+  into.names_used_at.reserve(names.size());
+  for (const auto& [name, token] : names) {
+    into.names_used.emplace_back(name);
+    into.names_used_at.push_back(outline.tree.tokens.tokens[token].line);
+  }
 }
 
 }  // namespace
 
-PythonFile read_python(std::string_view text) {
-  const Tree tree = parse(text);
+PythonFile read_python(std::string_view text) { return read_python(parse(text)); }
+
+PythonFile read_python(const Tree& tree) {
   const Outline outline(tree);
   PythonFile out;
   out.damaged = tree.damaged;
@@ -38,7 +45,7 @@ PythonFile read_python(std::string_view text) {
   out.launches = find_launches(outline);
   find_routes(outline, out);
   out.cuda_texts = find_cuda_texts(outline);
-  out.names_used = names_in_order(outline.names);
+  add_names(outline, out);
   return out;
 }
 
