@@ -5,22 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "scan/code_place.h"
+#include "scan/structure_facts.h"
+
 namespace fathom {
 
 // What the scanner knows of a repository before anything runs. Every fact says where it stands in
 // the code and how sure the scanner is; lists are in order of file and line, so that the same
 // repository gives the same facts.
-
-// How a fact was found. kCertain: it stands there. kLikely: one step was concluded from names or
-// structure. kUnsure: several answers fit, or a step could not be followed.
-enum class Certainty : uint8_t { kCertain, kLikely, kUnsure };
-
-// A line of CodeFacts::files[file], counted from 1.
-struct CodePlace {
-  uint32_t file = 0;
-  uint32_t line = 0;
-  friend auto operator<=>(const CodePlace&, const CodePlace&) = default;
-};
 
 // What data/features/languages.tsv tells apart; scan/language.h has their names.
 enum class Language : uint8_t {
@@ -249,6 +241,10 @@ struct CodeFacts {
   std::vector<DependencyFacts> dependencies;
   std::vector<ComponentFacts> components;
   std::vector<FeatureFacts> features;
+  ModuleGraph modules;
+  std::vector<ApiFacts> api;
+  std::vector<RequestPath> request_paths;
+  std::vector<DocClaim> doc_claims;
   std::vector<std::string> notes;  // what could not be read or followed
 };
 

@@ -16,7 +16,7 @@ Status check_scan_directory(const std::string& repository, const std::filesystem
 struct WriteScanOptions {
   bool into_any_directory = false;  // else an existing one must be a report of ours
 };
-// Writes scan.json, quick_scan.md and kernels.md, whole or not at all, and notes where.
+// Writes scan.json and the markdown files, whole or not at all, and notes where.
 Status write_scan(ScanReport& report, const std::filesystem::path& directory,
                   const WriteScanOptions& options = {});
 
