@@ -14,7 +14,7 @@ std::vector<Finding> low_efficiency(const Assessment& a);
 std::vector<Finding> unfused_attention(const Assessment& a);
 // Runs of memory-bound ops that hand each other the same tensor.
 std::vector<Finding> fusible_chains(const Assessment& a);
-// Many small matrix products that could be one.
+// Loops of small matrix products that could be one.
 std::vector<Finding> tiny_products(const Assessment& a);
 // Convolutions that convert between image layouts.
 std::vector<Finding> image_layout(const Assessment& a);

@@ -24,16 +24,23 @@ double seconds_of(Nanos time) { return static_cast<double>(time.count) / 1e9; }
 
 // Time at the limit and time measured, over the ops of which both are known.
 struct AtLimit {
-  double bound_seconds = 0, measured_seconds = 0;
+  double bound_seconds = 0, peak_seconds = 0, measured_seconds = 0;
+  bool all_peaks = true;
 
   void add(const AssessedOp& op) {
     if (!op.efficiency) return;
     const double seconds = seconds_of(op.group->gpu.sum);
     bound_seconds += *op.efficiency * seconds;
+    peak_seconds += op.of_peak.value_or(0) * seconds;
+    all_peaks = all_peaks && op.of_peak;
     measured_seconds += seconds;
   }
   std::optional<double> efficiency() const {
     return measured_seconds > 0 ? std::optional(bound_seconds / measured_seconds) : std::nullopt;
+  }
+  std::optional<double> of_peak() const {
+    if (measured_seconds <= 0 || !all_peaks) return {};
+    return peak_seconds / measured_seconds;
   }
 };
 
@@ -49,22 +56,79 @@ bool leaves_the_gpu(const EventStore& store, const OpGroup& group) {
   return false;
 }
 
+// Whatever the op is called: a copy engine did the work, and no kernel.
+bool is_copy(const EventStore& store, const OpGroup& group) {
+  return std::ranges::all_of(group.first().kernels, [&store](EventId kernel) {
+    return store.kind(kernel) == EventKind::kMemcpy;
+  });
+}
+
+// The code that called an op: what is around all the ops that it is part of, such as the aten::to
+// around a copy.
+CallId caller_of(const SheetInput& input, CallId call) {
+  CallId caller = input.tree.parent(call);
+  while (caller.valid() && input.store.name(input.tree.event(caller)).starts_with("aten::")) {
+    caller = input.tree.parent(caller);
+  }
+  return caller;
+}
+
+// Each dimension equal, or 1 in one of them: what elementwise ops may hand each other.
+bool stretches_over(const std::vector<int64_t>& x, const std::vector<int64_t>& y) {
+  const size_t common = std::min(x.size(), y.size());
+  for (size_t i = 1; i <= common; ++i) {
+    const int64_t p = x[x.size() - i], q = y[y.size() - i];
+    if (p != q && p != 1 && q != 1) return false;
+  }
+  return common > 0;
+}
+
+std::vector<int64_t> largest_dims(const EventStore& store, const AssessedOp& op) {
+  const auto args = read_op_args(store, store.args_id(op.group->first().event));
+  std::vector<int64_t> largest;
+  int64_t most = -1;
+  if (!args) return largest;
+  for (const ArgValue& value : args->inputs) {
+    if (!value.is_tensor()) continue;
+    const int64_t count = element_count(value.shape.dims).value_or(0);
+    if (count > most) most = count, largest = value.shape.dims;
+  }
+  return largest;
+}
+
 }  // namespace
 
-std::optional<Bound> bound_of(const Cost& cost, const Platform* platform) {
+bool is_pointwise(const AssessedOp& op) {
+  return op.group->cost &&
+         (op.category == "elementwise" || op.category == "reduce" || op.category == "norm" ||
+          op.category == "rope") &&
+         (!op.bound || !op.bound->is_compute());
+}
+
+std::string_view rate_name_of(const Cost& cost, const Platform& platform) {
+  if (cost.flops <= 0 || cost.spec.empty()) return {};
+  if (platform.find(cost.spec) != nullptr) return cost.spec;
+  // Arithmetic on narrow elements runs on the vector units at least as fast as on fp32.
+  const bool as_fp32 = cost.spec.starts_with("vector_") || cost.spec == "matrix_fp32";
+  return as_fp32 && platform.find("vector_fp32") != nullptr ? "vector_fp32" : "";
+}
+
+std::optional<Bound> bound_of(const Cost& cost, const Platform* platform, RateBasis basis) {
   if (platform == nullptr || cost.bytes <= 0) return {};
-  const std::optional<Limit> memory = limit_of(platform->memory_bandwidth);
+  const auto rate_of = [basis](const Rate& rate) -> std::optional<double> {
+    if (basis == RateBasis::kPeak) return rate.peak;
+    const std::optional<Limit> limit = limit_of(rate);
+    return limit ? std::optional(limit->rate) : std::nullopt;
+  };
+  const std::optional<double> memory = rate_of(platform->memory_bandwidth);
   if (!memory) return {};
   Bound bound;
-  bound.memory_seconds = cost.bytes / memory->rate;
+  bound.memory_seconds = cost.bytes / *memory;
   if (cost.flops > 0 && !cost.spec.empty()) {
-    const Rate* rate = platform->find(cost.spec);
-    // Arithmetic on narrow elements runs on the vector units at least as fast as on fp32.
-    if (rate == nullptr && cost.spec.starts_with("vector_")) rate = platform->find("vector_fp32");
-    if (rate == nullptr && cost.spec == "matrix_fp32") rate = platform->find("vector_fp32");
-    const std::optional<Limit> limit = rate != nullptr ? limit_of(*rate) : std::nullopt;
-    if (!limit) return {};
-    bound.compute_seconds = cost.flops / limit->rate;
+    const std::string_view name = rate_name_of(cost, *platform);
+    const std::optional<double> rate = name.empty() ? std::nullopt : rate_of(*platform->find(name));
+    if (!rate) return {};
+    bound.compute_seconds = cost.flops / *rate;
   }
   return bound;
 }
@@ -101,29 +165,59 @@ Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
   order_calls();
   find_shortest_kernel();
   count_exposed_time();
+  find_runs();
+}
+
+std::span<const TopOp> Assessment::top_ops() const {
+  return std::span(by_name_).first(std::min(kTopOps, by_name_.size()));
+}
+
+std::string_view Assessment::vendor() const {
+  if (platform_ != nullptr && !platform_->vendor.empty()) return platform_->vendor;
+  const TraceMetadata& metadata = input_.store.metadata();
+  if (metadata.cuda_runtime_version) return "NVIDIA";
+  return metadata.hip_runtime_version ? "AMD" : "";
 }
 
 void Assessment::assess_ops(const MeasuredOps& measured) {
   for (const OpGroup& group : measured.groups()) {
     AssessedOp& op = ops_.emplace_back();
     op.group = &group;
-    op.category =
-        analysis_category(group.key.name, group.key.category, cost_function_of(group.key.name));
+    op.category = is_copy(input_.store, group)
+                      ? "memcpy"
+                      : analysis_category(group.key.name, group.key.category,
+                                          cost_function_of(group.key.name));
     op.share = ratio(group.gpu.sum, total_);
-    if (group.cost && !leaves_the_gpu(input_.store, group)) {
-      op.bound = bound_of(*group.cost, platform_);
-    }
-    if (op.bound && group.gpu.sum.count > 0) {
-      op.efficiency =
-          op.bound->seconds() * static_cast<double>(group.gpu.count) / seconds_of(group.gpu.sum);
-      // Faster than the limit can be a cache; with an assumption in it, the cost is wrong.
-      if (*op.efficiency > 1.1 && !group.cost->assumption.empty()) {
-        op.efficiency = {};
-        op.bound = {};
-        continue;
-      }
-      known_share_ += op.share;
-    }
+    if (group.cost) limit_op(op);
+    if (op.efficiency) known_share_ += op.share;
+  }
+}
+
+void Assessment::limit_op(AssessedOp& op) {
+  const OpGroup& group = *op.group;
+  if (platform_ == nullptr || group.gpu.sum.count <= 0) return;
+  if (leaves_the_gpu(input_.store, group)) {
+    op.no_limit =
+        "part of its work crosses the link to the host or to other GPUs, and how fast "
+        "that is, the platform does not say";
+    return;
+  }
+  const std::optional<Bound> bound = bound_of(*group.cost, platform_);
+  if (!bound) {
+    op.no_limit = "the platform has no rate for its arithmetic, or it moves no bytes";
+    return;
+  }
+  const double measured = seconds_of(group.gpu.sum) / static_cast<double>(group.gpu.count);
+  const double efficiency = bound->seconds() / measured;
+  // Faster than the limit can be a cache; with an assumption in it, the cost is wrong.
+  if (efficiency > 1.1 && !group.cost->assumption.empty()) {
+    op.no_limit = "it was faster than its assumed cost allows, so the assumption does not hold";
+    return;
+  }
+  op.bound = bound;
+  op.efficiency = efficiency;
+  if (const auto peak = bound_of(*group.cost, platform_, RateBasis::kPeak)) {
+    op.of_peak = peak->seconds() / measured;
   }
 }
 
@@ -158,22 +252,25 @@ void Assessment::rank_ops() {
   std::map<std::string_view, AtLimit> at_limit;
   for (const AssessedOp& op : ops_) {
     const std::string_view name = op.group->key.name;
-    TopOp& top = by_op.try_emplace(name, TopOp{name, op.category, {}, 0, 0, {}}).first->second;
+    TopOp& top = by_op.try_emplace(name, TopOp{name, op.category, {}, 0, 0, {}, {}}).first->second;
     top.time += op.group->gpu.sum;
     top.calls += op.group->gpu.count;
     at_limit[name].add(op);
   }
   for (auto& [name, top] : by_op) {
     top.share = ratio(top.time, total_);
-    top.efficiency = at_limit[name].efficiency();
-    top_ops_.push_back(top);
+    // What is known of a small part says nothing of the op.
+    if (at_limit[name].measured_seconds * 2 > seconds_of(top.time)) {
+      top.efficiency = at_limit[name].efficiency();
+      top.of_peak = at_limit[name].of_peak();
+    }
+    by_name_.push_back(top);
   }
-  std::ranges::sort(top_ops_, [](const TopOp& a, const TopOp& b) {
+  std::ranges::sort(by_name_, [](const TopOp& a, const TopOp& b) {
     return std::tuple(b.time, a.name) < std::tuple(a.time, b.name);
   });
-  if (top_ops_.size() > kTopOps) top_ops_.resize(kTopOps);
   for (AssessedOp& op : ops_) {
-    op.is_top = std::ranges::find(top_ops_, op.group->key.name, &TopOp::name) != top_ops_.end();
+    op.is_top = std::ranges::find(top_ops(), op.group->key.name, &TopOp::name) != top_ops().end();
   }
 }
 
@@ -184,7 +281,7 @@ void Assessment::order_calls() {
       const UnifiedOp* call = op.group->calls[i];
       const CallId id = input_.tree.call(call->event);
       calls_.push_back(
-          {call, &op, op.group->gpu_times[i], id.valid() ? input_.tree.parent(id) : CallId{}});
+          {call, &op, op.group->gpu_times[i], {}, id.valid() ? caller_of(input_, id) : CallId{}});
     }
   }
   // Ops were collected in the order of time, so their places in memory nearly are that order.
@@ -217,11 +314,16 @@ void Assessment::count_exposed_time() {
   std::ranges::sort(work, [&store](EventId a, EventId b) {
     return std::tuple(store.start(a), a) < std::tuple(store.start(b), b);
   });
-  std::vector<Nanos> counted(store.size());  // by event
-  Nanos communication_end{INT64_MIN};
+  std::vector<Nanos> counted(store.size()), waited(store.size());  // by event
+  Nanos communication_end{INT64_MIN}, busy_until{INT64_MIN};
   for (size_t i = 0; i < work.size(); ++i) {
     const EventId e = work[i];
     const Nanos begin = store.start(e), end = store.end(e);
+    const Nanos launched = store.end(input_.tree.event(input_.tree.launch(e)));
+    if (busy_until.count != INT64_MIN && begin > busy_until && launched > busy_until) {
+      waited[e.index] = begin - busy_until;
+    }
+    busy_until = std::max(busy_until, end);
     if (input_.selection.is_communication(e)) communication_end = std::max(communication_end, end);
     Nanos from = begin;
     if (i + 1 < work.size()) {
@@ -240,6 +342,46 @@ void Assessment::count_exposed_time() {
       }
     }
     op.counted = ratio(part, all);
+  }
+  for (AssessedCall& call : calls_) {
+    for (EventId kernel : call.op->kernels) call.waited += waited[kernel.index];
+  }
+}
+
+void Assessment::find_runs() {
+  constexpr size_t kShortest = 3;
+  const EventStore& store = input_.store;
+  std::vector<std::optional<std::vector<int64_t>>> dims(ops_.size());  // of the largest operand
+  const auto dims_of = [&](const AssessedOp& op) -> const std::vector<int64_t>& {
+    auto& slot = dims[static_cast<size_t>(&op - ops_.data())];
+    if (!slot) slot = largest_dims(store, op);
+    return *slot;
+  };
+  const auto continues = [&](const AssessedCall& before, const AssessedCall& call) {
+    return before.caller == call.caller &&
+           store.track_id(before.op->event) == store.track_id(call.op->event) &&
+           stretches_over(dims_of(*before.assessed), dims_of(*call.assessed));
+  };
+  std::vector<size_t> in_runs(ops_.size(), 0);
+  for (size_t begin = 0; begin < calls_.size();) {
+    size_t end = begin + 1;
+    if (is_pointwise(*calls_[begin].assessed)) {
+      while (end < calls_.size() && is_pointwise(*calls_[end].assessed) &&
+             continues(calls_[end - 1], calls_[end])) {
+        ++end;
+      }
+      if (end - begin >= kShortest) runs_.push_back({begin, end});
+    }
+    begin = end;
+  }
+  for (const PointwiseRun& run : runs_) {
+    for (size_t i = run.begin; i < run.end; ++i) {
+      ++in_runs[static_cast<size_t>(calls_[i].assessed - ops_.data())];
+    }
+  }
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    ops_[i].in_runs =
+        static_cast<double>(in_runs[i]) / static_cast<double>(ops_[i].group->calls.size());
   }
 }
 

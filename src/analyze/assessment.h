@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,14 @@ struct Bound {
   double seconds() const { return std::max(compute_seconds, memory_seconds); }
   bool is_compute() const { return compute_seconds >= memory_seconds; }
 };
+// What a bound is computed from: the limits (achievable rates where known, else peaks), or the
+// vendor's peaks alone.
+enum class RateBasis : uint8_t { kLimit, kPeak };
 // Unknown without a platform, or where the platform has no rate for the cost's arithmetic.
-std::optional<Bound> bound_of(const Cost& cost, const Platform* platform);
+std::optional<Bound> bound_of(const Cost& cost, const Platform* platform,
+                              RateBasis basis = RateBasis::kLimit);
+// The platform's name for the arithmetic that a cost runs against; empty: none, or unknown.
+std::string_view rate_name_of(const Cost& cost, const Platform& platform);
 
 // Where an efficiency lies: > 80 % excellent, 60–80 good, 40–60 acceptable, < 40 needs
 // investigation.
@@ -34,12 +41,16 @@ struct AssessedOp {
   std::string_view category;
   std::optional<Bound> bound;        // of one call
   std::optional<double> efficiency;  // bound / measured, over all calls; 1 is the limit
-  double share = 0;                  // of all ops' GPU time
-  double category_share = 0;         // of its category's
-  bool is_top = false;               // among the ten ops, by name, that take the most GPU time
+  std::optional<double> of_peak;     // the same with the vendor's peaks
+  // Why there is a cost but no efficiency; empty where there is one, or no cost.
+  std::string_view no_limit;
+  double share = 0;           // of all ops' GPU time
+  double category_share = 0;  // of its category's
+  bool is_top = false;        // among the ten ops, by name, that take the most GPU time
   // The part of its time that the trace's length depends on: while the next work was already
   // waiting, and no communication ran on beside it.
   double counted = 1;
+  double in_runs = 0;  // share of its calls that are in a run of pointwise ops
 };
 
 // One call of an assessed op.
@@ -47,7 +58,14 @@ struct AssessedCall {
   const UnifiedOp* op;
   const AssessedOp* assessed;
   Nanos time;     // busy time of its kernels
-  CallId parent;  // the call around it; invalid for a root
+  Nanos waited;   // that the GPU stood idle right before them, as the host launched them late
+  CallId caller;  // the first call around it that is no op itself; invalid for a root
+};
+
+// Memory-bound ops that follow each other and hand each other a tensor of one size: places in
+// calls().
+struct PointwiseRun {
+  size_t begin, end;
 };
 
 struct AssessedCategory {
@@ -64,7 +82,7 @@ struct TopOp {
   Nanos time;
   size_t calls = 0;
   double share = 0;
-  std::optional<double> efficiency;
+  std::optional<double> efficiency, of_peak;  // known where they are for most of its time
 };
 
 // All ops of a scope held against a platform.
@@ -75,11 +93,15 @@ class Assessment {
 
   const SheetInput& input() const { return input_; }
   const Platform* platform() const { return platform_; }
+  // Of the platform; where that does not say, of the runtime that recorded. Empty: unknown.
+  std::string_view vendor() const;
   const std::vector<AssessedOp>& ops() const { return ops_; }                      // by time
   const std::vector<AssessedCategory>& categories() const { return categories_; }  // by time
   // Thread by thread, in the order of time.
   const std::vector<AssessedCall>& calls() const { return calls_; }
-  const std::vector<TopOp>& top_ops() const { return top_ops_; }
+  const std::vector<PointwiseRun>& pointwise_runs() const { return runs_; }
+  std::span<const TopOp> top_ops() const;                             // of the next, the first ten
+  const std::vector<TopOp>& ops_by_name() const { return by_name_; }  // by time
   const GpuTimeline& timeline() const { return timeline_; }
   Nanos total() const { return total_; }  // of all ops' GPU time
   // Share of the ops' time whose cost and bound are known.
@@ -89,9 +111,11 @@ class Assessment {
 
  private:
   void assess_ops(const MeasuredOps& measured);
+  void limit_op(AssessedOp& op);
   void group_categories();
   void rank_ops();
   void order_calls();
+  void find_runs();
   void find_shortest_kernel();
   void count_exposed_time();
 
@@ -99,12 +123,16 @@ class Assessment {
   const Platform* platform_;
   std::vector<AssessedOp> ops_;
   std::vector<AssessedCall> calls_;
+  std::vector<PointwiseRun> runs_;
   std::vector<AssessedCategory> categories_;
-  std::vector<TopOp> top_ops_;
+  std::vector<TopOp> by_name_;
   GpuTimeline timeline_;
   Nanos total_, shortest_kernel_;
   double known_share_ = 0;
 };
+
+// Whether an op only moves data and works on it element by element, row by row.
+bool is_pointwise(const AssessedOp& op);
 
 // Every category there is, those without ops among them.
 std::vector<std::string_view> category_names();

@@ -47,7 +47,7 @@ struct EvidenceOp {
   std::string op, shapes, types;
   size_t calls = 0;
   Nanos time;
-  std::optional<double> efficiency;
+  std::optional<double> efficiency, of_peak;
   std::string bound;                 // "memory", "compute"; empty: unknown
   std::vector<std::string> kernels;  // the longest first
 };
@@ -63,6 +63,7 @@ struct Note {
 struct Finding {
   FindingKind kind = FindingKind::kLowEfficiency;
   Priority priority = Priority::kLow;
+  std::string priority_reason;  // by which rule, and whether the possible saving lowered it
   Confidence confidence = Confidence::kMedium;
   std::string title;
   std::string category;  // of the analysis; empty for the system as a whole

@@ -7,10 +7,54 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/glob.h"
+
 namespace fathom {
 namespace {
 
 constexpr size_t kKernelsShown = 3, kFramesShown = 8;
+
+// Frames that every call passes through, or that only repeat the op below them.
+constexpr std::string_view kNoiseFrames[] = {
+    "*: _call_impl",       "*: _wrapped_call_impl",       "<built-in *",
+    "*: decorate_context", "torch/autograd/profiler.py*", "*torch/nn/modules/*.py(*): forward"};
+
+bool is_noise(std::string_view frame) {
+  return std::ranges::any_of(
+      kNoiseFrames, [frame](std::string_view pattern) { return glob_matches(pattern, frame); });
+}
+
+// Without the addresses of objects: " at 0x7f5b4456cdc0".
+std::string without_addresses(std::string_view frame) {
+  constexpr std::string_view kAt = " at 0x";
+  std::string out;
+  for (size_t at = frame.find(kAt); at != std::string_view::npos; at = frame.find(kAt)) {
+    out += frame.substr(0, at);
+    frame.remove_prefix(at + kAt.size());
+    frame.remove_prefix(std::min(frame.find_first_not_of("0123456789abcdef"), frame.size()));
+  }
+  return out += frame;
+}
+
+class StackLines {
+ public:
+  bool full() const { return lines_.size() >= kFramesShown; }
+  void add(std::string_view frame) {
+    constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
+    if (is_noise(frame)) return;
+    // The engine calls a gradient's node by its name.
+    if (frame.starts_with(kEngine) && !lines_.empty() &&
+        lines_.back() == frame.substr(kEngine.size())) {
+      return;
+    }
+    std::string line = without_addresses(frame);
+    if (lines_.empty() || lines_.back() != line) lines_.push_back(std::move(line));
+  }
+  std::vector<std::string> take() { return std::move(lines_); }
+
+ private:
+  std::vector<std::string> lines_;
+};
 
 std::string dims_text(const std::vector<int64_t>& dims) {
   return fmt::format("{}", fmt::join(dims, "×"));
@@ -71,29 +115,35 @@ EvidenceOp evidence_of(const Assessment& a, const AssessedOp& op) {
   evidence.calls = op.group->gpu.count;
   evidence.time = op.group->gpu.sum;
   evidence.efficiency = op.efficiency;
+  evidence.of_peak = op.of_peak;
   if (op.bound) evidence.bound = op.bound->is_compute() ? "compute" : "memory";
   evidence.kernels = kernel_names(store, *op.group);
   return evidence;
 }
 
 std::vector<std::string> call_stack_of(const SheetInput& input, EventId event) {
-  std::vector<std::string> stack;
+  StackLines lines;
   const CallId call = input.tree.call(event);
-  if (!call.valid()) return stack;
-  for (CallId c = input.tree.parent(call); c.valid() && stack.size() < kFramesShown;
-       c = input.tree.parent(c)) {
-    stack.emplace_back(input.store.name(input.tree.event(c)));
+  if (!call.valid()) return {};
+  for (CallId c = input.tree.parent(call); c.valid() && !lines.full(); c = input.tree.parent(c)) {
+    lines.add(input.store.name(input.tree.event(c)));
   }
-  for (EventId frame = input.tree.frame(call); frame.valid() && stack.size() < kFramesShown;
+  for (EventId frame = input.tree.frame(call); frame.valid() && !lines.full();
        frame = input.tree.parent_frame(frame)) {
-    stack.emplace_back(input.store.name(frame));
+    lines.add(input.store.name(frame));
   }
-  return stack;
+  return lines.take();
 }
 
 Nanos nanos_from(double seconds) { return {std::llround(std::max(0.0, seconds) * 1e9)}; }
 
 std::string percent_text(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+std::string percent_range_text(double least, double most) {
+  const std::string from = fmt::format("{:.1f}", least * 100), to = percent_text(most);
+  if (from + " %" == to) return to;
+  return from == "0.0" ? "up to " + to : fmt::format("{}–{}", from, to);
+}
 
 std::string micros_text(Nanos time) {
   if (time.count >= 1'000'000) return fmt::format("{:.2f} ms", time.millis());
@@ -117,25 +167,19 @@ void project_to_limit(const Assessment& a, Finding& finding, double efficiency, 
   finding.saving_at_most = nanos_from((now - limit) * counted);
 }
 
-void project_replacement(const Assessment& a, Finding& finding, double limit_seconds,
-                         double counted) {
+void project_replacement(const Assessment& a, Finding& finding, const Replacement& work) {
   constexpr double kGood = 0.6;  // what a well-made kernel reaches
-  const double now = static_cast<double>(finding.time.count) / 1e9;
   finding.share = ratio(finding.time, a.timeline().total);
-  for (double efficiency : {kGood, 1.0}) {
-    const double seconds = std::min(now, limit_seconds / efficiency);
+  const double counted = work.now > 0 ? work.counted / work.now : 0;
+  Nanos* const savings[] = {&finding.saving_at_least, &finding.saving_at_most};
+  const double efficiencies[] = {kGood, 1.0};
+  for (size_t i = 0; i < std::size(savings); ++i) {
+    const double seconds = std::min(work.now, work.limit / efficiencies[i]);
+    const double saved = (work.now - seconds) * counted + work.waited;
     finding.projections.push_back(
-        {efficiency < 1 ? "replaced, at 60 % of the limit" : "replaced, at the limit",
-         nanos_from(seconds), gain_of(a, (now - seconds) * counted)});
-  }
-  finding.saving_at_least = nanos_from((now - limit_seconds / kGood) * counted);
-  finding.saving_at_most = nanos_from((now - limit_seconds) * counted);
-}
-
-void cap_priority(const Assessment& a, Finding& finding) {
-  constexpr double kWorthwhile = 0.01;
-  if (ratio(finding.saving_at_most, a.timeline().total) < kWorthwhile) {
-    finding.priority = Priority::kLow;
+        {i == 0 ? "replaced, at 60 % of the limit" : "replaced, at the limit", nanos_from(seconds),
+         gain_of(a, saved)});
+    *savings[i] = nanos_from(saved);
   }
 }
 

@@ -9,23 +9,31 @@
 namespace fathom {
 
 EvidenceOp evidence_of(const Assessment& a, const AssessedOp& op);
-// Names of the calls and Python frames around a call, the innermost first, a few of them.
+// Names of the calls and Python frames around a call, the innermost first, a few of them; without
+// frames that say nothing and addresses of objects.
 std::vector<std::string> call_stack_of(const SheetInput& input, EventId event);
 // "4096×2048, 2048×5632"; empty where the trace has no shapes.
 std::string shapes_text(const SheetInput& input, EventId event);
 
 Nanos nanos_from(double seconds);
 std::string percent_text(double share);  // "12.3 %"
-std::string micros_text(Nanos time);     // "12.3 µs" or "1.23 ms"
+// "3.1–12.4 %", "up to 12.4 %", or one number where both are the same
+std::string percent_range_text(double least, double most);
+std::string micros_text(Nanos time);  // "12.3 µs" or "1.23 ms"
 
 // Fills share from time, and the projections and savings from how long the work would take at
 // each band and at the limit. `counted`: the part of a saving that shortens the trace.
 void project_to_limit(const Assessment& a, Finding& finding, double efficiency, double counted);
-// The same for work that would be replaced by other work: its time at 60 % and at 100 % of limits.
-void project_replacement(const Assessment& a, Finding& finding, double limit_seconds,
-                         double counted);
-
-// Nothing above low whose saving is under 1 % of the trace's length.
-void cap_priority(const Assessment& a, Finding& finding);
+// Work that one op could do instead of several, in seconds.
+struct Replacement {
+  double now = 0;      // of the GPU
+  double counted = 0;  // the part of it that the trace's length depends on
+  double limit = 0;    // what the one op needs at least
+  // That the GPU stands idle for launches which would no longer be: gone whatever the op's time.
+  double waited = 0;
+};
+// The same for such work: with the one op at 60 % and at 100 % of its limit. finding.time is all
+// that it takes now, waits included.
+void project_replacement(const Assessment& a, Finding& finding, const Replacement& work);
 
 }  // namespace fathom

@@ -5,42 +5,16 @@
 #include <algorithm>
 #include <map>
 
+#include "analyze/advice.h"
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
+#include "analyze/priority.h"
 #include "cost/element_type.h"
 
 namespace fathom::analyses {
 namespace {
 
 using Call = AssessedCall;
-
-const std::vector<int64_t>* largest_dims(const OpArgs& args) {
-  const std::vector<int64_t>* largest = nullptr;
-  int64_t most = -1;
-  for (const ArgValue& value : args.inputs) {
-    if (!value.is_tensor()) continue;
-    const int64_t count = element_count(value.shape.dims).value_or(0);
-    if (count > most) most = count, largest = &value.shape.dims;
-  }
-  return largest;
-}
-
-// Each dimension equal, or 1 in one of them: what elementwise ops may hand each other.
-bool stretches_over(const std::vector<int64_t>& x, const std::vector<int64_t>& y) {
-  const size_t common = std::min(x.size(), y.size());
-  for (size_t i = 1; i <= common; ++i) {
-    const int64_t p = x[x.size() - i], q = y[y.size() - i];
-    if (p != q && p != 1 && q != 1) return false;
-  }
-  return common > 0;
-}
-
-bool is_pointwise(const AssessedOp& op) {
-  return op.group->cost &&
-         (op.category == "elementwise" || op.category == "reduce" || op.category == "norm" ||
-          op.category == "rope") &&
-         (!op.bound || !op.bound->is_compute());
-}
 
 double seconds_of(Nanos time) { return static_cast<double>(time.count) / 1e9; }
 
@@ -58,81 +32,102 @@ double written_bytes(const AssessedOp& op, const OpArgs& args) {
   return std::max(0.0, op.group->cost->bytes - read);
 }
 
+using Names = std::vector<std::string_view>;
+
+// All runs of the same ops, or of a part of them.
 struct Chain {
   size_t times = 0;
   double seconds = 0, counted_seconds = 0, fused_bytes = 0;
+  double waited_seconds = 0;           // before all ops but the first
   std::vector<const AssessedOp*> ops;  // of the first one seen
   EventId example;
+
+  void add(const Chain& other) {
+    times += other.times;
+    seconds += other.seconds;
+    counted_seconds += other.counted_seconds;
+    fused_bytes += other.fused_bytes;
+    waited_seconds += other.waited_seconds;
+  }
 };
 
-class ChainFinder {
+// "mul → silu → neg"
+std::string subject_of(const Names& names) {
+  constexpr std::string_view kPrefix = "aten::";
+  std::vector<std::string_view> bare;
+  for (std::string_view name : names) {
+    bare.push_back(name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name);
+  }
+  return fmt::format("{}", fmt::join(bare, " → "));
+}
+
+class ChainCollector {
  public:
-  explicit ChainFinder(const Assessment& a) : a_(a), args_(a.ops().size()) {}
+  explicit ChainCollector(const Assessment& a) : a_(a), written_(a.ops().size()) {}
 
-  using Chains = std::map<std::vector<std::string_view>, Chain>;  // by the names of the ops
-
-  Chains find() {
-    for (const Call& call : a_.calls()) {
-      if (!continues(call)) close();
-      if (is_pointwise(*call.assessed)) open_.push_back(call);
+  std::map<Names, Chain> collect() {
+    std::map<Names, Chain> chains;
+    for (const PointwiseRun& run : a_.pointwise_runs()) {
+      const std::span calls = std::span(a_.calls()).subspan(run.begin, run.end - run.begin);
+      Names names;
+      for (const Call& call : calls) names.push_back(call.assessed->group->key.name);
+      Chain& chain = chains[std::move(names)];
+      if (chain.times == 0) {
+        for (const Call& call : calls) chain.ops.push_back(call.assessed);
+        chain.example = calls.front().op->event;
+      }
+      chain.add(measure(calls));
     }
-    close();
-    return std::move(chains_);
+    return merged(std::move(chains));
   }
 
  private:
-  const OpArgs* args_of(const AssessedOp& op) {
-    std::optional<std::optional<OpArgs>>& slot = args_[static_cast<size_t>(&op - a_.ops().data())];
+  Chain measure(std::span<const Call> calls) {
+    Chain chain;
+    chain.times = 1;
+    for (size_t i = 0; i < calls.size(); ++i) {
+      const AssessedOp& op = *calls[i].assessed;
+      chain.seconds += seconds_of(calls[i].time);
+      chain.counted_seconds += seconds_of(calls[i].time) * op.counted;
+      chain.fused_bytes += op.group->cost->bytes;
+      if (i > 0) chain.waited_seconds += seconds_of(calls[i].waited);
+      // What one op writes only for the next to read never leaves the registers.
+      if (i + 1 < calls.size()) chain.fused_bytes -= 2 * written_by(op);
+    }
+    return chain;
+  }
+
+  double written_by(const AssessedOp& op) {
+    std::optional<double>& slot = written_[static_cast<size_t>(&op - a_.ops().data())];
     if (!slot) {
       const EventStore& store = a_.input().store;
-      slot = read_op_args(store, store.args_id(op.group->first().event));
+      const auto args = read_op_args(store, store.args_id(op.group->first().event));
+      slot = args ? written_bytes(op, *args) : 0;
     }
-    return *slot ? &**slot : nullptr;
+    return *slot;
   }
 
-  bool continues(const Call& call) {
-    if (open_.empty() || !is_pointwise(*call.assessed)) return open_.empty();
-    const Call& before = open_.back();
-    const EventStore& store = a_.input().store;
-    if (before.parent != call.parent ||
-        store.track_id(before.op->event) != store.track_id(call.op->event)) {
-      return false;
-    }
-    const OpArgs *x = args_of(*before.assessed), *y = args_of(*call.assessed);
-    if (x == nullptr || y == nullptr) return false;
-    const auto *p = largest_dims(*x), *q = largest_dims(*y);
-    return p != nullptr && q != nullptr && stretches_over(*p, *q);
-  }
-
-  void close() {
-    constexpr size_t kShortest = 3;
-    if (open_.size() >= kShortest) {
-      std::vector<std::string_view> names;
-      for (const Call& call : open_) names.push_back(call.assessed->group->key.name);
-      Chain& chain = chains_[std::move(names)];
-      if (chain.times++ == 0) {
-        for (const Call& call : open_) chain.ops.push_back(call.assessed);
-        chain.example = open_.front().op->event;
-      }
-      for (size_t i = 0; i < open_.size(); ++i) {
-        const Call& call = open_[i];
-        chain.seconds += seconds_of(call.time);
-        chain.counted_seconds += seconds_of(call.time) * call.assessed->counted;
-        chain.fused_bytes += call.assessed->group->cost->bytes;
-        // What one op writes only for the next to read never leaves the registers.
-        if (i + 1 < open_.size()) {
-          const OpArgs* args = args_of(*call.assessed);
-          if (args != nullptr) chain.fused_bytes -= 2 * written_bytes(*call.assessed, *args);
-        }
+  // A run that is part of a longer one is the same place in the code, cut short by its neighbours:
+  // both are told as the longer.
+  static std::map<Names, Chain> merged(std::map<Names, Chain> chains) {
+    std::vector<const Names*> by_length;
+    for (const auto& [names, chain] : chains) by_length.push_back(&names);
+    std::ranges::stable_sort(by_length, {}, [](const Names* n) { return n->size(); });
+    std::vector<Names> gone;
+    for (size_t i = 0; i < by_length.size(); ++i) {
+      for (size_t k = by_length.size(); k-- > i + 1;) {
+        if (std::ranges::search(*by_length[k], *by_length[i]).empty()) continue;
+        chains.at(*by_length[k]).add(chains.at(*by_length[i]));
+        gone.push_back(*by_length[i]);
+        break;
       }
     }
-    open_.clear();
+    for (const Names& names : gone) chains.erase(names);
+    return chains;
   }
 
   const Assessment& a_;
-  std::vector<std::optional<std::optional<OpArgs>>> args_;  // by op; empty: not yet read
-  std::vector<Call> open_;
-  Chains chains_;
+  std::vector<std::optional<double>> written_;  // bytes, by op
 };
 
 }  // namespace
@@ -142,30 +137,29 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
       a.platform() != nullptr ? limit_of(a.platform()->memory_bandwidth) : std::nullopt;
   if (!memory) return {};
   std::vector<Finding> findings;
-  for (const auto& [names, chain] : ChainFinder(a).find()) {
+  for (const auto& [names, chain] : ChainCollector(a).collect()) {
     const double floor = seconds_of(a.shortest_kernel()) * static_cast<double>(chain.times);
-    const double fused = std::max(floor, std::max(0.0, chain.fused_bytes) / memory->rate);
-    if (fused >= chain.seconds) continue;
+    const double fused =
+        std::min(chain.seconds, std::max(floor, std::max(0.0, chain.fused_bytes) / memory->rate));
+    if (fused >= chain.seconds && chain.waited_seconds <= 0) continue;
     Finding f;
     f.kind = FindingKind::kFusibleChain;
     f.category = chain.ops.front()->category;
-    f.subject = fmt::format("{}", fmt::join(names, " → "));
-    f.time = nanos_from(chain.seconds);
-    f.title = fmt::format("{} memory-bound ops in a row could be one kernel", chain.ops.size());
+    f.subject = subject_of(names);
+    f.time = nanos_from(chain.seconds + chain.waited_seconds);
+    f.title = f.subject + " could be one kernel";
     f.issue = fmt::format(
-        "{} runs of {} ops work on tensors of one size one after the other, for {} in all; what "
-        "they "
-        "hand each other goes through memory.",
-        chain.times, chain.ops.size(), micros_text(f.time));
-    f.change_code =
-        "torch.compile the module, or one fused kernel (Triton) for the run; an op that exists for "
-        "it (rms_norm, layer_norm, silu_and_mul) is the simplest.";
-    f.improve_kernel =
-        "Without a change of the code each op stays a kernel of its own: only their single "
-        "efficiency can be improved.";
+        "{} times these {} memory-bound ops work on tensors of one size one after the other, for "
+        "{} in all; what they hand each other goes through memory",
+        chain.times, chain.ops.size(), micros_text(nanos_from(chain.seconds)));
+    f.issue += chain.waited_seconds > 0
+                   ? fmt::format(", and the GPU waits {} for their launches, all but the first.",
+                                 micros_text(nanos_from(chain.waited_seconds)))
+                   : ".";
+    advise(a, f, traits_of(a, chain.ops));
     f.confidence = Confidence::kMedium;
-    f.priority = Priority::kMedium;
-    project_replacement(a, f, fused, chain.counted_seconds / chain.seconds);
+    rate_pattern(f, std::ranges::any_of(chain.ops, &AssessedOp::is_top));
+    project_replacement(a, f, {chain.seconds, chain.counted_seconds, fused, chain.waited_seconds});
     for (const AssessedOp* op : chain.ops) {
       if (f.evidence.size() < 8) f.evidence.push_back(evidence_of(a, *op));
     }
@@ -251,7 +245,7 @@ std::optional<Cost> fused_attention_cost(const Assessment& a, const Call& scores
 
 struct UnfusedAttention {
   size_t times = 0;
-  double seconds = 0, counted_seconds = 0, fused_seconds = 0;
+  double seconds = 0, counted_seconds = 0, fused_seconds = 0, waited_seconds = 0;
   std::vector<const AssessedOp*> ops;
   EventId example;
 };
@@ -272,6 +266,7 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
     for (size_t k = i; k <= *end; ++k) {
       found.seconds += seconds_of(calls[k].time);
       found.counted_seconds += seconds_of(calls[k].time) * calls[k].assessed->counted;
+      if (k > i) found.waited_seconds += seconds_of(calls[k].waited);
       if (found.times == 1) found.ops.push_back(calls[k].assessed);
     }
     i = *end;
@@ -281,20 +276,16 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
   f.kind = FindingKind::kUnfusedAttention;
   f.category = "sdpa_fwd";
   f.subject = "softmax(QKᵀ)V in separate ops";
-  f.time = nanos_from(found.seconds);
+  f.time = nanos_from(found.seconds + found.waited_seconds);
   f.title = "Attention runs as separate products and a softmax";
   f.issue = fmt::format(
       "{} times the scores are written to memory and read back for {}; one fused op never does.",
-      found.times, micros_text(f.time));
-  f.change_code =
-      "Call torch.nn.functional.scaled_dot_product_attention (or attn_implementation=\"sdpa\"), "
-      "which runs a flash attention kernel.";
-  f.improve_kernel =
-      "Without a change of the code only the single kernels can be improved: the softmax and the "
-      "products at these sizes.";
+      found.times, micros_text(nanos_from(found.seconds)));
+  advise(a, f, {});
   f.confidence = Confidence::kHigh;
-  f.priority = Priority::kHigh;
-  project_replacement(a, f, found.fused_seconds, found.counted_seconds / found.seconds);
+  rate_pattern(f, std::ranges::any_of(found.ops, &AssessedOp::is_top));
+  project_replacement(
+      a, f, {found.seconds, found.counted_seconds, found.fused_seconds, found.waited_seconds});
   for (const AssessedOp* op : found.ops) f.evidence.push_back(evidence_of(a, *op));
   f.call_stack = call_stack_of(a.input(), found.example);
   return {f};

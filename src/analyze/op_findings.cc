@@ -2,39 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <set>
 
+#include "analyze/advice.h"
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
-#include "base/tsv.h"
-
-extern const std::string_view advice_tsv;
+#include "analyze/priority.h"
 
 namespace fathom::analyses {
 namespace {
 
-constexpr double kExcellent = 0.8;
+constexpr double kExcellent = 0.8, kMostly = 0.5;
 constexpr size_t kEvidenceShown = 3;
-
-struct Advice {
-  std::string_view category, bound, change_code, improve_kernel, counters;
-};
-
-const Advice& advice_for(std::string_view category, std::string_view bound) {
-  static const std::vector<Advice> all = [] {
-    std::vector<Advice> rows;
-    for (const auto& r : read_tsv(advice_tsv, 5)) rows.push_back({r[0], r[1], r[2], r[3], r[4]});
-    return rows;
-  }();
-  for (const Advice& row : all) {
-    if ((row.category == "*" || row.category == category) &&
-        (row.bound == "*" || row.bound == bound)) {
-      return row;
-    }
-  }
-  return all.back();
-}
 
 // Calls of one op name, of any shapes, that are below the best band.
 struct SlowOp {
@@ -65,12 +45,6 @@ struct SlowOp {
   }
 };
 
-Priority priority_of(bool is_top, double efficiency, double category_share) {
-  if (is_top && efficiency < 0.3 && category_share > 0.15) return Priority::kCritical;
-  if (is_top || (efficiency < 0.4 && category_share > 0.10)) return Priority::kHigh;
-  return category_share > 0.05 ? Priority::kMedium : Priority::kLow;
-}
-
 Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowOp& slow) {
   const AssessedOp& first = *slow.groups.front();
   const std::string_view bound =
@@ -85,12 +59,13 @@ Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowO
   f.issue =
       fmt::format("{} calls take {}; the {} limit allows {}.", slow.calls, micros_text(f.time),
                   bound, micros_text(nanos_from(slow.seconds * efficiency)));
-  const Advice& advice = advice_for(first.category, bound);
-  f.change_code = advice.change_code;
-  f.improve_kernel = advice.improve_kernel;
-  f.counters = a.platform()->vendor == "AMD"
-                   ? "rocprofv3's counters of matrix units, HBM traffic and occupancy"
-                   : std::string(advice.counters);
+  Advice advice = advice_for({first.category, name, bound, a.vendor(), traits_of(a, slow.groups)});
+  f.change_code = std::move(advice.change_code);
+  f.improve_kernel = std::move(advice.improve_kernel);
+  if (name.find("::") != std::string_view::npos) {
+    f.improve_kernel += " `fathom replay pack` makes a reproducer.";
+  }
+  f.counters = std::move(advice.counters);
   project_to_limit(a, f, slow.limit_seconds / slow.seconds, slow.counted_seconds / slow.seconds);
   if (slow.limit_seconds > 1.01 * efficiency * slow.seconds) {
     f.projections.back().target =
@@ -119,7 +94,7 @@ Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowO
          {},
          {}});
   }
-  f.priority = priority_of(first.is_top, efficiency, slow.category_share);
+  rate_op(f, first.is_top, efficiency, slow.category_share);
   for (size_t i = 0; i < std::min(slow.groups.size(), kEvidenceShown); ++i) {
     f.evidence.push_back(evidence_of(a, *slow.groups[i]));
   }
@@ -133,99 +108,13 @@ std::vector<Finding> low_efficiency(const Assessment& a) {
   std::map<std::string_view, SlowOp> slow;
   for (const AssessedOp& op : a.ops()) {
     if (!op.efficiency || *op.efficiency >= kExcellent) continue;
+    // Told as a run of ops that could be one, once.
+    if (op.in_runs > kMostly) continue;
     slow[op.group->key.name].add(op, a.shortest_kernel());
   }
   std::vector<Finding> findings;
   for (const auto& [name, op] : slow) {
     if (op.seconds > 0) findings.push_back(describe_slow_op(a, name, op));
-  }
-  return findings;
-}
-
-namespace {
-
-// Products with weights of one size but other numbers of rows that follow each other closely: a
-// loop over experts. In a loop over layers the rows stay the same, and an attention or a norm
-// comes between.
-struct TinyRun {
-  std::set<const AssessedOp*> groups;
-  size_t calls = 0;
-  double seconds = 0, limit_seconds = 0;
-  EventId example;
-};
-
-std::string weight_sizes(const Cost& cost) {
-  std::string sizes;
-  for (const CostParam& p : cost.params) {
-    if (p.name == "N" || p.name == "K" || p.name == "dtype_A_B") sizes += p.json + " ";
-  }
-  return sizes;
-}
-
-}  // namespace
-
-std::vector<Finding> tiny_products(const Assessment& a) {
-  constexpr size_t kNear = 12, kEnough = 4;
-  constexpr double kGood = 0.6;
-  const std::vector<AssessedCall>& calls = a.calls();
-  const double tiny = 10 * static_cast<double>(a.shortest_kernel().count);
-  std::map<std::string, std::vector<size_t>> last;  // places of the current run, by weights
-  std::map<std::string, TinyRun> runs;
-  const auto close_run = [&](const std::string& weights, std::vector<size_t>& places) {
-    std::set<const AssessedOp*> different;
-    for (size_t place : places) different.insert(calls[place].assessed);
-    if (places.size() >= kEnough && different.size() > 1) {
-      TinyRun& run = runs[weights];
-      for (size_t place : places) {
-        const AssessedCall& call = calls[place];
-        run.groups.insert(call.assessed);
-        if (run.calls++ == 0) run.example = call.op->event;
-        run.seconds += static_cast<double>(call.time.count) / 1e9;
-        if (call.assessed->bound) run.limit_seconds += call.assessed->bound->seconds();
-      }
-    }
-    places.clear();
-  };
-  for (size_t i = 0; i < calls.size(); ++i) {
-    const AssessedCall& call = calls[i];
-    const AssessedOp& op = *call.assessed;
-    const bool small = op.category == "gemm" && op.group->cost && op.efficiency &&
-                       *op.efficiency < kGood && static_cast<double>(call.time.count) < tiny;
-    if (op.category == "sdpa_fwd" || op.category == "norm") {
-      for (auto& [weights, places] : last) close_run(weights, places);
-    }
-    if (!small) continue;
-    const std::string weights = weight_sizes(*op.group->cost);
-    std::vector<size_t>& places = last[weights];
-    if (!places.empty() && i - places.back() > kNear) close_run(weights, places);
-    places.push_back(i);
-  }
-  for (auto& [weights, places] : last) close_run(weights, places);
-
-  std::vector<Finding> findings;
-  for (const auto& [weights, run] : runs) {
-    const AssessedOp& first = **std::ranges::max_element(
-        run.groups, {}, [](const AssessedOp* op) { return op->group->gpu.sum; });
-    Finding f;
-    f.kind = FindingKind::kTinyProducts;
-    f.category = "gemm";
-    f.subject = first.group->key.name;
-    f.time = nanos_from(run.seconds);
-    f.title = fmt::format("{} small products with weights of one size run one by one", run.calls);
-    f.issue = fmt::format(
-        "{} calls take {} on average; one grouped product would read and write "
-        "the same bytes in fewer, larger kernels.",
-        run.calls, micros_text(nanos_from(run.seconds / static_cast<double>(run.calls))));
-    f.change_code =
-        "Batch them: torch.bmm or torch._grouped_mm over the loop (experts, heads), or a "
-        "fused MoE kernel.";
-    f.improve_kernel = "A grouped GEMM kernel behind the same interface (CUTLASS, Triton).";
-    f.confidence = Confidence::kMedium;
-    f.priority = Priority::kMedium;
-    project_replacement(a, f, run.limit_seconds, first.counted);
-    f.evidence.push_back(evidence_of(a, first));
-    f.call_stack = call_stack_of(a.input(), run.example);
-    findings.push_back(std::move(f));
   }
   return findings;
 }
@@ -266,13 +155,10 @@ std::vector<Finding> image_layout(const Assessment& a) {
   f.title = "Convolutions convert between NCHW and NHWC";
   f.issue = fmt::format("{} calls run transposing kernels for {} beside the convolution itself.",
                         calls, micros_text(time));
-  f.change_code =
-      "Keep images in channels_last: model.to(memory_format=torch.channels_last) and the same for "
-      "the inputs.";
-  f.improve_kernel = "Choose a convolution kernel that takes the layout as it is.";
+  advise(a, f, traits_of(a, std::array{example}));
   f.confidence = Confidence::kHigh;
-  f.priority = Priority::kMedium;
-  project_replacement(a, f, 0, counted / std::max<double>(1, static_cast<double>(time.count)));
+  rate_pattern(f, example->is_top);
+  project_replacement(a, f, {static_cast<double>(time.count) / 1e9, counted / 1e9, 0, 0});
   f.evidence.push_back(evidence_of(a, *example));
   f.call_stack = call_stack_of(a.input(), example->group->first().event);
   return {f};

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analyze/analyses.h"
-#include "analyze/finding_parts.h"
+#include "analyze/priority.h"
 #include "base/sort_runs.h"
 
 namespace fathom {
@@ -24,8 +24,8 @@ std::vector<Finding> find_all(const Assessment& a) {
     }
   }
   sort_runs(all, [](const Finding& x, const Finding& y) {
-    return std::tuple(x.priority, -x.saving_at_most.count, x.subject) <
-           std::tuple(y.priority, -y.saving_at_most.count, y.subject);
+    return std::tuple(-x.saving_at_most.count, x.priority, x.subject) <
+           std::tuple(-y.saving_at_most.count, y.priority, y.subject);
   });
   return all;
 }

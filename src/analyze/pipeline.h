@@ -7,7 +7,7 @@
 
 namespace fathom {
 
-// All findings about a scope, the most important first: by priority, then by what can be saved.
+// All findings about a scope, by what can be saved: the most first.
 std::vector<Finding> find_all(const Assessment& assessment);
 
 }  // namespace fathom

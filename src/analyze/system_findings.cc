@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <map>
 
+#include "analyze/advice.h"
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
+#include "analyze/priority.h"
 
 namespace fathom::analyses {
 namespace {
@@ -23,11 +25,6 @@ void project_removal(const Assessment& a, Finding& f) {
   f.projections = {{"half of it", half, f.share / 2}, {"all of it", {}, f.share}};
   f.saving_at_least = half;
   f.saving_at_most = f.time;
-}
-
-Priority priority_by_share(double share) {
-  if (share > 0.3) return Priority::kCritical;
-  return share > 0.15 ? Priority::kHigh : Priority::kMedium;
 }
 
 // What the host did while the GPU waited.
@@ -181,35 +178,23 @@ void note_longest(Finding& f, std::string_view what,
 struct CauseText {
   Cause cause;
   FindingKind kind;
-  std::string_view title, issue, change_code;
+  std::string_view title, issue;
   Confidence confidence;
 };
 
 constexpr CauseText kCauses[] = {
     {Cause::kHost, FindingKind::kHostBound, "The GPU waits for launches",
-     "the next kernel was launched only after the last one had ended",
-     "Launch less often: CUDA graphs (torch.compile(mode=\"reduce-overhead\")), fused ops, larger "
-     "batches; move Python work out of the step.",
-     Confidence::kHigh},
+     "the next kernel was launched only after the last one had ended", Confidence::kHigh},
     {Cause::kSynchronization, FindingKind::kSynchronization,
      "The host waits for the GPU, then the GPU for the host",
-     "a call that waits for the GPU keeps the host from launching ahead",
-     "Remove what synchronizes in the step: .item(), .cpu(), printing of tensors, nonzero and "
-     "boolean indexing, blocking copies; read results one step later.",
-     Confidence::kHigh},
+     "a call that waits for the GPU keeps the host from launching ahead", Confidence::kHigh},
     {Cause::kCommunication, FindingKind::kExposedCommunication,
      "The GPU waits for communication on the host",
-     "a collective was at work on the host while nothing ran on the GPU",
-     "Let the GPUs communicate themselves (NCCL or RCCL instead of gloo), and start collectives "
-     "before their results are needed.",
-     Confidence::kHigh},
+     "a collective was at work on the host while nothing ran on the GPU", Confidence::kHigh},
     {Cause::kDataLoading, FindingKind::kDataLoading, "The GPU waits for data",
-     "the data loader is at work while nothing runs on the GPU",
-     "More loader workers, prefetching, pinned memory with non_blocking copies; decode ahead.",
-     Confidence::kMedium},
+     "the data loader is at work while nothing runs on the GPU", Confidence::kMedium},
     {Cause::kFirstUse, FindingKind::kFirstUse, "The GPU waits for code to be loaded or compiled",
-     "modules are loaded or compiled inside the recorded part",
-     "Warm up before recording and before serving; cache compiled code.", Confidence::kMedium},
+     "modules are loaded or compiled inside the recorded part", Confidence::kMedium},
 };
 
 }  // namespace
@@ -229,10 +214,10 @@ std::vector<Finding> idle_time(const Assessment& a) {
     f.title = text.title;
     f.issue =
         fmt::format("In {} gaps, {} of the time, {}.", part.gaps, percent_text(share), text.issue);
-    f.change_code = text.change_code;
+    advise(a, f, text.cause == Cause::kCommunication ? Traits{"on_host"} : traits_of(a));
     f.confidence = text.confidence;
     project_removal(a, f);
-    f.priority = priority_by_share(share);
+    rate_part_of_whole(f);
     if (text.cause == Cause::kHost && gaps.waits() > 0) {
       f.notes.push_back({fmt::format("{} calls in the trace wait for the GPU; those inside a step "
                                      "must go before it can be captured as a graph.",
@@ -247,48 +232,46 @@ std::vector<Finding> idle_time(const Assessment& a) {
   return findings;
 }
 
+namespace {
+
+// Communication or copies that run while nothing else does; nothing where that is little.
+std::optional<Finding> exposed_part(const Assessment& a, FindingKind kind, std::string_view what,
+                                    Nanos exposed, Nanos all) {
+  if (ratio(exposed, a.timeline().total) < kNoticeable) return {};
+  Finding f;
+  f.kind = kind;
+  f.time = exposed;
+  f.title = fmt::format("{} that no computation hides", what);
+  f.issue =
+      fmt::format("{} of {} run while nothing else does.", micros_text(exposed), micros_text(all));
+  advise(a, f, {});
+  f.confidence = Confidence::kHigh;
+  project_removal(a, f);
+  rate_part_of_whole(f);
+  return f;
+}
+
+}  // namespace
+
 std::vector<Finding> exposed_transfers(const Assessment& a) {
   const GpuTimeline& t = a.timeline();
   std::vector<Finding> findings;
-  if (ratio(t.exposed_communication, t.total) >= kNoticeable) {
-    Finding f;
-    f.kind = FindingKind::kExposedCommunication;
-    f.category = "communication";
-    f.subject = "collectives";
-    f.time = t.exposed_communication;
-    f.title = "Communication that no computation hides";
-    f.issue = fmt::format("{} of {} communication run while nothing else does.",
-                          micros_text(f.time), micros_text(t.communication));
-    f.change_code =
-        "Overlap it: smaller buckets started earlier, asynchronous collectives, another order of "
-        "the layers; fewer bytes (BF16 gradients, sharding).";
-    f.confidence = Confidence::kHigh;
-    project_removal(a, f);
-    f.priority = priority_by_share(f.share);
-    findings.push_back(std::move(f));
+  if (auto f = exposed_part(a, FindingKind::kExposedCommunication, "Communication",
+                            t.exposed_communication, t.communication)) {
+    f->category = "communication";
+    f->subject = "collectives";
+    findings.push_back(std::move(*f));
   }
-  if (ratio(t.exposed_copies, t.total) >= kNoticeable) {
-    Finding f;
-    f.kind = FindingKind::kExposedCopies;
-    f.category = "memcpy";
-    f.subject = "copies";
-    f.time = t.exposed_copies;
-    f.title = "Copies that no computation hides";
-    f.issue = fmt::format("{} of {} copies run while nothing else does.", micros_text(f.time),
-                          micros_text(t.copies));
-    f.change_code =
-        "Keep data on the GPU between steps; pinned memory with non_blocking=True on a stream of "
-        "its own; copy once, not tensor by tensor.";
-    f.confidence = Confidence::kHigh;
-    project_removal(a, f);
-    f.priority = priority_by_share(f.share);
+  if (auto f = exposed_part(a, FindingKind::kExposedCopies, "Copies", t.exposed_copies, t.copies)) {
+    f->category = "memcpy";
+    f->subject = "copies";
     const EventStore& store = a.input().store;
     std::map<std::string_view, Nanos> kinds;
     for (EventId e : a.input().selection.linked()) {
       if (store.kind(e) == EventKind::kMemcpy) kinds[store.name(e)] += store.duration(e);
     }
-    note_longest(f, "Of which", kinds);
-    findings.push_back(std::move(f));
+    note_longest(*f, "Of which", kinds);
+    findings.push_back(std::move(*f));
   }
   return findings;
 }
@@ -315,9 +298,7 @@ std::vector<Finding> short_kernels(const Assessment& a) {
   f.title = "Much of the work is in very short kernels";
   f.issue = fmt::format("{} of {} kernels take less than 10 µs, {} of all kernel time.", count,
                         kernels, percent_text(ratio(time, all)));
-  f.change_code =
-      "Fuse them (torch.compile), batch the work, or replay the step as a CUDA graph so that at "
-      "least the launches cost nothing.";
+  advise(a, f, traits_of(a));
   f.confidence = Confidence::kMedium;
   f.share = ratio(time, a.timeline().total);
   // What a kernel costs before it does anything, for all of them but the few that would remain.
@@ -326,7 +307,7 @@ std::vector<Finding> short_kernels(const Assessment& a) {
   f.projections = {{"no fixed cost of each kernel",
                     {time.count - fixed.count},
                     ratio(fixed, a.timeline().total)}};
-  f.priority = Priority::kMedium;
+  rate_pattern(f, false);
   return {f};
 }
 
@@ -370,12 +351,10 @@ std::vector<Finding> recompute(const Assessment& a) {
   f.time = time;
   f.title = "Activations are computed again for the gradients";
   f.issue = fmt::format("{} checkpointed parts run their forward pass a second time.", nodes);
-  f.change_code =
-      "Checkpoint fewer layers, or only what is cheap to compute again (selective "
-      "checkpointing), where memory allows.";
+  advise(a, f, {});
   f.confidence = Confidence::kHigh;
   project_removal(a, f);
-  f.priority = Priority::kMedium;
+  rate_pattern(f, false);
   f.call_stack = call_stack_of(a.input(), example);
   return {f};
 }

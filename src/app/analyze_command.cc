@@ -8,6 +8,7 @@
 #include "app/remote.h"
 #include "app/scope_options.h"
 #include "report/screen_text.h"
+#include "scan/scan_repository.h"
 #include "session/analyze.h"
 
 namespace fathom {
@@ -22,6 +23,7 @@ constexpr const char* kExamples = R"(Examples:
   zcat trace.json.gz | fathom analyze -            from standard input
   fathom analyze trace.json --steps 2:5            the steps 2, 3 and 4 only
   fathom analyze trace.json --step-pattern 'decode*' --steps 0:8
+  fathom analyze trace.json --repo ~/engine        file and line of the kernels
   fathom analyze trace.json --json | jq .gpu_timeline_ms
 
 The report holds standalone_analysis_fair.md (what matters and what to do; read this first),
@@ -32,7 +34,7 @@ is replaced as a whole; any other existing directory is refused.)";
 struct AnalyzeArguments {
   std::vector<std::string> traces;
   std::string out;
-  std::string platform;
+  std::string platform, repository;
   ScopeArguments scope;
   std::optional<int64_t> rank;
   bool json = false, quiet = false, verbose = false;
@@ -72,6 +74,7 @@ ExitCode analyze_there(const AnalyzeArguments& a) {
     if (!value.empty()) words.insert(words.end(), {std::string(option), value});
   };
   pass("--platform", a.platform);
+  pass("--repo", a.repository);
   pass("--steps", a.scope.steps);
   pass("--step-pattern", a.scope.step_pattern);
   pass("--device", a.scope.device ? std::to_string(*a.scope.device) : "");
@@ -132,6 +135,14 @@ class AnalyzeRun {
 
   ExitCode run() {
     bool failed = false;
+    if (!arguments_.repository.empty()) {
+      Result<CodeFacts> code = scan(arguments_.repository);
+      if (!code.ok()) {
+        complain(code.error().message);
+        return ExitCode::kFailed;
+      }
+      code_ = code.take();
+    }
     const std::vector<fs::path> directories = report_directories(arguments_);
     for (size_t i = 0; i < arguments_.traces.size(); ++i) {
       const Status done = analyze_one(arguments_.traces[i], directories[i]);
@@ -157,6 +168,7 @@ class AnalyzeRun {
     if (scope_.rank && trace.store.metadata().rank != scope_.rank) return Nothing{};
     AnalyzeOptions options;
     options.threads = arguments_.threads;
+    if (code_) options.code = &*code_;
     std::optional<Platform> platform;
     if (!arguments_.platform.empty()) {
       platform = TRY(open_platform(arguments_.platform));
@@ -171,6 +183,15 @@ class AnalyzeRun {
     TRY(show(analysis.summary));
     ++reports_;
     return Nothing{};
+  }
+
+  Result<CodeFacts> scan(const std::string& repository) const {
+    ProgressLine line("scanning " + screen_safe(repository),
+                      terminal_.error_is_terminal && !arguments_.quiet);
+    ScanOptions options;
+    options.threads = arguments_.threads;
+    options.progress = [&line](double fraction) { line.update(fraction); };
+    return scan_repository(repository, options);
   }
 
   Result<Trace> open(const std::string& path, const fs::path& directory) const {
@@ -199,6 +220,7 @@ class AnalyzeRun {
   const AnalyzeArguments& arguments_;
   const Terminal& terminal_;
   Scope scope_;
+  std::optional<CodeFacts> code_;
   size_t reports_ = 0;
 };
 
@@ -222,6 +244,11 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
         return name.empty() ? std::string("expected a name or a file") : std::string();
       })
       ->option_text("NAME|FILE");
+  command
+      ->add_option("--repo", a->repository,
+                   "Repository whose kernels ran: puts file and line on them (kernel_summary, "
+                   "kernel_sources.md)")
+      ->option_text("DIR");
   add_scope_options(*command, a->scope);
   command->add_option("--rank", a->rank, "Of several traces, only the one of this rank");
   command->add_flag("--json", a->json, "Print the summary as JSON; a list for several traces");

@@ -14,6 +14,7 @@ constexpr const char* kExamples = R"(Examples:
   fathom scan .                                    the folder we are in; the report lies beside it
   fathom scan repo --out scans/repo                somewhere else
   fathom scan repo --select kernels                one kernel on each line, file:line first
+  fathom scan repo --platform h200 --param batch=64 --param embed_dim=4096 --param dtype=fp16
   fathom scan repo --json --select options | jq '.options[].name'
 
 The report holds quick_scan.md (what it is, how to start and set it; read this first),
@@ -24,7 +25,8 @@ it is built or run, and nothing is written into it.)";
 
 struct ScanArguments {
   std::string repository, out;
-  std::vector<std::string> parts;
+  std::vector<std::string> parts, parameters;
+  std::string platform, kernels;
   bool json = false, quiet = false, verbose = false, force = false, no_report = false;
   size_t threads = 0;
 };
@@ -36,6 +38,13 @@ Status scan(const ScanArguments& a, const Terminal& terminal) {
     TRY(check_scan_directory(a.repository, directory));
   }
   ScanReport report;
+  report.context.parameters = TRY(Parameters::parse(a.parameters));
+  report.context.kernels = a.kernels;
+  std::optional<Platform> platform;
+  if (!a.platform.empty()) {
+    platform = TRY(open_platform(a.platform));
+    report.context.platform = &*platform;
+  }
   {
     ProgressLine line("reading " + screen_safe(a.repository),
                       terminal.error_is_terminal && !a.quiet);
@@ -63,11 +72,31 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   CLI::Option* out =
       command->add_option("-o,--out", a->out, "Report directory (default: REPO.fathom-scan)");
   command
-      ->add_option("--select", a->parts,
-                   "Print only these facts, one on each line or with --json; repeatable")
+      ->add_option(
+          "--select", a->parts,
+          "Print only these facts, one on each line or with --json; repeatable: kernels, "
+          "options, entry_points, dependencies, host_functions, components, features, files")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kScanParts), std::end(kScanParts))))
+      ->option_text("PART ...")
       ->delimiter(',')
       ->allow_extra_args(false);  // --select files REPO
+  command
+      ->add_option(
+          "--param", a->parameters,
+          "What the kernels work on, for the expected behaviour: batch=64, embed_dim=4096, "
+          "dtype=fp16, or any name of the code; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("NAME=VALUE");
+  command
+      ->add_option("--platform", a->platform,
+                   "GPU that behaviour is expected on: a name of 'fathom platforms', or a file")
+      ->option_text("NAME|FILE");
+  command
+      ->add_option(
+          "--kernel", a->kernels,
+          "Tell the execution stories of the kernels with this name ('Batch*'); default: of "
+          "all, where they are not many")
+      ->option_text("PATTERN");
   command->add_flag("--json", a->json, "Print what scan.json holds");
   CLI::Option* force = command->add_flag(
       "--force", a->force,

@@ -57,6 +57,34 @@ void add_overview(const CodeFacts& facts, std::string& out) {
   out += "```\n\n```mermaid\n" + part_mermaid(facts) + "```\n";
 }
 
+// What the parts are for, where the rules of data/features recognise it.
+void add_components(const CodeFacts& facts, std::string& out) {
+  if (facts.components.empty()) return;
+  out +=
+      "\n## Components\n\nRecognised by names in the code; [features.md](features.md) has the "
+      "techniques.\n\n";
+  Table table("components");
+  Column &title = table.text_column("component"), &purpose = table.text_column("what for"),
+         &where = table.text_column("mostly in"), &evidence = table.text_column("seen by"),
+         &at = table.text_column("at"), &kernels = table.count_column("kernels"),
+         &certainty = table.text_column("confidence");
+  for (const ComponentFacts& component : facts.components) {
+    std::string folders;
+    for (size_t i = 0; i < std::min<size_t>(component.folders.size(), 2); ++i)
+      folders += (i == 0 ? "" : ", ") + component.folders[i];
+    title.add(component.title);
+    purpose.add(component.purpose);
+    where.add(folders);
+    evidence.add(component.evidence.empty() ? std::string() : component.evidence[0].what);
+    at.add(component.evidence.empty() ? std::string()
+                                      : place_text(facts, component.evidence[0].at));
+    kernels.add(component.kernels.empty() ? std::optional<int64_t>()
+                                          : static_cast<int64_t>(component.kernels.size()));
+    certainty.add(std::string(certainty_name(component.certainty)));
+  }
+  out += md_table(table, {{"mostly in", "at"}, {}});
+}
+
 void add_part(const CodeFacts& facts, size_t at, std::string& out) {
   const FolderFacts& part = facts.modules.parts[at];
   out += fmt::format("- **{}**: {}, {}, {}, {}", md_code(part.path.empty() ? "(root)" : part.path),
@@ -253,6 +281,7 @@ std::string architecture_markdown(const CodeFacts& facts) {
       "[repo_analysis.md](repo_analysis.md). Kernels: "
       "[kernels.md](kernels.md). Everything: [scan.json](scan.json).\n";
   add_overview(facts, out);
+  add_components(facts, out);
   add_parts(facts, out);
   add_data_flow(facts, out);
   add_request_path(facts, out);

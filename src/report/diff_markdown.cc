@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyze/diff/time_columns.h"
 #include "report/diff_report.h"
 #include "report/markdown.h"
 
@@ -10,31 +11,10 @@ namespace fathom {
 namespace {
 
 constexpr size_t kShownOps = 40, kShownCategories = 20, kShownLowerings = 15, kShownKernels = 8;
-constexpr double kNanosPerMicro = 1e3;
+constexpr auto kReadable = TimeColumns::Detail::kReadable;
 
 const MarkdownTableStyle kStyle = {
     {"op", "kernel", "call path", "shapes"}, {"difference (µs)", "difference (%)"}, SIZE_MAX, 100};
-
-class TimeColumns {
- public:
-  TimeColumns(Table& table, const Divisors& per)
-      : per_(per),
-        a_(table.real_column("A (µs)", Unit::kMicros)),
-        b_(table.real_column("B (µs)", Unit::kMicros)),
-        difference_(table.real_column("difference (µs)", Unit::kMicros)),
-        percent_(table.real_column("difference (%)", Unit::kPercent)) {}
-
-  void add(const Change& change) {
-    a_.add(divided_a(change.a, per_) / kNanosPerMicro);
-    b_.add(divided_b(change.b, per_) / kNanosPerMicro);
-    difference_.add(difference(change, per_) / kNanosPerMicro);
-    percent_.add(percent_more(change, per_));
-  }
-
- private:
-  const Divisors& per_;
-  Column &a_, &b_, &difference_, &percent_;
-};
 
 std::string traces_table(const DiffReport& report) {
   Table table("traces");
@@ -58,31 +38,12 @@ std::string traces_table(const DiffReport& report) {
   return md_table(table, kStyle);
 }
 
-std::string timeline_table(const Diff& diff) {
-  Table table("timeline");
-  Column& part = table.text_column("part");
-  TimeColumns times(table, diff.per);
-  for (const TimelineChange& change : timeline_changes(diff)) {
-    part.add(change.name);
-    times.add(change.time);
-  }
-  return md_table(table, kStyle);
-}
-
 std::string categories_table(const Diff& diff) {
-  Table table("categories");
-  Column& name = table.text_column("category");
-  Column &calls_a = table.count_column("A calls"), &calls_b = table.count_column("B calls");
-  TimeColumns times(table, diff.per);
-  for (const CategoryChange& c : diff.categories) {
-    name.add(c.name);
-    calls_a.add(c.calls_a);
-    calls_b.add(c.calls_b);
-    times.add(c.time);
-  }
   MarkdownTableStyle style = kStyle;
   style.max_rows = kShownCategories;
-  return md_table(table, style);
+  return md_table(counted_table("categories", "category", "calls", counted_categories(diff),
+                                diff.per, kReadable),
+                  style);
 }
 
 // Both where they differ; "3 places" where several were summed.
@@ -99,7 +60,7 @@ std::string ops_table(const Diff& diff, size_t shown) {
   Column &name = table.text_column("op"), &shapes = table.text_column("shapes"),
          &change = table.text_column("change"), &matched = table.text_column("matched by");
   Column &calls_a = table.count_column("A calls"), &calls_b = table.count_column("B calls");
-  TimeColumns times(table, diff.per);
+  TimeColumns times(table, diff.per, kReadable);
   Column& share = table.real_column("share so far (%)", Unit::kPercent);
   Column& path = table.text_column("call path");
   const Explanation all = explain(diff);
@@ -135,16 +96,11 @@ std::string rest_sentence(const Diff& diff, size_t shown) {
 
 // The two sets of kernels of an op, side by side.
 std::string lowering(const OpChange& op, const Divisors& per) {
-  Table table("kernels");
-  Column& name = table.text_column("kernel");
-  Column &count_a = table.count_column("A kernels"), &count_b = table.count_column("B kernels");
-  TimeColumns times(table, per);
+  std::vector<CountedChange> rows;
   for (const KernelChange& kernel : op.kernels) {
-    name.add(kernel.name);
-    count_a.add(kernel.count_a);
-    count_b.add(kernel.count_b);
-    times.add(kernel.time);
+    rows.push_back({kernel.name, kernel.count_a, kernel.count_b, kernel.time});
   }
+  const Table table = counted_table("kernels", "kernel", "kernels", rows, per, kReadable);
   MarkdownTableStyle style = kStyle;
   style.max_rows = kShownKernels;
   const std::string shapes = op_shapes_text(op);
@@ -195,14 +151,15 @@ std::string diff_markdown(const DiffReport& report) {
   if (const std::string limits = limits_sentence(report, md_text); !limits.empty()) {
     text += fmt::format("\n{}.\n", limits);
   }
-  text += fmt::format("\n## Timeline\n\n{}", timeline_table(diff));
+  text += fmt::format("\n## Timeline\n\n{}", md_table(timeline_table(diff, kReadable), kStyle));
   text += "\nCompute, exposed communication, exposed copies and idle add up to the total.\n";
   text += fmt::format("\n## Categories\n\n{}", categories_table(diff));
   text += fmt::format("\n## Ops\n\n{}{}", ops_table(diff, shown), rest_sentence(diff, shown));
   text +=
       "\nSorted by the size of the difference; the share so far is of all changes, up and down. "
       "An op is matched by call path, name and arguments, else by name and arguments, else by "
-      "call path and name; `not matched` stands in one trace only. Its time is the sum of its "
+      "name and first two arguments (a call may be given its result as well), else by call path "
+      "and name; `not matched` stands in one trace only. Its time is the sum of its "
       "kernels' durations.\n";
   text += lowerings(diff);
   return text + "\n## Notes\n\n" + notes(report);

@@ -97,6 +97,8 @@ std::string_view short_match(const OpChange& op) {
       return "exact";
     case MatchedBy::kArguments:
       return "args";
+    case MatchedBy::kFirstOperands:
+      return "operands";
     case MatchedBy::kPath:
       return "path";
     case MatchedBy::kNothing:

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "analyze/finding_parts.h"
+#include "analyze/priority.h"
 #include "report/analysis_files.h"
 #include "report/findings_markdown.h"
 #include "report/markdown.h"
@@ -72,6 +74,9 @@ std::string summary_part(const AnalysisView& v) {
   if (a.platform() != nullptr) {
     metric("Platform",
            md_cell(v.summary.platform) + "; limits are achievable rates where known, else peaks");
+    if (!v.summary.recorded_on.empty()) {
+      metric("**Two platforms**", md_cell(other_platform_text(v.summary)));
+    }
     metric("GPU time with a known limit", percent_text(a.known_share()));
   } else {
     metric("Platform", "unknown: efficiency is not computed; name one with --platform");
@@ -133,22 +138,30 @@ std::string recommendation(const AnalysisView& v, const Finding& f, size_t numbe
   return text;
 }
 
+// What ops of this trace were held against, and the peak beside it where that is another number.
+std::string rate_line(std::string_view name, const Rate& rate, std::string_view unit) {
+  const std::optional<Limit> limit = limit_of(rate);
+  if (!limit) return {};
+  std::string text =
+      fmt::format("- **{}**: limit {:.4g} {} ({}; {})", name, limit->rate / 1e12, unit,
+                  limit->achievable ? "achievable" : "peak", source_kind_name(limit->source.kind));
+  if (limit->achievable && rate.peak) text += fmt::format(", peak {:.4g}", *rate.peak / 1e12);
+  return text + "\n";
+}
+
 std::string hardware_part(const Assessment& a) {
   if (a.platform() == nullptr) return "The trace names no GPU that is known here.\n";
   const Platform& p = *a.platform();
   std::string text = fmt::format("- **Platform**: {}\n", md_text(p.name));
-  if (const auto memory = limit_of(p.memory_bandwidth)) {
-    text += fmt::format("- **Memory bandwidth** used as the limit: {:.2f} TB/s ({}; {})\n",
-                        memory->rate / 1e12, memory->achievable ? "achievable" : "peak",
-                        source_kind_name(memory->source.kind));
+  text += rate_line("Memory bandwidth", p.memory_bandwidth, "TB/s");
+  std::set<std::string_view> used;
+  for (const AssessedOp& op : a.ops()) {
+    if (op.bound) used.insert(rate_name_of(*op.group->cost, p));
   }
-  for (const char* spec : {"matrix_bf16", "matrix_fp8", "vector_fp32"}) {
-    const Rate* rate = p.find(spec);
-    const auto limit = rate != nullptr ? limit_of(*rate) : std::nullopt;
-    if (!limit) continue;
-    text += fmt::format("- **{}** used as the limit: {:.0f} TFLOP/s ({}; {})\n", spec,
-                        limit->rate / 1e12, limit->achievable ? "achievable" : "peak",
-                        source_kind_name(limit->source.kind));
+  for (std::string_view spec : compute_spec_names()) {
+    if (used.contains(spec)) {
+      text += rate_line(spec, *p.find(spec), fmt::format("T{}", compute_unit_of(spec)));
+    }
   }
   if (p.memory_bytes) {
     text +=
@@ -168,7 +181,7 @@ std::string fair_report(const AnalysisView& v) {
   const std::vector<const Finding*> list = recommended(v);
   if (list.empty()) text += "None above low priority.\n\n";
   if (list.size() > 1) {
-    text += "Savings overlap where findings speak of the same kernels: they do not add up.\n\n";
+    text += "Savings overlap where findings speak of the same time: they do not add up.\n\n";
   }
   for (size_t i = 0; i < list.size(); ++i) text += recommendation(v, *list[i], i + 1);
   size_t above_low = 0;
@@ -186,7 +199,8 @@ std::string fair_report(const AnalysisView& v) {
                         md_details(*list[i]));
   }
   text += "### Categories\n\n" + md_categories(a) + "\n";
-  text += "## Appendix\n\n### Hardware\n\n" + hardware_part(a) + "\n### Replay packages\n\n";
+  text += "## Appendix\n\n### Priorities\n\n" + describe_priorities() + "\n\n";
+  text += "### Hardware\n\n" + hardware_part(a) + "\n### Replay packages\n\n";
   if (v.replay_packages.empty()) {
     text +=
         "None: no op takes over 10 % of the compute time at under 30 % of the limit. "

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "analyze/finding_parts.h"
 #include "report/markdown.h"
 
@@ -27,6 +29,15 @@ std::string cut(const std::string& text, size_t most) {
   return text.substr(0, end) + "…";
 }
 
+// Said once, below the first table.
+std::string over_limit_note(const Assessment& a) {
+  const bool any = std::ranges::any_of(
+      a.ops(), [](const AssessedOp& op) { return op.efficiency && *op.efficiency > 1.0005; });
+  if (!any) return {};
+  return "\nAn op over 100 % was faster than the rate recorded as achievable, or found its data in "
+         "a cache: treat it as at the limit.\n";
+}
+
 }  // namespace
 
 std::string efficiency_text(const std::optional<double>& efficiency) {
@@ -34,11 +45,13 @@ std::string efficiency_text(const std::optional<double>& efficiency) {
 }
 
 std::string saving_text(const Finding& f, const Assessment& a) {
-  const double least = ratio(f.saving_at_least, a.timeline().total) * 100,
-               most = ratio(f.saving_at_most, a.timeline().total) * 100;
-  if (most < 0.05) return "under 0.1 % of the trace";
-  return fmt::format("{:.1f}–{:.1f} % of the trace, {}–{}", least, most,
-                     micros_text(f.saving_at_least), micros_text(f.saving_at_most));
+  const double least = ratio(f.saving_at_least, a.timeline().total),
+               most = ratio(f.saving_at_most, a.timeline().total);
+  if (most < 0.0005) return "under 0.1 % of the trace";
+  const std::string text = percent_range_text(least, most) + " of the trace, ";
+  const std::string from = micros_text(f.saving_at_least), to = micros_text(f.saving_at_most);
+  if (from == to) return text + to;
+  return text + (f.saving_at_least.count > 0 ? fmt::format("{}–{}", from, to) : "up to " + to);
 }
 
 std::string md_title(const Finding& f) {
@@ -48,15 +61,15 @@ std::string md_title(const Finding& f) {
 
 std::string md_evidence(const Finding& f) {
   if (f.evidence.empty()) return {};
-  std::string text =
-      header({"op", "shapes", "calls", "time", "of the limit", "bound", "kernels"}, "llrrrll");
+  std::string text = header(
+      {"op", "shapes", "calls", "time", "of the limit", "of peak", "bound", "kernels"}, "llrrrrll");
   for (const EvidenceOp& e : f.evidence) {
     std::vector<std::string> kernels;
     for (const std::string& kernel : e.kernels) kernels.push_back(md_code_cell(cut(kernel, 60)));
     text +=
         row({md_code_cell(e.op), md_cell(e.shapes), with_thousands(static_cast<int64_t>(e.calls)),
-             micros_text(e.time), efficiency_text(e.efficiency), e.bound,
-             fmt::format("{}", fmt::join(kernels, "<br>"))});
+             micros_text(e.time), efficiency_text(e.efficiency), efficiency_text(e.of_peak),
+             e.bound, fmt::format("{}", fmt::join(kernels, "<br>"))});
   }
   return text;
 }
@@ -81,28 +94,30 @@ std::string md_details(const Finding& f) {
     text += fmt::format("- {}{}{}\n", note.before, md_code(cut(note.name, 80)), note.after);
   }
   if (!f.counters.empty()) {
-    text += fmt::format("- Not visible in a trace; measure to know why: {}.\n", f.counters);
+    text += fmt::format("- Not visible in a trace; to know why, measure {}.\n", f.counters);
   }
   if (!f.call_stack.empty()) {
     std::vector<std::string> frames;
     for (const std::string& frame : f.call_stack) frames.push_back(md_code(cut(frame, 80)));
     text += fmt::format("- Called from {}.\n", fmt::join(frames, " ← "));
   }
-  text += fmt::format("- Confidence: {}.\n", confidence_name(f.confidence));
+  text += fmt::format("- Priority: {}. Confidence: {}.\n", f.priority_reason,
+                      confidence_name(f.confidence));
   return text;
 }
 
 std::string md_top_ops(const Assessment& a) {
-  std::string text =
-      header({"rank", "operation", "category", "calls", "time", "of all GPU time", "of the limit"},
-             "rllrrrr");
+  std::string text = header({"rank", "operation", "category", "calls", "time", "of all GPU time",
+                             "of the limit", "of peak"},
+                            "rllrrrrr");
   size_t rank = 0;
   for (const TopOp& op : a.top_ops()) {
     text += row({std::to_string(++rank), md_code_cell(cut(std::string(op.name), 80)),
                  std::string(op.category), with_thousands(static_cast<int64_t>(op.calls)),
-                 micros_text(op.time), percent_text(op.share), efficiency_text(op.efficiency)});
+                 micros_text(op.time), percent_text(op.share), efficiency_text(op.efficiency),
+                 efficiency_text(op.of_peak)});
   }
-  return text;
+  return text + over_limit_note(a);
 }
 
 std::string md_categories(const Assessment& a) {
@@ -119,9 +134,9 @@ std::string md_categories(const Assessment& a) {
 }
 
 std::string md_category_ops(const AssessedCategory& category, const Assessment& a, size_t most) {
-  std::string text = header(
-      {"op", "shapes", "calls", "time", "of the category", "bound", "of the limit", "counted"},
-      "llrrrlrr");
+  std::string text = header({"op", "shapes", "calls", "time", "of the category", "bound",
+                             "of the limit", "of peak", "counted"},
+                            "llrrrlrrr");
   for (size_t i = 0; i < std::min(most, category.ops.size()); ++i) {
     const AssessedOp& op = *category.ops[i];
     text += row({md_code_cell(cut(std::string(op.group->key.name), 80)),
@@ -129,7 +144,8 @@ std::string md_category_ops(const AssessedCategory& category, const Assessment& 
                  with_thousands(static_cast<int64_t>(op.group->gpu.count)),
                  micros_text(op.group->gpu.sum), percent_text(op.category_share),
                  op.bound ? (op.bound->is_compute() ? "compute" : "memory") : "–",
-                 efficiency_text(op.efficiency), percent_text(op.counted)});
+                 efficiency_text(op.efficiency), efficiency_text(op.of_peak),
+                 percent_text(op.counted)});
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/glob.h"
 #include "base/units.h"
 #include "report/markdown.h"
 #include "report/scan_counts.h"
@@ -155,7 +156,13 @@ void add_evidence(const CodeFacts& facts, const std::vector<CodeEvidence>& evide
   }
 }
 
-void add_kernel(const CodeFacts& facts, const KernelFacts& k, std::string& out) {
+bool gets_story(const CodeFacts& facts, const KernelFacts& k, const StoryContext& context) {
+  if (context.kernels.empty()) return facts.kernels.size() <= kMaxStories;
+  return glob_matches(context.kernels, k.name);
+}
+
+void add_kernel(const CodeFacts& facts, const KernelFacts& k, const StoryContext& context,
+                std::string& out) {
   out += fmt::format("\n### {}\n\n", md_code(full_name(k)));
   out += fmt::format("- **Code** {}",
                      md_code(fmt::format("{}-{}", place_text(facts, k.at), k.line_last)));
@@ -172,20 +179,21 @@ void add_kernel(const CodeFacts& facts, const KernelFacts& k, std::string& out) 
   if (!k.profiler_name.empty()) {
     out += fmt::format("- **In a profile** {}\n", code(k.profiler_name));
   }
+  if (gets_story(facts, k, context)) out += kernel_story(facts, k, context);
 }
 
-void add_sections(const CodeFacts& facts, std::string& out) {
+void add_sections(const CodeFacts& facts, const StoryContext& context, std::string& out) {
   std::optional<uint32_t> file;
   for (const KernelFacts& k : facts.kernels) {
     if (!file || *file != k.at.file) {
       out += fmt::format("\n## {}\n", md_code(facts.files[k.at.file].path));
       file = k.at.file;
     }
-    add_kernel(facts, k, out);
+    add_kernel(facts, k, context, out);
   }
 }
 
-void add_host_functions(const CodeFacts& facts, std::string& out) {
+void add_host_functions(const CodeFacts& facts, const StoryContext& context, std::string& out) {
   if (facts.host_functions.empty()) return;
   out += "\n## Host functions on the way\n";
   for (const HostFacts& h : facts.host_functions) {
@@ -193,18 +201,49 @@ void add_host_functions(const CodeFacts& facts, std::string& out) {
     out += fmt::format("\n### {}\n\n- **Code** {}{}\n", md_code(name),
                        md_code(fmt::format("{}-{}", place_text(facts, h.at), h.line_last)),
                        unless_certain(h.certainty));
-    add_path(facts, h.path, out);
-    add_evidence(facts, h.evidence, h.name, out);
+    out += host_story(facts, h, context);
   }
+}
+
+// What is expected of each kernel, where a workload and a GPU were named.
+void add_expected(const CodeFacts& facts, const StoryContext& context, std::string& out) {
+  if (context.platform == nullptr || context.parameters.empty()) return;
+  Table table("expected");
+  Column &name = table.text_column("kernel"), &side = table.text_column("bound by"),
+         &time = table.text_column("time");
+  for (const KernelFacts& k : facts.kernels) {
+    if (k.dead || !gets_story(facts, k, context)) continue;
+    name.add(full_name(k));
+    side.add(expected_side(k, context));
+    time.add(expected_time(k, context));
+  }
+  if (table.rows() == 0) return;
+  out += fmt::format("\n## Expected on {} (estimated)\n\n{}", md_text(context.platform->name),
+                     md_table(table, {{"kernel"}, {}}));
+}
+
+void add_checklist(std::string& out) {
+  out +=
+      "\n## Profiling checklist\n\n"
+      "- [ ] duration of each kernel within its expected range; outside it, the model or the "
+      "kernel is wrong\n"
+      "- [ ] `dram__throughput` and the tensor pipe within their ranges\n"
+      "- [ ] the first stall reason is the expected one\n"
+      "- [ ] no local memory traffic (`sm__sass_data_bytes_mem_local.sum` is 0): no spilled "
+      "registers\n"
+      "- [ ] achieved occupancy near the expected; lower means registers or shared memory limit "
+      "it\n"
+      "- [ ] `l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum` under 10 % of "
+      "`l1tex__data_pipe_lsu_wavefronts_mem_shared.sum`, where shared memory is used\n";
 }
 
 }  // namespace
 
-std::string kernels_markdown(const CodeFacts& facts) {
+std::string kernels_markdown(const CodeFacts& facts, const StoryContext& context) {
   std::string out = fmt::format("# Kernels: {}\n\n", md_text(facts.repository));
   if (facts.kernels.empty()) {
     out += "No GPU kernel found.\n";
-    add_host_functions(facts, out);
+    add_host_functions(facts, context, out);
     return out;
   }
   const size_t files = count_kernel_files(facts).size(), all = facts.kernels.size();
@@ -215,6 +254,11 @@ std::string kernels_markdown(const CodeFacts& facts) {
   out +=
       "Expressions are as the code writes them; what stands in no line is not said. All facts with "
       "their places: [scan.json](scan.json).\n";
+  if (context.kernels.empty() && all > kMaxStories) {
+    out +=
+        "Execution stories are left out of so many; `fathom scan REPO --kernel 'NAME*'` tells "
+        "those of some.\n";
+  }
   add_kinds(facts, out);
   if (const auto features = count_kernel_features(facts); !features.empty()) {
     out += "\nWhat they do, in how many of them: ";
@@ -225,9 +269,11 @@ std::string kernels_markdown(const CodeFacts& facts) {
     out += ".\n";
   }
   add_overview(facts, out);
+  add_expected(facts, context, out);
   add_dead(facts, out);
-  add_sections(facts, out);
-  add_host_functions(facts, out);
+  add_sections(facts, context, out);
+  add_host_functions(facts, context, out);
+  add_checklist(out);
   return out;
 }
 

@@ -26,6 +26,9 @@ std::string steps_part(const AnalysisView& v) {
   if (a.platform() != nullptr) {
     text += fmt::format("4. Held each against {}: {} of the ops' time has a known limit.\n",
                         md_text(a.platform()->name), percent_text(a.known_share()));
+    if (!s.recorded_on.empty()) {
+      text += fmt::format("   Two platforms: {}.\n", md_text(other_platform_text(s)));
+    }
   } else {
     text += "4. No platform: efficiency was not computed.\n";
   }
@@ -48,15 +51,29 @@ std::string timeline_part(const GpuTimeline& t) {
   return text + "\n";
 }
 
+// Findings that save less are no rows of the table.
+constexpr Nanos kWorthARow{1000};
+
 std::string findings_part(const AnalysisView& v) {
   std::string text =
       "## All findings\n\n| priority | kind | subject | time | saving at most | confidence |\n"
       "| :-- | :-- | :-- | --: | --: | :-- |\n";
+  size_t left_out = 0;
   for (const Finding& f : v.findings) {
+    if (f.saving_at_most < kWorthARow) {
+      ++left_out;
+      continue;
+    }
     text +=
         fmt::format("| {} | {} | {} | {} | {} | {} |\n", priority_name(f.priority),
                     kind_name(f.kind), md_code_cell(f.subject.substr(0, 120)), micros_text(f.time),
                     micros_text(f.saving_at_most), confidence_name(f.confidence));
+  }
+  if (left_out > 0) {
+    text += fmt::format(
+        "\n{} more would save under {}: their time is hidden, or they are as short as a kernel can "
+        "be. They are in category_findings/.\n",
+        left_out, micros_text(kWorthARow));
   }
   return text + "\n";
 }
@@ -80,6 +97,11 @@ std::string trees_part(const AnalysisView& v) {
   return text + "\n";
 }
 
+std::string_view no_limit_text(const AssessedOp& op, const Assessment& a) {
+  if (!op.group->cost) return "no cost: the trace does not say enough, or no row covers it";
+  return a.platform() == nullptr ? "a cost, but no platform to hold it against" : op.no_limit;
+}
+
 // What could not be told, by how much time it is.
 std::string gaps_part(const AnalysisView& v) {
   const Assessment& a = v.assessment;
@@ -91,11 +113,8 @@ std::string gaps_part(const AnalysisView& v) {
   if (unknown.empty()) text += "Every op has a cost and a limit.\n";
   for (size_t i = 0; i < std::min<size_t>(unknown.size(), 8); ++i) {
     const AssessedOp& op = *unknown[i];
-    text +=
-        fmt::format("- {} ({} of GPU time): {}\n", md_code(op.group->key.name.substr(0, 100)),
-                    percent_text(op.share),
-                    op.group->cost ? "a cost, but no limit that applies on this platform"
-                                   : "no cost: the trace does not say enough, or no row covers it");
+    text += fmt::format("- {} ({} of GPU time): {}\n", md_code(op.group->key.name.substr(0, 100)),
+                        percent_text(op.share), no_limit_text(op, a));
   }
   for (const AssessedOp& op : a.ops()) {
     if (op.group->cost && !op.group->cost->assumption.empty() && op.share > 0.01) {
@@ -111,7 +130,7 @@ std::string questions_part(const AnalysisView& v) {
   bool any = false;
   for (const Finding& f : v.findings) {
     if (f.priority > Priority::kHigh || f.counters.empty()) continue;
-    text += fmt::format("- Why is {} slow? A trace cannot show it. Measure: {}.\n",
+    text += fmt::format("- Why is {} slow? A trace cannot show it. Measure {}.\n",
                         md_code(f.subject), f.counters);
     any = true;
   }
@@ -129,6 +148,7 @@ std::string rough_report(const AnalysisView& v) {
   const Assessment& a = v.assessment;
   std::string text = fmt::format("# {}: working notes\n\n", md_text(v.summary.trace));
   text += steps_part(v) + timeline_part(a.timeline());
+  text += "## Top operations\n\n" + md_top_ops(a) + "\n";
   text += "## Categories\n\n" + md_categories(a) + "\n";
   for (const AssessedCategory& category : a.categories()) {
     text += fmt::format("### {}\n\n{}\n", category.name, md_category_ops(category, a, 10));

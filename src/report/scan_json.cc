@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/fact_writer.h"
+#include "report/features_markdown.h"
 #include "report/scan_counts.h"
 #include "report/scan_report.h"
 #include "scan/fact_names.h"
@@ -184,6 +185,8 @@ std::string scan_json(const CodeFacts& facts, const std::vector<std::string>& pa
   w.text("schema", kSchema);
   w.text("repository", facts.repository);
   if (parts.empty()) write_readme(w, facts);
+  if (wanted("components")) write_components(w.json().key("components"), facts);
+  if (wanted("features")) write_features(w.json().key("features"), facts);
   if (wanted("kernels")) write_kernels(w, facts);
   if (wanted("host_functions")) write_host_functions(w, facts);
   if (wanted("options")) write_options(w, facts);

@@ -187,6 +187,14 @@ std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& p
       for (const HostFacts& h : facts.host_functions) {
         add(place_text(facts, h.at), "host", h.scope.empty() ? h.name : h.scope + "::" + h.name);
       }
+    } else if (part == "components") {
+      for (const ComponentFacts& c : facts.components) {
+        add(place_text(facts, c.evidence[0].at), certainty_name(c.certainty), c.title);
+      }
+    } else if (part == "features") {
+      for (const FeatureFacts& f : facts.features) {
+        add(place_text(facts, f.evidence[0].at), certainty_name(f.certainty), f.title);
+      }
     } else if (part == "modules") {
       for (const ModuleFacts& m : facts.modules.modules) {
         add(place_text(facts, {m.file, 1}), "module",

@@ -29,6 +29,12 @@ struct Summary {
     double saving_least_percent = 0, saving_most_percent = 0;  // of the trace's length
   };
 
+  // How much of the kernels' time was found in a repository's code.
+  struct Sources {
+    std::string repository;
+    double matched_percent = 0, ambiguous_percent = 0;
+  };
+
   std::string trace;    // the file's name, as given
   std::string gpu;      // "NVIDIA H200", "8 × AMD Instinct MI300X"; empty: the trace does not say
   std::string runtime;  // "CUDA 13.0"; likewise
@@ -39,17 +45,22 @@ struct Summary {
   std::string scope;               // what part of the trace this is about; empty: all of it
   GpuTimeline timeline;
   Unlinked unlinked;
-  std::vector<Op> ops;          // by GPU time, all of them
-  std::string platform;         // that efficiency was computed for; empty: it was not
-  double known_share = 0;       // of the ops' GPU time that has a known limit
-  bool has_costs = true;        // false: no op has a cost, most often for want of shapes
-  std::vector<Found> findings;  // the most important first
+  std::vector<Op> ops;             // by GPU time, all of them
+  std::string platform;            // that efficiency was computed for; empty: it was not
+  std::string recorded_on;         // the trace's own platform, where that is another; else empty
+  double known_share = 0;          // of the ops' GPU time that has a known limit
+  bool has_costs = true;           // false: no op has a cost, most often for want of shapes
+  std::vector<Found> findings;     // the most important first
+  std::optional<Sources> sources;  // none: no repository was given
   std::vector<Diagnostic> diagnostics;
   std::string report;  // the directory
   std::vector<std::string> files;
 };
 
 std::string summary_json(const Summary& summary);
+
+// That the trace's times and the limits are of different GPUs, where recorded_on is known.
+std::string other_platform_text(const Summary& summary);
 
 // "NVIDIA H200 · CUDA 13.0 · 30,180 events · 118.4 ms", safe to print.
 std::string summary_headline(const Summary& summary);

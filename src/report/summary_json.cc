@@ -66,6 +66,7 @@ std::string summary_json(const Summary& s) {
   }
   json.end_array();
   optional_text(json, "platform", s.platform);
+  optional_text(json, "recorded_on_another_platform", s.recorded_on);
   json.key("findings").begin_array();
   for (const Summary::Found& f : s.findings) {
     json.begin_object().key("kind").value(f.kind).key("priority").value(f.priority);
@@ -74,6 +75,11 @@ std::string summary_json(const Summary& s) {
     json.value(f.saving_least_percent).value(f.saving_most_percent).end_array().end_object();
   }
   json.end_array();
+  if (s.sources) {
+    json.key("sources").begin_object().key("repository").value(s.sources->repository);
+    json.key("matched_percent").value(s.sources->matched_percent);
+    json.key("ambiguous_percent").value(s.sources->ambiguous_percent).end_object();
+  }
   json.key("diagnostics").begin_array();
   for (const Diagnostic& d : s.diagnostics) {
     const FlawText& flaw = describe(d.flaw);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyze/finding_parts.h"
 #include "report/screen.h"
 #include "report/summary.h"
 
@@ -88,13 +89,24 @@ void show_findings(Screen& screen, const Summary& s) {
     screen.entry("Limits", fmt::format("{}: known for {:.1f} % of the ops' GPU time",
                                        screen_safe(s.platform), s.known_share * 100));
   }
+  if (!s.recorded_on.empty()) {
+    screen.entry("", screen.warn(screen_safe(other_platform_text(s))));
+  }
+  if (s.sources) {
+    screen.entry(
+        "Code",
+        fmt::format("{}: defines kernels of {:.1f} % of the kernels' time, {:.1f} % ambiguous",
+                    screen_safe(s.sources->repository), s.sources->matched_percent,
+                    s.sources->ambiguous_percent));
+  }
   size_t shown = 0;
   for (const Summary::Found& f : s.findings) {
-    if (f.priority == "low" || shown == kShown) break;
+    if (shown == kShown) break;
+    if (f.priority == "low") continue;
     screen.entry(
         shown++ == 0 ? "Found" : "",
-        fmt::format("{:<8} {}; saves {:.1f}–{:.1f} %", f.priority, shortened(screen_safe(f.title)),
-                    f.saving_least_percent, f.saving_most_percent));
+        fmt::format("{:<8} {}; saves {}", f.priority, shortened(screen_safe(f.title)),
+                    percent_range_text(f.saving_least_percent / 100, f.saving_most_percent / 100)));
   }
   if (shown == 0) screen.entry("Found", "nothing that would shorten the trace by more than 1 %");
 }
@@ -110,6 +122,12 @@ std::string link_note(const Summary& s) {
 }
 
 }  // namespace
+
+std::string other_platform_text(const Summary& s) {
+  return fmt::format(
+      "recorded on {}, not {}: efficiencies and savings hold its times against the limits of {}",
+      s.recorded_on, s.platform, s.platform);
+}
 
 std::string summary_headline(const Summary& s) {
   std::string text;

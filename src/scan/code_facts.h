@@ -73,6 +73,13 @@ struct SourceFile {
 
 enum class KernelKind : uint8_t { kCuda, kTriton, kCute, kMacro, kDeviceKernel, kJinja, kString };
 
+// A name and what the code gives it: part of how a launch is computed.
+struct NamedValue {
+  std::string name;  // "num_blocks"; of a function with its parameters, "blocks(rows)"
+  std::string text;
+  CodePlace at;
+};
+
 // One place that puts a kernel on the GPU; the expressions are as the code writes them.
 struct KernelLauncher {
   CodePlace at;
@@ -83,6 +90,7 @@ struct KernelLauncher {
   std::vector<std::string>
       attributes;  // "PDL", "cooperative", "cluster (2, 1, 1)", each with its condition
   std::string template_arguments;  // what it fills in; empty: none
+  std::vector<NamedValue> values;  // what grid, block and shared memory are made of
   Certainty certainty = Certainty::kCertain;
 };
 
@@ -115,9 +123,11 @@ struct KernelFacts {
   std::string condition;                // the #if around it that decides between definitions
   bool dead = false;                    // nothing in the repository launches or names it
   std::vector<KernelLauncher> launchers;
-  std::vector<PathHop> path;  // from Python, or from the outermost host function known
+  std::vector<PathHop> path;     // from Python, or from the outermost host function known
+  std::vector<PathHop> callers;  // functions of the repository that call the path's first hop
   std::vector<CodeEvidence> evidence;
-  std::string profiler_name;  // pattern of the demangled name in a profile: '*' any text
+  std::vector<NamedValue> steps;  // its body in order, as written; text is "call" for calls
+  std::string profiler_name;      // pattern of the demangled name in a profile: '*' any text
   Certainty certainty = Certainty::kCertain;
 };
 
@@ -182,6 +192,44 @@ struct ReadmeFacts {
   std::vector<Heading> headings;
 };
 
+// What made a rule fire: a name in the code, with the place where it is used most.
+struct RuleEvidence {
+  std::string what;  // "class RadixCache", "call torch.cuda.graph", "kernel merge_states"
+  CodePlace at;
+  uint32_t files = 0;  // how many files show it
+};
+
+// Something to watch while the program runs, with its names on each platform.
+struct MetricFacts {
+  std::string id, title, level;           // level: hardware, process, application
+  std::vector<std::string> nvidia, amd;   // counters; empty: none is known
+  std::vector<std::string> nvidia_chips;  // those that have all of them
+  std::string how;                        // what to do with them, or where the number comes from
+};
+
+// A part of the program by what it is for (data/features/components.tsv).
+struct ComponentFacts {
+  std::string id, title, purpose;
+  std::vector<RuleEvidence> evidence;
+  std::vector<uint32_t> files;       // positions in CodeFacts::files
+  std::vector<std::string> folders;  // those that belong to it mostly
+  std::vector<uint32_t> kernels;     // positions in CodeFacts::kernels
+  Certainty certainty = Certainty::kLikely;
+};
+
+// A technique that the code uses and the hardware notices (data/features/features.tsv), the most
+// certain and most used first.
+struct FeatureFacts {
+  std::string id, title, area;
+  std::vector<RuleEvidence> evidence;
+  uint32_t files = 0;  // that show it
+  std::string concern, implication;
+  std::vector<MetricFacts> metrics;
+  std::vector<uint32_t> options;  // positions in CodeFacts::options that affect it
+  std::vector<uint32_t> kernels;  // positions in CodeFacts::kernels that show it
+  Certainty certainty = Certainty::kLikely;
+};
+
 struct CodeFacts {
   std::string repository;  // the folder's name
   std::optional<ReadmeFacts> readme;
@@ -191,6 +239,8 @@ struct CodeFacts {
   std::vector<OptionFacts> options;
   std::vector<EntryPoint> entry_points;
   std::vector<DependencyFacts> dependencies;
+  std::vector<ComponentFacts> components;
+  std::vector<FeatureFacts> features;
   ModuleGraph modules;
   std::vector<ApiFacts> api;
   std::vector<RequestPath> request_paths;

@@ -204,26 +204,76 @@ class Evaluator {
   }
 
   Value name_or_call() {
+    const size_t begin = at_;
     const std::string_view name = take_name();
     if (name == "sizeof") return size_of_type();
     // dim3(x, y, z), static_cast<T>(x): the caller asks for each part, or for what is cast.
     if (name == "static_cast") skip_template_arguments();
-    if (!take("(")) return name == "true" ? 1 : name == "false" ? 0 : value_of_(name);
+    const size_t name_end = at_;
+    if (!take("(")) {
+      at_ = name_end;
+      if (name == "true" || name == "false") return name == "true";
+      return value_of_(atom(begin));
+    }
     std::vector<Value> arguments;
     while (!take(")")) {
       if (!arguments.empty() && !take(",")) return std::nullopt;
       arguments.push_back(conditional());
       if (at_ >= text_.size()) return std::nullopt;
     }
-    return call(name.substr(name.rfind(':') + 1), arguments);
+    // What follows belongs to the atom only where it is none of ours: cdiv(a, b) is.
+    if (const Value value = call(last_part(name), arguments)) return value;
+    return value_of_(atom(begin));
   }
 
+  // "triton.cdiv" and "host::div_ceil" are one name; so is "x.shape" until a bracket follows.
   std::string_view take_name() {
     const size_t begin = at_;
-    while (at_ < text_.size() && (is_name_part(text_[at_]) || text_.substr(at_, 2) == "::")) {
-      at_ += text_[at_] == ':' ? 2 : 1;
+    while (at_ < text_.size()) {
+      if (is_name_part(text_[at_])) {
+        ++at_;
+        continue;
+      }
+      size_t joint = 0;
+      for (const std::string_view joined : {"::", "->", "."}) {
+        if (joint == 0 && text_.substr(at_).starts_with(joined)) joint = joined.size();
+      }
+      if (joint == 0 || at_ + joint >= text_.size() || !is_name_start(text_[at_ + joint])) break;
+      at_ += joint;
     }
     return text_.substr(begin, at_ - begin);
+  }
+
+  static std::string_view last_part(std::string_view name) {
+    const size_t joint = name.find_last_of(":.>");
+    return joint == std::string_view::npos ? name : name.substr(joint + 1);
+  }
+
+  // What can't be computed here but may be known as a whole: "x.shape[0]", "L.unwrap()".
+  std::string_view atom(size_t begin) {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '[' || c == '(') {
+        const size_t close = closing(at_);
+        if (close == std::string_view::npos) break;
+        at_ = close + 1;
+      } else if ((c == '.' || text_.substr(at_, 2) == "->") && at_ + 2 < text_.size()) {
+        at_ += c == '.' ? 1 : 2;
+        take_name();
+      } else {
+        break;
+      }
+    }
+    return text_.substr(begin, at_ - begin);
+  }
+
+  size_t closing(size_t open) const {
+    int depth = 0;
+    for (size_t i = open; i < text_.size(); ++i) {
+      if (text_[i] == '(' || text_[i] == '[') ++depth;
+      if ((text_[i] == ')' || text_[i] == ']') && --depth == 0) return i;
+    }
+    return std::string_view::npos;
   }
 
   void skip_template_arguments() {

@@ -1,6 +1,6 @@
 #include "scan/names_in_strings.h"
 
-#include <cctype>
+#include <algorithm>
 
 #include "base/glob.h"
 
@@ -10,9 +10,14 @@ namespace {
 // A pattern with fewer letters of its own would fit names that are not meant.
 constexpr size_t kMinPatternLetters = 8;
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_word(char c) {
+  const char lower = static_cast<char>(c | 0x20);
+  return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
 
-void find_words(std::string_view text, const Names& wanted, Names& found) {
+size_t length_bit(size_t length) { return std::min<size_t>(length, 63); }
+
+void find_words(std::string_view text, const WantedNames& wanted, Names& found) {
   for (size_t at = 0; at < text.size();) {
     if (!is_word(text[at])) {
       ++at;
@@ -35,7 +40,7 @@ std::string_view inner_text(std::string_view literal) {
 }
 
 // The words of an f-string that have fields in them: '*' where a field stands.
-void find_patterns(std::string_view text, const Names& wanted, Names& found) {
+void find_patterns(std::string_view text, const WantedNames& wanted, Names& found) {
   const auto part = [](char c) { return is_word(c) || c == '*'; };
   for (size_t at = 0; at < text.size();) {
     if (!part(text[at])) {
@@ -49,7 +54,8 @@ void find_patterns(std::string_view text, const Names& wanted, Names& found) {
     // What begins with a field could be anything.
     if (first_field == std::string_view::npos || first_field < kMinPatternLetters) continue;
     const std::string_view fixed = pattern.substr(0, first_field);
-    for (auto name = wanted.lower_bound(fixed); name != wanted.end() && name->starts_with(fixed);
+    const Names& names = wanted.in_order();
+    for (auto name = names.lower_bound(fixed); name != names.end() && name->starts_with(fixed);
          ++name) {
       if (glob_matches(pattern, *name)) found.insert(*name);
     }
@@ -58,13 +64,22 @@ void find_patterns(std::string_view text, const Names& wanted, Names& found) {
 
 }  // namespace
 
-void find_names_in_strings(const cpp::TokenList& source, const Names& wanted, Names& found) {
+WantedNames::WantedNames(const Names& names) : names_(names), lookup_(names.begin(), names.end()) {
+  for (const std::string& name : names) lengths_ |= uint64_t{1} << length_bit(name.size());
+}
+
+bool WantedNames::contains(std::string_view word) const {
+  return (lengths_ >> length_bit(word.size()) & 1) != 0 && lookup_.contains(word);
+}
+
+void find_names_in_strings(const cpp::TokenList& source, const WantedNames& wanted, Names& found) {
   for (size_t i = 0; i < source.size(); ++i) {
     if (source.tokens[i].kind == cpp::TokenKind::kString) find_words(source.at(i), wanted, found);
   }
 }
 
-void find_names_in_strings(const python::TokenList& source, const Names& wanted, Names& found) {
+void find_names_in_strings(const python::TokenList& source, const WantedNames& wanted,
+                           Names& found) {
   using python::TokenKind;
   for (uint32_t i = 0; i < source.tokens.size(); ++i) {
     const TokenKind kind = source.tokens[i].kind;

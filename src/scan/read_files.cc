@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
+#include <optional>
 #include <thread>
 
+#include "scan/features/file_weight.h"
 #include "scan/link/code_purpose.h"
 #include "scan/link/triton_kernels.h"
 #include "scan/names_in_strings.h"
+#include "scan/python/ast.h"
 #include "scan/source_text.h"
 
 namespace fathom {
@@ -21,6 +25,10 @@ bool is_c_family(Language language) {
 bool is_cpp_template(Language language, std::string_view text) {
   return language == Language::kJinja && (text.find("__global__") != std::string_view::npos ||
                                           text.find("#include") != std::string_view::npos);
+}
+
+bool is_read(Language language) {
+  return is_c_family(language) || language == Language::kJinja || language == Language::kPython;
 }
 
 cpp::PatternScope scope_of(cpp::FunctionKind kind) {
@@ -56,23 +64,47 @@ std::string_view lines_of(std::string_view text, uint32_t first, uint32_t last) 
 class FileReader {
  public:
   FileReader(const Repository& repository, size_t threads, const ProgressCallback& progress)
-      : repository_(repository), progress_(progress) {
+      : repository_(repository), progress_(progress), signals_(FeatureRules::built_in()) {
     const size_t available = std::max(1u, std::thread::hardware_concurrency());
     threads_ = threads == 0 ? available : threads;
     readings_.files = repository.files;
     readings_.readings.resize(repository.files.size());
     unread_.resize(repository.files.size());
+    // The largest first, so that no thread is left alone with one at the end.
+    for (uint32_t i = 0; i < repository.files.size(); ++i) {
+      if (repository.files[i].skipped.empty() && is_read(repository.files[i].language)) {
+        order_.push_back(i);
+      }
+    }
+    std::stable_sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
+      return repository.files[a].size > repository.files[b].size;
+    });
   }
 
   Readings run(std::vector<std::string>& notes) {
-    for_each_file([this](uint32_t file) { read_definitions(file); });
+    for_each_file([this](uint32_t file, size_t) { read_definitions(file); });
     learn_names();
     if (!known_.kernel_macros.empty()) {
       // Macros of other files define kernels, which the launches in further files must know of.
-      for_each_file([this](uint32_t file) { read_macro_definitions(file); });
+      for_each_file([this](uint32_t file, size_t) { read_macro_definitions(file); });
       learn_names();
     }
-    for_each_file([this](uint32_t file) { read_usage(file); });
+    // Python comes when the kernels of C++ are known, so that it is lexed only once. Its own
+    // literals may define more of them.
+    std::vector<SignalFinder> finders(threads_, SignalFinder(signals_));
+    const Names of_files = known_.kernels;
+    wanted_.emplace(of_files);
+    for_each_file([&](uint32_t file, size_t thread) { read_python_file(file, finders[thread]); });
+    learn_names();
+    std::set_difference(known_.kernels.begin(), known_.kernels.end(), of_files.begin(),
+                        of_files.end(), std::inserter(of_literals_, of_literals_.end()));
+    wanted_.emplace(known_.kernels);
+    for_each_file([&](uint32_t file, size_t thread) { read_usage(file, finders[thread]); });
+    leave_unused(of_literals_);
+    if (!of_literals_.empty()) {
+      const WantedNames wanted(of_literals_);
+      for_each_file([&](uint32_t file, size_t) { find_names_of_literals(file, wanted); });
+    }
     for (size_t i = 0; i < unread_.size(); ++i) {
       if (!unread_[i].empty()) notes.push_back(unread_[i]);
     }
@@ -82,17 +114,18 @@ class FileReader {
  private:
   template <typename Work>
   void for_each_file(Work work) {
-    const auto count = static_cast<uint32_t>(readings_.files.size());
+    const auto count = static_cast<uint32_t>(order_.size());
     std::atomic<uint32_t> next = 0;
-    const auto take_files = [&] {
-      for (uint32_t file; (file = next++) < count;) {
-        if (readings_.files[file].skipped.empty()) work(file);
+    const auto take_files = [&](size_t thread) {
+      for (uint32_t i; (i = next++) < count;) {
+        work(order_[i], thread);
         report(count);
       }
     };
     std::vector<std::thread> others;
-    for (size_t i = 1; i < std::min<size_t>(threads_, count); ++i) others.emplace_back(take_files);
-    take_files();
+    for (size_t i = 1; i < std::min<size_t>(threads_, count); ++i)
+      others.emplace_back(take_files, i);
+    take_files(0);
     for (std::thread& thread : others) thread.join();
   }
 
@@ -100,7 +133,8 @@ class FileReader {
     const uint32_t done = ++done_;
     if (!progress_ || done % 64 != 0) return;
     const std::lock_guard lock(progress_mutex_);
-    progress_(static_cast<double>(done) / (2.0 * count));
+    constexpr double kReadings = 4;  // of each file, at most
+    progress_(static_cast<double>(done) / (kReadings * count));
   }
 
   std::string text_of(uint32_t file) {
@@ -112,15 +146,9 @@ class FileReader {
 
   void read_definitions(uint32_t file) {
     const Language language = readings_.files[file].language;
-    FileReading& reading = readings_.readings[file];
-    if (language == Language::kPython) {
-      read_python_file(text_of(file), reading);
-      // What tests do with objects tells nothing of the program, and would double the memory.
-      if (is_test_or_example(readings_.files[file].path)) reading.python.flows = {};
-    } else if (is_c_family(language) || language == Language::kJinja) {
-      const std::string text = cpp_text(file);
-      reading.cpp = cpp::find_definitions(cpp::lex(text), {});
-    }
+    if (!is_c_family(language) && language != Language::kJinja) return;
+    const std::string text = cpp_text(file);
+    readings_.readings[file].cpp = cpp::find_definitions(cpp::lex(text), {});
   }
 
   void learn_names() {
@@ -150,8 +178,15 @@ class FileReader {
     return is_cpp_template(language, text) ? cpp::blank_jinja(text) : "";
   }
 
-  static void read_python_file(const std::string& text, FileReading& reading) {
-    reading.python = python::read_python(text);
+  void read_python_file(uint32_t file, SignalFinder& finder) {
+    if (readings_.files[file].language != Language::kPython) return;
+    FileReading& reading = readings_.readings[file];
+    const std::string text = text_of(file);
+    const python::Tree tree = python::parse(text);
+    reading.python = python::read_python(tree);
+    // What tests do with objects tells nothing of the program, and would double the memory.
+    if (is_test_or_example(readings_.files[file].path)) reading.python.flows = {};
+    find_names_in_strings(tree.tokens, *wanted_, reading.usage.kernels_named);
     reading.python_patterns.resize(reading.python.functions.size());
     for (size_t i = 0; i < reading.python.functions.size(); ++i) {
       const python::Function& function = reading.python.functions[i];
@@ -163,8 +198,16 @@ class FileReader {
     for (const python::CudaText& literal : reading.python.cuda_texts) {
       if (!holds_code(literal)) continue;
       const std::string code = cpp::blank_jinja(literal.text);
-      const cpp::Definitions found = cpp::find_definitions(cpp::lex(code), {});
+      const cpp::Definitions found = cpp::find_definitions(cpp::lex(code), known_);
       add_functions(found, literal, reading);
+    }
+    if (carries_weight(readings_.files[file])) reading.signals = finder.find(tree.tokens);
+    const auto fills_template = [](const python::CudaText& literal) {
+      return literal.kind == python::CudaTextKind::kInstantiation;
+    };
+    const auto& literals = reading.python.cuda_texts;
+    if (std::any_of(literals.begin(), literals.end(), fills_template)) {
+      reading.python_values = python::assigned_values(text);
     }
   }
 
@@ -188,16 +231,35 @@ class FileReader {
     }
   }
 
-  // The second reading of a Python file: what its CUDA literals do, and which kernels its strings
-  // name.
+  // The second reading of a Python file: what its CUDA literals do.
   void read_python_usage(uint32_t file) {
     FileReading& reading = readings_.readings[file];
     reading.cpp.functions.clear();
     for (const python::CudaText& literal : reading.python.cuda_texts) {
       if (holds_code(literal)) read_literal_usage(literal, reading);
     }
+  }
+
+  // Takes out the kernels that something launches or names.
+  void leave_unused(Names& kernels) const {
+    for (const FileReading& reading : readings_.readings) {
+      if (kernels.empty()) return;
+      for (const std::string& name : reading.usage.kernels_named) kernels.erase(name);
+      for (const cpp::Launch& launch : reading.usage.launches) {
+        for (const std::string& name : launch.kernels) kernels.erase(name);
+      }
+    }
+  }
+
+  // Kernels of Python literals were not known yet when Python's strings were read.
+  void find_names_of_literals(uint32_t file, const WantedNames& wanted) {
+    if (readings_.files[file].language != Language::kPython) return;
     const std::string text = text_of(file);
-    find_names_in_strings(python::lex(text), known_.kernels, reading.usage.kernels_named);
+    const auto stands_there = [&](const std::string& name) {
+      return text.find(name) != std::string::npos;
+    };
+    if (std::none_of(of_literals_.begin(), of_literals_.end(), stands_there)) return;
+    find_names_in_strings(python::lex(text), wanted, readings_.readings[file].usage.kernels_named);
   }
 
   void read_literal_usage(const python::CudaText& literal, FileReading& reading) {
@@ -208,8 +270,8 @@ class FileReader {
     const size_t before = reading.cpp.functions.size();
     add_functions(found, literal, reading);
     for (const cpp::Function& function : found.functions) {
-      reading.patterns.push_back(patterns_of(source, function));
-      for (cpp::PatternHit& hit : reading.patterns.back()) to_file_line(literal, hit.line);
+      reading.literal_patterns.push_back(patterns_of(source, function));
+      for (cpp::PatternHit& hit : reading.literal_patterns.back()) to_file_line(literal, hit.line);
     }
     for (std::vector<cpp::Call>& calls : usage.calls) {
       for (cpp::Call& call : calls) to_file_line(literal, call.line);
@@ -224,7 +286,7 @@ class FileReader {
     reading.usage.kernels_named.merge(usage.kernels_named);
   }
 
-  void read_usage(uint32_t file) {
+  void read_usage(uint32_t file, SignalFinder& finder) {
     const Language language = readings_.files[file].language;
     FileReading& reading = readings_.readings[file];
     if (language == Language::kPython) return read_python_usage(file);
@@ -233,13 +295,20 @@ class FileReader {
     if (text.empty()) return;
     const cpp::TokenList source = cpp::lex(text);
     reading.usage = cpp::find_usage(source, reading.cpp, known_);
-    find_names_in_strings(source, known_.kernels, reading.usage.kernels_named);
+    find_names_in_strings(source, *wanted_, reading.usage.kernels_named);
     reading.constants = cpp::file_constants(source);
     reading.cpp_options = cpp::find_options(source);
-    reading.patterns.reserve(reading.cpp.functions.size());
-    for (const cpp::Function& function : reading.cpp.functions) {
-      reading.patterns.push_back(patterns_of(source, function));
+    reading.units = cpp::find_units(source, reading.cpp, file);
+    for (const cpp::Launch& launch : reading.usage.launches) {
+      reading.launch_values.push_back(
+          cpp::values_behind(source, reading.cpp, reading.constants, launch));
     }
+    for (size_t i = 0; i < reading.cpp.functions.size(); ++i) {
+      const cpp::Function& function = reading.cpp.functions[i];
+      if (function.kind != cpp::FunctionKind::kKernel || !function.defined) continue;
+      reading.steps[i] = cpp::kernel_steps(source, function, reading.usage.calls[i]);
+    }
+    if (carries_weight(readings_.files[file])) reading.signals = finder.find(source);
   }
 
   const Repository& repository_;
@@ -248,8 +317,12 @@ class FileReader {
   std::atomic<uint32_t> done_ = 0;
   std::mutex progress_mutex_;
   Readings readings_;
+  std::vector<uint32_t> order_;  // of the files to read
   cpp::KnownNames known_;
-  std::vector<std::string> unread_;  // of each file, why it could not be read
+  const SignalTable signals_;
+  std::optional<WantedNames> wanted_;  // kernels
+  Names of_literals_;                  // kernels that no C++ file defines
+  std::vector<std::string> unread_;    // of each file, why it could not be read
 };
 
 }  // namespace

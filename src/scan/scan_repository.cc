@@ -1,11 +1,17 @@
 #include "scan/scan_repository.h"
 
+#include <optional>
+#include <thread>
+
 #include "scan/dependencies.h"
 #include "scan/doc_claims.h"
+#include "scan/features/link_features.h"
 #include "scan/kernel_identity.h"
 #include "scan/link/api_surface.h"
 #include "scan/link/entry_points.h"
+#include "scan/link/evidence.h"
 #include "scan/link/host_functions.h"
+#include "scan/link/jit_values.h"
 #include "scan/link/kernels.h"
 #include "scan/link/module_graph.h"
 #include "scan/link/options.h"
@@ -28,6 +34,18 @@ CodeFacts declared_facts(const Repository& repository) {
   return facts;
 }
 
+// Neither may write what the other one reads.
+template <typename One, typename Other>
+void side_by_side(One one, Other other, size_t threads) {
+  if (threads == 1) {
+    one();
+    other();
+    return;
+  }
+  const std::jthread beside(other);
+  one();
+}
+
 // The way down from Python to the first of the kernel's launchers that has one.
 std::vector<PathHop> path_to(const KernelFacts& kernel, const Readings& readings,
                              const PythonPaths& paths) {
@@ -41,6 +59,15 @@ std::vector<PathHop> path_to(const KernelFacts& kernel, const Readings& readings
     if (best.empty()) best = std::move(path);
   }
   return best;
+}
+
+// Components and features, which take everything else that is known.
+void recognise_parts(const Readings& readings, CodeFacts& facts) {
+  std::vector<FileSignals> signals;
+  for (const FileReading& reading : readings.readings) signals.push_back(reading.signals);
+  RecognisedParts parts = link_features(facts, signals);
+  facts.components = std::move(parts.components);
+  facts.features = std::move(parts.features);
 }
 
 // How the files hang together, from the facts about kernels and entry points.
@@ -59,18 +86,28 @@ Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanO
   CodeFacts facts = declared_facts(repository);
   const Readings readings = read_files(repository, options.threads, options.progress, facts.notes);
   const PythonNames names(readings);
-  const PythonPaths paths(readings, names);
-  facts.kernels = link_kernels(readings, names);
+  const auto kernels = [&] {
+    facts.kernels = link_kernels(readings, names);
+    link_evidence(readings, facts.kernels);
+  };
+  std::optional<PythonPaths> paths;
+  const auto others = [&] {
+    paths.emplace(readings, names);
+    facts.options = link_options(readings, names);
+    link_dependency_uses(readings, names, facts.dependencies);
+    for (EntryPoint& entry : link_entry_points(readings, names))
+      facts.entry_points.push_back(std::move(entry));
+  };
+  side_by_side(kernels, others, options.threads);
   for (KernelFacts& kernel : facts.kernels) {
     kernel.profiler_name = profiler_pattern(kernel);
-    kernel.path = path_to(kernel, readings, paths);
+    kernel.path = path_to(kernel, readings, *paths);
+    if (!kernel.path.empty()) kernel.callers = paths->callers_of(kernel.path.front());
+    link_jit_values(readings, kernel);
   }
-  facts.host_functions = link_host_functions(readings, paths);
-  facts.options = link_options(readings, names);
-  link_dependency_uses(readings, names, facts.dependencies);
-  for (EntryPoint& entry : link_entry_points(readings, names))
-    facts.entry_points.push_back(std::move(entry));
+  facts.host_functions = link_host_functions(readings, *paths);
   facts.files = readings.files;
+  recognise_parts(readings, facts);
   link_structure(readings, names, facts);
   facts.doc_claims = find_doc_claims(repository, facts);
   return facts;

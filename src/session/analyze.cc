@@ -10,6 +10,7 @@
 #include "base/output_directory.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
+#include "report/kernel_sources_markdown.h"
 #include "report/xlsx.h"
 
 namespace fathom {
@@ -54,23 +55,12 @@ Summary::Unlinked measure_unlinked(const SheetInput& input) {
   return unlinked;
 }
 
-const Column& column(const Table& table, std::string_view name) {
-  for (const Column& c : table.columns()) {
-    if (c.name() == name) return c;
-  }
-  CHECK(false);
-}
-
-// The summary reads the sheet, so that the two cannot disagree.
-std::vector<Summary::Op> summarize_ops(const Table& ops_summary) {
+// The ops of the reports, by the names that `fathom replay pack` takes.
+std::vector<Summary::Op> summarize_ops(const Assessment& assessment) {
   std::vector<Summary::Op> ops;
-  for (size_t row = 0; row < ops_summary.rows(); ++row) {
-    std::string categories(column(ops_summary, "Categories").text(row));  // ['GEMM']
-    std::erase_if(categories, [](char c) { return c == '[' || c == ']' || c == '\''; });
-    ops.push_back({std::string(column(ops_summary, "name").text(row)), std::move(categories),
-                   static_cast<int64_t>(column(ops_summary, "Count").number(row)),
-                   column(ops_summary, "total_direct_kernel_time_ms").number(row),
-                   column(ops_summary, "Percentage (%)").number(row)});
+  for (const TopOp& op : assessment.ops_by_name()) {
+    ops.push_back({std::string(op.name), std::string(op.category), static_cast<int64_t>(op.calls),
+                   op.time.millis(), op.share * 100});
   }
   return ops;
 }
@@ -193,7 +183,7 @@ void summarize_findings(const Trace& trace, const Assessment& assessment,
     summary.platform = assessment.platform()->name;
     const Platform* own = detect_platform(trace);
     if (own != nullptr && own->name != summary.platform) {
-      summary.platform += fmt::format(" (the trace is of a {})", own->name);
+      summary.recorded_on = own->name;
     }
     summary.has_costs = std::ranges::any_of(
         assessment.ops(), [](const AssessedOp& op) { return op.group->cost.has_value(); });
@@ -204,6 +194,19 @@ void summarize_findings(const Trace& trace, const Assessment& assessment,
                                 std::string(priority_name(f.priority)), f.title, f.subject,
                                 ratio(f.saving_at_least, summary.timeline.total) * 100,
                                 ratio(f.saving_at_most, summary.timeline.total) * 100});
+  }
+}
+
+// Puts file and line on the kernels of the trace.
+void add_sources(const CodeFacts& code, Analysis& analysis) {
+  for (Table& sheet : analysis.sheets) {
+    if (sheet.name() != "kernel_summary") continue;
+    const KernelSources sources = locate_kernels(sheet, code);
+    add_source_columns(sheet, sources);
+    const double total = sources.total_micros > 0 ? sources.total_micros : 1;
+    analysis.summary.sources = {code.repository, 100 * sources.matched_micros / total,
+                                100 * sources.ambiguous_micros / total};
+    analysis.files.push_back({"kernel_sources.md", kernel_sources_markdown(sources)});
   }
 }
 
@@ -230,17 +233,16 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
     return Found{std::move(assessment), std::move(findings)};
   });
   Analysis analysis{std::move(summary), all_sheets(input, launchers, ops, options.threads), {}, {}};
-  for (const Table& sheet : analysis.sheets) {
-    if (sheet.name() == "ops_summary") analysis.summary.ops = summarize_ops(sheet);
-  }
   const Found done = found.get();
   const Assessment& assessment = *done.assessment;
   const std::vector<Finding>& findings = done.findings;
+  analysis.summary.ops = summarize_ops(assessment);
   summarize_findings(trace, assessment, findings, analysis.summary);
   analysis.packages = package_slow_ops(trace, input, assessment);
   std::vector<std::string> package_paths;
   for (const PackageInReport& package : analysis.packages) package_paths.push_back(package.path);
   analysis.files = analysis_files({analysis.summary, assessment, findings, package_paths});
+  if (options.code != nullptr) add_sources(*options.code, analysis);
   return analysis;
 }
 

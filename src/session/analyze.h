@@ -6,6 +6,7 @@
 #include "replay/package.h"
 #include "report/analysis_files.h"
 #include "report/summary.h"
+#include "scan/code_facts.h"
 #include "session/trace.h"
 
 namespace fathom {
@@ -26,6 +27,7 @@ struct Analysis {
 struct AnalyzeOptions {
   size_t threads = 0;                  // 1, or (0) as many as help
   const Platform* platform = nullptr;  // null: detected from the trace
+  const CodeFacts* code = nullptr;     // of the repository whose kernels ran; null: not known
 };
 
 // What a report says first, but for its ops. Fails where the trace has nothing of the scope.

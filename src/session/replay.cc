@@ -11,6 +11,7 @@
 #include "replay/package.h"
 #include "replay/python_text.h"
 #include "session/analyze.h"
+#include "sheets/launchers.h"
 
 namespace fathom {
 namespace {
@@ -63,6 +64,33 @@ Result<std::vector<Asked>> ops_asked_for(const ReplayOps& all, const PackOptions
   return asked;
 }
 
+// Names of ops that launch kernels as part of another op (aten::cudnn_convolution, as the sheet
+// ops_summary has it) become the name of that one (aten::convolution), by which it is packed.
+std::vector<std::string> as_packed(const SheetInput& input, const ReplayOps& all,
+                                   const std::vector<std::string>& names) {
+  std::set<std::string_view> packed;
+  for (const ReplayOp& op : all.ops) packed.insert(op.name);
+  std::vector<std::string> result;
+  for (const std::string& name : names) {
+    if (is_pattern(name) || packed.contains(name)) {
+      result.push_back(name);
+      continue;
+    }
+    std::set<std::string> around;
+    for (const Launcher& launcher : find_launchers(input)) {
+      if (input.store.name(input.tree.event(launcher.call)) != name) continue;
+      CallId call = launcher.call;
+      while (call.valid() && !packed.contains(input.store.name(input.tree.event(call)))) {
+        call = input.tree.parent(call);
+      }
+      if (call.valid()) around.emplace(input.store.name(input.tree.event(call)));
+    }
+    if (around.empty()) around.insert(name);
+    result.insert(result.end(), around.begin(), around.end());
+  }
+  return result;
+}
+
 std::string why_not(const ReplayOp& op, const std::string& trace) {
   // Of several reasons, that of most of the time.
   const ReplayRefusal& refusal =
@@ -99,9 +127,12 @@ Result<PackResult> pack_replays(const Trace& trace, const PackOptions& options,
                                 const fs::path& directory) {
   const std::string file = trace.path == "-" ? "standard input" : trace.path;
   const Scope everything;
-  const ReplayOps all = find_replay_ops(SheetInput(trace.store, trace.tree, everything));
+  const SheetInput input(trace.store, trace.tree, everything);
+  const ReplayOps all = find_replay_ops(input);
   if (all.ops.empty()) return Error{fmt::format("{} has no op with GPU work", file)};
-  const std::vector<Asked> asked = TRY(ops_asked_for(all, options, file));
+  PackOptions by_packed_name = options;
+  by_packed_name.ops = as_packed(input, all, options.ops);
+  const std::vector<Asked> asked = TRY(ops_asked_for(all, by_packed_name, file));
   PackResult result;
   result.directory = directory;
   result.trace = trace.path == "-" ? file : fs::path(trace.path).filename().string();

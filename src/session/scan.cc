@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/output_directory.h"
+#include "report/features_markdown.h"
 
 namespace fathom {
 
@@ -46,13 +47,14 @@ Status write_scan(ScanReport& report, const fs::path& directory, const WriteScan
                                      : OutputDirectory::create(directory));
   TRY(out.write_file("scan.json", scan_json(report.facts)));
   TRY(out.write_file("quick_scan.md", quick_scan_markdown(report.facts)));
-  TRY(out.write_file("kernels.md", kernels_markdown(report.facts)));
+  TRY(out.write_file("kernels.md", kernels_markdown(report.facts, report.context)));
+  TRY(out.write_file("features.md", features_markdown(report.facts)));
   TRY(out.write_file("repo_analysis.md", repo_analysis_markdown(report.facts)));
   TRY(out.write_file("architecture.md", architecture_markdown(report.facts)));
   TRY(out.commit());
   report.report = (directory.has_filename() ? directory : directory.parent_path()).string();
-  report.files = {"quick_scan.md", "repo_analysis.md", "architecture.md", "kernels.md",
-                  "scan.json"};
+  report.files = {"quick_scan.md", "repo_analysis.md", "architecture.md",
+                  "features.md",   "kernels.md",       "scan.json"};
   return Nothing{};
 }
 

@@ -81,9 +81,9 @@ TEST_P(TotalsLaws, OpsOfOneNameHaveOneTotal) {
 TEST_P(TotalsLaws, SharesGrowToAHundredPercent) {
   const SheetInput in = input();
   const std::vector<Launcher> launchers = find_launchers(in);
-  for (const Table& sheet :
-       {ops_summary_by_category_sheet(in, launchers), ops_summary_sheet(in, launchers),
-        ops_unique_args_sheet(in, launchers), unified_perf_summary_sheet(in, MeasuredOps(in, launchers))}) {
+  for (const Table& sheet : {ops_summary_by_category_sheet(in, launchers),
+                             ops_summary_sheet(in, launchers), ops_unique_args_sheet(in, launchers),
+                             unified_perf_summary_sheet(in, MeasuredOps(in, launchers))}) {
     if (sheet.rows() == 0) continue;
     EXPECT_NEAR(real_sum(sheet, "Percentage (%)"), 100, 1e-6) << sheet.name();
     const Column& share = column(sheet, "Percentage (%)");
@@ -151,7 +151,13 @@ TEST_P(TotalsLaws, TheSummarySaysWhatTheSheetsSay) {
   EXPECT_EQ(s.unlinked.events, static_cast<int64_t>(trace().tree.unlinked().size()));
   int64_t calls = 0;
   for (const Summary::Op& op : s.ops) calls += op.calls;
-  EXPECT_EQ(calls, static_cast<int64_t>(find_launchers(input()).size()));
+  // Every op of unified_perf_summary, by its name there.
+  EXPECT_EQ(calls, static_cast<int64_t>(find_unified_ops(input(), find_launchers(input())).size()));
+  double percent = 0;
+  for (const Summary::Op& op : s.ops) percent += op.share_percent;
+  if (!s.ops.empty()) {
+    EXPECT_NEAR(percent, 100, 1e-6);
+  }
   std::set<std::string> names;
   for (const Table& sheet : analysis.sheets) {
     EXPECT_TRUE(names.insert(sheet.name()).second);

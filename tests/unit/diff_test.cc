@@ -101,6 +101,21 @@ TEST(Diff, OtherShapesAtTheSamePlaceMatchByThePath) {
       << "the types count too";
 }
 
+// Compiled code hands a product its result; the type of an operand still counts.
+TEST(Diff, ACallWithItsResultMatchesByTheFirstOperands) {
+  constexpr const char* kWithOut =
+      R"("Input Dims":[[8,8],[8,8],[8,8]],"Input type":["float","float","float"])";
+  constexpr const char* kHalfWithOut =
+      R"("Input Dims":[[8,8],[8,8],[8,8]],"Input type":["c10::Half","c10::Half","c10::Half"])";
+  const auto compiled = [](const char* args) {
+    return rows(diff_of(Builder().op("mm", 10, kShape8).around("linear"),
+                        Builder().op("mm", 12, args).around("Torch-Compiled Region: 0/0")));
+  };
+  EXPECT_EQ(compiled(kWithOut), (Lines{"mm: slower, name, first operands, 10 12"}));
+  EXPECT_EQ(compiled(kHalfWithOut),
+            (Lines{"mm: added, not matched, 0 12", "mm: removed, not matched, 10 0"}));
+}
+
 TEST(Diff, ARenamedParentMatchesByTheArguments) {
   const Diff diff = diff_of(Builder().op("mm", 10).around("linear"),
                             Builder().op("mm", 12).around("fused_linear"));

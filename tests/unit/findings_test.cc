@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyze/finding_parts.h"
 #include "analyze/pipeline.h"
 #include "unit/small_trace.h"
 
@@ -155,12 +156,74 @@ TEST(Findings, ARunOfMemoryBoundOps) {
   const auto findings = run(kImage);
   const Finding* f = first_of(findings, FindingKind::kFusibleChain);
   ASSERT_NE(f, nullptr);
-  EXPECT_EQ(f->subject, "aten::mul → aten::silu → aten::neg");
+  EXPECT_EQ(f->subject, "mul → silu → neg");
+  EXPECT_EQ(first_of(findings, FindingKind::kLowEfficiency), nullptr)
+      << "what the run says is not said again of each of its ops";
   EXPECT_EQ(f->time.micros(), 10 * 300);
   // Fused: read and write 128 MB each once, 62.6 µs at 4.29 TB/s.
   EXPECT_NEAR(f->projections.back().time.micros(), 10 * 62.6, 1);
   EXPECT_EQ(first_of(run("[[63,1000,1000]]"), FindingKind::kFusibleChain), nullptr)
       << "another tensor";
+}
+
+// A run that its neighbours cut short is the same place in the code.
+TEST(Findings, RunsOfTheSameOpsAreOneFinding) {
+  Workload w;
+  for (int i = 0; i < 10; ++i) {
+    if (i > 0) w.op("aten::add", kImage, kBf16, 100);
+    w.op("aten::mul", kImage, kBf16, 100).op("aten::silu", kImage, kBf16, 100);
+    w.op("aten::neg", kImage, kBf16, 100).op("aten::mm", kMatrix, kTwoBf16, 200);
+  }
+  const auto findings = w.find();
+  EXPECT_EQ(std::ranges::count(findings, FindingKind::kFusibleChain, &Finding::kind), 1);
+  const Finding* f = first_of(findings, FindingKind::kFusibleChain);
+  EXPECT_EQ(f->subject, "add → mul → silu → neg");
+  EXPECT_EQ(f->time.micros(), 9 * 400 + 300) << "the shorter run is counted too";
+}
+
+// Where the GPU waits for launches, fewer of them are what fusing saves.
+TEST(Findings, FusingSparesTheWaitsForLaunches) {
+  Workload bound;
+  for (int i = 0; i < 20; ++i) {
+    for (const char* op : {"aten::mul", "aten::silu", "aten::neg"}) {
+      bound.op(op, "[[64,64]]", kBf16, 3).host_pause(40);
+    }
+    bound.op("aten::mm", "[[64,64],[64,64]]", kTwoBf16, 3).host_pause(40);
+  }
+  const auto findings = bound.find();
+  const Finding* f = first_of(findings, FindingKind::kFusibleChain);
+  ASSERT_NE(f, nullptr);
+  // 47 µs before each op but the first of its run: 50 from launch to launch less the kernel's 3.
+  EXPECT_NEAR(f->saving_at_most.micros(), 20 * 2 * 47, 1);
+}
+
+// One expert after the other: products of 500 rows by weights of 2048 × 1408 have 44 tiles for 132
+// units. With 8192 rows each product fills the GPU alone.
+TEST(Findings, ALoopOverExperts) {
+  const auto experts = [](int rows) {
+    Workload w;
+    for (int layer = 0; layer < 4; ++layer) {
+      for (int expert = 0; expert < 8; ++expert) {
+        const int m = rows + 3 * expert;
+        w.op("aten::nonzero", "[[2048,4]]", R"(["bool"])", 8);
+        w.op("aten::mm", fmt::format("[[{},2048],[2048,1408]]", m), kTwoBf16, rows / 50);
+        w.op("aten::silu", fmt::format("[[{},1408]]", m), kBf16, 2);
+        w.op("aten::mm", fmt::format("[[{},1408],[1408,2048]]", m), kTwoBf16, rows / 50);
+        w.op("aten::mul", fmt::format("[[{},2048]]", m), kBf16, 2);
+      }
+      w.op("aten::native_layer_norm", "[[2048,2048]]", kBf16, 6);
+    }
+    return w.find();
+  };
+  const auto findings = experts(500);
+  const Finding* f = first_of(findings, FindingKind::kTinyProducts);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->title, "64 small products run one by one, in loops");
+  EXPECT_TRUE(f->issue.starts_with("4 loops of 32 rounds in all")) << f->issue;
+  EXPECT_EQ(std::ranges::count(findings, FindingKind::kTinyProducts, &Finding::kind), 1)
+      << "both weights are of one loop";
+  EXPECT_GT(f->saving_at_most, f->saving_at_least);
+  EXPECT_EQ(first_of(experts(8192), FindingKind::kTinyProducts), nullptr) << "they fill the GPU";
 }
 
 TEST(Findings, SmallProductsOneByOne) {
@@ -195,6 +258,75 @@ TEST(Findings, ConvolutionsThatConvertLayouts) {
       nullptr);
   EXPECT_EQ(first_of(convolutions("sm90_xmma_fprop_implicit_gemm_nhwc"), FindingKind::kImageLayout),
             nullptr);
+}
+
+// Slow enough to be worth a finding; the strides are what differs.
+TEST(Findings, NoAdviceToDoWhatIsAlreadyDone) {
+  const auto convolution_advice = [](const char* strides, const char* type) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op(
+          "aten::convolution", "[[32,64,56,56],[64,64,3,3],[],[],[],[],[],[],[]]",
+          fmt::format(
+              R"(["{0}","{0}","","ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar"])",
+              type),
+          900, "convolve", 0,
+          fmt::format(
+              R"("Input Strides":[{},[],[],[],[],[],[],[]],"Concrete Inputs":["","","","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1"])",
+              strides));
+    }
+    const auto findings = w.find();
+    const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+    return f != nullptr ? f->change_code : "no finding";
+  };
+  const std::string nchw = "[200704,3136,56,1],[576,9,3,1]";
+  const std::string nhwc = "[200704,1,3584,64],[576,1,192,64]";
+  EXPECT_TRUE(convolution_advice(nchw.c_str(), "c10::BFloat16").starts_with("Use channels_last"));
+  EXPECT_TRUE(convolution_advice(nhwc.c_str(), "float").starts_with("Compute in BF16"));
+  EXPECT_TRUE(
+      convolution_advice(nhwc.c_str(), "c10::BFloat16").starts_with("Layout and type are right"));
+}
+
+TEST(Findings, FlashAttentionIsNotAdvisedWhereItRuns) {
+  const auto attention_advice = [](const char* kernel, const char* mask) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op("aten::_scaled_dot_product_cudnn_attention",
+           fmt::format("[[4,16,1024,128],[4,16,1024,128],[4,16,1024,128],{}]", mask),
+           R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16"])", 900, kernel);
+    }
+    const auto findings = w.find();
+    const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+    return f != nullptr ? f->change_code : "no finding";
+  };
+  EXPECT_TRUE(attention_advice("softmax_warp", "[]").starts_with("Call torch.nn.functional"));
+  EXPECT_TRUE(attention_advice("cudnn_sm90_flash_fprop", "[]")
+                  .starts_with("A flash kernel runs already: longer sequences"));
+  EXPECT_TRUE(attention_advice("cudnn_sm90_flash_fprop", "[1,1,1024,1024]")
+                  .starts_with("A flash kernel runs already, but reads a dense mask"));
+}
+
+TEST(Findings, GraphsAreNotAdvisedWhereTheyAreUsed) {
+  const auto advice = [](const char* launch) {
+    Workload w;
+    for (int i = 0; i < 50; ++i) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 3);
+    const int64_t correlation = w.next_correlation();
+    w.raw(test::launch_call(w.host(), 4, correlation, "1", launch));
+    w.raw(test::kernel("k", w.host() + 7, 3, correlation));
+    return first_of(w.find(), FindingKind::kHostBound)->change_code;
+  };
+  EXPECT_TRUE(advice("cudaLaunchKernel").starts_with("Launch less often: CUDA graphs"));
+  EXPECT_TRUE(advice("cudaGraphLaunch").starts_with("CUDA graphs are used already"));
+}
+
+TEST(Findings, PoolingIsAReductionBothWays) {
+  Workload w;
+  w.op("aten::max_pool2d_with_indices_backward", "[[32,64,56,56],[32,64,112,112]]", kTwoBf16, 900);
+  const auto findings = w.find();
+  const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->category, "reduce");
+  EXPECT_TRUE(f->change_code.starts_with("Pool later")) << f->change_code;
 }
 
 TEST(Findings, TheGpuWaitsForLaunches) {
@@ -247,7 +379,7 @@ TEST(Findings, DataLoadingAndFirstUse) {
   EXPECT_NE(first_of(other, FindingKind::kHostBound), nullptr);
 }
 
-TEST(Findings, ExposedCommunicationAndCopies) {
+TEST(Findings, ExposedCommunication) {
   const auto collectives = [](bool hidden) {
     Workload w;
     for (int i = 0; i < 10; ++i) {
@@ -263,6 +395,110 @@ TEST(Findings, ExposedCommunicationAndCopies) {
   };
   EXPECT_NE(first_of(collectives(false), FindingKind::kExposedCommunication), nullptr);
   EXPECT_EQ(first_of(collectives(true), FindingKind::kExposedCommunication), nullptr);
+}
+
+// The same copies, beside the products on a stream of their own or between them.
+TEST(Findings, ExposedCopies) {
+  const auto copies = [](bool hidden) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op("aten::mm", kMatrix, kTwoBf16, 200);
+      const int64_t correlation = w.next_correlation();
+      w.raw(test::cpu_op("aten::copy_", w.host(), 8));
+      w.raw(test::launch_call(w.host() + 2, 1, correlation, "1", "cudaMemcpyAsync"));
+      w.raw(test::event_text(
+          "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", hidden ? w.gpu() - 100 : w.gpu(), 80,
+          fmt::format(R"("correlation":{},"device":0,"stream":20,"bytes":1000000)", correlation),
+          "0", "20"));
+      w.host_pause(10);
+      if (!hidden) w.op("aten::mm", kMatrix, kTwoBf16, 200, "k", 80);
+    }
+    return w.find();
+  };
+  const auto findings = copies(false);
+  const Finding* f = first_of(findings, FindingKind::kExposedCopies);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->category, "memcpy");
+  EXPECT_EQ(f->time.micros(), 10 * 80);
+  EXPECT_EQ(f->issue, "800.0 µs of 800.0 µs run while nothing else does.");
+  EXPECT_EQ(f->notes.at(0).name, "Memcpy HtoD (Pinned -> Device)");
+  EXPECT_EQ(first_of(copies(true), FindingKind::kExposedCopies), nullptr);
+}
+
+// What a copy engine does is a copy, whatever the op is called; a kernel that copies is not.
+TEST(Findings, CopiesOfTheCopyEngineAreNoElementwiseOps) {
+  const auto category = [](const char* kind) {
+    const std::vector<std::string> events = {
+        test::cpu_op("aten::copy_", 0, 10,
+                     R"("Input Dims":[[1024],[1024]],"Input type":["float","float"])"),
+        test::launch_call(2, 1, 1),
+        test::event_text(kind, "Memcpy DtoD", 20, 30, R"("correlation":1,"device":0,"stream":7)",
+                         "0", "7")};
+    const Trace trace = test::open_events(events);
+    const Scope scope;
+    const SheetInput input(trace.store, trace.tree, scope);
+    const MeasuredOps ops(input, find_launchers(input));
+    const Assessment assessment(input, ops, nullptr);
+    return std::string(assessment.categories().at(0).name);
+  };
+  EXPECT_EQ(category("gpu_memcpy"), "memcpy");
+  EXPECT_EQ(category("kernel"), "elementwise");
+}
+
+TEST(Findings, TellThePeakBesideTheLimit) {
+  Workload slow;
+  for (int i = 0; i < 20; ++i) slow.op("aten::mm", kMatrix, kTwoBf16, 1000);
+  const auto findings = slow.find();
+  const EvidenceOp& evidence = first_of(findings, FindingKind::kLowEfficiency)->evidence.at(0);
+  // 137.4 GFLOP in a millisecond, of 798 and of 989.5 TFLOP/s.
+  EXPECT_NEAR(*evidence.efficiency, 137.4 / 798, 1e-3);
+  EXPECT_NEAR(*evidence.of_peak, 137.4 / 989.5, 1e-3);
+}
+
+// Of the frames around an op only those that say where in the model it is.
+TEST(Findings, CallStacksAreShort) {
+  const auto frame = [](const char* name, int64_t start, int64_t duration, int id, int parent) {
+    return test::event_text("python_function", name, start, duration,
+                            fmt::format(R"("Python id":{},"Python parent id":{})", id, parent));
+  };
+  const std::vector<std::string> events = {
+      frame("models.py(62): forward", 0, 100, 1, 0),
+      frame("torch/nn/modules/module.py(1783): _call_impl", 1, 98, 2, 1),
+      frame("nn.Module: Linear_4", 2, 96, 3, 2),
+      frame("torch/nn/modules/linear.py(130): forward", 3, 94, 4, 3),
+      frame("mine.py(3): <Scale object at 0x7f5b4456cdc0>", 4, 92, 5, 4),
+      frame("<built-in function linear>", 5, 90, 6, 5),
+      test::cpu_op("aten::linear", 10, 60),
+      test::cpu_op("aten::mm", 20, 40),
+      test::launch_call(30, 5, 1),
+      test::kernel("k", 50, 10, 1)};
+  const Trace trace = test::open_events(events);
+  const Scope scope;
+  const SheetInput input(trace.store, trace.tree, scope);
+  EXPECT_EQ(call_stack_of(input, test::find_event(trace.store, "aten::mm")),
+            (std::vector<std::string>{"aten::linear", "mine.py(3): <Scale object>",
+                                      "nn.Module: Linear_4", "models.py(62): forward"}));
+}
+
+// A copy to the host has no limit here, and is nearly all of the op's time.
+TEST(Findings, AnEfficiencyOfASmallPartIsNotTheOps) {
+  const auto efficiency = [](int64_t to_host) {
+    constexpr const char* kTwo = R"("Input Dims":[[65536],[65536]],"Input type":["float","float"])";
+    constexpr const char* kOne = R"("Input Dims":[[1024],[1024]],"Input type":["float","float"])";
+    const Trace trace = test::open_events(
+        {test::cpu_op("aten::copy_", 0, 10, kTwo), test::launch_call(2, 1, 1),
+         test::event_text("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 20, to_host,
+                          R"("correlation":1,"device":0,"stream":7)", "0", "7"),
+         test::cpu_op("aten::copy_", 12, 10, kOne), test::launch_call(14, 1, 2),
+         test::kernel("copy_kernel", 30 + to_host, 10, 2)});
+    const Scope scope;
+    const SheetInput input(trace.store, trace.tree, scope);
+    const MeasuredOps ops(input, find_launchers(input));
+    const Assessment assessment(input, ops, Platforms::built_in().find("H200").value());
+    return assessment.top_ops()[0].efficiency.has_value();
+  };
+  EXPECT_FALSE(efficiency(1000));
+  EXPECT_TRUE(efficiency(2));
 }
 
 TEST(Findings, ManyShortKernels) {
@@ -295,7 +531,7 @@ TEST(Findings, ForwardWorkThatRunsAgain) {
   EXPECT_EQ(first_of(train("AddmmBackward0"), FindingKind::kRecompute), nullptr);
 }
 
-TEST(Findings, ComeInTheOrderOfPriorityAndSaving) {
+TEST(Findings, ComeInTheOrderOfTheirSaving) {
   Workload w;
   for (int i = 0; i < 20; ++i) {
     w.op("aten::mm", kMatrix, kTwoBf16, 1000).op("aten::neg", kImage, kBf16, 300);
@@ -303,11 +539,31 @@ TEST(Findings, ComeInTheOrderOfPriorityAndSaving) {
   const auto findings = w.find();
   ASSERT_GE(findings.size(), 2u);
   for (size_t i = 1; i < findings.size(); ++i) {
-    EXPECT_LE(findings[i - 1].priority, findings[i].priority);
-    if (findings[i - 1].priority == findings[i].priority) {
-      EXPECT_GE(findings[i - 1].saving_at_most, findings[i].saving_at_most);
-    }
+    EXPECT_GE(findings[i - 1].saving_at_most, findings[i].saving_at_most);
   }
+}
+
+// A top op at a twentieth of the limit, which is all of its category: critical by the rule. How
+// long the products beside it take decides how urgent it is.
+TEST(Findings, NothingIsMoreUrgentThanItsSavingBears) {
+  const auto priority_beside = [](int products) {
+    Workload w;
+    for (int i = 0; i < products; ++i) w.op("aten::mm", kMatrix, kTwoBf16, 200);
+    w.op("aten::native_layer_norm", "[[4096,1024],[],[1024],[1024],[]]",
+         R"(["c10::BFloat16","","c10::BFloat16","c10::BFloat16","Scalar"])", 100);
+    w.op("aten::mm", kMatrix, kTwoBf16, 200);
+    const auto findings = w.find();
+    const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+    return f != nullptr ? std::pair(f->priority, f->priority_reason)
+                        : std::pair(Priority::kLow, std::string("none"));
+  };
+  EXPECT_EQ(priority_beside(5).first, Priority::kCritical);
+  EXPECT_EQ(priority_beside(15).first, Priority::kHigh) << "3 % to save";
+  EXPECT_EQ(priority_beside(35).first, Priority::kMedium) << "1.3 %";
+  EXPECT_EQ(priority_beside(80).first, Priority::kLow) << "0.6 %";
+  EXPECT_EQ(priority_beside(35).second,
+            "critical by the rule (a top operation under 30 % of the limit, with over 15 % of its "
+            "category's time), medium because at most 1.3 % of the trace can be saved");
 }
 
 }  // namespace

@@ -106,13 +106,27 @@ TEST(Platforms, TheLimitIsWhatIsAchievableAndElseThePeak) {
   EXPECT_DOUBLE_EQ(bandwidth->rate, 4.29e12);
   EXPECT_TRUE(bandwidth->achievable);
   EXPECT_EQ(bandwidth->source.kind, Source::Kind::kMeasured);
-  const auto fp8 = limit_of(*h200.find("matrix_fp8"));
-  ASSERT_TRUE(fp8);
-  EXPECT_DOUBLE_EQ(fp8->rate, 1979e12);
-  EXPECT_FALSE(fp8->achievable);
-  EXPECT_EQ(fp8->source.kind, Source::Kind::kDatasheet);
+  const auto int8 = limit_of(*h200.find("matrix_int8"));
+  ASSERT_TRUE(int8);
+  EXPECT_DOUBLE_EQ(int8->rate, 1979e12);
+  EXPECT_FALSE(int8->achievable);
+  EXPECT_EQ(int8->source.kind, Source::Kind::kDatasheet);
   EXPECT_FALSE(limit_of(Rate{}));
   EXPECT_EQ(h200.find("matrix_fp4"), nullptr) << "Hopper has none";
+}
+
+// Else a product would look worse in BF16 than in FP16 only because nobody measured the latter.
+TEST(Platforms, FloatingPointProductsHaveOneKindOfLimit) {
+  for (const Platform& platform : built_in().all()) {
+    const Rate* bf16 = platform.find("matrix_bf16");
+    ASSERT_NE(bf16, nullptr) << platform.name;
+    for (const char* spec : {"matrix_fp16", "matrix_fp8"}) {
+      const Rate* other = platform.find(spec);
+      if (other == nullptr) continue;
+      EXPECT_EQ(other->achievable.has_value(), bf16->achievable.has_value())
+          << platform.name << " " << spec;
+    }
+  }
 }
 
 TEST(Platforms, EverythingAboutMi400IsAssumed) {

@@ -57,6 +57,13 @@ TEST(Expression, TextThatIsNoExpressionIsUnknown) {
   EXPECT_EQ(value(std::string(100000, '-') + "1"), std::nullopt);
 }
 
+TEST(Expression, WhatCannotBeComputedMayBeKnownAsAWhole) {
+  EXPECT_EQ(value("L.unwrap() * 2", {{"L.unwrap()", 8}}), 16);
+  EXPECT_EQ(value("triton.cdiv(x.shape[0], 4)", {{"x.shape[0]", 10}}), 3);
+  EXPECT_EQ(value("blocks(count) + 1", {{"blocks(count)", 4}}), 5);
+  EXPECT_EQ(value("p->rows", {{"p->rows", 3}}), 3);
+}
+
 TEST(Expression, NamesAreThoseThatNeedAValue) {
   EXPECT_EQ(names_in("div_ceil(num_warps, kWarps) * 32u + num_warps"),
             (std::vector<std::string>{"num_warps", "kWarps"}));

@@ -19,7 +19,7 @@ KernelFacts kernel(std::string scope, std::string name, std::string template_par
 
 CodeFacts repository(std::vector<KernelFacts> kernels) {
   CodeFacts facts;
-  facts.files = {{.path = "a.cu"}, {.path = "b.cu"}};
+  facts.files = {{.path = "a.cu", .skipped = ""}, {.path = "b.cu", .skipped = ""}};
   facts.kernels = std::move(kernels);
   return facts;
 }

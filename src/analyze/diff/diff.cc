@@ -176,6 +176,8 @@ std::string_view describe(MatchedBy matched) {
       return "path, name, arguments";
     case MatchedBy::kArguments:
       return "name, arguments";
+    case MatchedBy::kFirstOperands:
+      return "name, first operands";
     case MatchedBy::kPath:
       return "path, name";
     case MatchedBy::kNothing:

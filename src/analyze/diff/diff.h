@@ -36,7 +36,7 @@ std::optional<double> percent_more(const Change& change, const Divisors& per);
 bool exceeds(const Change& change, const Divisors& per, double percent);
 
 // How an op of A was found again in B, the surest first.
-enum class MatchedBy : uint8_t { kPathAndArguments, kArguments, kPath, kNothing };
+enum class MatchedBy : uint8_t { kPathAndArguments, kArguments, kFirstOperands, kPath, kNothing };
 std::string_view describe(MatchedBy matched);
 
 // What a row is in B, as against A. More or fewer calls where they make most of the difference:

@@ -1,66 +1,9 @@
-#include "analyze/diff/diff.h"
+#include "analyze/diff/time_columns.h"
 
 namespace fathom {
 namespace {
 
 constexpr double kNanosPerMicro = 1e3;
-
-// The exact totals, and what they are per step where the diff is per step.
-class TimeColumns {
- public:
-  TimeColumns(Table& table, const Divisors& per)
-      : per_(per),
-        unit_(table.text_column("per")),
-        a_(table.real_column("A (µs)", Unit::kMicros)),
-        b_(table.real_column("B (µs)", Unit::kMicros)),
-        difference_(table.real_column("difference (µs)", Unit::kMicros)),
-        percent_(table.real_column("difference (%)", Unit::kPercent)),
-        total_a_(table.time_column("A total (µs)", Unit::kMicros)),
-        total_b_(table.time_column("B total (µs)", Unit::kMicros)) {}
-
-  void add(const Change& change) {
-    unit_.add(std::string_view(per_.steps ? "step" : "trace"));
-    a_.add(divided_a(change.a, per_) / kNanosPerMicro);
-    b_.add(divided_b(change.b, per_) / kNanosPerMicro);
-    difference_.add(difference(change, per_) / kNanosPerMicro);
-    percent_.add(percent_more(change, per_));
-    total_a_.add(change.a);
-    total_b_.add(change.b);
-  }
-
- private:
-  const Divisors& per_;
-  Column &unit_, &a_, &b_, &difference_, &percent_, &total_a_, &total_b_;
-};
-
-Table timeline_table(const Diff& diff) {
-  Table table("timeline");
-  Column& part = table.text_column("part");
-  TimeColumns times(table, diff.per);
-  for (const TimelineChange& change : timeline_changes(diff)) {
-    part.add(change.name);
-    times.add(change.time);
-  }
-  // Kernels that run at once count once in busy and each in the work: that is what ops add up to.
-  part.add(std::string_view("work of all ops"));
-  times.add(diff.work());
-  return table;
-}
-
-Table categories_table(const Diff& diff) {
-  Table table("categories");
-  Column& name = table.text_column("category");
-  Column& calls_a = table.count_column("A calls");
-  Column& calls_b = table.count_column("B calls");
-  TimeColumns times(table, diff.per);
-  for (const CategoryChange& category : diff.categories) {
-    name.add(category.name);
-    calls_a.add(category.calls_a);
-    calls_b.add(category.calls_b);
-    times.add(category.time);
-  }
-  return table;
-}
 
 class OpSideColumns {
  public:
@@ -96,7 +39,7 @@ Table ops_table(const Diff& diff) {
   Column& name = table.text_column("name");
   Column& change = table.text_column("change");
   Column& matched = table.text_column("matched by");
-  TimeColumns times(table, diff.per);
+  TimeColumns times(table, diff.per, TimeColumns::Detail::kExact);
   Column& share = table.real_column("share of changes (%)", Unit::kPercent);
   Column& cumulative = table.real_column("cumulative share of changes (%)", Unit::kPercent);
   Column& by_calls = table.real_column("difference of calls (µs)", Unit::kMicros);
@@ -138,7 +81,7 @@ Table kernels_table(const Diff& diff) {
   Column& kernel_name = table.text_column("kernel");
   Column& count_a = table.count_column("A kernels");
   Column& count_b = table.count_column("B kernels");
-  TimeColumns times(table, diff.per);
+  TimeColumns times(table, diff.per, TimeColumns::Detail::kExact);
   for (size_t i = 0; i < diff.ops.size(); ++i) {
     for (const KernelChange& kernel : diff.ops[i].kernels) {
       row.add(static_cast<int64_t>(i));
@@ -155,10 +98,52 @@ Table kernels_table(const Diff& diff) {
 
 }  // namespace
 
+Table timeline_table(const Diff& diff, TimeColumns::Detail detail) {
+  Table table("timeline");
+  Column& part = table.text_column("part");
+  TimeColumns times(table, diff.per, detail);
+  for (const TimelineChange& change : timeline_changes(diff)) {
+    part.add(change.name);
+    times.add(change.time);
+  }
+  if (detail == TimeColumns::Detail::kExact) {
+    part.add(std::string_view("work of all ops"));
+    times.add(diff.work());
+  }
+  return table;
+}
+
+Table counted_table(const std::string& title, const std::string& name, const std::string& counted,
+                    const std::vector<CountedChange>& rows, const Divisors& per,
+                    TimeColumns::Detail detail) {
+  Table table(title);
+  Column& names = table.text_column(name);
+  Column &count_a = table.count_column("A " + counted),
+         &count_b = table.count_column("B " + counted);
+  TimeColumns times(table, per, detail);
+  for (const CountedChange& row : rows) {
+    names.add(row.name);
+    count_a.add(row.count_a);
+    count_b.add(row.count_b);
+    times.add(row.time);
+  }
+  return table;
+}
+
+std::vector<CountedChange> counted_categories(const Diff& diff) {
+  std::vector<CountedChange> rows;
+  for (const CategoryChange& c : diff.categories) {
+    rows.push_back({c.name, c.calls_a, c.calls_b, c.time});
+  }
+  return rows;
+}
+
 std::vector<Table> diff_tables(const Diff& diff) {
   std::vector<Table> tables;
-  tables.push_back(timeline_table(diff));
-  tables.push_back(categories_table(diff));
+  constexpr auto kExact = TimeColumns::Detail::kExact;
+  tables.push_back(timeline_table(diff, kExact));
+  tables.push_back(
+      counted_table("categories", "category", "calls", counted_categories(diff), diff.per, kExact));
   tables.push_back(ops_table(diff));
   tables.push_back(kernels_table(diff));
   return tables;

@@ -12,10 +12,10 @@ class Matcher {
     // Ordered, so that the same traces always give the same rows.
     std::map<PathGroupKey, OpMatch> alike;
     for (size_t i = 0; i < a_.size(); ++i) {
-      if (!taken_a_[i]) alike[masked(a_[i].key, by)].a.push_back(i);
+      if (!taken_a_[i]) alike[masked(a_[i], by)].a.push_back(i);
     }
     for (size_t i = 0; i < b_.size(); ++i) {
-      if (!taken_b_[i]) alike[masked(b_[i].key, by)].b.push_back(i);
+      if (!taken_b_[i]) alike[masked(b_[i], by)].b.push_back(i);
     }
     for (auto& [key, match] : alike) {
       if (match.a.empty() || match.b.empty()) continue;
@@ -40,8 +40,10 @@ class Matcher {
 
  private:
   // The key without what may differ.
-  static PathGroupKey masked(PathGroupKey key, MatchedBy by) {
-    if (by == MatchedBy::kArguments) key.path = {};
+  static PathGroupKey masked(const PathGroup& group, MatchedBy by) {
+    PathGroupKey key = group.key;
+    if (by == MatchedBy::kArguments || by == MatchedBy::kFirstOperands) key.path = {};
+    if (by == MatchedBy::kFirstOperands) key.dims = group.operands, key.types = {};
     if (by == MatchedBy::kPath) key.dims = key.types = {};
     return key;
   }
@@ -61,7 +63,8 @@ class Matcher {
 
 std::vector<OpMatch> match_ops(const std::vector<PathGroup>& a, const std::vector<PathGroup>& b) {
   Matcher matcher(a, b);
-  for (MatchedBy by : {MatchedBy::kPathAndArguments, MatchedBy::kArguments, MatchedBy::kPath})
+  for (MatchedBy by : {MatchedBy::kPathAndArguments, MatchedBy::kArguments,
+                       MatchedBy::kFirstOperands, MatchedBy::kPath})
     matcher.match_by(by);
   return matcher.finish();
 }

@@ -19,6 +19,19 @@ struct OpKeyHash {
   }
 };
 
+constexpr size_t kOperands = 2;
+
+// Of "[[8,8],[8,8],[8,8]]" the first two: "[[8,8],[8,8]"; all of a shorter list, but its end.
+std::string first_elements(std::string_view list, size_t count) {
+  size_t depth = 0, seen = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i] == '[') ++depth;
+    if (list[i] == ']' && --depth == 0) return std::string(list.substr(0, i));
+    if (list[i] == ',' && depth == 1 && ++seen == count) return std::string(list.substr(0, i));
+  }
+  return std::string(list);
+}
+
 // Work that no unified op has: collectives, and what has no launch.
 std::vector<UnifiedOp> remaining_work(const SheetInput& input, const std::vector<UnifiedOp>& ops) {
   const EventStore& store = input.store;
@@ -68,7 +81,11 @@ GroupedOps group_ops(const SheetInput& input, NameTable& names) {
                            names.intern(store.text(args.dims)),
                            names.intern(store.text(args.types))};
     const auto [found, is_new] = index.try_emplace(key, grouped.groups.size());
-    if (is_new) grouped.groups.push_back({key, op.category, {}, {}});
+    if (is_new) {
+      const std::string operands = first_elements(store.text(args.dims), kOperands) +
+                                   first_elements(store.text(args.types), kOperands);
+      grouped.groups.push_back({key, names.intern(operands), op.category, {}, {}});
+    }
     PathGroup& group = grouped.groups[found->second];
     CountedTime& category = grouped.categories[std::string(op.category)];
     ++group.calls.count;

@@ -22,6 +22,9 @@ struct CountedTime {
 
 struct PathGroup {
   PathGroupKey key;
+  // The first two arguments alone: compiled code gives a call its result too (out=), eager code
+  // does not.
+  StringId operands;
   std::string_view category;
   CountedTime calls;
   std::unordered_map<StringId, CountedTime> kernels;

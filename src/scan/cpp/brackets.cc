@@ -25,6 +25,7 @@ class BracketMatcher {
   static constexpr uint32_t kNone = UINT32_MAX;
   // Beyond this a chain of `<` is a chain of comparisons, and branches are not compared.
   static constexpr uint32_t kMaxAngles = 64, kMaxTwins = 64;
+  static constexpr size_t kMaxOpen = 1 << 20;  // a text of nothing but brackets
 
   struct Open {
     uint32_t token;
@@ -56,7 +57,7 @@ class BracketMatcher {
       open.angles = kind == '<' ? outer.angles + 1 : 0;
     }
     if (kind == '{') open.brace = self;
-    if (open.angles > kMaxAngles) return;
+    if (open.angles > kMaxAngles || opened_.size() > kMaxOpen) return;
     opened_.push_back(open);
     open_ = self;
   }
@@ -70,9 +71,12 @@ class BracketMatcher {
     pair_one(opened_[open].token);
     for (uint32_t twin = opened_[open].twin; twin != kNone; twin = opened_[twin].twin) {
       pair_one(opened_[twin].token);
+      --twins_;
     }
     opened_[open].twin = kNone;
     open_ = opened_[open].outer;
+    // Nobody can come back to what stands inside.
+    if (conditions_.empty() && twins_ == 0) opened_.resize(open);
   }
 
   uint32_t innermost_solid() const {
@@ -187,6 +191,7 @@ class BracketMatcher {
       if (first == other || first == kNone || other == kNone) return;
       if (first == condition.open_before || other == condition.open_before) return;
       if (opened_[first].kind == opened_[other].kind && opened_[other].twin == kNone) {
+        ++twins_;
         opened_[other].twin = opened_[first].twin;
         opened_[first].twin = other;
       }
@@ -200,6 +205,7 @@ class BracketMatcher {
   std::vector<Open> opened_;
   std::vector<Condition> conditions_;
   uint32_t open_ = kNone;
+  size_t twins_ = 0;  // brackets that wait for their twin to be closed
 };
 
 Brackets::Brackets(const TokenList& source) { BracketMatcher(source, *this).run(); }

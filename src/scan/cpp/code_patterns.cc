@@ -44,6 +44,15 @@ std::string_view anchor_of(std::string_view qualified) {
   return at == std::string_view::npos ? qualified : qualified.substr(at + 1);
 }
 
+// One bit for each character that a text has; those that share a bit are told apart later.
+uint64_t letters_of(std::string_view text) {
+  uint64_t letters = 0;
+  for (const char c : text) {
+    if (c != '*' && c != '?') letters |= uint64_t{1} << (static_cast<unsigned char>(c) & 63);
+  }
+  return letters;
+}
+
 }  // namespace
 
 PatternTable::PatternTable(std::string_view patterns_tsv, std::string_view matches_tsv) {
@@ -106,10 +115,10 @@ void PatternTable::add_name(NameIndex& names, std::string_view pattern, uint16_t
     auto& exact = names.exact[pattern];
     if (exact.empty() || exact.back() != matcher) exact.push_back(matcher);
   } else if (pattern[0] == '*') {
-    names.others.globs.emplace_back(pattern, matcher);
+    names.others.globs.push_back({pattern, letters_of(pattern), matcher});
   } else {
     CHECK(static_cast<unsigned char>(pattern[0]) < 128);
-    names.by_first_character[pattern[0]].globs.emplace_back(pattern, matcher);
+    names.by_first_character[pattern[0]].globs.push_back({pattern, letters_of(pattern), matcher});
   }
 }
 
@@ -120,9 +129,11 @@ void PatternTable::matchers_of_name(std::string_view name, PatternScope scope,
   if (const auto found = names.exact.find(name); found != names.exact.end()) {
     out.insert(out.end(), found->second.begin(), found->second.end());
   }
+  const uint64_t letters = letters_of(name);
   const auto add_globs = [&](const Globs& list) {
-    for (const auto& [glob, matcher] : list.globs) {
-      if (glob_matches(glob, name)) out.push_back(matcher);
+    for (const Glob& glob : list.globs) {
+      if ((glob.letters & ~letters) != 0) continue;
+      if (glob_matches(glob.pattern, name)) out.push_back(glob.matcher);
     }
   };
   if (static_cast<unsigned char>(name[0]) < 128) add_globs(names.by_first_character[name[0]]);

@@ -64,8 +64,13 @@ class PatternTable {
   const std::vector<uint16_t>& matchers_of_kind(MatchKind kind, PatternScope scope) const;
 
  private:
+  struct Glob {
+    std::string_view pattern;
+    uint64_t letters;  // that a name must have
+    uint16_t matcher;
+  };
   struct Globs {
-    std::vector<std::pair<std::string_view, uint16_t>> globs;
+    std::vector<Glob> globs;
   };
   struct NameIndex {
     std::unordered_map<std::string_view, std::vector<uint16_t>> exact;

@@ -15,9 +15,14 @@ std::string short_source(const TokenList& source, size_t first, size_t last) {
 }
 
 bool name_holds(std::string_view name, std::string_view lower_case_word) {
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
-  return std::search(name.begin(), name.end(), lower_case_word.begin(), lower_case_word.end(),
-                     same) != name.end();
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  if (name.size() < lower_case_word.size()) return false;
+  for (size_t at = 0; at <= name.size() - lower_case_word.size(); ++at) {
+    size_t same = 0;
+    while (same < lower_case_word.size() && lower(name[at + same]) == lower_case_word[same]) ++same;
+    if (same == lower_case_word.size()) return true;
+  }
+  return false;
 }
 
 bool names_segments(std::string_view array) {

@@ -14,7 +14,10 @@ namespace fathom::cpp {
 
 // A C-family file is read twice: first what it defines, then, when the kernels and macros of the
 // whole repository are known, what its functions do with them. Both are functions of one file's
-// text, so files are read in parallel.
+// text, so files are read in parallel:
+//   find_definitions of every file, with nothing known  → known_names
+//   find_definitions again where needs_known_macros says so  → known_names, now with their kernels
+//   find_usage of every file
 
 struct Macro {
   std::string name;

@@ -139,9 +139,8 @@ void read_words(const Header& header, const Candidate& name, size_t first_item,
     } else if (header.is_name(i) && !is_specifier(word) && takes_attribute_arguments(word)) {
       function.attributes.emplace_back(word);
     } else if (before && !is_specifier(word) && word != "[") {
-      const size_t last = word == "<" ? i + 1 : i + 1;
       if (!function.return_type.empty() && header.is_name(i)) function.return_type += ' ';
-      function.return_type += header.text(i, last);
+      function.return_type += header.text(i, i + 1);
     }
   }
 }

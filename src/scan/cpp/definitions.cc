@@ -7,6 +7,7 @@
 #include "scan/cpp/directives.h"
 #include "scan/cpp/launches.h"
 #include "scan/cpp/macros.h"
+#include "scan/cpp/vocabulary.h"
 #include "scan/cpp/words.h"
 
 namespace fathom::cpp {
@@ -18,55 +19,15 @@ std::string join_scopes(std::string_view outer, std::string_view inner) {
   return scope += inner;
 }
 
-bool makes_kernels(const Macro& macro) {
-  return macro.body.find("__global__") != std::string::npos;
-}
-
-bool makes_device_functions(const Macro& macro) {
-  return !macro.parameters && macro.body.find("__device__") != std::string::npos;
-}
-
-// What a file's macros and the repository's mean for reading its declarations.
-struct Vocabulary {
-  MacroTable own;
-  const KnownNames& known;
-  std::set<std::string, std::less<>> kernel_macros, device_words;
-
-  Vocabulary(const std::vector<Macro>& macros, const KnownNames& all) : known(all) {
-    std::vector<const Macro*> list;
-    for (const Macro& macro : macros) list.push_back(&macro);
-    std::set<std::string, std::less<>> names;
-    for (const auto& [name, macro] : all.kernel_macros) names.insert(name);
-    kernel_macros = macros_reaching(list, makes_kernels, std::move(names));
-    device_words = all.device_words;
-    for (const Macro& macro : macros) {
-      if (makes_device_functions(macro)) device_words.insert(macro.name);
-    }
-    own.add(macros, [&](const Macro& macro) {
-      return kernel_macros.contains(macro.name) || macro.body.find("##") != std::string::npos;
-    });
-  }
-
-  const Macro* kernel_macro(std::string_view name, uint32_t line) const {
-    if (kernel_macros.empty() || !kernel_macros.contains(name)) return nullptr;
-    return find(name, line);
-  }
-  const Macro* find(std::string_view name, uint32_t line) const {
-    if (const Macro* macro = own.find(name, line)) return macro;
-    const auto other = known.kernel_macros.find(name);
-    return other == known.kernel_macros.end() ? nullptr : &other->second;
-  }
-};
-
 class DefinitionFinder {
  public:
-  DefinitionFinder(const TokenList& source, const Vocabulary* vocabulary, Definitions& out)
-      : source_(source),
-        brackets_(source),
-        branches_(find_branches(source)),
+  DefinitionFinder(const Code& code, const Vocabulary* vocabulary, Definitions& out)
+      : source_(code.source),
+        brackets_(code.brackets),
+        branches_(find_branches(code.source)),
         vocabulary_(vocabulary),
         out_(out),
-        header_{source, brackets_, {}} {}
+        header_{code.source, code.brackets, {}} {}
 
   void run() {
     for (size_t i = 0; i < source_.size();) i = declaration(i);
@@ -84,10 +45,11 @@ class DefinitionFinder {
     header_.items.clear();
     if (!shared_header_.empty() && i >= shared_from_) header_.items = std::move(shared_header_);
     shared_header_.clear();
-    has_value_ = initialising_ = false;
+    has_value_ = has_brackets_ = initialising_ = false;
     aliases_.clear();
     while (i < source_.size()) {
       const Token& token = source_.tokens[i];
+      if (header_.size() > kMaxItems) header_.items.clear();
       if (token.kind == TokenKind::kDirective) {
         ++i;
       } else if (token.kind == TokenKind::kIdentifier) {
@@ -107,6 +69,7 @@ class DefinitionFinder {
 
   size_t past_bracket(size_t i) {
     header_.items.push_back(static_cast<uint32_t>(i));
+    has_brackets_ |= source_.is(i, "(");
     return brackets_.closed(i) && brackets_.partner(i) > i ? brackets_.partner(i) + 1 : i + 1;
   }
 
@@ -123,7 +86,7 @@ class DefinitionFinder {
           return i + 1;
         }
       }
-      for (const uint32_t item : items) initialising_ |= source_.is(item, "(");
+      initialising_ |= has_brackets_;
     }
     if (c == '=' && source_.is(i, "=")) {
       bool is_operator = false;
@@ -139,7 +102,10 @@ class DefinitionFinder {
   size_t name(size_t i) {
     std::vector<uint32_t>& items = header_.items;
     const std::string_view word = source_.at(i);
-    if (!items.empty() && !has_value_ && begins_anew(word)) items.clear();
+    if (!items.empty() && !has_value_ && begins_anew(word)) {
+      items.clear();
+      has_brackets_ = false;
+    }
     if (vocabulary_ != nullptr) {
       if (const Macro* macro = vocabulary_->kernel_macro(word, source_.tokens[i].line)) {
         const size_t end = use_end(source_, brackets_, i, *macro);
@@ -188,6 +154,7 @@ class DefinitionFinder {
 
   size_t enter(size_t brace, std::string_view name) {
     const size_t last = brackets_.closed(brace) ? brackets_.partner(brace) : source_.size();
+    if (scopes_.size() > kMaxScopes) return brace + 1;
     std::string full = join_scopes(scope(), name);
     if (full.size() > kMaxScope) full.resize(kMaxScope);
     scopes_.push_back({std::move(full), last});
@@ -234,7 +201,7 @@ class DefinitionFinder {
 
   const std::set<std::string, std::less<>>& device_words() const {
     static const std::set<std::string, std::less<>> none;
-    return vocabulary_ == nullptr ? none : vocabulary_->device_words;
+    return vocabulary_ == nullptr ? none : vocabulary_->device_words();
   }
 
   size_t body(size_t brace) {
@@ -251,16 +218,27 @@ class DefinitionFinder {
     }
     std::optional<Function> function = read_function(header_, device_words());
     if (!function) return header_.size() == 1 ? enter(brace, "") : after;
-    const size_t last = brackets_.closed(brace) ? brackets_.partner(brace) : source_.size() - 1;
-    add(std::move(*function), brace, last);
-    return after_function(brace, after);
+    const size_t name = name_token(*function, brace);
+    // What is never closed has no body: it would hold all that follows.
+    add(std::move(*function), brace, brackets_.closed(brace) ? brackets_.partner(brace) : brace);
+    if (!brackets_.closed(brace)) out_.functions.back().line_last = source_.tokens.back().line;
+    out_.functions.back().condition = condition_at(name, brace, true);
+    return after_function(name, brace, after);
+  }
+
+  size_t name_token(const Function& function, size_t otherwise) const {
+    for (const uint32_t item : header_.items) {
+      if (source_.at(item) == function.name) return item;
+    }
+    return otherwise;
   }
 
   // A body that begins in one branch of an #if and ends behind the #endif has other headers in the
   // other branches.
-  size_t after_function(size_t brace, size_t after) {
-    const uint32_t branch = branch_around(branches_, brace);
+  size_t after_function(size_t name, size_t brace, size_t after) {
+    const uint32_t branch = branch_around(branches_, name);
     if (branch == kNoBranch || !branches_[branch].ended_by_else) return after;
+    if (branches_[branch].last < brace) return after;  // one function whose header has branches
     // A `template` before the #if opens the functions of all branches.
     for (const uint32_t item : header_.items) {
       if (item < branches_[branch].first) shared_header_.push_back(item);
@@ -303,16 +281,17 @@ class DefinitionFinder {
     function.line_last = source_.tokens[body_last].line;
     function.body_first = body_first;
     function.body_last = body_last;
-    function.condition = condition_at(body_first, true);
+    function.condition = condition_at(body_first, body_first, true);
     out_.functions.push_back(std::move(function));
   }
 
-  std::string condition_at(size_t token, bool only_with_alternative) const {
+  // Of the branches around both tokens.
+  std::string condition_at(size_t token, size_t also, bool only_with_alternative) const {
     std::string condition;
     uint32_t branch = branch_around(branches_, token);
     for (int depth = 0; branch != kNoBranch && depth < 8; ++depth) {
       const Branch& one = branches_[branch];
-      if (one.has_alternative || !only_with_alternative) {
+      if (one.last > also && (one.has_alternative || !only_with_alternative)) {
         condition = condition.empty() ? one.condition : one.condition + " && " + condition;
       }
       branch = one.parent;
@@ -331,7 +310,7 @@ class DefinitionFinder {
     for (Function& function : out_.functions) {
       if (function.kind != FunctionKind::kKernel || !function.condition.empty()) continue;
       if (seen[{function.scope, function.name}] < 2) continue;
-      function.condition = condition_at(function.body_first, false);
+      function.condition = condition_at(function.body_first, function.body_first, false);
     }
   }
 
@@ -370,7 +349,8 @@ class DefinitionFinder {
                     size_t body_last) {
     const TokenList list = lex(text);
     Definitions found;
-    DefinitionFinder(list, nullptr, found).run();
+    const Brackets brackets(list);
+    DefinitionFinder({list, brackets}, nullptr, found).run();
     for (Function& function : found.functions) {
       function.line_first = source_.tokens[first].line;
       function.line_name = source_.tokens[use].line;
@@ -389,36 +369,22 @@ class DefinitionFinder {
     return false;
   }
 
-  static constexpr size_t kMaxScope = 1000;  // bytes; deeper nesting is no program
+  // Deeper nesting and longer headers are no program.
+  static constexpr size_t kMaxScope = 1000;  // bytes
+  static constexpr size_t kMaxScopes = 1000, kMaxItems = 100000;
 
   const TokenList& source_;
-  const Brackets brackets_;
+  const Brackets& brackets_;
   const std::vector<Branch> branches_;
   const Vocabulary* vocabulary_;
   Definitions& out_;
   Header header_;
   std::vector<uint32_t> aliases_;  // uses of kernel macros in the header
-  bool has_value_ = false, initialising_ = false;
+  bool has_value_ = false, has_brackets_ = false, initialising_ = false;
   std::vector<Scope> scopes_;
   std::vector<uint32_t> shared_header_;  // what opens functions in several branches of an #if
   size_t shared_from_ = 0;               // the next of these branches
 };
-
-void find_directives(const TokenList& source, Definitions& out) {
-  for (size_t i = 0; i < source.size(); ++i) {
-    const Token& token = source.tokens[i];
-    if (token.kind != TokenKind::kDirective) continue;
-    const Directive directive = read_directive(source.at(i));
-    if (directive.kind == DirectiveKind::kDefine) {
-      out.macros.push_back(read_macro(directive, token.line));
-    } else if (directive.kind == DirectiveKind::kInclude && directive.rest.size() > 2) {
-      const size_t end = directive.rest.find_first_of("\">", 1);
-      if (end == std::string_view::npos) continue;
-      out.includes.emplace_back(directive.rest.substr(1, end - 1));
-      out.include_lines.push_back(token.line);
-    }
-  }
-}
 
 }  // namespace
 
@@ -426,22 +392,11 @@ Definitions find_definitions(const TokenList& source, const KnownNames& known) {
   Definitions out;
   find_directives(source, out);
   const Vocabulary vocabulary(out.macros, known);
-  DefinitionFinder(source, &vocabulary, out).run();
   const Brackets brackets(source);
-  out.launch_helpers = find_launch_helpers({source, brackets}, out);
+  const Code code{source, brackets};
+  DefinitionFinder(code, &vocabulary, out).run();
+  out.launch_helpers = find_launch_helpers(code, out);
   return out;
-}
-
-bool needs_known_macros(const TokenList& source, const Definitions& own, const KnownNames& known) {
-  if (known.kernel_macros.empty()) return false;
-  std::set<std::string_view> already;
-  for (const Macro& macro : own.macros) already.insert(macro.name);
-  for (size_t i = 0; i < source.size(); ++i) {
-    if (!source.is_name(i)) continue;
-    const std::string_view name = source.at(i);
-    if (known.kernel_macros.contains(name) && !already.contains(name)) return true;
-  }
-  return false;
 }
 
 }  // namespace fathom::cpp

@@ -48,7 +48,7 @@ class Indirections {
     const std::string_view name = source_.at(base);
     if (arrays_.is_declared(name) || name_holds(name, "smem") || name_holds(name, "shared") ||
         name.starts_with("s_") || name.starts_with("sh_") || name == "operator" ||
-        name == "return") {
+        name == "return" || name == "auto" || name == "const") {
       return std::nullopt;
     }
     return name;
@@ -82,6 +82,10 @@ class Indirections {
   // What an address between two tokens depends on, where that came from memory.
   std::optional<std::string> loaded_within(size_t begin, size_t end) const {
     for (size_t i = begin; i < end; ++i) {
+      if (source_.is_name(i) && source_.is(i + 1, "[") && names_segments(source_.at(i))) {
+        i = closing_near(source_, i + 1).value_or(i);  // where a run begins
+        continue;
+      }
       if (!source_.is_name(i) || source_.is(i + 1, "[") || source_.is(i + 1, "(")) continue;
       if (i > range_.first && (source_.is(i - 1, ".") || source_.is(i - 1, "->"))) continue;
       if (i > range_.first && source_.is(i - 1, "&")) continue;  // the variable's own address
@@ -108,7 +112,7 @@ class Indirections {
     if (declared_pointer || calls_for_address(begin, end)) {
       loaded_.erase(source_.at(name));
       if (from) report_pointer(name, begin, end, *from);
-    } else if (names_segments(source_.at(name))) {
+    } else if (names_segments(source_.at(name)) || is_declared_real(name)) {
       loaded_.erase(source_.at(name));
     } else if (auto load = load_within(begin, end)) {
       // The value of data[idx[i]] is data: no index unless it is used as one, which types forbid
@@ -119,6 +123,13 @@ class Indirections {
     } else {
       loaded_.erase(source_.at(name));
     }
+  }
+
+  // `float x = …`: no index.
+  bool is_declared_real(size_t name) const {
+    if (name == range_.first || !source_.is_name(name - 1)) return false;
+    const std::string_view type = source_.at(name - 1);
+    return name_holds(type, "float") || name_holds(type, "half") || type == "double";
   }
 
   bool is_assigned(size_t at) const {

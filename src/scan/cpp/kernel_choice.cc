@@ -8,7 +8,7 @@ namespace fathom::cpp {
 namespace {
 
 constexpr int kMaxSteps = 8;
-constexpr size_t kMaxKernels = 32;
+constexpr size_t kMaxKernels = 32, kMaxLooks = 64;
 
 void add_once(std::vector<std::string>& list, std::string text) {
   if (list.size() < kMaxKernels && std::find(list.begin(), list.end(), text) == list.end()) {
@@ -29,7 +29,7 @@ class Chooser {
   void kernel(const Place& place, Range expression, int steps) {
     const Code& code = place.code;
     expression = without_casts(code, expression);
-    if (expression.empty() || steps > kMaxSteps) return;
+    if (expression.empty() || steps > kMaxSteps || !may_look()) return;
     if (alternatives(place, expression, steps)) return;
     // A lambda that gives one back, or a list of them.
     if (code.is(expression.first, "[") || code.is(expression.first, "{")) {
@@ -65,7 +65,7 @@ class Chooser {
     while (!range.empty() && (code.is(range.first, "typename") || code.is(range.first, "const"))) {
       ++range.first;
     }
-    if (range.empty() || steps > kMaxSteps) return;
+    if (range.empty() || steps > kMaxSteps || !may_look()) return;
     const Path path = path_from(code, range.first, range.last);
     if (!path.valid()) return;
     for (size_t part = 0; part < path.names.size(); ++part) {
@@ -162,20 +162,29 @@ class Chooser {
     return false;
   }
 
-  void named_in(const Code& code, Range range) {
+  // The kernels that are named in a range, or in the macros that are used there.
+  void named_in(const Code& code, Range range, int depth = 0) {
     if (!may_search(range.last - range.first)) return;
     for (size_t i = range.first; i < range.last; ++i) {
-      if (code.source.is_name(i) && around_.known.kernels.contains(code.source.at(i))) {
-        add_once(out_.kernels, std::string(code.source.at(i)));
+      if (!code.source.is_name(i)) continue;
+      const std::string_view name = code.source.at(i);
+      if (around_.known.kernels.contains(name)) {
+        add_once(out_.kernels, std::string(name));
+      } else if (around_.macros != nullptr && depth < 4) {
+        const Macro* used = around_.macros->find(name, code.source.tokens[i].line);
+        if (used == nullptr || !may_search(used->body.size())) continue;
+        const TokenList body = lex(used->body);
+        const Brackets brackets(body);
+        named_in({body, brackets}, {0, body.size()}, depth + 1);
       }
     }
   }
 
   bool macro(const Place& place, size_t name, int steps) {
     const TokenList& source = place.code.source;
-    if (around_.object_macros == nullptr || &place.code != &around_.file) return false;
-    const Macro* found = around_.object_macros->find(source.at(name), source.tokens[name].line);
-    if (found == nullptr) return false;
+    if (around_.macros == nullptr || &place.code != &around_.file) return false;
+    const Macro* found = around_.macros->find(source.at(name), source.tokens[name].line);
+    if (found == nullptr || found->parameters || found->body.size() > 1000) return false;
     const TokenList body = lex(found->body);
     const Brackets brackets(body);
     const Code code{body, brackets};
@@ -207,6 +216,8 @@ class Chooser {
     if (!out_.template_parameter) out_.class_parameter = position(around_.class_parameters, name);
     return out_.template_parameter || out_.class_parameter;
   }
+
+  bool may_look() { return ++looks_ <= kMaxLooks && may_search(16); }
 
   bool may_search(size_t tokens) {
     if (around_.searches_left == nullptr || *around_.searches_left < tokens) return false;
@@ -274,12 +285,14 @@ class Chooser {
         continue;
       if (one.body.find(name) == std::string::npos || !may_search(one.body.size())) continue;
       const TokenList body = lex(one.body);
-      named_in({body, Brackets(body)}, {0, body.size()});
+      const Brackets brackets(body);
+      named_in({body, brackets}, {0, body.size()});
     }
   }
 
   const Surroundings& around_;
   KernelChoice& out_;
+  size_t looks_ = 0;  // expressions read: each can have two sides, and each name many values
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ struct Surroundings {
   const Function* function = nullptr;  // in `file`; null: outside any
   // Names of the function's parameters, its template's, and those of the class it belongs to.
   std::vector<std::string> parameters, template_parameters, class_parameters;
-  const MacroTable* object_macros = nullptr;  // of the file: `#define Kernel fast_kernel<8>`
+  const MacroTable* macros = nullptr;  // of the file
   // Tokens that may still be searched for who calls a lambda or gives a kernel back: a file of
   // launches and nothing else must not cost its square.
   size_t* searches_left = nullptr;

@@ -4,23 +4,19 @@
 #include "scan/cpp/kernel_choice.h"
 #include "scan/cpp/launches.h"
 #include "scan/cpp/macros.h"
+#include "scan/cpp/vocabulary.h"
 
 namespace fathom::cpp {
 namespace {
 
 void add_macros(const std::vector<const Macro*>& macros, KnownNames& known) {
-  const auto kernel_macros = macros_reaching(
-      macros, [](const Macro& macro) { return macro.body.find("__global__") != std::string::npos; },
-      {});
-  std::set<std::string, std::less<>> helpers;
-  for (const auto& [name, helper] : known.launch_helpers) helpers.insert(name);
+  const auto kernel_macros =
+      macros_reaching(macros, makes_kernels, [](std::string_view) { return false; });
   const auto launching = macros_reaching(
       macros, [](const Macro& macro) { return macro.parameters && launches_directly(macro); },
-      std::move(helpers));
+      [&](std::string_view name) { return known.launch_helpers.contains(name); });
   for (const Macro* macro : macros) {
-    if (!macro->parameters && macro->body.find("__device__") != std::string::npos) {
-      known.device_words.insert(macro->name);
-    }
+    if (makes_device_functions(*macro)) known.device_words.insert(macro->name);
     if (kernel_macros.contains(macro->name)) known.kernel_macros.emplace(macro->name, *macro);
     if (macro->parameters && launching.contains(macro->name)) {
       known.launch_macros[macro->name].push_back(*macro);

@@ -129,7 +129,7 @@ class HelperReader {
 }  // namespace
 
 std::vector<LaunchHelper> find_launch_helpers(const Code& code, const Definitions& definitions) {
-  constexpr size_t kMaxHelpers = 256;  // of one file
+  constexpr size_t kMaxHelpers = 64;  // of one file
   std::vector<LaunchHelper> helpers;
   const HelperReader reader(code, definitions);
   for (const FoundLaunch& found : find_launches(code, definitions, {})) {

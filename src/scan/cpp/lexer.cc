@@ -7,12 +7,22 @@
 namespace fathom::cpp {
 namespace {
 
-bool starts_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
-         (c & 0x80) != 0;
-}
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool continues_name(char c) { return starts_name(c) || is_digit(c); }
+enum CharClass : uint8_t { kOther, kSpace, kNameStart, kDigit };
+
+constexpr std::array<uint8_t, 256> kClasses = [] {
+  std::array<uint8_t, 256> classes{};
+  for (const char c : {' ', '\t', '\r', '\v', '\f'}) classes[static_cast<uint8_t>(c)] = kSpace;
+  for (int c = '0'; c <= '9'; ++c) classes[c] = kDigit;
+  for (int c = 'a'; c <= 'z'; ++c) classes[c] = classes[c - 'a' + 'A'] = kNameStart;
+  classes['_'] = classes['$'] = kNameStart;
+  for (int c = 0x80; c < 0x100; ++c) classes[c] = kNameStart;
+  return classes;
+}();
+
+uint8_t class_of(char c) { return kClasses[static_cast<uint8_t>(c)]; }
+bool starts_name(char c) { return class_of(c) == kNameStart; }
+bool is_digit(char c) { return class_of(c) == kDigit; }
+bool continues_name(char c) { return class_of(c) >= kNameStart; }
 
 class Lexer {
  public:
@@ -38,7 +48,7 @@ class Lexer {
       ++line_;
       ++at_;
       line_has_token_ = false;
-    } else if (c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f') {
+    } else if (class_of(c) == kSpace) {
       ++at_;
     } else if (c == '\\' && continued_line() != 0) {
       at_ += continued_line();
@@ -175,12 +185,27 @@ class Lexer {
   }
 
   size_t punctuator_size() const {
-    if (peek() == '<' && peek(1) == '<' && peek(2) == '<') return 3;
-    if (peek() == '.' && peek(1) == '.' && peek(2) == '.') return 3;
-    constexpr std::array<std::string_view, 10> pairs = {
-        "::", "->", "==", "!=", "<=", "&&", "||", "+=", "-=", "##"};
-    const std::string_view two = text_.substr(at_, 2);
-    return std::find(pairs.begin(), pairs.end(), two) != pairs.end() ? 2 : 1;
+    const char c = peek(), next = peek(1);
+    switch (c) {
+      case '<':
+        if (next == '<' && peek(2) == '<') return 3;
+        return next == '=' ? 2 : 1;
+      case '.':
+        return next == '.' && peek(2) == '.' ? 3 : 1;
+      case ':':
+      case '&':
+      case '|':
+      case '#':
+        return next == c ? 2 : 1;
+      case '-':
+        return next == '>' || next == '=' ? 2 : 1;
+      case '=':
+      case '!':
+      case '+':
+        return next == '=' ? 2 : 1;
+      default:
+        return 1;
+    }
   }
 
   std::string_view text_;

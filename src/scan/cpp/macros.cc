@@ -1,6 +1,7 @@
 #include "scan/cpp/macros.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace fathom::cpp {
 namespace {
@@ -125,12 +126,11 @@ void MacroTable::add(const std::vector<Macro>& macros,
 const Macro* MacroTable::find(std::string_view name, uint32_t line) const {
   const auto found = macros_.find(name);
   if (found == macros_.end()) return nullptr;
-  const Macro* best = found->second.front();
-  for (const Macro* macro : found->second) {
-    if (macro->line > line) break;
-    best = macro;
-  }
-  return best;
+  const std::vector<const Macro*>& all = found->second;
+  const auto after =
+      std::upper_bound(all.begin(), all.end(), line,
+                       [](uint32_t at, const Macro* macro) { return at < macro->line; });
+  return after == all.begin() ? all.front() : *(after - 1);
 }
 
 bool takes_arguments(const Macro& macro, size_t count) {
@@ -141,42 +141,48 @@ bool takes_arguments(const Macro& macro, size_t count) {
 }
 
 void for_each_name(std::string_view body, const std::function<void(std::string_view)>& each) {
-  const TokenList list = lex(body);
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (list.is_name(i)) each(list.at(i));
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (size_t i = 0; i < body.size();) {
+    const size_t begin = i;
+    while (i < body.size() && is_word(body[i])) ++i;
+    if (i == begin) {
+      ++i;
+    } else if (body[begin] > '9') {
+      each(body.substr(begin, i - begin));
+    }
   }
 }
 
-std::set<std::string, std::less<>> macros_reaching(const std::vector<const Macro*>& macros,
-                                                   const std::function<bool(const Macro&)>& holds,
-                                                   std::set<std::string, std::less<>> known) {
-  std::vector<const Macro*> others;
+std::set<std::string, std::less<>> macros_reaching(
+    const std::vector<const Macro*>& macros, const std::function<bool(const Macro&)>& holds,
+    const std::function<bool(std::string_view)>& is_known) {
+  std::set<std::string, std::less<>> reaching;
+  std::vector<std::string_view> fresh;
+  const auto add = [&](const Macro& macro) {
+    if (reaching.insert(macro.name).second) fresh.push_back(macro.name);
+  };
+  // Who is named by whom, so that each macro's body is read once.
+  std::unordered_map<std::string_view, std::vector<const Macro*>> named_by;
   for (const Macro* macro : macros) {
     if (holds(*macro)) {
-      known.insert(macro->name);
-    } else {
-      others.push_back(macro);
+      add(*macro);
+      continue;
     }
-  }
-  if (known.empty()) return known;
-  // Who is named by whom, so that each macro's body is read once.
-  std::map<std::string, std::vector<const Macro*>, std::less<>> named_by;
-  for (const Macro* macro : others) {
     for_each_name(macro->body, [&](std::string_view name) {
-      auto& users = named_by[std::string(name)];
+      if (is_known(name)) return add(*macro);
+      std::vector<const Macro*>& users = named_by[name];
       if (users.empty() || users.back() != macro) users.push_back(macro);
     });
   }
-  std::vector<std::string> fresh(known.begin(), known.end());
   while (!fresh.empty()) {
     const auto users = named_by.find(fresh.back());
     fresh.pop_back();
     if (users == named_by.end()) continue;
-    for (const Macro* user : users->second) {
-      if (known.insert(user->name).second) fresh.push_back(user->name);
-    }
+    for (const Macro* user : users->second) add(*user);
   }
-  return known;
+  return reaching;
 }
 
 }  // namespace fathom::cpp

@@ -43,12 +43,13 @@ class MacroTable {
 // Whether a macro can be used with so many arguments.
 bool takes_arguments(const Macro& macro, size_t count);
 
-// Calls `each` with every identifier of a macro's body.
+// Calls `each` with every name in a macro's body, those inside strings too.
 void for_each_name(std::string_view body, const std::function<void(std::string_view)>& each);
 
-// The names of those macros whose bodies hold one of the words, or the name of such a macro.
-std::set<std::string, std::less<>> macros_reaching(const std::vector<const Macro*>& macros,
-                                                   const std::function<bool(const Macro&)>& holds,
-                                                   std::set<std::string, std::less<>> known);
+// The names of those macros that `holds` is true of, whose bodies name something known, or that
+// name such a macro.
+std::set<std::string, std::less<>> macros_reaching(
+    const std::vector<const Macro*>& macros, const std::function<bool(const Macro&)>& holds,
+    const std::function<bool(std::string_view)>& is_known);
 
 }  // namespace fathom::cpp

@@ -213,7 +213,9 @@ std::optional<size_t> closing_angle_near(const TokenList& source, size_t open) {
     if (brackets > 0) continue;
     if (token == ";" || token == "&&" || token == "||") return std::nullopt;
     if (token == "<") ++angles;
-    if (token == ">" && --angles == 0) return i;
+    const bool compares =
+        source.is(i + 1, "=") && source.tokens[i + 1].begin == source.tokens[i].end;
+    if (token == ">" && !compares && --angles == 0) return i;
   }
   return std::nullopt;
 }

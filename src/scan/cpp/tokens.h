@@ -34,7 +34,12 @@ struct TokenList {
   std::string_view at(size_t i) const {
     return text.substr(tokens[i].begin, tokens[i].end - tokens[i].begin);
   }
-  bool is(size_t i, std::string_view wanted) const { return i < tokens.size() && at(i) == wanted; }
+  bool is(size_t i, std::string_view wanted) const {
+    if (i >= tokens.size() || tokens[i].end - tokens[i].begin != wanted.size()) return false;
+    // Nearly all differ here, which is far cheaper than comparing the whole.
+    if (wanted.empty() || text[tokens[i].begin] != wanted[0]) return wanted.empty();
+    return wanted.size() == 1 || at(i) == wanted;
+  }
   bool is_name(size_t i) const {
     return i < tokens.size() && tokens[i].kind == TokenKind::kIdentifier;
   }

@@ -1,33 +1,14 @@
 #include <algorithm>
-#include <bitset>
 
 #include "scan/cpp/bindings.h"
 #include "scan/cpp/calls.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/launches.h"
 #include "scan/cpp/macros.h"
+#include "scan/cpp/name_sieve.h"
 
 namespace fathom::cpp {
 namespace {
-
-// Tells most names apart from the kernels' without a look-up.
-class NameSieve {
- public:
-  explicit NameSieve(const std::set<std::string, std::less<>>& names) {
-    for (const std::string& name : names) bits_.set(slot(name));
-  }
-  bool may_contain(std::string_view name) const { return bits_.test(slot(name)); }
-
- private:
-  static size_t slot(std::string_view name) {
-    if (name.empty()) return 0;
-    const auto byte = [&](size_t at) { return static_cast<unsigned char>(name[at]); };
-    return (name.size() * 131 + byte(0) * 31 + byte(name.size() - 1) * 17 + byte(name.size() / 2)) %
-           kSlots;
-  }
-  static constexpr size_t kSlots = 1 << 14;
-  std::bitset<kSlots> bits_;
-};
 
 std::set<std::string, std::less<>> find_named_kernels(const TokenList& source,
                                                       const Definitions& definitions,
@@ -36,7 +17,8 @@ std::set<std::string, std::less<>> find_named_kernels(const TokenList& source,
   for (const Function& function : definitions.functions) {
     if (function.kind == FunctionKind::kKernel) own.emplace(function.name, function.line_name);
   }
-  const NameSieve sieve(known.kernels);
+  NameSieve sieve;
+  for (const std::string& kernel : known.kernels) sieve.add(kernel);
   std::set<std::string, std::less<>> named;
   const auto look = [&](std::string_view name, uint32_t line) {
     if (!sieve.may_contain(name) || !known.kernels.contains(name)) return;
@@ -58,8 +40,14 @@ Usage find_usage(const TokenList& source, const Definitions& definitions, const 
   const Code code{source, brackets};
   Usage usage;
   usage.calls.reserve(definitions.functions.size());
+  // Functions in branches of an #if can share a body, but not everybody's.
+  size_t tokens_left = 4 * source.size();
   for (const Function& function : definitions.functions) {
-    usage.calls.push_back(find_calls(code, {function.body_first, function.body_last}));
+    const size_t tokens = function.body_last - function.body_first;
+    usage.calls.emplace_back();
+    if (tokens > tokens_left) continue;
+    tokens_left -= tokens;
+    usage.calls.back() = find_calls(code, {function.body_first, function.body_last});
   }
   for (FoundLaunch& found : find_launches(code, definitions, known)) {
     usage.launches.push_back(std::move(found.launch));

@@ -9,15 +9,16 @@ namespace {
 
 constexpr size_t kMaxMeanings = 16;
 // Enough for code that people write; a name assigned a million times is a table.
-constexpr size_t kMaxTries = 2000;
+constexpr size_t kMaxTries = 100;
 
 bool ends_type(const Code& code, size_t i) {
+  // T*, T&, T const*: what a value takes the address of, `= &x`, has no type before it.
+  while (i > 0 && (code.is(i, "*") || code.is(i, "&") || code.is(i, "&&"))) --i;
   if (code.source.is_name(i)) {
     const std::string_view word = code.source.at(i);
     return !is_keyword(word) || word == "auto" || word == "const" || word == "constexpr";
   }
-  return code.is(i, "*") || code.is(i, "&") || code.is(i, "&&") ||
-         (code.is(i, ">") && code.brackets.closed(i));
+  return code.is(i, ">") && code.brackets.closed(i);
 }
 
 }  // namespace

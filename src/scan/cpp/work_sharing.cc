@@ -91,8 +91,8 @@ class GridSteps {
 
 // "is_producer", "consumer_warp"; a number of them is no role.
 bool names_a_role(std::string_view name) {
-  if (name_holds(name, "num") || name_holds(name, "threads")) return false;
-  return name_holds(name, "producer") || name_holds(name, "consumer");
+  if (!name_holds(name, "producer") && !name_holds(name, "consumer")) return false;
+  return !name_holds(name, "num") && !name_holds(name, "threads");
 }
 
 // One warp chosen for a single thread's work (warp_idx == 0) is no specialisation, a warpgroup is.

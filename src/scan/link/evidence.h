@@ -1,9 +1,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "scan/code_facts.h"
-#include "scan/cpp/device_patterns.h"
+#include "scan/link/readings.h"
 
 namespace fathom {
 
@@ -11,5 +11,8 @@ namespace fathom {
 inline CodeEvidence evidence_of(const cpp::PatternHit& hit, uint32_t file, std::string function) {
   return {std::string(hit.id), hit.detail, {file, hit.line}, std::move(function), hit.certainty};
 }
+
+// What each C++ kernel does, from all the device code that it reaches across files.
+void link_evidence(const Readings& readings, std::vector<KernelFacts>& kernels);
 
 }  // namespace fathom

@@ -28,12 +28,12 @@ std::vector<HostFacts> link_host_functions(const Readings& readings, const Pytho
     if (readings.files[file].origin != Origin::kOwn || is_test_path(readings.files[file].path))
       continue;
     const FileReading& reading = readings.readings[file];
-    for (size_t i = 0; i < reading.patterns.size(); ++i) {
-      const cpp::Function& function = reading.cpp.functions[i];
-      const std::vector<cpp::PatternHit>& hits = reading.patterns[i];
+    for (size_t i = 0; i < reading.units.units.size(); ++i) {
+      if (reading.units.units[i].kind != cpp::UnitKind::kHost) continue;
+      const cpp::Function& function = reading.cpp.functions[reading.units.units[i].index];
+      const std::vector<cpp::PatternHit>& hits = reading.units.host_hits[i];
       const auto hot = [](const cpp::PatternHit& hit) { return is_hot(hit.id); };
-      if (function.kind != cpp::FunctionKind::kHost || std::none_of(hits.begin(), hits.end(), hot))
-        continue;
+      if (std::none_of(hits.begin(), hits.end(), hot)) continue;
       HostFacts facts;
       facts.name = function.name;
       facts.scope = function.scope;

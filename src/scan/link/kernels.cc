@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "scan/link/device_kernels.h"
@@ -41,8 +40,8 @@ class KernelLinker {
     for (KernelFacts& kernel : device_kernel_classes(readings_)) out_.push_back(std::move(kernel));
     for (size_t i = 0; i < out_.size(); ++i) by_name_[out_[i].name].push_back(i);
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
-      for (const cpp::Launch& launch : readings_.readings[file].usage.launches)
-        attach(launch, file);
+      const FileReading& reading = readings_.readings[file];
+      for (size_t i = 0; i < reading.usage.launches.size(); ++i) attach(i, file);
     }
     mark_dead();
     for (KernelFacts& kernel : triton_kernels(readings_, names)) out_.push_back(std::move(kernel));
@@ -55,7 +54,9 @@ class KernelLinker {
 
  private:
   void defined_in(uint32_t file) {
-    for (const cpp::Function& function : readings_.readings[file].cpp.functions) {
+    const FileReading& reading = readings_.readings[file];
+    for (size_t i = 0; i < reading.cpp.functions.size(); ++i) {
+      const cpp::Function& function = reading.cpp.functions[i];
       if (function.kind != cpp::FunctionKind::kKernel || !function.defined) continue;
       KernelFacts kernel;
       kernel.name = function.name;
@@ -68,6 +69,11 @@ class KernelLinker {
       kernel.parameters = function.parameters;
       kernel.attributes = function.attributes;
       kernel.condition = function.condition;
+      if (const auto steps = reading.steps.find(i); steps != reading.steps.end()) {
+        for (const cpp::CodeStep& step : steps->second) {
+          kernel.steps.push_back({step.text, step.is_call ? "call" : "", {file, step.line}});
+        }
+      }
       out_.push_back(std::move(kernel));
     }
   }
@@ -78,15 +84,35 @@ class KernelLinker {
     return language == Language::kPython ? KernelKind::kString : KernelKind::kCuda;
   }
 
-  void attach(const cpp::Launch& launch, uint32_t file) {
+  void attach(size_t index, uint32_t file) {
+    const FileReading& reading = readings_.readings[file];
+    const cpp::Launch& launch = reading.usage.launches[index];
     for (const std::string& written : launch.kernels) {
-      const auto meant = candidates(written, file);
+      const auto meant = meanings(written, launch.expression, file);
       for (const size_t kernel : meant) {
         KernelLauncher launcher = launcher_of(launch, file);
+        if (index < reading.launch_values.size()) {
+          for (const cpp::LocalValue& value : reading.launch_values[index]) {
+            launcher.values.push_back({value.name, value.text, {file, value.line}});
+          }
+        }
         if (meant.size() > 1 && !alternatives(meant)) launcher.certainty = Certainty::kUnsure;
         out_[kernel].launchers.push_back(std::move(launcher));
       }
     }
+  }
+
+  // What a launch's kernel can be. Its name may be an alias in one branch of an #if, and a kernel
+  // of the file in the other.
+  std::vector<size_t> meanings(std::string_view written, std::string_view expression,
+                               uint32_t file) const {
+    std::vector<size_t> meant = candidates(written, file);
+    if (last_name(written) == expression) return meant;
+    for (const size_t i : candidates(expression, file)) {
+      const bool branch = out_[i].at.file == file && !out_[i].condition.empty();
+      if (branch && std::find(meant.begin(), meant.end(), i) == meant.end()) meant.push_back(i);
+    }
+    return meant;
   }
 
   // The kernels that a name can mean in a file: those of the same file before those of the same
@@ -132,15 +158,28 @@ class KernelLinker {
   }
 
   // A kernel is dead when no launch means it and no code names it: a name may be handed on in ways
-  // that cannot be followed.
+  // that cannot be followed. A file that has a kernel of this name itself means its own.
   void mark_dead() {
-    std::set<std::string_view> named;
-    for (const FileReading& reading : readings_.readings) {
-      named.insert(reading.usage.kernels_named.begin(), reading.usage.kernels_named.end());
+    std::map<std::string_view, std::vector<uint32_t>> named;
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      for (const std::string& name : readings_.readings[file].usage.kernels_named) {
+        named[name].push_back(file);
+      }
     }
     for (KernelFacts& kernel : out_) {
-      kernel.dead = kernel.launchers.empty() && !named.contains(kernel.name);
+      if (!kernel.launchers.empty()) continue;
+      const std::vector<uint32_t>& files = named[kernel.name];
+      kernel.dead = std::none_of(files.begin(), files.end(), [&](uint32_t file) {
+        return file == kernel.at.file || !defines(file, kernel.name);
+      });
     }
+  }
+
+  bool defines(uint32_t file, std::string_view name) const {
+    const auto found = by_name_.find(name);
+    return found != by_name_.end() &&
+           std::any_of(found->second.begin(), found->second.end(),
+                       [&](size_t i) { return out_[i].at.file == file; });
   }
 
   static void sort_launchers(std::vector<KernelLauncher>& launchers) {

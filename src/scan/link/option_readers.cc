@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 namespace fathom {
 namespace {
@@ -16,7 +17,7 @@ bool is_test_path(std::string_view path) {
 }  // namespace
 
 OptionReaders::OptionReaders(const Readings& readings) : readings_(readings) {
-  std::set<std::string_view> wanted;
+  std::unordered_set<std::string_view> wanted;
   for (const FileReading& reading : readings.readings) {
     for (const python::Option& option : reading.python.options) wanted.insert(option.dest);
     for (const python::Class& type : reading.python.classes) {
@@ -26,8 +27,10 @@ OptionReaders::OptionReaders(const Readings& readings) : readings_(readings) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     if (readings.files[file].origin != Origin::kOwn || is_test_path(readings.files[file].path))
       continue;
-    for (const std::string& name : readings.readings[file].python.names_used) {
-      if (wanted.contains(name)) users_[name].push_back(file);
+    const python::PythonFile& python = readings.readings[file].python;
+    for (size_t i = 0; i < python.names_used.size(); ++i) {
+      const std::string& name = python.names_used[i];
+      if (wanted.contains(name)) users_[name].push_back({file, python.names_used_at[i]});
     }
   }
 }
@@ -38,14 +41,30 @@ std::string OptionReaders::component_of(uint32_t file) const {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-std::string OptionReaders::components_using(std::string_view name, uint32_t declared_in) const {
+std::set<std::string> OptionReaders::folders_using(std::string_view name,
+                                                   uint32_t declared_in) const {
   const auto found = users_.find(name);
-  if (found == users_.end()) return "";
+  if (found == users_.end()) return {};
   std::set<std::string> folders;
-  for (const uint32_t file : found->second) {
-    if (file != declared_in) folders.insert(component_of(file));
+  for (const CodePlace& place : found->second) {
+    if (place.file != declared_in) folders.insert(component_of(place.file));
   }
-  if (folders.size() > kMaxFolders) return "";
+  if (folders.size() > kMaxFolders) return {};
+  return folders;
+}
+
+std::vector<CodePlace> OptionReaders::places_using(std::string_view name,
+                                                   uint32_t declared_in) const {
+  if (folders_using(name, declared_in).empty()) return {};
+  std::vector<CodePlace> out;
+  for (const CodePlace& place : users_.find(name)->second) {
+    if (place.file != declared_in) out.push_back(place);
+  }
+  return out;
+}
+
+std::string OptionReaders::components_using(std::string_view name, uint32_t declared_in) const {
+  const std::set<std::string> folders = folders_using(name, declared_in);
   std::string out;
   for (const std::string& folder : folders) out += (out.empty() ? "" : ", ") + folder;
   return out;

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "scan/link/readings.h"
@@ -19,10 +20,14 @@ class OptionReaders {
   // The folders whose code uses the name, apart from the file that declares it; empty where none
   // does, or so many that the name says nothing.
   std::string components_using(std::string_view name, uint32_t declared_in) const;
+  // The first line of each file that uses it, under the same terms.
+  std::vector<CodePlace> places_using(std::string_view name, uint32_t declared_in) const;
 
  private:
+  std::set<std::string> folders_using(std::string_view name, uint32_t declared_in) const;
+
   const Readings& readings_;
-  std::map<std::string_view, std::vector<uint32_t>> users_;
+  std::unordered_map<std::string_view, std::vector<CodePlace>> users_;
 };
 
 }  // namespace fathom

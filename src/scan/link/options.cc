@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
+#include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "scan/link/default_values.h"
 #include "scan/link/option_readers.h"
@@ -72,6 +73,7 @@ class OptionLinker {
  private:
   void add(const python::Option& option, uint32_t file) {
     if (option.written) return;  // it is set here, and read elsewhere
+    if (add_fields(option, file)) return;
     OptionFacts facts;
     facts.kind = kind_of(option.source);
     facts.name = option.names.empty() ? option.dest : option.names.front();
@@ -113,10 +115,38 @@ class OptionLinker {
   }
 
   void add_class(const python::ParsedClass& parsed, uint32_t file) {
-    const auto found = names_.resolve(parsed.name, file);
-    if (!found || found->kind != PythonName::Kind::kClass) return;
+    for_each_field(parsed.name, file,
+                   [&](const python::Option& option, uint32_t home) { add(option, home); });
+  }
+
+  // A loop over the fields of a class makes an option of each: add_argument(f"--{name}").
+  bool add_fields(const python::Option& option, uint32_t file) {
+    if (option.from_class.empty() || option.names.empty()) return false;
+    const std::string& spelled = option.names.front();
+    const size_t open = spelled.find('{'), close = spelled.rfind('}');
+    if (open == std::string::npos || close == std::string::npos) return false;
+    const bool dashes = spelled.find("replace", open) < close;
+    return for_each_field(option.from_class, file, [&](python::Option field, uint32_t home) {
+      std::string name = field.dest;
+      if (dashes) std::replace(name.begin(), name.end(), '_', '-');
+      field.names = {spelled.substr(0, open) + name + spelled.substr(close + 1)};
+      add(field, home);
+    });
+  }
+
+  // The options that a class's fields make, inherited ones too; false: the class is not known.
+  template <typename Take>
+  bool for_each_field(std::string_view class_name, uint32_t file, Take take) const {
+    const auto found = names_.resolve(class_name, file);
+    if (!found || found->kind != PythonName::Kind::kClass) return false;
     const python::Class& type = readings_.readings[found->file].python.classes[found->index];
-    for (const python::Option& option : python::options_of_class(type)) add(option, found->file);
+    std::set<std::string> seen;
+    for (const auto& [home, base] : names_.with_bases(found->file, type)) {
+      for (const python::Option& option : python::options_of_class(*base)) {
+        if (seen.insert(option.dest).second) take(option, home);
+      }
+    }
+    return true;
   }
 
   // A field of a settings class is a key of the configuration, whoever fills it in.
@@ -154,7 +184,8 @@ class OptionLinker {
 
   // env_bool("NAME", False) where env_bool is another file's function that reads the environment.
   void add_helper_calls() {
-    std::map<std::string_view, std::vector<std::pair<uint32_t, const python::EnvironmentHelper*>>>
+    std::unordered_map<std::string_view,
+                       std::vector<std::pair<uint32_t, const python::EnvironmentHelper*>>>
         helpers;
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       for (const python::EnvironmentHelper& helper :
@@ -215,9 +246,12 @@ class OptionLinker {
   }
 
   void note_readers(OptionFacts& facts, const std::string& attribute) const {
-    facts.component = facts.kind == OptionKind::kEnvironment
-                          ? readers_.component_of(facts.at.file)
-                          : readers_.components_using(attribute, facts.at.file);
+    if (facts.kind == OptionKind::kEnvironment) {
+      facts.component = readers_.component_of(facts.at.file);
+      return;
+    }
+    facts.component = readers_.components_using(attribute, facts.at.file);
+    facts.read_at = readers_.places_using(attribute, facts.at.file);
   }
 
   const Readings& readings_;

@@ -168,6 +168,24 @@ std::optional<PythonField> PythonNames::find_field(uint32_t file, const python::
   return field_of(file, owner, field, 0);
 }
 
+std::vector<std::pair<uint32_t, const python::Class*>> PythonNames::with_bases(
+    uint32_t file, const python::Class& type) const {
+  std::vector<std::pair<uint32_t, const python::Class*>> out;
+  std::vector<std::pair<uint32_t, const python::Class*>> left = {{file, &type}};
+  while (!left.empty()) {
+    const auto at = left.back();
+    left.pop_back();
+    if (std::find(out.begin(), out.end(), at) != out.end()) continue;
+    out.push_back(at);
+    for (size_t i = at.second->bases.size(); i-- > 0;) {
+      const auto found = resolve(at.second->bases[i], at.first);
+      if (!found || found->kind != PythonName::Kind::kClass) continue;
+      left.emplace_back(found->file, &readings_.readings[found->file].python.classes[found->index]);
+    }
+  }
+  return out;
+}
+
 std::optional<PythonField> PythonNames::field_of(uint32_t file, const python::Class& owner,
                                                  std::string_view field, int depth) const {
   if (depth > kMaxHops) return std::nullopt;

@@ -40,6 +40,9 @@ class PythonNames {
   // The field or class-level value, in the class or the nearest base that has it.
   std::optional<PythonField> find_field(uint32_t file, const python::Class& owner,
                                         std::string_view field) const;
+  // The class and then its bases with their files, in the order in which a field is looked for.
+  std::vector<std::pair<uint32_t, const python::Class*>> with_bases(
+      uint32_t file, const python::Class& type) const;
 
  private:
   std::optional<PythonName> in_file(std::string_view name, uint32_t file, int depth) const;

@@ -73,7 +73,7 @@ void PythonPaths::index_cpp(uint32_t file) {
   const FileReading& reading = readings_.readings[file];
   for (size_t i = 0; i < reading.usage.calls.size(); ++i) {
     for (const cpp::Call& call : reading.usage.calls[i]) {
-      std::vector<CppCaller>& callers = cpp_callers_[std::string(last_of(call.name, "::"))];
+      std::vector<CppCaller>& callers = cpp_callers_[last_of(call.name, "::")];
       const FunctionRef caller = {file, i};
       if (callers.empty() || callers.back().function != caller ||
           callers.back().written != call.name) {
@@ -95,7 +95,7 @@ void PythonPaths::index_python(uint32_t file) {
   const python::PythonFile& python = readings_.readings[file].python;
   for (size_t i = 0; i < python.functions.size(); ++i) {
     for (const python::Call& call : python.functions[i].calls) {
-      std::vector<FunctionRef>& callers = python_callers_[std::string(last_of(call.callee, "."))];
+      std::vector<FunctionRef>& callers = python_callers_[last_of(call.callee, ".")];
       const FunctionRef caller = {file, i};
       if (callers.empty() || callers.back() != caller) callers.push_back(caller);
     }
@@ -313,6 +313,35 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_caller(const Functio
 
 bool PythonPaths::is_public(const FunctionRef& ref) const {
   return python_at(ref).scope.empty() && public_names_.contains(python_at(ref).name);
+}
+
+std::vector<PathHop> PythonPaths::callers_of(const PathHop& outermost) const {
+  std::vector<PathHop> out;
+  const auto& functions = readings_.readings[outermost.at.file].python.functions;
+  for (size_t i = 0; i < functions.size(); ++i) {
+    if (functions[i].line_name != outermost.at.line) continue;
+    const auto found = python_callers_.find(functions[i].name);
+    if (found == python_callers_.end()) return out;
+    const bool only_one = python_definitions_.find(functions[i].name)->second == 1;
+    for (const FunctionRef& caller : found->second) {
+      if (is_test_path(readings_.files[caller.file].path) ||
+          caller == FunctionRef{outermost.at.file, i})
+        continue;
+      for (const python::Call& call : python_at(caller).calls) {
+        if (last_of(call.callee, ".") != functions[i].name) continue;
+        const auto resolved = names_.resolve(call.callee, caller.file);
+        const bool exact = resolved && resolved->kind == PythonName::Kind::kFunction &&
+                           resolved->file == outermost.at.file && resolved->index == i;
+        if (!exact && !only_one) continue;
+        out.push_back({"Python " + qualified(python_at(caller)),
+                       {caller.file, call.line_first},
+                       exact ? Certainty::kCertain : Certainty::kLikely});
+        break;
+      }
+    }
+    return out;
+  }
+  return out;
 }
 
 std::vector<PathHop> PythonPaths::to_python_function(uint32_t file, std::string_view name) const {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "scan/link/python_names.h"
@@ -20,6 +22,8 @@ class PythonPaths {
   // The hops from outermost to the function that launches, or empty where it is not found.
   std::vector<PathHop> to_cpp_function(uint32_t file, std::string_view qualified_name) const;
   std::vector<PathHop> to_python_function(uint32_t file, std::string_view name) const;
+  // Who calls the Python function that a path begins with, tests left out.
+  std::vector<PathHop> callers_of(const PathHop& outermost) const;
 
  private:
   struct FunctionRef {
@@ -38,7 +42,7 @@ class PythonPaths {
   // A function and how it writes the name of what it calls.
   struct CppCaller {
     FunctionRef function;
-    std::string written;
+    std::string_view written;
     bool member;
   };
 
@@ -63,14 +67,15 @@ class PythonPaths {
 
   const Readings& readings_;
   const PythonNames& names_;
-  std::map<std::string, std::vector<CppCaller>, std::less<>> cpp_callers_;
-  std::map<std::string, std::vector<FunctionRef>, std::less<>> python_callers_;
+  // By the name that is called; the names are the readings'.
+  std::unordered_map<std::string_view, std::vector<CppCaller>> cpp_callers_;
+  std::unordered_map<std::string_view, std::vector<FunctionRef>> python_callers_;
   // How many functions have a name.
-  std::map<std::string, size_t, std::less<>> cpp_definitions_, python_definitions_;
+  std::unordered_map<std::string_view, size_t> cpp_definitions_, python_definitions_;
   // Functions that name a source file in a literal: they compile it at run time.
   std::map<std::string, std::vector<FunctionRef>, std::less<>> generators_;
   std::map<std::string, std::vector<Exported>, std::less<>> exports_;  // by the target's last name
-  std::set<std::string, std::less<>> public_names_;  // imported by a package's __init__.py
+  std::unordered_set<std::string_view> public_names_;  // imported by a package's __init__.py
 };
 
 }  // namespace fathom

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -7,7 +8,11 @@
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/cpp_options.h"
 #include "scan/cpp/device_patterns.h"
+#include "scan/cpp/evidence.h"
+#include "scan/cpp/launch_values.h"
 #include "scan/cpp/local_values.h"
+#include "scan/features/signal_table.h"
+#include "scan/python/assigned_values.h"
 #include "scan/python/python_file.h"
 
 namespace fathom {
@@ -17,11 +22,16 @@ namespace fathom {
 struct FileReading {
   cpp::Definitions cpp;
   cpp::Usage usage;
-  std::vector<std::vector<cpp::PatternHit>> patterns;  // of each function of cpp.functions
+  std::vector<std::vector<cpp::LocalValue>> launch_values;  // of each of usage.launches
+  std::map<size_t, std::vector<cpp::CodeStep>> steps;       // of the kernels among cpp.functions
+  cpp::FileUnits units;  // functions, aliases and classes with what they do; not of literals
+  std::vector<std::vector<cpp::PatternHit>> literal_patterns;  // of cpp.functions in literals
   std::vector<cpp::LocalValue> constants;
   std::vector<cpp::Option> cpp_options;
   python::PythonFile python;
+  std::vector<python::AssignedValue> python_values;  // of files that generate CUDA at run time
   std::vector<std::vector<cpp::PatternHit>> python_patterns;  // of each of python.functions
+  FileSignals signals;
 };
 
 // All files of a repository as they were read: readings[i] is of files[i].

@@ -9,6 +9,9 @@
 namespace fathom {
 namespace {
 
+// More kernels of one name than this, and a launch by that name alone means none of them.
+constexpr size_t kMaxCandidates = 4;
+
 std::string_view last_part(std::string_view dotted) {
   const size_t dot = dotted.rfind('.');
   return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
@@ -26,6 +29,14 @@ struct Jitted {
   bool called = false;  // by another device function
 };
 
+// What writes to memory, or may: a function that does none of it gives its result back to a caller.
+bool is_store(std::string_view callee) {
+  for (const std::string_view word : {"store", "atomic", "asm", "put", "copy", "scatter"}) {
+    if (last_part(callee).find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 bool is_triton(const Jitted& jitted) { return jitted.scope == cpp::PatternScope::kTriton; }
 
 class TritonLinker {
@@ -35,9 +46,6 @@ class TritonLinker {
 
   std::vector<KernelFacts> run() {
     collect();
-    for (const FileReading& reading : readings_.readings) {
-      named_.insert(reading.python.names_used.begin(), reading.python.names_used.end());
-    }
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       const python::PythonFile& python = readings_.readings[file].python;
       for (const python::Launch& launch : python.launches) attach(launch, file);
@@ -45,7 +53,7 @@ class TritonLinker {
     }
     std::vector<KernelFacts> out;
     for (Jitted& jitted : jitted_) {
-      if (is_triton(jitted) && jitted.launchers.empty() && jitted.called) continue;
+      if (is_device_function(jitted)) continue;
       out.push_back(facts_of(jitted));
     }
     return out;
@@ -59,9 +67,36 @@ class TritonLinker {
         const auto scope = python_kernel_scope(python.functions[i], python);
         if (!scope) continue;
         by_name_[python.functions[i].name].push_back(jitted_.size());
+        if (!python.functions[i].scope.empty()) {
+          by_maker_[{file, python.functions[i].scope}].push_back(jitted_.size());
+        }
         jitted_.push_back({file, i, *scope, {}});
       }
     }
+  }
+
+  // `triton.jit` marks what kernels call, too. What nothing launches is such a function where
+  // another calls it, or where it writes nothing: a kernel without a store does nothing.
+  bool is_device_function(const Jitted& jitted) const {
+    if (!is_triton(jitted) || !jitted.launchers.empty()) return false;
+    std::set<size_t> seen;
+    return jitted.called || !stores(jitted, seen);
+  }
+
+  bool stores(const Jitted& jitted, std::set<size_t>& seen) const {
+    const python::Function& function = function_of(jitted);
+    for (const python::Call& call : function.calls) {
+      if (is_store(call.callee)) return true;
+      if (!by_name_.contains(last_part(call.callee))) continue;
+      for (const size_t i : candidates(call.callee, jitted.file, function.scope)) {
+        if (seen.insert(i).second && stores(jitted_[i], seen)) return true;
+      }
+    }
+    return false;
+  }
+
+  const python::Function& function_of(const Jitted& jitted) const {
+    return readings_.readings[jitted.file].python.functions[jitted.function];
   }
 
   // What a name written in a file means among the marked functions: by its imports, else the method
@@ -69,7 +104,7 @@ class TritonLinker {
   std::vector<size_t> candidates(std::string_view written, uint32_t file,
                                  std::string_view around) const {
     const auto found = by_name_.find(last_part(written));
-    if (found == by_name_.end()) return {};
+    if (found == by_name_.end()) return made_by(written, file);
     const auto resolved = names_.resolve(written, file);
     std::vector<size_t> same_class, same_file;
     for (const size_t i : found->second) {
@@ -87,19 +122,39 @@ class TritonLinker {
     return same_file.empty() ? found->second : same_file;
   }
 
+  // `kernel = make_kernel()` where the function defines kernels and gives one back.
+  std::vector<size_t> made_by(std::string_view maker, uint32_t file) const {
+    if (by_maker_.empty()) return {};
+    const auto resolved = names_.resolve(maker, file);
+    if (!resolved || resolved->kind != PythonName::Kind::kFunction) return {};
+    const python::Function& function =
+        readings_.readings[resolved->file].python.functions[resolved->index];
+    const auto found = by_maker_.find({resolved->file, function.name});
+    return found == by_maker_.end() ? std::vector<size_t>() : found->second;
+  }
+
   void attach(const python::Launch& launch, uint32_t file) {
     std::set<size_t> meant;
     const std::vector<std::string> own = {launch.kernel};
     for (const std::string& written : launch.kernels.empty() ? own : launch.kernels) {
-      const auto found = candidates(written, file, launch.function);
-      meant.insert(found.begin(), found.end());
+      for (const size_t i : candidates(written, file, launch.function)) {
+        if (can_launch(launch.kind, jitted_[i])) meant.insert(i);
+      }
     }
+    // A name that many kernels have, as "kernel", says nothing.
+    if (meant.size() > kMaxCandidates) return;
     for (const size_t i : meant) {
       KernelLauncher launcher = launcher_of(launch, file);
       launcher.via = is_triton(jitted_[i]) ? "kernel[grid]" : "launch(grid=…)";
       launcher.certainty = meant.size() == 1 ? Certainty::kCertain : Certainty::kUnsure;
+      const bool made = !function_of(jitted_[i]).scope.empty() && jitted_[i].file != file;
+      if (made) launcher.certainty = std::max(launcher.certainty, Certainty::kLikely);
       jitted_[i].launchers.push_back(std::move(launcher));
     }
+  }
+
+  static bool can_launch(python::LaunchKind kind, const Jitted& jitted) {
+    return is_triton(jitted) == (kind == python::LaunchKind::kSubscript);
   }
 
   static KernelLauncher launcher_of(const python::Launch& launch, uint32_t file) {
@@ -137,8 +192,7 @@ class TritonLinker {
   }
 
   KernelFacts facts_of(Jitted& jitted) const {
-    const python::Function& function =
-        readings_.readings[jitted.file].python.functions[jitted.function];
+    const python::Function& function = function_of(jitted);
     KernelFacts kernel;
     kernel.name = function.name;
     kernel.scope = names_.module_of(jitted.file);
@@ -153,7 +207,7 @@ class TritonLinker {
     }
     kernel.attributes = function.decorators;
     kernel.launchers = std::move(jitted.launchers);
-    kernel.dead = kernel.launchers.empty() && !named_.contains(function.name);
+    kernel.dead = kernel.launchers.empty() && !is_named(function.name);
     for (const cpp::PatternHit& hit :
          readings_.readings[jitted.file].python_patterns[jitted.function]) {
       kernel.evidence.push_back(evidence_of(hit, jitted.file, function.name));
@@ -161,10 +215,19 @@ class TritonLinker {
     return kernel;
   }
 
+  bool is_named(std::string_view name) const {
+    return std::any_of(readings_.readings.begin(), readings_.readings.end(),
+                       [&](const FileReading& reading) {
+                         return std::binary_search(reading.python.names_used.begin(),
+                                                   reading.python.names_used.end(), name);
+                       });
+  }
+
   const Readings& readings_;
   const PythonNames& names_;
   std::vector<Jitted> jitted_;
-  std::set<std::string_view> named_;  // everything that some code uses
+  // Kernels that a function defines, by the function's name.
+  std::map<std::pair<uint32_t, std::string>, std::vector<size_t>> by_maker_;
   std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
 };
 

@@ -13,7 +13,7 @@ std::optional<cpp::PatternScope> python_kernel_scope(const python::Function& fun
                                                      const python::PythonFile& file);
 
 // Kernels written in Python: Triton, CuTe DSL, cuTile. `triton.jit` marks device functions as well:
-// a kernel is one that is launched, or that nothing at all uses.
+// a kernel is one that is launched, or that stores something and no other one calls.
 std::vector<KernelFacts> triton_kernels(const Readings& readings, const PythonNames& names);
 
 }  // namespace fathom

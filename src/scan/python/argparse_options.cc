@@ -64,12 +64,23 @@ class ArgparseReader {
           tree_.kind(value) != NodeKind::kCall) {
         continue;
       }
-      const CallArguments arguments = outline_.arguments(value);
-      if (arguments.positional.empty()) continue;
-      const std::string_view name = outline_.last_name(arguments.positional[0]);
-      if (name.empty() || name[0] < 'A' || name[0] > 'Z') continue;
-      class_kwargs_[tree_.token(tree_[target].first)] = tree_.source(arguments.positional[0]);
+      const NodeId made_of = class_argument(value);
+      if (made_of == 0) continue;
+      std::string name = tree_.source(made_of);
+      if (name == "cls" && site.in_class != kNowhere) name = outline_.classes[site.in_class].name;
+      class_kwargs_[tree_.token(tree_[target].first)] = std::move(name);
     }
+  }
+
+  // The class that a call is given, itself or through another call; 0: none.
+  NodeId class_argument(NodeId call) const {
+    for (int steps = 0; steps < 3 && tree_.kind(call) == NodeKind::kCall; ++steps) {
+      const NodeId first = outline_.arguments(call).at(0);
+      const std::string_view name = outline_.last_name(first);
+      if (name == "cls" || (!name.empty() && name[0] >= 'A' && name[0] <= 'Z')) return first;
+      call = first;
+    }
+    return 0;
   }
 
   void note_wrapper(const Site& site) {
@@ -92,27 +103,33 @@ class ArgparseReader {
     return found == wrappers_.end() ? nullptr : &found->second;
   }
 
-  // `fields(Args)` of the loop around: the options are the fields of a class.
+  // `fields(Args)` or `kwargs_of(Args).items()` of the loop around: the options are the fields of a
+  // class.
   std::string looped_class(NodeId call) const {
     int steps = 0;
     for (NodeId at = call; at != 0 && steps < 32; at = outline_.parent(at), ++steps) {
       if (tree_.kind(at) != NodeKind::kFor) continue;
       const NodeId iterated = tree_.child(at, 1);
       if (tree_.kind(iterated) != NodeKind::kCall) continue;
-      if (outline_.last_name(tree_.child(iterated)) != "fields") continue;
-      const CallArguments arguments = outline_.arguments(iterated);
-      if (!arguments.positional.empty()) return tree_.source(arguments.positional[0]);
+      const NodeId callee = tree_.child(iterated);
+      const std::string_view called = outline_.last_name(callee);
+      if (called == "fields") return tree_.source(outline_.arguments(iterated).at(0));
+      if (called != "items" || tree_.kind(callee) != NodeKind::kAttribute) continue;
+      const auto found = class_kwargs_.find(outline_.last_name(tree_.child(callee)));
+      if (found != class_kwargs_.end()) return found->second;
     }
     return "";
   }
 
   void read(const Site& site, size_t names_from, const CallArguments& arguments) {
     std::vector<std::vector<std::string>> spellings;  // of each name, one for each turn of a loop
-    for (size_t i = names_from; i < arguments.positional.size(); ++i) {
-      std::vector<std::string> texts = outline_.texts(arguments.positional[i]);
+    const bool star_first = arguments.positional.empty();
+    const std::vector<NodeId>& names = star_first ? arguments.after_star : arguments.positional;
+    for (size_t i = star_first ? 0 : names_from; i < names.size(); ++i) {
+      std::vector<std::string> texts = outline_.texts(names[i]);
       if (texts.empty()) break;
       // A wrapper's further strings are its own business; only options follow options.
-      if (i > names_from && !texts[0].starts_with('-')) break;
+      if (!spellings.empty() && !texts[0].starts_with('-')) break;
       spellings.push_back(std::move(texts));
     }
     if (spellings.empty()) return;
@@ -166,7 +183,8 @@ class ArgparseReader {
         }
       }
     }
-    if (!option.dest.empty()) return;
+    const bool composed = option.names[0].find('{') != std::string::npos;
+    if (!option.dest.empty() || composed) return;
     for (const std::string& name : option.names) {
       if (!name.starts_with("--")) continue;
       option.dest = destination(name);
@@ -190,27 +208,25 @@ void find_argparse_options(const Outline& outline, std::vector<Option>& into) {
 }
 
 std::vector<ParsedClass> find_parsed_classes(const Outline& outline) {
-  static const std::set<std::string_view> kByClass = {"HfArgumentParser",
-                                                      "tyro.cli",
-                                                      "simple_parsing.parse",
-                                                      "parse_known_args_into_dataclasses",
-                                                      "draccus.parse",
-                                                      "pyrallis.parse",
-                                                      "fire.Fire",
-                                                      "jsonargparse.CLI",
-                                                      "TrlParser",
-                                                      "chz.entrypoint",
-                                                      "chz.nested_entrypoint",
-                                                      "add_arguments",
-                                                      "typer.run",
-                                                      "auto_cli"};
+  // Those that are told by their last name alone, and those whose last name is too common for it.
+  static const std::set<std::string_view> kByName = {"HfArgumentParser", "TrlParser",
+                                                     "add_arguments"};
+  static const std::set<std::string_view> kByPath = {
+      "tyro.cli",  "simple_parsing.parse", "draccus.parse",  "pyrallis.parse",
+      "fire.Fire", "jsonargparse.CLI",     "chz.entrypoint", "chz.nested_entrypoint",
+      "typer.run"};
   const Tree& tree = outline.tree;
   std::vector<ParsedClass> out;
   for (const Site& site : outline.calls) {
     const NodeId callee = tree.child(site.node);
-    const std::string path = outline.path(callee);
     const std::string_view last = outline.last_name(callee);
-    if (kByClass.count(path) == 0 && kByClass.count(last) == 0) continue;
+    const bool by_name = kByName.count(last) != 0;
+    const bool may_be_path = tree.kind(callee) == NodeKind::kName || last == "cli" ||
+                             last == "parse" || last == "Fire" || last == "CLI" || last == "run" ||
+                             last.ends_with("entrypoint");
+    if (!by_name && !may_be_path) continue;
+    const std::string path = outline.path(callee);
+    if (!by_name && kByPath.count(path) == 0) continue;
     const CallArguments arguments = outline.arguments(site.node);
     const NodeId first = arguments.find(0, "dataclass_types");
     std::vector<NodeId> classes = {first};
@@ -219,7 +235,9 @@ std::vector<ParsedClass> find_parsed_classes(const Outline& outline) {
       for (const NodeId item : tree.children(first)) classes.push_back(item);
     }
     for (const NodeId item : classes) {
-      if (outline.last_name(item).empty()) continue;
+      const std::string_view name = outline.last_name(item);
+      if (name.empty()) continue;
+      if (last == "add_arguments" && (name[0] < 'A' || name[0] > 'Z')) continue;
       out.push_back({tree.source(item), path.empty() ? std::string(last) : path,
                      outline.function_name(site.function), tree.line_first(site.node)});
     }

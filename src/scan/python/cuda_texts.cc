@@ -24,6 +24,7 @@ bool is_word(char c) {
 bool fills_template_arguments(std::string_view text) {
   for (size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
     if (at == 0 || (!is_word(text[at - 1]) && text[at - 1] != '}')) continue;
+    if (text.substr(0, at).ends_with("(?P")) continue;  // a regular expression's group
     const size_t close = text.find('>', at);
     if (close == std::string_view::npos) return false;
     if (text.substr(at, close - at).find('{') != std::string_view::npos) return true;

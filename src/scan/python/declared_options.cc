@@ -79,7 +79,7 @@ class TyperReader {
     }
     for (const Site& site : outline_.calls) {
       const NodeId callee = tree_.child(site.node);
-      if (outline_.path(callee) == "typer.run") {
+      if (outline_.last_name(callee) == "run" && outline_.path(callee) == "typer.run") {
         const NodeId main = outline_.arguments(site.node).at(0);
         for (uint32_t i = 0; i < outline_.functions.size(); ++i) {
           if (tree_.is_name(main, outline_.functions[i].name)) commands_.insert(i);
@@ -161,7 +161,10 @@ class TyperReader {
 void find_click_options(const Outline& outline, std::vector<Option>& into) {
   const Tree& tree = outline.tree;
   for (const Site& site : outline.calls) {
-    const std::string path = outline.path(tree.child(site.node));
+    const NodeId callee = tree.child(site.node);
+    const std::string_view last = outline.last_name(callee);
+    if (tree.kind(callee) != NodeKind::kName && last != "option" && last != "argument") continue;
+    const std::string path = outline.path(callee);
     const bool is_option = path == "click.option" || path == "rich_click.option";
     const bool is_argument = path == "click.argument" || path == "rich_click.argument";
     if (!is_option && !is_argument) continue;

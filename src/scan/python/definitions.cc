@@ -61,11 +61,11 @@ std::string callee_text(const Tree& tree, NodeId call) {
   }
   const uint32_t bytes = tree.tokens.tokens[last].end - tree.tokens.tokens[first].begin;
   if (bytes <= kLongestCallee) return tree.tokens.source(first, last);
-  uint32_t begin = last;
-  while (begin > first && tree.tokens.tokens[last].end - tree.tokens.tokens[begin].begin < 80) {
-    --begin;
+  std::string end;
+  for (uint32_t at = last + 1; at > first && end.size() < 150;) {
+    end.insert(0, utf8_end(tree.token(--at), kLongestCallee));
   }
-  return "…" + tree.tokens.source(begin, last, kLongestCallee);
+  return "…" + end;
 }
 
 Call read_call(const Tree& tree, NodeId call) {
@@ -179,7 +179,9 @@ std::vector<Class> find_classes(const Outline& outline) {
     found.decorators = decorators_of(tree, definition.node);
     const NodeId bases = tree.child_of_kind(definition.node, NodeKind::kArguments);
     for (const NodeId base : tree.children(bases)) {
-      if (tree.kind(base) == NodeKind::kKeyword) continue;  // metaclass=
+      // metaclass= and **more are no bases.
+      const NodeKind kind = tree.kind(base);
+      if (kind == NodeKind::kKeyword || kind == NodeKind::kDoubleStarred) continue;
       found.bases.push_back(tree.source(base, kLongestExpression));
     }
     const NodeId block = tree.child_of_kind(definition.node, NodeKind::kBlock);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "scan/python/environment.h"
 
@@ -90,6 +91,11 @@ class AccessFinder {
 }  // namespace
 
 std::vector<EnvironmentAccess> find_environment_accesses(const Outline& outline) {
+  // Most files never name it, and need not be looked through.
+  constexpr auto names = std::to_array<std::string_view>(
+      {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"});
+  const auto named = [&](std::string_view name) { return outline.names.contains(name); };
+  if (std::none_of(names.begin(), names.end(), named)) return {};
   return AccessFinder(outline).run();
 }
 

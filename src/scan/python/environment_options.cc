@@ -138,6 +138,14 @@ class EnvironmentReader {
     return {};
   }
 
+  // default or str(default)
+  bool mentions(NodeId expression, std::string_view name) const {
+    for (uint32_t i = tree_[expression].first; i <= tree_[expression].last; ++i) {
+      if (tree_.tokens.tokens[i].kind == TokenKind::kName && tree_.token(i) == name) return true;
+    }
+    return false;
+  }
+
   bool note_helper(const Site& site, NodeId name, NodeId default_node,
                    const std::optional<std::string>& default_value) {
     std::string name_template;
@@ -145,6 +153,13 @@ class EnvironmentReader {
     if (!place) return false;
     const Definition& function = outline_.functions[place->function];
     if (helper_functions_.count(place->function) != 0) return true;
+    // What changes a variable for a while reads it too, but not to know what it says.
+    const std::string_view verb =
+        std::string_view(function.name)
+            .substr(std::min(function.name.find_first_not_of('_'), function.name.size()));
+    if (verb.starts_with("set") || verb.starts_with("temp") || verb.starts_with("override")) {
+      return false;
+    }
     const bool constructor = function.method && function.name == "__init__";
     const size_t self = function.method ? 1 : 0;
     if (place->position < self) return false;
@@ -160,7 +175,7 @@ class EnvironmentReader {
     for (const NodeId parameter : tree_.children(parameters)) {
       if ((tree_[parameter].flags & kIsMark) != 0) continue;
       const std::string_view parameter_name = tree_.extra(parameter);
-      const bool is_default = default_node != 0 ? tree_.is_name(default_node, parameter_name)
+      const bool is_default = default_node != 0 ? mentions(default_node, parameter_name)
                                                 : parameter_name.starts_with("default");
       if (is_default && parameter != place->node && helper.default_parameter.empty()) {
         helper.default_parameter = parameter_name;

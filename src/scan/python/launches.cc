@@ -13,14 +13,8 @@ class LaunchFinder {
   explicit LaunchFinder(const Outline& outline) : outline_(outline), tree_(outline.tree) {}
 
   std::vector<Launch> run() {
-    for (const Site& site : outline_.assignments) {
-      const bool annotated = tree_.kind(site.node) == NodeKind::kAnnotated;
-      const NodeId target = tree_.child(site.node);
-      const NodeId value = tree_.child(site.node, annotated ? 2 : 1);
-      const NodeKind kind = tree_.kind(target);
-      if (value == 0 || (kind != NodeKind::kName && kind != NodeKind::kAttribute)) continue;
-      assigned_[{site.function, tree_.source(target, kLongest)}].push_back(value);
-    }
+    has_raw_kernels_ =
+        outline_.names.count("RawKernel") != 0 || outline_.names.count("get_function") != 0;
     for (const Site& site : outline_.calls) read(site);
     return std::move(found_);
   }
@@ -28,11 +22,9 @@ class LaunchFinder {
  private:
   void read(const Site& site) {
     const NodeId callee = tree_.child(site.node);
+    if (tree_.kind(callee) == NodeKind::kSubscript) return subscript(site, callee);
     const CallArguments arguments = outline_.arguments(site.node);
-    if (tree_.kind(callee) == NodeKind::kSubscript) {
-      subscript(site, callee);
-    } else if (outline_.last_name(callee) == "launch" &&
-               tree_.kind(callee) == NodeKind::kAttribute) {
+    if (outline_.last_name(callee) == "launch" && tree_.kind(callee) == NodeKind::kAttribute) {
       if (tree_.kind(tree_.child(callee)) == NodeKind::kCall) {
         cute(site, tree_.child(callee), arguments);
       } else if (outline_.path(callee) == "cuda.tile.launch" || is_tile_launch(callee, arguments)) {
@@ -114,8 +106,8 @@ class LaunchFinder {
   }
 
   // A name set to cupy.RawKernel(…) or module.get_function(…).
-  bool is_raw_kernel(const Site& site, NodeId callee) const {
-    if (tree_.kind(callee) != NodeKind::kName) return false;
+  bool is_raw_kernel(const Site& site, NodeId callee) {
+    if (!has_raw_kernels_ || tree_.kind(callee) != NodeKind::kName) return false;
     const std::vector<NodeId>* values = assigned(site, tree_.token(tree_[callee].first));
     if (values == nullptr || tree_.kind(values->back()) != NodeKind::kCall) return false;
     const std::string_view maker = outline_.last_name(tree_.child(values->back()));
@@ -148,8 +140,46 @@ class LaunchFinder {
     if (values != nullptr) launch.grid_value = tree_.source(values->back(), kLongest);
   }
 
+  // Most files launch nothing, and need none of this.
+  void read_assignments() {
+    if (assignments_read_) return;
+    assignments_read_ = true;
+    for (const Site& site : outline_.assignments) {
+      const bool annotated = tree_.kind(site.node) == NodeKind::kAnnotated;
+      const NodeId target = tree_.child(site.node);
+      const NodeId value = tree_.child(site.node, annotated ? 2 : 1);
+      if (value == 0) continue;
+      if (tree_.kind(target) == NodeKind::kTuple) {
+        for (const NodeId part : tree_.children(target))
+          assign(site, part, part_of(value, target, part));
+      } else {
+        assign(site, target, value);
+      }
+    }
+  }
+
+  void assign(const Site& site, NodeId target, NodeId value) {
+    const NodeKind kind = tree_.kind(target);
+    if (value == 0 || (kind != NodeKind::kName && kind != NodeKind::kAttribute)) return;
+    assigned_[{site.function, tree_.source(target, kLongest)}].push_back(value);
+  }
+
+  // What `a, b = value` gives to one of its names: of a tuple the part in the same place, of a call
+  // the call.
+  NodeId part_of(NodeId value, NodeId targets, NodeId target) const {
+    if (tree_.kind(value) == NodeKind::kCall) return value;
+    if (tree_.kind(value) != NodeKind::kTuple) return 0;
+    NodeId part = tree_.child(value);
+    for (const NodeId other : tree_.children(targets)) {
+      if (other == target || part == 0) break;
+      part = tree_[part].next;
+    }
+    return part;
+  }
+
   // What a name or attribute is set to in the function, or else in the ones around it.
-  const std::vector<NodeId>* assigned(const Site& site, std::string_view name) const {
+  const std::vector<NodeId>* assigned(const Site& site, std::string_view name) {
+    read_assignments();
     uint32_t function = site.function;
     while (true) {
       const auto found = assigned_.find({function, std::string(name)});
@@ -165,7 +195,9 @@ class LaunchFinder {
     switch (tree_.kind(kernel)) {
       case NodeKind::kName:
       case NodeKind::kAttribute: {
-        const std::string name = tree_.source(kernel, kLongest);
+        std::string name = tree_.source(kernel, kLongest);
+        if (name == "None") return;
+        if (name.ends_with("._pyfunc")) name.resize(name.size() - 8);  // what cuTile wrapped
         const std::vector<NodeId>* values = assigned(site, name);
         if (values == nullptr) {
           if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
@@ -195,11 +227,17 @@ class LaunchFinder {
         return;
       }
       case NodeKind::kCall: {
-        // triton.jit(f), partial(f, …), heuristics(…)(f) and bound = kernel(…).
-        const std::string_view maker = outline_.last_name(tree_.child(kernel));
+        // triton.jit(f), partial(f, …), heuristics(…)(f), kernel.replace_hints(…), and
+        // bound = kernel(…).
+        const NodeId callee = tree_.child(kernel);
+        const std::string_view maker = outline_.last_name(callee);
         const NodeId first = outline_.arguments(kernel).at(0);
-        const bool wraps = maker == "jit" || maker == "partial" || maker.empty();
-        return meanings(site, wraps && first != 0 ? first : tree_.child(kernel), out, depth + 1);
+        const bool wraps = maker == "jit" || maker == "partial" || maker == "compile" ||
+                           maker == "wrap_triton" || outline_.path(callee) == "cuda.tile.kernel" ||
+                           maker.empty();
+        if (wraps && first != 0) return meanings(site, first, out, depth + 1);
+        const bool changes = maker == "replace_hints" && tree_.kind(callee) == NodeKind::kAttribute;
+        return meanings(site, changes ? tree_.child(callee) : callee, out, depth + 1);
       }
       default:
         return;
@@ -223,6 +261,7 @@ class LaunchFinder {
   const Outline& outline_;
   const Tree& tree_;
   std::map<std::pair<uint32_t, std::string>, std::vector<NodeId>> assigned_;
+  bool assignments_read_ = false, has_raw_kernels_ = false;
   std::vector<Launch> found_;
 };
 

@@ -110,10 +110,10 @@ void Outline::visit(NodeId node, const Site& around) {
       read_import(node);
       break;
     case NodeKind::kName:
-      names.push_back(tree.token(found.first));
+      names.emplace(tree.token(found.first), found.first);
       break;
     case NodeKind::kAttribute:
-      names.push_back(tree.extra(node));
+      names.emplace(tree.extra(node), found.extra);
       break;
     default:
       break;
@@ -134,7 +134,7 @@ void Outline::read_import(NodeId statement) {
     for (uint32_t i = first; i <= tree[name].last && (alias == 0 || i + 1 < alias); ++i) {
       what += tree.token(i);
     }
-    names.push_back(tree.token(first));
+    names.emplace(tree.token(first), first);
     if (alias != 0) {
       imported_[std::string(tree.token(alias))] = what;
     } else if (!module.empty()) {
@@ -165,7 +165,7 @@ CallArguments Outline::arguments(NodeId call) const {
         if (out.double_starred == 0) out.double_starred = tree.child(at);
         break;
       default:
-        if (out.starred == 0) out.positional.push_back(at);
+        (out.starred == 0 ? out.positional : out.after_star).push_back(at);
         break;
     }
   }

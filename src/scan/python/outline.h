@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "scan/python/ast.h"
@@ -33,6 +34,7 @@ struct Site {
 // The arguments of a call, apart.
 struct CallArguments {
   std::vector<NodeId> positional;  // up to the first *
+  std::vector<NodeId> after_star;  // the others
   std::vector<std::pair<std::string_view, NodeId>> keywords;
   NodeId starred = 0, double_starred = 0;  // the expressions after * and **
 
@@ -53,7 +55,8 @@ class Outline {
   const Tree& tree;
   std::vector<Definition> functions, classes;
   std::vector<Site> calls, subscripts, comparisons, strings, assignments, imports, dictionaries;
-  std::vector<std::string_view> names;  // every name and attribute used, as often as it is
+  // Every name and attribute used, and the first token where it is.
+  std::unordered_map<std::string_view, uint32_t> names;
 
   NodeId parent(NodeId node) const { return parents_[node]; }
   NodeId callee(NodeId call) const { return tree.child(call); }

@@ -6,6 +6,17 @@
 
 namespace fathom::python {
 
+// How tightly operators bind, up from `or`; those of arithmetic follow kBitOrLevel.
+enum Level : int { kOrLevel = 1, kAndLevel, kNotLevel, kCompareLevel, kBitOrLevel };
+
+struct DepthGuard {
+  explicit DepthGuard(int& depth) : depth_(depth) { ++depth_; }
+  ~DepthGuard() { --depth_; }
+  DepthGuard(const DepthGuard&) = delete;
+  DepthGuard& operator=(const DepthGuard&) = delete;
+  int& depth_;
+};
+
 // Recursive descent. Where the tokens do not fit, fail() moves to the last token, at which every
 // loop ends of itself; whoever can go on after it clears the failure. Only the header of a compound
 // statement is ever parsed again, never its body, so time stays linear.

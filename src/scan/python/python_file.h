@@ -182,12 +182,15 @@ struct PythonFile {
   // Every name and attribute that is used or imported, in order of the alphabet; defining a
   // function is not using it.
   std::vector<std::string> names_used;
+  std::vector<uint32_t> names_used_at;  // the line of each where it is first used
   std::optional<uint32_t>
       main_guard;        // the line of `if __name__ == "__main__"`, in all its disguises
   bool damaged = false;  // some statement could not be parsed and was passed over
 };
 
 PythonFile read_python(std::string_view text);
+struct Tree;  // python/ast.h
+PythonFile read_python(const Tree& tree);
 
 // The options that a parser makes of a class's fields: --name, its type, default and help.
 std::vector<Option> options_of_class(const Class& fields_of);

@@ -5,16 +5,23 @@
 namespace fathom::python {
 namespace {
 
-std::vector<std::string> names_in_order(std::vector<std::string_view> names) {
+void add_names(const Outline& outline, PythonFile& into) {
+  std::vector<std::pair<std::string_view, uint32_t>> names(outline.names.begin(),
+                                                           outline.names.end());
   std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return {names.begin(), names.end()};
+  into.names_used.reserve(names.size());
+  into.names_used_at.reserve(names.size());
+  for (const auto& [name, token] : names) {
+    into.names_used.emplace_back(name);
+    into.names_used_at.push_back(outline.tree.tokens.tokens[token].line);
+  }
 }
 
 }  // namespace
 
-PythonFile read_python(std::string_view text) {
-  const Tree tree = parse(text);
+PythonFile read_python(std::string_view text) { return read_python(parse(text)); }
+
+PythonFile read_python(const Tree& tree) {
   const Outline outline(tree);
   PythonFile out;
   out.damaged = tree.damaged;
@@ -40,7 +47,7 @@ PythonFile read_python(std::string_view text) {
   out.cuda_texts = find_cuda_texts(outline);
   out.flows = find_value_flows(outline);
   out.exports = find_exports(outline);
-  out.names_used = names_in_order(outline.names);
+  add_names(outline, out);
   return out;
 }
 

@@ -119,6 +119,10 @@ struct TokenList {
   std::string source(uint32_t first, uint32_t last, size_t at_most = SIZE_MAX) const;
 };
 
+// At most so many bytes of the text's beginning or end, no character cut apart.
+std::string_view utf8_begin(std::string_view text, size_t at_most);
+std::string_view utf8_end(std::string_view text, size_t at_most);
+
 // Line breaks as Python counts them: \n, \r\n and \r alone.
 uint32_t count_line_breaks(std::string_view text);
 

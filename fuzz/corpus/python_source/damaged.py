@@ -1,0 +1,11 @@
+def f(:
+  a(
+
+def g():
+	if x:
+      y
+   z
+print "x"
+$
+'open
+f"{a

@@ -1,0 +1,79 @@
+#include "analyze/priority.h"
+
+#include <fmt/format.h>
+
+#include "analyze/finding_parts.h"
+
+namespace fathom {
+namespace {
+
+struct Cap {
+  Priority priority;
+  double least_saving;  // of the trace's length
+};
+constexpr Cap kCaps[] = {
+    {Priority::kCritical, 0.05}, {Priority::kHigh, 0.02}, {Priority::kMedium, 0.01}};
+
+void rate(Finding& finding, Priority priority, std::string_view rule) {
+  finding.priority = priority;
+  finding.priority_reason = rule;
+}
+
+}  // namespace
+
+void rate_op(Finding& f, bool is_top, double efficiency, double category_share) {
+  if (is_top && efficiency < 0.3 && category_share > 0.15) {
+    return rate(f, Priority::kCritical,
+                "a top operation under 30 % of the limit, with over 15 % of its category's time");
+  }
+  if (is_top) return rate(f, Priority::kHigh, "a top operation");
+  if (efficiency < 0.4 && category_share > 0.10) {
+    return rate(f, Priority::kHigh,
+                "under 40 % of the limit, with over 10 % of its category's time");
+  }
+  if (category_share > 0.05) return rate(f, Priority::kMedium, "over 5 % of its category's time");
+  rate(f, Priority::kLow, "no more than 5 % of its category's time");
+}
+
+void rate_part_of_whole(Finding& f) {
+  if (f.share > 0.30) return rate(f, Priority::kCritical, "over 30 % of the trace's length");
+  if (f.share > 0.15) return rate(f, Priority::kHigh, "over 15 % of the trace's length");
+  rate(f, Priority::kMedium, "a noticeable part of the trace's length");
+}
+
+void rate_pattern(Finding& f, bool of_top_op) {
+  if (of_top_op) return rate(f, Priority::kHigh, "a notable pattern of a top operation");
+  rate(f, Priority::kMedium, "a notable pattern");
+}
+
+void cap_priority(const Assessment& a, Finding& f) {
+  const double saving = ratio(f.saving_at_most, a.timeline().total);
+  Priority allowed = Priority::kLow;
+  for (const Cap& cap : kCaps) {
+    if (saving >= cap.least_saving) {
+      allowed = cap.priority;
+      break;
+    }
+  }
+  if (allowed <= f.priority) return;
+  f.priority_reason = fmt::format(
+      "{} by the rule ({}), {} because at most {} of the trace can be saved",
+      priority_name(f.priority), f.priority_reason, priority_name(allowed), percent_text(saving));
+  f.priority = allowed;
+}
+
+std::string describe_priorities() {
+  std::string text =
+      "An op is critical when it is a top operation, runs at under 30 % of the limit and takes "
+      "over 15 % of its category's time; high when it is a top operation, or at under 40 % with "
+      "over 10 %; medium over 5 %. Idle time and exposed transfers are critical over 30 % of the "
+      "trace and high over 15 %; a notable pattern is high for a top operation, else medium. "
+      "Whatever the rule, it must be possible to save ";
+  for (const Cap& cap : kCaps) {
+    text += fmt::format("{:.0f} % of the trace's length for {}, ", cap.least_saving * 100,
+                        priority_name(cap.priority));
+  }
+  return text + "or it is low. Findings are ordered by their possible saving.";
+}
+
+}  // namespace fathom

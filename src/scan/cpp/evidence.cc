@@ -1,0 +1,164 @@
+#include "scan/cpp/evidence.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace fathom::cpp {
+namespace {
+
+void append(std::vector<PatternHit>& to, std::vector<PatternHit> from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+void add_functions(const TokenList& source, const Definitions& definitions, uint32_t file,
+                   FileUnits& out) {
+  for (size_t i = 0; i < definitions.functions.size(); ++i) {
+    const Function& function = definitions.functions[i];
+    if (!function.defined) continue;
+    CodeUnit unit;
+    unit.kind = function.kind == FunctionKind::kKernel   ? UnitKind::kKernel
+                : function.kind == FunctionKind::kDevice ? UnitKind::kDevice
+                                                         : UnitKind::kHost;
+    unit.file = file;
+    unit.index = static_cast<uint32_t>(i);
+    unit.name = function.name;
+    unit.scope = function.scope;
+    unit.template_parameters = function.template_parameters;
+    unit.line = function.line_name;
+    std::vector<PatternHit> host_hits;
+    std::vector<PatternHit> hits =
+        find_attribute_patterns(function.attributes, function.line_name, PatternScope::kDevice);
+    if (function.body_last > function.body_first) {
+      const size_t first = function.body_first, last = function.body_last + 1;
+      unit.references = find_references(source, first, last, function.parameters);
+      append(hits, find_patterns(source, first, last, PatternScope::kDevice));
+      if (function.kind == FunctionKind::kHost) {
+        host_hits = find_patterns(source, first, last, PatternScope::kHost);
+      }
+    }
+    for (Reference& one :
+         find_default_references(function.template_parameters, function.line_first)) {
+      unit.references.push_back(std::move(one));
+    }
+    out.units.push_back(std::move(unit));
+    out.hits.push_back(std::move(hits));
+    out.host_hits.push_back(std::move(host_hits));
+  }
+}
+
+// An alias inside a function is known there alone; its scope says which function that is.
+void add_local_scopes(const Definitions& definitions, std::vector<Alias>& aliases) {
+  for (const Function& function : definitions.functions) {
+    if (function.body_last <= function.body_first) continue;
+    auto alias = std::lower_bound(aliases.begin(), aliases.end(), function.body_first,
+                                  [](const Alias& a, size_t token) { return a.first < token; });
+    for (; alias != aliases.end() && alias->first < function.body_last; ++alias) {
+      alias->scope = local_scope(function.scope, function.name);
+    }
+  }
+}
+
+void add_aliases(const TokenList& source, const Definitions& definitions, uint32_t file,
+                 FileUnits& out) {
+  std::vector<Alias> aliases = find_aliases(source);
+  add_local_scopes(definitions, aliases);
+  for (size_t i = 0; i < aliases.size(); ++i) {
+    const Alias& alias = aliases[i];
+    CodeUnit unit{UnitKind::kAlias,
+                  file,
+                  static_cast<uint32_t>(i),
+                  alias.name,
+                  alias.scope,
+                  {},
+                  alias.line,
+                  find_type_references(source, alias.first, alias.last)};
+    out.units.push_back(std::move(unit));
+    out.hits.push_back(find_patterns(source, alias.first, alias.last, PatternScope::kDevice));
+  }
+}
+
+// A class without the bodies of its functions and nested classes, which are units of their own.
+void add_classes(const TokenList& source, const Definitions& definitions, uint32_t file,
+                 FileUnits& out) {
+  const std::vector<ClassBody> classes = find_class_bodies(source);
+  std::vector<std::pair<size_t, size_t>> inner;
+  for (const Function& function : definitions.functions) {
+    if (function.body_last > function.body_first) {
+      inner.emplace_back(function.body_first, function.body_last);
+    }
+  }
+  for (const ClassBody& body : classes) inner.emplace_back(body.first, body.last);
+  std::sort(inner.begin(), inner.end());
+  for (size_t i = 0; i < classes.size(); ++i) {
+    const ClassBody& body = classes[i];
+    CodeUnit unit{UnitKind::kClass, file,       static_cast<uint32_t>(i),
+                  body.name,        body.scope, body.template_parameters,
+                  body.line,        {}};
+    std::vector<PatternHit> hits;
+    size_t at = body.first + 1;
+    auto next = std::upper_bound(inner.begin(), inner.end(), std::pair(body.first, SIZE_MAX));
+    while (at < body.last) {
+      const size_t end = next != inner.end() && next->first < body.last ? next->first : body.last;
+      for (Reference& one : find_references(source, at, end)) {
+        if (one.kind == ReferenceKind::kType) unit.references.push_back(std::move(one));
+      }
+      append(hits, find_patterns(source, at, end, PatternScope::kDevice));
+      if (end == body.last) break;
+      at = next->second + 1;
+      while (next != inner.end() && next->first < at) ++next;
+    }
+    out.units.push_back(std::move(unit));
+    out.hits.push_back(std::move(hits));
+  }
+}
+
+}  // namespace
+
+FileUnits find_units(const TokenList& source, const Definitions& definitions, uint32_t file) {
+  FileUnits out;
+  add_functions(source, definitions, file, out);
+  add_aliases(source, definitions, file, out);
+  add_classes(source, definitions, file, out);
+  out.host_hits.resize(out.units.size());
+  return out;
+}
+
+std::vector<CodeEvidence> collect_evidence(const CallGraph& graph, const Reach& reach,
+                                           const std::vector<std::vector<PatternHit>>& hits) {
+  struct Line {
+    CodeEvidence evidence;
+    bool conditional = false;
+  };
+  std::vector<Line> lines;
+  std::map<std::pair<std::string_view, std::string_view>, size_t> seen;
+  // The surest and nearest units come first, so the first line of a thing is the best one, unless
+  // a later one says it without condition.
+  for (const ReachedUnit& reached : reach.units) {
+    for (const PatternHit& hit : hits[reached.unit]) {
+      const Certainty certainty = std::max(hit.certainty, reached.certainty);
+      const bool conditional = !hit.condition.empty();
+      const auto [known, added] =
+          seen.emplace(std::pair(hit.id, std::string_view(hit.detail)), lines.size());
+      if (added) lines.emplace_back();
+      Line& line = lines[known->second];
+      if (!added && std::pair(certainty, conditional) >=
+                        std::pair(line.evidence.certainty, line.conditional)) {
+        continue;
+      }
+      line.conditional = conditional;
+      line.evidence = {std::string(hit.id),
+                       hit.detail,
+                       {graph.file(reached.unit), hit.line},
+                       std::string(graph.name(reached.unit)),
+                       certainty};
+      if (conditional)
+        line.evidence.detail += (hit.detail.empty() ? "if " : " if ") + hit.condition;
+    }
+  }
+  std::vector<CodeEvidence> out;
+  for (Line& line : lines) out.push_back(std::move(line.evidence));
+  return out;
+}
+
+}  // namespace fathom::cpp

@@ -1,0 +1,166 @@
+#include "scan/cpp/launch_config.h"
+#include "scan/cpp/launch_finder.h"
+
+namespace fathom::cpp {
+namespace {
+
+bool sounds_like_kernel(std::string_view parameter) {
+  std::string lower(parameter);
+  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return lower.find("kernel") != std::string::npos || lower.find("func") != std::string::npos;
+}
+
+void fill_from_helper(const Place& place, const LaunchHelper& helper,
+                      const std::vector<Range>& arguments, Launch& launch) {
+  const auto given = [&](const std::optional<size_t>& at) {
+    return at && *at < arguments.size() ? value_text(place, arguments[*at]) : std::string();
+  };
+  launch.grid = helper.grid ? given(helper.grid) : helper.grid_text;
+  launch.block = helper.block ? given(helper.block) : helper.block_text;
+  launch.shared_memory =
+      helper.shared_memory ? given(helper.shared_memory) : helper.shared_memory_text;
+  launch.stream = given(helper.stream);
+  for (const LaunchHelper::Attribute& attribute : helper.attributes) {
+    std::string text = conditional_attribute(attribute.name, given(attribute.condition));
+    if (!text.empty()) launch.attributes.push_back(std::move(text));
+  }
+}
+
+}  // namespace
+
+size_t LaunchFinder::helper(const Place& place, const LaunchHelper& helper) {
+  if (helper.of_class) return class_template(place, helper);
+  if (helper.method.empty()) {
+    function_helper(place, helper);
+    return place.at + 1;
+  }
+  return construct(place, helper);
+}
+
+// Launcher(grid, block)(kernel) or Launcher launcher(grid, block)
+size_t LaunchFinder::construct(const Place& place, const LaunchHelper& helper) {
+  const Code& code = place.code;
+  const size_t i = place.at;
+  if (i > 0 && (code.is(i - 1, "struct") || code.is(i - 1, "class"))) return i + 1;
+  size_t open = i + 1;
+  if (code.is(open, "<") && code.brackets.closed(open)) open = code.past(open);
+  const bool named = code.source.is_name(open);  // Launcher name(…)
+  const size_t variable = open;
+  if (named) ++open;
+  if ((!code.is(open, "(") && !code.is(open, "{")) || !code.brackets.closed(open)) return i + 1;
+  Object object{&helper, {}, {}};
+  for (const Range& one : arguments_of(code, open)) {
+    object.arguments.push_back(value_text(place, one));
+  }
+  if (named) {
+    objects_[code.source.at(variable)] = std::move(object);
+    return open;
+  }
+  const size_t after = chain(place, object, code.past(open), i);
+  if (code.is(after, ";") && i >= 2 && code.is(i - 1, "=") && code.source.is_name(i - 2)) {
+    objects_[code.source.at(i - 2)] = std::move(object);
+  }
+  return i + 1;
+}
+
+// .with(…).launch(kernel, …) or (kernel, …), behind an object.
+size_t LaunchFinder::chain(const Place& place, Object& object, size_t i, size_t first) {
+  const Code& code = place.code;
+  const LaunchHelper& helper = *object.helper;
+  while (true) {
+    std::string_view method = "operator()";
+    size_t open = i;
+    if ((code.is(i, ".") || code.is(i, "->")) && code.source.is_name(i + 1)) {
+      method = code.source.at(i + 1);
+      open = i + 2;
+      if (code.is(open, "<") && code.brackets.closed(open)) open = code.past(open);
+    }
+    if (!code.is(open, "(") || !code.brackets.closed(open)) return i;
+    const std::vector<Range> arguments = arguments_of(code, open);
+    if (method == helper.method) {
+      launch_object(place, object, arguments, first, code.brackets.partner(open));
+      return code.past(open);
+    }
+    for (const LaunchHelper::Attribute& attribute : helper.attributes) {
+      if (attribute.setter != method) continue;
+      const bool has = attribute.condition && *attribute.condition < arguments.size();
+      std::string text = conditional_attribute(
+          attribute.name, has ? code.text(arguments[*attribute.condition]) : std::string());
+      if (!text.empty()) object.attributes.push_back(std::move(text));
+    }
+    i = code.past(open);
+  }
+}
+
+void LaunchFinder::launch_object(const Place& place, const Object& object,
+                                 const std::vector<Range>& arguments, size_t first, size_t last) {
+  const LaunchHelper& helper = *object.helper;
+  if (!helper.kernel || *helper.kernel >= arguments.size()) return;
+  Launch launch;
+  launch.via = helper.name;
+  launch.expression = place.code.text(arguments[*helper.kernel]);
+  const auto given = [&](const std::optional<size_t>& at) {
+    return at && *at < object.arguments.size() ? object.arguments[*at] : std::string();
+  };
+  launch.grid = given(helper.grid);
+  launch.block = given(helper.block);
+  launch.shared_memory = given(helper.shared_memory);
+  launch.stream = given(helper.stream);
+  launch.attributes = object.attributes;
+  KernelChoice choice = choose_kernel(around(), place, arguments[*helper.kernel]);
+  if (!choice.found() && !choice.through_parameter()) return;
+  report(place, std::move(launch), std::move(choice), first, last);
+}
+
+void LaunchFinder::function_helper(const Place& place, const LaunchHelper& helper) {
+  const Code& code = place.code;
+  const std::optional<Use> use = use_at(code, place.at);
+  if (!use) return;
+  Launch launch;
+  launch.via = helper.name;
+  KernelChoice choice;
+  if (helper.kernel) {
+    if (*helper.kernel >= use->arguments.size()) return;
+    launch.expression = code.text(use->arguments[*helper.kernel]);
+    choice = choose_kernel(around(), place, use->arguments[*helper.kernel]);
+  } else {
+    if (!helper.kernel_template || use->path.arguments.back() == SIZE_MAX) return;
+    const std::vector<Range> types = arguments_of(code, use->path.arguments.back());
+    if (*helper.kernel_template >= types.size()) return;
+    launch.expression = code.text(types[*helper.kernel_template]);
+    choice = choose_template_argument(place, types[*helper.kernel_template]);
+  }
+  // Other functions have such names too: without a kernel it is none.
+  const bool passed_on =
+      choice.parameter && sounds_like_kernel(around().parameters[*choice.parameter]);
+  if (!choice.found() && !passed_on) return;
+  fill_from_helper(place, helper, use->arguments, launch);
+  report(place, std::move(launch), std::move(choice), use->path.all.first, use->close);
+}
+
+KernelChoice LaunchFinder::choose_template_argument(const Place& place, Range argument) {
+  KernelChoice choice = choose_kernel(around(), place, argument);
+  if (choice.found()) return choice;
+  choice = choose_class(around(), place, argument);
+  std::erase_if(choice.kernels,
+                [&](const std::string& name) { return !known_.callable_classes.contains(name); });
+  return choice;
+}
+
+// Launcher<KernelClass>: naming it is what a launch comes down to.
+size_t LaunchFinder::class_template(const Place& place, const LaunchHelper& helper) {
+  const Code& code = place.code;
+  const size_t open = place.at + 1;
+  if (!code.is(open, "<") || !code.brackets.closed(open)) return open;
+  const std::vector<Range> types = arguments_of(code, open);
+  if (*helper.kernel_template >= types.size()) return open;
+  KernelChoice choice = choose_template_argument(place, types[*helper.kernel_template]);
+  if (!choice.found()) return open;
+  Launch launch;
+  launch.via = helper.name;
+  launch.expression = code.text(types[*helper.kernel_template]);
+  report(place, std::move(launch), std::move(choice), place.at, code.brackets.partner(open));
+  return open;
+}
+
+}  // namespace fathom::cpp

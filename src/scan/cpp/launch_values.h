@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "scan/cpp/cpp_file.h"
+#include "scan/cpp/local_values.h"
+
+namespace fathom::cpp {
+
+// The values that a launch's grid, block and shared memory are made of, and those that these are
+// made of, as far as the function around and its file give them: the launch's own names first.
+// A function that only returns an expression is one too: "blocks(rows)".
+std::vector<LocalValue> values_behind(const TokenList& source, const Definitions& definitions,
+                                      const std::vector<LocalValue>& constants,
+                                      const Launch& launch);
+
+// A kernel's body as steps in the order of the code: what it computes and what it calls. Long
+// bodies are cut; the caller's evidence has their lines too.
+struct CodeStep {
+  std::string text;
+  uint32_t line = 0;
+  bool is_call = false;
+};
+std::vector<CodeStep> kernel_steps(const TokenList& source, const Function& function,
+                                   const std::vector<Call>& calls);
+
+}  // namespace fathom::cpp

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scan/cpp/reach.h"
+
+namespace fathom::cpp {
+
+// "copy" of "device::warp::copy", and "device::warp".
+std::string_view last_name(std::string_view path);
+std::string_view qualifier_of(std::string_view path);
+
+// What a name in a unit means. Overloads, and definitions in different #if branches, have one
+// qualified name and are taken together.
+class NameResolver {
+ public:
+  explicit NameResolver(const CallGraph& graph) : graph_(graph) {}
+
+  CallGraph::Meaning meaning(uint32_t unit, const CallGraph::Use& use) const;
+
+ private:
+  using Found = CallGraph::Found;
+  using Meaning = CallGraph::Meaning;
+
+  Meaning call(uint32_t unit, std::string_view path) const;
+  Meaning plain_call(uint32_t unit, std::string_view name) const;
+  Meaning member(uint32_t unit, std::string_view method, std::string_view type) const;
+  Meaning type(uint32_t unit, std::string_view path) const;
+  // Whether an alias or class can be meant by a type's name in a unit.
+  bool type_fits(uint32_t unit, uint32_t candidate, std::string_view qualifier) const;
+  Meaning method_of(uint32_t unit, std::string_view type, std::string_view method) const;
+
+  bool is_only_fitting_class(const std::vector<Found>& classes,
+                             const std::vector<Found>& methods) const;
+
+  // The classes that a type's name can stand for, through aliases. For a template parameter it is a
+  // guess: the arguments that files which include the unit's give, else aliases of its name there.
+  std::vector<Found> classes_of(uint32_t unit, std::string_view type, int depth = 0) const;
+  std::vector<Found> classes_of_alias(uint32_t alias, int depth) const;
+  std::vector<Found> classes_of_parameter(uint32_t unit, std::string_view name, int depth) const;
+
+  std::vector<Found> classes_of_arguments(uint32_t unit, std::string_view name, int depth) const;
+  std::vector<Found> classes_of_namesakes(uint32_t unit, std::string_view name, int depth) const;
+  // The template parameter that a type is or stands for; empty: none.
+  std::string_view parameter_behind(uint32_t unit, std::string_view type) const;
+
+  enum class Reachable : uint8_t { kAnywhere, kInContext };
+  // Of candidates the nearest ones: in files that the unit sees, in its namespaces.
+  Meaning choose(uint32_t unit, const std::vector<uint32_t>& candidates, Reachable reachable) const;
+  bool is_function(uint32_t unit) const;
+
+  const CallGraph& graph_;
+};
+
+}  // namespace fathom::cpp

@@ -1,0 +1,146 @@
+#include <algorithm>
+
+#include "scan/cpp/references.h"
+#include "scan/cpp/token_pattern.h"
+
+namespace fathom::cpp {
+namespace {
+
+// Walks the braces of a file and knows which namespaces and classes are open.
+class Outline {
+ public:
+  explicit Outline(const TokenList& source) : source_(source) {}
+
+  void run() {
+    for (size_t i = 0; i < source_.size(); ++i) {
+      const TokenKind kind = source_.tokens[i].kind;
+      if (kind == TokenKind::kPunctuator) {
+        punctuator(i);
+      } else if (kind == TokenKind::kIdentifier) {
+        word(i);
+      }
+    }
+  }
+
+  std::vector<Alias> aliases;
+  std::vector<ClassBody> classes;
+
+ private:
+  struct Open {
+    std::string name;        // empty: neither namespace nor class
+    size_t class_index = 0;  // from 1; 0: no class
+  };
+
+  void punctuator(size_t i) {
+    const char c = source_.text[source_.tokens[i].begin];
+    if (c == '{') {
+      if (i != opens_at_) pending_ = {};
+      if (pending_.class_index != 0) classes[pending_.class_index - 1].first = i;
+      stack_.push_back(std::move(pending_));
+      pending_ = {};
+      template_parameters_.clear();
+    } else if (c == '}') {
+      if (stack_.empty()) return;
+      if (stack_.back().class_index != 0) classes[stack_.back().class_index - 1].last = i;
+      stack_.pop_back();
+      template_parameters_.clear();
+    } else if (c == ';') {
+      template_parameters_.clear();
+    }
+  }
+
+  void word(size_t i) {
+    const std::string_view name = source_.at(i);
+    if (name == "template" && source_.is(i + 1, "<")) {
+      if (const auto close = closing_angle_near(source_, i + 1)) {
+        template_parameters_ = source_.source(i + 2, *close);
+      }
+    } else if (name == "namespace") {
+      open_namespace(i);
+    } else if ((name == "struct" || name == "class") && !is_template_parameter(i)) {
+      open_class(i);
+    } else if (name == "using" && source_.is_name(i + 1) && source_.is(i + 2, "=")) {
+      add_alias(i);
+    }
+  }
+
+  // `template <class T>`, `enum class`
+  bool is_template_parameter(size_t i) const {
+    return i > 0 && (source_.is(i - 1, "<") || source_.is(i - 1, ",") || source_.is(i - 1, "enum"));
+  }
+
+  void open_namespace(size_t i) {
+    size_t at = i + 1;
+    std::string name;
+    while (source_.is_name(at) || source_.is(at, "::")) name += source_.at(at++);
+    if (!source_.is(at, "{")) return;
+    opens_at_ = at;
+    pending_ = {name, 0};
+  }
+
+  void open_class(size_t i) {
+    std::string name;
+    size_t at = i + 1;
+    constexpr size_t kLongestHead = 200;
+    for (; at < std::min(source_.size(), i + kLongestHead); ++at) {
+      if (source_.is(at, "{") || source_.is(at, ":")) break;
+      if (source_.is(at, ";") || source_.is(at, "=") || source_.is(at, ")")) return;
+      if (source_.is(at, "<") || source_.is(at, "(")) {
+        const auto close =
+            source_.is(at, "<") ? closing_angle_near(source_, at) : closing_near(source_, at);
+        if (!close) return;
+        at = *close;
+      } else if (source_.is_name(at) && !source_.is(at, "final") && !source_.is(at, "alignas")) {
+        name = source_.at(at);
+      }
+    }
+    while (at < std::min(source_.size(), i + kLongestHead) && !source_.is(at, "{")) {
+      if (source_.is(at, ";")) return;
+      ++at;
+    }
+    if (!source_.is(at, "{") || name.empty()) return;
+    classes.push_back({name, scope(), template_parameters_, at, at, source_.tokens[i].line});
+    opens_at_ = at;
+    pending_ = {name, classes.size()};
+  }
+
+  void add_alias(size_t i) {
+    constexpr size_t kLongest = 400;
+    size_t end = i + 3;
+    while (end < std::min(source_.size(), i + kLongest) && !source_.is(end, ";")) ++end;
+    aliases.push_back(
+        {std::string(source_.at(i + 1)), scope(), i + 3, end, source_.tokens[i].line});
+  }
+
+  std::string scope() const {
+    std::string joined;
+    for (const Open& open : stack_) {
+      if (open.name.empty()) continue;
+      if (!joined.empty()) joined += "::";
+      joined += open.name;
+    }
+    return joined;
+  }
+
+  const TokenList& source_;
+  std::vector<Open> stack_;
+  Open pending_;
+  size_t opens_at_ = SIZE_MAX;
+  std::string template_parameters_;
+};
+
+}  // namespace
+
+std::vector<Alias> find_aliases(const TokenList& source) {
+  Outline outline(source);
+  outline.run();
+  return std::move(outline.aliases);
+}
+
+std::vector<ClassBody> find_class_bodies(const TokenList& source) {
+  Outline outline(source);
+  outline.run();
+  return std::move(outline.classes);
+}
+
+}  // namespace fathom::cpp

@@ -1,0 +1,155 @@
+#include "scan/cpp/reach.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <set>
+
+#include "scan/cpp/name_resolver.h"
+
+namespace fathom::cpp {
+
+std::string local_scope(std::string_view scope, std::string_view function) {
+  return std::string(scope) + (scope.empty() ? "" : "::") + std::string(function) + "{}";
+}
+
+uint32_t CallGraph::add(const CodeUnit& unit) {
+  Unit row;
+  row.name = names_.intern(unit.name);
+  row.scope = names_.intern(unit.scope);
+  row.file = unit.file;
+  row.index = unit.index;
+  row.line = unit.line;
+  row.kind = unit.kind;
+  row.uses_first = static_cast<uint32_t>(uses_.size());
+  for (const Reference& reference : unit.references) {
+    Use use;
+    use.name = names_.intern(reference.name);
+    use.last = names_.intern(last_name(reference.name));
+    use.type = names_.intern(reference.type);
+    use.line = reference.line;
+    use.kind = reference.kind;
+    use.arguments_first = static_cast<uint32_t>(arguments_.size());
+    use.arguments = static_cast<uint16_t>(std::min<size_t>(reference.arguments.size(), UINT16_MAX));
+    for (size_t i = 0; i < use.arguments; ++i) {
+      arguments_.push_back(names_.intern(reference.arguments[i]));
+    }
+    uses_.push_back(use);
+  }
+  row.uses_last = static_cast<uint32_t>(uses_.size());
+  row.parameters_first = static_cast<uint32_t>(parameters_.size());
+  for (const std::string& name : template_parameter_names(unit.template_parameters)) {
+    parameters_.push_back(names_.intern(name));
+  }
+  row.parameters_last = static_cast<uint32_t>(parameters_.size());
+  units_.push_back(row);
+  return static_cast<uint32_t>(units_.size() - 1);
+}
+
+void CallGraph::seal() {
+  for (uint32_t i = 0; i < units_.size(); ++i) by_name_[name(i)].push_back(i);
+  find_owners();
+  std::vector<Use> kept;
+  for (uint32_t i = 0; i < units_.size(); ++i) {
+    Unit& unit = units_[i];
+    const auto first = static_cast<uint32_t>(kept.size());
+    for (uint32_t u = unit.uses_first; u < unit.uses_last; ++u) {
+      if (!matters(i, uses_[u])) continue;
+      if (u == unit.uses_first) unit.first_use_kept = true;
+      kept.push_back(uses_[u]);
+      if (uses_[u].arguments > 0) instances_[names_.text(uses_[u].last)].push_back({i, uses_[u]});
+    }
+    unit.uses_first = first;
+    unit.uses_last = static_cast<uint32_t>(kept.size());
+  }
+  kept.shrink_to_fit();
+  uses_ = std::move(kept);
+}
+
+void CallGraph::find_owners() {
+  std::unordered_map<std::string, std::vector<uint32_t>> classes;
+  for (uint32_t i = 0; i < units_.size(); ++i) {
+    if (units_[i].kind == UnitKind::kClass) classes[qualified(i)].push_back(i);
+  }
+  for (Unit& unit : units_) {
+    const auto found = classes.find(std::string(names_.text(unit.scope)));
+    if (found == classes.end()) continue;
+    // A method defined outside its class may stand in another file than that.
+    unit.owner = found->second.front();
+    for (uint32_t owner : found->second) {
+      if (units_[owner].file == unit.file) unit.owner = owner;
+    }
+  }
+}
+
+bool CallGraph::matters(uint32_t unit, const Use& use) const {
+  if (!named(names_.text(use.last)).empty()) return true;
+  if (use.kind == ReferenceKind::kMember) return is_parameter(unit, names_.text(use.type));
+  // What an alias of a template parameter stands for is looked for where the class is used.
+  return units_[unit].kind == UnitKind::kAlias && is_parameter(unit, names_.text(use.name));
+}
+
+bool CallGraph::is_parameter(uint32_t unit, std::string_view name) const {
+  for (int depth = 0; unit != kNoUnit && depth < 8; ++depth, unit = units_[unit].owner) {
+    for (uint32_t i = units_[unit].parameters_first; i < units_[unit].parameters_last; ++i) {
+      if (names_.text(parameters_[i]) == name) return true;
+    }
+  }
+  return false;
+}
+
+std::string CallGraph::qualified(uint32_t unit) const {
+  std::string out(scope(unit));
+  if (!out.empty()) out += "::";
+  return out += name(unit);
+}
+
+const std::vector<uint32_t>& CallGraph::named(std::string_view name) const {
+  static const std::vector<uint32_t> none;
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? none : found->second;
+}
+
+Reach CallGraph::reach(uint32_t start) const {
+  constexpr size_t kMostUnits = 800;
+  constexpr uint32_t kDeepest = 24;
+  const NameResolver resolver(*this);
+  Reach out;
+  std::set<uint32_t> done;
+  // One queue for each certainty: what is sure is followed first, so that the first way to a unit
+  // is the surest, and of those the shortest.
+  std::array<std::deque<ReachedUnit>, 3> queues;
+  queues[0].push_back({start, start, units_[start].line, 0, Certainty::kCertain});
+  while (true) {
+    auto queue =
+        std::find_if(queues.begin(), queues.end(), [](const auto& q) { return !q.empty(); });
+    if (queue == queues.end()) break;
+    const ReachedUnit at = queue->front();
+    queue->pop_front();
+    if (!done.insert(at.unit).second) continue;
+    if (out.units.size() == kMostUnits || at.depth > kDeepest) {
+      out.stops.push_back({at.from, at.line, std::string(name(at.unit)), "too much code"});
+      continue;
+    }
+    out.units.push_back(at);
+    const auto follow = [&](uint32_t unit, uint32_t line, Certainty certainty) {
+      const Certainty total = std::max(at.certainty, certainty);
+      if (!done.contains(unit)) {
+        queues[static_cast<size_t>(total)].push_back({unit, at.unit, line, at.depth + 1, total});
+      }
+    };
+    if (const uint32_t owner = units_[at.unit].owner; owner != kNoUnit) {
+      follow(owner, units_[owner].line, Certainty::kCertain);
+    }
+    for (uint32_t i = units_[at.unit].uses_first; i < units_[at.unit].uses_last; ++i) {
+      const Use& use = uses_[i];
+      Meaning meaning = resolver.meaning(at.unit, use);
+      for (const Found& found : meaning.units) follow(found.unit, use.line, found.certainty);
+      if (meaning.stop.empty()) continue;
+      out.stops.push_back({at.unit, use.line, std::string(names_.text(use.name)), meaning.stop});
+    }
+  }
+  return out;
+}
+
+}  // namespace fathom::cpp

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/string_pool.h"
+#include "scan/code_facts.h"
+#include "scan/cpp/include_graph.h"
+#include "scan/cpp/references.h"
+
+namespace fathom::cpp {
+
+enum class UnitKind : uint8_t { kKernel, kDevice, kHost, kAlias, kClass };
+
+// A function, alias or class of the repository. What code does stands in all three: a kernel's copy
+// instruction may be named by an alias of its class.
+struct CodeUnit {
+  UnitKind kind = UnitKind::kDevice;
+  uint32_t file = 0;                // in the list of files given to CallGraph
+  uint32_t index = 0;               // the caller's own: which function, alias or class of the file
+  std::string name, scope;          // as Function has them
+  std::string template_parameters;  // of the function or class itself
+  uint32_t line = 0;
+  std::vector<Reference> references;
+};
+
+// The scope of an alias inside a function: no other code sees it.
+std::string local_scope(std::string_view scope, std::string_view function);
+
+struct ReachedUnit {
+  uint32_t unit = 0;
+  uint32_t from = 0;  // the unit that uses it; itself for the first
+  uint32_t line = 0;  // where that does
+  uint32_t depth = 0;
+  Certainty certainty = Certainty::kCertain;
+};
+
+// Where following ended although there is more.
+struct ReachStop {
+  uint32_t unit = 0;
+  uint32_t line = 0;
+  std::string what;  // "mainloop.load"
+  std::string why;   // "Mainloop is a template parameter"
+};
+
+struct Reach {
+  std::vector<ReachedUnit> units;  // the first is where it began; the surest and nearest first
+  std::vector<ReachStop> stops;
+};
+
+// All units of a repository, and which a name in one of them means. Filled once, then only read;
+// files are numbered by the caller, densely.
+class CallGraph {
+ public:
+  explicit CallGraph(const std::vector<IncludeGraph::File>& files) : includes_(files) {}
+
+  uint32_t add(const CodeUnit& unit);
+  // After the last add: what no unit is named like is forgotten.
+  void seal();
+
+  size_t size() const { return units_.size(); }
+  UnitKind kind(uint32_t unit) const { return units_[unit].kind; }
+  uint32_t file(uint32_t unit) const { return units_[unit].file; }
+  uint32_t index(uint32_t unit) const { return units_[unit].index; }
+  std::string_view name(uint32_t unit) const { return names_.text(units_[unit].name); }
+  std::string_view scope(uint32_t unit) const { return names_.text(units_[unit].scope); }
+
+  // What a kernel's or function's code consists of. Deterministic; cycles are harmless; bounded in
+  // depth and number.
+  Reach reach(uint32_t unit) const;
+
+ private:
+  struct Use {
+    StringId name;  // "warp::copy"
+    StringId last;  // "copy"
+    StringId type;  // of the object; the empty text: not known
+    uint32_t line = 0;
+    uint32_t arguments_first = 0;
+    uint16_t arguments = 0;
+    ReferenceKind kind = ReferenceKind::kCall;
+  };
+  struct Instance {  // a template with arguments, in a unit
+    uint32_t unit = 0;
+    Use use;
+  };
+  struct Unit {
+    StringId name, scope;
+    uint32_t file = 0, index = 0, line = 0;
+    uint32_t uses_first = 0, uses_last = 0;
+    uint32_t parameters_first = 0, parameters_last = 0;
+    uint32_t owner = kNoUnit;  // the class that it is part of
+    UnitKind kind = UnitKind::kDevice;
+    bool first_use_kept = false;  // of an alias: what it stands for is the repository's
+  };
+  static constexpr uint32_t kNoUnit = UINT32_MAX;
+  struct Found {
+    uint32_t unit = 0;
+    Certainty certainty = Certainty::kCertain;
+  };
+  struct Meaning {
+    std::vector<Found> units;
+    std::string stop;  // why it could not be followed; empty: it is none of the repository's
+  };
+  friend class NameResolver;
+
+  std::string qualified(uint32_t unit) const;
+  bool is_parameter(uint32_t unit, std::string_view name) const;
+  void find_owners();
+  // Whether a use can mean something here, or says where following ends.
+  bool matters(uint32_t unit, const Use& use) const;
+  const std::vector<uint32_t>& named(std::string_view name) const;
+
+  IncludeGraph includes_;
+  StringPool names_;
+  std::vector<Unit> units_;
+  std::vector<Use> uses_;
+  std::vector<StringId> parameters_, arguments_;
+  std::unordered_map<std::string_view, std::vector<Instance>> instances_;  // by last name
+  std::unordered_map<std::string_view, std::vector<uint32_t>> by_name_;
+};
+
+}  // namespace fathom::cpp

@@ -1,0 +1,287 @@
+#include "scan/cpp/references.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "scan/cpp/token_pattern.h"
+
+namespace fathom::cpp {
+namespace {
+
+bool is_statement_word(std::string_view name) {
+  constexpr auto words = std::to_array<std::string_view>({"__attribute__",
+                                                          "alignas",
+                                                          "alignof",
+                                                          "asm",
+                                                          "auto",
+                                                          "bool",
+                                                          "case",
+                                                          "catch",
+                                                          "char",
+                                                          "class",
+                                                          "const",
+                                                          "const_cast",
+                                                          "constexpr",
+                                                          "decltype",
+                                                          "defined",
+                                                          "delete",
+                                                          "do",
+                                                          "double",
+                                                          "dynamic_cast",
+                                                          "else",
+                                                          "extern",
+                                                          "false",
+                                                          "float",
+                                                          "for",
+                                                          "goto",
+                                                          "if",
+                                                          "inline",
+                                                          "int",
+                                                          "new",
+                                                          "noexcept",
+                                                          "nullptr",
+                                                          "operator",
+                                                          "private",
+                                                          "public",
+                                                          "reinterpret_cast",
+                                                          "return",
+                                                          "sizeof",
+                                                          "static",
+                                                          "static_assert",
+                                                          "static_cast",
+                                                          "struct",
+                                                          "switch",
+                                                          "template",
+                                                          "this",
+                                                          "throw",
+                                                          "true",
+                                                          "typename",
+                                                          "unsigned",
+                                                          "using",
+                                                          "void",
+                                                          "volatile",
+                                                          "while"});
+  static_assert(std::is_sorted(words.begin(), words.end()));
+  return std::binary_search(words.begin(), words.end(), name);
+}
+
+// A path of names joined with ::, template arguments between them left out.
+struct NamePath {
+  std::string name;
+  size_t last = 0;  // the token of its last name
+  size_t end = 0;   // after it and its template arguments
+  bool has_arguments = false;
+};
+
+NamePath read_path(const TokenList& source, size_t at);
+
+// What each template argument of a path begins with, where that is a name.
+std::vector<std::string> argument_names(const TokenList& source, const NamePath& path) {
+  std::vector<std::string> names;
+  if (!path.has_arguments) return names;
+  bool begins = true;
+  for (size_t i = path.last + 2; i + 1 < path.end; ++i) {
+    if (begins) names.emplace_back();
+    if (source.is(i, "typename") || source.is(i, "const")) continue;
+    if (begins && source.is_name(i)) names.back() = read_path(source, i).name;
+    begins = source.is(i, ",");
+    if (source.is(i, "<")) i = closing_angle_near(source, i).value_or(path.end);
+    if (source.is(i, "(") || source.is(i, "{")) i = closing_near(source, i).value_or(path.end);
+  }
+  return names;
+}
+
+NamePath read_path(const TokenList& source, size_t at) {
+  NamePath path;
+  while (true) {
+    path.name += source.at(at);
+    path.last = at;
+    path.end = at + 1;
+    path.has_arguments = false;
+    if (source.is(path.end, "<")) {
+      if (const auto close = closing_angle_near(source, path.end)) {
+        path.end = *close + 1;
+        path.has_arguments = true;
+      }
+    }
+    if (!source.is(path.end, "::")) return path;
+    size_t next = path.end + 1;
+    if (source.is(next, "template")) ++next;
+    if (!source.is_name(next)) return path;
+    path.name += "::";
+    at = next;
+  }
+}
+
+class ReferenceFinder {
+ public:
+  ReferenceFinder(const TokenList& source, size_t first, size_t last)
+      : source_(source), first_(first), last_(std::min(last, source.size())) {}
+
+  void declare_parameters(std::string_view text) {
+    const TokenList list = lex(text);
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (!list.is_name(i) || is_statement_word(list.at(i)) || list.at(i).starts_with("__"))
+        continue;
+      const NamePath type = read_path(list, i);
+      size_t name = type.end;
+      while (list.is(name, "*") || list.is(name, "&") || list.is(name, "&&") ||
+             list.is(name, "const") || list.is(name, "__restrict__")) {
+        ++name;
+      }
+      if (list.is_name(name)) objects_[std::string(list.at(name))] = type.name;
+      i = std::max(name, type.end) - 1;
+      while (i < list.size() && !list.is(i, ",")) ++i;
+    }
+  }
+
+  std::vector<Reference> run() {
+    for (size_t i = first_; i < last_;) {
+      if (!source_.is_name(i) || is_statement_word(source_.at(i))) {
+        ++i;
+        continue;
+      }
+      i = path_at(i);
+    }
+    return std::move(references_);
+  }
+
+ private:
+  bool is_member(size_t at) const {
+    return at > first_ && (source_.is(at - 1, ".") || source_.is(at - 1, "->") ||
+                           (source_.is(at - 1, "template") && at > first_ + 1));
+  }
+
+  size_t path_at(size_t at) {
+    const NamePath path = read_path(source_, at);
+    const uint32_t line = source_.tokens[path.last].line;
+    const bool called = source_.is(path.end, "(");
+    if (is_member(at)) {
+      if (called) member_call(at, path, line);
+    } else if (called && !is_declared_name(at)) {
+      add({path.name, {}, ReferenceKind::kCall, line, argument_names(source_, path)});
+    } else {
+      if (path.has_arguments) {
+        add({path.name, {}, ReferenceKind::kType, line, argument_names(source_, path)});
+      }
+      declaration(path);
+    }
+    // Template arguments hold references of their own.
+    return path.has_arguments ? std::min(path.last + 2, last_) : std::max(path.end, at + 1);
+  }
+
+  // `Type name(…)`: the name of a variable, not a call.
+  bool is_declared_name(size_t at) const {
+    if (at == first_) return false;
+    if (source_.is_name(at - 1))
+      return !is_statement_word(source_.at(at - 1)) || source_.is(at - 1, "auto");
+    return source_.is(at - 1, ">") && objects_.contains(std::string(source_.at(at)));
+  }
+
+  void declaration(const NamePath& type) {
+    size_t name = type.end;
+    while (source_.is(name, "*") || source_.is(name, "&") || source_.is(name, "const")) ++name;
+    if (name >= last_ || !source_.is_name(name) || is_statement_word(source_.at(name))) return;
+    const bool ends = source_.is(name + 1, "=") || source_.is(name + 1, ";") ||
+                      source_.is(name + 1, "(") || source_.is(name + 1, "{") ||
+                      source_.is(name + 1, ",") || source_.is(name + 1, ":");
+    if (!ends) return;
+    objects_[std::string(source_.at(name))] = type.name;
+    if (type.has_arguments) return;  // a reference already
+    add({type.name, {}, ReferenceKind::kType, source_.tokens[type.last].line});
+  }
+
+  void member_call(size_t at, const NamePath& path, uint32_t line) {
+    size_t dot = at - 1;
+    if (source_.is(dot, "template")) --dot;
+    std::string type;
+    if (dot > first_ && source_.is(dot - 1, "this")) {
+      add({path.name, {}, ReferenceKind::kCall, line});
+      return;
+    }
+    if (dot > first_ && source_.is_name(dot - 1) && !is_member(dot - 1)) {
+      const auto found = objects_.find(source_.at(dot - 1));
+      if (found != objects_.end()) type = found->second;
+    }
+    add({path.name, type, ReferenceKind::kMember, line});
+  }
+
+  void add(Reference reference) {
+    auto key = std::tuple(reference.name, reference.type, reference.kind, reference.arguments);
+    if (seen_.insert(std::move(key)).second) references_.push_back(std::move(reference));
+  }
+
+  const TokenList& source_;
+  const size_t first_, last_;
+  std::map<std::string, std::string, std::less<>> objects_;  // name → type
+  std::set<std::tuple<std::string, std::string, ReferenceKind, std::vector<std::string>>> seen_;
+  std::vector<Reference> references_;
+};
+
+}  // namespace
+
+std::vector<Reference> find_references(const TokenList& source, size_t first, size_t last,
+                                       std::string_view parameters) {
+  ReferenceFinder finder(source, first, last);
+  finder.declare_parameters(parameters);
+  return finder.run();
+}
+
+std::vector<Reference> find_type_references(const TokenList& source, size_t first, size_t last) {
+  std::vector<Reference> references;
+  for (size_t i = first; i < std::min(last, source.size());) {
+    if (!source.is_name(i) || is_statement_word(source.at(i))) {
+      ++i;
+      continue;
+    }
+    const NamePath path = read_path(source, i);
+    const bool called = source.is(path.end, "(");
+    references.push_back({path.name,
+                          {},
+                          called ? ReferenceKind::kCall : ReferenceKind::kType,
+                          source.tokens[i].line,
+                          argument_names(source, path)});
+    i = std::max(path.has_arguments ? path.last + 2 : path.end, i + 1);
+  }
+  return references;
+}
+
+std::vector<Reference> find_default_references(std::string_view template_parameters,
+                                               uint32_t line) {
+  if (template_parameters.find('=') == std::string_view::npos) return {};
+  const TokenList list = lex(template_parameters);
+  std::vector<Reference> references = find_references(list, 0, list.size());
+  for (Reference& reference : references) reference.line = line;
+  return references;
+}
+
+std::vector<std::string> template_parameter_names(std::string_view template_parameters) {
+  const TokenList list = lex(template_parameters);
+  std::vector<std::string> names;
+  std::string name;
+  bool value = false;  // after =, where a default stands
+  size_t i = 0;
+  if (list.is(0, "template")) i = list.is(1, "<") ? 2 : 1;
+  for (; i < list.size(); ++i) {
+    if (list.is(i, "<")) {
+      i = closing_angle_near(list, i).value_or(list.size());
+    } else if (list.is(i, "(") || list.is(i, "{") || list.is(i, "[")) {
+      i = closing_near(list, i).value_or(list.size());
+    } else if (list.is(i, ",") || list.is(i, ">")) {
+      if (!name.empty()) names.push_back(std::move(name));
+      name.clear();
+      value = false;
+    } else if (list.is(i, "=")) {
+      value = true;
+    } else if (list.is_name(i) && !value) {
+      name = list.at(i);
+    }
+  }
+  if (!name.empty()) names.push_back(std::move(name));
+  return names;
+}
+
+}  // namespace fathom::cpp

@@ -1,0 +1,69 @@
+#include "scan/cpp/vocabulary.h"
+
+#include "scan/cpp/directives.h"
+
+namespace fathom::cpp {
+
+void find_directives(const TokenList& source, Definitions& out) {
+  for (size_t i = 0; i < source.size(); ++i) {
+    const Token& token = source.tokens[i];
+    if (token.kind != TokenKind::kDirective) continue;
+    const Directive directive = read_directive(source.at(i));
+    if (directive.kind == DirectiveKind::kDefine) {
+      out.macros.push_back(read_macro(directive, token.line));
+    } else if (directive.kind == DirectiveKind::kInclude && directive.rest.size() > 2) {
+      const size_t end = directive.rest.find_first_of("\">", 1);
+      if (end == std::string_view::npos) continue;
+      out.includes.emplace_back(directive.rest.substr(1, end - 1));
+      out.include_lines.push_back(token.line);
+    }
+  }
+}
+
+bool makes_kernels(const Macro& macro) {
+  return macro.body.find("__global__") != std::string::npos;
+}
+
+bool makes_device_functions(const Macro& macro) {
+  return !macro.parameters && macro.body.find("__device__") != std::string::npos;
+}
+
+Vocabulary::Vocabulary(const std::vector<Macro>& macros, const KnownNames& known)
+    : known_(known), device_words_(known.device_words) {
+  std::vector<const Macro*> list;
+  for (const Macro& macro : macros) list.push_back(&macro);
+  own_kernel_macros_ = macros_reaching(list, makes_kernels, [&](std::string_view name) {
+    return known.kernel_macros.contains(name);
+  });
+  for (const Macro& macro : macros) {
+    if (makes_device_functions(macro)) device_words_.insert(macro.name);
+  }
+  own_.add(macros, [&](const Macro& macro) {
+    return own_kernel_macros_.contains(macro.name) || macro.body.find("##") != std::string::npos;
+  });
+}
+
+const Macro* Vocabulary::kernel_macro(std::string_view name, uint32_t line) const {
+  if (!own_kernel_macros_.contains(name) && !known_.kernel_macros.contains(name)) return nullptr;
+  return find(name, line);
+}
+
+const Macro* Vocabulary::find(std::string_view name, uint32_t line) const {
+  if (const Macro* macro = own_.find(name, line)) return macro;
+  const auto other = known_.kernel_macros.find(name);
+  return other == known_.kernel_macros.end() ? nullptr : &other->second;
+}
+
+bool needs_known_macros(const TokenList& source, const Definitions& own, const KnownNames& known) {
+  if (known.kernel_macros.empty()) return false;
+  std::set<std::string_view> already;
+  for (const Macro& macro : own.macros) already.insert(macro.name);
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (!source.is_name(i)) continue;
+    const std::string_view name = source.at(i);
+    if (known.kernel_macros.contains(name) && !already.contains(name)) return true;
+  }
+  return false;
+}
+
+}  // namespace fathom::cpp

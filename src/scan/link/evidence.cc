@@ -1,0 +1,86 @@
+#include "scan/link/evidence.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "scan/cpp/reach.h"
+
+namespace fathom {
+namespace {
+
+class EvidenceLinker {
+ public:
+  explicit EvidenceLinker(const Readings& readings)
+      : readings_(readings), graph_(files_of(readings)) {
+    for (uint32_t file = 0; file < readings.files.size(); ++file) {
+      const cpp::FileUnits& units = readings.readings[file].units;
+      for (size_t i = 0; i < units.units.size(); ++i) {
+        const cpp::CodeUnit& unit = units.units[i];
+        const uint32_t number = graph_.add(unit);
+        if (is_function(unit.kind)) by_function_[{file, unit.index}] = number;
+        hits_.push_back(units.hits[i]);
+      }
+    }
+    graph_.seal();
+  }
+
+  void add_to(KernelFacts& kernel) const {
+    const std::vector<cpp::Function>& functions = readings_.readings[kernel.at.file].cpp.functions;
+    for (size_t i = 0; i < functions.size(); ++i) {
+      if (!is_kernel_body(kernel, functions[i])) continue;
+      if (const auto unit = by_function_.find({kernel.at.file, i}); unit != by_function_.end()) {
+        add(cpp::collect_evidence(graph_, graph_.reach(unit->second), hits_), kernel);
+      } else if (i < readings_.readings[kernel.at.file].literal_patterns.size()) {
+        for (const cpp::PatternHit& hit : readings_.readings[kernel.at.file].literal_patterns[i]) {
+          kernel.evidence.push_back(evidence_of(hit, kernel.at.file, kernel.name));
+        }
+      }
+      return;
+    }
+  }
+
+ private:
+  static std::vector<cpp::IncludeGraph::File> files_of(const Readings& readings) {
+    std::vector<cpp::IncludeGraph::File> files;
+    for (size_t i = 0; i < readings.files.size(); ++i) {
+      files.push_back({readings.files[i].path, readings.readings[i].cpp.includes});
+    }
+    return files;
+  }
+
+  static bool is_function(cpp::UnitKind kind) {
+    return kind != cpp::UnitKind::kAlias && kind != cpp::UnitKind::kClass;
+  }
+
+  // The function itself, or the operator() of a class that cutlass::device_kernel runs.
+  static bool is_kernel_body(const KernelFacts& kernel, const cpp::Function& function) {
+    if (!function.defined) return false;
+    if (kernel.kind != KernelKind::kDeviceKernel) {
+      return function.line_name == kernel.line_name && function.name == kernel.name;
+    }
+    return function.name == "operator()" && function.line_first >= kernel.at.line &&
+           function.line_last <= kernel.line_last;
+  }
+
+  static void add(std::vector<CodeEvidence> found, KernelFacts& kernel) {
+    for (CodeEvidence& evidence : found) kernel.evidence.push_back(std::move(evidence));
+  }
+
+  const Readings& readings_;
+  cpp::CallGraph graph_;
+  std::map<std::pair<uint32_t, size_t>, uint32_t> by_function_;
+  std::vector<std::vector<cpp::PatternHit>> hits_;
+};
+
+}  // namespace
+
+void link_evidence(const Readings& readings, std::vector<KernelFacts>& kernels) {
+  const EvidenceLinker linker(readings);
+  for (KernelFacts& kernel : kernels) {
+    const bool python = kernel.kind == KernelKind::kTriton || kernel.kind == KernelKind::kCute;
+    if (!python) linker.add_to(kernel);
+  }
+}
+
+}  // namespace fathom

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/platform.h"
+#include "scan/code_facts.h"
+#include "story/kernel_model.h"
+#include "story/parameters.h"
+
+namespace fathom {
+
+// A number that a formula gives, with the formula; unknown where a parameter of it is.
+struct Estimate {
+  std::string name, unit, formula;
+  std::optional<double> low, high;  // equal: one value
+
+  bool known() const { return low.has_value() && high.has_value(); }
+};
+
+// A launch with numbers in place of names, as far as the parameters say.
+struct ExpectedLaunch {
+  struct Dimension {
+    std::string text;  // as the code writes it
+    std::optional<double> value;
+  };
+  const KernelLauncher* launcher = nullptr;
+  std::vector<Dimension> grid, block;
+  std::optional<double> blocks, threads, shared_bytes;
+};
+
+// What a kernel is expected to do, before it ran: every number is estimated, with its formula.
+struct Expectation {
+  std::optional<ChosenModel> model;
+  std::optional<ExpectedLaunch> launch;
+  std::vector<Estimate> traffic;   // FLOPs, bytes, intensity
+  std::vector<Estimate> counters;  // time, DRAM %, tensor %, occupancy
+  std::string side;                // "memory", "compute", "latency": what limits it; empty: unknown
+  std::vector<std::string> stalls;   // the reasons to look for, the likeliest first, each with why
+  std::vector<std::string> missing;  // parameters that would make more of it known
+};
+
+// Without a platform only what does not depend on one.
+Expectation expect_of(const KernelFacts& kernel, const Parameters& parameters,
+                      const Platform* platform);
+
+}  // namespace fathom

@@ -1,0 +1,178 @@
+#include "story/parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/glob.h"
+#include "base/tsv.h"
+#include "scan/expression.h"
+
+extern const std::string_view parameter_names_tsv;
+
+namespace fathom {
+namespace {
+
+// Values that name one another in circles end here.
+constexpr int kMaxDepth = 12;
+
+struct ParameterNames {
+  std::string_view parameter;  // or a formula of others
+  std::vector<std::string_view> names;
+};
+
+const std::vector<ParameterNames>& parameter_names() {
+  static const std::vector<ParameterNames> rows = [] {
+    std::vector<ParameterNames> out;
+    for (const auto& row : read_tsv(parameter_names_tsv, 2))
+      out.push_back({row[0], split(row[1], ';')});
+    return out;
+  }();
+  return rows;
+}
+
+bool fits(const ParameterNames& row, std::string_view name) {
+  return std::any_of(row.names.begin(), row.names.end(),
+                     [&](std::string_view pattern) { return glob_matches(pattern, name); });
+}
+
+std::optional<double> bytes_of_type(std::string_view type) {
+  constexpr std::pair<std::string_view, double> sizes[] = {
+      {"fp32", 4}, {"float32", 4}, {"fp16", 2},  {"float16", 2}, {"bf16", 2}, {"bfloat16", 2},
+      {"fp8", 1},  {"int8", 1},    {"int32", 4}, {"int64", 8},   {"fp64", 8}, {"fp4", 0.5}};
+  for (const auto& [name, bytes] : sizes) {
+    if (name == type) return bytes;
+  }
+  return std::nullopt;
+}
+
+std::string without_spaces(std::string_view text) {
+  std::string out(text);
+  std::erase(out, ' ');
+  return out;
+}
+
+// "blocks(count)" with the code's "blocks(rows)" = "(rows + 3) / 4": the argument stands for rows.
+struct FunctionCall {
+  std::string_view name;
+  std::vector<std::string_view> arguments;
+};
+
+std::optional<FunctionCall> as_call(std::string_view text) {
+  const size_t open = text.find('(');
+  if (open == std::string_view::npos || !text.ends_with(')')) return std::nullopt;
+  const std::string_view inside = text.substr(open + 1, text.size() - open - 2);
+  if (inside.find('(') != std::string_view::npos) return std::nullopt;
+  FunctionCall call{text.substr(0, open), split(inside, ',')};
+  for (std::string_view& argument : call.arguments) {
+    while (argument.starts_with(' ')) argument.remove_prefix(1);
+  }
+  return call;
+}
+
+class CodeValues {
+ public:
+  CodeValues(const Parameters& parameters, const std::vector<NamedValue>& values)
+      : parameters_(parameters), values_(values) {}
+
+  std::optional<double> of(std::string_view expression, int depth) const {
+    return evaluate(expression, [&](std::string_view name) { return named(name, depth + 1); });
+  }
+
+ private:
+  std::optional<double> named(std::string_view name, int depth) const {
+    if (depth > kMaxDepth) return std::nullopt;
+    // What the user says of the very name goes before what the code says; other names after it.
+    for (const auto& [given, text] : parameters_.given()) {
+      if (given == name) return parameters_.find(name);
+    }
+    for (const NamedValue& value : values_) {
+      if (value.name != name) continue;
+      if (auto known = of(value.text, depth)) return known;
+    }
+    if (auto known = called(name, depth)) return known;
+    return parameters_.find(name);
+  }
+
+  std::optional<double> called(std::string_view text, int depth) const {
+    const auto call = as_call(text);
+    if (!call) return std::nullopt;
+    for (const NamedValue& value : values_) {
+      const auto definition = as_call(value.name);
+      if (!definition || definition->name != call->name ||
+          definition->arguments.size() != call->arguments.size()) {
+        continue;
+      }
+      return evaluate(value.text, [&](std::string_view name) -> std::optional<double> {
+        for (size_t i = 0; i < call->arguments.size(); ++i) {
+          if (definition->arguments[i] == name) return of(call->arguments[i], depth + 1);
+        }
+        return named(name, depth + 1);
+      });
+    }
+    return std::nullopt;
+  }
+
+  const Parameters& parameters_;
+  const std::vector<NamedValue>& values_;
+};
+
+}  // namespace
+
+Result<Parameters> Parameters::parse(const std::vector<std::string>& given) {
+  Parameters out;
+  for (const std::string& text : given) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      return Error{fmt::format("--param {}: expected NAME=VALUE, as batch=64 or dtype=fp16", text)};
+    }
+    const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
+    out.given_.emplace_back(name, value);
+    double number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error == std::errc() && end == value.data() + value.size()) {
+      out.values_[name] = number;
+    } else if (const auto bytes = bytes_of_type(value);
+               bytes && name.find("type") != std::string::npos) {
+      out.values_[name.starts_with("index") ? "index_bytes" : "dtype_bytes"] = *bytes;
+    } else {
+      return Error{fmt::format(
+          "--param {}: {} is neither a number nor a type (fp32, fp16, bf16, fp8, int64 …)", text,
+          value)};
+    }
+  }
+  return out;
+}
+
+std::optional<double> Parameters::find(std::string_view name) const {
+  if (const auto found = values_.find(name); found != values_.end()) return found->second;
+  const std::string plain = without_spaces(name);
+  if (const auto found = values_.find(plain); found != values_.end()) return found->second;
+  return by_other_name(plain);
+}
+
+std::optional<double> Parameters::by_other_name(std::string_view name) const {
+  for (const ParameterNames& row : parameter_names()) {
+    if (!fits(row, name)) continue;
+    for (const auto& [given, value] : values_) {
+      if (row.parameter == given || fits(row, given)) return value;
+    }
+    if (row.parameter.find(' ') != std::string_view::npos) return evaluate_formula(row.parameter);
+  }
+  return std::nullopt;
+}
+
+std::optional<double> Parameters::evaluate_formula(std::string_view formula) const {
+  return evaluate(formula, [this](std::string_view name) -> std::optional<double> {
+    if (const auto found = values_.find(name); found != values_.end()) return found->second;
+    return by_other_name(name);
+  });
+}
+
+std::optional<double> Parameters::evaluate_in(std::string_view expression,
+                                              const std::vector<NamedValue>& values) const {
+  return CodeValues(*this, values).of(expression, 0);
+}
+
+}  // namespace fathom

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "scan/code_facts.h"
+
+namespace fathom {
+
+// What a user says of a workload: --param batch=64 --param dtype=fp16. Names are those of
+// data/stories/parameter_names.tsv or any that the code itself uses.
+class Parameters {
+ public:
+  // Fails on text that is not NAME=VALUE, or whose value is neither a number nor a type.
+  static Result<Parameters> parse(const std::vector<std::string>& given);
+
+  bool empty() const { return values_.empty(); }
+  const std::vector<std::pair<std::string, std::string>>& given() const { return given_; }
+
+  // A name or expression atom of the code: given, or another name of something given; none:
+  // unknown.
+  std::optional<double> find(std::string_view name) const;
+  // The same where the code's own values may say more: names → values of a launch.
+  std::optional<double> evaluate_in(std::string_view expression,
+                                    const std::vector<NamedValue>& values) const;
+  // Of a formula whose names are parameters.
+  std::optional<double> evaluate_formula(std::string_view formula) const;
+
+ private:
+  std::optional<double> by_other_name(std::string_view name) const;
+
+  std::map<std::string, double, std::less<>> values_;
+  std::vector<std::pair<std::string, std::string>> given_;  // as written
+};
+
+}  // namespace fathom

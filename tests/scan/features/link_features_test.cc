@@ -1,0 +1,190 @@
+#include "scan/features/link_features.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "scan/features/pairs.h"
+
+namespace fathom {
+namespace {
+
+using test::SmallRepository;
+
+constexpr std::string_view kMetrics =
+    "header\nidle\tGPU idle\tprocess\t\t\t\tsee the trace\n"
+    "dram\tDRAM\thardware\tdram__bytes_read.sum\tGH100\tFETCH_SIZE\tread it\n";
+constexpr std::string_view kFeatures =
+    "header\n"
+    "pages\tPages\tcache\tclass:*page_pool\tname:page_table name:num_pages\t2\tindirection\tTwo "
+    "loads.\tdram idle\t*page*\n"
+    "graphs\tGraphs\truntime\tcall:torch.cuda.graph\t\t\tlaunches\tOne launch.\tidle\t\n"
+    "copies\tCopies\truntime\tpattern:async_copy kernel:*copy*\t\t\tcopies\tAside.\tidle\t\n"
+    "queue\tQueue\tserver\timport:zmq\t\t\tqueues\tMessages.\tidle\t\n";
+constexpr std::string_view kComponents =
+    "header\ncache\tCache\tclass:*pool path:*cache/* kernel:*copy*\t2\tkeeps pages\n";
+
+FeatureRules small_rules() { return FeatureRules::parse(kFeatures, kComponents, kMetrics).take(); }
+
+const FeatureFacts* find(const RecognisedParts& parts, std::string_view id) {
+  const auto found = std::ranges::find(parts.features, id, &FeatureFacts::id);
+  return found == parts.features.end() ? nullptr : &*found;
+}
+
+TEST(LinkFeatures, EvidencePointsToTheFileThatUsesItMost) {
+  const FeatureRules rules = small_rules();
+  const RecognisedParts parts =
+      test::recognise({{{"a.py", "num_pages = 1\n"},
+                        {"b.py", "x = 1\npage_table = [x]\npage_table.append(page_table)\n"},
+                        {"c.py", "page_table = []\n"}},
+                       {}},
+                      rules);
+  const FeatureFacts* pages = find(parts, "pages");
+  ASSERT_NE(pages, nullptr);
+  EXPECT_EQ(pages->certainty, Certainty::kLikely);
+  EXPECT_EQ(pages->files, 3u);
+  ASSERT_EQ(pages->evidence.size(), 2u);
+  EXPECT_EQ(pages->evidence[0].what, "name page_table");
+  EXPECT_EQ(pages->evidence[0].at, (CodePlace{1, 2}));
+  EXPECT_EQ(pages->evidence[0].files, 2u);
+  EXPECT_EQ(pages->evidence[1].at, (CodePlace{0, 1}));
+  ASSERT_EQ(pages->metrics.size(), 2u);
+  EXPECT_EQ(pages->metrics[0].nvidia, std::vector<std::string>{"dram__bytes_read.sum"});
+}
+
+TEST(LinkFeatures, OneNameInOneFileIsOnlyLikely) {
+  const FeatureRules rules = small_rules();
+  const RecognisedParts once =
+      test::recognise({{{"a.py", "class PagePool:\n    pass\n"}}, {}}, rules);
+  ASSERT_NE(find(once, "pages"), nullptr);
+  EXPECT_EQ(find(once, "pages")->certainty, Certainty::kLikely);
+  const RecognisedParts twice =
+      test::recognise({{{"a.py", "class PagePool:\n    num_pages = 1\n"}}, {}}, rules);
+  EXPECT_EQ(find(twice, "pages")->certainty, Certainty::kCertain);
+  const RecognisedParts called = test::recognise(
+      {{{"a.py", "import torch\nwith torch.cuda.graph(g):\n    f()\n"}}, {}}, rules);
+  ASSERT_NE(find(called, "graphs"), nullptr);
+  EXPECT_EQ(find(called, "graphs")->certainty, Certainty::kCertain);
+  EXPECT_EQ(find(called, "graphs")->evidence[0].what, "call torch.cuda.graph");
+}
+
+TEST(LinkFeatures, ListsKernelsAndTheOptionsThatAffectIt) {
+  const FeatureRules rules = small_rules();
+  SmallRepository repository{{{"a.py", "class PagePool:\n    num_pages = 1\n"}},
+                             {"kernel copy_rows", "pattern async_copy", "kernel other",
+                              "dead_kernel copy_old", "option --page-size", "option --port"}};
+  const RecognisedParts parts = test::recognise(repository, rules);
+  ASSERT_NE(find(parts, "copies"), nullptr);
+  EXPECT_EQ(find(parts, "copies")->kernels, (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(find(parts, "copies")->evidence[0].what, "pattern async_copy in some_function");
+  ASSERT_NE(find(parts, "pages"), nullptr);
+  EXPECT_EQ(find(parts, "pages")->options, std::vector<uint32_t>{0});
+}
+
+TEST(LinkFeatures, CertainOnesComeFirstThenThoseInMoreFiles) {
+  const FeatureRules rules = small_rules();
+  const RecognisedParts parts =
+      test::recognise({{{"a.py", "page_table = num_pages\n"},
+                        {"b.py", "page_table = num_pages\nimport zmq\n"},
+                        {"c.py", "import zmq\nimport torch\ntorch.cuda.graph(g)\n"}},
+                       {}},
+                      rules);
+  std::vector<std::string> order;
+  for (const FeatureFacts& feature : parts.features) order.push_back(feature.id);
+  EXPECT_EQ(order, (std::vector<std::string>{"queue", "graphs", "pages"}));
+}
+
+TEST(LinkFeatures, ComponentsHaveTheirFilesFoldersAndKernels) {
+  const FeatureRules rules = small_rules();
+  const RecognisedParts parts =
+      test::recognise({{{"app/cache/pool.py", "class PagePool:\n    pass\n"},
+                        {"app/cache/tree.py", "x = 1\n"},
+                        {"app/other/pool.py", "class OtherPool:\n    pass\n"},
+                        {"app/other/b.py", "pool = OtherPool()\n"},
+                        {"app/other/c.py", "x = 1\n"}},
+                       {"kernel copy_rows"}},
+                      rules);
+  ASSERT_EQ(parts.components.size(), 1u);
+  const ComponentFacts& cache = parts.components[0];
+  EXPECT_EQ(cache.files, (std::vector<uint32_t>{0, 1, 2}));
+  EXPECT_EQ(cache.folders, std::vector<std::string>{"app/cache"});
+  EXPECT_EQ(cache.kernels, std::vector<uint32_t>{0});
+  EXPECT_EQ(cache.evidence.back().what, "path app/cache/pool.py");
+}
+
+bool python_fires(const std::string& text, std::string_view id) {
+  const FeatureRules rules = small_rules();
+  return find(test::recognise({{{"a.py", text}}, {}}, rules), id) != nullptr;
+}
+
+bool cpp_fires(const std::string& text, std::string_view id) {
+  const FeatureRules rules = small_rules();
+  return find(test::recognise({{{"a.cu", text}}, {}}, rules), id) != nullptr;
+}
+
+TEST(LinkFeatures, PythonImportsInEveryForm) {
+  EXPECT_TRUE(python_fires("import zmq\n", "queue"));
+  EXPECT_TRUE(python_fires("import os, zmq as z\n", "queue"));
+  EXPECT_TRUE(python_fires("import zmq.asyncio\n", "queue"));
+  EXPECT_TRUE(python_fires("from zmq.asyncio import (\n    Context,\n)\n", "queue"));
+  EXPECT_TRUE(
+      python_fires("def f():\n    try:\n        import zmq\n    except E: pass\n", "queue"));
+  EXPECT_FALSE(python_fires("from .zmq import Context\n", "queue"));
+  EXPECT_FALSE(python_fires("import zmqueue\n", "queue"));
+  EXPECT_FALSE(python_fires("raise E from zmq\n", "queue"));
+  EXPECT_FALSE(python_fires("import os as zmq\n", "queue"));
+}
+
+TEST(LinkFeatures, OnlyCallsAreCalls) {
+  EXPECT_TRUE(python_fires("torch.cuda.graph(g)\n", "graphs"));
+  EXPECT_TRUE(python_fires("@torch.cuda.graph\ndef f(): pass\n", "graphs"));
+  EXPECT_FALSE(python_fires("x = torch.cuda.graph\n", "graphs"));
+  EXPECT_FALSE(python_fires("cuda.graph(g)\n", "graphs"));
+  EXPECT_FALSE(python_fires("torch.graph(g)\n", "graphs"));
+  EXPECT_FALSE(python_fires("def graph(g): pass\n", "graphs"));
+}
+
+TEST(LinkFeatures, DefinitionsInCpp) {
+  EXPECT_TRUE(cpp_fires("struct PagePool { int n; };", "pages"));
+  EXPECT_TRUE(cpp_fires("template <> class PagePool<int> { int n; };", "pages"));
+  EXPECT_TRUE(cpp_fires("class PagePool final : public Pool { int n; };", "pages"));
+  EXPECT_FALSE(cpp_fires("struct PagePool;", "pages"));
+  EXPECT_FALSE(cpp_fires("void f(struct PagePool* p);", "pages"));
+  EXPECT_FALSE(
+      cpp_fires("// struct PagePool { };\nconst char* s = \"struct PagePool { };\";", "pages"));
+}
+
+TEST(LinkFeatures, CodeThatIsNeverCompiledDoesNotCount) {
+  EXPECT_FALSE(cpp_fires("#if 0\nstruct PagePool { };\n#endif\n", "pages"));
+  EXPECT_FALSE(cpp_fires("#if 0\n#ifdef A\n#endif\nstruct PagePool { };\n#endif\n", "pages"));
+  EXPECT_TRUE(cpp_fires("#if 0\nint x;\n#else\nstruct PagePool { };\n#endif\n", "pages"));
+  EXPECT_TRUE(cpp_fires("#if 0\nint x;\n#endif\nstruct PagePool { };\n", "pages"));
+  EXPECT_TRUE(cpp_fires("#ifdef A\nstruct PagePool { };\n#endif\n", "pages"));
+}
+
+// A finder that has seen other files says the same as a fresh one.
+TEST(SignalFinder, MemoryOfOtherFilesChangesNothing) {
+  const FeatureRules& rules = FeatureRules::built_in();
+  const SignalTable table(rules);
+  SignalFinder used(table);
+  const auto same = [](const FileSignals& a, const FileSignals& b) {
+    return std::ranges::equal(a, b, [](const SignalHit& x, const SignalHit& y) {
+      return x.signal == y.signal && x.line == y.line && x.count == y.count && x.name == y.name;
+    });
+  };
+  size_t hits = 0;
+  for (const test::RulePair& pair : test::read_pairs(false)) {
+    for (const auto& file : pair.fires.files) {
+      SignalFinder fresh(table);
+      const FileSignals found = used.find(python::lex(file.text));
+      hits += found.size();
+      EXPECT_TRUE(same(found, fresh.find(python::lex(file.text)))) << pair.where;
+      EXPECT_TRUE(same(used.find(cpp::lex(file.text)), fresh.find(cpp::lex(file.text))))
+          << pair.where;
+    }
+  }
+  EXPECT_GT(hits, 50u);
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,59 @@
+// Small repositories, one for each kind of code that scanners get wrong, with near-twins that must
+// not be taken for it. What a scan says of repositories/NAME is in repositories/NAME.facts, and was
+// checked against the code line by line.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "report/scan_report.h"
+#include "scan/facts_text.h"
+#include "scan/scan_repository.h"
+#include "test_files.h"
+
+namespace fathom {
+namespace {
+
+using std::filesystem::path;
+
+std::vector<path> repositories() {
+  std::vector<path> out;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(test::source_dir() / "tests/scan/repositories")) {
+    if (entry.is_directory()) out.push_back(entry.path());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+CodeFacts scan(const path& repository, size_t threads = 1) {
+  ScanOptions options;
+  options.threads = threads;
+  Result<CodeFacts> facts = scan_repository(repository, options);
+  EXPECT_TRUE(facts.ok()) << facts.error().message;
+  return facts.ok() ? facts.take() : CodeFacts();
+}
+
+class HardCase : public testing::TestWithParam<path> {};
+
+TEST_P(HardCase, IsReadAsAPersonReadsIt) {
+  path golden = GetParam();
+  golden += ".facts";
+  EXPECT_EQ(test::compare_golden(golden, test::facts_text(scan(GetParam()))), "");
+}
+
+TEST_P(HardCase, ThreadsChangeNothing) {
+  const std::string one = scan_json(scan(GetParam(), 1));
+  EXPECT_EQ(one, scan_json(scan(GetParam(), 4)));
+  EXPECT_EQ(one, scan_json(scan(GetParam(), 1)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Repositories, HardCase, testing::ValuesIn(repositories()),
+                         [](const auto& info) {
+                           std::string name = info.param.filename().string();
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace fathom

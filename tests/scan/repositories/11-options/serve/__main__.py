@@ -1,0 +1,4 @@
+from .args import parse
+import sys
+
+parse(sys.argv[1:])

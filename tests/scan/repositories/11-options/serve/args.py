@@ -1,0 +1,23 @@
+import argparse
+
+from .config import EngineConfig, ServerConfig
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model-path", "--model", type=str, required=True, help="Where the model is")
+    parser.add_argument("--page-size", type=int, default=ServerConfig.page_size)
+    parser.add_argument("--num-pages", type=int, default=ServerConfig.num_pages)
+    parser.add_argument("--port", type=int, default=ServerConfig.port)
+    parser.add_argument("--quiet", action="store_true")
+    parser.add_argument("--dtype", choices=["auto", "fp16"], default="auto")
+    return parser.parse_args(argv)
+
+
+def parse_all(argv):
+    import dataclasses
+
+    parser = argparse.ArgumentParser()
+    for field in dataclasses.fields(ServerConfig):
+        parser.add_argument(f"--all-{field.name.replace('_', '-')}")
+    return parser.parse_args(argv)
