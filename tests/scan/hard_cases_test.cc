@@ -49,8 +49,8 @@ TEST_P(HardCase, ThreadsChangeNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Repositories, HardCase, testing::ValuesIn(repositories()),
-                         [](const auto& info) {
-                           std::string name = info.param.filename().string();
+                         [](const auto& given) {
+                           std::string name = given.param.filename().string();
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
