@@ -50,6 +50,7 @@ struct EvidenceOp {
   std::optional<double> efficiency, of_peak;
   std::string bound;                 // "memory", "compute"; empty: unknown
   std::vector<std::string> kernels;  // the longest first
+  std::vector<std::string> sources;  // of each kernel file:line, where code was given; may be empty
 };
 
 // A remark. Only `name` is text of the trace, so that a renderer knows what to make inert.

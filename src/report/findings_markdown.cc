@@ -65,7 +65,11 @@ std::string md_evidence(const Finding& f) {
       {"op", "shapes", "calls", "time", "of the limit", "of peak", "bound", "kernels"}, "llrrrrll");
   for (const EvidenceOp& e : f.evidence) {
     std::vector<std::string> kernels;
-    for (const std::string& kernel : e.kernels) kernels.push_back(md_code_cell(cut(kernel, 60)));
+    for (size_t i = 0; i < e.kernels.size(); ++i) {
+      kernels.push_back(md_code_cell(cut(e.kernels[i], 60)));
+      const bool known = i < e.sources.size() && !e.sources[i].empty();
+      if (known) kernels.back() += " at " + md_code_cell(e.sources[i]);
+    }
     text +=
         row({md_code_cell(e.op), md_cell(e.shapes), with_thousands(static_cast<int64_t>(e.calls)),
              micros_text(e.time), efficiency_text(e.efficiency), efficiency_text(e.of_peak),

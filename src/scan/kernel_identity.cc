@@ -68,6 +68,16 @@ bool scopes_agree(std::string_view code, std::string_view profile) {
   return longer.size() == shorter.size() || longer[longer.size() - shorter.size() - 1] == ':';
 }
 
+// "scale_{{ name }}" of a template → "scale_*".
+std::string name_pattern(std::string_view name) {
+  std::string out(name);
+  for (size_t open; (open = out.find("{{")) != std::string::npos;) {
+    const size_t close = out.find("}}", open);
+    out.replace(open, close == std::string::npos ? std::string::npos : close + 2 - open, "*");
+  }
+  return out;
+}
+
 bool is_python(KernelKind kind) { return kind == KernelKind::kTriton || kind == KernelKind::kCute; }
 
 }  // namespace
@@ -101,7 +111,8 @@ ProfilerName parse_profiler_name(std::string_view text) {
 
 std::string profiler_pattern(const KernelFacts& kernel) {
   if (is_python(kernel.kind)) return kernel.name + "*";
-  const std::string full = kernel.scope.empty() ? kernel.name : kernel.scope + "::" + kernel.name;
+  const std::string name = name_pattern(kernel.name);
+  const std::string full = kernel.scope.empty() ? name : kernel.scope + "::" + name;
   if (kernel.kind == KernelKind::kDeviceKernel) return "*device_kernel<*" + full + "<*>*>(*)";
   return "*" + full + (kernel.template_parameters.empty() ? "(*)" : "<*>(*)");
 }

@@ -92,7 +92,9 @@ void find_names_in_strings(const python::TokenList& source, const WantedNames& w
         text += inner_text(source.at(i));
       }
       --i;
-      if (!alone) find_words(text, wanted, found);
+      // CUDA source names the kernels that it defines; it is read as what it is elsewhere.
+      const bool source_code = text.find("__global__") != std::string::npos;
+      if (!alone && !source_code) find_words(text, wanted, found);
     } else if (kind == TokenKind::kFStringBegin) {
       std::string text;
       for (int depth = 0;

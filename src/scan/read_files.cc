@@ -148,7 +148,7 @@ class FileReader {
     const Language language = readings_.files[file].language;
     if (!is_c_family(language) && language != Language::kJinja) return;
     const std::string text = cpp_text(file);
-    readings_.readings[file].cpp = cpp::find_definitions(cpp::lex(text), {});
+    readings_.readings[file].cpp = cpp::find_definitions(tokens_of(file, text), {});
   }
 
   void learn_names() {
@@ -175,7 +175,12 @@ class FileReader {
     std::string text = text_of(file);
     const Language language = readings_.files[file].language;
     if (is_c_family(language)) return text;
-    return is_cpp_template(language, text) ? cpp::blank_jinja(text) : "";
+    return is_cpp_template(language, text) ? text : "";
+  }
+
+  cpp::TokenList tokens_of(uint32_t file, std::string_view text) const {
+    const bool jinja = readings_.files[file].language == Language::kJinja;
+    return jinja ? cpp::lex_jinja(text) : cpp::lex(text);
   }
 
   void read_python_file(uint32_t file, SignalFinder& finder) {
@@ -293,7 +298,7 @@ class FileReader {
     if (!is_c_family(language) && language != Language::kJinja) return;
     const std::string text = cpp_text(file);
     if (text.empty()) return;
-    const cpp::TokenList source = cpp::lex(text);
+    const cpp::TokenList source = tokens_of(file, text);
     reading.usage = cpp::find_usage(source, reading.cpp, known_);
     find_names_in_strings(source, *wanted_, reading.usage.kernels_named);
     reading.constants = cpp::file_constants(source);

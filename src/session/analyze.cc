@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <set>
 
 #include "base/output_directory.h"
@@ -197,8 +198,11 @@ void summarize_findings(const Trace& trace, const Assessment& assessment,
   }
 }
 
-// Puts file and line on the kernels of the trace.
-void add_sources(const CodeFacts& code, Analysis& analysis) {
+// Puts file and line on the kernels of the trace, in the sheet and in the findings. Gives back the
+// report on them.
+std::vector<ReportFile> add_sources(const CodeFacts& code, Analysis& analysis,
+                                    std::vector<Finding>& findings) {
+  std::vector<ReportFile> files;
   for (Table& sheet : analysis.sheets) {
     if (sheet.name() != "kernel_summary") continue;
     const KernelSources sources = locate_kernels(sheet, code);
@@ -206,8 +210,18 @@ void add_sources(const CodeFacts& code, Analysis& analysis) {
     const double total = sources.total_micros > 0 ? sources.total_micros : 1;
     analysis.summary.sources = {code.repository, 100 * sources.matched_micros / total,
                                 100 * sources.ambiguous_micros / total};
-    analysis.files.push_back({"kernel_sources.md", kernel_sources_markdown(sources)});
+    files.push_back({"kernel_sources.md", kernel_sources_markdown(sources)});
+    std::map<std::string_view, std::string> places;
+    for (const KernelSource& kernel : sources.kernels) {
+      places[kernel.kernel] = source_text(code, kernel.matches);
+    }
+    for (Finding& finding : findings) {
+      for (EvidenceOp& op : finding.evidence) {
+        for (const std::string& kernel : op.kernels) op.sources.push_back(places[kernel]);
+      }
+    }
   }
+  return files;
 }
 
 }  // namespace
@@ -233,8 +247,10 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
     return Found{std::move(assessment), std::move(findings)};
   });
   Analysis analysis{std::move(summary), all_sheets(input, launchers, ops, options.threads), {}, {}};
-  const Found done = found.get();
+  Found done = found.get();
   const Assessment& assessment = *done.assessment;
+  std::vector<ReportFile> source_files;
+  if (options.code != nullptr) source_files = add_sources(*options.code, analysis, done.findings);
   const std::vector<Finding>& findings = done.findings;
   analysis.summary.ops = summarize_ops(assessment);
   summarize_findings(trace, assessment, findings, analysis.summary);
@@ -242,7 +258,7 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   std::vector<std::string> package_paths;
   for (const PackageInReport& package : analysis.packages) package_paths.push_back(package.path);
   analysis.files = analysis_files({analysis.summary, assessment, findings, package_paths});
-  if (options.code != nullptr) add_sources(*options.code, analysis);
+  for (ReportFile& file : source_files) analysis.files.push_back(std::move(file));
   return analysis;
 }
 

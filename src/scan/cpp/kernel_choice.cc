@@ -321,6 +321,10 @@ std::vector<std::string> parameter_names(std::string_view parameters) {
     std::string name;
     for (size_t i = one.first; i < one.last; i = code.past(i)) {
       if (list.is(i, "=")) break;
+      if (list.is(i, "(") && list.is(i + 1, "*") && list.is_name(i + 2)) {
+        name = list.at(i + 2);  // void (*kernel)(Parameters...)
+        break;
+      }
       if (list.is_name(i) && !is_keyword(list.at(i)) && !is_builtin_type(list.at(i))) {
         name = list.at(i);
       }

@@ -24,13 +24,22 @@ OptionReaders::OptionReaders(const Readings& readings) : readings_(readings) {
       for (const python::Field& field : type.fields) wanted.insert(field.name);
     }
   }
+  const auto declares = [](const python::PythonFile& python, std::string_view name, uint32_t line) {
+    for (const python::Class& type : python.classes) {
+      for (const python::Field& field : type.fields) {
+        if (field.line == line && field.name == name) return true;
+      }
+    }
+    return false;
+  };
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     if (readings.files[file].origin != Origin::kOwn || is_test_path(readings.files[file].path))
       continue;
     const python::PythonFile& python = readings.readings[file].python;
     for (size_t i = 0; i < python.names_used.size(); ++i) {
       const std::string& name = python.names_used[i];
-      if (wanted.contains(name)) users_[name].push_back({file, python.names_used_at[i]});
+      if (!wanted.contains(name) || declares(python, name, python.names_used_at[i])) continue;
+      users_[name].push_back({file, python.names_used_at[i]});
     }
   }
 }

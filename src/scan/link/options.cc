@@ -91,6 +91,7 @@ class OptionLinker {
       from_field(option, file, facts);
     }
     note_readers(facts, destination_of(option));
+    if (!option.certain) guesses_.insert(facts.at);
     out_.push_back(std::move(facts));
   }
 
@@ -225,6 +226,12 @@ class OptionLinker {
       facts.name.replace(at, 6, *content);
     facts.at = {file, call.line_first};
     facts.certainty = Certainty::kLikely;
+    // What the helper's name alone made of this call gives way.
+    if (guesses_.erase(facts.at) != 0) {
+      std::erase_if(out_, [&](const OptionFacts& guess) {
+        return guess.at == facts.at && guess.kind == OptionKind::kEnvironment;
+      });
+    }
     const auto given = argument(call, helper.default_parameter, helper.default_position);
     if (given || helper.default_value) {
       set_default(facts,
@@ -258,6 +265,7 @@ class OptionLinker {
   const PythonNames& names_;
   const DefaultValues defaults_;
   const OptionReaders readers_;
+  std::set<CodePlace> guesses_;  // environment variables by the name of an unknown helper
   std::vector<OptionFacts> out_;
 };
 

@@ -1,6 +1,7 @@
 #include "scan/link/python_paths.h"
 
 #include <algorithm>
+#include <cctype>
 #include <deque>
 #include <tuple>
 
@@ -53,6 +54,20 @@ size_t common_prefix(std::string_view a, std::string_view b) {
 }
 
 std::string_view file_name(std::string_view path) { return last_of(path, "/"); }
+
+// Whether "torch.ops.mine.norm" means the "mine::norm" of a TORCH_LIBRARY; a library that is named
+// by a macro, as TORCH_EXTENSION_NAME, may be any.
+bool is_library_call(std::string_view callee, std::string_view exported) {
+  if (!callee.starts_with("torch.ops.")) return false;
+  callee.remove_prefix(10);
+  const size_t dot = callee.rfind('.'), colons = exported.rfind("::");
+  if (dot == std::string_view::npos || colons == std::string_view::npos) return false;
+  if (callee.substr(dot + 1) != exported.substr(colons + 2)) return false;
+  const std::string_view library = exported.substr(0, colons);
+  const auto small = [](unsigned char c) { return std::islower(c) != 0; };
+  const bool macro = library.size() > 2 && std::none_of(library.begin(), library.end(), small);
+  return macro || callee.substr(0, dot) == library;
+}
 
 bool is_test_path(std::string_view path) {
   return path.starts_with("test") || path.find("/test") != std::string_view::npos ||
@@ -205,7 +220,7 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported&
     }
     return std::nullopt;
   }
-  const auto found = python_callers_.find(exported.name);
+  const auto found = python_callers_.find(last_of(exported.name, "::"));
   if (found == python_callers_.end()) return std::nullopt;
   // Best is one of a file that compiles the C++ file; then the nearest in the tree of folders that
   // is no test, where the name is not a common one.
@@ -259,13 +274,22 @@ std::set<uint32_t> PythonPaths::files_that_build(uint32_t cpp_file) const {
 // Whether a function calls `object.name` of an object that is not a third-party module.
 bool PythonPaths::calls_object(const FunctionRef& ref, std::string_view name) const {
   for (const python::Call& call : python_at(ref).calls) {
-    if (last_of(call.callee, ".") != name) continue;
+    const std::string_view callee = call.callee;
+    if (last_of(callee, ".") != last_of(name, "::")) continue;
+    // What TORCH_LIBRARY(library, …) defines is torch.ops.library.name, and nothing else is.
+    const bool of_library = name.find("::") != std::string_view::npos;
+    if (of_library || callee.starts_with("torch.ops.")) {
+      if (is_library_call(callee, name)) return true;
+      continue;
+    }
     const std::string_view head =
         std::string_view(call.callee).substr(0, call.callee.find_first_of(".[("));
     const auto& imports = readings_.readings[ref.file].python.imports;
     const bool foreign =
         std::any_of(imports.begin(), imports.end(), [&](const python::Import& import) {
-          return import.bound_to == head && !names_.resolve(head, ref.file);
+          // What stands beside the file and is no file is compiled from this repository.
+          const bool beside = import.module.starts_with('.');
+          return import.bound_to == head && !beside && !names_.resolve(head, ref.file);
         });
     if (!foreign) return true;
   }

@@ -156,6 +156,10 @@ class DescriptorReader {
     }
     if (given == 0) given = maker.default_value;
     if (given != 0) option.default_value = tree_.source(given, kLongest);
+    // The call that reads it may have been seen, too; it knows less.
+    std::erase_if(into_, [&](const Option& other) {
+      return other.source == OptionSource::kEnvironment && other.names == option.names;
+    });
     into_.push_back(std::move(option));
   }
 

@@ -170,10 +170,16 @@ class EnvironmentReader {
     helper.name_position = place->position - self;
     helper.line = tree_.line_first(function.node);
     helper.default_value = default_value;
+    // What an object holds is not known here.
+    if (default_value && default_value->starts_with("self.")) helper.default_value.reset();
     const NodeId parameters = tree_.child_of_kind(function.node, NodeKind::kParameters);
     size_t position = 0;
     for (const NodeId parameter : tree_.children(parameters)) {
       if ((tree_[parameter].flags & kIsMark) != 0) continue;
+      if (position < self) {  // `self` in self.default is no default
+        ++position;
+        continue;
+      }
       const std::string_view parameter_name = tree_.extra(parameter);
       const bool is_default = default_node != 0 ? mentions(default_node, parameter_name)
                                                 : parameter_name.starts_with("default");

@@ -1,0 +1,48 @@
+#include <gtest/gtest.h>
+
+#include "scan/names_in_strings.h"
+
+namespace fathom {
+namespace {
+
+const Names kKernels = {"gather_rows_kernel", "kernel_gemm_m1", "kernel_gemm_m16", "short_k"};
+
+Names in_python(std::string_view text) {
+  Names found;
+  find_names_in_strings(python::lex(text), WantedNames(kKernels), found);
+  return found;
+}
+
+Names in_cpp(std::string_view text) {
+  Names found;
+  find_names_in_strings(cpp::lex(text), WantedNames(kKernels), found);
+  return found;
+}
+
+TEST(NamesInStrings, WholeWordsOfLiterals) {
+  EXPECT_EQ(in_cpp("load(\"gather_rows_kernel\"); // \"short_k\"\nshort_k();"),
+            Names{"gather_rows_kernel"});
+  EXPECT_EQ(in_cpp("load(\"gather_rows_kernel_old\", \"my_short_k\");"), Names{});
+  EXPECT_EQ(in_python("load('gather_rows_kernel<int>')\nshort_k()  # 'short_k'\n"),
+            Names{"gather_rows_kernel"});
+}
+
+TEST(NamesInStrings, LiteralsSideBySideAreOne) {
+  EXPECT_EQ(in_python("load('gather_rows'\n     '_kernel')\n"), Names{"gather_rows_kernel"});
+  EXPECT_EQ(in_python("load('gather_rows', '_kernel')\n"), Names{});
+}
+
+TEST(NamesInStrings, DocstringsAreProse) {
+  EXPECT_EQ(in_python("def f():\n    \"\"\"Runs gather_rows_kernel.\"\"\"\n"), Names{});
+  EXPECT_EQ(in_python("\"\"\"gather_rows_kernel\"\"\"\nx = \"short_k\"\n"), Names{"short_k"});
+}
+
+TEST(NamesInStrings, FieldsStandForAnyText) {
+  EXPECT_EQ(in_python("load(f'kernel_gemm_m{m}')\n"), (Names{"kernel_gemm_m1", "kernel_gemm_m16"}));
+  EXPECT_EQ(in_python("load(f'kernel_gemm_m{m}6')\n"), Names{"kernel_gemm_m16"});
+  EXPECT_EQ(in_python("load(f'{name}_m1', f'k{x}')\n"), Names{});  // could be anything
+  EXPECT_EQ(in_python("load(f'{x} short_k')\n"), Names{"short_k"});
+}
+
+}  // namespace
+}  // namespace fathom
