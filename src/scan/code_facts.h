@@ -69,6 +69,7 @@ struct SourceFile {
   uint64_t size = 0;
   uint32_t lines = 0;
   std::string skipped;  // why its content was not read; empty: it was
+  uint64_t content_hash = 0;
 };
 
 enum class KernelKind : uint8_t { kCuda, kTriton, kCute, kMacro, kDeviceKernel, kJinja, kString };

@@ -82,7 +82,10 @@ void link_structure(const Readings& readings, const PythonNames& names, CodeFact
 }  // namespace
 
 Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanOptions& options) {
-  const Repository repository = TRY(list_repository(root, options.threads));
+  return scan_repository(TRY(list_repository(root, options.threads)), options);
+}
+
+CodeFacts scan_repository(const Repository& repository, const ScanOptions& options) {
   CodeFacts facts = declared_facts(repository);
   const Readings readings = read_files(repository, options.threads, options.progress, facts.notes);
   const PythonNames names(readings);
