@@ -159,11 +159,11 @@ TEST_F(StructureTest, WayThroughAQueue) {
       "    def take(self, msg):\n        if isinstance(msg, CHECKED):\n            pass\n"
       "    def loop(self):\n        msg = self.recv_queue.get()\n        self.take(msg)\n        "
       "launch(msg)\n"
-      "class Front:\n    def send(self, msg: Base):\n        self.queue.put(msg)\n";
+      "class Front:\n    def deliver(self, msg: Base):\n        self.queue.put(msg)\n";
   put("app/engine.py", std::string(worker).replace(worker.find("CHECKED"), 7, "Work"));
-  put_route("    Front().send(Work())\n");
+  put_route("    Front().deliver(Work())\n");
   scan();
-  EXPECT_EQ(way_to("twice"), "generate -> Front.send -> Loop.loop -> launch -> twice");
+  EXPECT_EQ(way_to("twice"), "generate -> Front.deliver -> Loop.loop -> launch -> twice");
   ASSERT_NE(hop("Loop.loop"), nullptr);
   EXPECT_EQ(hop("Loop.loop")->how, "sends Work, which this takes from a queue and gives to take");
   EXPECT_EQ(hop("Loop.loop")->certainty, Certainty::kLikely);

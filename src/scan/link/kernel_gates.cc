@@ -22,13 +22,14 @@ KernelGates find_kernel_gates(const Readings& readings, const std::vector<Kernel
   KernelGates out;
   for (uint32_t k = 0; k < kernels.size(); ++k) {
     const KernelFacts& kernel = kernels[k];
-    for (size_t hop = 0; hop < kernel.path.size(); ++hop) {
+    // The last Python function of the path: those above it are found by their calls, with lines.
+    for (size_t hop = kernel.path.size(); hop-- > 0;) {
+      if (!kernel.path[hop].what.starts_with("Python ")) continue;
       const CodePlace& at = kernel.path[hop].at;
       const FileReading& reading = readings.readings[at.file];
-      if (kernel.path[hop].what.starts_with("Python ")) {
-        if (const auto f = function_at(reading.python.functions, at.line))
-          out.python[{at.file, *f}].push_back({k, hop + 1, {}});
-      }
+      if (const auto f = function_at(reading.python.functions, at.line))
+        out.python[{at.file, *f}].push_back({k, hop + 1, {}});
+      break;
     }
     for (const KernelLauncher& launcher : kernel.launchers) {
       const FileReading& reading = readings.readings[launcher.at.file];

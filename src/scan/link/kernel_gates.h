@@ -8,8 +8,8 @@
 
 namespace fathom {
 
-// From which functions a kernel is known to be reached: those on its path from Python, and those
-// that launch it.
+// From which functions a kernel is known to be reached: the last Python function of its path, and
+// those that launch it.
 struct KernelGate {
   uint32_t kernel = 0;
   size_t path_from = SIZE_MAX;  // what follows in the kernel's path; SIZE_MAX: nothing

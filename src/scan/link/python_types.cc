@@ -327,16 +327,18 @@ PythonTypes::Values PythonTypes::evaluate_uncached(std::string_view expression, 
     if (step.empty()) return {};
     Values next;
     for (const PythonValue& value : values) {
+      Values results;
       if (step == "()") {
-        add_all(next, called(value, depth + 1));
+        results = called(value, depth + 1);
       } else if (step == "[]") {
         // A list of objects counts as its objects.
-        if (value.kind == Kind::kTable)
-          add_all(next, registered(value));
-        else
-          add(next, value);
+        results = value.kind == Kind::kTable ? registered(value) : Values{value};
       } else {
-        add_all(next, attribute(value, step, depth + 1));
+        results = attribute(value, step, depth + 1);
+      }
+      for (PythonValue& result : results) {
+        result.certainty = std::max(result.certainty, value.certainty);
+        add(next, result);
       }
     }
     values = std::move(next);
