@@ -103,19 +103,21 @@ void print_large(size_t bytes, int rounds) {
   }
 }
 
+// Sequences of `count` tokens that differ first at `at`, or nowhere where that is `count`.
 template <class Token>
-void print_short(size_t count) {
+void print_short(size_t count, size_t at) {
   std::vector<Token> a(count), b;
   std::mt19937 random(std::random_device{}());
   for (Token& token : a) token = static_cast<Token>(random() % 128000);
   b = a;
+  if (at < count) b[at] ^= 1;
   Candidate mine, standard;
   for (int round = 0; round < 200; ++round) {
     time_once(mine, 1000, [&] { return ours(a.data(), b.data(), count); });
     time_once(standard, 1000, [&] { return std_mismatch(a.data(), b.data(), count); });
   }
-  std::printf("| int%zu | %zu | %.2f | %.2f | %.2f |\n", 8 * sizeof(Token), count, mine.best,
-              standard.best, standard.best / mine.best);
+  std::printf("| int%zu | %zu | %zu | %.2f | %.2f | %.2f |\n", 8 * sizeof(Token), count, at,
+              mine.best, standard.best, standard.best / mine.best);
 }
 
 }  // namespace
@@ -128,9 +130,12 @@ int main() {
   for (const size_t kilobytes : {8, 12, 128, 256, 4096}) print_large(kilobytes << 10, 300);
   print_large(size_t{256} << 20, 12);
   std::puts(
-      "\n| tokens | count | ns | std::mismatch ns | std::mismatch / ours |\n|---|---|---|---|---|");
-  for (const size_t count : {0, 1, 2, 4, 7, 8, 9, 12, 16, 24, 32, 64, 100, 256, 1000, 4096})
-    print_short<int32_t>(count);
-  for (const size_t count : {1, 3, 4, 5, 8, 16, 100, 4096}) print_short<int64_t>(count);
+      "\n| tokens | count | equal | ns | std::mismatch ns | std::mismatch / ours "
+      "|\n|---|---|---|---|---|---|");
+  for (const size_t count : {0, 1, 2, 4, 7, 8, 9, 12, 16, 24, 32, 63, 65, 72, 100, 256, 1000, 4096})
+    print_short<int32_t>(count, count);
+  for (const size_t count : {1, 3, 4, 5, 8, 16, 31, 33, 40, 100, 4096})
+    print_short<int64_t>(count, count);
+  for (const size_t at : {0, 1, 5, 8, 20, 63, 65, 100, 1000}) print_short<int32_t>(4096, at);
   return 0;
 }

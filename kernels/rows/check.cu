@@ -20,7 +20,7 @@ using Random = std::mt19937_64;
 using Words = std::vector<uint32_t>;
 
 constexpr int kSkipped = 77;
-constexpr int kVersions = 5;
+constexpr int kVersions = 6;
 constexpr uint32_t kPoison = 0x7fc0dead;
 constexpr int64_t kMargin = 64;  // words around an output that nobody may touch
 

@@ -25,7 +25,7 @@ METRICS = {
     "sm_clock_mhz": ("sm__cycles_elapsed.avg.per_second", 1e-6),
     "registers": ("launch__registers_per_thread", 1),
 }
-OURS = {"element_kernel": "v0", "warp_kernel": "v1", "vector_kernel": "v2", "warps_kernel": "v3", "piece_kernel": "v4"}
+OURS = {"element_kernel": "v0", "warp_kernel": "v1", "vector_kernel": "v2", "warps_kernel": "v3", "piece_kernel": "v4 or v5"}
 THEIRS = "index_?select|indexSelect|gather|embedding|index_elementwise|index_put|index_copy"
 
 

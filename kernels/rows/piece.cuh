@@ -27,8 +27,9 @@ __device__ inline uint32_t load_once(const uint32_t* from) {
   return v;
 }
 
-// Vectors first, first + step, … of a row, as far as they are below `vectors`.
-template <class Job, class Vector, int kUnroll>
+// Vectors first, first + step, … of a row, as far as they are below `vectors`. Streaming stores
+// mark the lines to leave L2 first.
+template <class Job, class Vector, int kUnroll, bool kStreaming = false>
 __device__ void copy_piece(const RowPlaces<Job::kTensors>& places, uint32_t first, uint32_t step,
                            uint32_t vectors) {
   Vector kept[Job::kTensors][kUnroll] = {};
@@ -48,7 +49,13 @@ __device__ void copy_piece(const RowPlaces<Job::kTensors>& places, uint32_t firs
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       const uint32_t i = first + u * step;
-      if (i < vectors) reinterpret_cast<Vector*>(places.to[t])[i] = kept[t][u];
+      Vector* to = reinterpret_cast<Vector*>(places.to[t]) + i;
+      if (i >= vectors) continue;
+      if constexpr (kStreaming) {
+        __stcs(to, kept[t][u]);
+      } else {
+        *to = kept[t][u];
+      }
     }
   }
 }

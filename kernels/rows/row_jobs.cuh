@@ -73,6 +73,8 @@ template <class Job>
 cudaError_t launch_v3(const Job& job, const LaunchOptions& options);
 template <class Job>
 cudaError_t launch_v4(const Job& job, const LaunchOptions& options);
+template <class Job>
+cudaError_t launch_v5(const Job& job, const LaunchOptions& options);
 
 #define FATHOM_FOR_EVERY_JOB(launch)                                                              \
   template cudaError_t launch<IndexJob<int32_t>>(const IndexJob<int32_t>&, const LaunchOptions&); \

@@ -7,7 +7,7 @@
 namespace fathom::rows {
 namespace {
 
-constexpr int kVersionCount = 5;
+constexpr int kVersionCount = 6;
 
 __global__ void empty_kernel() {}
 
@@ -22,8 +22,10 @@ cudaError_t launch_version(int version, const Job& job, const LaunchOptions& opt
       return launch_v2(job, options);
     case 3:
       return launch_v3(job, options);
-    default:
+    case 4:
       return launch_v4(job, options);
+    default:
+      return launch_v5(job, options);
   }
 }
 

@@ -24,9 +24,9 @@ struct FathomRowIndex {
   int64_t row_bytes, table_stride, out_stride;
   int64_t start, length;
   int32_t index_type;        // FathomIndexType
-  int32_t version;           // 0 … 4: a rung of the ladder; -1: the last one
+  int32_t version;           // 0 … 5: a rung of the ladder; -1: the last one
   int32_t dependent_launch;  // not 0: starts before the stream's last kernel has ended (PDL, sm_90
-                             // and newer), and waits for it before it touches memory; v4 only
+                             // and newer), and waits for it before it touches memory; v4 and v5
   void* stream;              // cudaStream_t
 };
 

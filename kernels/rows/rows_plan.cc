@@ -42,13 +42,14 @@ int warps_per_row(int64_t row_vectors) {
   return row_vectors <= 2 * 32 * 4 ? 2 : 4;
 }
 
-PiecePlan plan_pieces(int64_t count, int64_t row_vectors, int tensors) {
+PiecePlan plan_pieces(int64_t count, int64_t row_vectors, int tensors, int most_unroll) {
   PiecePlan plan;
   plan.lanes = static_cast<int>(
       std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(row_vectors, 1, 32))));
   const int64_t warps = divide_up(count * divide_up(row_vectors, plan.lanes) * plan.lanes, 32);
   const int64_t loads = warps * tensors;
-  plan.unroll = loads <= kWarpsForSmallPieces ? 1 : loads <= kWarpsForMiddlePieces ? 2 : 4;
+  plan.much_work = loads > kWarpsForMiddlePieces;
+  plan.unroll = loads <= kWarpsForSmallPieces ? 1 : plan.much_work ? most_unroll : 2;
   while (plan.unroll > 1 && int64_t{plan.lanes} * plan.unroll / 2 >= row_vectors) plan.unroll /= 2;
   plan.pieces_per_row =
       std::max<int64_t>(1, divide_up(row_vectors, int64_t{plan.lanes} * plan.unroll));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "rows_plan.h"
@@ -72,8 +73,8 @@ TEST(RowsPlan, OneToFourWarpsForARow) {
 TEST(RowsPlan, PiecesCoverARowOnce) {
   for (const int64_t count : {1, 64, 1000, 65536}) {
     for (const int64_t vectors : {1, 2, 3, 4, 5, 16, 31, 32, 33, 100, 512, 513, 4096}) {
-      for (const int tensors : {1, 2}) {
-        const PiecePlan plan = plan_pieces(count, vectors, tensors);
+      for (const auto& [tensors, most] : {std::pair{1, 2}, {1, 4}, {2, 2}, {2, 4}}) {
+        const PiecePlan plan = plan_pieces(count, vectors, tensors, most);
         const int64_t piece = int64_t{plan.lanes} * plan.unroll;
         EXPECT_EQ(plan.lanes & (plan.lanes - 1), 0);
         EXPECT_LE(plan.lanes, 32);
@@ -85,11 +86,14 @@ TEST(RowsPlan, PiecesCoverARowOnce) {
 }
 
 TEST(RowsPlan, LittleWorkIsCutSmallAndMuchWorkLarge) {
-  EXPECT_EQ(plan_pieces(64, 512, 1).unroll, 1);    // the 1 MB case: 1024 warps
-  EXPECT_EQ(plan_pieces(256, 512, 1).unroll, 2);   // 4096
-  EXPECT_EQ(plan_pieces(4096, 512, 1).unroll, 4);  // 65536
-  EXPECT_EQ(plan_pieces(65536, 4, 1).lanes, 4);    // eight rows of 64 bytes share a warp
-  EXPECT_EQ(plan_pieces(65536, 16, 1).unroll, 1);  // a row has no more than its 16 vectors
+  EXPECT_EQ(plan_pieces(64, 512, 1, 4).unroll, 1);    // the 1 MB case: 1024 warps
+  EXPECT_EQ(plan_pieces(256, 512, 1, 4).unroll, 2);   // 4096
+  EXPECT_EQ(plan_pieces(4096, 512, 1, 4).unroll, 4);  // 65536
+  EXPECT_EQ(plan_pieces(4096, 512, 1, 2).unroll, 2);
+  EXPECT_TRUE(plan_pieces(4096, 512, 1, 2).much_work);
+  EXPECT_FALSE(plan_pieces(256, 512, 1, 2).much_work);
+  EXPECT_EQ(plan_pieces(65536, 4, 1, 4).lanes, 4);    // eight rows of 64 bytes share a warp
+  EXPECT_EQ(plan_pieces(65536, 16, 1, 4).unroll, 1);  // a row has no more than its 16 vectors
 }
 
 TEST(RowsPlan, LaunchesStayCountable) {
