@@ -4,6 +4,7 @@
 
 #include "app/commands.h"
 #include "report/screen_text.h"
+#include "scan/source_text.h"
 #include "session/scan.h"
 
 namespace fathom {
@@ -17,18 +18,25 @@ constexpr const char* kExamples = R"(Examples:
   fathom scan repo --platform h200 --param batch=64 --param embed_dim=4096 --param dtype=fp16
   fathom scan repo --json --select options | jq '.options[].name'
 
-The report holds quick_scan.md (what it is, how to start and set it; read this first), kernels.md
-(every GPU kernel with its launchers) and scan.json (everything, for programs). An earlier report is
-replaced as a whole; any other existing directory is refused. The repository is only read: nothing of
+The report holds quick_scan.md (what it is, how to start and set it; read this first),
+repo_analysis.md (folders, key modules, API, dependencies, where documentation and code disagree),
+architecture.md (parts, diagrams, the way of a request to the kernels), kernels.md (every GPU kernel
+with its launchers) and scan.json (everything, for programs). An earlier report is replaced as a whole; any other existing directory is refused. The repository is only read: nothing of
 it is built or run, and nothing is written into it.)";
 
 struct ScanArguments {
   std::string repository, out;
   std::vector<std::string> parts, parameters;
   std::string platform, kernels;
-  bool json = false, quiet = false, verbose = false, force = false, no_report = false;
+  bool json = false, quiet = false, verbose = false, force = false, no_report = false,
+       no_cache = false;
   size_t threads = 0;
 };
+
+// Only what stands in the report can be said again without reading the code.
+bool reuses_report(const ScanArguments& a) {
+  return !a.no_report && !a.force && !a.verbose && !a.no_cache && a.parts.empty();
+}
 
 Status scan(const ScanArguments& a, const Terminal& terminal) {
   std::filesystem::path directory = a.out;
@@ -44,15 +52,21 @@ Status scan(const ScanArguments& a, const Terminal& terminal) {
     platform = TRY(open_platform(a.platform));
     report.context.platform = &*platform;
   }
-  {
-    ProgressLine line("reading " + screen_safe(a.repository),
-                      terminal.error_is_terminal && !a.quiet);
-    ScanOptions options;
-    options.threads = a.threads;
-    options.progress = [&line](double fraction) { line.update(fraction); };
-    report.facts = TRY(scan_repository(a.repository, options));
+  ProgressLine line("reading " + screen_safe(a.repository), terminal.error_is_terminal && !a.quiet);
+  const Repository repository = TRY(list_repository(a.repository, a.threads));
+  WriteScanOptions write{scan_stamp(repository, report.context, directory), a.force};
+  if (reuses_report(a)) {
+    // The report is there already, of the same content.
+    if (const auto screen = screen_of_same_scan(directory, *write.stamp)) {
+      if (a.json) return print_output(TRY(read_source_text(directory / "scan.json", UINT32_MAX)));
+      return a.quiet ? Status(Nothing{}) : print_output(*screen);
+    }
   }
-  if (!a.no_report) TRY(write_scan(report, directory, {a.force}));
+  ScanOptions options;
+  options.threads = a.threads;
+  options.progress = [&line](double fraction) { line.update(fraction); };
+  report.facts = scan_repository(repository, options);
+  if (!a.no_report) TRY(write_scan(report, directory, write));
   if (a.json) return print_output(scan_json(report.facts, a.parts));
   if (!a.parts.empty()) return print_output(scan_lines(report.facts, a.parts));
   if (a.quiet) return Nothing{};
@@ -103,6 +117,8 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   command->add_flag("--no-report", a->no_report, "Print only, write nothing")
       ->excludes(out)
       ->excludes(force);
+  command->add_flag("--no-cache", a->no_cache,
+                    "Scan again even where the report in --out is of the same content");
   command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
       ->check(CLI::Range(1, 1024))
       ->option_text("N");

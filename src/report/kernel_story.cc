@@ -75,6 +75,25 @@ class StoryWriter {
     launch_steps(step);
     device_steps(step);
     if (step == 0) out_ += "Nothing of it could be followed.\n";
+    integration();
+  }
+
+  // Who calls it, and how often as far as the caller's own name tells.
+  void integration() {
+    constexpr size_t kShown = 5;
+    if (kernel_.callers.empty()) return;
+    out_ += "\nCalled by ";
+    for (size_t i = 0; i < std::min(kernel_.callers.size(), kShown); ++i) {
+      const PathHop& caller = kernel_.callers[i];
+      out_ += fmt::format("{}{} {}", i == 0 ? "" : ", ", md_text(caller.what),
+                          place(facts_, caller.at));
+      if (caller.what.ends_with(".forward")) out_ += " (in every forward pass of that module)";
+      if (caller.certainty != Certainty::kCertain)
+        out_ += fmt::format(" ({})", certainty_name(caller.certainty));
+    }
+    if (kernel_.callers.size() > kShown)
+      out_ += fmt::format(" and {} more", kernel_.callers.size() - kShown);
+    out_ += ".\n";
   }
 
   void launch_steps(size_t& step) {

@@ -18,9 +18,9 @@ struct ScanReport {
 };
 
 // The lists of scan.json that can be asked for by name.
-inline constexpr const char* kScanParts[] = {"kernels",      "options",        "entry_points",
-                                             "dependencies", "host_functions", "components",
-                                             "features",     "files"};
+inline constexpr const char* kScanParts[] = {
+    "kernels",  "options", "entry_points", "dependencies", "host_functions", "components",
+    "features", "modules", "api",          "request_path", "doc_claims",     "files"};
 
 // Everything, or only the parts named. docs/scan_json.md says what the keys mean.
 std::string scan_json(const CodeFacts& facts, const std::vector<std::string>& parts = {});
@@ -34,6 +34,10 @@ std::string quick_scan_markdown(const CodeFacts& facts);
 // others.
 inline constexpr size_t kMaxStories = 60;
 std::string kernels_markdown(const CodeFacts& facts, const StoryContext& context = {});
+// Directory structure, key modules, API surface, dependencies, contradictions.
+std::string repo_analysis_markdown(const CodeFacts& facts);
+// Overview with diagrams, the parts, the data flow, the request path.
+std::string architecture_markdown(const CodeFacts& facts);
 // One screen.
 std::string scan_text(const ScanReport& report, const TerminalStyle& style);
 

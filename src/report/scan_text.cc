@@ -195,6 +195,25 @@ std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& p
       for (const FeatureFacts& f : facts.features) {
         add(place_text(facts, f.evidence[0].at), certainty_name(f.certainty), f.title);
       }
+    } else if (part == "modules") {
+      for (const ModuleFacts& m : facts.modules.modules) {
+        add(place_text(facts, {m.file, 1}), "module",
+            fmt::format("{:.3f}  imported by {}, {} calls, {} kernels", m.score, m.imported_by,
+                        m.calls_into, m.kernels + m.kernels_on_path));
+      }
+    } else if (part == "api") {
+      for (const ApiFacts& a : facts.api)
+        add(place_text(facts, a.at), a.kind, a.name + "  " + a.signature);
+    } else if (part == "request_path") {
+      for (const RequestPath& path : facts.request_paths) {
+        for (const RequestHop& hop : path.hops)
+          add(place_text(facts, hop.at), certainty_name(hop.certainty),
+              hop.function + "  " + hop.how);
+        if (!path.stopped.empty()) add(path.entry, "stopped", path.stopped);
+      }
+    } else if (part == "doc_claims") {
+      for (const DocClaim& c : facts.doc_claims)
+        add(place_text(facts, c.doc), c.kind, c.what + "  " + c.is);
     } else if (part == "files") {
       for (const SourceFile& f : facts.files) {
         add(f.path, language_name(f.language),

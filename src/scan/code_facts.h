@@ -5,22 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "scan/code_place.h"
+#include "scan/structure_facts.h"
+
 namespace fathom {
 
 // What the scanner knows of a repository before anything runs. Every fact says where it stands in
 // the code and how sure the scanner is; lists are in order of file and line, so that the same
 // repository gives the same facts.
-
-// How a fact was found. kCertain: it stands there. kLikely: one step was concluded from names or
-// structure. kUnsure: several answers fit, or a step could not be followed.
-enum class Certainty : uint8_t { kCertain, kLikely, kUnsure };
-
-// A line of CodeFacts::files[file], counted from 1.
-struct CodePlace {
-  uint32_t file = 0;
-  uint32_t line = 0;
-  friend auto operator<=>(const CodePlace&, const CodePlace&) = default;
-};
 
 // What data/features/languages.tsv tells apart; scan/language.h has their names.
 enum class Language : uint8_t {
@@ -77,6 +69,7 @@ struct SourceFile {
   uint64_t size = 0;
   uint32_t lines = 0;
   std::string skipped;  // why its content was not read; empty: it was
+  uint64_t content_hash = 0;
 };
 
 enum class KernelKind : uint8_t { kCuda, kTriton, kCute, kMacro, kDeviceKernel, kJinja, kString };
@@ -131,7 +124,8 @@ struct KernelFacts {
   std::string condition;                // the #if around it that decides between definitions
   bool dead = false;                    // nothing in the repository launches or names it
   std::vector<KernelLauncher> launchers;
-  std::vector<PathHop> path;  // from Python, or from the outermost host function known
+  std::vector<PathHop> path;     // from Python, or from the outermost host function known
+  std::vector<PathHop> callers;  // functions of the repository that call the path's first hop
   std::vector<CodeEvidence> evidence;
   std::vector<NamedValue> steps;  // its body in order, as written; text is "call" for calls
   std::string profiler_name;      // pattern of the demangled name in a profile: '*' any text
@@ -248,6 +242,10 @@ struct CodeFacts {
   std::vector<DependencyFacts> dependencies;
   std::vector<ComponentFacts> components;
   std::vector<FeatureFacts> features;
+  ModuleGraph modules;
+  std::vector<ApiFacts> api;
+  std::vector<RequestPath> request_paths;
+  std::vector<DocClaim> doc_claims;
   std::vector<std::string> notes;  // what could not be read or followed
 };
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/hash.h"
 #include "scan/language.h"
 #include "scan/origin.h"
 #include "scan/repository.h"
@@ -78,6 +79,7 @@ void measure(const std::filesystem::path& root, SourceFile& file, std::string& b
     if (n <= 0) break;
     const std::string_view bytes(buffer.data(), static_cast<size_t>(n));
     if (done == 0) look_at_beginning(bytes, file);
+    file.content_hash = mix_bits(file.content_hash, hash_text(bytes));
     done += bytes.size();
     breaks += static_cast<uint64_t>(std::ranges::count(bytes, '\n'));
     last = bytes.back();

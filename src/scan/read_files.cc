@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "scan/features/file_weight.h"
+#include "scan/link/code_purpose.h"
 #include "scan/link/triton_kernels.h"
 #include "scan/names_in_strings.h"
 #include "scan/python/ast.h"
@@ -188,6 +189,8 @@ class FileReader {
     const std::string text = text_of(file);
     const python::Tree tree = python::parse(text);
     reading.python = python::read_python(tree);
+    // What tests do with objects tells nothing of the program, and would double the memory.
+    if (is_test_or_example(readings_.files[file].path)) reading.python.flows = {};
     find_names_in_strings(tree.tokens, *wanted_, reading.usage.kernels_named);
     reading.python_patterns.resize(reading.python.functions.size());
     for (size_t i = 0; i < reading.python.functions.size(); ++i) {

@@ -4,14 +4,18 @@
 #include <thread>
 
 #include "scan/dependencies.h"
+#include "scan/doc_claims.h"
 #include "scan/features/link_features.h"
 #include "scan/kernel_identity.h"
+#include "scan/link/api_surface.h"
 #include "scan/link/entry_points.h"
 #include "scan/link/evidence.h"
 #include "scan/link/host_functions.h"
 #include "scan/link/jit_values.h"
 #include "scan/link/kernels.h"
+#include "scan/link/module_graph.h"
 #include "scan/link/options.h"
+#include "scan/link/request_path.h"
 #include "scan/link/uses.h"
 #include "scan/read_files.h"
 #include "scan/readme.h"
@@ -66,10 +70,22 @@ void recognise_parts(const Readings& readings, CodeFacts& facts) {
   facts.features = std::move(parts.features);
 }
 
+// How the files hang together, from the facts about kernels and entry points.
+void link_structure(const Readings& readings, const PythonNames& names, CodeFacts& facts) {
+  const IncludeGraph includes(readings);
+  facts.modules = link_modules(readings, names, includes, facts.kernels);
+  facts.api = link_api(readings, names, facts.entry_points);
+  const PythonTypes types(readings, names);
+  facts.request_paths = find_request_paths(readings, names, types, includes, facts);
+}
+
 }  // namespace
 
 Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanOptions& options) {
-  const Repository repository = TRY(list_repository(root, options.threads));
+  return scan_repository(TRY(list_repository(root, options.threads)), options);
+}
+
+CodeFacts scan_repository(const Repository& repository, const ScanOptions& options) {
   CodeFacts facts = declared_facts(repository);
   const Readings readings = read_files(repository, options.threads, options.progress, facts.notes);
   const PythonNames names(readings);
@@ -89,11 +105,14 @@ Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanO
   for (KernelFacts& kernel : facts.kernels) {
     kernel.profiler_name = profiler_pattern(kernel);
     kernel.path = path_to(kernel, readings, *paths);
+    if (!kernel.path.empty()) kernel.callers = paths->callers_of(kernel.path.front());
     link_jit_values(readings, kernel);
   }
   facts.host_functions = link_host_functions(readings, *paths);
   facts.files = readings.files;
   recognise_parts(readings, facts);
+  link_structure(readings, names, facts);
+  facts.doc_claims = find_doc_claims(repository, facts);
   return facts;
 }
 

@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "base/result.h"
 #include "scan/code_facts.h"
+#include "scan/repository.h"
 
 namespace fathom {
 
@@ -17,5 +18,6 @@ struct ScanOptions {
 // nothing is written.
 Result<CodeFacts> scan_repository(const std::filesystem::path& root,
                                   const ScanOptions& options = {});
+CodeFacts scan_repository(const Repository& repository, const ScanOptions& options = {});
 
 }  // namespace fathom

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 
+#include "base/content_stamp.h"
+#include "base/hash.h"
 #include "base/output_directory.h"
 #include "report/features_markdown.h"
+#include "scan/source_text.h"
 
 namespace fathom {
 
@@ -41,6 +44,38 @@ Status check_scan_directory(const std::string& repository, const fs::path& direc
       directory.string())};
 }
 
+uint64_t scan_stamp(const Repository& repository, const StoryContext& context,
+                    const fs::path& directory) {
+  std::string asked =
+      fmt::format("{}\n{}\n{}\n", repository.name, directory.string(), context.kernels);
+  for (const auto& [name, value] : context.parameters.given()) asked += name + "=" + value + "\n";
+  if (context.platform != nullptr) asked += platform_json(*context.platform);
+  if (const auto program = glance_at("/proc/self/exe")) {
+    asked += fmt::format("{} {} {}", program->size, program->modified, program->sample);
+  }
+  uint64_t stamp = hash_text(asked);
+  for (const SourceFile& file : repository.files) {
+    stamp = mix_bits(stamp, hash_text(file.path));
+    stamp = mix_bits(stamp, hash_text(file.skipped));
+    stamp = mix_bits(stamp ^ file.size, file.content_hash);
+  }
+  for (const std::string& note : repository.notes) stamp = mix_bits(stamp, hash_text(note));
+  return stamp;
+}
+
+namespace {
+
+std::string stamp_line(uint64_t stamp) { return fmt::format("fathom scan {:016x}\n", stamp); }
+
+}  // namespace
+
+std::optional<std::string> screen_of_same_scan(const fs::path& directory, uint64_t stamp) {
+  const Result<std::string> text = read_source_text(directory / "summary.txt");
+  const std::string line = stamp_line(stamp);
+  if (!text.ok() || !text.value().starts_with(line)) return std::nullopt;
+  return text.value().substr(line.size());
+}
+
 Status write_scan(ScanReport& report, const fs::path& directory, const WriteScanOptions& options) {
   OutputDirectory out =
       TRY(options.into_any_directory ? OutputDirectory::create_or_add_to(directory)
@@ -49,9 +84,16 @@ Status write_scan(ScanReport& report, const fs::path& directory, const WriteScan
   TRY(out.write_file("quick_scan.md", quick_scan_markdown(report.facts)));
   TRY(out.write_file("kernels.md", kernels_markdown(report.facts, report.context)));
   TRY(out.write_file("features.md", features_markdown(report.facts)));
-  TRY(out.commit());
+  TRY(out.write_file("repo_analysis.md", repo_analysis_markdown(report.facts)));
+  TRY(out.write_file("architecture.md", architecture_markdown(report.facts)));
   report.report = (directory.has_filename() ? directory : directory.parent_path()).string();
-  report.files = {"quick_scan.md", "features.md", "kernels.md", "scan.json"};
+  report.files = {"quick_scan.md", "repo_analysis.md", "architecture.md",
+                  "features.md",   "kernels.md",       "scan.json"};
+  if (options.stamp) {
+    constexpr TerminalStyle kPlain = {false, false, 100};
+    TRY(out.write_file("summary.txt", stamp_line(*options.stamp) + scan_text(report, kPlain)));
+  }
+  TRY(out.commit());
   return Nothing{};
 }
 

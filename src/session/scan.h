@@ -13,10 +13,19 @@ Result<std::filesystem::path> default_scan_directory(const std::string& reposito
 // Refuses a report inside the repository, which is not ours to write to.
 Status check_scan_directory(const std::string& repository, const std::filesystem::path& directory);
 
+// What a scan's report depends on: the content of every file, the program, and what was asked for.
+// A report that has the same stamp need not be made again.
+uint64_t scan_stamp(const Repository& repository, const StoryContext& context,
+                    const std::filesystem::path& directory);
+// The screen of the report in the directory, where that has this stamp; none: it is another's.
+std::optional<std::string> screen_of_same_scan(const std::filesystem::path& directory,
+                                               uint64_t stamp);
+
 struct WriteScanOptions {
+  std::optional<uint64_t> stamp;    // kept in summary.txt for the next scan
   bool into_any_directory = false;  // else an existing one must be a report of ours
 };
-// Writes scan.json, quick_scan.md and kernels.md, whole or not at all, and notes where.
+// Writes scan.json and the markdown files, whole or not at all, and notes where.
 Status write_scan(ScanReport& report, const std::filesystem::path& directory,
                   const WriteScanOptions& options = {});
 

@@ -64,7 +64,8 @@ std::optional<ChosenModel> fit(const KernelModel& model, const KernelFacts& kern
   }
   ChosenModel chosen{&model, Certainty::kLikely, "", 1};
   if (!model.names.empty()) {
-    const std::string name = lower(kernel.name);
+    const std::string name =
+        lower(kernel.scope.empty() ? kernel.name : kernel.scope + "::" + kernel.name);
     const auto named =
         std::find_if(model.names.begin(), model.names.end(),
                      [&](std::string_view pattern) { return glob_matches(pattern, name); });

@@ -219,7 +219,7 @@ TEST(LaunchValues, FollowNamesThroughFunctionFileAndTemplate) {
   }
   std::sort(found.begin(), found.end());
   const std::vector<std::string> wanted = {"blocks(rows) = (rows + 3) / 4", "kSplits = 2",
-                                           "kThreads = 128", "warps = kSplits * n"};
+                                           "warps = kSplits * n"};
   for (const std::string& text : wanted) {
     EXPECT_TRUE(std::binary_search(found.begin(), found.end(), text)) << text;
   }

@@ -73,6 +73,7 @@ struct Definitions {
   std::vector<Class> classes;
   std::vector<LaunchHelper> launch_helpers;
   std::vector<std::string> includes;
+  std::vector<uint32_t> include_lines;  // of each of `includes`
 };
 
 // What the first reading of all files adds up to.

@@ -13,8 +13,9 @@ void find_directives(const TokenList& source, Definitions& out) {
       out.macros.push_back(read_macro(directive, token.line));
     } else if (directive.kind == DirectiveKind::kInclude && directive.rest.size() > 2) {
       const size_t end = directive.rest.find_first_of("\">", 1);
-      if (end != std::string_view::npos)
-        out.includes.emplace_back(directive.rest.substr(1, end - 1));
+      if (end == std::string_view::npos) continue;
+      out.includes.emplace_back(directive.rest.substr(1, end - 1));
+      out.include_lines.push_back(token.line);
     }
   }
 }

@@ -88,6 +88,9 @@ std::optional<uint32_t> PythonNames::find_module(std::string_view module,
   for (const uint32_t file : found->second) {
     const std::string& path = readings_.files[file].path;
     if (!ends_with_module(dotted_path(path), absolute)) continue;
+    // `import torch` is not package/torch.py, which is called package.torch; without an
+    // __init__.py at the top the package's own name is longer than what is known of it.
+    if (!module.starts_with('.') && !ends_with_module(absolute, modules_[file])) continue;
     // A repository may hold two modules of one name: the nearer one is meant.
     const size_t shared = common_prefix(path, readings_.files[from_file].path);
     if (!best || shared > best_shared) {

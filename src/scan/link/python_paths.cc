@@ -339,6 +339,35 @@ bool PythonPaths::is_public(const FunctionRef& ref) const {
   return python_at(ref).scope.empty() && public_names_.contains(python_at(ref).name);
 }
 
+std::vector<PathHop> PythonPaths::callers_of(const PathHop& outermost) const {
+  std::vector<PathHop> out;
+  const auto& functions = readings_.readings[outermost.at.file].python.functions;
+  for (size_t i = 0; i < functions.size(); ++i) {
+    if (functions[i].line_name != outermost.at.line) continue;
+    const auto found = python_callers_.find(functions[i].name);
+    if (found == python_callers_.end()) return out;
+    const bool only_one = python_definitions_.find(functions[i].name)->second == 1;
+    for (const FunctionRef& caller : found->second) {
+      if (is_test_path(readings_.files[caller.file].path) ||
+          caller == FunctionRef{outermost.at.file, i})
+        continue;
+      for (const python::Call& call : python_at(caller).calls) {
+        if (last_of(call.callee, ".") != functions[i].name) continue;
+        const auto resolved = names_.resolve(call.callee, caller.file);
+        const bool exact = resolved && resolved->kind == PythonName::Kind::kFunction &&
+                           resolved->file == outermost.at.file && resolved->index == i;
+        if (!exact && !only_one) continue;
+        out.push_back({"Python " + qualified(python_at(caller)),
+                       {caller.file, call.line_first},
+                       exact ? Certainty::kCertain : Certainty::kLikely});
+        break;
+      }
+    }
+    return out;
+  }
+  return out;
+}
+
 std::vector<PathHop> PythonPaths::to_python_function(uint32_t file, std::string_view name) const {
   const auto& functions = readings_.readings[file].python.functions;
   for (size_t i = 0; i < functions.size(); ++i) {

@@ -22,6 +22,8 @@ class PythonPaths {
   // The hops from outermost to the function that launches, or empty where it is not found.
   std::vector<PathHop> to_cpp_function(uint32_t file, std::string_view qualified_name) const;
   std::vector<PathHop> to_python_function(uint32_t file, std::string_view name) const;
+  // Who calls the Python function that a path begins with, tests left out.
+  std::vector<PathHop> callers_of(const PathHop& outermost) const;
 
  private:
   struct FunctionRef {

@@ -30,5 +30,8 @@ std::vector<ParsedClass> find_parsed_classes(const Outline& outline);
 std::vector<Launch> find_launches(const Outline& outline);
 void find_routes(const Outline& outline, PythonFile& into);
 std::vector<CudaText> find_cuda_texts(const Outline& outline);
+std::vector<ValueFlow> find_value_flows(const Outline& outline);
+// The names that __all__ lists, with their lines.
+std::vector<std::pair<std::string, uint32_t>> find_exports(const Outline& outline);
 
 }  // namespace fathom::python

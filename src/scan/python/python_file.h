@@ -145,6 +145,25 @@ struct CudaText {
   std::string call;  // whose argument it is; empty: none's
 };
 
+enum class FlowKind : uint8_t {
+  kAssign,  // target = value, target: type
+  kEntry,   // target holds value: an element of a list, a dictionary or a container made of them
+  kReturn,  // return value
+  kLoop,    // for target in value
+  kCheck,   // isinstance(…, value)
+  kHand,    // value is given to the call `target`, which runs or builds it: Process(target=value)
+};
+
+// How a value gets its name, as far as that tells whose object it is. Values are ways of names:
+// "self.x", "make().y", "TABLE[]()"; what calls are given and subscripts say is left out.
+struct ValueFlow {
+  FlowKind kind = FlowKind::kAssign;
+  std::string target, value;
+  std::string type;  // the annotation of the target; empty: none
+  uint32_t line = 0;
+  uint32_t function = UINT32_MAX;  // in PythonFile::functions; UINT32_MAX: at module level
+};
+
 struct PythonFile {
   std::vector<Import> imports;
   std::vector<Function> functions;
@@ -157,6 +176,8 @@ struct PythonFile {
   std::vector<Route> routes;
   std::vector<RouterMount> router_mounts;
   std::vector<CudaText> cuda_texts;
+  std::vector<ValueFlow> flows;                                // in order of line
+  std::vector<std::pair<std::string, uint32_t>> exports;       // names of __all__, with their lines
   std::vector<std::pair<std::string, std::string>> constants;  // NAME = literal at module level
   // Every name and attribute that is used or imported, in order of the alphabet; defining a
   // function is not using it.

@@ -45,6 +45,8 @@ PythonFile read_python(const Tree& tree) {
   out.launches = find_launches(outline);
   find_routes(outline, out);
   out.cuda_texts = find_cuda_texts(outline);
+  out.flows = find_value_flows(outline);
+  out.exports = find_exports(outline);
   add_names(outline, out);
   return out;
 }

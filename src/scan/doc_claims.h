@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "scan/code_facts.h"
+#include "scan/repository.h"
+
+namespace fathom {
+
+// What the documentation says of options, variables, paths and defaults that the code does not bear
+// out. `facts` has its files, options and entry points. A claim is made only where the sentence or
+// command is about this repository's own programs.
+std::vector<DocClaim> find_doc_claims(const Repository& repository, const CodeFacts& facts);
+
+}  // namespace fathom

@@ -1,0 +1,177 @@
+#include "scan/link/call_graph.h"
+
+#include <algorithm>
+#include <array>
+
+#include "scan/link/code_purpose.h"
+
+namespace fathom {
+namespace {
+
+using Kind = PythonValue::Kind;
+
+// A method's name says which one is meant only where few have it.
+constexpr size_t kMaxByName = 3;
+
+std::string_view last_name(std::string_view callee) {
+  size_t begin = callee.size();
+  while (begin > 0 &&
+         (std::isalnum(static_cast<unsigned char>(callee[begin - 1])) || callee[begin - 1] == '_'))
+    --begin;
+  return callee.substr(begin);
+}
+
+// Methods of lists, strings and tensors, whatever else is called so.
+bool is_common_name(std::string_view name) {
+  constexpr std::array<std::string_view, 34> names = {
+      "append", "extend", "get",   "put",    "items",  "keys",  "values", "update", "pop",
+      "add",    "join",   "split", "format", "close",  "open",  "read",   "write",  "copy",
+      "clear",  "remove", "index", "count",  "sort",   "start", "stop",   "run",    "wait",
+      "set",    "view",   "to",    "encode", "decode", "size",  "reshape"};
+  return name.starts_with("__") || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// collective_rpc("execute_model"), run_method(worker, "x"): the method's name is a string.
+bool calls_by_string(std::string_view name) {
+  return name.find("rpc") != std::string_view::npos || name == "run_method" ||
+         name == "call_method" || name == "apply_method" || name == "call_utility" ||
+         name == "call_utility_async";
+}
+
+}  // namespace
+
+CallGraph::CallGraph(const Readings& readings, const PythonTypes& types)
+    : readings_(readings), types_(types) {
+  for (uint32_t file = 0; file < readings.files.size(); ++file) {
+    const SourceFile& source = readings.files[file];
+    if (source.language != Language::kPython || source.origin != Origin::kOwn ||
+        is_test_or_example(source.path))
+      continue;
+    const auto& functions = readings.readings[file].python.functions;
+    for (uint32_t i = 0; i < functions.size(); ++i) {
+      if (!functions[i].scope.empty()) methods_[functions[i].name].push_back({file, i});
+      for (const python::Call& call : functions[i].calls) {
+        std::vector<PythonRef>& callers = callers_[std::string(last_name(call.callee))];
+        if (callers.empty() || callers.back() != PythonRef{file, i}) callers.push_back({file, i});
+      }
+    }
+  }
+}
+
+const std::vector<PythonRef>& CallGraph::callers_by_name(std::string_view name) const {
+  static const std::vector<PythonRef> none;
+  const auto found = callers_.find(name);
+  return found == callers_.end() ? none : found->second;
+}
+
+const CallsOut& CallGraph::calls_of(const PythonRef& function) const {
+  const auto [at, fresh] = known_.try_emplace(function);
+  if (!fresh) return at->second;
+  CallsOut out;
+  for (const python::Call& call : types_.function(function).calls)
+    add_call(call, function.file, function.index, out);
+  add_handed(function, out);
+  std::stable_sort(out.steps.begin(), out.steps.end(),
+                   [](const CallStep& a, const CallStep& b) { return a.line < b.line; });
+  // The map keeps its entries in place while others are added.
+  return at->second = std::move(out);
+}
+
+CallsOut CallGraph::calls_of_module(uint32_t file) const {
+  CallsOut out;
+  for (const python::Call& call : readings_.readings[file].python.module_calls)
+    add_call(call, file, PythonTypes::kModuleLevel, out);
+  return out;
+}
+
+void CallGraph::add_call(const python::Call& call, uint32_t file, uint32_t function,
+                         CallsOut& out) const {
+  if (call.callee.starts_with("…")) return;
+  const PythonTypes::Values values = types_.evaluate(call.callee, file, function);
+  const size_t before = out.steps.size();
+  for (const PythonValue& value : values) add_target(value, call, out);
+  const auto foreign = std::find_if(values.begin(), values.end(),
+                                    [](const PythonValue& v) { return v.kind == Kind::kForeign; });
+  if (calls_by_string(last_name(call.callee))) add_named_in_string(call, out);
+  if (out.steps.size() > before) return;
+  if (foreign != values.end()) {
+    out.open.push_back({call.callee, foreign->module, call.line_first});
+  } else {
+    add_by_name(call, out);
+    if (out.steps.size() == before) out.open.push_back({call.callee, "", call.line_first});
+  }
+}
+
+void CallGraph::add_target(const PythonValue& value, const python::Call& call,
+                           CallsOut& out) const {
+  const uint32_t line = call.line_first;
+  if (value.kind == Kind::kFunction) {
+    std::string how = "calls it";
+    if (!value.through.empty())
+      how = "calls " + value.through + "." + types_.function(value.ref).name +
+            ", which this implements";
+    out.steps.push_back({value.ref, how, line, false, value.certainty});
+  } else if (value.kind == Kind::kClass) {
+    const auto init = types_.find_method(value.ref, "__init__");
+    if (init)
+      out.steps.push_back(
+          {*init, "makes a " + types_.type(value.ref).name, line, true, value.certainty});
+  } else if (value.kind == Kind::kInstance) {
+    for (const std::string_view method : {"__call__", "forward"}) {
+      const auto found = types_.find_method(value.ref, method);
+      if (!found) continue;
+      out.steps.push_back(
+          {*found, "calls the object", line, false, std::max(value.certainty, Certainty::kLikely)});
+      break;
+    }
+  }
+}
+
+void CallGraph::add_by_name(const python::Call& call, CallsOut& out) const {
+  const std::string_view name = last_name(call.callee);
+  if (name.size() == call.callee.size() || is_common_name(name)) return;
+  const auto found = methods_.find(name);
+  if (found == methods_.end() || found->second.size() > kMaxByName) return;
+  const bool only = found->second.size() == 1;
+  for (const PythonRef& method : found->second) {
+    out.steps.push_back(
+        {method, only ? "calls it; no other method is called so" : "calls a method of this name",
+         call.line_first, false, only ? Certainty::kLikely : Certainty::kUnsure});
+  }
+}
+
+void CallGraph::add_named_in_string(const python::Call& call, CallsOut& out) const {
+  for (const python::Argument& argument : call.arguments) {
+    const auto text = python::string_content(argument.text);
+    if (!text) continue;
+    const auto found = methods_.find(*text);
+    if (found == methods_.end()) continue;
+    // A call that goes to all workers means theirs.
+    std::vector<PythonRef> meant = found->second;
+    std::vector<PythonRef> workers;
+    for (const PythonRef& method : meant) {
+      const std::string& scope = types_.function(method).scope;
+      if (scope.find("Worker") != std::string::npos && !types_.is_abstract(method))
+        workers.push_back(method);
+    }
+    if (!workers.empty()) meant = workers;
+    if (meant.size() > 8) continue;
+    for (const PythonRef& method : meant)
+      out.steps.push_back(
+          {method, "names it in a string", call.line_first, false, Certainty::kUnsure});
+  }
+}
+
+// Process(target=f), executor.submit(f)
+void CallGraph::add_handed(const PythonRef& function, CallsOut& out) const {
+  for (const python::ValueFlow& flow : types_.flows_in(function)) {
+    if (flow.kind != python::FlowKind::kHand || flow.target.ends_with("Decoder")) continue;
+    for (const PythonValue& value : types_.evaluate(flow.value, function.file, function.index)) {
+      if (value.kind != Kind::kFunction) continue;
+      out.steps.push_back({value.ref, "starts it with " + flow.target, flow.line, false,
+                           std::max(value.certainty, Certainty::kCertain)});
+    }
+  }
+}
+
+}  // namespace fathom

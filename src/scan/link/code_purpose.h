@@ -1,0 +1,31 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace fathom {
+
+// Whether a file is for trying or measuring the program and not part of it: by its folders' names.
+inline bool is_test_or_example(std::string_view path) {
+  constexpr std::array<std::string_view, 16> folders = {
+      "test", "tests", "testing", "bench", "benchmark", "benchmarks", "example", "examples",
+      "demo", "demos", "doc",     "docs",  "ci",        "scripts",    "tools",   "samples"};
+  for (size_t slash; (slash = path.find('/')) != std::string_view::npos;
+       path.remove_prefix(slash + 1)) {
+    const std::string_view folder = path.substr(0, slash);
+    if (folder.starts_with('.') ||
+        std::find(folders.begin(), folders.end(), folder) != folders.end())
+      return true;
+  }
+  return path.starts_with("test_") || path.starts_with("bench_") || path.ends_with("_test.py") ||
+         path.ends_with("_test.cc") || path.ends_with("_test.cu") || path == "setup.py" ||
+         path == "conftest.py";
+}
+
+inline std::string_view folder_of_path(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+}  // namespace fathom

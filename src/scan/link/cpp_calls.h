@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scan/link/include_graph.h"
+
+namespace fathom {
+
+struct CppRef {
+  uint32_t file = 0;
+  uint32_t index = 0;  // in the file's functions
+  friend auto operator<=>(const CppRef&, const CppRef&) = default;
+};
+
+struct CppStep {
+  CppRef to;
+  uint32_t line = 0;
+  Certainty certainty = Certainty::kCertain;
+};
+
+// Which host function of C++ a call means: one of its own file, then one that its includes reach,
+// then the only one of its name.
+class CppCalls {
+ public:
+  CppCalls(const Readings& readings, const IncludeGraph& includes);
+
+  std::vector<CppStep> calls_of(const CppRef& function) const;
+  // The functions that a binding's target can mean, in order of file.
+  std::vector<CppRef> named(std::string_view written) const;
+  const cpp::Function& function(const CppRef& ref) const {
+    return readings_.readings[ref.file].cpp.functions[ref.index];
+  }
+
+ private:
+  bool all_called(const std::vector<CppRef>& functions, std::string_view name) const;
+
+  const Readings& readings_;
+  const IncludeGraph& includes_;
+  std::map<std::string_view, std::vector<CppRef>> by_name_;
+};
+
+std::string qualified_name(const cpp::Function& function);
+
+}  // namespace fathom

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "scan/link/python_names.h"
+
+namespace fathom {
+
+// A function or class of a Python file, by its place in the file's list.
+struct PythonRef {
+  uint32_t file = 0;
+  uint32_t index = 0;
+  friend auto operator<=>(const PythonRef&, const PythonRef&) = default;
+};
+
+// What an expression can stand for.
+struct PythonValue {
+  enum class Kind : uint8_t {
+    kFunction,
+    kClass,     // the class itself
+    kInstance,  // an object of it, or of one that inherits from it; a list of them too
+    kModule,    // file
+    kTable,     // a name of module level that things are registered with: index is in tables
+    kScope,   // what a function made that returns no known object: it may hold its inner functions
+    kForeign  // something of a module that the repository does not hold
+  };
+  Kind kind;
+  PythonRef ref;
+  bool exact = false;  // kInstance: made by the class's own constructor
+  Certainty certainty = Certainty::kCertain;
+  bool element = false;  // kInstance: it lies in the list that was asked for
+  std::string module;    // kForeign
+  std::string through;   // the registry or base class that stands between; may be empty
+};
+
+// Says what names, attributes and calls mean in the function that they stand in: by imports,
+// constructor assignments, annotations, return types, registries and inheritance. Nothing is run;
+// where several answers fit, it gives all of them.
+class PythonTypes {
+ public:
+  PythonTypes(const Readings& readings, const PythonNames& names);
+
+  static constexpr uint32_t kModuleLevel = UINT32_MAX;
+  using Values = std::vector<PythonValue>;
+
+  // The expression as written in the function; kModuleLevel: outside any.
+  Values evaluate(std::string_view expression, uint32_t file, uint32_t function) const {
+    return evaluate(expression, file, function, 0);
+  }
+  // The method of a class, in it or the nearest base that has it.
+  std::optional<PythonRef> find_method(const PythonRef& of, std::string_view name) const {
+    return find_method(of, name, 0);
+  }
+  // The same method where classes that inherit define it anew.
+  std::vector<PythonRef> overriding(const PythonRef& of, std::string_view method) const;
+  bool is_abstract(const PythonRef& function) const;
+  // The class around a method.
+  std::optional<PythonRef> class_of(const PythonRef& function) const;
+  // Whether a class is the other one or inherits from it.
+  bool inherits(const PythonRef& derived, const PythonRef& base) const;
+  // The classes of the repository that an annotation names.
+  std::vector<PythonRef> classes_in(std::string_view annotation, uint32_t file) const;
+  // In the function's own body, in order of line.
+  std::vector<python::ValueFlow> flows_in(const PythonRef& function) const;
+
+  const python::Function& function(const PythonRef& ref) const {
+    return readings_.readings[ref.file].python.functions[ref.index];
+  }
+  const python::Class& type(const PythonRef& ref) const {
+    return readings_.readings[ref.file].python.classes[ref.index];
+  }
+
+ private:
+  struct FileIndex {
+    // Positions in the file's flows by target, in order of line.
+    std::unordered_map<std::string_view, std::vector<uint32_t>> flows;
+    std::unordered_map<std::string, uint32_t> functions, classes;  // by "scope.name"
+  };
+
+  void index_file(uint32_t file);
+  void index_bases();
+  void index_tables();
+  Values evaluate(std::string_view expression, uint32_t file, uint32_t function, int depth) const;
+  Values evaluate_uncached(std::string_view expression, uint32_t file, uint32_t function,
+                           int depth) const;
+  Values head(std::string_view name, uint32_t file, uint32_t function, int depth) const;
+  Values local(std::string_view name, uint32_t file, uint32_t function, int depth) const;
+  Values elements(std::string_view expression, uint32_t file, uint32_t function, int depth) const;
+  Values module_name(std::string_view name, uint32_t file, int depth) const;
+  Values attribute(const PythonValue& of, std::string_view name, int depth) const;
+  Values instance_attribute(const PythonValue& of, std::string_view name, int depth) const;
+  Values assigned_attribute(const PythonRef& of, std::string_view name, int depth) const;
+  Values called(const PythonValue& of, int depth) const;
+  Values returned(const PythonRef& function, int depth) const;
+  Values registered(const PythonValue& table) const;
+  Values annotated(std::string_view annotation, uint32_t file) const;
+  std::optional<PythonRef> find_method(const PythonRef& of, std::string_view name, int depth) const;
+  std::vector<PythonRef> bases_of(const PythonRef& of) const;
+  std::optional<PythonName> resolve(std::string_view name, uint32_t file) const;
+
+  const Readings& readings_;
+  const PythonNames& names_;
+  std::vector<FileIndex> files_;
+  std::map<PythonRef, std::vector<PythonRef>> derived_, bases_;
+  std::map<std::pair<uint32_t, std::string>, uint32_t> table_ids_;
+  std::vector<Values> tables_;
+  std::vector<std::string> table_names_;
+  mutable std::vector<std::unordered_map<std::string, std::optional<PythonName>>> resolved_;
+  mutable std::map<std::tuple<uint32_t, uint32_t, std::string>, Values> evaluated_;
+};
+
+std::string qualified_name(const python::Function& function);
+
+}  // namespace fathom
