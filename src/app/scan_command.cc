@@ -20,9 +20,10 @@ constexpr const char* kExamples = R"(Examples:
 
 The report holds quick_scan.md (what it is, how to start and set it; read this first),
 repo_analysis.md (folders, key modules, API, dependencies, where documentation and code disagree),
-architecture.md (parts, diagrams, the way of a request to the kernels), kernels.md (every GPU kernel
-with its launchers) and scan.json (everything, for programs). An earlier report is replaced as a whole; any other existing directory is refused. The repository is only read: nothing of
-it is built or run, and nothing is written into it.)";
+architecture.md (parts, diagrams, the way of a request to the kernels), features.md (techniques and
+what to measure), kernels.md (every GPU kernel with its launchers) and scan.json (everything, for
+programs). An earlier report is replaced as a whole; any other existing directory is refused. The
+repository is only read: nothing of it is built or run, and nothing is written into it.)";
 
 struct ScanArguments {
   std::string repository, out;

@@ -254,13 +254,21 @@ class DocReader {
     }
     if (begun.size() == 1) {
       const OptionFacts& option = **begun.begin();
-      claim("option abbreviated", name, "a command gives it", "the option is " + option.name, line,
-            Certainty::kLikely, option.at);
+      claim("option abbreviated", name, "a command gives it",
+            "the option is " + spelled(option, key), line, Certainty::kLikely, option.at);
       return;
     }
     if (begun.empty())
       claim("option absent", name, "a command of this repository gives it",
             "no code declares or names it", line, Certainty::kLikely);
+  }
+
+  // Which of an option's names begins so.
+  static std::string spelled(const OptionFacts& option, const std::string& key) {
+    for (const std::string& other : option.other_names) {
+      if (option_key(other).starts_with(key)) return other;
+    }
+    return option.name;
   }
 
   bool knows(const std::string& key) const {

@@ -64,8 +64,9 @@ std::optional<ChosenModel> fit(const KernelModel& model, const KernelFacts& kern
   }
   ChosenModel chosen{&model, Certainty::kLikely, "", 1};
   if (!model.names.empty()) {
-    const std::string name =
-        lower(kernel.scope.empty() ? kernel.name : kernel.scope + "::" + kernel.name);
+    // Without evidence only the kernel's own name counts: a namespace holds other things too.
+    const bool own_name = kernel.scope.empty() || model.evidence.empty();
+    const std::string name = lower(own_name ? kernel.name : kernel.scope + "::" + kernel.name);
     const auto named =
         std::find_if(model.names.begin(), model.names.end(),
                      [&](std::string_view pattern) { return glob_matches(pattern, name); });

@@ -215,6 +215,22 @@ TEST_F(StructureTest, WayEndsInALibraryOfKernels) {
   EXPECT_FALSE(facts_.request_paths[0].kernel.has_value());
 }
 
+TEST_F(StructureTest, WayThroughABinding) {
+  put("app/__init__.py", "from .api import forward\n");
+  put("csrc/api.cu",
+      "__global__ void twice(float* x) {}\n"
+      "void run(float* x) { twice<<<1, 32>>>(x); }\n"
+      "PYBIND11_MODULE(x, m) { m.def(\"fwd\", &run); m.def(\"all_reduce\", &run); }\n");
+  put("app/api.py", "import app_cuda\ndef forward(x):\n    return app_cuda.fwd(x)\n");
+  scan();
+  EXPECT_EQ(way_to("twice"), "forward -> run -> twice");
+  // The near-twin: torch's function of the other name.
+  put("app/api.py",
+      "import torch.distributed as dist\ndef forward(x):\n    return dist.all_reduce(x)\n");
+  scan();
+  EXPECT_EQ(way_to("twice"), "");
+}
+
 TEST_F(StructureTest, KeyModulesByTheGraphAndNotBySize) {
   put("app/__init__.py", "");
   put("app/core.py", "def used():\n    pass\n");

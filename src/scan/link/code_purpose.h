@@ -6,17 +6,23 @@
 
 namespace fathom {
 
-// Whether a file is for trying or measuring the program and not part of it: by its folders' names.
+// Whether a file is for trying, measuring or tending the program and not part of it: by its
+// folders' names. Some of them say so at the root only, for packages are called so too.
 inline bool is_test_or_example(std::string_view path) {
-  constexpr std::array<std::string_view, 16> folders = {
-      "test", "tests", "testing", "bench", "benchmark", "benchmarks", "example", "examples",
-      "demo", "demos", "doc",     "docs",  "ci",        "scripts",    "tools",   "samples"};
+  constexpr std::array<std::string_view, 9> anywhere = {"test",    "tests",     "testing",
+                                                        "bench",   "benchmark", "benchmarks",
+                                                        "example", "examples",  "samples"};
+  constexpr std::array<std::string_view, 5> at_root = {"doc", "docs", "ci", "scripts", "tools"};
+  const auto names = [](const auto& list, std::string_view folder) {
+    return std::find(list.begin(), list.end(), folder) != list.end();
+  };
+  bool first = true;
   for (size_t slash; (slash = path.find('/')) != std::string_view::npos;
        path.remove_prefix(slash + 1)) {
     const std::string_view folder = path.substr(0, slash);
-    if (folder.starts_with('.') ||
-        std::find(folders.begin(), folders.end(), folder) != folders.end())
+    if (folder.starts_with('.') || names(anywhere, folder) || (first && names(at_root, folder)))
       return true;
+    first = false;
   }
   return path.starts_with("test_") || path.starts_with("bench_") || path.ends_with("_test.py") ||
          path.ends_with("_test.cc") || path.ends_with("_test.cu") || path == "setup.py" ||

@@ -41,9 +41,10 @@ struct Arrival {
 
 // Work that is not done for a request: before the first one, after the last, or to measure.
 bool is_side_road(std::string_view name) {
-  constexpr std::array<std::string_view, 16> words = {
-      "dummy",   "abort", "error",    "warmup",    "warm_up", "profile", "shutdown",    "destroy",
-      "cleanup", "close", "teardown", "benchmark", "_test",   "debug",   "load_weight", "validate"};
+  constexpr std::array<std::string_view, 18> words = {
+      "tactics",  "autotune",  "dummy",    "abort",   "error",       "warmup",
+      "warm_up",  "profile",   "shutdown", "destroy", "cleanup",     "close",
+      "teardown", "benchmark", "_test",    "debug",   "load_weight", "validate"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return name.find(word) != std::string_view::npos;
   });
@@ -89,6 +90,11 @@ class RequestPathFinder {
         gates_(find_kernel_gates(readings, facts.kernels)) {
     for (const auto& row : read_tsv(kernel_libraries_tsv, 2)) libraries_.emplace(row[0]);
     for (const auto& row : read_tsv(python_standard_modules_tsv, 1)) standard_.insert(row[0]);
+    for (const DependencyFacts& dependency : facts.dependencies) {
+      std::string module = dependency.name;
+      std::replace(module.begin(), module.end(), '-', '_');
+      if (dependency.at.line != 0) installed_.insert(module);
+    }
     for (uint32_t file = 0; file < readings.files.size(); ++file) {
       for (const cpp::Binding& binding : readings.readings[file].usage.bindings)
         bindings_[binding.exported].push_back({binding.target, {file, binding.line}});
@@ -323,6 +329,8 @@ class RequestPathFinder {
       const std::string_view module =
           std::string_view(call.module).substr(0, call.module.find('.'));
       if (module.empty() || standard_.contains(module) || dot == std::string::npos) continue;
+      // What is installed is not what this repository builds; torch.ops leads to either.
+      if (installed_.contains(module) && call.callee.find(".ops.") == std::string::npos) continue;
       const auto found = bindings_.find(std::string_view(call.callee).substr(dot + 1));
       // A common name of many libraries says nothing.
       if (found == bindings_.end() || found->second.size() > 4) continue;
@@ -506,6 +514,7 @@ class RequestPathFinder {
   std::map<std::string, std::vector<Bound>, std::less<>> bindings_;  // by the name outside
   std::set<std::string, std::less<>> libraries_;
   std::set<std::string_view> standard_;
+  std::set<std::string, std::less<>> installed_ = {"torch", "numpy", "triton"};
 };
 
 }  // namespace
