@@ -103,9 +103,10 @@ void find_kernels(const std::string& text, std::set<OracleKernel>& out) {
     std::string name;
     int depth = 0;
     for (size_t i = at + kWord.size(); i < text.size(); ++i) {
-      if (text[i] == '(' && depth++ == 0 && name.empty()) {
-        name = name_before(text, at + kWord.size(), i);
-        if (is_attribute(name)) name.clear();
+      if (text[i] == '(' && depth++ == 0) {
+        // Before the last brackets stands the name; the others are attributes and macros for them.
+        const std::string before = name_before(text, at + kWord.size(), i);
+        if (!is_attribute(before)) name = before;
       }
       if (text[i] == ')') --depth;
       if (text[i] == ';' && depth == 0) break;
