@@ -5,8 +5,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace fathom::radix {
 
@@ -21,35 +24,45 @@ FirstDifference first_difference(PrefixPath path);
 // The widest supported path; chosen once.
 size_t first_difference(const void* a, const void* b, size_t bytes);
 
-// Which byte, in the order of memory, is the first that is not 0; one is.
-inline size_t first_byte(uint64_t difference) {
-  const int bit = std::endian::native == std::endian::little ? std::countr_zero(difference)
-                                                             : std::countl_zero(difference);
-  return static_cast<size_t>(bit) / 8;
+// The elements from i on, at least one; 32 bytes before them are known to be equal.
+template <class Token>
+size_t after_single(const Token* a, const Token* b, size_t i, size_t count) {
+#if defined(__SSE2__)  // every x86-64 has it
+  constexpr size_t kBlock = 32 / sizeof(Token), kBlocks = 8;
+  const auto equal_bytes = [&](size_t at) {
+    const auto load = [](const Token* from) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    };
+    const __m128i low = _mm_cmpeq_epi8(load(a + at), load(b + at));
+    const __m128i high = _mm_cmpeq_epi8(load(a + at + kBlock / 2), load(b + at + kBlock / 2));
+    return static_cast<uint32_t>(_mm_movemask_epi8(low)) |
+           static_cast<uint32_t>(_mm_movemask_epi8(high)) << 16;
+  };
+  const size_t end = std::min(count, i + kBlocks * kBlock);
+  for (; i < end; i += kBlock) {
+    const size_t at = std::min(i, count - kBlock);  // the last block overlaps equal ones
+    const uint32_t equal = equal_bytes(at);
+    if (equal != ~uint32_t{0}) {
+      return at + static_cast<size_t>(std::countr_one(equal)) / sizeof(Token);
+    }
+  }
+  if (i >= count) return count;
+#endif
+  return i + first_difference(a + i, b + i, (count - i) * sizeof(Token)) / sizeof(Token);
 }
 
-// Number of leading elements that are equal.
+// Number of leading elements that are equal. The first ones are compared here: a call costs as much
+// as comparing a dozen, and many sequences are short or differ at once.
 template <class Token>
 size_t common_prefix(std::span<const Token> a, std::span<const Token> b) {
   static_assert(sizeof(Token) == 4 || sizeof(Token) == 8);
-  const size_t count = std::min(a.size(), b.size()), bytes = count * sizeof(Token);
-  const auto *p = reinterpret_cast<const char*>(a.data()),
-             *q = reinterpret_cast<const char*>(b.data());
-  // The first words here: a call costs as much as comparing some 16 of them, and many sequences
-  // that differ do so at once.
-  constexpr size_t kInlineWords = 32;
-  const size_t inline_bytes = 8 * std::min(bytes / 8, kInlineWords);
-  for (size_t at = 0; at < inline_bytes; at += 8) {
-    uint64_t left, right;
-    std::memcpy(&left, p + at, 8);
-    std::memcpy(&right, q + at, 8);
-    if (left != right) return (at + first_byte(left ^ right)) / sizeof(Token);
+  constexpr size_t kSingle = 8;
+  const size_t count = std::min(a.size(), b.size());
+  for (size_t i = 0; i < count; ++i) {
+    if (i == kSingle) return after_single(a.data(), b.data(), i, count);
+    if (a[i] != b[i]) return i;
   }
-  const size_t rest = bytes - inline_bytes;
-  if (rest == 0) return count;
-  if (rest == sizeof(int32_t)) return count - (a[count - 1] == b[count - 1] ? 0 : 1);
-  return (inline_bytes + first_difference(p + inline_bytes, q + inline_bytes, rest)) /
-         sizeof(Token);
+  return count;
 }
 
 }  // namespace fathom::radix

@@ -1,7 +1,7 @@
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
-#include "prefix.h"
 #include "prefix_paths.h"
 
 namespace fathom::radix {
@@ -12,6 +12,13 @@ uint64_t word_at(const void* data, size_t offset) {
   uint64_t word;
   std::memcpy(&word, static_cast<const char*>(data) + offset, sizeof word);
   return word;
+}
+
+// Which byte, in the order of memory, is the first that is not 0; one is.
+size_t first_byte(uint64_t difference) {
+  const int bit = std::endian::native == std::endian::little ? std::countr_zero(difference)
+                                                             : std::countl_zero(difference);
+  return static_cast<size_t>(bit) / 8;
 }
 
 }  // namespace
