@@ -32,7 +32,8 @@ TEST(FuzzReplay, Compressed) { EXPECT_GT(replay("compressed", fuzz::compressed),
 TEST(FuzzReplay, PythonSource) { EXPECT_GT(replay("python_source", fuzz::python_source), 5u); }
 
 TEST(FuzzReplay, EveryCppSeedCutAnywhere) {
-  for (const auto& entry : fs::directory_iterator(source_dir() / "fuzz" / "corpus" / "cpp_source")) {
+  for (const auto& entry :
+       fs::directory_iterator(source_dir() / "fuzz" / "corpus" / "cpp_source")) {
     const std::string input = read_file(entry.path());
     for (size_t size = 0; size < input.size(); ++size) {
       fuzz::cpp_source(reinterpret_cast<const uint8_t*>(input.data()), size);

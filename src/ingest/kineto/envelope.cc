@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include "ingest/kineto/lenient_parser.h"
 #include "base/utf8.h"
+#include "ingest/kineto/lenient_parser.h"
 
 namespace fathom::kineto {
 namespace {

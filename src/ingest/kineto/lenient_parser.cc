@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/utf8.h"
 #include "ingest/kineto/event_fields.h"
 #include "ingest/kineto/row_maker.h"
-#include "base/utf8.h"
 
 namespace fathom::kineto {
 namespace {
