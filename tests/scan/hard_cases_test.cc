@@ -48,6 +48,19 @@ TEST_P(HardCase, ThreadsChangeNothing) {
   EXPECT_EQ(one, scan_json(scan(GetParam(), 1)));
 }
 
+// Programs compare scans line by line, so lists are in order of file and line.
+TEST_P(HardCase, ListsAreInOrder) {
+  const CodeFacts facts = scan(GetParam(), 4);
+  const auto by_place = [](const auto& a, const auto& b) { return a.at < b.at; };
+  EXPECT_TRUE(std::is_sorted(facts.kernels.begin(), facts.kernels.end(), by_place));
+  EXPECT_TRUE(std::is_sorted(facts.options.begin(), facts.options.end(), by_place));
+  EXPECT_TRUE(std::is_sorted(facts.files.begin(), facts.files.end(),
+                             [](const auto& a, const auto& b) { return a.path < b.path; }));
+  for (const KernelFacts& kernel : facts.kernels) {
+    EXPECT_TRUE(std::is_sorted(kernel.launchers.begin(), kernel.launchers.end(), by_place));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Repositories, HardCase, testing::ValuesIn(repositories()),
                          [](const auto& given) {
                            std::string name = given.param.filename().string();
