@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "scan/code_names.h"
 #include "scan/doc_programs.h"
 #include "scan/doc_text.h"
 #include "scan/link/code_purpose.h"
@@ -16,18 +17,6 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMaxDocBytes = 1 << 20;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
-
-std::string_view file_name(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
 
 bool is_test_data(std::string_view path) {
   return path.find("test") != std::string_view::npos && path.find("data") != std::string_view::npos;

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "scan/code_names.h"
+
 namespace fathom {
 namespace {
-
-std::string_view file_name(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
 
 bool is_python(std::string_view word) {
   const std::string_view name = file_name(word);

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "scan/code_names.h"
+
 namespace fathom {
 namespace {
-
-std::string_view file_name(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
 
 bool has_folder(std::string_view path, std::initializer_list<std::string_view> names) {
   size_t at = 0;

@@ -2,18 +2,10 @@
 
 #include <algorithm>
 
+#include "scan/code_names.h"
+
 namespace fathom {
 namespace {
-
-std::string_view file_name(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-size_t common_prefix(std::string_view a, std::string_view b) {
-  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
-                             a.begin());
-}
 
 // "../common/x.h" → "common/x.h": the rest must still be the end of the path.
 std::string_view without_dots(std::string_view path) {

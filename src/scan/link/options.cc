@@ -6,6 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "scan/code_names.h"
 #include "scan/link/default_values.h"
 #include "scan/link/option_readers.h"
 
@@ -27,11 +28,6 @@ bool is_settings_class(const python::Class& type) {
   };
   return named && (std::any_of(type.decorators.begin(), type.decorators.end(), makes_fields) ||
                    std::any_of(type.bases.begin(), type.bases.end(), makes_fields));
-}
-
-std::string_view last_part(std::string_view dotted) {
-  const size_t dot = dotted.rfind('.');
-  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
 }
 
 // "--max-batch" → "max_batch": the attribute that holds it.

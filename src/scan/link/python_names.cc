@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include "scan/code_names.h"
+
 namespace fathom {
 namespace {
 
 // Imports that go round in circles end here.
 constexpr int kMaxHops = 12;
-
-std::string_view last_part(std::string_view dotted) {
-  const size_t dot = dotted.rfind('.');
-  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
-}
 
 std::string dotted_path(std::string_view path) {
   if (path.ends_with(".py")) path.remove_suffix(3);
@@ -34,11 +31,6 @@ std::string_view folder_of(std::string_view path) {
 bool ends_with_module(std::string_view dotted, std::string_view module) {
   if (!dotted.ends_with(module)) return false;
   return dotted.size() == module.size() || dotted[dotted.size() - module.size() - 1] == '.';
-}
-
-size_t common_prefix(std::string_view a, std::string_view b) {
-  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
-                             a.begin());
 }
 
 template <typename Definitions>

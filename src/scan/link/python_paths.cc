@@ -5,6 +5,8 @@
 #include <deque>
 #include <tuple>
 
+#include "scan/code_names.h"
+
 namespace fathom {
 namespace {
 
@@ -47,13 +49,6 @@ std::string qualified(const cpp::Function& function) {
 std::string qualified(const python::Function& function) {
   return function.scope.empty() ? function.name : function.scope + "." + function.name;
 }
-
-size_t common_prefix(std::string_view a, std::string_view b) {
-  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
-                             a.begin());
-}
-
-std::string_view file_name(std::string_view path) { return last_of(path, "/"); }
 
 // Whether "torch.ops.mine.norm" means the "mine::norm" of a TORCH_LIBRARY; a library that is named
 // by a macro, as TORCH_EXTENSION_NAME, may be any.

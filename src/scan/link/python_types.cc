@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scan/code_names.h"
+
 namespace fathom {
 namespace {
 
@@ -35,11 +37,6 @@ std::string_view next_step(std::string_view& text) {
   const std::string_view step = text.substr(0, end);
   text.remove_prefix(end);
   return step;
-}
-
-std::string_view last_part(std::string_view dotted) {
-  const size_t dot = dotted.rfind('.');
-  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
 }
 
 void add(PythonTypes::Values& into, const PythonValue& value) {

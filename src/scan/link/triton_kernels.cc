@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "scan/code_names.h"
 #include "scan/link/evidence.h"
 
 namespace fathom {
@@ -11,11 +12,6 @@ namespace {
 
 // More kernels of one name than this, and a launch by that name alone means none of them.
 constexpr size_t kMaxCandidates = 4;
-
-std::string_view last_part(std::string_view dotted) {
-  const size_t dot = dotted.rfind('.');
-  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
-}
 
 std::string_view callee_of(std::string_view decorator) {
   return decorator.substr(0, std::min(decorator.find('('), decorator.size()));

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/tsv.h"
+#include "scan/code_names.h"
 
 extern const std::string_view python_standard_modules_tsv;
 extern const std::string_view python_import_names_tsv;
@@ -19,13 +20,6 @@ constexpr size_t kMaxUses = 20;
 
 std::string_view first_part(std::string_view module) {
   return module.substr(0, std::min(module.find('.'), module.size()));
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return out;
 }
 
 // The module that a package is imported as.
