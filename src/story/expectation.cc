@@ -24,8 +24,9 @@ bool has(const KernelFacts& kernel, std::string_view what) {
 }
 
 bool uses_tensor_cores(const KernelFacts& kernel) {
-  constexpr std::array<std::string_view, 6> ids = {"wgmma",   "mma_sync", "wmma",
-                                                   "tcgen05", "mfma",     "tile_dot"};
+  // Registers are moved between warpgroups for wgmma alone.
+  constexpr std::array<std::string_view, 7> ids = {"wgmma", "mma_sync", "wmma",      "tcgen05",
+                                                   "mfma",  "tile_dot", "setmaxnreg"};
   return std::any_of(ids.begin(), ids.end(), [&](std::string_view id) { return has(kernel, id); });
 }
 
