@@ -10,6 +10,7 @@
 #include "report/screen_text.h"
 #include "scan/scan_repository.h"
 #include "session/analyze.h"
+#include "session/scan.h"
 
 namespace fathom {
 namespace {
@@ -145,7 +146,9 @@ class AnalyzeRun {
     }
     const std::vector<fs::path> directories = report_directories(arguments_);
     for (size_t i = 0; i < arguments_.traces.size(); ++i) {
-      const Status done = analyze_one(arguments_.traces[i], directories[i]);
+      const Status place =
+          code_ ? check_scan_directory(arguments_.repository, directories[i]) : Status(Nothing{});
+      const Status done = place.ok() ? analyze_one(arguments_.traces[i], directories[i]) : place;
       if (done.ok()) continue;
       complain(done.error().message);
       failed = true;

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "app/commands.h"
+#include "base/glob.h"
 #include "report/screen_text.h"
 #include "scan/source_text.h"
 #include "session/scan.h"
@@ -39,6 +41,15 @@ bool reuses_report(const ScanArguments& a) {
   return !a.no_report && !a.force && !a.verbose && !a.no_cache && a.parts.empty();
 }
 
+// A pattern that fits no kernel is a mistake in the asking.
+Status check_story_request(const ScanArguments& a, const CodeFacts& facts) {
+  const auto fits = [&](const KernelFacts& kernel) { return glob_matches(a.kernels, kernel.name); };
+  if (a.kernels.empty() || std::any_of(facts.kernels.begin(), facts.kernels.end(), fits))
+    return Nothing{};
+  return Error{fmt::format("--kernel {} fits none of the {} kernels; --select kernels lists them",
+                           a.kernels, facts.kernels.size())};
+}
+
 Status scan(const ScanArguments& a, const Terminal& terminal) {
   std::filesystem::path directory = a.out;
   if (!a.no_report) {
@@ -67,6 +78,7 @@ Status scan(const ScanArguments& a, const Terminal& terminal) {
   options.threads = a.threads;
   options.progress = [&line](double fraction) { line.update(fraction); };
   report.facts = scan_repository(repository, options);
+  TRY(check_story_request(a, report.facts));
   if (!a.no_report) TRY(write_scan(report, directory, write));
   if (a.json) return print_output(scan_json(report.facts, a.parts));
   if (!a.parts.empty()) return print_output(scan_lines(report.facts, a.parts));
@@ -88,8 +100,9 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   command
       ->add_option(
           "--select", a->parts,
-          "Print only these facts, one on each line or with --json; repeatable: kernels, "
-          "options, entry_points, dependencies, host_functions, components, features, files")
+          "Print only these facts, one on each line or with --json; the report is written as well, "
+          "unless --no-report is given; repeatable: kernels, options, entry_points, dependencies, "
+          "host_functions, components, features, modules, api, request_path, doc_claims, files")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kScanParts), std::end(kScanParts))))
       ->option_text("PART ...")
       ->delimiter(',')

@@ -199,7 +199,7 @@ std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& p
       for (const ModuleFacts& m : facts.modules.modules) {
         add(place_text(facts, {m.file, 1}), "module",
             fmt::format("{:.3f}  imported by {}, {} calls, {} kernels", m.score, m.imported_by,
-                        m.calls_into, m.kernels + m.kernels_on_path));
+                        m.calls_into, m.kernels));
       }
     } else if (part == "api") {
       for (const ApiFacts& a : facts.api)

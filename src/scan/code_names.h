@@ -13,6 +13,15 @@ inline std::string_view file_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+// "python/engine/__main__.py" → "engine/__main__.py": from where Python's import path usually
+// begins, for packages without __init__.py, which say themselves nowhere where they begin.
+inline std::string_view import_path(std::string_view path) {
+  for (const std::string_view root : {"python/", "src/", "lib/"}) {
+    if (path.starts_with(root)) return path.substr(root.size());
+  }
+  return path;
+}
+
 // "torch.cuda.graph" → "graph"
 inline std::string_view last_part(std::string_view dotted) {
   const size_t dot = dotted.rfind('.');

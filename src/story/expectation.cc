@@ -57,6 +57,15 @@ std::vector<std::string> dimensions_of(std::string_view text) {
   return out;
 }
 
+// The formula with the number of arrays in it.
+std::string with_tensors(std::string_view formula, int tensors) {
+  std::string spelled(formula);
+  for (size_t at; (at = spelled.find("tensors")) != std::string::npos;) {
+    spelled.replace(at, 7, std::to_string(tensors));
+  }
+  return spelled;
+}
+
 class Expecter {
  public:
   Expecter(const KernelFacts& kernel, const Parameters& parameters, const Platform* platform)
@@ -110,9 +119,7 @@ class Expecter {
   }
 
   std::optional<double> formula(std::string_view text, int tensors) {
-    std::string spelled(text);
-    for (size_t at; (at = spelled.find("tensors")) != std::string::npos;)
-      spelled.replace(at, 7, std::to_string(tensors));
+    const std::string spelled = with_tensors(text, tensors);
     for (const std::string& name : names_in(spelled)) {
       const bool unknown = !parameters_.evaluate_formula(name);
       const bool noted =
@@ -127,9 +134,10 @@ class Expecter {
     flops_ = formula(model.flops, chosen.tensors);
     read_ = formula(model.bytes_read, chosen.tensors);
     written_ = formula(model.bytes_written, chosen.tensors);
-    add(out_.traffic, "FLOPs", "", std::string(model.flops), flops_, flops_);
-    add(out_.traffic, "bytes read", "B", std::string(model.bytes_read), read_, read_);
-    add(out_.traffic, "bytes written", "B", std::string(model.bytes_written), written_, written_);
+    const auto spelled = [&](std::string_view text) { return with_tensors(text, chosen.tensors); };
+    add(out_.traffic, "FLOPs", "", spelled(model.flops), flops_, flops_);
+    add(out_.traffic, "bytes read", "B", spelled(model.bytes_read), read_, read_);
+    add(out_.traffic, "bytes written", "B", spelled(model.bytes_written), written_, written_);
     if (read_ && written_) bytes_ = *read_ + *written_;
     if (flops_ && bytes_ && *bytes_ > 0) intensity_ = *flops_ / *bytes_;
     add(out_.traffic, "arithmetic intensity", "FLOP/B", "FLOPs / (bytes read + bytes written)",

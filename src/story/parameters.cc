@@ -131,6 +131,9 @@ Result<Parameters> Parameters::parse(const std::vector<std::string>& given) {
     out.given_.emplace_back(name, value);
     double number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error == std::errc() && end == value.data() + value.size() && number <= 0) {
+      return Error{fmt::format("--param {}: expected a number above 0", text)};
+    }
     if (error == std::errc() && end == value.data() + value.size()) {
       out.values_[name] = number;
     } else if (const auto bytes = bytes_of_type(value);

@@ -56,7 +56,8 @@ TEST(Parameters, StandForTheNamesThatCodeUses) {
 }
 
 TEST(Parameters, SayWhatIsWrongWithThem) {
-  for (const char* text : {"batch", "=3", "batch=", "batch=many", "dtype=wide"}) {
+  for (const char* text :
+       {"batch", "=3", "batch=", "batch=many", "dtype=wide", "batch=0", "batch=-1"}) {
     const Result<Parameters> parsed = Parameters::parse({text});
     ASSERT_FALSE(parsed.ok()) << text;
     EXPECT_NE(parsed.error().message.find(text), std::string::npos);
@@ -86,9 +87,8 @@ TEST(Expectation, LaunchIsComputedThroughTheCodesOwnValues) {
 
 TEST(Expectation, BytesAndTimeOfAGather) {
   const Expectation expected =
-      expect_of(gather_kernel(),
-                parameters({"batch=64", "embed_dim=4096", "dtype=fp16", "index_bytes=4"}), &h200());
-  EXPECT_EQ(find(expected.traffic, "bytes read").low, 64 * 8192 + 256);
+      expect_of(gather_kernel(), parameters({"batch=64", "embed_dim=4096", "dtype=fp16"}), &h200());
+  EXPECT_EQ(find(expected.traffic, "bytes read").low, 64 * 8192 + 64 * 8);
   EXPECT_EQ(find(expected.traffic, "bytes written").low, 64 * 8192);
   EXPECT_EQ(find(expected.traffic, "FLOPs").low, 0);
   EXPECT_EQ(expected.side, "latency");
@@ -97,8 +97,7 @@ TEST(Expectation, BytesAndTimeOfAGather) {
   EXPECT_LT(*time.low, *time.high);
   // The same rows a thousand times over are bound by the memory.
   const Expectation large = expect_of(
-      gather_kernel(), parameters({"batch=64000", "embed_dim=4096", "dtype=fp16", "index_bytes=4"}),
-      &h200());
+      gather_kernel(), parameters({"batch=64000", "embed_dim=4096", "dtype=fp16"}), &h200());
   EXPECT_EQ(large.side, "memory");
   EXPECT_GT(*find(large.counters, "time").low, 200e-6);
 }
@@ -106,8 +105,7 @@ TEST(Expectation, BytesAndTimeOfAGather) {
 TEST(Expectation, WhatIsNotGivenIsUnknownAndNamed) {
   const Expectation expected = expect_of(gather_kernel(), parameters({"batch=64"}), &h200());
   EXPECT_FALSE(find(expected.traffic, "bytes read").known());
-  EXPECT_EQ(expected.missing,
-            (std::vector<std::string>{"embed_dim", "dtype_bytes", "index_bytes"}));
+  EXPECT_EQ(expected.missing, (std::vector<std::string>{"embed_dim", "dtype_bytes"}));
   EXPECT_TRUE(expected.side.empty());
 }
 
@@ -132,8 +130,7 @@ TEST(Expectation, TensorCoresOnlyWhereTheCodeShowsThem) {
            .high,
       50);
   const Expectation gather =
-      expect_of(gather_kernel(),
-                parameters({"batch=9", "embed_dim=64", "dtype=fp16", "index_bytes=4"}), &h200());
+      expect_of(gather_kernel(), parameters({"batch=9", "embed_dim=64", "dtype=fp16"}), &h200());
   EXPECT_EQ(
       find(gather.counters, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed").high,
       0);

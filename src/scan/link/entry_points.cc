@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "scan/code_names.h"
+#include "scan/link/code_purpose.h"
 
 namespace fathom {
 namespace {
@@ -56,8 +57,9 @@ class EntryPointLinker {
     const std::string& path = readings_.files[file].path;
     const python::PythonFile& python = readings_.readings[file].python;
     if (file_name(path) == "__main__.py") {
-      const std::string module = names_.module_of(file);
-      const std::string package = module.substr(0, module.rfind(".__main__"));
+      std::string package(folder_of_path(import_path(path)));
+      std::replace(package.begin(), package.end(), '/', '.');
+      if (package.empty()) package = "__main__";
       add({"main", package, "", "python -m " + package, {file, 1}, Certainty::kCertain});
     } else if (python.main_guard) {
       add({purpose(path, "main"),

@@ -40,8 +40,13 @@ std::map<std::string, std::vector<CodePlace>> third_party_imports(const Readings
   for (const auto& row : read_tsv(python_standard_modules_tsv, 1)) standard.insert(row[0]);
   std::set<std::string> own;
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
-    if (readings.files[file].language == Language::kPython)
-      own.insert(std::string(first_part(names.module_of(file))));
+    if (readings.files[file].language != Language::kPython) continue;
+    own.insert(std::string(first_part(names.module_of(file))));
+    const std::string_view path = import_path(readings.files[file].path);
+    const bool in_folder = path.find('/') != std::string_view::npos;
+    if (in_folder && readings.files[file].origin == Origin::kOwn) {
+      own.insert(std::string(path.substr(0, path.find('/'))));
+    }
   }
   std::map<std::string, std::vector<CodePlace>> out;
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
