@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace fathom {
 namespace {
@@ -28,6 +29,15 @@ void note_small_grid(const Expectation& expected, const Platform* platform,
        expected.launch->launcher->at, "derived"});
 }
 
+// A parameter like `float4* out`: the accesses are wide without a cast that would say so.
+bool takes_vectors(std::string_view parameters) {
+  constexpr std::array<std::string_view, 6> types = {"float4",  "uint4",  "int4",
+                                                     "double2", "float2", "x128"};
+  return std::any_of(types.begin(), types.end(), [&](std::string_view type) {
+    return parameters.find(type) != std::string_view::npos;
+  });
+}
+
 void note_narrow_access(const KernelFacts& kernel, const Expectation& expected,
                         std::vector<KernelNote>& out) {
   const bool moves_data = expected.model && expected.model->model->flops != "2 * m * n * k";
@@ -35,7 +45,7 @@ void note_narrow_access(const KernelFacts& kernel, const Expectation& expected,
   if (!moves_data || python || kernel.evidence.empty()) return;
   const bool wide =
       find(kernel, "vector_access") || find(kernel, "tma_load") || find(kernel, "cp_async");
-  if (wide) return;
+  if (wide || takes_vectors(kernel.parameters)) return;
   out.push_back(
       {"No vector access is seen in the code that it reaches: each thread moves one element at a "
        "time, so more "

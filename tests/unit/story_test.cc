@@ -158,6 +158,23 @@ TEST(KernelNotes, AGridSmallerThanTheGpuIsSaid) {
   EXPECT_FALSE(noted("count=6400"));
 }
 
+TEST(KernelNotes, NarrowAccessesAreSaidWhereNothingIsWide) {
+  KernelFacts kernel;
+  kernel.name = "silu_kernel";
+  kernel.evidence = {{"fast_math", "__expf", {0, 3}, "silu_kernel", Certainty::kCertain}};
+  const auto noted = [&] {
+    const Expectation expected = expect_of(kernel, parameters({}), nullptr);
+    for (const KernelNote& note : notes_on(kernel, expected, nullptr)) {
+      if (note.text.find("No vector access") != std::string::npos) return true;
+    }
+    return false;
+  };
+  kernel.parameters = "float* out, const float* in";
+  EXPECT_TRUE(noted());
+  kernel.parameters = "float4* out, const float4* in";
+  EXPECT_FALSE(noted());
+}
+
 TEST(KernelStory, ShowsStepsWithTheirLinesAndEscapesNames) {
   CodeFacts facts;
   facts.files = {{"csrc/rows.cu", Language::kCuda, Origin::kOwn, 1, 1, ""}};
