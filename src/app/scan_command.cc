@@ -79,6 +79,10 @@ Status scan(const ScanArguments& a, const Terminal& terminal) {
   options.progress = [&line](double fraction) { line.update(fraction); };
   report.facts = scan_repository(repository, options);
   TRY(check_story_request(a, report.facts));
+  for (const std::string& name : report.context.parameters.unused_in(report.facts)) {
+    complain(
+        fmt::format("--param {}: no launch uses this name; it changes nothing", screen_safe(name)));
+  }
   if (!a.no_report) TRY(write_scan(report, directory, write));
   if (a.json) return print_output(scan_json(report.facts, a.parts));
   if (!a.parts.empty()) return print_output(scan_lines(report.facts, a.parts));

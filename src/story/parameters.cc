@@ -71,6 +71,23 @@ std::optional<FunctionCall> as_call(std::string_view text) {
   return call;
 }
 
+// Whether some launch's grid, block or shared memory is made of the name.
+bool launch_uses(const CodeFacts& facts, const std::string& name) {
+  const auto in = [&](const std::string& expression) {
+    const std::vector<std::string> names = names_in(expression);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const KernelFacts& kernel : facts.kernels) {
+    for (const KernelLauncher& launcher : kernel.launchers) {
+      if (in(launcher.grid) || in(launcher.block) || in(launcher.shared_memory)) return true;
+      for (const NamedValue& value : launcher.values) {
+        if (value.name == name || in(value.text)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 class CodeValues {
  public:
   CodeValues(const Parameters& parameters, const std::vector<NamedValue>& values)
@@ -144,6 +161,21 @@ Result<Parameters> Parameters::parse(const std::vector<std::string>& given) {
           "--param {}: {} is neither a number nor a type (fp32, fp16, bf16, fp8, int64 …)", text,
           value)};
     }
+  }
+  return out;
+}
+
+std::vector<std::string> Parameters::unused_in(const CodeFacts& facts) const {
+  std::vector<std::string> out;
+  for (const auto& [name, value] : given_) {
+    const auto is_row = [&](const ParameterNames& row) {
+      return row.parameter == name || fits(row, name);
+    };
+    const auto& rows = parameter_names();
+    const bool is_type = name.find("type") != std::string::npos;
+    if (is_type || std::any_of(rows.begin(), rows.end(), is_row) || launch_uses(facts, name))
+      continue;
+    out.push_back(name);
   }
   return out;
 }

@@ -22,6 +22,10 @@ class Parameters {
   bool empty() const { return values_.empty(); }
   const std::vector<std::pair<std::string, std::string>>& given() const { return given_; }
 
+  // Those given that neither data/stories/parameter_names.tsv nor a launch of these kernels has:
+  // most often misspelt.
+  std::vector<std::string> unused_in(const CodeFacts& facts) const;
+
   // A name or expression atom of the code: given, or another name of something given; none:
   // unknown.
   std::optional<double> find(std::string_view name) const;
