@@ -29,6 +29,11 @@ inline bool is_test_or_example(std::string_view path) {
          path == "conftest.py";
 }
 
+// Whether a path says that it is of tests, and of nothing else.
+inline bool is_test_path(std::string_view path) {
+  return path.starts_with("test") || path.find("/test") != std::string_view::npos;
+}
+
 inline std::string_view folder_of_path(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);

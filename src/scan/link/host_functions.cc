@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "scan/link/code_purpose.h"
 #include "scan/link/evidence.h"
 
 namespace fathom {
@@ -14,10 +15,6 @@ bool is_hot(std::string_view pattern) {
   constexpr std::array<std::string_view, 5> hot = {
       "prefix_compare", "nccl_collective", "nccl_symmetric_buffer", "nvshmem", "library_gemm"};
   return std::find(hot.begin(), hot.end(), pattern) != hot.end();
-}
-
-bool is_test_path(std::string_view path) {
-  return path.starts_with("test") || path.find("/test") != std::string_view::npos;
 }
 
 }  // namespace

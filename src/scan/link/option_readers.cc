@@ -4,15 +4,13 @@
 #include <set>
 #include <unordered_set>
 
+#include "scan/link/code_purpose.h"
+
 namespace fathom {
 namespace {
 
 // A name that more folders use is a common word.
 constexpr size_t kMaxFolders = 6;
-
-bool is_test_path(std::string_view path) {
-  return path.starts_with("test") || path.find("/test") != std::string_view::npos;
-}
 
 }  // namespace
 

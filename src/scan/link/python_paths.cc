@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "scan/code_names.h"
+#include "scan/link/code_purpose.h"
 
 namespace fathom {
 namespace {
@@ -64,9 +65,9 @@ bool is_library_call(std::string_view callee, std::string_view exported) {
   return macro || callee.substr(0, dot) == library;
 }
 
-bool is_test_path(std::string_view path) {
-  return path.starts_with("test") || path.find("/test") != std::string_view::npos ||
-         path.starts_with("bench") || path.find("/bench") != std::string_view::npos;
+bool is_test_or_benchmark(std::string_view path) {
+  return is_test_path(path) || path.starts_with("bench") ||
+         path.find("/bench") != std::string_view::npos;
 }
 
 }  // namespace
@@ -227,8 +228,8 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported&
   for (const FunctionRef& user : found->second) {
     if (!calls_object(user, exported.name)) continue;
     const std::string_view path = readings_.files[user.file].path;
-    const std::tuple<bool, bool, size_t> rank = {builders.contains(user.file), !is_test_path(path),
-                                                 common_prefix(path, home)};
+    const std::tuple<bool, bool, size_t> rank = {
+        builders.contains(user.file), !is_test_or_benchmark(path), common_prefix(path, home)};
     candidates += std::get<1>(rank);
     if (!best || rank > best_rank) {
       best = user;
@@ -312,7 +313,7 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_caller(const Functio
   if (found == python_callers_.end()) return std::nullopt;
   std::optional<FunctionRef> by_name;
   for (const FunctionRef& caller : found->second) {
-    if (caller == callee || is_test_path(readings_.files[caller.file].path)) continue;
+    if (caller == callee || is_test_or_benchmark(readings_.files[caller.file].path)) continue;
     for (const python::Call& call : python_at(caller).calls) {
       if (last_of(call.callee, ".") != function.name) continue;
       const auto resolved = names_.resolve(call.callee, caller.file);
@@ -343,7 +344,7 @@ std::vector<PathHop> PythonPaths::callers_of(const PathHop& outermost) const {
     if (found == python_callers_.end()) return out;
     const bool only_one = python_definitions_.find(functions[i].name)->second == 1;
     for (const FunctionRef& caller : found->second) {
-      if (is_test_path(readings_.files[caller.file].path) ||
+      if (is_test_or_benchmark(readings_.files[caller.file].path) ||
           caller == FunctionRef{outermost.at.file, i})
         continue;
       for (const python::Call& call : python_at(caller).calls) {
