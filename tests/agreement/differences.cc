@@ -3,6 +3,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/glob.h"
+
 namespace fathom::agreement {
 namespace {
 
@@ -18,7 +20,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 bool matches_column(std::string_view pattern, std::string_view column) {
   if (pattern == "*") return !column.starts_with('(');
-  return matches_glob(pattern, column);
+  return glob_matches(pattern, column);
 }
 
 }  // namespace
@@ -58,7 +60,7 @@ bool Differences::cover(std::string_view sheet, std::string_view column, std::st
   bool covered = false;
   for (auto& row : rows_) {
     if (row.sheet != "*" && row.sheet != sheet) continue;
-    if (!matches_column(row.column, column) || !matches_glob(row.key, key)) continue;
+    if (!matches_column(row.column, column) || !glob_matches(row.key, key)) continue;
     row.used = covered = true;
   }
   return covered;
@@ -72,27 +74,6 @@ std::vector<std::string> Differences::list_stale() const {
                     ", " + row.key + " (" + row.reason + ")");
   }
   return stale;
-}
-
-bool matches_glob(std::string_view pattern, std::string_view text) {
-  size_t p = 0, t = 0;
-  size_t star = std::string_view::npos, resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;  // let the last star take one character more
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
 }
 
 }  // namespace fathom::agreement

@@ -44,7 +44,4 @@ class Differences {
   std::vector<std::string> errors_;
 };
 
-// `*` any run of characters, `?` any one byte; everything else, brackets too, stands for itself.
-bool matches_glob(std::string_view pattern, std::string_view text);
-
 }  // namespace fathom::agreement

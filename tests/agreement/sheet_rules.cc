@@ -1,5 +1,6 @@
 #include "sheet_rules.h"
 
+#include "base/glob.h"
 #include "differences.h"
 
 namespace fathom::agreement {
@@ -78,7 +79,7 @@ std::vector<SheetRule> make_core_sheets() {
 
 ColumnKind find_column_kind(std::string_view column) {
   for (const auto& rule : column_rules) {
-    if (matches_glob(rule.pattern, column)) return rule.kind;
+    if (glob_matches(rule.pattern, column)) return rule.kind;
   }
   return ColumnKind::text;
 }
