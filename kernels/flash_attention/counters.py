@@ -6,9 +6,10 @@
 import argparse
 import csv
 import os
-import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import ncu  # noqa: E402  (beside this folder)
 
 METRICS = {
     "duration_us": ("gpu__time_duration.sum", 1e-3),
@@ -28,41 +29,32 @@ METRICS = {
 }
 STALLS = ("barrier", "gmma", "lg_throttle", "long_scoreboard", "math_pipe_throttle", "mio_throttle", "no_instruction",
           "short_scoreboard", "wait", "not_selected", "selected")
+LAUNCH = {"registers": "launch__registers_per_thread", "shared_bytes": "launch__shared_mem_per_block_dynamic"}
 
 
 def stall_metric(reason):
     return f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio"
 
 
-def number(text):
-    return float(text.replace(",", "")) if text else None
-
-
-def profile(arguments, dim):
+def profile_versions(arguments, dim):
     """Rows of ncu's raw page, one for each kernel that ran."""
     here = os.path.dirname(os.path.abspath(__file__))
-    with tempfile.NamedTemporaryFile(suffix=".csv") as log:
-        wanted = [name for name, _ in METRICS.values()] + [stall_metric(s) for s in STALLS]
-        command = ["ncu", "--clock-control", "none", "--kernel-name", "regex:^(plain|read_only|coalesced|no_conflicts|tensor_core|async_copy|wgmma|specialised)_kernel|sdpa|fmha|flash_fwd", "--metrics", ",".join(wanted),
-                   "--csv", "--page", "raw", "--log-file", log.name, sys.executable, os.path.join(here, "compare.py"),
-                   arguments.library, "once", "--versions", arguments.versions, "--lengths", arguments.lengths, "--dims", str(dim),
-                   "--backends"]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        with open(log.name) as file:
-            rows = list(csv.reader(line for line in file if not line.startswith("==")))
-    return [dict(zip(rows[0], row)) for row in rows[2:]]
+    ours = "^(plain|read_only|coalesced|no_conflicts|tensor_core|async_copy|wgmma|specialised)_kernel"
+    command = [sys.executable, os.path.join(here, "compare.py"), arguments.library, "once", "--versions", arguments.versions,
+               "--lengths", arguments.lengths, "--dims", str(dim), "--backends"]
+    metrics = [name for name, _ in METRICS.values()] + [stall_metric(s) for s in STALLS] + list(LAUNCH.values())
+    return ncu.profile(command, metrics, ours + "|sdpa|fmha|flash_fwd")
 
 
 def tidy(kernel, label):
     row = dict(label)
     for name, (metric, factor) in METRICS.items():
-        value = number(kernel.get(metric, ""))
-        row[name] = "" if value is None else f"{value * factor:.4g}"
-    stalls = {reason: number(kernel.get(stall_metric(reason), "")) or 0.0 for reason in STALLS[:-2]}
+        row[name] = ncu.scaled(kernel, metric, factor)
+    stalls = {reason: ncu.number(kernel.get(stall_metric(reason), "")) or 0.0 for reason in STALLS[:-2]}
     top = sorted(stalls, key=stalls.get, reverse=True)[:3]
     row["top_stalls_warps_per_issue"] = " ".join(f"{reason}={stalls[reason]:.2f}" for reason in top)
-    row["registers"] = kernel.get("launch__registers_per_thread", "")
-    row["shared_bytes"] = kernel.get("launch__shared_mem_per_block_dynamic", "").replace(",", "")
+    for name, metric in LAUNCH.items():
+        row[name] = ncu.scaled(kernel, metric, 1)
     return row
 
 
@@ -79,7 +71,7 @@ def main():
         labels = [{"version": version, "dim": dim, "causal": causal, "length": length}
                   for causal in (False, True) for length in arguments.lengths.split(",")
                   for version in [f"v{n}" for n in arguments.versions.split(",")] + ["sdpa"]]
-        kernels = profile(arguments, dim)
+        kernels = profile_versions(arguments, dim)
         if len(kernels) != len(labels):
             sys.exit(f"counters.py: {len(kernels)} kernels ran, {len(labels)} were expected")
         table += [tidy(kernel, label) for kernel, label in zip(kernels, labels)]

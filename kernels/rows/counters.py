@@ -5,9 +5,10 @@
 """
 import csv
 import os
-import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import ncu  # noqa: E402  (beside this folder)
 
 METRICS = {
     "duration_us": ("gpu__time_duration.sum", 1e-3),
@@ -29,28 +30,18 @@ OURS = {"element_kernel": "v0", "warp_kernel": "v1", "vector_kernel": "v2", "war
 THEIRS = "index_?select|indexSelect|gather|embedding|index_elementwise|index_put|index_copy"
 
 
-def scaled(text, factor):
-    return f"{float(text.replace(',', '')) * factor:.4g}" if text else ""
-
-
 def main():
     library, out = sys.argv[1:3]
     here = os.path.dirname(os.path.abspath(__file__))
-    with tempfile.NamedTemporaryFile(suffix=".csv") as log:
-        command = ["ncu", "--clock-control", "none", "--kernel-name", "regex:" + "|".join(OURS) + "|" + THEIRS,
-                   "--metrics", ",".join(name for name, _ in METRICS.values()), "--csv", "--print-units", "base", "--page", "raw", "--log-file", log.name,
-                   sys.executable, os.path.join(here, "compare.py"), library, "once"]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        with open(log.name) as file:
-            rows = list(csv.reader(line for line in file if not line.startswith("==")))
+    command = [sys.executable, os.path.join(here, "compare.py"), library, "once"]
+    kernels = ncu.profile(command, [name for name, _ in METRICS.values()], "|".join(OURS) + "|" + THEIRS)
     with open(out, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("version", *METRICS, "grid", "kernel"))
-        for values in rows[2:]:
-            kernel = dict(zip(rows[0], values))
+        for kernel in kernels:
             name = kernel["Kernel Name"]
             writer.writerow((next((v for k, v in OURS.items() if k in name), "torch"),
-                             *(scaled(kernel.get(metric, ""), factor) for metric, factor in METRICS.values()),
+                             *(ncu.scaled(kernel, metric, factor) for metric, factor in METRICS.values()),
                              kernel.get("Grid Size", ""), name[:120]))
 
 
