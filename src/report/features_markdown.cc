@@ -323,7 +323,7 @@ std::optional<FeaturePages> on_one_page(const CodeFacts& facts, const Links& ker
     sections += section;
   }
   text += overview(facts, anchors, out) + sections;
-  if (std::ranges::count(text, '\n') > static_cast<ptrdiff_t>(kFivePages)) return std::nullopt;
+  if (printed_lines(text) > kFivePages) return std::nullopt;
   out.pages.push_back({"features.md", std::move(text)});
   return out;
 }

@@ -37,8 +37,9 @@ std::string host_section(const CodeFacts& facts, const HostFacts& host,
 // What a kernel's code does, each thing once, in the order of the code.
 std::vector<std::string> things_done(const std::vector<CodeEvidence>& evidence);
 
-// The kernels that the most of the program leads to, the first one first: by the ways of requests
-// that end there, then by the functions that call it, the places that launch it, and its lines.
+// The kernels that most of the program leads to, the first one first: by the ways of requests that
+// end there; then the product's own before tests and what else is_aside(), by the functions that
+// call them, the places that launch them, and their lines.
 std::vector<uint32_t> foremost_kernels(const CodeFacts& facts, size_t at_most);
 
 }  // namespace fathom

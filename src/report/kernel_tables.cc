@@ -8,6 +8,7 @@
 
 #include "report/count_text.h"
 #include "report/markdown.h"
+#include "report/ranking.h"
 #include "report/scan_counts.h"
 #include "scan/fact_names.h"
 
@@ -106,7 +107,8 @@ void add_expected_table(const CodeFacts& facts, const StoryContext& context,
     side.add(row.side);
   }
   out += fmt::format("\n## Expected on {} (estimated)\n\n{}", md_text(context.platform->name),
-                     md_table(table, {.markdown_columns = {"kernel", "blocks × threads"}}));
+                     md_table(table, {.markdown_columns = {"kernel", "blocks × threads", "bytes",
+                                                           "time", "bound by"}}));
 }
 
 void add_dead_kernels(const CodeFacts& facts, size_t at_most, std::string& out) {
@@ -173,8 +175,9 @@ void add_foremost_kernels(const CodeFacts& facts, const std::vector<std::string>
                           std::string& out) {
   out +=
       "\n## Kernels that matter most\n\nDerived: by the ways of requests that end at "
-      "the kernel, then the functions that call it, the places that launch it, and its "
-      "lines.\n\n";
+      "the kernel; then those of the product before those of tests and tools, by the functions "
+      "that "
+      "call them, the places that launch them, and their lines.\n\n";
   std::map<uint32_t, int64_t> ways;
   for (const RequestPath& path : facts.request_paths) {
     if (path.kernel) ++ways[*path.kernel];
@@ -207,7 +210,8 @@ std::vector<uint32_t> foremost_kernels(const CodeFacts& facts, size_t at_most) {
   }
   const auto weight = [&](uint32_t i) {
     const KernelFacts& k = facts.kernels[i];
-    return std::tuple(ways[i], k.callers.size(), k.launchers.size(), lines_of(k).value_or(0));
+    return std::tuple(ways[i], !is_aside(facts.files[k.at.file].path), k.callers.size(),
+                      k.launchers.size(), lines_of(k).value_or(0));
   };
   std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) { return weight(b) < weight(a); });
   if (order.size() > at_most) order.resize(at_most);

@@ -147,6 +147,8 @@ std::string prose(std::string_view text, bool in_cell) {
       add_code();
       (out += out.empty() ? "" : " ") += word;
     } else {
+      if (word.find('`') != std::string_view::npos || code.find('`') != std::string_view::npos)
+        add_code();
       const char* begin = code.empty() ? word.data() : code.data();
       code = std::string_view(begin, static_cast<size_t>(word.data() + word.size() - begin));
     }

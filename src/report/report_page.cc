@@ -66,12 +66,13 @@ std::string PageNames::add(std::string_view title) {
   std::string name;
   for (const char c : title) {
     const char low = lower_case(c);
-    const bool kept = (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-    if (kept || (!name.empty() && name.back() != '-')) name += kept ? c : '-';
+    const bool kept = (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    const bool joins = !name.empty() && name.back() != '-' && name.back() != '.';
+    if (kept || joins) name += kept || c == '.' ? c : '-';
   }
-  while (name.ends_with('-')) name.pop_back();
+  while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
   if (name.size() > kLongest) name = name.substr(name.size() - kLongest);
-  if (name.empty() || name[0] == '.' || name[0] == '-') name.insert(0, 1, '_');
+  if (name.empty() || name[0] == '.' || name[0] == '-') name.insert(0, "page");
   const auto key = [](std::string text) {
     std::ranges::transform(text, text.begin(), lower_case);
     return text;

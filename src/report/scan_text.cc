@@ -184,7 +184,7 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style) {
     screen.entry("", fmt::format("{} more with --verbose", facts.notes.size() - shown));
   }
   if (!report.report.empty()) {
-    screen.entry("Report", fmt::format("{}/  (quick_scan.md links to the other {} files)",
+    screen.entry("Report", fmt::format("{}/  (quick_scan.md and {} more)",
                                        screen_safe(report.report), report.files.size() - 1));
   }
   return screen.take();
