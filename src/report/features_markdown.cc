@@ -16,7 +16,7 @@ namespace {
 // Of the overview, which is to stay within five pages; everything is in the sections.
 constexpr size_t kFeaturesMapped = 20, kOptionsListed = 16, kChecksOfLevel = 8,
                  kFeaturesOfCheck = 4;
-constexpr size_t kOptionsOfFeature = 12, kKernelsOfFeature = 8;
+constexpr size_t kFeaturesOnOnePage = 12, kOptionsOfFeature = 12, kKernelsOfFeature = 8;
 
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
@@ -308,7 +308,7 @@ std::string overview(const CodeFacts& facts, const Links& links, const FeaturePa
   return out;
 }
 
-// Everything on features.md, as long as that stays within five pages.
+// Everything on features.md, as long as they are few or that stays within five pages.
 std::optional<FeaturePages> on_one_page(const CodeFacts& facts, const Links& kernel_links) {
   FeaturePages out;
   Links anchors;
@@ -323,7 +323,8 @@ std::optional<FeaturePages> on_one_page(const CodeFacts& facts, const Links& ker
     sections += section;
   }
   text += overview(facts, anchors, out) + sections;
-  if (printed_lines(text) > kFivePages) return std::nullopt;
+  if (facts.features.size() > kFeaturesOnOnePage && printed_lines(text) > kFivePages)
+    return std::nullopt;
   out.pages.push_back({"features.md", std::move(text)});
   return out;
 }
