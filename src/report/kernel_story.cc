@@ -292,16 +292,6 @@ std::string host_story(const CodeFacts& facts, const HostFacts& host, const Stor
   return out;
 }
 
-std::string expected_side(const KernelFacts& kernel, const StoryContext& context) {
-  return expect_of(kernel, context.parameters, context.platform).side;
-}
-
-std::string expected_time(const KernelFacts& kernel, const StoryContext& context) {
-  for (const Estimate& estimate :
-       expect_of(kernel, context.parameters, context.platform).counters) {
-    if (estimate.name == "time") return range(estimate);
-  }
-  return "";
-}
+std::string estimate_text(const Estimate& estimate) { return range(estimate); }
 
 }  // namespace fathom

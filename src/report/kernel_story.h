@@ -4,6 +4,7 @@
 
 #include "platform/platform.h"
 #include "scan/code_facts.h"
+#include "story/expectation.h"
 #include "story/parameters.h"
 
 namespace fathom {
@@ -12,8 +13,7 @@ namespace fathom {
 struct StoryContext {
   Parameters parameters;
   const Platform* platform = nullptr;
-  std::string
-      kernels;  // pattern of the names that get a story; empty: all, where they are not many
+  std::string kernels;  // pattern of the names that get a story; empty: all
 };
 
 // A kernel's execution story, expected hardware behaviour and notes, as markdown below its section.
@@ -22,9 +22,7 @@ std::string kernel_story(const CodeFacts& facts, const KernelFacts& kernel,
 // The same of a function of the host.
 std::string host_story(const CodeFacts& facts, const HostFacts& host, const StoryContext& context);
 
-// "memory", "latency" … for the summary table; empty: unknown.
-std::string expected_side(const KernelFacts& kernel, const StoryContext& context);
-// "2.0–5.0 µs"; empty: unknown.
-std::string expected_time(const KernelFacts& kernel, const StoryContext& context);
+// "2.0 µs – 5.0 µs", "unknown".
+std::string estimate_text(const Estimate& estimate);
 
 }  // namespace fathom
