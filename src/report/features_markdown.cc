@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/units.h"
+#include "report/claims_report.h"
 #include "report/markdown.h"
 #include "scan/fact_names.h"
 
@@ -272,7 +273,8 @@ std::string features_markdown(const CodeFacts& facts) {
   if (facts.features.empty()) {
     return out +
            "No rule found evidence in the code. Prose, comments, tests and vendored code do not "
-           "count.\n";
+           "count.\n" +
+           claims_markdown(facts);
   }
   out += fmt::format(
       "{} recognised in the code by what it defines, calls, imports and launches; prose, comments, "
@@ -282,6 +284,7 @@ std::string features_markdown(const CodeFacts& facts) {
       facts.features.size() == 1 ? "One feature" : number(facts.features.size()) + " features");
   add_inventory(facts, out);
   add_map(facts, out);
+  out += claims_markdown(facts);
   add_options(facts, out);
   add_checklist(facts, out);
   out += "\n## Each feature\n";

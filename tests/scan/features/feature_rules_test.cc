@@ -130,5 +130,44 @@ TEST(FileWeight, TestsBenchmarksExamplesAndOthersCodeHaveNone) {
   EXPECT_FALSE(weighs("pkg/attention.py", Origin::kGenerated));
 }
 
+TEST(FileWeight, ScratchSpaceLiesAside) {
+  const auto weight = [](const char* path) {
+    SourceFile file;
+    file.path = path;
+    file.language = Language::kCuda;
+    return file_weight(file);
+  };
+  EXPECT_EQ(weight("llmc/matmul.cuh"), FileWeight::kProduct);
+  EXPECT_EQ(weight("vllm/profiler/wrapper.py"), FileWeight::kProduct);
+  for (const char* path : {"dev/cuda/matmul.cu", "scripts/tune.py", "csrc/cpu/attention.cpp"}) {
+    EXPECT_EQ(weight(path), FileWeight::kAside) << path;
+  }
+  EXPECT_EQ(weight("AI/racecheck_repro_1d.py"), FileWeight::kNone);
+  EXPECT_EQ(weight("report/repository.py"), FileWeight::kProduct);
+}
+
+TEST(FileWeight, StandInsAreNotTheThingItself) {
+  for (const char* name : {"layernorm_forward_cpu", "layer_norm_ref", "topk_reference", "topk_fake",
+                           "coordinator_no_prefix_cache"}) {
+    EXPECT_TRUE(is_stand_in(name)) << name;
+  }
+  for (const char* name : {"layernorm_forward", "cpu_offload", "href", "node_cache", "norm"}) {
+    EXPECT_FALSE(is_stand_in(name)) << name;
+  }
+}
+
+TEST(FeatureRules, MetricsOfSomeProgramsNameComponentsAndLeaveOthersSomething) {
+  const auto error = [](const std::string& metrics) {
+    const auto rules = FeatureRules::parse("header\na\tA\tx\tname:abcd\t\t\tc\tIt is.\tidle\t\n",
+                                           "header\nserver\tServer\timport:fastapi\t1\tanswers\n",
+                                           "header\n" + metrics);
+    return rules.ok() ? "" : rules.error().message;
+  };
+  EXPECT_EQ(error("idle\tidle\tprocess\t\t\t\tsee\n"), "");
+  EXPECT_EQ(error("idle\tidle\tprocess\t\t\t\tsee\tnobody\n"), "rule idle: no component nobody");
+  EXPECT_EQ(error("idle\tidle\tprocess\t\t\t\tsee\tserver\n"),
+            "rule a: nothing to measure in some programs");
+}
+
 }  // namespace
 }  // namespace fathom
