@@ -88,8 +88,7 @@ void add_map(const CodeFacts& facts, std::string& out) {
                                   : place});
   }
   if (shown < facts.features.size()) {
-    out += fmt::format("\nThe other {} are below, in the order of the files that show them.\n",
-                       number(facts.features.size() - shown));
+    out += fmt::format("\nThe other {} are below.\n", number(facts.features.size() - shown));
   }
 }
 
@@ -278,8 +277,10 @@ std::string features_markdown(const CodeFacts& facts) {
   }
   out += fmt::format(
       "{} recognised in the code by what it defines, calls, imports and launches; prose, comments, "
-      "strings, tests, benchmarks and vendored code do not count. Where only names agree it says "
-      "*likely*. The code shows that a feature is there, not that a run uses it, and nothing here "
+      "strings, tests, benchmarks and vendored code do not count. Where the evidence is just "
+      "enough it "
+      "says *likely*. The code shows that a feature is there, not that a run uses it, and nothing "
+      "here "
       "is measured.\n",
       facts.features.size() == 1 ? "One feature" : number(facts.features.size()) + " features");
   add_inventory(facts, out);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -85,6 +86,34 @@ TEST(FeatureMetrics, CountersHaveNamesThatToolsTake) {
     EXPECT_EQ(metric.nvidia.empty(), metric.nvidia_chips.empty()) << metric.id;
     EXPECT_FALSE(metric.how.empty()) << metric.id;
   }
+}
+
+// counters.tsv was not made from the rules: CUPTI was asked for every name on every chip.
+TEST(FeatureMetrics, EveryCounterExistsOnTheChipsThatAreNamed) {
+  const std::string text =
+      test::read_file(test::source_dir() / "tests" / "scan" / "features" / "counters.tsv");
+  std::map<std::string_view, std::set<std::string_view>> chips_of;
+  for (const auto& row : read_tsv(text, 3)) {
+    for (const std::string_view chip : split(row[1], ' ')) chips_of[row[0]].insert(chip);
+  }
+  size_t checked = 0;
+  for (const Metric& metric : FeatureRules::built_in().metrics()) {
+    std::set<std::string_view> common;
+    for (size_t i = 0; i < metric.nvidia.size(); ++i) {
+      ASSERT_TRUE(chips_of.contains(metric.nvidia[i])) << metric.id << ": " << metric.nvidia[i];
+      const std::set<std::string_view>& chips = chips_of[metric.nvidia[i]];
+      if (i == 0) common = chips;
+      std::erase_if(common, [&](std::string_view chip) { return !chips.contains(chip); });
+      ++checked;
+    }
+    EXPECT_EQ(common, std::set(metric.nvidia_chips.begin(), metric.nvidia_chips.end()))
+        << metric.id;
+    for (const std::string_view name : metric.amd) {
+      EXPECT_TRUE(chips_of.contains(name)) << metric.id << ": " << name;
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 50u);
 }
 
 TEST(FeatureMetrics, NoneIsKnownTwiceOrUsedByNoRule) {

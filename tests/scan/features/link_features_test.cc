@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "scan/features/pairs.h"
 
@@ -170,6 +171,44 @@ TEST(LinkFeatures, ANumberIsMeasuredOnlyWhereTheProgramHasIt) {
   const RecognisedParts cached = test::recognise(
       {{{"app/cache/pool.py", "import zmq\nclass PagePool:\n    pass\n"}}, {}}, rules);
   EXPECT_EQ(cached.features[0].metrics.size(), 2u);
+}
+
+// Every rule's own words, but only where they prove nothing.
+TEST(LinkFeatures, ARepositoryThatOnlyTalksHasNoFeatures) {
+  std::string prose, comments, python_strings, cpp_strings, code;
+  for (const test::RulePair& pair : test::read_pairs(false)) {
+    for (const auto& file : pair.fires.files) {
+      std::istringstream lines(file.text);
+      for (std::string line; std::getline(lines, line);) {
+        comments += "# " + line + "\n";
+        std::erase(line, '\\');
+        prose += line + "\n";
+        std::ranges::replace(line, '"', '.');
+        python_strings += "x = \"" + line + "\"\n";
+        cpp_strings += "const char* x = \"" + line + "\";  // " + line + "\n";
+      }
+      code += file.text;
+    }
+  }
+  ASSERT_GT(code.size(), 2000u);
+  const auto features_of = [](std::vector<SmallRepository::File> files) {
+    std::vector<std::string> ids;
+    for (const auto& feature : test::recognise({std::move(files), {}}).features)
+      ids.push_back(feature.id);
+    return ids;
+  };
+  // The code itself fires many, so silence below is not for want of words.
+  EXPECT_GT(features_of({{"app/code.py", code}}).size(), 20u);
+  EXPECT_EQ(features_of({{"app/a.py", comments}}), std::vector<std::string>{});
+  EXPECT_EQ(features_of({{"app/a.py", "\"\"\"" + prose + "\"\"\"\n"}}), std::vector<std::string>{});
+  EXPECT_EQ(features_of({{"app/a.py", python_strings}}), std::vector<std::string>{});
+  EXPECT_EQ(features_of({{"app/a.cu", cpp_strings}}), std::vector<std::string>{});
+  EXPECT_EQ(features_of({{"app/a.cu", "#if 0\n" + code + "\n#endif\n"}}),
+            std::vector<std::string>{});
+  for (const char* path : {"third_party/x/code.py", "tests/code.py", "benchmarks/code.py",
+                           "examples/code.py", "docs/code.py", "app/test_code.py"}) {
+    EXPECT_EQ(features_of({{path, code}}), std::vector<std::string>{}) << path;
+  }
 }
 
 bool python_fires(const std::string& text, std::string_view id) {
