@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/claims_report.h"
 #include "report/count_text.h"
 #include "report/markdown.h"
 #include "scan/fact_names.h"
@@ -91,8 +92,8 @@ void add_map(const CodeFacts& facts, const Links& links, std::string_view rest, 
                     : place});
   }
   if (shown < facts.features.size()) {
-    out += fmt::format("\nThe other {} are {}, in the order of the files that show them.\n",
-                       number_text(facts.features.size() - shown), rest);
+    out +=
+        fmt::format("\nThe other {} are {}.\n", number_text(facts.features.size() - shown), rest);
   }
 }
 
@@ -287,13 +288,15 @@ std::string introduction(const CodeFacts& facts) {
   if (facts.features.empty()) {
     return title +
            "No rule found evidence in the code. Prose, comments, tests and vendored code do not "
-           "count.\n";
+           "count.\n" +
+           claims_markdown(facts);
   }
   return title +
          fmt::format(
              "{} recognised in the code by what it defines, calls, imports and launches; prose, "
-             "comments, strings, tests, benchmarks and vendored code do not count. Where only "
-             "names agree it says *likely*. The code shows that a feature is there, not that a "
+             "comments, strings, tests, benchmarks and vendored code do not count. Where the "
+             "evidence is just enough it says *likely*. The code shows that a feature is there, "
+             "not that a "
              "run uses it, and nothing here is measured.\n",
              counted(facts.features.size(), "feature", "features"));
 }
@@ -303,6 +306,7 @@ std::string overview(const CodeFacts& facts, const Links& links, const FeaturePa
   std::string out;
   add_inventory(facts, links, written, out);
   add_map(facts, links, rest, out);
+  out += claims_markdown(facts);
   add_options(facts, rest, out);
   add_checklist(facts, out);
   return out;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/claims_report.h"
 #include "report/fact_writer.h"
 #include "report/features_markdown.h"
 #include "report/scan_counts.h"
@@ -196,6 +197,7 @@ std::string scan_json(const CodeFacts& facts, const std::vector<std::string>& pa
   if (wanted("api")) write_api(w, facts);
   if (wanted("request_path")) write_request_paths(w, facts);
   if (wanted("doc_claims")) write_doc_claims(w, facts);
+  if (wanted("readme_claims")) write_readme_claims(w.json().key("readme_claims"), facts);
   if (wanted("files")) write_files(w, facts);
   w.texts("notes", facts.notes);
   w.json().end_object();

@@ -246,7 +246,8 @@ struct CodeFacts {
   std::vector<ApiFacts> api;
   std::vector<RequestPath> request_paths;
   std::vector<DocClaim> doc_claims;
-  std::vector<std::string> notes;  // what could not be read or followed
+  std::vector<ReadmeClaim> readme_claims;  // in order of line
+  std::vector<std::string> notes;          // what could not be read or followed
 };
 
 }  // namespace fathom
