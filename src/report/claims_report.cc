@@ -44,16 +44,14 @@ std::string absence(const CodeFacts& facts) {
 }
 
 std::string verdict_cell(const CodeFacts& facts, const ReadmeClaim& claim) {
-  const std::string package = claim.package_at
-                                  ? fmt::format("{}, imported at {}", md_code_cell(claim.package),
-                                                place_cell(facts, *claim.package_at))
-                                  : "";
+  const std::string package = claim.package_at ? md_code_cell(claim.package) : "";
   switch (claim.verdict) {
     case ClaimVerdict::kFound:
       return fmt::format("found: {} at {}{}", md_code_cell(claim.what),
                          place_cell(facts, *claim.at), package.empty() ? "" : "; with " + package);
     case ClaimVerdict::kDependency:
-      return "by a dependency: " + package;
+      return fmt::format("by a dependency: {}, imported at {}", package,
+                         place_cell(facts, *claim.package_at));
     case ClaimVerdict::kAbsent:
       return absence(facts);
     case ClaimVerdict::kUnknown:
