@@ -11,25 +11,14 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import ncu  # noqa: E402  (beside this folder)
 
-METRICS = {
-    "duration_us": ("gpu__time_duration.sum", 1e-3),
-    "occupancy_pct": ("sm__warps_active.avg.pct_of_peak_sustained_active", 1),
+METRICS = ncu.COMMON | {
     "tensor_pipe_pct": ("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 1),
-    "dram_pct": ("dram__throughput.avg.pct_of_peak_sustained_elapsed", 1),
-    "dram_read_mb": ("dram__bytes_read.sum", 1e-6),
-    "dram_write_mb": ("dram__bytes_write.sum", 1e-6),
-    "l2_hit_pct": ("lts__t_sector_hit_rate.pct", 1),
-    "issue_active_pct": ("smsp__issue_active.avg.pct_of_peak_sustained_active", 1),
-    "instructions_million": ("smsp__inst_executed.sum", 1e-6),
     "shared_wavefronts_million": ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 1e-6),
     "bank_conflicts_million": ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 1e-6),
-    "global_load_sectors_million": ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 1e-6),
-    "global_load_requests_million": ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1e-6),
-    "sm_clock_mhz": ("sm__cycles_elapsed.avg.per_second", 1e-6),
+    "shared_bytes": ("launch__shared_mem_per_block_dynamic", 1),
 }
 STALLS = ("barrier", "gmma", "lg_throttle", "long_scoreboard", "math_pipe_throttle", "mio_throttle", "no_instruction",
           "short_scoreboard", "wait", "not_selected", "selected")
-LAUNCH = {"registers": "launch__registers_per_thread", "shared_bytes": "launch__shared_mem_per_block_dynamic"}
 
 
 def stall_metric(reason):
@@ -42,7 +31,7 @@ def profile_versions(arguments, dim):
     ours = "^(plain|read_only|coalesced|no_conflicts|tensor_core|async_copy|wgmma|specialised)_kernel"
     command = [sys.executable, os.path.join(here, "compare.py"), arguments.library, "once", "--versions", arguments.versions,
                "--lengths", arguments.lengths, "--dims", str(dim), "--backends"]
-    metrics = [name for name, _ in METRICS.values()] + [stall_metric(s) for s in STALLS] + list(LAUNCH.values())
+    metrics = [name for name, _ in METRICS.values()] + [stall_metric(s) for s in STALLS]
     return ncu.profile(command, metrics, ours + "|sdpa|fmha|flash_fwd")
 
 
@@ -53,8 +42,6 @@ def tidy(kernel, label):
     stalls = {reason: ncu.number(kernel.get(stall_metric(reason), "")) or 0.0 for reason in STALLS[:-2]}
     top = sorted(stalls, key=stalls.get, reverse=True)[:3]
     row["top_stalls_warps_per_issue"] = " ".join(f"{reason}={stalls[reason]:.2f}" for reason in top)
-    for name, metric in LAUNCH.items():
-        row[name] = ncu.scaled(kernel, metric, 1)
     return row
 
 

@@ -97,12 +97,7 @@ void add_dependency_list(const CodeFacts& facts, const DependencyList& list, std
     kind.add(d.kind);
     group.add(d.group);
     where.add(d.at.line == 0 ? std::string() : place_text(facts, d.at));
-    // The list of uses ends at 20.
-    used.add(d.used_at.empty()
-                 ? std::string()
-                 : fmt::format("{}{}, first {}", d.used_at.size() >= 20 ? "at least " : "",
-                               counted(d.used_at.size(), "file", "files"),
-                               md_code_cell(place_text(facts, d.used_at[0]))));
+    used.add(uses_cell(facts, d));
   }
   MarkdownTableStyle style{.code_columns = {"name", "requirement", "declared"},
                            .markdown_columns = {"used"}};
@@ -112,6 +107,14 @@ void add_dependency_list(const CodeFacts& facts, const DependencyList& list, std
 }
 
 }  // namespace
+
+std::string uses_cell(const CodeFacts& facts, const DependencyFacts& dependency) {
+  const auto& uses = dependency.used_at;
+  if (uses.empty()) return {};
+  return fmt::format("{}{}, first {}", uses.size() >= 20 ? "at least " : "",  // the list ends there
+                     counted(uses.size(), "file", "files"),
+                     md_code_cell(place_text(facts, uses[0])));
+}
 
 std::string entry_kind_title(std::string_view kind) {
   if (kind == "main") return "Python program";

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/report_page.h"
@@ -15,6 +17,9 @@ std::vector<ReportPage> entry_point_pages(const CodeFacts& facts);
 std::vector<ReportPage> option_pages(const CodeFacts& facts);
 // dependencies.md
 std::vector<ReportPage> dependency_pages(const CodeFacts& facts);
+
+// "3 files, first `a.py:4`", as markdown; empty where nothing uses the dependency.
+std::string uses_cell(const CodeFacts& facts, const DependencyFacts& dependency);
 
 // "C++ program" of "c++ main": as people call it.
 std::string entry_kind_title(std::string_view kind);

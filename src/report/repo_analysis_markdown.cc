@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/count_text.h"
+#include "report/inventory_pages.h"
 #include "report/markdown.h"
 #include "report/scan_counts.h"
 #include "report/scan_report.h"
@@ -199,12 +200,7 @@ void add_third_party(const CodeFacts& facts, std::string& out) {
     requirement.add(d.requirement);
     kind.add(d.group.empty() ? d.kind : d.kind + ", " + d.group);
     declared.add(d.at.line == 0 ? std::string("nowhere") : place_text(facts, d.at));
-    // The list of uses ends at 20.
-    used.add(d.used_at.empty()
-                 ? std::string()
-                 : fmt::format("{}{}, first {}", d.used_at.size() >= 20 ? "at least " : "",
-                               counted(d.used_at.size(), "file", "files"),
-                               md_code_cell(place_text(facts, d.used_at[0]))));
+    used.add(uses_cell(facts, d));
   }
   MarkdownTableStyle style{.code_columns = {"name", "requirement", "declared"},
                            .markdown_columns = {"used"}};
