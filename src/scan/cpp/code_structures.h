@@ -22,8 +22,15 @@ struct StructureHit {
 };
 
 struct TokenRange {
+  // What a function's body sees beside itself.
+  struct Surroundings {
+    std::string_view parameters;             // the text of its parameter list
+    size_t class_first = 0, class_last = 0;  // the { and } of the class around it; equal: none
+  };
+
   const TokenList& source;
   size_t first = 0, last = 0;
+  Surroundings around = {};
 };
 
 // Arrays that a function declares: those in shared memory, and those in registers or local memory.
