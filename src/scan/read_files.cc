@@ -42,8 +42,10 @@ std::vector<cpp::PatternHit> patterns_of(const cpp::TokenList& source,
   std::vector<cpp::PatternHit> hits =
       cpp::find_attribute_patterns(function.attributes, function.line_name, scope);
   if (function.body_last > function.body_first) {
-    const auto body = cpp::find_patterns(source, function.body_first, function.body_last, scope,
-                                         {.parameters = function.parameters});
+    const auto body =
+        cpp::find_patterns(source, function.body_first, function.body_last, scope,
+                           {.parameters = function.parameters,
+                            .is_kernel = function.kind == cpp::FunctionKind::kKernel});
     hits.insert(hits.end(), body.begin(), body.end());
   }
   return cpp::first_of_each(std::move(hits));

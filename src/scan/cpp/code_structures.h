@@ -25,6 +25,7 @@ struct TokenRange {
   // What a function's body sees beside itself.
   struct Surroundings {
     std::string_view parameters;             // the text of its parameter list
+    bool is_kernel = false;                  // its pointers point to the GPU's memory
     size_t class_first = 0, class_last = 0;  // the { and } of the class around it; equal: none
   };
 
@@ -47,6 +48,11 @@ void find_swizzles(const TokenRange& range, const DeclaredArrays& arrays,
 // Addresses that come from memory: gather, scatter.
 void find_indirections(const TokenRange& range, const DeclaredArrays& arrays,
                        std::vector<StructureHit>& out);
+// Barriers of cooperative groups: block_group_sync, warp_group_sync, grid_group_sync,
+// cluster_group_sync.
+void find_group_barriers(const TokenRange& range, std::vector<StructureHit>& out);
+// vector_pointer: what a parameter of a vector type points to is read or written.
+void find_vector_pointers(const TokenRange& range, std::vector<StructureHit>& out);
 // How work is shared out: persistent, grid_stride, warp_specialisation.
 void find_work_sharing(const TokenRange& range, std::vector<StructureHit>& out);
 // nccl: collectives, and which buffers they use.

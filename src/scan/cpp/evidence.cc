@@ -15,7 +15,8 @@ void append(std::vector<PatternHit>& to, std::vector<PatternHit> from) {
 // last one that is still open there is it.
 TokenRange::Surroundings surroundings_of(const Function& function,
                                          const std::vector<ClassBody>& classes) {
-  TokenRange::Surroundings around{.parameters = function.parameters};
+  TokenRange::Surroundings around{.parameters = function.parameters,
+                                  .is_kernel = function.kind == FunctionKind::kKernel};
   for (const ClassBody& body : classes) {
     if (body.first > function.body_first) break;
     if (body.last < function.body_last) continue;

@@ -63,6 +63,12 @@ CallGraph::Meaning NameResolver::meaning(uint32_t unit, const CallGraph::Use& us
       return member(unit, graph_.names_.text(use.last), graph_.names_.text(use.type));
     case ReferenceKind::kType:
       return type(unit, path);
+    case ReferenceKind::kPassed: {
+      Meaning found = call(unit, path);
+      // Whether the template calls it is not looked at.
+      for (Found& one : found.units) one.certainty = std::max(one.certainty, Certainty::kLikely);
+      return found;
+    }
   }
   return {};
 }
