@@ -20,6 +20,7 @@
 #include "scan/read_files.h"
 #include "scan/readme.h"
 #include "scan/repository.h"
+#include "scan/usage_claims.h"
 
 namespace fathom {
 namespace {
@@ -112,7 +113,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   facts.files = readings.files;
   recognise_parts(readings, facts);
   link_structure(readings, names, facts);
-  facts.doc_claims = find_doc_claims(repository, facts);
+  facts.doc_claims = find_doc_claims(repository, facts, find_usage_claims(readings));
   return facts;
 }
 
