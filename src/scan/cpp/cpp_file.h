@@ -120,6 +120,7 @@ struct Binding {
   std::string target;    // the C++ function, as written
   std::string via;       // TORCH_LIBRARY, PYBIND11_MODULE, TVM_FFI_DLL_EXPORT_TYPED_FUNC …
   uint32_t line = 0;
+  std::string module = {};  // the one that PYBIND11_MODULE names; empty: a macro says it, or none
 };
 
 struct Usage {
