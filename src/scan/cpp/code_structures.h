@@ -53,11 +53,11 @@ void find_indirections(const TokenRange& range, const DeclaredArrays& arrays,
 void find_group_barriers(const TokenRange& range, std::vector<StructureHit>& out);
 // vector_pointer: what a parameter of a vector type points to is read or written.
 void find_vector_pointers(const TokenRange& range, std::vector<StructureHit>& out);
-// How work is shared out: persistent, grid_stride, warp_specialisation.
+// How work is shared out: block_stride, grid_stride, work_counter, warp_specialisation.
 void find_work_sharing(const TokenRange& range, std::vector<StructureHit>& out);
 // nccl: collectives, and which buffers they use.
 void find_collectives(const TokenRange& range, std::vector<StructureHit>& out);
-// gather, scatter and persistent in Triton.
+// gather, scatter, block_stride and persistent in Triton.
 void find_triton_structures(const TokenRange& range, std::vector<StructureHit>& out);
 
 std::vector<StructureHit> find_structures(const TokenRange& range, PatternScope scope);
