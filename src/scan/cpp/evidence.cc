@@ -26,6 +26,18 @@ TokenRange::Surroundings surroundings_of(const Function& function,
   return around;
 }
 
+// What a macro makes of a function, all of it on the line that uses the macro.
+void read_expansion(const Function& function, CodeUnit& unit, std::vector<PatternHit>& hits) {
+  const TokenList list = lex(function.expansion);
+  unit.references = find_references(list, 0, list.size(), function.parameters);
+  for (Reference& reference : unit.references) reference.line = function.line_name;
+  std::vector<PatternHit> found = find_patterns(
+      list, 0, list.size(), PatternScope::kDevice,
+      {.parameters = function.parameters, .is_kernel = function.kind == FunctionKind::kKernel});
+  for (PatternHit& hit : found) hit.line = function.line_name;
+  append(hits, std::move(found));
+}
+
 void add_functions(const TokenList& source, const Definitions& definitions,
                    const std::vector<ClassBody>& classes, uint32_t file, FileUnits& out) {
   for (size_t i = 0; i < definitions.functions.size(); ++i) {
@@ -53,6 +65,7 @@ void add_functions(const TokenList& source, const Definitions& definitions,
         host_hits = find_patterns(source, first, last, PatternScope::kHost);
       }
     }
+    if (!function.expansion.empty()) read_expansion(function, unit, hits);
     for (Reference& one :
          find_default_references(function.template_parameters, function.line_first)) {
       unit.references.push_back(std::move(one));
