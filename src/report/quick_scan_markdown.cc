@@ -131,9 +131,11 @@ void add_options_of_kind(const CodeFacts& facts, OptionKind kind, std::string_vi
     name.add(option.name);
     type.add(option.type);
     value.add(option.default_value);
-    help.add(option.help);
+    help.add(option.effect.empty() ? option.help
+             : option.help.empty() ? option.effect
+                                   : option.effect + ". " + option.help);
     where.add(place_text(facts, option.at));
-    reader.add(option.component);
+    reader.add(option.component + (option.read_by_name ? " (by name)" : ""));
   }
   MarkdownTableStyle style{{"name", "type", "default", "where", "read by"}, {}};
   style.max_characters = 80;

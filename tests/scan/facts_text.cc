@@ -91,9 +91,12 @@ class Writer {
     text += noted("type", option.type);
     text += option.default_value ? "; default " + *option.default_value : "; no default";
     text += noted("from", option.default_from) + noted("help", option.help);
+    text += noted("effect", option.effect);
     for (const std::string& choice : option.choices) text += noted("choice", choice);
     text += noted("component", option.component);
-    for (const CodePlace& use : option.read_at) text += "; read " + place(use);
+    for (const CodePlace& use : option.read_at) {
+      text += (option.read_by_name ? "; named " : "; read ") + place(use);
+    }
     line(0, text + doubt(option.certainty));
   }
 
