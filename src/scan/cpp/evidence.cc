@@ -88,9 +88,8 @@ void add_local_scopes(const Definitions& definitions, std::vector<Alias>& aliase
   }
 }
 
-void add_aliases(const TokenList& source, const Definitions& definitions, uint32_t file,
-                 FileUnits& out) {
-  std::vector<Alias> aliases = find_aliases(source);
+void add_aliases(const TokenList& source, const Definitions& definitions,
+                 std::vector<Alias> aliases, uint32_t file, FileUnits& out) {
   add_local_scopes(definitions, aliases);
   for (size_t i = 0; i < aliases.size(); ++i) {
     const Alias& alias = aliases[i];
@@ -145,10 +144,10 @@ void add_classes(const TokenList& source, const Definitions& definitions,
 
 FileUnits find_units(const TokenList& source, const Definitions& definitions, uint32_t file) {
   FileUnits out;
-  const std::vector<ClassBody> classes = find_class_bodies(source);
-  add_functions(source, definitions, classes, file, out);
-  add_aliases(source, definitions, file, out);
-  add_classes(source, definitions, classes, file, out);
+  DeclaredTypes types = find_declared_types(source);
+  add_functions(source, definitions, types.classes, file, out);
+  add_aliases(source, definitions, std::move(types.aliases), file, out);
+  add_classes(source, definitions, types.classes, file, out);
   out.host_hits.resize(out.units.size());
   return out;
 }

@@ -45,7 +45,6 @@ struct Alias {
   size_t first = 0, last = 0;  // tokens of what it stands for
   uint32_t line = 0;
 };
-std::vector<Alias> find_aliases(const TokenList& source);
 
 // The { and } of each class body, in order of its line.
 struct ClassBody {
@@ -53,6 +52,11 @@ struct ClassBody {
   size_t first = 0, last = 0;
   uint32_t line = 0;
 };
-std::vector<ClassBody> find_class_bodies(const TokenList& source);
+
+struct DeclaredTypes {
+  std::vector<Alias> aliases;
+  std::vector<ClassBody> classes;
+};
+DeclaredTypes find_declared_types(const TokenList& source);
 
 }  // namespace fathom::cpp
