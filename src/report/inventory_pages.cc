@@ -57,14 +57,18 @@ std::string option_rows(const CodeFacts& facts, const std::vector<const OptionFa
     kind.add(option_kind_name(option->kind));
     type.add(option->type);
     value.add(option->default_value);
-    std::string text = option->help;
+    std::string text = option->effect;
+    if (!text.empty() && !option->help.empty()) text += ". ";
+    text += option->help;
     if (screen_width(text) > 80) text = fit_left(text, 80);
     help.add(md_prose_cell(text));
     line.add(static_cast<int64_t>(option->at.line));
-    reader.add(option->component);
+    reader.add(option->component.empty()
+                   ? std::string()
+                   : md_code_cell(option->component) + (option->read_by_name ? " (by name)" : ""));
   }
-  MarkdownTableStyle style{.code_columns = {"name", "type", "default", "read by"},
-                           .markdown_columns = {"what"}};
+  MarkdownTableStyle style{.code_columns = {"name", "type", "default"},
+                           .markdown_columns = {"what", "read by"}};
   style.max_characters = 60;
   return fmt::format("\n## {}\n\n{}", md_code(facts.files[options[0]->at.file].path),
                      md_table(table, style));

@@ -71,11 +71,13 @@ void write_options(FactWriter& w, const CodeFacts& facts) {
       w.json().key("default").null();
     w.optional_text("default_from", o.default_from);
     w.optional_text("help", o.help);
+    w.optional_text("effect", o.effect);
     w.texts("choices", o.choices);
     w.place(o.at);
     w.optional_text("component", o.component);
     w.certainty(o.certainty);
     w.places("read_at", o.read_at);
+    w.json().key("read_by_name").value(o.read_by_name);
     w.json().end_object();
   }
   w.json().end_array();

@@ -147,6 +147,8 @@ struct OptionFacts {
   std::vector<CodePlace> read_at;  // where its value is used
   std::string component;           // the folder or module that reads it
   Certainty certainty = Certainty::kCertain;
+  std::string effect = {};    // what giving it does, where the name does not say it
+  bool read_by_name = false;  // read_at is known by equal names alone
 };
 
 struct EntryPoint {
