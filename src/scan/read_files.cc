@@ -42,7 +42,10 @@ std::vector<cpp::PatternHit> patterns_of(const cpp::TokenList& source,
   std::vector<cpp::PatternHit> hits =
       cpp::find_attribute_patterns(function.attributes, function.line_name, scope);
   if (function.body_last > function.body_first) {
-    const auto body = cpp::find_patterns(source, function.body_first, function.body_last, scope);
+    const auto body =
+        cpp::find_patterns(source, function.body_first, function.body_last, scope,
+                           {.parameters = function.parameters,
+                            .is_kernel = function.kind == cpp::FunctionKind::kKernel});
     hits.insert(hits.end(), body.begin(), body.end());
   }
   return cpp::first_of_each(std::move(hits));
@@ -303,6 +306,12 @@ class FileReader {
     find_names_in_strings(source, *wanted_, reading.usage.kernels_named);
     reading.constants = cpp::file_constants(source);
     reading.cpp_options = cpp::find_options(source);
+    const auto compares_argv = [](const cpp::Option& option) {
+      return option.source == cpp::Option::Source::kArgv;
+    };
+    if (std::any_of(reading.cpp_options.begin(), reading.cpp_options.end(), compares_argv)) {
+      reading.usage_lines = cpp::find_usage_lines(source);
+    }
     reading.units = cpp::find_units(source, reading.cpp, file);
     for (const cpp::Launch& launch : reading.usage.launches) {
       reading.launch_values.push_back(

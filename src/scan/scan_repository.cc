@@ -21,6 +21,7 @@
 #include "scan/readme.h"
 #include "scan/readme_mentions.h"
 #include "scan/repository.h"
+#include "scan/usage_claims.h"
 
 namespace fathom {
 namespace {
@@ -121,7 +122,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   facts.files = readings.files;
   recognise_parts(repository, readings, facts);
   link_structure(readings, names, facts);
-  facts.doc_claims = find_doc_claims(repository, facts);
+  facts.doc_claims = find_doc_claims(repository, facts, find_usage_claims(readings));
   return facts;
 }
 

@@ -100,7 +100,7 @@ struct ReadmeClaim {
 // A statement of the documentation that the code does not bear out.
 struct DocClaim {
   std::string kind;      // "option absent", "option abbreviated", "variable absent", "path absent",
-                         // "default differs"
+                         // "default differs", "option not in the usage text"
   std::string what;      // "--tp", "docs/x.md"
   std::string said, is;  // what the documentation says, and what the code
   CodePlace doc;

@@ -12,7 +12,8 @@ namespace fathom::cpp {
 enum class ReferenceKind : uint8_t {
   kCall,    // name(…)
   kMember,  // object.name(…)
-  kType     // a type's or alias's name, with template arguments or as what an alias stands for
+  kType,    // a type's or alias's name, with template arguments or as what an alias stands for
+  kPassed   // a function that a template is given: block_reduce<warp_sum>(x)
 };
 
 // A name that code uses, template arguments left out.

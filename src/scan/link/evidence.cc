@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scan/cpp/reach.h"
+#include "scan/link/persistence.h"
 
 namespace fathom {
 namespace {
@@ -81,6 +82,7 @@ void link_evidence(const Readings& readings, std::vector<KernelFacts>& kernels) 
     const bool python = kernel.kind == KernelKind::kTriton || kernel.kind == KernelKind::kCute;
     if (!python) linker.add_to(kernel);
   }
+  recognise_persistence(kernels);
 }
 
 }  // namespace fathom
