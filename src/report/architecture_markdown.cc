@@ -218,10 +218,18 @@ void add_branches(const CodeFacts& facts, const std::vector<const RequestPath*>&
   out += md_table(table, style);
 }
 
+// "### Function: `f`", and below it why it was chosen.
+std::string entry_heading(const RequestPath& path) {
+  std::string out =
+      fmt::format("\n### {}: {}\n\n", entry_kind_title(path.entry_kind), md_code(path.entry));
+  if (!path.why.empty()) out += fmt::format("Chosen because {}. ", md_text(path.why));
+  return out;
+}
+
 void add_entry(const CodeFacts& facts, const std::vector<const RequestPath*>& paths,
                std::string& out) {
   const RequestPath& first = *paths[0];
-  out += fmt::format("\n### {}: {}\n\n", entry_kind_title(first.entry_kind), md_code(first.entry));
+  out += entry_heading(first);
   if (first.kernels_reached > 0) {
     out += fmt::format("{} reached. The way to {}:\n\n",
                        counted(first.kernels_reached, "kernel is", "kernels are"),
@@ -246,9 +254,9 @@ void add_joining(const std::vector<const RequestPath*>& paths, const std::vector
     for (size_t k = 0; k < i; ++k)
       before += fmt::format("{} ({}) → ", md_code(paths[0]->hops[k].function),
                             md_code(place_text(facts, paths[0]->hops[k].at)));
-    out += fmt::format("\n### {}: {}\n\n{}{}: joins the way above at step {}, and reaches {}.\n",
-                       entry_kind_title(paths[0]->entry_kind), md_code(paths[0]->entry), before,
-                       md_code(hop.function), met - trunk.begin() + 1,
+    out += fmt::format("{}{}{}: joins the way above at step {}, and reaches {}.\n",
+                       entry_heading(*paths[0]), before, md_code(hop.function),
+                       met - trunk.begin() + 1,
                        counted(paths[0]->kernels_reached, "kernel", "kernels"));
     return;
   }
@@ -261,10 +269,8 @@ size_t line_count(std::string_view text) {
 
 std::string in_a_line(const std::vector<const RequestPath*>& paths) {
   return fmt::format(
-      "\n### {}: {}\n\n{} to {}, {} reached: [scan.json](scan.json), "
-      "`request_path`.\n",
-      entry_kind_title(paths[0]->entry_kind), md_code(paths[0]->entry),
-      counted(paths[0]->hops.size(), "step", "steps"), md_code(paths[0]->hops.back().function),
+      "{}{} to {}, {} reached: [scan.json](scan.json), `request_path`.\n",
+      entry_heading(*paths[0]), counted(paths[0]->hops.size(), "step", "steps"), md_code(paths[0]->hops.back().function),
       counted(paths[0]->kernels_reached, "kernel", "kernels"));
 }
 

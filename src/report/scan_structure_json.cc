@@ -75,6 +75,7 @@ void write_request_paths(FactWriter& w, const CodeFacts& facts) {
     w.json().begin_object();
     w.text("entry_kind", path.entry_kind);
     w.text("entry", path.entry);
+    w.optional_text("why", path.why);
     if (path.kernel)
       w.text("kernel", facts.kernels[*path.kernel].name);
     else

@@ -5,6 +5,7 @@
 
 #include "scan/dependencies.h"
 #include "scan/doc_claims.h"
+#include "scan/doc_examples.h"
 #include "scan/features/link_features.h"
 #include "scan/kernel_identity.h"
 #include "scan/link/api_surface.h"
@@ -81,12 +82,13 @@ void recognise_parts(const Repository& repository, const Readings& readings, Cod
 }
 
 // How the files hang together, from the facts about kernels and entry points.
-void link_structure(const Readings& readings, const PythonNames& names, CodeFacts& facts) {
+void link_structure(const Repository& repository, const Readings& readings,
+                    const PythonNames& names, const PythonTypes& types, CodeFacts& facts) {
   const IncludeGraph includes(readings);
   facts.modules = link_modules(readings, names, includes, facts.kernels);
   facts.api = link_api(readings, names, facts.entry_points);
-  const PythonTypes types(readings, names);
-  facts.request_paths = find_request_paths(readings, names, types, includes, facts);
+  facts.request_paths = find_request_paths(readings, names, types, includes, facts,
+                                           find_doc_examples(repository, facts));
 }
 
 }  // namespace
@@ -99,13 +101,16 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   CodeFacts facts = declared_facts(repository);
   const Readings readings = read_files(repository, options.threads, options.progress, facts.notes);
   const PythonNames names(readings);
+  const JitModules jit(readings);
   const auto kernels = [&] {
     facts.kernels = link_kernels(readings, names);
     link_evidence(readings, facts.kernels);
   };
+  std::optional<PythonTypes> types;
   std::optional<PythonPaths> paths;
   const auto others = [&] {
-    paths.emplace(readings, names);
+    types.emplace(readings, names, jit);
+    paths.emplace(readings, names, *types);
     facts.options = link_options(readings, names);
     link_dependency_uses(readings, names, facts.dependencies);
     for (EntryPoint& entry : link_entry_points(readings, names))
@@ -121,7 +126,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   facts.host_functions = link_host_functions(readings, *paths);
   facts.files = readings.files;
   recognise_parts(repository, readings, facts);
-  link_structure(readings, names, facts);
+  link_structure(repository, readings, names, *types, facts);
   facts.doc_claims = find_doc_claims(repository, facts, find_usage_claims(readings));
   return facts;
 }

@@ -73,6 +73,7 @@ struct RequestHop {
 // The way from an entry point to a kernel, or as far as it can be followed.
 struct RequestPath {
   std::string entry_kind, entry;  // "http route", "POST /generate"
+  std::string why;                // this entry point was chosen
   std::vector<RequestHop> hops;
   std::optional<uint32_t> kernel;  // position in CodeFacts::kernels; none: it stopped
   std::string stopped;             // why, where no kernel is reached

@@ -38,6 +38,16 @@ bool calls_by_string(std::string_view name) {
          name == "call_utility_async";
 }
 
+// "ops.mine.norm" → "mine::norm"; empty: it is no function of torch.ops.
+std::string library_name(std::string_view member) {
+  if (!member.starts_with("ops.")) return "";
+  member.remove_prefix(4);
+  const size_t dot = member.find('.');
+  if (dot == std::string_view::npos) return "";
+  const std::string_view name = member.substr(dot + 1);
+  return std::string(member.substr(0, dot)) + "::" + std::string(name.substr(0, name.find('.')));
+}
+
 }  // namespace
 
 CallGraph::CallGraph(const Readings& readings, const PythonTypes& types)
@@ -90,13 +100,15 @@ void CallGraph::add_call(const python::Call& call, uint32_t file, uint32_t funct
   const PythonTypes::Values values = types_.evaluate(call.callee, file, function);
   const size_t before = out.steps.size();
   for (const PythonValue& value : values) add_target(value, call, out);
-  const auto foreign = std::find_if(values.begin(), values.end(),
-                                    [](const PythonValue& v) { return v.kind == Kind::kForeign; });
   if (calls_by_string(last_name(call.callee))) add_named_in_string(call, out);
-  if (out.steps.size() > before) return;
-  if (foreign != values.end()) {
-    out.open.push_back({call.callee, foreign->module, call.line_first});
-  } else {
+  const bool built = add_built(values, call, {file, function}, out);
+  if (built || out.steps.size() > before) return;
+  const size_t open = out.open.size();
+  for (const PythonValue& value : values) {
+    if (value.kind == Kind::kForeign)
+      out.open.push_back({call.callee, value.module, call.line_first, library_name(value.member)});
+  }
+  if (out.open.size() == open) {
     add_by_name(call, out);
     if (out.steps.size() == before) out.open.push_back({call.callee, "", call.line_first});
   }
@@ -125,6 +137,29 @@ void CallGraph::add_target(const PythonValue& value, const python::Call& call,
       break;
     }
   }
+}
+
+// module.run(…): of a module that is known to come from a function that builds it, or inside that
+// function of an object that nobody else knows.
+bool CallGraph::add_built(const PythonTypes::Values& values, const python::Call& call,
+                          const PythonRef& caller, CallsOut& out) const {
+  const size_t before = out.built.size();
+  for (const PythonValue& value : values) {
+    if (value.kind != Kind::kBuilt || value.member.empty()) continue;
+    if (!types_.jit().exported(value.ref, value.member).empty())
+      out.built.push_back({value.ref, value.member, call.line_first, value.certainty});
+  }
+  const std::string_view name = last_name(call.callee);
+  const bool own = std::any_of(values.begin(), values.end(), [](const PythonValue& value) {
+    return value.kind == Kind::kFunction || value.kind == Kind::kClass;
+  });
+  if (out.built.size() > before || own || name.size() == call.callee.size() ||
+      caller.index == PythonTypes::kModuleLevel)
+    return out.built.size() > before;
+  const auto builder = types_.builder_around(caller);
+  if (!builder || types_.jit().exported(*builder, name).empty()) return false;
+  out.built.push_back({*builder, std::string(name), call.line_first, Certainty::kLikely});
+  return true;
 }
 
 void CallGraph::add_by_name(const python::Call& call, CallsOut& out) const {
@@ -167,6 +202,12 @@ void CallGraph::add_handed(const PythonRef& function, CallsOut& out) const {
   for (const python::ValueFlow& flow : types_.flows_in(function)) {
     if (flow.kind != python::FlowKind::kHand || flow.target.ends_with("Decoder")) continue;
     for (const PythonValue& value : types_.evaluate(flow.value, function.file, function.index)) {
+      if (value.kind == Kind::kInstance && flow.target == "compile") {
+        if (const auto method = types_.find_method(value.ref, "__call__"))
+          out.steps.push_back(
+              {*method, "compiles it with cute.compile", flow.line, false, Certainty::kLikely});
+        continue;
+      }
       if (value.kind != Kind::kFunction) continue;
       out.steps.push_back({value.ref, "starts it with " + flow.target, flow.line, false,
                            std::max(value.certainty, Certainty::kCertain)});

@@ -22,11 +22,21 @@ struct CallStep {
 struct OpenCall {
   std::string callee, module;  // module: whose code it is; empty: nobody knows
   uint32_t line = 0;
+  std::string library_name = {};  // "library::name" of torch.ops.library.name; empty: none
+};
+
+// A call of what a C++ module exports that a Python function builds.
+struct BuiltCall {
+  PythonRef builder;
+  std::string name;
+  uint32_t line = 0;
+  Certainty certainty = Certainty::kCertain;
 };
 
 struct CallsOut {
   std::vector<CallStep> steps;  // in order of line
   std::vector<OpenCall> open;
+  std::vector<BuiltCall> built;
 };
 
 // Who calls whom in Python, worked out for the functions that are asked for.
@@ -44,6 +54,8 @@ class CallGraph {
  private:
   void add_call(const python::Call& call, uint32_t file, uint32_t function, CallsOut& out) const;
   void add_target(const PythonValue& value, const python::Call& call, CallsOut& out) const;
+  bool add_built(const PythonTypes::Values& values, const python::Call& call,
+                 const PythonRef& caller, CallsOut& out) const;
   void add_by_name(const python::Call& call, CallsOut& out) const;
   void add_named_in_string(const python::Call& call, CallsOut& out) const;
   void add_handed(const PythonRef& function, CallsOut& out) const;

@@ -50,7 +50,14 @@ std::vector<CppRef> CppCalls::named(std::string_view written) const {
   return out;
 }
 
-std::vector<CppStep> CppCalls::calls_of(const CppRef& from) const {
+bool CppCalls::reaches(const std::vector<uint32_t>& unit, uint32_t file) const {
+  return std::any_of(unit.begin(), unit.end(), [&](uint32_t source) {
+    return source == file || includes_.reaches(source, file);
+  });
+}
+
+std::vector<CppStep> CppCalls::calls_of(const CppRef& from,
+                                        const std::vector<uint32_t>& unit) const {
   std::vector<CppStep> out;
   const cpp::Usage& usage = readings_.readings[from.file].usage;
   if (from.index >= usage.calls.size()) return out;
@@ -76,6 +83,16 @@ std::vector<CppStep> CppCalls::calls_of(const CppRef& from) const {
       const Certainty certainty = meant.size() == 1 ? Certainty::kCertain : Certainty::kLikely;
       for (size_t i = 0; i < std::min<size_t>(meant.size(), 4); ++i)
         out.push_back({meant[i], call.line, certainty});
+      continue;
+    }
+    // What the file only declares is defined in the sources beside it.
+    std::vector<CppRef> beside = others;
+    std::erase_if(beside, [&](const CppRef& ref) { return !reaches(unit, ref.file); });
+    if (!beside.empty() && !call.member) {
+      // Of one name they are specialisations of one template: the first stands for them.
+      const bool one = all_called(beside, qualified_name(function(beside[0])));
+      for (size_t i = 0; i < std::min<size_t>(beside.size(), one ? 1 : 4); ++i)
+        out.push_back({beside[i], call.line, one ? Certainty::kLikely : Certainty::kUnsure});
     } else if (others.size() == 1 && found->second.size() == 1) {
       out.push_back({others[0], call.line, Certainty::kLikely});
     } else if (!others.empty() && !call.member &&

@@ -26,7 +26,10 @@ class CppCalls {
  public:
   CppCalls(const Readings& readings, const IncludeGraph& includes);
 
-  std::vector<CppStep> calls_of(const CppRef& function) const;
+  // `unit`: the sources that the function is compiled with, whose includes can define what the
+  // function's own file only declares; empty: not known.
+  std::vector<CppStep> calls_of(const CppRef& function,
+                                const std::vector<uint32_t>& unit = {}) const;
   // The functions that a binding's target can mean, in order of file.
   std::vector<CppRef> named(std::string_view written) const;
   const cpp::Function& function(const CppRef& ref) const {
@@ -34,6 +37,7 @@ class CppCalls {
   }
 
  private:
+  bool reaches(const std::vector<uint32_t>& unit, uint32_t file) const;
   bool all_called(const std::vector<CppRef>& functions, std::string_view name) const;
 
   const Readings& readings_;

@@ -37,8 +37,8 @@ bool ends_path(std::string_view path, std::string_view end) {
 ExtensionModules::ExtensionModules(const Readings& readings) : readings_(readings) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     const FileReading& reading = readings.readings[file];
-    if (reading.usage.bindings.empty()) continue;
-    files_by_name_[std::string(file_name(readings.files[file].path))].push_back(file);
+    if (readings.files[file].language != Language::kPython)
+      files_by_name_[std::string(file_name(readings.files[file].path))].push_back(file);
     for (const cpp::Binding& binding : reading.usage.bindings) {
       if (!binding.module.empty()) add(file, binding.module);
     }
@@ -68,14 +68,28 @@ void ExtensionModules::read_extension(const python::Call& call, uint32_t file) {
   if (module.empty() || module.find_first_of("{}") != std::string_view::npos) return;
   const std::string_view setup = readings_.files[file].path;
   const std::string_view folder = setup.substr(0, setup.size() - file_name(setup).size());
+  std::vector<uint32_t> files;
   for (std::string_view source : literals_in(sources)) {
     const auto found = files_by_name_.find(file_name(source));
     if (found == files_by_name_.end()) continue;
     for (uint32_t cpp_file : found->second) {
       const std::string_view path = readings_.files[cpp_file].path;
-      if (path.starts_with(folder) && ends_path(path, source)) add(cpp_file, module);
+      if (path.starts_with(folder) && ends_path(path, source)) files.push_back(cpp_file);
     }
   }
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  for (const uint32_t cpp_file : files) {
+    if (readings_.readings[cpp_file].usage.bindings.empty()) continue;
+    add(cpp_file, module);
+    sources_.emplace(cpp_file, files);
+  }
+}
+
+const std::vector<uint32_t>& ExtensionModules::sources_with(uint32_t cpp_file) const {
+  static const std::vector<uint32_t> none;
+  const auto found = sources_.find(cpp_file);
+  return found == sources_.end() ? none : found->second;
 }
 
 void ExtensionModules::add(uint32_t cpp_file, std::string_view module) {

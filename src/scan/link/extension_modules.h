@@ -18,6 +18,8 @@ class ExtensionModules {
 
   // Their last names ("_C" of "pkg._C"); empty: not known.
   const std::vector<std::string>& of(uint32_t cpp_file) const;
+  // The sources that are built together with it, itself within; empty: not known.
+  const std::vector<uint32_t>& sources_with(uint32_t cpp_file) const;
   // Whether a name of a Python file was imported as one of the file's modules.
   bool is_imported_as(std::string_view name, uint32_t python_file, uint32_t cpp_file) const;
 
@@ -28,6 +30,7 @@ class ExtensionModules {
   const Readings& readings_;
   std::map<std::string, std::vector<uint32_t>, std::less<>> files_by_name_;  // C++, by file name
   std::map<uint32_t, std::vector<std::string>> modules_;
+  std::map<uint32_t, std::vector<uint32_t>> sources_;  // by file with bindings, in order of file
 };
 
 }  // namespace fathom

@@ -33,20 +33,39 @@ bool ends_with_module(std::string_view dotted, std::string_view module) {
   return dotted.size() == module.size() || dotted[dotted.size() - module.size() - 1] == '.';
 }
 
-template <typename Definitions>
-std::optional<size_t> find_top_level(const Definitions& definitions, std::string_view name) {
-  for (size_t i = 0; i < definitions.size(); ++i) {
-    if (definitions[i].scope.empty() && definitions[i].name == name) return i;
+std::optional<size_t> find_class(const std::vector<python::Class>& classes, std::string_view name) {
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (classes[i].scope.empty() && classes[i].name == name) return i;
   }
   return std::nullopt;
 }
 
+std::optional<size_t> find_function(const std::vector<python::Function>& functions,
+                                    std::string_view name) {
+  std::optional<size_t> signature;
+  for (size_t i = 0; i < functions.size(); ++i) {
+    if (!functions[i].scope.empty() || functions[i].name != name) continue;
+    if (!is_overload(functions[i])) return i;
+    if (!signature) signature = i;
+  }
+  return signature;
+}
+
 }  // namespace
+
+bool is_overload(const python::Function& function) {
+  return std::any_of(function.decorators.begin(), function.decorators.end(),
+                     [](const std::string& d) { return last_part(d) == "overload"; });
+}
 
 PythonNames::PythonNames(const Readings& readings) : readings_(readings) {
   std::set<std::string_view> packages;
   for (const SourceFile& file : readings.files) {
     if (is_package_file(file.path)) packages.insert(folder_of(file.path));
+  }
+  // What a setup.py installs is found from its folder, whatever else lies there.
+  for (const SourceFile& file : readings.files) {
+    if (file_name(file.path) == "setup.py") packages.erase(folder_of(file.path));
   }
   modules_.resize(readings.files.size());
   for (uint32_t i = 0; i < readings.files.size(); ++i) {
@@ -80,6 +99,8 @@ std::optional<uint32_t> PythonNames::find_module(std::string_view module,
   for (const uint32_t file : found->second) {
     const std::string& path = readings_.files[file].path;
     if (!ends_with_module(dotted_path(path), absolute)) continue;
+    // No module imports itself: package/x.py may hand on all of x.py.
+    if (file == from_file && !module.starts_with('.') && modules_[file] != absolute) continue;
     // `import torch` is not package/torch.py, which is called package.torch; without an
     // __init__.py at the top the package's own name is longer than what is known of it.
     if (!module.starts_with('.') && !ends_with_module(absolute, modules_[file])) continue;
@@ -104,10 +125,10 @@ std::optional<PythonName> PythonNames::in_file(std::string_view name, uint32_t f
   const size_t dot = name.find('.');
   const std::string_view head = name.substr(0, dot);
   if (dot == std::string_view::npos) {
-    if (auto at = find_top_level(python.functions, head)) {
+    if (auto at = find_function(python.functions, head)) {
       return PythonName{PythonName::Kind::kFunction, file, *at};
     }
-    if (auto at = find_top_level(python.classes, head)) {
+    if (auto at = find_class(python.classes, head)) {
       return PythonName{PythonName::Kind::kClass, file, *at};
     }
     for (size_t i = 0; i < python.constants.size(); ++i) {

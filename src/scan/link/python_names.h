@@ -19,12 +19,22 @@ struct PythonName {
   size_t index;  // in that file's functions, classes or constants
 };
 
+// A function or class of a Python file, by its place in the file's list.
+struct PythonRef {
+  uint32_t file = 0;
+  uint32_t index = 0;
+  friend auto operator<=>(const PythonRef&, const PythonRef&) = default;
+};
+
 // A dataclass field found through inheritance.
 struct PythonField {
   uint32_t file;
   const python::Class* owner;
   const python::Field* field;
 };
+
+// @overload def f(…): a signature for type checkers; the function stands below.
+bool is_overload(const python::Function& function);
 
 // Follows Python's imports across the files of a repository, re-exports and star imports included.
 class PythonNames {

@@ -72,14 +72,16 @@ bool is_test_or_benchmark(std::string_view path) {
 
 }  // namespace
 
-PythonPaths::PythonPaths(const Readings& readings, const PythonNames& names)
-    : readings_(readings), names_(names), modules_(readings) {
+PythonPaths::PythonPaths(const Readings& readings, const PythonNames& names,
+                         const PythonTypes& types)
+    : readings_(readings), names_(names), types_(types), modules_(readings) {
   for (const FileReading& reading : readings.readings) {
     for (const cpp::Class& type : reading.cpp.classes) class_names_.insert(type.name);
   }
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     index_cpp(file);
     index_python(file);
+    index_aliases(file);
   }
 }
 
@@ -132,6 +134,32 @@ void PythonPaths::index_python(uint32_t file) {
   }
   if (file_name(readings_.files[file].path) == "__init__.py") {
     for (const python::Import& import : python.imports) public_names_.insert(import.name);
+  }
+}
+
+// A function that calls a name which stands for an export calls the export.
+void PythonPaths::index_aliases(uint32_t file) {
+  const python::PythonFile& python = readings_.readings[file].python;
+  for (const python::ValueFlow& flow : python.flows) {
+    if (flow.kind == python::FlowKind::kMember) {
+      members_[{file, flow.value}].push_back(flow.target);
+    } else if (flow.kind == python::FlowKind::kAssign) {
+      const size_t dot = flow.value.rfind('.');
+      if (dot == std::string::npos || flow.target.find('.') != std::string::npos) continue;
+      const std::string_view name = std::string_view(flow.value).substr(dot + 1);
+      if (types_.jit().files_exporting(name) == 0) continue;
+      aliases_[{file, flow.target}].push_back(name);
+    }
+  }
+  for (size_t i = 0; i < python.functions.size() && !aliases_.empty(); ++i) {
+    for (const python::Call& call : python.functions[i].calls) {
+      const auto found = aliases_.find({file, call.callee});
+      if (found == aliases_.end()) continue;
+      for (const std::string_view name : found->second) {
+        std::vector<FunctionRef>& callers = python_callers_[name];
+        if (callers.empty() || callers.back() != FunctionRef{file, i}) callers.push_back({file, i});
+      }
+    }
   }
 }
 
@@ -249,8 +277,18 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported&
   std::optional<FunctionRef> best;
   std::tuple<bool, bool, size_t> best_rank;
   size_t candidates = 0;
+  bool proven = false;
+  // A name of several modules is nobody's unless the object says whose it is.
+  const bool common = !types_.jit().builders_of(exported.at.file).empty() &&
+                      types_.jit().files_exporting(exported.name) > 1;
   for (const FunctionRef& user : found->second) {
-    if (!calls_export(user, exported)) continue;
+    const std::optional<bool> built = calls_built(user, exported);
+    if (!built.value_or(!common && !proven && calls_export(user, exported))) continue;
+    if (built && !proven) {
+      best.reset();
+      candidates = 0;
+    }
+    proven |= built.has_value();
     const std::string_view path = readings_.files[user.file].path;
     const std::tuple<bool, bool, size_t> rank = {
         builders.contains(user.file), !is_test_or_benchmark(path), common_prefix(path, home)};
@@ -260,7 +298,7 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported&
       best_rank = rank;
     }
   }
-  if (std::get<0>(best_rank) || candidates <= 1) {
+  if (proven || std::get<0>(best_rank) || candidates <= 1) {
     certainty = Certainty::kLikely;
     return best;
   }
@@ -304,6 +342,25 @@ bool PythonPaths::calls_export(const FunctionRef& ref, const Exported& exported)
     if (modules_.is_imported_as(object, ref.file, exported.at.file)) return true;
   }
   return false;
+}
+
+std::optional<bool> PythonPaths::calls_built(const FunctionRef& ref,
+                                             const Exported& exported) const {
+  if (types_.jit().builders_of(exported.at.file).empty()) return std::nullopt;
+  std::optional<bool> out;
+  for (const python::Call& call : python_at(ref).calls) {
+    if (last_of(call.callee, ".") != exported.name && !aliases_.contains({ref.file, call.callee}))
+      continue;
+    for (const PythonValue& value :
+         types_.evaluate(call.callee, ref.file, static_cast<uint32_t>(ref.function))) {
+      if (value.kind == PythonValue::Kind::kFunction && !out) out = false;
+      if (value.kind != PythonValue::Kind::kBuilt || value.member != exported.name) continue;
+      const std::vector<uint32_t>& sources = types_.jit().sources_of(value.ref);
+      if (std::binary_search(sources.begin(), sources.end(), exported.at.file)) return true;
+      out = false;
+    }
+  }
+  return out;
 }
 
 // flash_attn_3_gpu.fwd, where `flash_attn_3_gpu = torch.ops.flash_attn_3` →
@@ -361,6 +418,10 @@ std::vector<PathHop> PythonPaths::python_chain(FunctionRef from, Certainty certa
 std::optional<PythonPaths::FunctionRef> PythonPaths::python_caller(const FunctionRef& callee,
                                                                    Certainty& certainty) const {
   const python::Function& function = python_at(callee);
+  if (const auto caller = member_caller(callee)) {
+    certainty = Certainty::kLikely;
+    return caller;
+  }
   const auto found = python_callers_.find(function.name);
   if (found == python_callers_.end()) return std::nullopt;
   std::optional<FunctionRef> by_name;
@@ -381,6 +442,31 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_caller(const Functio
   if (python_definitions_.find(function.name)->second > 1) return std::nullopt;
   certainty = Certainty::kLikely;
   return by_name;
+}
+
+// Who calls object.run(…), where the object is a SimpleNamespace(run=callee).
+std::optional<PythonPaths::FunctionRef> PythonPaths::member_caller(
+    const FunctionRef& callee) const {
+  const auto members = members_.find({callee.file, python_at(callee).name});
+  if (members == members_.end()) return std::nullopt;
+  const PythonRef meant = {callee.file, static_cast<uint32_t>(callee.function)};
+  for (const std::string_view member : members->second) {
+    const auto found = python_callers_.find(member);
+    if (found == python_callers_.end()) continue;
+    for (const FunctionRef& caller : found->second) {
+      if (is_test_or_benchmark(readings_.files[caller.file].path)) continue;
+      for (const python::Call& call : python_at(caller).calls) {
+        if (last_of(call.callee, ".") != member) continue;
+        const PythonTypes::Values values =
+            types_.evaluate(call.callee, caller.file, static_cast<uint32_t>(caller.function));
+        const auto is_meant = [&](const PythonValue& value) {
+          return value.kind == PythonValue::Kind::kFunction && value.ref == meant;
+        };
+        if (std::any_of(values.begin(), values.end(), is_meant)) return caller;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 bool PythonPaths::is_public(const FunctionRef& ref) const {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "scan/link/extension_modules.h"
-#include "scan/link/python_names.h"
+#include "scan/link/python_types.h"
 
 namespace fathom {
 
@@ -18,7 +18,7 @@ namespace fathom {
 // so every hop says how sure it is; where the way can't be followed it ends.
 class PythonPaths {
  public:
-  PythonPaths(const Readings& readings, const PythonNames& names);
+  PythonPaths(const Readings& readings, const PythonNames& names, const PythonTypes& types);
 
   // The hops from outermost to the function that launches, or empty where it is not found.
   std::vector<PathHop> to_cpp_function(uint32_t file, std::string_view qualified_name) const;
@@ -50,6 +50,7 @@ class PythonPaths {
   void index_cpp(uint32_t file);
   bool can_call(const CppCaller& caller, const FunctionRef& callee) const;
   void index_python(uint32_t file);
+  void index_aliases(uint32_t file);
   bool is_method(const cpp::Function& function) const;
   bool defines(uint32_t file, std::string_view name) const;
   std::optional<Exported> exported_as(const FunctionRef& function) const;
@@ -61,10 +62,14 @@ class PythonPaths {
   bool calls_object(const FunctionRef& function, std::string_view name, Of of) const;
   // Whether a function calls what a binding exports, of the module that it is built into.
   bool calls_export(const FunctionRef& function, const Exported& exported) const;
+  // Whether a function calls the export through an object of the module that is compiled from it
+  // when the program runs; none: the code does not show whose object it is.
+  std::optional<bool> calls_built(const FunctionRef& function, const Exported& exported) const;
   std::string library_alias(const FunctionRef& function, std::string_view callee) const;
   std::set<uint32_t> files_that_build(uint32_t cpp_file) const;
   std::vector<PathHop> python_chain(FunctionRef from, Certainty certainty) const;
   std::optional<FunctionRef> python_caller(const FunctionRef& callee, Certainty& certainty) const;
+  std::optional<FunctionRef> member_caller(const FunctionRef& callee) const;
   bool is_public(const FunctionRef& function) const;
   const cpp::Function& cpp_at(const FunctionRef& ref) const {
     return readings_.readings[ref.file].cpp.functions[ref.function];
@@ -75,6 +80,7 @@ class PythonPaths {
 
   const Readings& readings_;
   const PythonNames& names_;
+  const PythonTypes& types_;
   const ExtensionModules modules_;
   // By the name that is called; the names are the readings'.
   std::unordered_map<std::string_view, std::vector<CppCaller>> cpp_callers_;
@@ -85,6 +91,8 @@ class PythonPaths {
   // Functions that name a source file in a literal: they compile it at run time.
   std::map<std::string, std::vector<FunctionRef>, std::less<>> generators_;
   std::map<std::string, std::vector<Exported>, std::less<>> exports_;  // by the target's last name
+  // `run_func = module.run`, SimpleNamespace(run=run_it): by file and name, what it stands for.
+  std::map<std::pair<uint32_t, std::string_view>, std::vector<std::string_view>> aliases_, members_;
   std::unordered_set<std::string_view> public_names_;  // imported by a package's __init__.py
 };
 

@@ -42,7 +42,8 @@ std::string_view next_step(std::string_view& text) {
 void add(PythonTypes::Values& into, const PythonValue& value) {
   if (into.size() >= kMaxValues) return;
   const auto same = [&](const PythonValue& v) {
-    return v.kind == value.kind && v.ref == value.ref && v.module == value.module;
+    return v.kind == value.kind && v.ref == value.ref && v.module == value.module &&
+           v.member == value.member;
   };
   if (std::none_of(into.begin(), into.end(), same)) into.push_back(value);
 }
@@ -72,9 +73,10 @@ std::string qualified_name(const python::Function& function) {
   return function.scope.empty() ? function.name : function.scope + "." + function.name;
 }
 
-PythonTypes::PythonTypes(const Readings& readings, const PythonNames& names)
+PythonTypes::PythonTypes(const Readings& readings, const PythonNames& names, const JitModules& jit)
     : readings_(readings),
       names_(names),
+      jit_(jit),
       files_(readings.files.size()),
       resolved_(readings.files.size()) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) index_file(file);
@@ -85,8 +87,10 @@ PythonTypes::PythonTypes(const Readings& readings, const PythonNames& names)
 void PythonTypes::index_file(uint32_t file) {
   const python::PythonFile& python = readings_.readings[file].python;
   FileIndex& index = files_[file];
-  for (uint32_t i = 0; i < python.functions.size(); ++i)
-    index.functions.emplace(qualified_name(python.functions[i]), i);
+  for (uint32_t i = 0; i < python.functions.size(); ++i) {
+    const auto [at, fresh] = index.functions.emplace(qualified_name(python.functions[i]), i);
+    if (!fresh && is_overload(python.functions[at->second])) at->second = i;
+  }
   for (uint32_t i = 0; i < python.classes.size(); ++i) {
     const python::Class& c = python.classes[i];
     index.classes.emplace(c.scope.empty() ? c.name : c.scope + "." + c.name, i);
@@ -94,7 +98,8 @@ void PythonTypes::index_file(uint32_t file) {
   for (uint32_t i = 0; i < python.flows.size(); ++i) {
     const python::ValueFlow& flow = python.flows[i];
     if (flow.kind == python::FlowKind::kCheck || flow.kind == python::FlowKind::kHand) continue;
-    if (flow.kind != python::FlowKind::kReturn) index.flows[flow.target].push_back(i);
+    if (flow.kind != python::FlowKind::kReturn && flow.kind != python::FlowKind::kMember)
+      index.flows[flow.target].push_back(i);
   }
 }
 
@@ -439,8 +444,9 @@ PythonTypes::Values PythonTypes::module_name(std::string_view name, uint32_t fil
     const auto home = names_.find_module(import.module, file);
     if (home && *home != file && !import.name.empty() && depth < kMaxDepth)
       return module_name(import.name, *home, depth + 1);
+    // `if rocm: import a as gpu`, `else: import b as gpu`: either can be meant.
     if (!home && !import.module.starts_with('.'))
-      return {{Kind::kForeign, {}, false, Certainty::kCertain, false, import.module, ""}};
+      add(out, {Kind::kForeign, {}, false, Certainty::kCertain, false, import.module, ""});
   }
   return out;
 }
@@ -452,17 +458,14 @@ PythonTypes::Values PythonTypes::attribute(const PythonValue& of, std::string_vi
     case Kind::kModule:
       return module_name(name, of.ref.file, depth);
     case Kind::kForeign:
-      return {of};
+      return of.module == "torch" ? of_torch(of, name) : Values{of};
     case Kind::kTable:
       if (name == "get" || name == "lookup") return {of};
       return {};
-    case Kind::kScope: {
-      const auto& functions = files_[of.ref.file].functions;
-      const auto inner = functions.find(qualified_name(function(of.ref)) + "." + std::string(name));
-      if (inner == functions.end()) return {};
-      return {
-          {Kind::kFunction, {of.ref.file, inner->second}, true, Certainty::kLikely, false, "", ""}};
-    }
+    case Kind::kScope:
+      return member_of_scope(of.ref, name, depth);
+    case Kind::kBuilt:
+      return of_built(of, name);
     case Kind::kFunction:
       return {};
     case Kind::kClass:
@@ -560,6 +563,13 @@ PythonTypes::Values PythonTypes::called(const PythonValue& of, int depth) const 
     }
     case Kind::kScope:
       return {};
+    case Kind::kBuilt: {
+      // A method of what the function returned builds the module; what an export returns is data.
+      if (!jit_.exported(of.ref, of.member).empty()) return {};
+      PythonValue module = of;
+      module.member.clear();
+      return {module};
+    }
     case Kind::kTable:
       return registered(of);
     case Kind::kForeign:
@@ -575,14 +585,78 @@ PythonTypes::Values PythonTypes::called(const PythonValue& of, int depth) const 
 
 PythonTypes::Values PythonTypes::returned(const PythonRef& ref, int depth) const {
   const python::Function& f = function(ref);
-  if (Values out = annotated(f.returns, ref.file); !out.empty()) return out;
-  Values out;
+  const Values built = built_by(ref, depth);
+  if (Values out = annotated(f.returns, ref.file); !out.empty()) {
+    add_all(out, built);
+    return out;
+  }
+  Values out = built;
   if (depth > kMaxDepth) return out;
   for (const python::ValueFlow& flow : flows_in(ref)) {
     if (flow.kind == python::FlowKind::kReturn)
       add_all(out, evaluate(flow.value, ref.file, ref.index, depth + 1));
   }
   return out;
+}
+
+// What SimpleNamespace(name=…) or a function inside is, of what a function returns.
+PythonTypes::Values PythonTypes::member_of_scope(const PythonRef& ref, std::string_view name,
+                                                 int depth) const {
+  Values out;
+  for (const python::ValueFlow& flow : flows_in(ref)) {
+    if (flow.kind == python::FlowKind::kMember && flow.target == name)
+      add_all(out, evaluate(flow.value, ref.file, ref.index, depth + 1));
+  }
+  for (PythonValue& value : out) value.certainty = std::max(value.certainty, Certainty::kLikely);
+  if (!out.empty()) return out;
+  const auto& functions = files_[ref.file].functions;
+  const auto inner = functions.find(qualified_name(function(ref)) + "." + std::string(name));
+  if (inner == functions.end()) return {};
+  return {{Kind::kFunction, {ref.file, inner->second}, true, Certainty::kLikely, false, "", ""}};
+}
+
+// The C++ module that a function builds, or that one builds whose value it returns.
+PythonTypes::Values PythonTypes::built_by(const PythonRef& ref, int depth) const {
+  if (jit_.builds(ref)) return {{Kind::kBuilt, ref, true, Certainty::kLikely, false, "", "", ""}};
+  if (depth > kMaxDepth || !jit_.may_hand_on(function(ref).name)) return {};
+  Values out;
+  for (const python::ValueFlow& flow : flows_in(ref)) {
+    if (flow.kind == python::FlowKind::kReturn)
+      add_all(out, evaluate(flow.value, ref.file, ref.index, depth + 1));
+  }
+  std::erase_if(out, [](const PythonValue& value) { return value.kind != Kind::kBuilt; });
+  return out;
+}
+
+// torch.ops.library.name: what TORCH_LIBRARY defines, perhaps of this repository.
+PythonTypes::Values PythonTypes::of_torch(const PythonValue& of, std::string_view name) const {
+  PythonValue out = of;
+  if (!of.member.empty())
+    (out.member += '.') += name;
+  else if (name == "ops")
+    out.member = name;
+  return {out};
+}
+
+PythonTypes::Values PythonTypes::of_built(const PythonValue& module,
+                                          std::string_view member) const {
+  PythonValue out = module;
+  out.member = member;
+  return {out};
+}
+
+std::optional<PythonRef> PythonTypes::builder_around(const PythonRef& ref) const {
+  if (jit_.builds(ref)) return ref;
+  std::string_view scope = function(ref).scope;
+  while (!scope.empty()) {
+    const auto& functions = files_[ref.file].functions;
+    const auto found = functions.find(std::string(scope));
+    if (found != functions.end() && jit_.builds({ref.file, found->second}))
+      return PythonRef{ref.file, found->second};
+    const size_t dot = scope.rfind('.');
+    scope = dot == std::string_view::npos ? std::string_view() : scope.substr(0, dot);
+  }
+  return std::nullopt;
 }
 
 }  // namespace fathom

@@ -6,16 +6,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "scan/link/jit_modules.h"
 #include "scan/link/python_names.h"
 
 namespace fathom {
-
-// A function or class of a Python file, by its place in the file's list.
-struct PythonRef {
-  uint32_t file = 0;
-  uint32_t index = 0;
-  friend auto operator<=>(const PythonRef&, const PythonRef&) = default;
-};
 
 // What an expression can stand for.
 struct PythonValue {
@@ -25,16 +19,20 @@ struct PythonValue {
     kInstance,  // an object of it, or of one that inherits from it; a list of them too
     kModule,    // file
     kTable,     // a name of module level that things are registered with: index is in tables
-    kScope,   // what a function made that returns no known object: it may hold its inner functions
-    kForeign  // something of a module that the repository does not hold
+    kScope,    // what a function made that returns no known object: it may hold its inner functions
+    kForeign,  // something of a module that the repository does not hold
+    kBuilt     // of a C++ module that the function `ref` builds: the module, or its `member`
   };
   Kind kind;
   PythonRef ref;
   bool exact = false;  // kInstance: made by the class's own constructor
   Certainty certainty = Certainty::kCertain;
-  bool element = false;  // kInstance: it lies in the list that was asked for
-  std::string module;    // kForeign
-  std::string through;   // the registry or base class that stands between; may be empty
+  bool element = false;     // kInstance: it lies in the list that was asked for
+  std::string module;       // kForeign
+  std::string through;      // the registry or base class that stands between; may be empty
+  // kBuilt: what the module is asked for; empty: the module itself. kForeign of torch:
+  // "ops.library.name".
+  std::string member = {};
 };
 
 // Says what names, attributes and calls mean in the function that they stand in: by imports,
@@ -42,7 +40,7 @@ struct PythonValue {
 // where several answers fit, it gives all of them.
 class PythonTypes {
  public:
-  PythonTypes(const Readings& readings, const PythonNames& names);
+  PythonTypes(const Readings& readings, const PythonNames& names, const JitModules& jit);
 
   static constexpr uint32_t kModuleLevel = UINT32_MAX;
   using Values = std::vector<PythonValue>;
@@ -66,6 +64,10 @@ class PythonTypes {
   std::vector<PythonRef> classes_in(std::string_view annotation, uint32_t file) const;
   // In the function's own body, in order of line.
   std::vector<python::ValueFlow> flows_in(const PythonRef& function) const;
+
+  const JitModules& jit() const { return jit_; }
+  // The function itself or one around it that builds a C++ module.
+  std::optional<PythonRef> builder_around(const PythonRef& function) const;
 
   const python::Function& function(const PythonRef& ref) const {
     return readings_.readings[ref.file].python.functions[ref.index];
@@ -96,6 +98,10 @@ class PythonTypes {
   Values assigned_attribute(const PythonRef& of, std::string_view name, int depth) const;
   Values called(const PythonValue& of, int depth) const;
   Values returned(const PythonRef& function, int depth) const;
+  Values member_of_scope(const PythonRef& function, std::string_view name, int depth) const;
+  Values built_by(const PythonRef& function, int depth) const;
+  Values of_torch(const PythonValue& torch, std::string_view name) const;
+  Values of_built(const PythonValue& module, std::string_view member) const;
   Values registered(const PythonValue& table) const;
   Values annotated(std::string_view annotation, uint32_t file) const;
   std::optional<PythonRef> find_method(const PythonRef& of, std::string_view name, int depth) const;
@@ -104,6 +110,7 @@ class PythonTypes {
 
   const Readings& readings_;
   const PythonNames& names_;
+  const JitModules& jit_;
   std::vector<FileIndex> files_;
   std::map<PythonRef, std::vector<PythonRef>> derived_, bases_;
   std::map<std::pair<uint32_t, std::string>, uint32_t> table_ids_;

@@ -1,59 +1,85 @@
 #include "scan/link/request_entries.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
+#include "scan/code_names.h"
+#include "scan/link/api_calls.h"
 #include "scan/link/code_purpose.h"
-#include "scan/link/python_types.h"
 
 namespace fathom {
 namespace {
 
 constexpr size_t kMaxCandidates = 120;  // entry points that are followed
 
+// The methods that do the work of a class, the likeliest first.
+constexpr std::string_view kWorkMethods[] = {"generate", "run", "forward", "__call__"};
+
 class EntryFinder {
  public:
-  EntryFinder(const Readings& readings, const PythonNames& names, const CodeFacts& facts)
-      : readings_(readings), names_(names), facts_(facts) {}
+  EntryFinder(const Readings& readings, const PythonTypes& types, const PythonNames& names,
+              const CodeFacts& facts, const std::vector<DocumentedCall>& documented)
+      : readings_(readings),
+        types_(types),
+        names_(names),
+        facts_(facts),
+        documented_(documented),
+        calls_(count_api_calls(readings, names, facts.api)) {}
 
-  std::vector<RequestEntry> run() const {
+  std::vector<RequestEntry> run() {
     std::vector<RequestEntry> out;
-    for (const EntryPoint& entry : facts_.entry_points) {
-      const uint32_t file = entry.at.file;
-      if (entry.kind == "http route") {
-        const int rank = entry.name.starts_with("POST") ? 0 : 5;
-        if (const auto start = python_function(file, entry.target))
-          out.push_back({entry.kind, entry.name, *start, rank, 0});
-      } else if (entry.kind == "console script") {
-        const size_t colon = entry.target.find(':');
-        if (colon == std::string::npos) continue;
-        const auto module = names_.find_module(entry.target.substr(0, colon), file);
-        if (!module) continue;
-        if (const auto start = python_function(*module, entry.target.substr(colon + 1)))
-          out.push_back({entry.kind, entry.name, *start, 3, 0});
-      } else if (is_test_or_example(readings_.files[file].path)) {
-        continue;
-      } else if (entry.kind == "main") {
-        out.push_back({entry.kind, entry.name, {false, file, PythonTypes::kModuleLevel}, 4, 0});
-      } else if (entry.kind == "c++ main") {
-        add_cpp_main(entry, out);
-      }
-    }
+    for (const EntryPoint& entry : facts_.entry_points) add_program(entry, out);
+    add_documented(out);
     add_api(out);
-    std::stable_sort(out.begin(), out.end(), [](const RequestEntry& a, const RequestEntry& b) {
-      return std::tuple(a.rank, b.used_in) < std::tuple(b.rank, a.used_in);
+    // Examples of the README stand in its order; of other documents, the most called first.
+    const auto order = [](const RequestEntry& e) {
+      const bool by_use = e.evidence != EntryEvidence::kReadme;
+      return std::tuple(e.rank, e.evidence, by_use ? UINT32_MAX - e.called_in : 0);
+    };
+    std::stable_sort(out.begin(), out.end(), [&](const RequestEntry& a, const RequestEntry& b) {
+      return order(a) < order(b);
     });
     if (out.size() > kMaxCandidates) out.resize(kMaxCandidates);
     return out;
   }
 
  private:
+  void add_program(const EntryPoint& entry, std::vector<RequestEntry>& out) const {
+    const uint32_t file = entry.at.file;
+    if (entry.kind == "http route") {
+      const int rank = entry.name.starts_with("POST") ? 0 : 5;
+      if (const auto start = python_function(file, entry.target))
+        out.push_back({entry.kind, entry.name, *start, rank, "requests come in here"});
+    } else if (entry.kind == "console script") {
+      const size_t colon = entry.target.find(':');
+      if (colon == std::string::npos) return;
+      const auto module = names_.find_module(entry.target.substr(0, colon), file);
+      if (!module) return;
+      if (const auto start = python_function(*module, entry.target.substr(colon + 1)))
+        out.push_back({entry.kind, entry.name, *start, 3, "a program that the package installs"});
+    } else if (is_test_or_example(readings_.files[file].path)) {
+      return;
+    } else if (entry.kind == "main") {
+      out.push_back({entry.kind,
+                     entry.name,
+                     {false, file, PythonTypes::kModuleLevel},
+                     4,
+                     "a program of the repository"});
+    } else if (entry.kind == "c++ main") {
+      add_cpp_main(entry, out);
+    }
+  }
+
   std::optional<RequestNode> python_function(uint32_t file, std::string_view name) const {
     const auto& functions = readings_.readings[file].python.functions;
+    std::optional<RequestNode> signature;
     for (uint32_t i = 0; i < functions.size(); ++i) {
-      if (qualified_name(functions[i]) == name) return RequestNode{false, file, i};
+      if (qualified_name(functions[i]) != name) continue;
+      if (!is_overload(functions[i])) return RequestNode{false, file, i};
+      signature = RequestNode{false, file, i};
     }
-    return std::nullopt;
+    return signature;
   }
 
   void add_cpp_main(const EntryPoint& entry, std::vector<RequestEntry>& out) const {
@@ -62,44 +88,133 @@ class EntryFinder {
     const auto& functions = readings_.readings[entry.at.file].cpp.functions;
     for (uint32_t i = 0; i < functions.size(); ++i) {
       if (functions[i].name == "main" && functions[i].line_name == entry.at.line)
-        out.push_back({entry.kind, entry.name, {true, entry.at.file, i}, 1, 0});
+        out.push_back(
+            {entry.kind, entry.name, {true, entry.at.file, i}, 1, "a program of the repository"});
+    }
+  }
+
+  // What the examples of the documentation call, of this repository.
+  void add_documented(std::vector<RequestEntry>& out) {
+    for (const DocumentedCall& call : documented_) {
+      for (size_t dot = call.name.rfind('.'); dot != std::string::npos && dot > 0;
+           dot = call.name.rfind('.', dot - 1)) {
+        const auto module = names_.find_module(call.name.substr(0, dot), call.at.file);
+        if (!module) continue;
+        add_documented(call, *module, call.name.substr(dot + 1), out);
+        break;
+      }
+    }
+  }
+
+  void add_documented(const DocumentedCall& call, uint32_t module, std::string_view name,
+                      std::vector<RequestEntry>& out) {
+    const auto found = names_.resolve(name.substr(0, name.find('.')), module);
+    if (!found || is_test_or_example(readings_.files[found->file].path)) return;
+    RequestEntry entry;
+    entry.rank = kFunctionRank;
+    entry.evidence = call.from_readme ? EntryEvidence::kReadme : EntryEvidence::kDocumentation;
+    entry.why = (call.from_readme ? "an example of the README calls it ("
+                                  : "an example of the documentation calls it (") +
+                readings_.files[call.at.file].path + ":" + std::to_string(call.at.line) + ")";
+    entry.name = call.name;
+    if (found->kind == PythonName::Kind::kFunction) {
+      if (name.find('.') != std::string_view::npos) return;  // function.attribute(…)
+      entry.kind = "function";
+      entry.start = {false, found->file, static_cast<uint32_t>(found->index)};
+      entry.called_in = called_in(found->file, function_line(entry.start));
+      push(std::move(entry), out);
+    } else if (found->kind == PythonName::Kind::kClass) {
+      const size_t dot = name.find('.');
+      const std::string_view method =
+          dot == std::string_view::npos ? std::string_view() : name.substr(dot + 1);
+      if (dot != std::string_view::npos) entry.name.resize(entry.name.size() - method.size() - 1);
+      add_class(std::move(entry), {found->file, static_cast<uint32_t>(found->index)}, method, out);
     }
   }
 
   // Public functions, and the methods of public classes that do the work.
-  void add_api(std::vector<RequestEntry>& out) const {
+  void add_api(std::vector<RequestEntry>& out) {
     for (const ApiFacts& api : facts_.api) {
+      if (api.kind != "function" && api.kind != "class") continue;
       const python::PythonFile& python = readings_.readings[api.at.file].python;
-      for (uint32_t i = 0; i < python.functions.size(); ++i) {
-        const python::Function& f = python.functions[i];
-        if (api.kind == "function" && f.scope.empty() && f.line_name == api.at.line)
-          out.push_back(
-              {"function", api.name, {false, api.at.file, i}, kFunctionRank, api.used_in});
+      RequestEntry entry;
+      entry.rank = kFunctionRank;
+      entry.kind = api.kind;
+      entry.name = api.name;
+      entry.called_in = called_in(api.at.file, api.at.line);
+      entry.why = "the package exports it";
+      if (entry.called_in > 0)
+        entry.why += "; " + std::to_string(entry.called_in) + " file" +
+                     (entry.called_in == 1 ? "" : "s") + " of the repository call" +
+                     (entry.called_in == 1 ? "s" : "") + " it";
+      if (api.kind == "function") {
+        for (uint32_t i = 0; i < python.functions.size(); ++i) {
+          const python::Function& f = python.functions[i];
+          if (!f.scope.empty() || f.line_name != api.at.line) continue;
+          entry.start = {false, api.at.file, i};
+          push(std::move(entry), out);
+          break;
+        }
+        continue;
       }
-      if (api.kind != "class") continue;
-      for (const python::Class& c : python.classes) {
-        if (c.line_name != api.at.line) continue;
-        for (const std::string_view method : {"generate", "run", "forward", "__call__"}) {
-          const auto start = python_function(api.at.file, c.name + "." + std::string(method));
-          if (!start) continue;
-          out.push_back({"method", api.name + "." + std::string(method), *start,
-                         method == "generate" ? 1 : kFunctionRank, api.used_in});
+      for (uint32_t i = 0; i < python.classes.size(); ++i) {
+        if (python.classes[i].line_name == api.at.line) {
+          add_class(std::move(entry), {api.at.file, i}, "", out);
           break;
         }
       }
     }
   }
 
+  // The method that users call: the one that is named, unless it only prepares another's work.
+  void add_class(RequestEntry entry, const PythonRef& of, std::string_view named,
+                 std::vector<RequestEntry>& out) {
+    entry.called_in = called_in(of.file, types_.type(of).line_name);
+    std::vector<std::string_view> methods(std::begin(kWorkMethods), std::end(kWorkMethods));
+    if (!named.empty() && named != "plan") methods.insert(methods.begin(), named);
+    for (const std::string_view method : methods) {
+      const auto found = types_.find_method(of, method);
+      if (!found || is_test_or_example(readings_.files[found->file].path)) continue;
+      entry.kind = "method";
+      entry.name += "." + std::string(method);
+      entry.start = {false, found->file, found->index};
+      if (method == "generate") entry.rank = 1;
+      if (method == "run") {
+        if (const auto plan = types_.find_method(of, "plan"))
+          entry.plan = RequestNode{false, plan->file, plan->index};
+      }
+      return push(std::move(entry), out);
+    }
+  }
+
+  void push(RequestEntry entry, std::vector<RequestEntry>& out) {
+    if (seen_.insert(entry.start).second) out.push_back(std::move(entry));
+  }
+
+  uint32_t function_line(const RequestNode& node) const {
+    return types_.function({node.file, node.index}).line_name;
+  }
+
+  uint32_t called_in(uint32_t file, uint32_t line) const {
+    const auto found = calls_.find({file, line});
+    return found == calls_.end() ? 0 : found->second;
+  }
+
   const Readings& readings_;
+  const PythonTypes& types_;
   const PythonNames& names_;
   const CodeFacts& facts_;
+  const std::vector<DocumentedCall>& documented_;
+  const std::map<CodePlace, uint32_t> calls_;
+  std::set<RequestNode> seen_;
 };
 
 }  // namespace
 
-std::vector<RequestEntry> find_request_entries(const Readings& readings, const PythonNames& names,
-                                               const CodeFacts& facts) {
-  return EntryFinder(readings, names, facts).run();
+std::vector<RequestEntry> find_request_entries(const Readings& readings, const PythonTypes& types,
+                                               const PythonNames& names, const CodeFacts& facts,
+                                               const std::vector<DocumentedCall>& documented) {
+  return EntryFinder(readings, types, names, facts, documented).run();
 }
 
 }  // namespace fathom

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "scan/link/python_names.h"
+#include "scan/link/python_types.h"
 
 namespace fathom {
 
@@ -15,18 +15,33 @@ struct RequestNode {
   friend auto operator<=>(const RequestNode&, const RequestNode&) = default;
 };
 
+// A function or method that an example of the documentation calls.
+struct DocumentedCall {
+  std::string name;  // "package.function", "package.Class.method"
+  CodePlace at;      // in the document
+  bool from_readme = false;
+};
+
+// What speaks for a function of a library as the one that people call, the strongest first.
+enum class EntryEvidence : uint8_t { kReadme, kDocumentation, kExported };
+
 // Where a request can come in, and how likely people use it: the smaller rank comes first.
 struct RequestEntry {
   std::string kind, name;
   RequestNode start;
   int rank = 0;
-  uint32_t used_in = 0;  // of a function of the API
+  std::string why;                                    // it was chosen
+  EntryEvidence evidence = EntryEvidence::kExported;  // of a function of the API, and all below
+  uint32_t called_in = 0;                             // files of the repository
+  std::optional<RequestNode> plan = {};               // the method that is called before this one
 };
 
 constexpr int kFunctionRank = 2;
 
-// Routes, programs, and the functions and methods of the API, those first that people use most.
-std::vector<RequestEntry> find_request_entries(const Readings& readings, const PythonNames& names,
-                                               const CodeFacts& facts);
+// Routes, programs, and the functions and methods of the API: those first that the documentation
+// calls, then those that the repository's own code, tests and benchmarks call most.
+std::vector<RequestEntry> find_request_entries(const Readings& readings, const PythonTypes& types,
+                                               const PythonNames& names, const CodeFacts& facts,
+                                               const std::vector<DocumentedCall>& documented);
 
 }  // namespace fathom

@@ -49,6 +49,23 @@ bool holds_string(const Tree& tree, NodeId node) {
   return false;
 }
 
+// "make(…).run" of a chain over many lines: what its calls are given is left out.
+std::string without_arguments(const Tree& tree, uint32_t first, uint32_t last) {
+  std::string out;
+  int depth = 0;
+  for (uint32_t at = first; at <= last; ++at) {
+    const TokenKind kind = tree.tokens.tokens[at].kind;
+    const bool opens = kind == TokenKind::kOpenParen || kind == TokenKind::kOpenBracket ||
+                       kind == TokenKind::kOpenBrace;
+    const bool closes = kind == TokenKind::kCloseParen || kind == TokenKind::kCloseBracket ||
+                        kind == TokenKind::kCloseBrace;
+    if (closes && --depth == 0) out += "…";
+    if (depth == 0) out += tree.token(at);
+    depth += opens;
+  }
+  return out;
+}
+
 // The callee's end says what is called: `.launch` of a chain over many lines.
 std::string callee_text(const Tree& tree, NodeId call) {
   const NodeId callee = tree.child(call);
@@ -61,6 +78,10 @@ std::string callee_text(const Tree& tree, NodeId call) {
   }
   const uint32_t bytes = tree.tokens.tokens[last].end - tree.tokens.tokens[first].begin;
   if (bytes <= kLongestCallee) return tree.tokens.source(first, last);
+  if (node.first == first) {
+    std::string path = without_arguments(tree, first, last);
+    if (path.size() <= kLongestCallee) return path;
+  }
   std::string end;
   for (uint32_t at = last + 1; at > first && end.size() < 150;) {
     end.insert(0, utf8_end(tree.token(--at), kLongestCallee));

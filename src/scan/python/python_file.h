@@ -25,7 +25,9 @@ struct Argument {
 };
 
 struct Call {
-  std::string callee;  // as written: "module.launch", "kernel[grid]"; long ones keep their end
+  // As written: "module.launch", "kernel[grid]"; long ones without what their calls are given, or
+  // only their end.
+  std::string callee;
   // Kept only where a string literal is among them: files, names and options are passed as such,
   // and all arguments of a repository would not fit into memory.
   std::vector<Argument> arguments;
@@ -149,6 +151,7 @@ enum class FlowKind : uint8_t {
   kAssign,  // target = value, target: type
   kEntry,   // target holds value: an element of a list, a dictionary or a container made of them
   kReturn,  // return value
+  kMember,  // return SimpleNamespace(target=value)
   kLoop,    // for target in value
   kCheck,   // isinstance(…, value)
   kHand,    // value is given to the call `target`, which runs or builds it: Process(target=value)

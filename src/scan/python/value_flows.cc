@@ -65,6 +65,7 @@ class FlowReader {
       case NodeKind::kNamed:
         return add(FlowKind::kAssign, tree_.child(node), tree_.child(node, 1), 0);
       case NodeKind::kReturn:
+        read_members(tree_.child(node));
         return add(FlowKind::kReturn, node, tree_.child(node), 0);
       case NodeKind::kFor:
       case NodeKind::kComprehensionFor:
@@ -74,6 +75,15 @@ class FlowReader {
       default:
         return;
     }
+  }
+
+  // return SimpleNamespace(run=run_it): what the object is asked for by name.
+  void read_members(NodeId value) {
+    if (tree_.kind(value) != NodeKind::kCall ||
+        outline_.last_name(tree_.child(value)) != "SimpleNamespace")
+      return;
+    for (const auto& [name, member] : outline_.arguments(value).keywords)
+      emit(FlowKind::kMember, value, std::string(name), member);
   }
 
   // for i, x in enumerate(y), for x in reversed(y): x is of y.
@@ -108,13 +118,19 @@ class FlowReader {
       for (const NodeId type : tree_.children(types)) emit(FlowKind::kCheck, call, "", type);
       return;
     }
-    const bool runs = runs_argument(callee);
+    const bool runs = runs_argument(callee) || is_cute_compile(tree_.child(call));
     for (const auto& [name, value] : arguments.keywords) {
       if (name == "target" || (runs && (name == "func" || name == "fn"))) hand(call, callee, value);
     }
     for (const NodeId value : arguments.positional) {
       if (runs || callee.ends_with("Decoder")) hand(call, callee, value);
     }
+  }
+
+  // cute.compile(kernel, …) makes what runs the object that it is given.
+  bool is_cute_compile(NodeId callee) const {
+    return tree_.kind(callee) == NodeKind::kAttribute && tree_.extra(callee) == "compile" &&
+           tree_.is_name(tree_.child(callee), "cute");
   }
 
   // A name or attribute that a call is given.

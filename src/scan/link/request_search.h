@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "scan/link/kernel_gates.h"
+#include "scan/link/request_graph.h"
+
+namespace fathom {
+
+// How a function was reached from the entry point: by the cheapest way.
+struct RequestArrival {
+  RequestNode from;
+  std::string how;
+  uint32_t line = 0;  // 0: it is the entry point
+  Certainty certainty = Certainty::kCertain;
+  int cost = 0;
+  int steps = 0;
+  std::vector<uint32_t> unit = {};
+};
+
+struct RequestSearch {
+  std::map<RequestNode, RequestArrival> arrivals;
+  std::vector<RequestNode> order;  // as they were reached
+  // Each with the function that launches it, or that its own path begins with.
+  std::vector<std::pair<uint32_t, std::pair<RequestNode, KernelGate>>> kernels;
+  bool complete = true;  // false: more functions can be reached than were followed
+};
+
+// Everything that a request can reach from a function, and the kernels among it.
+RequestSearch search_requests(const RequestGraph& graph, const KernelGates& gates,
+                              const RequestNode& start);
+
+// Work that is not done for a request: before the first one, after the last, or to measure.
+bool is_side_road(std::string_view function);
+
+// The hops from the entry point to a function that was reached.
+std::vector<RequestHop> hops_to(const RequestGraph& graph, const RequestSearch& search,
+                                const RequestNode& end);
+
+}  // namespace fathom
