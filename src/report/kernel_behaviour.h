@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "platform/platform.h"
+#include "scan/code_facts.h"
+#include "story/expectation.h"
+#include "story/parameters.h"
+
+namespace fathom {
+
+// What a kernel report is made for: a workload and a GPU, as far as they are given.
+struct StoryContext {
+  Parameters parameters;
+  const Platform* platform = nullptr;
+  std::string
+      kernels;  // pattern of the names that get a story; empty: all, where they are not many
+};
+
+// What is expected of a kernel in numbers and what could be better about it, as markdown.
+std::string kernel_behaviour(const CodeFacts& facts, const KernelFacts& kernel,
+                             const Expectation& expected, const StoryContext& context);
+
+// "2.0 – 5.0 µs", "1.05 MB", "unknown".
+std::string estimate_range(const Estimate& estimate);
+
+// "memory", "latency" … for the summary table; empty: unknown.
+std::string expected_side(const KernelFacts& kernel, const StoryContext& context);
+// "2.0–5.0 µs"; empty: unknown.
+std::string expected_time(const KernelFacts& kernel, const StoryContext& context);
+
+}  // namespace fathom
