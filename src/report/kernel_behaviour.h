@@ -9,12 +9,15 @@
 
 namespace fathom {
 
+class SourceOutlines;
+
 // What a kernel report is made for: a workload and a GPU, as far as they are given.
 struct StoryContext {
   Parameters parameters;
   const Platform* platform = nullptr;
   std::string
       kernels;  // pattern of the names that get a story; empty: all, where they are not many
+  SourceOutlines* sources = nullptr;  // the repository's code; null: stories tell the facts alone
 };
 
 // What is expected of a kernel in numbers and what could be better about it, as markdown.

@@ -91,7 +91,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   const PythonNames names(readings);
   const auto kernels = [&] {
     facts.kernels = link_kernels(readings, names);
-    link_evidence(readings, facts.kernels);
+    link_evidence(readings, facts.kernels, facts.calls);
   };
   std::optional<PythonPaths> paths;
   const auto others = [&] {
@@ -106,6 +106,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
     kernel.profiler_name = profiler_pattern(kernel);
     kernel.path = path_to(kernel, readings, *paths);
     if (!kernel.path.empty()) kernel.callers = paths->callers_of(kernel.path.front());
+    if (kernel.callers.size() == 1) kernel.way_up = paths->way_up_from(kernel.callers.front());
     link_jit_values(readings, kernel);
   }
   facts.host_functions = link_host_functions(readings, *paths);
