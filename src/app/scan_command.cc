@@ -8,6 +8,7 @@
 #include "report/screen_text.h"
 #include "scan/source_text.h"
 #include "session/scan.h"
+#include "story/source_outlines.h"
 
 namespace fathom {
 namespace {
@@ -85,6 +86,8 @@ Status scan(const ScanArguments& a, const Terminal& terminal) {
     complain(
         fmt::format("--param {}: no launch uses this name; it changes nothing", screen_safe(name)));
   }
+  SourceOutlines sources(repository.root, report.facts.files);
+  report.context.sources = &sources;
   if (!a.no_report) TRY(write_scan(report, directory, write));
   if (a.json) return print_output(scan_json(report.facts, a.parts));
   if (!a.parts.empty()) return print_output(scan_lines(report.facts, a.parts));

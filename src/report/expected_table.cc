@@ -29,12 +29,12 @@ std::string bytes_text(const Expectation& expected) {
     *all.high += *estimate.high;
     ++parts;
   }
-  return parts == 2 ? estimate_text(all) : kUnknown;
+  return parts == 2 ? estimate_range(all) : kUnknown;
 }
 
 std::string time_text(const Expectation& expected) {
   for (const Estimate& estimate : expected.counters) {
-    if (estimate.name == "time") return estimate_text(estimate);
+    if (estimate.name == "time") return estimate_range(estimate);
   }
   return kUnknown;
 }

@@ -3,51 +3,96 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <tuple>
 
+#include "report/kernel_behaviour.h"
 #include "report/markdown.h"
+#include "report/story_markdown.h"
 #include "scan/cpp/code_patterns.h"
 #include "scan/fact_names.h"
 #include "story/expectation.h"
 #include "story/host_expectation.h"
-#include "story/kernel_notes.h"
+#include "story/integration.h"
+#include "story/launch_story.h"
+#include "story/python_story.h"
 
 namespace fathom {
 namespace {
 
-constexpr size_t kMaxSteps = 14;
+// Steps of one part that somebody still reads.
+constexpr size_t kMostHostSteps = 34;
+// Repositories with more kernels have their stories told in short, unless some are asked for:
+// nobody reads a thousand, and they would take as long as the scan.
+constexpr size_t kToldInFull = 200;
 
 std::string place(const CodeFacts& facts, const CodePlace& at) {
   return md_code(place_text(facts, at));
 }
 
-// 1048576 B → "1.05 MB"; 2.1e-6 s → "2.1 µs".
-std::string amount(double value, std::string_view unit) {
-  if (unit == "s")
-    return value < 1e-3 ? fmt::format("{:.1f} µs", value * 1e6)
-                        : fmt::format("{:.2f} ms", value * 1e3);
-  if (unit == "yes or no") return value != 0 ? "yes" : "no";
-  if (unit == "%") return fmt::format("{:.0f} %", value);
-  if (unit == "FLOP/B") return fmt::format("{:.2g} FLOP/B", value);
-  constexpr const char* scales[] = {"", "k", "M", "G", "T"};
-  size_t scale = 0;
-  while (value >= 1000 && scale + 1 < std::size(scales)) {
-    value /= 1000;
-    ++scale;
-  }
-  const std::string number =
-      scale == 0 ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
-  const std::string suffix = scales[scale] + std::string(unit);
-  return suffix.empty() ? number : number + " " + suffix;
+std::string left_out_text(const CodeFacts& facts, size_t steps, const CodePlace& at,
+                          uint32_t line_last) {
+  if (steps == 0) return "";
+  return fmt::format("\n{} more {} left out; read on from {}.\n", steps,
+                     steps == 1 ? "step is" : "steps are",
+                     md_code(fmt::format("{}-{}", place_text(facts, at), line_last)));
 }
 
-std::string range(const Estimate& estimate) {
-  if (!estimate.known()) return "unknown";
-  const std::string low = amount(*estimate.low, estimate.unit),
-                    high = amount(*estimate.high, estimate.unit);
-  return low == high ? low : low + " – " + high;
+std::string call_part(const CodeFacts& facts, const Integration& integration, size_t callers,
+                      const std::vector<PathHop>& path) {
+  if (path.empty() && integration.callers.empty()) return "";
+  std::vector<StoryStep> steps = integration.callers;
+  if (callers > steps.size() && !steps.empty()) {
+    steps.back().remarks.push_back(
+        {fmt::format("and {} callers more", callers - steps.size()), "", {}, {}});
+  }
+  for (const PathHop& hop : path) {
+    StoryStep step;
+    step.code = {hop.what};
+    step.at = hop.at;
+    step.certainty = hop.certainty;
+    steps.push_back(std::move(step));
+  }
+  return "\n**Call**\n\n" + story_list(facts, steps);
+}
+
+// How often, and whether its time is waited for.
+std::string program_part(const CodeFacts& facts, const Integration& integration, bool host) {
+  std::string out = "\n**In the program**\n\n- How often: ";
+  for (size_t i = 0; i < integration.how_often.size(); ++i) {
+    out += (i == 0 ? "" : "; ") + story_line(facts, integration.how_often[i]);
+  }
+  if (integration.how_often.empty()) {
+    const bool forward =
+        std::any_of(integration.callers.begin(), integration.callers.end(),
+                    [](const StoryStep& step) { return step.code[0].ends_with(".forward"); });
+    out += forward ? "in every forward pass of its caller; whether that sits in a loop is not known"
+                   : "not known from the code";
+  }
+  if (!integration.only_where.empty()) out += ".\n- This way only ";
+  for (size_t i = 0; i < integration.only_where.size(); ++i) {
+    out += (i == 0 ? "" : " and ") + story_line(facts, integration.only_where[i]);
+  }
+  out += host ? ".\n- Waited for or overlapped: " : ".\n- On the critical path or overlapped: ";
+  for (size_t i = 0; i < integration.overlapped.size(); ++i) {
+    out += (i == 0 ? "" : "; ") + story_line(facts, integration.overlapped[i]);
+  }
+  if (integration.overlapped.empty()) out += "not known from the code";
+  return out + ".\n";
+}
+
+// Where the source is not at hand: what the scan saw.
+std::string evidence_part(const CodeFacts& facts, const std::vector<CodeEvidence>& evidence) {
+  std::vector<StoryStep> steps;
+  for (const CodeEvidence& e : evidence) {
+    if (e.certainty == Certainty::kUnsure) continue;
+    const cpp::CodePattern* pattern = cpp::PatternTable::built_in().find(e.what);
+    StoryStep step;
+    step.words = pattern == nullptr ? "" : std::string(pattern->title);
+    if (!e.detail.empty()) step.code.push_back(e.detail);
+    step.at = e.at;
+    step.certainty = e.certainty;
+    steps.push_back(std::move(step));
+  }
+  return story_list(facts, steps);
 }
 
 class StoryWriter {
@@ -59,206 +104,108 @@ class StoryWriter {
         expected_(expect_of(kernel, context.parameters, context.platform)) {}
 
   std::string run() {
-    story();
-    hardware();
-    notes();
-    return std::move(out_);
+    std::string out =
+        "\n**Execution story** (code facts, in order of the code; what is derived says so)\n";
+    if (context_.sources == nullptr) {
+      out += "\n**On the GPU**, as far as its evidence tells\n\n" +
+             evidence_part(facts_, kernel_.evidence);
+    } else {
+      context_.sources->make_room();
+      out += is_told_in_full() ? told(*context_.sources) : told_in_short(*context_.sources);
+    }
+    return out + kernel_behaviour(facts_, kernel_, expected_, context_);
   }
 
  private:
-  void story() {
-    out_ += "\n**Execution story** (code facts; what is derived says so)\n\n";
-    size_t step = 0;
-    for (const PathHop& hop : kernel_.path) {
-      out_ += fmt::format("{}. {} {}\n", ++step, md_text(hop.what), place(facts_, hop.at));
-    }
-    launch_steps(step);
-    device_steps(step);
-    if (step == 0) out_ += "Nothing of it could be followed.\n";
-    integration();
+  std::string told(SourceOutlines& sources) const {
+    const Integration integration =
+        integration_of(facts_, kernel_.callers, kernel_.way_up, &kernel_, sources);
+    std::string out = call_part(facts_, integration, kernel_.callers.size() + kernel_.way_up.size(),
+                                kernel_.path);
+    out += launch_part(sources);
+    out += device_part(sources);
+    return out + program_part(facts_, integration, false);
   }
 
-  // Who calls it, and how often as far as the caller's own name tells.
-  void integration() {
-    constexpr size_t kShown = 5;
-    if (kernel_.callers.empty()) return;
-    out_ += "\nCalled by ";
-    for (size_t i = 0; i < std::min(kernel_.callers.size(), kShown); ++i) {
-      const PathHop& caller = kernel_.callers[i];
-      out_ += fmt::format("{}{} {}", i == 0 ? "" : ", ", md_text(caller.what),
-                          place(facts_, caller.at));
-      if (caller.what.ends_with(".forward")) out_ += " (in every forward pass of that module)";
-      if (caller.certainty != Certainty::kCertain)
-        out_ += fmt::format(" ({})", certainty_name(caller.certainty));
-    }
-    if (kernel_.callers.size() > kShown)
-      out_ += fmt::format(" and {} more", kernel_.callers.size() - kShown);
-    out_ += ".\n";
+  bool is_told_in_full() const {
+    return !context_.kernels.empty() || facts_.kernels.size() <= kToldInFull;
   }
 
-  void launch_steps(size_t& step) {
-    if (!expected_.launch) return;
-    const KernelLauncher& launcher = *expected_.launch->launcher;
-    for (const NamedValue* value : in_order(launcher)) {
-      out_ += fmt::format("{}. {} {}", ++step, md_code(value->name + " = " + value->text),
-                          place(facts_, value->at));
-      if (const auto known = context_.parameters.evaluate_in(value->text, launcher.values)) {
-        out_ += fmt::format(" → {:g} (derived)", *known);
-      }
-      out_ += "\n";
-    }
-    out_ += fmt::format("{}. Launch {}: grid {}, block {}", ++step, place(facts_, launcher.at),
-                        dimensions(expected_.launch->grid), dimensions(expected_.launch->block));
-    if (expected_.launch->shared_bytes && *expected_.launch->shared_bytes > 0) {
-      out_ += fmt::format(", {:.0f} B of dynamic shared memory", *expected_.launch->shared_bytes);
-    }
-    for (const std::string& attribute : launcher.attributes) out_ += ", " + md_text(attribute);
-    out_ += "\n";
-  }
-
-  // Python's values before C++'s, each in the order of its file; the first value of a name is the
-  // one that counts.
-  std::vector<const NamedValue*> in_order(const KernelLauncher& launcher) const {
-    std::vector<const NamedValue*> values;
-    for (const NamedValue& value : launcher.values) {
-      const bool known = std::any_of(values.begin(), values.end(), [&](const NamedValue* other) {
-        return other->name == value.name;
-      });
-      if (!known) values.push_back(&value);
-    }
-    const auto rank = [&](const NamedValue* value) {
-      return std::tuple(facts_.files[value->at.file].language != Language::kPython, value->at,
-                        value->name);
-    };
-    std::sort(values.begin(), values.end(),
-              [&](const NamedValue* a, const NamedValue* b) { return rank(a) < rank(b); });
-    return values;
-  }
-
-  static std::string dimensions(const std::vector<ExpectedLaunch::Dimension>& list) {
-    if (list.empty()) return "not said";
+  // Of one kernel among very many: what the scan knows without reading its statements.
+  std::string told_in_short(SourceOutlines& sources) const {
     std::string out;
-    for (const ExpectedLaunch::Dimension& dimension : list) {
-      if (!out.empty()) out += " × ";
-      out += md_code(dimension.text);
-      if (dimension.value && dimension.text != fmt::format("{:g}", *dimension.value)) {
-        out += fmt::format(" = {:g}", *dimension.value);
-      }
+    if (launcher() != nullptr) {
+      const HostContext host{facts_, sources, context_.parameters, &kernel_, launcher()};
+      out += "\n**Launch**\n\n" + story_list(facts_, {launch_step(host)});
+    }
+    out += "\n**On the GPU**, as far as its evidence tells\n\n" +
+           evidence_part(facts_, kernel_.evidence);
+    return out + fmt::format(
+                     "\nOne of {} kernels; `fathom scan REPO --kernel NAME` tells the "
+                     "story of some statement by statement.\n",
+                     facts_.kernels.size());
+  }
+
+  const KernelLauncher* launcher() const {
+    if (expected_.launch) return expected_.launch->launcher;
+    return kernel_.launchers.empty() ? nullptr : &kernel_.launchers.front();
+  }
+
+  std::string launch_part(SourceOutlines& sources) const {
+    std::string out = "\n**Checks and launch**\n\n";
+    if (launcher() == nullptr) return out + "No launch of it could be followed.\n";
+    const HostContext host{facts_, sources, context_.parameters, &kernel_, launcher()};
+    LaunchStory story = launch_story(host, kMostHostSteps);
+    out += story_list(facts_, story.steps);
+    if (story.left_out > 0) {
+      out += fmt::format("\n{} more {} left out, which neither check nor size the launch.\n",
+                         story.left_out, story.left_out == 1 ? "step is" : "steps are");
+    }
+    if (kernel_.launchers.size() > 1) {
+      out += fmt::format("\nOne of {} launches; the others are listed above.\n",
+                         kernel_.launchers.size());
     }
     return out;
   }
 
-  // The body's steps, each with what the code there does; long bodies by their telling lines.
-  void device_steps(size_t& step) {
-    std::map<size_t, std::vector<const CodeEvidence*>> of_step;
-    std::vector<const CodeEvidence*> elsewhere;
-    for (const CodeEvidence& evidence : kernel_.evidence) {
-      if (evidence.certainty == Certainty::kUnsure) continue;
-      if (evidence.what == "launch_bounds" || evidence.what == "unroll")
-        continue;  // no step of its own
-      const auto at = step_of(evidence);
-      at ? of_step[*at].push_back(&evidence) : elsewhere.push_back(&evidence);
+  std::string device_part(SourceOutlines& sources) const {
+    const bool python = kernel_.kind == KernelKind::kTriton || kernel_.kind == KernelKind::kCute;
+    const DeviceStory story = python ? python_device_story(kernel_, sources)
+                                     : device_story(facts_, kernel_, launcher(), sources);
+    if (story.steps.empty()) {
+      return "\n**On the GPU**: its body could not be read statement by statement. What its code "
+             "shows:\n\n" +
+             evidence_part(facts_, kernel_.evidence);
     }
-    const bool all = kernel_.steps.size() <= kMaxSteps;
-    size_t shown = 0;
-    for (size_t i = 0; i < kernel_.steps.size() && shown < kMaxSteps; ++i) {
-      const auto evidence = of_step.find(i);
-      if (!all && evidence == of_step.end()) continue;
-      ++shown;
-      out_ += fmt::format("{}. On the GPU: {} {}", ++step, md_code(kernel_.steps[i].name),
-                          place(facts_, kernel_.steps[i].at));
-      if (evidence != of_step.end()) {
-        for (const CodeEvidence* e : evidence->second) out_ += "; " + said(*e);
-      }
-      out_ += "\n";
-    }
-    for (const CodeEvidence* evidence : elsewhere) {
-      if (shown++ >= kMaxSteps) break;
-      out_ += fmt::format("{}. On the GPU: {}\n", ++step, said(*evidence));
-    }
-    if (kernel_.steps.size() > shown && !all) {
-      out_ +=
-          fmt::format("\nThe body has {} steps; those that no evidence stands in are left out.\n",
-                      kernel_.steps.size());
-    }
-  }
-
-  // The step that an evidence's line belongs to: its own line's, or the call that reaches it.
-  std::optional<size_t> step_of(const CodeEvidence& evidence) const {
-    std::optional<size_t> found;
-    const bool own = evidence.at.file == kernel_.at.file && evidence.function == kernel_.name;
-    for (size_t i = 0; i < kernel_.steps.size(); ++i) {
-      const NamedValue& step = kernel_.steps[i];
-      if (own && step.at.line <= evidence.at.line) found = i;
-      if (own) continue;
-      const size_t at = step.name.find(evidence.function);
-      const size_t after = at + evidence.function.size();
-      const bool calls = at != std::string::npos && after < step.name.size() &&
-                         (step.name[after] == '(' || step.name[after] == '<');
-      if (calls && !found) found = i;
-    }
-    if (own && kernel_.steps.empty()) return std::nullopt;
-    return found;
-  }
-
-  std::string said(const CodeEvidence& evidence) const {
-    const cpp::CodePattern* pattern = cpp::PatternTable::built_in().find(evidence.what);
-    std::string out = md_text(pattern == nullptr ? evidence.what : pattern->title);
-    if (!evidence.detail.empty()) out += " " + md_code(evidence.detail);
-    if (evidence.function != kernel_.name) out += " " + place(facts_, evidence.at);
-    if (evidence.certainty == Certainty::kLikely) out += " (likely)";
-    return out;
-  }
-
-  void hardware() {
-    out_ += "\n**Hardware behaviour** (estimated, never measured";
-    if (context_.platform != nullptr) out_ += ", on " + md_text(context_.platform->name);
-    for (const auto& [name, value] : context_.parameters.given())
-      out_ += fmt::format(", {}={}", md_text(name), md_text(value));
-    out_ += ")\n\n";
-    if (!expected_.model) {
-      out_ += "No model fits the evidence in its code, so no numbers are expected of it.\n";
-      return;
-    }
-    out_ +=
-        fmt::format("Model: {} ({}, by {}).\n", md_text(expected_.model->model->title),
-                    certainty_name(expected_.model->certainty), md_text(expected_.model->because));
-    if (!expected_.missing.empty()) {
-      out_ += fmt::format("Unknown without `--param`: {}.\n",
-                          md_code(fmt::format("{}", fmt::join(expected_.missing, ", "))));
-    }
-    out_ += "\n| quantity | expected | formula |\n|---|---:|---|\n";
-    for (const auto* list : {&expected_.traffic, &expected_.counters}) {
-      for (const Estimate& e : *list) {
-        out_ += fmt::format("| {} | {} | {} |\n", md_code_cell(e.name), range(e),
-                            md_code_cell(e.formula));
-      }
-    }
-    if (!expected_.side.empty()) {
-      out_ += fmt::format("\nRoofline: {}.\n", expected_.side == "latency"
-                                                   ? "below the roof, bound by latency at this size"
-                                                   : expected_.side + "-bound");
-    }
-    if (!expected_.stalls.empty())
-      out_ += fmt::format("\nStalls to look for, likeliest first: {}.\n",
-                          fmt::join(expected_.stalls, ", "));
-  }
-
-  void notes() {
-    const std::vector<KernelNote> found = notes_on(kernel_, expected_, context_.platform);
-    if (found.empty()) return;
-    out_ += "\n**What could be better**\n\n";
-    for (const KernelNote& note : found) {
-      out_ += fmt::format("- {} {} ({})\n", note.text, place(facts_, note.at), note.basis);
-    }
+    return fmt::format("\n**On the GPU** {}\n\n", place(facts_, story.at)) +
+           story_list(facts_, story.steps, story.at.file) +
+           left_out_text(facts_, story.left_out, story.at, story.line_last);
   }
 
   const CodeFacts& facts_;
   const KernelFacts& kernel_;
   const StoryContext& context_;
   const Expectation expected_;
-  std::string out_;
 };
+
+std::string host_part(const CodeFacts& facts, const HostFacts& host, const StoryContext& context) {
+  SourceOutlines& sources = *context.sources;
+  const Integration integration =
+      integration_of(facts, host.callers, host.way_up, nullptr, sources);
+  std::string out =
+      call_part(facts, integration, host.callers.size() + host.way_up.size(), host.path);
+  const CppBody* body = sources.cpp_function(host.at);
+  out += "\n**On the CPU**\n\n";
+  if (body == nullptr) {
+    out += evidence_part(facts, host.evidence);
+  } else {
+    std::vector<StoryStep> steps = host_steps({facts, sources, context.parameters}, *body);
+    const size_t left_out = shorten(steps, kMostHostSteps);
+    out += story_list(facts, steps, body->file);
+    out += left_out_text(facts, left_out, host.at, host.line_last);
+  }
+  return out + program_part(facts, integration, true);
+}
 
 }  // namespace
 
@@ -269,16 +216,9 @@ std::string kernel_story(const CodeFacts& facts, const KernelFacts& kernel,
 
 std::string host_story(const CodeFacts& facts, const HostFacts& host, const StoryContext& context) {
   const HostExpectation expected = expect_of(host, context.parameters, context.platform);
-  std::string out = "\n**Execution story** (code facts)\n\n";
-  size_t step = 0;
-  for (const PathHop& hop : host.path)
-    out += fmt::format("{}. {} {}\n", ++step, md_text(hop.what), place(facts, hop.at));
-  for (const CodeEvidence& evidence : host.evidence) {
-    const cpp::CodePattern* pattern = cpp::PatternTable::built_in().find(evidence.what);
-    out += fmt::format("{}. {} {} {}\n", ++step,
-                       md_text(pattern == nullptr ? evidence.what : pattern->title),
-                       md_code(evidence.detail), place(facts, evidence.at));
-  }
+  std::string out = "\n**Execution story** (code facts, in order of the code)\n";
+  out += context.sources != nullptr ? host_part(facts, host, context)
+                                    : "\n" + evidence_part(facts, host.evidence);
   if (expected.estimates.empty()) return out;
   out += fmt::format("\n**Expected** (estimated, never measured): {}\n", md_text(expected.title));
   if (!expected.missing.empty()) {
@@ -287,11 +227,10 @@ std::string host_story(const CodeFacts& facts, const HostFacts& host, const Stor
   }
   out += "\n| quantity | expected | formula |\n|---|---:|---|\n";
   for (const Estimate& e : expected.estimates) {
-    out += fmt::format("| {} | {} | {} |\n", md_cell(e.name), range(e), md_code_cell(e.formula));
+    out += fmt::format("| {} | {} | {} |\n", md_cell(e.name), estimate_range(e),
+                       md_code_cell(e.formula));
   }
   return out;
 }
-
-std::string estimate_text(const Estimate& estimate) { return range(estimate); }
 
 }  // namespace fathom

@@ -126,9 +126,9 @@ struct KernelFacts {
   std::vector<KernelLauncher> launchers;
   std::vector<PathHop> path;     // from Python, or from the outermost host function known
   std::vector<PathHop> callers;  // functions of the repository that call the path's first hop
+  std::vector<PathHop> way_up;   // above an only caller, the nearest first, each with one caller
   std::vector<CodeEvidence> evidence;
-  std::vector<NamedValue> steps;  // its body in order, as written; text is "call" for calls
-  std::string profiler_name;      // pattern of the demangled name in a profile: '*' any text
+  std::string profiler_name;  // pattern of the demangled name in a profile: '*' any text
   Certainty certainty = Certainty::kCertain;
 };
 
@@ -177,6 +177,7 @@ struct HostFacts {
   uint32_t line_last = 0;
   std::vector<CodeEvidence> evidence;
   std::vector<PathHop> path;
+  std::vector<PathHop> callers = {}, way_up = {};  // as of a kernel
   Certainty certainty = Certainty::kCertain;
 };
 
@@ -233,12 +234,21 @@ struct FeatureFacts {
   Certainty certainty = Certainty::kLikely;
 };
 
+// A call between functions that stories open: kernels and what they reach, launchers, host
+// functions.
+struct FunctionCall {
+  CodePlace at, to;  // the line that calls, and the line of the name in the called definition
+  Certainty certainty = Certainty::kCertain;
+  friend auto operator<=>(const FunctionCall&, const FunctionCall&) = default;
+};
+
 struct CodeFacts {
   std::string repository;  // the folder's name
   std::optional<ReadmeFacts> readme;
   std::vector<SourceFile> files;
   std::vector<KernelFacts> kernels;
   std::vector<HostFacts> host_functions;
+  std::vector<FunctionCall> calls;  // in order of place
   std::vector<OptionFacts> options;
   std::vector<EntryPoint> entry_points;
   std::vector<DependencyFacts> dependencies;

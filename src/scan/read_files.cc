@@ -326,11 +326,6 @@ class FileReader {
       reading.launch_values.push_back(
           cpp::values_behind(source, reading.cpp, reading.constants, launch));
     }
-    for (size_t i = 0; i < reading.cpp.functions.size(); ++i) {
-      const cpp::Function& function = reading.cpp.functions[i];
-      if (function.kind != cpp::FunctionKind::kKernel || !function.defined) continue;
-      reading.steps[i] = cpp::kernel_steps(source, function, reading.usage.calls[i]);
-    }
     if (carries_weight(readings_.files[file])) reading.signals = finder.find(source);
   }
 

@@ -104,7 +104,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   const JitModules jit(readings);
   const auto kernels = [&] {
     facts.kernels = link_kernels(readings, names);
-    link_evidence(readings, facts.kernels);
+    link_evidence(readings, facts.kernels, facts.calls);
   };
   std::optional<PythonTypes> types;
   std::optional<PythonPaths> paths;
@@ -121,6 +121,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
     kernel.profiler_name = profiler_pattern(kernel);
     kernel.path = path_to(kernel, readings, *paths);
     if (!kernel.path.empty()) kernel.callers = paths->callers_of(kernel.path.front());
+    if (kernel.callers.size() == 1) kernel.way_up = paths->way_up_from(kernel.callers.front());
     link_jit_values(readings, kernel);
   }
   facts.host_functions = link_host_functions(readings, *paths);

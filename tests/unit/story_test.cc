@@ -175,21 +175,6 @@ TEST(KernelNotes, NarrowAccessesAreSaidWhereNothingIsWide) {
   EXPECT_FALSE(noted());
 }
 
-TEST(KernelStory, ShowsStepsWithTheirLinesAndEscapesNames) {
-  CodeFacts facts;
-  facts.files = {{"csrc/rows.cu", Language::kCuda, Origin::kOwn, 1, 1, ""}};
-  KernelFacts kernel = gather_kernel();
-  kernel.steps = {{"row = rows[blockIdx.x]", "", {0, 8}}, {"copy_row<|`x`>(…)", "call", {0, 9}}};
-  const std::string text = kernel_story(facts, kernel, {parameters({"count=64"}), nullptr, ""});
-  EXPECT_NE(text.find("`kThreads = 128` `csrc/rows.cu:3` → 128 (derived)"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("= 16"), std::string::npos) << text;
-  EXPECT_NE(text.find("`row = rows[blockIdx.x]` `csrc/rows.cu:8`; gather through an index"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find("never measured"), std::string::npos);
-}
-
 TEST(AssignedValues, AnIfChainIsAChoice) {
   const auto values = python::assigned_values(
       "size = x.shape[1] * 2\n"

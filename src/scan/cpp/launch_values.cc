@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 namespace fathom::cpp {
 namespace {
 
-constexpr size_t kMaxValues = 24, kMaxSteps = 60, kMaxStepText = 140;
+constexpr size_t kMaxValues = 24;
 
 std::string_view last_name(std::string_view qualified) {
   const size_t colons = qualified.rfind("::");
@@ -44,6 +43,10 @@ class ValueFinder {
   std::vector<LocalValue> run() {
     for (const std::string* expression : {&launch_.grid, &launch_.block, &launch_.shared_memory}) {
       want(*expression);
+    }
+    for (const std::string& attribute : launch_.attributes) {
+      if (const size_t condition = attribute.find(" if "); condition != std::string::npos)
+        want(std::string_view(attribute).substr(condition + 4));
     }
     while (next_ < wanted_.size() && out_.size() < kMaxValues) {
       const std::string name = wanted_[next_++];
@@ -124,39 +127,12 @@ class ValueFinder {
   size_t next_ = 0;
 };
 
-std::string shortened(std::string text) {
-  if (text.size() > kMaxStepText) text = text.substr(0, kMaxStepText) + "…";
-  return text;
-}
-
 }  // namespace
 
 std::vector<LocalValue> values_behind(const TokenList& source, const Definitions& definitions,
                                       const std::vector<LocalValue>& constants,
                                       const Launch& launch) {
   return ValueFinder(source, definitions, constants, launch).run();
-}
-
-std::vector<CodeStep> kernel_steps(const TokenList& source, const Function& function,
-                                   const std::vector<Call>& calls) {
-  std::vector<CodeStep> steps;
-  std::set<uint32_t> lines;
-  for (LocalValue& value : local_values(source, function.body_first, function.body_last)) {
-    lines.insert(value.line);
-    steps.push_back({shortened(value.name + " = " + value.text), value.line, false});
-  }
-  for (const Call& call : calls) {
-    // A call inside a value that is shown is shown already.
-    if (!lines.insert(call.line).second || call.name.starts_with("std::")) continue;
-    std::string text = call.name;
-    if (!call.template_arguments.empty()) text += "<" + call.template_arguments + ">";
-    steps.push_back({shortened(text + "(…)"), call.line, true});
-  }
-  std::sort(steps.begin(), steps.end(), [](const CodeStep& a, const CodeStep& b) {
-    return std::tie(a.line, a.is_call, a.text) < std::tie(b.line, b.is_call, b.text);
-  });
-  if (steps.size() > kMaxSteps) steps.resize(kMaxSteps);
-  return steps;
 }
 
 }  // namespace fathom::cpp

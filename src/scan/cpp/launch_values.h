@@ -14,14 +14,4 @@ std::vector<LocalValue> values_behind(const TokenList& source, const Definitions
                                       const std::vector<LocalValue>& constants,
                                       const Launch& launch);
 
-// A kernel's body as steps in the order of the code: what it computes and what it calls. Long
-// bodies are cut; the caller's evidence has their lines too.
-struct CodeStep {
-  std::string text;
-  uint32_t line = 0;
-  bool is_call = false;
-};
-std::vector<CodeStep> kernel_steps(const TokenList& source, const Function& function,
-                                   const std::vector<Call>& calls);
-
 }  // namespace fathom::cpp

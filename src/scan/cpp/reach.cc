@@ -130,9 +130,27 @@ const std::vector<uint32_t>& CallGraph::named(std::string_view name) const {
   return found == by_name_.end() ? none : found->second;
 }
 
+// A guess among several is no call that one would tell.
+bool CallGraph::is_called(const Found& found) const {
+  const UnitKind kind = units_[found.unit].kind;
+  return (kind == UnitKind::kDevice || kind == UnitKind::kHost) &&
+         found.certainty != Certainty::kUnsure;
+}
+
+std::vector<CalledUnit> CallGraph::calls(uint32_t unit) const {
+  const NameResolver resolver(*this);
+  std::vector<CalledUnit> out;
+  for (uint32_t i = units_[unit].uses_first; i < units_[unit].uses_last; ++i) {
+    for (const Found& found : resolver.meaning(unit, uses_[i]).units) {
+      if (is_called(found)) out.push_back({unit, found.unit, uses_[i].line, found.certainty});
+    }
+  }
+  return out;
+}
+
 Reach CallGraph::reach(uint32_t start) const {
   constexpr size_t kMostUnits = 800;
-  constexpr uint32_t kDeepest = 24;
+  constexpr uint32_t kDeepest = 24, kTellingDepth = 6;
   const NameResolver resolver(*this);
   Reach out;
   std::set<uint32_t> done;
@@ -164,7 +182,11 @@ Reach CallGraph::reach(uint32_t start) const {
     for (uint32_t i = units_[at.unit].uses_first; i < units_[at.unit].uses_last; ++i) {
       const Use& use = uses_[i];
       Meaning meaning = resolver.meaning(at.unit, use);
-      for (const Found& found : meaning.units) follow(found.unit, use.line, found.certainty);
+      for (const Found& found : meaning.units) {
+        follow(found.unit, use.line, found.certainty);
+        if (at.depth <= kTellingDepth && is_called(found))
+          out.calls.push_back({at.unit, found.unit, use.line, found.certainty});
+      }
       if (meaning.stop.empty()) continue;
       out.stops.push_back({at.unit, use.line, std::string(names_.text(use.name)), meaning.stop});
     }

@@ -47,9 +47,17 @@ struct ReachStop {
   std::string why;   // "Mainloop is a template parameter"
 };
 
+// One function that a unit calls, and where.
+struct CalledUnit {
+  uint32_t from = 0, unit = 0, line = 0;
+  Certainty certainty = Certainty::kCertain;
+};
+
 struct Reach {
   std::vector<ReachedUnit> units;  // the first is where it began; the surest and nearest first
   std::vector<ReachStop> stops;
+  // Who calls whom, as far as a story follows: those that are at most a few calls away.
+  std::vector<CalledUnit> calls;
 };
 
 // All units of a repository, and which a name in one of them means. Filled once, then only read;
@@ -72,6 +80,8 @@ class CallGraph {
   // What a kernel's or function's code consists of. Deterministic; cycles are harmless; bounded in
   // depth and number.
   Reach reach(uint32_t unit) const;
+  // The functions that a function itself calls, in order of line.
+  std::vector<CalledUnit> calls(uint32_t unit) const;
 
  private:
   struct Use {
@@ -108,6 +118,7 @@ class CallGraph {
   friend class NameResolver;
 
   std::string qualified(uint32_t unit) const;
+  bool is_called(const Found& found) const;
   bool is_parameter(uint32_t unit, std::string_view name) const;
   void find_owners();
   // The functions among a use's template arguments, as uses of their own.

@@ -206,7 +206,37 @@ class ReferenceFinder {
       const auto found = objects_.find(source_.at(dot - 1));
       if (found != objects_.end()) type = found->second;
     }
+    if (type.empty() && dot > first_) type = type_made_before(dot);
     add({path.name, type, ReferenceKind::kMember, line});
+  }
+
+  // Consumer<T, P>(arguments).run() and Producer<P>{arguments}.run(): an object without a name. A
+  // call in round brackets is taken for one where its name begins as types do.
+  std::string type_made_before(size_t dot) const {
+    const bool braces = source_.is(dot - 1, "}");
+    if (!braces && !source_.is(dot - 1, ")")) return "";
+    const auto open = opening_near(dot - 1, braces ? "{" : "(", braces ? "}" : ")");
+    if (!open || *open <= first_) return "";
+    size_t name = *open - 1;
+    if (source_.is(name, ">")) {
+      const auto angle = opening_near(name, "<", ">");
+      if (!angle || *angle <= first_) return "";
+      name = *angle - 1;
+    }
+    if (!source_.is_name(name)) return "";
+    const bool capital = source_.at(name)[0] >= 'A' && source_.at(name)[0] <= 'Z';
+    return braces || capital ? std::string(source_.at(name)) : "";
+  }
+
+  std::optional<size_t> opening_near(size_t close, std::string_view open_word,
+                                     std::string_view close_word) const {
+    constexpr size_t kLongest = 200;
+    int depth = 0;
+    for (size_t i = close; i > first_ && close - i < kLongest; --i) {
+      if (source_.is(i, close_word)) ++depth;
+      if (source_.is(i, open_word) && --depth == 0) return i;
+    }
+    return std::nullopt;
   }
 
   void add(Reference reference) {

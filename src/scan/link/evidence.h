@@ -12,7 +12,9 @@ inline CodeEvidence evidence_of(const cpp::PatternHit& hit, uint32_t file, std::
   return {std::string(hit.id), hit.detail, {file, hit.line}, std::move(function), hit.certainty};
 }
 
-// What each C++ kernel does, from all the device code that it reaches across files.
-void link_evidence(const Readings& readings, std::vector<KernelFacts>& kernels);
+// What each C++ kernel does, from all the device code that it reaches across files; and the calls
+// of that code, of launchers and of host functions with evidence of their own.
+void link_evidence(const Readings& readings, std::vector<KernelFacts>& kernels,
+                   std::vector<FunctionCall>& calls);
 
 }  // namespace fathom

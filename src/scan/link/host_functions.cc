@@ -41,6 +41,8 @@ std::vector<HostFacts> link_host_functions(const Readings& readings, const Pytho
       const std::string full =
           function.scope.empty() ? function.name : function.scope + "::" + function.name;
       facts.path = paths.to_cpp_function(file, full);
+      if (!facts.path.empty()) facts.callers = paths.callers_of(facts.path.front());
+      if (facts.callers.size() == 1) facts.way_up = paths.way_up_from(facts.callers.front());
       out.push_back(std::move(facts));
     }
   }

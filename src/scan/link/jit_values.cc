@@ -22,7 +22,11 @@ bool is_needed(const KernelLauncher& launcher, std::string_view name) {
   const auto in_value = [&](const NamedValue& value) {
     return value.name == name || uses_name(value.text, name);
   };
+  const auto in_attribute = [&](const std::string& attribute) {
+    return uses_name(attribute, name);
+  };
   return std::any_of(launcher.values.begin(), launcher.values.end(), in_value) ||
+         std::any_of(launcher.attributes.begin(), launcher.attributes.end(), in_attribute) ||
          uses_name(launcher.grid, name) || uses_name(launcher.block, name) ||
          uses_name(launcher.shared_memory, name);
 }
@@ -32,10 +36,10 @@ void add_values(const std::vector<python::AssignedValue>& found, uint32_t file,
   // The last value of a name is the one that is passed on; branches come before the chain of them
   // all.
   std::set<std::string_view> added;
-  for (bool more = true; more;) {
-    more = false;
+  const auto add = [&](const auto& is_wanted) {
+    bool more = false;
     for (auto value = found.begin(); value != found.end(); ++value) {
-      if (added.contains(value->name) || !is_needed(launcher, value->name)) continue;
+      if (added.contains(value->name) || !is_wanted(value->name)) continue;
       const auto chain =
           std::find_if(found.begin(), found.end(), [&](const python::AssignedValue& other) {
             return other.name == value->name && other.text.find('?') != std::string::npos;
@@ -45,7 +49,12 @@ void add_values(const std::vector<python::AssignedValue>& found, uint32_t file,
       launcher.values.insert(launcher.values.begin(), {taken.name, taken.text, {file, taken.line}});
       more = true;
     }
+    return more;
+  };
+  while (add([&](std::string_view name) { return is_needed(launcher, name); })) {
   }
+  // What the template is filled in with, and not what that is made of in turn.
+  add([&](std::string_view name) { return uses_name(launcher.template_arguments, name); });
 }
 
 }  // namespace

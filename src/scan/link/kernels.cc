@@ -58,8 +58,7 @@ class KernelLinker {
  private:
   void defined_in(uint32_t file) {
     const FileReading& reading = readings_.readings[file];
-    for (size_t i = 0; i < reading.cpp.functions.size(); ++i) {
-      const cpp::Function& function = reading.cpp.functions[i];
+    for (const cpp::Function& function : reading.cpp.functions) {
       if (function.kind != cpp::FunctionKind::kKernel || !function.defined) continue;
       KernelFacts kernel;
       kernel.name = function.name;
@@ -72,11 +71,6 @@ class KernelLinker {
       kernel.parameters = function.parameters;
       kernel.attributes = function.attributes;
       kernel.condition = function.condition;
-      if (const auto steps = reading.steps.find(i); steps != reading.steps.end()) {
-        for (const cpp::CodeStep& step : steps->second) {
-          kernel.steps.push_back({step.text, step.is_call ? "call" : "", {file, step.line}});
-        }
-      }
       out_.push_back(std::move(kernel));
     }
   }

@@ -473,8 +473,64 @@ bool PythonPaths::is_public(const FunctionRef& ref) const {
   return python_at(ref).scope.empty() && public_names_.contains(python_at(ref).name);
 }
 
+std::vector<PathHop> PythonPaths::cpp_callers_of(const PathHop& outermost) const {
+  std::vector<PathHop> out;
+  const auto& functions = readings_.readings[outermost.at.file].cpp.functions;
+  for (size_t i = 0; i < functions.size(); ++i) {
+    if (functions[i].line_name != outermost.at.line || !functions[i].defined) continue;
+    const FunctionRef callee{outermost.at.file, i};
+    const auto found = cpp_callers_.find(functions[i].name);
+    if (found == cpp_callers_.end()) return out;
+    for (const CppCaller& caller : found->second) {
+      const auto& calls = readings_.readings[caller.function.file].usage.calls;
+      if (caller.function == callee || !can_call(caller, callee) ||
+          is_test_or_benchmark(readings_.files[caller.function.file].path))
+        continue;
+      for (const cpp::Call& call : calls[caller.function.function]) {
+        if (call.name != caller.written) continue;
+        const bool sure = cpp_definitions_.find(functions[i].name)->second == 1;
+        out.push_back({"C++ " + qualified(cpp_at(caller.function)),
+                       {caller.function.file, call.line},
+                       sure ? Certainty::kCertain : Certainty::kLikely});
+        break;
+      }
+    }
+    return out;
+  }
+  return out;
+}
+
+std::vector<PathHop> PythonPaths::way_up_from(const PathHop& caller) const {
+  constexpr size_t kHighest = 8;
+  std::vector<PathHop> out;
+  std::set<CodePlace> seen;
+  const auto function_around = [&](const CodePlace& at) -> std::optional<PathHop> {
+    const FileReading& reading = readings_.readings[at.file];
+    std::optional<PathHop> found;
+    for (const python::Function& function : reading.python.functions) {
+      if (function.line_first <= at.line && at.line <= function.line_last)
+        found = {"Python " + qualified(function), {at.file, function.line_name}, {}};
+    }
+    for (const cpp::Function& function : reading.cpp.functions) {
+      if (function.defined && function.line_first <= at.line && at.line <= function.line_last)
+        found = {"C++ " + qualified(function), {at.file, function.line_name}, {}};
+    }
+    return found;
+  };
+  for (PathHop at = caller; out.size() < kHighest;) {
+    const auto function = function_around(at.at);
+    if (!function || !seen.insert(function->at).second) break;
+    const std::vector<PathHop> callers = callers_of(*function);
+    if (callers.size() != 1) break;
+    at = callers.front();
+    out.push_back(at);
+  }
+  return out;
+}
+
 std::vector<PathHop> PythonPaths::callers_of(const PathHop& outermost) const {
   std::vector<PathHop> out;
+  if (outermost.what.starts_with("C++ ")) return cpp_callers_of(outermost);
   const auto& functions = readings_.readings[outermost.at.file].python.functions;
   for (size_t i = 0; i < functions.size(); ++i) {
     if (functions[i].line_name != outermost.at.line) continue;

@@ -23,8 +23,11 @@ class PythonPaths {
   // The hops from outermost to the function that launches, or empty where it is not found.
   std::vector<PathHop> to_cpp_function(uint32_t file, std::string_view qualified_name) const;
   std::vector<PathHop> to_python_function(uint32_t file, std::string_view name) const;
-  // Who calls the Python function that a path begins with, tests left out.
+  // Who calls the function that a path begins with, tests left out: the lines that call.
   std::vector<PathHop> callers_of(const PathHop& outermost) const;
+  // The calls on the way further up from such a line, the nearest first, while each function has
+  // one caller alone.
+  std::vector<PathHop> way_up_from(const PathHop& caller) const;
 
  private:
   struct FunctionRef {
@@ -71,6 +74,7 @@ class PythonPaths {
   std::optional<FunctionRef> python_caller(const FunctionRef& callee, Certainty& certainty) const;
   std::optional<FunctionRef> member_caller(const FunctionRef& callee) const;
   bool is_public(const FunctionRef& function) const;
+  std::vector<PathHop> cpp_callers_of(const PathHop& outermost) const;
   const cpp::Function& cpp_at(const FunctionRef& ref) const {
     return readings_.readings[ref.file].cpp.functions[ref.function];
   }

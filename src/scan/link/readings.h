@@ -23,7 +23,6 @@ struct FileReading {
   cpp::Definitions cpp;
   cpp::Usage usage;
   std::vector<std::vector<cpp::LocalValue>> launch_values;  // of each of usage.launches
-  std::map<size_t, std::vector<cpp::CodeStep>> steps;       // of the kernels among cpp.functions
   cpp::FileUnits units;  // functions, aliases and classes with what they do; not of literals
   std::vector<std::vector<cpp::PatternHit>> literal_patterns;  // of cpp.functions in literals
   std::vector<cpp::LocalValue> constants;

@@ -1,0 +1,371 @@
+#include "story/device_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "story/device_words.h"
+#include "story/statement_steps.h"
+#include "story/step_words.h"
+
+namespace fathom {
+namespace {
+
+using cpp::Range;
+
+constexpr int kOpenedCalls = 3;  // one inside the other
+constexpr size_t kSummaryWords = 4;
+
+class DeviceTeller : public StatementTeller {
+ public:
+  DeviceTeller(DeviceContext& context, const CppBody& body, MemoryNames memory,
+               TemplateValues values, int depth)
+      : context_(context),
+        body_(body),
+        code_(*body.code),
+        memory_(std::move(memory)),
+        values_(std::move(values)),
+        depth_(depth),
+        hits_(body.hits(cpp::PatternScope::kDevice)) {}
+
+  std::vector<StoryStep> run() {
+    return tell_statements(body_.statements, 0, body_.statements.size(), body_.file, *this);
+  }
+
+  std::optional<StoryStep> tell(const Statement& statement) override {
+    StoryStep step;
+    switch (statement.kind) {
+      case StatementKind::kAlias:
+        note_alias(statement);
+        return std::nullopt;
+      case StatementKind::kCheck:
+        step.words = "is checked when compiled:";
+        step.code.push_back(tidy_code(statement.text, 120));
+        step.only_computes = true;
+        return step;
+      case StatementKind::kJump:
+        step.words = statement.text == "break" ? "leaves the loop" : "goes on with";
+        step.code.push_back(statement.text);
+        return step;
+      case StatementKind::kReturn:
+        if (statement.text == "return") return std::nullopt;
+        step = deed(statement);
+        if (step.only_computes) step.words = "gives back";
+        step.only_computes = false;
+        return step;
+      default:
+        return is_only_declared(statement) ? std::nullopt : std::optional(deed(statement));
+    }
+  }
+
+  void enter(const Statement& statement, StoryStep& step) override {
+    if (statement.compile_time) add_default(statement, step);
+    const bool tests = statement.kind == StatementKind::kIf ||
+                       statement.kind == StatementKind::kElseIf ||
+                       statement.kind == StatementKind::kLoop;
+    if (!tests) return;
+    const auto accesses = memory_.read(code_, {statement.first, statement.last});
+    if (!accesses.empty()) step.remarks.push_back({"the test " + words_of(accesses), "", {}, {}});
+    StoryStep in_test;
+    add_action(statement, in_test);
+    if (!in_test.words.empty())
+      step.remarks.push_back({"the test " + in_test.words, "", {}, in_test.certainty});
+    add_remarks(statement, step);
+    for (const cpp::PatternHit& hit : hits_) {
+      const bool shape = hit.id == "persistent" || hit.id == "launch_grid_stride" ||
+                         hit.id == "warp_specialisation";
+      if (!shape || hit.line != statement.line_first) continue;
+      step.remarks.push_back({std::string(step_words(hit.id)->words), "", {}, hit.certainty});
+    }
+    open_calls(statement, step);
+  }
+
+ private:
+  // `Tile tile;`: room and nothing else.
+  bool is_only_declared(const Statement& statement) const {
+    if (statement.kind != StatementKind::kPlain ||
+        statement.text.find_first_of("=(") != std::string::npos)
+      return false;
+    MemoryNames& memory = const_cast<DeviceTeller*>(this)->memory_;
+    memory.read(code_, {statement.first, statement.last});
+    return !holds_word(statement.text, "__shared__") && !holds_word(statement.text, "++") &&
+           !holds_word(statement.text, "--");
+  }
+
+  StoryStep deed(const Statement& statement) {
+    StoryStep step;
+    step.code.push_back(tidy_code(statement.text));
+    const Range range{statement.first, statement.last};
+    const std::vector<MemoryAccess> accesses = memory_.read(code_, range);
+    add_action(statement, step);
+    if (step.words.empty() && !accesses.empty()) step.words = words_of(accesses);
+    add_access_remarks(accesses, step);
+    add_remarks(statement, step);
+    open_calls(statement, step);
+    if (step.words.empty()) say_what_is_computed(statement, step);
+    if (statement.kind == StatementKind::kGivesCode) {
+      step.only_computes = false;
+      if (step.words == "computes" || step.words == "calls")
+        step.words = "calls, with code to run:";
+    }
+    return step;
+  }
+
+  void add_action(const Statement& statement, StoryStep& step) const {
+    std::vector<std::string> said;
+    for (const cpp::PatternHit& hit : hits_of(statement)) {
+      const StepWords* words = step_words(hit.id);
+      if (words == nullptr || !words->action || hit.certainty == Certainty::kUnsure) continue;
+      const std::string text =
+          hit.id == "warp_shuffle" ? shuffle_words(statement.text) : std::string(words->words);
+      if (std::find(said.begin(), said.end(), text) != said.end()) continue;
+      said.push_back(text);
+      step.certainty = std::max(step.certainty, hit.certainty);
+    }
+    step.words = fmt::format("{}", fmt::join(said, ", "));
+    if (step.words.empty() && holds_word(statement.text, "cg::reduce("))
+      step.words = group_words(statement.text);
+  }
+
+  const std::vector<cpp::PatternHit>& hits_of(const Statement& statement) const {
+    return body_.hits(statement, cpp::PatternScope::kDevice);
+  }
+
+  void add_remarks(const Statement& statement, StoryStep& step) const {
+    for (const cpp::PatternHit& hit : hits_of(statement)) {
+      const StepWords* words = step_words(hit.id);
+      if (words == nullptr || words->action || hit.certainty == Certainty::kUnsure) continue;
+      const bool known = std::any_of(step.remarks.begin(), step.remarks.end(),
+                                     [&](const StepRemark& r) { return r.words == words->words; });
+      if (!known)
+        step.remarks.push_back({std::string(words->words), hit.detail, {}, hit.certainty});
+    }
+  }
+
+  void add_access_remarks(const std::vector<MemoryAccess>& accesses, StoryStep& step) const {
+    for (const MemoryAccess& access : accesses) {
+      step.certainty = std::max(step.certainty, access.of.certainty);
+      if (!access.of.through.empty()) {
+        add_once(step, {access.writes ? "written through the index" : "read through the index",
+                        access.of.through,
+                        {},
+                        Certainty::kCertain});
+      }
+      const auto alias = aliases_.find(access.of.element);
+      if (alias != aliases_.end()) add_widths(step);
+      if (alias != aliases_.end()) {
+        add_once(step, {"in units of",
+                        access.of.element + " = " + alias->second.first,
+                        {body_.file, alias->second.second},
+                        Certainty::kCertain});
+      }
+    }
+  }
+
+  // How wide an access of an alias's type is, once: the evidence of the code that it stands for.
+  void add_widths(StoryStep& step) const {
+    if (context_.width_said) return;
+    for (const CodeEvidence& evidence : context_.kernel.evidence) {
+      const bool elsewhere = evidence.function != context_.kernel.name;
+      if (evidence.what != "vector_access" || !elsewhere ||
+          evidence.certainty == Certainty::kUnsure)
+        continue;
+      step.remarks.push_back({"", evidence.detail, evidence.at, evidence.certainty});
+      context_.width_said = true;
+    }
+  }
+
+  static void add_once(StoryStep& step, StepRemark remark) {
+    const bool known = std::any_of(
+        step.remarks.begin(), step.remarks.end(),
+        [&](const StepRemark& r) { return r.words == remark.words && r.code == remark.code; });
+    if (!known) step.remarks.push_back(std::move(remark));
+  }
+
+  // using Package = details::mem_package_t<kBytes, kUnit>
+  void note_alias(const Statement& statement) {
+    const size_t equals = statement.text.find(" = ");
+    if (!statement.text.starts_with("using ") || equals == std::string::npos) return;
+    aliases_[statement.text.substr(6, equals - 6)] = {
+        tidy_code(statement.text.substr(equals + 3), 80), statement.line_first};
+  }
+
+  void say_what_is_computed(const Statement& statement, StoryStep& step) const {
+    step.only_computes = true;
+    const size_t equals = statement.text.find('=');
+    const NamedMemory target =
+        equals == std::string::npos ? NamedMemory() : memory_of_name(statement);
+    if (takes_place_in_grid(statement.text)) {
+      step.words = "finds its place in the grid:";
+    } else if (statement.text.find('[') < equals && holds_word(statement.text, "auto")) {
+      step.words = "unpacks";
+    } else if (target.memory != Memory::kUnknown && target.memory != Memory::kLocal) {
+      step.words = "takes an address in " + memory_name(target.memory) + ":";
+      // Said where the index comes in, not again where the address is passed on.
+      if (!target.through.empty() && holds_word(statement.text, target.through)) {
+        step.only_computes = false;
+        step.words = "takes an address in " + memory_name(target.memory) + " through an index:";
+        step.remarks.push_back({"the index is", target.through, {}, Certainty::kCertain});
+      }
+    } else if ((target.memory == Memory::kUnknown && holds_word(statement.text, "+=")) ||
+               holds_word(statement.text, "fma(")) {
+      step.words = "accumulates:";
+      step.only_computes = false;
+    } else {
+      const bool call =
+          statement.text.find('=') == std::string::npos && statement.text.ends_with(")");
+      step.words = !call ? "computes" : makes_object(statement) ? "makes" : "calls";
+    }
+  }
+
+  // `Type<T> name(arguments)`
+  bool makes_object(const Statement& statement) const {
+    size_t open = statement.first;
+    while (open < statement.last && !code_.is(open, "(")) open = code_.past(open);
+    return open >= statement.first + 2 && code_.source.is_name(open - 1) &&
+           (code_.source.is_name(open - 2) || code_.is(open - 2, ">"));
+  }
+
+  NamedMemory memory_of_name(const Statement& statement) const {
+    size_t equals = statement.first;
+    const auto assigns = [&](size_t i) {
+      return code_.is(i, "=") || code_.is(i, "+=") || code_.is(i, "-=");
+    };
+    while (equals < statement.last && !assigns(equals)) equals = code_.past(equals);
+    if (equals == statement.first || equals >= statement.last) return {};
+    return code_.source.is_name(equals - 1) ? memory_.of_expression(code_, {equals - 1, equals})
+                                            : NamedMemory();
+  }
+
+  // What a call does goes inside its step; a function that only computes is not opened.
+  void open_calls(const Statement& statement, StoryStep& step) {
+    for (const CalledBody& opened : context_.calls.of_statement(body_, statement)) {
+      const bool chosen = depth_ < kOpenedCalls && context_.to_open.contains(opened.body->function);
+      if (chosen || is_one_deed(opened)) {
+        open(opened, step);
+      } else {
+        summarise(opened, step);
+      }
+    }
+  }
+
+  // A function around one instruction is told in place, however deep it stands.
+  bool is_one_deed(const CalledBody& opened) {
+    return opened.body->statements.size() <= 2 && only_deed(steps_of(opened)) != nullptr;
+  }
+
+  void open(const CalledBody& opened, StoryStep& step) {
+    std::vector<StoryStep> steps = steps_of(opened);
+    if (!does_something(steps)) return;
+    const cpp::Function& callee = *opened.body->function;
+    const CodePlace here{body_.file, code_.source.tokens[opened.name].line};
+    step.only_computes = false;
+    step.certainty = std::max(step.certainty, opened.certainty);
+    if (const StoryStep* deed = only_deed(steps)) {
+      if (step.words.empty()) {
+        const bool shuffles = deed->words == "exchanges values across the warp";
+        step.words = shuffles ? shuffle_words(step.code[0]) : deed->words;
+      }
+      step.certainty = std::max(step.certainty, deed->certainty);
+      step.remarks.push_back(
+          {"in", deed->code.empty() ? callee.name : deed->code[0], deed->at, {}});
+      for (const StepRemark& remark : deed->remarks) {
+        StepRemark moved = remark;
+        if (moved.at.line == 0) moved.at = deed->at;
+        add_once(step, std::move(moved));
+      }
+      return;
+    }
+    if (step.words.empty()) step.words = "calls";
+    const auto [first, added] = context_.opened.try_emplace(&callee, here);
+    if (!added && first->second != here && count_steps(steps) > 2) {
+      step.remarks.push_back({"the same steps as in", "", first->second, {}});
+      return;
+    }
+    step.remarks.push_back({"opened from", "", {opened.body->file, callee.line_name}, {}});
+    add_template_arguments(opened, step);
+    std::move(steps.begin(), steps.end(), std::back_inserter(step.inside));
+  }
+
+  // "with kBytes = kSizePerWarp": what the callee's own names are here.
+  void add_template_arguments(const CalledBody& opened, StoryStep& step) const {
+    const cpp::Path path = cpp::path_from(code_, opened.name, arguments_open(code_, opened.name));
+    const std::string bound =
+        bound_text(opened.body->function->template_parameters, cpp::path_arguments(code_, path));
+    if (!bound.empty()) step.remarks.push_back({"with", bound, {}, {}});
+  }
+
+  std::vector<StoryStep> steps_of(const CalledBody& opened) {
+    const cpp::Function& callee = *opened.body->function;
+    MemoryNames memory;
+    const std::vector<Range> given = cpp::arguments_of(code_, arguments_open(code_, opened.name));
+    const std::vector<std::string> names = parameter_names(callee.parameters);
+    for (size_t i = 0; i < std::min(given.size(), names.size()); ++i) {
+      const NamedMemory value = memory_.of_expression(code_, given[i]);
+      if (value.memory != Memory::kUnknown) memory.set(names[i], value);
+    }
+    TemplateValues values;
+    const cpp::Path path = cpp::path_from(code_, opened.name, arguments_open(code_, opened.name));
+    values.bind(callee.template_parameters, cpp::path_arguments(code_, path), values_);
+    return device_steps(context_, *opened.body, std::move(memory), std::move(values), depth_ + 1);
+  }
+
+  void summarise(const CalledBody& opened, StoryStep& step) {
+    std::vector<std::string> words = context_.calls.summary(*opened.body);
+    if (words.empty()) words = deeds_of(opened);
+    if (words.empty()) return;
+    if (depth_ < kOpenedCalls) context_.unopened.emplace_back(opened.body, words.size());
+    step.only_computes = false;
+    if (step.words.empty()) step.words = "calls";
+    const size_t shown = std::min(words.size(), kSummaryWords);
+    std::string said = fmt::format(
+        "which {}", fmt::join(words.begin(), words.begin() + static_cast<ptrdiff_t>(shown), ", "));
+    if (words.size() > shown) said += " …";
+    step.remarks.push_back({said, "", {opened.body->file, opened.body->function->line_name}, {}});
+  }
+
+  // What the steps of a function do that no pattern shows: it moves memory.
+  const std::vector<std::string>& deeds_of(const CalledBody& opened) {
+    const auto [found, added] = context_.deeds.try_emplace(opened.body->function);
+    if (!added || depth_ >= kOpenedCalls) return found->second;
+    std::vector<std::string> words;
+    add_deeds(steps_of(opened), words);
+    return context_.deeds[opened.body->function] = std::move(words);
+  }
+
+  static void add_deeds(const std::vector<StoryStep>& steps, std::vector<std::string>& words) {
+    for (const StoryStep& step : steps) {
+      const bool moves = step.words.starts_with("reads from") ||
+                         step.words.starts_with("writes to") || step.words.starts_with("updates");
+      if (moves && std::find(words.begin(), words.end(), step.words) == words.end())
+        words.push_back(step.words);
+      add_deeds(step.inside, words);
+    }
+  }
+
+  // if constexpr (kUsePDL): whether it is on where nobody asks for it.
+  void add_default(const Statement& statement, StoryStep& step) const {
+    const size_t open = statement.text.find('(');
+    if (open == std::string::npos) return;
+    const std::string condition = statement.text.substr(open + 1, statement.text.size() - open - 2);
+    if (const auto remark = values_.remark_on(condition)) step.remarks.push_back(*remark);
+  }
+
+  DeviceContext& context_;
+  const CppBody& body_;
+  const cpp::Code& code_;
+  MemoryNames memory_;
+  TemplateValues values_;
+  const int depth_;  // calls around it that were opened
+  const std::vector<cpp::PatternHit>& hits_;
+  std::map<std::string, std::pair<std::string, uint32_t>, std::less<>> aliases_;
+};
+
+}  // namespace
+
+std::vector<StoryStep> device_steps(DeviceContext& context, const CppBody& body, MemoryNames memory,
+                                    TemplateValues values, int depth) {
+  return DeviceTeller(context, body, std::move(memory), std::move(values), depth).run();
+}
+
+}  // namespace fathom

@@ -1,0 +1,305 @@
+#include "story/host_story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "scan/code_names.h"
+#include "story/statement_steps.h"
+#include "story/step_words.h"
+
+namespace fathom {
+namespace {
+
+bool holds_word(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+// cudaMemcpyAsync, ::ncclAllReduce, cublasLtMatmul: their result is an error code.
+bool is_library_call(std::string_view name) {
+  constexpr std::array<std::string_view, 8> prefixes = {"cuda", "nccl", "cublas", "cudnn",
+                                                        "hip",  "cuM",  "cuL",    "nvshmem"};
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+std::string_view last_name(std::string_view path) {
+  const size_t colons = path.rfind("::");
+  return colons == std::string_view::npos ? path : path.substr(colons + 2);
+}
+
+class HostTeller : public StatementTeller {
+ public:
+  HostTeller(const HostContext& context, const CppBody& body, int levels)
+      : context_(context), body_(body), code_(*body.code), levels_(levels) {}
+
+  std::vector<StoryStep> run() {
+    return tell_statements(body_.statements, 0, body_.statements.size(), body_.file, *this);
+  }
+
+  std::optional<StoryStep> tell(const Statement& statement) override {
+    StoryStep step;
+    switch (statement.kind) {
+      case StatementKind::kAlias:
+        return std::nullopt;
+      case StatementKind::kCheck:
+        step.words = "is checked when compiled:";
+        step.code.push_back(tidy_code(statement.text, 120));
+        step.only_computes = true;
+        return step;
+      case StatementKind::kJump:
+        step.words = "goes on with";
+        step.code.push_back(statement.text);
+        return step;
+      case StatementKind::kThrow:
+        step.words = "fails:";
+        step.code.push_back(tidy_code(statement.text));
+        return step;
+      case StatementKind::kReturn:
+        if (statement.text == "return") return std::nullopt;
+        step = deed(statement);
+        if (step.only_computes) step.words = "gives back";
+        step.only_computes = false;
+        return step;
+      default:
+        // Room without a value is no step.
+        if (statement.text.find_first_of("=({") == std::string::npos) return std::nullopt;
+        return deed(statement);
+    }
+  }
+
+  void enter(const Statement& statement, StoryStep& step) override {
+    const bool tests = statement.kind == StatementKind::kIf ||
+                       statement.kind == StatementKind::kElseIf ||
+                       statement.kind == StatementKind::kLoop;
+    if (tests) add_hits(statement, step);
+  }
+
+ private:
+  StoryStep deed(const Statement& statement) {
+    StoryStep step;
+    step.code.push_back(tidy_code(statement.text));
+    if (launches(statement, step)) return step;
+    const std::string_view callee = first_callee(statement);
+    const std::string_view inner = inner_callee(statement);
+    add_hits(statement, step);
+    const bool error_check =
+        (names_check(callee) || holds_word(callee, "CALL")) && is_library_call(inner);
+    if (error_check) {
+      if (step.words.empty()) step.words = "calls the library";
+      step.remarks.push_back({"its result is checked", "", {}, {}});
+    } else if (names_check(callee) || holds_word(statement.text, ".verify(")) {
+      step.words = "checks";
+      open_check(statement, step);
+    } else if (step.words.empty()) {
+      say_what_is_computed(statement, callee, step);
+    }
+    if (statement.kind == StatementKind::kGivesCode) say_code_is_given(callee, step);
+    return step;
+  }
+
+  static void say_code_is_given(std::string_view callee, StoryStep& step) {
+    step.only_computes = false;
+    const std::string low = lower(callee);
+    if (low.find("dispatch") != std::string::npos || low.find("switch") != std::string::npos) {
+      step.words = "chooses types or sizes for the code inside:";
+    } else if (step.words == "computes" || step.words == "calls") {
+      step.words = "calls, with code to run:";
+    }
+  }
+
+  bool launches(const Statement& statement, StoryStep& step) {
+    const auto inside = [&](const KernelLauncher& launcher) {
+      return launcher.at.file == body_.file && statement.line_first <= launcher.at.line &&
+             launcher.at.line <= std::max(statement.line_first, line_of_last(statement));
+    };
+    if (statement.kind == StatementKind::kGivesCode) return false;
+    if (context_.launcher != nullptr && inside(*context_.launcher)) {
+      step = launch_step(context_);
+      return true;
+    }
+    const SourceOutlines::LaunchPlaces& places = context_.sources.launches(context_.facts);
+    const CodePlace from{body_.file, statement.line_first},
+        to{body_.file, std::max(statement.line_first, line_of_last(statement))};
+    const auto first =
+        std::lower_bound(places.begin(), places.end(), from,
+                         [](const auto& place, const CodePlace& at) { return place.first < at; });
+    for (auto place = first; place != places.end() && place->first <= to; ++place) {
+      if (place->second == context_.kernel) continue;
+      step.words = "launches another kernel,";
+      step.code = {place->second->name};
+      return true;
+    }
+    return false;
+  }
+
+  uint32_t line_of_last(const Statement& statement) const {
+    return statement.last == 0 ? statement.line_last : code_.source.tokens[statement.last - 1].line;
+  }
+
+  void add_hits(const Statement& statement, StoryStep& step) const {
+    for (const cpp::PatternHit& hit : body_.hits(statement, cpp::PatternScope::kHost)) {
+      const StepWords* words = step_words(hit.id);
+      if (words == nullptr || hit.certainty == Certainty::kUnsure) continue;
+      if (step.words.empty() && words->action) {
+        step.words = words->words;
+        step.certainty = hit.certainty;
+      }
+      if (hit.id != "nccl_collective") continue;
+      // What it works on, and what is copied into and out of it.
+      step.remarks.push_back({"", hit.detail, {}, {}});
+    }
+  }
+
+  // The first function that the statement calls: "RuntimeCheck" of host::RuntimeCheck(…).
+  std::string_view first_callee(const Statement& statement) const {
+    for (size_t i = statement.first; i + 1 < statement.last; ++i) {
+      if (!code_.source.is_name(i)) continue;
+      if (code_.is(i + 1, "(")) return code_.source.at(i);
+      if (code_.is(i + 1, "=")) return {};
+    }
+    return {};
+  }
+
+  // The function whose call is the first argument of the first call.
+  std::string_view inner_callee(const Statement& statement) const {
+    for (size_t i = statement.first; i + 2 < statement.last; ++i) {
+      if (!code_.source.is_name(i) || !code_.is(i + 1, "(")) continue;
+      const cpp::Path path = cpp::path_from(code_, i + 2, statement.last);
+      if (!path.valid() || !code_.is(path.all.last, "(")) return {};
+      return code_.source.at(path.names.back());
+    }
+    return {};
+  }
+
+  void say_what_is_computed(const Statement& statement, std::string_view callee, StoryStep& step) {
+    step.only_computes = true;
+    const std::string& text = statement.text;
+    const std::string kernel = context_.kernel == nullptr ? "" : context_.kernel->name;
+    if (is_library_call(callee)) {
+      step.words = "calls the library";
+      step.only_computes = false;
+    } else if (!kernel.empty() && holds_word(text, kernel)) {
+      step.words = holds_word(text, "?") ? "chooses between instantiations of the kernel:"
+                                         : "takes the kernel:";
+      step.only_computes = false;
+    } else if (holds_word(text, "=")) {
+      step.words = "computes";
+      const auto value = launch_value(statement);
+      if (value != nullptr) {
+        step.words = "computes for the launch";
+        add_derived(context_, value->name, value->text, step);
+      }
+    } else {
+      step.words = text.ends_with(")") ? "calls" : "computes";
+    }
+  }
+
+  const NamedValue* launch_value(const Statement& statement) const {
+    if (context_.launcher == nullptr) return nullptr;
+    for (const NamedValue& value : context_.launcher->values) {
+      if (value.at.file == body_.file && value.at.line >= statement.line_first &&
+          value.at.line <= statement.line_last && holds_word(statement.text, value.name))
+        return &value;
+    }
+    return nullptr;
+  }
+
+  // A check that asks a function of the repository: what that one asks.
+  void open_check(const Statement& statement, StoryStep& step) {
+    const auto& calls = context_.facts.calls;
+    const FunctionCall from{{body_.file, statement.line_first}, {}, {}};
+    for (auto call = std::lower_bound(calls.begin(), calls.end(), from);
+         call != calls.end() && call->at.file == body_.file &&
+         call->at.line <= statement.line_last && levels_ > 0;
+         ++call) {
+      const CppBody* callee = context_.sources.cpp_function(call->to);
+      if (callee == nullptr || callee->function == body_.function) continue;
+      const std::string& name = callee->function->name;
+      if (names_check(name) && name.find("is_") == std::string::npos) continue;
+      const auto& statements = callee->statements;
+      if (statements.size() != 1 || statements[0].kind != StatementKind::kReturn ||
+          !holds_word(statement.text, name + "("))
+        continue;
+      const StepRemark remark{"through which it asks",
+                              tidy_code(statements[0].text.substr(7), 260),
+                              {callee->file, statements[0].line_first},
+                              call->certainty};
+      const bool known = std::any_of(step.remarks.begin(), step.remarks.end(),
+                                     [&](const StepRemark& r) { return r.at == remark.at; });
+      if (!known) step.remarks.push_back(remark);
+    }
+  }
+
+  const HostContext& context_;
+  const CppBody& body_;
+  const cpp::Code& code_;
+  int levels_;
+};
+
+std::string dimension_text(const HostContext& context, std::string_view what) {
+  const auto value = context.parameters.evaluate_in(what, context.launcher->values);
+  const std::string number = value ? fmt::format("{:g}", *value) : "";
+  return value && number != what ? number : "";
+}
+
+void add_dimension(const HostContext& context, const char* words, const std::string& text,
+                   StoryStep& step) {
+  if (text.empty()) return;
+  step.remarks.push_back({words, tidy_code(text), {}, {}});
+  const std::string number = dimension_text(context, text);
+  if (!number.empty()) step.remarks.back().after = "= " + number + " (derived)";
+}
+
+}  // namespace
+
+bool names_check(std::string_view name) {
+  const std::string low = lower(last_name(name));
+  constexpr std::array<std::string_view, 6> words = {"check",   "assert",  "verify",
+                                                     "enforce", "require", "validate"};
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return low.find(word) != std::string::npos; });
+}
+
+void add_derived(const HostContext& context, std::string_view name, std::string_view text,
+                 StoryStep& step) {
+  const auto value = context.parameters.evaluate_in(text, context.launcher->values);
+  if (!value || fmt::format("{:g}", *value) == text) return;
+  step.remarks.push_back({"→", fmt::format("{} = {:g}", name, *value), {}, {}, "(derived)"});
+}
+
+StoryStep launch_step(const HostContext& context) {
+  const KernelLauncher& launcher = *context.launcher;
+  StoryStep step;
+  step.words = "launches";
+  step.code = {context.kernel->name};
+  step.at = launcher.at;
+  step.line_last = launcher.line_last;
+  if (!launcher.via.empty()) step.remarks.push_back({"through", launcher.via, {}, {}});
+  add_dimension(context, "grid", launcher.grid, step);
+  add_dimension(context, "block", launcher.block, step);
+  add_dimension(context, "dynamic shared memory", launcher.shared_memory, step);
+  if (!launcher.stream.empty())
+    step.remarks.push_back({"stream", tidy_code(launcher.stream), {}, {}});
+  for (const std::string& attribute : launcher.attributes) {
+    step.remarks.push_back({"", attribute, {}, {}});
+    const size_t condition = attribute.find(" if ");
+    if (condition == std::string::npos) continue;
+    const std::string name = attribute.substr(condition + 4);
+    for (const NamedValue& value : launcher.values) {
+      if (value.name != name || (value.text != "true" && value.text != "false")) continue;
+      step.remarks.push_back({value.text == "true" ? "on by default:" : "off by default:",
+                              value.name + " = " + value.text, value.at, Certainty::kLikely});
+      break;
+    }
+  }
+  step.certainty = launcher.certainty;
+  return step;
+}
+
+std::vector<StoryStep> host_steps(const HostContext& context, const CppBody& body) {
+  return HostTeller(context, body, 1).run();
+}
+
+}  // namespace fathom

@@ -1,0 +1,154 @@
+#include "story/launch_story.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "story/python_story.h"
+
+namespace fathom {
+namespace {
+
+bool begins_with(const StoryStep& step, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return step.words.starts_with(word); });
+}
+
+// How much a step matters to the launch: 2 it makes, sizes or checks it, 1 it does something, 0 it
+// computes something else.
+int weight(const StoryStep& step) {
+  int most = 0;
+  for (const StoryStep& inner : step.inside) most = std::max(most, weight(inner));
+  if (step.words == "launches another kernel,") return std::max(most, 1);
+  const bool tells =
+      begins_with(step, {"launches", "computes for the launch", "checks", "chooses", "fails",
+                         "by default", "fills in", "takes the kernel", "allows", "in"});
+  return tells ? 2 : std::max(most, step.only_computes ? 0 : 1);
+}
+
+void keep(std::vector<StoryStep>& steps, int least) {
+  std::erase_if(steps, [&](const StoryStep& step) { return weight(step) < least; });
+  for (StoryStep& step : steps) keep(step.inside, least);
+}
+
+bool holds_launch(const StoryStep& step) {
+  return step.words == "launches" ||
+         std::any_of(step.inside.begin(), step.inside.end(), holds_launch);
+}
+
+// The longest list below, so that it can be made shorter.
+std::vector<StoryStep>* longest_list(std::vector<StoryStep>& steps) {
+  std::vector<StoryStep>* longest = &steps;
+  for (StoryStep& step : steps) {
+    std::vector<StoryStep>* inner = longest_list(step.inside);
+    if (inner->size() > longest->size()) longest = inner;
+  }
+  return longest;
+}
+
+// Keeps the launch whatever goes.
+void cut(std::vector<StoryStep>& steps, size_t most) {
+  while (count_steps(steps) > most) {
+    std::vector<StoryStep>* list = longest_list(steps);
+    const auto gone = std::find_if(list->rbegin(), list->rend(),
+                                   [](const StoryStep& step) { return !holds_launch(step); });
+    if (gone == list->rend()) return;
+    list->erase(std::next(gone).base());
+  }
+}
+
+class LaunchTeller {
+ public:
+  explicit LaunchTeller(const HostContext& context) : context_(context) {}
+
+  LaunchStory run(size_t most_steps) {
+    for (const PathHop& hop : context_.kernel->path) function_at(hop.at);
+    if (!told_launch_) function_at(context_.launcher->at);
+    if (!told_launch_) out_.steps.push_back(launch_step(context_));
+    const size_t before = count_steps(out_.steps);
+    for (const int least : {1, 2}) {
+      if (count_steps(out_.steps) > most_steps) keep(out_.steps, least);
+    }
+    cut(out_.steps, most_steps);
+    std::erase_if(out_.steps,
+                  [](const StoryStep& step) { return step.words == "in" && step.inside.empty(); });
+    out_.left_out = before - count_steps(out_.steps);
+    return std::move(out_);
+  }
+
+ private:
+  bool is_python(const CodePlace& at) const {
+    return context_.facts.files[at.file].language == Language::kPython;
+  }
+
+  void function_at(const CodePlace& at) {
+    StoryStep step;
+    if (is_python(at)) {
+      const PythonBody* body = context_.sources.python_function(at);
+      if (body == nullptr || !told_.insert(body->function).second) return;
+      step.inside = python_steps(context_, *body);
+      describe(*body, step);
+    } else {
+      const CppBody* body = context_.sources.cpp_function(at);
+      if (body == nullptr || !told_.insert(body->function).second) return;
+      step.inside = host_steps(context_, *body);
+      const std::string& scope = body->function->scope;
+      step.code = {scope.empty() ? body->function->name : scope + "::" + body->function->name};
+      step.at = {body->file, body->function->line_name};
+    }
+    step.words = "in";
+    note_launch(step);
+    if (!step.inside.empty()) out_.steps.push_back(std::move(step));
+  }
+
+  void note_launch(const StoryStep& step) {
+    const KernelLauncher& launcher = *context_.launcher;
+    if (step.words == "launches" && step.at == launcher.at) told_launch_ = true;
+    for (const StoryStep& inner : step.inside) note_launch(inner);
+  }
+
+  void describe(const PythonBody& body, StoryStep& step) {
+    const std::string& scope = body.function->scope;
+    step.code = {scope.empty() ? body.function->name : scope + "." + body.function->name};
+    step.at = {body.file, body.function->line_name};
+    for (const std::string& decorator : body.function->decorators) {
+      if (decorator.find("cache") == std::string::npos) continue;
+      step.remarks.push_back({"once for each set of arguments, then kept:",
+                              decorator,
+                              {body.file, body.function->line_first},
+                              {}});
+    }
+    add_defaults(body, step);
+  }
+
+  // Values at module level that the launch takes where nobody says otherwise.
+  void add_defaults(const PythonBody& body, StoryStep& step) {
+    const bool compiles =
+        std::any_of(step.inside.begin(), step.inside.end(),
+                    [](const StoryStep& inner) { return inner.words.starts_with("fills in"); });
+    if (!compiles) return;
+    StoryStep values;
+    values.words = "by default";
+    for (const NamedValue& value : context_.launcher->values) {
+      if (value.at.file != body.file) continue;
+      const PythonBody* around = context_.sources.python_function(value.at);
+      if (around != nullptr) continue;
+      values.code.push_back(value.name + " = " + value.text);
+      values.at = value.at;
+    }
+    if (!values.code.empty()) step.inside.insert(step.inside.begin(), std::move(values));
+  }
+
+  const HostContext& context_;
+  std::set<const void*> told_;
+  bool told_launch_ = false;
+  LaunchStory out_;
+};
+
+}  // namespace
+
+LaunchStory launch_story(const HostContext& context, size_t most_steps) {
+  return LaunchTeller(context).run(most_steps);
+}
+
+}  // namespace fathom

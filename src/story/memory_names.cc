@@ -1,0 +1,317 @@
+#include "story/memory_names.h"
+
+#include <algorithm>
+#include <array>
+
+namespace fathom {
+namespace {
+
+using cpp::Code;
+using cpp::Range;
+
+constexpr std::array<std::string_view, 14> kScalars = {
+    "int",     "unsigned", "float", "double",   "bool", "size_t", "int64_t",
+    "int32_t", "uint32_t", "long",  "uint64_t", "half", "char",   "short"};
+
+bool is_scalar_type(std::string_view parameter) {
+  const cpp::TokenList tokens = cpp::lex(parameter);
+  if (parameter.find('*') != std::string_view::npos) return false;
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (std::find(kScalars.begin(), kScalars.end(), tokens.at(i)) != kScalars.end()) return true;
+  }
+  return false;
+}
+
+bool is_word(const Code& code, size_t i) {
+  constexpr std::array<std::string_view, 12> words = {
+      "const",  "auto",       "static_cast", "reinterpret_cast", "return",       "constexpr",
+      "sizeof", "const_cast", "volatile",    "static",           "__restrict__", "typename"};
+  return std::find(words.begin(), words.end(), code.source.at(i)) != words.end();
+}
+
+bool is_member(const Code& code, size_t i, size_t first) {
+  return i > first && (code.is(i - 1, ".") || code.is(i - 1, "->"));
+}
+
+// The type of a cast to a pointer in the range: "float4" of reinterpret_cast<const float4*>(x).
+std::string cast_to(const Code& code, Range range) {
+  for (size_t i = range.first; i + 1 < range.last; ++i) {
+    const bool angle =
+        code.is(i, "<") && i > range.first && code.source.at(i - 1).ends_with("_cast");
+    const bool bracket =
+        code.is(i, "(") && code.brackets.closed(i) && code.is(code.brackets.partner(i) - 1, "*");
+    if ((!angle && !bracket) || !code.brackets.closed(i)) continue;
+    size_t first = i + 1, last = code.brackets.partner(i);
+    if (last <= first || !code.is(last - 1, "*")) continue;
+    --last;
+    if (code.is(first, "const")) ++first;
+    if (last > first && code.is(last - 1, "const")) --last;
+    return code.text({first, last});
+  }
+  return "";
+}
+
+bool is_unary_star(const Code& code, size_t i, size_t first) {
+  if (!code.is(i, "*")) return false;
+  if (i == first) return true;
+  if (code.source.is_name(i - 1)) return code.is(i - 1, "return");
+  constexpr std::array<std::string_view, 14> before = {"(", ",", "=",  "+",  "-", "*",  "/",
+                                                       "?", ":", "&&", "||", "!", "+=", "-="};
+  return std::find(before.begin(), before.end(), code.source.at(i - 1)) != before.end();
+}
+
+bool names_access(std::string_view name, std::string_view what) {
+  std::string lower(name);
+  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return lower.find(what) != std::string::npos;
+}
+
+}  // namespace
+
+// A statement cut at its assignment.
+struct MemoryNames::Parts {
+  Range left, right;
+  bool compound = false;
+  bool declares = false;
+  size_t name = 0;  // the token that is declared or set; 0: none
+
+  Parts(const Code& code, Range statement) {
+    size_t equals = statement.last;
+    for (size_t i = statement.first; i < statement.last; i = code.past(i)) {
+      compound = code.is(i, "+=") || code.is(i, "-=");
+      if (code.is(i, "=") || compound) {
+        equals = i;
+        break;
+      }
+    }
+    left = {statement.first, equals};
+    right = {std::min(equals + 1, statement.last), statement.last};
+    constexpr std::string_view operators = "*/%|&^";
+    if (equals < statement.last && left.last > left.first &&
+        code.source.tokens[equals].begin == code.source.tokens[equals - 1].end &&
+        operators.find(code.source.at(equals - 1)) != std::string_view::npos) {
+      compound = true;
+      --left.last;
+    }
+    find_name(code);
+  }
+
+  void find_name(const Code& code) {
+    size_t at = left.last;
+    for (size_t i = left.first; i < left.last; i = code.past(i)) {
+      if (code.is(i, "[") || code.is(i, "(") || code.is(i, "{")) break;
+      if (code.source.is_name(i)) at = i;
+    }
+    if (at >= left.last || is_member(code, at, left.first)) return;
+    name = at;
+    declares = at > left.first &&
+               (code.source.is_name(at - 1) || code.is(at - 1, "*") || code.is(at - 1, "&") ||
+                code.is(at - 1, ">") || code.is(at - 1, ")")) &&
+               !code.is(at - 1, "return") && !is_unary_star(code, at - 1, left.first);
+  }
+};
+
+std::vector<std::string> parameter_names(std::string_view parameters) {
+  const cpp::TokenList tokens = cpp::lex(parameters);
+  const cpp::Brackets brackets(tokens);
+  const Code code{tokens, brackets};
+  std::vector<std::string> names;
+  for (const Range& one : cpp::split_arguments(code, {0, tokens.size()})) {
+    size_t name = one.last;
+    for (size_t i = one.first; i < one.last; i = code.past(i)) {
+      if (code.is(i, "=") || code.is(i, "[")) break;
+      if (tokens.is_name(i)) name = i;
+    }
+    names.emplace_back(name < one.last ? tokens.at(name) : std::string_view());
+  }
+  return names;
+}
+
+void MemoryNames::add_parameters_of_kernel(const cpp::Function& kernel) {
+  const cpp::TokenList tokens = cpp::lex(kernel.parameters);
+  const cpp::Brackets brackets(tokens);
+  const Code code{tokens, brackets};
+  const std::vector<std::string> names = parameter_names(kernel.parameters);
+  const std::vector<Range> parts = cpp::split_arguments(code, {0, tokens.size()});
+  for (size_t i = 0; i < parts.size() && i < names.size(); ++i) {
+    const std::string text = code.text(parts[i]);
+    if (is_scalar_type(text)) continue;
+    const bool pointer = text.find('*') != std::string::npos;
+    names_[names[i]] = {Memory::kGlobal, "", "",
+                        pointer ? Certainty::kCertain : Certainty::kLikely};
+  }
+}
+
+NamedMemory MemoryNames::of_expression(const Code& code, Range range) const {
+  NamedMemory found;
+  for (size_t i = range.first; i < range.last; ++i) {
+    if (!code.source.is_name(i) || is_word(code, i) || is_member(code, i, range.first)) continue;
+    const std::string_view name = code.source.at(i);
+    if (const auto value = loaded_.find(name); value != loaded_.end() && found.through.empty()) {
+      found.through = value->second;
+    }
+    const auto known = names_.find(name);
+    if (known == names_.end() || found.memory != Memory::kUnknown) continue;
+    const std::string through = found.through;
+    found = known->second;
+    if (!through.empty()) found.through = through;
+  }
+  if (const std::string type = cast_to(code, range); !type.empty()) found.element = type;
+  return found;
+}
+
+// What stands before the [ at `bracket`.
+NamedMemory MemoryNames::of_base(const Code& code, size_t bracket, std::string& name) const {
+  const size_t before = bracket - 1;
+  if (code.is(before, ")") && code.brackets.closed(before)) {
+    const size_t open = code.brackets.partner(before);
+    NamedMemory found = of_expression(code, {open + 1, before});
+    if (open > 0 && code.is(open - 1, ">") && code.brackets.closed(open - 1)) {
+      const size_t angle = code.brackets.partner(open - 1);
+      found.element = cast_to(code, {angle - std::min<size_t>(angle, 1), open});
+    }
+    for (size_t i = open + 1; i < before; ++i) {
+      if (code.source.is_name(i) && names_.contains(code.source.at(i))) {
+        name = code.source.at(i);
+        break;
+      }
+    }
+    return found;
+  }
+  size_t root = before;
+  while (root >= 2 && (code.is(root - 1, ".") || code.is(root - 1, "->")) &&
+         code.source.is_name(root - 2)) {
+    root -= 2;
+  }
+  name = code.text({root, bracket});
+  const auto known = names_.find(code.source.at(root));
+  if (known == names_.end()) return {};
+  NamedMemory found = known->second;
+  // An array inside a parameter is no memory of its own.
+  const bool pointer_member = names_access(code.source.at(before), "ptr");
+  if (root != before && !pointer_member) return {};
+  return found;
+}
+
+void MemoryNames::find_accesses(const Code& code, Range range, bool target,
+                                std::vector<MemoryAccess>& out) const {
+  size_t outer_end = range.first;  // brackets up to here belong to an index of the target
+  bool target_found = !target;
+  for (size_t i = range.first; i < range.last; ++i) {
+    const bool subscript = code.is(i, "[") && i > range.first &&
+                           (code.source.is_name(i - 1) || code.is(i - 1, ")")) &&
+                           !is_word(code, i - 1);
+    const bool star = is_unary_star(code, i, range.first) && i + 1 < range.last &&
+                      (code.source.is_name(i + 1) || code.is(i + 1, "("));
+    const std::string_view callee = code.is(i, "(") && i > range.first && code.source.is_name(i - 1)
+                                        ? code.source.at(i - 1)
+                                        : std::string_view();
+    const bool intrinsic = callee.starts_with("__ld") || callee.starts_with("__st");
+    const bool call = intrinsic || names_access(callee, "load") || names_access(callee, "store");
+    if (!subscript && !star && !call) continue;
+    MemoryAccess access;
+    if (subscript) {
+      access.of = of_base(code, i, access.name);
+      // A loaded index stands in the brackets.
+      const NamedMemory index = of_expression(code, {i + 1, std::min(code.past(i), range.last)});
+      if (access.of.through.empty() && !index.through.empty()) access.of.through = index.through;
+    } else {
+      // Of a call the argument that is a pointer; what else it is given is no address.
+      Range pointer{i + 1, std::min(range.last, code.past(i + 1) + (call ? 0 : 8))};
+      for (const Range& argument : call ? cpp::arguments_of(code, i) : std::vector<Range>()) {
+        pointer = argument;
+        if (of_expression(code, argument).memory != Memory::kUnknown) break;
+      }
+      access.of = of_expression(code, pointer);
+      if (call && !intrinsic) access.of.certainty = Certainty::kLikely;
+      for (size_t k = pointer.first; k < pointer.last && access.name.empty(); ++k) {
+        if (code.source.is_name(k) && names_.contains(code.source.at(k)))
+          access.name = code.source.at(k);
+      }
+    }
+    const bool outer = i >= outer_end;
+    access.writes =
+        call ? callee.starts_with("__st") || names_access(callee, "store") : !target_found && outer;
+    if (!target_found && outer && !call) {
+      target_found = true;
+      outer_end = code.past(i);
+    }
+    if (access.of.memory == Memory::kGlobal || access.of.memory == Memory::kShared) {
+      out.push_back(std::move(access));
+    }
+  }
+}
+
+// const auto& [a, b] = value
+void MemoryNames::add_bindings(const Code& code, size_t open, const NamedMemory& memory) {
+  if (memory.memory == Memory::kUnknown || !code.brackets.closed(open)) return;
+  for (size_t i = open + 1; i < code.brackets.partner(open); ++i) {
+    if (!code.source.is_name(i)) continue;
+    NamedMemory one = memory;
+    one.certainty = Certainty::kLikely;
+    names_[std::string(code.source.at(i))] = std::move(one);
+  }
+}
+
+void MemoryNames::declare(const Code& code, const Parts& parts, bool loads) {
+  const NamedMemory value = of_expression(code, parts.right);
+  for (size_t i = parts.left.first; i < parts.left.last; ++i) {
+    if (code.is(i, "[") && i > 0 && (code.is(i - 1, "auto") || code.is(i - 1, "&"))) {
+      return add_bindings(code, i, value);
+    }
+  }
+  if (parts.name == 0) return;
+  const std::string name(code.source.at(parts.name));
+  bool shared = false, pointer = false, scalar = false;
+  for (size_t i = parts.left.first; i < parts.name; ++i) {
+    shared |= code.is(i, "__shared__");
+    pointer |= code.is(i, "*");
+    scalar |= std::find(kScalars.begin(), kScalars.end(), code.source.at(i)) != kScalars.end();
+  }
+  if (shared) {
+    names_[name] = {Memory::kShared, "", "", Certainty::kCertain};
+  } else if (parts.declares && code.is(parts.name + 1, "[")) {
+    names_[name] = {Memory::kLocal, "", "", Certainty::kCertain};
+  } else if (!parts.right.empty() && parts.left.last == parts.name + 1) {
+    const bool address = code.is(parts.right.first, "&");
+    if (loads && !pointer && !address) {
+      names_.erase(name);
+      if (!parts.compound) loaded_[name] = name;
+      return;
+    }
+    if (!value.through.empty()) loaded_[name] = value.through;
+    const bool number = scalar && !pointer;
+    if (number || value.memory == Memory::kUnknown || value.memory == Memory::kLocal) return;
+    NamedMemory own = value;
+    if (pointer && parts.name > parts.left.first) {
+      const size_t star = parts.name - 1;
+      size_t first = parts.left.first;
+      while (first < star && is_word(code, first)) ++first;
+      size_t last = first;
+      while (last < star && !code.is(last, "*")) ++last;
+      if (last > first) own.element = code.text({first, last});
+    }
+    names_[name] = std::move(own);
+  }
+}
+
+std::vector<MemoryAccess> MemoryNames::read(const Code& code, Range statement) {
+  std::vector<MemoryAccess> accesses;
+  if (statement.empty()) return accesses;
+  const Parts parts(code, statement);
+  const bool array = parts.declares && parts.name != 0 && code.is(parts.name + 1, "[");
+  if (!array) find_accesses(code, parts.left, !parts.right.empty(), accesses);
+  const size_t on_left = accesses.size();
+  find_accesses(code, parts.right, false, accesses);
+  if (parts.compound && on_left > 0 && accesses[0].writes) {
+    MemoryAccess also_read = accesses[0];
+    also_read.writes = false;
+    accesses.push_back(std::move(also_read));
+  }
+  const bool loads = std::any_of(accesses.begin() + static_cast<ptrdiff_t>(on_left), accesses.end(),
+                                 [](const MemoryAccess& access) { return !access.writes; });
+  declare(code, parts, loads);
+  return accesses;
+}
+
+}  // namespace fathom

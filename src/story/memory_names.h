@@ -1,0 +1,57 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scan/code_place.h"
+#include "scan/cpp/cpp_file.h"
+#include "scan/cpp/expressions.h"
+
+namespace fathom {
+
+enum class Memory : uint8_t { kUnknown, kGlobal, kShared, kLocal };
+
+// What a name of device code points to, as far as its declaration and origin tell.
+struct NamedMemory {
+  Memory memory = Memory::kUnknown;
+  std::string through;  // a value read from memory that the address is made of; empty: none
+  std::string element;  // the type it points to, where a declaration or cast says it
+  Certainty certainty = Certainty::kCertain;
+};
+
+struct MemoryAccess {
+  bool writes = false;
+  std::string name;
+  NamedMemory of;
+};
+
+// Follows pointers through a function's statements: a kernel's pointer parameters point to global
+// memory, __shared__ names to shared memory, and what is made of a pointer points where it does.
+class MemoryNames {
+ public:
+  void add_parameters_of_kernel(const cpp::Function& kernel);
+  void set(const std::string& name, NamedMemory memory) { names_[name] = std::move(memory); }
+
+  // What a statement reads and writes; its declarations count from there on.
+  std::vector<MemoryAccess> read(const cpp::Code& code, cpp::Range statement);
+  // What an expression points to.
+  NamedMemory of_expression(const cpp::Code& code, cpp::Range range) const;
+
+ private:
+  struct Parts;
+  void find_accesses(const cpp::Code& code, cpp::Range range, bool target,
+                     std::vector<MemoryAccess>& out) const;
+  void declare(const cpp::Code& code, const Parts& parts, bool loads);
+  NamedMemory of_base(const cpp::Code& code, size_t bracket, std::string& name) const;
+  void add_bindings(const cpp::Code& code, size_t open, const NamedMemory& memory);
+
+  std::map<std::string, NamedMemory, std::less<>> names_;
+  std::map<std::string, std::string, std::less<>> loaded_;  // value → what was read first
+};
+
+// The names of a function's parameters, in order.
+std::vector<std::string> parameter_names(std::string_view parameters);
+
+}  // namespace fathom

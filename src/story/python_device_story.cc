@@ -1,0 +1,247 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "scan/code_names.h"
+#include "story/python_story.h"
+#include "story/statement_steps.h"
+#include "story/step_words.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kMostSteps = 40;
+
+bool holds(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+// The names of an expression, in order; members after a dot are none.
+std::vector<std::string_view> names_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  const auto in_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (size_t i = 0; i < text.size();) {
+    if (!in_name(text[i])) {
+      ++i;
+      continue;
+    }
+    size_t end = i;
+    while (end < text.size() && in_name(text[end])) ++end;
+    const bool member = i > 0 && text[i - 1] == '.';
+    if (!member && std::isdigit(static_cast<unsigned char>(text[i])) == 0)
+      out.push_back(text.substr(i, end - i));
+    i = end;
+  }
+  return out;
+}
+
+// The first argument of the call whose bracket opens at `open`.
+std::string_view first_argument(std::string_view text, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (depth == 0 || (depth == 1 && c == ',')) return text.substr(open + 1, i - open - 1);
+  }
+  return text.substr(std::min(open + 1, text.size()));
+}
+
+class TritonTeller : public StatementTeller {
+ public:
+  TritonTeller(const PythonBody& body, cpp::PatternScope scope, SourceOutlines& sources, int levels)
+      : body_(body), scope_(scope), sources_(sources), levels_(levels) {
+    for (size_t i = 0; i < body.function->parameters.size(); ++i) {
+      const bool constant = i < body.function->annotations.size() &&
+                            holds(body.function->annotations[i], "constexpr");
+      if (constant) constants_.insert(body.function->parameters[i].name);
+    }
+  }
+
+  std::vector<StoryStep> run() {
+    return tell_statements(body_.statements, 0, body_.statements.size(), body_.file, *this);
+  }
+
+  std::optional<StoryStep> tell(const Statement& statement) override {
+    StoryStep step;
+    step.code.push_back(tidy_code(statement.text));
+    switch (statement.kind) {
+      case StatementKind::kAlias:
+        return std::nullopt;
+      case StatementKind::kCheck:
+        step.words = "is checked when compiled:";
+        return step;
+      case StatementKind::kReturn:
+        if (statement.text == "return") return std::nullopt;
+        deed(statement, step);
+        if (step.only_computes) step.words = "gives back";
+        step.only_computes = false;
+        return step;
+      case StatementKind::kJump:
+        return std::nullopt;
+      default:
+        deed(statement, step);
+        return step;
+    }
+  }
+
+  void enter(const Statement& statement, StoryStep& step) override {
+    const bool branch =
+        statement.kind == StatementKind::kIf || statement.kind == StatementKind::kElseIf;
+    const std::string_view text = statement.text;
+    const std::vector<std::string_view> names =
+        names_of(text.substr(std::min(text.find(' '), text.size())));
+    const bool constant = branch && !names.empty() &&
+                          std::all_of(names.begin(), names.end(), [&](std::string_view name) {
+                            return constants_.contains(name) || name == "not" || name == "and" ||
+                                   name == "or" || name == "is" || name == "None" ||
+                                   name == "True" || name == "False";
+                          });
+    if (constant) {
+      step.words = statement.kind == StatementKind::kIf ? "only if compiled with"
+                                                        : "otherwise, if compiled with";
+    }
+    const size_t stages = statement.text.find("num_stages");
+    if (statement.kind == StatementKind::kLoop && stages != std::string::npos) {
+      const size_t end = statement.text.find_first_of(",)", stages);
+      step.remarks.push_back({"as a software pipeline:",
+                              tidy_code(statement.text.substr(stages, end - stages)),
+                              {},
+                              {}});
+    }
+  }
+
+ private:
+  void deed(const Statement& statement, StoryStep& step) {
+    const std::string& text = statement.text;
+    const std::string target = name_set(text);
+    std::string through;
+    if (holds(text, "tl.load(") || holds(text, ".load(")) {
+      step.words = "reads from global memory";
+      through = index_of(text, "load(");
+      if (!target.empty()) {
+        loaded_[target] = target;
+      }
+    } else if (holds(text, "tl.store(") || holds(text, ".store(")) {
+      step.words = "writes to global memory";
+      through = index_of(text, "store(");
+    }
+    if (!through.empty())
+      step.remarks.push_back({"through the index", through, {}, Certainty::kLikely});
+    const bool masked = !step.words.empty() && holds(text, "mask=");
+    if (masked) step.remarks.push_back({"masked", "", {}, {}});
+    add_hits(statement, step);
+    open_call(statement, step);
+    if (!step.words.empty()) return;
+    step.only_computes = true;
+    const std::string from = origin_of(text);
+    if (holds(text, "program_id(") || holds(text, "block_idx(") || holds(text, "thread_idx(")) {
+      step.words = "finds its place in the grid:";
+    } else if (holds(text, "+=") && !holds(text, "ptr")) {
+      step.words = "accumulates:";
+      step.only_computes = false;
+    } else {
+      step.words = "computes";
+    }
+    if (!target.empty() && !from.empty()) loaded_[target] = from;
+  }
+
+  // `x` of "x = …" and "x += …".
+  static std::string name_set(std::string_view text) {
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0) return "";
+    std::string_view left = text.substr(0, equals);
+    while (!left.empty() && (left.back() == ' ' || left.back() == '+')) left.remove_suffix(1);
+    const bool plain = std::all_of(
+        left.begin(), left.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+    return plain ? std::string(left) : "";
+  }
+
+  // The value read from memory that an expression is made of.
+  std::string origin_of(std::string_view text) const {
+    const size_t equals = text.find('=');
+    for (const std::string_view name :
+         names_of(equals == std::string_view::npos ? text : text.substr(equals + 1))) {
+      if (const auto found = loaded_.find(name); found != loaded_.end()) return found->second;
+    }
+    return "";
+  }
+
+  std::string index_of(std::string_view text, std::string_view call) const {
+    const size_t at = text.find(call);
+    if (at == std::string_view::npos) return "";
+    for (const std::string_view name : names_of(first_argument(text, at + call.size() - 1))) {
+      if (const auto found = loaded_.find(name); found != loaded_.end()) return found->second;
+    }
+    return "";
+  }
+
+  void add_hits(const Statement& statement, StoryStep& step) const {
+    for (const cpp::PatternHit& hit :
+         cpp::find_python_patterns(statement.text, statement.line_first, scope_)) {
+      const StepWords* words = step_words(hit.id);
+      if (words == nullptr || hit.certainty == Certainty::kUnsure || hit.id == "masked_access")
+        continue;
+      if (words->action) {
+        if (!holds(step.words, words->words))
+          step.words += (step.words.empty() ? "" : ", ") + std::string(words->words);
+      } else {
+        step.remarks.push_back({std::string(words->words), hit.detail, {}, hit.certainty});
+      }
+    }
+    if (holds(step.words, "multiplies") && holds(statement.text, "+="))
+      step.words += " and accumulates";
+  }
+
+  // A function of the same file that the kernel calls.
+  void open_call(const Statement& statement, StoryStep& step) {
+    if (levels_ == 0) return;
+    for (const python::Call& call : body_.function->calls) {
+      if (call.line_first < statement.line_first || call.line_last > statement.line_last) continue;
+      if (holds(call.callee, ".") || call.callee == body_.function->name) continue;
+      const PythonBody* callee = sources_.python_function(body_.file, call.callee);
+      if (callee == nullptr || callee->function->decorators.empty()) continue;
+      std::vector<StoryStep> steps = TritonTeller(*callee, scope_, sources_, levels_ - 1).run();
+      const bool acts = std::any_of(steps.begin(), steps.end(), [](const StoryStep& inner) {
+        return !inner.only_computes && inner.words != "gives back";
+      });
+      if (!acts) continue;
+      if (step.words.empty()) step.words = "calls";
+      step.remarks.push_back({"opened from", "", {callee->file, callee->function->line_name}, {}});
+      std::move(steps.begin(), steps.end(), std::back_inserter(step.inside));
+      return;
+    }
+  }
+
+  const PythonBody& body_;
+  const cpp::PatternScope scope_;
+  SourceOutlines& sources_;
+  const int levels_;
+  std::set<std::string, std::less<>> constants_;
+  std::map<std::string, std::string, std::less<>> loaded_;
+};
+
+}  // namespace
+
+DeviceStory python_device_story(const KernelFacts& kernel, SourceOutlines& sources) {
+  DeviceStory story;
+  const PythonBody* body = sources.python_function({kernel.at.file, kernel.line_name});
+  if (body == nullptr) return story;
+  story.at = {body->file, body->function->line_first};
+  story.line_last = body->function->line_last;
+  const cpp::PatternScope scope =
+      kernel.kind == KernelKind::kTriton ? cpp::PatternScope::kTriton : cpp::PatternScope::kCute;
+  for (int levels = 2; levels >= 0; --levels) {
+    story.steps = TritonTeller(*body, scope, sources, levels).run();
+    if (count_steps(story.steps) <= kMostSteps) return story;
+  }
+  story.left_out = shorten(story.steps, kMostSteps);
+  return story;
+}
+
+}  // namespace fathom

@@ -1,0 +1,291 @@
+#include "story/statement_steps.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace fathom {
+namespace {
+
+// Code nested deeper than this is not told.
+constexpr size_t kDeepest = 10;
+
+class Teller {
+ public:
+  Teller(const std::vector<Statement>& statements, uint32_t file, StatementTeller& teller)
+      : statements_(statements), file_(file), teller_(teller) {}
+
+  std::vector<StoryStep> tell(size_t first, size_t last, size_t level) {
+    std::vector<StoryStep> out;
+    for (size_t i = first; i < last;) {
+      if (const size_t behind = choice(i, last, out); behind != i) {
+        i = behind;
+        continue;
+      }
+      const size_t end = std::min(end_of(statements_, i), last);
+      one(i, end, level, out);
+      i = end;
+    }
+    return out;
+  }
+
+ private:
+  void one(size_t i, size_t end, size_t level, std::vector<StoryStep>& out) {
+    const Statement& statement = statements_[i];
+    if (is_compound(statement.kind)) {
+      if (is_guard(i, end)) {
+        out.push_back(guard(i));
+        return;
+      }
+      compound(i, end, level, out);
+      return;
+    }
+    std::optional<StoryStep> step = teller_.tell(statement);
+    if (!step) return;
+    place(statement, *step);
+    out.push_back(std::move(*step));
+  }
+
+  // An if chain whose branches all do nothing but set one name: a choice of its value. Gives back
+  // where it ends; `first`: it is none.
+  size_t choice(size_t first, size_t last, std::vector<StoryStep>& out) const {
+    if (statements_[first].kind != StatementKind::kIf) return first;
+    StoryStep step;
+    step.words = "chooses";
+    std::string name;
+    size_t i = first;
+    for (; i < last; i += 2) {
+      const StatementKind kind = statements_[i].kind;
+      const bool branch =
+          i == first || kind == StatementKind::kElseIf || kind == StatementKind::kElse;
+      if (!branch || statements_[i].depth != statements_[first].depth) break;
+      if (end_of(statements_, i) != i + 2) return first;
+      const std::string set = name_set_in(statements_[i + 1]);
+      if (set.empty() || (i != first && set != name)) return first;
+      name = set;
+      const std::string code = tidy_code(statements_[i + 1].text, 100);
+      if (i == first) {
+        step.code.push_back(code);
+      } else {
+        step.remarks.push_back({kind == StatementKind::kElse ? "otherwise" : "or", code, {}, {}});
+      }
+      if (kind == StatementKind::kElse) continue;
+      const std::string test = kind == StatementKind::kIf ? condition_of(statements_[i])
+                                                          : condition_of_else(statements_[i]);
+      step.remarks.push_back({statements_[i].compile_time ? "if compiled with" : "where",
+                              tidy_code(test, 120),
+                              {},
+                              {}});
+    }
+    if (i == first + 2) return first;  // an if alone
+    place(statements_[first], step);
+    step.line_last = statements_[i - 1].line_last;
+    out.push_back(std::move(step));
+    return i;
+  }
+
+  // "x" of "x = 4"; nothing of a declaration or a longer way.
+  static std::string name_set_in(const Statement& statement) {
+    if (statement.kind != StatementKind::kPlain) return "";
+    const size_t equals = statement.text.find(" = ");
+    if (equals == std::string::npos) return "";
+    const std::string name = statement.text.substr(0, equals);
+    const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '.';
+    });
+    return plain ? name : "";
+  }
+
+  static bool is_compound(StatementKind kind) {
+    switch (kind) {
+      case StatementKind::kIf:
+      case StatementKind::kElseIf:
+      case StatementKind::kElse:
+      case StatementKind::kLoop:
+      case StatementKind::kSwitch:
+      case StatementKind::kCase:
+      case StatementKind::kTry:
+      case StatementKind::kCatch:
+      case StatementKind::kWith:
+      case StatementKind::kGivesCode:
+      case StatementKind::kDefinition:
+      case StatementKind::kDirective:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  void place(const Statement& statement, StoryStep& step) const {
+    step.at = {file_, statement.line_first};
+    step.line_last = statement.line_last;
+  }
+
+  // `if (…) return;` and nothing else.
+  bool is_guard(size_t i, size_t end) const {
+    if (statements_[i].kind != StatementKind::kIf || end != i + 2) return false;
+    if (end < statements_.size() && statements_[end].depth == statements_[i].depth &&
+        (statements_[end].kind == StatementKind::kElse ||
+         statements_[end].kind == StatementKind::kElseIf))
+      return false;
+    const StatementKind inner = statements_[i + 1].kind;
+    return inner == StatementKind::kReturn || inner == StatementKind::kJump ||
+           inner == StatementKind::kThrow;
+  }
+
+  StoryStep guard(size_t i) const {
+    const Statement& inner = statements_[i + 1];
+    StoryStep step;
+    const bool leaves_loop = inner.text.starts_with("break");
+    if (inner.kind == StatementKind::kReturn) {
+      step.words = inner.text == "return" ? "ends here where" : "gives back early where";
+    } else if (inner.kind == StatementKind::kThrow) {
+      step.words = "fails where";
+    } else {
+      step.words = leaves_loop ? "leaves the loop where" : "goes on with the next round where";
+    }
+    step.code.push_back(tidy_code(condition_of(statements_[i])));
+    if (inner.text != "return" && inner.kind != StatementKind::kJump)
+      step.remarks.push_back({"", tidy_code(inner.text, 120), {}, {}});
+    place(statements_[i], step);
+    return step;
+  }
+
+  void compound(size_t i, size_t end, size_t level, std::vector<StoryStep>& out) {
+    const Statement& statement = statements_[i];
+    StoryStep step = header(statement);
+    place(statement, step);
+    teller_.enter(statement, step);
+    if (statement.kind == StatementKind::kGivesCode) {
+      if (std::optional<StoryStep> told = teller_.tell(statement)) {
+        place(statement, *told);
+        step = std::move(*told);
+      }
+    }
+    if (level == kDeepest) {
+      if (end > i + 1)
+        step.remarks.push_back({"what is inside stands too deep to be told", "", {}, {}});
+      out.push_back(std::move(step));
+      return;
+    }
+    std::vector<StoryStep> inside = tell(i + 1, end, level + 1);
+    // An empty branch says nothing, but an empty loop may wait for something.
+    const bool branch =
+        statement.kind != StatementKind::kLoop && statement.kind != StatementKind::kGivesCode;
+    if (inside.empty() && branch) return;
+    if (statement.kind == StatementKind::kGivesCode && !step.inside.empty() && !inside.empty()) {
+      StoryStep given;
+      given.words = "the code that it is given:";
+      place(statement, given);
+      given.inside = std::move(inside);
+      inside.clear();
+      inside.push_back(std::move(given));
+    }
+    std::move(inside.begin(), inside.end(), std::back_inserter(step.inside));
+    out.push_back(std::move(step));
+  }
+
+  static StoryStep header(const Statement& statement) {
+    StoryStep step;
+    const std::string condition = tidy_code(condition_of(statement));
+    switch (statement.kind) {
+      case StatementKind::kIf:
+        step.words = statement.compile_time ? "only if compiled with" : "only where";
+        step.code.push_back(condition);
+        break;
+      case StatementKind::kElseIf:
+        step.words = statement.compile_time ? "otherwise, if compiled with" : "otherwise, where";
+        step.code.push_back(condition_of_else(statement));
+        break;
+      case StatementKind::kElse:
+        step.words = "otherwise";
+        break;
+      case StatementKind::kLoop:
+        step.words = "repeats";
+        step.code.push_back(tidy_code(statement.text));
+        if (statement.unrolled) step.remarks.push_back({"unrolled", "", {}, {}});
+        break;
+      case StatementKind::kSwitch:
+        step.words = "by the value of";
+        step.code.push_back(condition);
+        break;
+      case StatementKind::kCase:
+        step.words = "in the case";
+        step.code.push_back(tidy_code(statement.text));
+        break;
+      case StatementKind::kTry:
+        step.words = "tries";
+        break;
+      case StatementKind::kCatch:
+        step.words = "where that fails";
+        step.code.push_back(tidy_code(statement.text));
+        break;
+      case StatementKind::kWith:
+        step.words = "within";
+        step.code.push_back(tidy_code(statement.text));
+        break;
+      case StatementKind::kDefinition:
+        step.words = "defines, to run where it is called:";
+        step.code.push_back(tidy_code(statement.text));
+        break;
+      case StatementKind::kDirective:
+        step.words =
+            statement.text == "#else" ? "otherwise, when compiled" : "only if compiled with";
+        if (statement.text != "#else") step.code.push_back(tidy_code(asked_by(statement.text)));
+        break;
+      default:
+        step.words = "calls";
+        step.code.push_back(tidy_code(statement.text));
+        break;
+    }
+    return step;
+  }
+
+  // "defined(X)" of "#ifdef X"
+  static std::string asked_by(const std::string& directive) {
+    const size_t space = directive.find(' ');
+    if (space == std::string::npos) return directive;
+    const std::string rest = directive.substr(space + 1);
+    if (directive.starts_with("#ifdef")) return "defined(" + rest + ")";
+    return directive.starts_with("#ifndef") ? "!defined(" + rest + ")" : rest;
+  }
+
+  static std::string condition_of_else(const Statement& statement) {
+    const size_t open = statement.text.find('(');
+    if (!statement.text.starts_with("else if") || open == std::string::npos)
+      return tidy_code(condition_of(statement));
+    return tidy_code(statement.text.substr(open + 1, statement.text.size() - open - 2));
+  }
+
+  const std::vector<Statement>& statements_;
+  const uint32_t file_;
+  StatementTeller& teller_;
+};
+
+}  // namespace
+
+std::string condition_of(const Statement& statement) {
+  const std::string& text = statement.text;
+  const size_t open = text.find('(');
+  const bool c_family =
+      text.ends_with(")") && open != std::string::npos &&
+      (text.starts_with("if (") || text.starts_with("if(") || text.starts_with("if constexpr") ||
+       text.starts_with("else if") || text.starts_with("switch") || text.starts_with("while"));
+  if (c_family) return text.substr(open + 1, text.size() - open - 2);
+  const size_t space = text.find(' ');
+  return space == std::string::npos ? text : text.substr(space + 1);
+}
+
+size_t end_of(const std::vector<Statement>& statements, size_t at) {
+  size_t end = at + 1;
+  while (end < statements.size() && statements[end].depth > statements[at].depth) ++end;
+  return end;
+}
+
+std::vector<StoryStep> tell_statements(const std::vector<Statement>& statements, size_t first,
+                                       size_t last, uint32_t file, StatementTeller& teller) {
+  std::vector<StoryStep> steps = Teller(statements, file, teller).tell(first, last, 0);
+  fold_computations(steps);
+  return steps;
+}
+
+}  // namespace fathom

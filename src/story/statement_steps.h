@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "scan/statement.h"
+#include "story/story_step.h"
+
+namespace fathom {
+
+// Says what a statement without code of its own does; control flow is said by tell_statements.
+class StatementTeller {
+ public:
+  virtual ~StatementTeller() = default;
+  // None: nothing worth a step.
+  virtual std::optional<StoryStep> tell(const Statement& statement) = 0;
+  // Before what a compound statement holds is told: more about its header.
+  virtual void enter(const Statement& statement, StoryStep& step) = 0;
+};
+
+// The statements from `first` to before `last`, whose depth is that of the first one, as steps in
+// order of the code: conditions, loops and branches hold what belongs to them.
+std::vector<StoryStep> tell_statements(const std::vector<Statement>& statements, size_t first,
+                                       size_t last, uint32_t file, StatementTeller& teller);
+
+// What an if, while or switch asks: what stands between its brackets; of Python behind its word.
+std::string condition_of(const Statement& statement);
+
+// Behind what belongs to the statement at `at`.
+size_t end_of(const std::vector<Statement>& statements, size_t at);
+
+}  // namespace fathom

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scan/code_facts.h"
+
+namespace fathom {
+
+// Something said beside a step, with the code that shows it.
+struct StepRemark {
+  std::string words;  // ours
+  std::string code;   // as written; may be empty
+  CodePlace at;       // line 0: it stands where the step does
+  Certainty certainty = Certainty::kCertain;
+  std::string after = {};  // ours, behind the code: "= 128 (derived)"
+};
+
+// One step of an execution story: what happens in plain words, the code that does it, its place.
+struct StoryStep {
+  std::string words;              // ours: "reads from global memory"
+  std::vector<std::string> code;  // as written; several where steps were taken together
+  CodePlace at;                   // line 0: nowhere in particular
+  uint32_t line_last = 0;
+  std::vector<StepRemark> remarks;
+  Certainty certainty = Certainty::kCertain;
+  std::vector<StoryStep> inside;
+  // What is only computed and nothing else: taken together with its neighbours.
+  bool only_computes = false;
+};
+
+// Steps in all, with those inside.
+size_t count_steps(const std::vector<StoryStep>& steps);
+
+// Takes steps out, the deepest first, until at most `most` are left; a step whose inside was taken
+// out says so. Gives back how many are gone.
+size_t shorten(std::vector<StoryStep>& steps, size_t most);
+
+// Neighbours that only compute become one step each.
+void fold_computations(std::vector<StoryStep>& steps);
+
+// Code as a reader expects it: no space behind an opening bracket, not longer than a line or two.
+std::string tidy_code(std::string text, size_t longest = 180);
+
+}  // namespace fathom
