@@ -45,6 +45,16 @@ class ValueFinder {
     for (const std::string* expression : {&launch_.grid, &launch_.block, &launch_.shared_memory}) {
       want(*expression);
     }
+    return find_wanted();
+  }
+
+  std::vector<LocalValue> run_arguments() {
+    for (const std::string& argument : launch_.arguments) want(argument);
+    return find_wanted();
+  }
+
+ private:
+  std::vector<LocalValue> find_wanted() {
     while (next_ < wanted_.size() && out_.size() < kMaxValues) {
       const std::string name = wanted_[next_++];
       if (auto value = find(name)) {
@@ -55,7 +65,6 @@ class ValueFinder {
     return std::move(out_);
   }
 
- private:
   void want(std::string_view expression) {
     for (std::string& name : used_names(expression)) {
       if (seen_.insert(name).second) wanted_.push_back(std::move(name));
@@ -135,6 +144,13 @@ std::vector<LocalValue> values_behind(const TokenList& source, const Definitions
                                       const std::vector<LocalValue>& constants,
                                       const Launch& launch) {
   return ValueFinder(source, definitions, constants, launch).run();
+}
+
+std::vector<LocalValue> values_behind_arguments(const TokenList& source,
+                                                const Definitions& definitions,
+                                                const std::vector<LocalValue>& constants,
+                                                const Launch& launch) {
+  return ValueFinder(source, definitions, constants, launch).run_arguments();
 }
 
 std::vector<CodeStep> kernel_steps(const TokenList& source, const Function& function,

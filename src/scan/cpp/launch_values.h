@@ -14,6 +14,12 @@ std::vector<LocalValue> values_behind(const TokenList& source, const Definitions
                                       const std::vector<LocalValue>& constants,
                                       const Launch& launch);
 
+// The same of the arguments that the launch gives the kernel.
+std::vector<LocalValue> values_behind_arguments(const TokenList& source,
+                                                const Definitions& definitions,
+                                                const std::vector<LocalValue>& constants,
+                                                const Launch& launch);
+
 // A kernel's body as steps in the order of the code: what it computes and what it calls. Long
 // bodies are cut; the caller's evidence has their lines too.
 struct CodeStep {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scan/cpp/reach.h"
+#include "scan/link/accesses.h"
 
 namespace fathom {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 class EvidenceLinker {
  public:
   explicit EvidenceLinker(const Readings& readings)
-      : readings_(readings), graph_(files_of(readings)) {
+      : readings_(readings), accesses_(readings), graph_(files_of(readings)) {
     for (uint32_t file = 0; file < readings.files.size(); ++file) {
       const cpp::FileUnits& units = readings.readings[file].units;
       for (size_t i = 0; i < units.units.size(); ++i) {
@@ -25,12 +26,14 @@ class EvidenceLinker {
     graph_.seal();
   }
 
-  void add_to(KernelFacts& kernel) const {
+  void add_to(KernelFacts& kernel) {
     const std::vector<cpp::Function>& functions = readings_.readings[kernel.at.file].cpp.functions;
     for (size_t i = 0; i < functions.size(); ++i) {
       if (!is_kernel_body(kernel, functions[i])) continue;
       if (const auto unit = by_function_.find({kernel.at.file, i}); unit != by_function_.end()) {
-        add(cpp::collect_evidence(graph_, graph_.reach(unit->second), hits_), kernel);
+        const cpp::Reach reach = graph_.reach(unit->second);
+        add(cpp::collect_evidence(graph_, reach, hits_), kernel);
+        accesses_.add_to(kernel, functions_of(reach));
       } else if (i < readings_.readings[kernel.at.file].literal_patterns.size()) {
         for (const cpp::PatternHit& hit : readings_.readings[kernel.at.file].literal_patterns[i]) {
           kernel.evidence.push_back(evidence_of(hit, kernel.at.file, kernel.name));
@@ -63,11 +66,21 @@ class EvidenceLinker {
            function.line_last <= kernel.line_last;
   }
 
+  std::vector<AccessLinker::FunctionAt> functions_of(const cpp::Reach& reach) const {
+    std::vector<AccessLinker::FunctionAt> out;
+    for (const cpp::ReachedUnit& reached : reach.units) {
+      if (is_function(graph_.kind(reached.unit)))
+        out.emplace_back(graph_.file(reached.unit), graph_.index(reached.unit));
+    }
+    return out;
+  }
+
   static void add(std::vector<CodeEvidence> found, KernelFacts& kernel) {
     for (CodeEvidence& evidence : found) kernel.evidence.push_back(std::move(evidence));
   }
 
   const Readings& readings_;
+  AccessLinker accesses_;
   cpp::CallGraph graph_;
   std::map<std::pair<uint32_t, size_t>, uint32_t> by_function_;
   std::vector<std::vector<cpp::PatternHit>> hits_;
@@ -76,7 +89,7 @@ class EvidenceLinker {
 }  // namespace
 
 void link_evidence(const Readings& readings, std::vector<KernelFacts>& kernels) {
-  const EvidenceLinker linker(readings);
+  EvidenceLinker linker(readings);
   for (KernelFacts& kernel : kernels) {
     const bool python = kernel.kind == KernelKind::kTriton || kernel.kind == KernelKind::kCute;
     if (!python) linker.add_to(kernel);
