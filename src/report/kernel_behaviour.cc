@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "report/markdown.h"
 #include "scan/fact_names.h"
 #include "story/kernel_notes.h"
@@ -47,12 +49,42 @@ class BehaviourWriter {
       : facts_(facts), kernel_(kernel), expected_(expected), context_(context) {}
 
   std::string run() {
+    memory_traffic();
     hardware();
     notes();
     return std::move(out_);
   }
 
  private:
+  // Every place of the code that touches an array, in the order of the code.
+  void memory_traffic() {
+    constexpr size_t kShown = 24;
+    if (kernel_.accesses.empty()) return;
+    out_ +=
+        "\n**Memory traffic** (code facts; numbers of elements are derived, for the whole "
+        "launch)\n\n| array | type | access | index | class | elements | line |\n"
+        "|---|---|---|---|---|---|---|\n";
+    std::set<std::string> seen;
+    size_t left_out = 0;
+    for (const ArrayAccess& access : kernel_.accesses) {
+      std::string row = fmt::format(
+          "| {} | {} | {}{}{} | {} | {}{} | {} | {} |\n", md_code_cell(access.array),
+          access.type.empty() ? "not said" : md_code_cell(access.type),
+          access_kind_name(access.kind), access.shared ? ", shared memory" : "",
+          access.conditional ? ", under a condition" : "", md_code_cell(access.index),
+          md_text(access.pattern), access.certainty == Certainty::kUnsure ? " (unsure)" : "",
+          access.elements.empty() ? "unknown" : md_code_cell(access.elements),
+          md_code_cell(place_text(facts_, access.at)));
+      if (!seen.insert(row).second) continue;
+      if (seen.size() > kShown) {
+        ++left_out;
+      } else {
+        out_ += row;
+      }
+    }
+    if (left_out > 0) out_ += fmt::format("\n{} more stand in scan.json.\n", left_out);
+  }
+
   void hardware() {
     out_ += "\n**Hardware behaviour** (estimated, never measured";
     if (context_.platform != nullptr) out_ += ", on " + md_text(context_.platform->name);
@@ -60,12 +92,16 @@ class BehaviourWriter {
       out_ += fmt::format(", {}={}", md_text(name), md_text(value));
     out_ += ")\n\n";
     if (!expected_.model) {
-      out_ += "No model fits the evidence in its code, so no numbers are expected of it.\n";
+      out_ +=
+          fmt::format("No model fits, so no numbers are expected of it: {}.\n",
+                      md_text(expected_.no_model.empty() ? "nothing in its code shows what it moves"
+                                                         : expected_.no_model));
       return;
     }
     out_ +=
-        fmt::format("Model: {} ({}, by {}).\n", md_text(expected_.model->model->title),
+        fmt::format("Model: {} ({}, by {}).\n", md_text(expected_.model->title),
                     certainty_name(expected_.model->certainty), md_text(expected_.model->because));
+    for (const std::string& remark : expected_.remarks) out_ += md_text(remark) + "\n";
     if (!expected_.missing.empty()) {
       out_ += fmt::format("Unknown without `--param`: {}.\n",
                           md_code(fmt::format("{}", fmt::join(expected_.missing, ", "))));
@@ -88,12 +124,13 @@ class BehaviourWriter {
   }
 
   void notes() {
-    const std::vector<KernelNote> found = notes_on(kernel_, expected_, context_.platform);
+    const std::vector<KernelNote> found =
+        notes_on(kernel_, expected_, context_.parameters, context_.platform);
     if (found.empty()) return;
     out_ += "\n**What could be better**\n\n";
     for (const KernelNote& note : found) {
-      out_ += fmt::format("- {} {} ({})\n", note.text, md_code(place_text(facts_, note.at)),
-                          note.basis);
+      out_ += fmt::format("- {} {} ({})\n", md_text(note.text),
+                          md_code(place_text(facts_, note.at)), note.basis);
     }
   }
 

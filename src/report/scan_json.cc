@@ -31,6 +31,24 @@ void write_launcher(FactWriter& w, const KernelLauncher& launcher) {
   w.certainty(launcher.certainty);
 }
 
+void write_access(FactWriter& w, const ArrayAccess& a) {
+  w.text("array", a.array);
+  w.optional_text("type", a.type);
+  if (a.element_bytes) w.count("element_bytes", *a.element_bytes);
+  w.text("access", access_kind_name(a.kind));
+  w.text("memory", a.shared ? "shared" : "global");
+  w.text("index", a.index);
+  w.text("class", a.pattern);
+  w.optional_text("elements", a.elements);
+  w.optional_text("times", a.times);
+  w.optional_text("lane_index", a.lane_index);
+  if (a.access_bytes) w.count("access_bytes", *a.access_bytes);
+  if (a.conditional) w.json().key("conditional").value(true);
+  w.place(a.at);
+  w.text("function", a.function);
+  w.certainty(a.certainty);
+}
+
 void write_kernels(FactWriter& w, const CodeFacts& facts) {
   w.json().key("kernels").begin_array();
   for (const KernelFacts& k : facts.kernels) {
@@ -52,6 +70,16 @@ void write_kernels(FactWriter& w, const CodeFacts& facts) {
     w.lines("launchers", k.launchers, write_launcher);
     w.path(k.path);
     w.evidence(k.evidence);
+    w.lines("accesses", k.accesses, write_access);
+    w.lines("traffic", k.traffic, [](FactWriter& line, const ArrayTraffic& t) {
+      line.text("array", t.array);
+      line.optional_text("type", t.type);
+      if (t.element_bytes) line.count("element_bytes", *t.element_bytes);
+      line.text("access", access_kind_name(t.kind));
+      line.optional_text("elements", t.elements);
+      line.optional_text("times", t.times);
+    });
+    w.optional_text("arithmetic", k.arithmetic);
     w.json().end_object();
   }
   w.json().end_array();

@@ -92,6 +92,9 @@ struct KernelLauncher {
       attributes;  // "PDL", "cooperative", "cluster (2, 1, 1)", each with its condition
   std::string template_arguments;  // what it fills in; empty: none
   std::vector<NamedValue> values;  // what grid, block and shared memory are made of
+  // The kernel's parameters as this launch fills them, by their position, and what the names in
+  // them are made of.
+  std::vector<NamedValue> arguments, argument_values;
   Certainty certainty = Certainty::kCertain;
 };
 
@@ -113,6 +116,39 @@ struct PathHop {
   Certainty certainty = Certainty::kCertain;
 };
 
+enum class AccessKind : uint8_t { kRead, kWrite, kAtomic };
+
+// One place where a kernel's code reads or writes an array, in the kernel or in what it calls. The
+// formulas are of the code's own names and count all threads of a launch together.
+struct ArrayAccess {
+  std::string array;  // the kernel's parameter; "params.x", or what the pointer was made from
+  std::string type;   // of an element as the code says it; empty: it does not
+  std::optional<uint32_t> element_bytes;  // of that type, where it is no template's parameter
+  std::optional<uint32_t> access_bytes;   // of one access of a thread: 16 for a float4
+  AccessKind kind = AccessKind::kRead;
+  bool shared = false;       // in shared memory
+  bool conditional = false;  // only where something that is not a bound holds
+  std::string index;         // as written
+  std::string pattern;   // "one element per thread", "through an index": how threads share it out
+  std::string elements;  // formula: how many different elements; empty: unknown
+  std::string times;     // formula: how many accesses; empty: unknown
+  // Formula of threadIdx.x: where a warp's threads access it, in elements; empty: unknown.
+  std::string lane_index;
+  CodePlace at;
+  std::string function;  // where the line stands
+  Certainty certainty = Certainty::kLikely;
+};
+
+// What all accesses of one kind to one array come to.
+struct ArrayTraffic {
+  std::string array, type;
+  std::optional<uint32_t> element_bytes;
+  AccessKind kind = AccessKind::kRead;
+  std::string elements;  // formula: different elements; empty: unknown
+  std::string times;     // formula: elements asked for, with those asked for again; empty: unknown
+  CodePlace at;          // the first of them; where `elements` is unknown, one that is
+};
+
 struct KernelFacts {
   std::string name;   // without scope; a macro's kernels have their expanded names
   std::string scope;  // namespaces and classes around it, joined with "::"; for Triton the module
@@ -128,7 +164,10 @@ struct KernelFacts {
   std::vector<PathHop> callers;  // functions of the repository that call the path's first hop
   std::vector<PathHop> way_up;   // above an only caller, the nearest first, each with one caller
   std::vector<CodeEvidence> evidence;
-  std::string profiler_name;  // pattern of the demangled name in a profile: '*' any text
+  std::vector<ArrayAccess> accesses;
+  std::vector<ArrayTraffic> traffic;  // of global memory
+  std::string arithmetic;             // formula: its operations on real numbers; empty: not counted
+  std::string profiler_name;          // pattern of the demangled name in a profile: '*' any text
   Certainty certainty = Certainty::kCertain;
 };
 

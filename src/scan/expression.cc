@@ -300,6 +300,8 @@ class Evaluator {
     }
     if (arguments.size() == 1) {
       if (name == "log2") return std::log2(*arguments[0]);
+      if (name == "next_power_of_2" && *arguments[0] >= 1)
+        return std::exp2(std::ceil(std::log2(*arguments[0])));
       if (name == "ceil") return std::ceil(*arguments[0]);
       if (name == "static_cast" || name == "int" || name == "dim3" || name == "uint32_t")
         return arguments[0];

@@ -24,6 +24,18 @@ std::string_view kernel_kind_name(KernelKind kind) {
   return "";
 }
 
+std::string_view access_kind_name(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::kRead:
+      return "read";
+    case AccessKind::kWrite:
+      return "written";
+    case AccessKind::kAtomic:
+      return "atomically changed";
+  }
+  return "";
+}
+
 std::string_view option_kind_name(OptionKind kind) {
   switch (kind) {
     case OptionKind::kCli:

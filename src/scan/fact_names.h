@@ -9,6 +9,7 @@ namespace fathom {
 
 // The words of scan.json.
 std::string_view kernel_kind_name(KernelKind kind);
+std::string_view access_kind_name(AccessKind kind);
 std::string_view option_kind_name(OptionKind kind);
 std::string_view certainty_name(Certainty certainty);
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "scan/accesses/triton_walk.h"
 #include "scan/features/file_weight.h"
 #include "scan/link/code_purpose.h"
 #include "scan/link/triton_kernels.h"
@@ -200,6 +201,10 @@ class FileReader {
       const python::Function& function = reading.python.functions[i];
       const auto scope = python_kernel_scope(function, reading.python);
       if (!scope) continue;
+      if (*scope == cpp::PatternScope::kTriton) {
+        reading.triton_accesses[i] = walk_triton(
+            lines_of(text, function.line_first, function.line_last), function.line_first);
+      }
       reading.python_patterns[i] = cpp::first_of_each(cpp::find_python_patterns(
           lines_of(text, function.line_first, function.line_last), function.line_first, *scope));
     }
@@ -214,7 +219,8 @@ class FileReader {
       return literal.kind == python::CudaTextKind::kInstantiation;
     };
     const auto& literals = reading.python.cuda_texts;
-    if (std::any_of(literals.begin(), literals.end(), fills_template)) {
+    if (std::any_of(literals.begin(), literals.end(), fills_template) ||
+        !reading.python.launches.empty()) {
       reading.python_values = python::assigned_values(text);
     }
   }
@@ -322,9 +328,12 @@ class FileReader {
       reading.usage_lines = cpp::find_usage_lines(source);
     }
     reading.units = cpp::find_units(source, reading.cpp, file);
+    reading.device_code = keep_device_code(source, reading.cpp);
     for (const cpp::Launch& launch : reading.usage.launches) {
       reading.launch_values.push_back(
           cpp::values_behind(source, reading.cpp, reading.constants, launch));
+      reading.argument_values.push_back(
+          cpp::values_behind_arguments(source, reading.cpp, reading.constants, launch));
     }
     if (carries_weight(readings_.files[file])) reading.signals = finder.find(source);
   }

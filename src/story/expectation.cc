@@ -6,8 +6,9 @@
 #include <array>
 #include <cmath>
 
-#include "scan/expression.h"
+#include "story/access_model.h"
 #include "story/assumptions.h"
+#include "story/compute_rate.h"
 
 namespace fathom {
 namespace {
@@ -16,132 +17,90 @@ constexpr double kWarp = 32;
 // NVIDIA's limit of a compute unit since Volta, but for the small Turing, Ampere and Ada chips.
 constexpr double kMaxWarps = 64, kMaxBlocks = 32;
 
-bool has(const KernelFacts& kernel, std::string_view what) {
-  return std::any_of(kernel.evidence.begin(), kernel.evidence.end(),
-                     [&](const CodeEvidence& evidence) {
-                       return evidence.what == what && evidence.certainty != Certainty::kUnsure;
-                     });
-}
-
-bool uses_tensor_cores(const KernelFacts& kernel) {
-  // Registers are moved between warpgroups for wgmma alone.
-  constexpr std::array<std::string_view, 7> ids = {"wgmma", "mma_sync", "wmma",      "tcgen05",
-                                                   "mfma",  "tile_dot", "setmaxnreg"};
-  return std::any_of(ids.begin(), ids.end(), [&](std::string_view id) { return has(kernel, id); });
-}
-
-// "dim3(x, y)" and "(x, y,)" → x and y; anything else is one dimension.
-std::vector<std::string> dimensions_of(std::string_view text) {
-  if (text.starts_with("dim3")) text.remove_prefix(4);
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  const bool wrapped = (text.starts_with('(') && text.ends_with(')')) ||
-                       (text.starts_with('{') && text.ends_with('}'));
-  if (!wrapped) return {std::string(text)};
-  std::vector<std::string> out;
-  std::string part;
-  int depth = 0;
-  for (const char c : text.substr(1, text.size() - 2)) {
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
-    if (depth < 0) return {std::string(text)};  // "(a) / (b)" is one expression
-    if (c == ',' && depth == 0) {
-      out.push_back(std::move(part));
-      part.clear();
-    } else {
-      part += c;
-    }
-  }
-  out.push_back(std::move(part));
-  std::erase_if(out,
-                [](const std::string& p) { return p.find_first_not_of(' ') == std::string::npos; });
-  return out;
-}
-
-// The formula with the number of arrays in it.
-std::string with_tensors(std::string_view formula, int tensors) {
-  std::string spelled(formula);
-  for (size_t at; (at = spelled.find("tensors")) != std::string::npos;) {
-    spelled.replace(at, 7, std::to_string(tensors));
-  }
-  return spelled;
-}
+bool has(const KernelFacts& kernel, std::string_view what) { return shows(kernel, what); }
 
 class Expecter {
  public:
   Expecter(const KernelFacts& kernel, const Parameters& parameters, const Platform* platform)
-      : kernel_(kernel), parameters_(parameters), platform_(platform) {}
+      : kernel_(kernel),
+        parameters_(parameters),
+        platform_(platform),
+        values_(out_.launch, parameters) {}
 
   Expectation run() {
-    out_.model = choose_model(kernel_);
-    if (!kernel_.launchers.empty()) launch(kernel_.launchers.front());
-    if (out_.model) traffic(*out_.model);
-    if (platform_ != nullptr && out_.model) counters();
+    out_.model = choose_model(kernel_, out_.no_model);
+    if (!kernel_.launchers.empty())
+      out_.launch = expect_launch(kernel_.launchers.front(), parameters_);
+    if (out_.model) {
+      use_type_in_code();
+      traffic(*out_.model);
+      if (platform_ != nullptr) counters();
+    }
     stalls();
     return std::move(out_);
   }
 
  private:
-  void launch(const KernelLauncher& launcher) {
-    ExpectedLaunch expected;
-    expected.launcher = &launcher;
-    expected.grid = dimensions(launcher.grid, launcher.values);
-    expected.block = dimensions(launcher.block, launcher.values);
-    expected.blocks = product(expected.grid);
-    expected.threads = product(expected.block);
-    expected.shared_bytes = parameters_.evaluate_in(launcher.shared_memory, launcher.values);
-    out_.launch = std::move(expected);
-  }
-
-  std::vector<ExpectedLaunch::Dimension> dimensions(const std::string& text,
-                                                    const std::vector<NamedValue>& values) {
-    std::vector<ExpectedLaunch::Dimension> out;
-    if (text.empty()) return out;
-    for (std::string& part : dimensions_of(text)) {
-      const auto value = parameters_.evaluate_in(part, values);
-      // "grid" may be a name whose value is a dim3 of several.
-      const auto named = std::find_if(values.begin(), values.end(),
-                                      [&](const NamedValue& v) { return v.name == part; });
-      if (!value && named != values.end() && named->text != text)
-        return dimensions(named->text, values);
-      out.push_back({std::move(part), value});
+  // A type that stands in the code goes before the one that was asked for.
+  void use_type_in_code() {
+    const auto code = type_in_code(kernel_);
+    if (!code) return;
+    const auto asked = parameters_.evaluate_formula("dtype_bytes");
+    values_.set_element_bytes(code->bytes);
+    if (!asked || *asked == code->bytes) return;
+    for (const auto& [name, text] : parameters_.given()) {
+      if (name.find("type") == std::string::npos || name.starts_with("index")) continue;
+      out_.remarks.push_back(
+          fmt::format("{}={} is not used: the code says {}, {} bytes, in line {}.", name, text,
+                      code->type, code->bytes, code->at.line));
     }
-    return out;
   }
 
-  static std::optional<double> product(const std::vector<ExpectedLaunch::Dimension>& dimensions) {
-    if (dimensions.empty()) return std::nullopt;
-    double out = 1;
-    for (const auto& dimension : dimensions) {
-      if (!dimension.value) return std::nullopt;
-      out *= *dimension.value;
+  std::optional<double> formula(const std::string& text) {
+    if (text.empty()) return std::nullopt;
+    for (std::string& name : values_.missing(text)) {
+      if (std::find(out_.missing.begin(), out_.missing.end(), name) == out_.missing.end())
+        out_.missing.push_back(std::move(name));
     }
-    return out;
+    return values_.evaluate(text);
   }
 
-  std::optional<double> formula(std::string_view text, int tensors) {
-    const std::string spelled = with_tensors(text, tensors);
-    for (const std::string& name : names_in(spelled)) {
-      const bool unknown = !parameters_.evaluate_formula(name);
-      const bool noted =
-          std::find(out_.missing.begin(), out_.missing.end(), name) != out_.missing.end();
-      if (unknown && !noted) out_.missing.push_back(name);
-    }
-    return parameters_.evaluate_formula(spelled);
-  }
-
-  void traffic(const ChosenModel& chosen) {
-    const KernelModel& model = *chosen.model;
-    flops_ = formula(model.flops, chosen.tensors);
-    read_ = formula(model.bytes_read, chosen.tensors);
-    written_ = formula(model.bytes_written, chosen.tensors);
-    const auto spelled = [&](std::string_view text) { return with_tensors(text, chosen.tensors); };
-    add(out_.traffic, "FLOPs", "", spelled(model.flops), flops_, flops_);
-    add(out_.traffic, "bytes read", "B", spelled(model.bytes_read), read_, read_);
-    add(out_.traffic, "bytes written", "B", spelled(model.bytes_written), written_, written_);
+  void traffic(const ChosenModel& model) {
+    flops_ = formula(model.flops);
+    read_ = formula(model.bytes_read);
+    written_ = formula(model.bytes_written);
+    const bool counted = !model.flops.empty();
+    add(out_.traffic, model.by_accesses ? "operations on real numbers" : "FLOPs", "",
+        counted ? model.flops : "not counted", flops_, flops_);
+    add(out_.traffic, "bytes read", "B", model.bytes_read, read_, read_);
+    add(out_.traffic, "bytes written", "B", model.bytes_written, written_, written_);
     if (read_ && written_) bytes_ = *read_ + *written_;
     if (flops_ && bytes_ && *bytes_ > 0) intensity_ = *flops_ / *bytes_;
     add(out_.traffic, "arithmetic intensity", "FLOP/B", "FLOPs / (bytes read + bytes written)",
         intensity_, intensity_);
+    work_ = load_store_work(kernel_, values_);
+    if (!work_) say_what_work_needs();
+    if (work_ && work_->bytes > 0)
+      add(out_.traffic, "bytes that threads ask for", "B",
+          "accesses × their width, with what is read again and shared memory", work_->bytes,
+          work_->bytes);
+  }
+
+  void say_what_work_needs() {
+    std::vector<std::string> names;
+    for (const ArrayAccess& access : kernel_.accesses) {
+      for (std::string& name : values_.missing(access.times)) {
+        const bool known =
+            std::find(names.begin(), names.end(), name) != names.end() ||
+            std::find(out_.missing.begin(), out_.missing.end(), name) != out_.missing.end();
+        if (!known) names.push_back(std::move(name));
+      }
+    }
+    if (names.empty()) return;
+    out_.remarks.push_back(
+        fmt::format("What its loads and stores take in the SMs, bank conflicts with them, is not "
+                    "known without --param {}.",
+                    fmt::join(names, ", ")));
   }
 
   static void add(std::vector<Estimate>& list, std::string name, std::string unit,
@@ -149,35 +108,88 @@ class Expecter {
     list.push_back({std::move(name), std::move(unit), std::move(formula), low, high});
   }
 
+  // What each part of the GPU takes for its share of the work, at the least and as the code is
+  // written.
+  struct Bound {
+    std::string_view side;
+    double low = 0, high = 0;
+  };
+
+  std::vector<Bound> bounds(double bandwidth) {
+    const double share = assumption("bandwidth_share");
+    const double memory = *bytes_ / bandwidth;
+    const double compute = flops_ && *flops_ > 0 ? *flops_ / rate_.achievable : 0;
+    std::vector<Bound> out = {{"memory", memory, memory / share},
+                              {"compute", compute, compute / share}};
+    const auto steps = wavefront_rate();
+    if (!steps || !work_) return out;
+    const bool shared = work_->shared_wavefronts > work_->wavefronts_high / 2;
+    out.push_back({shared ? "shared memory" : "L1", work_->wavefronts_low / *steps,
+                   work_->wavefronts_high / *steps});
+    return out;
+  }
+
+  // 128-byte steps of all load-store units in a second.
+  std::optional<double> wavefront_rate() const {
+    if (!platform_->compute_units || !platform_->boost_clock || platform_->vendor != "NVIDIA")
+      return std::nullopt;
+    return static_cast<double>(*platform_->compute_units) * *platform_->boost_clock;
+  }
+
   void counters() {
     const auto bandwidth = limit_of(platform_->memory_bandwidth);
-    if (!bandwidth || !bytes_ || !flops_) return;
-    const double memory_time = *bytes_ / bandwidth->rate;
-    const double compute_time = *flops_ > 0 ? *flops_ / compute_rate() : 0;
-    const double work = std::max(memory_time, compute_time);
+    // Without a count of operations the memory side stands alone.
+    if (!bandwidth || !bytes_ || (!flops_ && !out_.model->flops.empty())) return;
+    rate_ = compute_rate(kernel_, *platform_, values_.element_bytes());
+    const std::vector<Bound> all = bounds(bandwidth->rate);
     const double latency = latency_time();
-    const double low = std::max(work, assumption("empty_kernel"));
-    const double high = assumption("empty_kernel") + assumption("launch_tail") +
-                        work / assumption("bandwidth_share") + latency;
-    out_.side = latency + assumption("empty_kernel") > work / assumption("bandwidth_share")
-                    ? "latency"
-                : memory_time >= compute_time ? "memory"
-                                              : "compute";
+    double low = assumption("empty_kernel"), high = 0;
+    const Bound* most = nullptr;
+    for (const Bound& bound : all) {
+      low = std::max(low, bound.low);
+      if (most == nullptr || bound.high > high) most = &bound;
+      high = std::max(high, bound.high);
+    }
+    const double fixed = assumption("empty_kernel") + assumption("launch_tail");
+    out_.side = latency + assumption("empty_kernel") > high ? "latency" : std::string(most->side);
+    high += fixed + latency;
     add(out_.counters, "time", "s",
-        "at least max(bytes / bandwidth, FLOPs / rate, empty kernel); at most empty kernel + tail "
-        "+ that / 0.6 + "
-        "waits for memory one after the other",
+        "at least the largest of the times below and an empty kernel; at most empty kernel + tail "
+        "+ the largest of them, memory and arithmetic / 0.6, + waits one after the other",
         low, high);
+    bound_rows(all);
     percent("dram__throughput.avg.pct_of_peak_sustained_elapsed",
             "(bytes read + written) / time / peak bandwidth",
             *bytes_ / platform_->memory_bandwidth.peak.value_or(bandwidth->rate), low, high);
-    const bool tensor = uses_tensor_cores(kernel_);
     percent("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
-            tensor ? "FLOPs / time / peak rate"
-                   : "0: no tensor core instruction in the code it reaches",
-            tensor ? *flops_ / compute_peak() : 0, low, high);
+            rate_.tensor ? "FLOPs / time / peak rate"
+                         : "0: no tensor core instruction in the code it reaches",
+            rate_.tensor && flops_ ? *flops_ / rate_.peak : 0, low, high);
     l1(low, high);
     occupancy();
+  }
+
+  void bound_rows(const std::vector<Bound>& all) {
+    for (const Bound& bound : all) {
+      if (bound.side == "memory") {
+        add(out_.counters, "of it, memory", "s", "(bytes read + written) / bandwidth", bound.low,
+            bound.low);
+      } else if (bound.side == "compute") {
+        add(out_.counters, "of it, arithmetic", "s", "FLOPs / " + rate_.said, bound.low, bound.low);
+      } else {
+        add(out_.counters, "of it, loads and stores of the SMs", "s",
+            conflicts_said() +
+                "128-byte steps / (SMs × clock); at least: narrow reads of an "
+                "unrolled loop merged",
+            bound.low, bound.high);
+      }
+    }
+  }
+
+  std::string conflicts_said() const {
+    if (work_->conflict == nullptr) return "";
+    return fmt::format("up to {}-way bank conflicts (line {}); ", work_->most_conflicts,
+                       work_->conflict->at.line);
   }
 
   // A share of the time that something takes at its peak, for the two ends of the expected time.
@@ -189,12 +201,13 @@ class Expecter {
   }
 
   void l1(double low, double high) {
-    if (!platform_->compute_units || !platform_->boost_clock || platform_->vendor != "NVIDIA")
-      return;
-    const double rate = static_cast<double>(*platform_->compute_units) *
-                        assumption("cuda_l1_bytes") * *platform_->boost_clock;
+    const auto steps = wavefront_rate();
+    if (!steps) return;
+    const double bytes = work_ ? work_->bytes : *bytes_;
     percent("l1tex__throughput.avg.pct_of_peak_sustained_elapsed, and sm__throughput at least that",
-            "(bytes read + written) / time / (SMs × 128 B × clock)", *bytes_ / rate, low, high);
+            work_ ? "bytes that threads ask for / time / (SMs × 128 B × clock)"
+                  : "(bytes read + written) / time / (SMs × 128 B × clock)",
+            bytes / assumption("cuda_l1_bytes") / *steps, low, high);
   }
 
   void occupancy() {
@@ -219,7 +232,7 @@ class Expecter {
   // Loads that wait for one another: the model's own, the rounds of each thread's loop, and the
   // waves of blocks after the first.
   double latency_time() {
-    double rounds = out_.model->model->reads;
+    double rounds = out_.model->reads;
     if (out_.launch && out_.launch->blocks && out_.launch->threads && read_) {
       const double threads = *out_.launch->blocks * *out_.launch->threads;
       rounds +=
@@ -236,7 +249,7 @@ class Expecter {
 
   // The widest access that the code is sure to make, else one element.
   double access_bytes() const {
-    double bytes = parameters_.evaluate_formula("dtype_bytes").value_or(4);
+    double bytes = values_.element_bytes().value_or(4);
     for (const CodeEvidence& evidence : kernel_.evidence) {
       if (evidence.what != "vector_access" || evidence.certainty == Certainty::kUnsure) continue;
       bytes = std::max(bytes, std::atof(evidence.detail.c_str()));
@@ -244,38 +257,22 @@ class Expecter {
     return bytes;
   }
 
-  const Rate* rate() const {
-    const bool tensor = uses_tensor_cores(kernel_);
-    const double bytes = parameters_.evaluate_formula("dtype_bytes").value_or(2);
-    const char* spec = !tensor      ? "vector_fp32"
-                       : bytes == 1 ? "matrix_fp8"
-                       : bytes == 2 ? "matrix_bf16"
-                                    : "matrix_tf32";
-    return platform_->find(spec);
-  }
-  double compute_rate() const {
-    const Rate* found = rate();
-    const auto limit = found == nullptr ? std::nullopt : limit_of(*found);
-    return limit ? limit->rate : INFINITY;
-  }
-  double compute_peak() const {
-    const Rate* found = rate();
-    return found != nullptr && found->peak ? *found->peak : compute_rate();
-  }
-
   void stalls() {
     const auto add_stall = [&](std::string_view reason, std::string_view why) {
       out_.stalls.push_back(fmt::format("{} ({})", reason, why));
     };
     const bool async = has(kernel_, "cp_async") || has(kernel_, "tma_load");
+    if (out_.side == "shared memory")
+      add_stall("short_scoreboard, mio_throttle", "shared memory limits it");
     if (has(kernel_, "wgmma")) add_stall("gmma", "warpgroups wait for their matrix products");
     if (!async) add_stall("long_scoreboard", "loads from global memory are waited for");
     if (has(kernel_, "mbarrier") || has(kernel_, "named_barrier") ||
         has(kernel_, "block_barrier")) {
       add_stall("barrier", "the code has barriers");
     }
-    if (has(kernel_, "warp_shuffle") || has(kernel_, "ldmatrix") || has(kernel_, "shared_static") ||
-        has(kernel_, "shared_dynamic")) {
+    if (out_.side != "shared memory" &&
+        (has(kernel_, "warp_shuffle") || has(kernel_, "ldmatrix") ||
+         has(kernel_, "shared_static") || has(kernel_, "shared_dynamic"))) {
       add_stall("short_scoreboard", "shuffles or shared memory");
     }
     if (has(kernel_, "atomics")) add_stall("lg_throttle", "atomic operations");
@@ -285,7 +282,10 @@ class Expecter {
   const Parameters& parameters_;
   const Platform* platform_;
   Expectation out_;
+  KernelValues values_;
+  ComputeRate rate_;
   std::optional<double> flops_, read_, written_, bytes_, intensity_;
+  std::optional<LoadStoreWork> work_;
 };
 
 }  // namespace

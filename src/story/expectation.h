@@ -6,6 +6,7 @@
 
 #include "platform/platform.h"
 #include "scan/code_facts.h"
+#include "story/expected_launch.h"
 #include "story/kernel_model.h"
 #include "story/parameters.h"
 
@@ -19,26 +20,18 @@ struct Estimate {
   bool known() const { return low.has_value() && high.has_value(); }
 };
 
-// A launch with numbers in place of names, as far as the parameters say.
-struct ExpectedLaunch {
-  struct Dimension {
-    std::string text;  // as the code writes it
-    std::optional<double> value;
-  };
-  const KernelLauncher* launcher = nullptr;
-  std::vector<Dimension> grid, block;
-  std::optional<double> blocks, threads, shared_bytes;
-};
-
 // What a kernel is expected to do, before it ran: every number is estimated, with its formula.
 struct Expectation {
   std::optional<ChosenModel> model;
+  std::string no_model;  // why there is none
   std::optional<ExpectedLaunch> launch;
   std::vector<Estimate> traffic;   // FLOPs, bytes, intensity
   std::vector<Estimate> counters;  // time, DRAM %, tensor %, occupancy
-  std::string side;                // "memory", "compute", "latency": what limits it; empty: unknown
+  // "memory", "compute", "shared memory", "L1", "latency": what limits it; empty: unknown
+  std::string side;
   std::vector<std::string> stalls;   // the reasons to look for, the likeliest first, each with why
   std::vector<std::string> missing;  // parameters that would make more of it known
+  std::vector<std::string> remarks;  // sentences: what was given and not used
 };
 
 // Without a platform only what does not depend on one.

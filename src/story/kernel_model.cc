@@ -1,12 +1,16 @@
 #include "story/kernel_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 #include <string>
 
 #include "base/glob.h"
 #include "base/tsv.h"
+#include "story/access_model.h"
 
 extern const std::string_view kernel_models_tsv;
 
@@ -20,11 +24,11 @@ std::vector<std::string_view> list_of(std::string_view text) {
 const std::vector<KernelModel>& kernel_models() {
   static const std::vector<KernelModel> models = [] {
     std::vector<KernelModel> out;
-    for (const auto& row : read_tsv(kernel_models_tsv, 9)) {
+    for (const auto& row : read_tsv(kernel_models_tsv, 10)) {
       int reads = 1;
       std::from_chars(row[8].data(), row[8].data() + row[8].size(), reads);
       out.push_back({row[0], row[1], list_of(row[2]), list_of(row[3]), list_of(row[4]), row[5],
-                     row[6], row[7], reads});
+                     row[6], row[7], reads, row[9] == "first"});
     }
     return out;
   }();
@@ -58,11 +62,34 @@ int count_arrays(const KernelFacts& kernel, std::string_view what) {
   return std::max<int>(1, static_cast<int>(arrays.size()));
 }
 
+// The formula with the number of arrays in it.
+std::string with_tensors(std::string_view formula, int tensors) {
+  std::string spelled(formula);
+  for (size_t at; (at = spelled.find("tensors")) != std::string::npos;) {
+    spelled.replace(at, 7, std::to_string(tensors));
+  }
+  return spelled;
+}
+
+ChosenModel from_row(const KernelModel& model, Certainty certainty, std::string because,
+                     int tensors) {
+  ChosenModel out;
+  out.id = model.id;
+  out.title = model.title;
+  out.certainty = certainty;
+  out.because = std::move(because);
+  out.flops = with_tensors(model.flops, tensors);
+  out.bytes_read = with_tensors(model.bytes_read, tensors);
+  out.bytes_written = with_tensors(model.bytes_written, tensors);
+  out.reads = model.reads;
+  return out;
+}
+
 std::optional<ChosenModel> fit(const KernelModel& model, const KernelFacts& kernel) {
   for (const std::string_view what : model.without) {
     if (find_evidence(kernel, what) != nullptr) return std::nullopt;
   }
-  ChosenModel chosen{&model, Certainty::kLikely, "", 1};
+  std::string because;
   if (!model.names.empty()) {
     // Without evidence only the kernel's own name counts: a namespace holds other things too.
     const bool own_name = kernel.scope.empty() || model.evidence.empty();
@@ -71,30 +98,73 @@ std::optional<ChosenModel> fit(const KernelModel& model, const KernelFacts& kern
         std::find_if(model.names.begin(), model.names.end(),
                      [&](std::string_view pattern) { return glob_matches(pattern, name); });
     if (named == model.names.end()) return std::nullopt;
-    chosen.because = "its name";
+    because = "its name";
   }
-  if (model.evidence.empty()) {
-    chosen.certainty = Certainty::kUnsure;
-    return chosen;
-  }
+  if (model.evidence.empty()) return from_row(model, Certainty::kUnsure, because, 1);
   for (const std::string_view what : model.evidence) {
     const CodeEvidence* evidence = find_evidence(kernel, what);
     if (evidence == nullptr) continue;
-    chosen.because = std::string(what) + (chosen.because.empty() ? "" : " and its name");
-    chosen.certainty = std::max(chosen.certainty, evidence->certainty);
-    chosen.tensors = count_arrays(kernel, what);
-    return chosen;
+    return from_row(model, std::max(Certainty::kLikely, evidence->certainty),
+                    std::string(what) + (because.empty() ? "" : " and its name"),
+                    count_arrays(kernel, what));
   }
   return std::nullopt;
 }
 
+// How often a thread waits one after the other: for each pass over what it reads most, for an
+// index, and at the barriers of a reduction.
+int waits_of(const KernelFacts& kernel) {
+  int out = 1;
+  const auto index =
+      std::any_of(kernel.accesses.begin(), kernel.accesses.end(),
+                  [](const ArrayAccess& access) { return access.pattern == "through an index"; });
+  std::map<std::string_view, int> passes;
+  for (const ArrayAccess& access : kernel.accesses) {
+    if (!access.shared && access.kind == AccessKind::kRead)
+      out = std::max(out, ++passes[access.array]);
+  }
+  const bool reduces = find_evidence(kernel, "warp_shuffle") != nullptr ||
+                       find_evidence(kernel, "block_barrier") != nullptr ||
+                       find_evidence(kernel, "tile_reduce") != nullptr;
+  return std::min(out, 4) + (index ? 1 : 0) + (reduces ? 2 : 0);
+}
+
+std::optional<ChosenModel> by_accesses(const KernelFacts& kernel, std::string& why) {
+  const auto model = model_of_accesses(kernel, why);
+  if (!model) return std::nullopt;
+  ChosenModel out;
+  out.id = "accesses";
+  out.title = "what its own accesses move";
+  out.because = fmt::format("the bounds of its accesses to {} array{}", model->arrays.size(),
+                            model->arrays.size() == 1 ? "" : "s");
+  for (const ArrayAccess& access : kernel.accesses) {
+    if (!access.shared) out.certainty = std::max(out.certainty, access.certainty);
+  }
+  out.flops = model->flops;
+  out.bytes_read = model->bytes_read;
+  out.bytes_written = model->bytes_written;
+  out.reads = waits_of(kernel);
+  out.by_accesses = true;
+  return out;
+}
+
 }  // namespace
 
-std::optional<ChosenModel> choose_model(const KernelFacts& kernel) {
+std::optional<ChosenModel> choose_model(const KernelFacts& kernel, std::string& why) {
+  std::optional<ChosenModel> row;
+  bool row_first = false;
   for (const KernelModel& model : kernel_models()) {
-    if (auto chosen = fit(model, kernel)) return chosen;
+    row = fit(model, kernel);
+    row_first = row && model.first;
+    if (row) break;
   }
-  return std::nullopt;
+  if (row_first) {
+    row->because += "; tiles are read again and again, so its products say more than its accesses";
+    return row;
+  }
+  if (auto accesses = by_accesses(kernel, why)) return accesses;
+  if (row && !kernel.traffic.empty()) row->because += "; its accesses do not tell: " + why;
+  return row;
 }
 
 }  // namespace fathom

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,17 +14,21 @@ struct KernelModel {
   std::string_view id, title;
   std::vector<std::string_view> evidence, without, names;
   std::string_view flops, bytes_read, bytes_written;  // formulas of parameters
-  int reads = 1;  // loads that wait for one another before the first result
+  int reads = 1;       // loads that wait for one another before the first result
+  bool first = false;  // goes before what the kernel's own accesses say
 };
 
+// The model that a kernel's numbers come from: its own accesses, or a row of the table.
 struct ChosenModel {
-  const KernelModel* model = nullptr;
-  Certainty certainty = Certainty::kLikely;  // never certain: it is a conclusion from patterns
-  std::string because;                       // the evidence or the name that chose it
-  int tensors = 1;                           // arrays that the evidence shows
+  std::string id, title;
+  Certainty certainty = Certainty::kLikely;      // never certain: it is a conclusion from patterns
+  std::string because;                           // the evidence, name or accesses that chose it
+  std::string flops, bytes_read, bytes_written;  // formulas; flops empty: not counted
+  int reads = 1;
+  bool by_accesses = false;  // the formulas are of the kernel's own names
 };
 
-// None where no row fits: then nothing is expected of the kernel.
-std::optional<ChosenModel> choose_model(const KernelFacts& kernel);
+// None where neither its accesses nor a row fits; `why` then says what is missing.
+std::optional<ChosenModel> choose_model(const KernelFacts& kernel, std::string& why);
 
 }  // namespace fathom

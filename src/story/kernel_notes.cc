@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+
+#include "story/access_model.h"
 
 namespace fathom {
 namespace {
@@ -29,6 +32,71 @@ void note_small_grid(const Expectation& expected, const Platform* platform,
        expected.launch->launcher->at, "derived"});
 }
 
+// The first access of each array that fits, with how many more there are.
+template <typename Fits, typename Say>
+void note_accesses(const KernelFacts& kernel, Fits fits, Say say, std::vector<KernelNote>& out) {
+  constexpr size_t kShown = 3;
+  std::vector<const ArrayAccess*> found;
+  for (const ArrayAccess& access : kernel.accesses) {
+    const bool known = std::any_of(found.begin(), found.end(), [&](const ArrayAccess* other) {
+      return other->array == access.array && other->kind == access.kind;
+    });
+    if (!known && fits(access)) found.push_back(&access);
+  }
+  for (size_t i = 0; i < std::min(found.size(), kShown); ++i) {
+    std::string text = say(*found[i]);
+    if (i + 1 == kShown && found.size() > kShown)
+      text += fmt::format(" The same holds for {} more.", found.size() - kShown);
+    out.push_back({std::move(text), found[i]->at, "derived"});
+  }
+}
+
+bool is_python(const KernelFacts& kernel) {
+  return kernel.kind == KernelKind::kTriton || kernel.kind == KernelKind::kCute;
+}
+
+void note_strides(const KernelFacts& kernel, std::vector<KernelNote>& out) {
+  note_accesses(
+      kernel,
+      [](const ArrayAccess& access) {
+        return !access.shared && access.pattern.starts_with("a stride between threads");
+      },
+      [](const ArrayAccess& access) {
+        return fmt::format(
+            "Neighbouring threads do not access neighbouring elements of {} ({}): a warp touches "
+            "more sectors of 32 bytes than it uses, unless the next rounds use the rest from L1.",
+            access.array, access.index);
+      },
+      out);
+}
+
+// Read in several places, or again in each round of a loop, and not a constant for the warp.
+void note_rereads(const KernelFacts& kernel, std::vector<KernelNote>& out) {
+  std::map<std::string_view, std::vector<const ArrayAccess*>> reads;
+  for (const ArrayAccess& access : kernel.accesses) {
+    const bool shared_out = access.pattern.starts_with("columns") ||
+                            access.pattern.starts_with("one element") ||
+                            access.pattern.starts_with("neighbouring");
+    if (access.shared || access.kind != AccessKind::kRead || !shared_out) continue;
+    auto& list = reads[access.array];
+    const bool same = std::any_of(list.begin(), list.end(), [&](const ArrayAccess* other) {
+      return other->at.line != access.at.line && other->elements == access.elements &&
+             other->lane_index == access.lane_index;
+    });
+    if (list.empty() || same) list.push_back(&access);
+  }
+  for (const auto& [array, list] : reads) {
+    if (list.size() < 2) continue;
+    std::string lines;
+    for (const ArrayAccess* access : list)
+      lines += (lines.empty() ? "" : ", ") + std::to_string(access->at.line);
+    out.push_back({fmt::format("{} is read {} times (lines {}): kept in registers or shared memory "
+                               "it would be read once.",
+                               array, list.size(), lines),
+                   list[1]->at, "derived"});
+  }
+}
+
 // A parameter like `float4* out`: the accesses are wide without a cast that would say so.
 bool takes_vectors(std::string_view parameters) {
   constexpr std::array<std::string_view, 6> types = {"float4",  "uint4",  "int4",
@@ -40,18 +108,46 @@ bool takes_vectors(std::string_view parameters) {
 
 void note_narrow_access(const KernelFacts& kernel, const Expectation& expected,
                         std::vector<KernelNote>& out) {
-  const bool moves_data = expected.model && expected.model->model->flops != "2 * m * n * k";
-  const bool python = kernel.kind == KernelKind::kTriton || kernel.kind == KernelKind::kCute;
-  if (!moves_data || python || kernel.evidence.empty()) return;
-  const bool wide =
-      find(kernel, "vector_access") || find(kernel, "tma_load") || find(kernel, "cp_async");
-  if (wide || takes_vectors(kernel.parameters)) return;
-  out.push_back(
-      {"No vector access is seen in the code that it reaches: each thread moves one element at a "
-       "time, so more "
-       "instructions and more rounds of waiting than 16-byte accesses need.",
-       {kernel.at.file, kernel.line_name},
-       "derived"});
+  const bool moves_data = expected.model && expected.model->id != "matmul";
+  if (!moves_data || is_python(kernel) || find(kernel, "tma_load") || find(kernel, "cp_async"))
+    return;
+  if (kernel.accesses.empty()) {  // they could not be followed; then its patterns must do
+    const bool wide = find(kernel, "vector_access") || takes_vectors(kernel.parameters);
+    if (wide || kernel.evidence.empty()) return;
+    out.push_back(
+        {"No vector access is seen in the code that it reaches: each thread moves one "
+         "element at a time, so more instructions and more rounds of waiting than "
+         "16-byte accesses need.",
+         {kernel.at.file, kernel.line_name},
+         "derived"});
+    return;
+  }
+  note_accesses(
+      kernel,
+      [](const ArrayAccess& access) {
+        const bool row = access.pattern.starts_with("columns") ||
+                         access.pattern.starts_with("one element per thread");
+        return !access.shared && row && access.access_bytes && *access.access_bytes < 16;
+      },
+      [](const ArrayAccess& access) {
+        return fmt::format(
+            "{} is {} {} bytes at a time: 16-byte accesses need fewer instructions and rounds of "
+            "waiting, where rows are aligned.",
+            access.array, access.kind == AccessKind::kRead ? "read" : "written",
+            *access.access_bytes);
+      },
+      out);
+}
+
+void note_bank_conflicts(const KernelFacts& kernel, const Expectation& expected,
+                         const Parameters& parameters, std::vector<KernelNote>& out) {
+  const KernelValues values(expected.launch, parameters);
+  const auto work = load_store_work(kernel, values);
+  if (!work || work->conflict == nullptr || work->most_conflicts < 2) return;
+  out.push_back({fmt::format("{}-way bank conflict: {} in shared memory is accessed so that {} "
+                             "threads of a warp meet in one bank.",
+                             work->most_conflicts, work->conflict->index, work->most_conflicts),
+                 work->conflict->at, "derived"});
 }
 
 void note_pdl(const KernelFacts& kernel, std::vector<KernelNote>& out) {
@@ -100,12 +196,15 @@ void note_launch_bounds(const KernelFacts& kernel, std::vector<KernelNote>& out)
 }  // namespace
 
 std::vector<KernelNote> notes_on(const KernelFacts& kernel, const Expectation& expected,
-                                 const Platform* platform) {
+                                 const Parameters& parameters, const Platform* platform) {
   std::vector<KernelNote> out;
   if (kernel.dead)
     out.push_back({"Nothing launches it: it can be deleted, or its launch is missing.", kernel.at,
                    "code fact"});
   note_small_grid(expected, platform, out);
+  note_strides(kernel, out);
+  note_bank_conflicts(kernel, expected, parameters, out);
+  note_rereads(kernel, out);
   note_narrow_access(kernel, expected, out);
   note_pdl(kernel, out);
   note_launch_bounds(kernel, out);

@@ -15,6 +15,6 @@ struct KernelNote {
 };
 
 std::vector<KernelNote> notes_on(const KernelFacts& kernel, const Expectation& expected,
-                                 const Platform* platform);
+                                 const Parameters& parameters, const Platform* platform);
 
 }  // namespace fathom

@@ -71,13 +71,23 @@ std::optional<FunctionCall> as_call(std::string_view text) {
   return call;
 }
 
-// Whether some launch's grid, block or shared memory is made of the name.
-bool launch_uses(const CodeFacts& facts, const std::string& name) {
+// Whether some launch's grid, block or shared memory is made of the name, or what a kernel moves.
+bool kernels_use(const CodeFacts& facts, const std::string& name) {
   const auto in = [&](const std::string& expression) {
     const std::vector<std::string> names = names_in(expression);
     return std::find(names.begin(), names.end(), name) != names.end();
   };
+  // A member's last name alone stands for it too: "count" for "job.count".
+  const auto says = [&](const std::string& formula) {
+    return in(formula) || formula.find("::" + name) != std::string::npos ||
+           formula.find("." + name) != std::string::npos ||
+           (name.find("Dim.") != std::string::npos && formula.find(name) != std::string::npos);
+  };
   for (const KernelFacts& kernel : facts.kernels) {
+    if (in(kernel.parameters)) return true;
+    for (const ArrayTraffic& traffic : kernel.traffic) {
+      if (says(traffic.elements) || says(traffic.times)) return true;
+    }
     for (const KernelLauncher& launcher : kernel.launchers) {
       if (in(launcher.grid) || in(launcher.block) || in(launcher.shared_memory)) return true;
       for (const NamedValue& value : launcher.values) {
@@ -173,7 +183,7 @@ std::vector<std::string> Parameters::unused_in(const CodeFacts& facts) const {
     };
     const auto& rows = parameter_names();
     const bool is_type = name.find("type") != std::string::npos;
-    if (is_type || std::any_of(rows.begin(), rows.end(), is_row) || launch_uses(facts, name))
+    if (is_type || std::any_of(rows.begin(), rows.end(), is_row) || kernels_use(facts, name))
       continue;
     out.push_back(name);
   }

@@ -22,8 +22,8 @@ class Parameters {
   bool empty() const { return values_.empty(); }
   const std::vector<std::pair<std::string, std::string>>& given() const { return given_; }
 
-  // Those given that neither data/stories/parameter_names.tsv nor a launch of these kernels has:
-  // most often misspelt.
+  // Those given that neither data/stories/parameter_names.tsv nor a launch or a parameter of these
+  // kernels has: most often misspelt.
   std::vector<std::string> unused_in(const CodeFacts& facts) const;
 
   // A name or expression atom of the code: given, or another name of something given; none:

@@ -105,7 +105,7 @@ TEST(Expectation, BytesAndTimeOfAGather) {
 TEST(Expectation, WhatIsNotGivenIsUnknownAndNamed) {
   const Expectation expected = expect_of(gather_kernel(), parameters({"batch=64"}), &h200());
   EXPECT_FALSE(find(expected.traffic, "bytes read").known());
-  EXPECT_EQ(expected.missing, (std::vector<std::string>{"embed_dim", "dtype_bytes"}));
+  EXPECT_EQ(expected.missing, (std::vector<std::string>{"embed_dim", "dtype"}));
   EXPECT_TRUE(expected.side.empty());
 }
 
@@ -149,7 +149,7 @@ TEST(KernelNotes, AGridSmallerThanTheGpuIsSaid) {
   const KernelFacts kernel = gather_kernel();
   const auto noted = [&](const char* count) {
     const Expectation expected = expect_of(kernel, parameters({count}), &h200());
-    for (const KernelNote& note : notes_on(kernel, expected, &h200())) {
+    for (const KernelNote& note : notes_on(kernel, expected, parameters({count}), &h200())) {
       if (note.text.find("The grid has") != std::string::npos) return true;
     }
     return false;
@@ -164,7 +164,7 @@ TEST(KernelNotes, NarrowAccessesAreSaidWhereNothingIsWide) {
   kernel.evidence = {{"fast_math", "__expf", {0, 3}, "silu_kernel", Certainty::kCertain}};
   const auto noted = [&] {
     const Expectation expected = expect_of(kernel, parameters({}), nullptr);
-    for (const KernelNote& note : notes_on(kernel, expected, nullptr)) {
+    for (const KernelNote& note : notes_on(kernel, expected, parameters({}), nullptr)) {
       if (note.text.find("No vector access") != std::string::npos) return true;
     }
     return false;

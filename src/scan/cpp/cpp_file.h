@@ -108,6 +108,7 @@ struct Launch {
   std::string via;  // "<<<>>>", "cudaLaunchKernelEx", a helper's or a macro's name
   std::string grid, block, shared_memory, stream;
   std::vector<std::string> attributes;
+  std::vector<std::string> arguments;  // of the kernel, as written; empty: not seen
   uint32_t line_first = 0, line_last = 0;
   bool device_kernel = false;      // `kernels` are classes that cutlass::device_kernel runs
   std::optional<size_t> function;  // in Definitions::functions

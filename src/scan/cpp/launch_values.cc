@@ -48,6 +48,16 @@ class ValueFinder {
       if (const size_t condition = attribute.find(" if "); condition != std::string::npos)
         want(std::string_view(attribute).substr(condition + 4));
     }
+    return find_wanted();
+  }
+
+  std::vector<LocalValue> run_arguments() {
+    for (const std::string& argument : launch_.arguments) want(argument);
+    return find_wanted();
+  }
+
+ private:
+  std::vector<LocalValue> find_wanted() {
     while (next_ < wanted_.size() && out_.size() < kMaxValues) {
       const std::string name = wanted_[next_++];
       if (auto value = find(name)) {
@@ -58,7 +68,6 @@ class ValueFinder {
     return std::move(out_);
   }
 
- private:
   void want(std::string_view expression) {
     for (std::string& name : used_names(expression)) {
       if (seen_.insert(name).second) wanted_.push_back(std::move(name));
@@ -133,6 +142,13 @@ std::vector<LocalValue> values_behind(const TokenList& source, const Definitions
                                       const std::vector<LocalValue>& constants,
                                       const Launch& launch) {
   return ValueFinder(source, definitions, constants, launch).run();
+}
+
+std::vector<LocalValue> values_behind_arguments(const TokenList& source,
+                                                const Definitions& definitions,
+                                                const std::vector<LocalValue>& constants,
+                                                const Launch& launch) {
+  return ValueFinder(source, definitions, constants, launch).run_arguments();
 }
 
 }  // namespace fathom::cpp

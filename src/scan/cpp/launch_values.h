@@ -14,4 +14,10 @@ std::vector<LocalValue> values_behind(const TokenList& source, const Definitions
                                       const std::vector<LocalValue>& constants,
                                       const Launch& launch);
 
+// The same of the arguments that the launch gives the kernel.
+std::vector<LocalValue> values_behind_arguments(const TokenList& source,
+                                                const Definitions& definitions,
+                                                const std::vector<LocalValue>& constants,
+                                                const Launch& launch);
+
 }  // namespace fathom::cpp

@@ -227,7 +227,11 @@ void LaunchFinder::triple(const Place& place) {
   if (arguments.size() > 2) launch.shared_memory = value_text(place, arguments[2]);
   if (arguments.size() > 3) launch.stream = code.text(arguments[3]);
   size_t last = code.brackets.partner(place.at) + 3;
-  if (code.is(last, "(") && code.brackets.closed(last)) last = code.brackets.partner(last);
+  if (code.is(last, "(") && code.brackets.closed(last)) {
+    for (const Range& given : arguments_of(code, last))
+      launch.arguments.push_back(code.text(given));
+    last = code.brackets.partner(last);
+  }
   report(place, std::move(launch), choose_kernel(around(), place, expression), expression.first,
          last);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scan/cpp/reach.h"
+#include "scan/link/accesses.h"
 #include "scan/link/persistence.h"
 
 namespace fathom {
@@ -13,7 +14,7 @@ namespace {
 class EvidenceLinker {
  public:
   explicit EvidenceLinker(const Readings& readings)
-      : readings_(readings), graph_(files_of(readings)) {
+      : readings_(readings), accesses_(readings), graph_(files_of(readings)) {
     for (uint32_t file = 0; file < readings.files.size(); ++file) {
       const cpp::FileUnits& units = readings.readings[file].units;
       for (size_t i = 0; i < units.units.size(); ++i) {
@@ -35,6 +36,7 @@ class EvidenceLinker {
         const cpp::Reach reach = graph_.reach(unit->second);
         add(cpp::collect_evidence(graph_, reach, hits_), kernel);
         note_calls(reach.calls);
+        accesses_.add_to(kernel, functions_of(reach));
       } else if (i < readings_.readings[kernel.at.file].literal_patterns.size()) {
         for (const cpp::PatternHit& hit : readings_.readings[kernel.at.file].literal_patterns[i]) {
           kernel.evidence.push_back(evidence_of(hit, kernel.at.file, kernel.name));
@@ -111,11 +113,21 @@ class EvidenceLinker {
            function.line_last <= kernel.line_last;
   }
 
+  std::vector<AccessLinker::FunctionAt> functions_of(const cpp::Reach& reach) const {
+    std::vector<AccessLinker::FunctionAt> out;
+    for (const cpp::ReachedUnit& reached : reach.units) {
+      if (is_function(graph_.kind(reached.unit)))
+        out.emplace_back(graph_.file(reached.unit), graph_.index(reached.unit));
+    }
+    return out;
+  }
+
   static void add(std::vector<CodeEvidence> found, KernelFacts& kernel) {
     for (CodeEvidence& evidence : found) kernel.evidence.push_back(std::move(evidence));
   }
 
   const Readings& readings_;
+  AccessLinker accesses_;
   cpp::CallGraph graph_;
   std::map<std::pair<uint32_t, size_t>, uint32_t> by_function_;
   std::vector<std::vector<cpp::PatternHit>> hits_;

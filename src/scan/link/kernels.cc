@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "scan/accesses/code_tree.h"
 #include "scan/link/code_purpose.h"
 #include "scan/link/device_kernels.h"
 #include "scan/link/triton_kernels.h"
@@ -92,6 +93,7 @@ class KernelLinker {
           for (const cpp::LocalValue& value : reading.launch_values[index]) {
             launcher.values.push_back({value.name, value.text, {file, value.line}});
           }
+          add_arguments(index, file, out_[kernel], launcher);
         }
         if (meant.size() > 1 && !alternatives(meant)) launcher.certainty = Certainty::kUnsure;
         out_[kernel].launchers.push_back(std::move(launcher));
@@ -129,6 +131,20 @@ class KernelLinker {
         inner = qualified(function.scope, function.name);
     }
     return inner;
+  }
+
+  void add_arguments(size_t index, uint32_t file, const KernelFacts& kernel,
+                     KernelLauncher& launcher) const {
+    const FileReading& reading = readings_.readings[file];
+    const cpp::Launch& launch = reading.usage.launches[index];
+    const std::vector<CodeParameter> parameters = code_parameters(kernel.parameters);
+    for (size_t i = 0; i < launch.arguments.size() && i < parameters.size(); ++i) {
+      launcher.arguments.push_back(
+          {parameters[i].name, launch.arguments[i], {file, launch.line_first}});
+    }
+    for (const cpp::LocalValue& value : reading.argument_values[index]) {
+      launcher.argument_values.push_back({value.name, value.text, {file, value.line}});
+    }
   }
 
   // What a launch's kernel can be. Its name may be an alias in one branch of an #if, and a kernel

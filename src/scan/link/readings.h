@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "scan/accesses/access_walk.h"
+#include "scan/accesses/device_code.h"
 #include "scan/code_facts.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/cpp_options.h"
@@ -23,6 +25,9 @@ struct FileReading {
   cpp::Definitions cpp;
   cpp::Usage usage;
   std::vector<std::vector<cpp::LocalValue>> launch_values;  // of each of usage.launches
+  std::vector<std::vector<cpp::LocalValue>> argument_values;  // the same, of their arguments
+  DeviceCode device_code;
+  std::map<size_t, KernelAccesses> triton_accesses;  // of the kernels among python.functions
   cpp::FileUnits units;  // functions, aliases and classes with what they do; not of literals
   std::vector<std::vector<cpp::PatternHit>> literal_patterns;  // of cpp.functions in literals
   std::vector<cpp::LocalValue> constants;

@@ -1,6 +1,7 @@
 #include "scan/link/triton_kernels.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -141,6 +142,7 @@ class TritonLinker {
     if (meant.size() > kMaxCandidates) return;
     for (const size_t i : meant) {
       KernelLauncher launcher = launcher_of(launch, file);
+      if (is_triton(jitted_[i])) add_arguments(launch, jitted_[i], launcher);
       launcher.via = is_triton(jitted_[i]) ? "kernel[grid]" : "launch(grid=…)";
       launcher.certainty = meant.size() == 1 ? Certainty::kCertain : Certainty::kUnsure;
       const bool made = !function_of(jitted_[i]).scope.empty() && jitted_[i].file != file;
@@ -206,6 +208,7 @@ class TritonLinker {
     kernel.dead = kernel.launchers.empty() && !is_named(function.name);
     std::set<size_t> seen = {static_cast<size_t>(&jitted - jitted_.data())};
     add_evidence(jitted, Certainty::kCertain, 0, seen, kernel.evidence);
+    add_accesses(jitted, kernel);
     return kernel;
   }
 
@@ -234,6 +237,76 @@ class TritonLinker {
                      seen, out);
       }
     }
+  }
+
+  void add_accesses(const Jitted& jitted, KernelFacts& kernel) const {
+    const auto& walked = readings_.readings[jitted.file].triton_accesses;
+    const auto found = walked.find(jitted.function);
+    if (found == walked.end()) return;
+    kernel.accesses = found->second.accesses;
+    kernel.traffic = found->second.traffic;
+    kernel.arithmetic = found->second.arithmetic;
+    for (ArrayAccess& access : kernel.accesses) access.at.file = jitted.file;
+    for (ArrayTraffic& traffic : kernel.traffic) traffic.at.file = jitted.file;
+  }
+
+  // The kernel's parameters as the launch fills them: by position, or by name.
+  void add_arguments(const python::Launch& launch, const Jitted& jitted,
+                     KernelLauncher& launcher) const {
+    const std::vector<python::Argument>& parameters = function_of(jitted).parameters;
+    for (size_t i = 0; i < launch.arguments.size(); ++i) {
+      const python::Argument& given = launch.arguments[i];
+      if (given.name.empty() && i >= parameters.size()) break;
+      launcher.arguments.push_back(
+          {given.name.empty() ? parameters[i].name : given.name, given.text, launcher.at});
+    }
+    add_values(launch, launcher);
+  }
+
+  // What the names in the arguments and the grid were last set to before the launch.
+  void add_values(const python::Launch& launch, KernelLauncher& launcher) const {
+    constexpr size_t kMost = 24;
+    const auto& values = readings_.readings[launcher.at.file].python_values;
+    std::vector<std::string> wanted;
+    const auto want = [&](std::string_view text) {
+      for (std::string& name : words_of(text)) {
+        if (std::find(wanted.begin(), wanted.end(), name) == wanted.end())
+          wanted.push_back(std::move(name));
+      }
+    };
+    want(launcher.grid);
+    for (const NamedValue& argument : launcher.arguments) want(argument.text);
+    for (size_t i = 0; i < wanted.size() && launcher.argument_values.size() < kMost; ++i) {
+      const python::AssignedValue* last = nullptr;
+      for (const python::AssignedValue& value : values) {
+        if (value.name == wanted[i] && value.line <= launch.line_last) last = &value;
+      }
+      if (last == nullptr || last->text == last->name) continue;
+      launcher.argument_values.push_back({last->name, last->text, {launcher.at.file, last->line}});
+      want(last->text);
+    }
+  }
+
+  // The names of an expression, in order; what follows a dot is none.
+  static std::vector<std::string> words_of(std::string_view text) {
+    std::vector<std::string> out;
+    for (size_t at = 0; at < text.size();) {
+      const auto is_part = [&](size_t i) {
+        return i < text.size() &&
+               (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');
+      };
+      if (!is_part(at)) {
+        ++at;
+        continue;
+      }
+      size_t end = at;
+      while (is_part(end)) ++end;
+      const bool member = at > 0 && text[at - 1] == '.';
+      if (!member && std::isdigit(static_cast<unsigned char>(text[at])) == 0)
+        out.emplace_back(text.substr(at, end - at));
+      at = end;
+    }
+    return out;
   }
 
   bool is_named(std::string_view name) const {

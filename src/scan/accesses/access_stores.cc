@@ -1,0 +1,93 @@
+// What AccessWalker makes of assignments.
+#include "scan/accesses/access_walker.h"
+
+namespace fathom {
+
+AccessWalker::Value AccessWalker::place(uint32_t id) {
+  const CodeNode& at = node(id);
+  if (at.kind == CodeKind::kSubscript) return subscript_value(id, true);
+  if (at.kind == CodeKind::kUnary && at.text == "*") return value(at.children[0]);
+  if (at.kind == CodeKind::kCast) {
+    Value inner = place(at.children[0]);
+    return inner;
+  }
+  if (at.kind == CodeKind::kName) {
+    Value out = name_value(at);
+    if (out.pointer) return out;  // &array, or a reference to it
+    Pointer local;
+    local.space = Space::kLocal;
+    local.array = at.text;
+    local.type = local.unit = out.type;
+    out.pointer = std::move(local);
+    return out;
+  }
+  if (at.kind == CodeKind::kMember) return place(at.children[0]);
+  return value(id);
+}
+
+void AccessWalker::store(uint32_t target, const Value& stored, bool reads_too) {
+  const CodeNode& at = node(target);
+  if (at.kind == CodeKind::kName) {
+    rename(at.text, stored, reads_too);
+    return;
+  }
+  if (at.kind == CodeKind::kMember) {
+    const CodeNode& object = node(at.children[0]);
+    if (object.kind == CodeKind::kName || object.kind == CodeKind::kMember) return;
+  }
+  const Value where = place(target);
+  if (!where.pointer) return;
+  if (reads_too) access(*where.pointer, AccessKind::kRead, target);
+  access(*where.pointer, AccessKind::kWrite, target);
+}
+
+// A variable gets a new value. What a loop changes in every round depends on the round.
+void AccessWalker::rename(const std::string& name, Value stored, bool compound) {
+  if (quiet_ > 0) return;
+  const auto known = frame_->names.find(name);
+  if (known == frame_->names.end()) return;
+  Value& variable = known->second;
+  if (variable.real || variable.object) return;
+  const bool in_loop = static_cast<int>(loops_.size()) > variable.loops;
+  if (in_loop && compound) {
+    Value round;
+    round.number = Polynomial::symbol(loops_.back());
+    const Value mixed = computed(name, {&variable, &round}, false);
+    if (variable.pointer) {
+      *variable.pointer = moved(*variable.pointer, *mixed.number);
+    } else {
+      variable.number = mixed.number;
+    }
+    return;
+  }
+  if (stored.pointer) {
+    const std::string type = variable.pointer ? variable.pointer->type : stored.pointer->type;
+    variable.pointer = stored.pointer;
+    if (variable.pointer->type.empty()) variable.pointer->type = type;
+  } else if (stored.number && !variable.pointer) {
+    const bool plain = stored.number->as_symbol() || space_.is_uniform(*stored.number);
+    variable.number =
+        plain ? *stored.number : Polynomial::symbol(space_.variable(name, *stored.number));
+  } else if (!variable.pointer) {
+    variable.number = computed(name, {&variable, &stored}, false).number;
+  }
+}
+
+AccessWalker::Value AccessWalker::assign_value(uint32_t id) {
+  const CodeNode& at = node(id);
+  const Value right = value(at.children[1]);
+  if (at.text == "=") {
+    store(at.children[0], right, false);
+    return right;
+  }
+  ++quiet_;
+  const Value left = value(at.children[0]);
+  --quiet_;
+  CodeNode operation = at;
+  operation.text = at.text.substr(0, at.text.size() - 1);
+  const Value result = arithmetic_value(operation, left, right);
+  store(at.children[0], result, true);
+  return result;
+}
+
+}  // namespace fathom

@@ -1,0 +1,283 @@
+#include "scan/accesses/access_walk.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "scan/accesses/access_walker.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kMaxWork = 30000;  // expressions and statements of one kernel
+
+}  // namespace
+
+AccessWalker::AccessWalker(const DeviceFunction& kernel, const WalkSurroundings& around)
+    : around_(around), kernel_(kernel) {
+  // The grid is at least one-dimensional whatever the code names.
+  space_.base("blockIdx.x", Polynomial::symbol(space_.uniform("gridDim.x")));
+  space_.base("threadIdx.x", Polynomial::symbol(space_.uniform("blockDim.x")));
+}
+
+KernelAccesses AccessWalker::run() {
+  Frame frame;
+  frame.tree = &kernel_.tree;
+  frame.function = kernel_.name;
+  frame.file = kernel_.file;
+  for (const CodeParameter& parameter : kernel_.parameters) {
+    Value value;
+    value.type = parameter.type;
+    if (parameter.pointers > 0) {
+      const std::string type = plain_type(parameter.type);
+      value.pointer = {parameter.name, Space::kGlobal, type, {}, type, {}, true};
+    } else {
+      value.real = is_real_type(parameter.type);
+      value.number = Polynomial::symbol(space_.uniform(parameter.name));
+    }
+    frame.names[parameter.name] = std::move(value);
+  }
+  frame_ = &frame;
+  inside_.push_back(kernel_.name);
+  block(kernel_.tree.root);
+  flush_operations();
+  out_.traffic = traffic_totals(out_.accesses, sites_, space_);
+  if (arithmetic_ && work_ < kMaxWork) out_.arithmetic = space_.text(*arithmetic_);
+  return std::move(out_);
+}
+
+void AccessWalker::block(uint32_t id) {
+  const size_t before = guards_.size();
+  size_t open = 0;
+  const std::vector<uint32_t> children = node(id).children;
+  for (const uint32_t child : children) {
+    if (node(child).kind == CodeKind::kIf) {
+      if_statement(child, open);
+    } else {
+      statement(child);
+    }
+  }
+  drop_guards(guards_.size() - before);
+}
+
+void AccessWalker::statement(uint32_t id) {
+  if (++work_ > kMaxWork) return;
+  const CodeNode& at = node(id);
+  switch (at.kind) {
+    case CodeKind::kBlock:
+      return block(id);
+    case CodeKind::kDeclare:
+      return declare(id);
+    case CodeKind::kIf: {
+      const size_t before = guards_.size();
+      size_t open = 0;
+      if_statement(id, open);
+      return drop_guards(guards_.size() - before);
+    }
+    case CodeKind::kFor:
+      return for_statement(id);
+    case CodeKind::kRangeFor:
+    case CodeKind::kWhile:
+      return unknown_loop(id);
+    case CodeKind::kReturn:
+      if (!at.children.empty()) {
+        Value given = value(at.children[0]);
+        if (!frame_->returned) frame_->returned = std::move(given);
+      }
+      return;
+    case CodeKind::kStatement:
+      value(at.children[0]);
+      return;
+    case CodeKind::kOther:
+      if (at.text.starts_with("using ")) local_alias(at.text);
+      if (at.text.starts_with("asm")) assembly(id);
+      return;
+    default:
+      return;
+  }
+}
+
+void AccessWalker::declare(uint32_t id) {
+  const CodeNode at = node(id);
+  const bool in_shared_memory = at.text.find("__shared__") != std::string::npos;
+  const std::string type = plain_type(at.text);
+  for (const uint32_t child : at.children) {
+    const CodeNode& declarator = node(child);
+    if (declarator.text.empty()) continue;
+    Value given;
+    if (!declarator.children.empty()) given = value(declarator.children[0]);
+    Value made;
+    made.local = true;
+    made.loops = static_cast<int>(loops_.size());
+    made.type = type == "auto" ? given.type : type;
+    const bool stars = declarator.extra.find('*') != std::string::npos;
+    const bool array = declarator.extra.find('[') != std::string::npos;
+    if (in_shared_memory) {
+      made.pointer = {declarator.text, Space::kShared, type, {}, type, {}, true};
+    } else if (array) {
+      made.object = true;
+      made.real = is_real_type(type);
+      made.extents = extents_of(declarator.extra);
+    } else if (stars && !given.pointer) {
+      made = pointer_from(child, given, type);
+      made.loops = static_cast<int>(loops_.size());
+    } else if (given.pointer) {
+      made.pointer = given.pointer;
+      if (stars && type != "auto") made.pointer->type = plain_type(type);
+    } else if (given.lambda) {
+      made.lambda = given.lambda;
+    } else if (is_real_type(type) || (type == "auto" && given.real)) {
+      made.real = true;
+    } else if (given.number) {
+      const std::vector<Symbol> varying = space_.varying(*given.number);
+      const bool plain = given.number->as_symbol().has_value() ||
+                         (varying.empty() && given.number->terms().size() <= 4);
+      made.number = plain ? *given.number
+                    : varying.empty()
+                        ? Polynomial::symbol(space_.uniform(declarator.text))
+                        : Polynomial::symbol(space_.variable(declarator.text, *given.number));
+      made.object = given.object;
+      made.first = given.number;
+    } else {
+      made.object = true;
+    }
+    frame_->names[declarator.text] = std::move(made);
+  }
+}
+
+// using Layout = PlainLayout<kHeadDim>;
+void AccessWalker::local_alias(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) return;
+  std::string name = text.substr(6, equals - 6), type = text.substr(equals + 1);
+  std::erase(name, ' ');
+  while (type.starts_with(' ')) type.erase(0, 1);
+  while (type.ends_with(';') || type.ends_with(' ')) type.pop_back();
+  if (!name.empty() && !type.empty()) frame_->types[name] = type;
+}
+
+// asm volatile("ld.global.v4.u32 …" : … : "l"(from)): the addresses are its operands of kind l.
+void AccessWalker::assembly(uint32_t id) {
+  const std::string& text = node(id).text;
+  const auto says = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+  const bool atomic = says("red.global") || says("atom.global");
+  const bool reads = says("ld.global") || says("cp.async");
+  if (!atomic && !reads && !says("st.global")) return;
+  for (size_t at = text.find("\"l\""); at != std::string::npos; at = text.find("\"l\"", at + 1)) {
+    const size_t open = text.find('(', at), close = text.find(')', at);
+    if (open == std::string::npos || close == std::string::npos) return;
+    const auto known = frame_->names.find(text.substr(open + 1, close - open - 1));
+    if (known == frame_->names.end() || !known->second.pointer) continue;
+    access(*known->second.pointer,
+           atomic  ? AccessKind::kAtomic
+           : reads ? AccessKind::kRead
+                   : AccessKind::kWrite,
+           id);
+  }
+}
+
+bool AccessWalker::leaves(uint32_t id) const {
+  const CodeNode& at = node(id);
+  if (at.kind == CodeKind::kReturn || at.kind == CodeKind::kJump) return true;
+  return at.kind == CodeKind::kBlock && !at.children.empty() && leaves(at.children.back());
+}
+
+// `open_guards` counts those that an early return leaves in force for the rest of the block.
+void AccessWalker::if_statement(uint32_t id, size_t& open_guards) {
+  const CodeNode at = node(id);
+  if (at.children.size() < 2) return;
+  const bool at_compile_time = at.text == "constexpr";
+  if (const auto known = at_compile_time ? decided(at.children[0]) : std::nullopt) {
+    if (*known) statement(at.children[1]);
+    if (!*known && at.children.size() > 2) statement(at.children[2]);
+    return;
+  }
+  value(at.children[0]);
+  const bool has_else = at.children.size() > 2;
+  const size_t before = guards_.size();
+  const bool only_bounds = guard(at.children[0], true);
+  const bool leaving = leaves(at.children[1]);
+  if (!only_bounds && !at_compile_time && !leaving) ++conditions_;
+  flush_operations();
+  statement(at.children[1]);
+  flush_operations();
+  drop_guards(guards_.size() - before);
+  if (has_else) {
+    guard(at.children[0], false);
+    if (at_compile_time) ++alternatives_;
+    flush_operations();
+    if (node(at.children[2]).kind == CodeKind::kIf) {
+      size_t inner = 0;
+      if_statement(at.children[2], inner);
+    } else {
+      statement(at.children[2]);
+    }
+    flush_operations();
+    if (at_compile_time) --alternatives_;
+    drop_guards(guards_.size() - before);
+  }
+  if (!only_bounds && !at_compile_time && !leaving) --conditions_;
+  if (leaving && !has_else) {
+    flush_operations();
+    guard(at.children[0], false);
+    open_guards += guards_.size() - before;
+  }
+}
+
+void AccessWalker::for_statement(uint32_t id) {
+  const std::vector<uint32_t> parts = node(id).children;
+  if (parts.size() < 4) return;
+  std::string name;
+  Polynomial begin;
+  const Symbol loop = loop_symbol(id, name, begin);
+  flush_operations();
+  loops_.push_back(loop);
+  const auto hidden = frame_->names.find(name);
+  const std::optional<Value> before =
+      hidden == frame_->names.end() ? std::nullopt : std::optional(hidden->second);
+  Value variable;
+  variable.number = begin + Polynomial::symbol(loop);
+  variable.local = true;
+  variable.loops = static_cast<int>(loops_.size());
+  if (!name.empty()) frame_->names[name] = std::move(variable);
+  statement(parts[3]);
+  flush_operations();
+  loops_.pop_back();
+  if (before) frame_->names[name] = *before;
+}
+
+void AccessWalker::unknown_loop(uint32_t id) {
+  const std::vector<uint32_t> parts = node(id).children;
+  if (parts.empty()) return;
+  value(parts[0]);
+  flush_operations();
+  loops_.push_back(space_.loop("while", {}, {}, {}));
+  if (node(id).kind == CodeKind::kRangeFor) {
+    Value element;
+    element.object = true;
+    element.local = true;
+    frame_->names[node(id).text] = element;
+  }
+  statement(parts.back());
+  flush_operations();
+  loops_.pop_back();
+}
+
+void AccessWalker::flush_operations() {
+  if (operations_ == 0) return;
+  std::vector<Symbol> guarded;
+  for (const IndexSpace::Saved& saved : guards_) guarded.push_back(saved.symbol);
+  const auto times = space_.times(loops_, guarded);
+  if (!times || !arithmetic_) {
+    arithmetic_.reset();
+  } else if (alternatives_ == 0) {
+    *arithmetic_ = *arithmetic_ + *times * Polynomial::constant(operations_);
+    if (arithmetic_->terms().size() > 40) arithmetic_.reset();
+  }
+  operations_ = 0;
+}
+
+KernelAccesses walk_accesses(const DeviceFunction& kernel, const WalkSurroundings& around) {
+  return AccessWalker(kernel, around).run();
+}
+
+}  // namespace fathom

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scan/accesses/code_tree.h"
+#include "scan/code_facts.h"
+
+namespace fathom {
+
+// A function of the device that a walk may go through.
+struct DeviceFunction {
+  std::string name;
+  uint32_t file = 0;
+  CodeTree tree;
+  std::vector<CodeParameter> parameters;
+  std::vector<std::string> template_parameters;
+};
+
+// What the walk must know of the code around.
+struct WalkSurroundings {
+  // The function that a call means, by its name with qualifiers; none: not the repository's, or not
+  // known which.
+  std::function<const DeviceFunction*(std::string_view name, size_t arguments)> find;
+  // The size of a type, through its aliases; none: unknown.
+  std::function<std::optional<uint32_t>(std::string_view type)> bytes_of;
+  // What a class says of its constant "Layout<64>::pitch", its template arguments filled in.
+  std::function<std::optional<std::string>(std::string_view name)> member;
+  // A constant of the code that is a whole number: WARP_SIZE.
+  std::function<std::optional<double>(std::string_view name)> constant;
+};
+
+struct KernelAccesses {
+  std::vector<ArrayAccess> accesses;  // in the order of the walk, each place once
+  std::vector<ArrayTraffic> traffic;
+  std::string arithmetic;  // formula; empty: not counted
+};
+
+// Goes through a kernel's code as a thread would, every branch once, and notes where it touches
+// arrays. Bounded in work whatever the code is.
+KernelAccesses walk_accesses(const DeviceFunction& kernel, const WalkSurroundings& around);
+
+}  // namespace fathom

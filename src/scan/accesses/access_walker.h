@@ -1,0 +1,156 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+
+#include "scan/accesses/access_walk.h"
+#include "scan/accesses/index_space.h"
+#include "scan/accesses/traffic_totals.h"
+
+namespace fathom {
+
+// The walk of access_walk.h. Statements stand in access_walk.cc, expressions in access_values.cc,
+// calls in access_calls.cc, what becomes of an access in access_sites.cc.
+class AccessWalker {
+ public:
+  AccessWalker(const DeviceFunction& kernel, const WalkSurroundings& around);
+  KernelAccesses run();
+
+ private:
+  enum class Space : uint8_t { kGlobal, kShared, kLocal };
+
+  struct Pointer {
+    std::string array;
+    Space space = Space::kGlobal;
+    std::string type;   // what it points to
+    Polynomial offset;  // in elements of `unit`
+    std::string unit;   // the type that offset counts
+    Polynomial more;    // in elements of `type`, behind a cast
+    bool sure = true;   // false: taken for a pointer because it is used as one
+  };
+  struct Lambda;
+  // What an expression or a name stands for; nothing filled: not known.
+  struct Value {
+    std::optional<Polynomial> number;
+    std::optional<Polynomial> first;  // the number it was declared with
+    std::optional<Pointer> pointer;
+    std::shared_ptr<Lambda> lambda;
+    std::string type;                  // as declared; empty: not known
+    std::vector<std::string> extents;  // of a local array: numbers where they are known
+    bool real = false;                 // a floating-point number, or a vector of them
+    bool object = false;  // a local array or struct: indexing it touches no memory that counts
+    bool local = false;   // declared in the code, and no parameter
+    int loops = 0;        // how many loops were around its declaration
+  };
+  using Names = std::map<std::string, Value, std::less<>>;
+  struct Lambda {
+    const CodeTree* tree = nullptr;
+    uint32_t body = 0;
+    std::vector<CodeParameter> parameters;
+    Names names;
+    std::map<std::string, std::string, std::less<>> types;
+  };
+  // One function being walked.
+  struct Frame {
+    const CodeTree* tree = nullptr;
+    std::string function;
+    uint32_t file = 0;
+    Names names;
+    std::map<std::string, std::string, std::less<>> types;  // template parameters
+    std::optional<Value> returned;
+    const Frame* caller = nullptr;
+    uint32_t call = 0;        // the call in the caller's tree
+    std::string way;          // the lines of the calls that led here
+    bool only_loads = false;  // a few statements around a load or store: the call says more
+  };
+  // Statements.
+  void statement(uint32_t id);
+  void block(uint32_t id);
+  void declare(uint32_t id);
+  void local_alias(const std::string& text);
+  void assembly(uint32_t id);
+  void if_statement(uint32_t id, size_t& open_guards);
+  void for_statement(uint32_t id);
+  void unknown_loop(uint32_t id);
+  // `begin` is what the variable is more than the symbol.
+  Symbol loop_symbol(uint32_t id, std::string& name, Polynomial& begin);
+  // What a condition comes to where it is made of numbers alone.
+  std::optional<bool> decided(uint32_t condition);
+  std::vector<std::string> extents_of(const std::string& declarator);
+  bool leaves(uint32_t id) const;  // ends with return, continue or break
+  // The guards that a condition sets where it holds (or where it does not); true: that is all it
+  // says.
+  bool guard(uint32_t condition, bool holds);
+  bool guard_comparison(std::string_view op, const Value& left, const Value& right);
+  void drop_guards(size_t count);
+
+  // Expressions.
+  Value value(uint32_t id);
+  Value name_value(const CodeNode& node);
+  Value value_of_text(const std::string& text);
+  Value member_value(uint32_t id);
+  Value subscript_value(uint32_t id, bool for_address);
+  Value binary_value(uint32_t id);
+  Value arithmetic_value(const CodeNode& node, const Value& left, const Value& right);
+  Value unary_value(uint32_t id);
+  Value cast_value(uint32_t id);
+  Value assign_value(uint32_t id);
+  Value conditional_value(uint32_t id);
+  Value lambda_value(uint32_t id);
+  // What an expression names, without reading it: where a store goes.
+  Value place(uint32_t id);
+  void store(uint32_t target, const Value& stored, bool reads_too);
+  void rename(const std::string& name, Value stored, bool compound);
+  Value computed(std::string name, const std::vector<const Value*>& inputs, bool loaded,
+                 std::optional<Polynomial> end = std::nullopt);
+  Value real_number() const;
+  Value pointer_from(uint32_t id, const Value& base, std::string type);
+  static Pointer moved(Pointer pointer, const Polynomial& by);
+  bool is_real_type(std::string_view type) const;
+
+  // Calls.
+  Value call_value(uint32_t id);
+  std::optional<Value> memory_call(uint32_t id, std::string_view name);
+  std::optional<Value> group_call(uint32_t id);
+  std::string called_name(const std::string& written) const;
+  Value math_call(uint32_t id, std::string_view name, const std::vector<Value>& arguments);
+  Value inlined(const DeviceFunction& function, uint32_t call, std::vector<Value> given);
+  Value called(const Lambda& lambda, std::vector<Value> given);
+  Value unknown_call(uint32_t id, std::string_view name, const std::vector<Value>& arguments);
+
+  // Accesses.
+  void access(const Pointer& pointer, AccessKind kind, uint32_t id);
+  void fill_extent(const Pointer& pointer, ArrayAccess& out, AccessSite& site) const;
+  void fill_place(uint32_t id, ArrayAccess& out) const;
+  std::string pattern_of(const Pointer& pointer, const Polynomial& where) const;
+  void count_operations(int count) { operations_ += count; }
+  void flush_operations();
+
+  const CodeNode& node(uint32_t id) const { return (*frame_->tree)[id]; }
+  std::string source(uint32_t id) const { return frame_->tree->source(id); }
+  std::string resolved_type(std::string_view type) const;
+
+  const WalkSurroundings& around_;
+  const DeviceFunction& kernel_;
+  IndexSpace space_;
+  Frame* frame_ = nullptr;
+  std::vector<Symbol> loops_;
+  std::vector<IndexSpace::Saved> guards_;
+  int conditions_ = 0;               // ifs around that are no bounds
+  int quiet_ = 0;                    // above 0: expressions are looked at, not run
+  int alternatives_ = 0;             // inside the else of an `if constexpr`
+  std::vector<std::string> inside_;  // the functions being walked
+  int operations_ = 0;
+  std::optional<Polynomial> arithmetic_ = Polynomial();
+  size_t work_ = 0;
+  std::vector<AccessSite> sites_;
+  std::set<std::tuple<std::string, uint32_t, uint32_t, std::string, AccessKind, std::string>> seen_;
+  KernelAccesses out_;
+};
+
+// The element types of a name: "const float *" → "float".
+std::string plain_type(std::string_view type);
+
+}  // namespace fathom

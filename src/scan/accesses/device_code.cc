@@ -1,0 +1,51 @@
+#include "scan/accesses/device_code.h"
+
+namespace fathom {
+namespace {
+
+// Longer bodies are generated or unrolled by hand, and would cost more than they tell.
+constexpr uint32_t kLongestBody = 60000, kLongestAlias = 80;
+
+void add_alias(const cpp::TokenList& source, size_t at, std::vector<cpp::LocalValue>& out) {
+  size_t end = at + 1;
+  while (end < source.size() && !source.is(end, ";") && !source.is(end, "{") && end < at + 40)
+    ++end;
+  if (!source.is(end, ";")) return;
+  cpp::LocalValue alias;
+  alias.line = source.tokens[at].line;
+  if (source.is(at, "using")) {
+    if (!source.is_name(at + 1) || !source.is(at + 2, "=")) return;
+    alias.name = source.at(at + 1);
+    alias.text = source.source(at + 3, end);
+  } else {
+    if (!source.is_name(end - 1) || end < at + 3) return;
+    alias.name = source.at(end - 1);
+    alias.text = source.source(at + 1, end - 1);
+  }
+  if (alias.text.size() <= kLongestAlias) out.push_back(std::move(alias));
+}
+
+}  // namespace
+
+DeviceCode keep_device_code(const cpp::TokenList& source, const cpp::Definitions& definitions) {
+  DeviceCode out;
+  bool device = false;
+  for (size_t i = 0; i < definitions.functions.size(); ++i) {
+    const cpp::Function& function = definitions.functions[i];
+    if (function.kind == cpp::FunctionKind::kHost || !function.defined) continue;
+    if (function.body_last <= function.body_first || function.body_last >= source.size()) continue;
+    const cpp::Token &first = source.tokens[function.body_first],
+                     &last = source.tokens[function.body_last];
+    if (last.end - first.begin > kLongestBody) continue;
+    out.bodies[i] = {std::string(source.text.substr(first.begin, last.end - first.begin)),
+                     first.line};
+    device = true;
+  }
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source.is(i, "using") || source.is(i, "typedef")) add_alias(source, i, out.aliases);
+  }
+  if (!device && out.aliases.size() > 400) out.aliases.clear();
+  return out;
+}
+
+}  // namespace fathom

@@ -1,0 +1,260 @@
+#include "scan/accesses/triton_walk.h"
+
+#include <algorithm>
+
+#include "scan/accesses/triton_walker.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kMaxSites = 160, kMaxIndexText = 90;
+
+std::string_view last_part(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? name : name.substr(dot + 1);
+}
+
+}  // namespace
+
+KernelAccesses TritonWalker::run() {
+  const NodeId function = find_function(tree_.root);
+  if (function == 0) return {};
+  name_ = tree_.extra(function);
+  for (const NodeId part : tree_.children(function)) {
+    if (tree_.kind(part) == NodeKind::kParameters) parameters(part);
+    if (tree_.kind(part) == NodeKind::kBlock) block(part);
+  }
+  out_.traffic = traffic_totals(out_.accesses, sites_, space_);
+  if (arithmetic_ && work_ < kMaxWork) out_.arithmetic = space_.text(*arithmetic_);
+  return std::move(out_);
+}
+
+python::NodeId TritonWalker::find_function(NodeId at) const {
+  for (const NodeId child : tree_.children(at)) {
+    if (tree_.kind(child) == NodeKind::kFunction) return child;
+  }
+  return 0;
+}
+
+uint32_t TritonWalker::line_of(NodeId id) const { return line_ + tree_.line_first(id) - 1; }
+
+Symbol TritonWalker::program(int axis) {
+  const std::string extent = std::string("gridDim.") + "xyz"[std::clamp(axis, 0, 2)];
+  return space_.base("program_id(" + std::to_string(axis) + ")",
+                     Polynomial::symbol(space_.uniform(extent)));
+}
+
+void TritonWalker::parameters(NodeId list) {
+  for (const NodeId one : tree_.children(list)) {
+    Value value;
+    value.number = Polynomial::symbol(space_.uniform(tree_.extra(one)));
+    names_[std::string(tree_.extra(one))] = value;
+  }
+}
+
+void TritonWalker::block(NodeId id) {
+  for (const NodeId child : tree_.children(id)) statement(child);
+}
+
+void TritonWalker::statement(NodeId id) {
+  if (++work_ > kMaxWork) return;
+  switch (tree_.kind(id)) {
+    case NodeKind::kBlock:
+      return block(id);
+    case NodeKind::kAssign: {
+      std::vector<NodeId> parts;
+      for (const NodeId child : tree_.children(id)) parts.push_back(child);
+      if (parts.size() < 2) return;
+      const Value given = value(parts.back());
+      for (size_t i = 0; i + 1 < parts.size(); ++i) assign(parts[i], given);
+      return;
+    }
+    case NodeKind::kAnnotated:
+      if (tree_.child_count(id) > 2) assign(tree_.child(id), value(tree_.child(id, 2)));
+      return;
+    case NodeKind::kAugmented:
+      return augmented(id);
+    case NodeKind::kExpression:
+      value(tree_.child(id));
+      return;
+    case NodeKind::kIf: {
+      for (const NodeId part : tree_.children(id)) {
+        if (tree_.kind(part) == NodeKind::kBlock) {
+          ++conditions_;
+          block(part);
+          --conditions_;
+        } else {
+          value(part);
+        }
+      }
+      return;
+    }
+    case NodeKind::kFor:
+      return for_statement(id);
+    case NodeKind::kWhile: {
+      loops_.push_back(space_.loop("while", {}, {}, {}));
+      for (const NodeId part : tree_.children(id)) {
+        if (tree_.kind(part) == NodeKind::kBlock) block(part);
+      }
+      loops_.pop_back();
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void TritonWalker::assign(NodeId target, Value given) {
+  if (tree_.kind(target) == NodeKind::kTuple) {
+    for (const NodeId part : tree_.children(target)) {
+      Value part_of = given;
+      if (given.number) part_of = computed(std::string(tree_.source(part)), {&given}, false);
+      assign(part, part_of);
+    }
+    return;
+  }
+  if (tree_.kind(target) != NodeKind::kName) return;
+  const std::string name = tree_.source(target);
+  if (given.array.empty() && given.number && !given.number->as_symbol() &&
+      !space_.is_uniform(*given.number) && given.bounds.empty()) {
+    given.number = Polynomial::symbol(space_.variable(name, *given.number));
+  }
+  names_[name] = std::move(given);
+}
+
+void TritonWalker::augmented(NodeId id) {
+  const NodeId target = tree_.child(id);
+  const Value added = value(tree_.child(id, 1));
+  if (tree_.kind(target) != NodeKind::kName) return;
+  Value& known = names_[tree_.source(target)];
+  if (known.real || added.real) {
+    known.real = true;
+    count(added, known);
+    return;
+  }
+  if (!known.number || !added.number) return;
+  // What a loop adds in every round depends on the round.
+  Value round;
+  if (!loops_.empty()) round.number = Polynomial::symbol(loops_.back());
+  const Value mixed = computed(tree_.source(target), {&added, &round}, false);
+  known.number = loops_.empty() ? *known.number + *added.number : *known.number + *mixed.number;
+}
+
+void TritonWalker::for_statement(NodeId id) {
+  const NodeId target = tree_.child(id), iterated = tree_.child(id, 1);
+  const Polynomial one = Polynomial::constant(1);
+  std::optional<Polynomial> start = Polynomial(), end, step = one;
+  if (tree_.kind(iterated) == NodeKind::kCall) {
+    std::vector<Value> given;
+    for (const NodeId argument : tree_.children(iterated)) {
+      if (argument == tree_.child(iterated)) continue;
+      if (tree_.kind(argument) != NodeKind::kKeyword) given.push_back(value(argument));
+    }
+    const std::string_view callee = last_part(tree_.source(tree_.child(iterated)));
+    if (callee == "range" || callee == "static_range") {
+      if (given.size() == 1) end = given[0].number;
+      if (given.size() > 1) start = given[0].number;
+      if (given.size() > 1) end = given[1].number;
+      if (given.size() > 2) step = given[2].number;
+    }
+  }
+  if (end && !space_.is_uniform(*end)) {
+    if (const auto bound = space_.upper_bound(*end)) end = bound;
+  }
+  const std::string name = tree_.source(target);
+  const bool known = start && end && step;
+  const Symbol loop =
+      known ? space_.loop(name, *start, *step, *end) : space_.loop(name, {}, {}, {});
+  loops_.push_back(loop);
+  Value variable;
+  variable.number = Polynomial::symbol(loop);
+  names_[name] = variable;
+  for (const NodeId part : tree_.children(id)) {
+    if (tree_.kind(part) == NodeKind::kBlock) block(part);
+  }
+  loops_.pop_back();
+}
+
+void TritonWalker::access(const Value& pointer, const Value& mask, AccessKind kind, NodeId at) {
+  if (!pointer.number || out_.accesses.size() >= kMaxSites) return;
+  Polynomial where = *pointer.number;
+  std::string array = array_of(where);
+  if (array.empty()) return;
+  std::vector<IndexSpace::Saved> saved;
+  std::vector<Symbol> guarded;
+  for (const Bound& bound : mask.bounds) {
+    saved.push_back(space_.limit(bound.symbol, bound.end));
+    guarded.push_back(bound.symbol);
+  }
+  ArrayAccess out;
+  AccessSite site;
+  out.array = std::move(array);
+  out.kind = kind;
+  out.conditional = conditions_ > 0;
+  out.at = {0, line_of(at)};
+  out.function = name_;
+  out.index = tree_.source(at);
+  if (out.index.size() > kMaxIndexText) out.index = out.index.substr(0, kMaxIndexText) + "…";
+  site.access = out_.accesses.size();
+  site.where = where;
+  site.step = Polynomial::constant(1);
+  site.elements = space_.footprint(where);
+  std::vector<Symbol> loops = loops_;
+  loops.insert(loops.end(), pointer.tiles.begin(), pointer.tiles.end());
+  site.times = space_.times(loops, guarded);
+  if (site.elements) out.elements = space_.text(*site.elements);
+  if (site.times) out.times = space_.text(*site.times);
+  out.pattern = space_.depends_on_load(where) ? "through an index"
+                : pointer.tiles.empty()       ? "one element per program"
+                                              : "a tile per program";
+  for (auto one = saved.rbegin(); one != saved.rend(); ++one) space_.restore(std::move(*one));
+  sites_.push_back(std::move(site));
+  out_.accesses.push_back(std::move(out));
+}
+
+std::string TritonWalker::array_of(Polynomial& where) const {
+  for (const auto& [product, factor] : where.terms()) {
+    if (factor != 1 || product.size() != 1 || product[0].second != 1) continue;
+    const Polynomial term = Polynomial::term(product, factor);
+    if (!space_.is_uniform(term)) continue;
+    const std::string name = space_.text(term);
+    if (!names_.contains(name)) continue;
+    where = where - term;
+    return name;
+  }
+  return "";
+}
+
+void TritonWalker::count(const Value& left, const Value& right) {
+  Value both;
+  add_tiles(both, left);
+  add_tiles(both, right);
+  std::vector<Symbol> loops = loops_;
+  loops.insert(loops.end(), both.tiles.begin(), both.tiles.end());
+  const auto times = space_.times(loops, {});
+  if (!times || !arithmetic_) {
+    arithmetic_.reset();
+  } else {
+    *arithmetic_ = *arithmetic_ + *times;
+    if (arithmetic_->terms().size() > 40) arithmetic_.reset();
+  }
+}
+
+KernelAccesses walk_triton(std::string_view text, uint32_t line) {
+  // A method's definition stands indented; Python reads it only from the first column.
+  std::string flat;
+  const size_t indent = std::min(text.find_first_not_of(' '), text.size());
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view one = text.substr(at, end - at);
+    one.remove_prefix(std::min(indent, one.find_first_not_of(' ') == std::string_view::npos
+                                           ? one.size()
+                                           : one.find_first_not_of(' ')));
+    flat += std::string(one) + "\n";
+    at = end + 1;
+  }
+  const python::Tree tree = python::parse(flat);
+  return TritonWalker(tree, line).run();
+}
+
+}  // namespace fathom

@@ -1,0 +1,273 @@
+#include "scan/link/accesses.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <set>
+
+namespace fathom {
+namespace {
+
+struct TypeSize {
+  std::string_view type;
+  uint32_t bytes;
+};
+
+std::optional<uint32_t> size_of_known(std::string_view type) {
+  constexpr std::array<TypeSize, 56> sizes = {{
+      {"char", 1},
+      {"bool", 1},
+      {"int8_t", 1},
+      {"uint8_t", 1},
+      {"unsigned char", 1},
+      {"__nv_fp8_e4m3", 1},
+      {"__nv_fp8_e5m2", 1},
+      {"half", 2},
+      {"__half", 2},
+      {"nv_half", 2},
+      {"__nv_bfloat16", 2},
+      {"nv_bfloat16", 2},
+      {"bfloat16", 2},
+      {"short", 2},
+      {"int16_t", 2},
+      {"uint16_t", 2},
+      {"float", 4},
+      {"int", 4},
+      {"unsigned", 4},
+      {"unsigned int", 4},
+      {"int32_t", 4},
+      {"uint32_t", 4},
+      {"half2", 4},
+      {"__half2", 4},
+      {"__nv_bfloat162", 4},
+      {"nv_bfloat162", 4},
+      {"double", 8},
+      {"long", 8},
+      {"long long", 8},
+      {"int64_t", 8},
+      {"uint64_t", 8},
+      {"size_t", 8},
+      {"float2", 8},
+      {"int2", 8},
+      {"uint2", 8},
+      {"ptrdiff_t", 8},
+      {"float4", 16},
+      {"int4", 16},
+      {"uint4", 16},
+      {"double2", 16},
+      {"longlong2", 16},
+      {"ulonglong2", 16},
+      {"uint3", 12},
+      {"float3", 12},
+      {"unsigned long long", 8},
+      {"unsigned short", 2},
+      {"uint", 4},
+      {"unsigned long", 8},
+      {"std::uint8_t", 1},
+      {"std::int32_t", 4},
+      {"std::uint32_t", 4},
+      {"std::int64_t", 8},
+      {"std::size_t", 8},
+      {"cutlass::half_t", 2},
+      {"cutlass::bfloat16_t", 2},
+      {"at::BFloat16", 2},
+  }};
+  for (const TypeSize& size : sizes) {
+    if (size.type == type) return size.bytes;
+  }
+  return std::nullopt;
+}
+
+// "PlainLayout<64>::column" → "PlainLayout" and "column".
+std::pair<std::string, std::string> split_name(std::string_view name) {
+  const size_t colons = name.rfind("::");
+  if (colons == std::string_view::npos) return {"", std::string(name)};
+  std::string_view scope = name.substr(0, colons);
+  scope = scope.substr(0, std::min(scope.find('<'), scope.size()));
+  const size_t outer = scope.rfind("::");
+  if (outer != std::string_view::npos) scope.remove_prefix(outer + 2);
+  return {std::string(scope), std::string(name.substr(colons + 2))};
+}
+
+// The text with each whole word that is a key replaced.
+std::string replaced(std::string_view text, const std::map<std::string, std::string>& words) {
+  std::string out, word;
+  const auto add = [&] {
+    const auto found = words.find(word);
+    out += found == words.end() ? word : found->second;
+    word.clear();
+  };
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      word += c;
+    } else {
+      add();
+      out += c;
+    }
+  }
+  add();
+  return out;
+}
+
+std::vector<std::string> template_names(std::string_view parameters) {
+  return cpp::template_parameter_names(parameters);
+}
+
+}  // namespace
+
+AccessLinker::AccessLinker(const Readings& readings) : readings_(readings) {
+  for (uint32_t file = 0; file < readings.files.size(); ++file) {
+    const FileReading& reading = readings.readings[file];
+    for (const cpp::LocalValue& alias : reading.device_code.aliases)
+      aliases_.emplace(alias.name, std::pair(file, alias.text));
+    if (reading.device_code.bodies.empty() && reading.constants.size() > 2000) continue;
+    for (const cpp::Class& type : reading.cpp.classes) {
+      for (const cpp::LocalValue& constant : reading.constants) {
+        if (constant.line < type.line_first || constant.line > type.line_last) continue;
+        members_.emplace(type.name + "::" + constant.name,
+                         Member{constant.text, template_names(type.template_parameters)});
+      }
+    }
+    for (const cpp::LocalValue& constant : reading.constants) {
+      if (constant.text.size() <= 12)
+        constants_.emplace(constant.name, std::pair(file, constant.text));
+    }
+  }
+}
+
+const DeviceFunction* AccessLinker::function(FunctionAt at) {
+  auto& known = functions_[at];
+  if (known) return known.get();
+  const FileReading& reading = readings_.readings[at.first];
+  const auto body = reading.device_code.bodies.find(at.second);
+  if (body == reading.device_code.bodies.end()) return nullptr;
+  const cpp::Function& definition = reading.cpp.functions[at.second];
+  known = std::make_unique<DeviceFunction>();
+  known->name = definition.name;
+  known->file = at.first;
+  known->tree = read_code(body->second.text, body->second.line);
+  known->parameters = code_parameters(definition.parameters);
+  known->template_parameters = template_names(definition.template_parameters);
+  return known.get();
+}
+
+// The sizes that a name can have by all aliases of it, each looked at once.
+const std::set<uint32_t>& AccessLinker::sizes_of(const std::string& type) {
+  const auto [known, added] = sizes_.emplace(type, std::set<uint32_t>());
+  if (!added) return known->second;  // empty while it is worked out: a circle adds nothing
+  std::set<uint32_t> found;
+  if (const auto size = size_of_known(type)) {
+    found.insert(*size);
+  } else if (type.starts_with("Packed128<")) {
+    found.insert(16);
+  } else {
+    const auto [first, last] = aliases_.equal_range(type);
+    for (auto alias = first; alias != last; ++alias) {
+      const std::set<uint32_t>& of_target = sizes_of(alias->second.second);
+      found.insert(of_target.begin(), of_target.end());
+    }
+  }
+  return sizes_[type] = std::move(found);
+}
+
+// None where two aliases of a name differ in size: which one holds is decided by an #if.
+std::optional<uint32_t> AccessLinker::bytes_of(std::string_view type, uint32_t file) {
+  if (const auto known = size_of_known(type)) return known;
+  std::set<uint32_t> own;
+  const auto [first, last] = aliases_.equal_range(type);
+  for (auto alias = first; alias != last; ++alias) {
+    if (alias->second.first != file) continue;
+    const std::set<uint32_t>& of_target = sizes_of(alias->second.second);
+    own.insert(of_target.begin(), of_target.end());
+  }
+  const std::set<uint32_t>& found = own.empty() ? sizes_of(std::string(type)) : own;
+  return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
+}
+
+std::optional<std::string> AccessLinker::member(std::string_view name, int depth) const {
+  const auto [scope, last_part] = split_name(name);
+  const auto found = members_.find(scope + "::" + last_part);
+  if (found == members_.end()) {
+    const auto alias = aliases_.find(scope);
+    if (alias == aliases_.end() || depth > 6) return std::nullopt;
+    return member(alias->second.second + "::" + last_part, depth + 1);
+  }
+  std::map<std::string, std::string> filled;
+  const size_t open = name.find('<'), close = name.rfind('>');
+  if (open != std::string_view::npos && close != std::string_view::npos && close > open) {
+    std::string argument;
+    size_t position = 0;
+    int nesting = 0;
+    for (const char c : std::string(name.substr(open + 1, close - open - 1)) + ",") {
+      if (c == '<' || c == '(') ++nesting;
+      if (c == '>' || c == ')') --nesting;
+      if (c != ',' || nesting > 0) {
+        argument += c;
+        continue;
+      }
+      if (position < found->second.template_parameters.size())
+        filled[found->second.template_parameters[position]] = argument;
+      ++position;
+      argument.clear();
+    }
+  }
+  return replaced(found->second.text, filled);
+}
+
+std::optional<double> AccessLinker::constant(std::string_view name, uint32_t file) const {
+  const auto number = [](std::string_view text) -> std::optional<double> {
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const std::string_view rest(end, static_cast<size_t>(text.data() + text.size() - end));
+    if (error != std::errc() || rest.find_first_not_of("uUlL") != std::string_view::npos)
+      return std::nullopt;
+    return static_cast<double>(value);
+  };
+  std::set<double> own, all;
+  const auto [first, last] = constants_.equal_range(name);
+  for (auto one = first; one != last; ++one) {
+    const auto value = number(one->second.second);
+    if (!value) return std::nullopt;
+    all.insert(*value);
+    if (one->second.first == file) own.insert(*value);
+  }
+  const std::set<double>& found = own.empty() ? all : own;
+  return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
+}
+
+void AccessLinker::add_to(KernelFacts& kernel, const std::vector<FunctionAt>& reached) {
+  if (reached.empty()) return;
+  const DeviceFunction* walked = function(reached.front());
+  if (walked == nullptr) return;
+  std::multimap<std::string_view, FunctionAt> by_name;
+  for (size_t i = 1; i < reached.size(); ++i) {
+    const FileReading& reading = readings_.readings[reached[i].first];
+    if (!reading.device_code.bodies.contains(reached[i].second)) continue;
+    by_name.emplace(reading.cpp.functions[reached[i].second].name, reached[i]);
+  }
+  WalkSurroundings around;
+  around.find = [&](std::string_view name, size_t arguments) -> const DeviceFunction* {
+    const auto [scope, last_part] = split_name(name);
+    const auto [first, last] = by_name.equal_range(last_part);
+    const DeviceFunction* found = nullptr;
+    for (auto one = first; one != last; ++one) {
+      const DeviceFunction* candidate = function(one->second);
+      if (candidate == nullptr || candidate->parameters.size() < arguments) continue;
+      const std::string& own =
+          readings_.readings[one->second.first].cpp.functions[one->second.second].scope;
+      if (!scope.empty() && own.ends_with(scope)) return candidate;
+      if (found == nullptr) found = candidate;
+    }
+    return found;
+  };
+  around.member = [&](std::string_view name) { return member(name); };
+  around.bytes_of = [&](std::string_view type) { return bytes_of(type, kernel.at.file); };
+  around.constant = [&](std::string_view name) { return constant(name, kernel.at.file); };
+  KernelAccesses found = walk_accesses(*walked, around);
+  kernel.accesses = std::move(found.accesses);
+  kernel.traffic = std::move(found.traffic);
+  kernel.arithmetic = std::move(found.arithmetic);
+}
+
+}  // namespace fathom

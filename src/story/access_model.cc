@@ -1,0 +1,199 @@
+#include "story/access_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "scan/expression.h"
+#include "story/assumptions.h"
+
+namespace fathom {
+namespace {
+
+constexpr int kLanes = 32;
+constexpr double kSector = 32, kLine = 128, kBanks = 32, kWord = 4;
+
+bool is_index_type(std::string_view type) {
+  return type.find("int") != std::string_view::npos || type == "size_t" || type == "bool" ||
+         type == "long" || type.find("char") != std::string_view::npos;
+}
+
+std::string factor(const std::string& formula) {
+  const bool sum =
+      formula.find(" + ") != std::string::npos || formula.find(" - ") != std::string::npos;
+  return sum && !formula.starts_with("max(") ? "(" + formula + ")" : formula;
+}
+
+std::string bytes_text(const ArrayTraffic& traffic) {
+  if (traffic.element_bytes) return std::to_string(*traffic.element_bytes);
+  return traffic.type.empty() ? "dtype_bytes" : "sizeof(" + traffic.type + ")";
+}
+
+// "N * C * 4 + 2 * C * sizeof(T)": arrays of the same length and type as one term.
+std::string sum_of(const KernelFacts& kernel, AccessKind kind) {
+  std::vector<std::pair<std::string, int>> terms;
+  for (const ArrayTraffic& traffic : kernel.traffic) {
+    const bool counts = traffic.kind == kind || traffic.kind == AccessKind::kAtomic;
+    if (!counts) continue;
+    std::string term = factor(traffic.elements) + " * " + bytes_text(traffic);
+    const auto known = std::find_if(terms.begin(), terms.end(),
+                                    [&](const auto& other) { return other.first == term; });
+    if (known != terms.end()) {
+      ++known->second;
+    } else {
+      terms.emplace_back(std::move(term), 1);
+    }
+  }
+  std::string out;
+  for (const auto& [term, count] : terms) {
+    if (!out.empty()) out += " + ";
+    out += count == 1 ? term : fmt::format("{} * {}", count, term);
+  }
+  return out.empty() ? "0" : out;
+}
+
+double bytes_of(const std::optional<uint32_t>& known, const KernelValues& values) {
+  return known ? *known : values.element_bytes().value_or(4);
+}
+
+// The steps that shared memory takes for a warp: 16-byte accesses go by quarters of it, 8-byte ones
+// by halves; in each step no bank gives two words.
+double shared_wavefronts(const std::array<double, kLanes>& addresses, double bytes) {
+  const int group = bytes >= 16 ? 8 : bytes >= 8 ? 16 : 32;
+  double out = 0;
+  for (int first = 0; first < kLanes; first += group) {
+    std::map<double, std::set<double>> banks;
+    for (int lane = first; lane < first + group; ++lane) {
+      for (double byte = 0; byte < std::max(bytes, 1.0); byte += kWord) {
+        const double word = std::floor((addresses[static_cast<size_t>(lane)] + byte) / kWord);
+        banks[std::fmod(word, kBanks)].insert(word);
+      }
+    }
+    size_t most = 1;
+    for (const auto& [bank, words] : banks) most = std::max(most, words.size());
+    out += static_cast<double>(most);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<AccessModel> model_of_accesses(const KernelFacts& kernel, std::string& why) {
+  if (kernel.traffic.empty()) {
+    why = "no access to an array could be followed in its code";
+    return std::nullopt;
+  }
+  AccessModel out;
+  bool writes = false;
+  for (const ArrayTraffic& traffic : kernel.traffic) {
+    if (traffic.elements.empty()) {
+      why = fmt::format(
+          "how much of {} it touches in line {} is not said by bounds that could be followed",
+          traffic.array, traffic.at.line);
+      return std::nullopt;
+    }
+    writes = writes || traffic.kind != AccessKind::kRead;
+    if (std::find(out.arrays.begin(), out.arrays.end(), traffic.array) == out.arrays.end())
+      out.arrays.push_back(traffic.array);
+  }
+  if (!writes) {
+    why = "nothing that it writes could be followed";
+    return std::nullopt;
+  }
+  out.bytes_read = sum_of(kernel, AccessKind::kRead);
+  out.bytes_written = sum_of(kernel, AccessKind::kWrite);
+  out.flops = kernel.arithmetic;
+  return out;
+}
+
+std::optional<CodeType> type_in_code(const KernelFacts& kernel) {
+  std::optional<CodeType> out;
+  for (const ArrayTraffic& traffic : kernel.traffic) {
+    if (is_index_type(traffic.type)) continue;
+    if (!traffic.element_bytes) return std::nullopt;
+    if (out && out->bytes != *traffic.element_bytes) return std::nullopt;
+    if (!out) out = CodeType{traffic.type, *traffic.element_bytes, traffic.at};
+  }
+  // A float4 is four floats.
+  if (out && out->bytes >= 8 && out->type.starts_with("float")) out->bytes = 4;
+  return out;
+}
+
+std::optional<WarpAccess> warp_access(const ArrayAccess& access, const KernelValues& values) {
+  if (access.lane_index.empty()) return std::nullopt;
+  const double element = bytes_of(access.element_bytes, values);
+  const double bytes = std::max(element, access.access_bytes ? *access.access_bytes : element);
+  std::array<double, kLanes> addresses{};
+  std::set<double> sectors, lines;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const auto index = evaluate(access.lane_index, [&](std::string_view name) {
+      return name == "threadIdx.x" ? std::optional<double>(lane) : values.named(name);
+    });
+    if (!index) return std::nullopt;
+    const double address = *index * element;
+    addresses[static_cast<size_t>(lane)] = address;
+    for (double byte = 0; byte < bytes; byte += 1) {
+      sectors.insert(std::floor((address + byte) / kSector));
+      lines.insert(std::floor((address + byte) / kLine));
+    }
+  }
+  WarpAccess out;
+  out.sectors = static_cast<double>(sectors.size());
+  out.lines = static_cast<double>(lines.size());
+  out.wavefronts = shared_wavefronts(addresses, bytes);
+  return out;
+}
+
+std::optional<LoadStoreWork> load_store_work(const KernelFacts& kernel,
+                                             const KernelValues& values) {
+  if (kernel.accesses.empty()) return std::nullopt;
+  LoadStoreWork out;
+  double asked = 0, touched = 0;
+  for (const ArrayAccess& access : kernel.accesses) {
+    const auto times = values.evaluate(access.times);
+    if (!times) return std::nullopt;
+    const double element = bytes_of(access.element_bytes, values);
+    const double bytes = std::max(element, access.access_bytes ? *access.access_bytes : element);
+    const double moved = *times * element;
+    const double warps = moved / bytes / kLanes;
+    out.bytes += moved;
+    const double least = moved / kLine;
+    const auto together = warp_access(access, values);
+    if (access.shared) {
+      const double each = together ? together->wavefronts : std::max(1.0, bytes * kLanes / kLine);
+      // Neighbouring reads of an unrolled loop may become one wide one.
+      const double merged = std::clamp(16 / bytes, 1.0, assumption("loads_in_flight"));
+      out.wavefronts_low += warps * each / merged;
+      out.wavefronts_high += warps * each;
+      out.shared_wavefronts += warps * each;
+      const double free = std::max(1.0, bytes * kLanes / kLine);
+      const int ways = static_cast<int>(each / free);
+      if (together && ways > out.most_conflicts) {
+        out.most_conflicts = ways;
+        out.conflict = &access;
+      }
+      continue;
+    }
+    out.global_bytes += moved;
+    if (!together) {
+      out.wavefronts_low += least;
+      out.wavefronts_high += least;
+      continue;
+    }
+    // A line's tag is looked up for each of them, four at a time at best.
+    const double data = together->sectors * kSector / kLine;
+    out.wavefronts_low += warps * std::max({1.0, data, together->lines / 4});
+    out.wavefronts_high += warps * std::max({1.0, data, together->lines});
+    const double needed = together->sectors == 1 ? kSector : bytes * kLanes;
+    asked += warps * needed;
+    touched += warps * std::max(needed, together->sectors * kSector);
+  }
+  if (asked > 0) out.wasted = std::max(1.0, touched / asked);
+  return out;
+}
+
+}  // namespace fathom

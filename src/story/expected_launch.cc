@@ -1,0 +1,144 @@
+#include "story/expected_launch.h"
+
+#include <algorithm>
+
+#include "scan/expression.h"
+
+namespace fathom {
+namespace {
+
+// "dim3(x, y)" and "(x, y,)" → x and y; anything else is one dimension.
+std::vector<std::string> dimensions_of(std::string_view text) {
+  if (text.starts_with("dim3")) text.remove_prefix(4);
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  const bool wrapped = (text.starts_with('(') && text.ends_with(')')) ||
+                       (text.starts_with('{') && text.ends_with('}'));
+  if (!wrapped) return {std::string(text)};
+  std::vector<std::string> out;
+  std::string part;
+  int depth = 0;
+  for (const char c : text.substr(1, text.size() - 2)) {
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (depth < 0) return {std::string(text)};  // "(a) / (b)" is one expression
+    if (c == ',' && depth == 0) {
+      out.push_back(std::move(part));
+      part.clear();
+    } else {
+      part += c;
+    }
+  }
+  out.push_back(std::move(part));
+  std::erase_if(out,
+                [](const std::string& p) { return p.find_first_not_of(' ') == std::string::npos; });
+  return out;
+}
+
+std::vector<ExpectedLaunch::Dimension> dimensions(const std::string& text,
+                                                  const std::vector<NamedValue>& values,
+                                                  const Parameters& parameters) {
+  std::vector<ExpectedLaunch::Dimension> out;
+  if (text.empty()) return out;
+  for (std::string& part : dimensions_of(text)) {
+    const auto value = parameters.evaluate_in(part, values);
+    // "grid" may be a name whose value is a dim3 of several.
+    const auto named = std::find_if(values.begin(), values.end(),
+                                    [&](const NamedValue& v) { return v.name == part; });
+    if (!value && named != values.end() && named->text != text)
+      return dimensions(named->text, values, parameters);
+    out.push_back({std::move(part), value});
+  }
+  return out;
+}
+
+std::optional<double> product(const std::vector<ExpectedLaunch::Dimension>& dimensions) {
+  if (dimensions.empty()) return std::nullopt;
+  double out = 1;
+  for (const auto& dimension : dimensions) {
+    if (!dimension.value) return std::nullopt;
+    out *= *dimension.value;
+  }
+  return out;
+}
+
+std::string_view last_part(std::string_view name) {
+  const size_t joint = name.find_last_of(":.>");
+  return joint == std::string_view::npos ? name : name.substr(joint + 1);
+}
+
+}  // namespace
+
+ExpectedLaunch expect_launch(const KernelLauncher& launcher, const Parameters& parameters) {
+  ExpectedLaunch expected;
+  expected.launcher = &launcher;
+  std::vector<NamedValue> values = launcher.values;
+  values.insert(values.end(), launcher.argument_values.begin(), launcher.argument_values.end());
+  expected.grid = dimensions(launcher.grid, values, parameters);
+  expected.block = dimensions(launcher.block, values, parameters);
+  expected.blocks = product(expected.grid);
+  expected.threads = product(expected.block);
+  expected.shared_bytes = parameters.evaluate_in(launcher.shared_memory, launcher.values);
+  return expected;
+}
+
+std::optional<double> KernelValues::element_bytes() const {
+  return element_bytes_ ? element_bytes_ : parameters_.evaluate_formula("dtype_bytes");
+}
+
+// gridDim.y of a launch that names one dimension is 1.
+std::optional<double> KernelValues::dimension(std::string_view name) const {
+  const bool grid = name.starts_with("gridDim."), block = name.starts_with("blockDim.");
+  if ((!grid && !block) || !launch_) return std::nullopt;
+  const auto& list = grid ? launch_->grid : launch_->block;
+  if (list.empty()) return std::nullopt;
+  const size_t index = name.back() == 'x' ? 0 : name.back() == 'y' ? 1 : 2;
+  return index < list.size() ? list[index].value : 1;
+}
+
+std::optional<double> KernelValues::argument(std::string_view name) const {
+  if (!launch_ || launch_->launcher == nullptr) return std::nullopt;
+  const KernelLauncher& launcher = *launch_->launcher;
+  for (const NamedValue& given : launcher.arguments) {
+    if (given.name != name) continue;
+    if (auto known = parameters_.evaluate_in(given.text, launcher.argument_values)) return known;
+  }
+  return parameters_.evaluate_in(name, launcher.values);
+}
+
+std::optional<double> KernelValues::named(std::string_view name) const {
+  for (const auto& [given, text] : parameters_.given()) {
+    if (given == name) return parameters_.find(name);
+  }
+  if (name.starts_with("sizeof(")) return element_bytes();
+  if (auto known = dimension(name)) return known;
+  if (name.starts_with("gridDim.") || name.starts_with("blockDim.")) return std::nullopt;
+  if (auto known = argument(name)) return known;
+  if (auto known = parameters_.find(name)) return known;
+  const std::string_view last = last_part(name);
+  return last == name ? std::nullopt : parameters_.find(last);
+}
+
+std::optional<double> KernelValues::evaluate(std::string_view formula) const {
+  if (formula.empty()) return std::nullopt;
+  return fathom::evaluate(formula, [this](std::string_view name) { return named(name); });
+}
+
+std::vector<std::string> KernelValues::missing(std::string_view formula) const {
+  std::vector<std::string> out;
+  const auto add = [&](std::string name) {
+    if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(std::move(name));
+  };
+  const auto ask = [&](std::string_view name) -> std::optional<double> {
+    if (const auto known = named(name)) return known;
+    if (name.starts_with("sizeof(") || name == "dtype_bytes") {
+      add("dtype");
+    } else {
+      add(std::string(name));
+    }
+    return 1;  // so that the names after it are asked for too
+  };
+  fathom::evaluate(formula, ask);
+  return out;
+}
+
+}  // namespace fathom

@@ -1,0 +1,69 @@
+// What fathom scan expects of our own kernels, against what a GPU measured of them.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/tsv.h"
+#include "scan/scan_repository.h"
+#include "story/expectation.h"
+#include "test_files.h"
+
+namespace fathom {
+namespace {
+
+struct Row {
+  std::string repository, parameters, kernel, bound_by;
+  double measured = 0;  // seconds
+};
+
+std::vector<Row> measured_rows() {
+  const std::string text = test::read_file(test::source_dir() / "tests/story/measured.tsv");
+  std::vector<Row> out;
+  for (const auto& row : read_tsv(text, 6)) {
+    out.push_back({std::string(row[0]), std::string(row[1]), std::string(row[2]),
+                   std::string(row[4]), std::stod(std::string(row[3])) * 1e-6});
+  }
+  return out;
+}
+
+const CodeFacts& scanned(const std::string& folder) {
+  static std::map<std::string, CodeFacts> known;
+  const auto found = known.find(folder);
+  if (found != known.end()) return found->second;
+  Result<CodeFacts> facts = scan_repository(test::source_dir() / folder, {});
+  EXPECT_TRUE(facts.ok());
+  return known.emplace(folder, facts.take()).first->second;
+}
+
+TEST(Predictions, AreWithinTwiceOfWhatWasMeasured) {
+  const Platform& h200 = *Platforms::built_in().find("h200").value();
+  const std::vector<Row> rows = measured_rows();
+  ASSERT_GT(rows.size(), 20u);
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.repository + " " + row.kernel + " " + row.parameters);
+    std::vector<std::string> given;
+    for (const std::string_view one : split(row.parameters, ' ')) given.emplace_back(one);
+    const Result<Parameters> parameters = Parameters::parse(given);
+    ASSERT_TRUE(parameters.ok());
+    const CodeFacts& facts = scanned(row.repository);
+    const KernelFacts* kernel = nullptr;
+    for (const KernelFacts& one : facts.kernels) {
+      if (one.name == row.kernel) kernel = &one;
+    }
+    ASSERT_NE(kernel, nullptr);
+    const Expectation expected = expect_of(*kernel, parameters.value(), &h200);
+    const Estimate* time = nullptr;
+    for (const Estimate& one : expected.counters) {
+      if (one.name == "time") time = &one;
+    }
+    ASSERT_NE(time, nullptr);
+    EXPECT_EQ(expected.side, row.bound_by);
+    EXPECT_LE(row.measured, 2 * *time->high) << *time->low << " to " << *time->high;
+    EXPECT_GE(row.measured, *time->low / 2) << *time->low << " to " << *time->high;
+    // A range that holds everything says nothing.
+    if (expected.side != "latency") EXPECT_LE(*time->high, 5 * *time->low);
+  }
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,248 @@
+// Where kernels touch arrays: each case is a kernel, and what its accesses come to.
+#include <gtest/gtest.h>
+
+#include "scan/accesses/access_walk.h"
+#include "scan/accesses/triton_walk.h"
+#include "scan/cpp/cpp_file.h"
+#include "scan/scan_repository.h"
+#include "test_files.h"
+
+namespace fathom {
+namespace {
+
+// The kernels of a file, scanned as a repository of its own.
+CodeFacts scan_text(std::string_view text, const char* name = "k.cu") {
+  const test::TemporaryDirectory folder;
+  test::write_file(folder.path() / name, text);
+  Result<CodeFacts> facts = scan_repository(folder.path(), {});
+  EXPECT_TRUE(facts.ok());
+  return facts.take();
+}
+
+KernelFacts kernel_of(std::string_view text, const char* name = "k.cu") {
+  const CodeFacts facts = scan_text(text, name);
+  if (facts.kernels.empty()) {
+    ADD_FAILURE() << "no kernel";
+    return {};
+  }
+  return facts.kernels.back();
+}
+
+std::string elements(const KernelFacts& kernel, std::string_view array,
+                     AccessKind kind = AccessKind::kRead) {
+  for (const ArrayTraffic& traffic : kernel.traffic) {
+    if (traffic.array == array && traffic.kind == kind)
+      return traffic.elements.empty() ? "unknown" : traffic.elements;
+  }
+  return "none";
+}
+
+std::string times(const KernelFacts& kernel, std::string_view array) {
+  for (const ArrayTraffic& traffic : kernel.traffic) {
+    if (traffic.array == array && traffic.kind == AccessKind::kRead) return traffic.times;
+  }
+  return "none";
+}
+
+const ArrayAccess& access(const KernelFacts& kernel, std::string_view array,
+                          AccessKind kind = AccessKind::kRead) {
+  for (const ArrayAccess& one : kernel.accesses) {
+    if (one.array == array && one.kind == kind) return one;
+  }
+  ADD_FAILURE() << array;
+  static const ArrayAccess none;
+  return none;
+}
+
+TEST(Accesses, OneElementPerThreadUpToItsBound) {
+  const KernelFacts kernel = kernel_of(
+      "__global__ void k(float* out, const half* in, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i >= n) { return; }\n"
+      "  out[i] = 2.0f * __half2float(in[i]);\n}\n");
+  EXPECT_EQ(elements(kernel, "in"), "n");
+  EXPECT_EQ(elements(kernel, "out", AccessKind::kWrite), "n");
+  EXPECT_EQ(access(kernel, "in").element_bytes, 2u);
+  EXPECT_EQ(access(kernel, "out", AccessKind::kWrite).element_bytes, 4u);
+  EXPECT_EQ(access(kernel, "in").pattern, "one element per thread");
+  EXPECT_EQ(access(kernel, "in").at.line, 4u);
+  EXPECT_EQ(access(kernel, "in").index, "in[i]");
+}
+
+TEST(Accesses, WithoutABoundTheGridSays) {
+  const KernelFacts kernel = kernel_of(
+      "__global__ void k(float* out, const float* in) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  out[i] = in[i];\n}\n");
+  EXPECT_EQ(elements(kernel, "in"), "gridDim.x * blockDim.x");
+}
+
+TEST(Accesses, ARowByAWarpIsReadTwice) {
+  const KernelFacts kernel = kernel_of(
+      "#define WARP 32\n"
+      "__global__ void k(float* out, const float* in, const float* w, int N, int C) {\n"
+      "  int row = blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;\n"
+      "  int lane = threadIdx.x % WARP;\n"
+      "  if (row >= N) return;\n"
+      "  const float* x = in + row * C;\n"
+      "  float sum = 0.0f;\n"
+      "  for (int i = lane; i < C; i += WARP) sum += x[i];\n"
+      "  for (int i = lane; i < C; i += WARP) out[row * C + i] = x[i] * sum * w[i];\n}\n");
+  EXPECT_EQ(elements(kernel, "in"), "N * C");
+  EXPECT_EQ(times(kernel, "in"), "2 * N * C");
+  EXPECT_EQ(elements(kernel, "w"), "C");
+  EXPECT_EQ(times(kernel, "w"), "N * C");
+  EXPECT_EQ(elements(kernel, "out", AccessKind::kWrite), "N * C");
+  EXPECT_EQ(access(kernel, "in").pattern, "columns of a row shared out over threads");
+  EXPECT_EQ(kernel.arithmetic, "3 * N * C");
+}
+
+TEST(Accesses, ThroughAnIndexAndBesideIt) {
+  const KernelFacts kernel = kernel_of(
+      "__global__ void k(float* out, const int* ids, const float* table, const float* pos, int B, "
+      "int T, int C) {\n"
+      "  int idx = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (idx < B * T * C) {\n"
+      "    int bt = idx / C; int t = bt % T; int c = idx % C;\n"
+      "    int id = ids[bt];\n"
+      "    out[idx] = table[id * C + c] + pos[t * C + c];\n  }\n}\n");
+  EXPECT_EQ(elements(kernel, "ids"), "B * T");
+  EXPECT_EQ(elements(kernel, "table"), "B * T * C");
+  EXPECT_EQ(elements(kernel, "pos"), "T * C");
+  EXPECT_EQ(access(kernel, "table").pattern, "through an index");
+  EXPECT_NE(access(kernel, "pos").pattern, "through an index");
+}
+
+TEST(Accesses, ATriangleIsHalfOfTheSquare) {
+  const KernelFacts kernel = kernel_of(
+      "__global__ void k(float* out, const float* in, int N, int T) {\n"
+      "  int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (row >= N * T) return;\n"
+      "  int own = row % T;\n"
+      "  float sum = 0.0f;\n"
+      "  for (int i = 0; i < own; i++) sum += in[row * T + i];\n"
+      "  out[row] = sum;\n}\n");
+  EXPECT_EQ(elements(kernel, "in"), "N * T * T / 2");
+  EXPECT_EQ(access(kernel, "in").pattern, "a stride between threads");
+}
+
+TEST(Accesses, VectorLoadsThroughAHelperCountElements) {
+  const KernelFacts kernel = kernel_of(
+      "template <class E> struct alignas(16) Pack { static constexpr int size = sizeof(int4) / "
+      "sizeof(E); E payload[size]; };\n"
+      "typedef Pack<float> p4;\n"
+      "template <class E> __device__ Pack<E> load(const E* address) { return "
+      "Pack<E>{*reinterpret_cast<const int4*>(address)}; }\n"
+      "__global__ void k(float* out, const float* in, int n) {\n"
+      "  int i = (blockIdx.x * blockDim.x + threadIdx.x) * p4::size;\n"
+      "  if (i >= n) return;\n"
+      "  p4 x = load(in + i);\n"
+      "  *reinterpret_cast<float4*>(out + i) = make(x);\n}\n");
+  EXPECT_EQ(elements(kernel, "in"), "n");
+  EXPECT_EQ(access(kernel, "in").access_bytes, 16u);
+  EXPECT_EQ(access(kernel, "in").type, "float");
+  EXPECT_EQ(access(kernel, "in").at.line, 7u) << "the call, not the cast inside it";
+  EXPECT_EQ(elements(kernel, "out", AccessKind::kWrite), "n");
+}
+
+TEST(Accesses, PartsOfAnArrayAddUpAndTheSamePartDoesNot) {
+  const KernelFacts apart = kernel_of(
+      "__global__ void k(float* q, float* v, const float* in, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) { q[i] = in[i]; v[i] = in[i + n]; }\n}\n");
+  EXPECT_EQ(elements(apart, "in"), "2 * n");
+  const KernelFacts again = kernel_of(
+      "__global__ void k(float* q, float* v, const float* in, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) { q[i] = in[i];\n v[i] = in[i + 1]; }\n}\n");
+  EXPECT_EQ(elements(again, "in"), "n");
+}
+
+TEST(Accesses, AtomicsAndBroadcasts) {
+  const KernelFacts kernel = kernel_of(
+      "__global__ void k(float* sum, const float* in, const float* scale, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) atomicAdd(sum, in[i] * scale[0]);\n}\n");
+  EXPECT_EQ(elements(kernel, "sum", AccessKind::kAtomic), "1");
+  EXPECT_EQ(access(kernel, "scale").pattern, "the same element for all threads");
+}
+
+TEST(Accesses, SharedMemoryKeepsWhereAWarpMeets) {
+  const KernelFacts kernel = kernel_of(
+      "__global__ void k(float* out, const float* in) {\n"
+      "  __shared__ float tile[32][33];\n"
+      "  tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];\n"
+      "  __syncthreads();\n"
+      "  out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];\n}\n");
+  EXPECT_TRUE(access(kernel, "tile").shared);
+  EXPECT_EQ(elements(kernel, "tile"), "none") << "shared memory is no traffic";
+}
+
+TEST(Accesses, WhatTheCodeDoesNotBoundIsUnknown) {
+  const KernelFacts kernel = kernel_of(
+      "__global__ void k(float* out, const float* in, const int* ends) {\n"
+      "  int row = blockIdx.x;\n"
+      "  float sum = 0.0f;\n"
+      "  for (int i = ends[row]; i < ends[row + 1]; i++) sum += in[i];\n"
+      "  out[row] = sum;\n}\n");
+  EXPECT_EQ(elements(kernel, "in"), "unknown");
+  EXPECT_EQ(elements(kernel, "ends"), "gridDim.x");
+  EXPECT_TRUE(kernel.arithmetic.empty());
+}
+
+TEST(Accesses, ALaunchSaysWhatItFillsIn) {
+  const CodeFacts facts = scan_text(
+      "__global__ void k(float* out, int N, int C) { out[blockIdx.x * C + threadIdx.x] = 1.0f; }\n"
+      "void run(float* x, int B, int T, int C) {\n"
+      "  const int rows = B * T;\n"
+      "  k<<<rows, 128>>>(x, rows, C / 2);\n}\n");
+  ASSERT_EQ(facts.kernels.size(), 1u);
+  ASSERT_EQ(facts.kernels[0].launchers.size(), 1u);
+  const KernelLauncher& launcher = facts.kernels[0].launchers[0];
+  ASSERT_EQ(launcher.arguments.size(), 3u);
+  EXPECT_EQ(launcher.arguments[1].name, "N");
+  EXPECT_EQ(launcher.arguments[1].text, "rows");
+  EXPECT_EQ(launcher.arguments[2].text, "C / 2");
+  ASSERT_FALSE(launcher.argument_values.empty());
+  EXPECT_EQ(launcher.argument_values[0].text, "B * T");
+}
+
+TEST(TritonAccesses, MasksAndLoopsSayHowMuch) {
+  const KernelAccesses found = walk_triton(
+      "@triton.jit\n"
+      "def sum_rows(in_ptr, out_ptr, stride, tokens, topk, hidden, BLOCK: tl.constexpr):\n"
+      "    token = tl.program_id(0)\n"
+      "    offs = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)\n"
+      "    mask = offs < hidden\n"
+      "    acc = tl.zeros((BLOCK,), dtype=tl.float32)\n"
+      "    for i in range(0, topk):\n"
+      "        acc += tl.load(in_ptr + token * topk * stride + i * stride + offs, mask=mask)\n"
+      "    tl.store(out_ptr + token * hidden + offs, acc, mask=mask)\n",
+      10);
+  ASSERT_EQ(found.accesses.size(), 2u);
+  EXPECT_EQ(found.accesses[0].array, "in_ptr");
+  EXPECT_EQ(found.accesses[0].elements, "gridDim.x * topk * hidden");
+  EXPECT_EQ(found.accesses[0].at.line, 17u);
+  EXPECT_EQ(found.accesses[1].array, "out_ptr");
+  EXPECT_EQ(found.accesses[1].elements, "gridDim.x * hidden");
+  EXPECT_EQ(found.accesses[1].kind, AccessKind::kWrite);
+}
+
+TEST(TritonAccesses, AnIndexFromMemoryIsSaid) {
+  const KernelAccesses found = walk_triton(
+      "@triton.jit\n"
+      "def gather(table, ids, out, D: tl.constexpr):\n"
+      "    row = tl.program_id(0)\n"
+      "    id = tl.load(ids + row)\n"
+      "    offs = tl.arange(0, D)\n"
+      "    tl.store(out + row * D + offs, tl.load(table + id * D + offs))\n",
+      1);
+  ASSERT_EQ(found.accesses.size(), 3u);
+  EXPECT_EQ(found.accesses[0].pattern, "one element per program");
+  EXPECT_EQ(found.accesses[1].array, "table");
+  EXPECT_EQ(found.accesses[1].pattern, "through an index");
+  EXPECT_EQ(found.accesses[1].elements, "gridDim.x * D");
+}
+
+}  // namespace
+}  // namespace fathom
