@@ -9,27 +9,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
-#include <string_view>
 #include <vector>
 
+#include "../gpu_check.h"
 #include "attention.h"
 #include "reference.h"
 
 namespace {
 
+using namespace fathom::check;
 using fathom::attention::attend_reference;
 using fathom::attention::ReferenceShape;
 
-constexpr int kSkipped = 77;
 constexpr int kVersions = 11;
 constexpr uint16_t kNotANumber = 0x7fff;  // in both 16-bit types
 constexpr size_t kMargin = 64;            // canaries before and after the output
-
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "check: %s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
 
 float to_float(uint16_t bits, bool bf16) {
   __nv_bfloat16_raw b{bits};
@@ -176,31 +170,15 @@ int check_version(int version, bool quick, void* workspace, std::mt19937& random
 }  // namespace
 
 int main(int count, char** arguments) {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::puts("skipped: no GPU found");
-    return kSkipped;
-  }
-  bool quick = false;
-  std::vector<int> versions;
-  for (int i = 1; i < count; ++i) {
-    if (std::string_view(arguments[i]) == "--quick") {
-      quick = true;
-    } else {
-      versions.push_back(std::atoi(arguments[i]));
-    }
-  }
-  if (versions.empty()) {
-    for (int version = 0; version < kVersions; ++version) versions.push_back(version);
-  }
-  const unsigned seed = std::random_device{}();
-  std::printf("seed %u\n", seed);
-  std::mt19937 random(seed);
+  if (!has_gpu()) return kSkipped;
+  const LadderArguments wanted(count, arguments, kVersions);
+  auto random = fresh_random<std::mt19937>();
   void* workspace = nullptr;
   require(cudaMalloc(&workspace, 8), "cudaMalloc");
   require(cudaMemset(workspace, 0, 8), "cudaMemset");
   int wrong = 0;
-  for (const int version : versions) wrong += check_version(version, quick, workspace, random);
+  for (const int version : wanted.versions)
+    wrong += check_version(version, wanted.quick, workspace, random);
   unsigned left[2] = {1, 1};
   require(cudaMemcpy(left, workspace, 8, cudaMemcpyDeviceToHost), "copy");
   if (left[0] != 0 || left[1] != 0) {

@@ -205,7 +205,7 @@ def time_shapes(library, options):
         for dim in options.dims:
             for causal in (False, True):
                 for length in options.lengths:
-                    batch, heads = max(1, 16384 // length), 16
+                    batch, heads = max(1, options.tokens // length), 16
                     q, k, v = (make_tensor(batch, heads, length, dim, dtype, options.layout) for _ in range(3))
                     candidates = {"sdpa": lambda: sdpa(q, k, v, is_causal=causal)}
                     for name, backend in BACKENDS.items() if options.backends else ():
@@ -286,6 +286,7 @@ def main():
     parser.add_argument("--dims", type=lambda s: [int(n) for n in s.split(",")], default=[128, 64])
     parser.add_argument("--types", type=lambda s: [getattr(torch, n) for n in s.split(",")], default=[torch.float16])
     parser.add_argument("--layout", choices=("BHSD", "BSHD"), default="BHSD")
+    parser.add_argument("--tokens", type=int, default=16384, help="as many sequences as these fill, at least one")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--backends", action="store_true", help="also each backend of SDPA by itself")
     parser.add_argument("--slow-until", type=int, default=6, help="versions before this one are timed only …")

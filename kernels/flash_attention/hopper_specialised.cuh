@@ -283,6 +283,13 @@ __global__ void __launch_bounds__(P::threads, 1)
   }
 }
 
+inline cudaError_t count_multiprocessors(int& count) {
+  int device = 0;
+  const cudaError_t error = cudaGetDevice(&device);
+  if (error != cudaSuccess) return error;
+  return cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+}
+
 template <class T, class P>
 cudaError_t launch_specialised(const FathomAttention& attention) {
   HopperArguments a = make_arguments(attention, P::rows);
@@ -309,9 +316,8 @@ cudaError_t launch_specialised(const FathomAttention& attention) {
   if (error != cudaSuccess) return error;
   int blocks = a.row_tiles * a.heads;
   if (P::persistent) {
-    int device = 0, multiprocessors = 0;
-    cudaGetDevice(&device);
-    error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    int multiprocessors = 0;
+    error = count_multiprocessors(multiprocessors);
     if (error != cudaSuccess) return error;
     blocks = min(blocks, multiprocessors);
     a.heads_at_once = 1;

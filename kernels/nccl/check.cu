@@ -1,7 +1,8 @@
 // All-reduce and all-gather on one GPU with a world of one rank, both strategies, against what they
 // have to give there: the input. Then what a call costs. Exits with 77 where there is no GPU or no
 // NCCL.
-//   check [LIBRARY]     libnccl.so.2 where none is given
+//   check [--quick] [LIBRARY]     libnccl.so.2 where none is given; --quick: no times, for
+//                                 compute-sanitizer
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -10,21 +11,16 @@
 #include <random>
 #include <vector>
 
+#include "../gpu_check.h"
 #include "communicator.h"
 
 namespace {
 
+using namespace fathom::check;
 using namespace fathom::nccl;
 
-constexpr int kSkipped = 77;
 constexpr uint32_t kPoison = 0x7fc0dead;
 constexpr size_t kMargin = 64;
-
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "check: %s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
 
 int copy_async(void* to, const void* from, size_t bytes, void* stream) {
   return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice,
@@ -89,9 +85,7 @@ double microseconds(Communicator& communicator, bool gather, size_t count, Strat
 }
 
 int check_all(Communicator& communicator, cudaStream_t stream) {
-  const unsigned seed = std::random_device{}();
-  std::printf("seed %u\n", seed);
-  std::mt19937 random(seed);
+  auto random = fresh_random<std::mt19937>();
   int run = 0, wrong = 0;
   for (const bool gather : {false, true}) {
     for (const Strategy strategy : {Strategy::kDirect, Strategy::kStaged}) {
@@ -131,14 +125,11 @@ void print_times(Communicator& communicator, cudaStream_t stream) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::puts("skipped: no GPU found");
-    return kSkipped;
-  }
+  if (!has_gpu()) return kSkipped;
   NcclApi api;
   std::string error;
-  if (!load_nccl(count > 1 ? arguments[1] : "", api, error)) {
+  const bool quick = count > 1 && std::string_view(arguments[1]) == "--quick";
+  if (!load_nccl(count > 1 + quick ? arguments[1 + quick] : "", api, error)) {
     std::printf("skipped: %s\n", error.c_str());
     return kSkipped;
   }
@@ -156,7 +147,7 @@ int main(int count, char** arguments) {
   cudaStream_t stream;
   require(cudaStreamCreate(&stream), "stream");
   const int wrong = check_all(*communicator, stream);
-  if (wrong == 0) print_times(*communicator, stream);
+  if (wrong == 0 && !quick) print_times(*communicator, stream);
   require(cudaStreamSynchronize(stream), "stream");
   return wrong == 0 ? 0 : 1;
 }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #if defined(__SSE2__)
@@ -51,14 +52,31 @@ size_t after_single(const Token* a, const Token* b, size_t i, size_t count) {
   return i + first_difference(a + i, b + i, (count - i) * sizeof(Token)) / sizeof(Token);
 }
 
+// Two elements of 4 bytes in one register. Two pairs differ in their first elements where the lower
+// halves do.
+inline uint64_t pair(const void* at) {
+  uint64_t both;
+  std::memcpy(&both, at, sizeof both);
+  return both;
+}
+
 // Number of leading elements that are equal. The first ones are compared here: a call costs as much
 // as comparing a dozen, and many sequences are short or differ at once.
 template <class Token>
 size_t common_prefix(std::span<const Token> a, std::span<const Token> b) {
   static_assert(sizeof(Token) == 4 || sizeof(Token) == 8);
-  constexpr size_t kSingle = 8;
+  constexpr size_t kSingle = 9;
   const size_t count = std::min(a.size(), b.size());
-  for (size_t i = 0; i < count; ++i) {
+  if (count == 0 || a[0] != b[0]) return 0;
+  size_t i = 1;
+  if constexpr (sizeof(Token) == 4 && std::endian::native == std::endian::little) {
+    for (; i + 2 <= count; i += 2) {
+      if (i == kSingle) return after_single(a.data(), b.data(), i, count);
+      const uint64_t differing = pair(&a[i]) ^ pair(&b[i]);
+      if (differing != 0) return i + (static_cast<uint32_t>(differing) == 0 ? 1 : 0);
+    }
+  }
+  for (; i < count; ++i) {
     if (i == kSingle) return after_single(a.data(), b.data(), i, count);
     if (a[i] != b[i]) return i;
   }

@@ -7,28 +7,22 @@
 #include <cstdlib>
 #include <numeric>
 #include <random>
-#include <string_view>
 #include <vector>
 
+#include "../gpu_check.h"
 #include "row_jobs.cuh"
 #include "rows.h"
 #include "rows_reference.h"
 
 namespace {
 
+using namespace fathom::check;
 using Random = std::mt19937_64;
 using Words = std::vector<uint32_t>;
 
-constexpr int kSkipped = 77;
 constexpr int kVersions = 6;
 constexpr uint32_t kPoison = 0x7fc0dead;
 constexpr int64_t kMargin = 64;  // words around an output that nobody may touch
-
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "check: %s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
 
 // Device memory with a copy of `host`.
 template <class T>
@@ -208,27 +202,10 @@ int check_refusals() {
 }  // namespace
 
 int main(int count, char** arguments) {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::puts("skipped: no GPU found");
-    return kSkipped;
-  }
-  bool quick = false;
-  std::vector<int> versions;
-  for (int i = 1; i < count; ++i) {
-    if (std::string_view(arguments[i]) == "--quick") {
-      quick = true;
-    } else {
-      versions.push_back(std::atoi(arguments[i]));
-    }
-  }
-  if (versions.empty()) {
-    for (int version = 0; version < kVersions; ++version) versions.push_back(version);
-  }
-  const unsigned seed = std::random_device{}();
-  std::printf("seed %u\n", seed);
-  Random random(seed);
+  if (!has_gpu()) return kSkipped;
+  const LadderArguments wanted(count, arguments, kVersions);
+  auto random = fresh_random<Random>();
   int wrong = check_refusals();
-  for (const int version : versions) wrong += check_version(version, quick, random);
+  for (const int version : wanted.versions) wrong += check_version(version, wanted.quick, random);
   return wrong == 0 ? 0 : 1;
 }

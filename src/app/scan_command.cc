@@ -18,14 +18,16 @@ constexpr const char* kExamples = R"(Examples:
   fathom scan .                                    the folder we are in; the report lies beside it
   fathom scan repo --out scans/repo                somewhere else
   fathom scan repo --select kernels                one kernel on each line, file:line first
-  fathom scan repo --platform h200 --param batch=64 --param embed_dim=4096 --param dtype=fp16
+  fathom scan repo --kernel 'index*' --platform h200 --param batch=64 --param embed_dim=4096
   fathom scan repo --json --select options | jq '.options[].name'
 
-The report holds quick_scan.md (what it is, how to start and set it; read this first),
-repo_analysis.md (folders, key modules, API, dependencies, where documentation and code disagree),
-architecture.md (parts, diagrams, the way of a request to the kernels), features.md (techniques and
-what to measure), kernels.md (every GPU kernel with its launchers) and scan.json (everything, for
-programs). An earlier report is replaced as a whole; any other existing directory is refused. The
+The report holds quick_scan.md (what it is, how to start and set it, five pages at most; read this
+first, it links to the rest), repo_analysis.md (folders, key modules, API, dependencies, where
+documentation and code disagree), architecture.md (parts, diagrams, the way of a request to the
+kernels), features.md (techniques and what to measure), kernels.md (every GPU kernel with its
+launchers and execution story), the lists entry_points.md, options.md and dependencies.md, and
+scan.json (everything, for programs). Of a large repository features/, kernels/ and options/ hold
+the details. An earlier report is replaced as a whole; any other existing directory is refused. The
 repository is only read: nothing of it is built or run, and nothing is written into it.)";
 
 struct ScanArguments {
@@ -128,8 +130,8 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   command
       ->add_option(
           "--kernel", a->kernels,
-          "Tell the execution stories of the kernels with this name ('Batch*'); default: of "
-          "all, where they are not many")
+          "Print what to expect of the kernels with this name ('Batch*'), and tell only their "
+          "execution stories in the report; default: of all")
       ->option_text("PATTERN");
   command->add_flag("--json", a->json, "Print what scan.json holds");
   CLI::Option* force = command->add_flag(

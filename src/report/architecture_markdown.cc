@@ -4,7 +4,8 @@
 #include <map>
 #include <set>
 
-#include "base/units.h"
+#include "report/count_text.h"
+#include "report/inventory_pages.h"
 #include "report/markdown.h"
 #include "report/part_diagram.h"
 #include "report/scan_counts.h"
@@ -16,16 +17,22 @@ namespace {
 
 constexpr size_t kOtherKernels = 7, kBestModules = 3;
 
-std::string number(uint64_t value) { return with_thousands(static_cast<int64_t>(value)); }
-
-std::string counted(uint64_t count, std::string_view one, std::string_view several) {
-  return fmt::format("{} {}", number(count), count == 1 ? one : several);
-}
-
 bool is_message(const RequestHop& hop) {
   return hop.how.starts_with("sends ") || hop.how.starts_with("puts into ");
 }
 bool is_start(const RequestHop& hop) { return hop.how.starts_with("starts it with "); }
+
+// What joins the parts. An import inside one part joins nothing.
+std::string joints(const ModuleGraph& graph) {
+  if (graph.parts.size() < 2) return "";
+  uint64_t between = 0;
+  for (const FolderFacts& part : graph.parts) {
+    for (const ModuleEdge& edge : part.imports) between += edge.count;
+  }
+  if (between == 0) return ", none of which imports or includes another";
+  return fmt::format(", joined by {}",
+                     counted(between, "import or include line", "import and include lines"));
+}
 
 void add_overview(const CodeFacts& facts, std::string& out) {
   out += "\n## Overview\n\n";
@@ -33,7 +40,7 @@ void add_overview(const CodeFacts& facts, std::string& out) {
     std::string text = facts.readme->first_paragraph;
     if (screen_width(text) > 500) text = fit_left(text, 500);
     out +=
-        fmt::format("In its own words: {} ({})\n\n", md_text(text),
+        fmt::format("In its own words: {} ({})\n\n", md_prose(text),
                     md_code(place_text(facts, {facts.readme->file, facts.readme->paragraph_line})));
   }
   const ModuleGraph& graph = facts.modules;
@@ -43,11 +50,10 @@ void add_overview(const CodeFacts& facts, std::string& out) {
     files += part.files;
   }
   out += fmt::format(
-      "Derived: {} of its own code ({}, tests, benchmarks, examples and tools left out) in {}, "
-      "joined by {}; {}.\n",
+      "Derived: {} of its own code ({}, tests, benchmarks, examples and tools left out) in {}{}; "
+      "{}.\n",
       counted(files, "file", "files"), counted(lines, "line", "lines"),
-      counted(graph.parts.size(), "part", "parts"),
-      counted(graph.edges, "import or include", "imports and includes"),
+      counted(graph.parts.size(), "part", "parts"), joints(graph),
       counted(facts.kernels.size(), "kernel", "kernels"));
   if (graph.parts.empty()) return;
   out +=
@@ -215,7 +221,7 @@ void add_branches(const CodeFacts& facts, const std::vector<const RequestPath*>&
 void add_entry(const CodeFacts& facts, const std::vector<const RequestPath*>& paths,
                std::string& out) {
   const RequestPath& first = *paths[0];
-  out += fmt::format("\n### {}: {}\n\n", md_text(first.entry_kind), md_code(first.entry));
+  out += fmt::format("\n### {}: {}\n\n", entry_kind_title(first.entry_kind), md_code(first.entry));
   if (first.kernels_reached > 0) {
     out += fmt::format("{} reached. The way to {}:\n\n",
                        counted(first.kernels_reached, "kernel is", "kernels are"),
@@ -241,12 +247,25 @@ void add_joining(const std::vector<const RequestPath*>& paths, const std::vector
       before += fmt::format("{} ({}) → ", md_code(paths[0]->hops[k].function),
                             md_code(place_text(facts, paths[0]->hops[k].at)));
     out += fmt::format("\n### {}: {}\n\n{}{}: joins the way above at step {}, and reaches {}.\n",
-                       md_text(paths[0]->entry_kind), md_code(paths[0]->entry), before,
+                       entry_kind_title(paths[0]->entry_kind), md_code(paths[0]->entry), before,
                        md_code(hop.function), met - trunk.begin() + 1,
                        counted(paths[0]->kernels_reached, "kernel", "kernels"));
     return;
   }
   add_entry(facts, paths, out);
+}
+
+size_t line_count(std::string_view text) {
+  return static_cast<size_t>(std::ranges::count(text, '\n'));
+}
+
+std::string in_a_line(const std::vector<const RequestPath*>& paths) {
+  return fmt::format(
+      "\n### {}: {}\n\n{} to {}, {} reached: [scan.json](scan.json), "
+      "`request_path`.\n",
+      entry_kind_title(paths[0]->entry_kind), md_code(paths[0]->entry),
+      counted(paths[0]->hops.size(), "step", "steps"), md_code(paths[0]->hops.back().function),
+      counted(paths[0]->kernels_reached, "kernel", "kernels"));
 }
 
 void add_request_path(const CodeFacts& facts, std::string& out) {
@@ -268,8 +287,13 @@ void add_request_path(const CodeFacts& facts, std::string& out) {
     entries.back().push_back(&path);
   }
   add_entry(facts, entries[0], out);
-  for (size_t i = 1; i < entries.size(); ++i)
-    add_joining(entries[i], entries[0][0]->hops, facts, out);
+  for (size_t i = 1; i < entries.size(); ++i) {
+    std::string text;
+    add_joining(entries[i], entries[0][0]->hops, facts, text);
+    // The page stays within five; what no longer fits is said in a line.
+    const bool fits = line_count(out) + line_count(text) + entries.size() * 4 <= kFivePages;
+    out += fits ? text : in_a_line(entries[i]);
+  }
 }
 
 }  // namespace

@@ -6,38 +6,30 @@
 #include <algorithm>
 #include <map>
 
-#include "base/units.h"
+#include "report/claims_report.h"
+#include "report/count_text.h"
 #include "report/markdown.h"
 #include "scan/fact_names.h"
 
 namespace fathom {
 namespace {
 
-// Of the overview, which is to stay within two pages; everything is in the sections below it.
+// Of the overview, which is to stay within five pages; everything is in the sections.
 constexpr size_t kFeaturesMapped = 20, kOptionsListed = 16, kChecksOfLevel = 8,
                  kFeaturesOfCheck = 4;
-constexpr size_t kOptionsOfFeature = 12, kKernelsOfFeature = 8;
-
-std::string number(size_t value) { return with_thousands(static_cast<int64_t>(value)); }
+constexpr size_t kFeaturesOnOnePage = 12, kOptionsOfFeature = 12, kKernelsOfFeature = 8;
 
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
   return text;
 }
 
-// How GitHub names the heading that it makes of a title.
-std::string anchor(std::string_view title) {
-  std::string out;
-  for (const char c : title) {
-    if (c >= 'A' && c <= 'Z') out += static_cast<char>(c + 32);
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_') out += c;
-    if (c == ' ') out += '-';
-  }
-  return out;
-}
+// Where each feature is told of, as the page that is being written must say it.
+using Links = std::vector<std::string>;
 
-std::string link_to(const FeatureFacts& feature) {
-  return fmt::format("[{}](#{})", feature.title, anchor(feature.title));
+std::string link_to(const CodeFacts& facts, const Links& links, const FeatureFacts& feature) {
+  const auto at = static_cast<size_t>(&feature - facts.features.data());
+  return fmt::format("[{}]({})", feature.title, links[at]);
 }
 
 std::string certainty_mark(Certainty certainty) {
@@ -62,18 +54,30 @@ std::string metric_titles(const FeatureFacts& feature) {
   return fmt::format("{}", fmt::join(titles, "; "));
 }
 
-void add_inventory(const CodeFacts& facts, std::string& out) {
-  std::map<std::string_view, std::vector<std::string>> areas;
-  for (const FeatureFacts& feature : facts.features) {
-    areas[feature.area].push_back(link_to(feature) + certainty_mark(feature.certainty));
-  }
+// The areas in the order of their names, each with its features.
+std::map<std::string_view, std::vector<size_t>> by_area(const CodeFacts& facts) {
+  std::map<std::string_view, std::vector<size_t>> areas;
+  for (size_t i = 0; i < facts.features.size(); ++i) areas[facts.features[i].area].push_back(i);
+  return areas;
+}
+
+void add_inventory(const CodeFacts& facts, const Links& links, const FeaturePages& written,
+                   std::string& out) {
   out += "\n## Inventory\n\n";
-  for (const auto& [area, features] : areas) {
-    out += fmt::format("- **{}**: {}\n", capitalised(std::string(area)), fmt::join(features, ", "));
+  size_t page = 0;
+  for (const auto& [area, members] : by_area(facts)) {
+    std::vector<std::string> features;
+    for (const size_t i : members) {
+      features.push_back(link_to(facts, links, facts.features[i]) +
+                         certainty_mark(facts.features[i].certainty));
+    }
+    std::string title = capitalised(std::string(area));
+    if (!written.pages.empty()) title = fmt::format("[{}]({})", title, written.pages[page++].path);
+    out += fmt::format("- **{}**: {}\n", title, fmt::join(features, ", "));
   }
 }
 
-void add_map(const CodeFacts& facts, std::string& out) {
+void add_map(const CodeFacts& facts, const Links& links, std::string_view rest, std::string& out) {
   out += "\n## Feature, hardware concern, what to measure\n\n";
   out += header({"feature", "hardware concern", "what to measure", "shown by"});
   const size_t shown = std::min(facts.features.size(), kFeaturesMapped);
@@ -81,14 +85,15 @@ void add_map(const CodeFacts& facts, std::string& out) {
     const FeatureFacts& feature = facts.features[i];
     const std::string place =
         feature.evidence.empty() ? "" : md_code_cell(place_text(facts, feature.evidence[0].at));
-    out += row({link_to(feature) + certainty_mark(feature.certainty), feature.concern,
+    out += row({link_to(facts, links, feature) + certainty_mark(feature.certainty), feature.concern,
                 metric_titles(feature),
-                feature.files > 1 ? fmt::format("{} and {} more", place, number(feature.files - 1))
-                                  : place});
+                feature.files > 1
+                    ? fmt::format("{} and {} more", place, number_text(feature.files - 1))
+                    : place});
   }
   if (shown < facts.features.size()) {
-    out += fmt::format("\nThe other {} are below, in the order of the files that show them.\n",
-                       number(facts.features.size() - shown));
+    out +=
+        fmt::format("\nThe other {} are {}.\n", number_text(facts.features.size() - shown), rest);
   }
 }
 
@@ -133,7 +138,7 @@ std::string titles_of(const std::vector<const FeatureFacts*>& features) {
                      more == 0 ? "" : fmt::format("; {} more", more));
 }
 
-void add_options(const CodeFacts& facts, std::string& out) {
+void add_options(const CodeFacts& facts, std::string_view rest, std::string& out) {
   const auto options = options_by_name(facts);
   if (options.empty()) return;
   out += "\n## Options that affect them\n\n" + header({"option", "default", "where", "features"});
@@ -143,13 +148,13 @@ void add_options(const CodeFacts& facts, std::string& out) {
     const std::string place = md_code_cell(place_text(facts, option.at));
     out += row({md_code_cell(option.name), md_code_cell(default_text(option)),
                 name.options.size() > 1
-                    ? fmt::format("{} and {} more", place, number(name.options.size() - 1))
+                    ? fmt::format("{} and {} more", place, number_text(name.options.size() - 1))
                     : place,
                 titles_of(name.features)});
   }
   if (options.size() > kOptionsListed) {
-    out += fmt::format("\n{} more are with their features below.\n",
-                       number(options.size() - kOptionsListed));
+    out += fmt::format("\n{} more are with their features {}.\n",
+                       number_text(options.size() - kOptionsListed), rest);
   }
 }
 
@@ -223,7 +228,8 @@ void add_metrics(const FeatureFacts& feature, std::string& out) {
   }
 }
 
-void add_feature_options(const CodeFacts& facts, const FeatureFacts& feature, std::string& out) {
+void add_feature_options(const CodeFacts& facts, const FeatureFacts& feature, std::string_view root,
+                         std::string& out) {
   if (feature.options.empty()) return;
   out += "\nOptions that affect it:\n\n";
   const size_t shown = std::min(feature.options.size(), kOptionsOfFeature);
@@ -234,82 +240,129 @@ void add_feature_options(const CodeFacts& facts, const FeatureFacts& feature, st
                        place_code(facts, option.at));
   }
   if (shown < feature.options.size()) {
-    out += fmt::format("- {} more in scan.json\n", number(feature.options.size() - shown));
+    out += fmt::format("- {} more in [scan.json]({}scan.json)\n",
+                       number_text(feature.options.size() - shown), root);
   }
 }
 
 std::string more_files(uint32_t files) {
   if (files < 2) return {};
-  return fmt::format(" and in {} more file{}", number(files - 1), files == 2 ? "" : "s");
+  return fmt::format(" and in {} more file{}", number_text(files - 1), files == 2 ? "" : "s");
 }
 
-void add_feature(const CodeFacts& facts, const FeatureFacts& feature, std::string& out) {
-  out += fmt::format("\n### {}\n\n{} {}.\n\nShown by{}:\n\n", feature.title, feature.implication,
-                     "Concern: " + feature.concern, certainty_mark(feature.certainty));
+// Kernels of the feature, linked from a page that `root` leads up from.
+void add_kernels(const CodeFacts& facts, const FeatureFacts& feature, const Links& kernel_links,
+                 std::string_view root, std::string& out) {
+  if (feature.kernels.empty()) return;
+  std::vector<std::string> kernels;
+  const size_t shown = std::min(feature.kernels.size(), kKernelsOfFeature);
+  for (size_t i = 0; i < shown; ++i) {
+    const uint32_t kernel = feature.kernels[i];
+    kernels.push_back(
+        md_link(facts.kernels[kernel].name,
+                kernel_links.empty() ? "" : std::string(root) + kernel_links[kernel]));
+  }
+  if (shown < feature.kernels.size()) {
+    kernels.push_back(fmt::format("{} more", number_text(feature.kernels.size() - shown)));
+  }
+  out += fmt::format("\nKernels: {}\n", fmt::join(kernels, ", "));
+}
+
+std::string feature_section(const CodeFacts& facts, const FeatureFacts& feature,
+                            const Links& kernel_links, std::string_view root) {
+  std::string out =
+      fmt::format("\n### {}\n\n{} {}.\n\nShown by{}:\n\n", feature.title, feature.implication,
+                  "Concern: " + feature.concern, certainty_mark(feature.certainty));
   for (const RuleEvidence& evidence : feature.evidence) {
     out += fmt::format("- {} at {}{}\n", md_code(evidence.what), place_code(facts, evidence.at),
                        more_files(evidence.files));
   }
-  if (!feature.kernels.empty()) {
-    std::vector<std::string> kernels;
-    const size_t shown = std::min(feature.kernels.size(), kKernelsOfFeature);
-    for (size_t i = 0; i < shown; ++i) {
-      kernels.push_back(md_code(facts.kernels[feature.kernels[i]].name));
-    }
-    if (shown < feature.kernels.size()) {
-      kernels.push_back(fmt::format("{} more", number(feature.kernels.size() - shown)));
-    }
-    out += fmt::format("\nKernels: {}\n", fmt::join(kernels, ", "));
-  }
-  add_feature_options(facts, feature, out);
+  add_kernels(facts, feature, kernel_links, root, out);
+  add_feature_options(facts, feature, root, out);
   add_metrics(feature, out);
+  return out;
+}
+
+std::string introduction(const CodeFacts& facts) {
+  const std::string title = fmt::format("# Features of {}\n\n", md_text(facts.repository));
+  if (facts.features.empty()) {
+    return title +
+           "No rule found evidence in the code. Prose, comments, tests and vendored code do not "
+           "count.\n" +
+           claims_markdown(facts);
+  }
+  return title +
+         fmt::format(
+             "{} recognised in the code by what it defines, calls, imports and launches; prose, "
+             "comments, strings, tests, benchmarks and vendored code do not count. Where the "
+             "evidence is just enough it says *likely*. The code shows that a feature is there, "
+             "not that a "
+             "run uses it, and nothing here is measured.\n",
+             counted(facts.features.size(), "feature", "features"));
+}
+
+std::string overview(const CodeFacts& facts, const Links& links, const FeaturePages& written) {
+  const char* rest = written.pages.empty() ? "below" : "on the pages of their areas";
+  std::string out;
+  add_inventory(facts, links, written, out);
+  add_map(facts, links, rest, out);
+  out += claims_markdown(facts);
+  add_options(facts, rest, out);
+  add_checklist(facts, out);
+  return out;
+}
+
+// Everything on features.md, as long as they are few or that stays within five pages.
+std::optional<FeaturePages> on_one_page(const CodeFacts& facts, const Links& kernel_links) {
+  FeaturePages out;
+  Links anchors;
+  HeadingAnchors names;
+  std::string text = introduction(facts), sections = "\n## Each feature\n";
+  // The overview's headings; what its tables say does not matter here.
+  names.add(text + overview(facts, Links(facts.features.size()), out) + sections);
+  for (const FeatureFacts& feature : facts.features) {
+    const std::string section = feature_section(facts, feature, kernel_links, "");
+    anchors.push_back("#" + names.add(section));
+    out.links.push_back("features.md" + anchors.back());
+    sections += section;
+  }
+  text += overview(facts, anchors, out) + sections;
+  if (facts.features.size() > kFeaturesOnOnePage && printed_lines(text) > kFivePages)
+    return std::nullopt;
+  out.pages.push_back({"features.md", std::move(text)});
+  return out;
+}
+
+FeaturePages on_many_pages(const CodeFacts& facts, const Links& kernel_links) {
+  FeaturePages out;
+  out.links.resize(facts.features.size());
+  PageNames page_names;
+  for (const auto& [area, members] : by_area(facts)) {
+    ReportPage page{"features/" + page_names.add(area), ""};
+    page.text = fmt::format(
+        "# Features of {}: {}\n\n{}. All features: "
+        "[features.md](../features.md).\n",
+        md_text(facts.repository), area, counted(members.size(), "feature", "features"));
+    HeadingAnchors names;
+    names.add(page.text);
+    for (const size_t i : members) {
+      const std::string section = feature_section(facts, facts.features[i], kernel_links, "../");
+      out.links[i] = page.path + "#" + names.add(section);
+      page.text += section;
+    }
+    out.pages.push_back(std::move(page));
+  }
+  std::string text = introduction(facts) + overview(facts, out.links, out);
+  out.pages.insert(out.pages.begin(), {"features.md", std::move(text)});
+  return out;
 }
 
 }  // namespace
 
-std::string features_markdown(const CodeFacts& facts) {
-  std::string out = fmt::format("# Features of {}\n\n", md_text(facts.repository));
-  if (facts.features.empty()) {
-    return out +
-           "No rule found evidence in the code. Prose, comments, tests and vendored code do not "
-           "count.\n";
-  }
-  out += fmt::format(
-      "{} recognised in the code by what it defines, calls, imports and launches; prose, comments, "
-      "strings, tests, benchmarks and vendored code do not count. Where only names agree it says "
-      "*likely*. The code shows that a feature is there, not that a run uses it, and nothing here "
-      "is measured.\n",
-      facts.features.size() == 1 ? "One feature" : number(facts.features.size()) + " features");
-  add_inventory(facts, out);
-  add_map(facts, out);
-  add_options(facts, out);
-  add_checklist(facts, out);
-  out += "\n## Each feature\n";
-  for (const FeatureFacts& feature : facts.features) add_feature(facts, feature, out);
-  return out;
-}
-
-std::string components_table(const CodeFacts& facts) {
-  if (facts.components.empty()) return {};
-  std::string out = header({"component", "what it does", "where", "files", "kernels", "shown by"});
-  for (const ComponentFacts& component : facts.components) {
-    std::vector<std::string> where;
-    for (size_t i = 0; i < std::min<size_t>(component.folders.size(), 3); ++i) {
-      where.push_back(md_code_cell(component.folders[i]));
-    }
-    if (where.empty() && !component.files.empty()) {
-      where.push_back(md_code_cell(facts.files[component.files[0]].path));
-    }
-    if (component.folders.size() > 3) {
-      where.push_back(fmt::format("{} more", component.folders.size() - 3));
-    }
-    const RuleEvidence* evidence = component.evidence.empty() ? nullptr : &component.evidence[0];
-    out += row({component.title + certainty_mark(component.certainty), component.purpose,
-                fmt::format("{}", fmt::join(where, "<br>")), number(component.files.size()),
-                number(component.kernels.size()),
-                evidence == nullptr ? "" : md_code_cell(place_text(facts, evidence->at))});
-  }
-  return out;
+FeaturePages feature_pages(const CodeFacts& facts, const std::vector<std::string>& kernel_links) {
+  if (facts.features.empty()) return {{{"features.md", introduction(facts)}}, {}};
+  if (auto one = on_one_page(facts, kernel_links)) return std::move(*one);
+  return on_many_pages(facts, kernel_links);
 }
 
 }  // namespace fathom

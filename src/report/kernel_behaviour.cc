@@ -111,16 +111,4 @@ std::string kernel_behaviour(const CodeFacts& facts, const KernelFacts& kernel,
   return BehaviourWriter(facts, kernel, expected, context).run();
 }
 
-std::string expected_side(const KernelFacts& kernel, const StoryContext& context) {
-  return expect_of(kernel, context.parameters, context.platform).side;
-}
-
-std::string expected_time(const KernelFacts& kernel, const StoryContext& context) {
-  for (const Estimate& estimate :
-       expect_of(kernel, context.parameters, context.platform).counters) {
-    if (estimate.name == "time") return estimate_range(estimate);
-  }
-  return "";
-}
-
 }  // namespace fathom

@@ -15,8 +15,7 @@ class SourceOutlines;
 struct StoryContext {
   Parameters parameters;
   const Platform* platform = nullptr;
-  std::string
-      kernels;  // pattern of the names that get a story; empty: all, where they are not many
+  std::string kernels;                // pattern of the names that get a story; empty: all
   SourceOutlines* sources = nullptr;  // the repository's code; null: stories tell the facts alone
 };
 
@@ -26,10 +25,5 @@ std::string kernel_behaviour(const CodeFacts& facts, const KernelFacts& kernel,
 
 // "2.0 – 5.0 µs", "1.05 MB", "unknown".
 std::string estimate_range(const Estimate& estimate);
-
-// "memory", "latency" … for the summary table; empty: unknown.
-std::string expected_side(const KernelFacts& kernel, const StoryContext& context);
-// "2.0–5.0 µs"; empty: unknown.
-std::string expected_time(const KernelFacts& kernel, const StoryContext& context);
 
 }  // namespace fathom

@@ -20,6 +20,9 @@ namespace {
 
 // Steps of one part that somebody still reads.
 constexpr size_t kMostHostSteps = 34;
+// Repositories with more kernels have their stories told in short, unless some are asked for:
+// nobody reads a thousand, and they would take as long as the scan.
+constexpr size_t kToldInFull = 200;
 
 std::string place(const CodeFacts& facts, const CodePlace& at) {
   return md_code(place_text(facts, at));
@@ -103,11 +106,12 @@ class StoryWriter {
   std::string run() {
     std::string out =
         "\n**Execution story** (code facts, in order of the code; what is derived says so)\n";
-    if (context_.sources != nullptr) {
-      out += told(*context_.sources);
-    } else {
+    if (context_.sources == nullptr) {
       out += "\n**On the GPU**, as far as its evidence tells\n\n" +
              evidence_part(facts_, kernel_.evidence);
+    } else {
+      context_.sources->make_room();
+      out += is_told_in_full() ? told(*context_.sources) : told_in_short(*context_.sources);
     }
     return out + kernel_behaviour(facts_, kernel_, expected_, context_);
   }
@@ -121,6 +125,25 @@ class StoryWriter {
     out += launch_part(sources);
     out += device_part(sources);
     return out + program_part(facts_, integration, false);
+  }
+
+  bool is_told_in_full() const {
+    return !context_.kernels.empty() || facts_.kernels.size() <= kToldInFull;
+  }
+
+  // Of one kernel among very many: what the scan knows without reading its statements.
+  std::string told_in_short(SourceOutlines& sources) const {
+    std::string out;
+    if (launcher() != nullptr) {
+      const HostContext host{facts_, sources, context_.parameters, &kernel_, launcher()};
+      out += "\n**Launch**\n\n" + story_list(facts_, {launch_step(host)});
+    }
+    out += "\n**On the GPU**, as far as its evidence tells\n\n" +
+           evidence_part(facts_, kernel_.evidence);
+    return out + fmt::format(
+                     "\nOne of {} kernels; `fathom scan REPO --kernel NAME` tells the "
+                     "story of some statement by statement.\n",
+                     facts_.kernels.size());
   }
 
   const KernelLauncher* launcher() const {

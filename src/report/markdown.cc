@@ -51,6 +51,16 @@ bool may_name_commit(std::string_view text) {
   return false;
 }
 
+// "GH-12" names an issue.
+bool may_name_issue(std::string_view text) {
+  for (size_t i = 0; i + 3 < text.size(); ++i) {
+    if ((text[i] | 32) == 'g' && (text[i + 1] | 32) == 'h' && text[i + 2] == '-' &&
+        is_digit(text[i + 3]))
+      return true;
+  }
+  return false;
+}
+
 // "1." and "1)" begin a list.
 bool begins_list(std::string_view text) {
   size_t digits = 0;
@@ -68,8 +78,7 @@ bool is_harmless(std::string_view text) {
   if (!std::ranges::all_of(text, plain)) return false;
   const char first = text.front();
   if (first == ' ' || first == '-' || text.back() == ' ' || begins_list(text)) return false;
-  return !contains_ignoring_case(text, "www.") && !contains_ignoring_case(text, "gh-") &&
-         !may_name_commit(text);
+  return !contains_ignoring_case(text, "www.") && !may_name_issue(text) && !may_name_commit(text);
 }
 
 // Between runs of backticks longer than any inside. Text that begins or ends with one, or with a
@@ -97,6 +106,57 @@ std::string inert(std::string_view text, bool always_code, bool in_cell) {
   return !always_code && is_harmless(shown) ? shown : code_span(shown, in_cell);
 }
 
+// A word with the punctuation of sentences around it: "name:", "(what?)", "doesn't", "C++,". A
+// colon at its end begins no emoji, and an ampersand alone no entity.
+bool is_plain_word(std::string_view word, bool is_first) {
+  if (word == "&" || ((word == "-" || word == "=") && !is_first) || is_harmless(word)) return true;
+  if (word.starts_with('"') || word.starts_with('(')) word.remove_prefix(1);
+  while (!word.empty() &&
+         std::string_view("\"':;?!),.").find(word.back()) != std::string_view::npos)
+    word.remove_suffix(1);
+  if (word.size() > 2 && word.ends_with("++")) word.remove_suffix(2);
+  std::string core(word);
+  for (size_t i = 1; i + 1 < core.size(); ++i) {
+    if (core[i] == '\'' && is_letter(core[i - 1]) && is_letter(core[i + 1])) core[i] = 'a';
+  }
+  return !core.empty() && (is_letter(core[0]) || !is_first) && is_harmless(core);
+}
+
+// Words in a row that are not harmless share one span.
+std::string prose(std::string_view text, bool in_cell) {
+  const std::string shown = visible(text);
+  std::string out;
+  std::string_view rest = shown, code;
+  const auto add_code = [&] {
+    if (code.empty()) return;
+    // What ends the sentence is not part of the name.
+    size_t end = code.find_last_not_of(".,;:?!") + 1;
+    if (end == 0) end = code.size();
+    std::string_view name = code.substr(0, end);
+    // Prose that marks its names itself needs no second mark.
+    while (name.size() > 2 && name.front() == '`' && name.back() == '`')
+      name = name.substr(1, name.size() - 2);
+    (out += (out.empty() ? "" : " ") + code_span(name, in_cell)) += code.substr(end);
+    code = {};
+  };
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    if (word.empty()) continue;
+    if (is_plain_word(word, out.empty() && code.empty())) {
+      add_code();
+      (out += out.empty() ? "" : " ") += word;
+    } else {
+      if (word.find('`') != std::string_view::npos || code.find('`') != std::string_view::npos)
+        add_code();
+      const char* begin = code.empty() ? word.data() : code.data();
+      code = std::string_view(begin, static_cast<size_t>(word.data() + word.size() - begin));
+    }
+  }
+  add_code();
+  return out;
+}
+
 std::string number_text(const Column& column, size_t row, bool with_sign) {
   const double value = column.number(row);
   std::string text;
@@ -121,6 +181,8 @@ std::string number_text(const Column& column, size_t row, bool with_sign) {
 }  // namespace
 
 std::string md_text(std::string_view text) { return inert(text, false, false); }
+std::string md_prose(std::string_view text) { return prose(text, false); }
+std::string md_prose_cell(std::string_view text) { return prose(text, true); }
 std::string md_code(std::string_view text) { return inert(text, true, false); }
 std::string md_cell(std::string_view text) { return inert(text, false, true); }
 std::string md_code_cell(std::string_view text) { return inert(text, true, true); }
@@ -141,6 +203,10 @@ std::string md_table(const Table& table, const MarkdownTableStyle& style) {
         cell = number_text(column, row, among(style.signed_columns, column));
       } else if (column.known(row)) {
         std::string text(column.text(row));
+        if (among(style.markdown_columns, column)) {
+          rows += "| " + text + (text.empty() ? "" : " ");
+          continue;
+        }
         if (screen_width(text) > style.max_characters) text = fit_left(text, style.max_characters);
         cell = inert(text, among(style.code_columns, column), true);
       }

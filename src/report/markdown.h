@@ -18,17 +18,22 @@ namespace fathom {
 
 // For running text: plain where that is harmless, else a code span.
 std::string md_text(std::string_view text);
+// For sentences: word by word, so that one name does not make code of all. Blanks become one.
+std::string md_prose(std::string_view text);
 // For running text: a code span. Nothing for an empty text, which has none.
 std::string md_code(std::string_view text);
 // The same for a cell of a table, where a '|' needs a backslash even inside a code span.
 std::string md_cell(std::string_view text);
+std::string md_prose_cell(std::string_view text);
 std::string md_code_cell(std::string_view text);
 
 struct MarkdownTableStyle {
   // Columns by name: cells always as code spans; numbers always with their sign.
-  std::vector<std::string_view> code_columns, signed_columns;
+  std::vector<std::string_view> code_columns = {}, signed_columns = {};
   size_t max_rows = SIZE_MAX;   // more are left out, which is the caller's to say
   size_t max_characters = 120;  // of a text; a longer one ends in an ellipsis
+  // Cells that are markdown already, which is written as it is and never cut.
+  std::vector<std::string_view> markdown_columns = {};
 };
 // Numbers stand right, with digits as their unit needs; an unknown cell is empty. Ends in a line
 // feed; the caller puts an empty line before and after.

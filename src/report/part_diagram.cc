@@ -10,7 +10,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kBoxes = 3, kInner = 28, kMermaidEdges = 40, kNamesInBox = 3;
+constexpr size_t kBoxes = 3, kInner = 28, kMermaidEdges = 24, kNamesInBox = 3;
 
 // Names are paths; whatever else stands in one could end a label or a block.
 std::string plain_label(std::string_view text) {

@@ -1,9 +1,14 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
-#include "base/units.h"
+#include "report/count_text.h"
+#include "report/inventory_pages.h"
 #include "report/markdown.h"
+#include "report/quick_scan.h"
+#include "report/ranking.h"
 #include "report/scan_counts.h"
 #include "report/scan_report.h"
 #include "scan/fact_names.h"
@@ -13,24 +18,21 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kEntriesOfKind = 15, kOptionsOfKind = 40, kFolders = 30, kDependencies = 60;
+// What keeps the page within five, whatever the repository.
+constexpr size_t kReadmeCharacters = 700, kReadmeHeadings = 12;
+constexpr size_t kComponents = 14, kFeaturesOfArea = 5, kKernelGroups = 12, kForemost = 6,
+                 kModules = 6, kRequests = 2, kLanguages = 8, kNotes = 6;
 
-std::string number(uint64_t value) { return with_thousands(static_cast<int64_t>(value)); }
-
-std::string counted(uint64_t count, std::string_view one, std::string_view several) {
-  return fmt::format("{} {}", number(count), count == 1 ? one : several);
+std::string capitalised(std::string_view text) {
+  std::string out(text);
+  if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 32);
+  return out;
 }
 
 std::string size_text(uint64_t bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
   if (bytes < 1000000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
-}
-
-// What a table of the first few leaves out.
-std::string rest_note(size_t all, size_t shown, std::string_view list) {
-  if (all <= shown) return "";
-  return fmt::format("\n{} more in [scan.json](scan.json), `{}`.\n", number(all - shown), list);
 }
 
 void add_headline(const CodeFacts& facts, std::string& out) {
@@ -41,168 +43,215 @@ void add_headline(const CodeFacts& facts, std::string& out) {
                      counted(all.lines, "line", "lines"), size_text(all.bytes));
   const std::string shares = language_shares(count_languages(facts, false), 5);
   if (!shares.empty()) out += fmt::format(" · {}", shares);
-  out += fmt::format("  \n{}", counted(facts.kernels.size(), "kernel", "kernels"));
-  if (!facts.kernels.empty()) out += fmt::format(" ({})", joined_counts(count_kernel_kinds(facts)));
-  out += fmt::format(" · {} · {} · {}\n\n",
+  out += fmt::format("  \n{} · {} · {} · {} · {}\n\n",
+                     counted(facts.kernels.size(), "kernel", "kernels"),
+                     counted(facts.features.size(), "feature", "features"),
                      counted(facts.entry_points.size(), "entry point", "entry points"),
                      counted(facts.options.size(), "option", "options"),
                      counted(facts.dependencies.size(), "dependency", "dependencies"));
   out +=
-      "All facts with their places: [scan.json](scan.json). The kernels one by one: "
-      "[kernels.md](kernels.md).\n";
+      "Read from the code alone; nothing was built, run or measured. Each section shows what comes "
+      "first and links to its full page; [scan.json](scan.json) holds every fact with its place.\n";
 }
 
 void add_readme(const CodeFacts& facts, std::string& out) {
-  out += "\n## What it says of itself\n\n";
+  out += "\n## What it is\n\n";
   if (!facts.readme) {
     out += "No README at the root.\n";
     return;
   }
-  constexpr size_t kHeadings = 30, kCharacters = 700;
   const ReadmeFacts& readme = *facts.readme;
-  if (!readme.title.empty()) out += fmt::format("**{}**", md_text(readme.title));
+  if (!readme.title.empty()) out += fmt::format("**{}**", md_prose(readme.title));
   if (!readme.first_paragraph.empty()) {
-    std::string text = readme.first_paragraph;
-    if (screen_width(text) > kCharacters) text = fit_left(text, kCharacters);
     if (!readme.title.empty()) out += ": ";
-    out += fmt::format("{} ({})", md_text(text),
+    out += fmt::format("{} ({})", md_prose(shortened(readme.first_paragraph, kReadmeCharacters)),
                        md_code(place_text(facts, {readme.file, readme.paragraph_line})));
   }
-  out += "\n\n";
-  std::vector<const ReadmeFacts::Heading*> shown;
+  out += "\n";
+  std::vector<std::string> headings;
   for (const ReadmeFacts::Heading& heading : readme.headings) {
-    if (heading.level <= 3 && heading.text != readme.title) shown.push_back(&heading);
+    const std::string text = md_prose(shortened(heading.text, 40));
+    if (heading.level == 2 && heading.text != readme.title &&
+        std::ranges::find(headings, text) == headings.end())
+      headings.push_back(text);
   }
-  for (size_t i = 0; i < std::min(shown.size(), kHeadings); ++i) {
-    const std::string indent(shown[i]->level == 3 ? 2 : 0, ' ');
-    out += fmt::format("{}- {} ({})\n", indent, md_text(shown[i]->text),
-                       md_code(place_text(facts, {readme.file, shown[i]->line})));
-  }
-  if (shown.size() > kHeadings) out += fmt::format("- … {} more\n", shown.size() - kHeadings);
+  const size_t all = headings.size();
+  if (all == 0) return;
+  if (all > kReadmeHeadings) headings.resize(kReadmeHeadings);
+  out +=
+      fmt::format("\nIts README has sections on: {}{}.\n", fmt::join(headings, " · "),
+                  all > kReadmeHeadings ? fmt::format(" and {} more", all - kReadmeHeadings) : "");
 }
 
-void add_entry_points(const CodeFacts& facts, std::string& out) {
-  out += "\n## Entry points\n\n";
-  if (facts.entry_points.empty()) {
-    out += "None found.\n";
+void add_components(const CodeFacts& facts, std::string& out) {
+  if (facts.components.empty()) return;
+  out += "\n## Components\n\n";
+  std::vector<const ComponentFacts*> all;
+  for (const ComponentFacts& component : facts.components) all.push_back(&component);
+  // Where much of the code is, when not all fit.
+  std::vector<const ComponentFacts*> shown = all;
+  std::ranges::stable_sort(shown, std::greater(), [](const ComponentFacts* c) {
+    return std::tuple(c->kernels.size(), c->files.size());
+  });
+  if (shown.size() > kComponents) shown.resize(kComponents);
+  for (const ComponentFacts* component : all) {
+    if (std::ranges::find(shown, component) == shown.end()) continue;
+    out += fmt::format("- **{}**: {}", component->title, component->purpose);
+    if (!component->files.empty())
+      out += fmt::format("; {}", counted(component->files.size(), "file", "files"));
+    if (!component->kernels.empty())
+      out += fmt::format(", {}", counted(component->kernels.size(), "kernel", "kernels"));
+    if (!component->folders.empty())
+      out += fmt::format(", mostly in {}", md_code(component->folders[0]));
+    out += component->certainty == Certainty::kCertain
+               ? "\n"
+               : fmt::format(" ({})\n", certainty_name(component->certainty));
+  }
+  if (all.size() > shown.size()) out += fmt::format("- {} more\n", all.size() - shown.size());
+  add_link("With their evidence", "architecture.md#components", out);
+}
+
+void add_features(const CodeFacts& facts, const std::vector<std::string>& links, std::string& out) {
+  if (facts.features.empty()) return;
+  out += "\n## Features that the hardware notices\n\n";
+  // The most used first, of each area.
+  std::map<std::string_view, std::vector<std::string>> areas;
+  for (size_t i = 0; i < facts.features.size(); ++i) {
+    const FeatureFacts& feature = facts.features[i];
+    areas[feature.area].push_back(
+        fmt::format("[{}]({}){}", feature.title, links[i],
+                    feature.certainty == Certainty::kCertain
+                        ? ""
+                        : fmt::format(" ({})", certainty_name(feature.certainty))));
+  }
+  for (auto& [area, features] : areas) {
+    const size_t all = features.size();
+    if (all > kFeaturesOfArea) features.resize(kFeaturesOfArea);
+    out += fmt::format(
+        "- **{}**: {}{}\n", capitalised(area), fmt::join(features, ", "),
+        all > kFeaturesOfArea ? fmt::format(" and {} more", all - kFeaturesOfArea) : "");
+  }
+  add_link("What each means for the hardware and what to measure", "features.md", out);
+}
+
+void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& out) {
+  out += "\n## Kernels\n\n";
+  if (facts.kernels.empty()) {
+    out += "No GPU kernel found.\n";
     return;
   }
-  const std::vector<NameCount> kinds = count_entry_kinds(facts);
-  out += md_text(joined_counts(kinds, true)) + ".\n\n";
-  Table table("entry_points");
-  Column &kind_column = table.text_column("kind"), &name = table.text_column("name"),
-         &target = table.text_column("runs"), &command = table.text_column("start it with"),
-         &where = table.text_column("where");
-  size_t rows = 0;
-  for (const NameCount& kind : kinds) {
-    size_t shown = 0;
-    for (const EntryPoint& entry : facts.entry_points) {
-      if (entry.kind != kind.name || shown == kEntriesOfKind) continue;
-      kind_column.add(shown == 0 ? std::string_view(kind.name) : std::string_view());
-      name.add(entry.name);
-      target.add(entry.target);
-      command.add(entry.command);
-      where.add(place_text(facts, entry.at));
-      ++shown;
-      ++rows;
-    }
-  }
-  out += md_table(table, {{"name", "runs", "start it with", "where"}, {}});
-  out += rest_note(facts.entry_points.size(), rows, "entry_points");
-}
-
-void add_options_of_kind(const CodeFacts& facts, OptionKind kind, std::string_view title,
-                         std::string& out) {
-  std::vector<const OptionFacts*> options;
-  for (const OptionFacts& option : facts.options) {
-    if (option.kind == kind) options.push_back(&option);
-  }
-  if (options.empty()) return;
-  // What much of the code reads matters most; then the order of the code.
-  std::ranges::stable_sort(options, std::greater(),
-                           [](const OptionFacts* option) { return option->read_at.size(); });
-  out += fmt::format("\n### {} ({})\n\n", title, number(options.size()));
-  Table table("options");
-  Column &name = table.text_column("name"), &type = table.text_column("type"),
-         &value = table.text_column("default"), &help = table.text_column("what"),
-         &where = table.text_column("where"), &reader = table.text_column("read by");
-  for (size_t i = 0; i < std::min(options.size(), kOptionsOfKind); ++i) {
-    const OptionFacts& option = *options[i];
-    name.add(option.name);
-    type.add(option.type);
-    value.add(option.default_value);
-    help.add(option.help);
-    where.add(place_text(facts, option.at));
-    reader.add(option.component);
-  }
-  MarkdownTableStyle style{{"name", "type", "default", "where", "read by"}, {}};
-  style.max_characters = 80;
-  out += md_table(table, style);
-  out += rest_note(options.size(), kOptionsOfKind, "options");
-}
-
-void add_configuration(const CodeFacts& facts, std::string& out) {
-  out += "\n## Configuration\n";
-  if (facts.options.empty()) out += "\nNo options found.\n";
-  add_options_of_kind(facts, OptionKind::kCli, "Command line", out);
-  add_options_of_kind(facts, OptionKind::kEnvironment, "Environment", out);
-  add_options_of_kind(facts, OptionKind::kConfig, "Configuration keys", out);
-}
-
-std::string contents_of(const FolderCount& folder) {
-  std::vector<std::pair<size_t, Language>> languages;
-  for (const auto& [language, lines] : folder.languages) {
-    if (language != Language::kNone && lines > 0) languages.emplace_back(lines, language);
-  }
-  std::ranges::sort(languages, [](const auto& a, const auto& b) {
-    return std::tuple(b.first, a.second) < std::tuple(a.first, b.second);
+  out += fmt::format("{}: {}.", counted(facts.kernels.size(), "kernel", "kernels"),
+                     joined_counts(count_kernel_kinds(facts)));
+  if (const size_t dead = count_dead(facts); dead > 0)
+    out += fmt::format(" {} dead: nothing launches or names {}.", number_text(dead),
+                       dead == 1 ? "it" : "them");
+  if (const size_t lost = count_without_launcher(facts); lost > 0)
+    out += fmt::format(" Of {} the launch could not be followed.", number_text(lost));
+  out += "\n\n";
+  std::vector<const KernelGroup*> groups;
+  for (const KernelGroup& group : pages.groups) groups.push_back(&group);
+  std::ranges::stable_sort(groups, std::greater(), [&](const KernelGroup* group) {
+    const bool aside = is_aside(facts.files[facts.kernels[group->kernels[0]].at.file].path);
+    return std::tuple(!aside, group->kernels.size());
   });
-  if (languages.size() > 3) languages.resize(3);
-  std::vector<std::string> parts;
-  for (const auto& [lines, language] : languages) {
-    parts.push_back(fmt::format("{} {}", language_name(language), number(lines)));
+  Table table("kernels");
+  Column &where = table.text_column("where"), &count = table.count_column("kernels"),
+         &names = table.text_column("among them");
+  for (size_t i = 0; i < std::min(groups.size(), kKernelGroups); ++i) {
+    where.add(md_link_cell(groups[i]->title, groups[i]->link));
+    count.add(static_cast<int64_t>(groups[i]->kernels.size()));
+    std::vector<std::string> first;
+    for (const uint32_t kernel : groups[i]->kernels) {
+      const std::string name = md_code_cell(shortened(facts.kernels[kernel].name, 40));
+      if (first.size() < 2 && std::ranges::find(first, name) == first.end()) first.push_back(name);
+    }
+    names.add(fmt::format("{}", fmt::join(first, ", ")));
   }
-  std::string text = fmt::format("{}", fmt::join(parts, ", "));
-  if (folder.origin != Origin::kOwn) text += fmt::format("; {}", origin_name(folder.origin));
-  return text;
+  out += md_table(table, {.markdown_columns = {"where", "among them"}});
+  if (groups.size() > kKernelGroups) {
+    size_t rest = 0;
+    for (size_t i = kKernelGroups; i < groups.size(); ++i) rest += groups[i]->kernels.size();
+    out += fmt::format("\n{} more in {} other places.\n", number_text(rest),
+                       groups.size() - kKernelGroups);
+  }
+  std::vector<std::string> foremost;
+  for (const uint32_t kernel : foremost_kernels(facts, kForemost))
+    foremost.push_back(md_link(facts.kernels[kernel].name, pages.links[kernel]));
+  if (!foremost.empty())
+    out += fmt::format("\nForemost, by what leads to them: {}.\n", fmt::join(foremost, ", "));
+  add_link("Each with its launches, execution story and expected behaviour", "kernels.md", out);
 }
 
-void add_folders(const CodeFacts& facts, std::string& out) {
-  const std::vector<FolderCount> folders = key_folders(facts, kFolders);
-  if (folders.empty()) return;
-  out += "\n## Key directories\n\n";
-  Table table("folders");
-  Column &path = table.text_column("folder"), &files = table.count_column("files"),
-         &lines = table.count_column("lines"), &kernels = table.count_column("kernels"),
-         &entries = table.count_column("entry points"), &options = table.count_column("options"),
-         &contents = table.text_column("holds (lines)");
-  const auto some = [](size_t count) {
-    return count == 0 ? std::optional<int64_t>() : static_cast<int64_t>(count);
-  };
-  for (const FolderCount& folder : folders) {
-    path.add(folder.path);
-    files.add(static_cast<int64_t>(folder.size.files));
-    lines.add(static_cast<int64_t>(folder.size.lines));
-    kernels.add(some(folder.kernels));
-    entries.add(some(folder.entry_points));
-    options.add(some(folder.options));
-    contents.add(contents_of(folder));
+// "a → b → … → kernel"
+std::string short_way(const RequestPath& path) {
+  constexpr size_t kBegin = 3, kEnd = 3;
+  std::string out;
+  for (size_t i = 0; i < path.hops.size(); ++i) {
+    const bool shown = i < kBegin || i + kEnd >= path.hops.size();
+    if (shown) out += (out.empty() ? "" : " → ") + md_code(shortened(path.hops[i].function, 50));
+    if (i == kBegin && !shown) out += " → …";
   }
-  out += md_table(table, {{"folder", "holds (lines)"}, {}});
+  return out;
+}
+
+void add_request_path(const CodeFacts& facts, std::string& out) {
+  if (facts.request_paths.empty()) return;
+  out += "\n## The way of a request\n\n";
+  std::vector<const RequestPath*> shown;
+  for (const RequestPath& path : facts.request_paths) {
+    const bool known = std::ranges::any_of(shown, [&](const RequestPath* other) {
+      return other->entry == path.entry && other->entry_kind == path.entry_kind;
+    });
+    if (known || shown.size() == kRequests) continue;
+    shown.push_back(&path);
+    out +=
+        fmt::format("- {} {}: {}; {}, {}\n", entry_kind_title(path.entry_kind), md_code(path.entry),
+                    short_way(path), counted(path.hops.size(), "step", "steps"),
+                    path.kernels_reached == 0
+                        ? std::string("no kernel reached")
+                        : counted(path.kernels_reached, "kernel reached", "kernels reached"));
+  }
+  add_link("Step by step, with the line and the confidence of each", "architecture.md#request-path",
+           out);
+}
+
+void add_modules(const CodeFacts& facts, std::string& out) {
+  if (facts.modules.modules.empty()) return;
+  out += "\n## Key modules\n\n";
+  for (size_t i = 0; i < std::min(facts.modules.modules.size(), kModules); ++i) {
+    const ModuleFacts& module = facts.modules.modules[i];
+    out += fmt::format("- {}: {}\n", md_code(facts.files[module.file].path), module_reason(module));
+  }
+  add_link("How they are ranked, folders, API", "repo_analysis.md#key-modules", out);
 }
 
 void add_languages(const CodeFacts& facts, std::string& out) {
   out += "\n## Languages and size\n\n";
   Table table("languages");
   Column &name = table.text_column("language"), &files = table.count_column("files"),
-         &lines = table.count_column("lines"), &size = table.count_column("bytes");
-  for (const LanguageCount& l : count_languages(facts, true)) {
-    name.add(language_name(l.language));
-    files.add(static_cast<int64_t>(l.size.files));
-    lines.add(static_cast<int64_t>(l.size.lines));
-    size.add(static_cast<int64_t>(l.size.bytes));
+         &lines = table.count_column("lines"), &size = table.text_column("size");
+  const std::vector<LanguageCount> languages = count_languages(facts, true);
+  SizeCount rest;
+  for (size_t i = 0; i < languages.size(); ++i) {
+    const SizeCount& count = languages[i].size;
+    if (i >= kLanguages) {
+      rest.files += count.files;
+      rest.lines += count.lines;
+      rest.bytes += count.bytes;
+      continue;
+    }
+    name.add(language_name(languages[i].language));
+    files.add(static_cast<int64_t>(count.files));
+    lines.add(static_cast<int64_t>(count.lines));
+    size.add(size_text(count.bytes));
   }
-  out += md_table(table, {{"language"}, {}});
+  if (languages.size() > kLanguages) {
+    name.add(fmt::format("{} more", languages.size() - kLanguages));
+    files.add(static_cast<int64_t>(rest.files));
+    lines.add(static_cast<int64_t>(rest.lines));
+    size.add(size_text(rest.bytes));
+  }
+  out += md_table(table, {.markdown_columns = {"language", "size"}});
   std::vector<std::string> parts;
   for (const auto& [origin, size_of] : count_origins(facts)) {
     parts.push_back(fmt::format("{} {} ({})", origin_name(origin),
@@ -210,50 +259,45 @@ void add_languages(const CodeFacts& facts, std::string& out) {
                                 counted(size_of.lines, "line", "lines")));
   }
   out += fmt::format("\nWhose code: {}.\n", fmt::join(parts, ", "));
+  add_link("Folder by folder", "repo_analysis.md#directory-structure", out);
 }
 
-void add_dependencies(const CodeFacts& facts, std::string& out) {
-  out += "\n## Dependencies\n\n";
-  if (facts.dependencies.empty()) {
-    out += "None declared.\n";
-    return;
+void add_disagreements(const CodeFacts& facts, std::string& out) {
+  if (facts.doc_claims.empty()) return;
+  out += fmt::format("\n## Documentation\n\nAt {} documentation and code disagree.\n",
+                     counted(facts.doc_claims.size(), "place", "places"));
+  add_link("Which", "repo_analysis.md#where-documentation-and-code-disagree", out);
+}
+
+void add_notes(const CodeFacts& facts, std::string& out) {
+  if (facts.notes.empty()) return;
+  out += "\n## Notes\n\n";
+  for (size_t i = 0; i < std::min(facts.notes.size(), kNotes); ++i)
+    out += fmt::format("- {}\n", md_prose(shortened(facts.notes[i], 200)));
+  if (facts.notes.size() > kNotes) {
+    out +=
+        fmt::format("- {} more in [scan.json](scan.json), `notes`\n", facts.notes.size() - kNotes);
   }
-  // What is always needed first; the order of the files otherwise.
-  std::vector<const DependencyFacts*> all;
-  for (const DependencyFacts& dependency : facts.dependencies) all.push_back(&dependency);
-  std::ranges::stable_sort(all, {}, [](const DependencyFacts* d) { return !d->group.empty(); });
-  Table table("dependencies");
-  Column &name = table.text_column("name"), &requirement = table.text_column("requirement"),
-         &kind = table.text_column("kind"), &group = table.text_column("group"),
-         &where = table.text_column("declared"), &used = table.count_column("used in");
-  for (size_t i = 0; i < std::min(all.size(), kDependencies); ++i) {
-    const DependencyFacts& d = *all[i];
-    name.add(d.name);
-    requirement.add(d.requirement);
-    kind.add(d.kind);
-    group.add(d.group);
-    where.add(d.at.line == 0 ? std::string("nowhere") : place_text(facts, d.at));
-    used.add(d.used_at.empty() ? std::optional<int64_t>() : static_cast<int64_t>(d.used_at.size()));
-  }
-  MarkdownTableStyle style{{"name", "requirement", "declared"}, {}};
-  style.max_characters = 80;
-  out += md_table(table, style);
-  out += rest_note(all.size(), kDependencies, "dependencies");
 }
 
 }  // namespace
 
-std::string quick_scan_markdown(const CodeFacts& facts) {
+std::string quick_scan_markdown(const CodeFacts& facts, const KernelPages& kernels,
+                                const FeaturePages& features) {
   std::string out;
   add_headline(facts, out);
   add_readme(facts, out);
   add_entry_points(facts, out);
-  add_configuration(facts, out);
-  add_folders(facts, out);
-  add_languages(facts, out);
+  add_options(facts, out);
+  add_components(facts, out);
+  add_features(facts, features.links, out);
+  add_kernels(facts, kernels, out);
+  add_request_path(facts, out);
+  add_modules(facts, out);
   add_dependencies(facts, out);
-  if (!facts.notes.empty()) out += "\n## Notes\n\n";
-  for (const std::string& note : facts.notes) out += fmt::format("- {}\n", md_text(note));
+  add_languages(facts, out);
+  add_disagreements(facts, out);
+  add_notes(facts, out);
   return out;
 }
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "base/units.h"
+#include "report/count_text.h"
+#include "report/inventory_pages.h"
 #include "report/markdown.h"
 #include "report/scan_counts.h"
 #include "report/scan_report.h"
@@ -16,22 +17,17 @@ namespace {
 constexpr size_t kFolders = 20, kModules = 12, kOfKind = 7, kParts = 18, kDependencies = 16,
                  kClaims = 12;
 
-std::string number(uint64_t value) { return with_thousands(static_cast<int64_t>(value)); }
-
-std::string counted(uint64_t count, std::string_view one, std::string_view several) {
-  return fmt::format("{} {}", number(count), count == 1 ? one : several);
-}
-
 std::string rest_note(size_t all, size_t shown, std::string_view list) {
   if (all <= shown) return "";
-  return fmt::format("\n{} more in [scan.json](scan.json), `{}`.\n", number(all - shown), list);
+  return fmt::format("\n{} more in [scan.json](scan.json), `{}`.\n", number_text(all - shown),
+                     list);
 }
 
 std::string folder_name(const std::string& path) { return path.empty() ? "(root)" : path; }
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// "Python, CUDA; best known: engine.py, graph.py": from the languages and the ranked modules.
+// "Python, CUDA; foremost `engine.py`, `graph.py`": from the languages and the ranked modules.
 std::string holds(const CodeFacts& facts, const FolderCount& folder) {
   std::vector<std::pair<size_t, Language>> languages;
   for (const auto& [language, lines] : folder.languages) {
@@ -47,7 +43,8 @@ std::string holds(const CodeFacts& facts, const FolderCount& folder) {
   std::vector<std::string> best;
   for (const ModuleFacts& module : facts.modules.modules) {
     const std::string& path = facts.files[module.file].path;
-    if (path.starts_with(folder.path) && best.size() < 3) best.push_back(file_name(path));
+    if (path.starts_with(folder.path) && best.size() < 3)
+      best.push_back(md_code_cell(file_name(path)));
   }
   if (!best.empty()) out += fmt::format("; foremost {}", fmt::join(best, ", "));
   return out;
@@ -63,7 +60,8 @@ void add_structure(const CodeFacts& facts, std::string& out) {
   Table table("folders");
   Column &path = table.text_column("folder"), &files = table.count_column("files"),
          &lines = table.count_column("lines"), &kernels = table.count_column("kernels"),
-         &entries = table.count_column("entry points"), &contents = table.text_column("holds");
+         &entries = table.count_column("entry points"), &options = table.count_column("options"),
+         &contents = table.text_column("holds");
   const auto some = [](size_t count) {
     return count == 0 ? std::optional<int64_t>() : static_cast<int64_t>(count);
   };
@@ -73,26 +71,10 @@ void add_structure(const CodeFacts& facts, std::string& out) {
     lines.add(static_cast<int64_t>(folder.size.lines));
     kernels.add(some(folder.kernels));
     entries.add(some(folder.entry_points));
+    options.add(some(folder.options));
     contents.add(holds(facts, folder));
   }
-  out += md_table(table, {{"folder"}, {}});
-}
-
-std::string reason(const ModuleFacts& module) {
-  std::vector<std::string> parts;
-  if (module.imported_by > 0) {
-    parts.push_back(fmt::format("imported by {} in {}",
-                                counted(module.imported_by, "file", "files"),
-                                counted(module.imported_by_folders, "folder", "folders")));
-  }
-  if (module.calls_into > 0)
-    parts.push_back(fmt::format("{} into it", counted(module.calls_into, "call", "calls")));
-  if (module.kernels > 0)
-    parts.push_back(fmt::format("defines {}", counted(module.kernels, "kernel", "kernels")));
-  if (module.kernels_on_path > 0)
-    parts.push_back(
-        fmt::format("on the way to {}", counted(module.kernels_on_path, "kernel", "kernels")));
-  return fmt::format("{}", fmt::join(parts, "; "));
+  out += md_table(table, {.code_columns = {"folder"}, .markdown_columns = {"holds"}});
 }
 
 void add_modules(const CodeFacts& facts, std::string& out) {
@@ -116,11 +98,12 @@ void add_modules(const CodeFacts& facts, std::string& out) {
     const ModuleFacts& module = graph.modules[i];
     file.add(facts.files[module.file].path);
     score.add(fmt::format("{:.2f}", module.score));
-    why.add(reason(module));
+    why.add(module_reason(module));
     where.add(module.first_import.line == 0 ? std::string()
                                             : place_text(facts, module.first_import));
   }
-  out += md_table(table, {{"module", "first import"}, {}});
+  out += md_table(
+      table, {.code_columns = {"module", "first import"}, .markdown_columns = {"score", "why"}});
   out += rest_note(graph.modules.size(), kModules, "modules.key");
 }
 
@@ -133,7 +116,7 @@ void add_api_kind(const CodeFacts& facts, std::string_view kind, std::string_vie
   if (all.empty()) return;
   // What the repository's own code, tests and examples use most is what people come for.
   std::ranges::stable_sort(all, std::greater(), [](const ApiFacts* api) { return api->used_in; });
-  out += fmt::format("\n### {} ({})\n\n", title, number(all.size()));
+  out += fmt::format("\n### {} ({})\n\n", title, number_text(all.size()));
   Table table("api");
   Column &name = table.text_column("name"), &signature = table.text_column("signature"),
          &where = table.text_column("where"), &used = table.count_column("imported in");
@@ -172,6 +155,10 @@ void add_internal(const CodeFacts& facts, std::string& out) {
     out += "The code is one part.\n";
     return;
   }
+  if (std::ranges::all_of(parts, [](const FolderFacts& part) { return part.imports.empty(); })) {
+    out += fmt::format("None of the {} parts imports or includes another.\n", parts.size());
+    return;
+  }
   Table table("parts");
   Column &path = table.text_column("part"), &imports = table.text_column("imports (how often)"),
          &first = table.text_column("first at"), &by = table.count_column("imported by parts");
@@ -180,17 +167,16 @@ void add_internal(const CodeFacts& facts, std::string& out) {
     std::ranges::stable_sort(edges, std::greater(), &ModuleEdge::count);
     std::string text;
     for (size_t e = 0; e < std::min<size_t>(edges.size(), 5); ++e)
-      text += fmt::format("{}{} ({})", e == 0 ? "" : ", ", folder_name(parts[edges[e].to].path),
-                          edges[e].count);
+      text += fmt::format("{}{} ({})", e == 0 ? "" : ", ",
+                          md_code_cell(folder_name(parts[edges[e].to].path)), edges[e].count);
     if (edges.size() > 5) text += fmt::format(", {} more", edges.size() - 5);
     path.add(folder_name(parts[i].path));
     imports.add(text);
     first.add(edges.empty() ? std::string() : place_text(facts, edges[0].first));
     by.add(static_cast<int64_t>(parts[i].imported_by));
   }
-  MarkdownTableStyle style{{"part", "first at"}, {}};
-  style.max_characters = 200;
-  out += md_table(table, style);
+  out += md_table(
+      table, {.code_columns = {"part", "first at"}, .markdown_columns = {"imports (how often)"}});
 }
 
 void add_third_party(const CodeFacts& facts, std::string& out) {
@@ -214,17 +200,16 @@ void add_third_party(const CodeFacts& facts, std::string& out) {
     requirement.add(d.requirement);
     kind.add(d.group.empty() ? d.kind : d.kind + ", " + d.group);
     declared.add(d.at.line == 0 ? std::string("nowhere") : place_text(facts, d.at));
-    // The list of uses ends at 20.
-    used.add(d.used_at.empty()
-                 ? std::string()
-                 : fmt::format("{}{}, first {}", d.used_at.size() >= 20 ? "at least " : "",
-                               counted(d.used_at.size(), "file", "files"),
-                               place_text(facts, d.used_at[0])));
+    used.add(uses_cell(facts, d));
   }
-  MarkdownTableStyle style{{"name", "requirement", "declared"}, {}};
+  MarkdownTableStyle style{.code_columns = {"name", "requirement", "declared"},
+                           .markdown_columns = {"used"}};
   style.max_characters = 100;
   out += md_table(table, style);
-  out += rest_note(all.size(), kDependencies, "dependencies");
+  if (all.size() > kDependencies) {
+    out += fmt::format("\n{} more in [dependencies.md](dependencies.md).\n",
+                       number_text(all.size() - kDependencies));
+  }
 }
 
 void add_claims(const CodeFacts& facts, std::string& out) {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "base/units.h"
+#include "report/count_text.h"
 #include "scan/fact_names.h"
 #include "scan/language.h"
 
@@ -196,6 +196,23 @@ size_t count_dead(const CodeFacts& facts) {
 size_t count_without_launcher(const CodeFacts& facts) {
   return static_cast<size_t>(std::ranges::count_if(
       facts.kernels, [](const KernelFacts& k) { return !k.dead && k.launchers.empty(); }));
+}
+
+std::string module_reason(const ModuleFacts& module) {
+  std::vector<std::string> parts;
+  if (module.imported_by > 0) {
+    parts.push_back(fmt::format("imported by {} in {}",
+                                counted(module.imported_by, "file", "files"),
+                                counted(module.imported_by_folders, "folder", "folders")));
+  }
+  if (module.calls_into > 0)
+    parts.push_back(fmt::format("{} into it", counted(module.calls_into, "call", "calls")));
+  if (module.kernels > 0)
+    parts.push_back(fmt::format("defines {}", counted(module.kernels, "kernel", "kernels")));
+  if (module.kernels_on_path > 0)
+    parts.push_back(
+        fmt::format("on the way to {}", counted(module.kernels_on_path, "kernel", "kernels")));
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::vector<FolderCount> key_folders(const CodeFacts& facts, size_t at_most) {

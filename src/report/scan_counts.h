@@ -51,6 +51,9 @@ size_t count_dead(const CodeFacts& facts);
 // Neither dead nor launched where the scanner could see it.
 size_t count_without_launcher(const CodeFacts& facts);
 
+// "imported by 2 files in 1 folder; 4 calls into it": why a module is ranked as it is.
+std::string module_reason(const ModuleFacts& module);
+
 // A folder and all below it. A chain of folders that hold nothing else is one.
 struct FolderCount {
   std::string path;  // "python/minisgl/"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/claims_report.h"
 #include "report/fact_writer.h"
 #include "report/features_markdown.h"
 #include "report/scan_counts.h"
@@ -70,11 +71,13 @@ void write_options(FactWriter& w, const CodeFacts& facts) {
       w.json().key("default").null();
     w.optional_text("default_from", o.default_from);
     w.optional_text("help", o.help);
+    w.optional_text("effect", o.effect);
     w.texts("choices", o.choices);
     w.place(o.at);
     w.optional_text("component", o.component);
     w.certainty(o.certainty);
     w.places("read_at", o.read_at);
+    w.json().key("read_by_name").value(o.read_by_name);
     w.json().end_object();
   }
   w.json().end_array();
@@ -196,6 +199,7 @@ std::string scan_json(const CodeFacts& facts, const std::vector<std::string>& pa
   if (wanted("api")) write_api(w, facts);
   if (wanted("request_path")) write_request_paths(w, facts);
   if (wanted("doc_claims")) write_doc_claims(w, facts);
+  if (wanted("readme_claims")) write_readme_claims(w.json().key("readme_claims"), facts);
   if (wanted("files")) write_files(w, facts);
   w.texts("notes", facts.notes);
   w.json().end_object();

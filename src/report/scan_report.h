@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "report/features_markdown.h"
+#include "report/kernel_pages.h"
 #include "report/kernel_story.h"
 #include "report/screen.h"
 #include "scan/code_facts.h"
@@ -13,8 +15,8 @@ namespace fathom {
 struct ScanReport {
   CodeFacts facts;
   StoryContext context;
-  std::string report;  // the directory; empty: none was written
-  std::vector<std::string> files;
+  std::string report;              // the directory; empty: none was written
+  std::vector<std::string> files;  // in it
 };
 
 // The lists of scan.json that can be asked for by name.
@@ -27,17 +29,16 @@ std::string scan_json(const CodeFacts& facts, const std::vector<std::string>& pa
 // The same facts of the parts for people: one line for each, file:line first.
 std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& parts);
 
-// README, entry points, configuration, key directories, languages, size.
-std::string quick_scan_markdown(const CodeFacts& facts);
-// The kernel report: a table, then a section for each kernel with its execution story and what is
-// expected of the hardware. Of many kernels (kMaxStories) the inventory alone; --kernel asks for
-// others.
-inline constexpr size_t kMaxStories = 60;
-std::string kernels_markdown(const CodeFacts& facts, const StoryContext& context = {});
+// The top level, within five pages whatever the repository: what it is, how to start and set it,
+// components, features, kernels, the way of a request, key modules, needs. Links down.
+std::string quick_scan_markdown(const CodeFacts& facts, const KernelPages& kernels,
+                                const FeaturePages& features);
 // Directory structure, key modules, API surface, dependencies, contradictions.
 std::string repo_analysis_markdown(const CodeFacts& facts);
 // Overview with diagrams, the parts, the data flow, the request path.
 std::string architecture_markdown(const CodeFacts& facts);
+// All markdown files of the report, quick_scan.md first.
+std::vector<ReportPage> scan_pages(const CodeFacts& facts, const StoryContext& context = {});
 // One screen.
 std::string scan_text(const ScanReport& report, const TerminalStyle& style);
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "base/units.h"
+#include "report/count_text.h"
+#include "report/expected_table.h"
 #include "report/scan_counts.h"
 #include "report/scan_report.h"
 #include "scan/fact_names.h"
@@ -11,9 +12,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kKernelFiles = 6, kDescriptionLines = 3, kNotes = 4, kLabel = 8;
-
-std::string number(uint64_t value) { return with_thousands(static_cast<int64_t>(value)); }
+constexpr size_t kKernelFiles = 6, kDescriptionLines = 3, kNotes = 4, kLabel = 8, kExpected = 8;
 
 std::string cut(std::string_view text, size_t width) {
   return screen_width(text) > width ? fit_left(text, width) : std::string(text);
@@ -50,11 +49,11 @@ void show_kernels(Screen& screen, const CodeFacts& facts, size_t width) {
     return;
   }
   const size_t dead = count_dead(facts), unlaunched = count_without_launcher(facts);
-  std::string text = fmt::format("{}   {}", number(facts.kernels.size()),
+  std::string text = fmt::format("{}   {}", number_text(facts.kernels.size()),
                                  joined_counts(count_kernel_kinds(facts)));
-  if (dead > 0) text += fmt::format("; {} dead", number(dead));
+  if (dead > 0) text += fmt::format("; {} dead", number_text(dead));
   if (unlaunched > 0) {
-    text += fmt::format("; {} launched from nowhere that we could follow", number(unlaunched));
+    text += fmt::format("; {} launched from nowhere that we could follow", number_text(unlaunched));
   }
   wrapped(screen, "Kernels", text, width, 2);
   const std::vector<NameCount> files = count_kernel_files(facts);
@@ -68,13 +67,15 @@ void show_kernels(Screen& screen, const CodeFacts& facts, size_t width) {
       if (slash == std::string::npos) break;
       path = "…" + path.substr(slash);
     }
-    screen.entry("", fmt::format("{} {:>6}", fit_left(path, name_width), number(files[i].count)));
+    screen.entry("",
+                 fmt::format("{} {:>6}", fit_left(path, name_width), number_text(files[i].count)));
   }
   if (files.size() > kKernelFiles) {
     size_t rest = 0;
     for (size_t i = kKernelFiles; i < files.size(); ++i) rest += files[i].count;
-    const std::string more = fmt::format("{} more files", number(files.size() - kKernelFiles));
-    screen.entry("", screen.dim(fmt::format("{} {:>6}", fit_left(more, name_width), number(rest))));
+    const std::string more = fmt::format("{} more files", number_text(files.size() - kKernelFiles));
+    screen.entry(
+        "", screen.dim(fmt::format("{} {:>6}", fit_left(more, name_width), number_text(rest))));
   }
   const std::vector<NameCount> features = count_kernel_features(facts);
   if (!features.empty()) {
@@ -104,6 +105,37 @@ void show_entry_points(Screen& screen, const CodeFacts& facts, size_t width) {
   wrapped(screen, "Enter", screen_safe(text), width, 2);
 }
 
+// What to expect of the kernels that were asked for: estimated, as the first line says.
+void show_expected(Screen& screen, const CodeFacts& facts, const StoryContext& context,
+                   size_t width) {
+  if (context.kernels.empty() && context.parameters.empty()) return;
+  std::vector<ExpectedRow> rows = expected_rows(facts, context);
+  // Of all kernels only those that the parameters say something of.
+  if (context.kernels.empty())
+    std::erase_if(rows, [](const ExpectedRow& row) { return !row.known; });
+  if (rows.empty()) return;
+  constexpr size_t kLaunch = 14, kBytes = 20, kTime = 22, kSide = 8;
+  constexpr size_t kCells = kLaunch + kBytes + kTime + kSide + 4;
+  const size_t room = width - std::min(width, kLabel + kCells);
+  const size_t name_width = std::clamp<size_t>(room, 12, 40);
+  const auto line = [&](std::string_view label, std::string_view name, const ExpectedRow& row) {
+    screen.entry(label, cut(fmt::format("{} {} {} {} {}", fit_left(name, name_width),
+                                        fit_left(row.launch, kLaunch), fit_left(row.bytes, kBytes),
+                                        fit_left(row.time, kTime), row.side),
+                            width - std::min(width, kLabel)));
+  };
+  line("Expect", "kernel (estimated)", {0, "blocks×threads", "bytes", "time", "bound by"});
+  for (size_t i = 0; i < std::min(rows.size(), kExpected); ++i) {
+    line("", screen_safe(facts.kernels[rows[i].kernel].name), rows[i]);
+  }
+  std::string more;
+  if (rows.size() > kExpected)
+    more = fmt::format("{} more in kernels.md", number_text(rows.size() - kExpected));
+  if (context.platform == nullptr)
+    more += std::string(more.empty() ? "" : "; ") + "--platform names the GPU that gives a time";
+  if (!more.empty()) screen.entry("", screen.dim(cut(more, width - std::min(width, kLabel))));
+}
+
 void show_dependencies(Screen& screen, const CodeFacts& facts, size_t width) {
   if (facts.dependencies.empty()) return;
   std::vector<std::string> names;
@@ -112,7 +144,7 @@ void show_dependencies(Screen& screen, const CodeFacts& facts, size_t width) {
   }
   const size_t always = names.size();
   if (names.size() > 12) names.resize(12);
-  std::string text = number(facts.dependencies.size());
+  std::string text = number_text(facts.dependencies.size());
   if (always > 0) {
     text += fmt::format("   {}{}", fmt::join(names, ", "), always > names.size() ? " …" : "");
   }
@@ -127,8 +159,8 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style) {
   for (const SourceFile& file : facts.files) all.add(file);
   Screen screen(style);
   screen.line(fmt::format("{}   {} {} · {} {}", screen.bold(screen_safe(facts.repository)),
-                          number(all.files), all.files == 1 ? "file" : "files", number(all.lines),
-                          all.lines == 1 ? "line" : "lines"));
+                          number_text(all.files), all.files == 1 ? "file" : "files",
+                          number_text(all.lines), all.lines == 1 ? "line" : "lines"));
   if (facts.readme && !facts.readme->first_paragraph.empty()) {
     wrapped(screen, "What", screen_safe(facts.readme->first_paragraph), style.width,
             kDescriptionLines);
@@ -139,9 +171,10 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style) {
   show_entry_points(screen, facts, style.width);
   screen.entry("Options", facts.options.empty()
                               ? "none found"
-                              : fmt::format("{}   {}", number(facts.options.size()),
+                              : fmt::format("{}   {}", number_text(facts.options.size()),
                                             joined_counts(count_option_kinds(facts))));
   show_dependencies(screen, facts, style.width);
+  show_expected(screen, facts, report.context, style.width);
   const size_t shown = style.verbose ? facts.notes.size() : std::min(facts.notes.size(), kNotes);
   for (size_t i = 0; i < shown; ++i) {
     const std::string note = screen_safe(facts.notes[i]);
@@ -151,8 +184,8 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style) {
     screen.entry("", fmt::format("{} more with --verbose", facts.notes.size() - shown));
   }
   if (!report.report.empty()) {
-    screen.entry("Report", fmt::format("{}/  ({})", screen_safe(report.report),
-                                       fmt::join(report.files, ", ")));
+    screen.entry("Report", fmt::format("{}/  (quick_scan.md and {} more)",
+                                       screen_safe(report.report), report.files.size() - 1));
   }
   return screen.take();
 }

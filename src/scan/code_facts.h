@@ -147,6 +147,8 @@ struct OptionFacts {
   std::vector<CodePlace> read_at;  // where its value is used
   std::string component;           // the folder or module that reads it
   Certainty certainty = Certainty::kCertain;
+  std::string effect = {};    // what giving it does, where the name does not say it
+  bool read_by_name = false;  // read_at is known by equal names alone
 };
 
 struct EntryPoint {
@@ -256,7 +258,8 @@ struct CodeFacts {
   std::vector<ApiFacts> api;
   std::vector<RequestPath> request_paths;
   std::vector<DocClaim> doc_claims;
-  std::vector<std::string> notes;  // what could not be read or followed
+  std::vector<ReadmeClaim> readme_claims;  // in order of line
+  std::vector<std::string> notes;          // what could not be read or followed
 };
 
 }  // namespace fathom

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -10,7 +10,9 @@
 #include "scan/code_names.h"
 #include "scan/doc_programs.h"
 #include "scan/doc_text.h"
+#include "scan/doc_values.h"
 #include "scan/link/code_purpose.h"
+#include "scan/names_in_code.h"
 #include "scan/source_text.h"
 
 namespace fathom {
@@ -54,46 +56,6 @@ bool is_shell(const DocLine& line) {
          language == "console" || language == "zsh" || language == "shell-session";
 }
 
-// A default that can be compared: a number, a word, a truth value. Others are computed.
-std::optional<std::string> plain_value(std::string_view text) {
-  while (!text.empty() && (text.front() == '`' || text.front() == '"' || text.front() == '\'' ||
-                           text.front() == '*'))
-    text.remove_prefix(1);
-  while (!text.empty() &&
-         std::string_view("`\"'*.,;:)").find(text.back()) != std::string_view::npos)
-    text.remove_suffix(1);
-  if (text.empty() || text.size() > 40) return std::nullopt;
-  for (const char c : text) {
-    if (!std::isalnum(static_cast<unsigned char>(c)) &&
-        std::string_view("-_./:").find(c) == std::string_view::npos)
-      return std::nullopt;
-  }
-  return lower(text);
-}
-
-bool same_value(const std::string& a, const std::string& b) {
-  if (a == b) return true;
-  const auto number = [](const std::string& text) -> std::optional<double> {
-    double value = 0;
-    std::string digits = text;
-    std::erase(digits, '_');
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-    return value;
-  };
-  if (number(a) && number(b)) return *number(a) == *number(b);
-  const auto truth = [](const std::string& text) -> std::optional<bool> {
-    if (text == "true" || text == "1" || text == "on" || text == "yes" || text == "enabled")
-      return true;
-    if (text == "false" || text == "0" || text == "off" || text == "no" || text == "disabled")
-      return false;
-    return std::nullopt;
-  };
-  if (truth(a) && truth(b)) return *truth(a) == *truth(b);
-  // A file is often named by its end.
-  return a.ends_with("/" + b) || b.ends_with("/" + a);
-}
-
 class DocReader {
  public:
   DocReader(const Repository& repository, const CodeFacts& facts)
@@ -132,10 +94,7 @@ class DocReader {
       Result<std::string> text = read_source_text(repository_.root / source.path);
       if (text.ok()) read(file, read_doc(text.value(), markdown));
     }
-    drop_what_the_code_names();
-    std::sort(out_.begin(), out_.end(), [](const DocClaim& a, const DocClaim& b) {
-      return std::tie(a.kind, a.doc, a.what) < std::tie(b.kind, b.doc, b.what);
-    });
+    drop_what_the_code_names(repository_, facts_.files, out_);
     return std::move(out_);
   }
 
@@ -445,68 +404,6 @@ class DocReader {
                     certainty});
   }
 
-  // An option or variable that some code spells out is not absent, however it is read.
-  void drop_what_the_code_names() {
-    std::map<std::string, bool> named;  // what to look for → found
-    const auto spellings = [](const DocClaim& c) {
-      std::vector<std::string> out = {c.what};
-      if (c.kind == "option absent") {
-        std::string words = c.what.substr(2);
-        std::replace(words.begin(), words.end(), '-', '_');
-        out.push_back(words);
-        std::replace(words.begin(), words.end(), '_', '-');
-        out.push_back(words);
-      }
-      return out;
-    };
-    for (const DocClaim& c : out_) {
-      if (c.kind != "option absent" && c.kind != "variable absent") continue;
-      for (std::string& spelling : spellings(c)) named.emplace(std::move(spelling), false);
-    }
-    if (named.empty()) return;
-    for (const SourceFile& file : facts_.files) {
-      if (!file.skipped.empty() || !can_read_options(file)) continue;
-      Result<std::string> text = read_source_text(repository_.root / file.path);
-      if (!text.ok()) continue;
-      for (auto& [name, found] : named) found = found || names(text.value(), name);
-    }
-    std::erase_if(out_, [&](const DocClaim& c) {
-      if (c.kind != "option absent" && c.kind != "variable absent") return false;
-      const auto all = spellings(c);
-      return std::any_of(all.begin(), all.end(), [&](const std::string& s) { return named[s]; });
-    });
-  }
-
-  static bool can_read_options(const SourceFile& file) {
-    switch (file.language) {
-      case Language::kNone:
-      case Language::kMarkdown:
-      case Language::kRestructuredText:
-      case Language::kText:
-      case Language::kCsv:
-      case Language::kHtml:
-      case Language::kNotebook:
-      case Language::kTex:
-      case Language::kJson:
-        return false;
-      default:
-        return true;
-    }
-  }
-
-  // As a whole word.
-  static bool names(std::string_view text, std::string_view name) {
-    const auto is_word = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';
-    };
-    for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-      const size_t end = at + name.size();
-      if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end])))
-        return true;
-    }
-    return false;
-  }
-
   const Repository& repository_;
   const CodeFacts& facts_;
   const DocPrograms programs_;
@@ -523,8 +420,15 @@ class DocReader {
 
 }  // namespace
 
-std::vector<DocClaim> find_doc_claims(const Repository& repository, const CodeFacts& facts) {
-  return DocReader(repository, facts).run();
+std::vector<DocClaim> find_doc_claims(const Repository& repository, const CodeFacts& facts,
+                                      std::vector<DocClaim> of_usage) {
+  std::vector<DocClaim> claims = DocReader(repository, facts).run();
+  claims.insert(claims.end(), std::make_move_iterator(of_usage.begin()),
+                std::make_move_iterator(of_usage.end()));
+  std::sort(claims.begin(), claims.end(), [](const DocClaim& a, const DocClaim& b) {
+    return std::tie(a.kind, a.doc, a.what) < std::tie(b.kind, b.doc, b.what);
+  });
+  return claims;
 }
 
 }  // namespace fathom

@@ -17,7 +17,8 @@ bool is_word(char c) {
 
 size_t length_bit(size_t length) { return std::min<size_t>(length, 63); }
 
-void find_words(std::string_view text, const WantedNames& wanted, Names& found) {
+void find_words(std::string_view text, uint32_t line, const WantedNames& wanted,
+                NamesInStrings& found) {
   for (size_t at = 0; at < text.size();) {
     if (!is_word(text[at])) {
       ++at;
@@ -26,7 +27,9 @@ void find_words(std::string_view text, const WantedNames& wanted, Names& found) 
     const size_t begin = at;
     while (at < text.size() && is_word(text[at])) ++at;
     const std::string_view word = text.substr(begin, at - begin);
-    if (wanted.contains(word)) found.emplace(word);
+    if (!wanted.contains(word)) continue;
+    found.names.emplace(word);
+    if (word.size() == text.size()) found.alone.emplace(word, line);
   }
 }
 
@@ -40,7 +43,8 @@ std::string_view inner_text(std::string_view literal) {
 }
 
 // The words of an f-string that have fields in them: '*' where a field stands.
-void find_patterns(std::string_view text, const WantedNames& wanted, Names& found) {
+void find_patterns(std::string_view text, uint32_t line, const WantedNames& wanted,
+                   NamesInStrings& found) {
   const auto part = [](char c) { return is_word(c) || c == '*'; };
   for (size_t at = 0; at < text.size();) {
     if (!part(text[at])) {
@@ -57,7 +61,9 @@ void find_patterns(std::string_view text, const WantedNames& wanted, Names& foun
     const Names& names = wanted.in_order();
     for (auto name = names.lower_bound(fixed); name != names.end() && name->starts_with(fixed);
          ++name) {
-      if (glob_matches(pattern, *name)) found.insert(*name);
+      if (!glob_matches(pattern, *name)) continue;
+      found.names.insert(*name);
+      if (pattern.size() == text.size()) found.alone.emplace(*name, line);
     }
   }
 }
@@ -72,17 +78,22 @@ bool WantedNames::contains(std::string_view word) const {
   return (lengths_ >> length_bit(word.size()) & 1) != 0 && lookup_.contains(word);
 }
 
-void find_names_in_strings(const cpp::TokenList& source, const WantedNames& wanted, Names& found) {
+void find_names_in_strings(const cpp::TokenList& source, const WantedNames& wanted,
+                           NamesInStrings& found) {
   for (size_t i = 0; i < source.size(); ++i) {
-    if (source.tokens[i].kind == cpp::TokenKind::kString) find_words(source.at(i), wanted, found);
+    if (source.tokens[i].kind != cpp::TokenKind::kString) continue;
+    std::string_view text = source.at(i);
+    if (text.size() >= 2 && text.starts_with('"')) text = text.substr(1, text.size() - 2);
+    find_words(text, source.tokens[i].line, wanted, found);
   }
 }
 
 void find_names_in_strings(const python::TokenList& source, const WantedNames& wanted,
-                           Names& found) {
+                           NamesInStrings& found) {
   using python::TokenKind;
   for (uint32_t i = 0; i < source.tokens.size(); ++i) {
     const TokenKind kind = source.tokens[i].kind;
+    const uint32_t line = source.tokens[i].line;
     if (kind == TokenKind::kString) {
       // An expression statement that is a string alone is a docstring: prose.
       const bool alone = i == 0 || source.tokens[i - 1].kind == TokenKind::kNewline ||
@@ -94,7 +105,7 @@ void find_names_in_strings(const python::TokenList& source, const WantedNames& w
       --i;
       // CUDA source names the kernels that it defines; it is read as what it is elsewhere.
       const bool source_code = text.find("__global__") != std::string::npos;
-      if (!alone && !source_code) find_words(text, wanted, found);
+      if (!alone && !source_code) find_words(text, line, wanted, found);
     } else if (kind == TokenKind::kFStringBegin) {
       std::string text;
       for (int depth = 0;
@@ -104,8 +115,8 @@ void find_names_in_strings(const python::TokenList& source, const WantedNames& w
         if (inner == TokenKind::kFieldClose) --depth;
         if (inner == TokenKind::kFStringText && depth == 0) text += source.at(i);
       }
-      find_words(text, wanted, found);
-      find_patterns(text, wanted, found);
+      find_words(text, line, wanted, found);
+      find_patterns(text, line, wanted, found);
     }
   }
 }

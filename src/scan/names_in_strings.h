@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,6 +12,13 @@
 namespace fathom {
 
 using Names = std::set<std::string, std::less<>>;
+
+struct NamesInStrings {
+  Names names;
+  // Those that are a literal's whole text, as what looks something up by name is given, and the
+  // line of the first.
+  std::map<std::string, uint32_t, std::less<>> alone;
+};
 
 // Names that are looked for in many texts.
 class WantedNames {
@@ -30,9 +38,10 @@ class WantedNames {
 // Adds the names among `wanted` that string literals contain: a kernel may be found by its name at
 // run time, or be written into generated code. Comments and docstrings' prose count as little as
 // they can: a name must stand there as a whole word.
-void find_names_in_strings(const cpp::TokenList& source, const WantedNames& wanted, Names& found);
+void find_names_in_strings(const cpp::TokenList& source, const WantedNames& wanted,
+                           NamesInStrings& found);
 // Python's f-strings too: the fields of f"kernel_m{m}" stand for any text.
 void find_names_in_strings(const python::TokenList& source, const WantedNames& wanted,
-                           Names& found);
+                           NamesInStrings& found);
 
 }  // namespace fathom

@@ -42,7 +42,10 @@ std::vector<cpp::PatternHit> patterns_of(const cpp::TokenList& source,
   std::vector<cpp::PatternHit> hits =
       cpp::find_attribute_patterns(function.attributes, function.line_name, scope);
   if (function.body_last > function.body_first) {
-    const auto body = cpp::find_patterns(source, function.body_first, function.body_last, scope);
+    const auto body =
+        cpp::find_patterns(source, function.body_first, function.body_last, scope,
+                           {.parameters = function.parameters,
+                            .is_kernel = function.kind == cpp::FunctionKind::kKernel});
     hits.insert(hits.end(), body.begin(), body.end());
   }
   return cpp::first_of_each(std::move(hits));
@@ -191,7 +194,7 @@ class FileReader {
     reading.python = python::read_python(tree);
     // What tests do with objects tells nothing of the program, and would double the memory.
     if (is_test_or_example(readings_.files[file].path)) reading.python.flows = {};
-    find_names_in_strings(tree.tokens, *wanted_, reading.usage.kernels_named);
+    note_names_in_strings(tree.tokens, *wanted_, reading);
     reading.python_patterns.resize(reading.python.functions.size());
     for (size_t i = 0; i < reading.python.functions.size(); ++i) {
       const python::Function& function = reading.python.functions[i];
@@ -214,6 +217,15 @@ class FileReader {
     if (std::any_of(literals.begin(), literals.end(), fills_template)) {
       reading.python_values = python::assigned_values(text);
     }
+  }
+
+  template <typename TokenList>
+  static void note_names_in_strings(const TokenList& tokens, const WantedNames& wanted,
+                                    FileReading& reading) {
+    NamesInStrings found;
+    find_names_in_strings(tokens, wanted, found);
+    reading.usage.kernels_named.merge(found.names);
+    reading.kernels_by_name.merge(found.alone);
   }
 
   static bool holds_code(const python::CudaText& literal) {
@@ -264,7 +276,7 @@ class FileReader {
       return text.find(name) != std::string::npos;
     };
     if (std::none_of(of_literals_.begin(), of_literals_.end(), stands_there)) return;
-    find_names_in_strings(python::lex(text), wanted, readings_.readings[file].usage.kernels_named);
+    note_names_in_strings(python::lex(text), wanted, readings_.readings[file]);
   }
 
   void read_literal_usage(const python::CudaText& literal, FileReading& reading) {
@@ -300,9 +312,15 @@ class FileReader {
     if (text.empty()) return;
     const cpp::TokenList source = tokens_of(file, text);
     reading.usage = cpp::find_usage(source, reading.cpp, known_);
-    find_names_in_strings(source, *wanted_, reading.usage.kernels_named);
+    note_names_in_strings(source, *wanted_, reading);
     reading.constants = cpp::file_constants(source);
     reading.cpp_options = cpp::find_options(source);
+    const auto compares_argv = [](const cpp::Option& option) {
+      return option.source == cpp::Option::Source::kArgv;
+    };
+    if (std::any_of(reading.cpp_options.begin(), reading.cpp_options.end(), compares_argv)) {
+      reading.usage_lines = cpp::find_usage_lines(source);
+    }
     reading.units = cpp::find_units(source, reading.cpp, file);
     for (const cpp::Launch& launch : reading.usage.launches) {
       reading.launch_values.push_back(

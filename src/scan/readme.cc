@@ -56,7 +56,9 @@ std::string without_links(std::string_view line) {
   return out;
 }
 
-std::string plain(std::string_view line) {
+}  // namespace
+
+std::string plain_text(std::string_view line) {
   std::string text = without_tags(without_links(line));
   std::erase_if(text, [](char c) { return c == '*' || c == '`'; });
   std::string out;
@@ -66,6 +68,8 @@ std::string plain(std::string_view line) {
   }
   return out;
 }
+
+namespace {
 
 bool is_underline(std::string_view line, std::string_view signs) {
   line = without_blanks_around(line);
@@ -101,7 +105,7 @@ class ReadmeReader {
     size_t level = 0;
     while (level < content.size() && content[level] == '#') ++level;
     if (level > 0 && level < 7 && level < content.size() && content[level] == ' ') {
-      heading(plain(content.substr(level)), static_cast<int>(level), number);
+      heading(plain_text(content.substr(level)), static_cast<int>(level), number);
       return i;
     }
     // A heading of HTML, or a line that is underlined.
@@ -112,12 +116,13 @@ class ReadmeReader {
         whole += ' ';
         whole += lines_[++end];
       }
-      heading(plain(whole), content[2] - '0', number);
+      heading(plain_text(whole), content[2] - '0', number);
       return end;
     }
     if (!content.empty() && i + 1 < lines_.size() && paragraph_.empty() &&
         is_underline(lines_[i + 1], "=-~^\"#*+") && !is_underline(content, "=-~^\"#*+")) {
-      heading(plain(content), lines_[i + 1].find('=') != std::string_view::npos ? 1 : 2, number);
+      heading(plain_text(content), lines_[i + 1].find('=') != std::string_view::npos ? 1 : 2,
+              number);
       return i + 1;
     }
     add_text(content, number);
@@ -136,7 +141,7 @@ class ReadmeReader {
     const bool is_prose = !content.empty() &&
                           std::string_view("|>-+:.").find(content[0]) == std::string_view::npos &&
                           !content.starts_with("* ") && !is_underline(content, "=-~^*_");
-    const std::string text = is_prose ? plain(content) : "";
+    const std::string text = is_prose ? plain_text(content) : "";
     if (text.empty()) {
       if (content.empty()) end_paragraph();
       return;

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "scan/repository.h"
 
 namespace fathom {
+
+// A line of Markdown or HTML as plain text: links by their text, no images, tags or emphasis.
+std::string plain_text(std::string_view line);
 
 // Title, first paragraph and headings of a README in Markdown or reStructuredText, as plain text.
 // `file` is left to the caller.

@@ -19,7 +19,9 @@
 #include "scan/link/uses.h"
 #include "scan/read_files.h"
 #include "scan/readme.h"
+#include "scan/readme_mentions.h"
 #include "scan/repository.h"
+#include "scan/usage_claims.h"
 
 namespace fathom {
 namespace {
@@ -61,13 +63,21 @@ std::vector<PathHop> path_to(const KernelFacts& kernel, const Readings& readings
   return best;
 }
 
-// Components and features, which take everything else that is known.
-void recognise_parts(const Readings& readings, CodeFacts& facts) {
+// Components and features, which take everything else that is known, and what the README claims.
+void recognise_parts(const Repository& repository, const Readings& readings, CodeFacts& facts) {
   std::vector<FileSignals> signals;
   for (const FileReading& reading : readings.readings) signals.push_back(reading.signals);
-  RecognisedParts parts = link_features(facts, signals);
+  const ReadmeMentions mentions = find_mentions(repository, facts);
+  RecognisedParts parts = link_features(facts, signals, FeatureRules::built_in(), mentions.known);
   facts.components = std::move(parts.components);
   facts.features = std::move(parts.features);
+  facts.readme_claims = std::move(parts.claims);
+  for (const auto& [line, text] : mentions.unknown) {
+    ReadmeClaim& claim = facts.readme_claims.emplace_back();
+    claim.said = text;
+    claim.doc.line = line;
+  }
+  for (ReadmeClaim& claim : facts.readme_claims) claim.doc.file = facts.readme->file;
 }
 
 // How the files hang together, from the facts about kernels and entry points.
@@ -111,9 +121,9 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   }
   facts.host_functions = link_host_functions(readings, *paths);
   facts.files = readings.files;
-  recognise_parts(readings, facts);
+  recognise_parts(repository, readings, facts);
   link_structure(readings, names, facts);
-  facts.doc_claims = find_doc_claims(repository, facts);
+  facts.doc_claims = find_doc_claims(repository, facts, find_usage_claims(readings));
   return facts;
 }
 

@@ -79,10 +79,28 @@ struct RequestPath {
   uint32_t kernels_reached = 0;    // from this entry, in all
 };
 
+// What the README says that the program has, held against the code.
+enum class ClaimVerdict : uint8_t {
+  kFound,       // the code shows it
+  kDependency,  // a package that the code imports brings it along
+  kAbsent,      // nothing that was read shows it
+  kUnknown,     // no rule knows what is meant
+};
+struct ReadmeClaim {
+  std::string rule, title;  // the feature's or component's; empty where no rule knows it
+  std::string said;         // the line of the README, as plain text
+  CodePlace doc;
+  ClaimVerdict verdict = ClaimVerdict::kUnknown;
+  std::string what;             // what shows it: "class RadixCache"
+  std::optional<CodePlace> at;  // where
+  std::string package;          // what brings it or its kernels along; empty: none does
+  std::optional<CodePlace> package_at;
+};
+
 // A statement of the documentation that the code does not bear out.
 struct DocClaim {
   std::string kind;      // "option absent", "option abbreviated", "variable absent", "path absent",
-                         // "default differs"
+                         // "default differs", "option not in the usage text"
   std::string what;      // "--tp", "docs/x.md"
   std::string said, is;  // what the documentation says, and what the code
   CodePlace doc;

@@ -7,7 +7,6 @@
 #include "base/content_stamp.h"
 #include "base/hash.h"
 #include "base/output_directory.h"
-#include "report/features_markdown.h"
 #include "scan/source_text.h"
 
 namespace fathom {
@@ -65,15 +64,35 @@ uint64_t scan_stamp(const Repository& repository, const StoryContext& context,
 
 namespace {
 
+// The first lines of summary.txt: the stamp, then the files of the report.
 std::string stamp_line(uint64_t stamp) { return fmt::format("fathom scan {:016x}\n", stamp); }
+constexpr std::string_view kFiles = "files:";
+
+// Names of report files have no blanks (PageNames).
+bool has_all_files(const fs::path& directory, std::string_view names) {
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(' '));
+    names.remove_prefix(std::min(name.size() + 1, names.size()));
+    std::error_code error;
+    if (!name.empty() && !fs::is_regular_file(directory / name, error)) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
 std::optional<std::string> screen_of_same_scan(const fs::path& directory, uint64_t stamp) {
-  const Result<std::string> text = read_source_text(directory / "summary.txt");
+  const Result<std::string> read = read_source_text(directory / "summary.txt");
   const std::string line = stamp_line(stamp);
-  if (!text.ok() || !text.value().starts_with(line)) return std::nullopt;
-  return text.value().substr(line.size());
+  if (!read.ok()) return std::nullopt;
+  std::string_view text = read.value();
+  if (!text.starts_with(line)) return std::nullopt;
+  text.remove_prefix(line.size());
+  const size_t end = text.find('\n');
+  if (!text.starts_with(kFiles) || end == std::string_view::npos) return std::nullopt;
+  if (!has_all_files(directory, text.substr(kFiles.size(), end - kFiles.size())))
+    return std::nullopt;
+  return std::string(text.substr(end + 1));
 }
 
 Status write_scan(ScanReport& report, const fs::path& directory, const WriteScanOptions& options) {
@@ -81,17 +100,17 @@ Status write_scan(ScanReport& report, const fs::path& directory, const WriteScan
       TRY(options.into_any_directory ? OutputDirectory::create_or_add_to(directory)
                                      : OutputDirectory::create(directory));
   TRY(out.write_file("scan.json", scan_json(report.facts)));
-  TRY(out.write_file("quick_scan.md", quick_scan_markdown(report.facts)));
-  TRY(out.write_file("kernels.md", kernels_markdown(report.facts, report.context)));
-  TRY(out.write_file("features.md", features_markdown(report.facts)));
-  TRY(out.write_file("repo_analysis.md", repo_analysis_markdown(report.facts)));
-  TRY(out.write_file("architecture.md", architecture_markdown(report.facts)));
+  report.files = {"scan.json"};
+  for (const ReportPage& page : scan_pages(report.facts, report.context)) {
+    TRY(out.write_file(page.path, page.text));
+    report.files.push_back(page.path);
+  }
   report.report = (directory.has_filename() ? directory : directory.parent_path()).string();
-  report.files = {"quick_scan.md", "repo_analysis.md", "architecture.md",
-                  "features.md",   "kernels.md",       "scan.json"};
   if (options.stamp) {
     constexpr TerminalStyle kPlain = {false, false, 100};
-    TRY(out.write_file("summary.txt", stamp_line(*options.stamp) + scan_text(report, kPlain)));
+    TRY(out.write_file("summary.txt",
+                       fmt::format("{}{} {}\n{}", stamp_line(*options.stamp), kFiles,
+                                   fmt::join(report.files, " "), scan_text(report, kPlain))));
   }
   TRY(out.commit());
   return Nothing{};

@@ -17,7 +17,8 @@ Status check_scan_directory(const std::string& repository, const std::filesystem
 // A report that has the same stamp need not be made again.
 uint64_t scan_stamp(const Repository& repository, const StoryContext& context,
                     const std::filesystem::path& directory);
-// The screen of the report in the directory, where that has this stamp; none: it is another's.
+// The screen of the report in the directory, where that has this stamp and all of its files; none:
+// it is another's, or not whole.
 std::optional<std::string> screen_of_same_scan(const std::filesystem::path& directory,
                                                uint64_t stamp);
 

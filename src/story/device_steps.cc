@@ -127,7 +127,7 @@ class DeviceTeller : public StatementTeller {
       step.words = group_words(statement.text);
   }
 
-  std::vector<cpp::PatternHit> hits_of(const Statement& statement) const {
+  const std::vector<cpp::PatternHit>& hits_of(const Statement& statement) const {
     return body_.hits(statement, cpp::PatternScope::kDevice);
   }
 
@@ -357,7 +357,7 @@ class DeviceTeller : public StatementTeller {
   MemoryNames memory_;
   TemplateValues values_;
   const int depth_;  // calls around it that were opened
-  const std::vector<cpp::PatternHit> hits_;
+  const std::vector<cpp::PatternHit>& hits_;
   std::map<std::string, std::pair<std::string, uint32_t>, std::less<>> aliases_;
 };
 

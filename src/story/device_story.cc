@@ -8,7 +8,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMostSteps = 40, kFewSteps = 8;
-constexpr int kTriedCalls = 16;
+constexpr int kTriedCalls = 6;
 
 // Tells the kernel's body, then opens calls as long as the story stays readable: those first that
 // do the most.

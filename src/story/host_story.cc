@@ -119,13 +119,17 @@ class HostTeller : public StatementTeller {
       step = launch_step(context_);
       return true;
     }
-    for (const KernelFacts& kernel : context_.facts.kernels) {
-      for (const KernelLauncher& launcher : kernel.launchers) {
-        if (!inside(launcher) || &kernel == context_.kernel) continue;
-        step.words = "launches another kernel,";
-        step.code = {kernel.name};
-        return true;
-      }
+    const SourceOutlines::LaunchPlaces& places = context_.sources.launches(context_.facts);
+    const CodePlace from{body_.file, statement.line_first},
+        to{body_.file, std::max(statement.line_first, line_of_last(statement))};
+    const auto first =
+        std::lower_bound(places.begin(), places.end(), from,
+                         [](const auto& place, const CodePlace& at) { return place.first < at; });
+    for (auto place = first; place != places.end() && place->first <= to; ++place) {
+      if (place->second == context_.kernel) continue;
+      step.words = "launches another kernel,";
+      step.code = {place->second->name};
+      return true;
     }
     return false;
   }

@@ -1,10 +1,12 @@
 #include "story/source_outlines.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "scan/cpp/body_outline.h"
 #include "scan/python/ast.h"
 #include "scan/python/body_outline.h"
+#include "scan/python/extract.h"
 #include "scan/source_text.h"
 
 namespace fathom {
@@ -26,12 +28,16 @@ struct SourceOutlines::CppText {
 };
 
 struct SourceOutlines::PythonText {
-  explicit PythonText(std::string content)
-      : text(std::move(content)), tree(python::parse(text)), file(python::read_python(tree)) {}
+  explicit PythonText(std::string content) : text(std::move(content)), tree(python::parse(text)) {
+    const python::Outline outline(tree);
+    functions = python::find_functions(outline);
+    std::vector<std::vector<python::Call>> calls = python::find_calls(outline);
+    for (size_t i = 0; i < functions.size(); ++i) functions[i].calls = std::move(calls[i]);
+  }
 
   const std::string text;
   const python::Tree tree;
-  const python::PythonFile file;
+  std::vector<python::Function> functions;
   std::map<const python::Function*, PythonBody> bodies;
 };
 
@@ -81,17 +87,57 @@ SourceOutlines::PythonText& SourceOutlines::python_text(uint32_t file) {
   return *text;
 }
 
+const std::vector<cpp::PatternHit>& CppBody::hits(cpp::PatternScope scope) const {
+  Statement whole;
+  whole.first = static_cast<uint32_t>(function->body_first);
+  whole.last = static_cast<uint32_t>(function->body_last + 1);
+  return hits(whole, scope);
+}
+
+const std::vector<cpp::PatternHit>& CppBody::hits(const Statement& statement,
+                                                  cpp::PatternScope scope) const {
+  const auto [found, added] =
+      known_hits_.try_emplace(Range(statement.first, statement.last, scope));
+  if (added)
+    found->second = cpp::find_patterns(code->source, statement.first, statement.last, scope);
+  return found->second;
+}
+
 const CppBody* SourceOutlines::cpp_function(const CodePlace& at) {
+  const auto [known, asked_first] = cpp_found_.try_emplace(at, nullptr);
+  if (!asked_first) return known->second;
   if (at.file >= files_.size()) return nullptr;
   CppText& text = cpp_text(at.file);
   const cpp::Function* function = function_at(text.definitions.functions, at.line);
   if (function == nullptr || function->body_last <= function->body_first) return nullptr;
-  const auto [body, added] = text.bodies.try_emplace(function);
-  if (added) {
-    body->second = {at.file, function, &text.code,
-                    cpp::outline_body(text.code, function->body_first, function->body_last)};
+  CppBody& body = text.bodies[function];
+  if (body.function == nullptr) {
+    body.file = at.file;
+    body.function = function;
+    body.code = &text.code;
+    body.statements = cpp::outline_body(text.code, function->body_first, function->body_last);
   }
-  return &body->second;
+  return known->second = &body;
+}
+
+const SourceOutlines::LaunchPlaces& SourceOutlines::launches(const CodeFacts& facts) {
+  if (launches_) return *launches_;
+  launches_.emplace();
+  for (const KernelFacts& kernel : facts.kernels) {
+    for (const KernelLauncher& launcher : kernel.launchers)
+      launches_->emplace_back(launcher.at, &kernel);
+  }
+  std::stable_sort(launches_->begin(), launches_->end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return *launches_;
+}
+
+void SourceOutlines::make_room() {
+  constexpr size_t kMostFiles = 100;
+  if (cpp_.size() + python_.size() < kMostFiles) return;
+  cpp_found_.clear();
+  cpp_.clear();
+  python_.clear();
 }
 
 const CppBody* SourceOutlines::cpp_method(const CodePlace& from, uint32_t line_last,
@@ -109,7 +155,7 @@ const CppBody* SourceOutlines::cpp_method(const CodePlace& from, uint32_t line_l
 const PythonBody* SourceOutlines::python_function(const CodePlace& at) {
   if (at.file >= files_.size()) return nullptr;
   PythonText& text = python_text(at.file);
-  const python::Function* function = function_at(text.file.functions, at.line);
+  const python::Function* function = function_at(text.functions, at.line);
   if (function == nullptr) return nullptr;
   const auto [body, added] = text.bodies.try_emplace(function);
   if (added) {
@@ -120,7 +166,7 @@ const PythonBody* SourceOutlines::python_function(const CodePlace& at) {
 
 const PythonBody* SourceOutlines::python_function(uint32_t file, std::string_view name) {
   if (file >= files_.size()) return nullptr;
-  for (const python::Function& function : python_text(file).file.functions) {
+  for (const python::Function& function : python_text(file).functions) {
     if (function.name == name) return python_function({file, function.line_name});
   }
   return nullptr;

@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "scan/code_facts.h"
@@ -22,13 +24,16 @@ struct CppBody {
   const cpp::Code* code = nullptr;
   std::vector<Statement> statements;
 
-  // What it does on the GPU, or on the host; in order of line.
-  std::vector<cpp::PatternHit> hits(cpp::PatternScope scope) const {
-    return cpp::find_patterns(code->source, function->body_first, function->body_last + 1, scope);
-  }
-  std::vector<cpp::PatternHit> hits(const Statement& statement, cpp::PatternScope scope) const {
-    return cpp::find_patterns(code->source, statement.first, statement.last, scope);
-  }
+  // What it does on the GPU, or on the host, in order of line; and the same of a statement of it.
+  // Worked out once, for a story asks again and again.
+  const std::vector<cpp::PatternHit>& hits(cpp::PatternScope scope) const;
+  const std::vector<cpp::PatternHit>& hits(const Statement& statement,
+                                           cpp::PatternScope scope) const;
+
+ private:
+  friend class SourceOutlines;
+  using Range = std::tuple<uint32_t, uint32_t, cpp::PatternScope>;
+  mutable std::map<Range, std::vector<cpp::PatternHit>> known_hits_;
 };
 
 struct PythonBody {
@@ -51,6 +56,11 @@ class SourceOutlines {
   const PythonBody* python_function(const CodePlace& at);
   // The function of a Python file by its name; null: it has none.
   const PythonBody* python_function(uint32_t file, std::string_view name);
+  // The kernels that the lines of a file launch, in order of place.
+  using LaunchPlaces = std::vector<std::pair<CodePlace, const KernelFacts*>>;
+  const LaunchPlaces& launches(const CodeFacts& facts);
+  // Forgets files where many were read. What it gave before is gone then.
+  void make_room();
 
  private:
   struct CppText;
@@ -63,6 +73,8 @@ class SourceOutlines {
   const std::vector<SourceFile>& files_;
   std::map<uint32_t, std::unique_ptr<CppText>> cpp_;
   std::map<uint32_t, std::unique_ptr<PythonText>> python_;
+  std::map<CodePlace, const CppBody*> cpp_found_;
+  std::optional<LaunchPlaces> launches_;
 };
 
 }  // namespace fathom

@@ -1,8 +1,6 @@
 #include "report_files.h"
 
-#include <cstdlib>
 #include <fstream>
-#include <system_error>
 
 #include "python_literal.h"
 #include "sheet_rules.h"
@@ -30,18 +28,6 @@ std::string convert_cell(ColumnKind kind, const std::string& cell) {
 }
 
 }  // namespace
-
-TemporaryDirectory::TemporaryDirectory() {
-  std::string pattern =
-      (std::filesystem::temp_directory_path() / "fathom_agreement_XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) std::abort();  // a test cannot go on without it
-  path_ = pattern;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 Report read_report(const std::filesystem::path& directory) {
   Report report;

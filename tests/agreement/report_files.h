@@ -5,23 +5,11 @@
 #include <string>
 
 #include "csv.h"
+#include "test_files.h"
 
 namespace fathom::agreement {
 
-// Removed with everything in it when it goes out of scope.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
+using test::TemporaryDirectory;
 using Report = std::map<std::string, Csv>;  // by sheet name
 
 Report read_report(const std::filesystem::path& directory);

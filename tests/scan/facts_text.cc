@@ -22,6 +22,7 @@ class Writer {
       line(0, fmt::format("entry {} {} {}{}", place(entry.at), entry.kind, entry.name,
                           noted("starts with", entry.command)));
     }
+    for (const DocClaim& claim : facts_.doc_claims) add(claim);
     for (const DependencyFacts& dependency : facts_.dependencies) {
       std::string text = fmt::format("needs {}{}", dependency.name, dependency.requirement);
       text += dependency.at.line == 0 ? " (not declared)" : " " + place(dependency.at);
@@ -90,10 +91,19 @@ class Writer {
     text += noted("type", option.type);
     text += option.default_value ? "; default " + *option.default_value : "; no default";
     text += noted("from", option.default_from) + noted("help", option.help);
+    text += noted("effect", option.effect);
     for (const std::string& choice : option.choices) text += noted("choice", choice);
     text += noted("component", option.component);
-    for (const CodePlace& use : option.read_at) text += "; read " + place(use);
+    for (const CodePlace& use : option.read_at) {
+      text += (option.read_by_name ? "; named " : "; read ") + place(use);
+    }
     line(0, text + doubt(option.certainty));
+  }
+
+  void add(const DocClaim& claim) {
+    line(0, fmt::format("claim {} {} {}; said {}; is {}{}{}", place(claim.doc), claim.kind,
+                        claim.what, claim.said, claim.is,
+                        claim.code ? " at " + place(*claim.code) : "", doubt(claim.certainty)));
   }
 
   const CodeFacts& facts_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace fathom {
@@ -105,8 +106,15 @@ TEST(ScanReport, JsonIsUtf8WhateverNamesAre) {
   EXPECT_TRUE(contains(scan_json(facts), "csrc/?.cu"));
 }
 
+std::string page_of(const CodeFacts& facts, std::string_view name) {
+  for (const ReportPage& page : scan_pages(facts)) {
+    if (page.path == name) return page.text;
+  }
+  return "";
+}
+
 TEST(ScanReport, KernelsMarkdown) {
-  const std::string text = kernels_markdown(small_facts());
+  const std::string text = page_of(small_facts(), "kernels.md");
   for (const char* part :
        {"2 kernels in 2 files; 1 dead", "### `demo::copy_rows`",
         "`csrc/copy.cu:10-30`, named in line 12",
@@ -120,31 +128,81 @@ TEST(ScanReport, KernelsMarkdown) {
   }
   EXPECT_FALSE(contains(text, "\x1b"));
   EXPECT_FALSE(contains(text, "\n# x"));
-  EXPECT_TRUE(contains(kernels_markdown({}), "No GPU kernel found."));
+  EXPECT_TRUE(contains(page_of({}, "kernels.md"), "No GPU kernel found."));
 }
 
 TEST(ScanReport, QuickScanMarkdown) {
-  const std::string text = quick_scan_markdown(small_facts());
+  const std::string text = page_of(small_facts(), "quick_scan.md");
   for (const char* part :
-       {"3 files · 140 lines", "2 kernels (1 cuda, 1 triton)", "No README at the root.",
-        "| main | `demo/api.py` |", "### Command line (1)",
-        "| `--rows` | `int` | `4` | `how many \\| rows` | `demo/api.py:3` | `demo` |",
-        "### Environment (1)", "| `csrc/` | 1 | 80 | 1 |", "`C/C++ 20; vendored`",
-        "| `numpy` | | python | | `nowhere` | 1 |"}) {
+       {"3 files · 140 lines", "2 kernels: 1 cuda, 1 triton. 1 dead", "No README at the root.",
+        "| Python program | `python -m demo.api` | `demo/api.py:39` | |",
+        "- Command line: 1, in `demo/` 1\n- Environment: 1, in `demo/` 1\n",
+        "| `--rows` | `4` | how many `\\|` rows | `demo/api.py:3` |",
+        "| [`csrc/copy.cu`](kernels.md#csrccopycu) | 1 | `copy_rows` |",
+        "Declared, the most used first: `torch>=2.4`.", "1 more is imported and nowhere declared",
+        "Whose code: own 2 files (120 lines), vendored 1 file (20 lines)."}) {
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
   }
 }
 
-TEST(ScanReport, TopListsWithCounts) {
+TEST(ScanReport, FullListsHaveTheirPages) {
+  const CodeFacts facts = small_facts();
+  EXPECT_TRUE(contains(page_of(facts, "entry_points.md"),
+                       "| `python -m demo.api` | | `demo/api.py:39` | |"));
+  EXPECT_TRUE(contains(page_of(facts, "options.md"),
+                       "| `--rows` | cli | `int` | `4` | how many `\\|` rows | 3 | `demo` |"));
+  const std::string dependencies = page_of(facts, "dependencies.md");
+  EXPECT_TRUE(contains(dependencies, "## Declared, always needed\n")) << dependencies;
+  EXPECT_TRUE(contains(dependencies,
+                       "## Imported and nowhere declared\n\n| name | requirement | kind | group | "
+                       "declared | used |\n|---|---|---|---|---|---|\n| `numpy` | | python | | | "
+                       "1 file, first `demo/api.py:2` |"))
+      << dependencies;
+}
+
+TEST(ScanReport, TopLevelStaysShortOfManyFacts) {
   CodeFacts facts = small_facts();
   for (int i = 0; i < 500; ++i) {
     facts.options.push_back(facts.options[0]);
+    facts.options.back().name += std::to_string(i);
     facts.entry_points.push_back(facts.entry_points[0]);
+    facts.dependencies.push_back({"d" + std::to_string(i), "", "python", "", {1, 1}, {}});
+    facts.notes.push_back(std::string(300, 'n'));
   }
-  const std::string text = quick_scan_markdown(facts);
-  EXPECT_TRUE(contains(text, "461 more in [scan.json](scan.json), `options`."));
-  EXPECT_TRUE(contains(text, "486 more in [scan.json](scan.json), `entry_points`."));
-  EXPECT_LT(text.size(), 20000u);
+  const std::string text = page_of(facts, "quick_scan.md");
+  EXPECT_LT(printed_lines(text), 130u) << text;
+  EXPECT_TRUE(contains(text, "497 more Python programs: `demo/` 497"));
+  EXPECT_TRUE(contains(text, ", 481 more."));
+  EXPECT_TRUE(contains(page_of(facts, "options.md"), "--rows499"));
+}
+
+// The program that reaches kernels, then others at the root; what developers keep aside is counted.
+TEST(ScanReport, EntryPointsThatMatterComeFirst) {
+  CodeFacts facts;
+  facts.repository = "train";
+  for (const char* path : {"dev/cuda/adamw.cu", "dev/cuda/gelu.cu", "profile.cu", "tests/test_a.py",
+                           "train.cu", "sub/deep/other.cu"}) {
+    facts.files.push_back({path, Language::kCuda, Origin::kOwn, 1, 1, ""});
+    const bool test = std::string_view(path).starts_with("tests");
+    facts.entry_points.push_back({test ? "test" : "c++ main",
+                                  path,
+                                  "main",
+                                  "",
+                                  {static_cast<uint32_t>(facts.files.size() - 1), 1}});
+  }
+  RequestPath way;
+  way.entry_kind = "c++ main";
+  way.entry = "train.cu";
+  way.kernels_reached = 26;
+  way.hops = {{"main", "entry point", {4, 1}, {}, Certainty::kCertain}};
+  facts.request_paths = {way};
+  const std::string text = page_of(facts, "quick_scan.md");
+  EXPECT_TRUE(contains(text,
+                       "| C++ program | `train.cu` | `train.cu:1` | 26 |\n"
+                       "| C++ program | `profile.cu` | `profile.cu:1` | |\n"
+                       "| C++ program | `sub/deep/other.cu` | `sub/deep/other.cu:1` | |\n\n"
+                       "- 2 more C++ programs: `dev/cuda/` 2\n- 1 test: `tests/` 1\n"))
+      << text;
 }
 
 TEST(ScanReport, OneScreenAtEveryWidth) {
@@ -163,6 +221,13 @@ TEST(ScanReport, OneScreenAtEveryWidth) {
     facts.notes.push_back("a note on " + std::string(200, 'n'));
   }
   for (const size_t width : {60u, 80u, 100u, 160u}) {
+    StoryContext asked;
+    asked.kernels = "copy*";
+    const std::string with_kernels =
+        scan_text({facts, asked, "demo.fathom-scan", {"scan.json"}}, {false, false, width});
+    EXPECT_TRUE(contains(with_kernels, "Expect")) << with_kernels;
+    EXPECT_TRUE(contains(with_kernels, "293 more in kernels.md")) << with_kernels;
+    EXPECT_LE(std::ranges::count(with_kernels, '\n'), 45);
     const std::string text =
         scan_text({facts, {}, "demo.fathom-scan", {"scan.json"}}, {false, false, width});
     std::istringstream lines(text);
@@ -172,6 +237,7 @@ TEST(ScanReport, OneScreenAtEveryWidth) {
     }
     EXPECT_LE(count, 40u) << text;
     EXPECT_GE(count, 15u);
+    EXPECT_FALSE(contains(text, "Expect"));
     EXPECT_FALSE(contains(text, "\x1b"));
   }
 }

@@ -41,7 +41,9 @@ class StoryStatements : public testing::Test {
     StoryContext context;
     context.parameters = Parameters::parse({"batch=64", "embed_dim=4096", "dtype=fp16"}).take();
     context.sources = &sources;
-    report_ = kernels_markdown(facts, context);
+    for (const ReportPage& page : scan_pages(facts, context)) {
+      if (page.path.starts_with("kernels")) report_ += page.text;
+    }
   }
 
   // From a heading to the next one of its kind.

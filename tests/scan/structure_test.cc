@@ -220,11 +220,14 @@ TEST_F(StructureTest, WayThroughABinding) {
   put("csrc/api.cu",
       "__global__ void twice(float* x) {}\n"
       "void run(float* x) { twice<<<1, 32>>>(x); }\n"
-      "PYBIND11_MODULE(x, m) { m.def(\"fwd\", &run); m.def(\"all_reduce\", &run); }\n");
+      "PYBIND11_MODULE(app_cuda, m) { m.def(\"fwd\", &run); m.def(\"all_reduce\", &run); }\n");
   put("app/api.py", "import app_cuda\ndef forward(x):\n    return app_cuda.fwd(x)\n");
   scan();
-  EXPECT_EQ(way_to("twice"), "forward -> run -> twice");
-  // The near-twin: torch's function of the other name.
+  EXPECT_EQ(way_to("twice"), "forward -> PYBIND11_MODULE exports it as fwd -> run -> twice");
+  // Near-twins: another module's function of this name, and torch's of the other.
+  put("app/api.py", "import other_cuda\ndef forward(x):\n    return other_cuda.fwd(x)\n");
+  scan();
+  EXPECT_EQ(way_to("twice"), "");
   put("app/api.py",
       "import torch.distributed as dist\ndef forward(x):\n    return dist.all_reduce(x)\n");
   scan();

@@ -24,7 +24,11 @@ class ExecutionStory : public ::testing::Test {
     StoryContext context;
     context.parameters = Parameters::parse(parameters).take();
     context.sources = &sources;
-    return kernels_markdown(facts, context);
+    std::string text;
+    for (const ReportPage& page : scan_pages(facts, context)) {
+      if (page.path.starts_with("kernels")) text += page.text;
+    }
+    return text;
   }
 
   static void expect(const std::string& text, std::string_view part) {

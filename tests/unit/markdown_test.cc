@@ -13,6 +13,31 @@ TEST(MdText, HarmlessTextStaysPlain) {
   }
 }
 
+TEST(MdProse, OnlyNamesBecomeCode) {
+  EXPECT_EQ(md_prose("High-Performance kernels: what's C++, and why?"),
+            "High-Performance kernels: what's C++, and why?");
+  EXPECT_EQ(md_prose("see train_gpt2.cu, released in 2024."),
+            "see `train_gpt2.cu`, released in 2024.");
+  EXPECT_EQ(md_prose("use `None`, ``x_y`` or a_b c_d now"), "use `None`, `x_y` or `a_b c_d` now");
+  EXPECT_EQ(md_prose("a  b\nc"), "a `b?c`");
+  EXPECT_EQ(md_prose_cell("rows a|b"), "rows `a\\|b`");
+  EXPECT_EQ(md_prose(""), "");
+}
+
+// Whatever a word means to GitHub, it is code.
+TEST(MdProse, NothingIsReadAsStructure) {
+  for (const char* word : {"*bold*", "[x](y)", "<b>", "&amp;", "@someone", "#12", "GH-12",
+                           ":smile:", "http://x.example", "www.x.example", "a@b.example", "$x$",
+                           "_under_", "deadbee", "![x](y)", "a|b"}) {
+    const std::string text = md_prose(std::string("so ") + word);
+    EXPECT_TRUE(text.starts_with("so `")) << text;
+    EXPECT_GE(text.rfind('`') + 2, text.size()) << text;  // a mark of the sentence may follow
+  }
+  for (const char* first : {"# x", "- x", "+ x", "> x", "1. x", "2) x", "= x", "| x"}) {
+    EXPECT_EQ(md_prose(first).front(), '`') << first;
+  }
+}
+
 // Each of these means something to GitHub: in structure, in HTML, or in what is linked afterwards.
 TEST(MdText, WhatGitHubReadsBecomesCode) {
   for (const char* text : {"aten::mm",

@@ -8,15 +8,15 @@ namespace {
 const Names kKernels = {"gather_rows_kernel", "kernel_gemm_m1", "kernel_gemm_m16", "short_k"};
 
 Names in_python(std::string_view text) {
-  Names found;
+  NamesInStrings found;
   find_names_in_strings(python::lex(text), WantedNames(kKernels), found);
-  return found;
+  return found.names;
 }
 
 Names in_cpp(std::string_view text) {
-  Names found;
+  NamesInStrings found;
   find_names_in_strings(cpp::lex(text), WantedNames(kKernels), found);
-  return found;
+  return found.names;
 }
 
 TEST(NamesInStrings, WholeWordsOfLiterals) {

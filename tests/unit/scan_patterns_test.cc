@@ -51,8 +51,16 @@ std::vector<PatternHit> hits_in(const std::string& code, const std::string& scop
     return find_attribute_patterns(std::vector{code}, 1, PatternScope::kDevice);
   }
   if (is_python(scope)) return find_python_patterns(code, 1, scope_named(scope));
-  const TokenList source = lex(code);
-  return find_patterns(source, 0, source.size(), scope_named(scope));
+  // "(parameters) { body }" is a whole function.
+  const size_t body = code.starts_with('(') ? code.find(") {") : std::string::npos;
+  if (body == std::string::npos) {
+    const TokenList source = lex(code);
+    return find_patterns(source, 0, source.size(), scope_named(scope));
+  }
+  const std::string parameters = code.substr(1, body - 1);
+  const std::string statements = code.substr(body + 2);
+  const TokenList source = lex(statements);
+  return find_patterns(source, 0, source.size(), scope_named(scope), {.parameters = parameters});
 }
 
 std::vector<PatternHit> hits_of(const std::string& id, const std::string& code,

@@ -337,9 +337,9 @@ TEST(ScanReferences, AliasesAndClassesHaveTheirScope) {
           "i; }; };\n"
           "enum class E { k }; struct Forward; using Y = S<int>; void f(struct S* s) { } }");
   Names found;
-  for (const Alias& one : find_aliases(source)) found.push_back(one.scope + "::" + one.name);
-  for (const ClassBody& one : find_class_bodies(source))
-    found.push_back(one.scope + "::" + one.name);
+  const DeclaredTypes types = find_declared_types(source);
+  for (const Alias& one : types.aliases) found.push_back(one.scope + "::" + one.name);
+  for (const ClassBody& one : types.classes) found.push_back(one.scope + "::" + one.name);
   EXPECT_EQ(found, (Names{"a::b::S::X", "a::b::Y", "a::b::S", "a::b::S::In"}));
 }
 

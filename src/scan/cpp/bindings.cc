@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scan/cpp/calls.h"
+#include "scan/cpp/words.h"
 
 namespace fathom::cpp {
 namespace {
@@ -67,19 +68,23 @@ class BindingFinder {
       target = target_of(arguments[k]);
     }
     if (target.empty()) return;
-    std::string via = "pybind11";
+    std::string via = "pybind11", module;
     if (around_ != nullptr && name <= around_->body_last) {
       const std::string& macro = around_->name;
       if (macro.find("TORCH_LIBRARY") != std::string::npos) {
         const std::string library = around_->parameters.substr(0, around_->parameters.find(','));
         if (exported.find("::") == std::string::npos) exported = library + "::" + exported;
         via = macro;
+      } else if (macro == "PYBIND11_MODULE" || macro == "NB_MODULE") {
+        via = macro;
+        module = around_->parameters.substr(0, around_->parameters.find_first_of(", "));
+        if (is_all_caps(module)) module.clear();
       } else if (macro.find("PYBIND11") != std::string::npos || macro.starts_with("TVM_FFI")) {
         via = macro;
       }
     }
-    found_.push_back(
-        {std::move(exported), std::move(target), std::move(via), code_.source.tokens[name].line});
+    found_.push_back({std::move(exported), std::move(target), std::move(via),
+                      code_.source.tokens[name].line, std::move(module)});
   }
 
   // &function, (function<T>), TORCH_BOX(&function), or the first call of a lambda.

@@ -56,6 +56,8 @@ std::vector<StructureHit> find_structures(const TokenRange& range, PatternScope 
     find_swizzles(range, arrays, out);
     find_indirections(range, arrays, out);
     find_work_sharing(range, out);
+    find_group_barriers(range, out);
+    find_vector_pointers(range, out);
   } else if (scope == PatternScope::kHost) {
     find_collectives(range, out);
   } else if (scope == PatternScope::kTriton) {

@@ -22,8 +22,16 @@ struct StructureHit {
 };
 
 struct TokenRange {
+  // What a function's body sees beside itself.
+  struct Surroundings {
+    std::string_view parameters;             // the text of its parameter list
+    bool is_kernel = false;                  // its pointers point to the GPU's memory
+    size_t class_first = 0, class_last = 0;  // the { and } of the class around it; equal: none
+  };
+
   const TokenList& source;
   size_t first = 0, last = 0;
+  Surroundings around = {};
 };
 
 // Arrays that a function declares: those in shared memory, and those in registers or local memory.
@@ -40,11 +48,16 @@ void find_swizzles(const TokenRange& range, const DeclaredArrays& arrays,
 // Addresses that come from memory: gather, scatter.
 void find_indirections(const TokenRange& range, const DeclaredArrays& arrays,
                        std::vector<StructureHit>& out);
-// How work is shared out: persistent, grid_stride, warp_specialisation.
+// Barriers of cooperative groups: block_group_sync, warp_group_sync, grid_group_sync,
+// cluster_group_sync.
+void find_group_barriers(const TokenRange& range, std::vector<StructureHit>& out);
+// vector_pointer: what a parameter of a vector type points to is read or written.
+void find_vector_pointers(const TokenRange& range, std::vector<StructureHit>& out);
+// How work is shared out: block_stride, grid_stride, work_counter, warp_specialisation.
 void find_work_sharing(const TokenRange& range, std::vector<StructureHit>& out);
 // nccl: collectives, and which buffers they use.
 void find_collectives(const TokenRange& range, std::vector<StructureHit>& out);
-// gather, scatter and persistent in Triton.
+// gather, scatter, block_stride and persistent in Triton.
 void find_triton_structures(const TokenRange& range, std::vector<StructureHit>& out);
 
 std::vector<StructureHit> find_structures(const TokenRange& range, PatternScope scope);

@@ -39,6 +39,7 @@ struct Function {
   std::string condition;                // the #if branch it stands in, where it has an alternative
   uint32_t line_first = 0, line_name = 0, line_last = 0;
   size_t body_first = 0, body_last = 0;  // tokens of { and }; equal: no body of its own
+  std::string expansion;  // the body that a macro gives it, where it has none of its own
 };
 
 // A struct or class, with what `cutlass::device_kernel<Class>` needs to know of it.
@@ -120,6 +121,7 @@ struct Binding {
   std::string target;    // the C++ function, as written
   std::string via;       // TORCH_LIBRARY, PYBIND11_MODULE, TVM_FFI_DLL_EXPORT_TYPED_FUNC …
   uint32_t line = 0;
+  std::string module = {};  // the one that PYBIND11_MODULE names; empty: a macro says it, or none
 };
 
 struct Usage {

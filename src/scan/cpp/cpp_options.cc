@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 namespace fathom::cpp {
 namespace {
@@ -40,20 +41,35 @@ class OptionFinder {
 
   std::vector<Option> run() {
     for (size_t i = 0; i + 2 < source_.size(); ++i) {
-      if (source_.is(i, "argv")) compared_argv(i);
+      if (source_.is(i, "argv")) reads_argv_ = true;
       if (source_.is_name(i) && source_.is(i + 1, "(")) call(i);
     }
+    if (reads_argv_) add_argv_options();
     return std::move(out_);
   }
 
  private:
+  void add_argv_options() {
+    std::vector<Option> compared = find_argv_options(source_);
+    if (compared.empty()) return;
+    // What the program says of its own options is their help.
+    for (const UsageLine& line : find_usage_lines(source_)) {
+      for (Option& option : compared) {
+        const bool same = std::any_of(line.names.begin(), line.names.end(), [&](const auto& name) {
+          return std::find(option.names.begin(), option.names.end(), name) != option.names.end();
+        });
+        if (same && option.help.empty()) option.help = line.help;
+      }
+    }
+    out_.insert(out_.end(), std::make_move_iterator(compared.begin()),
+                std::make_move_iterator(compared.end()));
+  }
+
   void call(size_t name) {
     const std::string_view function = source_.at(name);
     if (function.starts_with("DEFINE_")) return gflag(name, function.substr(7));
     if (function == "ABSL_FLAG") return absl_flag(name);
     if (function == "add_option" || function == "add_flag") return cli11(name);
-    if (function == "strcmp" || function == "strncmp" || function == "strcasecmp")
-      return compared(name);
     if (names_environment(function)) environment(name, function);
   }
 
@@ -149,52 +165,8 @@ class OptionFinder {
     if (!plain && args.size() > 1) option.default_value = literal(args[1]).value_or(text(args[1]));
   }
 
-  // strcmp(argv[i], "--batch")
-  void compared(size_t name) {
-    const auto args = arguments(name);
-    if (args.size() < 2) return;
-    for (size_t i = 0; i < 2; ++i) {
-      const auto spelled = literal(args[i]);
-      const Range other = args[1 - i];
-      if (spelled && spelled->starts_with('-') && spelled->size() > 1 &&
-          source_.is(other.first, "argv")) {
-        add(Option::Source::kArgv, name, {*spelled});
-      }
-    }
-  }
-
-  // argv[i][1] == 'b', also with && argv[i][2] == 's': -bs
-  void compared_argv(size_t at) {
-    const auto first = compared_character(at, "1");
-    if (!first) return;
-    std::string name = {'-', first->letter};
-    if (source_.is(first->after, "&&")) {
-      const auto second = compared_character(first->after + 1, "2");
-      if (second && second->letter != '\0') name += second->letter;
-    }
-    add(Option::Source::kArgv, at, {name});
-  }
-
-  struct ComparedCharacter {
-    char letter;   // '\0': the text ends there
-    size_t after;  // the token behind the comparison
-  };
-
-  // argv [ i ] [ position ] == 'x'
-  std::optional<ComparedCharacter> compared_character(size_t at, std::string_view position) const {
-    if (!source_.is(at, "argv") || !source_.is(at + 1, "[") || !source_.is(at + 3, "]")) return {};
-    if (!source_.is(at + 4, "[") || !source_.is(at + 5, position) || !source_.is(at + 6, "]"))
-      return {};
-    if (!source_.is(at + 7, "==") || at + 8 >= source_.size()) return {};
-    const std::string_view right = source_.at(at + 8);
-    if (right == "'\\0'") return ComparedCharacter{'\0', at + 9};
-    const bool one_letter =
-        source_.tokens[at + 8].kind == TokenKind::kCharacter && right.size() == 3;
-    if (!one_letter || right[1] == '-') return {};
-    return ComparedCharacter{right[1], at + 9};
-  }
-
   const TokenList& source_;
+  bool reads_argv_ = false;
   std::vector<Option> out_;
 };
 

@@ -355,6 +355,9 @@ class DefinitionFinder {
       function.line_first = source_.tokens[first].line;
       function.line_name = source_.tokens[use].line;
       if (!name_in_header(function)) function.made_by = source_.at(use);
+      if (body_first == body_last && function.body_last > function.body_first) {
+        function.expansion = list.source(function.body_first, function.body_last + 1);
+      }
       add(std::move(function), body_first, body_last);
     }
   }

@@ -5,7 +5,6 @@
 
 #include "base/glob.h"
 #include "scan/cpp/asm_text.h"
-#include "scan/cpp/code_structures.h"
 #include "scan/cpp/python_tokens.h"
 #include "scan/cpp/token_pattern.h"
 
@@ -24,18 +23,19 @@ std::string_view operand_text(std::string_view operands) {
 
 class PatternFinder {
  public:
-  PatternFinder(const TokenList& source, size_t first, size_t last, PatternScope scope)
+  PatternFinder(const TokenRange& range, PatternScope scope)
       : table_(PatternTable::built_in()),
-        source_(source),
-        first_(first),
-        last_(std::min(last, source.size())),
+        source_(range.source),
+        first_(range.first),
+        last_(std::min(range.last, range.source.size())),
+        around_(range.around),
         scope_(scope),
         cpp_(scope == PatternScope::kDevice || scope == PatternScope::kHost) {}
 
   std::vector<PatternHit> run() {
     if (cpp_) find_conditions();
     for (size_t i = first_; i < last_;) i = step(i);
-    for (const StructureHit& hit : find_structures({source_, first_, last_}, scope_)) {
+    for (const StructureHit& hit : find_structures({source_, first_, last_, around_}, scope_)) {
       add_structure(hit);
     }
     return finish();
@@ -212,6 +212,7 @@ class PatternFinder {
   const PatternTable& table_;
   const TokenList& source_;
   const size_t first_, last_;
+  const TokenRange::Surroundings around_;
   const PatternScope scope_;
   const bool cpp_;
   std::vector<uint16_t> candidates_;
@@ -222,8 +223,8 @@ class PatternFinder {
 }  // namespace
 
 std::vector<PatternHit> find_patterns(const TokenList& source, size_t first, size_t last,
-                                      PatternScope scope) {
-  return PatternFinder(source, first, last, scope).run();
+                                      PatternScope scope, const TokenRange::Surroundings& around) {
+  return PatternFinder({source, first, last, around}, scope).run();
 }
 
 std::vector<PatternHit> find_attribute_patterns(std::span<const std::string> attributes,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scan/cpp/code_patterns.h"
+#include "scan/cpp/code_structures.h"
 #include "scan/cpp/tokens.h"
 
 namespace fathom::cpp {
@@ -24,7 +25,8 @@ struct PatternHit {
 
 // What the tokens from `first` to before `last` do, in order of line. Linear in their number.
 std::vector<PatternHit> find_patterns(const TokenList& source, size_t first, size_t last,
-                                      PatternScope scope);
+                                      PatternScope scope,
+                                      const TokenRange::Surroundings& around = {});
 // The same of what stands before a function's body: "__launch_bounds__(128, 2)".
 std::vector<PatternHit> find_attribute_patterns(std::span<const std::string> attributes,
                                                 uint32_t line, PatternScope scope);

@@ -11,8 +11,35 @@ void append(std::vector<PatternHit>& to, std::vector<PatternHit> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-void add_functions(const TokenList& source, const Definitions& definitions, uint32_t file,
-                   FileUnits& out) {
+// The innermost class that a function's body stands in. Bodies are in order of their {, so that the
+// last one that is still open there is it.
+TokenRange::Surroundings surroundings_of(const Function& function,
+                                         const std::vector<ClassBody>& classes) {
+  TokenRange::Surroundings around{.parameters = function.parameters,
+                                  .is_kernel = function.kind == FunctionKind::kKernel};
+  for (const ClassBody& body : classes) {
+    if (body.first > function.body_first) break;
+    if (body.last < function.body_last) continue;
+    around.class_first = body.first;
+    around.class_last = body.last;
+  }
+  return around;
+}
+
+// What a macro makes of a function, all of it on the line that uses the macro.
+void read_expansion(const Function& function, CodeUnit& unit, std::vector<PatternHit>& hits) {
+  const TokenList list = lex(function.expansion);
+  unit.references = find_references(list, 0, list.size(), function.parameters);
+  for (Reference& reference : unit.references) reference.line = function.line_name;
+  std::vector<PatternHit> found = find_patterns(
+      list, 0, list.size(), PatternScope::kDevice,
+      {.parameters = function.parameters, .is_kernel = function.kind == FunctionKind::kKernel});
+  for (PatternHit& hit : found) hit.line = function.line_name;
+  append(hits, std::move(found));
+}
+
+void add_functions(const TokenList& source, const Definitions& definitions,
+                   const std::vector<ClassBody>& classes, uint32_t file, FileUnits& out) {
   for (size_t i = 0; i < definitions.functions.size(); ++i) {
     const Function& function = definitions.functions[i];
     if (!function.defined) continue;
@@ -32,11 +59,13 @@ void add_functions(const TokenList& source, const Definitions& definitions, uint
     if (function.body_last > function.body_first) {
       const size_t first = function.body_first, last = function.body_last + 1;
       unit.references = find_references(source, first, last, function.parameters);
-      append(hits, find_patterns(source, first, last, PatternScope::kDevice));
+      append(hits, find_patterns(source, first, last, PatternScope::kDevice,
+                                 surroundings_of(function, classes)));
       if (function.kind == FunctionKind::kHost) {
         host_hits = find_patterns(source, first, last, PatternScope::kHost);
       }
     }
+    if (!function.expansion.empty()) read_expansion(function, unit, hits);
     for (Reference& one :
          find_default_references(function.template_parameters, function.line_first)) {
       unit.references.push_back(std::move(one));
@@ -59,9 +88,8 @@ void add_local_scopes(const Definitions& definitions, std::vector<Alias>& aliase
   }
 }
 
-void add_aliases(const TokenList& source, const Definitions& definitions, uint32_t file,
-                 FileUnits& out) {
-  std::vector<Alias> aliases = find_aliases(source);
+void add_aliases(const TokenList& source, const Definitions& definitions,
+                 std::vector<Alias> aliases, uint32_t file, FileUnits& out) {
   add_local_scopes(definitions, aliases);
   for (size_t i = 0; i < aliases.size(); ++i) {
     const Alias& alias = aliases[i];
@@ -79,9 +107,8 @@ void add_aliases(const TokenList& source, const Definitions& definitions, uint32
 }
 
 // A class without the bodies of its functions and nested classes, which are units of their own.
-void add_classes(const TokenList& source, const Definitions& definitions, uint32_t file,
-                 FileUnits& out) {
-  const std::vector<ClassBody> classes = find_class_bodies(source);
+void add_classes(const TokenList& source, const Definitions& definitions,
+                 const std::vector<ClassBody>& classes, uint32_t file, FileUnits& out) {
   std::vector<std::pair<size_t, size_t>> inner;
   for (const Function& function : definitions.functions) {
     if (function.body_last > function.body_first) {
@@ -117,9 +144,10 @@ void add_classes(const TokenList& source, const Definitions& definitions, uint32
 
 FileUnits find_units(const TokenList& source, const Definitions& definitions, uint32_t file) {
   FileUnits out;
-  add_functions(source, definitions, file, out);
-  add_aliases(source, definitions, file, out);
-  add_classes(source, definitions, file, out);
+  DeclaredTypes types = find_declared_types(source);
+  add_functions(source, definitions, types.classes, file, out);
+  add_aliases(source, definitions, std::move(types.aliases), file, out);
+  add_classes(source, definitions, types.classes, file, out);
   out.host_hits.resize(out.units.size());
   return out;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "scan/cpp/code_structures.h"
+#include "scan/cpp/pointer_names.h"
 #include "scan/cpp/token_pattern.h"
 
 namespace fathom::cpp {
@@ -27,12 +28,14 @@ class Indirections {
  public:
   Indirections(const TokenRange& range, const DeclaredArrays& arrays,
                std::vector<StructureHit>& out)
-      : range_(range), source_(range.source), arrays_(arrays), out_(out) {}
+      : range_(range), source_(range.source), arrays_(arrays), out_(out), pointers_(range) {}
 
   void run() {
     for (size_t i = range_.first; i + 1 < range_.last; ++i) {
       if (source_.is_name(i) && source_.is(i + 1, "=")) assignment(i);
       if (source_.is(i, "[")) subscript(i);
+      if (source_.is(i, "+")) moved_pointer(i);
+      if (source_.is(i, "+=")) advanced_pointer(i);
       if (source_.is_name(i) && names_an_address(source_.at(i))) address_call(i);
     }
   }
@@ -108,11 +111,14 @@ class Indirections {
     const size_t end = expression_end(range_, begin);
     const bool declared_pointer =
         name > range_.first && (source_.is(name - 1, "*") || source_.is(name - 1, "__restrict__"));
-    const auto from = loaded_within(begin, end);
+    auto from = loaded_within(begin, end);
     if (declared_pointer || calls_for_address(begin, end)) {
       loaded_.erase(source_.at(name));
-      if (from) report_pointer(name, begin, end, *from);
-    } else if (names_segments(source_.at(name)) || is_declared_real(name)) {
+      if (!from && declared_pointer) from = load_after_plus(begin, end);
+      if (!from) return;
+      report_pointer(name, begin, end, *from);
+      told_until_ = end;
+    } else if (names_segments(source_.at(name)) || is_declared_no_index(name)) {
       loaded_.erase(source_.at(name));
     } else if (auto load = load_within(begin, end)) {
       // The value of data[idx[i]] is data: no index unless it is used as one, which types forbid
@@ -125,11 +131,23 @@ class Indirections {
     }
   }
 
-  // `float x = …`: no index.
-  bool is_declared_real(size_t name) const {
+  // `table + static_cast<int64_t>(rows[row]) * width`: the load moves the pointer; in `ptrs[i]` and
+  // `ptrs[i] + width` it is the pointer.
+  std::optional<std::string> load_after_plus(size_t begin, size_t end) const {
+    size_t plus = begin;
+    while (plus < end && !source_.is(plus, "+")) {
+      if (source_.is(plus, "[")) return std::nullopt;
+      ++plus;
+    }
+    return load_within(plus, end);
+  }
+
+  // `float x = …`, `bool found = …`: no index.
+  bool is_declared_no_index(size_t name) const {
     if (name == range_.first || !source_.is_name(name - 1)) return false;
     const std::string_view type = source_.at(name - 1);
-    return name_holds(type, "float") || name_holds(type, "half") || type == "double";
+    return name_holds(type, "float") || name_holds(type, "half") || type == "double" ||
+           type == "bool";
   }
 
   bool is_assigned(size_t at) const {
@@ -145,6 +163,9 @@ class Indirections {
     if (!from) from = loaded_within(open + 1, *close);
     // Bounds of runs, looked up by another index, are bookkeeping and not the data.
     if (!from || names_segments(*base)) return;
+    if (const auto pointer = pointer_to_element(open)) {
+      return report_pointer(*pointer, open - 1, *close + 1, *from);
+    }
     const bool atomic = is_atomic_target(open);
     const bool stored = atomic || is_assigned(*close + 1);
     add(stored, std::string(*base) + " through " + *from, open, Certainty::kLikely);
@@ -154,6 +175,82 @@ class Indirections {
   bool is_atomic_target(size_t open) const {
     return open >= range_.first + 4 && source_.is(open - 2, "&") && source_.is(open - 3, "(") &&
            source_.is_name(open - 4) && source_.at(open - 4).starts_with("atomic");
+  }
+
+  // The p of `float* p = &out[idx[i] * width]`: its uses tell what is done there.
+  std::optional<size_t> pointer_to_element(size_t open) const {
+    if (open < range_.first + 4 || !source_.is(open - 2, "&") || !source_.is(open - 3, "="))
+      return std::nullopt;
+    return source_.is_name(open - 4) ? std::optional(open - 4) : std::nullopt;
+  }
+
+  // Where the operand of a sum ends that begins at a token.
+  size_t operand_end(size_t begin) const {
+    constexpr size_t kLongest = 80;
+    size_t depth = 0;
+    size_t i = begin;
+    for (; i < std::min(range_.last, begin + kLongest); ++i) {
+      if (source_.tokens[i].kind != TokenKind::kPunctuator) continue;
+      const char c = source_.text[source_.tokens[i].begin];
+      if (c == ';' || (c == ',' && depth == 0) || (c == '?' && depth == 0)) break;
+      if (c == '(' || c == '[' || c == '{') ++depth;
+      if ((c == ')' || c == ']' || c == '}') && depth-- == 0) break;
+    }
+    return i;
+  }
+
+  // `table + from * width`, as an argument or a value: `from` came from memory.
+  void moved_pointer(size_t plus) {
+    if (plus < told_until_ || plus == range_.first || !source_.is_name(plus - 1)) return;
+    const size_t end = operand_end(plus + 1);
+    auto from = load_within(plus + 1, end);
+    if (!from) from = loaded_within(plus + 1, end);
+    if (!from) return;
+    const std::string_view base = source_.at(plus - 1);
+    const bool member =
+        plus >= range_.first + 2 && (source_.is(plus - 2, ".") || source_.is(plus - 2, "->"));
+    const std::optional<bool> is_const = member ? std::nullopt : pointers_.points_to_const(base);
+    const bool points =
+        is_const || (member && (name_holds(base, "ptr") || name_holds(base, "ptr_")));
+    if (!points || names_segments(base)) return;
+    if (const auto stored = use_of_sum(plus, end, is_const.value_or(false))) {
+      add(*stored, std::string(base) + " through " + *from, plus - 1, Certainty::kLikely);
+    }
+  }
+
+  // Whether what a sum of a pointer and an index points to is written (true) or read (false).
+  std::optional<bool> use_of_sum(size_t plus, size_t end, bool is_const) const {
+    const size_t base = plus - 1;
+    const bool in_brackets = base > range_.first && source_.is(base - 1, "(");
+    if (in_brackets && source_.is(end, ")")) {
+      if (base >= range_.first + 2 && source_.is(base - 2, "*")) return is_assigned(end + 1);
+      if (source_.is(end + 1, "[")) {
+        if (const auto close = closing_near(source_, end + 1)) return is_assigned(*close + 1);
+      }
+    }
+    if (is_const) return false;
+    if (base >= range_.first + 2 && source_.is(base - 1, "=") && source_.is_name(base - 2)) {
+      bool read = false, written = false;
+      uses_of_pointer(source_.at(base - 2), end, read, written);
+      if (read != written) return written;
+    }
+    if (const std::optional<bool> use = use_of(base)) return use;
+    if (base > range_.first && source_.is(base - 1, "=")) return std::nullopt;  // kept for later
+    // Handed on: the pointer is not const, and its name says that it is written.
+    const std::string_view name = source_.at(base);
+    const bool target = name_holds(name, "dst") || name_holds(name, "out") ||
+                        name_holds(name, "cache") || name_holds(name, "dest");
+    return target ? std::optional(true) : std::nullopt;
+  }
+
+  // `table += idx[i] * width`
+  void advanced_pointer(size_t plus) {
+    if (plus == range_.first || !source_.is_name(plus - 1)) return;
+    const size_t end = expression_end(range_, plus + 1);
+    auto from = load_within(plus + 1, end);
+    if (!from) from = loaded_within(plus + 1, end);
+    if (!from || !pointers_.points_to_const(source_.at(plus - 1))) return;
+    report_pointer(plus - 1, plus - 1, end, *from);
   }
 
   // An address that a call works out of an index straight from memory: offset(__ldg(pages + i)).
@@ -174,12 +271,7 @@ class Indirections {
   void report_pointer(size_t name, size_t begin, size_t end, const std::string& from) {
     const std::string_view pointer = source_.at(name);
     bool read = false, written = false;
-    for (size_t i = end; i < std::min(range_.last, end + kFurthestUse); ++i) {
-      if (source_.at(i) != pointer) continue;
-      const std::optional<bool> use = use_of(i);
-      written = written || (use && *use);
-      read = read || (use && !*use);
-    }
+    uses_of_pointer(pointer, end, read, written);
     if (!read && !written) {
       written = name_holds(pointer, "dst") || name_holds(pointer, "out");
       read = !written && name_holds(pointer, "src");
@@ -197,6 +289,22 @@ class Indirections {
     if (written) add(true, text, name, Certainty::kLikely);
     if (read) add(false, text, name, Certainty::kLikely);
     if (!read && !written) add(false, text, name, Certainty::kUnsure);
+  }
+
+  void uses_of_pointer(std::string_view pointer, size_t end, bool& read, bool& written) const {
+    for (size_t i = end; i < std::min(range_.last, end + kFurthestUse); ++i) {
+      if (source_.at(i) != pointer) continue;
+      if (is_declared_at(i)) return;  // another pointer of this name
+      const std::optional<bool> use = use_of(i);
+      written = written || (use && *use);
+      read = read || (use && !*use);
+    }
+  }
+
+  // `T* p =`, which is no `*p =`.
+  bool is_declared_at(size_t at) const {
+    return at >= range_.first + 2 && source_.is(at - 1, "*") &&
+           (source_.is_name(at - 2) || source_.is(at - 2, ">")) && source_.is(at + 1, "=");
   }
 
   // Whether the pointer at token `at` is written (true) or read (false) there, where that shows.
@@ -248,7 +356,9 @@ class Indirections {
   const TokenList& source_;
   const DeclaredArrays& arrays_;
   std::vector<StructureHit>& out_;
+  const PointerNames pointers_;
   std::map<std::string_view, LoadedValue> loaded_;
+  size_t told_until_ = 0;  // what a pointer's definition told is not told again
 };
 
 }  // namespace

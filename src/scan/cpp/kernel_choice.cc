@@ -334,28 +334,4 @@ std::vector<std::string> parameter_names(std::string_view parameters) {
   return names;
 }
 
-std::string value_text(const Place& place, Range expression) {
-  const Code& code = place.code;
-  const std::string written = code.text(expression);
-  if (expression.last != expression.first + 1 || !code.source.is_name(expression.first)) {
-    return written;
-  }
-  for (const Place* in = &place; in != nullptr; in = in->around) {
-    std::string text;
-    for (const Value& value : in->values.meanings(written, in->at, in->from)) {
-      const Range range = in->values.range(value);
-      if (range.empty() || value.kind == ValueKind::kAlias) continue;
-      std::string one = in->code.text(range);
-      const bool dim3 = in->code.is(value.name - 1, "dim3") || in->code.is(value.name - 1, ",") ||
-                        one.starts_with('{');
-      if (value.kind == ValueKind::kConstructed && !dim3) one = one.substr(1, one.size() - 2);
-      if (dim3 && (one.starts_with('(') || one.starts_with('{'))) one.insert(0, "dim3");
-      if (!text.empty() && text.size() < 200) text += " or ";
-      if (text.size() < 200) text += one;
-    }
-    if (!text.empty()) return text;
-  }
-  return written;
-}
-
 }  // namespace fathom::cpp

@@ -63,6 +63,12 @@ CallGraph::Meaning NameResolver::meaning(uint32_t unit, const CallGraph::Use& us
       return member(unit, graph_.names_.text(use.last), graph_.names_.text(use.type));
     case ReferenceKind::kType:
       return type(unit, path);
+    case ReferenceKind::kPassed: {
+      Meaning found = call(unit, path);
+      // Whether the template calls it is not looked at.
+      for (Found& one : found.units) one.certainty = std::max(one.certainty, Certainty::kLikely);
+      return found;
+    }
   }
   return {};
 }
@@ -174,8 +180,29 @@ CallGraph::Meaning NameResolver::method_of(uint32_t unit, std::string_view type,
   }
   if (!found.units.empty() || !classes.empty()) return found;
   const std::string_view parameter = parameter_behind(unit, type);
-  if (!parameter.empty()) found.stop = std::string(parameter) + " is a template parameter";
+  if (!parameter.empty()) found.units = methods_of_like_named(unit, parameter, method);
+  if (!parameter.empty() && found.units.empty())
+    found.stop = std::string(parameter) + " is a template parameter";
   return found;
+}
+
+// Arguments that the compiler deduces stand nowhere: `job.find(row)` of a `Job` may be IndexJob's
+// and StoreJob's, classes that the file sees, that have the method, and that are called so.
+std::vector<CallGraph::Found> NameResolver::methods_of_like_named(uint32_t unit,
+                                                                  std::string_view parameter,
+                                                                  std::string_view method) const {
+  constexpr size_t kShortestWord = 3;  // T and K are no words
+  std::vector<Found> found;
+  if (parameter.size() < kShortestWord) return found;
+  for (uint32_t candidate : graph_.named(method)) {
+    const uint32_t owner = graph_.units_[candidate].owner;
+    if (!is_function(candidate) || owner == CallGraph::kNoUnit) continue;
+    const std::string_view name = graph_.name(owner);
+    if (name.size() <= parameter.size() || !name.ends_with(parameter)) continue;
+    if (!graph_.includes_.sees(graph_.file(unit), graph_.file(candidate))) continue;
+    found.push_back({candidate, Certainty::kLikely});
+  }
+  return found.size() > kMostMeanings ? std::vector<Found>() : found;
 }
 
 std::string_view NameResolver::parameter_behind(uint32_t unit, std::string_view type) const {

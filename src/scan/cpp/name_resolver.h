@@ -32,6 +32,9 @@ class NameResolver {
   bool type_fits(uint32_t unit, uint32_t candidate, std::string_view qualifier) const;
   Meaning method_of(uint32_t unit, std::string_view type, std::string_view method) const;
 
+  std::vector<Found> methods_of_like_named(uint32_t unit, std::string_view parameter,
+                                           std::string_view method) const;
+
   bool is_only_fitting_class(const std::vector<Found>& classes,
                              const std::vector<Found>& methods) const;
 

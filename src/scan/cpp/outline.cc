@@ -131,16 +131,10 @@ class Outline {
 
 }  // namespace
 
-std::vector<Alias> find_aliases(const TokenList& source) {
+DeclaredTypes find_declared_types(const TokenList& source) {
   Outline outline(source);
   outline.run();
-  return std::move(outline.aliases);
-}
-
-std::vector<ClassBody> find_class_bodies(const TokenList& source) {
-  Outline outline(source);
-  outline.run();
-  return std::move(outline.classes);
+  return {std::move(outline.aliases), std::move(outline.classes)};
 }
 
 }  // namespace fathom::cpp

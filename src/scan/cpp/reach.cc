@@ -54,6 +54,7 @@ void CallGraph::seal() {
     Unit& unit = units_[i];
     const auto first = static_cast<uint32_t>(kept.size());
     for (uint32_t u = unit.uses_first; u < unit.uses_last; ++u) {
+      keep_passed_functions(i, uses_[u], kept);
       if (!matters(i, uses_[u])) continue;
       if (u == unit.uses_first) unit.first_use_kept = true;
       kept.push_back(uses_[u]);
@@ -64,6 +65,25 @@ void CallGraph::seal() {
   }
   kept.shrink_to_fit();
   uses_ = std::move(kept);
+}
+
+void CallGraph::keep_passed_functions(uint32_t unit, const Use& use, std::vector<Use>& kept) {
+  if (units_[unit].kind == UnitKind::kAlias) return;  // whose first use is what it stands for
+  for (uint32_t i = use.arguments_first; i < use.arguments_first + use.arguments; ++i) {
+    const std::string_view path = names_.text(arguments_[i]);
+    if (path.empty()) continue;
+    const std::vector<uint32_t>& candidates = named(last_name(path));
+    const bool function = std::any_of(candidates.begin(), candidates.end(),
+                                      [&](uint32_t one) { return kind(one) == UnitKind::kDevice; });
+    if (!function || is_parameter(unit, path)) continue;
+    Use passed;
+    passed.name = arguments_[i];
+    passed.last = names_.intern(last_name(path));
+    passed.type = use.type;
+    passed.line = use.line;
+    passed.kind = ReferenceKind::kPassed;
+    kept.push_back(passed);
+  }
 }
 
 void CallGraph::find_owners() {

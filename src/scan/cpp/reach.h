@@ -121,6 +121,8 @@ class CallGraph {
   bool is_called(const Found& found) const;
   bool is_parameter(uint32_t unit, std::string_view name) const;
   void find_owners();
+  // The functions among a use's template arguments, as uses of their own.
+  void keep_passed_functions(uint32_t unit, const Use& use, std::vector<Use>& kept);
   // Whether a use can mean something here, or says where following ends.
   bool matters(uint32_t unit, const Use& use) const;
   const std::vector<uint32_t>& named(std::string_view name) const;

@@ -12,7 +12,8 @@ namespace fathom::cpp {
 enum class ReferenceKind : uint8_t {
   kCall,    // name(…)
   kMember,  // object.name(…)
-  kType     // a type's or alias's name, with template arguments or as what an alias stands for
+  kType,    // a type's or alias's name, with template arguments or as what an alias stands for
+  kPassed   // a function that a template is given: block_reduce<warp_sum>(x)
 };
 
 // A name that code uses, template arguments left out.
@@ -44,7 +45,6 @@ struct Alias {
   size_t first = 0, last = 0;  // tokens of what it stands for
   uint32_t line = 0;
 };
-std::vector<Alias> find_aliases(const TokenList& source);
 
 // The { and } of each class body, in order of its line.
 struct ClassBody {
@@ -52,6 +52,11 @@ struct ClassBody {
   size_t first = 0, last = 0;
   uint32_t line = 0;
 };
-std::vector<ClassBody> find_class_bodies(const TokenList& source);
+
+struct DeclaredTypes {
+  std::vector<Alias> aliases;
+  std::vector<ClassBody> classes;
+};
+DeclaredTypes find_declared_types(const TokenList& source);
 
 }  // namespace fathom::cpp

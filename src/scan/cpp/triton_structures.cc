@@ -104,14 +104,24 @@ class TritonStructures {
                     Certainty::kLikely});
   }
 
+  // range(first, end, step): a step by the number of programs, or of SMs.
   void loop(size_t name) {
     const auto close = closing_near(source_, name + 1);
     if (!close) return;
+    size_t commas = 0;
     for (size_t i = name + 2; i < *close; ++i) {
+      if (source_.is(i, "(") || source_.is(i, "[")) {
+        const size_t end = closing_near(source_, i).value_or(i);
+        if (commas < 2) i = end;
+      }
+      if (source_.is(i, ",")) ++commas;
+      if (commas != 2) continue;
       const std::string_view token = source_.at(i);
-      if (token != "num_programs" && token != "NUM_SMS" && !strides_.contains(token)) continue;
-      out_.push_back(
-          {"persistent", short_source(source_, name, *close + 1), name, Certainty::kLikely});
+      const bool by_sms = token == "NUM_SMS";
+      if (!by_sms && token != "num_programs" && !strides_.contains(token)) continue;
+      const std::string text = short_source(source_, name, *close + 1);
+      out_.push_back({by_sms ? "persistent" : "block_stride", by_sms ? text : "blocks: " + text,
+                      name, Certainty::kLikely});
       return;
     }
   }

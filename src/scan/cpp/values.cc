@@ -126,6 +126,28 @@ Range Values::range(const Value& value) const {
   return value_from(code_, value.begin);
 }
 
+// `if (x) name = 1;` and the branches of an #if may be left out on the way.
+bool Values::always_reaches(size_t name, size_t at) const {
+  if (!code_.brackets.visible(name, at)) return false;
+  if (name == 0 || code_.is(name - 1, ")") || code_.is(name - 1, "else") || code_.is(name - 1, "?"))
+    return false;
+  int opened = 0;
+  for (size_t i = name; i < at; ++i) {
+    if (code_.source.tokens[i].kind == TokenKind::kDirective) {
+      std::string_view word = code_.source.at(i).substr(1);
+      word.remove_prefix(std::min(word.find_first_not_of(" \t"), word.size()));
+      if (word.starts_with("if")) ++opened;
+      if ((word.starts_with("el") || word.starts_with("endif")) && opened == 0) return false;
+      if (word.starts_with("endif")) --opened;
+    }
+    if (code_.is(i, "case") || code_.is(i, "default")) {
+      // Another label of the switch around: the code before it may be passed over.
+      if (code_.brackets.enclosing(i) == code_.brackets.enclosing(name)) return false;
+    }
+  }
+  return true;
+}
+
 std::vector<Value> Values::meanings(std::string_view name, size_t at, size_t from) const {
   std::vector<Value> found;
   const auto values = values_.find(name);
@@ -138,6 +160,7 @@ std::vector<Value> Values::meanings(std::string_view name, size_t at, size_t fro
     --before;
     if (before->kind == ValueKind::kAssigned) {
       if (found.size() < kMaxMeanings && before->name >= from) found.push_back(*before);
+      if (before->name >= from && always_reaches(before->name, at)) break;
     } else if (code_.brackets.visible(before->name, at)) {
       found.push_back(*before);
       break;

@@ -29,14 +29,17 @@ class Values {
  public:
   explicit Values(const Code& code);
 
-  // What a name can mean at a token: its last declaration there, and what it was assigned since.
-  // Assignments count from the token `from`, where the function around begins.
+  // What a name can mean at a token: its last declaration or assignment that every way to the token
+  // passes, and what branches may have assigned since. Assignments count from the token `from`,
+  // where the function around begins.
   std::vector<Value> meanings(std::string_view name, size_t at, size_t from) const;
   // The fields that were set before a token, in order, since the name was declared.
   std::vector<FieldValue> fields(std::string_view name, size_t at, size_t from) const;
   Range range(const Value& value) const;
 
  private:
+  // Whether what is assigned at a name's token is passed on every way to a later one.
+  bool always_reaches(size_t name, size_t at) const;
   void add_assignment(size_t equals);
   void add_function_pointer(size_t equals);
   void add_typedef(size_t token);

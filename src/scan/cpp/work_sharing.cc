@@ -68,9 +68,21 @@ class GridSteps {
   void report(size_t shown, size_t begin) {
     const size_t end = expression_end(range_, begin);
     const Step step = step_of(begin, end);
-    if (step == Step::kNone) return;
-    out_.push_back({step == Step::kBlocks ? "persistent" : "grid_stride",
-                    short_source(range_.source, shown, end), begin, Certainty::kLikely});
+    // With blockIdx it is an offset that is added once.
+    if (step == Step::kNone || names_block(begin, end)) return;
+    const std::string text = short_source(range_.source, shown, end);
+    if (step == Step::kBlocks) {
+      out_.push_back({"block_stride", "blocks: " + text, begin, Certainty::kLikely});
+    } else {
+      out_.push_back({"grid_stride", text, begin, Certainty::kLikely});
+    }
+  }
+
+  bool names_block(size_t begin, size_t end) const {
+    for (size_t i = begin; i < end; ++i) {
+      if (range_.source.is(i, "blockIdx")) return true;
+    }
+    return false;
   }
 
   // `tile + gridDim.x`, as a scheduler's next tile; gridDim with a factor is part of an index.
@@ -81,7 +93,9 @@ class GridSteps {
     if (!source.is(at, "gridDim") || source.is(at + 3, "*")) return;
     if (plus == range_.first || !source.is_name(plus - 1) || source.is(plus - 1, "x")) return;
     const size_t end = std::min(at + (at > plus + 1 ? 4 : 3), range_.last);
-    out_.push_back({"persistent", short_source(source, plus - 1, end), plus, Certainty::kLikely});
+    if (source.is(end, "-")) return;  // (rows + gridDim.x - 1) / gridDim.x
+    out_.push_back({"block_stride", "blocks: " + short_source(source, plus - 1, end), plus,
+                    Certainty::kLikely});
   }
 
   const TokenRange& range_;
@@ -148,10 +162,40 @@ void find_roles(const TokenRange& range, std::vector<StructureHit>& out) {
   }
 }
 
+// tile = atomicAdd(&counter, 1): blocks take the next piece of work when they are done with one.
+void find_work_counters(const TokenRange& range, std::vector<StructureHit>& out) {
+  const TokenList& source = range.source;
+  for (size_t i = range.first + 2; i + 1 < range.last; ++i) {
+    if (!source.is(i, "atomicAdd") && !source.is(i, "atomicInc")) continue;
+    size_t equals = i - 1;  // over qualifiers and casts
+    while (equals > range.first && !source.is(equals, "=") && !source.is(equals, ";") &&
+           !source.is(equals, "{") && i - equals < 12) {
+      --equals;
+    }
+    const auto close = source.is(i + 1, "(") ? closing_near(source, i + 1) : std::nullopt;
+    if (!close || equals == range.first || !source.is(equals, "=")) continue;
+    if (!source.is(*close - 1, "1") && !source.is(*close - 1, "1u") && !source.is(*close - 1, "1U"))
+      continue;
+    // smem.tile = …, tile[0] = …, *next_work = …
+    bool work = false;
+    for (size_t k = equals; k-- > range.first && equals - k < 8;) {
+      if (source.is(k, ";") || source.is(k, "{") || source.is(k, "}")) break;
+      if (!source.is_name(k)) continue;
+      const std::string_view name = source.at(k);
+      work = work || name_holds(name, "tile") || name_holds(name, "work") ||
+             name_holds(name, "task") || name_holds(name, "job");
+    }
+    if (!work) continue;
+    out.push_back(
+        {"work_counter", short_source(source, equals - 1, *close + 1), i, Certainty::kLikely});
+  }
+}
+
 }  // namespace
 
 void find_work_sharing(const TokenRange& range, std::vector<StructureHit>& out) {
   GridSteps(range, out).run();
+  find_work_counters(range, out);
   find_roles(range, out);
 }
 

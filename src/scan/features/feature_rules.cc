@@ -11,6 +11,7 @@
 extern const std::string_view features_tsv;
 extern const std::string_view components_tsv;
 extern const std::string_view feature_metrics_tsv;
+extern const std::string_view feature_claims_tsv;
 
 namespace fathom {
 namespace {
@@ -142,9 +143,9 @@ Result<std::vector<uint32_t>> FeatureRules::find_metrics(std::string_view field,
 }
 
 Status FeatureRules::add_metrics(std::string_view tsv) {
-  for (const auto& row : read_tsv(tsv, 7)) {
+  for (const auto& row : read_tsv(tsv, 8)) {
     metrics_.push_back({row[0], row[1], row[2], split(row[3], ' '), split(row[4], ' '),
-                        split(row[5], ' '), row[6]});
+                        split(row[5], ' '), row[6], split(row[7], ' ')});
     const Metric& metric = metrics_.back();
     const bool known_level =
         metric.level == "hardware" || metric.level == "process" || metric.level == "application";
@@ -198,18 +199,61 @@ Status FeatureRules::add_components(std::string_view tsv) {
   return Nothing{};
 }
 
+Status FeatureRules::add_claims(std::string_view tsv) {
+  constexpr std::string_view kComponent = "component:";
+  for (const auto& row : read_tsv(tsv, 3)) {
+    ClaimRule claim;
+    claim.component = row[0].starts_with(kComponent);
+    claim.rule = claim.component ? row[0].substr(kComponent.size()) : row[0];
+    const bool known =
+        claim.component
+            ? std::ranges::find(components_, claim.rule, &ComponentRule::id) != components_.end()
+            : std::ranges::find(features_, claim.rule, &FeatureRule::id) != features_.end();
+    if (!known) return rule_error(row[0], "claims are of rules that exist");
+    claim.phrases = split(row[1], '|');
+    if (claim.phrases.empty()) return rule_error(row[0], "no words claim it");
+    if (!row[2].empty()) {
+      std::string imports = "import:" + std::string(row[2]);
+      std::ranges::replace(imports, ' ', '|');
+      claim.packages = TRY(add_signals(imports, claim.rule));
+    }
+    claims_.push_back(std::move(claim));
+  }
+  return Nothing{};
+}
+
+Status FeatureRules::check_programs() const {
+  for (const Metric& metric : metrics_) {
+    for (const std::string_view id : metric.programs) {
+      if (std::ranges::find(components_, id, &ComponentRule::id) == components_.end()) {
+        return rule_error(metric.id, "no component " + std::string(id));
+      }
+    }
+  }
+  for (const FeatureRule& rule : features_) {
+    if (std::ranges::none_of(rule.metrics,
+                             [&](uint32_t metric) { return metrics_[metric].programs.empty(); })) {
+      return rule_error(rule.id, "nothing to measure in some programs");
+    }
+  }
+  return Nothing{};
+}
+
 Result<FeatureRules> FeatureRules::parse(std::string_view features, std::string_view components,
-                                         std::string_view metrics) {
+                                         std::string_view metrics, std::string_view claims) {
   FeatureRules rules;
   TRY(rules.add_metrics(metrics));
   TRY(rules.add_features(features));
   TRY(rules.add_components(components));
-  rules.stamp_ = mix_bits(hash_text(features), hash_text(components));
+  TRY(rules.add_claims(claims));
+  TRY(rules.check_programs());
+  rules.stamp_ = mix_bits(mix_bits(hash_text(features), hash_text(components)), hash_text(claims));
   return rules;
 }
 
 const FeatureRules& FeatureRules::built_in() {
-  static const FeatureRules rules = parse(features_tsv, components_tsv, feature_metrics_tsv).take();
+  static const FeatureRules rules =
+      parse(features_tsv, components_tsv, feature_metrics_tsv, feature_claims_tsv).take();
   return rules;
 }
 

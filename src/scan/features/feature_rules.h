@@ -37,6 +37,8 @@ struct Metric {
   std::string_view id, title, level;  // level: hardware, process, application
   std::vector<std::string_view> nvidia, nvidia_chips, amd;
   std::string_view how;  // what to do with the counters, or where the number comes from
+  // Components, one of which a program must have for the number to be its own; empty: any program.
+  std::vector<std::string_view> programs;
 };
 
 struct FeatureRule {
@@ -55,6 +57,14 @@ struct ComponentRule {
   uint32_t needs = 0;
 };
 
+// What READMEs call a feature or a component.
+struct ClaimRule {
+  std::string_view rule;  // id of a feature, or of a component
+  bool component = false;
+  std::vector<std::string_view> phrases;
+  std::vector<uint32_t> packages;  // signals: imports of what brings it along; at most one
+};
+
 // An identifier as its words: "RadixCache", "radix_cache", "RADIX_CACHE" and "kRadixCache" are one.
 // Dots, stars and slashes stay, so that globs and dotted names can be folded too.
 std::string fold_name(std::string_view name);
@@ -64,13 +74,14 @@ class FeatureRules {
   // The texts must outlive the rules. A rule that could never fire, or that names what does not
   // exist, is an error.
   static Result<FeatureRules> parse(std::string_view features_tsv, std::string_view components_tsv,
-                                    std::string_view metrics_tsv);
+                                    std::string_view metrics_tsv, std::string_view claims_tsv = {});
   static const FeatureRules& built_in();
 
   const std::vector<Signal>& signals() const { return signals_; }
   const std::vector<FeatureRule>& features() const { return features_; }
   const std::vector<ComponentRule>& components() const { return components_; }
   const std::vector<Metric>& metrics() const { return metrics_; }
+  const std::vector<ClaimRule>& claims() const { return claims_; }
   // Changes when any rule does: hits that were kept from an earlier run are then worthless.
   uint64_t stamp() const { return stamp_; }
 
@@ -78,6 +89,8 @@ class FeatureRules {
   Status add_metrics(std::string_view tsv);
   Status add_features(std::string_view tsv);
   Status add_components(std::string_view tsv);
+  Status add_claims(std::string_view tsv);
+  Status check_programs() const;
   Result<std::vector<uint32_t>> add_signals(std::string_view field, std::string_view rule);
   Result<std::vector<uint32_t>> find_metrics(std::string_view field, std::string_view rule) const;
 
@@ -85,6 +98,7 @@ class FeatureRules {
   std::vector<FeatureRule> features_;
   std::vector<ComponentRule> components_;
   std::vector<Metric> metrics_;
+  std::vector<ClaimRule> claims_;
   uint64_t stamp_ = 0;
 };
 

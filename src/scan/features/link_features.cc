@@ -1,7 +1,9 @@
 #include "scan/features/link_features.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "scan/features/file_weight.h"
@@ -27,32 +29,43 @@ MetricFacts metric_facts(const Metric& metric) {
           std::string(metric.how)};
 }
 
+// A feature and what decides its place among the others.
+struct RankedFeature {
+  FeatureFacts facts;
+  bool aside = false;     // nothing of the product shows it
+  bool claimed = false;   // the documentation names it
+  uint32_t strength = 0;  // signals found, times the logarithm of the files that show them
+};
+
 class FeatureLinker {
  public:
-  FeatureLinker(const CodeFacts& facts, const SignalPlaces& places, const FeatureRules& rules)
-      : facts_(facts), places_(places), rules_(rules) {}
+  FeatureLinker(const CodeFacts& facts, const SignalPlaces& places, const FeatureRules& rules,
+                const std::vector<ComponentFacts>& components)
+      : facts_(facts), places_(places), rules_(rules), components_(components) {}
 
-  void try_rule(const FeatureRule& rule, std::vector<FeatureFacts>& out) const {
+  std::optional<RankedFeature> try_rule(const FeatureRule& rule) const {
     std::vector<uint32_t> found = found_of(places_, rule.proofs);
     const bool proven = !found.empty();
     const std::vector<uint32_t> hints = found_of(places_, rule.signals);
-    if (!proven && (rule.needs == 0 || hints.size() < rule.needs)) return;
-    found.insert(found.end(), hints.begin(), hints.end());
-    FeatureFacts feature;
+    if (!proven && (rule.needs == 0 || hints.size() < rule.needs)) return std::nullopt;
+    // Too few of them say nothing, beside a proof too.
+    if (hints.size() >= rule.needs) found.insert(found.end(), hints.begin(), hints.end());
+    RankedFeature ranked;
+    FeatureFacts& feature = ranked.facts;
     feature.id = rule.id;
     feature.title = rule.title;
     feature.area = rule.area;
     feature.concern = rule.concern;
     feature.implication = rule.implication;
     feature.evidence = make_evidence(places_, rules_, found);
-    for (const uint32_t metric : rule.metrics) {
-      feature.metrics.push_back(metric_facts(rules_.metrics()[metric]));
-    }
-    add_places(found, feature);
-    feature.certainty =
-        proven && is_certain(found, feature) ? Certainty::kCertain : Certainty::kLikely;
+    add_metrics(rule, feature);
+    ranked.aside = !add_places(found, feature);
+    ranked.strength =
+        static_cast<uint32_t>(found.size()) * static_cast<uint32_t>(std::bit_width(feature.files));
+    const bool certain = proven ? is_certain(found, feature) : hints.size() > rule.needs;
+    feature.certainty = certain && !ranked.aside ? Certainty::kCertain : Certainty::kLikely;
     add_options(rule, feature);
-    out.push_back(std::move(feature));
+    return ranked;
   }
 
  private:
@@ -63,7 +76,8 @@ class FeatureLinker {
     return kind != SignalKind::kName && kind != SignalKind::kClass && kind != SignalKind::kDef;
   }
 
-  void add_places(const std::vector<uint32_t>& found, FeatureFacts& feature) const {
+  // Whether any of them is the product's.
+  bool add_places(const std::vector<uint32_t>& found, FeatureFacts& feature) const {
     std::set<uint32_t> files, kernels;
     for (const uint32_t signal : found) {
       for (const SignalPlace& place : places_.of(signal)) files.insert(place.at.file);
@@ -71,6 +85,20 @@ class FeatureLinker {
     }
     feature.files = static_cast<uint32_t>(files.size());
     feature.kernels.assign(kernels.begin(), kernels.end());
+    return std::ranges::any_of(files, [&](uint32_t file) { return places_.is_product(file); });
+  }
+
+  // A number that this kind of program does not have is not one to measure.
+  void add_metrics(const FeatureRule& rule, FeatureFacts& feature) const {
+    for (const uint32_t index : rule.metrics) {
+      const Metric& metric = rules_.metrics()[index];
+      const auto is_here = [&](std::string_view id) {
+        return std::ranges::find(components_, id, &ComponentFacts::id) != components_.end();
+      };
+      if (metric.programs.empty() || std::ranges::any_of(metric.programs, is_here)) {
+        feature.metrics.push_back(metric_facts(metric));
+      }
+    }
   }
 
   void add_options(const FeatureRule& rule, FeatureFacts& feature) const {
@@ -85,6 +113,7 @@ class FeatureLinker {
   const CodeFacts& facts_;
   const SignalPlaces& places_;
   const FeatureRules& rules_;
+  const std::vector<ComponentFacts>& components_;
 };
 
 std::string_view folder_of(std::string_view path) {
@@ -141,20 +170,36 @@ ComponentFacts component_facts(const CodeFacts& facts, const SignalPlaces& place
 }  // namespace
 
 RecognisedParts link_features(const CodeFacts& facts, std::span<const FileSignals> signals,
-                              const FeatureRules& rules) {
+                              const FeatureRules& rules, std::span<const ReadmeMention> mentions) {
   const SignalPlaces places(facts, signals, rules);
-  const FeatureLinker linker(facts, places, rules);
   RecognisedParts parts;
-  for (const FeatureRule& rule : rules.features()) linker.try_rule(rule, parts.features);
-  // Stable: what is equally sure and equally spread keeps the order of the data file.
-  std::ranges::stable_sort(parts.features, [](const FeatureFacts& a, const FeatureFacts& b) {
-    return std::tuple(a.certainty, b.files) < std::tuple(b.certainty, a.files);
-  });
   for (const ComponentRule& rule : rules.components()) {
     const std::vector<uint32_t> found = found_of(places, rule.signals);
     if (found.size() < rule.needs) continue;
-    parts.components.push_back(component_facts(facts, places, rules, rule, found));
+    ComponentFacts component = component_facts(facts, places, rules, rule, found);
+    // What is only called or imported is a part of somebody else's program.
+    if (!component.files.empty()) parts.components.push_back(std::move(component));
   }
+  const FeatureLinker linker(facts, places, rules, parts.components);
+  std::set<std::string_view> claimed;
+  for (const ReadmeMention& mention : mentions) {
+    const ClaimRule& claim = rules.claims()[mention.claim];
+    if (!claim.component) claimed.insert(claim.rule);
+  }
+  std::vector<RankedFeature> ranked;
+  for (const FeatureRule& rule : rules.features()) {
+    if (auto feature = linker.try_rule(rule)) {
+      feature->claimed = claimed.contains(rule.id);
+      ranked.push_back(std::move(*feature));
+    }
+  }
+  // Stable: what is equal in all of these keeps the order of the data file.
+  std::ranges::stable_sort(ranked, [](const RankedFeature& a, const RankedFeature& b) {
+    return std::tuple(a.aside, a.facts.certainty, b.claimed, b.strength) <
+           std::tuple(b.aside, b.facts.certainty, a.claimed, a.strength);
+  });
+  for (RankedFeature& feature : ranked) parts.features.push_back(std::move(feature.facts));
+  parts.claims = judge_mentions(mentions, parts.features, parts.components, places, rules);
   return parts;
 }
 

@@ -7,6 +7,7 @@
 
 #include "scan/code_facts.h"
 #include "scan/features/feature_rules.h"
+#include "scan/features/file_weight.h"
 #include "scan/features/signal_table.h"
 
 namespace fathom {
@@ -15,7 +16,7 @@ namespace fathom {
 struct SignalPlace {
   CodePlace at;
   std::string name;
-  uint32_t count = 1;
+  uint32_t count = 1;  // uses in the file; of a kernel its lines
 };
 
 // Where every signal of the rules was found in a repository: in files that carry weight, on kernels
@@ -29,7 +30,8 @@ class SignalPlaces {
   const std::vector<SignalPlace>& of(uint32_t signal) const { return places_[signal]; }
   // Kernels that show the signal: by name or by what they do.
   const std::set<uint32_t>& kernels_of(uint32_t signal) const { return kernels_[signal]; }
-  bool weighs(uint32_t file) const { return weighs_[file]; }
+  bool weighs(uint32_t file) const { return weights_[file] != FileWeight::kNone; }
+  bool is_product(uint32_t file) const { return weights_[file] == FileWeight::kProduct; }
 
  private:
   void from_files(std::span<const FileSignals> signals);
@@ -40,13 +42,15 @@ class SignalPlaces {
 
   const CodeFacts& facts_;
   const FeatureRules& rules_;
-  std::vector<bool> weighs_;
+  std::vector<FileWeight> weights_;
   std::vector<std::string> folded_kernels_, folded_options_, folded_paths_;
   std::vector<std::vector<SignalPlace>> places_;
   std::vector<std::set<uint32_t>> kernels_;
 };
 
-// The evidence that signals give, the strongest first: for each what was found in most places.
+// The evidence that signals give, the strongest first. Each points to the product's code rather
+// than to what lies aside, to the file that shows most of these signals, and there to the most used
+// name or the longest kernel.
 std::vector<RuleEvidence> make_evidence(const SignalPlaces& places, const FeatureRules& rules,
                                         std::span<const uint32_t> signals);
 

@@ -5,6 +5,7 @@
 #include "base/glob.h"
 #include "base/hash.h"
 #include "base/tsv.h"
+#include "scan/features/file_weight.h"
 #include "scan/features/signal_search.h"
 
 namespace fathom {
@@ -61,6 +62,7 @@ SignalTable::Matches SignalTable::names(std::string_view identifier) const {
   if (const auto exact = exact_by_name_.find(folded); exact != exact_by_name_.end()) {
     found = exact->second;
   }
+  if (is_stand_in(folded)) return found;
   for (const Wanted& wanted : globs_) {
     if (glob_matches(wanted.glob, folded)) found.push_back(&wanted);
   }
@@ -70,6 +72,7 @@ SignalTable::Matches SignalTable::names(std::string_view identifier) const {
 SignalTable::Matches SignalTable::definitions(std::string_view identifier, SignalKind kind) const {
   const std::string folded = fold_name(identifier);
   Matches found;
+  if (is_stand_in(folded)) return found;
   for (const Wanted& wanted : definitions_) {
     if (wanted.kind == kind && glob_matches(wanted.glob, folded)) found.push_back(&wanted);
   }

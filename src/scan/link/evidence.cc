@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scan/cpp/reach.h"
+#include "scan/link/persistence.h"
 
 namespace fathom {
 namespace {
@@ -135,6 +136,7 @@ void link_evidence(const Readings& readings, std::vector<KernelFacts>& kernels,
   }
   linker.add_host_functions();
   calls = std::move(linker).calls();
+  recognise_persistence(kernels);
 }
 
 }  // namespace fathom

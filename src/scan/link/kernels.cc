@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "scan/link/code_purpose.h"
 #include "scan/link/device_kernels.h"
 #include "scan/link/triton_kernels.h"
 
@@ -43,6 +44,8 @@ class KernelLinker {
       const FileReading& reading = readings_.readings[file];
       for (size_t i = 0; i < reading.usage.launches.size(); ++i) attach(i, file);
     }
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) find_names(file);
+    for (auto& [kernel, launcher] : named_) out_[kernel].launchers.push_back(std::move(launcher));
     mark_dead();
     for (KernelFacts& kernel : triton_kernels(readings_, names)) out_.push_back(std::move(kernel));
     for (KernelFacts& kernel : out_) sort_launchers(kernel.launchers);
@@ -94,6 +97,38 @@ class KernelLinker {
         out_[kernel].launchers.push_back(std::move(launcher));
       }
     }
+  }
+
+  // get_function("name"), cuLibraryGetKernel(&kernel, library, "name"): nothing else launches the
+  // kernel, and here it is taken by its name. How it is launched is not known.
+  void find_names(uint32_t file) {
+    if (is_test_path(readings_.files[file].path)) return;
+    for (const auto& [name, line] : readings_.readings[file].kernels_by_name) {
+      const std::vector<size_t> meant = candidates(name, file);
+      if (meant.size() != 1 || !out_[meant[0]].launchers.empty()) continue;
+      KernelLauncher launcher;
+      launcher.at = {file, line};
+      launcher.line_last = line;
+      launcher.function = function_at(file, line);
+      launcher.via = "its name in a string";
+      launcher.certainty = Certainty::kUnsure;
+      named_.push_back({meant[0], std::move(launcher)});
+    }
+  }
+
+  std::string function_at(uint32_t file, uint32_t line) const {
+    const FileReading& reading = readings_.readings[file];
+    std::string inner;  // the last that begins before the line and is still open there
+    for (const python::Function& function : reading.python.functions) {
+      if (function.line_first > line || function.line_last < line) continue;
+      inner = function.scope.empty() ? function.name : function.scope + "." + function.name;
+    }
+    if (!inner.empty()) return inner;
+    for (const cpp::Function& function : reading.cpp.functions) {
+      if (function.defined && function.line_first <= line && function.line_last >= line)
+        inner = qualified(function.scope, function.name);
+    }
+    return inner;
   }
 
   // What a launch's kernel can be. Its name may be an alias in one branch of an #if, and a kernel
@@ -190,6 +225,7 @@ class KernelLinker {
 
   const Readings& readings_;
   std::vector<KernelFacts> out_;
+  std::vector<std::pair<size_t, KernelLauncher>> named_;  // places that take a kernel by its name
   std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
 };
 

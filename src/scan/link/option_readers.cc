@@ -39,6 +39,9 @@ OptionReaders::OptionReaders(const Readings& readings) : readings_(readings) {
       if (!wanted.contains(name) || declares(python, name, python.names_used_at[i])) continue;
       users_[name].push_back({file, python.names_used_at[i]});
     }
+    for (const auto& [name, line] : python.settings_read) {
+      if (wanted.contains(name)) readers_[name].push_back({file, line});
+    }
   }
 }
 
@@ -48,10 +51,10 @@ std::string OptionReaders::component_of(uint32_t file) const {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-std::set<std::string> OptionReaders::folders_using(std::string_view name,
-                                                   uint32_t declared_in) const {
-  const auto found = users_.find(name);
-  if (found == users_.end()) return {};
+std::set<std::string> OptionReaders::folders_of(const Users& users, std::string_view name,
+                                                uint32_t declared_in) const {
+  const auto found = users.find(name);
+  if (found == users.end()) return {};
   std::set<std::string> folders;
   for (const CodePlace& place : found->second) {
     if (place.file != declared_in) folders.insert(component_of(place.file));
@@ -60,11 +63,21 @@ std::set<std::string> OptionReaders::folders_using(std::string_view name,
   return folders;
 }
 
+bool OptionReaders::only_by_name(std::string_view name, uint32_t declared_in) const {
+  return folders_of(readers_, name, declared_in).empty();
+}
+
+std::set<std::string> OptionReaders::folders_using(std::string_view name,
+                                                   uint32_t declared_in) const {
+  return folders_of(only_by_name(name, declared_in) ? users_ : readers_, name, declared_in);
+}
+
 std::vector<CodePlace> OptionReaders::places_using(std::string_view name,
                                                    uint32_t declared_in) const {
   if (folders_using(name, declared_in).empty()) return {};
+  const Users& users = only_by_name(name, declared_in) ? users_ : readers_;
   std::vector<CodePlace> out;
-  for (const CodePlace& place : users_.find(name)->second) {
+  for (const CodePlace& place : users.find(name)->second) {
     if (place.file != declared_in) out.push_back(place);
   }
   return out;

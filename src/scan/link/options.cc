@@ -40,6 +40,25 @@ std::string destination_of(const python::Option& option) {
   return name;
 }
 
+// What giving the option does, where its name does not say it: --disable-cache of store_false.
+std::string effect_of(const python::Option& option) {
+  const std::string value = destination_of(option);
+  if (value.empty() || option.names.empty()) return "";
+  const std::string initial =
+      option.default_value ? "; " + value + " is " + *option.default_value + " without it" : "";
+  if (option.action == "store_false") return "sets " + value + " to False" + initial;
+  if (option.action.ends_with("BooleanOptionalAction")) {
+    return option.names.front() + " sets " + value + " to True, --no-" +
+           option.names.front().substr(2) + " to False";
+  }
+  const bool own = std::any_of(option.names.begin(), option.names.end(), [&](std::string name) {
+    name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name == value;
+  });
+  return option.action == "store_true" && !own ? "sets " + value + " to True" + initial : "";
+}
+
 class OptionLinker {
  public:
   OptionLinker(const Readings& readings, const PythonNames& names)
@@ -86,6 +105,7 @@ class OptionLinker {
     } else if (!option.from_class.empty()) {
       from_field(option, file, facts);
     }
+    facts.effect = effect_of(option);
     note_readers(facts, destination_of(option));
     if (!option.certain) guesses_.insert(facts.at);
     out_.push_back(std::move(facts));
@@ -255,6 +275,7 @@ class OptionLinker {
     }
     facts.component = readers_.components_using(attribute, facts.at.file);
     facts.read_at = readers_.places_using(attribute, facts.at.file);
+    facts.read_by_name = !facts.read_at.empty() && readers_.only_by_name(attribute, facts.at.file);
   }
 
   const Readings& readings_;

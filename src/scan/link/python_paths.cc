@@ -73,7 +73,10 @@ bool is_test_or_benchmark(std::string_view path) {
 }  // namespace
 
 PythonPaths::PythonPaths(const Readings& readings, const PythonNames& names)
-    : readings_(readings), names_(names) {
+    : readings_(readings), names_(names), modules_(readings) {
+  for (const FileReading& reading : readings.readings) {
+    for (const cpp::Class& type : reading.cpp.classes) class_names_.insert(type.name);
+  }
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     index_cpp(file);
     index_python(file);
@@ -93,7 +96,9 @@ void PythonPaths::index_cpp(uint32_t file) {
     }
   }
   for (const cpp::Function& function : reading.cpp.functions) {
-    if (function.defined) ++cpp_definitions_[function.name];
+    if (!function.defined) continue;
+    ++cpp_definitions_[function.name];
+    if (!function.scope.empty() && is_method(function)) ++methods_[function.name];
   }
   for (const cpp::Binding& binding : reading.usage.bindings) {
     const std::string target = plain_name(binding.target);
@@ -190,18 +195,37 @@ bool PythonPaths::can_call(const CppCaller& caller, const FunctionRef& callee) c
     return ends_with_name(qualified(function), written) || function.scope.empty();
   }
   if (cpp_definitions_.find(function.name)->second == 1) return true;
-  if (caller.member) return caller.function.file == callee.file;
+  if (caller.member) {
+    return caller.function.file == callee.file ||
+           (is_method(function) && methods_.find(function.name)->second == 1);
+  }
   return caller.function.file == callee.file || cpp_at(caller.function).scope == function.scope;
+}
+
+bool PythonPaths::is_method(const cpp::Function& function) const {
+  return class_names_.contains(last_of(function.scope, "::"));
 }
 
 std::optional<PythonPaths::Exported> PythonPaths::exported_as(const FunctionRef& ref) const {
   const cpp::Function& function = cpp_at(ref);
   const auto found = exports_.find(function.name);
   if (found == exports_.end()) return std::nullopt;
+  // A file binds its own function before another's of the same name.
+  std::optional<Exported> elsewhere;
   for (const Exported& exported : found->second) {
-    if (ends_with_name(qualified(function), exported.target)) return exported;
+    if (!ends_with_name(qualified(function), exported.target)) continue;
+    if (exported.at.file == ref.file) return exported;
+    if (!elsewhere && (exported.from_python || !defines(exported.at.file, function.name)))
+      elsewhere = exported;
   }
-  return std::nullopt;
+  return elsewhere;
+}
+
+bool PythonPaths::defines(uint32_t file, std::string_view name) const {
+  const auto& functions = readings_.readings[file].cpp.functions;
+  return std::any_of(functions.begin(), functions.end(), [&](const cpp::Function& function) {
+    return function.defined && function.name == name;
+  });
 }
 
 std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported& exported,
@@ -226,7 +250,7 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported&
   std::tuple<bool, bool, size_t> best_rank;
   size_t candidates = 0;
   for (const FunctionRef& user : found->second) {
-    if (!calls_object(user, exported.name)) continue;
+    if (!calls_export(user, exported)) continue;
     const std::string_view path = readings_.files[user.file].path;
     const std::tuple<bool, bool, size_t> rank = {
         builders.contains(user.file), !is_test_or_benchmark(path), common_prefix(path, home)};
@@ -267,11 +291,38 @@ std::set<uint32_t> PythonPaths::files_that_build(uint32_t cpp_file) const {
   return files;
 }
 
-// Whether a function calls `object.name` of an object that is not a third-party module.
-bool PythonPaths::calls_object(const FunctionRef& ref, std::string_view name) const {
+bool PythonPaths::calls_export(const FunctionRef& ref, const Exported& exported) const {
+  // torch.ops has no module.
+  const bool of_library = exported.name.find("::") != std::string::npos;
+  if (of_library || modules_.of(exported.at.file).empty())
+    return calls_object(ref, exported.name, Of::kModule);
   for (const python::Call& call : python_at(ref).calls) {
     const std::string_view callee = call.callee;
-    if (last_of(callee, ".") != last_of(name, "::")) continue;
+    const size_t dot = callee.rfind('.');
+    if (dot == std::string_view::npos || callee.substr(dot + 1) != exported.name) continue;
+    const std::string_view object = last_of(callee.substr(0, dot), ".");
+    if (modules_.is_imported_as(object, ref.file, exported.at.file)) return true;
+  }
+  return false;
+}
+
+// flash_attn_3_gpu.fwd, where `flash_attn_3_gpu = torch.ops.flash_attn_3` →
+// torch.ops.flash_attn_3.fwd.
+std::string PythonPaths::library_alias(const FunctionRef& ref, std::string_view callee) const {
+  const std::string_view head = callee.substr(0, callee.find('.'));
+  for (const python::ValueFlow& flow : readings_.readings[ref.file].python.flows) {
+    if (flow.kind == python::FlowKind::kAssign && flow.target == head &&
+        flow.value.starts_with("torch.ops."))
+      return flow.value + std::string(callee.substr(head.size()));
+  }
+  return std::string(callee);
+}
+
+// Whether a function calls `object.name` of an object that is not a third-party module.
+bool PythonPaths::calls_object(const FunctionRef& ref, std::string_view name, Of of) const {
+  for (const python::Call& call : python_at(ref).calls) {
+    if (last_of(call.callee, ".") != last_of(name, "::")) continue;
+    const std::string callee = library_alias(ref, call.callee);
     // What TORCH_LIBRARY(library, …) defines is torch.ops.library.name, and nothing else is.
     const bool of_library = name.find("::") != std::string_view::npos;
     if (of_library || callee.starts_with("torch.ops.")) {
@@ -280,6 +331,7 @@ bool PythonPaths::calls_object(const FunctionRef& ref, std::string_view name) co
     }
     const std::string_view head =
         std::string_view(call.callee).substr(0, call.callee.find_first_of(".[("));
+    if (head == "self" && of == Of::kModule && last_of(call.callee, "self.") == name) continue;
     const auto& imports = readings_.readings[ref.file].python.imports;
     const bool foreign =
         std::any_of(imports.begin(), imports.end(), [&](const python::Import& import) {
@@ -323,7 +375,7 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_caller(const Functio
         return caller;
       }
     }
-    if (!by_name && calls_object(caller, function.name)) by_name = caller;
+    if (!by_name && calls_object(caller, function.name, Of::kAnything)) by_name = caller;
   }
   // A method is known by its name alone only where no other function has it.
   if (python_definitions_.find(function.name)->second > 1) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "scan/link/extension_modules.h"
 #include "scan/link/python_names.h"
 
 namespace fathom {
@@ -52,11 +53,18 @@ class PythonPaths {
   void index_cpp(uint32_t file);
   bool can_call(const CppCaller& caller, const FunctionRef& callee) const;
   void index_python(uint32_t file);
+  bool is_method(const cpp::Function& function) const;
+  bool defines(uint32_t file, std::string_view name) const;
   std::optional<Exported> exported_as(const FunctionRef& function) const;
   std::vector<FunctionRef> cpp_chain_to_export(const FunctionRef& start,
                                                std::optional<Exported>& exported) const;
   std::optional<FunctionRef> python_user(const Exported& exported, Certainty& certainty) const;
-  bool calls_object(const FunctionRef& function, std::string_view name) const;
+  // What a name is looked for in: a method of the object itself is no function of a module.
+  enum class Of : uint8_t { kModule, kAnything };
+  bool calls_object(const FunctionRef& function, std::string_view name, Of of) const;
+  // Whether a function calls what a binding exports, of the module that it is built into.
+  bool calls_export(const FunctionRef& function, const Exported& exported) const;
+  std::string library_alias(const FunctionRef& function, std::string_view callee) const;
   std::set<uint32_t> files_that_build(uint32_t cpp_file) const;
   std::vector<PathHop> python_chain(FunctionRef from, Certainty certainty) const;
   std::optional<FunctionRef> python_caller(const FunctionRef& callee, Certainty& certainty) const;
@@ -71,11 +79,13 @@ class PythonPaths {
 
   const Readings& readings_;
   const PythonNames& names_;
+  const ExtensionModules modules_;
   // By the name that is called; the names are the readings'.
   std::unordered_map<std::string_view, std::vector<CppCaller>> cpp_callers_;
   std::unordered_map<std::string_view, std::vector<FunctionRef>> python_callers_;
-  // How many functions have a name.
-  std::unordered_map<std::string_view, size_t> cpp_definitions_, python_definitions_;
+  // How many functions have a name, and how many of C++'s methods.
+  std::unordered_map<std::string_view, size_t> cpp_definitions_, python_definitions_, methods_;
+  std::unordered_set<std::string_view> class_names_;  // of C++
   // Functions that name a source file in a literal: they compile it at run time.
   std::map<std::string, std::vector<FunctionRef>, std::less<>> generators_;
   std::map<std::string, std::vector<Exported>, std::less<>> exports_;  // by the target's last name

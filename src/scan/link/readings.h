@@ -27,9 +27,12 @@ struct FileReading {
   std::vector<std::vector<cpp::PatternHit>> literal_patterns;  // of cpp.functions in literals
   std::vector<cpp::LocalValue> constants;
   std::vector<cpp::Option> cpp_options;
+  std::vector<cpp::UsageLine> usage_lines;  // of files that compare argv themselves
   python::PythonFile python;
   std::vector<python::AssignedValue> python_values;  // of files that generate CUDA at run time
   std::vector<std::vector<cpp::PatternHit>> python_patterns;  // of each of python.functions
+  // Kernels whose names are the whole text of a string, with its line.
+  std::map<std::string, uint32_t, std::less<>> kernels_by_name;
   FileSignals signals;
 };
 

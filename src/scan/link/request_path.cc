@@ -7,10 +7,13 @@
 #include <tuple>
 
 #include "base/tsv.h"
+#include "scan/code_names.h"
 #include "scan/link/call_graph.h"
 #include "scan/link/code_purpose.h"
+#include "scan/link/extension_modules.h"
 #include "scan/link/kernel_gates.h"
 #include "scan/link/message_flows.h"
+#include "scan/link/request_entries.h"
 
 extern const std::string_view kernel_libraries_tsv;
 extern const std::string_view python_standard_modules_tsv;
@@ -19,19 +22,11 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMaxFunctions = 4000;
-constexpr size_t kMaxCandidates = 120;  // entry points that are followed
-constexpr size_t kMaxEntries = 4;       // that are shown
-constexpr size_t kMaxPaths = 24;        // of each
-
-// A node is a function of one of the two languages; a Python module that is run has kModuleLevel.
-struct Node {
-  bool cpp = false;
-  uint32_t file = 0, index = 0;
-  friend auto operator<=>(const Node&, const Node&) = default;
-};
+constexpr size_t kMaxEntries = 4;  // that are shown
+constexpr size_t kMaxPaths = 24;   // of each
 
 struct Arrival {
-  Node from;
+  RequestNode from;
   std::string how;
   uint32_t line = 0;
   Certainty certainty = Certainty::kCertain;
@@ -56,24 +51,21 @@ int cost_of(Certainty certainty, bool constructs) {
   return sure + (constructs ? 6 : 0);
 }
 
-struct Entry {
-  std::string kind, name;
-  Node start;
-  int rank = 0;          // the kind's; the smaller comes first
-  uint32_t used_in = 0;  // of a function of the API
-};
-
-constexpr int kFunctionRank = 2;
-
 // The routes that people use an engine through.
-bool generates(const Entry& entry) {
+bool generates(const RequestEntry& entry) {
   return entry.name.ends_with("/completions") || entry.name.ends_with("/generate");
 }
 
+// A C++ function under a name of Python.
+struct Bound {
+  std::string target;
+  CodePlace at;
+};
+
 struct Search {
-  std::map<Node, Arrival> arrivals;
-  std::vector<Node> order;  // as they were reached
-  std::vector<std::pair<uint32_t, std::pair<Node, KernelGate>>> kernels;
+  std::map<RequestNode, Arrival> arrivals;
+  std::vector<RequestNode> order;  // as they were reached
+  std::vector<std::pair<uint32_t, std::pair<RequestNode, KernelGate>>> kernels;
 };
 
 class RequestPathFinder {
@@ -87,6 +79,7 @@ class RequestPathFinder {
         graph_(readings, types),
         cpp_(readings, includes),
         messages_(readings, graph_),
+        extensions_(readings),
         gates_(find_kernel_gates(readings, facts.kernels)) {
     for (const auto& row : read_tsv(kernel_libraries_tsv, 2)) libraries_.emplace(row[0]);
     for (const auto& row : read_tsv(python_standard_modules_tsv, 1)) standard_.insert(row[0]);
@@ -102,9 +95,9 @@ class RequestPathFinder {
   }
 
   std::vector<RequestPath> run() {
-    std::vector<Entry> entries = candidates();
-    std::vector<std::pair<Entry, Search>> found;
-    for (const Entry& entry : entries) found.emplace_back(entry, search(entry.start));
+    const std::vector<RequestEntry> entries = find_request_entries(readings_, names_, facts_);
+    std::vector<std::pair<RequestEntry, Search>> found;
+    for (const RequestEntry& entry : entries) found.emplace_back(entry, search(entry.start));
     // Of each kind those that reach most; functions keep the order of the API, the most used first.
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
       if (a.first.rank != b.first.rank || a.first.rank == kFunctionRank)
@@ -119,9 +112,9 @@ class RequestPathFinder {
   // Two of each kind that reach kernels. Functions stand for a library: they are shown where there
   // is no server, engine or C++ program, and other programs where no function reaches a kernel. A
   // server that reaches none is shown with where it stopped.
-  std::vector<RequestPath> chosen(const std::vector<std::pair<Entry, Search>>& found) {
+  std::vector<RequestPath> chosen(const std::vector<std::pair<RequestEntry, Search>>& found) {
     std::vector<RequestPath> out;
-    std::set<Node> starts;
+    std::set<RequestNode> starts;
     std::map<int, size_t> of_rank;
     for (const auto& [entry, search] : found) {
       if (starts.size() == kMaxEntries || of_rank[entry.rank] == 2 || search.kernels.empty())
@@ -150,86 +143,13 @@ class RequestPathFinder {
     });
   }
 
-  std::optional<Node> python_function(uint32_t file, std::string_view name) const {
-    const auto& functions = readings_.readings[file].python.functions;
-    for (uint32_t i = 0; i < functions.size(); ++i) {
-      if (qualified_name(functions[i]) == name) return Node{false, file, i};
-    }
-    return std::nullopt;
-  }
-
-  std::vector<Entry> candidates() const {
-    std::vector<Entry> out;
-    for (const EntryPoint& entry : facts_.entry_points) {
-      const uint32_t file = entry.at.file;
-      if (entry.kind == "http route") {
-        const int rank = entry.name.starts_with("POST") ? 0 : 5;
-        if (const auto start = python_function(file, entry.target))
-          out.push_back({entry.kind, entry.name, *start, rank, 0});
-      } else if (entry.kind == "console script") {
-        const size_t colon = entry.target.find(':');
-        if (colon == std::string::npos) continue;
-        const auto module = names_.find_module(entry.target.substr(0, colon), file);
-        if (!module) continue;
-        if (const auto start = python_function(*module, entry.target.substr(colon + 1)))
-          out.push_back({entry.kind, entry.name, *start, 3, 0});
-      } else if (is_test_or_example(readings_.files[file].path)) {
-        continue;
-      } else if (entry.kind == "main") {
-        out.push_back({entry.kind, entry.name, {false, file, PythonTypes::kModuleLevel}, 4, 0});
-      } else if (entry.kind == "c++ main") {
-        add_cpp_main(entry, out);
-      }
-    }
-    add_api(out);
-    std::stable_sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) {
-      return std::tuple(a.rank, b.used_in) < std::tuple(b.rank, a.used_in);
-    });
-    if (out.size() > kMaxCandidates) out.resize(kMaxCandidates);
-    return out;
-  }
-
-  void add_cpp_main(const EntryPoint& entry, std::vector<Entry>& out) const {
-    // A program inside a string is written out to be built, and not the repository's own.
-    if (readings_.files[entry.at.file].language == Language::kPython) return;
-    const auto& functions = readings_.readings[entry.at.file].cpp.functions;
-    for (uint32_t i = 0; i < functions.size(); ++i) {
-      if (functions[i].name == "main" && functions[i].line_name == entry.at.line)
-        out.push_back({entry.kind, entry.name, {true, entry.at.file, i}, 1, 0});
-    }
-  }
-
-  // Public functions, and the methods of public classes that do the work.
-  void add_api(std::vector<Entry>& out) const {
-    for (const ApiFacts& api : facts_.api) {
-      const python::PythonFile& python = readings_.readings[api.at.file].python;
-      for (uint32_t i = 0; i < python.functions.size(); ++i) {
-        const python::Function& f = python.functions[i];
-        if (api.kind == "function" && f.scope.empty() && f.line_name == api.at.line)
-          out.push_back(
-              {"function", api.name, {false, api.at.file, i}, kFunctionRank, api.used_in});
-      }
-      if (api.kind != "class") continue;
-      for (const python::Class& c : python.classes) {
-        if (c.line_name != api.at.line) continue;
-        for (const std::string_view method : {"generate", "run", "forward", "__call__"}) {
-          const auto start = python_function(api.at.file, c.name + "." + std::string(method));
-          if (!start) continue;
-          out.push_back({"method", api.name + "." + std::string(method), *start,
-                         method == "generate" ? 1 : kFunctionRank, api.used_in});
-          break;
-        }
-      }
-    }
-  }
-
   // The cheapest way to every function that can be reached.
-  Search search(const Node& start) {
+  Search search(const RequestNode& start) {
     Search out;
-    using Waiting = std::tuple<int, size_t, Node>;  // cost, order of arrival
+    using Waiting = std::tuple<int, size_t, RequestNode>;  // cost, order of arrival
     std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting;
     std::set<uint32_t> kernels;
-    std::set<Node> done;
+    std::set<RequestNode> done;
     size_t arrival = 0;
     out.arrivals[start] = {};
     waiting.emplace(0, arrival++, start);
@@ -255,7 +175,7 @@ class RequestPathFinder {
   }
 
   // Whether the way there leads over work that is not done for a request.
-  bool is_aside(Node at, const Search& search) const {
+  bool is_aside(RequestNode at, const Search& search) const {
     for (const Arrival* a = &search.arrivals.find(at)->second; a->line != 0;
          at = a->from, a = &search.arrivals.find(at)->second) {
       if (is_side_road(plain_name(at))) return true;
@@ -263,7 +183,7 @@ class RequestPathFinder {
     return false;
   }
 
-  void note_kernels(const Node& at, std::set<uint32_t>& seen, Search& out) const {
+  void note_kernels(const RequestNode& at, std::set<uint32_t>& seen, Search& out) const {
     const std::vector<KernelGate>* gates = nullptr;
     if (at.cpp) {
       if (const auto found = gates_.cpp.find({at.file, at.index}); found != gates_.cpp.end())
@@ -278,14 +198,15 @@ class RequestPathFinder {
     }
   }
 
-  bool is_outside(const Node& node) const {
+  bool is_outside(const RequestNode& node) const {
     const SourceFile& file = readings_.files[node.file];
     return file.origin != Origin::kOwn || (!node.cpp && is_test_or_example(file.path));
   }
 
-  std::vector<std::pair<Node, Arrival>> steps_from(const Node& at, const Search& so_far) {
-    std::vector<std::pair<Node, Arrival>> out;
-    const auto add = [&](const Node& to, std::string how, uint32_t line, Certainty certainty,
+  std::vector<std::pair<RequestNode, Arrival>> steps_from(const RequestNode& at,
+                                                          const Search& so_far) {
+    std::vector<std::pair<RequestNode, Arrival>> out;
+    const auto add = [&](const RequestNode& to, std::string how, uint32_t line, Certainty certainty,
                          bool constructs) {
       if (is_outside(to)) return;
       const int cost = cost_of(certainty, constructs) + (is_side_road(plain_name(to)) ? 40 : 0);
@@ -311,7 +232,7 @@ class RequestPathFinder {
     for (auto a = so_far.arrivals.find(at);
          a != so_far.arrivals.end() && a->second.line != 0 && before.size() < 3;
          a = so_far.arrivals.find(a->second.from)) {
-      const Node& from = a->second.from;
+      const RequestNode& from = a->second.from;
       if (!from.cpp && from.index != PythonTypes::kModuleLevel)
         before.push_back({from.file, from.index});
     }
@@ -323,7 +244,7 @@ class RequestPathFinder {
 
   // extension.fwd(…), torch.ops.library.fwd(…): a C++ function that a binding exports by this name.
   template <typename Add>
-  void add_bound(const Node& at, Add add) const {
+  void add_bound(const RequestNode& at, Add add) const {
     for (const OpenCall& call : graph_.calls_of({at.file, at.index}).open) {
       const size_t dot = call.callee.rfind('.');
       const std::string_view module =
@@ -332,24 +253,38 @@ class RequestPathFinder {
       // What is installed is not what this repository builds; torch.ops leads to either.
       if (installed_.contains(module) && call.callee.find(".ops.") == std::string::npos) continue;
       const auto found = bindings_.find(std::string_view(call.callee).substr(dot + 1));
+      if (found == bindings_.end()) continue;
+      const std::vector<Bound> bounds = of_module(found->second, call.module);
       // A common name of many libraries says nothing.
-      if (found == bindings_.end() || found->second.size() > 4) continue;
+      if (bounds.size() > 4) continue;
       std::set<CppRef> seen;
-      for (const Bound& bound : found->second) {
+      for (const Bound& bound : bounds) {
         for (const CppRef& ref : cpp_.named(bound.target)) {
-          if (ref.file != bound.at.file && found->second.size() > 1) continue;
+          if (ref.file != bound.at.file && bounds.size() > 1) continue;
           if (!seen.insert(ref).second) continue;
           add({true, ref.file, ref.index}, "calls it through the binding " + found->first,
-              call.line, found->second.size() == 1 ? Certainty::kLikely : Certainty::kUnsure,
-              false);
+              call.line, bounds.size() == 1 ? Certainty::kLikely : Certainty::kUnsure, false);
         }
       }
     }
   }
 
+  // Those that are built into the module that is called; where no file says what it is built into,
+  // all of them.
+  std::vector<Bound> of_module(const std::vector<Bound>& bounds, std::string_view module) const {
+    std::vector<Bound> known, unknown;
+    for (const Bound& bound : bounds) {
+      const std::vector<std::string>& modules = extensions_.of(bound.at.file);
+      if (modules.empty()) unknown.push_back(bound);
+      if (std::find(modules.begin(), modules.end(), last_part(module)) != modules.end())
+        known.push_back(bound);
+    }
+    return known.empty() ? unknown : known;
+  }
+
   // A function inside another, which hands it on to whoever calls it.
   template <typename Add>
-  void add_inner(const Node& at, Add add) const {
+  void add_inner(const RequestNode& at, Add add) const {
     const auto& functions = readings_.readings[at.file].python.functions;
     const std::string scope = qualified_name(functions[at.index]);
     for (uint32_t i = at.index + 1; i < functions.size(); ++i) {
@@ -360,27 +295,27 @@ class RequestPathFinder {
     }
   }
 
-  std::string_view plain_name(const Node& node) const {
+  std::string_view plain_name(const RequestNode& node) const {
     if (node.cpp) return cpp_.function({node.file, node.index}).name;
     if (node.index == PythonTypes::kModuleLevel) return {};
     return types_.function({node.file, node.index}).name;
   }
 
-  std::string name_of(const Node& node) const {
+  std::string name_of(const RequestNode& node) const {
     if (node.cpp) return qualified_name(cpp_.function({node.file, node.index}));
     if (node.index == PythonTypes::kModuleLevel) return names_.module_of(node.file);
     return qualified_name(types_.function({node.file, node.index}));
   }
 
-  CodePlace place_of(const Node& node) const {
+  CodePlace place_of(const RequestNode& node) const {
     if (node.cpp) return {node.file, cpp_.function({node.file, node.index}).line_name};
     if (node.index == PythonTypes::kModuleLevel) return {node.file, 1};
     return {node.file, types_.function({node.file, node.index}).line_name};
   }
 
-  std::vector<RequestHop> hops_to(const Node& end, const Search& search) const {
+  std::vector<RequestHop> hops_to(const RequestNode& end, const Search& search) const {
     std::vector<RequestHop> out;
-    for (Node at = end;;) {
+    for (RequestNode at = end;;) {
       const Arrival& arrival = search.arrivals.find(at)->second;
       RequestHop hop = {name_of(at), arrival.how, place_of(at), {}, arrival.certainty};
       if (arrival.line != 0) hop.from = {arrival.from.file, arrival.line};
@@ -393,7 +328,8 @@ class RequestPathFinder {
     return out;
   }
 
-  void add_paths(const Entry& entry, const Search& search, std::vector<RequestPath>& out) const {
+  void add_paths(const RequestEntry& entry, const Search& search,
+                 std::vector<RequestPath>& out) const {
     RequestPath path;
     path.entry_kind = entry.kind;
     path.entry = entry.name;
@@ -437,7 +373,7 @@ class RequestPathFinder {
   void add_library_ends(RequestPath path, const Search& search,
                         std::vector<RequestPath>& out) const {
     std::set<std::string> seen;
-    for (const Node& at : search.order) {
+    for (const RequestNode& at : search.order) {
       if (at.cpp || at.index == PythonTypes::kModuleLevel) continue;
       if (search.arrivals.find(at)->second.how.starts_with("makes a ") ||
           is_side_road(plain_name(at)))
@@ -465,8 +401,8 @@ class RequestPathFinder {
   // Best where a message is sent that nobody is seen to take; else the farthest function that sure
   // steps reach, and what it calls that nobody knows.
   std::string why_stopped(const Search& search, std::vector<RequestHop>& hops) const {
-    const Node* farthest = &search.order.front();
-    for (const Node& node : search.order) {
+    const RequestNode* farthest = &search.order.front();
+    for (const RequestNode& node : search.order) {
       const Arrival& arrival = search.arrivals.find(node)->second;
       if (arrival.certainty == Certainty::kUnsure || arrival.how.starts_with("makes a ")) continue;
       if (arrival.steps > search.arrivals.find(*farthest)->second.steps) farthest = &node;
@@ -506,11 +442,8 @@ class RequestPathFinder {
   const CallGraph graph_;
   const CppCalls cpp_;
   const MessageFlows messages_;
+  const ExtensionModules extensions_;
   const KernelGates gates_;
-  struct Bound {
-    std::string target;
-    CodePlace at;
-  };
   std::map<std::string, std::vector<Bound>, std::less<>> bindings_;  // by the name outside
   std::set<std::string, std::less<>> libraries_;
   std::set<std::string_view> standard_;

@@ -204,11 +204,36 @@ class TritonLinker {
     kernel.attributes = function.decorators;
     kernel.launchers = std::move(jitted.launchers);
     kernel.dead = kernel.launchers.empty() && !is_named(function.name);
+    std::set<size_t> seen = {static_cast<size_t>(&jitted - jitted_.data())};
+    add_evidence(jitted, Certainty::kCertain, 0, seen, kernel.evidence);
+    return kernel;
+  }
+
+  // What a kernel does itself, then what the functions do that it calls; each thing once.
+  void add_evidence(const Jitted& jitted, Certainty certainty, int depth, std::set<size_t>& seen,
+                    std::vector<CodeEvidence>& out) const {
+    constexpr int kDeepest = 4;
+    const python::Function& function = function_of(jitted);
     for (const cpp::PatternHit& hit :
          readings_.readings[jitted.file].python_patterns[jitted.function]) {
-      kernel.evidence.push_back(evidence_of(hit, jitted.file, function.name));
+      CodeEvidence evidence = evidence_of(hit, jitted.file, function.name);
+      evidence.certainty = std::max(evidence.certainty, certainty);
+      const bool known = depth > 0 && std::any_of(out.begin(), out.end(), [&](const auto& one) {
+                           return one.what == evidence.what && one.detail == evidence.detail;
+                         });
+      if (!known) out.push_back(std::move(evidence));
     }
-    return kernel;
+    if (!is_triton(jitted) || depth == kDeepest) return;
+    for (const python::Call& call : function.calls) {
+      if (!by_name_.contains(last_part(call.callee))) continue;
+      const std::vector<size_t> meant = candidates(call.callee, jitted.file, function.scope);
+      if (meant.size() > kMaxCandidates) continue;
+      for (const size_t i : meant) {
+        if (!is_triton(jitted_[i]) || !seen.insert(i).second) continue;
+        add_evidence(jitted_[i], meant.size() == 1 ? certainty : Certainty::kUnsure, depth + 1,
+                     seen, out);
+      }
+    }
   }
 
   bool is_named(std::string_view name) const {

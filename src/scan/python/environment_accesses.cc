@@ -106,7 +106,8 @@ std::string type_from_use(const Outline& outline, NodeId value) {
   for (int steps = 0; steps < 12; ++steps) {
     const NodeId parent = outline.parent(at);
     const NodeKind kind = tree.kind(parent);
-    if (kind == NodeKind::kCompare) return "bool";
+    // int(…) != -1 asks whether there is one; the variable is a number.
+    if (kind == NodeKind::kCompare) return type.empty() ? "bool" : type;
     if (kind == NodeKind::kUnary && tree.token(tree[parent].extra) == "not") return "bool";
     if (kind == NodeKind::kCall && tree.child(parent) != at) {
       const std::string_view callee = outline.last_name(tree.child(parent));

@@ -1,12 +1,22 @@
 #include "scan/python/outline.h"
 
 #include <algorithm>
+#include <array>
 
 namespace fathom::python {
 namespace {
 
 // Context beyond this many nodes is not looked for: code is not nested that deep on purpose.
 constexpr int kFarthest = 64;
+
+// args, server_args, self.config, EngineConfig, cfg, opts, FLAGS
+bool is_settings(std::string_view object) {
+  constexpr auto ends = std::to_array<std::string_view>(
+      {"args", "Args", "config", "Config", "cfg", "conf", "opt", "opts", "options", "Options",
+       "settings", "Settings", "params", "flags", "FLAGS", "envs"});
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](std::string_view end) { return object.ends_with(end); });
+}
 
 }  // namespace
 
@@ -114,6 +124,7 @@ void Outline::visit(NodeId node, const Site& around) {
       break;
     case NodeKind::kAttribute:
       names.emplace(tree.extra(node), found.extra);
+      if (is_settings(last_name(tree.child(node)))) settings.emplace(tree.extra(node), found.extra);
       break;
     default:
       break;

@@ -57,6 +57,8 @@ class Outline {
   std::vector<Site> calls, subscripts, comparisons, strings, assignments, imports, dictionaries;
   // Every name and attribute used, and the first token where it is.
   std::unordered_map<std::string_view, uint32_t> names;
+  // The attributes among them of an object that is called like settings: args.x, self.config.x.
+  std::unordered_map<std::string_view, uint32_t> settings;
 
   NodeId parent(NodeId node) const { return parents_[node]; }
   NodeId callee(NodeId call) const { return tree.child(call); }

@@ -183,6 +183,9 @@ struct PythonFile {
   // function is not using it.
   std::vector<std::string> names_used;
   std::vector<uint32_t> names_used_at;  // the line of each where it is first used
+  // Attributes of objects that are called like settings, args.x and self.config.x, with the line
+  // where each is first used; in order of the alphabet.
+  std::vector<std::pair<std::string, uint32_t>> settings_read;
   std::optional<uint32_t>
       main_guard;        // the line of `if __name__ == "__main__"`, in all its disguises
   bool damaged = false;  // some statement could not be parsed and was passed over

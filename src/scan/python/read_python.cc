@@ -15,6 +15,10 @@ void add_names(const Outline& outline, PythonFile& into) {
     into.names_used.emplace_back(name);
     into.names_used_at.push_back(outline.tree.tokens.tokens[token].line);
   }
+  for (const auto& [name, token] : outline.settings) {
+    into.settings_read.emplace_back(name, outline.tree.tokens.tokens[token].line);
+  }
+  std::sort(into.settings_read.begin(), into.settings_read.end());
 }
 
 }  // namespace

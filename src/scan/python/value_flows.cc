@@ -203,6 +203,11 @@ class FlowReader {
     return kNowhere;
   }
 
+  bool is_torch_ops(NodeId node) const {
+    return tree_.kind(node) == NodeKind::kAttribute && tree_.extra(node) == "ops" &&
+           tree_.is_name(tree_.child(node), "torch");
+  }
+
   // "a.b().c[]" of names, attributes, calls and subscripts; empty: something else, or of a library
   // that never returns an object of the repository.
   std::string path(NodeId node, int depth) const {
@@ -215,6 +220,8 @@ class FlowReader {
       case NodeKind::kAttribute:
       case NodeKind::kCall:
       case NodeKind::kSubscript: {
+        // torch.ops.library is the repository's own where it defines the library.
+        if (is_torch_ops(node)) return "torch.ops";
         std::string out = path(tree_.child(node), depth + 1);
         if (out.empty()) return "";
         if (tree_.kind(node) == NodeKind::kAttribute)

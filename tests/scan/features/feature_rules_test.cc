@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -87,6 +88,34 @@ TEST(FeatureMetrics, CountersHaveNamesThatToolsTake) {
   }
 }
 
+// counters.tsv was not made from the rules: CUPTI was asked for every name on every chip.
+TEST(FeatureMetrics, EveryCounterExistsOnTheChipsThatAreNamed) {
+  const std::string text =
+      test::read_file(test::source_dir() / "tests" / "scan" / "features" / "counters.tsv");
+  std::map<std::string_view, std::set<std::string_view>> chips_of;
+  for (const auto& row : read_tsv(text, 3)) {
+    for (const std::string_view chip : split(row[1], ' ')) chips_of[row[0]].insert(chip);
+  }
+  size_t checked = 0;
+  for (const Metric& metric : FeatureRules::built_in().metrics()) {
+    std::set<std::string_view> common;
+    for (size_t i = 0; i < metric.nvidia.size(); ++i) {
+      ASSERT_TRUE(chips_of.contains(metric.nvidia[i])) << metric.id << ": " << metric.nvidia[i];
+      const std::set<std::string_view>& chips = chips_of[metric.nvidia[i]];
+      if (i == 0) common = chips;
+      std::erase_if(common, [&](std::string_view chip) { return !chips.contains(chip); });
+      ++checked;
+    }
+    EXPECT_EQ(common, std::set(metric.nvidia_chips.begin(), metric.nvidia_chips.end()))
+        << metric.id;
+    for (const std::string_view name : metric.amd) {
+      EXPECT_TRUE(chips_of.contains(name)) << metric.id << ": " << name;
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 50u);
+}
+
 TEST(FeatureMetrics, NoneIsKnownTwiceOrUsedByNoRule) {
   const FeatureRules& rules = FeatureRules::built_in();
   std::set<std::string_view> ids, used;
@@ -128,6 +157,45 @@ TEST(FileWeight, TestsBenchmarksExamplesAndOthersCodeHaveNone) {
   EXPECT_FALSE(weighs("pkg/attention.py", Origin::kVendored));
   EXPECT_FALSE(weighs("pkg/attention.py", Origin::kSubmodule));
   EXPECT_FALSE(weighs("pkg/attention.py", Origin::kGenerated));
+}
+
+TEST(FileWeight, ScratchSpaceLiesAside) {
+  const auto weight = [](const char* path) {
+    SourceFile file;
+    file.path = path;
+    file.language = Language::kCuda;
+    return file_weight(file);
+  };
+  EXPECT_EQ(weight("llmc/matmul.cuh"), FileWeight::kProduct);
+  EXPECT_EQ(weight("vllm/profiler/wrapper.py"), FileWeight::kProduct);
+  for (const char* path : {"dev/cuda/matmul.cu", "scripts/tune.py", "csrc/cpu/attention.cpp"}) {
+    EXPECT_EQ(weight(path), FileWeight::kAside) << path;
+  }
+  EXPECT_EQ(weight("AI/racecheck_repro_1d.py"), FileWeight::kNone);
+  EXPECT_EQ(weight("report/repository.py"), FileWeight::kProduct);
+}
+
+TEST(FileWeight, StandInsAreNotTheThingItself) {
+  for (const char* name : {"layernorm_forward_cpu", "layer_norm_ref", "topk_reference", "topk_fake",
+                           "coordinator_no_prefix_cache"}) {
+    EXPECT_TRUE(is_stand_in(name)) << name;
+  }
+  for (const char* name : {"layernorm_forward", "cpu_offload", "href", "node_cache", "norm"}) {
+    EXPECT_FALSE(is_stand_in(name)) << name;
+  }
+}
+
+TEST(FeatureRules, MetricsOfSomeProgramsNameComponentsAndLeaveOthersSomething) {
+  const auto error = [](const std::string& metrics) {
+    const auto rules = FeatureRules::parse("header\na\tA\tx\tname:abcd\t\t\tc\tIt is.\tidle\t\n",
+                                           "header\nserver\tServer\timport:fastapi\t1\tanswers\n",
+                                           "header\n" + metrics);
+    return rules.ok() ? "" : rules.error().message;
+  };
+  EXPECT_EQ(error("idle\tidle\tprocess\t\t\t\tsee\n"), "");
+  EXPECT_EQ(error("idle\tidle\tprocess\t\t\t\tsee\tnobody\n"), "rule idle: no component nobody");
+  EXPECT_EQ(error("idle\tidle\tprocess\t\t\t\tsee\tserver\n"),
+            "rule a: nothing to measure in some programs");
 }
 
 }  // namespace

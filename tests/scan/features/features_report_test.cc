@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include <algorithm>
+
 #include "report/features_markdown.h"
 
 namespace fathom {
@@ -56,8 +58,10 @@ bool holds(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
+std::string top_page(const CodeFacts& facts) { return feature_pages(facts).pages[0].text; }
+
 TEST(FeaturesMarkdown, ShowsFeatureConcernMeasureOptionAndPlace) {
-  const std::string text = features_markdown(hostile_facts());
+  const std::string text = top_page(hostile_facts());
   EXPECT_TRUE(holds(text, "[Paged KV cache](#paged-kv-cache) (likely)")) << text;
   EXPECT_TRUE(holds(text, "| latency | DRAM bytes; time to first token |")) << text;
   EXPECT_TRUE(holds(text, "- [ ] DRAM bytes: `dram__bytes_read.sum` – Paged KV cache")) << text;
@@ -68,7 +72,7 @@ TEST(FeaturesMarkdown, ShowsFeatureConcernMeasureOptionAndPlace) {
 }
 
 TEST(FeaturesMarkdown, NamesOfTheRepositoryStayText) {
-  const std::string text = features_markdown(hostile_facts());
+  const std::string text = top_page(hostile_facts());
   EXPECT_FALSE(holds(text, "# Features of a|b<script>")) << text;
   // Every cell of a table row is one: unescaped bars are those of the table.
   size_t begin = text.find("## Options that affect them");
@@ -84,18 +88,25 @@ TEST(FeaturesMarkdown, NamesOfTheRepositoryStayText) {
 TEST(FeaturesMarkdown, SaysWhenThereIsNothing) {
   CodeFacts facts;
   facts.repository = "empty";
-  EXPECT_TRUE(holds(features_markdown(facts), "No rule found evidence in the code."));
-  EXPECT_EQ(components_table(facts), "");
+  EXPECT_TRUE(holds(top_page(facts), "No rule found evidence in the code."));
 }
 
-TEST(FeaturesMarkdown, OverviewStaysShortForManyFeatures) {
+TEST(FeaturesMarkdown, ManyFeaturesHavePagesByArea) {
   CodeFacts facts = hostile_facts();
-  for (int i = 0; i < 79; ++i) facts.features.push_back(facts.features[0]);
-  const std::string text = features_markdown(facts);
-  const size_t overview = text.find("## Each feature");
-  ASSERT_NE(overview, std::string::npos);
-  EXPECT_LT(std::count(text.begin(), text.begin() + static_cast<long>(overview), '\n'), 110);
-  EXPECT_TRUE(holds(text, "The other 60 are below"));
+  for (int i = 0; i < 79; ++i) {
+    facts.features.push_back(facts.features[0]);
+    if (i % 2 == 0) facts.features.back().area = "serving";
+  }
+  const FeaturePages pages = feature_pages(facts);
+  ASSERT_EQ(pages.pages.size(), 3u);
+  EXPECT_EQ(pages.pages[1].path, "features/attention.md");
+  EXPECT_EQ(pages.pages[2].path, "features/serving.md");
+  EXPECT_LT(std::ranges::count(pages.pages[0].text, '\n'), 110);
+  EXPECT_TRUE(holds(pages.pages[0].text, "The other 60 are on the pages of their areas"));
+  EXPECT_FALSE(holds(pages.pages[0].text, "Two loads."));
+  EXPECT_EQ(pages.links[0], "features/attention.md#paged-kv-cache");
+  EXPECT_EQ(pages.links[1], "features/serving.md#paged-kv-cache");
+  EXPECT_EQ(pages.links[3], "features/serving.md#paged-kv-cache-1");
 }
 
 TEST(FeaturesJson, IsValidWhateverTheNames) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "scan/features/pairs.h"
 
@@ -59,8 +60,13 @@ TEST(LinkFeatures, OneNameInOneFileIsOnlyLikely) {
   ASSERT_NE(find(once, "pages"), nullptr);
   EXPECT_EQ(find(once, "pages")->certainty, Certainty::kLikely);
   const RecognisedParts twice =
-      test::recognise({{{"a.py", "class PagePool:\n    num_pages = 1\n"}}, {}}, rules);
+      test::recognise({{{"a.py", "class PagePool:\n    num_pages = page_table\n"}}, {}}, rules);
   EXPECT_EQ(find(twice, "pages")->certainty, Certainty::kCertain);
+  // One signal where two are needed is no evidence, beside a proof neither.
+  const RecognisedParts half =
+      test::recognise({{{"a.py", "class PagePool:\n    num_pages = 1\n"}}, {}}, rules);
+  EXPECT_EQ(find(half, "pages")->certainty, Certainty::kLikely);
+  EXPECT_EQ(find(half, "pages")->evidence.size(), 1u);
   const RecognisedParts called = test::recognise(
       {{{"a.py", "import torch\nwith torch.cuda.graph(g):\n    f()\n"}}, {}}, rules);
   ASSERT_NE(find(called, "graphs"), nullptr);
@@ -76,7 +82,8 @@ TEST(LinkFeatures, ListsKernelsAndTheOptionsThatAffectIt) {
   const RecognisedParts parts = test::recognise(repository, rules);
   ASSERT_NE(find(parts, "copies"), nullptr);
   EXPECT_EQ(find(parts, "copies")->kernels, (std::vector<uint32_t>{0, 1}));
-  EXPECT_EQ(find(parts, "copies")->evidence[0].what, "pattern async_copy in some_function");
+  EXPECT_EQ(find(parts, "copies")->evidence[0].what, "kernel copy_rows");
+  EXPECT_EQ(find(parts, "copies")->evidence[1].what, "pattern async_copy in some_function");
   ASSERT_NE(find(parts, "pages"), nullptr);
   EXPECT_EQ(find(parts, "pages")->options, std::vector<uint32_t>{0});
 }
@@ -110,6 +117,98 @@ TEST(LinkFeatures, ComponentsHaveTheirFilesFoldersAndKernels) {
   EXPECT_EQ(cache.folders, std::vector<std::string>{"app/cache"});
   EXPECT_EQ(cache.kernels, std::vector<uint32_t>{0});
   EXPECT_EQ(cache.evidence.back().what, "path app/cache/pool.py");
+}
+
+TEST(LinkFeatures, EvidenceIsTheProductsAndWhereMostAgrees) {
+  const FeatureRules rules = small_rules();
+  const RecognisedParts parts =
+      test::recognise({{{"dev/try.py", "page_table = num_pages\n" + std::string(20, ' ') +
+                                           "\n"
+                                           "page_table = page_table = page_table = page_table\n"},
+                        {"app/a.py", "page_table = page_table = page_table\n"},
+                        {"app/b.py", "num_pages = page_table\n"}},
+                       {}},
+                      rules);
+  const FeatureFacts* pages = find(parts, "pages");
+  ASSERT_NE(pages, nullptr);
+  // app/b.py shows both; dev/ uses the name more often and app/a.py too.
+  EXPECT_EQ(pages->evidence[0].at.file, 2u);
+  EXPECT_EQ(pages->evidence[1].at.file, 2u);
+}
+
+TEST(LinkFeatures, WhatLiesAsideIsLikelyAndLast) {
+  const FeatureRules rules = small_rules();
+  const RecognisedParts parts =
+      test::recognise({{{"dev/a.py", "import zmq\n"},
+                        {"dev/b.py", "import zmq\n"},
+                        {"app/c.py", "import torch\ntorch.cuda.graph(g)\n"}},
+                       {}},
+                      rules);
+  ASSERT_EQ(parts.features.size(), 2u);
+  EXPECT_EQ(parts.features[0].id, "graphs");
+  EXPECT_EQ(parts.features[1].id, "queue");
+  EXPECT_EQ(parts.features[1].certainty, Certainty::kLikely);
+}
+
+TEST(LinkFeatures, CodeToCompareWithIsNoEvidence) {
+  const FeatureRules rules = small_rules();
+  const RecognisedParts parts = test::recognise(
+      {{{"a.cu", "struct page_pool_ref { int n; };"}}, {"kernel copy_rows_cpu"}}, rules);
+  EXPECT_TRUE(parts.features.empty());
+}
+
+TEST(LinkFeatures, ANumberIsMeasuredOnlyWhereTheProgramHasIt) {
+  constexpr std::string_view kTokenMetrics =
+      "header\nidle\tGPU idle\tprocess\t\t\t\tsee the trace\n"
+      "ttft\ttime to first token\tapplication\t\t\t\tper request\tcache\n";
+  constexpr std::string_view kQueue =
+      "header\nqueue\tQueue\tserver\timport:zmq\t\t\tqueues\tMessages.\tttft idle\t\n";
+  const FeatureRules rules = FeatureRules::parse(kQueue, kComponents, kTokenMetrics).take();
+  const RecognisedParts plain = test::recognise({{{"a.py", "import zmq\n"}}, {}}, rules);
+  ASSERT_EQ(plain.features.size(), 1u);
+  ASSERT_EQ(plain.features[0].metrics.size(), 1u);
+  EXPECT_EQ(plain.features[0].metrics[0].id, "idle");
+  const RecognisedParts cached = test::recognise(
+      {{{"app/cache/pool.py", "import zmq\nclass PagePool:\n    pass\n"}}, {}}, rules);
+  EXPECT_EQ(cached.features[0].metrics.size(), 2u);
+}
+
+// Every rule's own words, but only where they prove nothing.
+TEST(LinkFeatures, ARepositoryThatOnlyTalksHasNoFeatures) {
+  std::string prose, comments, python_strings, cpp_strings, code;
+  for (const test::RulePair& pair : test::read_pairs(false)) {
+    for (const auto& file : pair.fires.files) {
+      std::istringstream lines(file.text);
+      for (std::string line; std::getline(lines, line);) {
+        comments += "# " + line + "\n";
+        std::erase(line, '\\');
+        prose += line + "\n";
+        std::ranges::replace(line, '"', '.');
+        python_strings += "x = \"" + line + "\"\n";
+        cpp_strings += "const char* x = \"" + line + "\";  // " + line + "\n";
+      }
+      code += file.text;
+    }
+  }
+  ASSERT_GT(code.size(), 2000u);
+  const auto features_of = [](std::vector<SmallRepository::File> files) {
+    std::vector<std::string> ids;
+    for (const auto& feature : test::recognise({std::move(files), {}}).features)
+      ids.push_back(feature.id);
+    return ids;
+  };
+  // The code itself fires many, so silence below is not for want of words.
+  EXPECT_GT(features_of({{"app/code.py", code}}).size(), 20u);
+  EXPECT_EQ(features_of({{"app/a.py", comments}}), std::vector<std::string>{});
+  EXPECT_EQ(features_of({{"app/a.py", "\"\"\"" + prose + "\"\"\"\n"}}), std::vector<std::string>{});
+  EXPECT_EQ(features_of({{"app/a.py", python_strings}}), std::vector<std::string>{});
+  EXPECT_EQ(features_of({{"app/a.cu", cpp_strings}}), std::vector<std::string>{});
+  EXPECT_EQ(features_of({{"app/a.cu", "#if 0\n" + code + "\n#endif\n"}}),
+            std::vector<std::string>{});
+  for (const char* path : {"third_party/x/code.py", "tests/code.py", "benchmarks/code.py",
+                           "examples/code.py", "docs/code.py", "app/test_code.py"}) {
+    EXPECT_EQ(features_of({{path, code}}), std::vector<std::string>{}) << path;
+  }
 }
 
 bool python_fires(const std::string& text, std::string_view id) {

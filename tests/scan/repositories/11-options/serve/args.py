@@ -11,6 +11,9 @@ def parse(argv):
     parser.add_argument("--port", type=int, default=ServerConfig.port)
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("--dtype", choices=["auto", "fp16"], default="auto")
+    parser.add_argument("--disable-cache", action="store_false", dest="use_cache", help="For tests")
+    parser.add_argument("--graphs", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--rank", type=int, default=0)
     return parser.parse_args(argv)
 
 

@@ -25,3 +25,7 @@ os.environ["SERVE_WRITTEN"] = "1"
 
 def env_bool(name, default=False):
     return os.getenv("SERVE_" + name, str(default)) == "1"
+
+
+def is_distributed():
+    return int(os.environ.get("RANK", -1)) != -1 and os.environ.get("SERVE_SPREAD", "0") == "1"

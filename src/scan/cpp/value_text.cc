@@ -1,0 +1,71 @@
+#include "scan/cpp/kernel_choice.h"
+
+namespace fathom::cpp {
+namespace {
+
+std::string text_of_value(const Place& in, const Value& value, int depth);
+
+// `blocks = min(blocks, most)` is made of what the name was before; where that is one value, it is
+// put in its place.
+std::string with_earlier_value(const Place& in, const Value& value, Range range, int depth) {
+  constexpr int kDeepest = 3;
+  const std::string_view name = in.code.source.at(value.name);
+  std::string earlier;
+  bool asked = false;
+  std::string text;
+  size_t from = range.first;
+  for (size_t i = range.first; i < range.last; ++i) {
+    if (in.code.source.at(i) != name || (i > 0 && in.code.is(i - 1, "."))) continue;
+    if (!asked && depth < kDeepest) {
+      const std::vector<Value> before = in.values.meanings(name, value.name, in.from);
+      if (before.size() == 1) earlier = text_of_value(in, before[0], depth + 1);
+    }
+    asked = true;
+    if (earlier.empty()) break;
+    const bool alone = (in.code.is(i - 1, "(") || in.code.is(i - 1, ",")) &&
+                       (in.code.is(i + 1, ")") || in.code.is(i + 1, ","));
+    text += in.code.text({from, i});
+    if (!text.empty() && text.back() != '(') text += ' ';
+    text += alone || earlier.find(' ') == earlier.npos ? earlier : "(" + earlier + ")";
+    if (in.code.source.is_name(i + 1) || !(in.code.is(i + 1, ",") || in.code.is(i + 1, ")"))) {
+      text += ' ';
+    }
+    from = i + 1;
+  }
+  return text + in.code.text({from, range.last});
+}
+
+std::string text_of_value(const Place& in, const Value& value, int depth) {
+  const Range range = in.values.range(value);
+  if (range.empty() || value.kind == ValueKind::kAlias) return {};
+  if (value.kind == ValueKind::kAssigned) return with_earlier_value(in, value, range, depth);
+  std::string one = in.code.text(range);
+  const bool dim3 =
+      in.code.is(value.name - 1, "dim3") || in.code.is(value.name - 1, ",") || one.starts_with('{');
+  if (value.kind == ValueKind::kConstructed && !dim3) one = one.substr(1, one.size() - 2);
+  if (dim3 && (one.starts_with('(') || one.starts_with('{'))) one.insert(0, "dim3");
+  return one;
+}
+
+}  // namespace
+
+std::string value_text(const Place& place, Range expression) {
+  const Code& code = place.code;
+  const std::string written = code.text(expression);
+  if (expression.last != expression.first + 1 || !code.source.is_name(expression.first)) {
+    return written;
+  }
+  for (const Place* in = &place; in != nullptr; in = in->around) {
+    std::string text;
+    for (const Value& value : in->values.meanings(written, in->at, in->from)) {
+      const std::string one = text_of_value(*in, value, 0);
+      if (one.empty()) continue;
+      if (!text.empty() && text.size() < 200) text += " or ";
+      if (text.size() < 200) text += one;
+    }
+    if (!text.empty()) return text;
+  }
+  return written;
+}
+
+}  // namespace fathom::cpp

@@ -1,0 +1,76 @@
+#include "scan/names_in_code.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "scan/source_text.h"
+
+namespace fathom {
+namespace {
+
+bool can_read_options(const SourceFile& file) {
+  switch (file.language) {
+    case Language::kNone:
+    case Language::kMarkdown:
+    case Language::kRestructuredText:
+    case Language::kText:
+    case Language::kCsv:
+    case Language::kHtml:
+    case Language::kNotebook:
+    case Language::kTex:
+    case Language::kJson:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// As a whole word.
+bool names(std::string_view text, std::string_view name) {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';
+  };
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end])))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void drop_what_the_code_names(const Repository& repository, const std::vector<SourceFile>& files,
+                              std::vector<DocClaim>& claims) {
+  std::map<std::string, bool> named;  // what to look for → found
+  const auto spellings = [](const DocClaim& c) {
+    std::vector<std::string> out = {c.what};
+    if (c.kind == "option absent") {
+      std::string words = c.what.substr(2);
+      std::replace(words.begin(), words.end(), '-', '_');
+      out.push_back(words);
+      std::replace(words.begin(), words.end(), '_', '-');
+      out.push_back(words);
+    }
+    return out;
+  };
+  for (const DocClaim& c : claims) {
+    if (c.kind != "option absent" && c.kind != "variable absent") continue;
+    for (std::string& spelling : spellings(c)) named.emplace(std::move(spelling), false);
+  }
+  if (named.empty()) return;
+  for (const SourceFile& file : files) {
+    if (!file.skipped.empty() || !can_read_options(file)) continue;
+    Result<std::string> text = read_source_text(repository.root / file.path);
+    if (!text.ok()) continue;
+    for (auto& [name, found] : named) found = found || names(text.value(), name);
+  }
+  std::erase_if(claims, [&](const DocClaim& c) {
+    if (c.kind != "option absent" && c.kind != "variable absent") return false;
+    const auto all = spellings(c);
+    return std::any_of(all.begin(), all.end(), [&](const std::string& s) { return named[s]; });
+  });
+}
+
+}  // namespace fathom

@@ -1,0 +1,61 @@
+// A variable that is given several values: the one that reaches the launch is its grid.
+__global__ void first(float* x) { x[threadIdx.x] = 1; }
+__global__ void second(float* x) { x[threadIdx.x] = 2; }
+__global__ void third(float* x) { x[threadIdx.x] = 3; }
+__global__ void fourth(float* x) { x[threadIdx.x] = 4; }
+__global__ void fifth(float* x) { x[threadIdx.x] = 5; }
+__global__ void sixth(float* x) { x[threadIdx.x] = 6; }
+
+void in_order(float* x, int n, int m) {
+  int blocks = n / 256;
+  first<<<blocks, 256>>>(x);
+  blocks = m / 128;
+  second<<<blocks, 128>>>(x);
+}
+
+void by_branch(float* x, int n, int m, bool wide) {
+  int blocks = n;
+  blocks = n / 64;
+  if (wide) {
+    blocks = m / 256;
+  }
+  third<<<blocks, 256>>>(x);
+  if (wide) blocks = 7;
+  fourth<<<blocks, 256>>>(x);
+}
+
+void by_preprocessor(float* x, int n) {
+  int blocks;
+#ifdef WIDE
+  blocks = n / 256;
+#else
+  blocks = n / 64;
+#endif
+  fifth<<<blocks, 256>>>(x);
+}
+
+void by_label(float* x, int n, int kind) {
+  int blocks = n;
+  switch (kind) {
+    case 0:
+      blocks = n / 2;
+    case 1:
+      sixth<<<blocks, 256>>>(x);
+      break;
+  }
+}
+
+__global__ void seventh(float* x) { x[threadIdx.x] = 7; }
+__global__ void eighth(float* x) { x[threadIdx.x] = 8; }
+
+// Made of what it was before, and where that is not one value, as written.
+void by_itself(float* x, int n, bool wide) {
+  int blocks = n / 256 + 1;
+  blocks = min(blocks, 65535);
+  int threads = 128;
+  if (wide) threads = 256;
+  threads = threads * 2;
+  seventh<<<blocks, threads>>>(x);
+  blocks = blocks * 2;
+  eighth<<<blocks, 32>>>(x);
+}

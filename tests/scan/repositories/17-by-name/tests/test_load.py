@@ -1,0 +1,2 @@
+def test_load(module):
+    module.get_function("only_in_a_test")
