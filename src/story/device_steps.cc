@@ -82,12 +82,11 @@ class DeviceTeller : public StatementTeller {
 
  private:
   // `Tile tile;`: room and nothing else.
-  bool is_only_declared(const Statement& statement) const {
+  bool is_only_declared(const Statement& statement) {
     if (statement.kind != StatementKind::kPlain ||
         statement.text.find_first_of("=(") != std::string::npos)
       return false;
-    MemoryNames& memory = const_cast<DeviceTeller*>(this)->memory_;
-    memory.read(code_, {statement.first, statement.last});
+    memory_.read(code_, {statement.first, statement.last});
     return !holds_word(statement.text, "__shared__") && !holds_word(statement.text, "++") &&
            !holds_word(statement.text, "--");
   }

@@ -1,11 +1,10 @@
 #include "scan/cpp/body_outline.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <string_view>
 
 #include "scan/cpp/directives.h"
+#include "scan/cpp/statement_tokens.h"
 
 namespace fathom::cpp {
 namespace {
@@ -13,21 +12,12 @@ namespace {
 // A statement's text beyond this is a table; its first tokens say what it is.
 constexpr size_t kMaxTextTokens = 300;
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> list) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
-bool is_macro_name(std::string_view name) {
-  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
-  return name.size() > 2 && std::none_of(name.begin(), name.end(), small);
-}
-
 // Reads statement after statement. What a statement contains is a frame on a stack of its own, so
 // that code nested without end cannot exhaust the program's.
-class BodyReader {
+class BodyReader : StatementTokens {
  public:
   BodyReader(const Code& code, size_t open, size_t close)
-      : code_(code), source_(code.source), at_(open + 1), last_(std::min(close, source_.size())) {}
+      : StatementTokens(code, close), at_(open + 1) {}
 
   std::vector<Statement> run() {
     while (at_ < last_) {
@@ -41,7 +31,6 @@ class BodyReader {
   }
 
  private:
-  static constexpr size_t kNone = SIZE_MAX;
   enum class Holds : uint8_t {
     kBlock,      // up to its }
     kStatement,  // one statement without braces
@@ -58,12 +47,7 @@ class BodyReader {
     bool ended = false;  // the #endif of a branch came before a brace that it opened was closed
   };
 
-  uint32_t line_of(size_t token) const { return source_.tokens[token].line; }
   uint32_t depth() const { return frames_.empty() ? 0 : frames_.back().depth; }
-  std::string_view word(size_t i) const { return i < last_ ? source_.at(i) : std::string_view(); }
-  bool is(size_t i, std::string_view wanted) const { return i < last_ && source_.is(i, wanted); }
-  size_t past(size_t i) const { return std::min(code_.past(i), last_); }
-
   void set_end(size_t owner, uint32_t line) {
     if (owner != kNone) out_[owner].line_last = std::max(out_[owner].line_last, line);
   }
@@ -269,73 +253,6 @@ class BodyReader {
     open_code(owner, body, end);
   }
 
-  bool is_unroll_macro(size_t first, size_t end) const {
-    return end == first + 1 && is_macro_name(word(first)) &&
-           word(first).find("UNROLL") != std::string_view::npos;
-  }
-
-  bool holds_brace(size_t first, size_t end) const {
-    for (size_t i = first; i < end; i = past(i)) {
-      if (is(i, "{")) return true;
-    }
-    return false;
-  }
-
-  bool is_called_at_once(size_t body) const { return is(past(body), "("); }
-
-  // `auto f = [&](int n) {`, `owner = {pointer, [](int* p) {`: the code is run later.
-  bool is_named_lambda(size_t first, size_t body) const {
-    for (size_t i = first; i + 1 < body; i = past(i)) {
-      if (is(i, "=")) return (is(i + 1, "[") || is(i + 1, "{")) && !is_called_at_once(body);
-      if (is(i, "(")) return false;
-    }
-    return false;
-  }
-
-  // At its ; or behind its last token. A macro's use needs none: it ends where a new line begins
-  // with a name, or behind its block.
-  size_t statement_end(size_t first) const {
-    for (size_t i = first; i < last_;) {
-      if (is(i, ";") || is(i, "}")) return i;
-      const size_t next = past(i);
-      const bool macro = source_.is_name(first) && is_macro_name(word(first));
-      if (macro && i == first && starts_statement(next)) return next;
-      const bool call = i == first + 1 && is(i, "(") && source_.is_name(first);
-      if (call && starts_statement(next)) return next;
-      if (is(i, "{") && i > first && is(i - 1, ")") && ends_behind_block(next)) return next;
-      i = next;
-    }
-    return last_;
-  }
-
-  bool starts_statement(size_t i) const {
-    if (i >= last_ || line_of(i) == line_of(i - 1)) return false;
-    return source_.is_name(i) || is(i, "{") || source_.tokens[i].kind == TokenKind::kDirective;
-  }
-
-  bool ends_behind_block(size_t next) const {
-    return next >= last_ || source_.is_name(next) || is(next, "}") ||
-           source_.tokens[next].kind == TokenKind::kDirective;
-  }
-
-  // The next { in the statement that holds statements of its own.
-  size_t next_code(size_t first, size_t end) const {
-    for (size_t i = first; i < end; ++i) {
-      if (!is(i, "{") || !code_.brackets.closed(i)) continue;
-      if (holds_statements(i)) return i;
-    }
-    return kNone;
-  }
-
-  bool holds_statements(size_t open) const {
-    const size_t close = code_.brackets.partner(open);
-    for (size_t i = open + 1; i < close; i = std::max(code_.past(i), i + 1)) {
-      if (is(i, ";")) return true;
-      if (source_.is_name(i) && is_one_of(word(i), {"if", "for", "while", "switch"})) return true;
-    }
-    return false;
-  }
-
   void open_code(size_t owner, size_t open, size_t statement_end) {
     frames_.push_back(
         {Holds::kCode, owner, code_.brackets.partner(open), statement_end, out_[owner].depth + 1});
@@ -415,9 +332,7 @@ class BodyReader {
     if (!empty) finish();
   }
 
-  const Code code_;
-  const TokenList& source_;
-  size_t at_, last_;
+  size_t at_;
   bool unroll_ = false;  // asked for by the line before
   std::vector<Frame> frames_;
   std::vector<Statement> out_;
