@@ -328,7 +328,8 @@ class FileReader {
       reading.usage_lines = cpp::find_usage_lines(source);
     }
     reading.units = cpp::find_units(source, reading.cpp, file);
-    reading.device_code = keep_device_code(source, reading.cpp);
+    reading.device_code =
+        keep_device_code(source, reading.cpp, readings_.files[file].origin == Origin::kOwn);
     for (const cpp::Launch& launch : reading.usage.launches) {
       reading.launch_values.push_back(
           cpp::values_behind(source, reading.cpp, reading.constants, launch));

@@ -61,7 +61,9 @@ TEST(Predictions, AreWithinTwiceOfWhatWasMeasured) {
     EXPECT_LE(row.measured, 2 * *time->high) << *time->low << " to " << *time->high;
     EXPECT_GE(row.measured, *time->low / 2) << *time->low << " to " << *time->high;
     // A range that holds everything says nothing.
-    if (expected.side != "latency") EXPECT_LE(*time->high, 5 * *time->low);
+    if (expected.side != "latency") {
+      EXPECT_LE(*time->high, 5 * *time->low);
+    }
   }
 }
 

@@ -27,12 +27,14 @@ void add_alias(const cpp::TokenList& source, size_t at, std::vector<cpp::LocalVa
 
 }  // namespace
 
-DeviceCode keep_device_code(const cpp::TokenList& source, const cpp::Definitions& definitions) {
+DeviceCode keep_device_code(const cpp::TokenList& source, const cpp::Definitions& definitions,
+                            bool own) {
   DeviceCode out;
   bool device = false;
   for (size_t i = 0; i < definitions.functions.size(); ++i) {
     const cpp::Function& function = definitions.functions[i];
     if (function.kind == cpp::FunctionKind::kHost || !function.defined) continue;
+    if (!own && function.kind != cpp::FunctionKind::kKernel) continue;
     if (function.body_last <= function.body_first || function.body_last >= source.size()) continue;
     const cpp::Token &first = source.tokens[function.body_first],
                      &last = source.tokens[function.body_last];

@@ -20,6 +20,8 @@ struct DeviceCode {
   std::vector<cpp::LocalValue> aliases;  // using name = type; typedef type name;
 };
 
-DeviceCode keep_device_code(const cpp::TokenList& source, const cpp::Definitions& definitions);
+// Of others' code only the kernels: what lies in it besides is large and rarely reached.
+DeviceCode keep_device_code(const cpp::TokenList& source, const cpp::Definitions& definitions,
+                            bool own);
 
 }  // namespace fathom
