@@ -238,6 +238,9 @@ std::optional<double> AccessLinker::constant(std::string_view name, uint32_t fil
 
 void AccessLinker::add_to(KernelFacts& kernel, const std::vector<FunctionAt>& reached) {
   if (reached.empty()) return;
+  // Neighbouring kernels share their helpers; more than that is memory for little.
+  constexpr size_t kFunctionsKept = 128;
+  if (functions_.size() > kFunctionsKept) functions_.clear();
   const DeviceFunction* walked = function(reached.front());
   if (walked == nullptr) return;
   std::multimap<std::string_view, FunctionAt> by_name;
