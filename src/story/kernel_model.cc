@@ -162,7 +162,12 @@ std::optional<ChosenModel> choose_model(const KernelFacts& kernel, std::string& 
     row->because += "; tiles are read again and again, so its products say more than its accesses";
     return row;
   }
-  if (auto accesses = by_accesses(kernel, why)) return accesses;
+  if (auto accesses = by_accesses(kernel, why)) {
+    // What the evidence shows goes before bounds that were not followed for sure.
+    if (!row || row->certainty >= accesses->certainty) return accesses;
+    row->because += "; not all bounds of its accesses could be followed";
+    return row;
+  }
   if (row && !kernel.traffic.empty()) row->because += "; its accesses do not tell: " + why;
   return row;
 }
