@@ -223,7 +223,9 @@ TEST_F(StructureTest, WayThroughABinding) {
       "PYBIND11_MODULE(app_cuda, m) { m.def(\"fwd\", &run); m.def(\"all_reduce\", &run); }\n");
   put("app/api.py", "import app_cuda\ndef forward(x):\n    return app_cuda.fwd(x)\n");
   scan();
-  EXPECT_EQ(way_to("twice"), "forward -> PYBIND11_MODULE exports it as fwd -> run -> twice");
+  EXPECT_EQ(way_to("twice"), "forward -> run -> twice");
+  EXPECT_EQ(hop("run")->how, "calls it through a binding (PYBIND11_MODULE, csrc/api.cu:3)");
+  EXPECT_EQ(hop("run")->from.line, 3u);
   // Near-twins: another module's function of this name, and torch's of the other.
   put("app/api.py", "import other_cuda\ndef forward(x):\n    return other_cuda.fwd(x)\n");
   scan();

@@ -96,8 +96,9 @@ CallsOut CallGraph::calls_of_module(uint32_t file) const {
 
 void CallGraph::add_call(const python::Call& call, uint32_t file, uint32_t function,
                          CallsOut& out) const {
-  if (call.callee.starts_with("…")) return;
-  const PythonTypes::Values values = types_.evaluate(call.callee, file, function);
+  const bool cut = call.callee.starts_with("…");
+  if (cut && call.path.empty()) return;
+  const PythonTypes::Values values = types_.evaluate(cut ? call.path : call.callee, file, function);
   const size_t before = out.steps.size();
   for (const PythonValue& value : values) add_target(value, call, out);
   if (calls_by_string(last_name(call.callee))) add_named_in_string(call, out);

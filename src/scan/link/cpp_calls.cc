@@ -10,6 +10,38 @@ std::string_view last_name(std::string_view name) {
   return at == std::string_view::npos ? name : name.substr(at + 2);
 }
 
+// A call that may mean more functions says nothing about the others.
+constexpr size_t kMaxMeant = 4;
+
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
+}
+
+// At the commas outside brackets.
+std::vector<std::string_view> split_arguments(std::string_view text) {
+  std::vector<std::string_view> out;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i <= text.size() && !text.empty(); ++i) {
+    const char c = i < text.size() ? text[i] : ',';
+    depth += c == '<' || c == '(';
+    depth -= c == '>' || c == ')';
+    if (c != ',' || depth > 0) continue;
+    out.push_back(trimmed(text.substr(begin, i - begin)));
+    begin = i + 1;
+  }
+  return out;
+}
+
+// "MaskMode MASK_MODE = kNone" → MASK_MODE
+std::string_view last_word(std::string_view parameter) {
+  parameter = trimmed(parameter.substr(0, parameter.find('=')));
+  const size_t space = parameter.find_last_of(" \t\n.");
+  return space == std::string_view::npos ? parameter : parameter.substr(space + 1);
+}
+
 bool ends_with_name(std::string_view full, std::string_view written) {
   if (!full.ends_with(written)) return false;
   return full.size() == written.size() || full[full.size() - written.size() - 1] == ':';
@@ -81,27 +113,59 @@ std::vector<CppStep> CppCalls::calls_of(const CppRef& from,
     if (!own.empty() || !included.empty()) {
       const std::vector<CppRef>& meant = own.empty() ? included : own;
       const Certainty certainty = meant.size() == 1 ? Certainty::kCertain : Certainty::kLikely;
-      for (size_t i = 0; i < std::min<size_t>(meant.size(), 4); ++i)
+      for (size_t i = 0; i < std::min(meant.size(), kMaxMeant); ++i)
         out.push_back({meant[i], call.line, certainty});
-      continue;
-    }
-    // What the file only declares is defined in the sources beside it.
-    std::vector<CppRef> beside = others;
-    std::erase_if(beside, [&](const CppRef& ref) { return !reaches(unit, ref.file); });
-    if (!beside.empty() && !call.member) {
-      // Of one name they are specialisations of one template: the first stands for them.
-      const bool one = all_called(beside, qualified_name(function(beside[0])));
-      for (size_t i = 0; i < std::min<size_t>(beside.size(), one ? 1 : 4); ++i)
-        out.push_back({beside[i], call.line, one ? Certainty::kLikely : Certainty::kUnsure});
-    } else if (others.size() == 1 && found->second.size() == 1) {
-      out.push_back({others[0], call.line, Certainty::kLikely});
-    } else if (!others.empty() && !call.member &&
-               all_called(others, qualified_name(function(others[0])))) {
-      // Specialisations of one template, each in a file of its own: the first stands for them.
-      out.push_back({others[0], call.line, Certainty::kUnsure});
+    } else if (!others.empty()) {
+      add_elsewhere(call, others, unit, out);
     }
   }
   return out;
+}
+
+// What the file only declares: defined in the sources beside it, or wherever the only one stands.
+void CppCalls::add_elsewhere(const cpp::Call& call, const std::vector<CppRef>& others,
+                             const std::vector<uint32_t>& unit, std::vector<CppStep>& out) const {
+  std::vector<CppRef> beside = others;
+  std::erase_if(beside, [&](const CppRef& ref) { return !reaches(unit, ref.file); });
+  if (!beside.empty() && !call.member) {
+    keep_by_arguments(call, beside);
+    // Of one name they are specialisations of one template: the first stands for them.
+    const bool one = are_specialisations(beside);
+    for (size_t i = 0; i < std::min(beside.size(), one ? 1 : kMaxMeant); ++i)
+      out.push_back({beside[i], call.line, one ? Certainty::kLikely : Certainty::kUnsure,
+                     one ? beside.size() : 1});
+  } else if (others.size() == 1 && by_name_.find(last_name(call.name))->second.size() == 1) {
+    out.push_back({others[0], call.line, Certainty::kLikely});
+  } else if (!call.member && all_called(others, qualified_name(function(others[0])))) {
+    out.push_back({others[0], call.line, Certainty::kUnsure});
+  }
+}
+
+// f<HEAD_DIM, MASK_MODE>(…): those whose template parameters are called so at the most places.
+void CppCalls::keep_by_arguments(const cpp::Call& call, std::vector<CppRef>& candidates) const {
+  const std::vector<std::string_view> arguments = split_arguments(call.template_arguments);
+  std::vector<CppRef> best;
+  size_t most = 1;  // one alone may be by chance
+  for (const CppRef& ref : candidates) {
+    const std::vector<std::string_view> parameters =
+        split_arguments(function(ref).template_parameters);
+    size_t same = 0;
+    for (size_t i = 0; i < std::min(arguments.size(), parameters.size()); ++i)
+      same += last_word(parameters[i]) == arguments[i];
+    if (same > most) best.clear();
+    most = std::max(most, same);
+    if (same == most) best.push_back(ref);
+  }
+  if (most > 1) candidates = std::move(best);
+}
+
+// template <> void f<int>(…): no parameters, and all of one name. A single function is one too.
+bool CppCalls::are_specialisations(const std::vector<CppRef>& functions) const {
+  if (functions.size() == 1) return true;
+  return all_called(functions, qualified_name(function(functions[0]))) &&
+         std::all_of(functions.begin(), functions.end(), [this](const CppRef& ref) {
+           return function(ref).template_parameters.empty();
+         });
 }
 
 }  // namespace fathom

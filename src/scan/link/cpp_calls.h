@@ -18,6 +18,7 @@ struct CppStep {
   CppRef to;
   uint32_t line = 0;
   Certainty certainty = Certainty::kCertain;
+  size_t specialisations = 1;  // of one template, for which this one stands
 };
 
 // Which host function of C++ a call means: one of its own file, then one that its includes reach,
@@ -37,6 +38,10 @@ class CppCalls {
   }
 
  private:
+  void add_elsewhere(const cpp::Call& call, const std::vector<CppRef>& others,
+                     const std::vector<uint32_t>& unit, std::vector<CppStep>& out) const;
+  void keep_by_arguments(const cpp::Call& call, std::vector<CppRef>& candidates) const;
+  bool are_specialisations(const std::vector<CppRef>& functions) const;
   bool reaches(const std::vector<uint32_t>& unit, uint32_t file) const;
   bool all_called(const std::vector<CppRef>& functions, std::string_view name) const;
 

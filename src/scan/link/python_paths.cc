@@ -352,7 +352,8 @@ std::optional<bool> PythonPaths::calls_built(const FunctionRef& ref,
     if (last_of(call.callee, ".") != exported.name && !aliases_.contains({ref.file, call.callee}))
       continue;
     for (const PythonValue& value :
-         types_.evaluate(call.callee, ref.file, static_cast<uint32_t>(ref.function))) {
+         types_.evaluate(call.path.empty() ? call.callee : call.path, ref.file,
+                         static_cast<uint32_t>(ref.function))) {
       if (value.kind == PythonValue::Kind::kFunction && !out) out = false;
       if (value.kind != PythonValue::Kind::kBuilt || value.member != exported.name) continue;
       const std::vector<uint32_t>& sources = types_.jit().sources_of(value.ref);
@@ -438,8 +439,10 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_caller(const Functio
     }
     if (!by_name && calls_object(caller, function.name, Of::kAnything)) by_name = caller;
   }
-  // A method is known by its name alone only where no other function has it.
-  if (python_definitions_.find(function.name)->second > 1) return std::nullopt;
+  // A method is known by its name alone only where no other function has it, of C++ neither.
+  const bool shared = python_definitions_.find(function.name)->second > 1 ||
+                      (!function.scope.empty() && types_.jit().files_exporting(function.name) > 0);
+  if (shared) return std::nullopt;
   certainty = Certainty::kLikely;
   return by_name;
 }
@@ -458,7 +461,8 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::member_caller(
       for (const python::Call& call : python_at(caller).calls) {
         if (last_of(call.callee, ".") != member) continue;
         const PythonTypes::Values values =
-            types_.evaluate(call.callee, caller.file, static_cast<uint32_t>(caller.function));
+            types_.evaluate(call.path.empty() ? call.callee : call.path, caller.file,
+                            static_cast<uint32_t>(caller.function));
         const auto is_meant = [&](const PythonValue& value) {
           return value.kind == PythonValue::Kind::kFunction && value.ref == meant;
         };

@@ -130,12 +130,16 @@ void PythonTypes::index_tables() {
     }
     return tables_[at->second];
   };
-  const auto home_of = [this](std::string_view name, uint32_t file) {
+  // None: another's module has it, as torch in @torch.library.register_fake.
+  const auto home_of = [this](std::string_view name, uint32_t file) -> std::optional<uint32_t> {
+    bool imported = false;
     for (const python::Import& import : readings_.readings[file].python.imports) {
-      if (import.bound_to != name || import.name.empty()) continue;
+      if (import.bound_to != name) continue;
+      imported = true;
+      if (import.name.empty()) continue;
       if (const auto module = names_.find_module(import.module, file)) return *module;
     }
-    return file;
+    return imported ? std::nullopt : std::optional(file);
   };
   const auto decorated = [&](uint32_t file, const std::vector<std::string>& decorators,
                              const PythonValue& value) {
@@ -145,7 +149,7 @@ void PythonTypes::index_tables() {
       if (dot == std::string_view::npos || callee.find("register") == std::string_view::npos)
         continue;
       const std::string name(callee.substr(0, dot));
-      add(table(home_of(name, file), name), value);
+      if (const auto home = home_of(name, file)) add(table(*home, name), value);
     }
   };
   for (uint32_t file = 0; file < files_.size(); ++file) {

@@ -143,6 +143,10 @@ class EntryFinder {
       entry.name = api.name;
       entry.called_in = called_in(api.at.file, api.at.line);
       entry.why = "the package exports it";
+      if (has_example(api, python)) {
+        entry.evidence = EntryEvidence::kDocumentation;
+        entry.why += ", its docstring shows how it is called";
+      }
       if (entry.called_in > 0)
         entry.why += "; " + std::to_string(entry.called_in) + " file" +
                      (entry.called_in == 1 ? "" : "s") + " of the repository call" +
@@ -164,6 +168,15 @@ class EntryFinder {
         }
       }
     }
+  }
+
+  static bool has_example(const ApiFacts& api, const python::PythonFile& python) {
+    const auto is_it = [&](const auto& definition) {
+      return definition.line_name == api.at.line && definition.doc_has_example;
+    };
+    return api.kind == "function"
+               ? std::any_of(python.functions.begin(), python.functions.end(), is_it)
+               : std::any_of(python.classes.begin(), python.classes.end(), is_it);
   }
 
   // The method that users call: the one that is named, unless it only prepares another's work.

@@ -22,7 +22,8 @@ struct DocumentedCall {
   bool from_readme = false;
 };
 
-// What speaks for a function of a library as the one that people call, the strongest first.
+// What speaks for a function of a library as the one that people call, the strongest first: an
+// example of the README; one of another document or of its own docstring; the package's export.
 enum class EntryEvidence : uint8_t { kReadme, kDocumentation, kExported };
 
 // Where a request can come in, and how likely people use it: the smaller rank comes first.

@@ -71,7 +71,10 @@ std::vector<RequestStep> RequestGraph::steps_from(const RequestNode& at,
   if (at.cpp) {
     for (const CppStep& step : cpp_.calls_of({at.file, at.index}, unit))
       out.push_back({{true, step.to.file, step.to.index},
-                     "calls it",
+                     step.specialisations == 1
+                         ? "calls it"
+                         : "calls it or another of " + std::to_string(step.specialisations) +
+                               " specialisations",
                      step.line,
                      step.certainty,
                      false,
@@ -88,7 +91,9 @@ std::vector<RequestStep> RequestGraph::steps_from(const RequestNode& at,
   }
   std::erase_if(out, [&](const RequestStep& step) {
     const SourceFile& file = readings_.files[step.to.file];
-    return file.origin != Origin::kOwn || (!step.to.cpp && is_test_or_example(file.path));
+    // What a generator wrote into the repository is built like what people wrote.
+    const bool own = file.origin == Origin::kOwn || file.origin == Origin::kGenerated;
+    return !own || (!step.to.cpp && is_test_or_example(file.path));
   });
   return out;
 }
@@ -103,13 +108,13 @@ void RequestGraph::add_bound(const RequestNode& at, std::vector<RequestStep>& ou
       for (const CppRef& ref : cpp_.named(bound.target)) {
         if (ref.file != bound.at.file && bounds.size() > 1) continue;
         if (!seen.insert(ref).second) continue;
-        out.push_back({{true, ref.file, ref.index},
-                       "calls it through a binding (" + bound.via + ", " + place_text(bound.at) +
-                           ")",
-                       call.line,
-                       bounds.size() == 1 ? Certainty::kLikely : Certainty::kUnsure,
-                       false,
-                       extensions_.sources_with(bound.at.file)});
+        out.push_back(
+            {{true, ref.file, ref.index},
+             "calls it through a binding (" + bound.via + ", " + place_text(bound.at) + ")",
+             call.line,
+             bounds.size() == 1 ? Certainty::kLikely : Certainty::kUnsure,
+             false,
+             extensions_.sources_with(bound.at.file)});
       }
     }
   }

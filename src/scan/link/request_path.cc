@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "scan/code_names.h"
 #include "scan/link/request_search.h"
 
 namespace fathom {
@@ -20,6 +21,25 @@ using Found = std::pair<RequestEntry, RequestSearch>;
 // The routes that people use an engine through.
 bool generates(const RequestEntry& entry) {
   return entry.name.ends_with("/completions") || entry.name.ends_with("/generate");
+}
+
+// "package.single_decode_with_kv_cache" and "SingleDecodeWithKVCacheKernel" begin alike.
+bool share_name(std::string_view entry, std::string_view kernel) {
+  constexpr size_t kEnough = 14;  // letters: more than a common first word
+  const auto letters = [](std::string_view name) {
+    std::string out;
+    for (const unsigned char c : name) {
+      if (std::isalnum(c) != 0) out += static_cast<char>(std::tolower(c));
+    }
+    return out;
+  };
+  const std::string name = letters(kernel);
+  for (size_t begin = 0; begin < entry.size();) {
+    const size_t end = std::min(entry.find('.', begin), entry.size());
+    if (common_prefix(letters(entry.substr(begin, end - begin)), name) >= kEnough) return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 bool is_preparation(const RequestHop& hop) {
@@ -105,7 +125,14 @@ class RequestPathFinder {
     plan.start = *of.plan;
     plan.name = of.name.substr(0, of.name.rfind('.')) + ".plan";
     plan.why = "it is called before " + of.name.substr(of.name.rfind('.') + 1);
-    add_paths(plan, search(plan.start));
+    RequestSearch found = search(plan.start);
+    // What it only compiles, the other method launches.
+    std::erase_if(found.kernels, [&](const auto& kernel) {
+      const std::vector<RequestHop> hops = hops_to(graph_, found, kernel.second.first);
+      return std::any_of(hops.begin(), hops.end(),
+                         [](const RequestHop& hop) { return hop.how.starts_with("compiles it"); });
+    });
+    add_paths(plan, found);
   }
 
   RequestSearch search(const RequestNode& start) const {
@@ -129,8 +156,13 @@ class RequestPathFinder {
     path.why = entry.why;
     path.kernels_reached = static_cast<uint32_t>(search.kernels.size());
     const size_t before = out_.size();
-    for (size_t i = 0; i < std::min(search.kernels.size(), kMaxPaths); ++i) {
-      const auto& [kernel, arrived] = search.kernels[i];
+    auto kernels = search.kernels;
+    // A kernel that is called like the entry point is what it is for.
+    std::stable_partition(kernels.begin(), kernels.end(), [&](const auto& kernel) {
+      return share_name(entry.name, facts_.kernels[kernel.first].name);
+    });
+    for (size_t i = 0; i < std::min(kernels.size(), kMaxPaths); ++i) {
+      const auto& [kernel, arrived] = kernels[i];
       path.kernel = kernel;
       path.hops = hops_to(graph_, search, arrived.first);
       add_kernel_hops(facts_.kernels[kernel], arrived.second, path.hops);

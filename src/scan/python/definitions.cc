@@ -49,23 +49,6 @@ bool holds_string(const Tree& tree, NodeId node) {
   return false;
 }
 
-// "make(…).run" of a chain over many lines: what its calls are given is left out.
-std::string without_arguments(const Tree& tree, uint32_t first, uint32_t last) {
-  std::string out;
-  int depth = 0;
-  for (uint32_t at = first; at <= last; ++at) {
-    const TokenKind kind = tree.tokens.tokens[at].kind;
-    const bool opens = kind == TokenKind::kOpenParen || kind == TokenKind::kOpenBracket ||
-                       kind == TokenKind::kOpenBrace;
-    const bool closes = kind == TokenKind::kCloseParen || kind == TokenKind::kCloseBracket ||
-                        kind == TokenKind::kCloseBrace;
-    if (closes && --depth == 0) out += "…";
-    if (depth == 0) out += tree.token(at);
-    depth += opens;
-  }
-  return out;
-}
-
 // The callee's end says what is called: `.launch` of a chain over many lines.
 std::string callee_text(const Tree& tree, NodeId call) {
   const NodeId callee = tree.child(call);
@@ -78,10 +61,6 @@ std::string callee_text(const Tree& tree, NodeId call) {
   }
   const uint32_t bytes = tree.tokens.tokens[last].end - tree.tokens.tokens[first].begin;
   if (bytes <= kLongestCallee) return tree.tokens.source(first, last);
-  if (node.first == first) {
-    std::string path = without_arguments(tree, first, last);
-    if (path.size() <= kLongestCallee) return path;
-  }
   std::string end;
   for (uint32_t at = last + 1; at > first && end.size() < 150;) {
     end.insert(0, utf8_end(tree.token(--at), kLongestCallee));
@@ -89,9 +68,29 @@ std::string callee_text(const Tree& tree, NodeId call) {
   return "…" + end;
 }
 
+// "make(…).run" of a chain over many lines: what its calls are given is left out.
+std::string callee_path(const Tree& tree, NodeId callee) {
+  const uint32_t first = tree[callee].first, last = tree[callee].last;
+  std::string out;
+  int depth = 0;
+  for (uint32_t at = first; at <= last; ++at) {
+    const TokenKind kind = tree.tokens.tokens[at].kind;
+    const bool opens = kind == TokenKind::kOpenParen || kind == TokenKind::kOpenBracket ||
+                       kind == TokenKind::kOpenBrace;
+    const bool closes = kind == TokenKind::kCloseParen || kind == TokenKind::kCloseBracket ||
+                        kind == TokenKind::kCloseBrace;
+    if (closes && --depth == 0) out += "…";
+    if (depth == 0) out += tree.token(at);
+    depth += opens;
+  }
+  return out.size() > kLongestCallee ? "" : out;
+}
+
 Call read_call(const Tree& tree, NodeId call) {
   Call out;
   out.callee = callee_text(tree, call);
+  if (out.callee.starts_with("…") && tree[tree.child(call)].first == tree[call].first)
+    out.path = callee_path(tree, tree.child(call));
   out.line_first = tree.line_first(call);
   out.line_last = tree.line_last(call);
   const NodeId first = tree[tree.child(call)].next;
@@ -181,7 +180,9 @@ std::vector<Function> find_functions(const Outline& outline) {
     read_parameters(tree, tree.child_of_kind(definition.node, NodeKind::kParameters), found);
     const NodeId returns = tree.child_of_kind(definition.node, NodeKind::kReturns);
     if (returns != 0) found.returns = tree.source(tree.child(returns), kLongestExpression);
-    found.doc = docstring(tree, tree.child_of_kind(definition.node, NodeKind::kBlock));
+    const NodeId block = tree.child_of_kind(definition.node, NodeKind::kBlock);
+    found.doc = docstring(tree, block);
+    found.doc_has_example = docstring_has_example(tree, block);
     found.line_first = tree.line_first(definition.node);
     found.line_name = name_line(tree, definition.node);
     found.line_last = tree.line_last(definition.node);
@@ -208,6 +209,7 @@ std::vector<Class> find_classes(const Outline& outline) {
     const NodeId block = tree.child_of_kind(definition.node, NodeKind::kBlock);
     found.fields = find_fields(outline, block);
     found.doc = docstring(tree, block);
+    found.doc_has_example = docstring_has_example(tree, block);
     found.line_first = tree.line_first(definition.node);
     found.line_name = name_line(tree, definition.node);
     found.line_last = tree.line_last(definition.node);

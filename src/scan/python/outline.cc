@@ -377,11 +377,29 @@ std::string first_paragraph(std::string_view text) {
   return out;
 }
 
-std::string docstring(const Tree& tree, NodeId block) {
+namespace {
+
+// 0: the block has none.
+NodeId docstring_node(const Tree& tree, NodeId block) {
   const NodeId statement = tree.child(block);
-  if (tree.kind(statement) != NodeKind::kExpression) return "";
+  if (tree.kind(statement) != NodeKind::kExpression) return 0;
   const NodeId value = tree.child(statement);
-  return tree.kind(value) == NodeKind::kString ? first_paragraph(content_of(tree, value).text) : "";
+  return tree.kind(value) == NodeKind::kString ? value : 0;
+}
+
+}  // namespace
+
+std::string docstring(const Tree& tree, NodeId block) {
+  const NodeId node = docstring_node(tree, block);
+  return node == 0 ? "" : first_paragraph(content_of(tree, node).text);
+}
+
+bool docstring_has_example(const Tree& tree, NodeId block) {
+  const NodeId node = docstring_node(tree, block);
+  if (node == 0) return false;
+  const uint32_t begin = tree.tokens.tokens[tree[node].first].begin;
+  const uint32_t end = tree.tokens.tokens[tree[node].last].end;
+  return tree.tokens.text.substr(begin, end - begin).find(">>> ") != std::string_view::npos;
 }
 
 }  // namespace fathom::python

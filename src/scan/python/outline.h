@@ -105,5 +105,7 @@ class Outline {
 std::string first_paragraph(std::string_view text);
 // The docstring of a function's or class's block; empty: none.
 std::string docstring(const Tree& tree, NodeId block);
+// Whether it shows how it is called: >>> f(x)
+bool docstring_has_example(const Tree& tree, NodeId block);
 
 }  // namespace fathom::python

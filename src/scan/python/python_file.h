@@ -25,9 +25,8 @@ struct Argument {
 };
 
 struct Call {
-  // As written: "module.launch", "kernel[grid]"; long ones without what their calls are given, or
-  // only their end.
-  std::string callee;
+  std::string callee;  // as written: "module.launch", "kernel[grid]"; long ones keep their end
+  std::string path;    // of a long one: "make(…).run", without what its calls are given
   // Kept only where a string literal is among them: files, names and options are passed as such,
   // and all arguments of a repository would not fit into memory.
   std::vector<Argument> arguments;
@@ -42,6 +41,7 @@ struct Function {
   std::vector<std::string> annotations;  // of each parameter; empty: none
   std::string returns;
   std::string doc;                                        // first paragraph of its docstring
+  bool doc_has_example = false;                           // the docstring shows a call: >>> f(x)
   uint32_t line_first = 0, line_name = 0, line_last = 0;  // line_first: of the first decorator
   // In its body; nested functions' own left out, lambdas' and comprehensions' within.
   std::vector<Call> calls;
@@ -60,6 +60,7 @@ struct Class {
   std::vector<std::string> bases, decorators;
   std::vector<Field> fields;
   std::string doc;
+  bool doc_has_example = false;
   uint32_t line_first = 0, line_name = 0, line_last = 0;
 };
 

@@ -1,0 +1,3 @@
+#include "single.cuh"
+
+void single_decode(float* q, float* out) { single_dispatched<64>(q, out); }

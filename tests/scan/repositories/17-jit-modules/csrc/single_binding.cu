@@ -1,0 +1,3 @@
+void single_decode(float* q, float* out);
+
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, single_decode);

@@ -1,0 +1,2 @@
+template <int D>
+void run_(float* q, float* k);
