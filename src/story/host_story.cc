@@ -181,8 +181,7 @@ class HostTeller : public StatementTeller {
       step.words = "calls the library";
       step.only_computes = false;
     } else if (!kernel.empty() && holds_word(text, kernel)) {
-      step.words = holds_word(text, "?") ? "chooses between instantiations of the kernel:"
-                                         : "takes the kernel:";
+      step.words = holds_word(text, "?") ? "chooses what to launch:" : "takes the kernel:";
       step.only_computes = false;
     } else if (holds_word(text, "=")) {
       step.words = "computes";

@@ -112,7 +112,8 @@ class LaunchTeller {
     step.code = {scope.empty() ? body.function->name : scope + "." + body.function->name};
     step.at = {body.file, body.function->line_name};
     for (const std::string& decorator : body.function->decorators) {
-      if (decorator.find("cache") == std::string::npos) continue;
+      // functools.lru_cache(…), not an argument of that name.
+      if (decorator.substr(0, decorator.find('(')).find("cache") == std::string::npos) continue;
       step.remarks.push_back({"once for each set of arguments, then kept:",
                               decorator,
                               {body.file, body.function->line_first},

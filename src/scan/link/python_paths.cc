@@ -74,7 +74,7 @@ bool is_test_or_benchmark(std::string_view path) {
 
 PythonPaths::PythonPaths(const Readings& readings, const PythonNames& names,
                          const PythonTypes& types)
-    : readings_(readings), names_(names), types_(types), modules_(readings) {
+    : readings_(readings), names_(names), types_(types), modules_(readings), includes_(readings) {
   for (const FileReading& reading : readings.readings) {
     for (const cpp::Class& type : reading.cpp.classes) class_names_.insert(type.name);
   }
@@ -100,6 +100,7 @@ void PythonPaths::index_cpp(uint32_t file) {
   for (const cpp::Function& function : reading.cpp.functions) {
     if (!function.defined) continue;
     ++cpp_definitions_[function.name];
+    defined_in_[function.name].push_back(file);
     if (!function.scope.empty() && is_method(function)) ++methods_[function.name];
   }
   for (const cpp::Binding& binding : reading.usage.bindings) {
@@ -227,7 +228,18 @@ bool PythonPaths::can_call(const CppCaller& caller, const FunctionRef& callee) c
     return caller.function.file == callee.file ||
            (is_method(function) && methods_.find(function.name)->second == 1);
   }
-  return caller.function.file == callee.file || cpp_at(caller.function).scope == function.scope;
+  if (caller.function.file == callee.file) return true;
+  return cpp_at(caller.function).scope == function.scope &&
+         !sees_another(caller.function.file, callee);
+}
+
+// A program of one file, or one whose headers define the name, means its own function.
+bool PythonPaths::sees_another(uint32_t file, const FunctionRef& callee) const {
+  const std::vector<uint32_t>& files = defined_in_.find(cpp_at(callee).name)->second;
+  const bool another = std::any_of(files.begin(), files.end(), [&](uint32_t other) {
+    return other != callee.file && (other == file || includes_.reaches(file, other));
+  });
+  return another && !includes_.reaches(file, callee.file);
 }
 
 bool PythonPaths::is_method(const cpp::Function& function) const {
@@ -284,14 +296,16 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported&
   for (const FunctionRef& user : found->second) {
     const std::optional<bool> built = calls_built(user, exported);
     if (!built.value_or(!common && !proven && calls_export(user, exported))) continue;
-    if (built && !proven) {
+    const std::string_view path = readings_.files[user.file].path;
+    const bool product = !is_test_or_benchmark(path);
+    if (built && product && !proven) {
       best.reset();
       candidates = 0;
     }
-    proven |= built.has_value();
-    const std::string_view path = readings_.files[user.file].path;
-    const std::tuple<bool, bool, size_t> rank = {
-        builders.contains(user.file), !is_test_or_benchmark(path), common_prefix(path, home)};
+    // A test's object may be plain to see where the product's is not.
+    proven |= built.has_value() && product;
+    const std::tuple<bool, bool, size_t> rank = {builders.contains(user.file) && product, product,
+                                                 common_prefix(path, home)};
     candidates += std::get<1>(rank);
     if (!best || rank > best_rank) {
       best = user;
@@ -354,7 +368,10 @@ std::optional<bool> PythonPaths::calls_built(const FunctionRef& ref,
     for (const PythonValue& value :
          types_.evaluate(call.path.empty() ? call.callee : call.path, ref.file,
                          static_cast<uint32_t>(ref.function))) {
-      if (value.kind == PythonValue::Kind::kFunction && !out) out = false;
+      // A method that calls nothing may stand for the export: a stub for type checkers.
+      if (value.kind == PythonValue::Kind::kFunction && !out &&
+          !readings_.readings[value.ref.file].python.functions[value.ref.index].calls.empty())
+        out = false;
       if (value.kind != PythonValue::Kind::kBuilt || value.member != exported.name) continue;
       const std::vector<uint32_t>& sources = types_.jit().sources_of(value.ref);
       if (std::binary_search(sources.begin(), sources.end(), exported.at.file)) return true;

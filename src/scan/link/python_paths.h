@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scan/link/extension_modules.h"
+#include "scan/link/include_graph.h"
 #include "scan/link/python_types.h"
 
 namespace fathom {
@@ -54,6 +55,7 @@ class PythonPaths {
   bool can_call(const CppCaller& caller, const FunctionRef& callee) const;
   void index_python(uint32_t file);
   void index_aliases(uint32_t file);
+  bool sees_another(uint32_t file, const FunctionRef& callee) const;
   bool is_method(const cpp::Function& function) const;
   bool defines(uint32_t file, std::string_view name) const;
   std::optional<Exported> exported_as(const FunctionRef& function) const;
@@ -90,6 +92,8 @@ class PythonPaths {
   std::unordered_map<std::string_view, std::vector<CppCaller>> cpp_callers_;
   std::unordered_map<std::string_view, std::vector<FunctionRef>> python_callers_;
   // How many functions have a name, and how many of C++'s methods.
+  IncludeGraph includes_;
+  std::unordered_map<std::string_view, std::vector<uint32_t>> defined_in_;  // functions of C++
   std::unordered_map<std::string_view, size_t> cpp_definitions_, python_definitions_, methods_;
   std::unordered_set<std::string_view> class_names_;  // of C++
   // Functions that name a source file in a literal: they compile it at run time.
