@@ -62,7 +62,8 @@ class BehaviourWriter {
     if (kernel_.accesses.empty()) return;
     out_ +=
         "\n**Memory traffic** (code facts; numbers of elements are derived, for the whole "
-        "launch)\n\n| array | type | access | index | class | elements | line |\n"
+        "launch, where the bounds could be followed)\n\n| array | type | access | index | class | "
+        "elements | line |\n"
         "|---|---|---|---|---|---|---|\n";
     std::set<std::string> seen;
     size_t left_out = 0;
@@ -73,7 +74,9 @@ class BehaviourWriter {
           access_kind_name(access.kind), access.shared ? ", shared memory" : "",
           access.conditional ? ", under a condition" : "", md_code_cell(access.index),
           md_text(access.pattern), access.certainty == Certainty::kUnsure ? " (unsure)" : "",
-          access.elements.empty() ? "unknown" : md_code_cell(access.elements),
+          access.elements.empty() || access.certainty == Certainty::kUnsure
+              ? "not followed"
+              : md_code_cell(access.elements),
           md_code_cell(place_text(facts_, access.at)));
       if (!seen.insert(row).second) continue;
       if (seen.size() > kShown) {

@@ -163,10 +163,9 @@ std::optional<ChosenModel> choose_model(const KernelFacts& kernel, std::string& 
     return row;
   }
   if (auto accesses = by_accesses(kernel, why)) {
-    // What the evidence shows goes before bounds that were not followed for sure.
-    if (!row || row->certainty >= accesses->certainty) return accesses;
-    row->because += "; not all bounds of its accesses could be followed";
-    return row;
+    // Bounds that were not followed for sure may be wrong by orders of magnitude: no numbers.
+    if (accesses->certainty < Certainty::kUnsure) return accesses;
+    why = "not all bounds of its accesses could be followed";
   }
   if (row && !kernel.traffic.empty()) row->because += "; its accesses do not tell: " + why;
   return row;
