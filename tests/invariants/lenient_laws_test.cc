@@ -45,7 +45,7 @@ TEST(LenientLaws, ReadsWhatTheStrictParserReads) {
       const std::string_view list = chunk->list();
       ASSERT_EQ(
           describe(kineto::parse_chunk(*chunk)),
-          describe(kineto::parse_leniently(list.substr(1, list.size() - 2), chunk->file_offset,
+          describe(kineto::parse_leniently(list.substr(1, list.size() - 2), {}, chunk->file_offset,
                                            [](std::string_view) { return true; })));
       ++chunks;
     }

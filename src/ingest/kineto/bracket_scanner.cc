@@ -7,10 +7,14 @@
 #include <bit>
 #include <cstring>
 
+#include "ingest/kineto/event_start.h"
+
 namespace fathom::kineto {
 namespace {
 
 constexpr size_t kBlock = 64;
+
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 // One bit per byte of a block.
 struct BlockMasks {
@@ -76,49 +80,80 @@ uint64_t prefix_parity(uint64_t bits) {
 
 }  // namespace
 
-BracketScanner::Found BracketScanner::scan(std::string_view piece) {
-  Found found;
-  for (size_t at = 0; at < piece.size(); at += kBlock) {
+void BracketScanner::push(bool object) {
+  const size_t word = depth_ / 64, bit = depth_ % 64;
+  if (word == types_.size()) types_.push_back(0);
+  types_[word] = (types_[word] & ~(uint64_t{1} << bit)) | uint64_t{object} << bit;
+  ++depth_;
+}
+
+// Between the last event and `end` stand only spaces and commas.
+bool BracketScanner::is_clean_gap(std::string_view text, size_t end) const {
+  for (size_t i = event_end_; i < end; ++i) {
+    if (!is_space(text[i]) && text[i] != ',') return false;
+  }
+  return true;
+}
+
+// False: it cannot be right.
+bool BracketScanner::open(std::string_view text, size_t at) {
+  const bool object = text[at] == '{';
+  if (depth_ == 0) {
+    if (!object || !is_clean_gap(text, at)) return false;
+    cut_ = event_end_;
+    event_begin_ = at;
+    nested_ = SIZE_MAX;
+  } else {
+    size_t before = at;  // an event's brace at the least stands before it
+    while (is_space(text[before - 1])) --before;
+    const char previous = text[before - 1];
+    if (in_object() ? previous != ':' : previous != ',' && previous != '[') return false;
+    if (object && previous != ':' && is_event_start(text, at)) {
+      if (nested_ == SIZE_MAX) nested_ = at;
+      if (at - nested_ >= patience_) return false;
+    }
+  }
+  push(object);
+  return true;
+}
+
+bool BracketScanner::close(std::string_view text, size_t at) {
+  if (depth_ == 0 || in_object() != (text[at] == '}')) return false;
+  if (--depth_ == 0) event_end_ = at + 1;
+  return true;
+}
+
+BracketScanner::Found BracketScanner::scan(std::string_view text, bool is_all) {
+  while (at_ < text.size()) {
+    const size_t left = text.size() - at_;
+    if (!is_all && left < kBlock + kEventStartLength) break;
     char tail[kBlock];
-    const char* block = piece.data() + at;
-    if (piece.size() - at < kBlock) {
-      // Spaces change nothing, so a short last block needs no care of its own, but for a backslash
-      // at its very end: the next piece must know.
+    const char* block = text.data() + at_;
+    if (left < kBlock) {  // spaces change nothing
       std::memset(tail, ' ', kBlock);
-      std::memcpy(tail, block, piece.size() - at);
+      std::memcpy(tail, block, left);
       block = tail;
     }
     const BlockMasks masks = find_structure(block);
-    bool escaped_after = escaped_;
-    const uint64_t quotes = drop_escaped(masks, escaped_after);
-    if (block == tail && piece.size() > at) {
-      bool escaped = escaped_;
-      for (size_t i = at; i < piece.size(); ++i) escaped = !escaped && piece[i] == '\\';
-      escaped_after = escaped;
-    }
-    escaped_ = escaped_after;
+    const uint64_t quotes = drop_escaped(masks, escaped_);
     const uint64_t strings = prefix_parity(quotes) ^ (in_string_ ? ~uint64_t{0} : 0);
     in_string_ = strings >> 63;
-    const uint64_t broken = masks.line_break & strings;
-    uint64_t brackets = (masks.open | masks.close) & ~strings;
-    if (broken != 0) brackets &= (broken & -broken) - 1;  // those before the line break
-    for (; brackets != 0; brackets &= brackets - 1) {
-      const int i = std::countr_zero(brackets);
-      if (masks.open >> i & 1) {
-        ++depth_;
-      } else if (depth_ > 0) {
-        if (--depth_ == 0) found.last_value_end = at + i + 1;
-      } else {
-        found.list_end = at + i;
-        return found;
+    uint64_t places = masks.open | (masks.close & ~strings) | (masks.line_break & strings);
+    for (; places != 0; places &= places - 1) {
+      const int bit = std::countr_zero(places);
+      const size_t at = at_ + static_cast<size_t>(bit);
+      if (strings >> bit & 1) {
+        if (text[at] == '\n' || (text[at] == '{' && is_event_start(text, at))) return {{}, at};
+      } else if (masks.open >> bit & 1) {
+        if (!open(text, at)) return {{}, at};
+      } else if (!close(text, at)) {
+        if (depth_ == 0 && text[at] == ']') return {at, {}};
+        return {{}, at};
       }
     }
-    if (broken != 0) {
-      found.broken_string = at + std::countr_zero(broken);
-      return found;
-    }
+    at_ += std::min(kBlock, left);
   }
-  return found;
+  return {};
 }
 
 }  // namespace fathom::kineto

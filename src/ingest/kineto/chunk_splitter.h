@@ -4,19 +4,23 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/byte_source.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
+#include "ingest/kineto/bracket_scanner.h"
+#include "ingest/kineto/event_start.h"
+#include "ingest/kineto/lenient_parser.h"
 
 namespace fathom::kineto {
 
 // A run of whole events, as the text of a JSON list with the padding that simdjson wants.
 struct EventChunk {
   std::unique_ptr<char[]> buffer;
-  size_t begin = 0, end = 0;  // of the list, brackets included
-  int64_t file_offset = 0;    // of buffer[begin + 1] in the decompressed input
-  bool damaged = false;       // known to hold malformed JSON
+  size_t begin = 0, end = 0;         // of the list, brackets included
+  int64_t file_offset = 0;           // of buffer[begin + 1] in the decompressed input
+  std::vector<DamagedPart> damaged;  // counted from buffer[begin + 1]; in order
 
   std::string_view list() const { return {buffer.get() + begin, end - begin}; }
 };
@@ -51,7 +55,7 @@ class ChunkSplitter {
   int64_t bytes_read() const { return offset_ + static_cast<int64_t>(size_ - begin_); }
 
  private:
-  enum class Where { kStart, kBeside, kEvents, kEnd };
+  enum class Where { kStart, kBeside, kEvents, kEnd, kAnotherTrace };
 
   std::string_view unused() const { return {buffer_.get() + begin_, size_ - begin_}; }
   void use(size_t bytes) {
@@ -59,14 +63,25 @@ class ChunkSplitter {
     offset_ += static_cast<int64_t>(bytes);
   }
   Result<bool> read_more(size_t wanted);
+  Result<bool> read_twice_as_much();
   Status read_start();
   Status read_beside();
-  void read_end();
+  void close_beside(char c);
+  bool find_events_beside();
+  void unread_envelope(size_t event);
+  Status read_end();
+  void count_events_after_end();
   Result<std::optional<EventChunk>> cut_chunk();
+  // Nothing around the list tells where it ends.
+  bool has_bare_list() const { return envelope_.empty() || resumed_; }
   Result<bool> is_list_end(size_t at);
-  std::optional<EventChunk> end_list(size_t at, bool damaged);
-  std::optional<EventChunk> stop_inside_list(size_t length, bool damaged, Flaw why);
-  std::optional<EventChunk> take(size_t length, bool damaged);
+  Result<Landmark> find_next(size_t suspect);
+  void add_damaged(size_t begin, size_t end);
+  std::optional<EventChunk> end_list(size_t at);
+  std::optional<EventChunk> end_list_unclosed(size_t at);
+  std::optional<EventChunk> end_damaged_list(const BracketScanner& scanner, size_t list_end);
+  std::optional<EventChunk> stop_inside_list(size_t length, Flaw why);
+  std::optional<EventChunk> take(size_t length);
 
   ByteSource& source_;
   SplitLimits limits_;
@@ -80,7 +95,11 @@ class ChunkSplitter {
 
   Where where_ = Where::kStart;
   bool found_events_ = false, first_chunk_ = true;
-  int commas_ = 0;  // seen since the last chunk's last event
+  int64_t commas_ = 0;                // seen since the last chunk's last event
+  std::vector<DamagedPart> damaged_;  // of the text not yet used, counted from begin_
+  int64_t looked_again_ = 0;          // bytes that were taken for parts of one broken event
+  size_t patience_ = 64 << 10;
+  bool resumed_ = false;  // events go on after the end of the trace
   std::string envelope_;
   Diagnostics diagnostics_;
 

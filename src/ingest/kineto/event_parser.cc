@@ -126,13 +126,13 @@ bool is_whole_event(std::string_view event, od::parser& parser) {
 EventStoreBuilder parse_chunk(const EventChunk& chunk) {
   // Its buffers are the size of a chunk: kept for the next one that this thread parses.
   thread_local od::parser parser;
-  if (!chunk.damaged) {
+  if (chunk.damaged.empty()) {
     EventStoreBuilder out;
     out.reserve(chunk.list().size() / kBytesPerEvent);
     if (parse_strictly(chunk, parser, out)) return out;
   }
   const std::string_view list = chunk.list();
-  return parse_leniently(list.substr(1, list.size() - 2), chunk.file_offset,
+  return parse_leniently(list.substr(1, list.size() - 2), chunk.damaged, chunk.file_offset,
                          [](std::string_view event) { return is_whole_event(event, parser); });
 }
 

@@ -7,14 +7,13 @@
 
 #include "base/utf8.h"
 #include "ingest/kineto/event_fields.h"
+#include "ingest/kineto/event_start.h"
 #include "ingest/kineto/row_maker.h"
 
 namespace fathom::kineto {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-// Objects inside args may look like events: so many beginnings are passed over before giving up.
-constexpr int kFalseStarts = 64;
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 bool is_separator(char c) { return is_space(c) || c == ','; }
@@ -36,6 +35,8 @@ class Reader {
     return string_end(at, [this](size_t after) { return peek(after) == ':'; });
   }
   size_t value_end(size_t at, char around) const;
+  size_t scalar_end(size_t at) const;
+  bool is_key_at(size_t at) const;
 
   std::string_view slice(size_t begin, size_t end) const {
     return text_.substr(begin, end - begin);
@@ -46,8 +47,6 @@ class Reader {
   size_t string_end(size_t at, Closes closes) const;
   bool closes_value(size_t after, char around) const;
   bool ends_container(size_t after) const;
-  bool is_key_at(size_t at) const;
-  size_t scalar_end(size_t at) const;
 
   std::string_view text_;
   bool literal_backslashes_;
@@ -63,7 +62,7 @@ size_t Reader::string_end(size_t at, Closes closes) const {
       ++i;
     } else if (text_[i] == '"' && closes(skip_space(i + 1))) {
       return i + 1;
-    } else if (text_[i] == '{' && find_event_start(text_, i) == i) {
+    } else if (text_[i] == '{' && is_event_start(text_, i)) {
       return kNone;  // no string holds the beginning of an event: its quotes would be escaped
     }
   }
@@ -171,112 +170,167 @@ size_t read_object(const Reader& reader, size_t at, FindField find, FieldTexts& 
   }
 }
 
+// The place after the object, list or text at `at` where brackets and quotes are right.
+size_t value_end(std::string_view text, size_t at) {
+  bool in_string = false;
+  size_t depth = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (in_string) {
+      if (c == '\\') ++at;
+      in_string = c != '"';
+      if (!in_string && depth == 0) return at + 1;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if ((c == '}' || c == ']') && --depth == 0) {
+      return at + 1;
+    }
+  }
+  return kNone;
+}
+
 class ListParser {
  public:
   using IsWhole = std::function<bool(std::string_view)>;
 
   // `text` is `original` with its UTF-8 mended, byte for byte.
-  ListParser(std::string_view original, std::string_view text, int64_t file_offset,
-             const IsWhole& is_whole)
+  ListParser(std::string_view original, std::string_view text, std::span<const DamagedPart> damaged,
+             int64_t file_offset, const IsWhole& is_whole)
       : original_(original),
         text_(text),
+        damaged_(damaged),
         file_offset_(file_offset),
         is_whole_(is_whole),
         rows_(out_) {}
 
   EventStoreBuilder parse() {
     for (size_t at = skip_separators(0, 0); at < text_.size();) {
-      // A bracket here closes the list itself: what follows is no event.
-      if (text_[at] == ']') break;
-      at = text_[at] == '{' ? read_event(at) : read_other(at);
-      if (at < text_.size()) at = skip_separators(at, 1);
+      const bool in_damage = !damaged_.empty() && at >= damaged_.front().begin;
+      const size_t end = !in_damage && text_[at] == '{' ? value_end(text_, at) : kNone;
+      at = end != kNone ? read_event(at, end) : read_damaged(at);
+      const bool after_damage = in_damage && skip_all_separators(at) >= damaged_.front().end;
+      if (after_damage) damaged_ = damaged_.subspan(1);
+      if (at < text_.size()) at = skip_separators(at, after_damage ? kAnyCommas : 1);
     }
     return std::move(out_);
   }
 
  private:
+  static constexpr int kAnyCommas = -1;
+
   int64_t offset_of(size_t at) const { return file_offset_ + static_cast<int64_t>(at); }
-  void report(Flaw flaw, size_t at) {
-    out_.diagnostics().add(flaw, fmt::format("at byte {}", offset_of(at)));
+  void report(Flaw flaw, size_t at, size_t count = 1) {
+    out_.diagnostics().add(flaw, fmt::format("at byte {}", offset_of(at)),
+                           static_cast<int64_t>(count));
+  }
+
+  size_t skip_all_separators(size_t at) const {
+    while (at < text_.size() && is_separator(text_[at])) ++at;
+    return at;
   }
 
   size_t skip_separators(size_t at, int commas_wanted) {
     const size_t begin = at;
-    int commas = 0;
-    for (; at < text_.size() && is_separator(text_[at]); ++at) commas += text_[at] == ',';
-    if (at < text_.size() && text_[at] != ']' && commas != commas_wanted)
+    commas_ = 0;
+    for (; at < text_.size() && is_separator(text_[at]); ++at) commas_ += text_[at] == ',';
+    if (at < text_.size() && commas_wanted != kAnyCommas && commas_ != commas_wanted)
       report(Flaw::kRepairedEvent, begin);
     return at;
   }
 
-  size_t read_event(size_t at) {
-    size_t limit = at;
-    for (int starts = 0; starts < kFalseStarts && limit < text_.size(); ++starts) {
-      limit = std::min(find_event_start(text_, limit + 1), text_.size());
-      for (bool literal_backslashes : {false, true}) {
-        fields_.clear();
-        const Reader reader(text_.substr(0, limit), literal_backslashes);
-        const size_t end = read_object(reader, at, find_event_field, fields_);
-        if (end == kNone) continue;
-        if (!is_whole_(original_.substr(at, end - at))) report(Flaw::kRepairedEvent, at);
-        rows_.add(fields_, offset_of(at));
+  // The fields of the object at `at`, which ends no later than `limit`. The place after it.
+  size_t read_fields(size_t at, size_t limit) {
+    for (bool literal_backslashes : {false, true}) {
+      fields_.clear();
+      const Reader reader(text_.substr(0, limit), literal_backslashes);
+      const size_t end = read_object(reader, at, find_event_field, fields_);
+      if (end != kNone) return end;
+    }
+    return kNone;
+  }
+
+  void add_row(size_t at, size_t end) {
+    if (!is_whole_(original_.substr(at, end - at))) report(Flaw::kRepairedEvent, at);
+    rows_.add(fields_, offset_of(at));
+  }
+
+  void skip_events(size_t at, size_t count) {
+    report(Flaw::kMalformedEvent, at, count);
+    for (size_t i = 0; i < count; ++i) out_.skip_position();
+  }
+
+  size_t read_event(size_t at, size_t end) {
+    if (read_fields(at, end) == kNone) {
+      skip_events(at, 1);
+    } else {
+      add_row(at, end);
+    }
+    return end;
+  }
+
+  size_t read_damaged(size_t at) {
+    const DamagedPart whole{0, text_.size(), true};
+    const DamagedPart& part = damaged_.empty() ? whole : damaged_.front();
+    if (text_[at] == '{') {
+      const size_t end = read_fields(at, part.end);
+      // Half of an event reads as an object too, when the damage is a brace.
+      if (end != kNone && fields_.has(Field::kPhase)) {
+        add_row(at, end);
         return end;
       }
-    }
-    return skip_to_next_event(at);
-  }
-
-  // A number or a list among the events, or no JSON at all.
-  size_t read_other(size_t at) {
-    const Reader reader(text_);
-    const size_t end = reader.value_end(at, '[');
-    const size_t after = end == kNone ? kNone : reader.skip_space(end);
-    if (after != kNone && (after == text_.size() || text_[after] == ',' || text_[after] == ']')) {
-      report(Flaw::kNotAnObject, at);
-      out_.skip_position();
+    } else if (const size_t end = read_other(at, part); end != kNone) {
       return end;
     }
-    return skip_to_next_event(at);
+    return skip_damaged(at, part);
   }
 
-  // To its brace: what is in between goes with what could not be read.
-  size_t skip_to_next_event(size_t at) {
-    report(Flaw::kMalformedEvent, at);
+  // A number, a text or a list among the events, by the letter of JSON.
+  size_t read_other(size_t at, const DamagedPart& part) {
+    const std::string_view text = text_.substr(0, part.end);
+    const Reader reader(text);
+    const char c = text[at];
+    const size_t end = c == '[' || c == '"' ? value_end(text, at) : reader.scalar_end(at);
+    if (end == kNone) return kNone;
+    const size_t after = reader.skip_space(end);
+    const bool is_entry = after < part.end ? text[after] == ',' : part.comma_after;
+    if (!is_entry || (commas_ == 0 && at > 0) || count_phase_keys(reader.slice(at, end)) > 0)
+      return kNone;
+    report(Flaw::kNotAnObject, at);
     out_.skip_position();
-    size_t next = std::min(find_event_start(text_, at + 1), text_.size());
-    while (next > at + 1 && is_separator(text_[next - 1])) --next;
-    return next;
+    return end;
+  }
+
+  // No JSON at all: the rest of the part. It is so many events as it has phases, one where it
+  // stands as an entry of its own, and else noise beside an event or the rest of the one before.
+  size_t skip_damaged(size_t at, const DamagedPart& part) {
+    size_t end = part.end;
+    while (end > at + 1 && is_separator(text_[end - 1])) --end;
+    const Reader reader(text_.substr(0, part.end));
+    const size_t phases = count_phase_keys(reader.slice(at, end));
+    const bool is_entry = (commas_ > 0 || at == 0) && part.comma_after && !reader.is_key_at(at);
+    if (phases > 0) {
+      skip_events(at, phases);
+    } else if (is_entry) {
+      skip_events(at, 1);
+    } else {
+      report(Flaw::kRepairedEvent, at);
+    }
+    return end;
   }
 
   std::string_view original_, text_;
+  std::span<const DamagedPart> damaged_;  // those not yet passed
   int64_t file_offset_;
   const IsWhole& is_whole_;
+  int commas_ = 0;  // before the place that is read
   EventStoreBuilder out_;
   RowMaker rows_;
   FieldTexts fields_;
 };
 
 }  // namespace
-
-size_t find_event_start(std::string_view text, size_t from) {
-  const Reader reader(text);
-  for (size_t at = text.find('{', from); at != kNone; at = text.find('{', at + 1)) {
-    size_t before = at;
-    while (before > 0 && is_space(text[before - 1])) --before;
-    const char previous = before == 0 ? ',' : text[before - 1];
-    if (previous != ',' && previous != '[' && previous != '}') continue;
-    const size_t key = reader.skip_space(at + 1);
-    if (reader.peek(key) != '"') continue;
-    const size_t end = text.find('"', key + 1);
-    if (end == kNone) return kNone;
-    const std::string_view name = text.substr(key + 1, end - key - 1);
-    if ((name == "args" || find_event_field(name)) &&
-        reader.peek(reader.skip_space(end + 1)) == ':') {
-      return at;
-    }
-  }
-  return kNone;
-}
 
 std::string_view find_value(std::string_view text, size_t key_end) {
   const Reader reader(text);
@@ -287,10 +341,11 @@ std::string_view find_value(std::string_view text, size_t key_end) {
   return end == kNone ? std::string_view{} : reader.slice(begin, end);
 }
 
-EventStoreBuilder parse_leniently(std::string_view list, int64_t file_offset,
+EventStoreBuilder parse_leniently(std::string_view list, std::span<const DamagedPart> damaged,
+                                  int64_t file_offset,
                                   const std::function<bool(std::string_view event)>& is_whole) {
   const std::string text = with_valid_utf8(list);
-  return ListParser(list, text, file_offset, is_whole).parse();
+  return ListParser(list, text, damaged, file_offset, is_whole).parse();
 }
 
 }  // namespace fathom::kineto
