@@ -1,7 +1,9 @@
 #include "base/compressed_source.h"
 
+#include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cstring>
@@ -103,21 +105,44 @@ class GzipSource : public CompressedSource {
 class ZstdSource : public CompressedSource {
  public:
   explicit ZstdSource(std::unique_ptr<ByteSource> compressed)
-      : CompressedSource(std::move(compressed)), stream_(ZSTD_createDStream()) {}
+      : CompressedSource(std::move(compressed)), stream_(ZSTD_createDStream()) {
+    // As large a window as there is: memory is taken as the text comes, not as a frame declares.
+    if (stream_ != nullptr) {
+      ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax,
+                             ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
+    }
+  }
   ~ZstdSource() override { ZSTD_freeDStream(stream_); }
   ZstdSource(const ZstdSource&) = delete;
   ZstdSource& operator=(const ZstdSource&) = delete;
 
  protected:
   Result<size_t> decode(std::span<char> into) override {
+    if (stream_ == nullptr) return Error{"out of memory for zstd"};
+    // A call that fails does not say what it wrote before. Little is asked for at once, and what is
+    // left of the zeros tells: no JSON holds one.
+    into = into.first(std::min(into.size(), kAtOnce));
+    std::memset(into.data(), 0, into.size());
     const std::span<const char> input = waiting();
     ZSTD_inBuffer in{input.data(), input.size(), 0};
     ZSTD_outBuffer out{into.data(), into.size(), 0};
     const size_t code = ZSTD_decompressStream(stream_, &out, &in);
-    used(in.pos);
     if (ZSTD_isError(code)) {
+      const ZSTD_ErrorCode error = ZSTD_getErrorCode(code);
+      if (error == ZSTD_error_memory_allocation ||
+          error == ZSTD_error_frameParameter_windowTooLarge) {
+        return Error{fmt::format(
+            "its zstd window is too large ({}); unpack it with zstd -d --long=31 and try again",
+            ZSTD_getErrorName(code))};
+      }
       stop(true);
-    } else if (in.pos > 0 || out.pos > 0) {
+      const char* const written = into.data() + out.pos;
+      const auto* const end = static_cast<const char*>(
+          std::memchr(written, 0, static_cast<size_t>(into.data() + into.size() - written)));
+      return static_cast<size_t>((end == nullptr ? into.data() + into.size() : end) - into.data());
+    }
+    used(in.pos);
+    if (in.pos > 0 || out.pos > 0) {
       frame_complete_ = code == 0;
     } else if (input_ended()) {
       stop(!frame_complete_);
@@ -126,6 +151,7 @@ class ZstdSource : public CompressedSource {
   }
 
  private:
+  static constexpr size_t kAtOnce = 64 * 1024;
   bool frame_complete_ = true;
   ZSTD_DStream* stream_;
 };

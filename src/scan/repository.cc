@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -145,7 +146,13 @@ class Walk {
     fs::directory_iterator at(root_ / folder.path, error);
     for (; !error && at != fs::directory_iterator(); at.increment(error)) {
       std::error_code unknown;
-      entries.push_back({at->path().filename().string(), at->symlink_status(unknown).type()});
+      const fs::file_type type = at->symlink_status(unknown).type();
+      const std::string name = at->path().filename().string();
+      if (unknown) {  // a path that is too long for the system, say
+        unknown_[unknown.message()].add(folder.path + name);
+      } else {
+        entries.push_back({name, type});
+      }
     }
     if (error) {
       repository_.notes.push_back(
@@ -219,6 +226,10 @@ class Walk {
     links_.tell("symbolic link is not followed", "symbolic links are not followed", notes);
     special_.tell("FIFO, socket or device is passed over",
                   "FIFOs, sockets or devices are passed over", notes);
+    for (const auto& [why, passed] : unknown_) {
+      passed.tell("path cannot be opened (" + why + ")", "paths cannot be opened (" + why + ")",
+                  notes);
+    }
     reports_.tell("folder is a report of Fathom's", "folders are reports of Fathom's", notes);
   }
 
@@ -230,6 +241,7 @@ class Walk {
   std::set<std::string> submodules_;
   std::vector<Folder> folders_;
   Passed ignored_folders_, ignored_files_, links_, special_, reports_;
+  std::map<std::string, Passed> unknown_;  // by why
 };
 
 void note_skipped(Repository& repository) {

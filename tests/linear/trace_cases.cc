@@ -5,6 +5,51 @@
 #include "test_files.h"
 
 namespace fathom::test {
+namespace {
+
+constexpr std::string_view kEvent =
+    R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1})";
+
+// Hostile text between two whole events.
+struct HostileText {
+  const char* name;
+  const char *before, *repeated, *after;
+};
+
+constexpr HostileText kHostile[] = {
+    {"EventsThatOnlyBegin", "", R"({"ph":"X",)", ""},
+    {"BracesInANameWithAMissingComma", R"({"ph":"X","cat":"c" "name":")", "{{{{{{{{",
+     R"(","ts":1})"},
+    {"EventsInListsThatNeverEnd", "", R"({"ph":[)", ""},
+    {"ObjectsInListsThatNeverEnd", "", R"({"name":[)", ""},
+    {"EventsBrokenOffInsideAList", "",
+     R"({"ph":"X","name":"t","args":{"d":[[1,2],{"ph":"X","name":"g","ts":1,"dur":1},)", ""},
+    {"EventsBrokenOffInsideAString", "", R"({"ph":"X","name":"t,{"ph":"X","name":"g","ts":1},)",
+     ""},
+    {"EventsBrokenOffAtALineBreak", "", "{\"ph\":\"X\",\"name\":\"t\n,", ""},
+    {"Quotes", "", "\"\"\"\"\"\"\"", ""},
+    {"QuotesAndCommasInAName", R"({"ph":"X","name":")", R"(",)", "}"},
+    {"KeysInANameWithAMissingComma", R"({"ph":"X" "name":")", R"(","a)", R"("})"},
+    {"Backslashes", R"({"ph":"X","name":")", R"(\\\)", R"("})"},
+    {"EscapedQuotesWithAMissingComma", R"({"ph":"X" "name":")", R"(\")", R"("})"},
+    {"ClosingBraces", "", "}}}}", ""},
+    {"ClosingBrackets", "", "] ]", ""},
+    {"EndsOfListsAndKeys", "", R"(],")", ""},
+    {"BracketsThatDoNotFit", "", "{[}]", ""},
+    {"Commas", "", ",,,,", ""},
+    {"Numbers", "1", ",1", ""},
+    {"NumbersOfManyDigits", R"({"ph":"X","ts":)", "99999999", "}"},
+    {"EqualKeysWithoutCommas", R"({"ph":"X","ts":1 )", R"("name":"x" )", R"("dur":1})"},
+    {"ObjectsInArgumentsThatLookLikeEvents", R"({"ph":"X","ts":1,"args":{"x":[1)", R"(,{"name":1})",
+     R"(]} "y":1})"},
+    {"EventsWithoutTheirFirstBrace", "", R"("ph":"X","name":"a","ts":1,"dur":1},)", ""},
+    {"EventsWithoutTheirLastBrace", "", R"({"ph":"X","name":"a","ts":1,"dur":1,)", ""},
+    {"ListsGivenAgain", "1", R"(],"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":1})", ""},
+    {"EndsOfTheTraceBeforeEvents", "1", R"(]}{"ph":"X","name":"a","ts":1,"dur":1})", ""},
+    {"AnotherTraceBehind", "1", R"(]}{"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":1})", ""},
+};
+
+}  // namespace
 
 std::vector<LinearCase> trace_cases() {
   const auto trace = [](auto text_of) {
@@ -12,7 +57,7 @@ std::vector<LinearCase> trace_cases() {
       write_file(directory / "t.json", text_of(n));
     };
   };
-  return {
+  std::vector<LinearCase> cases = {
       {"PlainEvents", trace([](size_t n) {
          std::string events = R"({"traceEvents":[)";
          for (size_t i = 0; i < n; ++i) {
@@ -24,7 +69,34 @@ std::vector<LinearCase> trace_cases() {
          return events + "}";
        }),
        "analyze t.json --out out", 2000},
+      {"LinesBeforeTheTrace", trace([](size_t n) {
+         return fmt::format("x{}{{\"traceEvents\":[{}]}}", repeated("\n", n), kEvent);
+       }),
+       "analyze t.json --out out", 40'000},
+      {"KeysOfTheListInAString",
+       trace([](size_t n) { return R"({"a":")" + repeated(R"("traceEvents":[ )", n); }),
+       "analyze t.json --out out", 10'000},
+      {"ADeepEnvelope", trace([](size_t n) {
+         return fmt::format(R"({{"a":{}{},"traceEvents":[{}]}})", repeated("[", n),
+                            repeated("]", n), kEvent);
+       }),
+       "analyze t.json --out out", 40'000},
+      {"AnEnvelopeThatIsNeverClosed", trace([](size_t n) {
+         return fmt::format(R"({{"a":{{{}"traceEvents":[{}]}})", repeated(R"("b":[{"id":1}],)", n),
+                            kEvent);
+       }),
+       "analyze t.json --out out", 5'000},
   };
+  for (const HostileText& hostile : kHostile) {
+    const size_t n = 60'000 / std::string_view(hostile.repeated).size();
+    cases.push_back({hostile.name, trace([hostile](size_t times) {
+                       return fmt::format(R"({{"traceEvents":[{0},{1}{2}{3},{0}]}})", kEvent,
+                                          hostile.before, repeated(hostile.repeated, times),
+                                          hostile.after);
+                     }),
+                     "analyze t.json --out out", n});
+  }
+  return cases;
 }
 
 }  // namespace fathom::test

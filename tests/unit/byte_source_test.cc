@@ -127,6 +127,41 @@ TEST_F(ByteSourceTest, DamageInTheMiddleEndsTheText) {
   EXPECT_TRUE(text.starts_with(content.text.substr(0, text.size() / 4)));
 }
 
+// All blocks before the one that is damaged; zstd's are of 128 KB.
+TEST_F(ByteSourceTest, AFlippedBitNearTheEndOfAZstdFrameLosesABlockAtMost) {
+  const std::string text = sample_text(100'000);
+  const std::string packed = zstd(text);
+  for (size_t percent : {30, 60, 90, 99}) {
+    std::string damaged = packed;
+    damaged[damaged.size() * percent / 100] ^= 0x10;
+    for (size_t piece : {size_t{5000}, size_t{10} << 20}) {
+      const Content content = read(damaged, piece);
+      EXPECT_GT(content.text.size() + (256 << 10), text.size() * percent / 100) << percent;
+      EXPECT_TRUE(content.truncated || content.text != text);
+    }
+  }
+}
+
+TEST_F(ByteSourceTest, AZstdWindowMayBeLong) {
+  const std::string text = sample_text(1000);
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, 31);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_enableLongDistanceMatching, 1);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
+  // A frame whose size is not known keeps the window that was asked for.
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  ZSTD_inBuffer in{text.data(), text.size() / 2, 0};
+  ZSTD_outBuffer out{packed.data(), packed.size(), 0};
+  ASSERT_FALSE(ZSTD_isError(ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush)));
+  in.size = text.size();
+  ASSERT_EQ(ZSTD_compressStream2(context, &out, &in, ZSTD_e_end), 0u);
+  ZSTD_freeCCtx(context);
+  packed.resize(out.pos);
+  const Content content = read(packed);
+  EXPECT_TRUE(content.text == text);
+  EXPECT_FALSE(content.truncated);
+}
+
 TEST_F(ByteSourceTest, WhatCannotBeOpenedSaysWhy) {
   const Result<std::unique_ptr<ByteSource>> missing = open_source(path("missing").string());
   ASSERT_FALSE(missing.ok());

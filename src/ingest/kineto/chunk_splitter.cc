@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/file_kind.h"
+
 namespace fathom::kineto {
 namespace {
 
@@ -19,6 +21,9 @@ constexpr size_t kWindow = 1 << 20;
 // not cost more than reading them did: see BracketScanner's patience.
 constexpr int64_t kPatience = 64 << 10, kMaxPatience = 16 << 20;
 constexpr std::string_view kEventsKey = "\"traceEvents\"";
+constexpr size_t kHeadSize = 512;
+constexpr const char* kWhatIsRead =
+    "Fathom reads traces of torch.profiler: JSON, plain, gzip or zstd";
 constexpr size_t kManySeparators = 16 << 20;  // more are not held
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
@@ -61,21 +66,17 @@ size_t find_first_event(std::string_view text, bool is_all) {
   return std::string_view::npos;
 }
 
-// Of a trace whose end is in doubt: the bracket that closes the list, judged by what stands around
-// it near the end of the trace. npos: the text ends otherwise.
-size_t find_last_list_end(std::string_view text, bool bare_list) {
+// Of a trace whose last event is damaged: the last bracket after `from` that may close the list, if
+// the text ends as a trace does. npos: none.
+size_t find_last_list_end(std::string_view text, size_t from, bool bare_list) {
   const size_t last = text.find_last_not_of(" \t\r\n");
   if (last == std::string_view::npos || text[last] != (bare_list ? ']' : '}')) {
     return std::string_view::npos;
   }
-  const size_t near = text.size() > kWindow ? text.size() - kWindow : 0;
-  for (size_t at = text.rfind(']'); at != std::string_view::npos && at >= near && at > 0;
+  const size_t near = std::max(from, text.size() - std::min(text.size(), kWindow));
+  for (size_t at = text.rfind(']'); at != std::string_view::npos && at > near;
        at = text.rfind(']', at - 1)) {
-    const size_t before = text.find_last_not_of(" \t\r\n", at - 1);
-    if (before != std::string_view::npos && text[before] == '}' &&
-        judge_list_end(text, at, bare_list, true) == ListEnd::kYes) {
-      return at;
-    }
+    if (judge_list_end(text, at, bare_list, true) == ListEnd::kYes) return at;
   }
   return std::string_view::npos;
 }
@@ -175,9 +176,13 @@ Result<std::optional<EventChunk>> ChunkSplitter::next() {
 
 Status ChunkSplitter::read_start() {
   static constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  while (unused().size() < kByteOrderMark.size() && TRY(read_twice_as_much())) {
+  if (offset_ == 0) {
+    while (unused().size() < kHeadSize && TRY(read_twice_as_much())) {
+    }
+    const std::string kind = describe_binary(unused().substr(0, kHeadSize), name_);
+    if (!kind.empty()) return Error{fmt::format("it is {}. {}", kind, kWhatIsRead)};
+    if (unused().starts_with(kByteOrderMark)) use(kByteOrderMark.size());
   }
-  if (offset_ == 0 && unused().starts_with(kByteOrderMark)) use(kByteOrderMark.size());
   const size_t first = std::min(unused().find_first_not_of(" \t\r\n"), unused().size());
   if (first == unused().size()) {
     use(first);
@@ -193,7 +198,8 @@ Status ChunkSplitter::read_start() {
     const std::string_view text = unused().substr(0, kWindow);
     if (text.find(kEventsKey) == std::string_view::npos &&
         find_first_event(text, source_ended_) == std::string_view::npos) {
-      return Error{"it is no trace: one begins with { or [{"};
+      return Error{fmt::format("it is {}, which is no trace. {}",
+                               unused()[first] == '<' ? "a web page or XML" : "text", kWhatIsRead)};
     }
     begin = first;  // its bracket is damaged
   }
@@ -235,10 +241,11 @@ Status ChunkSplitter::read_beside() {
     use(1);
     // A key of the top level; or one where no key can be, in a string or a list: then stray quotes
     // or brackets came before it.
-    if (c == '[' && (open_.size() == 1 || in_string_ || open_.ends_with('[')) &&
+    if (c == '[' && !no_more_events_ && (open_.size() == 1 || in_string_ || open_.ends_with('[')) &&
         ends_with_events_key(envelope_)) {
       where_ = Where::kEvents;
       found_events_ = true;
+      commas_ = first_chunk_ ? 0 : 1;
       open_ = "{";
       in_string_ = escaped_ = false;
     } else if (in_string_) {
@@ -278,14 +285,18 @@ bool ChunkSplitter::find_events_beside() {
 // Goes back to an event that was taken for something beside the events.
 void ChunkSplitter::unread_envelope(size_t event) {
   const std::string_view back = std::string_view(envelope_).substr(event);
-  const size_t kept = size_ - begin_;
-  capacity_ = kFront + back.size() + kept + limits_.chunk_size + kPadding;
-  auto grown = std::make_unique_for_overwrite<char[]>(capacity_);
-  std::memcpy(grown.get() + kFront, back.data(), back.size());
-  if (kept > 0) std::memcpy(grown.get() + kFront + back.size(), buffer_.get() + begin_, kept);
-  buffer_ = std::move(grown);
-  begin_ = kFront;
-  size_ = kFront + back.size() + kept;
+  if (begin_ >= kFront + back.size()) {  // it is still there
+    begin_ -= back.size();
+  } else {
+    const size_t kept = size_ - begin_;
+    capacity_ = kFront + back.size() + kept + limits_.chunk_size + kPadding;
+    auto grown = std::make_unique_for_overwrite<char[]>(capacity_);
+    std::memcpy(grown.get() + kFront, back.data(), back.size());
+    if (kept > 0) std::memcpy(grown.get() + kFront + back.size(), buffer_.get() + begin_, kept);
+    buffer_ = std::move(grown);
+    begin_ = kFront;
+    size_ = kFront + back.size() + kept;
+  }
   offset_ -= static_cast<int64_t>(back.size());
   envelope_.resize(event);
   where_ = Where::kEvents;
@@ -299,6 +310,7 @@ void ChunkSplitter::unread_envelope(size_t event) {
 // unless another trace begins before them.
 Status ChunkSplitter::read_end() {
   const size_t first = std::min(unused().find_first_not_of(" \t\r\n"), unused().size());
+  if (!found_events_) envelope_ += unused().substr(0, first);
   use(first);
   if (unused().empty()) return Nothing{};
   if (!found_events_) {  // not its end, then
@@ -374,7 +386,7 @@ Result<std::optional<EventChunk>> ChunkSplitter::cut_chunk() {
       return stop_inside_list(scanner.event_end(), Flaw::kOversizedEvent);
     }
     if (TRY(read_twice_as_much()) || !is_all) continue;
-    const size_t list_end = find_last_list_end(unused(), has_bare_list());
+    const size_t list_end = find_last_list_end(unused(), scanner.suspect(), has_bare_list());
     if (scanner.in_string() && list_end != std::string_view::npos) {
       return end_damaged_list(scanner, list_end);
     }
@@ -427,6 +439,7 @@ std::optional<EventChunk> ChunkSplitter::end_list(size_t at) {
 std::optional<EventChunk> ChunkSplitter::end_list_unclosed(size_t at) {
   diagnostics_.add(Flaw::kRepairedEvent,
                    fmt::format("at byte {}", offset_ + static_cast<int64_t>(at)));
+  no_more_events_ = true;
   return end_list(at);
 }
 
@@ -437,14 +450,14 @@ std::optional<EventChunk> ChunkSplitter::end_damaged_list(const BracketScanner& 
     return stop_inside_list(scanner.event_end(), Flaw::kOversizedEvent);
   }
   if (list_end == std::string_view::npos) {
-    list_end = find_last_list_end(unused(), has_bare_list());
+    list_end = find_last_list_end(unused(), scanner.suspect(), has_bare_list());
   }
   const std::string_view after = unused().substr(scanner.event_end());
   if (list_end == std::string_view::npos && !scanner.in_event() && !has_bare_list() &&
       count_phase_keys(after) == 0) {
     return end_list_unclosed(scanner.event_end());
   }
-  if (list_end != std::string_view::npos && list_end > scanner.suspect()) {
+  if (list_end != std::string_view::npos) {
     add_damaged(scanner.suspect(), list_end);
     return end_list(list_end);
   }
@@ -463,6 +476,18 @@ std::optional<EventChunk> ChunkSplitter::stop_inside_list(size_t length, Flaw wh
   return chunk;
 }
 
+// A chunk that is small beside what follows it is copied instead: moving the rest each time would
+// cost more than reading it.
+void ChunkSplitter::copy_out(EventChunk& chunk, size_t first, size_t last) const {
+  chunk.begin = 0;
+  chunk.end = last - first + 2;
+  chunk.buffer = std::make_unique_for_overwrite<char[]>(chunk.end + kPadding);
+  chunk.buffer[0] = '[';
+  std::memcpy(chunk.buffer.get() + 1, buffer_.get() + first, last - first);
+  chunk.buffer[chunk.end - 1] = ']';
+  std::memset(chunk.buffer.get() + chunk.end, ' ', simdjson::SIMDJSON_PADDING);
+}
+
 // Hands on the first `length` bytes as a list, or just steps over them when they hold no event.
 std::optional<EventChunk> ChunkSplitter::take(size_t length) {
   const size_t end = begin_ + length;
@@ -478,14 +503,6 @@ std::optional<EventChunk> ChunkSplitter::take(size_t length) {
     use(length);
     return std::nullopt;
   }
-  // What follows the cut moves to a buffer of its own; this one goes with the chunk.
-  const size_t rest = size_ - end;
-  const size_t capacity = kFront + rest + limits_.chunk_size + kPadding;
-  auto following = std::make_unique_for_overwrite<char[]>(capacity);
-  std::memcpy(following.get() + kFront, buffer_.get() + end, rest);
-
-  chunk.begin = first - 1;
-  chunk.end = last + 1;
   chunk.file_offset = offset_ + static_cast<int64_t>(first - begin_);
   if (commas_ != (first_chunk_ ? 0 : 1)) {
     diagnostics_.add(Flaw::kRepairedEvent, fmt::format("at byte {}", offset_));
@@ -498,6 +515,19 @@ std::optional<EventChunk> ChunkSplitter::take(size_t length) {
     part.begin = std::max(part.begin, skipped) - skipped;
     part.end = std::min(part.end, last - begin_) - skipped;
   }
+  if (size_ - end > length) {
+    copy_out(chunk, first, last);
+    use(length);
+    return chunk;
+  }
+  // What follows the cut moves to a buffer of its own; this one goes with the chunk.
+  const size_t rest = size_ - end;
+  const size_t capacity = kFront + rest + limits_.chunk_size + kPadding;
+  auto following = std::make_unique_for_overwrite<char[]>(capacity);
+  std::memcpy(following.get() + kFront, buffer_.get() + end, rest);
+
+  chunk.begin = first - 1;
+  chunk.end = last + 1;
   buffer_[chunk.begin] = '[';
   buffer_[last] = ']';
   std::memset(buffer_.get() + chunk.end, ' ', simdjson::SIMDJSON_PADDING);

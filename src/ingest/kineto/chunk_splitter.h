@@ -35,8 +35,9 @@ struct SplitLimits {
 // ever held as a whole. What stands beside the events is collected as the envelope.
 class ChunkSplitter {
  public:
-  explicit ChunkSplitter(ByteSource& source, const SplitLimits& limits = {})
-      : source_(source), limits_(limits) {}
+  // `name`: of the file, for messages about what it may be.
+  explicit ChunkSplitter(ByteSource& source, const SplitLimits& limits = {}, std::string name = "")
+      : source_(source), limits_(limits), name_(std::move(name)) {}
 
   // Nothing: no more events.
   Result<std::optional<EventChunk>> next();
@@ -82,9 +83,11 @@ class ChunkSplitter {
   std::optional<EventChunk> end_damaged_list(const BracketScanner& scanner, size_t list_end);
   std::optional<EventChunk> stop_inside_list(size_t length, Flaw why);
   std::optional<EventChunk> take(size_t length);
+  void copy_out(EventChunk& chunk, size_t first, size_t last) const;
 
   ByteSource& source_;
   SplitLimits limits_;
+  std::string name_;
 
   // Bytes not yet used are buffer_[begin_, size_). One byte before begin_ and the padding after
   // size_ always belong to the buffer, so that a chunk can be handed on without a copy.
@@ -99,7 +102,8 @@ class ChunkSplitter {
   std::vector<DamagedPart> damaged_;  // of the text not yet used, counted from begin_
   int64_t looked_again_ = 0;          // bytes that were taken for parts of one broken event
   size_t patience_ = 64 << 10;
-  bool resumed_ = false;  // events go on after the end of the trace
+  bool no_more_events_ = false;  // the rest of the input was looked through
+  bool resumed_ = false;         // events go on after the end of the trace
   std::string envelope_;
   Diagnostics diagnostics_;
 

@@ -36,7 +36,7 @@ Result<EventStore> read_trace(const std::string& path, const ReadOptions& option
 
 Result<EventStore> read_trace(ByteSource& source, const std::string& shown,
                               const ReadOptions& options) {
-  ChunkSplitter splitter(source, options.limits);
+  ChunkSplitter splitter(source, options.limits, shown);
   EventStoreBuilder builder;
   const size_t threads =
       options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
