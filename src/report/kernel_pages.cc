@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <set>
+#include <map>
 
 #include "report/count_text.h"
 #include "report/kernel_tables.h"
@@ -16,6 +16,9 @@ namespace {
 constexpr size_t kExpected = 30, kDead = 20;
 // A page of kernels/ larger than this is divided.
 constexpr size_t kPageBytes = 200'000;
+// Of one file, which is never divided: beyond this many kernels, or so much text about them, the
+// others are in scan.json alone.
+constexpr size_t kKernelsOfFile = 400, kFileBytes = 500'000;
 
 std::string heading(const CodeFacts& facts) {
   std::string out = fmt::format("# Kernels: {}\n\n", md_text(facts.repository));
@@ -52,12 +55,16 @@ class KernelReport {
   }
 
  private:
-  // The kernels of one file and their text.
+  // The kernels of one file, and the text of those that are told.
   struct FilePart {
     std::string path;
     std::vector<uint32_t> kernels;
     std::vector<std::string> sections;
     size_t bytes = 0;
+
+    std::vector<uint32_t> told() const {
+      return {kernels.begin(), kernels.begin() + static_cast<ptrdiff_t>(sections.size())};
+    }
   };
 
   void group_by_file() {
@@ -69,6 +76,9 @@ class KernelReport {
       file = k.at.file;
       FilePart& part = parts_.back();
       part.kernels.push_back(i);
+      if (part.sections.size() >= kKernelsOfFile || part.bytes > kFileBytes) continue;
+      // One without a section ends those that have one.
+      if (part.sections.size() + 1 < part.kernels.size()) continue;
       part.sections.push_back(kernel_section(facts_, k, context_, root));
       part.bytes += part.sections.back().size();
     }
@@ -83,7 +93,8 @@ class KernelReport {
     const std::string anchor = names.add(file_heading(part));
     if (page == "kernels.md") out_.groups.push_back({part.path, page + "#" + anchor, part.kernels});
     for (size_t i = 0; i < part.kernels.size(); ++i) {
-      anchors_[part.kernels[i]] = names.add(part.sections[i]);
+      const bool told = i < part.sections.size();
+      anchors_[part.kernels[i]] = told ? names.add(part.sections[i]) : anchor;
       out_.links[part.kernels[i]] = page + "#" + anchors_[part.kernels[i]];
     }
   }
@@ -91,20 +102,33 @@ class KernelReport {
   std::string text_of(const FilePart& part) const {
     std::string out = file_heading(part);
     for (const std::string& section : part.sections) out += section;
+    if (part.sections.size() < part.kernels.size()) {
+      out += fmt::format("\n{} more of this file: scan.json, `kernels`.\n",
+                         counted(part.kernels.size() - part.sections.size(), "kernel", "kernels"));
+    }
     return out;
   }
 
   std::string host_text() const {
     if (facts_.host_functions.empty()) return {};
     std::string out = "\n## Host functions on the way\n";
-    for (const HostFacts& h : facts_.host_functions) out += host_section(facts_, h, context_);
+    size_t told = 0;
+    for (const HostFacts& h : facts_.host_functions) {
+      if (told >= kKernelsOfFile || out.size() > kFileBytes) break;
+      out += host_section(facts_, h, context_);
+      ++told;
+    }
+    if (told < facts_.host_functions.size()) {
+      out += fmt::format("\n{} more: scan.json, `host_functions`.\n",
+                         counted(facts_.host_functions.size() - told, "function", "functions"));
+    }
     return out;
   }
 
   void one_page() {
     // What stands above the sections has these headings, whether or not it has something to say.
     HeadingAnchors names;
-    std::vector<uint32_t> all;
+    std::vector<uint32_t> all;  // those of few kernels are all told
     for (uint32_t i = 0; i < facts_.kernels.size(); ++i) all.push_back(i);
     std::string text = heading(facts_);
     if (!all.empty()) {
@@ -144,8 +168,10 @@ class KernelReport {
     std::vector<FileSection> sections;
     for (const FilePart& part : parts_) sections.push_back({part.path, part.bytes});
     const std::vector<ExpectedRow> expected = expected_rows(facts_, context_);
+    for (const ExpectedRow& row : expected) expected_of_.emplace(row.kernel, &row);
+    on_page_.resize(facts_.kernels.size());
     for (const FolderPage& page : pages_by_folder(sections, kPageBytes)) {
-      folder_page(page, "kernels/" + names.add(page.title), expected);
+      folder_page(page, "kernels/" + names.add(page.title));
     }
     if (const std::string host = host_text(); !host.empty()) {
       host_page_ = "kernels/" + names.add("host_functions");
@@ -156,17 +182,17 @@ class KernelReport {
     out_.pages[0] = {"kernels.md", top_page(expected)};
   }
 
-  void folder_page(const FolderPage& page, const std::string& path,
-                   const std::vector<ExpectedRow>& expected) {
+  void folder_page(const FolderPage& page, const std::string& path) {
     KernelGroup group{page.title, path, {}};
-    std::set<uint32_t> here;
+    std::vector<uint32_t> told;
+    std::vector<ExpectedRow> rows;
     for (const size_t i : page.sections) {
       group.kernels.insert(group.kernels.end(), parts_[i].kernels.begin(), parts_[i].kernels.end());
-    }
-    here.insert(group.kernels.begin(), group.kernels.end());
-    std::vector<ExpectedRow> rows;
-    for (const ExpectedRow& row : expected) {
-      if (here.contains(row.kernel)) rows.push_back(row);
+      for (const uint32_t kernel : parts_[i].told()) {
+        told.push_back(kernel);
+        const auto [first, last] = expected_of_.equal_range(kernel);
+        for (auto row = first; row != last; ++row) rows.push_back(*row->second);
+      }
     }
     std::string text = fmt::format(
         "# Kernels in {}\n\n{} in {}. All kernels of {}: "
@@ -178,10 +204,9 @@ class KernelReport {
     add_expected_table(facts_, context_, rows, out_.links, above);
     names.add(text + above);
     for (const size_t i : page.sections) number_headings(names, parts_[i], path);
-    add_kernel_table(facts_, group.kernels, anchors_, text);
-    std::vector<std::string> links(facts_.kernels.size());
-    for (const uint32_t i : group.kernels) links[i] = "#" + anchors_[i];
-    add_expected_table(facts_, context_, rows, links, text);
+    add_kernel_table(facts_, told, anchors_, text);
+    for (const uint32_t i : told) on_page_[i] = "#" + anchors_[i];
+    add_expected_table(facts_, context_, rows, on_page_, text);
     for (const size_t i : page.sections) text += text_of(parts_[i]);
     out_.groups.push_back(std::move(group));
     out_.pages.push_back({path, std::move(text)});
@@ -212,7 +237,9 @@ class KernelReport {
   const CodeFacts& facts_;
   const StoryContext& context_;
   std::vector<FilePart> parts_;
-  std::vector<std::string> anchors_;  // of each kernel, on its page
+  std::vector<std::string> anchors_;                         // of each kernel, on its page
+  std::multimap<uint32_t, const ExpectedRow*> expected_of_;  // by kernel
+  std::vector<std::string> on_page_;                         // links from the page of a kernel
   std::string host_page_;
   KernelPages out_;
 };

@@ -1,7 +1,25 @@
+#include <fmt/format.h>
+
 #include "report/inventory_pages.h"
 #include "report/scan_report.h"
 
 namespace fathom {
+namespace {
+
+// Browsers and GitHub still render a page of this size. Pages that can grow are divided or cut long
+// before it, where their structure is known; this holds whatever a repository contains.
+constexpr size_t kLargestPage = 1'000'000;
+
+void bound(ReportPage& page) {
+  if (page.text.size() <= kLargestPage) return;
+  const size_t left_out = page.text.size() - kLargestPage;
+  const size_t line = page.text.rfind('\n', kLargestPage);
+  page.text.resize(line == std::string::npos ? 0 : line + 1);
+  page.text += fmt::format("\nThis page ends here: {} kB more. All facts are in scan.json.\n",
+                           left_out / 1000 + 1);
+}
+
+}  // namespace
 
 std::vector<ReportPage> scan_pages(const CodeFacts& facts, const StoryContext& context) {
   KernelPages kernels = kernel_pages(facts, context);
@@ -18,6 +36,7 @@ std::vector<ReportPage> scan_pages(const CodeFacts& facts, const StoryContext& c
   add(entry_point_pages(facts));
   add(option_pages(facts));
   add(dependency_pages(facts));
+  for (ReportPage& page : pages) bound(page);
   return pages;
 }
 

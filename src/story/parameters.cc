@@ -16,6 +16,7 @@ namespace {
 
 // Values that name one another in circles end here.
 constexpr int kMaxDepth = 12;
+constexpr size_t kMaxSteps = 2000;
 
 struct ParameterNames {
   std::string_view parameter;  // or a formula of others
@@ -109,7 +110,7 @@ class CodeValues {
 
  private:
   std::optional<double> named(std::string_view name, int depth) const {
-    if (depth > kMaxDepth) return std::nullopt;
+    if (depth > kMaxDepth || ++steps_ > kMaxSteps) return std::nullopt;
     // What the user says of the very name goes before what the code says; other names after it.
     for (const auto& [given, text] : parameters_.given()) {
       if (given == name) return parameters_.find(name);
@@ -143,6 +144,7 @@ class CodeValues {
 
   const Parameters& parameters_;
   const std::vector<NamedValue>& values_;
+  mutable size_t steps_ = 0;  // names looked up: each may stand many times in the next one's value
 };
 
 }  // namespace

@@ -132,5 +132,117 @@ TEST_F(ScanHostile, Circles) {
   EXPECT_EQ(std::count_if(facts.options.begin(), facts.options.end(), is_x), 1);
 }
 
+// A class's constant that is defined by itself, whatever lies between.
+TEST_F(ScanHostile, ConstantsThatReferToThemselves) {
+  write("itself.cu",
+        "template <typename T> struct view { static constexpr int size = T::size; };\n"
+        "template <typename T>\n"
+        "__device__ void phase(float* x) { if constexpr (T::size == 1) { x[0] = 1.f; } }\n"
+        "template <typename T>\n"
+        "__global__ void k(float* x) { using V = view<T>; phase<V>(x); }\n");
+  std::string round;
+  for (int i = 0; i < 1000; ++i) {
+    round += fmt::format("struct S{} {{ static constexpr int e = S{}::e + S{}::e; }};\n", i,
+                         (i + 1) % 1000, (i + 2) % 1000);
+  }
+  write("round.cu", round + "__global__ void r(int* x) { x[S0::e] = S1::e; }\n");
+  write_healthy();
+  const CodeFacts facts = scan();
+  expect_healthy_kernel(facts);
+  EXPECT_EQ(facts.kernels.size(), 3u);
+}
+
+// A few hundred bytes that unfold without end where each name is followed every time it stands.
+TEST_F(ScanHostile, NamesThatMultiply) {
+  constexpr int kNames = 12;
+  std::string constants, macros, locals, parents;
+  for (int i = 0; i < kNames; ++i) {
+    const auto times = [&](const std::string& text, const char* between) {
+      std::string out = text;
+      for (int k = 1; k < 8; ++k) out += between + text;
+      return out;
+    };
+    const std::string next = fmt::format("c{}", i + 1);
+    constants += fmt::format("constexpr int c{} = {};\n", i, times(next, " * "));
+    locals = fmt::format("int d{} = {};\n", i, times(fmt::format("d{}", i + 1), " * ")) + locals;
+    macros += fmt::format("#define M{} {}\n", i, times(fmt::format("M{}", i + 1), " "));
+    std::string stars, bases;
+    for (int k = 0; k < kNames; ++k) {
+      if (k == i) continue;
+      stars += fmt::format("from m{} import *\nfrom m{} import lost\n", k, k);
+      bases += fmt::format("{}C{}", bases.empty() ? "" : ", ", k);
+    }
+    parents += fmt::format("class C{}({}):\n  def f(self): self.lost(); self.gone.g()\n", i, bases);
+    write(fmt::format("m{}.py", i), stars +
+                                        "import argparse\np = argparse.ArgumentParser()\n"
+                                        "p.add_argument('--x', default=lost)\n");
+  }
+  write("parents.py", parents + "x = C0()\nx.lost()\n");
+  write("names.cu", constants + "constexpr int c12 = 2;\n" + macros + "#define M12\n" +
+                        "__global__ void k(int* x, int n) { x[c0 + threadIdx.x] = n; M0 }\n"
+                        "void f(int* p, int b) { int d12 = b; " +
+                        locals + "k<<<c0, d0>>>(p, d1); M0 }\n");
+  write_healthy();
+  expect_healthy_kernel(scan());
+}
+
+// Expressions that are evaluated once for what they are, and once for where they lie.
+TEST_F(ScanHostile, ExpressionsInsideOneAnother) {
+  const auto many = [](std::string_view text, size_t n) {
+    std::string out;
+    for (size_t i = 0; i < n; ++i) out += text;
+    return out;
+  };
+  for (const size_t n : {60u, 100'000u}) {
+    const std::string kernel = fmt::format("__global__ void k{}(int* p, int a) {{ p[", n);
+    write(fmt::format("signs{}.cu", n), kernel + many("-", n) + "a] = 1; }\n");
+    write(fmt::format("steps{}.cu", n), kernel + many("++", n) + "a] = 1; }\n");
+    write(fmt::format("sums{}.cu", n), kernel + many("a + ", n) + "a] = 1; }\n");
+    write(fmt::format("mixed{}.cu", n), kernel + many("a * 2 - ", n) + "a] = 1; }\n");
+    write(fmt::format("less{}.cu", n), kernel + many("a<", n) + "a] = 1; }\n");
+    write(fmt::format("calls{}.cu", n), kernel + "a" + many("(1)", n) + "] = 1; }\n");
+    write(fmt::format("members{}.cu", n), kernel + "a" + many(".b", n) + "] = 1; }\n");
+    write(fmt::format("lists{}.cu", n), kernel + "a] = " + many("{", n) + many("}", n) + "; }\n");
+    write(fmt::format("stores{}.cu", n),
+          kernel + many("p[", n) + "a" + many("] += 1", n) + "] = 1; }\n");
+    write(fmt::format("choices{}.cu", n),
+          kernel + many("(", n) + "a" + many(" < 1 ? 1 : 0)", n) + "] = 1; }\n");
+    write(fmt::format("k{}.py", n),
+          "import triton\nimport triton.language as tl\n@triton.jit\ndef k(x):\n  y = x" +
+              many(".b", n) + "\n  z = x" + many("(1)", n) + "\n  w = x" + many("[1]", n) +
+              "\n  v = 1" + many(" + 1 - 1", n) + "\n  tl.store(x + y, 1)\n");
+  }
+  std::string squares = "__global__ void s(int* p, int a) { int x0 = a;", texts = squares;
+  for (int i = 0; i < 40; ++i) {
+    squares += fmt::format(" int x{} = x{} * x{};", i + 1, i, i);
+    texts += fmt::format(" int x{0} = max(x{1}, x{1}) + (x{1} ^ x{1});", i + 1, i);
+  }
+  write("squares.cu", squares + " p[x40 + threadIdx.x] = 1; }\n");
+  write("texts.cu", texts + " p[x40 + threadIdx.x] = 1; }\n");
+  write_healthy();
+  expect_healthy_kernel(scan());
+}
+
+// Each launch may mean each of them: the scan says that, and does not list it.
+TEST_F(ScanHostile, KernelsOfOneName) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) {
+    text += fmt::format(
+        "__global__ void k(int* a) {{ a[0] = {0}; }}\nvoid f{0}(int* p) {{ k<<<1, 2>>>(p); }}\n",
+        i);
+  }
+  write("a.cu", text);
+  write_healthy();
+  const CodeFacts facts = scan();
+  expect_healthy_kernel(facts);
+  ASSERT_EQ(facts.kernels.size(), 1001u);
+  for (const KernelFacts& kernel : facts.kernels) {
+    EXPECT_FALSE(kernel.dead);
+    EXPECT_EQ(kernel.launchers.size(), 1u);
+  }
+  EXPECT_EQ(facts.kernels[0].launchers[0].via, "a name that 1000 kernels have");
+  EXPECT_EQ(facts.kernels[0].launchers[0].certainty, Certainty::kUnsure);
+}
+
 }  // namespace
 }  // namespace fathom

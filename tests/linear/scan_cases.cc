@@ -1,19 +1,168 @@
 // Repositories whose code is made to be slow to resolve.
+#include <fmt/format.h>
+
 #include "linear_cases.h"
 #include "test_files.h"
 
 namespace fathom::test {
+namespace {
 
-std::vector<LinearCase> scan_cases() {
-  const auto file = [](std::string name, std::string head, std::string text, std::string tail) {
-    return [=](const std::filesystem::path& directory, size_t n) {
-      write_file(directory / "repo" / name, head + repeated(text, n) + tail);
+using Text = std::function<std::string(size_t n)>;
+
+// One row for each number below n; "{}" stands for it.
+std::string rows(std::string_view text, size_t n) {
+  std::string out;
+  for (size_t i = 0; i < n; ++i) out += fmt::format(fmt::runtime(text), i);
+  return out;
+}
+
+LinearCase of_file(std::string name, std::string file, size_t n, Text text) {
+  return {std::move(name),
+          [file = std::move(file), text = std::move(text)](const std::filesystem::path& directory,
+                                                           size_t size) {
+            write_file(directory / "repo" / file, text(size));
+          },
+          "scan repo --out out", n};
+}
+
+LinearCase of_files(std::string name, std::string file, size_t n, std::string text) {
+  return {std::move(name),
+          [=](const std::filesystem::path& directory, size_t size) {
+            for (size_t i = 0; i < size; ++i) {
+              write_file(directory / "repo" / fmt::format(fmt::runtime(file), i),
+                         fmt::format(fmt::runtime(text), i));
+            }
+          },
+          "scan repo --out out", n};
+}
+
+constexpr std::string_view kTriton = "import triton\nimport triton.language as tl\n";
+
+std::vector<LinearCase> kernels_and_launches() {
+  return {
+      of_file("KernelsOfOneName", "a.cu", 400,
+              [](size_t n) {
+                return rows(
+                    "__global__ void k(int* a) {{ a[0] = {0}; }}\n"
+                    "void f{0}(int* p) {{ k<<<1, 2>>>(p); }}\n",
+                    n);
+              }),
+      of_file("KernelsOfOneFunction", "a.cu", 400,
+              [](size_t n) {
+                return rows("__global__ void k{0}(int* a) {{ a[0] = {0}; }}\n", n) +
+                       "void f(int* p) {\n" + rows("k{0}<<<1, 2>>>(p);\n", n) + "}\n";
+              }),
+      of_file("LaunchesOfOneKernel", "a.cu", 1000,
+              [](size_t n) {
+                return "__global__ void k(int* a) { a[0] = 1; }\nvoid f(int* p) {\n" +
+                       rows("k<<<{0}, 2>>>(p);\n", n) + "}\n";
+              }),
+      of_file("KernelsAndOverloads", "a.cu", 300,
+              [](size_t n) {
+                return rows("__device__ int g(T{0} x) {{ return {0}; }}\n", n) +
+                       rows("__global__ void k{0}(int* a) {{ a[0] = g(1); }}\n", n);
+              }),
+      of_file("KernelsThatCallManyFunctions", "a.cu", 400,
+              [](size_t n) {
+                return rows("__device__ void g{0}(int* p) {{ p[{0}] = 1; }}\n", n) +
+                       "__device__ void all(int* p) {" + rows("g{0}(p);", n) + "}\n" +
+                       rows("__global__ void k{0}(int* p) {{ all(p); }}\n", n);
+              }),
+      of_file("AssignmentsAndLaunches", "a.cu", 1000,
+              [](size_t n) {
+                return "__global__ void k(int* a) { a[0] = 1; }\nvoid f(int* p, int g) {" +
+                       repeated("\n#if A\ng = g + 1;\n#endif\nk<<<g, 1>>>(p);", n) + "}\n";
+              }),
+      of_file("KernelsOfMacros", "a.cu", 400,
+              [](size_t n) {
+                return "#define DEF(x) __global__ void k##x(int* a) { a[0] = 1; }\n" +
+                       rows("DEF({0})\n", n);
+              }),
+      of_files(
+          "FilesOfOneKernel", "d{0}/a.cu", 150,
+          "__global__ void k(int* a) {{ a[0] = {0}; }}\nvoid f(int* p) {{ k<<<1, 2>>>(p); }}\n"),
+  };
+}
+
+std::vector<LinearCase> expressions_and_names() {
+  const auto kernel = [](std::string before, std::string text, std::string after) -> Text {
+    return [=](size_t n) {
+      return "__global__ void k(int* p, int a) {" + before + repeated(text, n) + after + "}\n";
     };
   };
   return {
-      {"CallsOfCalls", file("a.cu", "__global__ void k(int* x) { x[0] = a", "(1)", "; }\n"),
-       "scan repo --out out", 2000},
+      of_file("CallsOfCalls", "a.cu", 2000, kernel("x = a", "(1)", ";")),
+      of_file("Sum", "a.cu", 2000, kernel("p[", "a + ", "1] = 1;")),
+      of_file("Signs", "a.cu", 2000, kernel("p[", "-", "1] = 1;")),
+      of_file("Comparisons", "a.cu", 2000, kernel("x = ", "A<", ";")),
+      of_file("NestedIndices", "a.cu", 2000,
+              [](size_t n) {
+                return "__global__ void k(int* p) { p[" + repeated("p[", n) + "0" +
+                       repeated("] += 1", n) + "] = 1; }\n";
+              }),
+      of_file("NestedConditions", "a.cu", 2000,
+              [](size_t n) {
+                return "__global__ void k(int* p, int a) { p[" + repeated("(", n) + "a" +
+                       repeated(" < 1 ? 1 : 0)", n) + "] = 1; }\n";
+              }),
+      of_file("NestedLists", "a.cu", 2000,
+              [](size_t n) {
+                return "__global__ void k(int* p) { int x = " + repeated("{", n) +
+                       repeated("}", n) + "; }\n";
+              }),
+      of_file("ConstantsOfClasses", "a.cu", 500,
+              [](size_t n) {
+                return rows("struct S{0} {{ static constexpr int e = S{0}::f; }};\n", n) +
+                       "__global__ void k(int* p) {" + rows("p[S{0}::e] = 1;", n) + "}\n";
+              }),
+      of_file("ClassesOfOneName", "a.cu", 300,
+              [](size_t n) {
+                return repeated("struct S { __device__ void m() { S s; s.m(); } };\n", n) +
+                       "__global__ void k(int* p) { S s; s.m(); }\n";
+              }),
   };
+}
+
+std::vector<LinearCase> python_code() {
+  return {
+      of_file("PythonCallsOfCalls", "a.py", 2000,
+              [](size_t n) { return "x = a" + repeated("(1)", n) + "\n"; }),
+      of_file("TritonFunctionsInAChain", "a.py", 300,
+              [](size_t n) {
+                std::string out(kTriton);
+                for (size_t i = 0; i < n; ++i)
+                  out += fmt::format("@triton.jit\ndef g{}(x):\n  g{}(x)\n", i, i + 1);
+                return out + "def f(x):\n  g0[(1,)](x)\n";
+              }),
+      of_file("TritonKernelsOfOneFunction", "a.py", 300,
+              [](size_t n) {
+                return std::string(kTriton) +
+                       rows("@triton.jit\ndef k{0}(x):\n  tl.store(x, 1)\n", n) + "def f(x):\n" +
+                       rows("  k{0}[(1,)](x)\n", n);
+              }),
+      of_file("ClassesInAChain", "a.py", 500,
+              [](size_t n) {
+                std::string out = "class C0:\n  def g(self): pass\n";
+                for (size_t i = 0; i < n; ++i)
+                  out += fmt::format("class C{}(C{}):\n  def f(self): self.g()\n", i + 1, i);
+                return out;
+              }),
+      of_file("NamesOfOneFile", "a.py", 500,
+              [](size_t n) {
+                return rows("import m{0}\ndef f{0}(x): return f{0}(m{0}.f(x))\nX{0} = {0}\n", n);
+              }),
+      of_files("ModulesOfOneName", "d{0}/m.py", 150,
+               "from m import f\nimport m\ndef f(x):\n  return m.f({0})\n"),
+  };
+}
+
+}  // namespace
+
+std::vector<LinearCase> scan_cases() {
+  std::vector<LinearCase> all;
+  for (const auto& part : {kernels_and_launches(), expressions_and_names(), python_code()})
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
 }
 
 }  // namespace fathom::test

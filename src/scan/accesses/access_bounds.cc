@@ -8,6 +8,9 @@
 namespace fathom {
 namespace {
 
+// Each access asks all guards around it.
+constexpr size_t kMaxGuards = 64;
+
 std::string_view negated(std::string_view op) {
   if (op == "<") return ">=";
   if (op == ">") return "<=";
@@ -96,6 +99,7 @@ bool AccessWalker::guard_comparison(std::string_view op, const Value& left, cons
   for (const Symbol other : space_.varying(*right.number)) {
     if (other == symbol || space_.kind(other) == IndexSpace::Kind::kLoaded) return false;
   }
+  if (guards_.size() >= kMaxGuards) return false;
   flush_operations();
   if (op == "==") {
     if (varies) return false;
@@ -207,7 +211,7 @@ std::vector<std::string> AccessWalker::extents_of(const std::string& declarator)
     std::string text = declarator.substr(at + 1, end - at - 1);
     const Value value = text.empty() ? Value() : value_of_text(text);
     const auto number = value.number ? value.number->as_constant() : std::nullopt;
-    if (number) text = std::to_string(static_cast<int64_t>(*number));
+    if (number && std::abs(*number) < 1e15) text = std::to_string(static_cast<int64_t>(*number));
     out.push_back(std::move(text));
   }
   return out;

@@ -6,7 +6,6 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kMaxSites = 160;
 constexpr size_t kMaxIndexText = 90;
 
 }  // namespace

@@ -9,6 +9,10 @@
 namespace fathom {
 namespace {
 
+// Larger ones are no index that a reader would follow, and products of them grow without end.
+constexpr size_t kMaxTerms = 48;
+constexpr int kMaxDegree = 16;
+
 std::optional<double> number_in(std::string_view text) {
   if (text.find('.') != std::string_view::npos) return std::nullopt;
   int base = 10;
@@ -98,7 +102,8 @@ AccessWalker::Value AccessWalker::computed(std::string name,
 }
 
 AccessWalker::Value AccessWalker::value(uint32_t id) {
-  ++work_;
+  if (++work_ > kMaxWork || nesting_ >= kMaxNesting) return {};
+  const Deepened deepened(nesting_);
   const CodeNode& at = node(id);
   switch (at.kind) {
     case CodeKind::kName:
@@ -158,7 +163,7 @@ AccessWalker::Value AccessWalker::name_value(const CodeNode& at) {
     if (colons != std::string::npos) {
       const auto type = frame_->types.find(name.substr(0, colons));
       if (type != frame_->types.end()) name = type->second + name.substr(colons);
-      if (const auto text = around_.member(name)) return value_of_text(*text);
+      if (const auto text = around_.member(name)) return member_constant(name, *text);
     } else if (const auto type = frame_->types.find(name); type != frame_->types.end()) {
       if (const auto number = number_in(type->second)) {
         out.number = Polynomial::constant(*number);
@@ -173,20 +178,40 @@ AccessWalker::Value AccessWalker::name_value(const CodeNode& at) {
   return out;
 }
 
+// The constant of a class, whose value may name constants of further classes. One that is defined
+// by itself, whatever lies between, is unknown.
+AccessWalker::Value AccessWalker::member_constant(const std::string& name,
+                                                  const std::string& text) {
+  constexpr size_t kMaxResolving = 8, kLongestText = 2000;
+  const bool again = std::find(resolving_.begin(), resolving_.end(), name) != resolving_.end();
+  if (again || resolving_.size() >= kMaxResolving || text.size() > kLongestText) {
+    Value out;
+    out.number = Polynomial::symbol(space_.uniform(name.substr(0, kLongestText)));
+    return out;
+  }
+  resolving_.push_back(name);
+  Value out = value_of_text(text);
+  resolving_.pop_back();
+  return out;
+}
+
 // Of an expression that stands elsewhere: a class's constant.
 AccessWalker::Value AccessWalker::value_of_text(const std::string& text) {
+  work_ += text.size() / 4;
+  if (work_ > kMaxWork) return {};
   const CodeTree tree = read_code("{ " + text + "; }", 1);
   const std::vector<uint32_t>& statements = tree[tree.root].children;
   if (statements.empty() || tree[statements[0]].kind != CodeKind::kStatement) return {};
   Frame frame;
   frame.tree = &tree;
-  frame.types = frame_->types;
   Frame* const outer = frame_;
+  frame.types.swap(outer->types);  // lent: it may be large
   frame_ = &frame;
   ++quiet_;
   const Value out = value(tree[statements[0]].children[0]);
   --quiet_;
   frame_ = outer;
+  frame.types.swap(outer->types);
   return out;
 }
 
@@ -268,8 +293,7 @@ AccessWalker::Value AccessWalker::arithmetic_value(const CodeNode& at, const Val
     const Value& by = left.pointer ? right : left;
     if (by.pointer) return {};
     Polynomial offset =
-        by.number ? *by.number
-                  : *computed(frame_->tree->tokens.source(at.first, at.last), {&by}, false).number;
+        by.number ? *by.number : *computed(frame_->tree->source(at), {&by}, false).number;
     if (op == "-") offset = offset * Polynomial::constant(-1);
     out = base;
     out.pointer = moved(*base.pointer, offset);
@@ -282,11 +306,12 @@ AccessWalker::Value AccessWalker::arithmetic_value(const CodeNode& at, const Val
     return out;
   }
   if (left.object && right.object && is_arithmetic) return {};
-  const std::string text = frame_->tree->tokens.source(at.first, at.last);
+  const std::string text = frame_->tree->source(at);
   if (!left.number || !right.number) return computed(text, {&left, &right}, false);
   const Polynomial &a = *left.number, &b = *right.number;
   const auto constant = b.as_constant();
-  if (a.terms().size() * b.terms().size() > 48) return computed(text, {&left, &right}, false);
+  if (a.terms().size() * b.terms().size() > kMaxTerms || a.degree() + b.degree() > kMaxDegree)
+    return computed(text, {&left, &right}, false);
   if (op == "+") {
     out.number = a + b;
   } else if (op == "-") {
@@ -339,6 +364,8 @@ AccessWalker::Value AccessWalker::lambda_value(uint32_t id) {
   const CodeNode& at = node(id);
   Value out;
   if (at.children.empty()) return out;
+  work_ += frame_->names.size() + frame_->types.size();  // which are copied
+  if (work_ > kMaxWork) return out;
   out.lambda = std::make_shared<Lambda>();
   *out.lambda = {frame_->tree, at.children[0], code_parameters(at.text), frame_->names,
                  frame_->types};

@@ -6,12 +6,6 @@
 #include "scan/accesses/access_walker.h"
 
 namespace fathom {
-namespace {
-
-constexpr size_t kMaxWork = 30000;  // expressions and statements of one kernel
-
-}  // namespace
-
 AccessWalker::AccessWalker(const DeviceFunction& kernel, const WalkSurroundings& around)
     : around_(around), kernel_(kernel) {
   // The grid is at least one-dimensional whatever the code names.
@@ -40,8 +34,10 @@ KernelAccesses AccessWalker::run() {
   inside_.push_back(kernel_.name);
   block(kernel_.tree.root);
   flush_operations();
-  out_.traffic = traffic_totals(out_.accesses, sites_, space_);
-  if (arithmetic_ && work_ < kMaxWork) out_.arithmetic = space_.text(*arithmetic_);
+  out_.cut = work_ > kMaxWork || out_.accesses.size() >= kMaxSites;
+  // Totals of a part would read as totals of the whole.
+  if (!out_.cut) out_.traffic = traffic_totals(out_.accesses, sites_, space_);
+  if (arithmetic_ && !out_.cut) out_.arithmetic = space_.text(*arithmetic_);
   return std::move(out_);
 }
 
@@ -60,7 +56,8 @@ void AccessWalker::block(uint32_t id) {
 }
 
 void AccessWalker::statement(uint32_t id) {
-  if (++work_ > kMaxWork) return;
+  if (++work_ > kMaxWork || nesting_ >= kMaxNesting) return;
+  const Deepened deepened(nesting_);
   const CodeNode& at = node(id);
   switch (at.kind) {
     case CodeKind::kBlock:

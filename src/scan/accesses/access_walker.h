@@ -19,6 +19,11 @@ class AccessWalker {
   KernelAccesses run();
 
  private:
+  static constexpr size_t kMaxWork = 30000;  // expressions and statements of one kernel
+  static constexpr size_t kMaxSites = 160;
+  // Of statements and expressions inside one another, through calls. One takes up to 2 kB of stack.
+  static constexpr int kMaxNesting = 400;
+
   enum class Space : uint8_t { kGlobal, kShared, kLocal };
 
   struct Pointer {
@@ -89,6 +94,7 @@ class AccessWalker {
   // Expressions.
   Value value(uint32_t id);
   Value name_value(const CodeNode& node);
+  Value member_constant(const std::string& name, const std::string& text);
   Value value_of_text(const std::string& text);
   Value member_value(uint32_t id);
   Value subscript_value(uint32_t id, bool for_address);
@@ -145,6 +151,8 @@ class AccessWalker {
   int operations_ = 0;
   std::optional<Polynomial> arithmetic_ = Polynomial();
   size_t work_ = 0;
+  int nesting_ = 0;
+  std::vector<std::string> resolving_;  // the constants being worked out
   std::vector<AccessSite> sites_;
   std::set<std::tuple<std::string, uint32_t, uint32_t, std::string, AccessKind, std::string>> seen_;
   KernelAccesses out_;

@@ -30,11 +30,15 @@ uint32_t CodeReader::list() {
   const uint32_t id = make(CodeKind::kList, at_);
   const size_t end = closing(at_);
   ++at_;
+  const bool too_deep = depth_ >= kMaxDepth;
+  if (too_deep) at_ = end;
+  ++depth_;
   while (at_ < end) {
     const size_t before = at_;
     adopt(id, is("{") ? list() : expression());
     if (!take(",") && at_ == before) ++at_;
   }
+  --depth_;
   at_ = std::min(end + 1, source_.size());
   return finish(id);
 }
@@ -210,14 +214,14 @@ uint32_t CodeReader::postfix() {
 uint32_t CodeReader::call(uint32_t callee) {
   const size_t open = at_;
   const uint32_t items = list();
-  const std::string_view name = tree_.nodes[callee].text;
+  const std::string name = tree_.nodes[callee].text;
   const bool cast = tree_.nodes[callee].kind == CodeKind::kName &&
                     tree_.nodes[items].children.size() == 1 &&
                     (name == "static_cast" || name == "reinterpret_cast" || name == "const_cast" ||
                      (is_builtin_type(name) && source_.is(open, "(")));
   const uint32_t id = make(cast ? CodeKind::kCast : CodeKind::kCall, tree_.nodes[callee].first);
   if (cast) {
-    tree_.nodes[id].text = is_builtin_type(name) ? std::string(name) : tree_.nodes[callee].extra;
+    tree_.nodes[id].text = is_builtin_type(name) ? name : tree_.nodes[callee].extra;
   } else {
     adopt(id, callee);
   }

@@ -64,7 +64,17 @@ class CodeReader {
     tree_.nodes[id].last = static_cast<uint32_t>(at_);
     return id;
   }
-  void adopt(uint32_t parent, uint32_t child) { tree_.nodes[parent].children.push_back(child); }
+  void adopt(uint32_t parent, uint32_t child) {
+    CodeNode& below = tree_.nodes[child];
+    if (below.height >= kMaxTreeHeight) {
+      below.kind = below.kind < CodeKind::kBlock ? CodeKind::kUnknown : CodeKind::kOther;
+      below.children.clear();
+      below.height = 0;
+    }
+    CodeNode& above = tree_.nodes[parent];
+    above.children.push_back(child);
+    above.height = std::max(above.height, below.height + 1);
+  }
   bool is(std::string_view wanted) const { return source_.is(at_, wanted); }
   bool take(std::string_view wanted) {
     if (!is(wanted)) return false;

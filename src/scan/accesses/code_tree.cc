@@ -49,7 +49,8 @@ void CodeReader::skip_statement() {
 
 uint32_t CodeReader::statement() {
   while (is_directive()) ++at_;
-  if (at_end() || ++depth_ > kMaxDepth) return other();
+  if (at_end() || depth_ >= kMaxDepth) return other();
+  ++depth_;
   uint32_t out = 0;
   if (is("{")) {
     out = block();
@@ -119,7 +120,11 @@ uint32_t CodeReader::if_statement() {
   if (declares()) {
     adopt(id, declaration());
     take(";");
-    if (at_ < end) tree_.nodes[id].children[0] = expression();
+    if (at_ < end) {
+      const uint32_t condition = expression();
+      tree_.nodes[id].children.clear();
+      adopt(id, condition);
+    }
   } else {
     adopt(id, expression());
   }
@@ -258,6 +263,12 @@ uint32_t CodeReader::declaration() {
     adopt(id, finish(one));
   } while (take(","));
   return finish(id);
+}
+
+std::string CodeTree::source(const CodeNode& node) const {
+  constexpr uint32_t kMaxTokens = 120;
+  if (node.last - node.first <= kMaxTokens) return tokens.source(node.first, node.last);
+  return tokens.source(node.first, node.first + kMaxTokens) + "… " + std::to_string(node.first);
 }
 
 CodeTree read_code(std::string text, uint32_t line) {

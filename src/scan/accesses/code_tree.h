@@ -45,10 +45,14 @@ enum class CodeKind : uint8_t {
 struct CodeNode {
   CodeKind kind = CodeKind::kUnknown;
   uint32_t line = 0;
+  uint32_t height = 0;           // of the tree below it: at most kMaxTreeHeight
   uint32_t first = 0, last = 0;  // tokens, `last` not within
   std::string text, extra;
   std::vector<uint32_t> children;
 };
+
+// Trees are walked recursively, so their height is bounded: what lies deeper is kUnknown.
+constexpr uint32_t kMaxTreeHeight = 160;
 
 // The statements of one C++ function body. Any text gives a tree; what cannot be read is kUnknown
 // or kOther.
@@ -59,7 +63,9 @@ struct CodeTree {
   uint32_t root = 0;
 
   const CodeNode& operator[](uint32_t id) const { return nodes[id]; }
-  std::string source(uint32_t id) const { return tokens.source(nodes[id].first, nodes[id].last); }
+  std::string source(uint32_t id) const { return source(nodes[id]); }
+  // Cut where that is long. A node's position ends a cut text, so that different ones differ.
+  std::string source(const CodeNode& node) const;
 };
 
 // `text` begins with the { of the body, which stands in `line`.

@@ -219,12 +219,16 @@ std::optional<Polynomial> IndexSpace::rest_of_bases(const Parts& done) const {
 }
 
 std::optional<Polynomial> IndexSpace::upper_bound(const Polynomial& value) const {
-  if (is_uniform(value)) return value;
-  const auto symbol = value.as_symbol();
-  if (!symbol) return std::nullopt;
-  const Facts& facts = facts_[*symbol];
-  if (facts.kind == Kind::kVariable) return upper_bound(facts.value);
-  return facts.kind == Kind::kComputed ? facts.limit : std::nullopt;
+  const Polynomial* at = &value;
+  while (!is_uniform(*at)) {
+    const auto symbol = at->as_symbol();
+    if (!symbol) return std::nullopt;
+    const Facts& facts = facts_[*symbol];
+    if (facts.kind != Kind::kVariable)
+      return facts.kind == Kind::kComputed ? facts.limit : std::nullopt;
+    at = &facts.value;  // an earlier symbol's: no circle
+  }
+  return *at;
 }
 
 }  // namespace fathom

@@ -27,6 +27,18 @@ class Deeper {
   IndexWork& work_;
 };
 
+// Counts how deep code is nested while it lives.
+class Deepened {
+ public:
+  explicit Deepened(int& nesting) : nesting_(nesting) { ++nesting_; }
+  ~Deepened() { --nesting_; }
+  Deepened(const Deepened&) = delete;
+  Deepened& operator=(const Deepened&) = delete;
+
+ private:
+  int& nesting_;
+};
+
 // Before the divisor in a part's name: its quotient or its remainder. No name has them.
 constexpr char kQuotient = '\x01', kRest = '\x02';
 constexpr char kEither[] = "\x01\x02";

@@ -8,6 +8,9 @@
 namespace fathom {
 
 Symbol IndexSpace::add(Facts facts) {
+  // What depends on very many things is taken to be one of its own.
+  constexpr size_t kMaxParts = 48;
+  if (facts.parts.size() > kMaxParts) facts.parts = {"many " + std::to_string(facts_.size())};
   facts_.push_back(std::move(facts));
   return static_cast<Symbol>(facts_.size() - 1);
 }
@@ -102,15 +105,20 @@ Polynomial IndexSpace::split(const Polynomial& value, const Polynomial& divisor,
       "(" + text(value) + ") " + (kind == Kind::kDivided ? "/" : "%") + " (" + text(divisor) + ")";
   facts.loaded = depends_on_load(value);
   // The same split of the same value is the same symbol, so that it can be told that they are.
-  for (Symbol i = 0; i < facts_.size(); ++i) {
-    if (facts_[i].kind == kind && facts_[i].name == facts.name && facts_[i].value == value)
-      return Polynomial::symbol(i);
+  for (const Symbol known : splits_[facts.name]) {
+    if (facts_[known].kind == kind && facts_[known].value == value)
+      return Polynomial::symbol(known);
   }
   facts.parts = parts_of_split(value, divisor, kind);
   divisors_[text(divisor)] = divisor;
   facts.value = value;
   facts.divisor = divisor;
-  return Polynomial::symbol(add(std::move(facts)));
+  const std::string name = facts.name;
+  const Symbol symbol = add(std::move(facts));
+  // Names of variables that hide one another are the same in many splits.
+  constexpr size_t kMaxAlike = 24;
+  if (splits_[name].size() < kMaxAlike) splits_[name].push_back(symbol);
+  return Polynomial::symbol(symbol);
 }
 
 // Of (blockIdx.x * 128 + threadIdx.x) / 32 the block is a part as a whole, and none of the rest.

@@ -119,7 +119,8 @@ class IndexSpace {
 
   std::vector<Facts> facts_;
   std::map<std::string, Symbol, std::less<>> uniforms_, bases_;
-  std::map<std::string, Polynomial> divisors_;  // by their text
+  std::map<std::string, std::vector<Symbol>> splits_;  // by their text
+  std::map<std::string, Polynomial> divisors_;         // by their text
   mutable IndexWork depth_;
 };
 

@@ -48,6 +48,16 @@ std::optional<Symbol> Polynomial::as_symbol() const {
   return product[0].first;
 }
 
+int Polynomial::degree() const {
+  int highest = 0;
+  for (const auto& [product, factor] : terms_) {
+    int sum = 0;
+    for (const auto& [symbol, power] : product) sum += std::abs(power);
+    highest = std::max(highest, sum);
+  }
+  return highest;
+}
+
 Polynomial Polynomial::operator+(const Polynomial& other) const {
   Polynomial out = *this;
   for (const auto& [product, factor] : other.terms_) {

@@ -42,6 +42,8 @@ class Polynomial {
   // Whether it is at least as large as another for all names from 1 on.
   bool covers(const Polynomial& other) const;
   // "B * T * C / 4 + N".
+  // The largest sum of powers in a term, whatever their signs.
+  int degree() const;
   std::string text(const std::function<std::string(Symbol)>& name) const;
 
  private:

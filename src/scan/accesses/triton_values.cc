@@ -40,17 +40,18 @@ void TritonWalker::add_tiles(Value& to, const Value& from) {
 }
 
 TritonWalker::Value TritonWalker::value(NodeId id) {
-  if (id == 0 || ++work_ > kMaxWork) return {};
+  if (id == 0 || ++work_ > kMaxWork || nesting_ >= kMaxNesting) return {};
+  const Deepened deepened(nesting_);
   switch (tree_.kind(id)) {
     case NodeKind::kName: {
-      const auto known = names_.find(tree_.source(id));
+      const auto known = names_.find(written(id));
       if (known != names_.end()) return known->second;
       Value out;
-      out.number = Polynomial::symbol(space_.uniform(tree_.source(id)));
+      out.number = Polynomial::symbol(space_.uniform(written(id)));
       return out;
     }
     case NodeKind::kNumber:
-      return number(tree_.source(id));
+      return number(written(id));
     case NodeKind::kBinary:
     case NodeKind::kBoolean:
       return binary(id);
@@ -74,7 +75,7 @@ TritonWalker::Value TritonWalker::value(NodeId id) {
       const Value inner = value(tree_.child(id));
       if (inner.real) return inner;
       Value out;
-      out.number = Polynomial::symbol(space_.uniform(tree_.source(id)));
+      out.number = Polynomial::symbol(space_.uniform(written(id)));
       return out;
     }
     default: {
@@ -86,7 +87,7 @@ TritonWalker::Value TritonWalker::value(NodeId id) {
         inputs.push_back(&part);
         real = real || part.real;
       }
-      Value out = computed(tree_.source(id), inputs, false);
+      Value out = computed(written(id), inputs, false);
       out.real = real;
       return out;
     }
@@ -139,6 +140,15 @@ TritonWalker::Value TritonWalker::combined(NodeId id, const std::string& op, con
   out.array = left.array.empty() ? right.array : left.array;
   if (!left.number || !right.number) return out;
   const Polynomial &a = *left.number, &b = *right.number;
+  constexpr size_t kMaxTerms = 48;
+  constexpr int kMaxDegree = 16;
+  const bool large =
+      a.terms().size() + b.terms().size() > kMaxTerms || a.degree() + b.degree() > kMaxDegree;
+  if (large) {
+    Value other = computed(written(id), {&left, &right}, false);
+    other.array = out.array;
+    return other;
+  }
   if (op == "+") {
     out.number = a + b;
   } else if (op == "-") {
@@ -150,7 +160,7 @@ TritonWalker::Value TritonWalker::combined(NodeId id, const std::string& op, con
   } else if (op == "%" && space_.is_uniform(b) && !b.is_zero()) {
     out.number = space_.remainder(a, b);
   } else {
-    Value other = computed(tree_.source(id), {&left, &right}, false);
+    Value other = computed(written(id), {&left, &right}, false);
     other.array = out.array;
     return other;
   }
@@ -185,7 +195,7 @@ TritonWalker::Value TritonWalker::comparison(NodeId id) {
 }
 
 TritonWalker::Value TritonWalker::call(NodeId id) {
-  const std::string callee = tree_.source(tree_.child(id));
+  const std::string callee = written(tree_.child(id));
   const std::string_view name = last_part(callee);
   std::vector<Value> given;
   std::map<std::string, Value, std::less<>> named;
@@ -204,7 +214,7 @@ TritonWalker::Value TritonWalker::call(NodeId id) {
   if (name == "load" && !given.empty()) {
     const Value mask = given.size() > 1 ? given[1] : named["mask"];
     access(given[0], mask, AccessKind::kRead, nodes[0]);
-    Value loaded = computed(tree_.source(id), {&given[0]}, true);
+    Value loaded = computed(written(id), {&given[0]}, true);
     loaded.real = true;
     add_tiles(loaded, given[0]);
     return loaded;
@@ -287,14 +297,14 @@ TritonWalker::Value TritonWalker::other_call(NodeId id, std::string_view name,
     for (const Value& one : given) {
       if (!end && one.number) end = space_.upper_bound(*one.number);
     }
-    if (!uniform) return computed(tree_.source(id), inputs, false, end);
+    if (!uniform) return computed(written(id), inputs, false, end);
   }
   if (uniform && text.size() < 120) {
     Value out;
     out.number = Polynomial::symbol(space_.uniform(text + ")"));
     return out;
   }
-  return computed(tree_.source(id), inputs, false);
+  return computed(written(id), inputs, false);
 }
 
 }  // namespace fathom

@@ -24,8 +24,9 @@ KernelAccesses TritonWalker::run() {
     if (tree_.kind(part) == NodeKind::kParameters) parameters(part);
     if (tree_.kind(part) == NodeKind::kBlock) block(part);
   }
-  out_.traffic = traffic_totals(out_.accesses, sites_, space_);
-  if (arithmetic_ && work_ < kMaxWork) out_.arithmetic = space_.text(*arithmetic_);
+  out_.cut = work_ > kMaxWork || out_.accesses.size() >= kMaxSites;
+  if (!out_.cut) out_.traffic = traffic_totals(out_.accesses, sites_, space_);
+  if (arithmetic_ && !out_.cut) out_.arithmetic = space_.text(*arithmetic_);
   return std::move(out_);
 }
 
@@ -34,6 +35,13 @@ python::NodeId TritonWalker::find_function(NodeId at) const {
     if (tree_.kind(child) == NodeKind::kFunction) return child;
   }
   return 0;
+}
+
+std::string TritonWalker::written(NodeId id) const {
+  constexpr size_t kLongest = 400;
+  std::string out = tree_.source(id, kLongest);
+  if (out.size() >= kLongest) out += " … " + std::to_string(id);  // different ones differ
+  return out;
 }
 
 uint32_t TritonWalker::line_of(NodeId id) const { return line_ + tree_.line_first(id) - 1; }
@@ -57,7 +65,8 @@ void TritonWalker::block(NodeId id) {
 }
 
 void TritonWalker::statement(NodeId id) {
-  if (++work_ > kMaxWork) return;
+  if (++work_ > kMaxWork || nesting_ >= kMaxNesting) return;
+  const Deepened deepened(nesting_);
   switch (tree_.kind(id)) {
     case NodeKind::kBlock:
       return block(id);
@@ -108,13 +117,13 @@ void TritonWalker::assign(NodeId target, Value given) {
   if (tree_.kind(target) == NodeKind::kTuple) {
     for (const NodeId part : tree_.children(target)) {
       Value part_of = given;
-      if (given.number) part_of = computed(std::string(tree_.source(part)), {&given}, false);
+      if (given.number) part_of = computed(std::string(written(part)), {&given}, false);
       assign(part, part_of);
     }
     return;
   }
   if (tree_.kind(target) != NodeKind::kName) return;
-  const std::string name = tree_.source(target);
+  const std::string name = written(target);
   if (given.array.empty() && given.number && !given.number->as_symbol() &&
       !space_.is_uniform(*given.number) && given.bounds.empty()) {
     given.number = Polynomial::symbol(space_.variable(name, *given.number));
@@ -126,7 +135,7 @@ void TritonWalker::augmented(NodeId id) {
   const NodeId target = tree_.child(id);
   const Value added = value(tree_.child(id, 1));
   if (tree_.kind(target) != NodeKind::kName) return;
-  Value& known = names_[tree_.source(target)];
+  Value& known = names_[written(target)];
   if (known.real || added.real) {
     known.real = true;
     count(added, known);
@@ -136,7 +145,7 @@ void TritonWalker::augmented(NodeId id) {
   // What a loop adds in every round depends on the round.
   Value round;
   if (!loops_.empty()) round.number = Polynomial::symbol(loops_.back());
-  const Value mixed = computed(tree_.source(target), {&added, &round}, false);
+  const Value mixed = computed(written(target), {&added, &round}, false);
   known.number = loops_.empty() ? *known.number + *added.number : *known.number + *mixed.number;
 }
 
@@ -150,7 +159,8 @@ void TritonWalker::for_statement(NodeId id) {
       if (argument == tree_.child(iterated)) continue;
       if (tree_.kind(argument) != NodeKind::kKeyword) given.push_back(value(argument));
     }
-    const std::string_view callee = last_part(tree_.source(tree_.child(iterated)));
+    const std::string iterated_by = written(tree_.child(iterated));
+    const std::string_view callee = last_part(iterated_by);
     if (callee == "range" || callee == "static_range") {
       if (given.size() == 1) end = given[0].number;
       if (given.size() > 1) start = given[0].number;
@@ -161,7 +171,7 @@ void TritonWalker::for_statement(NodeId id) {
   if (end && !space_.is_uniform(*end)) {
     if (const auto bound = space_.upper_bound(*end)) end = bound;
   }
-  const std::string name = tree_.source(target);
+  const std::string name = written(target);
   const bool known = start && end && step;
   const Symbol loop =
       known ? space_.loop(name, *start, *step, *end) : space_.loop(name, {}, {}, {});
@@ -193,7 +203,7 @@ void TritonWalker::access(const Value& pointer, const Value& mask, AccessKind ki
   out.conditional = conditions_ > 0;
   out.at = {0, line_of(at)};
   out.function = name_;
-  out.index = tree_.source(at);
+  out.index = written(at);
   if (out.index.size() > kMaxIndexText) out.index = out.index.substr(0, kMaxIndexText) + "…";
   site.access = out_.accesses.size();
   site.where = where;

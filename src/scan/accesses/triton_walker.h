@@ -36,6 +36,8 @@ class TritonWalker {
   };
 
   NodeId find_function(NodeId at) const;
+  // As the code writes it, cut where that is long.
+  std::string written(NodeId id) const;
   uint32_t line_of(NodeId id) const;
   Symbol program(int axis);
   void parameters(NodeId list);
@@ -66,6 +68,7 @@ class TritonWalker {
   Value other_call(NodeId id, std::string_view name, const std::vector<Value>& given);
 
   static constexpr size_t kMaxWork = 20000;
+  static constexpr int kMaxNesting = 200;
   const python::Tree& tree_;
   uint32_t line_;
   std::string name_;
@@ -74,6 +77,7 @@ class TritonWalker {
   std::vector<Symbol> loops_;
   int conditions_ = 0;
   size_t work_ = 0;
+  int nesting_ = 0;
   std::vector<AccessSite> sites_;
   std::optional<Polynomial> arithmetic_ = Polynomial();
   KernelAccesses out_;

@@ -316,7 +316,8 @@ class DefinitionFinder {
 
   // A macro that defines kernels, or that is a part of a kernel's header.
   size_t kernel_macro(size_t name, size_t end) {
-    const std::string text = expand(source_, brackets_, name, end + 1, find_macro());
+    const std::string text =
+        expand(source_, brackets_, name, end + 1, find_macro(), expansions_left_);
     const bool whole = text.ends_with('}') || text.ends_with(';');
     if (!whole) {
       aliases_.push_back(static_cast<uint32_t>(name));
@@ -339,7 +340,7 @@ class DefinitionFinder {
   // The header names a kernel macro; `end` is its { or ;.
   void expanded_function(size_t end, size_t body_last, bool defined) {
     const size_t first = header_.items[0];
-    std::string text = expand(source_, brackets_, first, end, find_macro());
+    std::string text = expand(source_, brackets_, first, end, find_macro(), expansions_left_);
     text += defined ? " {}" : ";";
     add_expanded(text, first, aliases_[0], end, body_last);
   }
@@ -387,6 +388,7 @@ class DefinitionFinder {
   std::vector<Scope> scopes_;
   std::vector<uint32_t> shared_header_;  // what opens functions in several branches of an #if
   size_t shared_from_ = 0;               // the next of these branches
+  size_t expansions_left_ = expansions_of(source_.text.size());
 };
 
 }  // namespace

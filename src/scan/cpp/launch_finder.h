@@ -87,8 +87,8 @@ class LaunchFinder {
   std::map<std::string_view, Object, std::less<>> objects_;
   std::optional<std::pair<uint32_t, uint32_t>> forced_lines_;  // of the macro's use being expanded
   size_t first_of_macro_ = 0;
-  size_t searches_left_ = 4 << 20;     // tokens
-  size_t expansions_left_ = 16 << 20;  // bytes
+  size_t searches_left_ = (256 << 10) + 64 * code_.source.size();     // tokens
+  size_t expansions_left_ = expansions_of(code_.source.text.size());  // bytes
   std::vector<FoundLaunch> found_;
 };
 

@@ -42,7 +42,8 @@ size_t LaunchFinder::macro_use(const Place& place, int depth) {
   if (code.is(place.at + 1, "(")) {
     if (!code.brackets.closed(place.at + 1)) return 0;
     const size_t end = code.brackets.partner(place.at + 1) + 1;
-    read_expansion(place, expand(code.source, code.brackets, place.at, end, find), end, depth);
+    read_expansion(place, expand(code.source, code.brackets, place.at, end, find, expansions_left_),
+                   end, depth);
     return end;
   }
   // A macro that is handed to another one, which will fill in its parameters.

@@ -11,7 +11,7 @@ constexpr int kMaxDepth = 8;
 
 class Expander {
  public:
-  explicit Expander(const FindMacro& find) : find_(find) {}
+  Expander(const FindMacro& find, size_t& left) : find_(find), left_(left) {}
 
   void run(const TokenList& source, const Brackets& brackets, size_t first, size_t last, int depth,
            uint32_t use_line, std::string& out) {
@@ -19,7 +19,7 @@ class Expander {
       if (source.tokens[i].kind == TokenKind::kDirective || out.size() > kMaxExpansion) continue;
       if (!out.empty() && i > 0 && source.tokens[i].begin > source.tokens[i - 1].end) out += ' ';
       const uint32_t line = use_line != 0 ? use_line : source.tokens[i].line;
-      const Macro* macro = source.is_name(i) && depth < kMaxDepth
+      const Macro* macro = source.is_name(i) && depth < kMaxDepth && left_ > 0
                                ? find_(source.at(i), line, argument_count(source, brackets, i))
                                : nullptr;
       const size_t end = macro == nullptr ? source.size() : use_end(source, brackets, i, *macro);
@@ -28,6 +28,8 @@ class Expander {
         continue;
       }
       const std::string replaced = substitute(*macro, arguments(source, brackets, i, end));
+      constexpr size_t kOfUse = 16;  // an empty one costs something, too
+      left_ -= std::min(left_, replaced.size() + macro->body.size() + kOfUse);
       const TokenList inner = lex(replaced);
       run(inner, Brackets(inner), 0, inner.size(), depth + 1, line, out);
       i = end;
@@ -99,15 +101,21 @@ class Expander {
   }
 
   const FindMacro& find_;
+  size_t& left_;
 };
 
 }  // namespace
 
 std::string expand(const TokenList& source, const Brackets& brackets, size_t first, size_t last,
-                   const FindMacro& find) {
+                   const FindMacro& find, size_t& left) {
   std::string out;
-  Expander(find).run(source, brackets, first, last, 0, 0, out);
+  Expander(find, left).run(source, brackets, first, last, 0, 0, out);
   return out;
+}
+
+size_t expansions_of(size_t bytes) {
+  constexpr size_t kLeast = 512 << 10, kOfByte = 64;
+  return kLeast + kOfByte * bytes;
 }
 
 size_t use_end(const TokenList& source, const Brackets& brackets, size_t name, const Macro& macro) {

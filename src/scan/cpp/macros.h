@@ -19,9 +19,12 @@ using FindMacro =
     std::function<const Macro*(std::string_view name, uint32_t line, size_t arguments)>;
 
 // The tokens `first` to before `last` as text, with the macros that `find` knows replaced by what
-// they stand for, again and again. Too long an expansion ends early.
+// they stand for, again and again. Too long an expansion ends early. `left` is how many bytes all
+// expansions of a source may still make on their way: macros multiply.
 std::string expand(const TokenList& source, const Brackets& brackets, size_t first, size_t last,
-                   const FindMacro& find);
+                   const FindMacro& find, size_t& left);
+// What that is at first for a source of so many bytes.
+size_t expansions_of(size_t bytes);
 
 // The last token of a macro's use at `name`: the name itself or the bracket that closes its
 // arguments; source.size(): it is a macro with arguments, and none stand here.

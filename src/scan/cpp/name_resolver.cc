@@ -7,6 +7,7 @@ namespace fathom::cpp {
 namespace {
 
 constexpr size_t kMostMeanings = 4;
+constexpr size_t kMostNamesakes = 256;  // overloads of a function, specialisations of a class
 constexpr int kDeepestAlias = 6;
 
 // Whether a scope ends with a qualifier: "device::warp" with "warp".
@@ -48,6 +49,17 @@ std::string_view qualifier_of(std::string_view path) {
   return at == std::string_view::npos ? std::string_view() : path.substr(0, at);
 }
 
+bool NameResolver::spend(size_t work) const {
+  work_left_ = work < work_left_ ? work_left_ - work : 0;
+  return work_left_ > 0;
+}
+
+const std::vector<uint32_t>& NameResolver::named(std::string_view name) const {
+  static const std::vector<uint32_t> none;
+  const std::vector<uint32_t>& all = graph_.named(name);
+  return spend(1 + all.size()) ? all : none;
+}
+
 bool NameResolver::is_function(uint32_t unit) const {
   const UnitKind kind = graph_.kind(unit);
   // A kernel is launched, not called.
@@ -77,7 +89,7 @@ CallGraph::Meaning NameResolver::call(uint32_t unit, std::string_view path) cons
   const std::string_view qualifier = qualifier_of(path);
   if (qualifier.empty()) return plain_call(unit, path);
   std::vector<uint32_t> candidates;
-  for (uint32_t candidate : graph_.named(last_name(path))) {
+  for (uint32_t candidate : named(last_name(path))) {
     if (is_function(candidate) && ends_with_scope(graph_.scope(candidate), qualifier)) {
       candidates.push_back(candidate);
     }
@@ -89,7 +101,7 @@ CallGraph::Meaning NameResolver::call(uint32_t unit, std::string_view path) cons
 CallGraph::Meaning NameResolver::plain_call(uint32_t unit, std::string_view name) const {
   const std::string_view scope = graph_.scope(unit);
   std::vector<uint32_t> near, far;
-  for (uint32_t candidate : graph_.named(name)) {
+  for (uint32_t candidate : named(name)) {
     if (!is_function(candidate)) continue;
     const bool encloses_unit = encloses(graph_.scope(candidate), scope);
     const bool method = graph_.units_[candidate].owner != CallGraph::kNoUnit;
@@ -113,7 +125,7 @@ CallGraph::Meaning NameResolver::member(uint32_t unit, std::string_view method,
   if (!type.empty()) return method_of(unit, type, method);
   // Of an object whose type was not seen: only where one class alone has such a method.
   std::vector<uint32_t> candidates;
-  for (uint32_t candidate : graph_.named(method)) {
+  for (uint32_t candidate : named(method)) {
     if (!is_function(candidate) || graph_.units_[candidate].owner == CallGraph::kNoUnit) continue;
     if (!graph_.includes_.sees(graph_.file(unit), graph_.file(candidate))) continue;
     if (!candidates.empty() && graph_.scope(candidates[0]) != graph_.scope(candidate)) return {};
@@ -138,7 +150,7 @@ bool NameResolver::type_fits(uint32_t unit, uint32_t candidate, std::string_view
 
 CallGraph::Meaning NameResolver::type(uint32_t unit, std::string_view path) const {
   std::vector<uint32_t> candidates;
-  for (uint32_t candidate : graph_.named(last_name(path))) {
+  for (uint32_t candidate : named(last_name(path))) {
     const UnitKind kind = graph_.kind(candidate);
     if (kind != UnitKind::kAlias && kind != UnitKind::kClass) continue;
     if (candidate == unit) continue;
@@ -166,23 +178,28 @@ CallGraph::Meaning NameResolver::method_of(uint32_t unit, std::string_view type,
                                            std::string_view method) const {
   Meaning found;
   const std::vector<Found> classes = classes_of(unit, type);
+  if (classes.empty()) {
+    const std::string_view parameter = parameter_behind(unit, type);
+    if (parameter.empty()) return found;
+    found.units = methods_of_like_named(unit, parameter, method);
+    if (found.units.empty()) found.stop = std::string(parameter) + " is a template parameter";
+    return found;
+  }
+  std::map<std::string, std::vector<uint32_t>, std::less<>> by_class;
+  for (const Found& owner : classes) by_class[graph_.qualified(owner.unit)];
+  for (uint32_t candidate : named(method)) {
+    if (!is_function(candidate)) continue;
+    const auto owner = by_class.find(graph_.scope(candidate));
+    if (owner != by_class.end()) owner->second.push_back(candidate);
+  }
   for (const Found& owner : classes) {
-    const std::string scope = graph_.qualified(owner.unit);
-    for (uint32_t candidate : graph_.named(method)) {
-      if (!is_function(candidate) || graph_.scope(candidate) != scope) continue;
-      const bool known = std::any_of(found.units.begin(), found.units.end(),
-                                     [&](const Found& one) { return one.unit == candidate; });
-      if (!known) found.units.push_back({candidate, owner.certainty});
-    }
+    std::vector<uint32_t>& methods = by_class[graph_.qualified(owner.unit)];
+    for (uint32_t one : methods) found.units.push_back({one, owner.certainty});
+    methods.clear();  // those of a class that is found twice are one
   }
   if (is_only_fitting_class(classes, found.units)) {
     for (Found& one : found.units) one.certainty = std::min(one.certainty, Certainty::kLikely);
   }
-  if (!found.units.empty() || !classes.empty()) return found;
-  const std::string_view parameter = parameter_behind(unit, type);
-  if (!parameter.empty()) found.units = methods_of_like_named(unit, parameter, method);
-  if (!parameter.empty() && found.units.empty())
-    found.stop = std::string(parameter) + " is a template parameter";
   return found;
 }
 
@@ -194,7 +211,7 @@ std::vector<CallGraph::Found> NameResolver::methods_of_like_named(uint32_t unit,
   constexpr size_t kShortestWord = 3;  // T and K are no words
   std::vector<Found> found;
   if (parameter.size() < kShortestWord) return found;
-  for (uint32_t candidate : graph_.named(method)) {
+  for (uint32_t candidate : named(method)) {
     const uint32_t owner = graph_.units_[candidate].owner;
     if (!is_function(candidate) || owner == CallGraph::kNoUnit) continue;
     const std::string_view name = graph_.name(owner);
@@ -218,7 +235,7 @@ std::string_view NameResolver::parameter_behind(uint32_t unit, std::string_view 
 
 std::vector<CallGraph::Found> NameResolver::classes_of(uint32_t unit, std::string_view type,
                                                        int depth) const {
-  if (depth > kDeepestAlias) return {};
+  if (depth > kDeepestAlias || !spend(1)) return {};
   if (graph_.is_parameter(unit, type)) return classes_of_parameter(unit, type, depth);
   std::vector<Found> classes;
   for (const Found& found : this->type(unit, type).units) {
@@ -281,6 +298,7 @@ std::vector<CallGraph::Found> NameResolver::classes_of_arguments(uint32_t unit,
   std::vector<Found> classes;
   if (instances == graph_.instances_.end()) return classes;
   for (const CallGraph::Instance& instance : instances->second) {
+    if (!spend(1)) break;
     if (instance.unit == unit || place >= instance.use.arguments) continue;
     if (!graph_.includes_.sees(graph_.file(instance.unit), graph_.file(unit))) continue;
     const std::string_view argument =
@@ -299,7 +317,7 @@ std::vector<CallGraph::Found> NameResolver::classes_of_namesakes(uint32_t unit,
   std::string_view plain = name;
   while (plain.ends_with('_')) plain.remove_suffix(1);
   std::vector<Found> classes;
-  for (uint32_t alias : graph_.named(plain)) {
+  for (uint32_t alias : named(plain)) {
     if (graph_.kind(alias) != UnitKind::kAlias || graph_.file(alias) == graph_.file(unit)) continue;
     if (!graph_.includes_.sees(graph_.file(alias), graph_.file(unit))) continue;
     for (const Found& one : classes_of_alias(alias, depth + 1)) {
@@ -349,6 +367,10 @@ CallGraph::Meaning NameResolver::choose(uint32_t unit, const std::vector<uint32_
   Certainty certainty = static_cast<Certainty>(nearest);
   if (groups.size() > 1) certainty = Certainty::kUnsure;
   for (const auto& group : groups) {
+    if (group.second.size() > kMostNamesakes) {
+      meaning.stop = std::to_string(group.second.size()) + " definitions have this name";
+      continue;
+    }
     const bool device = has_device(group) && graph_.kind(unit) != UnitKind::kHost;
     // Which overload it is, or which specialisation of a class, is decided by types.
     constexpr size_t kOverloads = 4;  // more are the methods of a class with specialisations

@@ -16,9 +16,12 @@ std::string_view qualifier_of(std::string_view path);
 // qualified name and are taken together.
 class NameResolver {
  public:
-  explicit NameResolver(const CallGraph& graph) : graph_(graph) {}
+  // `work` is how many names and candidates it looks at before everything is unknown: names that
+  // stand for one another many times over would take for ever.
+  NameResolver(const CallGraph& graph, size_t work) : graph_(graph), work_left_(work) {}
 
   CallGraph::Meaning meaning(uint32_t unit, const CallGraph::Use& use) const;
+  bool exhausted() const { return work_left_ == 0; }
 
  private:
   using Found = CallGraph::Found;
@@ -53,8 +56,12 @@ class NameResolver {
   // Of candidates the nearest ones: in files that the unit sees, in its namespaces.
   Meaning choose(uint32_t unit, const std::vector<uint32_t>& candidates, Reachable reachable) const;
   bool is_function(uint32_t unit) const;
+  // The units of a name; none where there is no work left for them.
+  const std::vector<uint32_t>& named(std::string_view name) const;
+  bool spend(size_t work) const;
 
   const CallGraph& graph_;
+  mutable size_t work_left_;
 };
 
 }  // namespace fathom::cpp

@@ -65,6 +65,14 @@ void CallGraph::seal() {
   }
   kept.shrink_to_fit();
   uses_ = std::move(kept);
+  // All kernels together look at a multiple of what there is, however many share their code.
+  constexpr size_t kShare = 256, kLeast = 4000, kMost = 4'000'000;
+  const auto kernels =
+      static_cast<size_t>(std::count_if(units_.begin(), units_.end(), [](const Unit& unit) {
+        return unit.kind == UnitKind::kKernel;
+      }));
+  const size_t share = kShare * (units_.size() + uses_.size()) / std::max<size_t>(1, kernels);
+  work_of_one_ = std::clamp(share, kLeast, kMost);
 }
 
 void CallGraph::keep_passed_functions(uint32_t unit, const Use& use, std::vector<Use>& kept) {
@@ -138,7 +146,7 @@ bool CallGraph::is_called(const Found& found) const {
 }
 
 std::vector<CalledUnit> CallGraph::calls(uint32_t unit) const {
-  const NameResolver resolver(*this);
+  const NameResolver resolver(*this, work_of_one_);
   std::vector<CalledUnit> out;
   for (uint32_t i = units_[unit].uses_first; i < units_[unit].uses_last; ++i) {
     for (const Found& found : resolver.meaning(unit, uses_[i]).units) {
@@ -151,7 +159,7 @@ std::vector<CalledUnit> CallGraph::calls(uint32_t unit) const {
 Reach CallGraph::reach(uint32_t start) const {
   constexpr size_t kMostUnits = 800;
   constexpr uint32_t kDeepest = 24, kTellingDepth = 6;
-  const NameResolver resolver(*this);
+  const NameResolver resolver(*this, work_of_one_);
   Reach out;
   std::set<uint32_t> done;
   // One queue for each certainty: what is sure is followed first, so that the first way to a unit
@@ -165,7 +173,7 @@ Reach CallGraph::reach(uint32_t start) const {
     const ReachedUnit at = queue->front();
     queue->pop_front();
     if (!done.insert(at.unit).second) continue;
-    if (out.units.size() == kMostUnits || at.depth > kDeepest) {
+    if (out.units.size() == kMostUnits || at.depth > kDeepest || resolver.exhausted()) {
       out.stops.push_back({at.from, at.line, std::string(name(at.unit)), "too much code"});
       continue;
     }
@@ -180,6 +188,7 @@ Reach CallGraph::reach(uint32_t start) const {
       follow(owner, units_[owner].line, Certainty::kCertain);
     }
     for (uint32_t i = units_[at.unit].uses_first; i < units_[at.unit].uses_last; ++i) {
+      if (resolver.exhausted()) break;
       const Use& use = uses_[i];
       Meaning meaning = resolver.meaning(at.unit, use);
       for (const Found& found : meaning.units) {

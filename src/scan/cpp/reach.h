@@ -127,6 +127,7 @@ class CallGraph {
   bool matters(uint32_t unit, const Use& use) const;
   const std::vector<uint32_t>& named(std::string_view name) const;
 
+  size_t work_of_one_ = 0;  // what following the calls of one function may look at
   IncludeGraph includes_;
   StringPool names_;
   std::vector<Unit> units_;

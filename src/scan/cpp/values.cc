@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scan/cpp/directives.h"
 #include "scan/cpp/words.h"
 
 namespace fathom::cpp {
@@ -24,6 +25,7 @@ bool ends_type(const Code& code, size_t i) {
 }  // namespace
 
 Values::Values(const Code& code) : code_(code) {
+  find_branches_and_labels();
   const TokenList& source = code_.source;
   // The closers of the brackets around, and whether they hold statements. Defaults of parameters
   // are no values.
@@ -131,21 +133,42 @@ bool Values::always_reaches(size_t name, size_t at) const {
   if (!code_.brackets.visible(name, at)) return false;
   if (name == 0 || code_.is(name - 1, ")") || code_.is(name - 1, "else") || code_.is(name - 1, "?"))
     return false;
-  int opened = 0;
-  for (size_t i = name; i < at; ++i) {
-    if (code_.source.tokens[i].kind == TokenKind::kDirective) {
-      std::string_view word = code_.source.at(i).substr(1);
-      word.remove_prefix(std::min(word.find_first_not_of(" \t"), word.size()));
-      if (word.starts_with("if")) ++opened;
-      if ((word.starts_with("el") || word.starts_with("endif")) && opened == 0) return false;
-      if (word.starts_with("endif")) --opened;
+  // The branch of an #if that the name stands in has ended.
+  const auto after =
+      std::upper_bound(branches_.begin(), branches_.end(), name,
+                       [](size_t token, const auto& change) { return token < change.first; });
+  if (after != branches_.begin() && branch_ends_[std::prev(after)->second] < at) return false;
+  // Another label of the switch around: the code before it may be passed over.
+  const auto labels = labels_.find(code_.brackets.enclosing(name));
+  if (labels == labels_.end()) return true;
+  const auto label = std::lower_bound(labels->second.begin(), labels->second.end(), name);
+  return label == labels->second.end() || *label >= at;
+}
+
+// Where branches of #if and labels of switches stand, so that no question walks over the code.
+void Values::find_branches_and_labels() {
+  std::vector<uint32_t> open = {0};
+  branch_ends_.push_back(UINT32_MAX);
+  branches_.emplace_back(0, 0);
+  const auto begin_branch = [&] {
+    open.push_back(static_cast<uint32_t>(branch_ends_.size()));
+    branch_ends_.push_back(UINT32_MAX);
+  };
+  for (size_t i = 0; i < code_.source.size(); ++i) {
+    const auto token = static_cast<uint32_t>(i);
+    if (code_.is(i, "case") || code_.is(i, "default"))
+      labels_[code_.brackets.enclosing(i)].push_back(token);
+    if (code_.source.tokens[i].kind != TokenKind::kDirective) continue;
+    const DirectiveKind kind = read_directive(code_.source.at(i)).kind;
+    const bool ends = kind == DirectiveKind::kElse || kind == DirectiveKind::kEndif;
+    if (!ends && kind != DirectiveKind::kIf) continue;
+    if (ends) {
+      branch_ends_[open.back()] = token;
+      open.pop_back();
     }
-    if (code_.is(i, "case") || code_.is(i, "default")) {
-      // Another label of the switch around: the code before it may be passed over.
-      if (code_.brackets.enclosing(i) == code_.brackets.enclosing(name)) return false;
-    }
+    if (kind != DirectiveKind::kEndif || open.empty()) begin_branch();
+    branches_.emplace_back(token, open.back());
   }
-  return true;
 }
 
 std::vector<Value> Values::meanings(std::string_view name, size_t at, size_t from) const {

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "scan/cpp/expressions.h"
@@ -40,6 +41,7 @@ class Values {
  private:
   // Whether what is assigned at a name's token is passed on every way to a later one.
   bool always_reaches(size_t name, size_t at) const;
+  void find_branches_and_labels();
   void add_assignment(size_t equals);
   void add_function_pointer(size_t equals);
   void add_typedef(size_t token);
@@ -47,6 +49,10 @@ class Values {
   void add_declared(size_t semicolon);
 
   const Code code_;
+  // From each token on, the innermost branch of an #if, and the token that ends each branch.
+  std::vector<std::pair<uint32_t, uint32_t>> branches_;
+  std::vector<uint32_t> branch_ends_;
+  std::unordered_map<uint32_t, std::vector<uint32_t>> labels_;  // of switches, by the { around
   std::unordered_map<std::string_view, std::vector<Value>> values_;
   std::unordered_map<std::string_view, std::vector<FieldValue>> fields_;
 };

@@ -122,16 +122,29 @@ AccessLinker::AccessLinker(const Readings& readings) : readings_(readings) {
     for (const cpp::LocalValue& alias : reading.device_code.aliases)
       aliases_.emplace(alias.name, std::pair(file, alias.text));
     if (reading.device_code.bodies.empty() && reading.constants.size() > 2000) continue;
-    for (const cpp::Class& type : reading.cpp.classes) {
-      for (const cpp::LocalValue& constant : reading.constants) {
-        if (constant.line < type.line_first || constant.line > type.line_last) continue;
-        members_.emplace(type.name + "::" + constant.name,
-                         Member{constant.text, template_names(type.template_parameters)});
-      }
-    }
+    add_members(reading);
     for (const cpp::LocalValue& constant : reading.constants) {
       if (constant.text.size() <= 12)
         constants_.emplace(constant.name, std::pair(file, constant.text));
+    }
+  }
+}
+
+// The constants that stand inside each class.
+void AccessLinker::add_members(const FileReading& reading) {
+  constexpr size_t kMaxMembers = 256;  // of one class: classes inside classes repeat them
+  std::vector<const cpp::LocalValue*> by_line;
+  for (const cpp::LocalValue& constant : reading.constants) by_line.push_back(&constant);
+  std::stable_sort(by_line.begin(), by_line.end(),
+                   [](const auto* a, const auto* b) { return a->line < b->line; });
+  for (const cpp::Class& type : reading.cpp.classes) {
+    auto at = std::lower_bound(by_line.begin(), by_line.end(), type.line_first,
+                               [](const auto* one, uint32_t line) { return one->line < line; });
+    if (at == by_line.end() || (*at)->line > type.line_last) continue;
+    const std::vector<std::string> parameters = template_names(type.template_parameters);
+    for (size_t i = 0; i < kMaxMembers && at != by_line.end(); ++i, ++at) {
+      if ((*at)->line > type.line_last) break;
+      members_.emplace(type.name + "::" + (*at)->name, Member{(*at)->text, parameters});
     }
   }
 }
@@ -153,7 +166,11 @@ const DeviceFunction* AccessLinker::function(FunctionAt at) {
 }
 
 // The sizes that a name can have by all aliases of it, each looked at once.
-const std::set<uint32_t>& AccessLinker::sizes_of(const std::string& type) {
+const std::set<uint32_t>& AccessLinker::sizes_of(const std::string& type, int depth) {
+  constexpr int kMaxDepth = 32;       // of aliases of aliases
+  constexpr size_t kMaxAliases = 24;  // of one name
+  static const std::set<uint32_t> unknown;
+  if (depth > kMaxDepth) return unknown;
   const auto [known, added] = sizes_.emplace(type, std::set<uint32_t>());
   if (!added) return known->second;  // empty while it is worked out: a circle adds nothing
   std::set<uint32_t> found;
@@ -163,8 +180,9 @@ const std::set<uint32_t>& AccessLinker::sizes_of(const std::string& type) {
     found.insert(16);
   } else {
     const auto [first, last] = aliases_.equal_range(type);
-    for (auto alias = first; alias != last; ++alias) {
-      const std::set<uint32_t>& of_target = sizes_of(alias->second.second);
+    size_t tries = 0;
+    for (auto alias = first; alias != last && tries < kMaxAliases; ++alias, ++tries) {
+      const std::set<uint32_t>& of_target = sizes_of(alias->second.second, depth + 1);
       found.insert(of_target.begin(), of_target.end());
     }
   }
@@ -176,7 +194,9 @@ std::optional<uint32_t> AccessLinker::bytes_of(std::string_view type, uint32_t f
   if (const auto known = size_of_known(type)) return known;
   std::set<uint32_t> own;
   const auto [first, last] = aliases_.equal_range(type);
-  for (auto alias = first; alias != last; ++alias) {
+  constexpr size_t kMaxTries = 1000;  // T, of a large repository
+  size_t tries = 0;
+  for (auto alias = first; alias != last && tries < kMaxTries; ++alias, ++tries) {
     if (alias->second.first != file) continue;
     const std::set<uint32_t>& of_target = sizes_of(alias->second.second);
     own.insert(of_target.begin(), of_target.end());

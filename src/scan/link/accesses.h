@@ -27,7 +27,8 @@ class AccessLinker {
  private:
   const DeviceFunction* function(FunctionAt at);
   std::optional<uint32_t> bytes_of(std::string_view type, uint32_t file);
-  const std::set<uint32_t>& sizes_of(const std::string& type);
+  void add_members(const FileReading& reading);
+  const std::set<uint32_t>& sizes_of(const std::string& type, int depth = 0);
   std::optional<std::string> member(std::string_view name, int depth = 0) const;
   std::optional<double> constant(std::string_view name, uint32_t file) const;
 

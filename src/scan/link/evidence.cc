@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "scan/cpp/reach.h"
@@ -23,37 +26,45 @@ class EvidenceLinker {
         if (is_function(unit.kind)) by_function_[{file, unit.index}] = number;
         hits_.push_back(units.hits[i]);
       }
+      const std::vector<cpp::Function>& functions = readings.readings[file].cpp.functions;
+      for (size_t i = 0; i < functions.size(); ++i) {
+        if (functions[i].defined)
+          bodies_.emplace(Body{file, functions[i].line_name, functions[i].name}, i);
+      }
     }
     graph_.seal();
     told_.resize(graph_.size());
   }
 
   void add_to(KernelFacts& kernel) {
-    const std::vector<cpp::Function>& functions = readings_.readings[kernel.at.file].cpp.functions;
-    for (size_t i = 0; i < functions.size(); ++i) {
-      if (!is_kernel_body(kernel, functions[i])) continue;
-      if (const auto unit = by_function_.find({kernel.at.file, i}); unit != by_function_.end()) {
-        const cpp::Reach reach = graph_.reach(unit->second);
-        add(cpp::collect_evidence(graph_, reach, hits_), kernel);
-        note_calls(reach.calls);
-        accesses_.add_to(kernel, functions_of(reach));
-      } else if (i < readings_.readings[kernel.at.file].literal_patterns.size()) {
-        for (const cpp::PatternHit& hit : readings_.readings[kernel.at.file].literal_patterns[i]) {
-          kernel.evidence.push_back(evidence_of(hit, kernel.at.file, kernel.name));
-        }
+    const auto body = body_of(kernel);
+    if (!body) return;
+    if (const auto unit = by_function_.find({kernel.at.file, *body}); unit != by_function_.end()) {
+      const cpp::Reach reach = graph_.reach(unit->second);
+      add(cpp::collect_evidence(graph_, reach, hits_), kernel);
+      note_calls(reach.calls);
+      accesses_.add_to(kernel, functions_of(reach));
+    } else if (*body < readings_.readings[kernel.at.file].literal_patterns.size()) {
+      for (const cpp::PatternHit& hit :
+           readings_.readings[kernel.at.file].literal_patterns[*body]) {
+        kernel.evidence.push_back(evidence_of(hit, kernel.at.file, kernel.name));
       }
-      return;
     }
   }
 
   // The calls of the host code around a kernel's launches.
   void add_launchers_of(const KernelFacts& kernel) {
+    constexpr size_t kMaxTries = 64;  // functions that begin before the launch, the nearest first
     for (const KernelLauncher& launcher : kernel.launchers) {
+      if (!launches_.insert(launcher.at).second) continue;
       const auto& functions = readings_.readings[launcher.at.file].cpp.functions;
-      for (size_t i = 0; i < functions.size(); ++i) {
-        const bool around = functions[i].line_first <= launcher.at.line &&
-                            launcher.at.line <= functions[i].line_last;
-        if (around && functions[i].defined) note_calls_of(launcher.at.file, i);
+      const auto& order = by_line(launcher.at.file);
+      auto at = std::upper_bound(
+          order.begin(), order.end(), launcher.at.line,
+          [&](uint32_t line, uint32_t i) { return line < functions[i].line_first; });
+      for (size_t tries = 0; at != order.begin() && tries < kMaxTries; ++tries) {
+        --at;
+        if (launcher.at.line <= functions[*at].line_last) note_calls_of(launcher.at.file, *at);
       }
     }
   }
@@ -74,6 +85,22 @@ class EvidenceLinker {
   }
 
  private:
+  using Body = std::tuple<uint32_t, uint32_t, std::string>;  // file, line of the name, name
+
+  // The defined functions of a file by their first line.
+  const std::vector<uint32_t>& by_line(uint32_t file) {
+    const auto [known, added] = by_line_.try_emplace(file);
+    if (!added) return known->second;
+    const auto& functions = readings_.readings[file].cpp.functions;
+    for (uint32_t i = 0; i < functions.size(); ++i) {
+      if (functions[i].defined) known->second.push_back(i);
+    }
+    std::stable_sort(known->second.begin(), known->second.end(), [&](uint32_t a, uint32_t b) {
+      return functions[a].line_first < functions[b].line_first;
+    });
+    return known->second;
+  }
+
   void note_calls_of(uint32_t file, size_t function) {
     const auto unit = by_function_.find({file, function});
     if (unit != by_function_.end() && !told_[unit->second]) note_calls(graph_.calls(unit->second));
@@ -104,13 +131,24 @@ class EvidenceLinker {
   }
 
   // The function itself, or the operator() of a class that cutlass::device_kernel runs.
-  static bool is_kernel_body(const KernelFacts& kernel, const cpp::Function& function) {
-    if (!function.defined) return false;
+  std::optional<size_t> body_of(const KernelFacts& kernel) const {
+    const uint32_t file = kernel.at.file;
     if (kernel.kind != KernelKind::kDeviceKernel) {
-      return function.line_name == kernel.line_name && function.name == kernel.name;
+      const auto found = bodies_.find(Body{file, kernel.line_name, kernel.name});
+      return found == bodies_.end() ? std::nullopt : std::optional(found->second);
     }
-    return function.name == "operator()" && function.line_first >= kernel.at.line &&
-           function.line_last <= kernel.line_last;
+    const auto& functions = readings_.readings[file].cpp.functions;
+    constexpr size_t kMaxTries = 4096;  // functions of the class
+    auto first = bodies_.lower_bound(Body{file, kernel.at.line, ""});
+    for (size_t tries = 0; first != bodies_.end() && tries < kMaxTries; ++first, ++tries) {
+      const auto& [of_file, line, name] = first->first;
+      if (of_file != file || line > kernel.line_last) break;
+      const cpp::Function& function = functions[first->second];
+      if (name == "operator()" && function.line_first >= kernel.at.line &&
+          function.line_last <= kernel.line_last)
+        return first->second;
+    }
+    return std::nullopt;
   }
 
   std::vector<AccessLinker::FunctionAt> functions_of(const cpp::Reach& reach) const {
@@ -131,7 +169,10 @@ class EvidenceLinker {
   cpp::CallGraph graph_;
   std::map<std::pair<uint32_t, size_t>, uint32_t> by_function_;
   std::vector<std::vector<cpp::PatternHit>> hits_;
-  std::vector<bool> told_;  // units whose calls are noted
+  std::map<Body, size_t> bodies_;                      // of defined functions
+  std::map<uint32_t, std::vector<uint32_t>> by_line_;  // by file
+  std::set<CodePlace> launches_;                       // those whose surroundings are noted
+  std::vector<bool> told_;                             // units whose calls are noted
   std::vector<FunctionCall> calls_;
 };
 

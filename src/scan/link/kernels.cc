@@ -1,7 +1,10 @@
 #include "scan/link/kernels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "scan/accesses/code_tree.h"
@@ -25,13 +28,23 @@ std::string_view folder_of(std::string_view path) {
   return path.substr(0, std::min(path.rfind('/'), path.size()));
 }
 
-// Whether what was written can mean the kernel: its scope ends with the written qualification.
-bool can_mean(std::string_view written, const KernelFacts& kernel) {
-  if (written.starts_with("::")) written.remove_prefix(2);
+// What a kernel can be written as: its name, and that with more and more of its scope before it.
+std::vector<std::string> spellings(const KernelFacts& kernel) {
+  constexpr size_t kMaxParts = 8;
   const std::string full = qualified(kernel.scope, kernel.name);
-  if (!std::string_view(full).ends_with(written)) return false;
-  return full.size() == written.size() || full[full.size() - written.size() - 1] == ':';
+  std::vector<std::string> out;
+  const size_t name = kernel.scope.empty() ? 0 : kernel.scope.size() + 2;
+  out.push_back(full.substr(name));
+  for (size_t at = name; at > 0 && out.size() < kMaxParts;) {
+    const size_t colons = at < 3 ? std::string::npos : full.rfind("::", at - 3);
+    at = colons == std::string::npos ? 0 : colons + 2;
+    out.push_back(full.substr(at));
+  }
+  return out;
 }
+
+// More kernels than this of one name are not told apart.
+constexpr size_t kMostCandidates = 24;
 
 class KernelLinker {
  public:
@@ -40,7 +53,15 @@ class KernelLinker {
   std::vector<KernelFacts> run(const PythonNames& names) {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) defined_in(file);
     for (KernelFacts& kernel : device_kernel_classes(readings_)) out_.push_back(std::move(kernel));
-    for (size_t i = 0; i < out_.size(); ++i) by_name_[out_[i].name].push_back(i);
+    for (size_t i = 0; i < out_.size(); ++i) {
+      const uint32_t file = out_[i].at.file;
+      const std::string_view folder = folder_of(readings_.files[file].path);
+      for (std::string& written : spellings(out_[i])) {
+        in_file_[{written, file}].push_back(i);
+        in_folder_[{written, folder}].push_back(i);
+        anywhere_[std::move(written)].push_back(i);
+      }
+    }
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       const FileReading& reading = readings_.readings[file];
       for (size_t i = 0; i < reading.usage.launches.size(); ++i) attach(i, file);
@@ -86,7 +107,11 @@ class KernelLinker {
     const FileReading& reading = readings_.readings[file];
     const cpp::Launch& launch = reading.usage.launches[index];
     for (const std::string& written : launch.kernels) {
-      const auto meant = meanings(written, launch.expression, file);
+      const std::vector<size_t>& named = candidates(written, file);
+      const bool too_many = named.size() > kMostCandidates;
+      // One launch stands for all: a list of every launch at every kernel would be their product.
+      if (too_many && !ambiguous_.insert(&named).second) continue;
+      const auto meant = too_many ? named : meanings(written, launch.expression, file);
       for (const size_t kernel : meant) {
         KernelLauncher launcher = launcher_of(launch, file);
         if (index < reading.launch_values.size()) {
@@ -95,7 +120,9 @@ class KernelLinker {
           }
           add_arguments(index, file, out_[kernel], launcher);
         }
-        if (meant.size() > 1 && !alternatives(meant)) launcher.certainty = Certainty::kUnsure;
+        if (too_many) launcher.via = fmt::format("a name that {} kernels have", meant.size());
+        if (too_many || (meant.size() > 1 && !alternatives(meant)))
+          launcher.certainty = Certainty::kUnsure;
         out_[kernel].launchers.push_back(std::move(launcher));
       }
     }
@@ -106,7 +133,7 @@ class KernelLinker {
   void find_names(uint32_t file) {
     if (is_test_path(readings_.files[file].path)) return;
     for (const auto& [name, line] : readings_.readings[file].kernels_by_name) {
-      const std::vector<size_t> meant = candidates(name, file);
+      const std::vector<size_t>& meant = candidates(name, file);
       if (meant.size() != 1 || !out_[meant[0]].launchers.empty()) continue;
       KernelLauncher launcher;
       launcher.at = {file, line};
@@ -153,7 +180,9 @@ class KernelLinker {
                                uint32_t file) const {
     std::vector<size_t> meant = candidates(written, file);
     if (last_name(written) == expression) return meant;
-    for (const size_t i : candidates(expression, file)) {
+    const std::vector<size_t>& others = candidates(expression, file);
+    if (others.size() > kMostCandidates) return meant;
+    for (const size_t i : others) {
       const bool branch = out_[i].at.file == file && !out_[i].condition.empty();
       if (branch && std::find(meant.begin(), meant.end(), i) == meant.end()) meant.push_back(i);
     }
@@ -162,19 +191,17 @@ class KernelLinker {
 
   // The kernels that a name can mean in a file: those of the same file before those of the same
   // folder before all.
-  std::vector<size_t> candidates(std::string_view written, uint32_t file) const {
-    const auto found = by_name_.find(last_name(written));
-    if (found == by_name_.end()) return {};
-    std::vector<size_t> same_file, same_folder, all;
-    for (const size_t i : found->second) {
-      if (!can_mean(written, out_[i])) continue;
-      all.push_back(i);
-      const std::string_view home = readings_.files[out_[i].at.file].path;
-      if (out_[i].at.file == file) same_file.push_back(i);
-      if (folder_of(home) == folder_of(readings_.files[file].path)) same_folder.push_back(i);
-    }
-    if (!same_file.empty()) return same_file;
-    return same_folder.empty() ? all : same_folder;
+  const std::vector<size_t>& candidates(std::string_view written, uint32_t file) const {
+    static const std::vector<size_t> none;
+    if (written.starts_with("::")) written.remove_prefix(2);
+    const std::string name(written);
+    if (const auto found = in_file_.find({name, file}); found != in_file_.end())
+      return found->second;
+    const std::string_view folder = folder_of(readings_.files[file].path);
+    if (const auto found = in_folder_.find({name, folder}); found != in_folder_.end())
+      return found->second;
+    const auto found = anywhere_.find(name);
+    return found == anywhere_.end() ? none : found->second;
   }
 
   // One kernel defined several times in a file, behind #if or as overloads.
@@ -221,10 +248,7 @@ class KernelLinker {
   }
 
   bool defines(uint32_t file, std::string_view name) const {
-    const auto found = by_name_.find(name);
-    return found != by_name_.end() &&
-           std::any_of(found->second.begin(), found->second.end(),
-                       [&](size_t i) { return out_[i].at.file == file; });
+    return in_file_.contains({std::string(name), file});
   }
 
   static void sort_launchers(std::vector<KernelLauncher>& launchers) {
@@ -242,7 +266,11 @@ class KernelLinker {
   const Readings& readings_;
   std::vector<KernelFacts> out_;
   std::vector<std::pair<size_t, KernelLauncher>> named_;  // places that take a kernel by its name
-  std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
+  // Kernels by what they can be written as.
+  std::map<std::pair<std::string, uint32_t>, std::vector<size_t>> in_file_;
+  std::map<std::pair<std::string, std::string_view>, std::vector<size_t>> in_folder_;
+  std::map<std::string, std::vector<size_t>> anywhere_;
+  std::set<const std::vector<size_t>*> ambiguous_;  // of those, too many that have a launch
 };
 
 }  // namespace

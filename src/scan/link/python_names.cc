@@ -7,8 +7,9 @@
 namespace fathom {
 namespace {
 
-// Imports that go round in circles end here.
+// Recursion limits: of imports of imports, of names looked for on the way, of base classes.
 constexpr int kMaxHops = 12;
+constexpr size_t kMaxAsked = 1000, kMaxBases = 64;
 
 std::string dotted_path(std::string_view path) {
   if (path.ends_with(".py")) path.remove_suffix(3);
@@ -27,28 +28,17 @@ std::string_view folder_of(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
+std::string_view last_two_parts(std::string_view dotted) {
+  const size_t dot = dotted.rfind('.');
+  const size_t before =
+      dot == std::string_view::npos || dot == 0 ? dot : dotted.rfind('.', dot - 1);
+  return before == std::string_view::npos ? dotted : dotted.substr(before + 1);
+}
+
 // Whether `dotted` is `module` or ends with ".module".
 bool ends_with_module(std::string_view dotted, std::string_view module) {
   if (!dotted.ends_with(module)) return false;
   return dotted.size() == module.size() || dotted[dotted.size() - module.size() - 1] == '.';
-}
-
-std::optional<size_t> find_class(const std::vector<python::Class>& classes, std::string_view name) {
-  for (size_t i = 0; i < classes.size(); ++i) {
-    if (classes[i].scope.empty() && classes[i].name == name) return i;
-  }
-  return std::nullopt;
-}
-
-std::optional<size_t> find_function(const std::vector<python::Function>& functions,
-                                    std::string_view name) {
-  std::optional<size_t> signature;
-  for (size_t i = 0; i < functions.size(); ++i) {
-    if (!functions[i].scope.empty() || functions[i].name != name) continue;
-    if (!is_overload(functions[i])) return i;
-    if (!signature) signature = i;
-  }
-  return signature;
 }
 
 }  // namespace
@@ -68,14 +58,19 @@ PythonNames::PythonNames(const Readings& readings) : readings_(readings) {
     if (file_name(file.path) == "setup.py") packages.erase(folder_of(file.path));
   }
   modules_.resize(readings.files.size());
+  files_.resize(readings.files.size());
   for (uint32_t i = 0; i < readings.files.size(); ++i) {
     const SourceFile& file = readings.files[i];
+    files_[i] = names_in(readings.readings[i].python, i);
     if (file.language != Language::kPython) continue;
     // The module's name begins where the folders stop being packages.
     std::string_view root = folder_of(file.path);
     while (!root.empty() && packages.contains(root)) root = folder_of(root);
     modules_[i] = dotted_path(file.path.substr(root.empty() ? 0 : root.size() + 1));
-    by_last_part_[std::string(last_part(dotted_path(file.path)))].push_back(i);
+    const std::string dotted = dotted_path(file.path);
+    by_last_part_[std::string(last_part(dotted))].push_back(i);
+    if (const std::string_view two = last_two_parts(dotted); two != last_part(dotted))
+      by_last_part_[std::string(two)].push_back(i);
   }
 }
 
@@ -92,11 +87,18 @@ std::optional<uint32_t> PythonNames::find_module(std::string_view module,
       absolute += module.substr(dots);
     }
   }
-  const auto found = by_last_part_.find(last_part(absolute));
+  const auto found = by_last_part_.find(last_two_parts(absolute));
   if (found == by_last_part_.end()) return std::nullopt;
   std::optional<uint32_t> best;
   size_t best_shared = 0;
-  for (const uint32_t file : found->second) {
+  // Files are in the order of their paths, so the nearest are neighbours there.
+  constexpr ptrdiff_t kMaxBefore = 128;
+  const std::vector<uint32_t>& all = found->second;
+  auto first = std::lower_bound(all.begin(), all.end(), from_file);
+  const auto last = std::min(first - all.begin() + kMaxBefore, std::ssize(all));
+  first -= std::min(first - all.begin(), kMaxBefore);
+  for (; first != all.begin() + last; ++first) {
+    const uint32_t file = *first;
     const std::string& path = readings_.files[file].path;
     if (!ends_with_module(dotted_path(path), absolute)) continue;
     // No module imports itself: package/x.py may hand on all of x.py.
@@ -115,39 +117,72 @@ std::optional<uint32_t> PythonNames::find_module(std::string_view module,
 }
 
 std::optional<PythonName> PythonNames::resolve(std::string_view name, uint32_t file) const {
-  return in_file(name, file, 0);
+  Asked asked;
+  return in_file(name, file, asked, 0);
 }
 
-std::optional<PythonName> PythonNames::in_file(std::string_view name, uint32_t file,
+PythonNames::FileNames PythonNames::names_in(const python::PythonFile& python, uint32_t file) {
+  FileNames out;
+  using Kind = PythonName::Kind;
+  // A function goes before a class, that before a constant; of several the first, which is no
+  // signature for type checkers where there is another.
+  for (const bool overloads : {false, true}) {
+    for (size_t i = 0; i < python.functions.size(); ++i) {
+      const python::Function& function = python.functions[i];
+      if (function.scope.empty() && is_overload(function) == overloads)
+        out.defined.emplace(function.name, PythonName{Kind::kFunction, file, i});
+    }
+  }
+  for (size_t i = 0; i < python.classes.size(); ++i) {
+    if (python.classes[i].scope.empty())
+      out.defined.emplace(python.classes[i].name, PythonName{Kind::kClass, file, i});
+  }
+  for (size_t i = 0; i < python.constants.size(); ++i)
+    out.defined.emplace(python.constants[i].first, PythonName{Kind::kConstant, file, i});
+  for (uint32_t i = 0; i < python.imports.size(); ++i) {
+    const python::Import& import = python.imports[i];
+    if (import.name == "*") {
+      out.stars.push_back(i);
+    } else {
+      const std::string_view bound = import.bound_to;
+      out.imports[bound.substr(0, bound.find('.'))].push_back(i);
+    }
+  }
+  return out;
+}
+
+std::optional<PythonName> PythonNames::in_file(std::string_view name, uint32_t file, Asked& asked,
                                                int depth) const {
-  if (depth > kMaxHops || name.empty()) return std::nullopt;
-  const python::PythonFile& python = readings_.readings[file].python;
+  if (depth > kMaxHops || name.empty() || asked.size() >= kMaxAsked) return std::nullopt;
+  if (!asked.emplace(file, name).second) return std::nullopt;
+  const FileNames& names = files_[file];
   const size_t dot = name.find('.');
   const std::string_view head = name.substr(0, dot);
   if (dot == std::string_view::npos) {
-    if (auto at = find_function(python.functions, head)) {
-      return PythonName{PythonName::Kind::kFunction, file, *at};
-    }
-    if (auto at = find_class(python.classes, head)) {
-      return PythonName{PythonName::Kind::kClass, file, *at};
-    }
-    for (size_t i = 0; i < python.constants.size(); ++i) {
-      if (python.constants[i].first == head)
-        return PythonName{PythonName::Kind::kConstant, file, i};
-    }
+    if (const auto found = names.defined.find(head); found != names.defined.end())
+      return found->second;
   }
-  for (const python::Import& import : python.imports) {
-    if (auto found = through_import(import, name, file, depth)) return found;
+  // In the order of the file.
+  const auto bound = names.imports.find(head);
+  std::vector<uint32_t> imports = names.stars;
+  if (bound != names.imports.end()) {
+    imports.insert(imports.end(), bound->second.begin(), bound->second.end());
+    std::inplace_merge(imports.begin(),
+                       imports.begin() + static_cast<ptrdiff_t>(names.stars.size()), imports.end());
+  }
+  for (const uint32_t i : imports) {
+    const python::Import& import = readings_.readings[file].python.imports[i];
+    if (auto found = through_import(import, name, file, asked, depth)) return found;
   }
   return std::nullopt;
 }
 
 std::optional<PythonName> PythonNames::through_import(const python::Import& import,
                                                       std::string_view name, uint32_t file,
-                                                      int depth) const {
+                                                      Asked& asked, int depth) const {
   if (import.name == "*") {
     const auto module = find_module(import.module, file);
-    return module && *module != file ? in_file(name, *module, depth + 1) : std::nullopt;
+    return module && *module != file ? in_file(name, *module, asked, depth + 1) : std::nullopt;
   }
   // `import a.b` binds a, but makes a.b.c reachable; `import a.b as c` and `from` bind one name.
   const std::string_view bound = import.bound_to;
@@ -159,33 +194,38 @@ std::optional<PythonName> PythonNames::through_import(const python::Import& impo
   if (import.name.empty()) {
     const auto module = find_module(import.module, file);
     if (module && rest.empty()) return PythonName{PythonName::Kind::kModule, *module, 0};
-    if (module) return in_file(rest, *module, depth + 1);
+    if (module) return in_file(rest, *module, asked, depth + 1);
     return std::nullopt;
   }
   if (const auto module = find_module(import.module, file); module && *module != file) {
     std::string wanted = import.name;
     if (!rest.empty()) wanted += "." + std::string(rest);
-    if (auto found = in_file(wanted, *module, depth + 1)) return found;
+    if (auto found = in_file(wanted, *module, asked, depth + 1)) return found;
   }
   // `from package import module`
   const std::string separator = import.module.ends_with('.') ? "" : ".";
   if (const auto module = find_module(import.module + separator + import.name, file)) {
     if (rest.empty()) return PythonName{PythonName::Kind::kModule, *module, 0};
-    return in_file(rest, *module, depth + 1);
+    return in_file(rest, *module, asked, depth + 1);
   }
   return std::nullopt;
 }
 
 std::optional<PythonField> PythonNames::find_field(uint32_t file, const python::Class& owner,
                                                    std::string_view field) const {
-  return field_of(file, owner, field, 0);
+  for (const auto& [home, type] : with_bases(file, owner)) {
+    for (const python::Field& candidate : type->fields) {
+      if (candidate.name == field) return PythonField{home, type, &candidate};
+    }
+  }
+  return std::nullopt;
 }
 
 std::vector<std::pair<uint32_t, const python::Class*>> PythonNames::with_bases(
     uint32_t file, const python::Class& type) const {
   std::vector<std::pair<uint32_t, const python::Class*>> out;
   std::vector<std::pair<uint32_t, const python::Class*>> left = {{file, &type}};
-  while (!left.empty()) {
+  while (!left.empty() && out.size() < kMaxBases) {
     const auto at = left.back();
     left.pop_back();
     if (std::find(out.begin(), out.end(), at) != out.end()) continue;
@@ -197,21 +237,6 @@ std::vector<std::pair<uint32_t, const python::Class*>> PythonNames::with_bases(
     }
   }
   return out;
-}
-
-std::optional<PythonField> PythonNames::field_of(uint32_t file, const python::Class& owner,
-                                                 std::string_view field, int depth) const {
-  if (depth > kMaxHops) return std::nullopt;
-  for (const python::Field& candidate : owner.fields) {
-    if (candidate.name == field) return PythonField{file, &owner, &candidate};
-  }
-  for (const std::string& base : owner.bases) {
-    const auto found = resolve(base, file);
-    if (!found || found->kind != PythonName::Kind::kClass) continue;
-    const python::Class& parent = readings_.readings[found->file].python.classes[found->index];
-    if (auto inherited = field_of(found->file, parent, field, depth + 1)) return inherited;
-  }
-  return std::nullopt;
 }
 
 }  // namespace fathom

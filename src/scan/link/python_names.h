@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "scan/link/readings.h"
@@ -55,14 +56,24 @@ class PythonNames {
       uint32_t file, const python::Class& type) const;
 
  private:
-  std::optional<PythonName> in_file(std::string_view name, uint32_t file, int depth) const;
-  std::optional<PythonField> field_of(uint32_t file, const python::Class& owner,
-                                      std::string_view field, int depth) const;
+  // The names that one question has looked for in files: none is looked for twice.
+  using Asked = std::set<std::pair<uint32_t, std::string>>;
+  std::optional<PythonName> in_file(std::string_view name, uint32_t file, Asked& asked,
+                                    int depth) const;
   std::optional<PythonName> through_import(const python::Import& import, std::string_view name,
-                                           uint32_t file, int depth) const;
+                                           uint32_t file, Asked& asked, int depth) const;
+  // What a file defines at module level, and its imports, by the first part of their names.
+  struct FileNames {
+    std::unordered_map<std::string_view, PythonName> defined;
+    std::unordered_map<std::string_view, std::vector<uint32_t>> imports;
+    std::vector<uint32_t> stars;  // `from x import *`
+  };
+  static FileNames names_in(const python::PythonFile& python, uint32_t file);
 
   const Readings& readings_;
+  std::vector<FileNames> files_;
   std::vector<std::string> modules_;
+  // Python files by the last part of their dotted paths, and by the last two.
   std::map<std::string, std::vector<uint32_t>, std::less<>> by_last_part_;
 };
 

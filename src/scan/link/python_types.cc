@@ -216,18 +216,24 @@ bool PythonTypes::inherits(const PythonRef& derived, const PythonRef& base) cons
   return false;
 }
 
-std::optional<PythonRef> PythonTypes::find_method(const PythonRef& of, std::string_view name,
-                                                  int depth) const {
-  if (depth > kMaxDepth) return std::nullopt;
-  const python::Class& owner = type(of);
-  std::string key = owner.scope.empty() ? owner.name : owner.scope + "." + owner.name;
-  key += '.';
-  key += name;
-  const auto& functions = files_[of.file].functions;
-  if (const auto found = functions.find(key); found != functions.end())
-    return PythonRef{of.file, found->second};
-  for (const PythonRef& base : bases_of(of)) {
-    if (const auto found = find_method(base, name, depth + 1)) return found;
+std::optional<PythonRef> PythonTypes::find_method(const PythonRef& of,
+                                                  std::string_view name) const {
+  constexpr size_t kMaxClasses = 64;
+  std::vector<PythonRef> left = {of}, seen;
+  while (!left.empty() && seen.size() < kMaxClasses) {
+    const PythonRef at = left.back();
+    left.pop_back();
+    if (std::find(seen.begin(), seen.end(), at) != seen.end()) continue;
+    seen.push_back(at);
+    const python::Class& owner = type(at);
+    std::string key = owner.scope.empty() ? owner.name : owner.scope + "." + owner.name;
+    key += '.';
+    key += name;
+    const auto& functions = files_[at.file].functions;
+    if (const auto found = functions.find(key); found != functions.end())
+      return PythonRef{at.file, found->second};
+    const std::vector<PythonRef> bases = bases_of(at);
+    left.insert(left.end(), bases.rbegin(), bases.rend());
   }
   return std::nullopt;
 }

@@ -27,9 +27,9 @@ struct PythonValue {
   PythonRef ref;
   bool exact = false;  // kInstance: made by the class's own constructor
   Certainty certainty = Certainty::kCertain;
-  bool element = false;     // kInstance: it lies in the list that was asked for
-  std::string module;       // kForeign
-  std::string through;      // the registry or base class that stands between; may be empty
+  bool element = false;  // kInstance: it lies in the list that was asked for
+  std::string module;    // kForeign
+  std::string through;   // the registry or base class that stands between; may be empty
   // kBuilt: what the module is asked for; empty: the module itself. kForeign of torch:
   // "ops.library.name".
   std::string member = {};
@@ -50,9 +50,7 @@ class PythonTypes {
     return evaluate(expression, file, function, 0);
   }
   // The method of a class, in it or the nearest base that has it.
-  std::optional<PythonRef> find_method(const PythonRef& of, std::string_view name) const {
-    return find_method(of, name, 0);
-  }
+  std::optional<PythonRef> find_method(const PythonRef& of, std::string_view name) const;
   // The same method where classes that inherit define it anew.
   std::vector<PythonRef> overriding(const PythonRef& of, std::string_view method) const;
   bool is_abstract(const PythonRef& function) const;
@@ -104,7 +102,6 @@ class PythonTypes {
   Values of_built(const PythonValue& module, std::string_view member) const;
   Values registered(const PythonValue& table) const;
   Values annotated(std::string_view annotation, uint32_t file) const;
-  std::optional<PythonRef> find_method(const PythonRef& of, std::string_view name, int depth) const;
   std::vector<PythonRef> bases_of(const PythonRef& of) const;
   std::optional<PythonName> resolve(std::string_view name, uint32_t file) const;
 

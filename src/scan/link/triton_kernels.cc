@@ -4,6 +4,8 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "scan/code_names.h"
 #include "scan/link/evidence.h"
@@ -13,6 +15,7 @@ namespace {
 
 // More kernels of one name than this, and a launch by that name alone means none of them.
 constexpr size_t kMaxCandidates = 4;
+constexpr size_t kMaxReached = 200;  // functions that one kernel calls, directly or not
 
 std::string_view callee_of(std::string_view decorator) {
   return decorator.substr(0, std::min(decorator.find('('), decorator.size()));
@@ -60,6 +63,7 @@ class TritonLinker {
   void collect() {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       const python::PythonFile& python = readings_.readings[file].python;
+      names_used_.insert(python.names_used.begin(), python.names_used.end());
       for (size_t i = 0; i < python.functions.size(); ++i) {
         const auto scope = python_kernel_scope(python.functions[i], python);
         if (!scope) continue;
@@ -76,17 +80,23 @@ class TritonLinker {
   // another calls it, or where it writes nothing: a kernel without a store does nothing.
   bool is_device_function(const Jitted& jitted) const {
     if (!is_triton(jitted) || !jitted.launchers.empty()) return false;
-    std::set<size_t> seen;
-    return jitted.called || !stores(jitted, seen);
+    return jitted.called || !stores(jitted);
   }
 
-  bool stores(const Jitted& jitted, std::set<size_t>& seen) const {
-    const python::Function& function = function_of(jitted);
-    for (const python::Call& call : function.calls) {
-      if (is_store(call.callee)) return true;
-      if (!by_name_.contains(last_part(call.callee))) continue;
-      for (const size_t i : candidates(call.callee, jitted.file, function.scope)) {
-        if (seen.insert(i).second && stores(jitted_[i], seen)) return true;
+  // Itself or through what it calls. With very many functions to look at it is taken to.
+  bool stores(const Jitted& jitted) const {
+    std::set<size_t> seen;
+    std::vector<const Jitted*> left = {&jitted};
+    while (!left.empty()) {
+      const Jitted& at = *left.back();
+      left.pop_back();
+      const python::Function& function = function_of(at);
+      for (const python::Call& call : function.calls) {
+        if (is_store(call.callee) || seen.size() >= kMaxReached) return true;
+        if (!by_name_.contains(last_part(call.callee))) continue;
+        for (const size_t i : candidates(call.callee, at.file, function.scope)) {
+          if (seen.insert(i).second) left.push_back(&jitted_[i]);
+        }
       }
     }
     return false;
@@ -228,6 +238,7 @@ class TritonLinker {
     }
     if (!is_triton(jitted) || depth == kDeepest) return;
     for (const python::Call& call : function.calls) {
+      if (seen.size() >= kMaxReached) return;
       if (!by_name_.contains(last_part(call.callee))) continue;
       const std::vector<size_t> meant = candidates(call.callee, jitted.file, function.scope);
       if (meant.size() > kMaxCandidates) continue;
@@ -266,7 +277,6 @@ class TritonLinker {
   // What the names in the arguments and the grid were last set to before the launch.
   void add_values(const python::Launch& launch, KernelLauncher& launcher) const {
     constexpr size_t kMost = 24;
-    const auto& values = readings_.readings[launcher.at.file].python_values;
     std::vector<std::string> wanted;
     const auto want = [&](std::string_view text) {
       for (std::string& name : words_of(text)) {
@@ -277,14 +287,30 @@ class TritonLinker {
     want(launcher.grid);
     for (const NamedValue& argument : launcher.arguments) want(argument.text);
     for (size_t i = 0; i < wanted.size() && launcher.argument_values.size() < kMost; ++i) {
-      const python::AssignedValue* last = nullptr;
-      for (const python::AssignedValue& value : values) {
-        if (value.name == wanted[i] && value.line <= launch.line_last) last = &value;
-      }
+      const python::AssignedValue* last = last_value(launcher.at.file, wanted[i], launch.line_last);
       if (last == nullptr || last->text == last->name) continue;
       launcher.argument_values.push_back({last->name, last->text, {launcher.at.file, last->line}});
       want(last->text);
     }
+  }
+
+  // The last of the file's values that the name has up to a line; null: none.
+  const python::AssignedValue* last_value(uint32_t file, const std::string& name,
+                                          uint32_t line) const {
+    auto known = values_.find(file);
+    if (known == values_.end()) {
+      known = values_.emplace(file, ValuesByName()).first;
+      for (const python::AssignedValue& value : readings_.readings[file].python_values)
+        known->second[value.name].push_back(&value);
+    }
+    const auto found = known->second.find(name);
+    if (found == known->second.end()) return nullptr;
+    // In the order of the file, where lines do not always grow.
+    constexpr size_t kMaxTries = 1000;
+    for (size_t i = found->second.size(), tries = 0; i-- > 0 && tries < kMaxTries; ++tries) {
+      if (found->second[i]->line <= line) return found->second[i];
+    }
+    return nullptr;
   }
 
   // The names of an expression, in order; what follows a dot is none.
@@ -309,13 +335,7 @@ class TritonLinker {
     return out;
   }
 
-  bool is_named(std::string_view name) const {
-    return std::any_of(readings_.readings.begin(), readings_.readings.end(),
-                       [&](const FileReading& reading) {
-                         return std::binary_search(reading.python.names_used.begin(),
-                                                   reading.python.names_used.end(), name);
-                       });
-  }
+  bool is_named(std::string_view name) const { return names_used_.contains(name); }
 
   const Readings& readings_;
   const PythonNames& names_;
@@ -323,6 +343,10 @@ class TritonLinker {
   // Kernels that a function defines, by the function's name.
   std::map<std::pair<uint32_t, std::string>, std::vector<size_t>> by_maker_;
   std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
+  std::unordered_set<std::string_view> names_used_;  // in any file
+  using ValuesByName =
+      std::unordered_map<std::string_view, std::vector<const python::AssignedValue*>>;
+  mutable std::map<uint32_t, ValuesByName> values_;  // of files that launch something
 };
 
 }  // namespace
