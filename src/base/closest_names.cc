@@ -33,14 +33,18 @@ std::vector<std::string> closest_names(std::string_view name, std::span<const st
     const std::string_view other = std::string_view(names[i]).substr(0, kLongest);
     const bool contains = !name.empty() && other.find(name) != std::string_view::npos;
     const size_t changes = changes_between(name, other);
-    if (contains || changes <= std::max<size_t>(name.size() / 2, 2))
-      ranked.emplace_back(!contains, changes, i);
+    if (contains || changes <= (name.size() + 2) / 3) ranked.emplace_back(!contains, changes, i);
   }
   std::ranges::sort(ranked);
   if (ranked.size() > count) ranked.resize(count);
   std::vector<std::string> closest;
   for (const auto& [lacks, changes, place] : ranked) closest.push_back(names[place]);
   return closest;
+}
+
+std::string did_you_mean(std::string_view name, std::span<const std::string> names) {
+  const std::vector<std::string> closest = closest_names(name, names, 1);
+  return closest.empty() ? std::string() : "; did you mean '" + closest.front() + "'?";
 }
 
 }  // namespace fathom
