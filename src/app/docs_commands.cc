@@ -48,6 +48,7 @@ ExitCode print_help(const CLI::App& app, const std::vector<std::string>& words) 
 // `fathom help replay pack` as `fathom replay pack --help`.
 void add_help_command(CLI::App& app, ExitCode& code) {
   CLI::App* command = app.add_subcommand("help", "Print the help of a command");
+  command->footer("Examples:\n  fathom help diff\n  fathom help replay pack");
   std::vector<std::string> names;
   for (const Command& known : all_commands(app)) {
     if (!known.path.empty()) names.push_back(known.app->get_name());

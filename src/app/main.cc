@@ -59,7 +59,9 @@ int run(int argc, char** argv) {
                        "Print version, commit and compiler, and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
-  app.footer("Try:\n  fathom analyze examples/llama-h200.json.gz\n  fathom help analyze");
+  app.footer(
+      "Try:\n  fathom analyze examples/llama-h200.json.gz\n  fathom help analyze\n\n"
+      "Exit codes: 0 done, 1 failed, 2 usage error. diff has its own: fathom help diff.");
   add_analyze_command(app, terminal, code);
   add_platforms_command(app, terminal, code);
   add_diff_command(app, terminal, code);

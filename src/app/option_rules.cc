@@ -21,6 +21,14 @@ void add_color_option(CLI::App& app, Terminal& terminal) {
       ->option_text("WHEN");
 }
 
+// Most often a variable of the shell that is not set.
+CLI::Validator not_empty() {
+  return {[](const std::string& word) {
+            return std::string(word.empty() ? "expected a value, got an empty word" : "");
+          },
+          ""};
+}
+
 }  // namespace
 
 CLI::Validator one_of(std::vector<std::string> words) {
@@ -36,6 +44,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
 void add_common_rules(CLI::App& app, Terminal& terminal) {
   add_color_option(app, terminal);
   for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() > 0) option->check(not_empty());
     const bool throws = option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw;
     if (throws && option->nonpositional() && option->get_items_expected_max() == 1)
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "app/command_tree.h"
@@ -30,7 +31,11 @@ std::string full_name(const CLI::App& app) {
   return parent == nullptr ? app.get_name() : full_name(*parent) + " " + app.get_name();
 }
 
-std::string no_such_option(const CLI::App& command, const std::string& name) {
+std::string no_such_option(const CLI::App& command, const std::string& word) {
+  std::error_code ignored;
+  if (std::filesystem::exists(word, ignored))
+    return fmt::format("{} is taken for an option; put -- before the file", word);
+  const std::string name = word.substr(0, word.find('='));
   for (const CLI::App* below = &command; !below->get_subcommands().empty();) {
     below = below->get_subcommands().back();
     if (has_option(*below, name))
@@ -48,10 +53,15 @@ std::optional<std::string> unknown_name(const CLI::App& command) {
   const std::vector<std::string> words = command.remaining();
   for (const std::string& word : words) {
     if (word.size() > 1 && word.starts_with('-') && word != "--")
-      return no_such_option(command, word.substr(0, word.find('=')));
+      return no_such_option(command, word);
   }
   if (words.empty() || visible_commands(command).empty()) return {};
   return no_such_command(command, words.front());
+}
+
+// The name of an error is at times the command's.
+bool is_error(const CLI::ParseError& error, CLI::ExitCodes kind) {
+  return error.get_exit_code() == static_cast<int>(kind);
 }
 
 }  // namespace
@@ -62,7 +72,7 @@ const CLI::App& named_command(const CLI::App& app) {
 }
 
 bool wants_command(const CLI::App& app, const CLI::ParseError& error) {
-  return error.get_name() == "RequiredError" && app.remaining(true).empty() &&
+  return is_error(error, CLI::ExitCodes::RequiredError) && app.remaining(true).empty() &&
          !visible_commands(named_command(app)).empty();
 }
 
@@ -71,8 +81,11 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
     if (const std::optional<std::string> unknown = unknown_name(*command)) return *unknown;
     if (command->get_subcommands().empty()) break;
   }
+  const std::string text = error.what();
+  if (is_error(error, CLI::ExitCodes::ArgumentMismatch) && text.ends_with(" missing"))
+    return text.substr(0, text.find(':')) + " needs a value";  // "--out: 1 required TEXT missing"
   const std::vector<std::string> words = app.remaining(true);
-  if (error.get_name() != "ExtrasError" || words.empty()) return error.what();
+  if (!is_error(error, CLI::ExitCodes::ExtrasError) || words.empty()) return text;
   return fmt::format("unexpected argument '{}'", words.front());
 }
 

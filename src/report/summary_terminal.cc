@@ -118,7 +118,9 @@ std::string unlinked_note(const Summary& s) {
       "{} of {} ({:.1f} % of GPU time) {} no launch in the file: {}", with_thousands(u.events),
       counted(static_cast<uint64_t>(s.gpu_events), "GPU event"), u.of_gpu * 100,
       u.events == 1 ? "has" : "have",
-      u.included ? "counted in the timeline" : "left out; --include-unlinked counts them");
+      u.included
+          ? "counted in the timeline"
+          : fmt::format("left out; --include-unlinked counts {}", u.events == 1 ? "it" : "them"));
 }
 
 }  // namespace
