@@ -9,6 +9,7 @@
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
 #include "analyze/priority.h"
+#include "base/count_text.h"
 #include "cost/element_type.h"
 
 namespace fathom::analyses {
@@ -149,9 +150,10 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
     f.time = nanos_from(chain.seconds + chain.waited_seconds);
     f.title = f.subject + " could be one kernel";
     f.issue = fmt::format(
-        "{} times these {} memory-bound ops work on tensors of one size one after the other, for "
+        "{} {} these {} memory-bound ops work on tensors of one size one after the other, for "
         "{} in all; what they hand each other goes through memory",
-        chain.times, chain.ops.size(), micros_text(nanos_from(chain.seconds)));
+        chain.times, noun(chain.times, "time"), chain.ops.size(),
+        micros_text(nanos_from(chain.seconds)));
     f.issue += chain.waited_seconds > 0
                    ? fmt::format(", and the GPU waits {} for their launches, all but the first.",
                                  micros_text(nanos_from(chain.waited_seconds)))
@@ -279,8 +281,8 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
   f.time = nanos_from(found.seconds + found.waited_seconds);
   f.title = "Attention runs as separate products and a softmax";
   f.issue = fmt::format(
-      "{} times the scores are written to memory and read back for {}; one fused op never does.",
-      found.times, micros_text(nanos_from(found.seconds)));
+      "{} {} the scores are written to memory and read back for {}; one fused op never does.",
+      found.times, noun(found.times, "time"), micros_text(nanos_from(found.seconds)));
   advise(a, f, {});
   f.confidence = Confidence::kHigh;
   rate_pattern(f, std::ranges::any_of(found.ops, &AssessedOp::is_top));

@@ -9,6 +9,7 @@
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
 #include "analyze/priority.h"
+#include "base/count_text.h"
 
 namespace fathom::analyses {
 namespace {
@@ -56,9 +57,9 @@ Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowO
   f.subject = name;
   f.time = nanos_from(slow.seconds);
   f.title = fmt::format("{} runs at {} of the limit", name, percent_text(efficiency));
-  f.issue =
-      fmt::format("{} calls take {}; the {} limit allows {}.", slow.calls, micros_text(f.time),
-                  bound, micros_text(nanos_from(slow.seconds * efficiency)));
+  f.issue = fmt::format("{} {} {}; the {} limit allows {}.", slow.calls,
+                        noun(slow.calls, "call takes", "calls take"), micros_text(f.time), bound,
+                        micros_text(nanos_from(slow.seconds * efficiency)));
   Advice advice = advice_for({first.category, name, bound, a.vendor(), traits_of(a, slow.groups)});
   f.change_code = std::move(advice.change_code);
   f.improve_kernel = std::move(advice.improve_kernel);
@@ -153,8 +154,8 @@ std::vector<Finding> image_layout(const Assessment& a) {
   f.subject = example->group->key.name;
   f.time = time;
   f.title = "Convolutions convert between NCHW and NHWC";
-  f.issue = fmt::format("{} calls run transposing kernels for {} beside the convolution itself.",
-                        calls, micros_text(time));
+  f.issue = fmt::format("{} {} transposing kernels for {} beside the convolution itself.", calls,
+                        noun(calls, "call runs", "calls run"), micros_text(time));
   advise(a, f, traits_of(a, std::array{example}));
   f.confidence = Confidence::kHigh;
   rate_pattern(f, example->is_top);

@@ -9,6 +9,7 @@
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
 #include "analyze/priority.h"
+#include "base/count_text.h"
 
 namespace fathom::analyses {
 namespace {
@@ -203,11 +204,13 @@ std::vector<Finding> tiny_products(const Assessment& a) {
   f.subject = ops.front()->group->key.name;
   f.title = fmt::format("{} small products run one by one, in loops", times.products);
   f.issue = fmt::format(
-      "{} loops of {} rounds in all, such as one over experts, multiply different numbers of rows "
-      "by weights of one size. A product takes {} on average, too small to fill the GPU; the loops "
-      "take {}, {} of it waiting for launches.",
-      loops.size(), times.rounds,
+      "{} {} of {} rounds in all, such as one over experts, {} different numbers of rows "
+      "by weights of one size. A product takes {} on average, too small to fill the GPU; the {} "
+      "{}, {} of it waiting for launches.",
+      loops.size(), noun(loops.size(), "loop"), times.rounds,
+      noun(loops.size(), "multiplies", "multiply"),
       micros_text(nanos_from(times.product_seconds / static_cast<double>(times.products))),
+      noun(loops.size(), "loop takes", "loops take"),
       micros_text(nanos_from(times.seconds + times.all_waits)),
       micros_text(nanos_from(times.all_waits)));
   advise(a, f, {});
@@ -218,7 +221,8 @@ std::vector<Finding> tiny_products(const Assessment& a) {
     f.evidence.push_back(evidence_of(a, *ops[i]));
   }
   for (const auto& [name, calls] : beside) {
-    f.notes.push_back({"In the loops: ", std::string(name), fmt::format(", {} calls", calls)});
+    f.notes.push_back(
+        {"In the loops: ", std::string(name), fmt::format(", {} {}", calls, noun(calls, "call"))});
   }
   f.call_stack = call_stack_of(a.input(), a.calls()[loops.front().products.front()].op->event);
   return {f};

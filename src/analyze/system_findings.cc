@@ -8,6 +8,7 @@
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
 #include "analyze/priority.h"
+#include "base/count_text.h"
 
 namespace fathom::analyses {
 namespace {
@@ -212,18 +213,20 @@ std::vector<Finding> idle_time(const Assessment& a) {
     f.subject = "GPU idle";
     f.time = part.time;
     f.title = text.title;
-    f.issue =
-        fmt::format("In {} gaps, {} of the time, {}.", part.gaps, percent_text(share), text.issue);
+    f.issue = fmt::format("In {} {}, {} of the time, {}.", part.gaps, noun(part.gaps, "gap"),
+                          percent_text(share), text.issue);
     advise(a, f, text.cause == Cause::kCommunication ? Traits{"on_host"} : traits_of(a));
     f.confidence = text.confidence;
     project_removal(a, f);
     rate_part_of_whole(f);
     if (text.cause == Cause::kHost && gaps.waits() > 0) {
-      f.notes.push_back({fmt::format("{} calls in the trace wait for the GPU; those inside a step "
-                                     "must go before it can be captured as a graph.",
-                                     gaps.waits()),
-                         {},
-                         {}});
+      f.notes.push_back(
+          {fmt::format("{} {} for the GPU; those inside a step "
+                       "must go before it can be captured as a graph.",
+                       gaps.waits(),
+                       noun(gaps.waits(), "call in the trace waits", "calls in the trace wait")),
+           {},
+           {}});
     }
     note_longest(f, "Waited before", part.after);
     note_longest(f, "Waited during", part.blamed);

@@ -22,7 +22,8 @@ constexpr const char* kExamples = R"(Examples:
   fathom analyze trace.json.zst --out report       somewhere else
   fathom analyze rank*.json.gz --out reports       one report for each trace
   zcat trace.json.gz | fathom analyze -            from standard input
-  fathom analyze trace.json --steps 2:5            the steps 2, 3 and 4 only
+  fathom analyze trace.json --steps 2:5            the steps 2, 3 and 4 only, counted from 0
+  fathom analyze trace.json --steps ProfilerStep#2 the step of this name; '#2:#4' for a range
   fathom analyze trace.json --step-pattern 'decode*' --steps 0:8
   fathom analyze trace.json --repo ~/engine        file and line of the kernels
   fathom analyze trace.json --json | jq .gpu_timeline_ms
@@ -31,6 +32,13 @@ The report holds standalone_analysis_fair.md (what matters and what to do; read 
 standalone_analysis_rough.md (working notes), perf_report_csvs/ and perf_report.xlsx (all tables),
 category_data/, category_findings/, metadata/, replay_packages/ and summary.json. An earlier report
 is replaced as a whole; any other existing directory is refused.)";
+
+constexpr const char* kExitCodes = R"(
+
+Exit codes:
+  0  every trace was analyzed and its report written
+  1  a trace could not be read or its report not written; the other traces are analyzed
+  2  usage error)";
 
 struct AnalyzeArguments {
   std::vector<std::string> traces;
@@ -130,9 +138,7 @@ std::vector<fs::path> report_directories(const AnalyzeArguments& arguments) {
 class AnalyzeRun {
  public:
   AnalyzeRun(const AnalyzeArguments& arguments, const Terminal& terminal)
-      : arguments_(arguments), terminal_(terminal), scope_(make_scope(arguments.scope)) {
-    scope_.rank = arguments.rank;
-  }
+      : arguments_(arguments), terminal_(terminal) {}
 
   ExitCode run() {
     bool failed = false;
@@ -168,7 +174,9 @@ class AnalyzeRun {
  private:
   Status analyze_one(const std::string& path, const fs::path& directory) {
     Trace trace = TRY(open(path, directory));
-    if (scope_.rank && trace.store.metadata().rank != scope_.rank) return Nothing{};
+    if (arguments_.rank && trace.store.metadata().rank != arguments_.rank) return Nothing{};
+    Scope scope = TRY(make_scope(arguments_.scope, trace));
+    scope.rank = arguments_.rank;
     AnalyzeOptions options;
     options.threads = arguments_.threads;
     if (code_) options.code = &*code_;
@@ -181,7 +189,7 @@ class AnalyzeRun {
       platform = ask_platform();
       if (platform) options.platform = &*platform;
     }
-    Analysis analysis = TRY(analyze(trace, scope_, options));
+    Analysis analysis = TRY(analyze(trace, scope, options));
     TRY(write_report(analysis, directory));
     TRY(show(analysis.summary));
     ++reports_;
@@ -222,7 +230,6 @@ class AnalyzeRun {
 
   const AnalyzeArguments& arguments_;
   const Terminal& terminal_;
-  Scope scope_;
   std::optional<CodeFacts> code_;
   size_t reports_ = 0;
 };
@@ -231,7 +238,7 @@ class AnalyzeRun {
 
 void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   CLI::App* command = app.add_subcommand("analyze", "PyTorch profiler trace → performance report");
-  command->footer(kExamples);
+  command->footer(std::string(kExamples) + kExitCodes);
   auto a = std::make_shared<AnalyzeArguments>();
   command->add_option(
       "TRACE", a->traces,

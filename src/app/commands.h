@@ -7,8 +7,9 @@
 
 namespace fathom {
 
-// What a program reports to the shell.
-enum class ExitCode { kOk = 0, kFailed = 1, kUsage = 2 };
+// What a program reports to the shell. As diff(1) has it, `fathom diff` says 1 of a difference that
+// is too large, and 2 where it could not tell.
+enum class ExitCode { kOk = 0, kFailed = 1, kTooLarge = 1, kUsage = 2, kTrouble = 2 };
 
 // One line on standard error: "fathom: …".
 void complain(std::string_view message);

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <memory>
 
 #include "app/commands.h"
 #include "app/scope_options.h"
+#include "base/closest_names.h"
 #include "report/screen_text.h"
 #include "session/compare.h"
 
@@ -17,11 +19,18 @@ constexpr const char* kExamples = R"(Examples:
   fathom diff a.json b.json --out a-b                  diff.md, diff.json and diff_csvs/ in a-b/
   fathom diff a.json b.json --fail-over 3%             exit 1 where B's GPU is busy over 3 % longer
   fathom diff a.json b.json --fail-over 10%:idle       or idle over 10 % longer; also :compute, :total
-  fathom diff a.json b.json --steps 2:5                the steps 2, 3 and 4 of both
+  fathom diff a.json b.json --steps 2:5                the steps 2, 3 and 4 of both, counted from 0
+  fathom diff a.json b.json --steps '#2:#5'            by name: ProfilerStep#2, #3 and #4
   fathom diff a.json b.json --json | jq .timeline
 
 Ops are matched by call path, name and shapes. Times are per step where both traces have steps.
-Without --out nothing is written.)";
+Without --out nothing is written.
+
+Exit codes, as those of diff(1):
+  0  compared; with --fail-over, B is within the limit
+  1  with --fail-over, B is over the limit
+  2  trouble: usage error, a trace that cannot be read, output that cannot be written; with
+     --fail-over also a trace that lost data or has no GPU work, and traces without a common op)";
 
 struct DiffArguments {
   std::string a, b, out, fail_over;
@@ -31,26 +40,61 @@ struct DiffArguments {
   uint64_t max_size = 0;
 };
 
-// "3%", "2.5", "10%:idle".
+// "3%", "10%:idle". Without the sign 0.03 could be meant as 3 %.
 struct FailOver {
   double percent = 0;
   std::string_view part = "busy";
 };
 
-std::optional<FailOver> parse_fail_over(std::string_view text) {
+Result<FailOver> parse_fail_over(std::string_view text) {
+  static const std::vector<std::string> kParts = {"busy", "idle", "compute", "total"};
+  const size_t colon = std::min(text.find(':'), text.size());
+  const std::string_view number = text.substr(0, colon).substr(0, text.substr(0, colon).find('%'));
+  const bool has_sign = text.substr(number.size(), colon - number.size()) == "%";
   FailOver limit;
-  if (const size_t colon = text.find(':'); colon != std::string_view::npos) {
-    limit.part = text.substr(colon + 1);
-    text = text.substr(0, colon);
-    if (limit.part != "busy" && limit.part != "idle" && limit.part != "total" &&
-        limit.part != "compute")
-      return {};
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), limit.percent);
+  const bool is_number = error == std::errc() && end == number.data() + number.size() &&
+                         std::isfinite(limit.percent) && limit.percent >= 0;
+  if (is_number && number.size() == colon)
+    return Error{fmt::format("{} has no unit; write {}% for {} percent", number, number, number)};
+  if (!is_number || !has_sign) {
+    return Error{fmt::format(
+        "expected a percentage such as 3% or 3%:idle (busy, idle, compute or total), got {}",
+        text)};
   }
-  if (text.ends_with('%')) text.remove_suffix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit.percent);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || !std::isfinite(limit.percent) || limit.percent < 0) return {};
-  return limit;
+  if (colon == text.size()) return limit;
+  const auto part = std::ranges::find(kParts, text.substr(colon + 1));
+  if (part != kParts.end()) {
+    limit.part = *part;
+    return limit;
+  }
+  return Error{fmt::format("'{}' is none of busy, idle, compute, total{}", text.substr(colon + 1),
+                           did_you_mean(text.substr(colon + 1), kParts))};
+}
+
+std::string lost_data(const Summary& side) {
+  std::string text;
+  for (const Diagnostic& d : side.diagnostics) {
+    const FlawText& flaw = describe(d.flaw);
+    if (flaw.severity < Severity::kDataLoss) continue;
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", flaw.text);
+    if (d.count > 1) text += fmt::format(" ({})", with_thousands(d.count));
+  }
+  return text;
+}
+
+// Why no limit can be checked, or nothing. Less was read of a damaged trace than ran: it would pass
+// for a fast one.
+std::optional<std::string> reason_for_no_verdict(const DiffReport& report) {
+  for (const auto& [name, side] : {std::pair("A", &report.a), std::pair("B", &report.b)}) {
+    if (const std::string lost = lost_data(*side); !lost.empty())
+      return fmt::format("{} ({}) lost data: {}", name, side->trace, lost);
+    if (side->gpu_events == 0) return fmt::format("{} ({}) has no GPU work", name, side->trace);
+  }
+  const auto in_both = [](const OpChange& op) { return op.a && op.b; };
+  if (std::ranges::none_of(report.diff.ops, in_both)) return "A and B have no op in common";
+  return {};
 }
 
 class DiffRun {
@@ -60,9 +104,9 @@ class DiffRun {
 
   ExitCode run() {
     const Result<bool> too_much = compare_both();
-    if (too_much.ok()) return too_much.value() ? ExitCode::kFailed : ExitCode::kOk;
+    if (too_much.ok()) return too_much.value() ? ExitCode::kTooLarge : ExitCode::kOk;
     complain(too_much.error().message);
-    return ExitCode::kFailed;
+    return ExitCode::kTrouble;
   }
 
  private:
@@ -70,9 +114,14 @@ class DiffRun {
   Result<bool> compare_both() {
     const Trace a = TRY(open(arguments_.a));
     const Trace b = TRY(open(arguments_.b));
-    DiffReport report = TRY(compare(a, b, make_scope(arguments_.scope)));
+    const Scope scope_a = TRY(make_scope(arguments_.scope, a)),
+                scope_b = TRY(make_scope(arguments_.scope, b));
+    DiffReport report = TRY(compare(a, b, scope_a, scope_b));
     if (!arguments_.out.empty()) TRY(write_diff(report, arguments_.out));
     TRY(show(report));
+    if (arguments_.fail_over.empty()) return false;
+    if (const auto reason = reason_for_no_verdict(report))
+      return Error{fmt::format("--fail-over cannot be checked: {}", *reason)};
     return is_over_limit(report.diff);
   }
 
@@ -93,8 +142,7 @@ class DiffRun {
   }
 
   bool is_over_limit(const Diff& diff) const {
-    if (arguments_.fail_over.empty()) return false;
-    const FailOver limit = *parse_fail_over(arguments_.fail_over);
+    const FailOver limit = parse_fail_over(arguments_.fail_over).take();
     for (const TimelineChange& change : timeline_changes(diff)) {
       if (change.name != limit.part || !exceeds(change.time, diff.per, limit.percent)) continue;
       const auto percent = percent_more(change.time, diff.per);
@@ -128,13 +176,11 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   command->add_option("-o,--out", a->out, "Directory for diff.md, diff.json and diff_csvs/");
   command
       ->add_option("--fail-over", a->fail_over,
-                   "Exit 1 where B's GPU busy time is more than so much above A's (3%)")
+                   "Exit 1 where B's GPU busy time is more than so many percent above A's, such as "
+                   "3%; of another time: 3%:idle, :compute or :total")
       ->check([](const std::string& text) {
-        return parse_fail_over(text)
-                   ? std::string()
-                   : "expected a percentage such as 3% or 3%:idle (busy, idle, compute or total), "
-                     "got " +
-                         text;
+        const Result<FailOver> limit = parse_fail_over(text);
+        return limit.ok() ? std::string() : limit.error().message;
       })
       ->option_text("PERCENT");
   add_scope_options(*command, a->scope);

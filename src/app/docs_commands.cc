@@ -1,8 +1,11 @@
 #include <memory>
 
+#include "app/command_tree.h"
 #include "app/commands.h"
 #include "app/completion.h"
 #include "app/man_page.h"
+#include "app/option_rules.h"
+#include "app/usage_error.h"
 
 namespace fathom {
 namespace {
@@ -24,6 +27,39 @@ ExitCode print(const std::string& text) {
   return ExitCode::kFailed;
 }
 
+ExitCode print_help(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  std::string name = app.get_name();
+  for (const std::string& word : words) {
+    const std::vector<const CLI::App*> below =
+        command->get_subcommands([&](const CLI::App* known) { return known->check_name(word); });
+    if (below.empty()) {
+      complain(no_such_command(*command, word));
+      std::fputs(kTryHelp, stderr);
+      return ExitCode::kUsage;
+    }
+    command = below.front();
+    name += " " + word;
+  }
+  // Not help(), which follows the commands that were parsed: this one.
+  return print(command->get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal));
+}
+
+// `fathom help replay pack` as `fathom replay pack --help`.
+void add_help_command(CLI::App& app, ExitCode& code) {
+  CLI::App* command = app.add_subcommand("help", "Print the help of a command");
+  command->footer("Examples:\n  fathom help diff\n  fathom help replay pack");
+  std::vector<std::string> names;
+  for (const Command& known : all_commands(app)) {
+    if (!known.path.empty()) names.push_back(known.app->get_name());
+  }
+  auto words = std::make_shared<std::vector<std::string>>();
+  command->add_option("COMMAND", *words, "The command, such as analyze or replay pack")
+      ->check(one_of(names))
+      ->option_text("...");
+  command->callback([&app, words, &code] { code = print_help(app, *words); });
+}
+
 }  // namespace
 
 void add_docs_commands(CLI::App& app, ExitCode& code) {
@@ -32,8 +68,10 @@ void add_docs_commands(CLI::App& app, ExitCode& code) {
   auto shell = std::make_shared<std::string>();
   command->add_option("SHELL", *shell, "The shell that reads the script")
       ->required()
-      ->check(CLI::IsMember(completion_shells()));
+      ->check(one_of(completion_shells()));
   command->callback([&app, shell, &code] { code = print(completion(app, *shell)); });
+
+  add_help_command(app, code);
 
   // For packagers; a reader wants `man fathom`.
   app.add_subcommand("man-page", "Print the manual page in roff")

@@ -4,8 +4,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
+#include "app/build_info.h"
 #include "app/commands.h"
+#include "app/help_formatter.h"
+#include "app/option_rules.h"
+#include "app/usage_error.h"
 #include "report/screen_text.h"
 
 namespace fathom {
@@ -19,38 +24,55 @@ Status print_output(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
     return Nothing{};
   }
+  if (errno == EPIPE) return Nothing{};  // the reader, such as head, has seen enough
   return Error{fmt::format("cannot write to standard output: {}", std::strerror(errno))};
 }
 
 namespace {
 
+ExitCode print_or_complain(std::string_view text) {
+  const Status printed = print_output(text);
+  if (printed.ok()) return ExitCode::kOk;
+  complain(printed.error().message);
+  return ExitCode::kFailed;
+}
+
+// Help and version are answers; anything else is a mistake in the asking.
+ExitCode answer(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_name() == "CallForVersion")
+    return print_or_complain(std::string(error.what()) + "\n");
+  if (error.get_exit_code() == 0 || wants_command(app, error)) return print_or_complain(app.help());
+  complain(usage_error(app, error));
+  std::fputs(kTryHelp, stderr);
+  return ExitCode::kUsage;
+}
+
 int run(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is a failed write, which we report
-  const Terminal terminal = Terminal::detect();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe ends the output, not the report or the exit code
+  hold_standard_streams();
+  Terminal terminal = Terminal::detect();
   ExitCode code = ExitCode::kOk;
   CLI::App app("Fathom tells the execution story of a GPU workload.", "fathom");
-  app.set_version_flag("--version", "fathom " FATHOM_VERSION);
+  app.formatter(std::make_shared<HelpFormatter>(terminal.width));
+  app.set_version_flag("-V,--version", std::string(version_text()),
+                       "Print version, commit and compiler, and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
-  app.footer("Try:\n  fathom analyze examples/llama-h200.json.gz\n  fathom analyze --help");
+  app.footer(
+      "Try:\n  fathom analyze examples/llama-h200.json.gz\n  fathom help analyze\n\n"
+      "Exit codes: 0 done, 1 failed, 2 usage error. diff has its own: fathom help diff.");
   add_analyze_command(app, terminal, code);
   add_platforms_command(app, terminal, code);
   add_diff_command(app, terminal, code);
   add_replay_commands(app, terminal, code);
   add_scan_command(app, terminal, code);
   add_docs_commands(app, code);
+  add_common_rules(app, terminal);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {                   // CLI11's way to say it; stops here
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    // CLI11 says "a subcommand is required" of a word that is none.
-    const std::string first = argc > 1 ? argv[1] : "-";
-    const bool is_command =
-        !app.get_subcommands([&](CLI::App* c) { return c->check_name(first); }).empty();
-    complain(first.starts_with('-') || is_command ? error.what()
-                                                  : fmt::format("there is no command '{}'", first));
-    std::fputs(kTryHelp, stderr);
-    return static_cast<int>(ExitCode::kUsage);
+  } catch (const CLI::ParseError& error) {  // CLI11's way to say it; stops here
+    return static_cast<int>(answer(app, error));
   }
   return static_cast<int>(code);
 }

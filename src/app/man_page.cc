@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/command_tree.h"
 
 namespace fathom {
@@ -85,7 +87,11 @@ class ManPage {
     write_options(app, [](const std::string& title) { return ".SH " + escape(upper(title)); });
     if (!visible_commands(app).empty()) out_ += ".SH COMMANDS\n";
     write_commands(app, name);
-    if (!app.get_footer().empty()) out_ += ".SH EXAMPLES\n" + verbatim(app.get_footer());
+    const std::string footer = app.get_footer();
+    const size_t exit_codes = std::min(footer.find("Exit codes"), footer.size());
+    if (exit_codes > 0) out_ += ".SH EXAMPLES\n" + verbatim(footer.substr(0, exit_codes));
+    if (exit_codes < footer.size())
+      out_ += ".SH EXIT STATUS\n" + verbatim(footer.substr(exit_codes));
     return out_;
   }
 

@@ -16,7 +16,8 @@ constexpr const char* kExamples = R"(Examples:
 
 A platform file is JSON: what --json prints for one platform, or TraceLens's form,
 {"name": "MI300X", "mem_bw_gbps": 5300, "memory_gb": 192,
- "max_achievable_tflops": {"matrix_bf16": 708, "vector_fp32": 81.7}}.)";
+ "max_achievable_tflops": {"matrix_bf16": 708, "vector_fp32": 81.7}}.
+A key that is not known is refused; one that begins with _ is a remark.)";
 
 struct PlatformsArguments {
   std::string name;

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 
 #include "base/output_directory.h"
@@ -41,8 +42,16 @@ Result<pid_t> start(std::vector<std::string> words, posix_spawn_file_actions_t* 
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  posix_spawnattr_t attributes;  // SIGPIPE, which we ignore, as programs expect it
+  posix_spawnattr_init(&attributes);
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, argv[0], actions, nullptr, argv.data(), environ);
+  const int error = posix_spawnp(&child, argv[0], actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   if (error != 0) return Error{fmt::format("cannot run {}: {}", words[0], std::strerror(error))};
   return child;
 }

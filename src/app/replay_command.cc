@@ -22,7 +22,12 @@ constexpr const char* kExamples = R"(Examples:
   python3 mm/replay.py                             recorded against replayed kernel time
 
 Each package holds replay.py with two modules, metadata.json and README.md, and needs PyTorch and a
-GPU to run, not the trace and not Fathom. The trace must have shapes: record it with record_shapes=True.)";
+GPU to run, not the trace and not Fathom. The trace must have shapes: record it with record_shapes=True.
+
+Exit codes:
+  0  every op named was packed
+  1  an op named was not packed, or nothing was; standard error says why
+  2  usage error)";
 
 struct PackArguments {
   std::string trace, out;

@@ -4,6 +4,9 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/option_rules.h"
+#include "base/closest_names.h"
+#include "base/count_text.h"
 #include "base/glob.h"
 #include "report/screen_text.h"
 #include "scan/source_text.h"
@@ -49,8 +52,11 @@ Status check_story_request(const ScanArguments& a, const CodeFacts& facts) {
   const auto fits = [&](const KernelFacts& kernel) { return glob_matches(a.kernels, kernel.name); };
   if (a.kernels.empty() || std::any_of(facts.kernels.begin(), facts.kernels.end(), fits))
     return Nothing{};
-  return Error{fmt::format("--kernel {} fits none of the {} kernels; --select kernels lists them",
-                           a.kernels, facts.kernels.size())};
+  std::vector<std::string> names;
+  for (const KernelFacts& kernel : facts.kernels) names.push_back(kernel.name);
+  if (names.empty()) return Error{fmt::format("--kernel {}: no kernels were found", a.kernels)};
+  return Error{fmt::format("--kernel {} fits none of {}; --select kernels lists them{}", a.kernels,
+                           counted(names.size(), "kernel"), did_you_mean(a.kernels, names))};
 }
 
 Status scan(const ScanArguments& a, const Terminal& terminal) {
@@ -112,7 +118,7 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
           "Print only these facts, one on each line or with --json; the report is written as well, "
           "unless --no-report is given; repeatable: kernels, options, entry_points, dependencies, "
           "host_functions, components, features, modules, api, request_path, doc_claims, files")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kScanParts), std::end(kScanParts))))
+      ->check(one_of(std::vector<std::string>(std::begin(kScanParts), std::end(kScanParts))))
       ->option_text("PART ...")
       ->delimiter(',')
       ->allow_extra_args(false);  // --select files REPO

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "session/trace.h"
 #include "sheets/scope.h"
 
 namespace fathom {
@@ -18,7 +19,7 @@ struct ScopeArguments {
 
 void add_scope_options(CLI::App& command, ScopeArguments& arguments);
 
-// Of arguments that were parsed without an error.
-Scope make_scope(const ScopeArguments& arguments);
+// Fails where the trace has none of the steps asked for.
+Result<Scope> make_scope(const ScopeArguments& arguments, const Trace& trace);
 
 }  // namespace fathom

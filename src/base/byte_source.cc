@@ -79,7 +79,11 @@ class FileSource : public ByteSource {
 };
 
 Result<std::unique_ptr<FileSource>> open_file(const std::string& path) {
-  if (path == "-") return std::make_unique<FileSource>(STDIN_FILENO, -1);
+  if (path == "-") {
+    const int flags = fcntl(STDIN_FILENO, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY) return Error{"standard input is closed"};
+    return std::make_unique<FileSource>(STDIN_FILENO, -1);
+  }
   // Without blocking, or a FIFO that nobody writes to would hang us here.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return Error{fmt::format("cannot open {}: {}", path, std::strerror(errno))};

@@ -4,17 +4,30 @@
 
 #include <cmath>
 
+#include "base/utf8.h"
+
 namespace fathom {
+namespace {
+
+// Two units of UTF-16 where one is not enough.
+void append_escape(std::string& out, char32_t c) {
+  if (c > 0xffff) {
+    append_escape(out, 0xd7c0 + (c >> 10));
+    c = 0xdc00 + (c & 0x3ff);
+  }
+  out += fmt::format("\\u{:04x}", static_cast<uint32_t>(c));
+}
+
+}  // namespace
 
 std::string json_quoted(std::string_view text) {
   std::string out = "\"";
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    // U+0080 to U+009F: some terminals obey them.
-    const bool control =
-        c == '\xc2' && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (control) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(text[++i])));
+    // What a terminal would obey or not show is escaped; the value is the same.
+    if (const size_t length = unseen_length(text, i); length > 1) {
+      append_escape(out, character_at(text, i));
+      i += length - 1;
       continue;
     }
     switch (c) {
@@ -35,7 +48,7 @@ std::string json_quoted(std::string_view text) {
         break;
       default:
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-          out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+          append_escape(out, static_cast<unsigned char>(c));
         } else {
           out += c;
         }

@@ -1,13 +1,14 @@
 #define SIMDJSON_EXCEPTIONS 0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <simdjson.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 
 #include "base/byte_source.h"
+#include "base/closest_names.h"
 #include "base/sort_runs.h"
 #include "platform/platform.h"
 
@@ -63,11 +64,47 @@ Result<std::optional<int64_t>> read_integer(dom::object object, std::string_view
   return std::optional<int64_t>(std::llround(*number));
 }
 
+// A key that nobody reads is a slip of the pen, and its value would be missing without a word. What
+// begins with _ is a remark, as TraceLens has it.
+Status check_keys(dom::object object, std::span<const std::string_view> known,
+                  std::string_view place) {
+  for (const dom::key_value_pair field : object) {
+    if (field.key.starts_with('_') || std::ranges::find(known, field.key) != known.end()) continue;
+    const std::vector<std::string> names(known.begin(), known.end());
+    const std::string nearest = did_you_mean(field.key, names);
+    return Error{fmt::format(
+        "{} has no key '{}'{}", place, field.key.substr(0, kMaxText),
+        nearest.empty()
+            ? fmt::format("; known are {}, and remarks that begin with _", fmt::join(names, ", "))
+            : nearest)};
+  }
+  return Nothing{};
+}
+
+constexpr std::string_view kOwnKeys[] = {
+    "name",           "vendor",       "architecture", "compute_units",    "compute_unit",
+    "boost_clock_hz", "memory_bytes", "source",       "memory_bandwidth", "compute"};
+constexpr std::string_view kRateKeys[] = {"unit",
+                                          "peak",
+                                          "peak_source",
+                                          "achievable",
+                                          "achievable_source",
+                                          "density",
+                                          "peak_is_half_of_a_sparse_rate",
+                                          "operations_per_clock_and_unit",
+                                          "clock_hz"};
+constexpr std::string_view kSourceKeys[] = {"kind", "where"};
+// The last four stand in public files and are of no use here.
+constexpr std::string_view kTraceLensKeys[] = {
+    "name", "mem_bw_gbps", "memory_gb", "max_achievable_tflops",
+    "arch", "gfx_arch",    "sclk_mhz",  "tdp_w"};
+
 Result<Source> read_source(dom::object object, std::string_view key, const Source& otherwise) {
   const auto value = value_of(object, key);
   if (!value) return otherwise;
   dom::object fields;
   if (value->get(fields)) return Error{fmt::format("{} is no object", key)};
+  TRY(check_keys(fields, kSourceKeys, key));
   const std::string kind = TRY(read_text(fields, "kind"));
   for (const auto known : {Source::Kind::kDatasheet, Source::Kind::kMeasured,
                            Source::Kind::kAssumed, Source::Kind::kFile}) {
@@ -77,11 +114,17 @@ Result<Source> read_source(dom::object object, std::string_view key, const Sourc
                            key, kind)};
 }
 
+// matrix_bf16, vector_fp32, matrix_mxfp4: a unit and a number format, known here or not.
 bool is_spec_name(std::string_view name) {
-  return name.size() <= 32 && (name.starts_with("matrix_") || name.starts_with("vector_")) &&
-         std::ranges::all_of(name, [](char c) {
-           return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
-         });
+  if (!name.starts_with("matrix_") && !name.starts_with("vector_")) return false;
+  name.remove_prefix(std::string_view("matrix_").size());
+  for (const std::string_view block : {"mx", "nv"}) {
+    if (name.starts_with(block)) name.remove_prefix(block.size());
+  }
+  static constexpr std::string_view kFormats[] = {
+      "fp64", "fp32", "tf32", "xf32",  "fp16",  "bf16",  "fp8",   "bf8",  "fp6",
+      "fp4",  "int4", "int8", "int16", "int32", "int64", "uint4", "uint8"};
+  return std::ranges::find(kFormats, name) != std::end(kFormats);
 }
 
 // An object of specs, or nothing where it is not given.
@@ -104,6 +147,7 @@ Error with_key(std::string_view key, const Error& error) {
 Result<Rate> read_rate(dom::element value, double most, const Source& file) {
   dom::object fields;
   if (value.get(fields)) return Error{"it is no object"};
+  TRY(check_keys(fields, kRateKeys, "it"));
   Rate rate;
   rate.peak = TRY(read_number(fields, "peak", 1, kLeastRate, most));
   if (rate.peak) rate.peak_source = TRY(read_source(fields, "peak_source", file));
@@ -121,6 +165,7 @@ Result<Rate> read_rate(dom::element value, double most, const Source& file) {
 }
 
 Status read_own_form(dom::object top, const Source& file, Platform& platform) {
+  TRY(check_keys(top, kOwnKeys, "Fathom's form"));
   platform.vendor = TRY(read_text(top, "vendor"));
   platform.architecture = TRY(read_text(top, "architecture"));
   platform.unit_name = TRY(read_text(top, "compute_unit"));
@@ -142,6 +187,7 @@ Status read_own_form(dom::object top, const Source& file, Platform& platform) {
 }
 
 Status read_tracelens_form(dom::object top, const Source& file, Platform& platform) {
+  TRY(check_keys(top, kTraceLensKeys, "TraceLens's form"));
   platform.source = file;
   const auto memory = TRY(read_number(top, "memory_gb", 1, 0.001, 1e6));
   if (memory) platform.memory_bytes = std::llround(*memory * 0x1p30);
@@ -162,16 +208,18 @@ Status read_tracelens_form(dom::object top, const Source& file, Platform& platfo
   return Nothing{};
 }
 
+Error no_such_spec(const std::string& name) {
+  const std::vector<std::string> known(compute_spec_names().begin(), compute_spec_names().end());
+  return Error{
+      fmt::format("'{}' is no compute spec: they are named like matrix_bf16 and vector_fp32{}",
+                  name.substr(0, kMaxText), did_you_mean(name, known))};
+}
+
 // In the usual order, each name once (the last given), other names behind.
 Status settle_specs(std::vector<ComputeSpec>& specs) {
   std::vector<ComputeSpec> settled;
   for (ComputeSpec& spec : specs) {
-    if (!is_spec_name(spec.name)) {
-      return Error{
-          fmt::format("'{}' is no compute spec: they are named like matrix_bf16 and "
-                      "vector_fp32",
-                      spec.name.substr(0, kMaxText))};
-    }
+    if (!is_spec_name(spec.name)) return no_such_spec(spec.name);
     const auto earlier = std::ranges::find(settled, spec.name, &ComputeSpec::name);
     if (earlier != settled.end()) {
       *earlier = std::move(spec);
@@ -187,6 +235,22 @@ Status settle_specs(std::vector<ComputeSpec>& specs) {
             [&place](const ComputeSpec& a, const ComputeSpec& b) { return place(a) < place(b); });
   specs = std::move(settled);
   return Nothing{};
+}
+
+// The key that was meant to give it may be there, misspelt.
+Error no_bandwidth(dom::object top) {
+  std::string meant;
+  for (const dom::key_value_pair field : top) {
+    const std::string key(field.key.substr(0, kMaxText));
+    if (!meant.empty() || std::ranges::find(kOwnKeys, key) != std::end(kOwnKeys) ||
+        std::ranges::find(kTraceLensKeys, key) != std::end(kTraceLensKeys))
+      continue;
+    const std::vector<std::string> names = {"mem_bw_gbps", "memory_bandwidth"};
+    if (const std::string nearest = did_you_mean(key, names); !nearest.empty())
+      meant = fmt::format(". It has '{}'{}", key, nearest);
+  }
+  return Error{fmt::format(
+      "it gives no memory bandwidth: expected mem_bw_gbps or memory_bandwidth{}", meant)};
 }
 
 Result<std::string> read_small_file(const std::string& path) {
@@ -216,9 +280,7 @@ Result<Platform> parse_platform(std::string_view json, const std::string& path) 
   dom::object top;
   if (document.get(top)) return Error{"it is no JSON object"};
   const bool own = value_of(top, "memory_bandwidth").has_value();
-  if (!own && !value_of(top, "mem_bw_gbps")) {
-    return Error{"it gives no memory bandwidth: expected mem_bw_gbps or memory_bandwidth"};
-  }
+  if (!own && !value_of(top, "mem_bw_gbps")) return no_bandwidth(top);
   const std::filesystem::path from(path);
   const Source file{Source::Kind::kFile, from.filename().string()};
   Platform platform;

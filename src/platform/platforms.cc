@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/check.h"
+#include "base/closest_names.h"
 #include "base/glob.h"
 #include "platform/platform.h"
 
@@ -137,6 +138,16 @@ class TsvRows {
   std::vector<std::string_view> cells_;
 };
 
+// Capitals do not count as changes: "; did you mean 'H200'?", or a full stop.
+std::string nearest_platform(std::string_view typed, std::span<const std::string_view> choices) {
+  std::vector<std::string> lowered;
+  for (const std::string_view choice : choices) lowered.push_back(lower(choice));
+  const std::vector<std::string> closest = closest_names(lower(typed), lowered, 1);
+  if (closest.empty()) return ".";
+  const auto place = std::ranges::find(lowered, closest.front()) - lowered.begin();
+  return fmt::format("; did you mean '{}'?", choices[static_cast<size_t>(place)]);
+}
+
 double unit_of(std::string_view unit) {
   CHECK(unit == "TB/s" || unit == "TFLOPS" || unit == "TOPS");
   return 1e12;
@@ -211,8 +222,8 @@ Result<const Platform*> Platforms::find(std::string_view name) const {
     return Error{fmt::format("'{}' may be {}: name one of them", name, fmt::join(choices, ", "))};
   }
   for (const Platform& platform : platforms_) choices.push_back(platform.name);
-  return Error{fmt::format("there is no platform '{}'; known are {}, or a file (.json)", name,
-                           fmt::join(choices, ", "))};
+  return Error{fmt::format("there is no platform '{}'{} Known are {}, or a file (.json)", name,
+                           nearest_platform(name, choices), fmt::join(choices, ", "))};
 }
 
 const Platform* Platforms::detect(const DeviceDescription& device) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/count_text.h"
 #include "base/json_writer.h"
 #include "replay/python_text.h"
 #include "report/zip_writer.h"
@@ -189,18 +190,19 @@ std::string_view describe_found_lists(const ReplayOp& op) {
 }
 
 std::string describe_cases(const ReplayOp& op, const ReplayPackage& package) {
-  std::string text = fmt::format("{} argument set{}", package.cases, package.cases == 1 ? "" : "s");
+  std::string text = counted(package.cases, "argument set");
   if (package.left_out > 0) {
     text += fmt::format(
-        ", those with most GPU time; {} more with {:.1f} % of the op's time are "
+        ", those with most GPU time; {} more with {:.1f} % of the op's time {} "
         "left out",
-        package.left_out, ratio(package.left_out_time, op.time) * 100);
+        package.left_out, ratio(package.left_out_time, op.time) * 100,
+        noun(package.left_out, "is", "are"));
   }
   text += ".";
   for (const ReplayRefusal& refusal : op.refusals) {
-    text += fmt::format(" {} of {} calls ({:.1f} % of the time) cannot be replayed: the op {}.",
-                        refusal.calls, op.calls, ratio(refusal.time, op.time) * 100,
-                        describe(refusal.reason));
+    text += fmt::format(" {} of {} ({:.1f} % of the time) cannot be replayed: the op {}.",
+                        refusal.calls, counted(op.calls, "call"),
+                        ratio(refusal.time, op.time) * 100, describe(refusal.reason));
   }
   if (std::ranges::any_of(op.cases, [](const ReplayCase& c) { return !c.list_type_known; }))
     text += " The trace does not say what type the tensors of lists have; float32 is assumed.";

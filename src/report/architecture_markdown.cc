@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "report/count_text.h"
+#include "base/count_text.h"
 #include "report/inventory_pages.h"
 #include "report/markdown.h"
 #include "report/part_diagram.h"
@@ -268,10 +268,10 @@ size_t line_count(std::string_view text) {
 }
 
 std::string in_a_line(const std::vector<const RequestPath*>& paths) {
-  return fmt::format(
-      "{}{} to {}, {} reached: [scan.json](scan.json), `request_path`.\n",
-      entry_heading(*paths[0]), counted(paths[0]->hops.size(), "step", "steps"), md_code(paths[0]->hops.back().function),
-      counted(paths[0]->kernels_reached, "kernel", "kernels"));
+  return fmt::format("{}{} to {}, {} reached: [scan.json](scan.json), `request_path`.\n",
+                     entry_heading(*paths[0]), counted(paths[0]->hops.size(), "step", "steps"),
+                     md_code(paths[0]->hops.back().function),
+                     counted(paths[0]->kernels_reached, "kernel", "kernels"));
 }
 
 void add_request_path(const CodeFacts& facts, std::string& out) {

@@ -1,6 +1,9 @@
 #include "report/csv.h"
 
+#include <algorithm>
 #include <string_view>
+
+#include "base/utf8.h"
 
 namespace fathom {
 namespace {
@@ -11,7 +14,16 @@ bool looks_like_formula(std::string_view field) {
          std::string_view("=+-@\t\r").find(field.front()) != std::string_view::npos;
 }
 
-void append_field(std::string& out, std::string_view field) {
+bool is_plain(std::string_view field) {
+  return std::ranges::all_of(
+      field, [](char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t'; });
+}
+
+void append_field(std::string& out, std::string_view text) {
+  // Most fields are plain and are not copied. A quoted line break is a line break of the text.
+  const bool plain = is_plain(text);
+  const std::string escaped = plain ? std::string() : with_unseen_escaped(text, "\n\t");
+  const std::string_view field = plain ? text : escaped;
   const bool formula = looks_like_formula(field);
   if (!formula && field.find_first_of(",\"\n\r") == std::string_view::npos) {
     out += field;

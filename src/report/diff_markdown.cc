@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analyze/diff/time_columns.h"
+#include "base/count_text.h"
 #include "report/diff_report.h"
 #include "report/markdown.h"
 
@@ -89,9 +90,10 @@ std::string rest_sentence(const Diff& diff, size_t shown) {
   if (shown >= diff.ops.size()) return {};
   double rest = 0;
   for (size_t i = shown; i < diff.ops.size(); ++i) rest += difference(diff.ops[i].time(), diff.per);
-  return fmt::format("\n{} more ops differ by {} together; `diff_csvs/ops.csv` has all.\n",
-                     with_thousands(static_cast<int64_t>(diff.ops.size() - shown)),
-                     signed_time_text(rest));
+  const size_t more = diff.ops.size() - shown;
+  return fmt::format("\n{} {} by {}{}; `diff_csvs/ops.csv` has all.\n", counted(more, "more op"),
+                     noun(more, "differs", "differ"), signed_time_text(rest),
+                     more == 1 ? "" : " together");
 }
 
 // The two sets of kernels of an op, side by side.
@@ -108,7 +110,7 @@ std::string lowering(const OpChange& op, const Divisors& per) {
                                  md_text(shapes), signed_time_text(difference(op.time(), per)),
                                  md_table(table, style));
   if (op.kernels.size() > kShownKernels)
-    text += fmt::format("\n{} more kernels.\n", op.kernels.size() - kShownKernels);
+    text += fmt::format("\n{}.\n", counted(op.kernels.size() - kShownKernels, "more kernel"));
   return text;
 }
 
@@ -132,7 +134,7 @@ std::string notes(const DiffReport& report) {
     for (const SummaryNote& note : summary_notes(*s, false))
       text += fmt::format("- {}: {}\n", label, note.text);
   }
-  return text;
+  return text.empty() ? text : "\n## Notes\n\n" + text;
 }
 
 }  // namespace
@@ -143,7 +145,7 @@ std::string diff_markdown(const DiffReport& report) {
   if (nothing_differs(diff)) {
     text +=
         report.same_file ? "A and B are the same file: nothing differs.\n" : "Nothing differs.\n";
-    return text + "\n## Notes\n\n" + notes(report);
+    return text + notes(report);
   }
   const size_t shown = std::min(diff.ops.size(), kShownOps);
   text += fmt::format("**{}**\n\n{}\n\n{}\n", timeline_sentence(diff), ops_sentence(diff, md_code),
@@ -162,7 +164,7 @@ std::string diff_markdown(const DiffReport& report) {
       "and name; `not matched` stands in one trace only. Its time is the sum of its "
       "kernels' durations.\n";
   text += lowerings(diff);
-  return text + "\n## Notes\n\n" + notes(report);
+  return text + notes(report);
 }
 
 }  // namespace fathom

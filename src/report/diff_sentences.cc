@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/count_text.h"
 #include "base/sort_runs.h"
 #include "report/diff_report.h"
 
@@ -12,10 +13,6 @@ namespace {
 constexpr size_t kShownShapes = 3;
 
 std::string per_step(const Diff& diff) { return diff.per.steps ? " per step" : ""; }
-
-std::string counted(int64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", with_thousands(count), what, count == 1 ? "" : "s");
-}
 
 std::string named_ops(const Diff& diff, size_t count, const NameWriter& name) {
   std::string text;
@@ -73,12 +70,14 @@ std::string op_shapes_text(const OpChange& op) {
 
 std::string units_sentence(const Diff& diff) {
   if (diff.per.steps) {
-    return fmt::format("Times are per step: A has {}, B has {}.", counted(diff.a.steps, "step"),
-                       counted(diff.b.steps, "step"));
+    return fmt::format("Times are per step: A has {}, B has {}.",
+                       counted(static_cast<uint64_t>(diff.a.steps), "step"),
+                       counted(static_cast<uint64_t>(diff.b.steps), "step"));
   }
   if (diff.a.steps + diff.b.steps > 0) {
     return fmt::format("Times are totals: A has {}, B has {}, and both need some to compare steps.",
-                       counted(diff.a.steps, "step"), counted(diff.b.steps, "step"));
+                       counted(static_cast<uint64_t>(diff.a.steps), "step"),
+                       counted(static_cast<uint64_t>(diff.b.steps), "step"));
   }
   return "Times are totals: neither trace has steps.";
 }
@@ -106,7 +105,7 @@ std::string timeline_sentence(const Diff& diff) {
 std::string ops_sentence(const Diff& diff, const NameWriter& name) {
   const Explanation why = explain(diff);
   if (why.ops == 0) return "No op differs.";
-  const std::string ops = why.ops == 1 ? "1 op" : fmt::format("{} ops", why.ops);
+  const std::string ops = counted(why.ops, "op");
   const std::string named = named_ops(diff, why.ops, name);
   if (why.of_difference) {
     return fmt::format("{} {} {:.0f} % of {} of GPU work{}: {}.", ops,

@@ -6,6 +6,7 @@
 
 #include "analyze/finding_parts.h"
 #include "analyze/priority.h"
+#include "base/count_text.h"
 #include "report/analysis_files.h"
 #include "report/findings_markdown.h"
 #include "report/markdown.h"
@@ -83,9 +84,10 @@ std::string summary_part(const AnalysisView& v) {
   }
   if (v.summary.unlinked.events > 0 && !v.summary.unlinked.included) {
     metric("Left out",
-           fmt::format("{} GPU events without a launch in the file, {:.1f} % of GPU time; "
+           fmt::format("{} without a launch in the file, {:.1f} % of GPU time; "
                        "--include-unlinked counts them in the timeline",
-                       with_thousands(v.summary.unlinked.events), v.summary.unlinked.of_gpu * 100));
+                       counted(static_cast<uint64_t>(v.summary.unlinked.events), "GPU event"),
+                       v.summary.unlinked.of_gpu * 100));
   }
   return text + "\n";
 }
@@ -187,9 +189,10 @@ std::string fair_report(const AnalysisView& v) {
   size_t above_low = 0;
   for (const Finding& f : v.findings) above_low += f.priority != Priority::kLow;
   if (v.findings.size() > list.size()) {
+    const size_t more = v.findings.size() - list.size();
     text += fmt::format(
-        "{} more, {} of them of low priority, are in category_findings/ and the working notes.\n\n",
-        v.findings.size() - list.size(), v.findings.size() - above_low);
+        "{} more, {} of them of low priority, {} in category_findings/ and the working notes.\n\n",
+        more, v.findings.size() - above_low, noun(more, "is", "are"));
   }
   text += afterwards_part(v);
   text += "## Details\n\n";

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/count_text.h"
 #include "report/claims_report.h"
-#include "report/count_text.h"
 #include "report/markdown.h"
 #include "scan/fact_names.h"
 
@@ -153,8 +153,9 @@ void add_options(const CodeFacts& facts, std::string_view rest, std::string& out
                 titles_of(name.features)});
   }
   if (options.size() > kOptionsListed) {
-    out += fmt::format("\n{} more are with their features {}.\n",
-                       number_text(options.size() - kOptionsListed), rest);
+    const size_t more = options.size() - kOptionsListed;
+    out += fmt::format("\n{} more {} with their features {}.\n", number_text(more),
+                       noun(more, "is", "are"), rest);
   }
 }
 
@@ -247,7 +248,7 @@ void add_feature_options(const CodeFacts& facts, const FeatureFacts& feature, st
 
 std::string more_files(uint32_t files) {
   if (files < 2) return {};
-  return fmt::format(" and in {} more file{}", number_text(files - 1), files == 2 ? "" : "s");
+  return " and in " + counted(files - 1, "more file");
 }
 
 // Kernels of the feature, linked from a page that `root` leads up from.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "report/count_text.h"
+#include "base/count_text.h"
 #include "report/markdown.h"
 #include "report/ranking.h"
 #include "report/scan_counts.h"

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "report/count_text.h"
+#include "base/count_text.h"
 #include "report/kernel_tables.h"
 #include "report/markdown.h"
 #include "report/scan_counts.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/count_text.h"
 #include "base/glob.h"
 #include "report/kernel_pages.h"
 #include "report/markdown.h"
@@ -45,8 +46,8 @@ void add_launchers(const CodeFacts& facts, const KernelFacts& k, std::string_vie
     out += unless_certain(l.certainty) + "\n";
   }
   if (k.launchers.size() > kLaunchers) {
-    out += fmt::format("- … {} more launchers in [scan.json]({}scan.json)\n",
-                       k.launchers.size() - kLaunchers, root);
+    out += fmt::format("- … {} in [scan.json]({}scan.json)\n",
+                       counted(k.launchers.size() - kLaunchers, "more launcher"), root);
   }
   if (k.dead) {
     out += "- **Dead**: nothing in the repository launches or names it\n";
@@ -80,7 +81,7 @@ void add_evidence(const CodeFacts& facts, const std::vector<CodeEvidence>& evide
         out += fmt::format(" in {}", code(e.function));
       out += unless_certain(e.certainty);
     }
-    if (all > shown) out += fmt::format(" and {} more places", all - shown);
+    if (all > shown) out += " and " + counted(all - shown, "more place");
     out += "\n";
   }
 }

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "report/count_text.h"
+#include "base/count_text.h"
 #include "report/markdown.h"
 #include "report/ranking.h"
 #include "report/scan_counts.h"

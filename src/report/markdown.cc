@@ -13,29 +13,6 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_hex(char c) { return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f'); }
 
-// U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F and U+FEFF: unseen, or turning the text.
-size_t unseen_length(std::string_view text) {
-  if (text.size() < 3) return 0;
-  const auto second = static_cast<unsigned char>(text[1]),
-             third = static_cast<unsigned char>(text[2]);
-  const bool unseen = (text[0] == '\xe2' && second == 0x80 &&
-                       ((third >= 0x8b && third <= 0x8f) || (third >= 0xa8 && third <= 0xae))) ||
-                      (text[0] == '\xe2' && second == 0x81 && third >= 0xa0 && third <= 0xaf) ||
-                      (text[0] == '\xef' && second == 0xbb && third == 0xbf);
-  return unseen ? 3 : 0;
-}
-
-std::string visible(std::string_view text) {
-  const std::string safe = screen_safe(text);
-  std::string out;
-  for (size_t i = 0; i < safe.size();) {
-    const size_t unseen = unseen_length(std::string_view(safe).substr(i));
-    out += unseen > 0 ? '?' : safe[i];
-    i += unseen > 0 ? unseen : 1;
-  }
-  return out;
-}
-
 bool contains_ignoring_case(std::string_view text, std::string_view lower_case) {
   const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
   return !std::ranges::search(text, lower_case, same).empty();
@@ -102,7 +79,7 @@ std::string code_span(std::string_view text, bool in_cell) {
 }
 
 std::string inert(std::string_view text, bool always_code, bool in_cell) {
-  std::string shown = visible(text);
+  std::string shown = screen_safe(text);
   return !always_code && is_harmless(shown) ? shown : code_span(shown, in_cell);
 }
 
@@ -124,7 +101,7 @@ bool is_plain_word(std::string_view word, bool is_first) {
 
 // Words in a row that are not harmless share one span.
 std::string prose(std::string_view text, bool in_cell) {
-  const std::string shown = visible(text);
+  const std::string shown = screen_safe(text);
   std::string out;
   std::string_view rest = shown, code;
   const auto add_code = [&] {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/count_text.h"
 #include "base/units.h"
 
 namespace fathom {
@@ -74,11 +75,10 @@ std::vector<std::string> box_lines(const CodeFacts& facts, size_t part) {
   const FolderFacts& folder = facts.modules.parts[part];
   std::vector<std::string> lines;
   lines.push_back(plain_label(short_part_name(facts, part)));
-  std::string size = fmt::format("{} file{}, {} lines", folder.files, folder.files == 1 ? "" : "s",
-                                 with_thousands(static_cast<int64_t>(folder.lines)));
-  lines.push_back(size);
+  lines.push_back(fmt::format("{} {}, {}", folder.files, noun(folder.files, "file"),
+                              counted(folder.lines, "line")));
   if (folder.kernels > 0)
-    lines.push_back(fmt::format("{} kernel{}", folder.kernels, folder.kernels == 1 ? "" : "s"));
+    lines.push_back(fmt::format("{} {}", folder.kernels, noun(folder.kernels, "kernel")));
   std::vector<ModuleEdge> edges = folder.imports;
   std::stable_sort(edges.begin(), edges.end(),
                    [](const ModuleEdge& a, const ModuleEdge& b) { return a.count > b.count; });
@@ -155,9 +155,9 @@ std::string part_mermaid(const CodeFacts& facts) {
     const std::string kernels =
         parts[i].kernels == 0
             ? ""
-            : fmt::format("<br/>{} kernel{}", parts[i].kernels, parts[i].kernels == 1 ? "" : "s");
-    out += fmt::format("  p{}[\"{}<br/>{} file{}{}\"]\n", i, plain_label(short_part_name(facts, i)),
-                       parts[i].files, parts[i].files == 1 ? "" : "s", kernels);
+            : fmt::format("<br/>{} {}", parts[i].kernels, noun(parts[i].kernels, "kernel"));
+    out += fmt::format("  p{}[\"{}<br/>{} {}{}\"]\n", i, plain_label(short_part_name(facts, i)),
+                       parts[i].files, noun(parts[i].files, "file"), kernels);
   }
   std::vector<std::tuple<uint32_t, size_t, uint32_t>> edges;  // count, from, to
   for (size_t i = 0; i < parts.size(); ++i) {

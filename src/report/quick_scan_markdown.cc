@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "report/count_text.h"
+#include "base/count_text.h"
 #include "report/inventory_pages.h"
 #include "report/markdown.h"
 #include "report/quick_scan.h"
@@ -171,8 +171,8 @@ void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& 
   if (groups.size() > kKernelGroups) {
     size_t rest = 0;
     for (size_t i = kKernelGroups; i < groups.size(); ++i) rest += groups[i]->kernels.size();
-    out += fmt::format("\n{} more in {} other places.\n", number_text(rest),
-                       groups.size() - kKernelGroups);
+    out += fmt::format("\n{} more in {}.\n", number_text(rest),
+                       counted(groups.size() - kKernelGroups, "other place"));
   }
   std::vector<std::string> foremost;
   for (const uint32_t kernel : foremost_kernels(facts, kForemost))

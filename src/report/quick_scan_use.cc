@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "report/count_text.h"
+#include "base/count_text.h"
 #include "report/inventory_pages.h"
 #include "report/markdown.h"
 #include "report/quick_scan.h"
@@ -236,8 +236,7 @@ void add_dependencies(const CodeFacts& facts, std::string& out) {
       optional.push_back(fmt::format("{} {}", md_text(group.name), number_text(group.count)));
   }
   if (!optional.empty()) {
-    if (groups.size() > kGroups)
-      optional.push_back(fmt::format("{} more groups", groups.size() - kGroups));
+    if (groups.size() > kGroups) optional.push_back(counted(groups.size() - kGroups, "more group"));
     out += fmt::format("In groups: {}.\n", fmt::join(optional, ", "));
   }
   if (undeclared > 0) {

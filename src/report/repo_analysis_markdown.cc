@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/count_text.h"
+#include "base/count_text.h"
 #include "report/inventory_pages.h"
 #include "report/markdown.h"
 #include "report/scan_counts.h"

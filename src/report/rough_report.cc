@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyze/finding_parts.h"
+#include "base/count_text.h"
 #include "report/analysis_files.h"
 #include "report/findings_markdown.h"
 #include "report/markdown.h"
@@ -15,14 +16,15 @@ std::string steps_part(const AnalysisView& v) {
   const Summary& s = v.summary;
   const Assessment& a = v.assessment;
   std::string text = "## What was done\n\n";
-  text += fmt::format("1. Read {}: {} events, {} of them on the GPU, {} skipped.\n",
-                      md_text(s.trace), with_thousands(s.events), with_thousands(s.gpu_events),
-                      with_thousands(s.skipped_events));
-  text += fmt::format(
-      "2. Linked GPU work to its launches: {} events ({:.1f} % of GPU time) have none.\n",
-      with_thousands(s.unlinked.events), s.unlinked.of_gpu * 100);
-  text += fmt::format("3. Grouped it into {} ops with their arguments in {} categories.\n",
-                      a.ops().size(), a.categories().size());
+  text += fmt::format("1. Read {}: {}, {} of them on the GPU, {} skipped.\n", md_text(s.trace),
+                      counted(static_cast<uint64_t>(s.events), "event"),
+                      with_thousands(s.gpu_events), with_thousands(s.skipped_events));
+  text += fmt::format("2. Linked GPU work to its launches: {} ({:.1f} % of GPU time) {} none.\n",
+                      counted(static_cast<uint64_t>(s.unlinked.events), "event"),
+                      s.unlinked.of_gpu * 100, s.unlinked.events == 1 ? "has" : "have");
+  text += fmt::format("3. Grouped it into {} with their arguments in {}.\n",
+                      counted(a.ops().size(), "op"),
+                      counted(a.categories().size(), "category", "categories"));
   if (a.platform() != nullptr) {
     text += fmt::format("4. Held each against {}: {} of the ops' time has a known limit.\n",
                         md_text(a.platform()->name), percent_text(a.known_share()));
@@ -32,7 +34,7 @@ std::string steps_part(const AnalysisView& v) {
   } else {
     text += "4. No platform: efficiency was not computed.\n";
   }
-  text += fmt::format("5. Looked for patterns: {} findings.\n\n", v.findings.size());
+  text += fmt::format("5. Looked for patterns: {}.\n\n", counted(v.findings.size(), "finding"));
   return text;
 }
 

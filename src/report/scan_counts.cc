@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "report/count_text.h"
+#include "base/count_text.h"
 #include "scan/fact_names.h"
 #include "scan/language.h"
 

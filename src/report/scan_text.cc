@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/count_text.h"
+#include "base/count_text.h"
 #include "report/expected_table.h"
 #include "report/scan_counts.h"
 #include "report/scan_report.h"
@@ -73,7 +73,7 @@ void show_kernels(Screen& screen, const CodeFacts& facts, size_t width) {
   if (files.size() > kKernelFiles) {
     size_t rest = 0;
     for (size_t i = kKernelFiles; i < files.size(); ++i) rest += files[i].count;
-    const std::string more = fmt::format("{} more files", number_text(files.size() - kKernelFiles));
+    const std::string more = counted(files.size() - kKernelFiles, "more file");
     screen.entry(
         "", screen.dim(fmt::format("{} {:>6}", fit_left(more, name_width), number_text(rest))));
   }
@@ -158,9 +158,8 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style) {
   SizeCount all;
   for (const SourceFile& file : facts.files) all.add(file);
   Screen screen(style);
-  screen.line(fmt::format("{}   {} {} · {} {}", screen.bold(screen_safe(facts.repository)),
-                          number_text(all.files), all.files == 1 ? "file" : "files",
-                          number_text(all.lines), all.lines == 1 ? "line" : "lines"));
+  screen.line(fmt::format("{}   {} · {}", screen.bold(screen_safe(facts.repository)),
+                          counted(all.files, "file"), counted(all.lines, "line")));
   if (facts.readme && !facts.readme->first_paragraph.empty()) {
     wrapped(screen, "What", screen_safe(facts.readme->first_paragraph), style.width,
             kDescriptionLines);
@@ -231,8 +230,9 @@ std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& p
     } else if (part == "modules") {
       for (const ModuleFacts& m : facts.modules.modules) {
         add(place_text(facts, {m.file, 1}), "module",
-            fmt::format("{:.3f}  imported by {}, {} calls, {} kernels", m.score, m.imported_by,
-                        m.calls_into, m.kernels));
+            fmt::format("{:.3f}  imported by {}, {} {}, {} {}", m.score, m.imported_by,
+                        m.calls_into, noun(m.calls_into, "call"), m.kernels,
+                        noun(m.kernels, "kernel")));
       }
     } else if (part == "api") {
       for (const ApiFacts& a : facts.api)
@@ -250,8 +250,7 @@ std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& p
     } else if (part == "files") {
       for (const SourceFile& f : facts.files) {
         add(f.path, language_name(f.language),
-            f.skipped.empty() ? fmt::format("{} {}", f.lines, f.lines == 1 ? "line" : "lines")
-                              : f.skipped);
+            f.skipped.empty() ? fmt::format("{} {}", f.lines, noun(f.lines, "line")) : f.skipped);
       }
     }
   }

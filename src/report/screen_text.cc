@@ -9,22 +9,7 @@ bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) !=
 
 }  // namespace
 
-std::string screen_safe(std::string_view anything) {
-  const std::string text = with_valid_utf8(anything);
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const bool second_set =
-        c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (c < 0x20 || c == 0x7f || second_set) {
-      out += '?';
-      if (second_set) ++i;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
+std::string screen_safe(std::string_view text) { return with_unseen_escaped(text); }
 
 size_t screen_width(std::string_view text) {
   size_t width = 0;

@@ -6,7 +6,7 @@
 namespace fathom {
 
 // Text from a trace or a repository made safe to print: control characters, which could move the
-// cursor or worse, and what is no UTF-8 become '?'.
+// cursor or worse, direction marks and what nobody would see are escaped: \u001b.
 std::string screen_safe(std::string_view text);
 
 // Columns that a text takes, one for each character.

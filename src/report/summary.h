@@ -64,11 +64,10 @@ std::string other_platform_text(const Summary& summary);
 
 // "NVIDIA H200 · CUDA 13.0 · 30,180 events · 118.4 ms", safe to print.
 std::string summary_headline(const Summary& summary);
-// What is to be known of the input, safe to print; the first is on launches.
+// What is wrong with the input, safe to print; none where nothing is.
 struct SummaryNote {
   std::string text;
   bool is_warning = false;
-  bool is_news = true;  // else it says that all is well
 };
 std::vector<SummaryNote> summary_notes(const Summary& summary, bool verbose);
 std::string summary_text(const Summary& summary, const TerminalStyle& style);

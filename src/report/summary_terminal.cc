@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analyze/finding_parts.h"
+#include "base/count_text.h"
 #include "report/screen.h"
 #include "report/summary.h"
 
@@ -111,14 +112,15 @@ void show_findings(Screen& screen, const Summary& s) {
   if (shown == 0) screen.entry("Found", "nothing that would shorten the trace by more than 1 %");
 }
 
-std::string link_note(const Summary& s) {
+std::string unlinked_note(const Summary& s) {
   const Summary::Unlinked& u = s.unlinked;
-  if (s.gpu_events == 0) return "no GPU events in what was read";
-  if (u.events == 0) return "every GPU event has its launch";
   return fmt::format(
-      "{} of {} GPU events ({:.1f} % of GPU time) have no launch in the file: {}",
-      with_thousands(u.events), with_thousands(s.gpu_events), u.of_gpu * 100,
-      u.included ? "counted in the timeline" : "left out; --include-unlinked counts them");
+      "{} of {} ({:.1f} % of GPU time) {} no launch in the file: {}", with_thousands(u.events),
+      counted(static_cast<uint64_t>(s.gpu_events), "GPU event"), u.of_gpu * 100,
+      u.events == 1 ? "has" : "have",
+      u.included
+          ? "counted in the timeline"
+          : fmt::format("left out; --include-unlinked counts {}", u.events == 1 ? "it" : "them"));
 }
 
 }  // namespace
@@ -142,20 +144,17 @@ std::string summary_headline(const Summary& s) {
     add(s.world_size ? fmt::format("rank {} of {}", *s.rank, *s.world_size)
                      : fmt::format("rank {}", *s.rank));
   }
-  add(fmt::format("{} events", with_thousands(s.events)));
+  add(counted(static_cast<uint64_t>(s.events), "event"));
   add(fmt::format("{:.1f} ms", s.timeline.total.millis()));
   return text;
 }
 
 std::vector<SummaryNote> summary_notes(const Summary& s, bool verbose) {
   std::vector<SummaryNote> notes;
-  const std::string skipped = fmt::format("{} {} skipped", with_thousands(s.skipped_events),
-                                          s.skipped_events == 1 ? "event" : "events");
-  if (s.unlinked.events == 0) {
-    notes.push_back({link_note(s) + "; " + skipped, false, s.skipped_events > 0});
-  } else {
-    notes.push_back({link_note(s), true, true});
-    notes.push_back({skipped, false, s.skipped_events > 0});
+  if (s.unlinked.events > 0) notes.push_back({unlinked_note(s), true});
+  if (s.skipped_events > 0) {
+    notes.push_back(
+        {counted(static_cast<uint64_t>(s.skipped_events), "event") + " skipped", false});
   }
   for (const Diagnostic& d : s.diagnostics) {
     if (d.flaw == Flaw::kUnlinkedGpuEvent && !verbose) continue;  // said above
@@ -165,7 +164,7 @@ std::vector<SummaryNote> summary_notes(const Summary& s, bool verbose) {
     if (d.count > 1) text += fmt::format(" ({})", with_thousands(d.count));
     if (verbose && !d.example.empty())
       text += fmt::format("; first: {}", shortened(screen_safe(d.example)));
-    notes.push_back({std::move(text), flaw.severity >= Severity::kDataLoss, true});
+    notes.push_back({std::move(text), flaw.severity >= Severity::kDataLoss});
   }
   return notes;
 }

@@ -121,19 +121,6 @@ std::string gpus_with_work(const EventStore& store) {
 // A scope that holds nothing is a mistake in the asking.
 Status check_scope(const SheetInput& input, const std::string& path) {
   const Scope& scope = input.scope;
-  if (scope.steps) {
-    const size_t steps = Steps(input.store, scope.step_pattern).all().size();
-    if (steps == 0) {
-      return Error{
-          fmt::format("{} has no steps named {}; --step-pattern chooses the annotations to count",
-                      path, scope.step_pattern)};
-    }
-    if (scope.steps->begin >= steps) {
-      const std::string end = scope.steps->end == SIZE_MAX ? "" : std::to_string(scope.steps->end);
-      return Error{fmt::format("{} has the steps 0 to {}; --steps {}:{} holds none of them", path,
-                               steps - 1, scope.steps->begin, end)};
-    }
-  }
   if (scope.device && !scope.steps && all_selected(input).empty()) {
     return Error{fmt::format("{} has no work on GPU {}; it has work on GPU {}", path, *scope.device,
                              gpus_with_work(input.store))};

@@ -56,8 +56,9 @@ void explain_by_limits(const SheetInput& a, const SheetInput& b, const Platform&
 
 }  // namespace
 
-Result<DiffReport> compare(const Trace& a, const Trace& b, const Scope& scope) {
-  const SheetInput input_a(a.store, a.tree, scope), input_b(b.store, b.tree, scope);
+Result<DiffReport> compare(const Trace& a, const Trace& b, const Scope& scope_a,
+                           const Scope& scope_b) {
+  const SheetInput input_a(a.store, a.tree, scope_a), input_b(b.store, b.tree, scope_b);
   DiffReport report;
   report.a = TRY(summarize(a, input_a));
   report.b = TRY(summarize(b, input_b));

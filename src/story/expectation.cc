@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/count_text.h"
 #include "story/access_model.h"
 #include "story/assumptions.h"
 #include "story/compute_rate.h"
@@ -50,9 +51,9 @@ class Expecter {
     if (!asked || *asked == code->bytes) return;
     for (const auto& [name, text] : parameters_.given()) {
       if (name.find("type") == std::string::npos || name.starts_with("index")) continue;
-      out_.remarks.push_back(
-          fmt::format("{}={} is not used: the code says {}, {} bytes, in line {}.", name, text,
-                      code->type, code->bytes, code->at.line));
+      out_.remarks.push_back(fmt::format("{}={} is not used: the code says {}, {}, in line {}.",
+                                         name, text, code->type, counted(code->bytes, "byte"),
+                                         code->at.line));
     }
   }
 

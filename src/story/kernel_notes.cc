@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "base/count_text.h"
 #include "story/access_model.h"
 
 namespace fathom {
@@ -131,10 +132,10 @@ void note_narrow_access(const KernelFacts& kernel, const Expectation& expected,
       },
       [](const ArrayAccess& access) {
         return fmt::format(
-            "{} is {} {} bytes at a time: 16-byte accesses need fewer instructions and rounds of "
+            "{} is {} {} at a time: 16-byte accesses need fewer instructions and rounds of "
             "waiting, where rows are aligned.",
             access.array, access.kind == AccessKind::kRead ? "read" : "written",
-            *access.access_bytes);
+            counted(static_cast<uint64_t>(*access.access_bytes), "byte"));
       },
       out);
 }

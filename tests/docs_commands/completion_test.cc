@@ -110,6 +110,9 @@ TEST(Completion, OfBash) {
   EXPECT_EQ(place.bash("fathom analyze --st"), (Words{"--step-pattern", "--steps"}));
   EXPECT_EQ(place.bash("fathom --v"), (Words{"--version"}));
   EXPECT_EQ(place.bash("fathom completion z"), (Words{"zsh"}));
+  EXPECT_EQ(place.bash("fathom help an"), (Words{"analyze"}));
+  EXPECT_EQ(place.bash("fathom analyze --color a"), (Words{"always", "auto"}));
+  EXPECT_EQ(place.bash("fathom replay pack --color n"), (Words{"never"}));
   Words commands = read_help().front().commands;
   std::ranges::sort(commands);
   EXPECT_EQ(place.bash("fathom \"\""), commands);
@@ -149,7 +152,8 @@ TEST(Completion, OfAnotherShellIsRefused) {
   const CommandResult result = run_command("'" FATHOM_BINARY "' completion csh", source_dir());
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.output, "");
-  EXPECT_EQ(lines_of(result.errors).front(), "fathom: SHELL: csh not in {bash,zsh,fish}");
+  EXPECT_EQ(lines_of(result.errors).front(),
+            "fathom: SHELL: 'csh' is none of bash, zsh, fish; did you mean 'zsh'?");
 }
 
 TEST(Completion, ThatCannotBeWrittenFails) {

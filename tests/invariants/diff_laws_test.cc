@@ -125,15 +125,15 @@ TEST_P(DiffLaws, TheOtherWayRoundTheSignsTurn) {
 
 TEST_P(DiffLaws, ATraceDoesNotDifferFromItself) {
   const Trace& trace = opened(GetParam());
-  const DiffReport report = compare(trace, trace, {}).take();
+  const DiffReport report = compare(trace, trace, {}, {}).take();
   EXPECT_TRUE(nothing_differs(report.diff));
   EXPECT_TRUE(report.same_file);
 }
 
 TEST_P(DiffLaws, TheSameTracesGiveTheSameBytes) {
   const Trace &a = opened(GetParam()), &b = opened(test::example_traces().front().string());
-  const DiffReport first = compare(a, b, {}).take();
-  const DiffReport second = compare(open_trace(a.path).take(), b, {}).take();
+  const DiffReport first = compare(a, b, {}, {}).take();
+  const DiffReport second = compare(open_trace(a.path).take(), b, {}, {}).take();
   EXPECT_EQ(diff_text(first, {}), diff_text(second, {}));
   EXPECT_EQ(diff_markdown(first), diff_markdown(second));
   EXPECT_EQ(diff_json(first), diff_json(second));

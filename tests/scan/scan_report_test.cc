@@ -245,7 +245,7 @@ TEST(ScanReport, OneScreenAtEveryWidth) {
 TEST(ScanReport, LinesForPeople) {
   EXPECT_EQ(scan_lines(small_facts(), {"kernels"}),
             "csrc/copy.cu:10  cuda  demo::copy_rows\n"
-            "demo/api.py:1  triton  old | kernel`?[31m?# x  dead\n");
+            "demo/api.py:1  triton  old | kernel`\\u001b[31m\\n# x  dead\n");
   EXPECT_EQ(scan_lines(small_facts(), {"options", "dependencies"}),
             "demo/api.py:3  cli  --rows  4\ndemo/api.py:4  env  DEMO_{NAME}\n"
             "demo/api.py:1  python  torch  >=2.4\nnowhere  python  numpy\n");

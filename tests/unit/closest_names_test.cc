@@ -20,6 +20,16 @@ TEST(ClosestNames, NoneOfThem) {
   EXPECT_EQ(closest_names("aten::mm", {}, 3), Names{});
 }
 
+TEST(ClosestNames, DidYouMean) {
+  const Names commands = {"analyze", "platforms", "diff", "replay", "scan", "help"};
+  EXPECT_EQ(did_you_mean("analyse", commands), "; did you mean 'analyze'?");
+  EXPECT_EQ(did_you_mean("plat", commands), "; did you mean 'platforms'?");
+  EXPECT_EQ(did_you_mean("sacn", commands), "; did you mean 'scan'?");
+  EXPECT_EQ(did_you_mean("frobnicate", commands), "");
+  EXPECT_EQ(did_you_mean("foo", commands), "");
+  EXPECT_EQ(did_you_mean("", commands), "");
+}
+
 TEST(ClosestNames, LongNamesAreCutBeforeTheyAreCompared) {
   const Names names = {std::string(1 << 20, 'a'), "b"};
   EXPECT_EQ(closest_names(std::string(1 << 20, 'a') + "x", names, 3), Names{names[0]});

@@ -21,7 +21,7 @@ Trace one_op(const std::string& json_name, int64_t time) {
                       launch_call(3, 2, 1), kernel(json_name, 30, time, 1)});
 }
 
-DiffReport report_of(const Trace& a, const Trace& b) { return compare(a, b, {}).take(); }
+DiffReport report_of(const Trace& a, const Trace& b) { return compare(a, b, {}, {}).take(); }
 
 TEST(DiffText, TimesHaveUnitsAndSigns) {
   EXPECT_EQ(time_text(1'400'000), "1.40 ms");

@@ -103,27 +103,27 @@ TEST(MdText, OnlyACellEscapesPipes) {
 }
 
 TEST(MdText, NoLineBreakControlOrUnseenCharacterRemains) {
-  EXPECT_EQ(md_text("a\nb"), "`a?b`");
-  EXPECT_EQ(md_text("a\r\n\n# b"), "`a???# b`");
-  EXPECT_EQ(md_text("\x1b[31m\t\x7f"), "`?[31m??`");
+  EXPECT_EQ(md_text("a\nb"), "`a\\nb`");
+  EXPECT_EQ(md_text("a\r\n\n# b"), "`a\\r\\n\\n# b`");
+  EXPECT_EQ(md_text("\x1b[31m\t\x7f"), "`\\u001b[31m\\t\\u007f`");
   EXPECT_EQ(md_text("a\xc2\x9b"
                     "2J"),
-            "`a?2J`");
+            "`a\\u009b2J`");
   EXPECT_EQ(md_text("a\xe2\x80\xae"
                     "b"),
-            "`a?b`")
+            "`a\\u202eb`")
       << "right to left";
   EXPECT_EQ(md_text("a\xe2\x80\xa8"
                     "b"),
-            "`a?b`")
+            "`a\\u2028b`")
       << "line separator";
   EXPECT_EQ(md_text("@\xe2\x81\xa0"
                     "b"),
-            "`@?b`")
+            "`@\\u2060b`")
       << "word joiner";
   EXPECT_EQ(md_text("\xef\xbb\xbf"
                     "b"),
-            "`?b`")
+            "`\\ufeffb`")
       << "byte order mark";
   EXPECT_EQ(md_text("4×8 → 8×8, …"), "4×8 → 8×8, …") << "other characters stay";
 }

@@ -137,6 +137,21 @@ TEST(PlatformFile, NonsenseInOurOwnFormIsRefusedWithItsPlace) {
                   .starts_with("matrix_bf16: peak_source has the kind 'x'; known are "));
 }
 
+TEST(PlatformFile, AKeyThatNobodyReadsIsRefused) {
+  EXPECT_EQ(refusal(R"({"mem_bw_gbps": 9, "memory_bg": 1})"),
+            "TraceLens's form has no key 'memory_bg'; did you mean 'memory_gb'?");
+  EXPECT_EQ(refusal(R"({"memory_bandwidth": {"peak": 1e12}, "compute_unitz": 1})"),
+            "Fathom's form has no key 'compute_unitz'; did you mean 'compute_units'?");
+  EXPECT_EQ(refusal(R"({"memory_bandwidth": {"peak": 1e12, "achieveable": 1e12}})"),
+            "memory_bandwidth: it has no key 'achieveable'; did you mean 'achievable'?");
+  EXPECT_EQ(refusal(R"({"memory_bandwith": {"peak": 1e12}})"),
+            "it gives no memory bandwidth: expected mem_bw_gbps or memory_bandwidth. It has "
+            "'memory_bandwith'; did you mean 'memory_bandwidth'?");
+  EXPECT_TRUE(refusal(R"({"mem_bw_gbps": 9, "max_achievable_tflops": {"matrix_bf61": 1}})")
+                  .ends_with("; did you mean 'matrix_bf16'?"));
+  EXPECT_EQ(refusal(R"({"mem_bw_gbps": 9, "_note": [1, {}], "tdp_w": 750})"), "accepted");
+}
+
 TEST(PlatformFile, IsReadFromDisk) {
   const test::TemporaryDirectory place;
   const auto path = [&](const char* name) { return (place.path() / name).string(); };

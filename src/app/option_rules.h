@@ -1,0 +1,18 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "app/terminal.h"
+
+namespace fathom {
+
+// One of these words; another is refused with the nearest. Completion offers them.
+CLI::Validator one_of(std::vector<std::string> words);
+
+// What holds for every command, to be called when all are there: --color, exit codes in --help, and
+// of an option given twice the last counts, so that one can be added to an alias.
+void add_common_rules(CLI::App& app, Terminal& terminal);
+
+}  // namespace fathom
