@@ -23,6 +23,8 @@ std::vector<Finding> idle_time(const Assessment& a);
 // Communication and copies that nothing hides; kernels too short for the launches they need.
 std::vector<Finding> exposed_transfers(const Assessment& a);
 std::vector<Finding> short_kernels(const Assessment& a);
+// Of a trace without GPU work: ops, dispatch, copies, and time between ops.
+std::vector<Finding> cpu_time(const Assessment& a);
 // Forward work that runs again for the gradients.
 std::vector<Finding> recompute(const Assessment& a);
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "analyze/op_category.h"
 #include "base/sort_runs.h"
+#include "cost/op_category.h"
 
 namespace fathom {
 namespace {
@@ -56,21 +56,53 @@ bool leaves_the_gpu(const EventStore& store, const OpGroup& group) {
   return false;
 }
 
-// Whatever the op is called: a copy engine did the work, and no kernel.
-bool is_copy(const EventStore& store, const OpGroup& group) {
-  return std::ranges::all_of(group.first().kernels, [&store](EventId kernel) {
-    return store.kind(kernel) == EventKind::kMemcpy;
-  });
+// By call, the code that called it: what is around all the ops that it is part of, such as the
+// aten::to around a copy.
+std::vector<CallId> find_callers(const SheetInput& input) {
+  std::vector<CallId> callers(input.tree.size());
+  for (CallId c(0); c.index < input.tree.size(); ++c.index) {
+    const CallId parent = input.tree.parent(c);
+    const bool is_part =
+        parent.valid() && input.store.name(input.tree.event(parent)).starts_with("aten::");
+    callers[c.index] = is_part ? callers[parent.index] : parent;
+  }
+  return callers;
 }
 
-// The code that called an op: what is around all the ops that it is part of, such as the aten::to
-// around a copy.
-CallId caller_of(const SheetInput& input, CallId call) {
-  CallId caller = input.tree.parent(call);
-  while (caller.valid() && input.store.name(input.tree.event(caller)).starts_with("aten::")) {
-    caller = input.tree.parent(caller);
+// The kernels' names by the time they take, each once; a few of them.
+std::vector<std::string_view> longest_kernels(const EventStore& store, const OpGroup& group) {
+  constexpr size_t kShown = 3;
+  std::vector<std::pair<StringId, Nanos>> times;
+  for (const UnifiedOp* call : group.calls) {
+    for (EventId kernel : call->kernels) {
+      const StringId name = store.name_id(kernel);
+      // Most ops launch the same kernel again and again.
+      if (!times.empty() && times.back().first == name) {
+        times.back().second += store.duration(kernel);
+      } else {
+        times.emplace_back(name, store.duration(kernel));
+      }
+    }
   }
-  return caller;
+  std::ranges::sort(times, {}, [](const auto& t) { return t.first; });
+  size_t kept = 0;
+  for (const auto& [name, time] : times) {
+    if (kept > 0 && times[kept - 1].first == name) {
+      times[kept - 1].second += time;
+    } else {
+      times[kept++] = {name, time};
+    }
+  }
+  times.resize(kept);
+  const size_t shown = std::min(kShown, times.size());
+  std::ranges::partial_sort(times, times.begin() + static_cast<std::ptrdiff_t>(shown),
+                            [&store](const auto& x, const auto& y) {
+                              return std::tuple(y.second, store.text(x.first)) <
+                                     std::tuple(x.second, store.text(y.first));
+                            });
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < shown; ++i) names.push_back(store.text(times[i].first));
+  return names;
 }
 
 // Each dimension equal, or 1 in one of them: what elementwise ops may hand each other.
@@ -159,6 +191,7 @@ Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
       platform_(platform),
       timeline_(measure_timeline(input)),
       total_(measured.total()) {
+  if (is_cpu_only(input)) cpu_.emplace(input);
   assess_ops(measured);
   group_categories();
   rank_ops();
@@ -183,10 +216,9 @@ void Assessment::assess_ops(const MeasuredOps& measured) {
   for (const OpGroup& group : measured.groups()) {
     AssessedOp& op = ops_.emplace_back();
     op.group = &group;
-    op.category = is_copy(input_.store, group)
-                      ? "memcpy"
-                      : analysis_category(group.key.name, group.key.category,
-                                          cost_function_of(group.key.name));
+    op.kernels = longest_kernels(input_.store, group);
+    op.category =
+        op_category(group.key.name, group.key.category, is_copied(input_.store, group.first()));
     op.share = ratio(group.gpu.sum, total_);
     if (group.cost) limit_op(op);
     if (op.efficiency) known_share_ += op.share;
@@ -276,12 +308,13 @@ void Assessment::rank_ops() {
 
 void Assessment::order_calls() {
   const EventStore& store = input_.store;
+  const std::vector<CallId> callers = find_callers(input_);
   for (const AssessedOp& op : ops_) {
     for (size_t i = 0; i < op.group->calls.size(); ++i) {
       const UnifiedOp* call = op.group->calls[i];
       const CallId id = input_.tree.call(call->event);
       calls_.push_back(
-          {call, &op, op.group->gpu_times[i], {}, id.valid() ? caller_of(input_, id) : CallId{}});
+          {call, &op, op.group->gpu_times[i], {}, id.valid() ? callers[id.index] : CallId{}});
     }
   }
   // Ops were collected in the order of time, so their places in memory nearly are that order.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/platform.h"
+#include "sheets/cpu_ops.h"
 #include "sheets/op_groups.h"
 #include "sheets/sheets.h"
 
@@ -39,9 +40,10 @@ double next_band(double efficiency);
 struct AssessedOp {
   const OpGroup* group = nullptr;
   std::string_view category;
-  std::optional<Bound> bound;        // of one call
-  std::optional<double> efficiency;  // bound / measured, over all calls; 1 is the limit
-  std::optional<double> of_peak;     // the same with the vendor's peaks
+  std::vector<std::string_view> kernels;  // their names, the longest first, a few
+  std::optional<Bound> bound;             // of one call
+  std::optional<double> efficiency;       // bound / measured, over all calls; 1 is the limit
+  std::optional<double> of_peak;          // the same with the vendor's peaks
   // Why there is a cost but no efficiency; empty where there is one, or no cost.
   std::string_view no_limit;
   double share = 0;           // of all ops' GPU time
@@ -103,6 +105,10 @@ class Assessment {
   std::span<const TopOp> top_ops() const;                             // of the next, the first ten
   const std::vector<TopOp>& ops_by_name() const { return by_name_; }  // by time
   const GpuTimeline& timeline() const { return timeline_; }
+  // Of the ops of a trace without GPU work; null where there is some.
+  const CpuOps* cpu() const { return cpu_ ? &*cpu_ : nullptr; }
+  // What savings are parts of: the GPU's timeline, or of a trace without GPU work the CPU's.
+  Nanos length() const { return cpu_ ? cpu_->length() : timeline_.total; }
   Nanos total() const { return total_; }  // of all ops' GPU time
   // Share of the ops' time whose cost and bound are known.
   double known_share() const { return known_share_; }
@@ -129,6 +135,7 @@ class Assessment {
   GpuTimeline timeline_;
   Nanos total_, shortest_kernel_;
   double known_share_ = 0;
+  std::optional<CpuOps> cpu_;
 };
 
 // Whether an op only moves data and works on it element by element, row by row.

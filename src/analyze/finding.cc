@@ -11,7 +11,9 @@ std::string_view kind_name(FindingKind kind) {
                                                 "synchronization", "data_loading",
                                                 "first_use",       "exposed_communication",
                                                 "exposed_copies",  "short_kernels",
-                                                "recompute"};
+                                                "recompute",       "cpu_op",
+                                                "cpu_dispatch",    "cpu_between_ops",
+                                                "cpu_copies"};
   static_assert(std::size(kNames) == static_cast<size_t>(FindingKind::kCount));
   return kNames[static_cast<size_t>(kind)];
 }

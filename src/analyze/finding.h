@@ -23,6 +23,10 @@ enum class FindingKind : uint8_t {
   kExposedCopies,
   kShortKernels,
   kRecompute,
+  kCpuOp,
+  kCpuDispatch,
+  kCpuBetweenOps,
+  kCpuCopies,
   kCount,
 };
 

@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <set>
 
 #include "base/glob.h"
+#include "base/utf8.h"
 
 namespace fathom {
 namespace {
 
-constexpr size_t kKernelsShown = 3, kFramesShown = 8;
+constexpr size_t kFramesShown = 8, kTypesShown = 8, kDimsShown = 16;
+// A stack may be as deep as the trace is long, and every finding has one; most frames are noise.
+constexpr size_t kFramesWalked = 256, kFrameBytes = 512;
 
 // Frames that every call passes through, or that only repeat the op below them.
 constexpr std::string_view kNoiseFrames[] = {
@@ -38,13 +41,15 @@ std::string without_addresses(std::string_view frame) {
 
 class StackLines {
  public:
-  bool full() const { return lines_.size() >= kFramesShown; }
-  void add(std::string_view frame) {
+  bool full() const { return lines_.size() >= kFramesShown || walked_ >= kFramesWalked; }
+  void add(std::string_view name) {
+    ++walked_;
+    const std::string frame = cut_to_bytes(name, kFrameBytes);
     constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
     if (is_noise(frame)) return;
     // The engine calls a gradient's node by its name.
     if (frame.starts_with(kEngine) && !lines_.empty() &&
-        lines_.back() == frame.substr(kEngine.size())) {
+        lines_.back() == std::string_view(frame).substr(kEngine.size())) {
       return;
     }
     std::string line = without_addresses(frame);
@@ -54,10 +59,12 @@ class StackLines {
 
  private:
   std::vector<std::string> lines_;
+  size_t walked_ = 0;
 };
 
 std::string dims_text(const std::vector<int64_t>& dims) {
-  return fmt::format("{}", fmt::join(dims, "×"));
+  const std::span shown(dims.data(), std::min(dims.size(), kDimsShown));
+  return fmt::format("{}{}", fmt::join(shown, "×"), shown.size() < dims.size() ? "×…" : "");
 }
 
 double gain_of(const Assessment& a, double saved_seconds) {
@@ -65,35 +72,20 @@ double gain_of(const Assessment& a, double saved_seconds) {
   return whole > 0 ? saved_seconds / whole : 0;
 }
 
-// The kernels' names by the time they take, each once.
-std::vector<std::string> kernel_names(const EventStore& store, const OpGroup& group) {
-  std::unordered_map<StringId, Nanos> times;
-  for (const UnifiedOp* call : group.calls) {
-    for (EventId kernel : call->kernels) times[store.name_id(kernel)] += store.duration(kernel);
-  }
-  std::vector<std::pair<std::string_view, Nanos>> sorted;
-  for (const auto& [name, time] : times) sorted.emplace_back(store.text(name), time);
-  std::ranges::sort(sorted, [](const auto& x, const auto& y) {
-    return std::tuple(y.second, x.first) < std::tuple(x.second, y.first);
-  });
-  std::vector<std::string> names;
-  for (size_t i = 0; i < std::min(sorted.size(), kKernelsShown); ++i) {
-    names.emplace_back(sorted[i].first);
-  }
-  return names;
-}
-
 }  // namespace
 
 std::string shapes_text(const SheetInput& input, EventId event) {
   const std::optional<OpArgs> args = read_op_args(input.store, input.store.args_id(event));
   if (!args) return {};
+  constexpr size_t kMost = 6;
   std::vector<std::string> shapes;
   for (const ArgValue& value : args->inputs) {
+    if (shapes.size() > kMost) break;
     if (value.is_tensor()) shapes.push_back(dims_text(value.shape.dims));
-    for (const ArgValue::Shape& shape : value.list) shapes.push_back(dims_text(shape.dims));
+    for (const ArgValue::Shape& shape : value.list) {
+      if (shapes.size() <= kMost) shapes.push_back(dims_text(shape.dims));
+    }
   }
-  constexpr size_t kMost = 6;
   if (shapes.size() > kMost) {
     shapes.resize(kMost);
     shapes.emplace_back("…");
@@ -101,23 +93,29 @@ std::string shapes_text(const SheetInput& input, EventId event) {
   return fmt::format("{}", fmt::join(shapes, ", "));
 }
 
+std::string types_text(const SheetInput& input, EventId event) {
+  const std::optional<OpArgs> args = read_op_args(input.store, input.store.args_id(event));
+  if (!args) return {};
+  std::set<std::string_view> types;
+  std::string text;
+  for (const ArgValue& value : args->inputs) {
+    if (!value.is_tensor() || types.size() == kTypesShown) continue;
+    if (types.insert(value.type).second) text += (text.empty() ? "" : ", ") + value.type;
+  }
+  return text;
+}
+
 EvidenceOp evidence_of(const Assessment& a, const AssessedOp& op) {
-  const EventStore& store = a.input().store;
   EvidenceOp evidence;
   evidence.op = op.group->key.name;
   evidence.shapes = shapes_text(a.input(), op.group->first().event);
-  if (const auto args = read_op_args(store, store.args_id(op.group->first().event))) {
-    for (const ArgValue& value : args->inputs) {
-      if (!value.is_tensor() || evidence.types.find(value.type) != std::string::npos) continue;
-      evidence.types += (evidence.types.empty() ? "" : ", ") + value.type;
-    }
-  }
+  evidence.types = types_text(a.input(), op.group->first().event);
   evidence.calls = op.group->gpu.count;
   evidence.time = op.group->gpu.sum;
   evidence.efficiency = op.efficiency;
   evidence.of_peak = op.of_peak;
   if (op.bound) evidence.bound = op.bound->is_compute() ? "compute" : "memory";
-  evidence.kernels = kernel_names(store, *op.group);
+  evidence.kernels.assign(op.kernels.begin(), op.kernels.end());
   return evidence;
 }
 

@@ -14,6 +14,8 @@ EvidenceOp evidence_of(const Assessment& a, const AssessedOp& op);
 std::vector<std::string> call_stack_of(const SheetInput& input, EventId event);
 // "4096×2048, 2048×5632"; empty where the trace has no shapes.
 std::string shapes_text(const SheetInput& input, EventId event);
+// The types of its tensors, each once: "c10::BFloat16, float".
+std::string types_text(const SheetInput& input, EventId event);
 
 Nanos nanos_from(double seconds);
 std::string percent_text(double share);  // "12.3 %"

@@ -9,6 +9,7 @@
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
 #include "analyze/priority.h"
+#include "analyze/sequence_index.h"
 #include "base/count_text.h"
 #include "cost/element_type.h"
 
@@ -114,16 +115,27 @@ class ChainCollector {
     std::vector<const Names*> by_length;
     for (const auto& [names, chain] : chains) by_length.push_back(&names);
     std::ranges::stable_sort(by_length, {}, [](const Names* n) { return n->size(); });
-    std::vector<Names> gone;
-    for (size_t i = 0; i < by_length.size(); ++i) {
-      for (size_t k = by_length.size(); k-- > i + 1;) {
-        if (std::ranges::search(*by_length[k], *by_length[i]).empty()) continue;
-        chains.at(*by_length[k]).add(chains.at(*by_length[i]));
-        gone.push_back(*by_length[i]);
-        break;
+    // Symbols for names, so that a chain is looked for by numbers.
+    std::map<std::string_view, SequenceIndex::Symbol> symbols;
+    std::vector<std::vector<SequenceIndex::Symbol>> sequences;
+    SequenceIndex index;
+    for (const Names* names : by_length) {
+      std::vector<SequenceIndex::Symbol>& sequence = sequences.emplace_back();
+      for (std::string_view name : *names) {
+        const auto next = static_cast<SequenceIndex::Symbol>(symbols.size());
+        sequence.push_back(symbols.try_emplace(name, next).first->second);
       }
+      index.add(sequence);
     }
-    for (const Names& names : gone) chains.erase(names);
+    index.finish();
+    std::vector<const Names*> gone;
+    for (size_t i = 0; i < by_length.size(); ++i) {
+      const size_t longest = index.last_container(sequences[i]);
+      if (longest == i) continue;
+      chains.at(*by_length[longest]).add(chains.at(*by_length[i]));
+      gone.push_back(by_length[i]);
+    }
+    for (const Names* names : gone) chains.erase(chains.find(*names));
     return chains;
   }
 
@@ -138,6 +150,7 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
       a.platform() != nullptr ? limit_of(a.platform()->memory_bandwidth) : std::nullopt;
   if (!memory) return {};
   std::vector<Finding> findings;
+  OpTraits traits(a);
   for (const auto& [names, chain] : ChainCollector(a).collect()) {
     const double floor = seconds_of(a.shortest_kernel()) * static_cast<double>(chain.times);
     const double fused =
@@ -158,7 +171,7 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
                    ? fmt::format(", and the GPU waits {} for their launches, all but the first.",
                                  micros_text(nanos_from(chain.waited_seconds)))
                    : ".";
-    advise(a, f, traits_of(a, chain.ops));
+    advise(a, f, traits.of(chain.ops));
     f.confidence = Confidence::kMedium;
     rate_pattern(f, std::ranges::any_of(chain.ops, &AssessedOp::is_top));
     project_replacement(a, f, {chain.seconds, chain.counted_seconds, fused, chain.waited_seconds});

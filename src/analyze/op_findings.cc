@@ -46,7 +46,8 @@ struct SlowOp {
   }
 };
 
-Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowOp& slow) {
+Finding describe_slow_op(const Assessment& a, OpTraits& traits, std::string_view name,
+                         const SlowOp& slow) {
   const AssessedOp& first = *slow.groups.front();
   const std::string_view bound =
       slow.compute_bound_seconds * 2 > slow.seconds ? "compute" : "memory";
@@ -60,7 +61,7 @@ Finding describe_slow_op(const Assessment& a, std::string_view name, const SlowO
   f.issue = fmt::format("{} {} {}; the {} limit allows {}.", slow.calls,
                         noun(slow.calls, "call takes", "calls take"), micros_text(f.time), bound,
                         micros_text(nanos_from(slow.seconds * efficiency)));
-  Advice advice = advice_for({first.category, name, bound, a.vendor(), traits_of(a, slow.groups)});
+  Advice advice = advice_for({first.category, name, bound, a.vendor(), traits.of(slow.groups)});
   f.change_code = std::move(advice.change_code);
   f.improve_kernel = std::move(advice.improve_kernel);
   if (name.find("::") != std::string_view::npos) {
@@ -114,8 +115,9 @@ std::vector<Finding> low_efficiency(const Assessment& a) {
     slow[op.group->key.name].add(op, a.shortest_kernel());
   }
   std::vector<Finding> findings;
+  OpTraits traits(a);
   for (const auto& [name, op] : slow) {
-    if (op.seconds > 0) findings.push_back(describe_slow_op(a, name, op));
+    if (op.seconds > 0) findings.push_back(describe_slow_op(a, traits, name, op));
   }
   return findings;
 }
@@ -156,7 +158,7 @@ std::vector<Finding> image_layout(const Assessment& a) {
   f.title = "Convolutions convert between NCHW and NHWC";
   f.issue = fmt::format("{} {} transposing kernels for {} beside the convolution itself.", calls,
                         noun(calls, "call runs", "calls run"), micros_text(time));
-  advise(a, f, traits_of(a, std::array{example}));
+  advise(a, f, OpTraits(a).of(std::array{example}));
   f.confidence = Confidence::kHigh;
   rate_pattern(f, example->is_top);
   project_replacement(a, f, {static_cast<double>(time.count) / 1e9, counted / 1e9, 0, 0});

@@ -47,7 +47,7 @@ void rate_pattern(Finding& f, bool of_top_op) {
 }
 
 void cap_priority(const Assessment& a, Finding& f) {
-  const double saving = ratio(f.saving_at_most, a.timeline().total);
+  const double saving = ratio(f.saving_at_most, a.length());
   Priority allowed = Priority::kLow;
   for (const Cap& cap : kCaps) {
     if (saving >= cap.least_saving) {

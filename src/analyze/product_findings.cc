@@ -92,6 +92,7 @@ class LoopFinder {
 
   void close_all() {
     for (auto& [weights, places] : open_) close(places);
+    open_.clear();
   }
 
   void close(std::vector<size_t>& places) {
@@ -220,9 +221,14 @@ std::vector<Finding> tiny_products(const Assessment& a) {
   for (size_t i = 0; i < std::min<size_t>(3, ops.size()); ++i) {
     f.evidence.push_back(evidence_of(a, *ops[i]));
   }
+  constexpr size_t kNotes = 20;
   for (const auto& [name, calls] : beside) {
+    if (f.notes.size() == kNotes) break;
     f.notes.push_back(
         {"In the loops: ", std::string(name), fmt::format(", {} {}", calls, noun(calls, "call"))});
+  }
+  if (beside.size() > kNotes) {
+    f.notes.push_back({fmt::format("In the loops: {} more ops", beside.size() - kNotes), {}, {}});
   }
   f.call_stack = call_stack_of(a.input(), a.calls()[loops.front().products.front()].op->event);
   return {f};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
@@ -39,6 +40,68 @@ enum class Cause {
   kCount
 };
 
+// By name. A name can be long and stand for many: it is not compared letter by letter.
+using NamedTimes = std::map<StringId, Nanos>;
+
+// Spans of the host held against gaps of the GPU, which are disjoint and come in the order of time:
+// each span is looked at a few times, however long it is and however many there are.
+class HostSpans {
+ public:
+  struct Span {
+    Nanos begin, end;
+    StringId name;
+  };
+
+  void add(const Span& span) { spans_.push_back(span); }
+  size_t size() const { return spans_.size(); }
+
+  // To be called once, before the gaps.
+  void order() {
+    std::ranges::sort(spans_, [](const Span& x, const Span& y) {
+      return std::tie(x.begin, x.end) < std::tie(y.begin, y.end);
+    });
+    by_end_.resize(spans_.size());
+    std::iota(by_end_.begin(), by_end_.end(), size_t{0});
+    std::ranges::sort(by_end_, [this](size_t x, size_t y) {
+      return std::tie(spans_[x].end, x) < std::tie(spans_[y].end, y);
+    });
+  }
+
+  // The last span that began before the gap's end and covers most of the gap.
+  const Span* covering(const Interval& gap) {
+    const Nanos half{(gap.end - gap.begin).count / 2};
+    const Span* found = nullptr;
+    // Those begun before the gap. What ends no later than one begun after it never comes first.
+    for (; next_ < spans_.size() && spans_[next_].begin <= gap.begin; ++next_) {
+      while (!begun_.empty() && spans_[begun_.back()].end <= spans_[next_].end) begun_.pop_back();
+      begun_.push_back(next_);
+    }
+    while (!begun_.empty() && spans_[begun_.back()].end <= gap.begin + half) begun_.pop_back();
+    if (!begun_.empty()) found = &spans_[begun_.back()];
+    // Those begun in it, which no other gap has; they are added above when the next gap comes.
+    for (size_t i = next_; i < spans_.size() && spans_[i].begin < gap.end; ++i) {
+      if (std::min(spans_[i].end, gap.end) - spans_[i].begin > half) found = &spans_[i];
+    }
+    return found;
+  }
+
+  // The last span begun before the gap that ends in it.
+  const Span* ending_in(const Interval& gap) {
+    while (next_end_ < by_end_.size() && spans_[by_end_[next_end_]].end < gap.begin) ++next_end_;
+    std::optional<size_t> last;
+    for (size_t i = next_end_; i < by_end_.size() && spans_[by_end_[i]].end <= gap.end; ++i) {
+      if (spans_[by_end_[i]].begin < gap.begin) last = std::max(last, std::optional(by_end_[i]));
+    }
+    return last ? &spans_[*last] : nullptr;
+  }
+
+ private:
+  std::vector<Span> spans_;     // by begin
+  std::vector<size_t> by_end_;  // places in spans_
+  std::vector<size_t> begun_;   // places in spans_, each ending before the one below it
+  size_t next_ = 0, next_end_ = 0;
+};
+
 class Gaps {
  public:
   explicit Gaps(const Assessment& a) : a_(a), store_(a.input().store) {
@@ -49,17 +112,12 @@ class Gaps {
   struct Part {
     Nanos time;
     size_t gaps = 0;
-    std::map<std::string_view, Nanos> after, blamed;  // the call that launched next; that held up
+    NamedTimes after, blamed;  // of the call that launched next; that held up
   };
   size_t waits() const { return waits_.size(); }
   const Part& part(Cause cause) const { return parts_[static_cast<size_t>(cause)]; }
 
  private:
-  struct Span {
-    Nanos begin, end, latest_end;  // latest_end: of all spans up to this one
-    std::string_view name;
-  };
-
   static bool is_wait(std::string_view name) {
     return contains(name, "Synchronize") || (contains(name, "Memcpy") && !contains(name, "Async"));
   }
@@ -81,19 +139,13 @@ class Gaps {
       const EventKind kind = store_.kind(e);
       if (!is_host_call(kind) && kind != EventKind::kAnnotation) continue;
       const std::string_view name = store_.name(e);
-      const Span span{store_.start(e), store_.end(e), {}, name};
-      if (is_launch(kind) && is_wait(name)) waits_.push_back(span);
-      if (is_loading(name)) loading_.push_back(span);
-      if (is_communication(name)) communication_.push_back(span);
-      if (is_first_use(name)) first_use_.push_back(span);
+      const HostSpans::Span span{store_.start(e), store_.end(e), store_.name_id(e)};
+      if (is_launch(kind) && is_wait(name)) waits_.add(span);
+      if (is_loading(name)) loading_.add(span);
+      if (is_communication(name)) communication_.add(span);
+      if (is_first_use(name)) first_use_.add(span);
     }
-    for (std::vector<Span>* spans : {&waits_, &loading_, &communication_, &first_use_}) {
-      std::ranges::sort(*spans, [](const Span& x, const Span& y) {
-        return std::tie(x.begin, x.end) < std::tie(y.begin, y.end);
-      });
-      Nanos latest{INT64_MIN};
-      for (Span& span : *spans) span.latest_end = latest = std::max(latest, span.end);
-    }
+    for (HostSpans* spans : {&waits_, &loading_, &communication_, &first_use_}) spans->order();
   }
 
   void list_gaps() {
@@ -109,40 +161,20 @@ class Gaps {
     }
   }
 
-  // The last span that began before `end` and covers most of the gap.
-  static const Span* covering(const std::vector<Span>& spans, const Interval& gap) {
-    auto after = std::ranges::lower_bound(spans, gap.end, {}, &Span::begin);
-    while (after != spans.begin()) {
-      const Span& span = *--after;
-      const Nanos covered = std::min(span.end, gap.end) - std::max(span.begin, gap.begin);
-      if (covered.count * 2 > (gap.end - gap.begin).count) return &span;
-      if (span.latest_end <= gap.begin) return nullptr;  // nor does any before
-    }
-    return nullptr;
-  }
-
-  // A wait of the host that the end of the GPU's work ended: the next launch comes only after it.
-  const Span* wait_at(const Interval& gap) const {
-    auto after = std::ranges::lower_bound(waits_, gap.begin, {}, &Span::begin);
-    while (after != waits_.begin()) {
-      const Span& span = *--after;
-      if (span.end >= gap.begin && span.end <= gap.end) return &span;
-      if (span.latest_end < gap.begin) return nullptr;
-    }
-    return nullptr;
-  }
-
   void add_gap(const Interval& gap, EventId next) {
     const CallId launch = a_.input().tree.launch(next);
     Cause cause = Cause::kOther;
-    const Span* blamed = nullptr;
-    if ((blamed = covering(first_use_, gap)) != nullptr) {
+    // Each is asked for every gap: they go through their spans in its order.
+    const HostSpans::Span *first_use = first_use_.covering(gap), *loading = loading_.covering(gap),
+                          *communication = communication_.covering(gap),
+                          *wait = waits_.ending_in(gap), *blamed = nullptr;
+    if ((blamed = first_use) != nullptr) {
       cause = Cause::kFirstUse;
-    } else if ((blamed = covering(loading_, gap)) != nullptr) {
+    } else if ((blamed = loading) != nullptr) {
       cause = Cause::kDataLoading;
-    } else if ((blamed = covering(communication_, gap)) != nullptr) {
+    } else if ((blamed = communication) != nullptr) {
       cause = Cause::kCommunication;
-    } else if ((blamed = wait_at(gap)) != nullptr) {
+    } else if ((blamed = wait) != nullptr) {
       cause = Cause::kSynchronization;
     } else if (launch.valid() && store_.end(a_.input().tree.event(launch)) > gap.begin) {
       cause = Cause::kHost;
@@ -153,20 +185,22 @@ class Gaps {
     ++part.gaps;
     if (blamed != nullptr) part.blamed[blamed->name] += length;
     if (launch.valid()) {
-      const CallId op = enclosing_op(store_, a_.input().tree, launch);
-      part.after[store_.name(a_.input().tree.event(op.valid() ? op : launch))] += length;
+      const CallId op = a_.input().tree.enclosing_op(launch);
+      part.after[store_.name_id(a_.input().tree.event(op.valid() ? op : launch))] += length;
     }
   }
 
   const Assessment& a_;
   const EventStore& store_;
-  std::vector<Span> waits_, loading_, communication_, first_use_;
+  // The end of a wait is that of the GPU's work: the next launch comes only after it.
+  HostSpans waits_, loading_, communication_, first_use_;
   Part parts_[static_cast<size_t>(Cause::kCount)];
 };
 
-void note_longest(Finding& f, std::string_view what,
-                  const std::map<std::string_view, Nanos>& times) {
-  std::vector<std::pair<std::string_view, Nanos>> sorted(times.begin(), times.end());
+void note_longest(const EventStore& store, Finding& f, std::string_view what,
+                  const NamedTimes& times) {
+  std::vector<std::pair<std::string_view, Nanos>> sorted;
+  for (const auto& [name, time] : times) sorted.emplace_back(store.text(name), time);
   std::ranges::sort(sorted, [](const auto& x, const auto& y) {
     return std::tuple(y.second, x.first) < std::tuple(x.second, y.first);
   });
@@ -228,8 +262,8 @@ std::vector<Finding> idle_time(const Assessment& a) {
            {},
            {}});
     }
-    note_longest(f, "Waited before", part.after);
-    note_longest(f, "Waited during", part.blamed);
+    note_longest(a.input().store, f, "Waited before", part.after);
+    note_longest(a.input().store, f, "Waited during", part.blamed);
     findings.push_back(std::move(f));
   }
   return findings;
@@ -269,11 +303,11 @@ std::vector<Finding> exposed_transfers(const Assessment& a) {
     f->category = "memcpy";
     f->subject = "copies";
     const EventStore& store = a.input().store;
-    std::map<std::string_view, Nanos> kinds;
+    NamedTimes kinds;
     for (EventId e : a.input().selection.linked()) {
-      if (store.kind(e) == EventKind::kMemcpy) kinds[store.name(e)] += store.duration(e);
+      if (store.kind(e) == EventKind::kMemcpy) kinds[store.name_id(e)] += store.duration(e);
     }
-    note_longest(*f, "Of which", kinds);
+    note_longest(store, *f, "Of which", kinds);
     findings.push_back(std::move(*f));
   }
   return findings;

@@ -13,6 +13,7 @@ struct Seen {
   const Assessment& assessment;
   const AssessedOp& op;
   const OpArgs& args;
+  bool in_compiled_region;
 
   std::string_view name() const { return op.group->key.name; }
   bool any_kernel(std::initializer_list<std::string_view> words) const {
@@ -147,13 +148,21 @@ bool is_compiled_region(std::string_view name) {
 }
 
 bool compiled(const Seen& seen) {
-  if (is_compiled_region(seen.name())) return true;
-  const SheetInput& input = seen.assessment.input();
-  for (CallId c = input.tree.call(seen.op.group->first().event); c.valid();
-       c = input.tree.parent(c)) {
-    if (is_compiled_region(input.store.name(input.tree.event(c)))) return true;
+  return seen.in_compiled_region || is_compiled_region(seen.name());
+}
+
+// By call, the regions themselves among them.
+std::vector<bool> calls_in_compiled_regions(const SheetInput& input) {
+  std::vector<bool> region(input.store.text_count()), inside(input.tree.size());
+  for (size_t i = 0; i < region.size(); ++i) {
+    region[i] = is_compiled_region(input.store.text(StringId(i)));
   }
-  return false;
+  for (CallId c(0); c.index < input.tree.size(); ++c.index) {
+    const CallId parent = input.tree.parent(c);
+    inside[c.index] = region[input.store.name_id(input.tree.event(c)).index] ||
+                      (parent.valid() && inside[parent.index]);
+  }
+  return inside;
 }
 
 struct TraitRule {
@@ -191,17 +200,34 @@ std::span<const std::string_view> trait_names() {
   return names;
 }
 
-Traits traits_of(const Assessment& a, std::span<const AssessedOp* const> ops) {
-  const EventStore& store = a.input().store;
+static_assert(std::size(kRules) <= 32, "a bit for each rule");
+
+OpTraits::OpTraits(const Assessment& a)
+    : a_(a), in_compiled_region_(calls_in_compiled_regions(a.input())), rules_(a.ops().size()) {}
+
+uint32_t OpTraits::rules_of(const AssessedOp& op) {
+  std::optional<uint32_t>& known = rules_[static_cast<size_t>(&op - a_.ops().data())];
+  if (known) return *known;
+  const EventStore& store = a_.input().store;
+  const EventId event = op.group->first().event;
+  const auto args = read_op_args(store, store.args_id(event));
+  const OpArgs none;
+  const CallId call = a_.input().tree.call(event);
+  const Seen seen{a_, op, args ? *args : none, call.valid() && in_compiled_region_[call.index]};
+  uint32_t rules = 0;
+  for (size_t i = 0; i < std::size(kRules); ++i) rules |= uint32_t{kRules[i].holds(seen)} << i;
+  known = rules;
+  return rules;
+}
+
+Traits OpTraits::of(std::span<const AssessedOp* const> ops) {
   std::vector<double> times(std::size(kRules), 0.0);
   double all = 0;
   for (const AssessedOp* op : ops) {
-    const auto args = read_op_args(store, store.args_id(op->group->first().event));
-    const OpArgs none;
-    const Seen seen{a, *op, args ? *args : none};
     const auto time = static_cast<double>(op->group->gpu.sum.count);
+    const uint32_t rules = rules_of(*op);
     all += time;
-    for (size_t i = 0; i < std::size(kRules); ++i) times[i] += kRules[i].holds(seen) ? time : 0;
+    for (size_t i = 0; i < std::size(kRules); ++i) times[i] += (rules >> i & 1) != 0 ? time : 0;
   }
   Traits traits;
   for (size_t i = 0; i < std::size(kRules); ++i) {
@@ -213,10 +239,13 @@ Traits traits_of(const Assessment& a, std::span<const AssessedOp* const> ops) {
 Traits traits_of(const Assessment& a) {
   const EventStore& store = a.input().store;
   Traits traits;
+  std::vector<bool> seen(store.text_count());  // launches, by name
   for (EventId e : a.input().selection.linked()) {
-    const std::string_view launch = store.name(a.input().tree.event(a.input().tree.launch(e)));
-    if (launch.find("GraphLaunch") != std::string_view::npos) traits.add("graphs_used");
     if (store.name(e).starts_with("triton_")) traits.add("compiled");
+    const StringId launch = store.name_id(a.input().tree.event(a.input().tree.launch(e)));
+    if (seen[launch.index]) continue;
+    seen[launch.index] = true;
+    if (store.text(launch).find("GraphLaunch") != std::string_view::npos) traits.add("graphs_used");
   }
   return traits;
 }

@@ -22,8 +22,20 @@ class Traits {
   std::set<std::string_view> names_;
 };
 
-// What holds for most of the ops' time.
-Traits traits_of(const Assessment& assessment, std::span<const AssessedOp* const> ops);
+// The traits of ops; each op is looked at once, however many findings speak of it.
+class OpTraits {
+ public:
+  explicit OpTraits(const Assessment& assessment);
+  // What holds for most of the ops' time.
+  Traits of(std::span<const AssessedOp* const> ops);
+
+ private:
+  uint32_t rules_of(const AssessedOp& op);
+
+  const Assessment& a_;
+  std::vector<bool> in_compiled_region_;        // by call
+  std::vector<std::optional<uint32_t>> rules_;  // by op: a bit for each that holds
+};
 // What holds for the trace as a whole: whether graphs are launched, whether code is compiled.
 Traits traits_of(const Assessment& assessment);
 

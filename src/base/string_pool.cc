@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/hash.h"
-
 namespace fathom {
 
 StringId StringPool::intern(std::string_view text) {
   if (texts_.size() * 2 >= slots_.size()) grow();
-  const uint64_t hash = hash_text(text);
+  const uint64_t hash = hash_text(text, keys_);
   const auto high = static_cast<uint32_t>(hash >> 32);
   const size_t mask = slots_.size() - 1;
   size_t slot = hash & mask;
@@ -26,7 +24,7 @@ void StringPool::grow() {
   std::vector<Slot> larger(std::max<size_t>(64, slots_.size() * 2));
   const size_t mask = larger.size() - 1;
   for (size_t i = 0; i < texts_.size(); ++i) {
-    const uint64_t hash = hash_text(texts_[i]);
+    const uint64_t hash = hash_text(texts_[i], keys_);
     size_t slot = hash & mask;
     while (larger[slot].id.valid()) slot = (slot + 1) & mask;
     larger[slot] = {static_cast<uint32_t>(hash >> 32), StringId(i)};

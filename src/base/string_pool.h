@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/strong_id.h"
 
 namespace fathom {
@@ -28,6 +29,7 @@ class StringPool {
   std::string_view store(std::string_view text);
   void grow();
 
+  HashKeys keys_ = table_keys();
   std::vector<std::unique_ptr<char[]>> blocks_;
   size_t block_used_ = 0;
   size_t block_size_ = 0;

@@ -108,6 +108,17 @@ std::string with_unseen_escaped(std::string_view anything, std::string_view kept
   return out;
 }
 
+std::string cut_to_bytes(std::string_view text, size_t bytes) {
+  if (text.size() <= bytes) return std::string(text);
+  constexpr size_t kLongestCharacter = 4;
+  size_t end = bytes;
+  while (end > 0 && end + kLongestCharacter > bytes &&
+         (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) {
+    --end;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
 std::string with_valid_utf8(std::string_view text) {
   std::string out(text);
   for (size_t i = 0; i < out.size();) {

@@ -20,4 +20,7 @@ char32_t character_at(std::string_view text, size_t at);
 // Unseen characters as \n, \t, \r or \u202e, bytes that are no UTF-8 as '?'; those in `kept` stay.
 std::string with_unseen_escaped(std::string_view text, std::string_view kept = {});
 
+// At most so many bytes of it, whole characters, and an ellipsis where something was cut.
+std::string cut_to_bytes(std::string_view text, size_t bytes);
+
 }  // namespace fathom

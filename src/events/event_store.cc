@@ -32,12 +32,7 @@ const Collective* EventStore::collective(EventId e) const {
 }
 
 size_t EventStoreBuilder::ArgsHash::operator()(const Args& args) const {
-  uint64_t hash = 0;
-  for (StringId id : {args.dims, args.types, args.strides, args.concrete}) {
-    hash = (hash ^ id.index) * 0x9e3779b97f4a7c15ull;
-    hash ^= hash >> 32;
-  }
-  return hash;
+  return TableHash{}(args.dims.index, args.types.index, args.strides.index, args.concrete.index);
 }
 
 TrackId EventStoreBuilder::intern_track(StringId pid, StringId tid) {

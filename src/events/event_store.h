@@ -118,7 +118,7 @@ class EventStoreBuilder {
   EventColumns columns_;
   StringPool strings_;
   uint32_t entries_ = 0;
-  std::unordered_map<uint64_t, TrackId> track_ids_;
+  std::unordered_map<uint64_t, TrackId, TableHash> track_ids_;
   std::unordered_map<Args, ArgsId, ArgsHash> args_ids_;
   std::vector<TrackName> process_names_, process_labels_, thread_names_;
   Diagnostics diagnostics_;

@@ -36,6 +36,26 @@ std::vector<Interval> subtract_intervals(const std::vector<Interval>& from,
   return rest;
 }
 
+void IntervalSet::add(const Interval& interval) {
+  auto [begin, end] = interval;
+  if (end < begin) end = begin;
+  auto at = ends_.upper_bound(begin);
+  if (at != ends_.begin() && std::prev(at)->second >= begin) --at;
+  while (at != ends_.end() && at->first <= end) {
+    begin = std::min(begin, at->first);
+    end = std::max(end, at->second);
+    length_ = length_ - (at->second - at->first);
+    at = ends_.erase(at);
+  }
+  ends_.emplace_hint(at, begin, end);
+  length_ += end - begin;
+}
+
+void IntervalSet::add(IntervalSet&& other) {
+  if (other.ends_.size() > ends_.size()) std::swap(*this, other);
+  for (const auto& [begin, end] : other.ends_) add({begin, end});
+}
+
 Nanos total_length(const std::vector<Interval>& intervals) {
   Nanos sum;
   for (const Interval& i : intervals) sum += i.end - i.begin;

@@ -166,18 +166,16 @@ std::optional<FoundLists> HiddenLists::index_lists(EventId op, const OpArgs& rec
 }
 
 // Those since the optimizer ran before.
-std::vector<EventId> HiddenLists::gradients_before(EventId op) const {
-  const EventStore& store = input_.store;
-  std::optional<Nanos> since;
-  for (EventId other : optimizers_) {
-    if (store.start(other) < store.start(op)) since = store.start(other);
-  }
-  std::vector<EventId> found;
-  for (EventId gradient : gradients_) {
-    if (store.start(gradient) < store.start(op) && (!since || *since < store.start(gradient)))
-      found.push_back(gradient);
-  }
-  return found;
+std::span<const EventId> HiddenLists::gradients_before(EventId op) const {
+  const auto start_of = [this](EventId e) { return input_.store.start(e); };
+  const auto in_order = [this](EventId e) { return std::tuple(input_.store.start(e), e); };
+  const auto own = std::ranges::lower_bound(optimizers_, in_order(op), {}, in_order);
+  const auto begin =
+      own == optimizers_.begin()
+          ? gradients_.begin()
+          : std::ranges::upper_bound(gradients_, start_of(*std::prev(own)), {}, start_of);
+  const auto end = std::ranges::lower_bound(gradients_, start_of(op), {}, start_of);
+  return begin < end ? std::span<const EventId>(begin, end) : std::span<const EventId>();
 }
 
 std::optional<FoundLists> HiddenLists::parameter_lists(EventId op, const OpArgs& recorded,

@@ -31,7 +31,7 @@ class HiddenLists {
   std::optional<FoundLists> index_lists(EventId op, const OpArgs& recorded) const;
   std::optional<FoundLists> parameter_lists(EventId op, const OpArgs& recorded,
                                             std::span<const EventId> kernels) const;
-  std::vector<EventId> gradients_before(EventId op) const;
+  std::span<const EventId> gradients_before(EventId op) const;
 
   const SheetInput& input_;
   std::vector<EventId> gradients_;   // accumulated into parameters, in the order of time

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "base/sort_runs.h"
 #include "replay/hidden_lists.h"
 #include "replay/python_text.h"
@@ -65,7 +66,7 @@ EventId operator_event(const SheetInput& input, const UnifiedOp& op) {
     if (store.kind(event) != EventKind::kCpuOp || !is_operator_name(store.name(event))) continue;
     const std::span<const EventId> launched = input.tree.launched_in_subtree(c);
     if (launched.size() < op.kernels.size()) continue;
-    if (input.selection.among(launched).size() == op.kernels.size()) return event;
+    if (input.selection.count(launched) == op.kernels.size()) return event;
   }
   return {};
 }
@@ -96,7 +97,7 @@ void collect_call(const SheetInput& input, const HiddenLists& hidden, EventId ev
 
 std::vector<Collected> collect(const SheetInput& input, const HiddenLists& hidden) {
   std::vector<Collected> all;
-  std::unordered_map<std::string, size_t> index;
+  std::unordered_map<std::string, size_t, TableHash> index;
   for (const UnifiedOp& op : find_unified_ops(input, find_launchers(input))) {
     const auto [found, is_new] = index.try_emplace(op.name, all.size());
     if (is_new) all.emplace_back().op.name = op.name;

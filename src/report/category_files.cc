@@ -14,7 +14,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kTreesShown = 5, kChildrenShown = 40;
+constexpr size_t kTreesShown = 5, kChildrenShown = 40, kFindingsShown = 100;
 
 Table category_table(const AssessedCategory& category, const Assessment& a) {
   Table table(std::string(category.name) + "_ops");
@@ -64,7 +64,7 @@ void write_subtree(JsonWriter& json, const SheetInput& input, CallId root) {
     const size_t depth = open.size();
     open.push_back(c);
     Nanos time;
-    const std::vector<EventId> work = input.selection.among(input.tree.launched_in_subtree(c));
+    const std::span<const EventId> work = input.selection.among(input.tree.launched_in_subtree(c));
     if (work.empty()) continue;
     for (EventId e : work) time += input.store.duration(e);
     json.begin_object().key("name").value(input.store.name(input.tree.event(c)));
@@ -217,16 +217,20 @@ std::vector<ReportFile> category_findings_files(const AnalysisView& v) {
                                    efficiency_band(*c.efficiency))
                      : "Its limit is not known: no cost, or no platform.\n");
     text += md_category_ops(c, v.assessment, 10) + "\n";
-    bool any = false;
+    size_t count = 0;
     for (const Finding& f : v.findings) {
       if (f.category != c.name) continue;
-      any = true;
+      if (++count > kFindingsShown) continue;
       text += fmt::format("## {} ({})\n\n{} Saves {}.\n\n- Path A: {}\n- Path B: {}\n\n{}\n",
                           md_title(f), priority_name(f.priority), f.issue,
                           saving_text(f, v.assessment), f.change_code,
                           f.improve_kernel.empty() ? "none" : f.improve_kernel, md_details(f));
     }
-    if (!any) text += "No findings.\n";
+    if (count == 0) text += "No findings.\n";
+    if (count > kFindingsShown) {
+      text += fmt::format("{} more findings: see category_manifest.json.\n",
+                          with_thousands(static_cast<int64_t>(count - kFindingsShown)));
+    }
     files.push_back({fmt::format("category_findings/{}_findings.md", c.name), std::move(text)});
   }
   return files;

@@ -46,7 +46,7 @@ std::string summary_part(const AnalysisView& v) {
   const GpuTimeline& t = a.timeline();
   std::string text = "## Summary\n\n";
   const auto best = std::ranges::max_element(v.findings, {}, &Finding::saving_at_most);
-  if (v.summary.gpu_events == 0) {
+  if (v.summary.gpu_events == 0 && !v.summary.cpu) {
     text += "The trace has no GPU work.\n\n";
   } else if (best != v.findings.end() && best->priority != Priority::kLow) {
     text += fmt::format("The most to gain: {}, {}.\n\n", md_title(*best), saving_text(*best, a));
@@ -59,6 +59,11 @@ std::string summary_part(const AnalysisView& v) {
   };
   metric("Trace", md_cell(v.summary.trace) +
                       (v.summary.scope.empty() ? "" : ", " + md_cell(v.summary.scope)));
+  if (v.summary.cpu) {
+    metric("Length of the trace", micros_text(v.summary.cpu->length));
+    metric("CPU time of all ops, over all threads", micros_text(v.summary.cpu->self));
+    return text + "\n";
+  }
   metric("Total compute time", micros_text(t.computation));
   metric("Length of the trace", micros_text(t.total));
   metric("GPU utilisation",
@@ -176,9 +181,12 @@ std::string hardware_part(const Assessment& a) {
 
 std::string fair_report(const AnalysisView& v) {
   const Assessment& a = v.assessment;
-  std::string text = fmt::format("# {}: performance analysis\n\n", md_text(v.summary.trace));
+  const std::string_view cpu_only = cpu_only_text(v.summary);
+  std::string text = fmt::format("# {}: performance analysis{}{}\n\n", md_text(v.summary.trace),
+                                 cpu_only.empty() ? "" : ", ", cpu_only);
   text += summary_part(v);
-  text += "## Top operations\n\n" + md_top_ops(a) + "\n";
+  text += v.summary.cpu ? "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu) + "\n"
+                        : "## Top operations\n\n" + md_top_ops(a) + "\n";
   text += "## Recommendations\n\n";
   const std::vector<const Finding*> list = recommended(v);
   if (list.empty()) text += "None above low priority.\n\n";

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyze/finding_parts.h"
+#include "base/utf8.h"
 #include "report/markdown.h"
 
 namespace fathom {
@@ -20,13 +21,6 @@ std::string header(const std::vector<std::string>& names, std::string_view align
   std::vector<std::string> rules;
   for (char side : alignment) rules.push_back(side == 'r' ? "--:" : ":--");
   return row(names) + row(rules);
-}
-
-std::string cut(const std::string& text, size_t most) {
-  if (text.size() <= most) return text;
-  size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "…";
 }
 
 // Said once, below the first table.
@@ -45,8 +39,8 @@ std::string efficiency_text(const std::optional<double>& efficiency) {
 }
 
 std::string saving_text(const Finding& f, const Assessment& a) {
-  const double least = ratio(f.saving_at_least, a.timeline().total),
-               most = ratio(f.saving_at_most, a.timeline().total);
+  const double least = ratio(f.saving_at_least, a.length()),
+               most = ratio(f.saving_at_most, a.length());
   if (most < 0.0005) return "under 0.1 % of the trace";
   const std::string text = percent_range_text(least, most) + " of the trace, ";
   const std::string from = micros_text(f.saving_at_least), to = micros_text(f.saving_at_most);
@@ -56,7 +50,7 @@ std::string saving_text(const Finding& f, const Assessment& a) {
 
 std::string md_title(const Finding& f) {
   if (!f.title.starts_with(f.subject)) return f.title;
-  return md_code(cut(f.subject, 80)) + f.title.substr(f.subject.size());
+  return md_code(cut_to_bytes(f.subject, 80)) + f.title.substr(f.subject.size());
 }
 
 std::string md_evidence(const Finding& f) {
@@ -66,14 +60,14 @@ std::string md_evidence(const Finding& f) {
   for (const EvidenceOp& e : f.evidence) {
     std::vector<std::string> kernels;
     for (size_t i = 0; i < e.kernels.size(); ++i) {
-      kernels.push_back(md_code_cell(cut(e.kernels[i], 60)));
+      kernels.push_back(md_code_cell(cut_to_bytes(e.kernels[i], 60)));
       const bool known = i < e.sources.size() && !e.sources[i].empty();
       if (known) kernels.back() += " at " + md_code_cell(e.sources[i]);
     }
-    text +=
-        row({md_code_cell(e.op), md_cell(e.shapes), with_thousands(static_cast<int64_t>(e.calls)),
-             micros_text(e.time), efficiency_text(e.efficiency), efficiency_text(e.of_peak),
-             e.bound, fmt::format("{}", fmt::join(kernels, "<br>"))});
+    text += row({md_code_cell(cut_to_bytes(e.op, 400)), md_cell(e.shapes),
+                 with_thousands(static_cast<int64_t>(e.calls)), micros_text(e.time),
+                 efficiency_text(e.efficiency), efficiency_text(e.of_peak), e.bound,
+                 fmt::format("{}", fmt::join(kernels, "<br>"))});
   }
   return text;
 }
@@ -95,14 +89,16 @@ std::string md_details(const Finding& f) {
                         md_projections(f));
   }
   for (const Note& note : f.notes) {
-    text += fmt::format("- {}{}{}\n", note.before, md_code(cut(note.name, 80)), note.after);
+    text +=
+        fmt::format("- {}{}{}\n", note.before, md_code(cut_to_bytes(note.name, 80)), note.after);
   }
   if (!f.counters.empty()) {
     text += fmt::format("- Not visible in a trace; to know why, measure {}.\n", f.counters);
   }
   if (!f.call_stack.empty()) {
     std::vector<std::string> frames;
-    for (const std::string& frame : f.call_stack) frames.push_back(md_code(cut(frame, 80)));
+    for (const std::string& frame : f.call_stack)
+      frames.push_back(md_code(cut_to_bytes(frame, 80)));
     text += fmt::format("- Called from {}.\n", fmt::join(frames, " ← "));
   }
   text += fmt::format("- Priority: {}. Confidence: {}.\n", f.priority_reason,
@@ -116,12 +112,30 @@ std::string md_top_ops(const Assessment& a) {
                             "rllrrrrr");
   size_t rank = 0;
   for (const TopOp& op : a.top_ops()) {
-    text += row({std::to_string(++rank), md_code_cell(cut(std::string(op.name), 80)),
+    text += row({std::to_string(++rank), md_code_cell(cut_to_bytes(op.name, 80)),
                  std::string(op.category), with_thousands(static_cast<int64_t>(op.calls)),
                  micros_text(op.time), percent_text(op.share), efficiency_text(op.efficiency),
                  efficiency_text(op.of_peak)});
   }
   return text + over_limit_note(a);
+}
+
+std::string md_cpu_ops(const Summary::Cpu& cpu) {
+  constexpr size_t kShown = 20;
+  std::string text =
+      header({"rank", "operation", "shapes", "calls", "self time", "of all ops"}, "rllrrr");
+  const size_t shown = std::min(kShown, cpu.ops.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const Summary::CpuOp& op = cpu.ops[i];
+    text += row({std::to_string(i + 1), md_code_cell(cut_to_bytes(op.name, 80)), md_cell(op.shapes),
+                 with_thousands(op.calls), fmt::format("{:.3f} ms", op.self_millis),
+                 percent_text(op.share_percent / 100)});
+  }
+  if (cpu.ops.size() > shown) {
+    text += fmt::format("\n{} more ops: see perf_report_csvs/cpu_ops_summary.csv.\n",
+                        with_thousands(static_cast<int64_t>(cpu.ops.size() - shown)));
+  }
+  return text + "\nSelf time is that of an op without the ops that it calls.\n";
 }
 
 std::string md_categories(const Assessment& a) {
@@ -143,7 +157,7 @@ std::string md_category_ops(const AssessedCategory& category, const Assessment& 
                             "llrrrlrrr");
   for (size_t i = 0; i < std::min(most, category.ops.size()); ++i) {
     const AssessedOp& op = *category.ops[i];
-    text += row({md_code_cell(cut(std::string(op.group->key.name), 80)),
+    text += row({md_code_cell(cut_to_bytes(op.group->key.name, 80)),
                  md_cell(shapes_text(a.input(), op.group->first().event)),
                  with_thousands(static_cast<int64_t>(op.group->gpu.count)),
                  micros_text(op.group->gpu.sum), percent_text(op.category_share),

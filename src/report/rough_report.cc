@@ -5,6 +5,7 @@
 
 #include "analyze/finding_parts.h"
 #include "base/count_text.h"
+#include "base/utf8.h"
 #include "report/analysis_files.h"
 #include "report/findings_markdown.h"
 #include "report/markdown.h"
@@ -55,21 +56,27 @@ std::string timeline_part(const GpuTimeline& t) {
 
 // Findings that save less are no rows of the table.
 constexpr Nanos kWorthARow{1000};
+constexpr size_t kFindingsShown = 300, kQuestionsShown = 20;
 
 std::string findings_part(const AnalysisView& v) {
   std::string text =
       "## All findings\n\n| priority | kind | subject | time | saving at most | confidence |\n"
       "| :-- | :-- | :-- | --: | --: | :-- |\n";
-  size_t left_out = 0;
+  size_t left_out = 0, rows = 0;
   for (const Finding& f : v.findings) {
     if (f.saving_at_most < kWorthARow) {
       ++left_out;
       continue;
     }
-    text +=
-        fmt::format("| {} | {} | {} | {} | {} | {} |\n", priority_name(f.priority),
-                    kind_name(f.kind), md_code_cell(f.subject.substr(0, 120)), micros_text(f.time),
-                    micros_text(f.saving_at_most), confidence_name(f.confidence));
+    if (++rows > kFindingsShown) continue;
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", priority_name(f.priority),
+                        kind_name(f.kind), md_code_cell(cut_to_bytes(f.subject, 120)),
+                        micros_text(f.time), micros_text(f.saving_at_most),
+                        confidence_name(f.confidence));
+  }
+  if (rows > kFindingsShown) {
+    text += fmt::format("\n{} more findings: see category_manifest.json.\n",
+                        with_thousands(static_cast<int64_t>(rows - kFindingsShown)));
   }
   if (left_out > 0) {
     text += fmt::format(
@@ -89,9 +96,9 @@ std::string trees_part(const AnalysisView& v) {
     if (op == a.ops().end()) continue;
     std::string chain;
     for (const std::string& frame : call_stack_of(a.input(), op->group->first().event)) {
-      chain += fmt::format(" ← {}", md_code(frame.substr(0, 80)));
+      chain += fmt::format(" ← {}", md_code(cut_to_bytes(frame, 80)));
     }
-    text += fmt::format("- {}{}\n", md_code(top.name),
+    text += fmt::format("- {}{}\n", md_code(cut_to_bytes(top.name, 400)),
                         chain.empty()
                             ? ": at the root of its thread; the trace has no Python frames there"
                             : chain);
@@ -115,12 +122,13 @@ std::string gaps_part(const AnalysisView& v) {
   if (unknown.empty()) text += "Every op has a cost and a limit.\n";
   for (size_t i = 0; i < std::min<size_t>(unknown.size(), 8); ++i) {
     const AssessedOp& op = *unknown[i];
-    text += fmt::format("- {} ({} of GPU time): {}\n", md_code(op.group->key.name.substr(0, 100)),
-                        percent_text(op.share), no_limit_text(op, a));
+    text +=
+        fmt::format("- {} ({} of GPU time): {}\n", md_code(cut_to_bytes(op.group->key.name, 100)),
+                    percent_text(op.share), no_limit_text(op, a));
   }
   for (const AssessedOp& op : a.ops()) {
     if (op.group->cost && !op.group->cost->assumption.empty() && op.share > 0.01) {
-      text += fmt::format("- {}: assumed that {}\n", md_code(op.group->key.name),
+      text += fmt::format("- {}: assumed that {}\n", md_code(cut_to_bytes(op.group->key.name, 400)),
                           op.group->cost->assumption);
     }
   }
@@ -129,13 +137,18 @@ std::string gaps_part(const AnalysisView& v) {
 
 std::string questions_part(const AnalysisView& v) {
   std::string text = "## Open questions\n\n";
-  bool any = false;
+  size_t asked = 0;
   for (const Finding& f : v.findings) {
     if (f.priority > Priority::kHigh || f.counters.empty()) continue;
+    if (++asked > kQuestionsShown) continue;
     text += fmt::format("- Why is {} slow? A trace cannot show it. Measure {}.\n",
-                        md_code(f.subject), f.counters);
-    any = true;
+                        md_code(cut_to_bytes(f.subject, 400)), f.counters);
   }
+  if (asked > kQuestionsShown) {
+    text += fmt::format("- The same of {} more findings: see category_manifest.json.\n",
+                        with_thousands(static_cast<int64_t>(asked - kQuestionsShown)));
+  }
+  bool any = asked > 0;
   if (v.summary.unlinked.events > 0) {
     text += "- Which calls launched the GPU work that has no launch in the file?\n";
     any = true;
@@ -148,7 +161,13 @@ std::string questions_part(const AnalysisView& v) {
 
 std::string rough_report(const AnalysisView& v) {
   const Assessment& a = v.assessment;
-  std::string text = fmt::format("# {}: working notes\n\n", md_text(v.summary.trace));
+  const std::string_view cpu_only = cpu_only_text(v.summary);
+  std::string text = fmt::format("# {}: working notes{}{}\n\n", md_text(v.summary.trace),
+                                 cpu_only.empty() ? "" : ", ", cpu_only);
+  if (v.summary.cpu) {
+    return text + "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu) + "\n" +
+           findings_part(v);
+  }
   text += steps_part(v) + timeline_part(a.timeline());
   text += "## Top operations\n\n" + md_top_ops(a) + "\n";
   text += "## Categories\n\n" + md_categories(a) + "\n";

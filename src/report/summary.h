@@ -17,6 +17,16 @@ struct Summary {
     int64_t calls = 0;
     double gpu_millis = 0, share_percent = 0;
   };
+  // An op of a trace without GPU work.
+  struct CpuOp {
+    std::string name, shapes;  // of its first call
+    int64_t calls = 0;
+    double self_millis = 0, share_percent = 0;
+  };
+  struct Cpu {
+    Nanos length, self;      // from the first op to the last; of all ops, over all threads
+    std::vector<CpuOp> ops;  // by self time, all of them
+  };
   struct Unlinked {
     int64_t events = 0;
     Nanos time;         // the sum of their durations
@@ -44,6 +54,7 @@ struct Summary {
   std::vector<std::string> steps;  // names in the order of time
   std::string scope;               // what part of the trace this is about; empty: all of it
   GpuTimeline timeline;
+  std::optional<Cpu> cpu;  // only of a trace without GPU work
   Unlinked unlinked;
   std::vector<Op> ops;             // by GPU time, all of them
   std::string platform;            // that efficiency was computed for; empty: it was not
@@ -56,6 +67,9 @@ struct Summary {
   std::string report;  // the directory
   std::vector<std::string> files;
 };
+
+// "no GPU work: CPU ops only"; empty for a trace with GPU work.
+std::string_view cpu_only_text(const Summary& summary);
 
 std::string summary_json(const Summary& summary);
 

@@ -65,6 +65,19 @@ std::string summary_json(const Summary& s) {
     json.key("percent").value(op.share_percent).end_object();
   }
   json.end_array();
+  if (s.cpu) {
+    json.key("cpu").begin_object();
+    json.key("length_ms").raw(exact_decimal(s.cpu->length.count, 6));
+    json.key("self_time_ms").raw(exact_decimal(s.cpu->self.count, 6));
+    json.key("ops").begin_array();
+    for (const Summary::CpuOp& op : s.cpu->ops) {
+      json.begin_object().key("name").value(op.name).key("calls").value(op.calls);
+      json.key("self_ms").value(op.self_millis).key("percent").value(op.share_percent);
+      optional_text(json, "shapes", op.shapes);
+      json.end_object();
+    }
+    json.end_array().end_object();
+  }
   optional_text(json, "platform", s.platform);
   optional_text(json, "recorded_on_another_platform", s.recorded_on);
   json.key("findings").begin_array();

@@ -77,9 +77,37 @@ void show_ops(Screen& screen, const Summary& s, size_t width) {
   }
 }
 
-// How far from the limit, and the findings that matter most.
-void show_findings(Screen& screen, const Summary& s) {
-  constexpr size_t kShown = 5;
+void show_cpu_ops(Screen& screen, const Summary::Cpu& cpu, size_t width) {
+  const size_t name_width = std::clamp<size_t>(width - std::min(width, kNumbersWidth + 2), 20, 60);
+  const auto row = [&](std::string_view name, std::string_view shapes, std::string_view calls,
+                       std::string_view millis, std::string_view share) {
+    return fmt::format("{} {} {:>8} {:>10} {:>8}", fit_left(name, name_width), fit_left(shapes, 18),
+                       calls, millis, share);
+  };
+  screen.line(screen.bold(row("Top CPU ops", "shapes", "calls", "self ms", "share")));
+  const size_t shown = std::min(cpu.ops.size(), kTopOps);
+  double millis = 0, share = 0;
+  int64_t calls = 0;
+  for (size_t i = 0; i < cpu.ops.size(); ++i) {
+    const Summary::CpuOp& op = cpu.ops[i];
+    if (i < shown) {
+      screen.line(row("  " + screen_safe(op.name), screen_safe(op.shapes), with_thousands(op.calls),
+                      fmt::format("{:.2f}", op.self_millis),
+                      fmt::format("{:.1f} %", op.share_percent)));
+      continue;
+    }
+    millis += op.self_millis;
+    share += op.share_percent;
+    calls += op.calls;
+  }
+  if (cpu.ops.size() > shown) {
+    screen.line(
+        screen.dim(row(fmt::format("  {} more", cpu.ops.size() - shown), "", with_thousands(calls),
+                       fmt::format("{:.2f}", millis), fmt::format("{:.1f} %", share))));
+  }
+}
+
+void show_limits(Screen& screen, const Summary& s) {
   if (s.platform.empty()) {
     screen.entry(
         "Limits",
@@ -100,6 +128,11 @@ void show_findings(Screen& screen, const Summary& s) {
                     screen_safe(s.sources->repository), s.sources->matched_percent,
                     s.sources->ambiguous_percent));
   }
+}
+
+// The findings that matter most.
+void show_findings(Screen& screen, const Summary& s) {
+  constexpr size_t kShown = 5;
   size_t shown = 0;
   for (const Summary::Found& f : s.findings) {
     if (shown == kShown) break;
@@ -131,6 +164,11 @@ std::string other_platform_text(const Summary& s) {
       s.recorded_on, s.platform, s.platform);
 }
 
+std::string_view cpu_only_text(const Summary& s) {
+  if (s.cpu) return "no GPU work: CPU ops only";
+  return s.gpu_events == 0 && s.scope.empty() ? "no GPU work" : "";
+}
+
 std::string summary_headline(const Summary& s) {
   std::string text;
   const auto add = [&text](std::string_view part) {
@@ -145,7 +183,9 @@ std::string summary_headline(const Summary& s) {
                      : fmt::format("rank {}", *s.rank));
   }
   add(counted(static_cast<uint64_t>(s.events), "event"));
-  add(fmt::format("{:.1f} ms", s.timeline.total.millis()));
+  const Nanos length = s.cpu ? s.cpu->length : s.timeline.total;
+  add(fmt::format("{:.1f} ms", length.millis()));
+  add(cpu_only_text(s));
   return text;
 }
 
@@ -172,7 +212,7 @@ std::vector<SummaryNote> summary_notes(const Summary& s, bool verbose) {
 std::string summary_text(const Summary& s, const TerminalStyle& style) {
   Screen screen(style);
   screen.line(fmt::format("{}   {}", screen.bold(screen_safe(s.trace)), summary_headline(s)));
-  show_timeline(screen, s.timeline);
+  if (cpu_only_text(s).empty()) show_timeline(screen, s.timeline);
   if (!s.steps.empty()) {
     screen.entry("Steps", s.steps.size() == 1 ? fmt::format("1   {}", screen_safe(s.steps.front()))
                                               : fmt::format("{}   {} … {}", s.steps.size(),
@@ -181,7 +221,9 @@ std::string summary_text(const Summary& s, const TerminalStyle& style) {
   }
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
   show_ops(screen, s, style.width);
-  if (s.gpu_events > 0) show_findings(screen, s);
+  if (s.cpu) show_cpu_ops(screen, *s.cpu, style.width);
+  if (s.gpu_events > 0) show_limits(screen, s);
+  if (s.gpu_events > 0 || s.cpu) show_findings(screen, s);
   bool first = true;
   for (const SummaryNote& note : summary_notes(s, style.verbose)) {
     screen.entry(first ? "Notes" : "", note.is_warning ? screen.warn(note.text) : note.text);

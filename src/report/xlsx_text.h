@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/hash.h"
 #include "report/zip_writer.h"
 
 namespace fathom {
@@ -32,7 +33,7 @@ class StringTable {
   Status write(ZipWriter& zip) const;
 
  private:
-  std::unordered_map<std::string_view, uint32_t> ids_;
+  std::unordered_map<std::string_view, uint32_t, TableHash> ids_;
   std::vector<std::string_view> texts_;
   uint64_t uses_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "analyze/finding_parts.h"
 #include "base/output_directory.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
@@ -64,6 +65,18 @@ std::vector<Summary::Op> summarize_ops(const Assessment& assessment) {
                    op.time.millis(), op.share * 100});
   }
   return ops;
+}
+
+std::optional<Summary::Cpu> summarize_cpu(const Assessment& assessment) {
+  const CpuOps* ops = assessment.cpu();
+  if (ops == nullptr) return {};
+  Summary::Cpu cpu{ops->length(), ops->self(), {}};
+  for (const CpuOp& op : ops->by_name()) {
+    cpu.ops.push_back({std::string(assessment.input().store.text(op.name)),
+                       shapes_text(assessment.input(), op.first), static_cast<int64_t>(op.calls),
+                       op.self.millis(), ratio(op.self, ops->self()) * 100});
+  }
+  return cpu;
 }
 
 std::string describe_scope(const Scope& scope, const std::vector<std::string>& steps) {
@@ -180,9 +193,22 @@ void summarize_findings(const Trace& trace, const Assessment& assessment,
   for (const Finding& f : findings) {
     summary.findings.push_back({std::string(kind_name(f.kind)),
                                 std::string(priority_name(f.priority)), f.title, f.subject,
-                                ratio(f.saving_at_least, summary.timeline.total) * 100,
-                                ratio(f.saving_at_most, summary.timeline.total) * 100});
+                                ratio(f.saving_at_least, assessment.length()) * 100,
+                                ratio(f.saving_at_most, assessment.length()) * 100});
   }
+}
+
+// A recording of nothing is a mistake that a report would only hide.
+Status check_has_events(const Trace& trace) {
+  const EventStore& store = trace.store;
+  if (store.size() > 0) return Nothing{};
+  const std::string found =
+      store.entries() == 0
+          ? "its traceEvents list is empty"
+          : fmt::format("none of its {} traceEvents is a timed event that can be read",
+                        with_thousands(store.entries()));
+  return Error{fmt::format("{} has no events: {}; was the profiler stopped before any step ran?",
+                           trace.path, found)};
 }
 
 // Puts file and line on the kernels of the trace, in the sheet and in the findings. Gives back the
@@ -214,6 +240,7 @@ std::vector<ReportFile> add_sources(const CodeFacts& code, Analysis& analysis,
 }  // namespace
 
 Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOptions& options) {
+  TRY(check_has_events(trace));
   const SheetInput input(trace.store, trace.tree, scope);
   Summary summary = TRY(summarize(trace, input));
   const std::vector<Launcher> launchers = find_launchers(input);
@@ -240,6 +267,7 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   if (options.code != nullptr) source_files = add_sources(*options.code, analysis, done.findings);
   const std::vector<Finding>& findings = done.findings;
   analysis.summary.ops = summarize_ops(assessment);
+  analysis.summary.cpu = summarize_cpu(assessment);
   summarize_findings(trace, assessment, findings, analysis.summary);
   analysis.packages = package_slow_ops(trace, input, assessment);
   std::vector<std::string> package_paths;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/closest_names.h"
@@ -101,12 +102,23 @@ std::string why_not(const ReplayOp& op, const std::string& trace) {
 }
 
 // a::b and a_b make the same name; the second is numbered.
-std::string free_file_name(const std::string& op, std::set<std::string>& used) {
-  const std::string base = file_name_of(op);
-  std::string name = base;
-  for (int n = 2; !used.insert(name).second; ++n) name = fmt::format("{}-{}", base, n);
-  return name + "_replay_package.zip";
-}
+class FileNames {
+ public:
+  std::string free(const std::string& op) {
+    const std::string base = file_name_of(op);
+    int& tried = tried_[base];
+    std::string name = base;
+    while (tried++ > 0 || !used_.insert(name).second) {
+      name = fmt::format("{}-{}", base, tried);
+      if (used_.insert(name).second) break;
+    }
+    return name + "_replay_package.zip";
+  }
+
+ private:
+  std::set<std::string> used_;
+  std::map<std::string, int> tried_;  // how many names were tried, by the first
+};
 
 std::string gpu_name(const EventStore& store) {
   return store.metadata().gpus.empty() ? "" : store.metadata().gpus.front().name;
@@ -138,7 +150,7 @@ Result<PackResult> pack_replays(const Trace& trace, const PackOptions& options,
   result.trace = trace.path == "-" ? file : fs::path(trace.path).filename().string();
   result.gpu = gpu_name(trace.store);
   result.whole = all.whole;
-  std::set<std::string> used;
+  FileNames names;
   for (const auto& [op, by_name] : asked) {
     if (op->cases.empty()) {
       result.unpacked.push_back({op->name, why_not(*op, file), by_name, op->time});
@@ -147,9 +159,8 @@ Result<PackResult> pack_replays(const Trace& trace, const PackOptions& options,
     if (result.packed.empty()) TRY(make_directory(directory));
     const ReplayPackage package =
         make_replay_package(*op, {result.trace, result.gpu}, options.max_cases);
-    PackedOp packed{
-        op->name, free_file_name(op->name, used), op->calls, package.cases, package.left_out,
-        op->time, package.left_out_time,          {}};
+    PackedOp packed{op->name, names.free(op->name),  op->calls, package.cases, package.left_out,
+                    op->time, package.left_out_time, {}};
     for (const ReplayRefusal& refusal : op->refusals) packed.refused_time += refusal.time;
     TRY(write_package(package, directory / packed.file));
     result.packed.push_back(std::move(packed));

@@ -1,6 +1,7 @@
 #include <functional>
 #include <future>
 
+#include "sheets/cpu_ops.h"
 #include "sheets/sheets.h"
 
 namespace fathom {
@@ -29,6 +30,7 @@ std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launche
   sheets.reserve(running.size());
   for (std::future<Table>& sheet : running) sheets.push_back(sheet.get());
   for (Table& sheet : families.get()) sheets.push_back(std::move(sheet));
+  for (Table& sheet : cpu_sheets(input)) sheets.push_back(std::move(sheet));
   return sheets;
 }
 

@@ -63,15 +63,20 @@ std::vector<Row> find_collectives(const SheetInput& input) {
     if (facts != nullptr || selection.is_communication(event)) rows.push_back({event, facts});
   }
   const bool whole_trace = !scope.steps && !scope.device;
+  // Collectives may be nested: how many of the linked work up to a place belong to one.
+  std::vector<uint32_t> collectives_before = {0};
+  for (EventId e : tree.linked()) {
+    const bool is_one = store.collective(e) != nullptr || selection.is_communication(e);
+    collectives_before.push_back(collectives_before.back() + is_one);
+  }
   for (const Collective& c : store.collectives()) {
     const CallId call = tree.call(c.event);
     if (!whole_trace || is_gpu_work(store.kind(c.event))) continue;
     if (is_annotation(store.kind(c.event))) rows.push_back({c.event, &c});
     if (!call.valid()) continue;
-    const bool ran_on_gpu =
-        std::ranges::any_of(tree.launched_in_subtree(call), [&input](EventId e) {
-          return input.store.collective(e) != nullptr || input.selection.is_communication(e);
-        });
+    const std::span<const EventId> work = tree.launched_in_subtree(call);
+    const auto begin = static_cast<size_t>(work.data() - tree.linked().data());
+    const bool ran_on_gpu = collectives_before[begin + work.size()] > collectives_before[begin];
     if (!ran_on_gpu) rows.push_back({c.event, &c});
   }
   std::ranges::sort(rows, {}, &Row::event);

@@ -35,18 +35,23 @@ bool in_range(const Scope::StepRange& range, std::optional<size_t> step) {
 }  // namespace
 
 GpuSelection::GpuSelection(const EventStore& store, const CallTree& tree, const Scope& scope)
-    : selected_(store.size()), communication_(communication_events(store, tree)) {
+    : selected_(store.size()),
+      communication_(communication_events(store, tree)),
+      all_linked_(tree.linked()) {
   const auto on_device = [&](EventId e) {
     return !scope.device || store.gpu_work(e).device == scope.device;
   };
   const bool by_step = scope.steps.has_value();
   const Steps steps(store, by_step ? std::string_view(scope.step_pattern) : std::string_view());
-  for (EventId e : tree.linked()) {
+  selected_before_.reserve(all_linked_.size() + 1);
+  for (EventId e : all_linked_) {
+    selected_before_.push_back(static_cast<uint32_t>(linked_.size()));
     const Nanos launched = store.start(tree.event(tree.launch(e)));
     if (!on_device(e) || (by_step && !in_range(*scope.steps, steps.at(launched)))) continue;
     linked_.push_back(e);
     selected_[e.index] = true;
   }
+  selected_before_.push_back(static_cast<uint32_t>(linked_.size()));
   for (EventId e : tree.unlinked()) {
     if (!on_device(e) || (by_step && !in_range(*scope.steps, steps.on_gpu_at(store.start(e)))))
       continue;
@@ -55,15 +60,10 @@ GpuSelection::GpuSelection(const EventStore& store, const CallTree& tree, const 
   }
 }
 
-std::vector<EventId> GpuSelection::among(std::span<const EventId> gpu_events) const {
-  std::vector<EventId> chosen;
-  std::ranges::copy_if(gpu_events, std::back_inserter(chosen),
-                       [this](EventId e) { return contains(e); });
-  return chosen;
-}
-
-bool GpuSelection::any(std::span<const EventId> gpu_events) const {
-  return std::ranges::any_of(gpu_events, [this](EventId e) { return contains(e); });
+// The selected ones keep the order of the tree's, so those of a range are a range too.
+std::span<const EventId> GpuSelection::among(std::span<const EventId> of_linked) const {
+  const size_t begin = static_cast<size_t>(of_linked.data() - all_linked_.data());
+  return std::span(linked_).subspan(selected_before_[begin], count(of_linked));
 }
 
 bool is_communication_name(std::string_view kernel_name) {

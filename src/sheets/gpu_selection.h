@@ -21,13 +21,20 @@ class GpuSelection {
   const std::vector<EventId>& unlinked() const { return unlinked_; }
   bool contains(EventId gpu_event) const { return selected_[gpu_event.index]; }
   // Those of a range of the tree's linked work that are selected.
-  std::vector<EventId> among(std::span<const EventId> gpu_events) const;
-  bool any(std::span<const EventId> gpu_events) const;
+  std::span<const EventId> among(std::span<const EventId> of_linked) const;
+  // How many that are, whatever the length of the range.
+  size_t count(std::span<const EventId> of_linked) const {
+    const size_t begin = static_cast<size_t>(of_linked.data() - all_linked_.data());
+    return selected_before_[begin + of_linked.size()] - selected_before_[begin];
+  }
+  bool any(std::span<const EventId> of_linked) const { return count(of_linked) > 0; }
   bool is_communication(EventId gpu_event) const { return communication_[gpu_event.index]; }
 
  private:
   std::vector<bool> selected_, communication_;  // by event
   std::vector<EventId> linked_, unlinked_;
+  std::span<const EventId> all_linked_;    // the tree's
+  std::vector<uint32_t> selected_before_;  // of those up to a place in it
 };
 
 // What every sheet is made from.

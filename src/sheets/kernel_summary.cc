@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/hash.h"
 #include "cost/op_catalog.h"
 #include "events/statistics.h"
 #include "sheets/op_columns.h"
@@ -10,8 +11,8 @@ namespace fathom {
 namespace {
 
 struct KernelKey {
-  std::string_view category, op;  // empty for a kernel without a launch
-  StringId kernel;
+  std::string_view category;  // empty for a kernel without a launch
+  StringId op, kernel;        // the op's invalid likewise
   std::optional<int64_t> stream;
 
   bool operator==(const KernelKey&) const = default;
@@ -19,9 +20,9 @@ struct KernelKey {
 
 struct KernelKeyHash {
   size_t operator()(const KernelKey& key) const {
-    const std::hash<std::string_view> text;
-    const size_t stream = std::hash<std::optional<int64_t>>{}(key.stream);
-    return ((text(key.category) * 31 + text(key.op)) * 31 + key.kernel.index) * 31 + stream;
+    const TableHash hash;
+    return hash(hash(key.category), key.op.index, key.kernel.index, key.stream.has_value(),
+                key.stream.value_or(0));
   }
 };
 
@@ -36,32 +37,48 @@ struct Group {
 class KernelParents {
  public:
   KernelParents(const SheetInput& input, const std::vector<Launcher>& launchers)
-      : input_(input), launchers_(input.tree, launchers) {}
+      : input_(input),
+        launchers_(input.tree, launchers),
+        categories_(input.store.text_count()),
+        graph_launches_(input.store.text_count()) {}
 
-  KernelKey key(EventId kernel) const {
+  KernelKey key(EventId kernel) {
     const auto& [store, tree, scope, selection] = input_;
     KernelKey key{{}, {}, store.name_id(kernel), store.gpu_work(kernel).stream};
     const CallId launch = tree.launch(kernel);
     if (!launch.valid()) return key;
-    if (const CallId op = enclosing_op(store, tree, launch); op.valid()) {
-      key.op = store.name(tree.event(op));
+    if (const CallId op = tree.enclosing_op(launch); op.valid()) {
+      key.op = store.name_id(tree.event(op));
       const Launcher* launcher = launchers_.find(op);
-      key.category =
-          launcher != nullptr ? launcher->category : OpCatalog::built_in().category(key.op, "");
+      key.category = launcher != nullptr ? launcher->category : category_of(key.op);
     } else {
-      key.op = store.name(tree.event(launch));
-      key.category = key.op.find("GraphLaunch") != std::string_view::npos ? "graph" : "runtime";
+      key.op = store.name_id(tree.event(launch));
+      key.category = is_graph_launch(key.op) ? "graph" : "runtime";
     }
     return key;
   }
 
  private:
+  // Each name is looked at once, however many kernels are below ops of that name.
+  std::string_view category_of(StringId op) {
+    std::optional<std::string_view>& known = categories_[op.index];
+    if (!known) known = OpCatalog::built_in().category(input_.store.text(op), "");
+    return *known;
+  }
+  bool is_graph_launch(StringId call) {
+    std::optional<bool>& known = graph_launches_[call.index];
+    if (!known) known = input_.store.text(call).find("GraphLaunch") != std::string_view::npos;
+    return *known;
+  }
+
   const SheetInput& input_;
   LauncherIndex launchers_;
+  std::vector<std::optional<std::string_view>> categories_;  // by name
+  std::vector<std::optional<bool>> graph_launches_;          // by name
 };
 
 std::vector<Group> group_kernels(const SheetInput& input, const std::vector<Launcher>& launchers) {
-  const KernelParents parents(input, launchers);
+  KernelParents parents(input, launchers);
   std::vector<Group> groups;
   std::unordered_map<KernelKey, size_t, KernelKeyHash> index;
   for (EventId event : all_selected(input)) {
@@ -106,9 +123,10 @@ Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>&
   Column& max = table.time_column("Kernel duration (µs)_max", Unit::kMicros);
   Column& of_kernels = table.real_column("Percent of kernels time (%)", Unit::kPercent);
   Column& of_total = table.real_column("Percent of total time (%)", Unit::kPercent);
+  RepeatBudget repeats;
   for (const Group& g : groups) {
     add_label(category, g.key.category);
-    add_label(op, g.key.op);
+    add_label(op, text_cell(input.store, g.key.op, repeats));
     kernel.add(input.store.text(g.key.kernel));
     stream.add(g.key.stream);
     sum.add(g.stats.sum);

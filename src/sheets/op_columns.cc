@@ -1,22 +1,22 @@
 #include "sheets/op_columns.h"
 
+#include "base/hash.h"
+#include "base/utf8.h"
+
 namespace fathom {
 namespace {
 
 // The known report's word for a process or thread that the trace does not name.
-std::string_view name_or_unknown(const EventStore& store, StringId id) {
-  return id.valid() ? store.text(id) : "Unknown";
+std::string name_or_unknown(const EventStore& store, StringId id, RepeatBudget& repeats) {
+  return id.valid() ? text_cell(store, id, repeats) : "Unknown";
 }
 
 }  // namespace
 
 size_t OpKeyHash::operator()(const OpKey& key) const {
-  size_t hash = std::hash<std::string_view>{}(key.name);
-  const auto mix = [&hash](size_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15ull; };
-  mix(std::hash<std::string_view>{}(key.category));
-  for (StringId id : {key.process_name, key.process_label, key.thread_name}) mix(id.index);
-  mix(key.args.index);
-  return hash;
+  const TableHash hash;
+  return hash(hash(key.name), hash(key.category), key.process_name.index, key.process_label.index,
+              key.thread_name.index, key.args.index);
 }
 
 OpKey op_key(const EventStore& store, EventId op, std::string_view name,
@@ -56,16 +56,16 @@ void OpKeyColumns::add(const EventStore& store, const OpKey& key) {
     category_->add(key.category);
   }
   if (process_name_ != nullptr) {
-    process_name_->add(name_or_unknown(store, key.process_name));
-    process_label_->add(name_or_unknown(store, key.process_label));
-    thread_name_->add(name_or_unknown(store, key.thread_name));
+    process_name_->add(name_or_unknown(store, key.process_name, repeats_));
+    process_label_->add(name_or_unknown(store, key.process_label, repeats_));
+    thread_name_->add(name_or_unknown(store, key.thread_name, repeats_));
   }
   if (dims_ != nullptr) {
     const Args args = key.args.valid() ? store.args(key.args) : Args{};
-    dims_->add(args_cell(store, args.dims, lists_));
-    types_->add(args_cell(store, args.types, lists_));
-    strides_->add(args_cell(store, args.strides, lists_));
-    concrete_->add(args_cell(store, args.concrete, lists_));
+    dims_->add(args_cell(store, args.dims, repeats_, lists_));
+    types_->add(args_cell(store, args.types, repeats_, lists_));
+    strides_->add(args_cell(store, args.strides, repeats_, lists_));
+    concrete_->add(args_cell(store, args.concrete, repeats_, lists_));
   }
 }
 
@@ -80,9 +80,19 @@ void PercentColumns::add(Nanos part) {
   cumulative_.add(ratio(so_far_, whole_) * 100);
 }
 
-std::optional<std::string> args_cell(const EventStore& store, StringId field, ListsAs lists) {
+std::optional<std::string> args_cell(const EventStore& store, StringId field, RepeatBudget& repeats,
+                                     ListsAs lists) {
   if (!field.valid()) return {};
-  return python_literal(store.text(field), lists);
+  const std::string_view text = store.text(field);
+  return repeats.allows(field.index, text.size()) ? python_literal(text, lists)
+                                                  : text_cell(store, field, repeats);
+}
+
+std::string text_cell(const EventStore& store, StringId text, RepeatBudget& repeats) {
+  const std::string_view whole = store.text(text);
+  return repeats.allows(text.index, whole.size())
+             ? std::string(whole)
+             : cut_to_bytes(whole, RepeatBudget::kShortenedBytes);
 }
 
 }  // namespace fathom

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/repeat_budget.h"
 #include "base/table.h"
 #include "events/event_store.h"
 #include "sheets/python_literal.h"
@@ -36,6 +37,7 @@ class OpKeyColumns {
   Column *process_name_ = nullptr, *process_label_ = nullptr, *thread_name_ = nullptr;
   Column *dims_ = nullptr, *types_ = nullptr, *strides_ = nullptr, *concrete_ = nullptr;
   ListsAs lists_;
+  RepeatBudget repeats_;
 };
 
 // Share of the whole and the running sum of shares.
@@ -50,8 +52,10 @@ class PercentColumns {
 };
 
 // A JSON field of args as a cell; unknown when the trace has none.
-std::optional<std::string> args_cell(const EventStore& store, StringId field,
+std::optional<std::string> args_cell(const EventStore& store, StringId field, RepeatBudget& repeats,
                                      ListsAs lists = ListsAs::kTuples);
+// A text of the trace as a cell.
+std::string text_cell(const EventStore& store, StringId text, RepeatBudget& repeats);
 
 // Mean and the like, which are in nanoseconds, in the column's microseconds.
 constexpr double nanos_to_micros(double nanos) { return nanos / 1e3; }

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "cost/request_lengths.h"
 #include "tree/annotations.h"
 
 namespace fathom {
@@ -19,6 +20,55 @@ std::vector<LaunchedKernel> launched_kernels(const EventStore& store, const Unif
   return kernels;
 }
 
+std::vector<CalledOp> called_by(const SheetInput& input, EventId event) {
+  std::vector<CalledOp> ops;
+  const CallTree& tree = input.tree;
+  const CallId call = tree.call(event);
+  if (!call.valid()) return ops;
+  // Costs are worked out from the first few; more than any op calls.
+  constexpr size_t kMost = 1000;
+  for (CallId c(call.index + 1); c < tree.subtree_end(call) && ops.size() < kMost; ++c.index) {
+    const EventId each = tree.event(c);
+    if (input.store.kind(each) != EventKind::kCpuOp) continue;
+    if (auto args = read_op_args(input.store, input.store.args_id(each))) {
+      ops.push_back({input.store.name(each), std::move(*args)});
+    }
+  }
+  return ops;
+}
+
+// What a call costs, with all that the cost needs of the trace read once.
+class CostOfCall {
+ public:
+  CostOfCall(const SheetInput& input, const UnifiedOp& op, CostNeeds needs)
+      : args_(read_op_args(input.store, input.store.args_id(op.event))),
+        kernels_(launched_kernels(input.store, op)) {
+    if (op.forward.valid()) {
+      forward_args_ = read_op_args(input.store, input.store.args_id(op.forward));
+      question_.forward_op = input.store.name(op.forward);
+    }
+    if (needs.below) below_ = called_by(input, op.event);
+    question_.op = op.name;
+    question_.args = args_ ? &*args_ : nullptr;
+    question_.forward_args = forward_args_ ? &*forward_args_ : nullptr;
+    question_.kernels = kernels_;
+    question_.below = below_;
+  }
+  CostOfCall(const CostOfCall&) = delete;
+  CostOfCall& operator=(const CostOfCall&) = delete;
+
+  std::optional<Cost> under(std::span<const std::string_view> annotations) {
+    question_.annotations = annotations;
+    return cost_of(question_);
+  }
+
+ private:
+  std::optional<OpArgs> args_, forward_args_;
+  std::vector<LaunchedKernel> kernels_;
+  std::vector<CalledOp> below_;
+  CostQuestion question_;
+};
+
 // Asks for the costs of calls with all that they need of the trace.
 class CostAsker {
  public:
@@ -29,64 +79,43 @@ class CostAsker {
   std::optional<Cost> cost_of_group(std::span<const UnifiedOp* const> calls);
 
  private:
-  std::optional<Cost> ask(const UnifiedOp& op, CostNeeds needs,
-                          std::span<const std::string_view> annotations) const;
-  std::vector<CalledOp> called_by(EventId event) const;
-  std::vector<std::string_view> annotations_around(EventId event);
+  StringId lengths_around(EventId event);
 
   const SheetInput& input_;
   std::optional<Annotations> annotations_;  // made when the first cost needs them
+  std::vector<std::optional<bool>> tells_;  // of lengths, by name
 };
 
-std::vector<CalledOp> CostAsker::called_by(EventId event) const {
-  std::vector<CalledOp> ops;
-  const CallTree& tree = input_.tree;
-  const CallId call = tree.call(event);
-  if (!call.valid()) return ops;
-  for (CallId c(call.index + 1); c < tree.subtree_end(call); ++c.index) {
-    const EventId each = tree.event(c);
-    if (input_.store.kind(each) != EventKind::kCpuOp) continue;
-    if (auto args = read_op_args(input_.store, input_.store.args_id(each))) {
-      ops.push_back({input_.store.name(each), std::move(*args)});
-    }
+// The innermost annotation around the event that tells lengths of requests; invalid: none.
+StringId CostAsker::lengths_around(EventId event) {
+  if (!annotations_) {
+    annotations_.emplace(input_.store);
+    tells_.resize(input_.store.text_count());
   }
-  return ops;
-}
-
-std::vector<std::string_view> CostAsker::annotations_around(EventId event) {
-  if (!annotations_) annotations_.emplace(input_.store);
-  return annotations_->around(event);
-}
-
-std::optional<Cost> CostAsker::ask(const UnifiedOp& op, CostNeeds needs,
-                                   std::span<const std::string_view> annotations) const {
-  const EventStore& store = input_.store;
-  const std::optional<OpArgs> args = read_op_args(store, store.args_id(op.event));
-  const std::optional<OpArgs> forward_args =
-      op.forward.valid() ? read_op_args(store, store.args_id(op.forward)) : std::nullopt;
-  const std::vector<LaunchedKernel> kernels = launched_kernels(store, op);
-  const std::vector<CalledOp> below = needs.below ? called_by(op.event) : std::vector<CalledOp>{};
-  CostQuestion question;
-  question.op = op.name;
-  question.args = args ? &*args : nullptr;
-  if (op.forward.valid()) question.forward_op = store.name(op.forward);
-  question.forward_args = forward_args ? &*forward_args : nullptr;
-  question.kernels = kernels;
-  question.annotations = annotations;
-  question.below = below;
-  return cost_of(question);
+  for (EventId annotation : annotations_->around(event)) {
+    const StringId name = input_.store.name_id(annotation);
+    std::optional<bool>& tells = tells_[name.index];
+    if (!tells) tells = read_batch_lengths(input_.store.text(name)).has_value();
+    if (*tells) return name;
+  }
+  return {};
 }
 
 std::optional<Cost> CostAsker::cost_of_group(std::span<const UnifiedOp* const> calls) {
   const CostNeeds needs = cost_needs(calls.front()->name);
-  if (!needs.annotations) return ask(*calls.front(), needs, {});
-  std::map<std::vector<std::string_view>, double> calls_under;  // by the annotations around them
-  for (const UnifiedOp* call : calls) ++calls_under[annotations_around(call->event)];
-  std::optional<Cost> mean = ask(*calls.front(), needs, annotations_around(calls.front()->event));
+  CostOfCall cost(input_, *calls.front(), needs);
+  if (!needs.annotations) return cost.under({});
+  const auto cost_under = [&](StringId annotation) {
+    const std::string_view name = input_.store.text(annotation);
+    return cost.under({&name, annotation.valid() ? size_t{1} : 0});
+  };
+  std::map<StringId, double> calls_under;  // by the annotation around them
+  for (const UnifiedOp* call : calls) ++calls_under[lengths_around(call->event)];
+  std::optional<Cost> mean = cost_under(lengths_around(calls.front()->event));
   if (!mean || calls_under.size() == 1) return mean;
   mean->flops = mean->bytes = 0;
-  for (const auto& [annotations, count] : calls_under) {
-    const std::optional<Cost> each = ask(*calls.front(), needs, annotations);
+  for (const auto& [annotation, count] : calls_under) {
+    const std::optional<Cost> each = cost_under(annotation);
     if (!each) return {};  // a mean of some would pass for the mean of all
     const double share = count / static_cast<double>(calls.size());
     mean->flops += each->flops * share;

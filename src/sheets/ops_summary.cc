@@ -2,6 +2,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/hash.h"
 #include "sheets/op_columns.h"
 #include "sheets/python_literal.h"
 #include "sheets/sheets.h"
@@ -22,7 +23,7 @@ template <typename LabelOf>
 std::vector<Group> group_launchers(const SheetInput& input, const std::vector<Launcher>& launchers,
                                    LabelOf label_of) {
   std::vector<Group> groups;
-  std::unordered_map<std::string_view, size_t> index;
+  std::unordered_map<std::string_view, size_t, TableHash> index;
   for (const Launcher& l : launchers) {
     const std::string_view label = label_of(l);
     const auto [found, is_new] = index.try_emplace(label, groups.size());

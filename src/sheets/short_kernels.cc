@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/hash.h"
 #include "sheets/op_columns.h"
 #include "sheets/sheets.h"
 
@@ -54,10 +55,8 @@ struct ShortKey {
 
 struct ShortKeyHash {
   size_t operator()(const ShortKey& key) const {
-    size_t hash = 0;
-    for (StringId id : {key.op, key.dims, key.strides, key.concrete, key.kernel})
-      hash = hash * 1000003 + id.index;
-    return hash;
+    return TableHash{}(key.op.index, key.dims.index, key.strides.index, key.concrete.index,
+                       key.kernel.index);
   }
 };
 
@@ -72,7 +71,7 @@ ShortKey short_key(const SheetInput& input, EventId kernel) {
   const auto& [store, tree, scope, selection] = input;
   ShortKey key;
   key.kernel = store.name_id(kernel);
-  const CallId op = enclosing_op(store, tree, tree.launch(kernel));
+  const CallId op = tree.enclosing_op(tree.launch(kernel));
   if (!op.valid()) return key;
   key.op = store.name_id(tree.event(op));
   if (const ArgsId id = store.args_id(tree.event(op)); id.valid()) {
@@ -135,11 +134,12 @@ Table short_kernels_summary_sheet(const SheetInput& input) {
   Column& mean = table.real_column("Short Kernel duration (µs) mean", Unit::kMicros);
   Column& percent =
       table.real_column("Short Kernel duration (µs) percent of total time", Unit::kPercent);
+  RepeatBudget repeats;
   for (const Group& g : group_short_kernels(input)) {
-    g.key.op.valid() ? op.add(store.text(g.key.op)) : op.add_unknown();
-    dims.add(args_cell(store, g.key.dims));
-    strides.add(args_cell(store, g.key.strides));
-    concrete.add(args_cell(store, g.key.concrete));
+    g.key.op.valid() ? op.add(text_cell(store, g.key.op, repeats)) : op.add_unknown();
+    dims.add(args_cell(store, g.key.dims, repeats));
+    strides.add(args_cell(store, g.key.strides, repeats));
+    concrete.add(args_cell(store, g.key.concrete, repeats));
     kernel.add(store.text(g.key.kernel));
     sum.add(g.sum);
     count.add(g.count);

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "base/hash.h"
+#include "base/utf8.h"
 #include "cost/op_catalog.h"
 #include "tree/forward_backward.h"
 
@@ -13,6 +16,8 @@ namespace {
 
 // How far above a gradient's op autograd's own event may stand.
 constexpr int kAutogradLevels = 5;
+// Of the op's name in that of its kernels: each kernel repeats it.
+constexpr size_t kParentBytes = 512;
 
 class Collector {
  public:
@@ -23,6 +28,8 @@ class Collector {
     for (size_t i = 0; i < store().text_count(); ++i) {
       modelled_name_.push_back(OpCatalog::built_in().is_modelled(store().text(StringId(i))));
     }
+    look_below();
+    find_sole_gradients();
   }
 
   std::vector<UnifiedOp> collect();
@@ -42,8 +49,12 @@ class Collector {
   std::vector<CallId> roots() const;
   void walk(CallId root);
   bool take_whole(CallId op);
-  bool modelled_below(CallId op) const;
-  bool launches_itself(CallId op) const;
+  void look_below();
+  void find_sole_gradients();
+  std::string_view gradient_of(CallId autograd) const;
+  bool modelled_below(CallId op) const {
+    return modelled_before_[tree().subtree_end(op).index] > modelled_before_[op.index + 1];
+  }
   EventId forward_of_sole_gradient(CallId op) const;
   void take(CallId op, bool has_model, EventId forward = {});
   void take_remaining();
@@ -52,7 +63,10 @@ class Collector {
   const SheetInput& input_;
   std::unordered_map<EventId, EventId> forward_;
   LauncherIndex launchers_;
-  std::vector<bool> modelled_name_;  // by name
+  std::vector<bool> modelled_name_;        // by name
+  std::vector<uint32_t> modelled_before_;  // modelled ops with GPU work up to a call
+  std::vector<bool> launches_itself_;      // by call
+  std::unordered_set<EventId> sole_gradients_;
   std::vector<UnifiedOp> taken_;
 };
 
@@ -61,8 +75,7 @@ std::vector<CallId> Collector::roots() const {
   std::vector<CallId> roots;
   for (size_t i = 0; i < tree().size(); ++i) {
     const CallId call(i);
-    if (is_op(call) && !enclosing_op(store(), tree(), tree().parent(call)).valid())
-      roots.push_back(call);
+    if (is_op(call) && !tree().enclosing_op(tree().parent(call)).valid()) roots.push_back(call);
   }
   std::ranges::sort(roots, [this](CallId a, CallId b) {
     const EventId x = tree().event(a), y = tree().event(b);
@@ -71,23 +84,55 @@ std::vector<CallId> Collector::roots() const {
   return roots;
 }
 
-bool Collector::modelled_below(CallId op) const {
-  for (CallId c(op.index + 1); c < tree().subtree_end(op); ++c.index) {
-    if (is_op(c) && is_modelled(c) && has_gpu_work(c)) return true;
+// What is asked of every op, and would otherwise be a walk over all that is below it.
+void Collector::look_below() {
+  modelled_before_.reserve(tree().size() + 1);
+  uint32_t modelled = 0;
+  for (CallId c(0); c.index < tree().size(); ++c.index) {
+    modelled_before_.push_back(modelled);
+    modelled += is_op(c) && is_modelled(c) && has_gpu_work(c);
   }
-  return false;
+  modelled_before_.push_back(modelled);
+  launches_itself_.resize(tree().size());
+  for (EventId kernel : input_.selection.linked()) {
+    const CallId op = tree().enclosing_op(tree().launch(kernel));
+    if (op.valid()) launches_itself_[op.index] = true;
+  }
 }
 
-bool Collector::launches_itself(CallId op) const {
-  for (CallId c(op.index + 1); c < tree().subtree_end(op);) {
-    if (is_op(c)) {
-      c = tree().subtree_end(c);
-      continue;
-    }
-    if (input_.selection.any(tree().launched_by(c))) return true;
-    ++c.index;
+// "autograd::engine::evaluate_function: NAME" says what the gradient's op is called.
+std::string_view Collector::gradient_of(CallId autograd) const {
+  const std::string_view wrapper = name(autograd);
+  const size_t colon = wrapper.find(": ");
+  return colon == std::string_view::npos ? wrapper : wrapper.substr(colon + 2);
+}
+
+// Finds the autograd events below which one op alone, with GPU work, has the gradient's name, and
+// whose forward op has a model that covers the gradient.
+void Collector::find_sole_gradients() {
+  if (forward_.empty()) return;
+  std::unordered_map<std::string_view, std::vector<CallId>, TableHash> by_gradient;
+  for (const auto& [autograd, forward] : forward_) {
+    by_gradient.try_emplace(gradient_of(tree().call(autograd)));
   }
-  return false;
+  std::vector<std::vector<CallId>*> by_name(store().text_count(), nullptr);
+  for (size_t i = 0; i < by_name.size(); ++i) {
+    const auto found = by_gradient.find(store().text(StringId(i)));
+    if (found != by_gradient.end()) by_name[i] = &found->second;
+  }
+  for (CallId c(0); c.index < tree().size(); ++c.index) {
+    std::vector<CallId>* calls = by_name[store().name_id(tree().event(c)).index];
+    if (calls != nullptr && is_op(c) && has_gpu_work(c)) calls->push_back(c);
+  }
+  for (const auto& [event, forward] : forward_) {
+    const OpFacts* facts = OpCatalog::built_in().find(store().name(forward));
+    if (facts == nullptr || !facts->has_cost_model || facts->backward.empty()) continue;
+    const CallId autograd = tree().call(event);
+    const std::vector<CallId>& calls = by_gradient.find(gradient_of(autograd))->second;
+    const auto first = std::ranges::upper_bound(calls, autograd);
+    const auto end = std::ranges::lower_bound(calls, tree().subtree_end(autograd));
+    if (end - first == 1) sole_gradients_.insert(event);
+  }
 }
 
 // The forward op, if `op` is the one op that computes its gradient and the model covers it.
@@ -97,20 +142,8 @@ EventId Collector::forward_of_sole_gradient(CallId op) const {
     if (forward_.contains(tree().event(autograd))) break;
     autograd = tree().parent(autograd);
   }
-  const auto link = autograd.valid() ? forward_.find(tree().event(autograd)) : forward_.end();
-  if (link == forward_.end()) return {};
-  const OpFacts* facts = OpCatalog::built_in().find(store().name(link->second));
-  if (facts == nullptr || !facts->has_cost_model || facts->backward.empty()) return {};
-  // "autograd::engine::evaluate_function: NAME" says what the gradient's op is called.
-  const std::string_view wrapper = name(autograd);
-  const size_t colon = wrapper.find(": ");
-  const std::string_view gradient =
-      colon == std::string_view::npos ? wrapper : wrapper.substr(colon + 2);
-  size_t gradients = 0;
-  for (CallId c(autograd.index + 1); c < tree().subtree_end(autograd); ++c.index) {
-    if (is_op(c) && name(c) == gradient && has_gpu_work(c)) ++gradients;
-  }
-  return gradients == 1 ? link->second : EventId{};
+  if (!autograd.valid() || !sole_gradients_.contains(tree().event(autograd))) return {};
+  return forward_.find(tree().event(autograd))->second;
 }
 
 // True when the op was taken, and nothing below it is to be looked at.
@@ -121,7 +154,7 @@ bool Collector::take_whole(CallId op) {
   }
   if (modelled_below(op)) return false;
   const EventId forward = forward_of_sole_gradient(op);
-  if (!forward.valid() && !launches_itself(op)) return false;
+  if (!forward.valid() && !launches_itself_[op.index]) return false;
   take(op, forward.valid(), forward);
   return true;
 }
@@ -144,7 +177,8 @@ std::string_view Collector::category_of(std::string_view op_name, CallId launche
 }
 
 void Collector::take(CallId op, bool has_model, EventId forward) {
-  std::vector<EventId> kernels = input_.selection.among(tree().launched_in_subtree(op));
+  const std::span<const EventId> work = input_.selection.among(tree().launched_in_subtree(op));
+  std::vector<EventId> kernels(work.begin(), work.end());
   const bool communicates = std::ranges::any_of(
       kernels, [this](EventId k) { return input_.selection.is_communication(k); });
   if (communicates && !has_model) return;
@@ -164,7 +198,7 @@ void Collector::take_remaining() {
   std::vector<EventId> with_op, without_op;
   for (EventId kernel : input_.selection.linked()) {
     if (seen[kernel.index] || input_.selection.is_communication(kernel)) continue;
-    const bool has_op = enclosing_op(store(), tree(), tree().launch(kernel)).valid();
+    const bool has_op = tree().enclosing_op(tree().launch(kernel)).valid();
     (has_op ? with_op : without_op).push_back(kernel);
   }
   int64_t uid = store().entries();
@@ -172,10 +206,10 @@ void Collector::take_remaining() {
     std::ranges::sort(*kernels);
     for (EventId kernel : *kernels) {
       const CallId launch = tree().launch(kernel);
-      const CallId op = enclosing_op(store(), tree(), launch);
+      const CallId op = tree().enclosing_op(launch);
       const CallId parent = op.valid() ? op : launch;
-      std::string synthetic =
-          fmt::format("{}->{} (Synthetic Op)", name(parent), store().name(kernel));
+      std::string synthetic = fmt::format(
+          "{}->{} (Synthetic Op)", cut_to_bytes(name(parent), kParentBytes), store().name(kernel));
       const std::string_view category = category_of(synthetic, parent);
       taken_.push_back(
           {tree().event(parent), uid++, std::move(synthetic), category, {kernel}, false, {}});
@@ -190,6 +224,12 @@ std::vector<UnifiedOp> Collector::collect() {
 }
 
 }  // namespace
+
+bool is_copied(const EventStore& store, const UnifiedOp& op) {
+  return !op.kernels.empty() && std::ranges::all_of(op.kernels, [&store](EventId kernel) {
+    return store.kind(kernel) == EventKind::kMemcpy;
+  });
+}
 
 std::vector<UnifiedOp> find_unified_ops(const SheetInput& input,
                                         const std::vector<Launcher>& launchers) {

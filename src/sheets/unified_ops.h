@@ -19,6 +19,9 @@ struct UnifiedOp {
   EventId forward;  // the op whose gradient it is, where the model of that one covers it
 };
 
+// Whether copy engines did all of its work.
+bool is_copied(const EventStore& store, const UnifiedOp& op);
+
 // Each kernel of the scope once, but for communication. From every root op downwards: an op with a
 // cost model is taken whole; so is the gradient of a forward op whose model covers it, unless an op
 // below has a model of its own; so is an op that launches kernels itself, with none below that has

@@ -29,18 +29,19 @@ Annotations::Annotations(const EventStore& store) : store_(store) {
   }
 }
 
-std::vector<std::string_view> Annotations::around(EventId event) const {
+std::vector<EventId> Annotations::around(EventId event) const {
   const auto key = std::tuple(store_.track_id(event).index, store_.start(event));
   const auto later = std::ranges::upper_bound(
       spans_, key, {}, [](const Span& s) { return std::tuple(s.track.index, s.begin); });
-  std::vector<std::string_view> names;
-  for (int64_t at = later - spans_.begin() - 1; at >= 0;
-       at = spans_[static_cast<size_t>(at)].parent) {
+  std::vector<EventId> found;
+  constexpr int kLookedAt = 100;
+  int64_t at = later - spans_.begin() - 1;
+  for (int i = 0; i < kLookedAt && at >= 0; ++i, at = spans_[static_cast<size_t>(at)].parent) {
     const Span& span = spans_[static_cast<size_t>(at)];
     if (span.track != store_.track_id(event)) break;
-    if (span.end >= store_.end(event)) names.push_back(store_.name(span.event));
+    if (span.end >= store_.end(event)) found.push_back(span.event);
   }
-  return names;
+  return found;
 }
 
 }  // namespace fathom

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "events/event_store.h"
@@ -12,8 +11,9 @@ class Annotations {
  public:
   explicit Annotations(const EventStore& store);
 
-  // Those that hold the whole event, on its own thread, the innermost first.
-  std::vector<std::string_view> around(EventId event) const;
+  // Those that hold the whole event, on its own thread, the innermost first. Of a hundred and more
+  // that are open, only the innermost are looked at.
+  std::vector<EventId> around(EventId event) const;
 
  private:
   struct Span {

@@ -90,7 +90,10 @@ void CallTree::nest_calls(const EventStore& store) {
     const EventId around = calls.innermost();
     call_of_event_[event.index] = CallId(calls_.size());
     calls_.push_back(event);
-    parents_.push_back(around.valid() ? call_of_event_[around.index] : CallId{});
+    const CallId parent = around.valid() ? call_of_event_[around.index] : CallId{};
+    parents_.push_back(parent);
+    ops_.push_back(store.kind(event) == EventKind::kCpuOp ? call_of_event_[event.index]
+                                                          : enclosing_op(parent));
     frames_.push_back(frames.innermost());
     calls.open(event);
   }
@@ -158,12 +161,6 @@ std::span<const EventId> CallTree::launched_by(CallId call) const {
 std::span<const EventId> CallTree::launched_in_subtree(CallId call) const {
   const uint32_t begin = launched_begin_[call.index];
   return linked().subspan(begin, launched_begin_[subtree_ends_[call.index]] - begin);
-}
-
-CallId enclosing_op(const EventStore& store, const CallTree& tree, CallId call) {
-  while (call.valid() && store.kind(tree.event(call)) != EventKind::kCpuOp)
-    call = tree.parent(call);
-  return call;
 }
 
 }  // namespace fathom

@@ -23,6 +23,8 @@ class CallTree {
   CallId call(EventId event) const { return call_of_event_[event.index]; }
   // Invalid for a root.
   CallId parent(CallId call) const { return parents_[call.index]; }
+  // The nearest CPU op at or above a call, or invalid.
+  CallId enclosing_op(CallId call) const { return call.valid() ? ops_[call.index] : call; }
   CallId subtree_end(CallId call) const { return CallId(subtree_ends_[call.index]); }
   // The innermost Python frame that was open on the call's thread when it began, or invalid.
   EventId frame(CallId call) const { return frames_[call.index]; }
@@ -51,7 +53,7 @@ class CallTree {
   void order_linked(const EventStore& store);
 
   std::vector<EventId> calls_;
-  std::vector<CallId> parents_;
+  std::vector<CallId> parents_, ops_;  // ops_: the nearest op at or above
   std::vector<uint32_t> subtree_ends_;
   std::vector<EventId> frames_;
 
@@ -64,8 +66,5 @@ class CallTree {
 };
 
 CallTree build_call_tree(const EventStore& store);
-
-// The nearest CPU op at or above a call, or invalid.
-CallId enclosing_op(const EventStore& store, const CallTree& tree, CallId call);
 
 }  // namespace fathom

@@ -28,14 +28,18 @@ std::unordered_map<EventId, EventId> link_backward_to_forward(const EventStore& 
     return std::tie(a.sequence, a.start, a.event) < std::tie(b.sequence, b.start, b.event);
   });
   std::unordered_map<EventId, EventId> forward;
+  // Of one sequence number: the last op, and the last one on a thread other than that one's.
+  EventId last, other;
   for (size_t i = 0; i < ops.size(); ++i) {
-    const EventId backward = ops[i].event;
-    if (!store.name(backward).starts_with(kEvaluate)) continue;
-    for (size_t j = i; j > 0 && ops[j - 1].sequence == ops[i].sequence; --j) {
-      if (store.track_id(ops[j - 1].event) == store.track_id(backward)) continue;
-      forward.emplace(backward, ops[j - 1].event);
-      break;
+    if (i > 0 && ops[i - 1].sequence != ops[i].sequence) last = other = {};
+    const EventId op = ops[i].event;
+    const bool same_thread = last.valid() && store.track_id(last) == store.track_id(op);
+    if (store.name(op).starts_with(kEvaluate)) {
+      if (const EventId begun = same_thread ? other : last; begun.valid())
+        forward.emplace(op, begun);
     }
+    if (!same_thread) other = last;
+    last = op;
   }
   return forward;
 }

@@ -6,20 +6,6 @@
 #include "base/glob.h"
 
 namespace fathom {
-namespace {
-
-// The latest begun of those that are open: sorted by begin, they may nest and overlap.
-template <typename Span>
-const Span* find_open(const std::vector<Span>& sorted, Nanos time) {
-  auto later = std::ranges::upper_bound(sorted, time, {}, &Span::begin);
-  while (later != sorted.begin()) {
-    --later;
-    if (time < later->end) return &*later;
-  }
-  return nullptr;
-}
-
-}  // namespace
 
 Steps::Steps(const EventStore& store, std::string_view pattern) {
   std::vector<EventId> on_gpu;
@@ -42,30 +28,25 @@ Steps::Steps(const EventStore& store, std::string_view pattern) {
     if (const auto& key = store.launch(steps_[i].annotation).key) by_key.emplace(*key, i);
     by_name.emplace(store.name_id(steps_[i].annotation), i);
   }
+  std::vector<LatestOpen::Span> spans;
+  for (const Step& step : steps_) spans.push_back({step.begin, step.end, spans.size()});
+  on_cpu_ = LatestOpen(std::move(spans));
+  spans.clear();
   for (EventId event : on_gpu) {
     const auto& key = store.launch(event).key;
     const auto same_key = key ? by_key.find(*key) : by_key.end();
     const auto same_name = by_name.find(store.name_id(event));
     if (same_key != by_key.end()) {
-      images_.push_back({store.start(event), store.end(event), same_key->second});
+      spans.push_back({store.start(event), store.end(event), same_key->second});
     } else if (same_name != by_name.end()) {
-      images_.push_back({store.start(event), store.end(event), same_name->second});
+      spans.push_back({store.start(event), store.end(event), same_name->second});
     }
   }
-  std::ranges::sort(images_, [](const Image& a, const Image& b) {
-    return std::tie(a.begin, a.step) < std::tie(b.begin, b.step);
-  });
+  on_gpu_ = LatestOpen(std::move(spans));
 }
 
-std::optional<size_t> Steps::at(Nanos time) const {
-  const Step* open = find_open(steps_, time);
-  if (open == nullptr) return {};
-  return static_cast<size_t>(open - steps_.data());
-}
+std::optional<size_t> Steps::at(Nanos time) const { return on_cpu_.at(time); }
 
-std::optional<size_t> Steps::on_gpu_at(Nanos time) const {
-  const Image* open = find_open(images_, time);
-  return open == nullptr ? std::nullopt : std::optional(open->step);
-}
+std::optional<size_t> Steps::on_gpu_at(Nanos time) const { return on_gpu_.at(time); }
 
 }  // namespace fathom

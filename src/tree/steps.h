@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "events/event_store.h"
+#include "events/latest_open.h"
 
 namespace fathom {
 
@@ -21,20 +22,15 @@ class Steps {
   Steps(const EventStore& store, std::string_view pattern);
 
   const std::vector<Step>& all() const { return steps_; }
-  // The step that is open on the CPU at a time: the latest begun, where they nest.
+  // The step that is open on the CPU at a time: the latest begun, where they nest or overlap.
   std::optional<size_t> at(Nanos time) const;
   // The step that is open on the GPU, as far as the trace has annotations there. A step without GPU
   // work has none; one that used several streams has several.
   std::optional<size_t> on_gpu_at(Nanos time) const;
 
  private:
-  struct Image {
-    Nanos begin, end;
-    size_t step;
-  };
-
   std::vector<Step> steps_;
-  std::vector<Image> images_;
+  LatestOpen on_cpu_, on_gpu_;
 };
 
 }  // namespace fathom

@@ -64,7 +64,7 @@ TEST_P(CostLaws, TheCatalogueAloneDecidesWhichRowsThereAre) {
     for (CallId c(call.index + 1); c < tree.subtree_end(call); ++c.index) {
       const bool is_op = in.store.kind(tree.event(c)) == EventKind::kCpuOp;
       const bool has_work = in.selection.any(tree.launched_in_subtree(c));
-      const bool own = enclosing_op(in.store, tree, c) == call;
+      const bool own = tree.enclosing_op(c) == call;
       launches = launches || (!is_op && own && in.selection.any(tree.launched_by(c)));
       modelled_below =
           modelled_below ||

@@ -102,10 +102,9 @@ TEST(CallNesting, RuntimeAndDriverCallsNestToo) {
                                event_text("cuda_driver", "cuLaunchKernel", 12, 5)});
   EXPECT_EQ(parent_name(t, "cudaLaunchKernel"), "aten::mm");
   EXPECT_EQ(parent_name(t, "cuLaunchKernel"), "cudaLaunchKernel");
-  EXPECT_EQ(enclosing_op(t.store, t.tree, find_call(t, "cuLaunchKernel")),
-            find_call(t, "aten::mm"));
-  EXPECT_EQ(enclosing_op(t.store, t.tree, find_call(t, "aten::mm")), find_call(t, "aten::mm"));
-  EXPECT_FALSE(enclosing_op(t.store, t.tree, CallId{}).valid());
+  EXPECT_EQ(t.tree.enclosing_op(find_call(t, "cuLaunchKernel")), find_call(t, "aten::mm"));
+  EXPECT_EQ(t.tree.enclosing_op(find_call(t, "aten::mm")), find_call(t, "aten::mm"));
+  EXPECT_FALSE(t.tree.enclosing_op(CallId{}).valid());
 }
 
 TEST(CallNesting, AnnotationsAreNoCalls) {

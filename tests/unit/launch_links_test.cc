@@ -141,7 +141,7 @@ TEST(LaunchLinks, ALaunchOutsideAnyOpIsItsOwnRoot) {
   const Trace t = open_events({launch_call(10, 5, 1), kernel("k", 30, 5, 1)});
   EXPECT_EQ(test::parent_name(t, "cudaLaunchKernel"), "");
   EXPECT_EQ(launch_of(t, "k"), "cudaLaunchKernel");
-  EXPECT_FALSE(enclosing_op(t.store, t.tree, find_call(t, "cudaLaunchKernel")).valid());
+  EXPECT_FALSE(t.tree.enclosing_op(find_call(t, "cudaLaunchKernel")).valid());
 }
 
 }  // namespace

@@ -1,50 +1,61 @@
 #include "analyze/diff/call_paths.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analyze/diff/stable_name.h"
 #include "base/glob.h"
+#include "base/utf8.h"
 
 namespace fathom {
 namespace {
 
-constexpr size_t kShownNames = 24, kShownOuterNames = 8, kShownBytes = 160;
-
-// Whole characters only.
-std::string_view shortened(std::string_view name) {
-  size_t end = std::min(name.size(), kShownBytes);
-  while (end > 0 && end < name.size() && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80)
-    --end;
-  return name.substr(0, end);
-}
+constexpr size_t kShownNames = 24, kShownBytes = 160;
 
 }  // namespace
 
 PathId NameTable::extend(PathId around, StringId name) {
   const uint64_t link = static_cast<uint64_t>(around.index) << 32 | name.index;
   const auto [found, is_new] = by_link_.try_emplace(link, PathId(links_.size()));
-  if (is_new) links_.push_back({around, name});
+  if (is_new) {
+    const PathId made(links_.size());
+    const uint32_t depth = around.valid() ? links_[around.index].depth + 1 : 1;
+    links_.push_back(
+        {around, name, depth, depth <= kShownOuterNames ? made : links_[around.index].outer});
+  }
   return found->second;
 }
 
+// A program may recurse as deep as it likes: of a chain only what is shown is walked.
 std::string NameTable::path_text(const CallPath& path) const {
-  std::vector<StringId> inner_first;
+  constexpr size_t kShownInnerNames = kShownNames - kShownOuterNames;
+  size_t depth = 0;
+  std::vector<StringId> outer, inner;  // the outermost first; the innermost first
+  for (PathId chain : {path.annotations, path.modules, path.ops}) {
+    if (!chain.valid()) continue;
+    depth += links_[chain.index].depth;
+    const size_t before = outer.size();
+    for (PathId at = links_[chain.index].outer; at.valid(); at = links_[at.index].around)
+      outer.push_back(links_[at.index].name);
+    std::reverse(outer.begin() + static_cast<std::ptrdiff_t>(before), outer.end());
+  }
   for (PathId chain : {path.ops, path.modules, path.annotations}) {
-    for (; chain.valid(); chain = links_[chain.index].around)
-      inner_first.push_back(links_[chain.index].name);
+    for (; chain.valid() && inner.size() < kShownNames; chain = links_[chain.index].around)
+      inner.push_back(links_[chain.index].name);
   }
-  const size_t depth = inner_first.size();
   std::string out;
-  for (size_t level = 0; level < depth; ++level) {
-    if (depth > kShownNames && level >= kShownOuterNames) {
-      if (level == kShownOuterNames) out += " > …";
-      if (level < depth - (kShownNames - kShownOuterNames)) continue;
-    }
-    const std::string_view name = text(inner_first[depth - 1 - level]);
-    if (level > 0) out += " > ";
-    out += shortened(name);
-    if (name.size() > kShownBytes) out += "…";
+  bool first = true;
+  const auto add = [&](StringId name) {
+    if (!std::exchange(first, false)) out += " > ";
+    out += cut_to_bytes(text(name), kShownBytes);
+  };
+  if (depth <= kShownNames) {
+    for (size_t i = depth; i-- > 0;) add(inner[i]);
+    return out;
   }
+  for (size_t i = 0; i < kShownOuterNames; ++i) add(outer[i]);
+  out += " > …";
+  for (size_t i = kShownInnerNames; i-- > 0;) add(inner[i]);
   return out;
 }
 

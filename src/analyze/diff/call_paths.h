@@ -29,14 +29,17 @@ class NameTable {
   std::string path_text(const CallPath& path) const;
 
  private:
+  static constexpr size_t kShownOuterNames = 8;
   struct Link {
     PathId around;
     StringId name;
+    uint32_t depth;  // of the chain, with this name
+    PathId outer;    // the innermost of its outermost names that are shown
   };
 
   StringPool strings_;
   std::vector<Link> links_;
-  std::unordered_map<uint64_t, PathId> by_link_;
+  std::unordered_map<uint64_t, PathId, TableHash> by_link_;
 };
 
 // The call paths of one trace's ops.

@@ -119,7 +119,7 @@ class DiffMaker {
   }
 
   void compare_categories() {
-    std::map<std::string, CategoryChange> by_name;
+    std::map<std::string_view, CategoryChange> by_name;
     for (const auto& [name, total] : a_.categories) {
       by_name[name].calls_a = total.count;
       by_name[name].time.a = total.time;

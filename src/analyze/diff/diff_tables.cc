@@ -1,4 +1,6 @@
 #include "analyze/diff/time_columns.h"
+#include "base/repeat_budget.h"
+#include "base/utf8.h"
 
 namespace fathom {
 namespace {
@@ -82,11 +84,16 @@ Table kernels_table(const Diff& diff) {
   Column& count_a = table.count_column("A kernels");
   Column& count_b = table.count_column("B kernels");
   TimeColumns times(table, diff.per, TimeColumns::Detail::kExact);
+  RepeatBudget names, shapes;
+  const auto once_more = [](RepeatBudget& repeats, size_t op, const std::string& text) {
+    return repeats.allows(op, text.size()) ? text
+                                           : cut_to_bytes(text, RepeatBudget::kShortenedBytes);
+  };
   for (size_t i = 0; i < diff.ops.size(); ++i) {
     for (const KernelChange& kernel : diff.ops[i].kernels) {
       row.add(static_cast<int64_t>(i));
-      op_name.add(diff.ops[i].name);
-      dims.add(diff.ops[i].side().dims);
+      op_name.add(once_more(names, i, diff.ops[i].name));
+      dims.add(once_more(shapes, i, diff.ops[i].side().dims));
       kernel_name.add(kernel.name);
       count_a.add(kernel.count_a);
       count_b.add(kernel.count_b);

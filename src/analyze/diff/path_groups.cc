@@ -1,6 +1,8 @@
 #include "analyze/diff/path_groups.h"
 
 #include "analyze/diff/stable_name.h"
+#include "base/hash.h"
+#include "cost/op_category.h"
 #include "sheets/unified_ops.h"
 
 namespace fathom {
@@ -10,12 +12,8 @@ constexpr std::string_view kCommunication = "communication", kNoLaunch = "no lau
 
 struct OpKeyHash {
   size_t operator()(const PathGroupKey& key) const {
-    uint64_t hash = 0;
-    for (uint32_t id : {key.path.annotations.index, key.path.modules.index, key.path.ops.index,
-                        key.name.index, key.dims.index, key.types.index}) {
-      hash = (hash ^ id) * 0x9e3779b97f4a7c15ull;
-    }
-    return hash ^ hash >> 32;
+    return TableHash{}(key.path.annotations.index, key.path.modules.index, key.path.ops.index,
+                       key.name.index, key.dims.index, key.types.index);
   }
 };
 
@@ -49,7 +47,7 @@ std::vector<UnifiedOp> remaining_work(const SheetInput& input, const std::vector
       rest.push_back({kernel, 0, std::string(store.name(kernel)), kNoLaunch, {kernel}, false, {}});
       continue;
     }
-    const CallId op = enclosing_op(store, tree, launch);
+    const CallId op = tree.enclosing_op(launch);
     const EventId event = tree.event(op.valid() ? op : launch);
     const auto [found, is_new] = by_op.try_emplace(event, rest.size());
     if (is_new)
@@ -64,6 +62,7 @@ std::vector<UnifiedOp> remaining_work(const SheetInput& input, const std::vector
 GroupedOps group_ops(const SheetInput& input, NameTable& names) {
   const EventStore& store = input.store;
   std::vector<UnifiedOp> ops = find_unified_ops(input, find_launchers(input));
+  const size_t unified = ops.size();
   for (UnifiedOp& op : remaining_work(input, ops)) ops.push_back(std::move(op));
   std::vector<EventId> events;
   events.reserve(ops.size());
@@ -84,10 +83,12 @@ GroupedOps group_ops(const SheetInput& input, NameTable& names) {
     if (is_new) {
       const std::string operands = first_elements(store.text(args.dims), kOperands) +
                                    first_elements(store.text(args.types), kOperands);
-      grouped.groups.push_back({key, names.intern(operands), op.category, {}, {}});
+      const std::string_view category =
+          i < unified ? op_category(op.name, op.category, is_copied(store, op)) : op.category;
+      grouped.groups.push_back({key, names.intern(operands), category, {}, {}});
     }
     PathGroup& group = grouped.groups[found->second];
-    CountedTime& category = grouped.categories[std::string(op.category)];
+    CountedTime& category = grouped.categories[group.category];
     ++group.calls.count;
     ++category.count;
     for (EventId kernel : op.kernels) {

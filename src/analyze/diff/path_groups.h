@@ -32,7 +32,7 @@ struct PathGroup {
 
 struct GroupedOps {
   std::vector<PathGroup> groups;  // in the order of first sight
-  std::map<std::string, CountedTime, std::less<>> categories;
+  std::map<std::string_view, CountedTime> categories;
   Nanos work;
 };
 

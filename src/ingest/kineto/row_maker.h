@@ -44,11 +44,8 @@ class RowMaker {
   KindOfCategory last_kind_;
   TrackId last_track_;
 
-  struct TextHash {
-    size_t operator()(std::string_view text) const { return hash_text(text); }
-  };
-  std::unordered_map<std::string_view, StringId, TextHash> canonical_;
-  std::unordered_map<std::string_view, ArgsId, TextHash> args_;
+  std::unordered_map<std::string_view, StringId, TableHash> canonical_;
+  std::unordered_map<std::string_view, ArgsId, TableHash> args_;
 };
 
 }  // namespace fathom::kineto

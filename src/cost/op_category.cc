@@ -1,7 +1,8 @@
-#include "analyze/op_category.h"
+#include "cost/op_category.h"
 
 #include "base/glob.h"
 #include "base/tsv.h"
+#include "cost/cost.h"
 
 extern const std::string_view categories_tsv;
 
@@ -23,12 +24,13 @@ const std::vector<Rule>& rules() {
 
 }  // namespace
 
-std::string_view analysis_category(std::string_view op, std::string_view report_category,
-                                   std::string_view cost_function) {
+std::string_view op_category(std::string_view op, std::string_view report_category, bool copied) {
+  const std::string_view function = cost_function_of(op);
   for (const Rule& rule : rules()) {
-    const std::string_view text = rule.by == "op"       ? op
-                                  : rule.by == "report" ? report_category
-                                                        : cost_function;
+    if (rule.by == "copied" && !copied) continue;
+    const std::string_view text = rule.by == "report"     ? report_category
+                                  : rule.by == "function" ? function
+                                                          : op;
     if (glob_matches(rule.pattern, text)) return rule.category;
   }
   return "other";

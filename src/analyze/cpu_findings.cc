@@ -1,0 +1,138 @@
+// Findings about a trace of the CPU alone: which ops take its time, and what runs between them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analyze/advice.h"
+#include "analyze/analyses.h"
+#include "analyze/finding_parts.h"
+#include "analyze/priority.h"
+#include "base/utf8.h"
+
+namespace fathom::analyses {
+namespace {
+
+constexpr double kNoticeable = 0.1;  // of the time of all ops
+constexpr size_t kOpsTold = 5, kEvidenceShown = 3;
+
+EvidenceOp evidence_of_cpu(const SheetInput& input, const CpuOp& op) {
+  EvidenceOp evidence;
+  evidence.op = input.store.text(op.name);
+  evidence.shapes = shapes_text(input, op.first);
+  evidence.types = types_text(input, op.first);
+  evidence.calls = op.calls;
+  evidence.time = op.self;
+  return evidence;
+}
+
+// No more can be saved than it takes now.
+void finish(const Assessment& a, Finding& f) {
+  f.share = ratio(f.time, a.length());
+  f.saving_at_most = f.time;
+  f.confidence = Confidence::kMedium;
+  advise(a, f, {});
+  rate_part_of_whole(f);
+}
+
+std::string count_text(size_t count, std::string_view word) {
+  return fmt::format("{} {}{}", with_thousands(static_cast<int64_t>(count)), word,
+                     count == 1 ? "" : "s");
+}
+
+std::vector<Finding> long_ops(const Assessment& a) {
+  const CpuOps& ops = *a.cpu();
+  std::vector<Finding> findings;
+  for (const CpuOp& op : ops.by_name()) {
+    const double share = ratio(op.self, ops.self());
+    if (share < kNoticeable || findings.size() == kOpsTold) break;
+    Finding f;
+    f.kind = FindingKind::kCpuOp;
+    f.subject = cut_to_bytes(a.input().store.text(op.name), 512);
+    f.time = op.self;
+    f.title = fmt::format("{} takes {} of the CPU time of all ops", f.subject, percent_text(share));
+    f.issue = fmt::format("{}, {} each on average, without the ops that it calls.",
+                          count_text(op.calls, "call"),
+                          micros_text({op.self.count / static_cast<int64_t>(op.calls)}));
+    finish(a, f);
+    for (const CpuOp& with_args : ops.by_args()) {
+      if (with_args.name != op.name || f.evidence.size() == kEvidenceShown) continue;
+      f.evidence.push_back(evidence_of_cpu(a.input(), with_args));
+    }
+    f.call_stack = call_stack_of(a.input(), op.first);
+    findings.push_back(std::move(f));
+  }
+  return findings;
+}
+
+std::vector<Finding> dispatch(const Assessment& a) {
+  constexpr size_t kMany = 1000;
+  const CpuOps& ops = *a.cpu();
+  const double share = ratio(ops.short_self(), ops.self());
+  if (ops.short_calls() < kMany || share < 0.25) return {};
+  Finding f;
+  f.kind = FindingKind::kCpuDispatch;
+  f.subject = "ops under 5 µs";
+  f.time = ops.short_self();
+  f.title = "Dispatch-bound: much of the CPU time is in very short ops";
+  f.issue =
+      fmt::format("{} of {} take less than {}, {} of the time of all ops.",
+                  with_thousands(static_cast<int64_t>(ops.short_calls())),
+                  count_text(ops.calls(), "op"), micros_text(CpuOps::kShort), percent_text(share));
+  finish(a, f);
+  return {f};
+}
+
+std::vector<Finding> between_ops(const Assessment& a) {
+  const auto& thread = a.cpu()->busiest();
+  if (!thread || ratio(thread->between, thread->span) < 0.25) return {};
+  Finding f;
+  f.kind = FindingKind::kCpuBetweenOps;
+  f.subject = "time between ops";
+  f.time = thread->between;
+  f.title = "Python or data loading: no op runs for much of the time";
+  f.issue = fmt::format("On the thread with the most op time, no op runs for {} of {} ({}).",
+                        micros_text(thread->between), micros_text(thread->span),
+                        percent_text(ratio(thread->between, thread->span)));
+  finish(a, f);
+  return {f};
+}
+
+// Ops that only copy or convert.
+std::vector<Finding> copies(const Assessment& a) {
+  static constexpr std::array<std::string_view, 7> kCopies = {
+      "aten::copy_", "aten::_to_copy",   "aten::to",     "aten::clone",
+      "aten::cat",   "aten::contiguous", "aten::type_as"};
+  const CpuOps& ops = *a.cpu();
+  Finding f;
+  size_t calls = 0;
+  for (const CpuOp& op : ops.by_args()) {
+    const std::string_view name = a.input().store.text(op.name);
+    if (std::ranges::find(kCopies, name) == kCopies.end()) continue;
+    f.time += op.self;
+    calls += op.calls;
+    if (f.evidence.size() < kEvidenceShown) f.evidence.push_back(evidence_of_cpu(a.input(), op));
+  }
+  const double share = ratio(f.time, ops.self());
+  if (share < kNoticeable) return {};
+  f.kind = FindingKind::kCpuCopies;
+  f.subject = "copies and conversions";
+  f.title = "Copies and dtype conversions take a large part of the CPU time";
+  f.issue = fmt::format("{} of copies, conversions and concatenations take {}, {} of all ops.",
+                        count_text(calls, "call"), micros_text(f.time), percent_text(share));
+  finish(a, f);
+  return {f};
+}
+
+}  // namespace
+
+std::vector<Finding> cpu_time(const Assessment& a) {
+  if (a.cpu() == nullptr) return {};
+  std::vector<Finding> findings;
+  for (const auto analysis : {long_ops, dispatch, between_ops, copies}) {
+    for (Finding& finding : analysis(a)) findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace fathom::analyses
