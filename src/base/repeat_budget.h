@@ -17,7 +17,7 @@ class RepeatBudget {
 
   // Whether the text with this number may stand in full once more.
   bool allows(uint64_t text, size_t bytes) {
-    constexpr size_t kLong = 256, kTimes = 32, kFree = 1 << 17;
+    constexpr size_t kLong = 1024, kTimes = 32, kFree = 1 << 18;
     if (bytes <= kLong) return true;
     if (seen_.insert(text).second) {
       known_ += bytes;
