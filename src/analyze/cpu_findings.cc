@@ -26,6 +26,14 @@ EvidenceOp evidence_of_cpu(const SheetInput& input, const CpuOp& op) {
   return evidence;
 }
 
+// Ops that only copy or convert.
+bool is_copy(std::string_view op) {
+  static constexpr std::array<std::string_view, 7> kCopies = {
+      "aten::copy_", "aten::_to_copy",   "aten::to",     "aten::clone",
+      "aten::cat",   "aten::contiguous", "aten::type_as"};
+  return std::ranges::find(kCopies, op) != kCopies.end();
+}
+
 // No more can be saved than it takes now.
 void finish(const Assessment& a, Finding& f) {
   f.share = ratio(f.time, a.length());
@@ -46,6 +54,7 @@ std::vector<Finding> long_ops(const Assessment& a) {
   for (const CpuOp& op : ops.by_name()) {
     const double share = ratio(op.self, ops.self());
     if (share < kNoticeable || findings.size() == kOpsTold) break;
+    if (is_copy(a.input().store.text(op.name))) continue;  // told together
     Finding f;
     f.kind = FindingKind::kCpuOp;
     f.subject = cut_to_bytes(a.input().store.text(op.name), 512);
@@ -90,25 +99,20 @@ std::vector<Finding> between_ops(const Assessment& a) {
   f.kind = FindingKind::kCpuBetweenOps;
   f.subject = "time between ops";
   f.time = thread->between;
-  f.title = "Python or data loading: no op runs for much of the time";
-  f.issue = fmt::format("On the thread with the most op time, no op runs for {} of {} ({}).",
-                        micros_text(thread->between), micros_text(thread->span),
+  f.title = fmt::format("No op runs for {} of the time: Python or data loading",
                         percent_text(ratio(thread->between, thread->span)));
+  f.issue = fmt::format("The thread with the most op time runs no op for {} of {}.",
+                        micros_text(thread->between), micros_text(thread->span));
   finish(a, f);
   return {f};
 }
 
-// Ops that only copy or convert.
 std::vector<Finding> copies(const Assessment& a) {
-  static constexpr std::array<std::string_view, 7> kCopies = {
-      "aten::copy_", "aten::_to_copy",   "aten::to",     "aten::clone",
-      "aten::cat",   "aten::contiguous", "aten::type_as"};
   const CpuOps& ops = *a.cpu();
   Finding f;
   size_t calls = 0;
   for (const CpuOp& op : ops.by_args()) {
-    const std::string_view name = a.input().store.text(op.name);
-    if (std::ranges::find(kCopies, name) == kCopies.end()) continue;
+    if (!is_copy(a.input().store.text(op.name))) continue;
     f.time += op.self;
     calls += op.calls;
     if (f.evidence.size() < kEvidenceShown) f.evidence.push_back(evidence_of_cpu(a.input(), op));
