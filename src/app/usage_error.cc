@@ -92,6 +92,8 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
 std::string no_such_command(const CLI::App& parent, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::App* command : visible_commands(parent)) names.push_back(command->get_name());
+  // "version" for --version.
+  for (std::string& name : names_of_options(parent)) names.push_back(std::move(name));
   return fmt::format("there is no command '{}'{}", word, did_you_mean(word, names));
 }
 

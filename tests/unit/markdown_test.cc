@@ -19,7 +19,7 @@ TEST(MdProse, OnlyNamesBecomeCode) {
   EXPECT_EQ(md_prose("see train_gpt2.cu, released in 2024."),
             "see `train_gpt2.cu`, released in 2024.");
   EXPECT_EQ(md_prose("use `None`, ``x_y`` or a_b c_d now"), "use `None`, `x_y` or `a_b c_d` now");
-  EXPECT_EQ(md_prose("a  b\nc"), "a `b?c`");
+  EXPECT_EQ(md_prose("a  b\nc"), "a `b\\nc`");
   EXPECT_EQ(md_prose_cell("rows a|b"), "rows `a\\|b`");
   EXPECT_EQ(md_prose(""), "");
 }
