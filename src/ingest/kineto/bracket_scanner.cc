@@ -104,9 +104,10 @@ bool BracketScanner::open(std::string_view text, size_t at) {
     event_begin_ = at;
     nested_ = SIZE_MAX;
   } else {
-    size_t before = at;  // an event's brace at the least stands before it
-    while (is_space(text[before - 1])) --before;
-    const char previous = text[before - 1];
+    // An event's brace at the least stands before it. Other control characters are left to parsers.
+    size_t before = at - 1;
+    while (static_cast<unsigned char>(text[before]) <= ' ') --before;
+    const char previous = text[before];
     if (in_object() ? previous != ':' : previous != ',' && previous != '[') return false;
     if (object && previous != ':' && is_event_start(text, at)) {
       if (nested_ == SIZE_MAX) nested_ = at;
