@@ -5,9 +5,11 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/output_options.h"
 #include "app/scope_options.h"
 #include "report/screen_text.h"
 #include "session/compare.h"
+#include "session/report_place.h"
 
 namespace fathom {
 namespace {
@@ -24,9 +26,10 @@ Ops are matched by call path, name and shapes. Times are per step where both tra
 Without --out nothing is written.)";
 
 struct DiffArguments {
-  std::string a, b, out, fail_over;
+  std::string a, b, fail_over;
+  OutputArguments output;
   ScopeArguments scope;
-  bool json = false, quiet = false, verbose = false;
+  bool quiet = false, verbose = false;
   size_t threads = 0;
   uint64_t max_size = 0;
 };
@@ -68,12 +71,23 @@ class DiffRun {
  private:
   // Whether B is over the limit.
   Result<bool> compare_both() {
+    const bool writes = !arguments_.output.out.empty() && arguments_.output.writes();
+    const OutputPlace place = place_of(arguments_.output.out);
+    if (writes) TRY(OutputDirectory::check(place));
     const Trace a = TRY(open(arguments_.a));
     const Trace b = TRY(open(arguments_.b));
     DiffReport report = TRY(compare(a, b, make_scope(arguments_.scope)));
-    if (!arguments_.out.empty()) TRY(write_diff(report, arguments_.out));
+    if (writes) tell(TRY(write_diff(report, place)), arguments_.quiet);
     TRY(show(report));
     return is_over_limit(report.diff);
+  }
+
+  OutputPlace place_of(const std::string& out) const {
+    return {out,
+            {"diff",
+             fmt::format("{} and {}", subject_of(arguments_.a, out), subject_of(arguments_.b, out)),
+             scope_text(make_scope(arguments_.scope), static_cast<int64_t>(arguments_.max_size))},
+            arguments_.output.force};
   }
 
   Result<Trace> open(const std::string& path) const {
@@ -87,7 +101,7 @@ class DiffRun {
   }
 
   Status show(const DiffReport& report) const {
-    if (arguments_.json) return print_output(diff_json(report));
+    if (arguments_.output.json) return print_output(diff_json(report));
     if (arguments_.quiet) return Nothing{};
     return print_output(diff_text(report, {terminal_.color, arguments_.verbose, terminal_.width}));
   }
@@ -125,7 +139,9 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
         return text == "-" && a->a == "-" ? std::string("only one trace can be standard input")
                                           : std::string();
       });
-  command->add_option("-o,--out", a->out, "Directory for diff.md, diff.json and diff_csvs/");
+  add_output_options(*command, a->output,
+                     {"Directory for diff.md, diff.json and diff_csvs/ (default: none is written)",
+                      "Print what diff.json holds", "Print only, write nothing (the default)"});
   command
       ->add_option("--fail-over", a->fail_over,
                    "Exit 1 where B's GPU busy time is more than so much above A's (3%)")
@@ -138,7 +154,6 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
       })
       ->option_text("PERCENT");
   add_scope_options(*command, a->scope);
-  command->add_flag("--json", a->json, "Print what diff.json holds");
   command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
       ->check(CLI::Range(1, 1024))
       ->option_text("N");
@@ -150,7 +165,9 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
   command->add_flag("-v,--verbose", a->verbose,
                     "Show every note on the inputs, with its first example");
-  command->callback([a, &terminal, &code] { code = DiffRun(*a, terminal).run(); });
+  command->callback([a, &terminal, &code] {
+    code = check_output(a->output) ? DiffRun(*a, terminal).run() : ExitCode::kUsage;
+  });
 }
 
 }  // namespace fathom

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 
 #include "app/commands.h"
+#include "app/sudden_end.h"
 #include "report/screen_text.h"
 
 namespace fathom {
@@ -25,6 +27,10 @@ Status print_output(std::string_view text) {
 namespace {
 
 int run(int argc, char** argv) {
+  // Where 1 means a regression, trouble is 2.
+  const bool has_limit = std::any_of(
+      argv, argv + argc, [](std::string_view word) { return word.starts_with("--fail-over"); });
+  prepare_for_sudden_end(static_cast<int>(has_limit ? ExitCode::kUsage : ExitCode::kFailed));
   std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is a failed write, which we report
   const Terminal terminal = Terminal::detect();
   ExitCode code = ExitCode::kOk;
