@@ -55,7 +55,9 @@ ProgramResult run_fathom(const std::string& trace, const std::string& out) {
 // none.
 double open_seconds(const std::string& trace, const std::string& report) {
   const auto started = std::chrono::steady_clock::now();
-  if (!StoreFile::load(cache_beside(report), trace)) return std::nan("");
+  const std::optional<ContentStamp> program = stamp_of(FATHOM_BINARY);
+  if (!program || !StoreFile::load(cache_beside(report), trace, program->content))
+    return std::nan("");
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 }
 

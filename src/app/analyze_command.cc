@@ -4,13 +4,14 @@
 #include <set>
 
 #include "app/commands.h"
+#include "app/output_options.h"
 #include "app/questions.h"
 #include "app/remote.h"
 #include "app/scope_options.h"
 #include "report/screen_text.h"
 #include "scan/scan_repository.h"
 #include "session/analyze.h"
-#include "session/scan.h"
+#include "session/report_place.h"
 
 namespace fathom {
 namespace {
@@ -31,7 +32,8 @@ constexpr const char* kExamples = R"(Examples:
 The report holds standalone_analysis_fair.md (what matters and what to do; read this first),
 standalone_analysis_rough.md (working notes), perf_report_csvs/ and perf_report.xlsx (all tables),
 category_data/, category_findings/, metadata/, replay_packages/ and summary.json. An earlier report
-is replaced as a whole; any other existing directory is refused.)";
+of the same trace and scope is replaced. Files that are not the report's, or that were changed since,
+stay. Another report or directory is refused, unless --force is given.)";
 
 constexpr const char* kExitCodes = R"(
 
@@ -42,11 +44,11 @@ Exit codes:
 
 struct AnalyzeArguments {
   std::vector<std::string> traces;
-  std::string out;
+  OutputArguments output;
   std::string platform, repository;
   ScopeArguments scope;
   std::optional<int64_t> rank;
-  bool json = false, quiet = false, verbose = false;
+  bool quiet = false, verbose = false;
   size_t threads = 0;
   uint64_t max_size = 0;
   bool no_cache = false;
@@ -59,15 +61,26 @@ bool ask_for_arguments(AnalyzeArguments& a, const Terminal& terminal) {
   const std::optional<std::string> trace = ask("Trace file (.json, .json.gz, .json.zst): ");
   if (!trace || trace->empty()) return false;
   a.traces = {*trace};
-  if (a.out.empty()) {
+  if (a.output.out.empty() && a.output.writes()) {
     const std::string usual = default_report_directory(*trace).string();
-    a.out = ask(fmt::format("Report directory [{}]: ", usual)).value_or("");
+    a.output.out = ask(fmt::format("Report directory [{}]: ", usual)).value_or("");
   }
   if (a.place.host.empty()) a.place.host = ask("Host to analyze on [this one]: ").value_or("");
   if (a.place.container.empty()) {
     a.place.container = ask("Container to analyze in [none]: ").value_or("");
   }
   return true;
+}
+
+OutputPlace local_place(const AnalyzeArguments& a) {
+  const fs::path path = a.output.out.empty()
+                            ? default_report_directory(fs::path(a.traces[0]).filename().string())
+                            : fs::path(a.output.out);
+  std::string subject = a.traces[0];
+  for (const std::string& part : {a.place.container, a.place.host}) {
+    if (!part.empty()) subject = part + ":" + subject;
+  }
+  return {path, {"analyze", subject, scope_text(a.scope, a.max_size)}, a.output.force};
 }
 
 // The same command over there, its report brought here.
@@ -77,8 +90,12 @@ ExitCode analyze_there(const AnalyzeArguments& a) {
     return ExitCode::kUsage;
   }
   const std::string remote = remote_report_directory();
-  std::vector<std::string> words = {"fathom", "analyze", a.traces[0],
-                                    "--out",  remote,    "--no-cache"};
+  std::vector<std::string> words = {"fathom", "analyze", a.traces[0], "--no-cache"};
+  if (a.output.writes()) {
+    words.insert(words.end(), {"--out", remote});
+  } else {
+    words.emplace_back("--no-report");
+  }
   const auto pass = [&words](std::string_view option, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {std::string(option), value});
   };
@@ -89,9 +106,16 @@ ExitCode analyze_there(const AnalyzeArguments& a) {
   pass("--device", a.scope.device ? std::to_string(*a.scope.device) : "");
   pass("--rank", a.rank ? std::to_string(*a.rank) : "");
   if (a.scope.include_unlinked) words.emplace_back("--include-unlinked");
-  if (a.json) words.emplace_back("--json");
+  if (a.output.json) words.emplace_back("--json");
   if (a.quiet) words.emplace_back("--quiet");
   if (a.verbose) words.emplace_back("--verbose");
+  // Looked at before: over there it may take hours.
+  const OutputPlace local = local_place(a);
+  const Status free = a.output.writes() ? OutputDirectory::check(local) : Status(Nothing{});
+  if (!free.ok()) {
+    complain(free.error().message);
+    return ExitCode::kFailed;
+  }
   const Result<int> code = run_there(a.place, words);
   if (!code.ok()) {
     complain(code.error().message);
@@ -101,29 +125,38 @@ ExitCode analyze_there(const AnalyzeArguments& a) {
     complain(fmt::format("fathom over there ended with exit code {}", code.value()));
     return ExitCode::kFailed;
   }
-  const fs::path local = a.out.empty()
-                             ? default_report_directory(fs::path(a.traces[0]).filename().string())
-                             : fs::path(a.out);
-  const Status fetched = fetch_report(a.place, remote, local);
+  if (!a.output.writes()) return ExitCode::kOk;
+  const Result<std::vector<std::string>> fetched = fetch_report(a.place, remote, local);
   if (!fetched.ok()) {
     complain(fetched.error().message);
     return ExitCode::kFailed;
   }
-  if (!a.quiet && !a.json)
-    (void)print_output(fmt::format("Copied to {}/\n", screen_safe(local.string())));
+  tell(fetched.value(), a.quiet);
+  if (!a.quiet && !a.output.json)
+    (void)print_output(fmt::format("Copied to {}/\n", screen_safe(local.path.string())));
   return ExitCode::kOk;
 }
 
 // One trace: --out is its report. Several: --out holds a report for each, named after the trace.
+// Without --out, the usual place or, as a note then says, the current folder.
 std::vector<fs::path> report_directories(const AnalyzeArguments& arguments) {
+  const std::string& out = arguments.output.out;
   std::vector<fs::path> directories;
   std::set<fs::path> used;
   std::error_code ignored;
   for (const std::string& trace : arguments.traces) {
     fs::path directory = default_report_directory(trace);
-    if (!arguments.out.empty()) {
-      directory = arguments.traces.size() == 1 ? fs::path(arguments.out)
-                                               : fs::path(arguments.out) / directory.filename();
+    if (arguments.output.writes() && out.empty()) {
+      const Result<DefaultPlace> place = writable_place(directory, trace, arguments.repository);
+      // Where there is none, writing says why.
+      if (place.ok() && !place.value().why.empty() && !arguments.quiet) {
+        complain(fmt::format("{}; the report goes to {}", place.value().why,
+                             place.value().path.string()));
+      }
+      if (place.ok()) directory = place.value().path;
+    } else if (arguments.output.writes()) {
+      directory =
+          arguments.traces.size() == 1 ? fs::path(out) : fs::path(out) / directory.filename();
     }
     // rank0/trace.json and rank1/trace.json in one --out.
     const fs::path wanted = directory;
@@ -152,9 +185,9 @@ class AnalyzeRun {
     }
     const std::vector<fs::path> directories = report_directories(arguments_);
     for (size_t i = 0; i < arguments_.traces.size(); ++i) {
-      const Status place =
-          code_ ? check_scan_directory(arguments_.repository, directories[i]) : Status(Nothing{});
-      const Status done = place.ok() ? analyze_one(arguments_.traces[i], directories[i]) : place;
+      const OutputPlace place = place_of(arguments_.traces[i], directories[i]);
+      const Status allowed = arguments_.output.writes() ? check(place) : Status(Nothing{});
+      const Status done = allowed.ok() ? analyze_one(arguments_.traces[i], place) : allowed;
       if (done.ok()) continue;
       complain(done.error().message);
       failed = true;
@@ -164,7 +197,7 @@ class AnalyzeRun {
                            arguments_.traces.size()));
       failed = true;
     }
-    if (arguments_.json && arguments_.traces.size() > 1) {
+    if (arguments_.output.json && arguments_.traces.size() > 1) {
       const Status closed = print_output(reports_ == 0 ? "[]\n" : "]\n");
       failed = failed || !closed.ok();
     }
@@ -172,8 +205,21 @@ class AnalyzeRun {
   }
 
  private:
-  Status analyze_one(const std::string& path, const fs::path& directory) {
-    Trace trace = TRY(open(path, directory));
+  OutputPlace place_of(const std::string& trace, const fs::path& directory) const {
+    return {directory,
+            {"analyze", subject_of(trace, directory),
+             scope_text(arguments_.scope, arguments_.max_size)},
+            arguments_.output.force};
+  }
+
+  // Before the trace is read, which may take long.
+  Status check(const OutputPlace& place) const {
+    if (code_) TRY(check_outside(arguments_.repository, place.path));
+    return OutputDirectory::check(place);
+  }
+
+  Status analyze_one(const std::string& path, const OutputPlace& place) {
+    Trace trace = TRY(open(path, place.path));
     if (arguments_.rank && trace.store.metadata().rank != arguments_.rank) return Nothing{};
     Scope scope = TRY(make_scope(arguments_.scope, trace));
     scope.rank = arguments_.rank;
@@ -190,9 +236,13 @@ class AnalyzeRun {
       if (platform) options.platform = &*platform;
     }
     Analysis analysis = TRY(analyze(trace, scope, options));
-    TRY(write_report(analysis, directory));
+    if (arguments_.output.writes()) tell(TRY(write_report(analysis, place)), arguments_.quiet);
     TRY(show(analysis.summary));
     ++reports_;
+    if (trace.saving.valid()) {
+      const Status saved = trace.saving.get();
+      if (!saved.ok()) tell({saved.error().message}, arguments_.quiet);
+    }
     return Nothing{};
   }
 
@@ -212,13 +262,14 @@ class AnalyzeRun {
     options.threads = arguments_.threads;
     options.max_size = static_cast<int64_t>(arguments_.max_size);
     if (!arguments_.no_cache) options.cache = cache_beside(directory);
+    options.keep = arguments_.output.writes();
     options.progress = [&line](double fraction) { line.update(fraction); };
     return open_trace(path, options);
   }
 
   // One object, or a list of them where several traces were asked for.
   Status show(const Summary& summary) const {
-    if (arguments_.json) {
+    if (arguments_.output.json) {
       const bool several = arguments_.traces.size() > 1;
       return print_output((several ? (reports_ == 0 ? "[" : ",") : "") + summary_json(summary));
     }
@@ -244,8 +295,11 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       "TRACE", a->traces,
       "Trace files (.json, .json.gz, .json.zst), or - for standard input; asked for on a "
       "terminal where there are none");
-  command->add_option("-o,--out", a->out,
-                      "Report directory (default: TRACE.fathom); for several traces, their parent");
+  add_output_options(
+      *command, a->output,
+      {"Report directory (default: TRACE.fathom); for several traces, their parent",
+       "Print the summary as JSON, a list for several traces; no report unless --out is given",
+       "Print only, write nothing"});
   command
       ->add_option("--platform", a->platform,
                    "GPU to compute limits for: a name of 'fathom platforms', or a file "
@@ -261,7 +315,6 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       ->option_text("DIR");
   add_scope_options(*command, a->scope);
   command->add_option("--rank", a->rank, "Of several traces, only the one of this rank");
-  command->add_flag("--json", a->json, "Print the summary as JSON; a list for several traces");
   command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
       ->check(CLI::Range(1, 1024))
       ->option_text("N");
@@ -289,6 +342,10 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
     if (a->traces.empty() && !ask_for_arguments(*a, terminal)) {
       complain("TRACE is required");
       std::fputs(kTryHelp, stderr);
+      code = ExitCode::kUsage;
+      return;
+    }
+    if (!check_output(a->output)) {
       code = ExitCode::kUsage;
       return;
     }

@@ -6,10 +6,12 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/output_options.h"
 #include "app/scope_options.h"
 #include "base/closest_names.h"
 #include "report/screen_text.h"
 #include "session/compare.h"
+#include "session/report_place.h"
 
 namespace fathom {
 namespace {
@@ -33,9 +35,10 @@ Exit codes, as those of diff(1):
      --fail-over also a trace that lost data or has no GPU work, and traces without a common op)";
 
 struct DiffArguments {
-  std::string a, b, out, fail_over;
+  std::string a, b, fail_over;
+  OutputArguments output;
   ScopeArguments scope;
-  bool json = false, quiet = false, verbose = false;
+  bool quiet = false, verbose = false;
   size_t threads = 0;
   uint64_t max_size = 0;
 };
@@ -112,17 +115,28 @@ class DiffRun {
  private:
   // Whether B is over the limit.
   Result<bool> compare_both() {
+    const bool writes = !arguments_.output.out.empty() && arguments_.output.writes();
+    const OutputPlace place = place_of(arguments_.output.out);
+    if (writes) TRY(OutputDirectory::check(place));
     const Trace a = TRY(open(arguments_.a));
     const Trace b = TRY(open(arguments_.b));
     const Scope scope_a = TRY(make_scope(arguments_.scope, a)),
                 scope_b = TRY(make_scope(arguments_.scope, b));
     DiffReport report = TRY(compare(a, b, scope_a, scope_b));
-    if (!arguments_.out.empty()) TRY(write_diff(report, arguments_.out));
+    if (writes) tell(TRY(write_diff(report, place)), arguments_.quiet);
     TRY(show(report));
     if (arguments_.fail_over.empty()) return false;
     if (const auto reason = reason_for_no_verdict(report))
       return Error{fmt::format("--fail-over cannot be checked: {}", *reason)};
     return is_over_limit(report.diff);
+  }
+
+  OutputPlace place_of(const std::string& out) const {
+    return {out,
+            {"diff",
+             fmt::format("{} and {}", subject_of(arguments_.a, out), subject_of(arguments_.b, out)),
+             scope_text(arguments_.scope, arguments_.max_size)},
+            arguments_.output.force};
   }
 
   Result<Trace> open(const std::string& path) const {
@@ -136,7 +150,7 @@ class DiffRun {
   }
 
   Status show(const DiffReport& report) const {
-    if (arguments_.json) return print_output(diff_json(report));
+    if (arguments_.output.json) return print_output(diff_json(report));
     if (arguments_.quiet) return Nothing{};
     return print_output(diff_text(report, {terminal_.color, arguments_.verbose, terminal_.width}));
   }
@@ -173,7 +187,9 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
         return text == "-" && a->a == "-" ? std::string("only one trace can be standard input")
                                           : std::string();
       });
-  command->add_option("-o,--out", a->out, "Directory for diff.md, diff.json and diff_csvs/");
+  add_output_options(*command, a->output,
+                     {"Directory for diff.md, diff.json and diff_csvs/ (default: none is written)",
+                      "Print what diff.json holds", "Print only, write nothing (the default)"});
   command
       ->add_option("--fail-over", a->fail_over,
                    "Exit 1 where B's GPU busy time is more than so many percent above A's, such as "
@@ -184,7 +200,6 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
       })
       ->option_text("PERCENT");
   add_scope_options(*command, a->scope);
-  command->add_flag("--json", a->json, "Print what diff.json holds");
   command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
       ->check(CLI::Range(1, 1024))
       ->option_text("N");
@@ -196,7 +211,9 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
   command->add_flag("-v,--verbose", a->verbose,
                     "Show every note on the inputs, with its first example");
-  command->callback([a, &terminal, &code] { code = DiffRun(*a, terminal).run(); });
+  command->callback([a, &terminal, &code] {
+    code = check_output(a->output) ? DiffRun(*a, terminal).run() : ExitCode::kUsage;
+  });
 }
 
 }  // namespace fathom

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include "app/commands.h"
 #include "app/help_formatter.h"
 #include "app/option_rules.h"
+#include "app/sudden_end.h"
 #include "app/usage_error.h"
 #include "report/screen_text.h"
 
@@ -48,6 +50,8 @@ ExitCode answer(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run(int argc, char** argv) {
+  const bool is_diff = argc > 1 && std::string_view(argv[1]) == "diff";  // its 1 is a regression
+  prepare_for_sudden_end(static_cast<int>(is_diff ? ExitCode::kUsage : ExitCode::kFailed));
   std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is a failed write, which we report
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe ends the output, not the report or the exit code
   hold_standard_streams();

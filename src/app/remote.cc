@@ -11,8 +11,6 @@
 #include <csignal>
 #include <cstring>
 
-#include "base/output_directory.h"
-
 extern char** environ;
 
 namespace fathom {
@@ -74,7 +72,8 @@ std::string remote_report_directory() {
   return fmt::format("/tmp/fathom-report-{}-{}", getpid(), now);
 }
 
-Status fetch_report(const RemotePlace& place, const std::string& remote, const fs::path& local) {
+Result<std::vector<std::string>> fetch_report(const RemotePlace& place, const std::string& remote,
+                                              const OutputPlace& local) {
   OutputDirectory out = TRY(OutputDirectory::create(local));
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return Error{fmt::format("no pipe: {}", std::strerror(errno))};

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/output_directory.h"
 #include "base/result.h"
 
 namespace fathom {
@@ -19,10 +20,10 @@ struct RemotePlace {
 // Runs `fathom WORDS…` there with its output here. The exit code, or why it could not be run.
 Result<int> run_there(const RemotePlace& place, const std::vector<std::string>& words);
 
-// Brings a directory from there, whole or not at all, and removes it there. What is here under
-// that name is replaced only if it is a report.
-Status fetch_report(const RemotePlace& place, const std::string& remote,
-                    const std::filesystem::path& local);
+// Brings a directory from there, whole or not at all, and removes it there. Returns what to tell
+// the user about files that were in the way.
+Result<std::vector<std::string>> fetch_report(const RemotePlace& place, const std::string& remote,
+                                              const OutputPlace& local);
 
 // A name for a directory there that nobody else uses.
 std::string remote_report_directory();

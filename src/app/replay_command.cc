@@ -3,10 +3,12 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/output_options.h"
 #include "base/json_writer.h"
 #include "report/screen_text.h"
 #include "session/analyze.h"
 #include "session/replay.h"
+#include "session/report_place.h"
 
 namespace fathom {
 namespace {
@@ -16,6 +18,7 @@ namespace fs = std::filesystem;
 constexpr const char* kExamples = R"(Examples:
   fathom replay pack trace.json.gz --op aten::mm
   fathom replay pack trace.json.gz --op 'aten::*norm*' --op aten::mm --out packages
+  fathom replay pack trace.json.gz --op aten::mm --out mm.zip
   fathom replay pack trace.json.gz --top 5         the five ops with most GPU time
 
   unzip trace.replay_packages/aten_mm_replay_package.zip -d mm
@@ -30,14 +33,20 @@ Exit codes:
   2  usage error)";
 
 struct PackArguments {
-  std::string trace, out;
+  std::string trace;
+  OutputArguments output;
   PackOptions options;
-  bool json = false, quiet = false;
+  bool quiet = false;
+
+  // Packing is what the command is for, so --json alone packs.
+  bool writes() const { return !output.no_report; }
+  bool is_one_file() const { return output.is_standard_output() || output.out.ends_with(".zip"); }
 };
 
 double percent(Nanos part, Nanos whole) { return ratio(part, whole) * 100; }
 
-std::string pack_text(const PackResult& result) {
+// `where` is empty where no directory was written.
+std::string pack_text(const PackResult& result, const std::string& where) {
   std::string text;
   for (const PackedOp& op : result.packed) {
     const size_t all = op.cases + op.left_out;
@@ -55,8 +64,8 @@ std::string pack_text(const PackResult& result) {
                           percent(op.refused_time, op.time));
     }
   }
-  if (!result.packed.empty())
-    text += fmt::format("Packages in {}/\n", screen_safe(result.directory.string()));
+  if (!result.packed.empty() && !where.empty())
+    text += fmt::format("Packages in {}/\n", screen_safe(where));
   return text;
 }
 
@@ -66,7 +75,8 @@ std::string pack_json(const PackResult& result) {
   json.key("trace").value(result.trace);
   json.key("gpu");
   result.gpu.empty() ? json.null() : json.value(result.gpu);
-  json.key("directory").value(result.directory.string());
+  json.key("directory");
+  result.directory.empty() ? json.null() : json.value(result.directory.string());
   json.key("gpu_time_us").value(result.whole.micros());
   json.key("packages").begin_array();
   for (const PackedOp& op : result.packed) {
@@ -100,11 +110,19 @@ Result<PackResult> pack(const PackArguments& arguments, const Terminal& terminal
                     terminal.error_is_terminal && !arguments.quiet);
   OpenOptions options;
   options.cache = cache_beside(default_report_directory(arguments.trace));
+  options.keep = arguments.writes();
   options.progress = [&line](double fraction) { line.update(fraction); };
+  PackPlace place{arguments.output.out, arguments.is_one_file(), arguments.output.force,
+                  arguments.writes()};
+  if (arguments.output.out.empty() && place.write) {
+    const DefaultPlace found =
+        TRY(writable_place(default_package_directory(arguments.trace), arguments.trace));
+    place.path = found.path;
+    if (!found.why.empty() && !arguments.quiet)
+      complain(fmt::format("{}; the packages go to {}", found.why, place.path.string()));
+  }
   const Trace trace = TRY(open_trace(arguments.trace, options));
-  const fs::path directory =
-      arguments.out.empty() ? default_package_directory(arguments.trace) : fs::path(arguments.out);
-  return pack_replays(trace, arguments.options, directory);
+  return pack_replays(trace, arguments.options, place);
 }
 
 ExitCode run_pack(const PackArguments& arguments, const Terminal& terminal) {
@@ -120,10 +138,15 @@ ExitCode run_pack(const PackArguments& arguments, const Terminal& terminal) {
     failed = failed || op.by_name;
   }
   Status shown = Nothing{};
-  if (arguments.json) {
+  tell(result.value().notes, arguments.quiet);
+  const bool in_directory = arguments.writes() && !arguments.is_one_file();
+  if (arguments.output.is_standard_output()) {
+    shown = print_output(result.value().bytes);
+  } else if (arguments.output.json) {
     shown = print_output(pack_json(result.value()));
   } else if (!arguments.quiet) {
-    shown = print_output(pack_text(result.value()));
+    shown = print_output(
+        pack_text(result.value(), in_directory ? result.value().directory.string() : ""));
   }
   if (!shown.ok()) complain(shown.error().message);
   return failed || !shown.ok() ? ExitCode::kFailed : ExitCode::kOk;
@@ -154,12 +177,22 @@ void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code
                    "Argument sets of one op, at most (default: 20)")
       ->check(CLI::Range(1, 1000000))
       ->option_text("N");
-  command->add_option("-o,--out", a->out, "Where the packages go (default: TRACE.replay_packages)");
-  command->add_flag("--json", a->json, "Print what was packed as JSON");
+  add_output_options(
+      *command, a->output,
+      {"Directory for the packages (default: TRACE.replay_packages), a name that "
+       "ends in .zip for one package, or - for standard output",
+       "Print what was packed as JSON", "Print what would be packed, write nothing"});
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
   command->callback([a, &terminal, &code] {
     if (a->options.ops.empty() && a->options.top == 0) {
       complain("which ops? Name them with --op, or take those with most GPU time with --top N");
+      code = ExitCode::kUsage;
+      return;
+    }
+    if (a->output.is_standard_output() && (a->output.json || terminal.output_is_terminal)) {
+      complain(a->output.json ? "--out - and --json both print to standard output; give one of them"
+                              : "--out -: a package is no text for a terminal; name a file");
+      std::fputs(kTryHelp, stderr);
       code = ExitCode::kUsage;
       return;
     }

@@ -5,11 +5,13 @@
 
 #include "app/commands.h"
 #include "app/option_rules.h"
+#include "app/output_options.h"
 #include "base/closest_names.h"
 #include "base/count_text.h"
 #include "base/glob.h"
 #include "report/screen_text.h"
 #include "scan/source_text.h"
+#include "session/report_place.h"
 #include "session/scan.h"
 #include "story/source_outlines.h"
 
@@ -30,21 +32,22 @@ documentation and code disagree), architecture.md (parts, diagrams, the way of a
 kernels), features.md (techniques and what to measure), kernels.md (every GPU kernel with its
 launchers and execution story), the lists entry_points.md, options.md and dependencies.md, and
 scan.json (everything, for programs). Of a large repository features/, kernels/ and options/ hold
-the details. An earlier report is replaced as a whole; any other existing directory is refused. The
+the details. An earlier report of the same repository is replaced. Files that are not the report's, or
+that were changed since, stay. Another report or directory is refused, unless --force is given. The
 repository is only read: nothing of it is built or run, and nothing is written into it.)";
 
 struct ScanArguments {
-  std::string repository, out;
+  std::string repository;
+  OutputArguments output;
   std::vector<std::string> parts, parameters;
   std::string platform, kernels;
-  bool json = false, quiet = false, verbose = false, force = false, no_report = false,
-       no_cache = false;
+  bool quiet = false, verbose = false, no_cache = false;
   size_t threads = 0;
 };
 
 // Only what stands in the report can be said again without reading the code.
 bool reuses_report(const ScanArguments& a) {
-  return !a.no_report && !a.force && !a.verbose && !a.no_cache && a.parts.empty();
+  return !a.output.no_report && !a.output.force && !a.verbose && !a.no_cache && a.parts.empty();
 }
 
 // A pattern that fits no kernel is a mistake in the asking.
@@ -59,12 +62,30 @@ Status check_story_request(const ScanArguments& a, const CodeFacts& facts) {
                            counted(names.size(), "kernel"), did_you_mean(a.kernels, names))};
 }
 
-Status scan(const ScanArguments& a, const Terminal& terminal) {
-  std::filesystem::path directory = a.out;
-  if (!a.no_report) {
-    if (a.out.empty()) directory = TRY(default_scan_directory(a.repository));
-    TRY(check_scan_directory(a.repository, directory));
+// Where the report goes. With --json alone, where one of the same content may be.
+Result<OutputPlace> place_of(const ScanArguments& a) {
+  std::filesystem::path directory = a.output.out;
+  if (a.output.out.empty() || a.output.is_standard_output()) {
+    directory = TRY(default_scan_directory(a.repository));
+    if (a.output.writes()) {
+      const DefaultPlace found = TRY(writable_place(directory, a.repository, a.repository));
+      directory = found.path;
+      if (!found.why.empty() && !a.quiet)
+        complain(fmt::format("{}; the report goes to {}", found.why, directory.string()));
+    }
   }
+  const std::string scope = a.kernels.empty() ? "" : "--kernel " + a.kernels;
+  OutputPlace place{
+      directory, {"scan", subject_of(a.repository, directory), scope}, a.output.force};
+  if (!a.output.writes()) return place;
+  TRY(check_outside(a.repository, directory));
+  TRY(OutputDirectory::check(place));
+  return place;
+}
+
+Status scan(const ScanArguments& a, const Terminal& terminal) {
+  OutputPlace place;
+  if (!a.output.no_report) place = TRY(place_of(a));
   ScanReport report;
   report.context.parameters = TRY(Parameters::parse(a.parameters));
   report.context.kernels = a.kernels;
@@ -75,11 +96,12 @@ Status scan(const ScanArguments& a, const Terminal& terminal) {
   }
   ProgressLine line("reading " + screen_safe(a.repository), terminal.error_is_terminal && !a.quiet);
   const Repository repository = TRY(list_repository(a.repository, a.threads));
-  WriteScanOptions write{scan_stamp(repository, report.context, directory), a.force};
+  const uint64_t stamp = scan_stamp(repository, report.context, place.path);
   if (reuses_report(a)) {
     // The report is there already, of the same content.
-    if (const auto screen = screen_of_same_scan(directory, *write.stamp)) {
-      if (a.json) return print_output(TRY(read_source_text(directory / "scan.json", UINT32_MAX)));
+    if (const auto screen = screen_of_same_scan(place.path, stamp)) {
+      if (a.output.json)
+        return print_output(TRY(read_source_text(place.path / "scan.json", UINT32_MAX)));
       return a.quiet ? Status(Nothing{}) : print_output(*screen);
     }
   }
@@ -94,8 +116,8 @@ Status scan(const ScanArguments& a, const Terminal& terminal) {
   }
   SourceOutlines sources(repository.root, report.facts.files);
   report.context.sources = &sources;
-  if (!a.no_report) TRY(write_scan(report, directory, write));
-  if (a.json) return print_output(scan_json(report.facts, a.parts));
+  if (a.output.writes()) tell(TRY(write_scan(report, place, stamp)), a.quiet);
+  if (a.output.json) return print_output(scan_json(report.facts, a.parts));
   if (!a.parts.empty()) return print_output(scan_lines(report.facts, a.parts));
   if (a.quiet) return Nothing{};
   return print_output(scan_text(report, {terminal.color, a.verbose, terminal.width}));
@@ -110,8 +132,10 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   command->add_option("REPO", a->repository, "Folder of the repository")
       ->required()
       ->option_text("DIR REQUIRED");
-  CLI::Option* out =
-      command->add_option("-o,--out", a->out, "Report directory (default: REPO.fathom-scan)");
+  add_output_options(
+      *command, a->output,
+      {"Report directory (default: REPO.fathom-scan)",
+       "Print what scan.json holds; no report unless --out is given", "Print only, write nothing"});
   command
       ->add_option(
           "--select", a->parts,
@@ -139,13 +163,6 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
           "Print what to expect of the kernels with this name ('Batch*'), and tell only their "
           "execution stories in the report; default: of all")
       ->option_text("PATTERN");
-  command->add_flag("--json", a->json, "Print what scan.json holds");
-  CLI::Option* force = command->add_flag(
-      "--force", a->force,
-      "Put the report into --out even where Fathom did not make it; other files there stay");
-  command->add_flag("--no-report", a->no_report, "Print only, write nothing")
-      ->excludes(out)
-      ->excludes(force);
   command->add_flag("--no-cache", a->no_cache,
                     "Scan again even where the report in --out is of the same content");
   command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
@@ -154,6 +171,10 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what was asked for");
   command->add_flag("-v,--verbose", a->verbose, "Show every note on the repository");
   command->callback([a, &terminal, &code] {
+    if (!check_output(a->output)) {
+      code = ExitCode::kUsage;
+      return;
+    }
     const Status done = scan(*a, terminal);
     if (done.ok()) return;
     complain(done.error().message);

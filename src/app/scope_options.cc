@@ -1,5 +1,10 @@
 #include "app/scope_options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
 #include "session/step_choice.h"
 
 namespace fathom {
@@ -20,6 +25,16 @@ void add_scope_options(CLI::App& command, ScopeArguments& arguments) {
   command.add_option("--device", arguments.device, "Only the work of this GPU");
   command.add_flag("--include-unlinked", arguments.include_unlinked,
                    "Count GPU work whose launch is not in the file in gpu_timeline too");
+}
+
+std::string scope_text(const ScopeArguments& arguments, uint64_t max_size) {
+  std::vector<std::string> parts;
+  if (!arguments.steps.empty()) parts.push_back("--steps " + arguments.steps);
+  if (arguments.step_pattern != kProfilerSteps)
+    parts.push_back("--step-pattern " + arguments.step_pattern);
+  if (arguments.device) parts.push_back(fmt::format("--device {}", *arguments.device));
+  if (max_size > 0) parts.push_back(fmt::format("--max-size {}", max_size));
+  return fmt::format("{}", fmt::join(parts, " "));
 }
 
 Result<Scope> make_scope(const ScopeArguments& arguments, const Trace& trace) {

@@ -19,6 +19,9 @@ struct ScopeArguments {
 
 void add_scope_options(CLI::App& command, ScopeArguments& arguments);
 
+// The options that leave part of a trace out, as they were given; empty where there are none.
+std::string scope_text(const ScopeArguments& arguments, uint64_t max_size);
+
 // Fails where the trace has none of the steps asked for.
 Result<Scope> make_scope(const ScopeArguments& arguments, const Trace& trace);
 

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/compressed_source.h"
+#include "base/content_stamp.h"
 
 namespace fathom {
 namespace {
@@ -19,8 +20,11 @@ constexpr size_t kHeadSize = 4;  // enough to know gzip and zstd
 
 class FileSource : public ByteSource {
  public:
-  FileSource(int fd, int64_t size) : fd_(fd), size_(size) {}
+  FileSource(int fd, int64_t size, ReadingStamp* stamp) : fd_(fd), size_(size), stamp_(stamp) {
+    if (stamp_ != nullptr) stamp_->begin(fd_);
+  }
   ~FileSource() override {
+    if (stamp_ != nullptr) stamp_->end(fd_);
     if (fd_ != STDIN_FILENO) close(fd_);
   }
   FileSource(const FileSource&) = delete;
@@ -68,21 +72,23 @@ class FileSource : public ByteSource {
       done += static_cast<size_t>(n);
     }
     consumed_ += static_cast<int64_t>(done);
+    if (stamp_ != nullptr) stamp_->add(into.first(done));
     return done;
   }
 
   int fd_;
   int64_t size_;  // -1 where it is not known
+  ReadingStamp* stamp_;
   int64_t consumed_ = 0;
   char head_[kHeadSize];
   size_t head_size_ = 0, head_used_ = 0;
 };
 
-Result<std::unique_ptr<FileSource>> open_file(const std::string& path) {
+Result<std::unique_ptr<FileSource>> open_file(const std::string& path, ReadingStamp* stamp) {
   if (path == "-") {
     const int flags = fcntl(STDIN_FILENO, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY) return Error{"standard input is closed"};
-    return std::make_unique<FileSource>(STDIN_FILENO, -1);
+    return std::make_unique<FileSource>(STDIN_FILENO, -1, stamp);
   }
   // Without blocking, or a FIFO that nobody writes to would hang us here.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -90,7 +96,7 @@ Result<std::unique_ptr<FileSource>> open_file(const std::string& path) {
   struct stat status = {};
   const bool known = fstat(fd, &status) == 0;
   auto source = std::make_unique<FileSource>(
-      fd, known && S_ISREG(status.st_mode) ? static_cast<int64_t>(status.st_size) : -1);
+      fd, known && S_ISREG(status.st_mode) ? static_cast<int64_t>(status.st_size) : -1, stamp);
   if (known && S_ISDIR(status.st_mode)) {
     return Error{fmt::format("{} is a directory; name the trace file in it", path)};
   }
@@ -102,8 +108,8 @@ Result<std::unique_ptr<FileSource>> open_file(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
-  std::unique_ptr<FileSource> file = TRY(open_file(path));
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path, ReadingStamp* stamp) {
+  std::unique_ptr<FileSource> file = TRY(open_file(path, stamp));
   const std::span<const char> head = TRY(file->peek());
   if (looks_like_gzip(head)) return gunzip(std::move(file));
   if (looks_like_zstd(head)) return unzstd(std::move(file));

@@ -21,7 +21,11 @@ class ByteSource {
   virtual double progress() const { return -1; }
 };
 
-// "-" is standard input. gzip and zstd are known by their first bytes, not by the name.
-Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
+class ReadingStamp;
+
+// "-" is standard input. gzip and zstd are known by their first bytes, not by the name. The stamp,
+// if any, is of the file's own bytes and known once the source is gone.
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path,
+                                                ReadingStamp* stamp = nullptr);
 
 }  // namespace fathom

@@ -1,74 +1,65 @@
 #include "base/content_stamp.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <vector>
+#include <cerrno>
+#include <string>
 
-#include "base/hash.h"
+#include "base/file_descriptor.h"
 
 namespace fathom {
 namespace {
 
-constexpr uint64_t kBlock = 4096;
-constexpr uint64_t kSamples = 16;
+constexpr size_t kBuffer = size_t{1} << 20;
 
-class OpenFile {
- public:
-  // Looks first: a FIFO opened and closed again would end whoever writes to it.
-  explicit OpenFile(const std::filesystem::path& path) {
-    struct stat status = {};
-    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  }
-  ~OpenFile() {
-    if (fd_ >= 0) close(fd_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
+bool same_time(const timespec& a, const timespec& b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
 
-  int fd() const { return fd_; }
-  std::string_view read_at(uint64_t offset, std::vector<char>& buffer) const {
-    const ssize_t got = pread(fd_, buffer.data(), buffer.size(), static_cast<off_t>(offset));
-    return {buffer.data(), got > 0 ? static_cast<size_t>(got) : 0};
+// Up to so many bytes from where the file is; false where reading failed.
+bool hash_rest(int fd, uint64_t most, ContentHash& hash) {
+  std::string buffer(kBuffer, '\0');
+  while (most > 0) {
+    const ssize_t got = read(fd, buffer.data(), std::min<uint64_t>(buffer.size(), most));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    if (got == 0) break;
+    hash.add(std::string_view(buffer.data(), static_cast<size_t>(got)));
+    most -= static_cast<uint64_t>(got);
   }
-
- private:
-  int fd_ = -1;
-};
-
-std::optional<ContentStamp> glance(const OpenFile& file) {
-  struct stat status = {};
-  if (file.fd() < 0 || fstat(file.fd(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  ContentStamp stamp;
-  stamp.size = static_cast<uint64_t>(status.st_size);
-  stamp.modified = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
-  std::vector<char> block(kBlock);
-  const uint64_t last = stamp.size - std::min(stamp.size, kBlock);
-  for (uint64_t i = 0; i <= kSamples; ++i) {
-    stamp.sample = mix_bits(stamp.sample, hash_text(file.read_at(last / kSamples * i, block)));
-  }
-  stamp.sample = mix_bits(stamp.sample, hash_text(file.read_at(last, block)));
-  return stamp;
+  return true;
 }
 
 }  // namespace
 
-std::optional<ContentStamp> glance_at(const std::filesystem::path& path) {
-  return glance(OpenFile(path));
+std::optional<ContentStamp> stamp_of(const std::filesystem::path& path) {
+  // Looks first: a FIFO opened and closed again would end whoever writes to it.
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  ContentHash hash;
+  if (!file.ok() || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      !hash_rest(file.get(), UINT64_MAX, hash)) {
+    return {};
+  }
+  return ContentStamp{hash.size(), hash.value()};
 }
 
-std::optional<ContentStamp> stamp_of(const std::filesystem::path& path) {
-  const OpenFile file(path);
-  std::optional<ContentStamp> stamp = glance(file);
-  if (!stamp) return {};
-  std::vector<char> buffer(1 << 20);
-  for (uint64_t offset = 0; offset < stamp->size; offset += buffer.size()) {
-    stamp->content = mix_bits(stamp->content, hash_text(file.read_at(offset, buffer)));
+void ReadingStamp::begin(int fd) {
+  if (fstat(fd, &before_) != 0) before_ = {};
+}
+
+void ReadingStamp::end(int fd) {
+  struct stat after = {};
+  const auto size = static_cast<uint64_t>(before_.st_size);
+  if (!S_ISREG(before_.st_mode) || hash_.size() > size || size - hash_.size() > kBuffer) return;
+  if (!hash_rest(fd, kBuffer, hash_) || fstat(fd, &after) != 0 || hash_.size() != size) return;
+  if (after.st_size != before_.st_size || !same_time(after.st_mtim, before_.st_mtim) ||
+      !same_time(after.st_ctim, before_.st_ctim)) {
+    return;
   }
-  return stamp;
+  value_ = ContentStamp{hash_.size(), hash_.value()};
 }
 
 }  // namespace fathom

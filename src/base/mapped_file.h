@@ -1,11 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <memory>
 #include <span>
-
-#include "base/result.h"
 
 namespace fathom {
 
@@ -13,7 +10,8 @@ namespace fathom {
 // file is replaced by rename.
 class MappedFile {
  public:
-  static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path& path);
+  // Null where there is nothing to map or no room for it.
+  static std::shared_ptr<const MappedFile> map(int fd);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

@@ -3,7 +3,8 @@
 namespace fathom {
 
 WorkerPool::WorkerPool(size_t threads) {
-  for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+  while (threads_.size() < threads && threads_.start([this] { run(); })) {
+  }
 }
 
 WorkerPool::~WorkerPool() {
@@ -12,11 +13,11 @@ WorkerPool::~WorkerPool() {
     stopping_ = true;
   }
   wake_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  threads_.join();
 }
 
 void WorkerPool::submit(std::function<void()> job) {
-  if (threads_.empty()) return job();
+  if (threads_.size() == 0) return job();
   {
     const std::lock_guard lock(mutex_);
     jobs_.push_back(std::move(job));

@@ -6,15 +6,14 @@
 #include <future>
 #include <mutex>
 #include <optional>
-#include <thread>
-#include <vector>
 
 #include "base/result.h"
+#include "base/threads.h"
 
 namespace fathom {
 
-// Threads that run submitted jobs; with none, whoever submits a job runs it. Destruction waits for
-// the jobs that were begun.
+// Threads that run submitted jobs, as many as asked for or fewer; with none, whoever submits a job
+// runs it. Destruction waits for the jobs that were begun.
 class WorkerPool {
  public:
   explicit WorkerPool(size_t threads);
@@ -32,7 +31,7 @@ class WorkerPool {
   std::condition_variable wake_;
   std::deque<std::function<void()>> jobs_;
   bool stopping_ = false;
-  std::vector<std::thread> threads_;
+  Threads threads_;
 };
 
 // produce() on this thread → work() on the pool → consume() on this thread, in the order produced,

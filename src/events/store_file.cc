@@ -1,16 +1,22 @@
 #include "events/store_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
-#include <future>
 #include <type_traits>
 
+#include "base/directory_entries.h"
 #include "base/hash.h"
 #include "base/mapped_file.h"
+#include "base/staging.h"
+#include "base/threads.h"
 #include "events/store_check.h"
 
 namespace fathom {
@@ -18,52 +24,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kMagic[8] = {'F', 'A', 'T', 'H', 'O', 'M', 'C', '1'};
-// To be raised when a reader fills the columns in another way: older files are then read anew.
-constexpr uint64_t kVersion = 2;
+constexpr char kMagic[8] = {'F', 'A', 'T', 'H', 'O', 'M', 'C', '2'};
+constexpr size_t kFamily = 7;  // bytes of the magic that every version has
 constexpr size_t kBlock = 64;  // every piece begins on one, so that records can be used in place
 
 struct Header {
   char magic[8];
-  uint64_t layout;  // of the records below, as this program has them
+  uint64_t layout;   // of the records below, as this program has them
+  uint64_t program;  // that read the trace: another one may read it in another way
   ContentStamp source;
   int64_t entries, input_bytes;
   uint64_t body_size, body_hash;
+  char unused[2 * kBlock - 10 * sizeof(uint64_t)];
+  uint64_t hash;  // of all before it
 };
 constexpr size_t kHeaderSize = 2 * kBlock;
-static_assert(sizeof(Header) <= kHeaderSize);
+static_assert(sizeof(Header) == kHeaderSize && std::is_trivially_copyable_v<Header>);
+
+uint64_t header_hash(const Header& header) {
+  return hash_content({reinterpret_cast<const char*>(&header), offsetof(Header, hash)});
+}
 
 uint64_t layout_hash() {
   const EventColumns columns;
-  uint64_t hash = mix_bits(kVersion, static_cast<uint64_t>(Flaw::kCount));
+  uint64_t hash = static_cast<uint64_t>(Flaw::kCount);
   visit_columns(columns, columns, [&hash](const auto& column, const auto&) {
     hash = mix_bits(hash, sizeof(typename std::remove_cvref_t<decltype(column)>::value_type));
   });
   return hash;
-}
-
-// Over whole blocks; four chains, so that the multiplications overlap.
-class BlockHash {
- public:
-  void add(const char* block) {
-    uint64_t words[8];
-    std::memcpy(words, block, sizeof(words));
-    for (int i = 0; i < 4; ++i) lanes_[i] = mix_bits(lanes_[i] ^ words[2 * i], words[2 * i + 1]);
-  }
-  uint64_t value() const {
-    return mix_bits(mix_bits(lanes_[0], lanes_[1]), mix_bits(lanes_[2], lanes_[3]));
-  }
-
- private:
-  uint64_t lanes_[4] = {1, 2, 3, 4};
-};
-
-uint64_t hash_of(std::span<const std::byte> blocks) {
-  BlockHash hash;
-  for (size_t at = 0; at < blocks.size(); at += kBlock) {
-    hash.add(reinterpret_cast<const char*>(blocks.data()) + at);
-  }
-  return hash.value();
 }
 
 // Writes pieces as they are, without a copy of the whole.
@@ -92,22 +80,18 @@ class BodyWriter {
 
  private:
   void append(const char* bytes, size_t size) {
-    const size_t whole = size / kBlock * kBlock;
-    for (size_t at = 0; at < whole; at += kBlock) hash_.add(bytes + at);
-    put(bytes, whole);
-    if (whole == size) return;
-    char last[kBlock] = {};
-    std::memcpy(last, bytes + whole, size - whole);
-    hash_.add(last);
-    put(last, kBlock);
+    constexpr char kZeros[kBlock] = {};
+    put(bytes, size);
+    if (size % kBlock != 0) put(kZeros, kBlock - size % kBlock);
   }
   void put(const char* bytes, size_t size) {
+    hash_.add(std::string_view(bytes, size));
     ok_ = ok_ && (size == 0 || std::fwrite(bytes, 1, size, file_) == size);
     size_ += size;
   }
 
   std::FILE* file_;
-  BlockHash hash_;
+  ContentHash hash_;
   uint64_t size_ = 0;
   bool ok_ = true;
 };
@@ -208,13 +192,30 @@ bool read_facts(BodyReader& in, TraceMetadata& m, Diagnostics& diagnostics) {
 
 }  // namespace
 
-Status StoreFile::save(const EventStore& store, const ContentStamp& source, const fs::path& path) {
-  const Error failed{fmt::format("cannot write {}", path.string())};
-  const fs::path staging = fmt::format("{}.tmp-{}", path.string(), getpid());
-  std::FILE* file = std::fopen(staging.c_str(), "wb");
-  if (file == nullptr) return failed;
-  char first[kHeaderSize] = {};
-  bool ok = std::fwrite(first, kHeaderSize, 1, file) == 1;
+namespace {
+
+// Whether a cache may go there: where nothing is, or in place of one of ours.
+bool may_replace(const fs::path& path) {
+  struct stat status = {};
+  if (lstat(path.c_str(), &status) != 0) return errno == ENOENT;
+  const FileDescriptor file = open_regular_file(AT_FDCWD, path.c_str());
+  char magic[kFamily] = {};
+  return file.ok() && pread(file.get(), magic, kFamily, 0) == static_cast<ssize_t>(kFamily) &&
+         std::memcmp(magic, kMagic, kFamily) == 0;
+}
+
+// One that others could write is not trusted.
+bool is_own_file(int fd) {
+  struct stat status = {};
+  return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+         (status.st_uid == geteuid() || status.st_uid == 0) && (status.st_mode & S_IWOTH) == 0;
+}
+
+}  // namespace
+
+Status StoreFile::write(const EventStore& store, const Origin& origin, std::FILE* file) {
+  Header header = {};
+  bool ok = std::fwrite(&header, kHeaderSize, 1, file) == 1;
   BodyWriter body(file);
   visit_columns(store.views_, store.views_,
                 [&body](const auto& view, const auto&) { body.add(view); });
@@ -228,45 +229,74 @@ Status StoreFile::save(const EventStore& store, const ContentStamp& source, cons
   body.add_text(texts);
   write_facts(body, store.metadata_, store.diagnostics_);
 
-  Header header = {{},          layout_hash(), source, store.entries_, store.input_bytes_,
-                   body.size(), body.hash()};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
-  std::memcpy(first, &header, sizeof(header));
+  header.layout = layout_hash();
+  header.program = origin.program;
+  header.source = origin.source;
+  header.entries = store.entries_;
+  header.input_bytes = store.input_bytes_;
+  header.body_size = body.size();
+  header.body_hash = body.hash();
+  header.hash = header_hash(header);
   ok = ok && body.ok() && std::fseek(file, 0, SEEK_SET) == 0 &&
-       std::fwrite(first, kHeaderSize, 1, file) == 1;
-  ok = std::fclose(file) == 0 && ok;
-  std::error_code error;
-  if (ok) fs::rename(staging, path, error);
-  if (ok && !error) return Nothing{};
-  fs::remove(staging, error);
-  return failed;
+       std::fwrite(&header, kHeaderSize, 1, file) == 1 && std::fflush(file) == 0;
+  if (ok) return Nothing{};
+  return Error{std::strerror(errno)};
 }
 
-std::optional<EventStore> StoreFile::load(const fs::path& path, const fs::path& source) {
-  const auto mapped = MappedFile::open(path);
-  if (!mapped.ok()) return {};
-  const std::span<const std::byte> bytes = mapped.value()->bytes();
+Status StoreFile::save(const EventStore& store, const Origin& origin, const fs::path& path) {
+  const auto failed = [&](std::string_view why) {
+    return Error{fmt::format("cannot keep the trace in {}: {}", path.string(), why)};
+  };
+  if (!may_replace(path)) return failed("it exists and is no cache of Fathom's");
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const StagingDirectory staging = TRY(StagingDirectory::create(folder, folder));
+  const fs::path staged = staging.content() / "cache";
+  std::FILE* file = std::fopen(staged.c_str(), "wbxe");
+  if (file == nullptr) return failed(std::strerror(errno));
+  Status written = write(store, origin, file);
+  if (std::fclose(file) != 0 && written.ok()) written = Error{std::strerror(errno)};
+  if (!written.ok()) return failed(written.error().message);
+  if (!may_replace(path)) return failed("it exists and is no cache of Fathom's");
+  if (std::rename(staged.c_str(), path.c_str()) != 0) return failed(std::strerror(errno));
+  return Nothing{};
+}
+
+std::optional<EventStore> StoreFile::load(const fs::path& path, const fs::path& source,
+                                          uint64_t program) {
+  const FileDescriptor file = open_regular_file(AT_FDCWD, path.c_str());
+  if (!file.ok() || !is_own_file(file.get())) return {};
+  const auto mapped = MappedFile::map(file.get());
+  if (!mapped) return {};
+  const std::span<const std::byte> bytes = mapped->bytes();
   Header header;
   if (bytes.size() < kHeaderSize) return {};
   std::memcpy(&header, bytes.data(), sizeof(header));
   const std::span<const std::byte> content = bytes.subspan(kHeaderSize);
-  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 || header.layout != layout_hash() ||
-      header.body_size != content.size() || content.size() % kBlock != 0) {
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 ||
+      header.hash != header_hash(header) || header.layout != layout_hash() ||
+      header.program != program || header.body_size != content.size() ||
+      content.size() % kBlock != 0) {
     return {};
   }
-  const std::optional<ContentStamp> now = glance_at(source);
-  if (!now) return {};
-  if (!now->same_at_a_glance(header.source)) {
-    const std::optional<ContentStamp> whole = stamp_of(source);
-    if (!whole || !whole->same_content(header.source)) return {};
-  }
-  // Both read every byte, so they do it side by side; reading is safe whatever the hash will say.
-  std::future<uint64_t> hash = std::async(std::launch::async, hash_of, content);
+  // Another size tells without reading; times and inodes tell nothing for sure.
+  std::error_code error;
+  if (fs::file_size(source, error) != header.source.size || error) return {};
+  // All read every byte, so they do it side by side; reading is safe whatever the hashes will be.
+  std::future<bool> same_source =
+      start_beside([&] { return stamp_of(source) == std::optional(header.source); });
+  std::future<uint64_t> hash = start_beside([&] {
+    ContentHash of_body;
+    of_body.add(content);
+    return of_body.value();
+  });
   std::optional<EventStore> store = read_body(content);
-  if (hash.get() != header.body_hash || !store) return {};
+  const bool same_body = hash.get() == header.body_hash;
+  const bool same = same_source.get() && same_body;
+  if (!same || !store) return {};
   store->entries_ = header.entries;
   store->input_bytes_ = header.input_bytes;
-  store->owner_ = mapped.value();
+  store->owner_ = mapped;
   return store;
 }
 

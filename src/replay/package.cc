@@ -1,11 +1,16 @@
 #include "replay/package.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
+#include "base/content_hash.h"
 #include "base/count_text.h"
+#include "base/file_descriptor.h"
 #include "base/json_writer.h"
 #include "replay/python_text.h"
 #include "report/zip_writer.h"
@@ -14,8 +19,6 @@ extern const std::string_view replay_script_py, replay_calls_py, replay_timing_p
 
 namespace fathom {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kBegin = "# BEGIN: generated from the trace\n";
 constexpr std::string_view kEnd = "# END: generated from the trace\n";
@@ -260,22 +263,49 @@ ReplayPackage make_replay_package(const ReplayOp& op, const ReplaySource& source
   return package;
 }
 
-Status write_package(const ReplayPackage& package, const fs::path& file) {
-  const fs::path staged = fmt::format("{}.tmp-{}", file.string(), getpid());
-  const auto write = [&]() -> Status {
-    ZipWriter zip = TRY(ZipWriter::create(staged));
-    for (const PackageFile& part : package.files) TRY(zip.add(part.name, part.content));
-    return zip.close();
-  };
-  Status written = write();
-  std::error_code error;
-  if (written.ok()) {
-    fs::rename(staged, file, error);
-    if (!error) return Nothing{};
-    written = Error{fmt::format("cannot write {}: {}", file.string(), error.message())};
+namespace {
+
+// The comment of the archive: whose trace it is of, and the hash of all that precedes the hash. So
+// a package tells by itself that we made it and that nobody changed it.
+constexpr std::string_view kOurs = "Fathom replay package ";
+constexpr size_t kHashDigits = 16;
+
+std::string hash_text_of(std::string_view bytes) {
+  return fmt::format("{:016x}", hash_content(bytes));
+}
+
+Result<std::string> read_all(int fd) {
+  std::string bytes;
+  char buffer[1 << 16];
+  for (ssize_t n = 0;
+       (n = pread(fd, buffer, sizeof(buffer), static_cast<off_t>(bytes.size()))) != 0;) {
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Error{std::strerror(errno)};
+    bytes.append(buffer, static_cast<size_t>(n));
   }
-  fs::remove(staged, error);
-  return written;
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::string> zip_package(const ReplayPackage& package, const std::string& trace) {
+  // In memory: a package is small, and where it goes is not always a file.
+  const FileDescriptor memory(memfd_create("package", MFD_CLOEXEC));
+  if (!memory.ok()) return Error{fmt::format("cannot make a package: {}", std::strerror(errno))};
+  ZipWriter zip = TRY(ZipWriter::create(fmt::format("/proc/self/fd/{}", memory.get())));
+  for (const PackageFile& part : package.files) TRY(zip.add(part.name, part.content));
+  TRY(zip.close(fmt::format("{}{} {}", kOurs, hash_text_of(trace), std::string(kHashDigits, '0'))));
+  std::string bytes = TRY(read_all(memory.get()));
+  bytes.resize(bytes.size() - kHashDigits);
+  bytes += hash_text_of(bytes);
+  return bytes;
+}
+
+bool is_package_of(std::string_view bytes, const std::string& trace) {
+  const std::string ours = fmt::format("{}{} ", kOurs, hash_text_of(trace));
+  if (bytes.size() < ours.size() + kHashDigits) return false;
+  const std::string_view hashed = bytes.substr(0, bytes.size() - kHashDigits);
+  return hashed.ends_with(ours) && bytes.ends_with(hash_text_of(hashed));
 }
 
 }  // namespace fathom

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -32,7 +31,9 @@ ReplayPackage make_replay_package(const ReplayOp& op, const ReplaySource& source
 // The part of replay.py that is made from the trace: assignments of literals.
 std::string replay_literals(const ReplayOp& op, const ReplaySource& source, size_t max_cases);
 
-// As a ZIP archive, which appears whole or not at all. The same package gives the same bytes.
-Status write_package(const ReplayPackage& package, const std::filesystem::path& file);
+// As the bytes of a ZIP archive. The same package gives the same bytes.
+Result<std::string> zip_package(const ReplayPackage& package, const std::string& trace);
+// Whether these are bytes that zip_package made for the trace of this name.
+bool is_package_of(std::string_view bytes, const std::string& trace);
 
 }  // namespace fathom

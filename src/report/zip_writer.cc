@@ -167,7 +167,7 @@ Status ZipWriter::add(std::string name, std::string_view content) {
   return end();
 }
 
-Status ZipWriter::close() {
+Status ZipWriter::close(std::string_view comment) {
   std::string directory;
   for (const Part& part : parts_) {
     directory += "PK\1\2";
@@ -191,7 +191,8 @@ Status ZipWriter::close() {
   append_number(directory, parts_.size(), 2);
   append_number(directory, directory_size, 4);
   append_number(directory, written_, 4);
-  append_number(directory, 0, 2);
+  append_number(directory, comment.size(), 2);
+  directory += comment;
   TRY(put(directory));
   TRY(flush());
   // A full disk may speak up only when the file is closed.

@@ -26,7 +26,8 @@ class ZipWriter {
   Status end();
   Status add(std::string name, std::string_view content);
   // Writes the directory of parts; without it the file is no archive.
-  Status close();
+  // The comment of the archive is at the very end of the file.
+  Status close(std::string_view comment = {});
 
  private:
   struct Part {

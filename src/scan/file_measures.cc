@@ -13,7 +13,8 @@
 #include <string_view>
 #include <thread>
 
-#include "base/hash.h"
+#include "base/content_hash.h"
+#include "base/threads.h"
 #include "scan/language.h"
 #include "scan/origin.h"
 #include "scan/repository.h"
@@ -72,6 +73,7 @@ void measure(const std::filesystem::path& root, SourceFile& file, std::string& b
     file.skipped = fmt::format("over {} MB", kMaxSourceBytes >> 20);
   }
   uint64_t done = 0, breaks = 0;
+  ContentHash hash;
   char last = '\n';
   while (file.skipped.empty() && done <= kMaxSourceBytes) {
     const ssize_t n = read_some(opened.fd(), buffer);
@@ -79,11 +81,12 @@ void measure(const std::filesystem::path& root, SourceFile& file, std::string& b
     if (n <= 0) break;
     const std::string_view bytes(buffer.data(), static_cast<size_t>(n));
     if (done == 0) look_at_beginning(bytes, file);
-    file.content_hash = mix_bits(file.content_hash, hash_text(bytes));
+    hash.add(bytes);
     done += bytes.size();
     breaks += static_cast<uint64_t>(std::ranges::count(bytes, '\n'));
     last = bytes.back();
   }
+  file.content_hash = hash.value();
   if (file.skipped.empty()) file.lines = static_cast<uint32_t>(breaks + (last != '\n' ? 1 : 0));
 }
 
@@ -99,8 +102,9 @@ void measure_files(const std::filesystem::path& root, std::vector<SourceFile>& f
     std::string buffer(kBufferBytes, '\0');
     for (size_t i = next++; i < files.size(); i = next++) measure(root, files[i], buffer);
   };
-  std::vector<std::jthread> others;
-  for (size_t i = 1; i < threads; ++i) others.emplace_back(work);
+  Threads others;
+  for (size_t i = 1; i < threads && others.start(work); ++i) {
+  }
   work();
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/threads.h"
 #include "scan/accesses/triton_walk.h"
 #include "scan/features/file_weight.h"
 #include "scan/link/code_purpose.h"
@@ -126,11 +127,12 @@ class FileReader {
         report(count);
       }
     };
-    std::vector<std::thread> others;
-    for (size_t i = 1; i < std::min<size_t>(threads_, count); ++i)
-      others.emplace_back(take_files, i);
+    Threads others;
+    for (size_t i = 1; i < std::min<size_t>(threads_, count); ++i) {
+      if (!others.start([&take_files, i] { take_files(i); })) break;
+    }
     take_files(0);
-    for (std::thread& thread : others) thread.join();
+    others.join();
   }
 
   void report(uint32_t count) {

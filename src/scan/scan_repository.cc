@@ -1,8 +1,8 @@
 #include "scan/scan_repository.h"
 
 #include <optional>
-#include <thread>
 
+#include "base/threads.h"
 #include "scan/dependencies.h"
 #include "scan/doc_claims.h"
 #include "scan/doc_examples.h"
@@ -40,13 +40,9 @@ CodeFacts declared_facts(const Repository& repository) {
 // Neither may write what the other one reads.
 template <typename One, typename Other>
 void side_by_side(One one, Other other, size_t threads) {
-  if (threads == 1) {
-    one();
-    other();
-    return;
-  }
-  const std::jthread beside(other);
+  const std::future<void> beside = start_beside(other, threads != 1);
   one();
+  beside.wait();
 }
 
 // The way down from Python to the first of the kernel's launchers that has one.

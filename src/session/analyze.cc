@@ -9,7 +9,7 @@
 #include <set>
 
 #include "analyze/finding_parts.h"
-#include "base/output_directory.h"
+#include "base/threads.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
 #include "report/kernel_sources_markdown.h"
@@ -115,11 +115,6 @@ Summary summarize_trace(const Trace& trace, const SheetInput& input) {
   s.skipped_events = diagnostics.skipped_events();
   s.diagnostics = diagnostics.all();
   return s;
-}
-
-// "report/" is the same place as "report".
-fs::path without_slash(const fs::path& path) {
-  return path.has_filename() || !path.has_parent_path() ? path : path.parent_path();
 }
 
 std::string gpus_with_work(const EventStore& store) {
@@ -247,19 +242,24 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   const Platform* platform =
       options.platform != nullptr ? options.platform : detect_platform(trace);
   // Sheets that need no costs do not wait for them, nor any sheet for the findings.
-  const std::launch policy = options.threads == 1 ? std::launch::deferred : std::launch::async;
-  const MeasuredOpsLater ops = std::async(policy, [&]() -> std::shared_ptr<const MeasuredOps> {
-                                 return std::make_shared<MeasuredOps>(input, launchers);
-                               }).share();
+  const bool beside = options.threads != 1;
+  const MeasuredOpsLater ops = start_beside(
+                                   [&]() -> std::shared_ptr<const MeasuredOps> {
+                                     return std::make_shared<MeasuredOps>(input, launchers);
+                                   },
+                                   beside)
+                                   .share();
   struct Found {
     std::unique_ptr<const Assessment> assessment;
     std::vector<Finding> findings;
   };
-  std::future<Found> found = std::async(policy, [&] {
-    auto assessment = std::make_unique<const Assessment>(input, *ops.get(), platform);
-    std::vector<Finding> findings = find_all(*assessment);
-    return Found{std::move(assessment), std::move(findings)};
-  });
+  std::future<Found> found = start_beside(
+      [&] {
+        auto assessment = std::make_unique<const Assessment>(input, *ops.get(), platform);
+        std::vector<Finding> findings = find_all(*assessment);
+        return Found{std::move(assessment), std::move(findings)};
+      },
+      beside);
   Analysis analysis{std::move(summary), all_sheets(input, launchers, ops, options.threads), {}, {}};
   Found done = found.get();
   const Assessment& assessment = *done.assessment;
@@ -277,13 +277,13 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   return analysis;
 }
 
-Status write_report(Analysis& analysis, const fs::path& directory) {
-  OutputDirectory out = TRY(OutputDirectory::create(directory));
+Result<std::vector<std::string>> write_report(Analysis& analysis, const OutputPlace& place) {
+  OutputDirectory out = TRY(OutputDirectory::create(place));
   Summary& summary = analysis.summary;
-  summary.report = without_slash(directory).string();
+  summary.report = shown_directory(place.path).string();
   summary.files.clear();
   // The workbook takes as long as all the rest; it reads the summary, which must not change.
-  std::future<Status> workbook = std::async(std::launch::async, [&, copy = summary] {
+  std::future<Status> workbook = start_beside([&, copy = summary] {
     return write_xlsx(copy, analysis.sheets, out.staged("perf_report.xlsx"));
   });
   for (const Table& sheet : analysis.sheets) {
@@ -297,8 +297,8 @@ Status write_report(Analysis& analysis, const fs::path& directory) {
     summary.files.push_back(file.path);
   }
   for (const PackageInReport& package : analysis.packages) {
-    TRY(out.make_folder("replay_packages"));
-    TRY(write_package(package.package, out.staged(package.path)));
+    const std::string bytes = TRY(zip_package(package.package, summary.trace));
+    TRY(out.write_file(package.path, bytes));
     summary.files.push_back(package.path);
   }
   TRY(workbook.get());
@@ -307,8 +307,19 @@ Status write_report(Analysis& analysis, const fs::path& directory) {
   return out.commit();
 }
 
+namespace {
+
+// <(zcat trace.json.gz) in a shell: /dev/fd/63, beside which nothing can be written.
+bool is_descriptor(std::string_view path) {
+  return path.starts_with("/dev/fd/") || path == "/dev/stdin" ||
+         (path.starts_with("/proc/") && path.find("/fd/") != std::string_view::npos);
+}
+
+}  // namespace
+
 fs::path default_report_directory(const std::string& trace_path) {
   if (trace_path == "-") return "stdin.fathom";
+  if (is_descriptor(trace_path)) return "pipe.fathom";
   fs::path path(trace_path);
   for (const char* ending : {".gz", ".zst", ".json"}) {
     if (path.extension() == ending) path.replace_extension();
@@ -317,7 +328,10 @@ fs::path default_report_directory(const std::string& trace_path) {
 }
 
 fs::path cache_beside(const fs::path& report_directory) {
-  return without_slash(report_directory) += ".cache";
+  fs::path shown = shown_directory(report_directory);
+  std::error_code error;
+  if (shown.filename() == "." || shown.filename() == "..") shown = fs::canonical(shown, error);
+  return shown += ".cache";
 }
 
 }  // namespace fathom

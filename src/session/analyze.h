@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/output_directory.h"
 #include "platform/platform.h"
 #include "replay/package.h"
 #include "report/analysis_files.h"
@@ -39,8 +40,9 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope,
 // What the trace's GPU is among those known here; null where it does not say or is not known.
 const Platform* detect_platform(const Trace& trace);
 
-// Writes the report, whole or not at all, and notes where in the summary.
-Status write_report(Analysis& analysis, const std::filesystem::path& directory);
+// Writes the report, whole or not at all, and notes where in the summary. Returns what to tell the
+// user about files that were in the way.
+Result<std::vector<std::string>> write_report(Analysis& analysis, const OutputPlace& place);
 
 // Where a trace's report goes when nobody says: traces/llama.json.gz → traces/llama.fathom
 std::filesystem::path default_report_directory(const std::string& trace_path);

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "analyze/finding_parts.h"
-#include "base/output_directory.h"
 #include "report/csv.h"
 #include "session/analyze.h"
 
@@ -74,9 +73,9 @@ Result<DiffReport> compare(const Trace& a, const Trace& b, const Scope& scope_a,
   return report;
 }
 
-Status write_diff(DiffReport& report, const fs::path& directory) {
-  OutputDirectory out = TRY(OutputDirectory::create(directory));
-  report.report = (directory.has_filename() ? directory : directory.parent_path()).string();
+Result<std::vector<std::string>> write_diff(DiffReport& report, const OutputPlace& place) {
+  OutputDirectory out = TRY(OutputDirectory::create(place));
+  report.report = shown_directory(place.path).string();
   report.files = {"diff.md", "diff.json"};
   for (const Table& table : diff_tables(report.diff)) {
     report.files.push_back(fmt::format("diff_csvs/{}.csv", table.name()));

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/output_directory.h"
 #include "report/diff_report.h"
 #include "session/trace.h"
 
@@ -12,6 +13,7 @@ Result<DiffReport> compare(const Trace& a, const Trace& b, const Scope& scope_a,
                            const Scope& scope_b);
 
 // Writes diff.md, diff.json and diff_csvs/, whole or not at all, and notes where in the report.
-Status write_diff(DiffReport& report, const std::filesystem::path& directory);
+// Returns what to tell the user about files that were in the way.
+Result<std::vector<std::string>> write_diff(DiffReport& report, const OutputPlace& place);
 
 }  // namespace fathom

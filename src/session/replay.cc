@@ -1,14 +1,23 @@
 #include "session/replay.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <set>
 
 #include "base/closest_names.h"
+#include "base/content_hash.h"
+#include "base/directory_entries.h"
 #include "base/glob.h"
+#include "base/mapped_file.h"
+#include "base/output_directory.h"
+#include "base/report_swap.h"
 #include "replay/package.h"
 #include "replay/python_text.h"
 #include "session/analyze.h"
@@ -124,19 +133,66 @@ std::string gpu_name(const EventStore& store) {
   return store.metadata().gpus.empty() ? "" : store.metadata().gpus.front().name;
 }
 
-Status make_directory(const fs::path& directory) {
+Result<FileDescriptor> open_or_make_directory(const fs::path& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
-  if (!error && fs::is_directory(directory, error)) return Nothing{};
+  FileDescriptor opened(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.ok()) return opened;
   return Error{fmt::format("cannot make the directory {}: {}; choose another place with --out",
-                           directory.string(),
-                           error ? error.message() : "it exists and is no directory")};
+                           directory.string(), std::strerror(errno))};
+}
+
+// What of the packages is there already and ours to replace. Whatever else is there is in the way.
+Result<ReportManifest> own_packages(int folder, const fs::path& shown, const PackPlace& place,
+                                    const std::vector<std::string>& files,
+                                    const std::string& trace) {
+  ReportManifest ours;
+  for (const std::string& name : files) {
+    struct stat status = {};
+    if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    const FileDescriptor file = open_regular_file(folder, name.c_str());
+    const auto mapped = file.ok() ? MappedFile::map(file.get()) : nullptr;
+    const auto bytes = mapped ? mapped->bytes() : std::span<const std::byte>();
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (is_package_of(text, trace)) {
+      ours.files.emplace(name, ManifestFile{text.size(), hash_content(text)});
+    } else if (!place.force) {
+      return Error{fmt::format(
+          "{} exists and is no replay package of {} as Fathom made it; choose another place with "
+          "--out, or have it kept under another name with --force",
+          (shown / name).lexically_normal().string(), trace)};
+    }
+  }
+  return ours;
+}
+
+// All of them or none.
+Result<std::vector<std::string>> write_packages(
+    const std::vector<std::pair<std::string, std::string>>& packages, const PackPlace& place,
+    const std::string& trace) {
+  fs::path directory = place.one_file ? place.path.parent_path() : place.path;
+  if (directory.empty()) directory = ".";
+  const FileDescriptor folder = TRY(open_or_make_directory(directory));
+  std::vector<std::string> files;
+  for (const auto& [name, _] : packages) files.push_back(name);
+  const fs::path shown = shown_directory(directory);
+  const ReportManifest ours = TRY(own_packages(folder.get(), shown, place, files, trace));
+  const StagingDirectory staging = TRY(StagingDirectory::create(directory, shown));
+  ReportManifest now;
+  for (const auto& [name, bytes] : packages) {
+    TRY(write_new_file(staging.content() / name, shown / name, bytes));
+    now.files.emplace(name, ManifestFile{bytes.size(), hash_content(bytes)});
+  }
+  ReportSwap swap(folder.get(), staging.fd(), shown.string(), ours);
+  for (const auto& [name, file] : now.files) TRY(swap.place(name, name, file));
+  swap.finish(now);
+  return swap.notes();
 }
 
 }  // namespace
 
 Result<PackResult> pack_replays(const Trace& trace, const PackOptions& options,
-                                const fs::path& directory) {
+                                const PackPlace& place) {
   const std::string file = trace.path == "-" ? "standard input" : trace.path;
   const Scope everything;
   const SheetInput input(trace.store, trace.tree, everything);
@@ -146,24 +202,35 @@ Result<PackResult> pack_replays(const Trace& trace, const PackOptions& options,
   by_packed_name.ops = as_packed(input, all, options.ops);
   const std::vector<Asked> asked = TRY(ops_asked_for(all, by_packed_name, file));
   PackResult result;
-  result.directory = directory;
+  result.directory = place.one_file ? place.path.parent_path() : place.path;
   result.trace = trace.path == "-" ? file : fs::path(trace.path).filename().string();
   result.gpu = gpu_name(trace.store);
   result.whole = all.whole;
   FileNames names;
+  std::vector<std::pair<std::string, std::string>> packages;  // file and bytes
   for (const auto& [op, by_name] : asked) {
     if (op->cases.empty()) {
       result.unpacked.push_back({op->name, why_not(*op, file), by_name, op->time});
       continue;
     }
-    if (result.packed.empty()) TRY(make_directory(directory));
     const ReplayPackage package =
         make_replay_package(*op, {result.trace, result.gpu}, options.max_cases);
     PackedOp packed{op->name, names.free(op->name),  op->calls, package.cases, package.left_out,
                     op->time, package.left_out_time, {}};
     for (const ReplayRefusal& refusal : op->refusals) packed.refused_time += refusal.time;
-    TRY(write_package(package, directory / packed.file));
+    if (place.one_file) packed.file = place.path.filename().string();
+    packages.emplace_back(packed.file, TRY(zip_package(package, result.trace)));
     result.packed.push_back(std::move(packed));
+  }
+  if (place.one_file && packages.size() > 1) {
+    return Error{fmt::format(
+        "--out {} is one package, and {} ops were asked for; name one op, or a directory",
+        place.path.string(), packages.size())};
+  }
+  if (place.path == "-" && !packages.empty()) {
+    result.bytes = std::move(packages.front().second);
+  } else if (place.write && !packages.empty()) {
+    result.notes = TRY(write_packages(packages, place, result.trace));
   }
   return result;
 }

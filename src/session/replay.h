@@ -34,13 +34,22 @@ struct PackResult {
   std::string trace, gpu;
   std::vector<PackedOp> packed;
   std::vector<UnpackedOp> unpacked;
-  Nanos whole;  // GPU time of all ops of the trace
+  Nanos whole;                     // GPU time of all ops of the trace
+  std::string bytes;               // of the package, for standard output
+  std::vector<std::string> notes;  // on files that were in the way
 };
 
-// Writes OP_replay_package.zip for each op asked for. Fails, with nothing written, when a name is
-// not in the trace.
+struct PackPlace {
+  std::filesystem::path path;
+  bool one_file = false;  // the path is the package itself; "-": into the result
+  bool force = false;     // what is in the way is kept under another name
+  bool write = true;
+};
+
+// Writes OP_replay_package.zip for each op asked for, all or none. Fails, with nothing written,
+// when a name is not in the trace, or when a file that is no package of the trace is in the way.
 Result<PackResult> pack_replays(const Trace& trace, const PackOptions& options,
-                                const std::filesystem::path& directory);
+                                const PackPlace& place);
 
 // traces/llama.json.gz → traces/llama.replay_packages
 std::filesystem::path default_package_directory(const std::string& trace_path);

@@ -1,5 +1,6 @@
 #include "session/trace.h"
 
+#include "base/threads.h"
 #include "events/store_file.h"
 #include "ingest/kineto/reader.h"
 
@@ -12,9 +13,12 @@ constexpr int64_t kWorthCaching = 16 << 20;
 }  // namespace
 
 Result<Trace> open_trace(const std::string& path, const OpenOptions& options) {
-  const bool may_cache = !options.cache.empty() && path != "-";
+  // A program that was changed may read the same trace in another way.
+  const bool asked = !options.cache.empty() && path != "-";
+  const uint64_t program = asked ? stamp_of("/proc/self/exe").value_or(ContentStamp{}).content : 0;
+  const bool may_cache = program != 0;
   if (may_cache) {
-    if (std::optional<EventStore> store = StoreFile::load(options.cache, path)) {
+    if (std::optional<EventStore> store = StoreFile::load(options.cache, path, program)) {
       CallTree tree = build_call_tree(*store);
       return Trace{path, std::move(*store), std::move(tree), true, {}};
     }
@@ -23,18 +27,17 @@ Result<Trace> open_trace(const std::string& path, const OpenOptions& options) {
   read.threads = options.threads;
   read.progress = options.progress;
   if (options.max_size > 0) read.limits.max_size = options.max_size;
-  // Before the reading: a trace that changes meanwhile must not pass for the one that was read.
-  const std::optional<ContentStamp> before = may_cache ? glance_at(path) : std::nullopt;
+  ReadingStamp stamp;
+  if (may_cache && options.keep) read.stamp = &stamp;
   EventStore store = TRY(kineto::read_trace(path, read));
   Trace trace{path, std::move(store), {}, false, {}};
   const bool whole = trace.store.diagnostics().count(Flaw::kSizeLimit) == 0;
-  if (before && whole && trace.store.input_bytes() >= kWorthCaching) {
-    // A copy of the store shares its columns. A cache that cannot be written is no loss.
-    trace.saving =
-        std::async(std::launch::async, [store = trace.store, path, before, file = options.cache] {
-          const std::optional<ContentStamp> stamp = stamp_of(path);
-          if (stamp && stamp->same_at_a_glance(*before)) (void)StoreFile::save(store, *stamp, file);
-        });
+  if (stamp.value() && whole && trace.store.input_bytes() >= kWorthCaching) {
+    const StoreFile::Origin origin{*stamp.value(), program};
+    // A copy of the store shares its columns.
+    trace.saving = start_beside([store = trace.store, origin, file = options.cache] {
+      return StoreFile::save(store, origin, file);
+    });
   }
   trace.tree = build_call_tree(trace.store);
   return trace;

@@ -19,14 +19,15 @@ struct Trace {
   CallTree tree;
   bool from_cache = false;
   // Writes the cache while the trace is analysed; waited for at the end.
-  std::future<void> saving = {};
+  std::future<Status> saving = {};
 };
 
 struct OpenOptions {
   size_t threads = 0;    // 0: as many as the machine has
   int64_t max_size = 0;  // of the JSON, in bytes; 0: the reader's own limit
-  // Where the columns of a large trace are kept for the next time; empty: nowhere.
+  // Where the columns of a large trace may be kept; empty: nowhere.
   std::filesystem::path cache;
+  bool keep = true;  // keep them there for the next time; else only look
   ProgressCallback progress;
 };
 

@@ -1,6 +1,7 @@
 #include <functional>
 #include <future>
 
+#include "base/threads.h"
 #include "sheets/cpu_ops.h"
 #include "sheets/sheets.h"
 
@@ -22,10 +23,9 @@ std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launche
   };
   std::vector<std::future<Table>> running;
   running.reserve(makers.size());
-  const std::launch policy = threads == 1 ? std::launch::deferred : std::launch::async;
-  for (const auto& make : makers) running.push_back(std::async(policy, make));
+  for (const auto& make : makers) running.push_back(start_beside(make, threads != 1));
   std::future<std::vector<Table>> families =
-      std::async(policy, [&] { return family_sheets(input, *ops.get()); });
+      start_beside([&] { return family_sheets(input, *ops.get()); }, threads != 1);
   std::vector<Table> sheets;
   sheets.reserve(running.size());
   for (std::future<Table>& sheet : running) sheets.push_back(sheet.get());

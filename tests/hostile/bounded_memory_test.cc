@@ -50,7 +50,8 @@ class BoundedMemory : public testing::Test {
   }
 
   Outcome analyze(const std::string& name, std::vector<std::string> options = {}) {
-    std::vector<std::string> words = {"fathom", "analyze", name, "--json", "--out", "report"};
+    std::vector<std::string> words = {"fathom", "analyze", name,
+                                      "--json", "--out",   name + ".report"};
     words.insert(words.end(), options.begin(), options.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());

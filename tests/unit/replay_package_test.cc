@@ -372,7 +372,7 @@ TEST(ReplayPackage, ArchivesAreWholeAndTheSameEveryTime) {
   const Trace trace = Calls().add("aten::mm", kMatrices, 10).open();
   for (const char* place : {"one", "two"}) {
     const Result<PackResult> packed =
-        pack_replays(trace, {{"aten::mm"}, 0, 20}, directory.path() / place);
+        pack_replays(trace, {{"aten::mm"}, 0, 20}, {directory.path() / place});
     ASSERT_TRUE(packed.ok()) << packed.error().message;
     EXPECT_EQ(packed.value().packed.at(0).file, "aten_mm_replay_package.zip");
   }
@@ -398,7 +398,7 @@ TEST(ReplayPackage, ArchivesAreWholeAndTheSameEveryTime) {
 TEST(ReplayPackage, NamesThatBecomeTheSameFileAreNumbered) {
   const test::TemporaryDirectory directory;
   const Trace trace = Calls().add("a::b_c", kMatrices, 20).add("a_b::c", kMatrices, 10).open();
-  const Result<PackResult> packed = pack_replays(trace, {{"a*"}, 0, 20}, directory.path());
+  const Result<PackResult> packed = pack_replays(trace, {{"a*"}, 0, 20}, {directory.path()});
   ASSERT_TRUE(packed.ok());
   ASSERT_EQ(packed.value().packed.size(), 2u);
   EXPECT_EQ(packed.value().packed[0].file, "a_b_c_replay_package.zip");
@@ -412,7 +412,8 @@ TEST(ReplayPackage, OfEveryExampleTrace) {
     Result<Trace> trace = open_trace(path.string());
     ASSERT_TRUE(trace.ok());
     const std::filesystem::path place = directory.path() / path.filename();
-    const Result<PackResult> packed = pack_replays(trace.value(), {{}, SIZE_MAX, SIZE_MAX}, place);
+    const Result<PackResult> packed =
+        pack_replays(trace.value(), {{}, SIZE_MAX, SIZE_MAX}, {place});
     ASSERT_TRUE(packed.ok()) << packed.error().message;
     Nanos time;
     for (const PackedOp& op : packed.value().packed) time += op.time;

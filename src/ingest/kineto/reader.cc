@@ -30,7 +30,7 @@ Error no_trace(const std::string& path, const ChunkSplitter& splitter, bool dama
 }  // namespace
 
 Result<EventStore> read_trace(const std::string& path, const ReadOptions& options) {
-  const std::unique_ptr<ByteSource> source = TRY(open_source(path));
+  const std::unique_ptr<ByteSource> source = TRY(open_source(path, options.stamp));
   return read_trace(*source, path == "-" ? "standard input" : path, options);
 }
 

@@ -13,6 +13,7 @@ struct ReadOptions {
   size_t threads = 0;  // 0: as many as the machine has
   SplitLimits limits;
   ProgressCallback progress;
+  ReadingStamp* stamp = nullptr;  // of the file's bytes, for who reads by path
 };
 
 // A PyTorch profiler trace: JSON, plain or compressed; "-" is standard input.

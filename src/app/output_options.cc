@@ -1,0 +1,34 @@
+#include "app/output_options.h"
+
+#include "app/commands.h"
+
+namespace fathom {
+
+void add_output_options(CLI::App& command, OutputArguments& arguments, const OutputTexts& texts) {
+  CLI::Option* out = command.add_option("-o,--out", arguments.out, texts.out);
+  out->check([](const std::string& name) {
+    return name.empty() ? std::string("expected a name") : std::string();
+  });
+  command.add_flag("--json", arguments.json, texts.json);
+  CLI::Option* force = command.add_flag("--force", arguments.force,
+                                        "Write into any directory and replace any report there; "
+                                        "files that are not the report's stay");
+  command.add_flag("--no-report", arguments.no_report, texts.no_report)
+      ->excludes(out)
+      ->excludes(force);
+}
+
+bool check_output(const OutputArguments& arguments) {
+  if (!arguments.is_standard_output() || arguments.json) return true;
+  complain(
+      "--out -: the report is a directory of files; --json prints its facts to standard output");
+  std::fputs(kTryHelp, stderr);
+  return false;
+}
+
+void tell(const std::vector<std::string>& notes, bool quiet) {
+  if (quiet) return;
+  for (const std::string& note : notes) complain(note);
+}
+
+}  // namespace fathom

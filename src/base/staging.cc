@@ -1,0 +1,171 @@
+#include "base/staging.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "base/directory_entries.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = ".fathom-tmp-";
+constexpr size_t kDigits = 16;
+constexpr const char* kLock = "lock";
+constexpr const char* kContent = "new";
+
+std::string lock_text(std::string_view name) {
+  return fmt::format(
+      "Fathom writes here until it moves the result to its place. Directory: {}\nA run removes it "
+      "once nobody holds the lock of this file.\n",
+      name);
+}
+
+// With what signals wait for, the one global state below app/: neither a signal nor an exhausted
+// heap can be handed an object. A slot is written before it is marked as used, and its folder stays
+// open meanwhile.
+struct Slot {
+  enum State { kFree, kTaken, kUsed };
+  std::atomic<int> state = kFree;
+  int folder = -1;
+  char name[kPrefix.size() + kDigits + 1] = {};
+};
+constinit std::array<Slot, 16> slots;
+
+constinit std::atomic<int> uninterrupted = 0, postponed = 0;
+
+// Without a free slot the directory is still removed with its object, or by the next run.
+int take_slot(int folder, const std::string& name) {
+  for (size_t i = 0; i < slots.size(); ++i) {
+    int expected = Slot::kFree;
+    if (!slots[i].state.compare_exchange_strong(expected, Slot::kTaken)) continue;
+    slots[i].folder = folder;
+    std::copy_n(name.c_str(), name.size() + 1, slots[i].name);
+    slots[i].state = Slot::kUsed;
+    return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// The lock goes last, or what a second kill leaves would be nobody's.
+bool remove_staging(int folder, const char* name) {
+  char content[sizeof(Slot::name) + 8];
+  const auto end = fmt::format_to_n(content, sizeof(content) - 1, "{}/{}", name, kContent);
+  *end.out = '\0';
+  return remove_tree(folder, content) && remove_tree(folder, name);
+}
+
+bool says(int lock, const std::string& text) {
+  std::string found(text.size() + 1, '\0');
+  const ssize_t got = pread(lock, found.data(), found.size(), 0);
+  return got == static_cast<ssize_t>(text.size()) && found.starts_with(text);
+}
+
+bool is_stale(int folder, const std::string& name, FileDescriptor& lock) {
+  const FileDescriptor directory = open_directory(folder, name);
+  struct stat status = {};
+  if (!directory.ok() || fstat(directory.get(), &status) != 0 || status.st_uid != geteuid())
+    return false;
+  lock = open_regular_file(directory.get(), kLock);
+  return lock.ok() && says(lock.get(), lock_text(name)) &&
+         flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+Error cannot_write_in(const fs::path& folder) {
+  const std::string shown = folder.empty() ? "the current folder" : folder.string();
+  return Error{fmt::format("cannot write in {}: {}; choose another place with --out", shown,
+                           std::strerror(errno))};
+}
+
+}  // namespace
+
+bool is_staging_name(std::string_view name) {
+  return name.size() == kPrefix.size() + kDigits && name.starts_with(kPrefix) &&
+         name.find_first_not_of("0123456789abcdef", kPrefix.size()) == std::string_view::npos;
+}
+
+Result<StagingDirectory> StagingDirectory::create(const fs::path& folder, const fs::path& shown) {
+  StagingDirectory made;
+  made.folder_ = FileDescriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!made.folder_.ok()) return cannot_write_in(shown);
+  remove_stale_staging(made.folder_.get());
+  uint64_t random = 0;
+  if (getrandom(&random, sizeof(random), 0) != sizeof(random)) return cannot_write_in(shown);
+  const std::string name = fmt::format("{}{:016x}", kPrefix, random);
+  if (mkdirat(made.folder_.get(), name.c_str(), 0700) != 0) return cannot_write_in(shown);
+  made.name_ = name;  // from here on the object removes it
+  made.slot_ = take_slot(made.folder_.get(), name);
+  made.directory_ = open_directory(made.folder_.get(), name);
+  // Locked before it says what it is: words without a lock mean that the owner is dead.
+  made.lock_ = FileDescriptor(openat(made.directory_.get(), kLock,
+                                     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!made.lock_.ok()) return cannot_write_in(shown);
+  (void)flock(made.lock_.get(), LOCK_EX | LOCK_NB);  // without locks it is left to the object
+  const std::string text = lock_text(name);
+  if (write(made.lock_.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      mkdirat(made.directory_.get(), kContent, 0777) != 0) {
+    return cannot_write_in(shown);
+  }
+  made.content_ = folder / name / kContent;
+  return made;
+}
+
+StagingDirectory::StagingDirectory(StagingDirectory&& other) noexcept
+    : folder_(std::move(other.folder_)),
+      directory_(std::move(other.directory_)),
+      lock_(std::move(other.lock_)),
+      name_(std::exchange(other.name_, {})),
+      content_(std::move(other.content_)),
+      slot_(std::exchange(other.slot_, -1)) {}
+
+StagingDirectory::~StagingDirectory() {
+  if (slot_ >= 0) slots[static_cast<size_t>(slot_)].state = Slot::kTaken;
+  if (!name_.empty()) remove_staging(folder_.get(), name_.c_str());
+  if (slot_ >= 0) slots[static_cast<size_t>(slot_)].state = Slot::kFree;
+}
+
+void remove_all_staging() {
+  // Other threads may still be writing: again, until the directory stays away.
+  constexpr int kTries = 100;
+  for (Slot& slot : slots) {
+    for (int i = 0; i < kTries && slot.state == Slot::kUsed; ++i) {
+      if (remove_staging(slot.folder, slot.name)) break;
+    }
+  }
+}
+
+Uninterrupted::Uninterrupted() { ++uninterrupted; }
+
+Uninterrupted::~Uninterrupted() {
+  if (--uninterrupted > 0) return;
+  if (const int signal = postponed.exchange(0)) raise(signal);
+}
+
+bool postpones(int signal) {
+  if (uninterrupted == 0) return false;
+  postponed = signal;
+  // Over meanwhile, on another thread, which may not have seen it.
+  return uninterrupted > 0 || postponed.exchange(0) == 0;
+}
+
+void remove_stale_staging(int folder) {
+  for (const std::string& name : entries_of(folder)) {
+    FileDescriptor lock;  // held until it is gone
+    if (is_staging_name(name) && is_stale(folder, name, lock)) {
+      remove_staging(folder, name.c_str());
+    }
+  }
+}
+
+}  // namespace fathom

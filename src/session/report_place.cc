@@ -1,0 +1,72 @@
+#include "session/report_place.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path canonical_place(const fs::path& path) {
+  std::error_code error;
+  fs::path place = fs::weakly_canonical(fs::absolute(path, error), error);
+  return place.has_filename() ? place : place.parent_path();
+}
+
+// Whether a report can be put there: tried, since permissions do not tell all.
+Status try_place(const fs::path& path, const std::string& repository) {
+  if (!repository.empty()) TRY(check_outside(repository, path));
+  const fs::path place = canonical_place(path);
+  std::error_code error;
+  const bool there = fs::is_directory(place, error);
+  const Result<StagingDirectory> tried =
+      there ? StagingDirectory::create(place, path)
+            : StagingDirectory::create(place.parent_path(), shown_directory(path).parent_path());
+  return tried.ok() ? Status(Nothing{}) : tried.error();
+}
+
+}  // namespace
+
+std::string subject_of(const std::string& input, const fs::path& report) {
+  if (input == "-") return "standard input";
+  std::error_code error;
+  const fs::file_status status = fs::status(input, error);
+  if (!fs::is_regular_file(status) && !fs::is_directory(status)) return "a pipe";
+  // A link is the trace that the user names, whatever it leads to today.
+  const fs::path place =
+      fs::is_directory(status)
+          ? canonical_place(input)
+          : canonical_place(fs::path(input).parent_path() / ".") / fs::path(input).filename();
+  const fs::path relative = place.lexically_relative(canonical_place(report).parent_path());
+  return relative.empty() ? input : relative.string();
+}
+
+Status check_outside(const std::string& repository, const fs::path& directory) {
+  std::error_code error;
+  const fs::path root = fs::canonical(repository, error);
+  if (error) return Error{fmt::format("cannot open {}: {}", repository, error.message())};
+  const fs::path place = canonical_place(directory);
+  const auto [rest, _] = std::mismatch(root.begin(), root.end(), place.begin(), place.end());
+  if (rest != root.end()) return Nothing{};
+  return Error{fmt::format(
+      "{} lies inside the repository, where Fathom never writes; choose another place with --out",
+      directory.string())};
+}
+
+Result<DefaultPlace> writable_place(const fs::path& usual, const std::string& input,
+                                    const std::string& repository) {
+  std::error_code error;
+  // What is not there is told by whoever opens it.
+  if (input != "-" && !fs::exists(input, error)) return DefaultPlace{usual, ""};
+  const Status there = try_place(usual, repository);
+  if (there.ok()) return DefaultPlace{usual, ""};
+  const fs::path here = usual.filename();
+  if (canonical_place(here) == canonical_place(usual) || !try_place(here, repository).ok())
+    return there.error();
+  const std::string& message = there.error().message;
+  return DefaultPlace{here, message.substr(0, message.find(';'))};
+}
+
+}  // namespace fathom
