@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "analyze/finding_parts.h"
 #include "base/json_writer.h"
@@ -32,10 +33,14 @@ Table category_table(const AssessedCategory& category, const Assessment& a) {
   Column& efficiency = table.real_column("percent_of_limit", Unit::kPercent);
   Column& counted = table.real_column("percent_of_time_counted", Unit::kPercent);
   Column& assumption = table.text_column("assumption");
+  std::map<ArgsId, std::string> shapes_of;  // kernels of one op share its arguments
   for (const AssessedOp* op : category.ops) {
     const OpGroup& group = *op->group;
     name.add(group.key.name);
-    shapes.add(shapes_text(a.input(), group.first().event));
+    const ArgsId args = a.input().store.args_id(group.first().event);
+    const auto [known, is_new] = shapes_of.try_emplace(args);
+    if (is_new) known->second = shapes_text(a.input(), group.first().event);
+    shapes.add(known->second);
     count.add(static_cast<int64_t>(group.gpu.count));
     time.add(group.gpu.sum);
     share.add(op->share * 100);

@@ -102,7 +102,10 @@ StringId CostAsker::lengths_around(EventId event) {
 }
 
 std::optional<Cost> CostAsker::cost_of_group(std::span<const UnifiedOp* const> calls) {
-  const CostNeeds needs = cost_needs(calls.front()->name);
+  const UnifiedOp& first = *calls.front();
+  // Kernels without a model are ops of their own below one event: its arguments may be long.
+  if (!first.forward.valid() && cost_function_of(first.name).empty()) return {};
+  const CostNeeds needs = cost_needs(first.name);
   CostOfCall cost(input_, *calls.front(), needs);
   if (!needs.annotations) return cost.under({});
   const auto cost_under = [&](StringId annotation) {

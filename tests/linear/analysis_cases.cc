@@ -337,11 +337,6 @@ void long_frame_around_findings(TraceText& t, size_t n) {
   }
 }
 
-void one_fused_name(TraceText& t, size_t n) {
-  const std::string name = "triton_poi_fused_" + repeated("add_mul_", n) + "0";
-  t.unit(1, 0, name, dims("[[1024,8],[8,1024]]"), name);
-}
-
 void loops_of_small_products(TraceText& t, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     t.unit(2 * i + 1, 40 * i, "aten::mm",
@@ -398,7 +393,7 @@ std::vector<LinearCase> analysis_cases() {
       one("BackwardOfOneNumber", backward_of_one_number, 2000),
       one("NestedCalls", nested_calls, 1000),
       one("NestedCallsDiff", nested_calls, 500, kDiff),
-      one("NestedCallsReplay", nested_calls, 1000, kReplay),
+      one("NestedCallsReplay", nested_calls, 1000, kReplay, 1),
       one("CollidingNames", colliding_names, 1000),
       one("WaitsAndALongOne", waits_and_a_long_one, 1000),
       one("StepsBeforeTheWorkDiff", steps_before_the_work, 1000, kDiff),
@@ -423,16 +418,15 @@ std::vector<LinearCase> analysis_cases() {
       one("NestedAnnotationsDiff", nested_annotations_of_requests, 400, kDiff),
       one("DeepPythonStack", deep_python_stack_of_noise, 600),
       one("DeepModulesDiff", deep_modules, 600, kDiff),
-      one("LongNameOverKernels", long_name_over_kernels, 1000),
-      one("LongNameOverKernelsDiff", long_name_over_kernels, 600, kDiff),
-      one("LongArgumentsOverKernels", long_arguments_over_kernels, 1000),
-      one("LongProcessName", long_process_name, 600),
-      one("LongFrameAroundFindings", long_frame_around_findings, 600),
-      one("OneFusedName", one_fused_name, 3000),
+      one("LongNameOverKernels", long_name_over_kernels, 250),
+      one("LongNameOverKernelsDiff", long_name_over_kernels, 250, kDiff),
+      one("LongArgumentsOverKernels", long_arguments_over_kernels, 400),
+      one("LongProcessName", long_process_name, 250),
+      one("LongFrameAroundFindings", long_frame_around_findings, 250),
       one("LoopsOfSmallProducts", loops_of_small_products, 500),
       one("RecomputedInNestedNodes", recomputed_in_nested_nodes, 1000),
       one("TypesAllDistinct", types_all_distinct, 1000),
-      one("OptimizersAndGradients", optimizers_and_gradients, 500, kReplay),
+      one("OptimizersAndGradients", optimizers_and_gradients, 500, kReplay, 1),
       one("FilesOfOneName", files_of_one_name, 200, kReplay),
       one("CpuOpsNested", cpu_ops_nested, 1000),
   };
