@@ -88,8 +88,8 @@ std::vector<LinearCase> trace_cases() {
        "analyze t.json --out out", 5'000},
   };
   for (const HostileText& hostile : kHostile) {
-    // More than the splitter's patience with objects that look like events, at half the size too.
-    const size_t n = 400'000 / std::string_view(hostile.repeated).size();
+    // At half the size too, more than the splitter's patience and than what a chunk's buffers take.
+    const size_t n = 800'000 / std::string_view(hostile.repeated).size();
     cases.push_back({hostile.name, trace([hostile](size_t times) {
                        return fmt::format(R"({{"traceEvents":[{0},{1}{2}{3},{0}]}})", kEvent,
                                           hostile.before, repeated(hostile.repeated, times),
