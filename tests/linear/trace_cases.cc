@@ -14,6 +14,7 @@ constexpr std::string_view kEvent =
 struct HostileText {
   const char* name;
   const char *before, *repeated, *after;
+  size_t bytes = 60'000;  // of the repeated text
 };
 
 constexpr HostileText kHostile[] = {
@@ -30,7 +31,6 @@ constexpr HostileText kHostile[] = {
     {"Quotes", "", "\"\"\"\"\"\"\"", ""},
     {"QuotesAndCommasInAName", R"({"ph":"X","name":")", R"(",)", "}"},
     {"KeysInANameWithAMissingComma", R"({"ph":"X" "name":")", R"(","a)", R"("})"},
-    {"Backslashes", R"({"ph":"X","name":")", R"(\\\)", R"("})"},
     {"EscapedQuotesWithAMissingComma", R"({"ph":"X" "name":")", R"(\")", R"("})"},
     {"ClosingBraces", "", "}}}}", ""},
     {"ClosingBrackets", "", "] ]", ""},
@@ -41,7 +41,7 @@ constexpr HostileText kHostile[] = {
     {"NumbersOfManyDigits", R"({"ph":"X","ts":)", "99999999", "}"},
     {"EqualKeysWithoutCommas", R"({"ph":"X","ts":1 )", R"("name":"x" )", R"("dur":1})"},
     {"ObjectsInArgumentsThatLookLikeEvents", R"({"ph":"X","ts":1,"args":{"x":[1)", R"(,{"name":1})",
-     R"(]} "y":1})"},
+     R"(]} "y":1})", 400'000},
     {"EventsWithoutTheirFirstBrace", "", R"("ph":"X","name":"a","ts":1,"dur":1},)", ""},
     {"EventsWithoutTheirLastBrace", "", R"({"ph":"X","name":"a","ts":1,"dur":1,)", ""},
     {"ListsGivenAgain", "1", R"(],"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":1})", ""},
@@ -88,7 +88,7 @@ std::vector<LinearCase> trace_cases() {
        "analyze t.json --out out", 5'000},
   };
   for (const HostileText& hostile : kHostile) {
-    const size_t n = 60'000 / std::string_view(hostile.repeated).size();
+    const size_t n = hostile.bytes / std::string_view(hostile.repeated).size();
     cases.push_back({hostile.name, trace([hostile](size_t times) {
                        return fmt::format(R"({{"traceEvents":[{0},{1}{2}{3},{0}]}})", kEvent,
                                           hostile.before, repeated(hostile.repeated, times),

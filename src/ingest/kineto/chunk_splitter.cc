@@ -76,6 +76,9 @@ size_t find_last_list_end(std::string_view text, size_t from, bool bare_list) {
   const size_t near = std::max(from, text.size() - std::min(text.size(), kWindow));
   for (size_t at = text.rfind(']'); at != std::string_view::npos && at > near;
        at = text.rfind(']', at - 1)) {
+    // Of a bare list nothing follows that would tell it from a bracket in a text that was cut off.
+    const size_t before = text.find_last_not_of(" \t\r\n", at - 1);
+    if (bare_list && (before == std::string_view::npos || text[before] != '}')) continue;
     if (judge_list_end(text, at, bare_list, true) == ListEnd::kYes) return at;
   }
   return std::string_view::npos;
