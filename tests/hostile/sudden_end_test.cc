@@ -140,7 +140,9 @@ TEST_F(SuddenEnd, WithAFullDisk) {
     const CommandResult result = run(fmt::format(
         "ulimit -f {}; exec ./fathom analyze {} --quiet --out report", kilobytes * 2, trace));
     expect_told(result, fmt::format("{} KB", kilobytes));
-    if (kilobytes < 100) EXPECT_EQ(result.exit_code, 1);
+    if (kilobytes < 100) {
+      EXPECT_EQ(result.exit_code, 1);
+    }
     EXPECT_TRUE(left_over(place()).empty());
     ASSERT_TRUE(verified_report(place() / "report")) << kilobytes;
   }
@@ -187,8 +189,12 @@ TEST_F(SuddenEnd, ByASignal) {
       }
       if (!caught) continue;  // every run was quicker than we are
       EXPECT_EQ(WTERMSIG(status), signal);
-      if (signal != SIGKILL) EXPECT_TRUE(left_over(place()).empty()) << signal;
-      if (replaces) EXPECT_TRUE(fs::exists(place() / "report/summary.json"));
+      if (signal != SIGKILL) {
+        EXPECT_TRUE(left_over(place()).empty()) << signal;
+      }
+      if (replaces) {
+        EXPECT_TRUE(fs::exists(place() / "report/summary.json"));
+      }
       const CommandResult again =
           run("./fathom analyze examples/llama-h200.json.gz --quiet --out report");
       EXPECT_EQ(again.exit_code, 0) << again.errors;
