@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "report/markdown.h"
@@ -85,6 +86,12 @@ class BehaviourWriter {
         out_ += row;
       }
     }
+    // Totals are left out where the walk ended before the code did.
+    const bool cut = kernel_.traffic.empty() &&
+                     std::any_of(kernel_.accesses.begin(), kernel_.accesses.end(),
+                                 [](const ArrayAccess& access) { return !access.shared; });
+    if (cut)
+      out_ += "\nMore code than the scan follows for one kernel: the list is not complete.\n";
     if (left_out > 0) out_ += fmt::format("\n{} more stand in scan.json.\n", left_out);
   }
 

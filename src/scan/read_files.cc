@@ -332,11 +332,10 @@ class FileReader {
     reading.units = cpp::find_units(source, reading.cpp, file);
     reading.device_code =
         keep_device_code(source, reading.cpp, readings_.files[file].origin == Origin::kOwn);
+    cpp::LaunchValues values(source, reading.cpp, reading.constants);
     for (const cpp::Launch& launch : reading.usage.launches) {
-      reading.launch_values.push_back(
-          cpp::values_behind(source, reading.cpp, reading.constants, launch));
-      reading.argument_values.push_back(
-          cpp::values_behind_arguments(source, reading.cpp, reading.constants, launch));
+      reading.launch_values.push_back(values.behind(launch));
+      reading.argument_values.push_back(values.behind_arguments(launch));
     }
     if (carries_weight(readings_.files[file])) reading.signals = finder.find(source);
   }

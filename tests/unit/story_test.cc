@@ -213,7 +213,8 @@ TEST(LaunchValues, FollowNamesThroughFunctionFileAndTemplate) {
   ASSERT_EQ(usage.launches.size(), 1u);
   std::vector<std::string> found;
   for (const cpp::LocalValue& value :
-       cpp::values_behind(source, definitions, cpp::file_constants(source), usage.launches[0])) {
+       cpp::LaunchValues(source, definitions, cpp::file_constants(source))
+           .behind(usage.launches[0])) {
     found.push_back(value.name + " = " + value.text);
   }
   std::sort(found.begin(), found.end());

@@ -11,7 +11,8 @@ constexpr size_t kMaxIndexText = 90;
 }  // namespace
 
 void AccessWalker::access(const Pointer& pointer, AccessKind kind, uint32_t id) {
-  if (quiet_ > 0 || pointer.space == Space::kLocal || out_.accesses.size() >= kMaxSites) return;
+  if (quiet_ > 0 || pointer.space == Space::kLocal || out_.accesses.size() >= around_.max_sites)
+    return;
   ArrayAccess out;
   out.array = pointer.array;
   out.kind = kind;

@@ -102,7 +102,7 @@ AccessWalker::Value AccessWalker::computed(std::string name,
 }
 
 AccessWalker::Value AccessWalker::value(uint32_t id) {
-  if (++work_ > kMaxWork || nesting_ >= kMaxNesting) return {};
+  if (++work_ > max_work() || nesting_ >= kMaxNesting) return {};
   const Deepened deepened(nesting_);
   const CodeNode& at = node(id);
   switch (at.kind) {
@@ -198,7 +198,7 @@ AccessWalker::Value AccessWalker::member_constant(const std::string& name,
 // Of an expression that stands elsewhere: a class's constant.
 AccessWalker::Value AccessWalker::value_of_text(const std::string& text) {
   work_ += text.size() / 4;
-  if (work_ > kMaxWork) return {};
+  if (work_ > max_work()) return {};
   const CodeTree tree = read_code("{ " + text + "; }", 1);
   const std::vector<uint32_t>& statements = tree[tree.root].children;
   if (statements.empty() || tree[statements[0]].kind != CodeKind::kStatement) return {};
@@ -365,7 +365,7 @@ AccessWalker::Value AccessWalker::lambda_value(uint32_t id) {
   Value out;
   if (at.children.empty()) return out;
   work_ += frame_->names.size() + frame_->types.size();  // which are copied
-  if (work_ > kMaxWork) return out;
+  if (work_ > max_work()) return out;
   out.lambda = std::make_shared<Lambda>();
   *out.lambda = {frame_->tree, at.children[0], code_parameters(at.text), frame_->names,
                  frame_->types};

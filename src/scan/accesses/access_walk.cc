@@ -34,7 +34,7 @@ KernelAccesses AccessWalker::run() {
   inside_.push_back(kernel_.name);
   block(kernel_.tree.root);
   flush_operations();
-  out_.cut = work_ > kMaxWork || out_.accesses.size() >= kMaxSites;
+  out_.cut = work_ > max_work() || out_.accesses.size() >= around_.max_sites;
   // Totals of a part would read as totals of the whole.
   if (!out_.cut) out_.traffic = traffic_totals(out_.accesses, sites_, space_);
   if (arithmetic_ && !out_.cut) out_.arithmetic = space_.text(*arithmetic_);
@@ -56,7 +56,7 @@ void AccessWalker::block(uint32_t id) {
 }
 
 void AccessWalker::statement(uint32_t id) {
-  if (++work_ > kMaxWork || nesting_ >= kMaxNesting) return;
+  if (++work_ > max_work() || nesting_ >= kMaxNesting) return;
   const Deepened deepened(nesting_);
   const CodeNode& at = node(id);
   switch (at.kind) {

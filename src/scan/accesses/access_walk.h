@@ -23,6 +23,9 @@ struct DeviceFunction {
 
 // What the walk must know of the code around.
 struct WalkSurroundings {
+  // How many accesses it lists at most.
+  size_t max_sites = 160;
+  size_t max_work = 30000;  // expressions and statements
   // The function that a call means, by its name with qualifiers; none: not the repository's, or not
   // known which.
   std::function<const DeviceFunction*(std::string_view name, size_t arguments)> find;

@@ -19,8 +19,7 @@ class AccessWalker {
   KernelAccesses run();
 
  private:
-  static constexpr size_t kMaxWork = 30000;  // expressions and statements of one kernel
-  static constexpr size_t kMaxSites = 160;
+  size_t max_work() const { return around_.max_work; }
   // Of statements and expressions inside one another, through calls. One takes up to 2 kB of stack.
   static constexpr int kMaxNesting = 400;
 

@@ -7,6 +7,8 @@ namespace fathom::cpp {
 namespace {
 
 constexpr size_t kMaxValues = 24;
+// Definitions of one name that are looked at, and the longest expression that a function returns.
+constexpr size_t kMaxNamesakes = 256, kMaxTokens = 400;
 
 std::string_view last_name(std::string_view qualified) {
   const size_t colons = qualified.rfind("::");
@@ -24,131 +26,141 @@ std::vector<std::string> used_names(std::string_view expression) {
   return out;
 }
 
-class ValueFinder {
+std::vector<std::string> parameter_names_of(std::string_view parameters) {
+  std::vector<std::string> names;
+  const TokenList tokens = lex(parameters);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const bool last = i + 1 == tokens.size() || tokens.is(i + 1, ",");
+    if (last && tokens.is_name(i)) names.emplace_back(tokens.at(i));
+  }
+  return names;
+}
+
+}  // namespace
+
+// The names that are still to be found for one launch, each once.
+class LaunchValues::Search {
  public:
-  ValueFinder(const TokenList& source, const Definitions& definitions,
-              const std::vector<LocalValue>& constants, const Launch& launch)
-      : source_(source), definitions_(definitions), constants_(constants), launch_(launch) {
-    if (!launch.function) return;
-    const Function& around = definitions.functions[*launch.function];
-    locals_ = local_values(source, around.body_first, around.body_last);
-    defaults_ = template_defaults(around.template_parameters, around.line_first);
-    for (const Class& type : definitions.classes) {
-      if (type.name != last_name(around.scope)) continue;
-      const auto of_class = template_defaults(type.template_parameters, type.line_first);
-      defaults_.insert(defaults_.end(), of_class.begin(), of_class.end());
-    }
-  }
-
-  std::vector<LocalValue> run() {
-    for (const std::string* expression : {&launch_.grid, &launch_.block, &launch_.shared_memory}) {
-      want(*expression);
-    }
-    for (const std::string& attribute : launch_.attributes) {
-      if (const size_t condition = attribute.find(" if "); condition != std::string::npos)
-        want(std::string_view(attribute).substr(condition + 4));
-    }
-    return find_wanted();
-  }
-
-  std::vector<LocalValue> run_arguments() {
-    for (const std::string& argument : launch_.arguments) want(argument);
-    return find_wanted();
-  }
-
- private:
-  std::vector<LocalValue> find_wanted() {
-    while (next_ < wanted_.size() && out_.size() < kMaxValues) {
-      const std::string name = wanted_[next_++];
-      if (auto value = find(name)) {
-        want(value->text);
-        out_.push_back(std::move(*value));
-      }
-    }
-    return std::move(out_);
-  }
-
   void want(std::string_view expression) {
     for (std::string& name : used_names(expression)) {
       if (seen_.insert(name).second) wanted_.push_back(std::move(name));
     }
   }
 
-  // The last value before the launch; else a parameter's default; else a constant of the file; else
-  // a function of the file that returns an expression.
-  std::optional<LocalValue> find(const std::string& name) const {
-    std::optional<LocalValue> found;
-    for (const LocalValue& local : locals_) {
-      if (local.name == name && local.line <= launch_.line_last && local.text != name)
-        found = local;
+  std::vector<LocalValue> run(const LaunchValues& values, const Around& around, uint32_t line) {
+    std::vector<LocalValue> out;
+    for (size_t next = 0; next < wanted_.size() && out.size() < kMaxValues; ++next) {
+      auto value = values.find(std::string(wanted_[next]), around, line);
+      if (!value) continue;
+      want(value->text);
+      out.push_back(std::move(*value));
     }
-    if (found) return found;
-    for (const LocalValue& value : defaults_) {
-      if (value.name == name) return value;
-    }
-    if (auto constant = only_constant(name)) return constant;
-    return returned_by(name);
+    return out;
   }
 
-  std::optional<LocalValue> only_constant(const std::string& name) const {
-    std::optional<LocalValue> found;
-    for (const LocalValue& constant : constants_) {
-      if (constant.name != name || constant.text == name) continue;
-      if (found && found->text != constant.text) return std::nullopt;
-      found = constant;
-    }
-    return found;
-  }
-
-  std::optional<LocalValue> returned_by(const std::string& name) const {
-    for (const Function& function : definitions_.functions) {
-      if (function.name != name || function.body_last <= function.body_first + 3) continue;
-      const size_t first = function.body_first + 1, last = function.body_last;
-      if (!source_.is(first, "return") || !source_.is(last - 1, ";")) continue;
-      const std::string text = source_.source(first + 1, last - 1);
-      if (text.find(';') != std::string::npos) continue;
-      std::string spelled = name + "(";
-      for (const std::string& parameter : parameter_names_of(function.parameters)) {
-        spelled += (spelled.back() == '(' ? "" : ", ") + parameter;
-      }
-      return LocalValue{spelled + ")", text, function.line_name};
-    }
-    return std::nullopt;
-  }
-
-  static std::vector<std::string> parameter_names_of(std::string_view parameters) {
-    std::vector<std::string> names;
-    const TokenList tokens = lex(parameters);
-    for (size_t i = 0; i < tokens.size(); ++i) {
-      const bool last = i + 1 == tokens.size() || tokens.is(i + 1, ",");
-      if (last && tokens.is_name(i)) names.emplace_back(tokens.at(i));
-    }
-    return names;
-  }
-
-  const TokenList& source_;
-  const Definitions& definitions_;
-  const std::vector<LocalValue>& constants_;
-  const Launch& launch_;
-  std::vector<LocalValue> locals_, defaults_, out_;
+ private:
   std::vector<std::string> wanted_;
   std::set<std::string> seen_;
-  size_t next_ = 0;
 };
 
-}  // namespace
-
-std::vector<LocalValue> values_behind(const TokenList& source, const Definitions& definitions,
-                                      const std::vector<LocalValue>& constants,
-                                      const Launch& launch) {
-  return ValueFinder(source, definitions, constants, launch).run();
+LaunchValues::LaunchValues(const TokenList& source, const Definitions& definitions,
+                           const std::vector<LocalValue>& constants)
+    : source_(source), definitions_(definitions) {
+  for (const LocalValue& constant : constants) {
+    std::vector<LocalValue>& known = constants_[constant.name];
+    if (known.size() < kMaxNamesakes) known.push_back(constant);
+  }
+  for (const Function& function : definitions.functions) {
+    std::vector<const Function*>& known = functions_[function.name];
+    if (known.size() < kMaxNamesakes) known.push_back(&function);
+  }
+  for (const Class& type : definitions.classes) {
+    std::vector<const Class*>& known = classes_[type.name];
+    if (known.size() < kMaxNamesakes) known.push_back(&type);
+  }
 }
 
-std::vector<LocalValue> values_behind_arguments(const TokenList& source,
-                                                const Definitions& definitions,
-                                                const std::vector<LocalValue>& constants,
-                                                const Launch& launch) {
-  return ValueFinder(source, definitions, constants, launch).run_arguments();
+const LaunchValues::Around& LaunchValues::around(const Launch& launch) {
+  const auto [known, added] = arounds_.try_emplace(launch.function);
+  Around& out = known->second;
+  if (!added || !launch.function) return out;
+  const Function& function = definitions_.functions[*launch.function];
+  for (LocalValue& local : local_values(source_, function.body_first, function.body_last))
+    out.locals[local.name].push_back(std::move(local));
+  const auto add_defaults = [&](std::string_view parameters, uint32_t line) {
+    for (LocalValue& value : template_defaults(parameters, line))
+      out.defaults[value.name].push_back(std::move(value));
+  };
+  add_defaults(function.template_parameters, function.line_first);
+  const auto classes = classes_.find(last_name(function.scope));
+  if (classes == classes_.end()) return out;
+  for (const Class* type : classes->second)
+    add_defaults(type->template_parameters, type->line_first);
+  return out;
+}
+
+std::vector<LocalValue> LaunchValues::behind(const Launch& launch) {
+  Search search;
+  for (const std::string* expression : {&launch.grid, &launch.block, &launch.shared_memory})
+    search.want(*expression);
+  for (const std::string& attribute : launch.attributes) {
+    if (const size_t condition = attribute.find(" if "); condition != std::string::npos)
+      search.want(std::string_view(attribute).substr(condition + 4));
+  }
+  return search.run(*this, around(launch), launch.line_last);
+}
+
+std::vector<LocalValue> LaunchValues::behind_arguments(const Launch& launch) {
+  Search search;
+  for (const std::string& argument : launch.arguments) search.want(argument);
+  return search.run(*this, around(launch), launch.line_last);
+}
+
+// The last value before the launch; else a parameter's default; else a constant of the file; else a
+// function of the file that returns an expression.
+std::optional<LocalValue> LaunchValues::find(const std::string& name, const Around& around,
+                                             uint32_t line) const {
+  if (const auto locals = around.locals.find(name); locals != around.locals.end()) {
+    const std::vector<LocalValue>& all = locals->second;
+    for (size_t i = all.size(), tries = 0; i-- > 0 && tries < kMaxNamesakes; ++tries) {
+      if (all[i].line <= line && all[i].text != name) return all[i];
+    }
+  }
+  if (const auto value = around.defaults.find(name); value != around.defaults.end())
+    return value->second.front();
+  if (auto constant = only_constant(name)) return constant;
+  return returned_by(name);
+}
+
+std::optional<LocalValue> LaunchValues::only_constant(const std::string& name) const {
+  std::optional<LocalValue> found;
+  const auto known = constants_.find(name);
+  if (known == constants_.end()) return found;
+  for (const LocalValue& constant : known->second) {
+    if (constant.text == name) continue;
+    if (found && found->text != constant.text) return std::nullopt;
+    found = constant;
+  }
+  return found;
+}
+
+std::optional<LocalValue> LaunchValues::returned_by(const std::string& name) const {
+  const auto known = functions_.find(name);
+  if (known == functions_.end()) return std::nullopt;
+  for (const Function* function : known->second) {
+    if (function->body_last <= function->body_first + 3) continue;
+    const size_t first = function->body_first + 1, last = function->body_last;
+    if (last - first > kMaxTokens) continue;
+    if (!source_.is(first, "return") || !source_.is(last - 1, ";")) continue;
+    const std::string text = source_.source(first + 1, last - 1);
+    if (text.find(';') != std::string::npos) continue;
+    std::string spelled = name + "(";
+    for (const std::string& parameter : parameter_names_of(function->parameters)) {
+      spelled += (spelled.back() == '(' ? "" : ", ") + parameter;
+    }
+    return LocalValue{spelled + ")", text, function->line_name};
+  }
+  return std::nullopt;
 }
 
 }  // namespace fathom::cpp

@@ -79,6 +79,10 @@ std::optional<uint32_t> size_of_known(std::string_view type) {
   return std::nullopt;
 }
 
+// Of the walk of one kernel: steps, steps for each byte of code, and accesses that are listed.
+constexpr size_t kLeastWork = 1000, kMostWork = 30000, kWorkOfByte = 8, kWorkOfSite = 60;
+constexpr size_t kLeastSites = 24, kMostSites = 160;
+
 // "PlainLayout<64>::column" → "PlainLayout" and "column".
 std::pair<std::string, std::string> split_name(std::string_view name) {
   const size_t colons = name.rfind("::");
@@ -117,6 +121,7 @@ std::vector<std::string> template_names(std::string_view parameters) {
 }  // namespace
 
 AccessLinker::AccessLinker(const Readings& readings) : readings_(readings) {
+  share_work();
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     const FileReading& reading = readings.readings[file];
     for (const cpp::LocalValue& alias : reading.device_code.aliases)
@@ -128,6 +133,19 @@ AccessLinker::AccessLinker(const Readings& readings) : readings_(readings) {
         constants_.emplace(constant.name, std::pair(file, constant.text));
     }
   }
+}
+
+// All kernels together take a multiple of the code that there is, however many share it.
+void AccessLinker::share_work() {
+  size_t bytes = 0, kernels = 1;
+  for (const FileReading& reading : readings_.readings) {
+    for (const auto& [function, body] : reading.device_code.bodies) {
+      bytes += body.text.size();
+      kernels += reading.cpp.functions[function].kind == cpp::FunctionKind::kKernel ? 1 : 0;
+    }
+  }
+  work_of_one_ = std::clamp(kWorkOfByte * bytes / kernels, kLeastWork, kMostWork);
+  sites_of_one_ = std::clamp(work_of_one_ / kWorkOfSite, kLeastSites, kMostSites);
 }
 
 // The constants that stand inside each class.
@@ -287,6 +305,10 @@ void AccessLinker::add_to(KernelFacts& kernel, const std::vector<FunctionAt>& re
   around.member = [&](std::string_view name) { return member(name); };
   around.bytes_of = [&](std::string_view type) { return bytes_of(type, kernel.at.file); };
   around.constant = [&](std::string_view name) { return constant(name, kernel.at.file); };
+  // A kernel's own code counts for itself, what it shares with others by its share.
+  const size_t own = walked->tree.text->size();
+  around.max_work = std::min(kMostWork, work_of_one_ + kWorkOfByte * own);
+  around.max_sites = std::min(kMostSites, sites_of_one_ + kWorkOfByte * own / kWorkOfSite);
   KernelAccesses found = walk_accesses(*walked, around);
   kernel.accesses = std::move(found.accesses);
   kernel.traffic = std::move(found.traffic);

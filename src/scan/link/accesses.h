@@ -27,12 +27,14 @@ class AccessLinker {
  private:
   const DeviceFunction* function(FunctionAt at);
   std::optional<uint32_t> bytes_of(std::string_view type, uint32_t file);
+  void share_work();
   void add_members(const FileReading& reading);
   const std::set<uint32_t>& sizes_of(const std::string& type, int depth = 0);
   std::optional<std::string> member(std::string_view name, int depth = 0) const;
   std::optional<double> constant(std::string_view name, uint32_t file) const;
 
   const Readings& readings_;
+  size_t work_of_one_ = 0, sites_of_one_ = 0;  // of one kernel's walk
   std::map<FunctionAt, std::unique_ptr<DeviceFunction>> functions_;
   std::map<std::string, std::set<uint32_t>> sizes_;  // of types, as far as they were asked for
   struct Member {

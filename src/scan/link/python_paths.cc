@@ -12,7 +12,8 @@ namespace fathom {
 namespace {
 
 // The way up is searched this far: beyond it names repeat more than calls do.
-constexpr size_t kMaxFunctions = 2000;
+constexpr size_t kMaxFunctions = 400, kMaxTries = 20000;  // of one search
+constexpr size_t kMostDefinitions = 256;                  // of a name: beyond, which one is open
 constexpr size_t kMaxPythonHops = 8;
 constexpr int kMaxHandOvers = 3;
 // A name that more functions call is a common word.
@@ -196,6 +197,7 @@ std::vector<PythonPaths::FunctionRef> PythonPaths::cpp_chain_to_export(
   std::map<FunctionRef, FunctionRef> called_from;  // a function → what it calls on the way down
   std::deque<FunctionRef> queue = {start};
   called_from[start] = start;
+  size_t tries = 0;
   while (!queue.empty() && called_from.size() < kMaxFunctions) {
     const FunctionRef at = queue.front();
     queue.pop_front();
@@ -207,6 +209,7 @@ std::vector<PythonPaths::FunctionRef> PythonPaths::cpp_chain_to_export(
     const auto callers = cpp_callers_.find(cpp_at(at).name);
     if (callers == cpp_callers_.end()) continue;
     for (const CppCaller& caller : callers->second) {
+      if (++tries > kMaxTries) return {start};
       if (!can_call(caller, at)) continue;
       if (called_from.emplace(caller.function, at).second) queue.push_back(caller.function);
     }
@@ -235,11 +238,12 @@ bool PythonPaths::can_call(const CppCaller& caller, const FunctionRef& callee) c
 
 // A program of one file, or one whose headers define the name, means its own function.
 bool PythonPaths::sees_another(uint32_t file, const FunctionRef& callee) const {
+  if (includes_.reaches(file, callee.file)) return false;
   const std::vector<uint32_t>& files = defined_in_.find(cpp_at(callee).name)->second;
-  const bool another = std::any_of(files.begin(), files.end(), [&](uint32_t other) {
+  if (files.size() > kMostDefinitions) return true;
+  return std::any_of(files.begin(), files.end(), [&](uint32_t other) {
     return other != callee.file && (other == file || includes_.reaches(file, other));
   });
-  return another && !includes_.reaches(file, callee.file);
 }
 
 bool PythonPaths::is_method(const cpp::Function& function) const {

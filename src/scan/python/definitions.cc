@@ -42,7 +42,9 @@ void read_parameters(const Tree& tree, NodeId list, Function& into) {
 }
 
 bool holds_string(const Tree& tree, NodeId node) {
-  for (uint32_t i = tree[node].first; i <= tree[node].last; ++i) {
+  constexpr uint32_t kMaxTokens = 4000;  // brackets inside brackets are looked at again and again
+  const uint32_t last = std::min(tree[node].last, tree[node].first + kMaxTokens);
+  for (uint32_t i = tree[node].first; i <= last; ++i) {
     const TokenKind kind = tree.tokens.tokens[i].kind;
     if (kind == TokenKind::kString || kind == TokenKind::kFStringBegin) return true;
   }
@@ -71,6 +73,7 @@ std::string callee_text(const Tree& tree, NodeId call) {
 // "make(…).run" of a chain over many lines: what its calls are given is left out.
 std::string callee_path(const Tree& tree, NodeId callee) {
   const uint32_t first = tree[callee].first, last = tree[callee].last;
+  constexpr uint32_t kMaxTokens = 4000;
   std::string out;
   int depth = 0;
   for (uint32_t at = first; at <= last; ++at) {
@@ -82,8 +85,9 @@ std::string callee_path(const Tree& tree, NodeId callee) {
     if (closes && --depth == 0) out += "…";
     if (depth == 0) out += tree.token(at);
     depth += opens;
+    if (out.size() > kLongestCallee || at - first > kMaxTokens) return "";
   }
-  return out.size() > kLongestCallee ? "" : out;
+  return out;
 }
 
 Call read_call(const Tree& tree, NodeId call) {
