@@ -6,14 +6,11 @@
 #include <vector>
 
 #include "base/byte_source.h"
-#include "base/check.h"
 #include "base/compressed_source.h"
 #include "events/store_file.h"
 #include "ingest/kineto/reader.h"
 #include "report/csv.h"
 #include "report/summary.h"
-#include "scan/cpp/cpp_file.h"
-#include "scan/python/python_file.h"
 #include "session/analyze.h"
 
 namespace fathom::fuzz {
@@ -75,24 +72,6 @@ void compressed(const uint8_t* data, size_t size) {
   }
 }
 
-void python_source(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const python::PythonFile file = python::read_python(text);
-  // No line lies before the first or after the last one.
-  const auto last = static_cast<uint32_t>(
-      1 + std::count_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }));
-  const auto check = [&](uint32_t line_first, uint32_t line_last) {
-    CHECK(line_first >= 1 && line_first <= line_last && line_last <= last);
-  };
-  for (const python::Function& function : file.functions) {
-    check(function.line_first, function.line_last);
-    for (const python::Call& call : function.calls) check(call.line_first, call.line_last);
-  }
-  for (const python::Class& found : file.classes) check(found.line_first, found.line_last);
-  for (const python::Option& option : file.options) check(option.line, option.line);
-  for (const python::CudaText& cuda : file.cuda_texts) check(cuda.line, cuda.line);
-}
-
 void store_file(const uint8_t* data, size_t size) {
   struct alignas(64) Block {
     uint8_t bytes[64];
@@ -101,16 +80,6 @@ void store_file(const uint8_t* data, size_t size) {
   if (size > 0) std::memcpy(body.data(), data, size);
   std::optional<EventStore> store = StoreFile::read_body(std::as_bytes(std::span(body)));
   if (store) analyze_all(std::move(*store));
-}
-
-void cpp_source(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const cpp::TokenList& source : {cpp::lex(text), cpp::lex_jinja(text)}) {
-    const cpp::Definitions first = cpp::find_definitions(source, {});
-    const cpp::KnownNames known = cpp::known_names({&first});
-    const cpp::Definitions again = cpp::find_definitions(source, known);
-    (void)cpp::find_usage(source, again, known);
-  }
 }
 
 }  // namespace fathom::fuzz

@@ -16,9 +16,17 @@ void compressed(const uint8_t* data, size_t size);
 // A cache's body, whose hash says nothing about who wrote it, through the whole of an analysis.
 void store_file(const uint8_t* data, size_t size);
 
-// C++ of a repository, as it is and as a Jinja template: what it defines, what it uses.
+// The readers of a scan. Each then scans a repository that holds the input, and makes its report.
 void cpp_source(const uint8_t* data, size_t size);
-// A Python file, from its bytes to the facts that the scanner takes from it.
 void python_source(const uint8_t* data, size_t size);
+void jinja_source(const uint8_t* data, size_t size);
+// Patterns of a .gitignore, an empty line, paths.
+void ignore_rules(const uint8_t* data, size_t size);
+void git_index(const uint8_t* data, size_t size);
+// The same text as each of the files that declare dependencies.
+void manifests(const uint8_t* data, size_t size);
+void markdown(const uint8_t* data, size_t size);
+// Several files, each below a line "=== name".
+void repository(const uint8_t* data, size_t size);
 
 }  // namespace fathom::fuzz

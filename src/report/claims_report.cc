@@ -24,8 +24,8 @@ std::vector<std::string> unread_submodules(const CodeFacts& facts) {
   for (const DependencyFacts& dependency : facts.dependencies) {
     if (dependency.kind != "submodule") continue;
     const std::string folder = dependency.name + "/";
-    if (std::ranges::none_of(facts.files,
-                             [&](const SourceFile& file) { return file.path.starts_with(folder); }))
+    const auto file = std::ranges::lower_bound(facts.files, folder, {}, &SourceFile::path);
+    if (file == facts.files.end() || !file->path.starts_with(folder))
       names.push_back(md_code_cell(dependency.name));
   }
   return names;

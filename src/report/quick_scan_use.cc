@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/count_text.h"
 #include "report/inventory_pages.h"
@@ -204,6 +205,7 @@ void add_options(const CodeFacts& facts, std::string& out) {
 void add_dependencies(const CodeFacts& facts, std::string& out) {
   out += "\n## What it needs\n\n";
   std::vector<const DependencyFacts*> needed;
+  std::set<std::string_view> seen;
   std::map<std::string, size_t> groups;
   size_t undeclared = 0;
   for (const DependencyFacts& d : facts.dependencies) {
@@ -211,7 +213,7 @@ void add_dependencies(const CodeFacts& facts, std::string& out) {
       ++undeclared;
     } else if (!d.group.empty()) {
       ++groups[d.group];
-    } else if (std::ranges::none_of(needed, [&](const auto* o) { return o->name == d.name; })) {
+    } else if (seen.insert(d.name).second) {
       needed.push_back(&d);
     }
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/count_text.h"
 #include "report/expected_table.h"
@@ -138,12 +139,14 @@ void show_expected(Screen& screen, const CodeFacts& facts, const StoryContext& c
 
 void show_dependencies(Screen& screen, const CodeFacts& facts, size_t width) {
   if (facts.dependencies.empty()) return;
+  constexpr size_t kNamed = 12;
   std::vector<std::string> names;
+  std::set<std::string_view> seen;
   for (const DependencyFacts& d : facts.dependencies) {
-    if (d.group.empty() && std::ranges::find(names, d.name) == names.end()) names.push_back(d.name);
+    if (d.group.empty() && seen.insert(d.name).second && names.size() < kNamed)
+      names.push_back(d.name);
   }
-  const size_t always = names.size();
-  if (names.size() > 12) names.resize(12);
+  const size_t always = seen.size();
   std::string text = number_text(facts.dependencies.size());
   if (always > 0) {
     text += fmt::format("   {}{}", fmt::join(names, ", "), always > names.size() ? " …" : "");

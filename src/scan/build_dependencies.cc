@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "scan/dependencies.h"
 #include "scan/structured_text.h"
@@ -165,7 +166,7 @@ Declarations read_cmake(std::string_view text) {
 
 Declarations read_package_json(std::string_view text) {
   Declarations out;
-  for (const TextValue& v : read_json_values(text)) {
+  read_json_values(text, [&](const TextValue& v) {
     const auto add = [&](std::string_view group) {
       out.dependencies.push_back({v.path[1], v.value, "npm", std::string(group), {0, v.line}, {}});
     };
@@ -173,27 +174,30 @@ Declarations read_package_json(std::string_view text) {
     if (path_is(v, {"devDependencies", "*"})) add("dev");
     if (path_is(v, {"peerDependencies", "*"})) add("peer");
     if (path_is(v, {"optionalDependencies", "*"})) add("optional");
-    if (!path_is(v, {"bin", "*"})) continue;
+    if (!path_is(v, {"bin", "*"})) return;
     if (auto script = console_script(v.path[1], v.value, v.line)) {
       out.entry_points.push_back(std::move(*script));
     }
-  }
+  });
   return out;
 }
 
 Declarations read_cargo_toml(std::string_view text) {
   Declarations out;
-  std::vector<std::string> own;  // crates of the same repository
-  for (const TextValue& v : read_toml(text)) {
+  std::set<std::string> own;  // crates of the same repository
+  const auto add_crate = [&](const TextValue& v) {
     // dependencies.NAME, workspace.dependencies.NAME, target.'cfg(…)'.dependencies.NAME
-    const auto table = std::ranges::find_if(
-        v.path, [](const std::string& name) { return name.ends_with("dependencies"); });
+    const auto last = v.path.begin() + static_cast<ptrdiff_t>(std::min<size_t>(v.path.size(), 3));
+    const auto table = std::find_if(v.path.begin(), last, [](const std::string& name) {
+      return name.ends_with("dependencies");
+    });
     const auto before = table - v.path.begin();
-    if (table == v.path.end() || table + 1 == v.path.end() || before > 2) continue;
-    if (before == 1 && v.path[0] != "workspace") continue;
-    if (before == 2 && v.path[0] != "target") continue;
+    if (table == last || table + 1 == v.path.end()) return;
+    if (before == 1 && v.path[0] != "workspace") return;
+    if (before == 2 && v.path[0] != "target") return;
     const std::string& name = *(table + 1);
-    const std::string group = *table == "dependencies" ? "" : table->substr(0, table->find('-'));
+    const std::string group =
+        *table == "dependencies" ? "" : dependency_group(table->substr(0, table->find('-')));
     std::vector<DependencyFacts>& all = out.dependencies;
     if (all.empty() || all.back().name != name || all.back().group != group) {
       all.push_back({name, "", "cargo", group, {0, v.line}, {}});
@@ -201,15 +205,16 @@ Declarations read_cargo_toml(std::string_view text) {
     const bool is_table = table + 2 != v.path.end();
     const std::string key = is_table ? *(table + 2) : "version";
     if (key == "version" || key == "git") all.back().requirement = v.value;
-    if (key == "path") own.push_back(name);
-  }
-  std::erase_if(out.dependencies, [&own](const DependencyFacts& dependency) {
-    return std::ranges::find(own, dependency.name) != own.end();
+    if (key == "path") own.insert(name);
+  };
+  read_toml(text, [&](const TextValue& v) {
+    add_crate(v);
+    if (path_is(v, {"bin", "*", "name"}))
+      out.entry_points.push_back({"console script", v.value, "", v.value, {0, v.line}});
   });
-  for (const TextValue& v : read_toml(text)) {
-    if (!path_is(v, {"bin", "*", "name"})) continue;
-    out.entry_points.push_back({"console script", v.value, "", v.value, {0, v.line}});
-  }
+  std::erase_if(out.dependencies, [&own](const DependencyFacts& dependency) {
+    return own.contains(dependency.name);
+  });
   return out;
 }
 

@@ -40,6 +40,8 @@ Declarations read_cargo_toml(std::string_view text);
 // "ray[cgraph]>=2.48; sys_platform == 'linux'" (PEP 508); nothing for what is none.
 std::optional<DependencyFacts> python_requirement(std::string_view text, uint32_t line,
                                                   std::string_view group);
+// A group's name as each of its dependencies keeps it: only so long.
+std::string dependency_group(std::string_view name);
 // "name = package.module:function"
 std::optional<EntryPoint> console_script(std::string_view name, std::string_view target,
                                          uint32_t line);

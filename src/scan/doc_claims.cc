@@ -4,6 +4,7 @@
 #include <cctype>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -67,16 +68,15 @@ class DocReader {
         for (const std::string& other : option.other_names) variables_.insert(other);
         continue;
       }
-      options_[option_key(option.name)].push_back(&option);
-      for (const std::string& other : option.other_names)
-        options_[option_key(other)].push_back(&option);
+      add_option(option_key(option.name), option);
+      for (const std::string& other : option.other_names) add_option(option_key(other), option);
     }
     for (const SourceFile& file : facts.files) {
       const std::string_view name = file_name(file.path);
       has_site_ |= name == "mkdocs.yml" || name == "mkdocs.yaml" || name == "conf.py";
     }
-    for (const DependencyFacts& dependency : facts.dependencies)
-      lacks_submodule_ |= dependency.kind == "submodule" && !has_files_of(dependency);
+    note_composed_names();
+    lacks_submodule_ = lacks_a_submodule();
     if (Result<std::string> text = read_source_text(repository.root / ".gitignore"); text.ok()) {
       for (const DocLine& line : read_doc(text.value(), true))
         ignored_.insert(normal_path(line.text));
@@ -99,12 +99,39 @@ class DocReader {
   }
 
  private:
+  void add_option(const std::string& key, const OptionFacts& option) {
+    options_[key].push_back(&option);
+    if (!is_test_or_example(facts_.files[option.at.file].path))
+      product_options_.emplace(key, &option);
+  }
+
   // A submodule that was not fetched has an empty folder.
-  bool has_files_of(const DependencyFacts& submodule) const {
-    return std::any_of(facts_.files.begin(), facts_.files.end(), [&](const SourceFile& file) {
-      return file.origin == Origin::kSubmodule &&
-             file.path.find(file_name(submodule.name)) != std::string::npos;
+  bool lacks_a_submodule() const {
+    std::set<std::string_view> fetched;  // names of folders
+    for (const SourceFile& file : facts_.files) {
+      if (file.origin != Origin::kSubmodule) continue;
+      for (std::string_view rest = file.path; !rest.empty();) {
+        const size_t end = std::min(rest.find('/'), rest.size());
+        fetched.insert(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+      }
+    }
+    return std::ranges::any_of(facts_.dependencies, [&](const DependencyFacts& dependency) {
+      return dependency.kind == "submodule" && !fetched.contains(file_name(dependency.name));
     });
+  }
+
+  // Options whose names the code composes, "--{name}", by what stands before the first part.
+  void note_composed_names() {
+    std::set<std::string> all;
+    for (const auto& [key, options] : options_) {
+      const size_t brace = key.find('{');
+      if (brace != std::string::npos && brace > 0) all.insert(key.substr(0, brace));
+    }
+    // In order, one that begins as the last one kept does adds nothing.
+    for (const std::string& begin : all) {
+      if (composed_.empty() || !begin.starts_with(*composed_.rbegin())) composed_.insert(begin);
+    }
   }
 
   struct Table {
@@ -116,6 +143,7 @@ class DocReader {
     doc_ = file;
     folder_ = std::string(folder_of_path(facts_.files[file].path));
     said_.clear();
+    checked_.clear();
     shell_variables_.clear();
     for (const DocLine& line : lines) note_shell_variables(line.text);
     Table table;
@@ -190,15 +218,14 @@ class DocReader {
   void check_option(std::string_view written, uint32_t line) {
     const std::string key = option_key(written);
     const std::string name(written.substr(0, written.find_first_of("=.")));
+    if (!checked_.insert(name).second) return;  // what is said of it is said once
     if (knows(key) || key == "help" || key == "version") return;
     if (options_.empty()) return;  // its options are read in a way that the scanner does not know
     // argparse takes a beginning for the option, as long as only one begins so.
     std::set<const OptionFacts*> begun;
-    for (auto at = options_.lower_bound(key); at != options_.end() && at->first.starts_with(key);
-         ++at) {
-      for (const OptionFacts* option : at->second) {
-        if (!is_test_or_example(facts_.files[option->at.file].path)) begun.insert(option);
-      }
+    for (auto at = product_options_.lower_bound(key);
+         at != product_options_.end() && at->first.starts_with(key) && begun.size() < 2; ++at) {
+      begun.insert(at->second);
     }
     if (begun.size() == 1) {
       const OptionFacts& option = **begun.begin();
@@ -222,17 +249,15 @@ class DocReader {
   bool knows(const std::string& key) const {
     if (options_.contains(key)) return true;
     if (key.starts_with("no-") && options_.contains(key.substr(3))) return true;
-    // Composed names: --{name}.
-    return std::any_of(options_.begin(), options_.end(), [&](const auto& option) {
-      const size_t brace = option.first.find('{');
-      return brace != std::string::npos && brace > 0 &&
-             key.starts_with(option.first.substr(0, brace));
-    });
+    // No two of them begin alike: only the last one before the key can be its beginning.
+    const auto after = composed_.upper_bound(key);
+    return after != composed_.begin() && key.starts_with(*std::prev(after));
   }
 
   // A variable is this repository's where it begins as several of its own do and as its name does.
   void read_variables(const DocLine& line) {
     const std::string& text = line.text;
+    std::optional<bool> of_other_times;  // of the line, which may name many
     for (size_t at = 0; at < text.size();) {
       if (!std::isupper(static_cast<unsigned char>(text[at])) ||
           (at > 0 &&
@@ -251,7 +276,9 @@ class DocReader {
           name.ends_with('_') ||
           (end < text.size() && std::string_view("*<{[").find(text[end]) != std::string_view::npos);
       at = end;
-      if (!whole || open || !is_own_variable(name) || is_of_other_times(text)) continue;
+      if (!whole || open || !is_own_variable(name)) continue;
+      if (!of_other_times) of_other_times = is_of_other_times(text);
+      if (*of_other_times) continue;
       claim("variable absent", name, "it is documented", "no code names it", line.line,
             Certainty::kLikely);
     }
@@ -271,9 +298,11 @@ class DocReader {
   // [text](path): a path from the document's folder.
   void read_links(const DocLine& line) {
     const std::string& text = line.text;
-    for (size_t at = text.find("]("); at != std::string::npos; at = text.find("](", at + 2)) {
-      const size_t end = text.find_first_of(") \t", at + 2);
+    for (size_t at = text.find("]("), next = 0; at != std::string::npos; at = next) {
+      next = text.find("](", at + 2);
+      const size_t end = text.find_first_of(") \t](", at + 2);
       if (end == std::string::npos) return;
+      if (text[end] == ']' || text[end] == '(') continue;
       std::string path = text.substr(at + 2, end - at - 2);
       path = path.substr(0, path.find_first_of("#?"));
       if (path.empty() || path.find(':') != std::string::npos ||
@@ -322,7 +351,7 @@ class DocReader {
     for (size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", at + 2)) {
       if (at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) || text[at - 1] == '-'))
         continue;
-      const size_t end = std::min(text.find_first_of(" `,=)|\t/]", at), text.size());
+      const size_t end = std::min(text.find_first_of(" `,=)|\t/].:;'\"", at), text.size());
       const auto option = options_.find(option_key(text.substr(at, end - at)));
       if (option == options_.end()) return nullptr;
       if (found != nullptr && found != &option->second) return nullptr;
@@ -408,13 +437,15 @@ class DocReader {
   const CodeFacts& facts_;
   const DocPrograms programs_;
   std::map<std::string, std::vector<const OptionFacts*>> options_;  // by option_key
+  std::multimap<std::string, const OptionFacts*> product_options_;  // of no test or example
+  std::set<std::string> composed_;  // beginnings of composed names, none the beginning of another
   std::map<std::string, size_t> prefixes_;  // of environment variables: "VLLM_" → how many
   std::set<std::string> variables_, shell_variables_;
   std::set<std::string, std::less<>> ignored_;  // plain lines of .gitignore
   bool has_site_ = false, lacks_submodule_ = false;
   uint32_t doc_ = 0;
   std::string folder_;
-  std::set<std::string> said_;
+  std::set<std::string> said_, checked_;
   std::vector<DocClaim> out_;
 };
 

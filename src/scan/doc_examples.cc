@@ -14,6 +14,9 @@ namespace fathom {
 namespace {
 
 constexpr uint64_t kMaxDocBytes = 1u << 20;
+// A bare name may be of any package that the document imports; more than the first few are not
+// tried.
+constexpr size_t kMaxPackages = 8;
 
 std::string_view first_word(std::string_view line) {
   size_t end = 0;
@@ -97,7 +100,8 @@ class ExampleReader {
       meant = import.bound_to;
     imported_[import.bound_to] = std::move(meant);
     const std::string package = import.module;
-    if (std::find(packages_.begin(), packages_.end(), package) == packages_.end())
+    if (packages_.size() < kMaxPackages &&
+        std::find(packages_.begin(), packages_.end(), package) == packages_.end())
       packages_.push_back(package);
   }
 

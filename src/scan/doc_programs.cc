@@ -8,6 +8,9 @@
 namespace fathom {
 namespace {
 
+// Modules are not nested deeper than this where somebody types their names.
+constexpr size_t kMaxParts = 32;
+
 bool is_python(std::string_view word) {
   const std::string_view name = file_name(word);
   return name == "python" || name == "python3" || name.starts_with("python3.") ||
@@ -46,10 +49,20 @@ std::string normal_path(std::string_view path) {
   return out;
 }
 
-DocPrograms::DocPrograms(const std::string& root, const CodeFacts& facts) : root_(root) {
+namespace {
+
+std::vector<std::string_view> paths_of(const CodeFacts& facts) {
+  std::vector<std::string_view> paths;
+  for (const SourceFile& file : facts.files) paths.push_back(file.path);
+  return paths;
+}
+
+}  // namespace
+
+DocPrograms::DocPrograms(const std::string& root, const CodeFacts& facts)
+    : root_(root), ends_(paths_of(facts)) {
   for (const SourceFile& file : facts.files) {
     files_.insert(file.path);
-    by_name_[std::string(file_name(file.path))].push_back(file.path);
     for (size_t slash = file.path.rfind('/'); slash != std::string::npos && slash > 0;
          slash = file.path.rfind('/', slash - 1)) {
       if (!folders_.insert(file.path.substr(0, slash)).second) break;
@@ -63,10 +76,11 @@ DocPrograms::DocPrograms(const std::string& root, const CodeFacts& facts) : root
         module.resize(module.size() - 9);
       std::replace(module.begin(), module.end(), '/', '.');
       // "python/minisgl" is run as minisgl: every end of the name that has a dot less.
-      for (size_t at = 0; at != std::string::npos;) {
-        if (runs || module.find('.', at) != std::string::npos) modules_.insert(module.substr(at));
-        at = module.find('.', at);
-        if (at != std::string::npos) ++at;
+      for (size_t end = module.size(), parts = 0; parts < kMaxParts && end != 0; ++parts) {
+        const size_t dot = module.rfind('.', end - 1);
+        const size_t at = dot == std::string::npos ? 0 : dot + 1;
+        if (runs || parts > 0) modules_.insert(module.substr(at));
+        end = at == 0 ? 0 : dot;
       }
     }
   }
@@ -93,11 +107,7 @@ bool DocPrograms::exists_from(std::string_view path, std::string_view folder) co
 
 bool DocPrograms::exists(std::string_view path, std::string_view doc_folder) const {
   if (exists_from(path, "") || exists_from(path, doc_folder)) return true;
-  const std::string plain = normal_path(path);
-  const auto candidates = by_name_.find(file_name(plain));
-  if (candidates == by_name_.end()) return false;
-  return std::any_of(candidates->second.begin(), candidates->second.end(),
-                     [&](const std::string& file) { return file.ends_with("/" + plain); });
+  return ends_.has_below_folder(normal_path(path));
 }
 
 std::optional<size_t> DocPrograms::own_program(const std::vector<std::string>& words,

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/path_ends.h"
 #include "scan/code_facts.h"
 
 namespace fathom {
@@ -31,7 +31,7 @@ class DocPrograms {
  private:
   std::string root_;
   std::set<std::string, std::less<>> files_, folders_, names_, modules_;
-  std::map<std::string, std::vector<std::string>, std::less<>> by_name_;
+  PathEnds ends_;
 };
 
 // "a/./b/../c" → "a/c"; empty: it leads out.

@@ -31,8 +31,7 @@ class BlockReader {
       if (!text.starts_with("```") && !text.starts_with("~~~")) return false;
       const size_t length = std::min(text.find_first_not_of(text[0]), text.size());
       fence_ = std::string(text.substr(0, length));
-      language_ = std::string(trimmed(text.substr(length)));
-      language_ = language_.substr(0, language_.find_first_of(" {,"));
+      set_language(text.substr(length));
       return false;
     }
     if (text.starts_with(fence_) && text.find_first_not_of(fence_[0]) == std::string_view::npos) {
@@ -55,9 +54,17 @@ class BlockReader {
       const size_t at = text.rfind("::");
       open_ = true;
       indent_ = indent_of(line);
-      language_ = std::string(trimmed(text.substr(at + 2)));
+      set_language(text.substr(at + 2));
     }
     return false;
+  }
+
+  // Each line of the block keeps it: what is longer than any language's name is none.
+  void set_language(std::string_view written) {
+    constexpr size_t kLongest = 40;
+    const std::string_view name = trimmed(written);
+    const size_t end = markdown_ ? name.find_first_of(" {,") : std::string_view::npos;
+    language_ = name.substr(0, std::min(end, kLongest));
   }
 
   bool markdown_, open_ = false;
@@ -148,10 +155,18 @@ std::vector<std::string> table_cells(std::string_view line) {
 
 std::vector<std::string> code_spans(std::string_view line) {
   std::vector<std::string> out;
+  // How many backticks stand together there.
+  const auto run_at = [line](size_t at) {
+    return std::min(line.find_first_not_of('`', at), line.size()) - at;
+  };
   for (size_t at = line.find('`'); at != std::string_view::npos; at = line.find('`', at)) {
-    const size_t ticks = std::min(line.find_first_not_of('`', at), line.size()) - at;
-    const std::string mark(ticks, '`');
-    const size_t end = line.find(mark, at + ticks);
+    const size_t ticks = run_at(at);
+    size_t end = line.find('`', at + ticks);
+    while (end != std::string_view::npos) {
+      const size_t closing = run_at(end);
+      if (closing >= ticks) break;
+      end = line.find('`', end + closing);
+    }
     if (end == std::string_view::npos) break;
     out.emplace_back(trimmed(line.substr(at + ticks, end - at - ticks)));
     at = end + ticks;

@@ -51,7 +51,9 @@ ssize_t read_some(int fd, std::string& buffer) {
 
 void look_at_beginning(std::string_view beginning, SourceFile& file) {
   file.language = language_of(file.path, beginning);
-  if (beginning.substr(0, kTextTestBytes).find('\0') != std::string_view::npos) {
+  if (beginning.starts_with("\xff\xfe") || beginning.starts_with("\xfe\xff")) {
+    file.skipped = "UTF-16";
+  } else if (beginning.substr(0, kTextTestBytes).find('\0') != std::string_view::npos) {
     file.skipped = "binary";
   } else if (beginning.starts_with("version https://git-lfs.github.com/spec/")) {
     file.skipped = "a Git LFS pointer, not the file itself";

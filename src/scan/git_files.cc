@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hash.h"
 #include "scan/source_text.h"
 
 namespace fathom {
@@ -66,36 +67,51 @@ class IndexReader {
   std::string_view bytes_;
 };
 
-std::optional<std::vector<std::string>> tracked_with_hash_of(std::string_view index,
-                                                             size_t hash_bytes) {
-  IndexReader in(index);
-  if (in.take(4) != "DIRC") return {};
-  const uint32_t version = in.number(4), count = in.number(4);
-  if (version < 2 || version > 4) return {};
-  std::vector<std::string> paths;
-  std::string before;
-  for (uint32_t i = 0; i < count; ++i) {
-    const size_t begin = in.left();
-    in.take(40 + hash_bytes);
-    const uint32_t flags = in.number(2);
-    if ((flags & 0x4000) != 0) in.take(2);
-    if (version == 4) {
-      const size_t dropped = in.offset();
-      if (dropped > before.size()) return {};
-      before.resize(before.size() - dropped);
-      before += in.until_zero();
-    } else {
-      before = in.until_zero();
-      in.take((8 - (begin - in.left()) % 8) % 8);
-    }
-    // A hash of another length makes nonsense of the first entry.
-    if (!in.ok || before.empty() || ((flags & 0xfff) < 0xfff && before.size() != (flags & 0xfff))) {
-      return {};
-    }
-    paths.push_back(before);
+// A path with the hash of each of its beginnings, so that one that shares a beginning with the one
+// before costs only what is new.
+class HashedPath {
+ public:
+  // Longer ones cannot be opened.
+  static constexpr size_t kMaxBytes = 4096;
+
+  size_t size() const { return size_; }
+  void shorten(size_t size) {
+    size_ = size;
+    if (hashes_.size() > size + 1) hashes_.resize(size + 1);
   }
-  std::ranges::sort(paths);
-  return paths;
+  // Folders that are met on the way are added to the list.
+  void append(std::string_view text, std::vector<uint64_t>& folders) {
+    for (const char c : text) {
+      if (hashes_.size() == size_ + 1 && size_ < kMaxBytes) {
+        if (c == '/') folders.push_back(hashes_.back());
+        hashes_.push_back(step(hashes_.back(), c));
+      }
+      ++size_;
+    }
+  }
+  // Nothing: it is too long.
+  std::optional<uint64_t> hash() const {
+    if (size_ > kMaxBytes) return {};
+    return hashes_.back();
+  }
+
+  static uint64_t hash_of(std::string_view text) {
+    uint64_t hash = 0;
+    for (const char c : text) hash = step(hash, c);
+    return hash;
+  }
+
+ private:
+  static uint64_t step(uint64_t hash, char c) {
+    return mix_bits(hash, static_cast<unsigned char>(c) + 1u);
+  }
+  std::vector<uint64_t> hashes_ = {0};  // [n]: of the first n bytes
+  size_t size_ = 0;
+};
+
+void sort_and_unite(std::vector<uint64_t>& hashes) {
+  std::ranges::sort(hashes);
+  hashes.erase(std::ranges::unique(hashes).begin(), hashes.end());
 }
 
 }  // namespace
@@ -117,10 +133,45 @@ std::optional<GitPlace> find_git(const fs::path& folder) {
   }
 }
 
-std::optional<std::vector<std::string>> tracked_paths(std::string_view index) {
+std::optional<TrackedPaths> TrackedPaths::read(std::string_view index, size_t hash_bytes) {
+  IndexReader in(index);
+  if (in.take(4) != "DIRC") return {};
+  const uint32_t version = in.number(4), count = in.number(4);
+  if (version < 2 || version > 4) return {};
+  TrackedPaths tracked;
+  HashedPath path;
+  for (uint32_t i = 0; i < count; ++i) {
+    const size_t begin = in.left();
+    in.take(40 + hash_bytes);
+    const uint32_t flags = in.number(2);
+    if ((flags & 0x4000) != 0) in.take(2);
+    const size_t dropped = version == 4 ? in.offset() : path.size();
+    if (dropped > path.size()) return {};
+    path.shorten(path.size() - dropped);
+    path.append(in.until_zero(), tracked.folders_);
+    if (version != 4) in.take((8 - (begin - in.left()) % 8) % 8);
+    // A hash of another length makes nonsense of the first entry.
+    const uint32_t length = flags & 0xfff;
+    if (!in.ok || path.size() == 0 || (length < 0xfff && path.size() != length)) return {};
+    if (const auto hash = path.hash()) tracked.files_.push_back(*hash);
+  }
+  sort_and_unite(tracked.files_);
+  sort_and_unite(tracked.folders_);
+  return tracked;
+}
+
+std::optional<TrackedPaths> TrackedPaths::read(std::string_view index) {
   constexpr size_t kSha1 = 20, kSha256 = 32;
-  if (auto paths = tracked_with_hash_of(index, kSha1)) return paths;
-  return tracked_with_hash_of(index, kSha256);
+  if (auto tracked = read(index, kSha1)) return tracked;
+  return read(index, kSha256);
+}
+
+bool TrackedPaths::has_file(std::string_view path) const {
+  return std::ranges::binary_search(files_, HashedPath::hash_of(path));
+}
+
+bool TrackedPaths::has_folder(std::string_view path) const {
+  return std::ranges::binary_search(folders_, HashedPath::hash_of(path));
 }
 
 std::vector<Submodule> read_gitmodules(std::string_view text) {

@@ -17,9 +17,22 @@ struct GitPlace {
 };
 std::optional<GitPlace> find_git(const std::filesystem::path& folder);
 
-// What git tracks, by an index file: paths from the checkout's root, sorted; nothing where it is no
-// index that we can read. A tracked file counts, whatever .gitignore says.
-std::optional<std::vector<std::string>> tracked_paths(std::string_view index);
+// What git tracks, by an index file. Paths are from the checkout's root and are kept as hashes: an
+// index of version 4 stores only where each differs from the one before, and written out they may
+// take a hundred times its size.
+class TrackedPaths {
+ public:
+  // Nothing where it is no index that we can read.
+  static std::optional<TrackedPaths> read(std::string_view index);
+
+  bool has_file(std::string_view path) const;
+  bool has_folder(std::string_view path) const;  // some file of it
+  size_t size() const { return files_.size(); }
+
+ private:
+  static std::optional<TrackedPaths> read(std::string_view index, size_t hash_bytes);
+  std::vector<uint64_t> files_, folders_;  // sorted
+};
 
 struct Submodule {
   std::string name, path, url, branch;

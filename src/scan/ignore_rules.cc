@@ -77,12 +77,12 @@ void IgnorePattern::compile(std::string_view pattern) {
           i - first > 1 && anchored_ && opens && (i == pattern.size() || pattern[i] == '/');
       has_double_star_ = has_double_star_ || is_double;
       if (is_double && i == pattern.size()) {
-        pieces_.push_back({Step::kAnything, 0, 0});
+        add_star(Step::kAnything);
       } else if (is_double) {
-        pieces_.push_back({Step::kAnyFolders, 0, 0});
+        add_star(Step::kAnyFolders);
         ++i;
       } else {
-        pieces_.push_back({Step::kAnyInName, 0, 0});
+        add_star(Step::kAnyInName);
       }
     } else if (c == '?') {
       pieces_.push_back({Step::kAnyCharacter, 0, 0});
@@ -98,23 +98,29 @@ void IgnorePattern::compile(std::string_view pattern) {
   }
 }
 
+// "**/**/" takes what "**/" does: no more than three pieces in a row take nothing.
+void IgnorePattern::add_star(Step step) {
+  if (pieces_.empty() || pieces_.back().step != step) pieces_.push_back({step, 0, 0});
+}
+
 // [a-z], [!a-z], [[:digit:]_]; a ] that comes first is a member. Returns where the pattern goes on.
 size_t IgnorePattern::compile_set(std::string_view pattern, size_t at) {
   std::vector<bool> members(256, false);
   size_t i = at + 1;
   const bool inverted = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
   if (inverted) ++i;
-  unsigned before = 0;  // what a '-' may begin a range with; 0: nothing
+  unsigned before = 0;   // what a '-' may begin a range with; 0: nothing
+  size_t class_end = 0;  // the next ":]", looked for once
   for (bool first = true; i < pattern.size() && (first || pattern[i] != ']'); first = false) {
     if (pattern.substr(i).starts_with("[:")) {
-      const size_t end = pattern.find(":]", i + 2);
-      if (end != std::string_view::npos) {
-        const std::string_view name = pattern.substr(i + 2, end - i - 2);
+      if (class_end < i + 2) class_end = pattern.find(":]", i + 2);
+      if (class_end != std::string_view::npos) {
+        const std::string_view name = pattern.substr(i + 2, class_end - i - 2);
         for (unsigned c = 0; c < 256; ++c) {
           if (in_class(name, static_cast<unsigned char>(c))) members[c] = true;
         }
         before = 0;
-        i = end + 2;
+        i = class_end + 2;
         continue;
       }
     }
@@ -153,12 +159,24 @@ bool IgnorePattern::accepts(const Piece& piece, unsigned char c) const {
   return false;
 }
 
+// Most patterns fail at the first or the last character of a path already.
+bool IgnorePattern::ends_fit(std::string_view text) const {
+  const auto takes_one = [](const Piece& piece) {
+    return piece.step == Step::kCharacter || piece.step == Step::kAnyCharacter ||
+           piece.step == Step::kSet;
+  };
+  if (pieces_.empty() || text.empty()) return true;
+  const Piece &first = pieces_.front(), &last = pieces_.back();
+  return (!takes_one(first) || accepts(first, static_cast<unsigned char>(text.front()))) &&
+         (!takes_one(last) || accepts(last, static_cast<unsigned char>(text.back())));
+}
+
 // Without ** a * stays within one name: when the pattern fails, only the last * can still take
 // more.
-bool IgnorePattern::names_match(std::string_view text) const {
+bool IgnorePattern::names_match(std::string_view text, uint64_t& steps) const {
   size_t p = 0, t = 0;
   size_t star = pieces_.size(), resume = 0;
-  while (t < text.size()) {
+  for (; t < text.size(); ++steps) {
     if (p < pieces_.size() && pieces_[p].step == Step::kAnyInName) {
       star = p++;
       resume = t;
@@ -178,7 +196,7 @@ bool IgnorePattern::names_match(std::string_view text) const {
 
 // Follows all ways at once. `open` holds the pieces that may take the next character, and behind
 // the last one whether all are done; `inside` the ** that are within a folder's name.
-bool IgnorePattern::folders_match(std::string_view text) const {
+bool IgnorePattern::folders_match(std::string_view text, uint64_t& steps) const {
   const size_t count = pieces_.size();
   std::vector<char> open(count + 1, 0), inside(count + 1, 0), next(count + 1, 0);
   // Reaching a piece that may take nothing reaches the next one too.
@@ -191,52 +209,94 @@ bool IgnorePattern::folders_match(std::string_view text) const {
     }
   };
   reach(open, 0);
-  for (const char character : text) {
-    const auto c = static_cast<unsigned char>(character);
+  bool any = true;
+  for (size_t t = 0; t < text.size() && any; ++t) {
+    const auto c = static_cast<unsigned char>(text[t]);
     std::ranges::fill(next, 0);
+    any = false;
+    steps += count;
     for (size_t i = 0; i < count; ++i) {
       const Piece& piece = pieces_[i];
       if (piece.step == Step::kAnyFolders) {
         if (open[i] != 0) inside[i] = 1;
+        any |= inside[i] != 0;
         if (inside[i] != 0 && c == '/') reach(next, i + 1);  // whole folders only
         continue;
       }
       if (open[i] == 0 || !accepts(piece, c)) continue;
       const bool stays = piece.step == Step::kAnyInName || piece.step == Step::kAnything;
       reach(next, stays ? i : i + 1);
+      any = true;
     }
     open.swap(next);
   }
-  return open[count] != 0;
+  return any && open[count] != 0;
 }
 
-bool IgnorePattern::matches(std::string_view path, bool is_folder) const {
+bool IgnorePattern::matches(std::string_view path, bool is_folder, uint64_t& steps) const {
+  ++steps;
   if (folders_only_ && !is_folder) return false;
   const std::string_view text = anchored_ ? path : path.substr(path.rfind('/') + 1);
   if (is_literal_) return text == literal_;
-  return !never_ && (has_double_star_ ? folders_match(text) : names_match(text));
+  if (never_ || !ends_fit(text)) return false;
+  return has_double_star_ ? folders_match(text, steps) : names_match(text, steps);
 }
 
 IgnoreRules::IgnoreRules(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  while (!text.empty()) {
+  for (uint32_t number = 0; !text.empty();) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.size() > kMaxPatternBytes) {
+      too_long_ |= !line.starts_with('#');
+      continue;
+    }
     if (auto pattern = IgnorePattern::parse(line)) {
-      too_many_ = patterns_.size() == kMaxPatterns;
+      too_many_ = number == kMaxPatterns;
       if (too_many_) return;
-      patterns_.push_back(std::move(*pattern));
+      add(std::move(*pattern), ++number);
     }
   }
 }
 
-std::optional<bool> IgnoreRules::ignores(std::string_view path, bool is_folder) const {
-  for (auto pattern = patterns_.rbegin(); pattern != patterns_.rend(); ++pattern) {
-    if (pattern->matches(path, is_folder)) return !pattern->negated();
+void IgnoreRules::add(IgnorePattern pattern, uint32_t number) {
+  if (!pattern.is_literal()) {
+    wild_.push_back({number, std::move(pattern)});
+    return;
   }
-  return {};
+  Literals& all = pattern.is_anchored() ? (pattern.is_folders_only() ? folder_paths_ : paths_)
+                                        : (pattern.is_folders_only() ? folder_names_ : names_);
+  all[pattern.literal()] = {number, pattern.negated()};
+}
+
+IgnoreRules::Literal IgnoreRules::last_literal(std::string_view path, bool is_folder) const {
+  Literal last;
+  const auto look = [&last](const Literals& all, std::string_view text) {
+    if (const auto found = all.find(text); found != all.end() && found->second.number > last.number)
+      last = found->second;
+  };
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  look(paths_, path);
+  look(names_, name);
+  if (is_folder) look(folder_paths_, path);
+  if (is_folder) look(folder_names_, name);
+  return last;
+}
+
+std::optional<bool> IgnoreRules::ignores(std::string_view path, bool is_folder,
+                                         MatchBudget& budget) const {
+  const Literal literal = last_literal(path, is_folder);
+  for (auto at = wild_.rbegin(); at != wild_.rend() && at->number > literal.number; ++at) {
+    if (budget.is_spent()) break;
+    uint64_t steps = 0;
+    const bool fits = at->pattern.matches(path, is_folder, steps);
+    budget.spend(steps);
+    if (fits) return !at->pattern.negated();
+  }
+  if (literal.number == 0) return {};
+  return !literal.negated;
 }
 
 }  // namespace fathom

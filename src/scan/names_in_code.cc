@@ -1,6 +1,7 @@
 #include "scan/names_in_code.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 
@@ -26,24 +27,27 @@ bool can_read_options(const SourceFile& file) {
   }
 }
 
-// As a whole word.
-bool names(std::string_view text, std::string_view name) {
+// Marks the names that stand in the text as whole words.
+void mark_words(std::string_view text, std::map<std::string, bool, std::less<>>& named) {
   const auto is_word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';
   };
-  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end])))
-      return true;
+  std::array<bool, 256> begins = {};  // most words of a text begin no name
+  for (const auto& [name, found] : named) begins[static_cast<unsigned char>(name[0])] = true;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const size_t begin = at;
+    while (at < text.size() && is_word(text[at])) ++at;
+    if (at == begin || !begins[static_cast<unsigned char>(text[begin])]) continue;
+    const auto found = named.find(text.substr(begin, at - begin));
+    if (found != named.end()) found->second = true;
   }
-  return false;
 }
 
 }  // namespace
 
 void drop_what_the_code_names(const Repository& repository, const std::vector<SourceFile>& files,
                               std::vector<DocClaim>& claims) {
-  std::map<std::string, bool> named;  // what to look for → found
+  std::map<std::string, bool, std::less<>> named;  // what to look for → found
   const auto spellings = [](const DocClaim& c) {
     std::vector<std::string> out = {c.what};
     if (c.kind == "option absent") {
@@ -64,7 +68,7 @@ void drop_what_the_code_names(const Repository& repository, const std::vector<So
     if (!file.skipped.empty() || !can_read_options(file)) continue;
     Result<std::string> text = read_source_text(repository.root / file.path);
     if (!text.ok()) continue;
-    for (auto& [name, found] : named) found = found || names(text.value(), name);
+    mark_words(text.value(), named);
   }
   std::erase_if(claims, [&](const DocClaim& c) {
     if (c.kind != "option absent" && c.kind != "variable absent") return false;

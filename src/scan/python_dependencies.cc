@@ -117,12 +117,13 @@ std::optional<DependencyFacts> python_requirement(std::string_view text, uint32_
   if (!rest.empty() && std::string_view("[(<>=!~;@").find(rest.front()) == std::string_view::npos) {
     return {};
   }
-  return DependencyFacts{std::string(text.substr(0, end)),
-                         std::string(rest),
-                         "python",
-                         std::string(group),
-                         {0, line},
-                         {}};
+  return DependencyFacts{std::string(text.substr(0, end)), std::string(rest), "python",
+                         dependency_group(group),          {0, line},         {}};
+}
+
+std::string dependency_group(std::string_view name) {
+  constexpr size_t kLongest = 100;
+  return shortened_text(std::string(name.substr(0, kLongest + 1)), kLongest);
 }
 
 std::optional<EntryPoint> console_script(std::string_view name, std::string_view target,
@@ -136,7 +137,7 @@ std::optional<EntryPoint> console_script(std::string_view name, std::string_view
 
 Declarations read_pyproject(std::string_view text) {
   Declarations out;
-  for (const TextValue& v : read_toml(text)) {
+  read_toml(text, [&](const TextValue& v) {
     const auto group = [&v](size_t i) { return std::string_view(v.path[i]); };
     if (path_is(v, {"project", "dependencies", "*"})) {
       add(out, python_requirement(v.value, v.line, ""));
@@ -157,10 +158,10 @@ Declarations read_pyproject(std::string_view text) {
       if (v.path[2] == "dependencies") add_poetry(out, v, 3, "");
       if (v.path[2] == "dev-dependencies") add_poetry(out, v, 3, "dev");
       if (v.path[2] == "group" && v.path.size() >= 6 && v.path[4] == "dependencies") {
-        add_poetry(out, v, 5, v.path[3]);
+        add_poetry(out, v, 5, dependency_group(v.path[3]));
       }
     }
-  }
+  });
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include "scan/link/code_purpose.h"
 #include "scan/link/triton_kernels.h"
 #include "scan/names_in_strings.h"
+#include "scan/passed_paths.h"
 #include "scan/python/ast.h"
 #include "scan/source_text.h"
 
@@ -110,9 +111,12 @@ class FileReader {
       const WantedNames wanted(of_literals_);
       for_each_file([&](uint32_t file, size_t) { find_names_of_literals(file, wanted); });
     }
+    PassedPaths unread;
     for (size_t i = 0; i < unread_.size(); ++i) {
-      if (!unread_[i].empty()) notes.push_back(unread_[i]);
+      if (unread_[i] != 0) unread.add(readings_.files[i].path);
     }
+    unread.tell("file changed while it was scanned and is not read",
+                "files changed while they were scanned and are not read", notes);
     return std::move(readings_);
   }
 
@@ -146,7 +150,7 @@ class FileReader {
   std::string text_of(uint32_t file) {
     Result<std::string> text = read_source_text(repository_.root / repository_.files[file].path);
     if (text.ok()) return text.take();
-    unread_[file] = text.error().message;
+    unread_[file] = 1;
     return "";
   }
 
@@ -351,7 +355,7 @@ class FileReader {
   const SignalTable signals_;
   std::optional<WantedNames> wanted_;  // kernels
   Names of_literals_;                  // kernels that no C++ file defines
-  std::vector<std::string> unread_;    // of each file, why it could not be read
+  std::vector<char> unread_;           // whether a file that was listed could not be read
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "scan/source_text.h"
 #include "scan/text_lines.h"
@@ -9,17 +10,18 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kMaxHeadings = 200, kMaxParagraph = 2000;
+constexpr size_t kMaxHeadings = 200, kMaxHeading = 300, kMaxParagraph = 2000;
 
 // <a href="…"> and <!-- … --> are left out, on one line.
 std::string without_tags(std::string_view line) {
   std::string out;
+  size_t end = 0;  // of the next tag, looked for once
   for (size_t i = 0; i < line.size(); ++i) {
     const bool opens =
         line[i] == '<' && i + 1 < line.size() &&
         (line[i + 1] == '/' || line[i + 1] == '!' || (line[i + 1] >= 'A' && line[i + 1] <= 'z'));
-    const size_t end = opens ? line.find('>', i) : std::string_view::npos;
-    if (end == std::string_view::npos) {
+    if (opens && end < i) end = line.find('>', i);
+    if (!opens || end == std::string_view::npos) {
       out += line[i];
     } else {
       i = end;
@@ -28,30 +30,66 @@ std::string without_tags(std::string_view line) {
   return out;
 }
 
-// ![image](address) is left out, [text](address) is its text.
+// Where the links of a line end, worked out from its back in one go: a line may be all brackets.
+class LinkEnds {
+ public:
+  explicit LinkEnds(std::string_view line) : line_(line), closing_(line.size(), kNone) {
+    std::vector<uint32_t> open;
+    for (uint32_t i = 0; i < line.size(); ++i) {
+      if (line[i] == '[') open.push_back(i);
+      if (line[i] != ']' || open.empty()) continue;
+      closing_[open.back()] = i;
+      open.pop_back();
+    }
+    round_.resize(line.size() + 1, kNone);
+    square_.resize(line.size() + 1, kNone);
+    for (size_t i = line.size(); i-- > 0;) {
+      round_[i] = line[i] == ')' ? static_cast<uint32_t>(i) : round_[i + 1];
+      square_[i] = line[i] == ']' ? static_cast<uint32_t>(i) : square_[i + 1];
+    }
+  }
+
+  static constexpr uint32_t kNone = UINT32_MAX;
+  // The ']' of the '[' there, and the last character of the address behind it; kNone: it is no
+  // link.
+  uint32_t closing(size_t open) const { return closing_[open]; }
+  uint32_t end(size_t open) const {
+    const size_t next = static_cast<size_t>(closing_[open]) + 1;
+    if (closing_[open] == kNone || next >= line_.size()) return kNone;
+    return line_[next] == '(' ? round_[next] : line_[next] == '[' ? square_[next] : kNone;
+  }
+
+ private:
+  std::string_view line_;
+  std::vector<uint32_t> closing_, round_, square_;
+};
+
+// ![image](address) is left out, [text](address) is its text, in which there may be more of them.
 std::string without_links(std::string_view line) {
+  if (line.find('[') == std::string_view::npos) return std::string(line);
+  const LinkEnds links(line);
+  struct Link {
+    size_t closing, end;
+  };
+  std::vector<Link> inside;
   std::string out;
   for (size_t i = 0; i < line.size(); ++i) {
+    if (!inside.empty() && i == inside.back().closing) {
+      i = inside.back().end;
+      inside.pop_back();
+      continue;
+    }
     const bool image = line[i] == '!' && i + 1 < line.size() && line[i + 1] == '[';
     const size_t open = image ? i + 1 : i;
-    if (line[open] == '[') {
-      int depth = 0;
-      size_t close = open;
-      for (; close < line.size(); ++close) {
-        depth += line[close] == '[' ? 1 : line[close] == ']' ? -1 : 0;
-        if (depth == 0) break;
-      }
-      const char next = close + 1 < line.size() ? line[close + 1] : '\0';
-      const size_t end = next == '('   ? line.find(')', close)
-                         : next == '[' ? line.find(']', close + 1)
-                                       : std::string_view::npos;
-      if (end != std::string_view::npos) {
-        if (!image) out += without_links(line.substr(open + 1, close - open - 1));
-        i = end;
-        continue;
-      }
+    const uint32_t end = line[open] == '[' ? links.end(open) : LinkEnds::kNone;
+    // An address ends within the text that it stands in.
+    if (end == LinkEnds::kNone || (!inside.empty() && end >= inside.back().closing)) {
+      out += line[i];
+    } else if (image) {
+      i = end;
+    } else {
+      inside.push_back({links.closing(open), end});
     }
-    out += line[i];
   }
   return out;
 }
@@ -132,6 +170,7 @@ class ReadmeReader {
   void heading(std::string text, int level, uint32_t line) {
     end_paragraph();
     if (text.empty() || facts_.headings.size() == kMaxHeadings) return;
+    text = shortened_text(std::move(text), kMaxHeading);
     if (facts_.title.empty() && level == 1) facts_.title = text;
     facts_.headings.push_back({std::move(text), level, line});
   }
@@ -147,7 +186,8 @@ class ReadmeReader {
       return;
     }
     if (paragraph_.empty()) paragraph_line_ = line;
-    if (paragraph_.size() < kMaxParagraph) paragraph_ += (paragraph_.empty() ? "" : " ") + text;
+    if (paragraph_.size() >= kMaxParagraph) return;
+    paragraph_ = shortened_text(paragraph_ + (paragraph_.empty() ? "" : " ") + text, kMaxParagraph);
   }
 
   // What stands under "About" says it better than an announcement above it.

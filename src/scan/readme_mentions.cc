@@ -63,14 +63,13 @@ struct Block {
   BlockKind kind = BlockKind::kProse;
   size_t section = 0;
   std::string text;
-  std::vector<std::pair<size_t, uint32_t>> lines;  // from which position of the text: its line
+  using Piece = std::pair<size_t, uint32_t>;
+  std::vector<Piece> lines;  // from which position of the text: its line
 
   uint32_t line_at(size_t position) const {
-    uint32_t line = lines.empty() ? 0 : lines[0].second;
-    for (const auto& [from, number] : lines) {
-      if (from <= position) line = number;
-    }
-    return line;
+    const auto after = std::ranges::upper_bound(lines, position, {}, &Piece::first);
+    if (after == lines.begin()) return lines.empty() ? 0 : lines.front().second;
+    return std::prev(after)->second;
   }
 };
 
@@ -156,13 +155,14 @@ struct Phrase {
 
 class MentionFinder {
  public:
-  MentionFinder(std::string_view name, const FeatureRules& rules) : rules_(rules) {
+  MentionFinder(std::string_view name, const FeatureRules& rules) {
     const std::string own = folded(name);
     for (uint32_t i = 0; i < rules.claims().size(); ++i) {
       for (const std::string_view words : rules.claims()[i].phrases) {
         if (words != own) phrases_.push_back({words, i});
       }
     }
+    for (const Phrase& phrase : phrases_) shortest_ = std::min(shortest_, phrase.words.size() - 1);
     // The longer ones first, so that they take their words before the shorter ones look.
     std::ranges::stable_sort(phrases_, std::ranges::greater{},
                              [](const Phrase& phrase) { return phrase.words.size(); });
@@ -175,6 +175,10 @@ class MentionFinder {
     bool any = false;
     for (size_t begin = 0; begin < text.size();) {
       const size_t end = std::min(text.find(". ", begin), text.size());
+      if (end - begin < shortest_) {
+        begin = end + 2;
+        continue;
+      }
       const std::string sentence = " " + text.substr(begin, end - begin) + " ";
       const bool claims = block.kind != BlockKind::kProse || holds_any(sentence, kClaimWords);
       if (claims && !holds_any(sentence, kPromises)) {
@@ -243,6 +247,7 @@ class MentionFinder {
   static size_t find_words(std::string_view text, std::string_view words, size_t from, size_t end) {
     const bool any_end = words.ends_with('*');
     if (any_end) words.remove_suffix(1);
+    text = text.substr(0, end + words.size() + 2);  // a sentence, not all that follows it
     for (size_t at = text.find(words, from); at != std::string_view::npos && at < end;
          at = text.find(words, at + 1)) {
       if ((at == 0 || !is_word(text[at - 1])) && ends_word(text, at + words.size(), any_end))
@@ -268,8 +273,8 @@ class MentionFinder {
     return first;
   }
 
-  const FeatureRules& rules_;
   std::vector<Phrase> phrases_;
+  size_t shortest_ = SIZE_MAX;  // of what a phrase can be in a sentence
   std::map<uint32_t, std::pair<bool, ReadmeMention>> best_;  // by claim
   std::vector<const Block*> items_;
   std::set<size_t> sections_;

@@ -11,8 +11,11 @@
 #include "scan/file_measures.h"
 #include "scan/git_files.h"
 #include "scan/ignore_rules.h"
+#include "scan/language.h"
 #include "scan/origin.h"
+#include "scan/passed_paths.h"
 #include "scan/source_text.h"
+#include "scan/text_lines.h"
 
 namespace fathom {
 namespace {
@@ -20,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMaxIgnoreBytes = 1u << 20;
+// An index takes about a hundred bytes for a file: beyond this it is none of a checkout.
+constexpr uint64_t kMaxIndexBytes = 256u << 20;
 
 // A .gitignore and those of the folders around it. Paths are from the checkout's root.
 struct IgnoreChain {
@@ -29,31 +34,16 @@ struct IgnoreChain {
 };
 using IgnoreChainPointer = std::shared_ptr<const IgnoreChain>;
 
-bool is_ignored(const IgnoreChain* chain, std::string_view path, bool is_folder) {
+bool is_ignored(const IgnoreChain* chain, std::string_view path, bool is_folder,
+                MatchBudget& budget) {
   for (; chain != nullptr; chain = chain->around.get()) {
-    const auto verdict = chain->rules.ignores(path.substr(chain->folder_length), is_folder);
+    const auto verdict = chain->rules.ignores(path.substr(chain->folder_length), is_folder, budget);
     if (verdict) return *verdict;
+    budget.spend(1);
+    if (budget.is_spent()) return false;
   }
   return false;
 }
-
-// Paths of one kind, told as one note.
-struct Passed {
-  size_t count = 0;
-  std::set<std::string> first;  // by name, so that the order of the walk does not show
-
-  void add(const std::string& path) {
-    constexpr size_t kNamed = 3;
-    ++count;
-    first.insert(path);
-    if (first.size() > kNamed) first.erase(std::prev(first.end()));
-  }
-  void tell(std::string_view one, std::string_view several, std::vector<std::string>& notes) const {
-    if (count == 0) return;
-    notes.push_back(fmt::format("{} {}: {}{}", count, count == 1 ? one : several,
-                                fmt::join(first, ", "), count > first.size() ? " …" : ""));
-  }
-};
 
 class Walk {
  public:
@@ -86,14 +76,24 @@ class Walk {
       in_checkout_ = below == "." ? "" : below + "/";
       load_rules(git->common / "info/exclude", "", around_);
       enter_part_of_checkout(git->root);
-      const Result<std::string> index = read_source_text(git->directory / "index", 1u << 30);
-      if (index.ok()) tracked_ = tracked_paths(index.value()).value_or(std::vector<std::string>());
+      read_index(git->directory / "index");
     }
     const Result<std::string> modules = read_source_text(root_ / ".gitmodules", kMaxIgnoreBytes);
     if (!modules.ok()) return;
     for (Submodule& module : read_gitmodules(modules.value())) {
       submodules_.insert(std::move(module.path));
     }
+  }
+
+  void read_index(const fs::path& file) {
+    std::error_code error;
+    if (!fs::is_regular_file(fs::symlink_status(file, error))) return;  // nothing was added yet
+    const Result<std::string> index = read_source_text(file, kMaxIndexBytes);
+    if (index.ok()) tracked_ = TrackedPaths::read(index.value());
+    if (tracked_) return;
+    repository_.notes.push_back(fmt::format(
+        "what git tracks is not known, so .gitignore alone decides: {}",
+        index.ok() ? ".git/index is damaged or of an unknown version" : index.error().message));
   }
 
   // The .gitignore files above the folder that was asked for. A folder that they leave out was
@@ -105,7 +105,7 @@ class Walk {
       load_rules(checkout / folder / ".gitignore", folder, around_);
       const size_t next = in_checkout_.find('/', slash + 1);
       if (next == std::string::npos) return;
-      if (!is_ignored(around_.get(), std::string_view(in_checkout_).substr(0, next), true))
+      if (!is_ignored(around_.get(), std::string_view(in_checkout_).substr(0, next), true, budget_))
         continue;
       around_.reset();
       in_checkout_.clear();
@@ -118,21 +118,18 @@ class Walk {
     if (!fs::is_regular_file(fs::symlink_status(file, error))) return;
     const Result<std::string> text = read_source_text(file, kMaxIgnoreBytes);
     if (!text.ok()) {
-      repository_.notes.push_back(text.error().message);
+      unread_rules_.add(folder + std::string(file_name_of_path(file.native())));
       return;
     }
     chain =
         std::make_shared<IgnoreChain>(IgnoreChain{chain, folder.size(), IgnoreRules(text.value())});
-    if (chain->rules.too_many()) {
-      repository_.notes.push_back(fmt::format("{}: only the first {} patterns are used",
-                                              file.string(), IgnoreRules::kMaxPatterns));
+    if (chain->rules.too_many() || chain->rules.too_long()) {
+      unused_rules_.add(folder + std::string(file_name_of_path(file.native())));
     }
   }
 
   bool is_tracked(const std::string& path, bool is_folder) const {
-    const auto found = std::ranges::lower_bound(tracked_, path);
-    if (found == tracked_.end()) return false;
-    return is_folder ? found->starts_with(path) : *found == path;
+    return tracked_ && (is_folder ? tracked_->has_folder(path) : tracked_->has_file(path));
   }
 
   struct Entry {
@@ -154,10 +151,9 @@ class Walk {
         entries.push_back({name, type});
       }
     }
-    if (error) {
-      repository_.notes.push_back(
-          fmt::format("the folder {} cannot be read: {}", folder.path, error.message()));
-    }
+    if (error) unread_folders_.add(folder.path);
+    // What is left out must not depend on the order in which the file system lists them.
+    std::ranges::sort(entries, {}, &Entry::name);
     return entries;
   }
 
@@ -185,9 +181,10 @@ class Walk {
     if (entry.name == ".git") return;
     const std::string path = folder.path + entry.name, in_checkout = in_checkout_ + path;
     const bool is_folder = entry.type == fs::file_type::directory;
+    budget_.add_path();
     const bool ignored =
-        folder.only_tracked || is_ignored(folder.rules.get(), in_checkout, is_folder);
-    if (ignored && !is_tracked(is_folder ? in_checkout + "/" : in_checkout, is_folder)) {
+        folder.only_tracked || is_ignored(folder.rules.get(), in_checkout, is_folder, budget_);
+    if (ignored && !is_tracked(in_checkout, is_folder)) {
       // Below a folder that is left out nothing more is to be told.
       if (!folder.only_tracked) (is_folder ? ignored_folders_ : ignored_files_).add(path);
       return;
@@ -231,29 +228,50 @@ class Walk {
                   notes);
     }
     reports_.tell("folder is a report of Fathom's", "folders are reports of Fathom's", notes);
+    unread_folders_.tell("folder cannot be read", "folders cannot be read", notes);
+    unread_rules_.tell("list of ignored files cannot be read, or is over 1 MB",
+                       "lists of ignored files cannot be read, or are over 1 MB", notes);
+    const std::string limits =
+        fmt::format("only the first {} patterns of up to {} bytes are used",
+                    IgnoreRules::kMaxPatterns, IgnoreRules::kMaxPatternBytes);
+    unused_rules_.tell("list of ignored files is long: " + limits,
+                       "lists of ignored files are long: " + limits, notes);
+    if (budget_.is_spent()) {
+      notes.push_back(
+          "the .gitignore patterns take too long to match: from some file on, patterns with "
+          "wildcards are not used");
+    }
   }
 
   const fs::path& root_;
   Repository& repository_;
   IgnoreChainPointer around_;
   std::string in_checkout_;  // where the root lies in the checkout: "" or "part/of/it/"
-  std::vector<std::string> tracked_;
+  std::optional<TrackedPaths> tracked_;
   std::set<std::string> submodules_;
   std::vector<Folder> folders_;
-  Passed ignored_folders_, ignored_files_, links_, special_, reports_;
-  std::map<std::string, Passed> unknown_;  // by why
+  MatchBudget budget_;
+  PassedPaths ignored_folders_, ignored_files_, links_, special_, reports_, unread_folders_,
+      unread_rules_, unused_rules_;
+  std::map<std::string, PassedPaths> unknown_;  // by why
 };
 
 void note_skipped(Repository& repository) {
-  Passed unreadable, large;
+  PassedPaths unreadable, large, wide, binary;
   for (const SourceFile& file : repository.files) {
     if (file.skipped.starts_with("cannot be read")) unreadable.add(file.path);
     if (file.skipped.starts_with("over")) large.add(file.path);
+    if (file.skipped == "UTF-16" && file.language != Language::kNone) wide.add(file.path);
+    if (file.skipped == "binary" && is_program_code(file.language)) binary.add(file.path);
   }
   unreadable.tell("file cannot be read", "files cannot be read", repository.notes);
   const std::string over = fmt::format("over {} MB", kMaxSourceBytes >> 20);
   large.tell("file is not read, being " + over, "files are not read, being " + over,
              repository.notes);
+  wide.tell("file is not read, being UTF-16; UTF-8 is",
+            "files are not read, being UTF-16; UTF-8 is", repository.notes);
+  binary.tell("source file is not read, having zero bytes",
+              "source files are not read, having zero bytes", repository.notes);
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
     paths.emplace(readings, names, *types);
     facts.options = link_options(readings, names);
     link_dependency_uses(readings, names, facts.dependencies);
-    for (EntryPoint& entry : link_entry_points(readings, names))
+    for (EntryPoint& entry : link_entry_points(readings))
       facts.entry_points.push_back(std::move(entry));
   };
   side_by_side(kernels, others, options.threads);

@@ -19,6 +19,23 @@ bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+// Tells for places that go forward through a text whether a '#' stands before them on their line.
+class CommentFinder {
+ public:
+  explicit CommentFinder(std::string_view text) : text_(text) {}
+  bool is_comment(size_t place) {
+    for (; at_ < place; ++at_) {
+      if (text_[at_] == '#' || text_[at_] == '\n') inside_ = text_[at_] == '#';
+    }
+    return inside_;
+  }
+
+ private:
+  std::string_view text_;
+  size_t at_ = 0;
+  bool inside_ = false;
+};
+
 // Reads setup.py as text, which is not executed: a list that is computed stays unknown.
 class SetupReader {
  public:
@@ -26,8 +43,9 @@ class SetupReader {
 
   // The literals of `name = […]`, `"name": […]` or `name = VARIABLE`; nothing where it is neither.
   std::vector<Literal> value_of(std::string_view name, bool follow_variable = true) const {
-    for (size_t at = find_word(name, 0); at != std::string_view::npos;
-         at = find_word(name, at + name.size())) {
+    CommentFinder comments(text_);
+    for (size_t at = find_word(name, 0, comments); at != std::string_view::npos;
+         at = find_word(name, at + name.size(), comments)) {
       size_t i = at + name.size();
       if (i < text_.size() && (text_[i] == '"' || text_[i] == '\'')) ++i;
       i = skip_blanks(i);
@@ -49,15 +67,13 @@ class SetupReader {
 
  private:
   // A whole word outside comments.
-  size_t find_word(std::string_view word, size_t from) const {
+  size_t find_word(std::string_view word, size_t from, CommentFinder& comments) const {
     for (size_t at = text_.find(word, from); at != std::string_view::npos;
          at = text_.find(word, at + 1)) {
       const bool begins = at == 0 || !is_word_character(text_[at - 1]);
       const size_t end = at + word.size();
       const bool ends = end >= text_.size() || !is_word_character(text_[end]);
-      const size_t line = at == 0 ? 0 : text_.rfind('\n', at - 1) + 1;
-      const bool commented = text_.substr(line, at - line).find('#') != std::string_view::npos;
-      if (begins && ends && !commented) return at;
+      if (begins && ends && !comments.is_comment(at)) return at;
     }
     return std::string_view::npos;
   }

@@ -8,32 +8,40 @@ namespace fathom {
 namespace {
 
 constexpr int kMaxDepth = 64;
+// Names are compared for each value below them.
+constexpr size_t kMaxName = 1000;
 
 class ValueReader {
  public:
-  explicit ValueReader(std::string_view text) : text_(text) {}
+  ValueReader(std::string_view text, const ValueVisitor& visit) : text_(text), visit_(visit) {}
 
-  std::vector<TextValue> toml() {
-    std::vector<std::string> table;
+  void toml() {
+    size_t table = 0;  // how many names of the path are the table's
     while (skip_blanks(true), at_ < text_.size()) {
       if (text_[at_] == '[') {
-        table = header();
-      } else {
-        path_ = table;
-        if (names('=')) value(0);
+        header();
+        table = path().size();
+      } else if (names('=')) {
+        value(0);
       }
+      path().resize(table);
       skip_line();
     }
-    return std::move(values_);
   }
 
-  std::vector<TextValue> json() {
+  void json() {
     skip_blanks(true);
     value(0);
-    return std::move(values_);
   }
 
  private:
+  std::vector<std::string>& path() { return found_.path; }
+  void visit(std::string text, uint32_t line) {
+    found_.value = std::move(text);
+    found_.line = line;
+    visit_(found_);
+  }
+
   bool more() const { return at_ < text_.size(); }
   char here() const { return more() ? text_[at_] : '\0'; }
   void step() {
@@ -59,18 +67,15 @@ class ValueReader {
   }
 
   // [a.b] or [[a.b]], whose tables are numbered.
-  std::vector<std::string> header() {
+  void header() {
     const bool is_list = text_.substr(at_).starts_with("[[");
     at_ += is_list ? 2 : 1;
-    path_.clear();
-    std::vector<std::string> table;
-    if (!names(']')) return table;
-    table = path_;
-    if (!is_list) return table;
+    path().clear();
+    if (!names(']')) return path().clear();
+    if (!is_list) return;
     std::string joined;
-    for (const std::string& name : table) joined += name + '\n';
-    table.push_back(std::to_string(tables_[joined]++));
-    return table;
+    for (const std::string& name : path()) joined += name + '\n';
+    path().push_back(std::to_string(tables_[joined]++));
   }
 
   // Names joined by dots up to a sign, added to the path. False: it is something else.
@@ -87,7 +92,8 @@ class ValueReader {
         }
         if (name.empty()) return false;
       }
-      path_.push_back(std::move(name));
+      if (name.size() > kMaxName) name.resize(kMaxName);
+      path().push_back(std::move(name));
       skip_blanks(false);
       const char c = here();
       if (more()) step();
@@ -106,7 +112,7 @@ class ValueReader {
     const uint32_t line = line_;
     const char c = here();
     if (c == '"' || c == '\'') {
-      values_.push_back({path_, string(), line});
+      visit(string(), line);
     } else if (c == '[' && depth < kMaxDepth) {
       list(depth);
     } else if (c == '{' && depth < kMaxDepth) {
@@ -116,7 +122,7 @@ class ValueReader {
       while (more() && std::string_view(",]}#\n").find(here()) == std::string_view::npos) step();
       std::string_view word = text_.substr(begin, at_ - begin);
       word = word.substr(0, word.find_last_not_of(" \t\r") + 1);
-      if (!word.empty()) values_.push_back({path_, std::string(word), line});
+      if (!word.empty()) visit(std::string(word), line);
     }
   }
 
@@ -125,9 +131,9 @@ class ValueReader {
     for (size_t i = 0; more(); ++i) {
       skip_blanks(true);
       if (here() == ']') break;
-      path_.push_back(std::to_string(i));
+      path().push_back(std::to_string(i));
       value(depth + 1);
-      path_.pop_back();
+      path().pop_back();
       skip_blanks(true);
       if (here() != ',') break;
       step();
@@ -140,11 +146,11 @@ class ValueReader {
     while (more()) {
       skip_blanks(true);
       if (here() == '}') break;
-      const size_t outside = path_.size();
+      const size_t outside = path().size();
       const bool named = names('=', ':');
       skip_blanks(true);
       if (named) value(depth + 1);
-      path_.resize(outside);
+      path().resize(outside);
       skip_blanks(true);
       if (here() != ',') break;
       step();
@@ -200,18 +206,22 @@ class ValueReader {
   std::string_view text_;
   size_t at_ = 0;
   uint32_t line_ = 1;
-  std::vector<std::string> path_;
+  const ValueVisitor& visit_;
+  TextValue found_;  // the path on the way to it, then the value
   std::map<std::string, size_t> tables_;
-  std::vector<TextValue> values_;
 };
 
 }  // namespace
 
-std::vector<TextValue> read_toml(std::string_view text) { return ValueReader(text).toml(); }
+void read_toml(std::string_view text, const ValueVisitor& visit) {
+  ValueReader(text, visit).toml();
+}
 
-std::vector<TextValue> read_json_values(std::string_view text) { return ValueReader(text).json(); }
+void read_json_values(std::string_view text, const ValueVisitor& visit) {
+  ValueReader(text, visit).json();
+}
 
-bool path_is(const TextValue& value, const std::vector<std::string_view>& form) {
+bool path_is(const TextValue& value, std::initializer_list<std::string_view> form) {
   return std::ranges::equal(value.path, form, [](const std::string& name, std::string_view wanted) {
     return wanted == "*" || name == wanted;
   });

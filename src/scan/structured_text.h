@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,12 +17,14 @@ struct TextValue {
   uint32_t line = 0;
 };
 
-// The values of a document, in order. Reads over what it does not understand: enough of the two
-// languages for what declares dependencies, and no judge of either.
-std::vector<TextValue> read_toml(std::string_view text);
-std::vector<TextValue> read_json_values(std::string_view text);
+// Visits the values of a document in order; the value is gone after the call, as most are of no use
+// and a path may be long. Reads over what it does not understand: enough of the two languages for
+// what declares dependencies, and no judge of either.
+using ValueVisitor = std::function<void(const TextValue&)>;
+void read_toml(std::string_view text, const ValueVisitor& visit);
+void read_json_values(std::string_view text, const ValueVisitor& visit);
 
 // Whether a path has this form: "*" stands for any one name.
-bool path_is(const TextValue& value, const std::vector<std::string_view>& form);
+bool path_is(const TextValue& value, std::initializer_list<std::string_view> form);
 
 }  // namespace fathom

@@ -36,7 +36,8 @@ std::vector<std::string> dimensions_of(std::string_view text) {
 
 std::vector<ExpectedLaunch::Dimension> dimensions(const std::string& text,
                                                   const std::vector<NamedValue>& values,
-                                                  const Parameters& parameters) {
+                                                  const Parameters& parameters, int depth = 0) {
+  constexpr int kMaxDepth = 12;  // names that stand for one another end here
   std::vector<ExpectedLaunch::Dimension> out;
   if (text.empty()) return out;
   for (std::string& part : dimensions_of(text)) {
@@ -44,8 +45,8 @@ std::vector<ExpectedLaunch::Dimension> dimensions(const std::string& text,
     // "grid" may be a name whose value is a dim3 of several.
     const auto named = std::find_if(values.begin(), values.end(),
                                     [&](const NamedValue& v) { return v.name == part; });
-    if (!value && named != values.end() && named->text != text)
-      return dimensions(named->text, values, parameters);
+    if (!value && named != values.end() && named->text != text && depth < kMaxDepth)
+      return dimensions(named->text, values, parameters, depth + 1);
     out.push_back({std::move(part), value});
   }
   return out;

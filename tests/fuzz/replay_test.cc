@@ -30,35 +30,34 @@ TEST(FuzzReplay, StoreFile) { EXPECT_GT(replay("store_file", fuzz::store_file), 
 TEST(FuzzReplay, CppSource) { EXPECT_GT(replay("cpp_source", fuzz::cpp_source), 5u); }
 TEST(FuzzReplay, Compressed) { EXPECT_GT(replay("compressed", fuzz::compressed), 5u); }
 TEST(FuzzReplay, PythonSource) { EXPECT_GT(replay("python_source", fuzz::python_source), 5u); }
+TEST(FuzzReplay, JinjaSource) { EXPECT_GT(replay("jinja_source", fuzz::jinja_source), 3u); }
+TEST(FuzzReplay, IgnoreRules) { EXPECT_GT(replay("ignore_rules", fuzz::ignore_rules), 2u); }
+TEST(FuzzReplay, GitIndex) { EXPECT_GT(replay("git_index", fuzz::git_index), 5u); }
+TEST(FuzzReplay, Manifests) { EXPECT_GT(replay("manifests", fuzz::manifests), 4u); }
+TEST(FuzzReplay, Markdown) { EXPECT_GT(replay("markdown", fuzz::markdown), 3u); }
+TEST(FuzzReplay, Repository) { EXPECT_GT(replay("repository", fuzz::repository), 10u); }
 
-TEST(FuzzReplay, EveryCppSeedCutAnywhere) {
-  for (const auto& entry :
-       fs::directory_iterator(source_dir() / "fuzz" / "corpus" / "cpp_source")) {
+// Each seed cut off in so many places: nothing may depend on the end being there.
+void replay_cut(const char* name, Target target, size_t cuts) {
+  for (const auto& entry : fs::directory_iterator(source_dir() / "fuzz" / "corpus" / name)) {
+    SCOPED_TRACE(entry.path().filename().string());
     const std::string input = read_file(entry.path());
-    for (size_t size = 0; size < input.size(); ++size) {
-      fuzz::cpp_source(reinterpret_cast<const uint8_t*>(input.data()), size);
+    if (input.size() > 4000) continue;
+    for (size_t size = 0; size < input.size(); size += 1 + input.size() / cuts) {
+      target(reinterpret_cast<const uint8_t*>(input.data()), size);
     }
   }
 }
 
-// Each seed cut off at every byte: nothing may depend on the end being there.
-TEST(FuzzReplay, EverySeedCutAnywhere) {
-  for (const auto& entry :
-       fs::directory_iterator(source_dir() / "fuzz" / "corpus" / "kineto_json")) {
-    const std::string input = read_file(entry.path());
-    if (input.size() > 3000) continue;
-    for (size_t size = 0; size < input.size(); size += 1 + input.size() / 200) {
-      fuzz::kineto_json(reinterpret_cast<const uint8_t*>(input.data()), size);
-    }
-  }
-  for (const auto& entry :
-       fs::directory_iterator(source_dir() / "fuzz" / "corpus" / "python_source")) {
-    const std::string input = read_file(entry.path());
-    for (size_t size = 0; size < input.size(); ++size) {
-      fuzz::python_source(reinterpret_cast<const uint8_t*>(input.data()), size);
-    }
-  }
-}
+TEST(FuzzReplay, CutTraces) { replay_cut("kineto_json", fuzz::kineto_json, 200); }
+TEST(FuzzReplay, CutCpp) { replay_cut("cpp_source", fuzz::cpp_source, 300); }
+TEST(FuzzReplay, CutPython) { replay_cut("python_source", fuzz::python_source, 300); }
+TEST(FuzzReplay, CutJinja) { replay_cut("jinja_source", fuzz::jinja_source, 400); }
+TEST(FuzzReplay, CutIgnoreRules) { replay_cut("ignore_rules", fuzz::ignore_rules, 400); }
+TEST(FuzzReplay, CutGitIndex) { replay_cut("git_index", fuzz::git_index, 400); }
+TEST(FuzzReplay, CutManifests) { replay_cut("manifests", fuzz::manifests, 200); }
+TEST(FuzzReplay, CutMarkdown) { replay_cut("markdown", fuzz::markdown, 300); }
+TEST(FuzzReplay, CutRepository) { replay_cut("repository", fuzz::repository, 60); }
 
 }  // namespace
 }  // namespace fathom::test

@@ -282,21 +282,24 @@ TEST(Dependencies, BrokenFiles) {
 
 TEST(StructuredText, TomlValues) {
   std::string text;
-  for (const TextValue& v :
-       read_toml("a.b = 1\n[t.'x.y']\nk = \"q\\\"\\n\"\nl = [ # c\n 'a',\n {z = true}]\n"
-                 "s = \"\"\"\nlong\n\"\"\"\n[[u]]\nn = 1\n[[u]]\nn = 2\n")) {
-    text += fmt::format("{} {} = {}\n", v.line, fmt::join(v.path, "/"), v.value);
-  }
+  read_toml(
+      "a.b = 1\n[t.'x.y']\nk = \"q\\\"\\n\"\nl = [ # c\n 'a',\n {z = true}]\n"
+      "s = \"\"\"\nlong\n\"\"\"\n[[u]]\nn = 1\n[[u]]\nn = 2\n",
+      [&text](const TextValue& v) {
+        text += fmt::format("{} {} = {}\n", v.line, fmt::join(v.path, "/"), v.value);
+      });
   EXPECT_EQ(text,
             "1 a/b = 1\n3 t/x.y/k = q\"\n\n5 t/x.y/l/0 = a\n6 t/x.y/l/1/z = true\n"
             "7 t/x.y/s = long\n\n11 u/0/n = 1\n13 u/1/n = 2\n");
 }
 
 TEST(GitFiles, ABrokenIndexIsNone) {
-  EXPECT_FALSE(tracked_paths("").has_value());
-  EXPECT_FALSE(tracked_paths("DIRC").has_value());
-  EXPECT_FALSE(tracked_paths(std::string("DIRC\0\0\0\2\xff\xff\xff\xff", 12)).has_value());
-  EXPECT_EQ(tracked_paths(std::string("DIRC\0\0\0\2\0\0\0\0", 12)), std::vector<std::string>());
+  EXPECT_FALSE(TrackedPaths::read("").has_value());
+  EXPECT_FALSE(TrackedPaths::read("DIRC").has_value());
+  EXPECT_FALSE(TrackedPaths::read(std::string("DIRC\0\0\0\2\xff\xff\xff\xff", 12)).has_value());
+  const auto empty = TrackedPaths::read(std::string("DIRC\0\0\0\2\0\0\0\0", 12));
+  ASSERT_TRUE(empty.has_value());
+  EXPECT_EQ(empty->size(), 0u);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <random>
 
 namespace fathom {
 namespace {
@@ -93,6 +94,55 @@ TEST(IgnoreRules, NoPatternExplodes) {
   EXPECT_FALSE(ignores(stars + "b", name));
   EXPECT_FALSE(ignores(folders + "b", path + "c"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+}
+
+// Patterns without wildcards are looked up, the others tried: the last one that fits decides among
+// both.
+TEST(IgnoreRules, LookedUpAndTriedPatternsAgree) {
+  std::mt19937 random(3);
+  const auto any_of = [&random](const std::vector<std::string>& words) {
+    return words[random() % words.size()];
+  };
+  const std::vector<std::string> patterns = {
+      "a",  "b", "/a",  "a/b", "*",     "a*",  "**/b", "a/**", "a/",  "b/",  "a/b/",
+      "*b", "?", "[a]", "**",  "c/*/a", "a**", "**/*", "*/b",  "//a", "a/*", "\\a"};
+  const std::vector<std::string> paths = {"a",     "b",  "a/b",  "b/a", "a/b/a",
+                                          "c/b/a", "ab", "a/ab", "c"};
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    std::vector<IgnorePattern> all;
+    for (size_t i = 0; i < 1 + random() % 6; ++i) {
+      const std::string line = (random() % 3 == 0 ? "!" : "") + any_of(patterns);
+      text += line + "\n";
+      if (auto pattern = IgnorePattern::parse(line)) all.push_back(std::move(*pattern));
+    }
+    const std::string path = any_of(paths);
+    const bool is_folder = random() % 2 == 0;
+    std::optional<bool> expected;
+    uint64_t steps = 0;
+    for (const IgnorePattern& pattern : all) {
+      if (pattern.matches(path, is_folder, steps)) expected = !pattern.negated();
+    }
+    EXPECT_EQ(IgnoreRules(text).ignores(path, is_folder), expected) << text << path << is_folder;
+  }
+}
+
+TEST(IgnoreRules, WildcardsEndWithTheBudget) {
+  std::string rules = "plain\n";
+  for (int i = 0; i < 100; ++i) rules += "*x*y\n";
+  const IgnoreRules many(rules);
+  MatchBudget budget(1000);
+  for (int i = 0; i < 100 && !budget.is_spent(); ++i) (void)many.ignores("aaaaaaay", false, budget);
+  EXPECT_TRUE(budget.is_spent());
+  EXPECT_FALSE(many.ignores("axy", false, budget).has_value());
+  EXPECT_EQ(many.ignores("plain", false, budget), std::optional(true));  // it costs nothing
+}
+
+TEST(IgnoreRules, LongPatternsAreSaidToBeUnused) {
+  const IgnoreRules rules(std::string(5000, '*') + "\na\n");
+  EXPECT_TRUE(rules.too_long());
+  EXPECT_EQ(rules.ignores("a", false), std::optional(true));
+  EXPECT_FALSE(rules.ignores("b", false).has_value());
 }
 
 TEST(IgnoreRules, OnlySoManyPatterns) {

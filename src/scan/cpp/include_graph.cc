@@ -1,15 +1,14 @@
 #include "scan/cpp/include_graph.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "base/path_ends.h"
 
 namespace fathom::cpp {
 namespace {
-
-std::string_view file_name(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
 
 std::string_view folder_of(std::string_view path) {
   const size_t slash = path.rfind('/');
@@ -43,86 +42,96 @@ std::string_view without_marks(std::string_view include) {
   return include;
 }
 
-size_t common_prefix(std::string_view a, std::string_view b) {
-  size_t i = 0;
-  while (i < a.size() && i < b.size() && a[i] == b[i]) ++i;
-  return i;
-}
-
-class Resolver {
- public:
-  explicit Resolver(const std::vector<IncludeGraph::File>& files) : files_(files) {
-    for (size_t i = 0; i < files.size(); ++i) {
-      by_name_[file_name(files[i].path)].push_back(static_cast<uint32_t>(i));
-    }
-  }
-
-  // The file that an include means: beside the includer, else the nearest whose path ends so.
-  bool resolve(uint32_t from, std::string_view include, uint32_t& out) const {
-    include = without_marks(include);
-    const auto found = by_name_.find(file_name(include));
-    if (found == by_name_.end()) return false;
-    const std::string_view folder = folder_of(files_[from].path);
-    const std::string beside = normalized(folder, include);
-    std::string tail = normalized("", include);
-    size_t best = 0;
-    bool any = false;
-    for (uint32_t file : found->second) {
-      const std::string_view path = files_[file].path;
-      if (path == beside) {
-        out = file;
-        return true;
-      }
-      if (path != tail && !path.ends_with("/" + tail)) continue;
-      const size_t near = common_prefix(path, folder) + 1;
-      if (near <= best) continue;
-      best = near;
-      out = file;
-      any = true;
-    }
-    return any;
-  }
-
- private:
-  const std::vector<IncludeGraph::File>& files_;
-  std::unordered_map<std::string_view, std::vector<uint32_t>> by_name_;
-};
+// What all closures may cost together. Only a repository made for it reaches this; from there on a
+// file sees no further than its own includes.
+constexpr size_t kMaxSteps = 50'000'000, kStepsForFile = 1'000;
+// Kept closures are dropped beyond this many members, and worked out again when asked for.
+constexpr size_t kMaxKept = 16'000'000;
 
 }  // namespace
 
-IncludeGraph::IncludeGraph(const std::vector<File>& files) {
-  const size_t words = files.size() / 64 + 1;
-  closure_.assign(files.size(), Row(words));
-  context_ = closure_;
-  const Resolver resolver(files);
-  std::vector<std::vector<uint32_t>> targets(files.size());
+IncludeGraph::IncludeGraph(const std::vector<File>& files)
+    : includes_(files.size()),
+      included_by_(files.size()),
+      seen_in_(files.size(), 0),
+      steps_left_(kMaxSteps + kStepsForFile * files.size()) {
+  std::vector<std::string_view> paths;
+  std::map<std::string_view, uint32_t> by_path;
+  for (uint32_t i = 0; i < files.size(); ++i) {
+    paths.emplace_back(files[i].path);
+    by_path.emplace(files[i].path, i);
+  }
+  PathEnds ends(std::move(paths));
+  // The file that an include means: beside the includer, else the nearest whose path ends so.
   for (uint32_t from = 0; from < files.size(); ++from) {
-    for (const std::string& include : files[from].includes) {
-      uint32_t to = 0;
-      if (resolver.resolve(from, include, to)) targets[from].push_back(to);
+    const std::string_view folder = folder_of(files[from].path);
+    for (const std::string& written : files[from].includes) {
+      const std::string_view include = without_marks(written);
+      const auto beside = by_path.find(normalized(folder, include));
+      const std::optional<uint32_t> to =
+          beside != by_path.end() ? beside->second : ends.nearest(normalized("", include), folder);
+      if (!to || *to == from) continue;
+      includes_[from].push_back(*to);
+      included_by_[*to].push_back(from);
     }
   }
-  std::vector<uint32_t> open;
-  for (uint32_t from = 0; from < files.size(); ++from) {
-    Row& row = closure_[from];
-    open.assign(1, from);
-    row[from / 64] |= uint64_t{1} << (from % 64);
-    while (!open.empty()) {
-      const uint32_t at = open.back();
-      open.pop_back();
-      for (uint32_t to : targets[at]) {
-        if ((row[to / 64] >> (to % 64) & 1) != 0) continue;
-        row[to / 64] |= uint64_t{1} << (to % 64);
-        open.push_back(to);
-      }
+}
+
+bool IncludeGraph::sees(uint32_t from, uint32_t to) const {
+  if (from == to) return true;
+  if (includes_[from].empty()) return false;
+  return std::ranges::binary_search(closure(from), to);
+}
+
+bool IncludeGraph::may_see(uint32_t from, uint32_t to) const {
+  if (from == to) return true;
+  if (includes_[from].empty() && included_by_[from].empty()) return false;
+  return std::ranges::binary_search(context(from), to);
+}
+
+// Adds to the list what it leads to along the edges, and counts the steps.
+void IncludeGraph::follow(const std::vector<std::vector<uint32_t>>& edges,
+                          std::vector<uint32_t>& files) const {
+  ++round_;
+  for (const uint32_t file : files) seen_in_[file] = round_;
+  for (size_t next = 0; next < files.size(); ++next) {
+    for (const uint32_t to : edges[files[next]]) {
+      if (steps_left_ == 0 && next > 0) return;
+      steps_left_ -= steps_left_ > 0 ? 1 : 0;
+      if (seen_in_[to] == round_) continue;
+      seen_in_[to] = round_;
+      files.push_back(to);
     }
   }
-  for (uint32_t from = 0; from < files.size(); ++from) {
-    for (uint32_t to = 0; to < files.size(); ++to) {
-      if (!sees(from, to)) continue;
-      for (size_t w = 0; w < words; ++w) context_[to][w] |= closure_[from][w];
-    }
+}
+
+const std::vector<uint32_t>& IncludeGraph::keep(Kept& kept, uint32_t from,
+                                                std::vector<uint32_t> files) const {
+  if (kept_members_ + files.size() > kMaxKept) {
+    closures_.clear();
+    contexts_.clear();
+    kept_members_ = 0;
   }
+  kept_members_ += files.size();
+  std::ranges::sort(files);
+  return kept.emplace(from, std::move(files)).first->second;
+}
+
+const std::vector<uint32_t>& IncludeGraph::closure(uint32_t from) const {
+  const auto known = closures_.find(from);
+  if (known != closures_.end()) return known->second;
+  std::vector<uint32_t> files = {from};
+  follow(includes_, files);
+  return keep(closures_, from, std::move(files));
+}
+
+const std::vector<uint32_t>& IncludeGraph::context(uint32_t from) const {
+  const auto known = contexts_.find(from);
+  if (known != contexts_.end()) return known->second;
+  std::vector<uint32_t> files = {from};
+  follow(included_by_, files);
+  follow(includes_, files);
+  return keep(contexts_, from, std::move(files));
 }
 
 }  // namespace fathom::cpp

@@ -11,7 +11,9 @@ enum CharClass : uint8_t { kOther, kSpace, kNameStart, kDigit };
 
 constexpr std::array<uint8_t, 256> kClasses = [] {
   std::array<uint8_t, 256> classes{};
-  for (const char c : {' ', '\t', '\r', '\v', '\f'}) classes[static_cast<uint8_t>(c)] = kSpace;
+  // A zero byte too: a file with a hole has millions of them.
+  for (const char c : {' ', '\t', '\r', '\v', '\f', '\0'})
+    classes[static_cast<uint8_t>(c)] = kSpace;
   for (int c = '0'; c <= '9'; ++c) classes[c] = kDigit;
   for (int c = 'a'; c <= 'z'; ++c) classes[c] = classes[c - 'a' + 'A'] = kNameStart;
   classes['_'] = classes['$'] = kNameStart;
@@ -33,6 +35,7 @@ class Lexer {
     text_ = text_.substr(0, UINT32_MAX);
     list_.text = text_;
     list_.tokens.reserve(text_.size() / 5);
+    if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;  // a byte order mark is no letter
     while (at_ < text_.size()) step();
     return std::move(list_);
   }
@@ -304,17 +307,39 @@ std::string TokenList::source(size_t first, size_t last) const {
   return out;
 }
 
+namespace {
+
+// The next place of a sign, for questions that go forward through a text: each byte is looked at
+// once, however many ask and whether or not there is one.
+class NextPlace {
+ public:
+  NextPlace(std::string_view text, std::string_view sign)
+      : text_(text), sign_(sign), at_(text.find(sign)) {}
+  size_t from(size_t begin) {
+    if (at_ < begin) at_ = text_.find(sign_, begin);
+    return at_;
+  }
+
+ private:
+  std::string_view text_, sign_;
+  size_t at_;
+};
+
+}  // namespace
+
 std::string blank_jinja(std::string_view text) {
   std::string out(text);
+  NextPlace value_end(text, "}}"), tag_end(text, "%}"), comment_end(text, "#}"),
+      line_end(text, "\n");
   for (size_t at = 0; at + 1 < out.size(); ++at) {
     if (out[at] != '{') continue;
     const char second = out[at + 1];
     if (second != '{' && second != '%' && second != '#') continue;
-    const std::string closing = second == '{' ? "}}" : std::string(1, second) + "}";
-    const size_t end = out.find(closing, at + 2);
+    NextPlace& closing = second == '{' ? value_end : second == '%' ? tag_end : comment_end;
+    const size_t end = closing.from(at + 2);
     if (end == std::string::npos) continue;
     // `{{` also opens nested initialisers in C++: a tag stays on its line.
-    if (second == '{' && out.find('\n', at) < end) continue;
+    if (second == '{' && line_end.from(at) < end) continue;
     for (size_t i = at; i < end + 2; ++i) {
       if (out[i] != '\n') out[i] = second == '{' ? '_' : ' ';
     }

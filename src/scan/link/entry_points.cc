@@ -37,8 +37,7 @@ std::string purpose(std::string_view path, std::string_view otherwise) {
 
 class EntryPointLinker {
  public:
-  EntryPointLinker(const Readings& readings, const PythonNames& names)
-      : readings_(readings), names_(names) {}
+  explicit EntryPointLinker(const Readings& readings) : readings_(readings) {}
 
   std::vector<EntryPoint> run() {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
@@ -126,14 +125,13 @@ class EntryPointLinker {
   void add(EntryPoint entry) { out_.push_back(std::move(entry)); }
 
   const Readings& readings_;
-  const PythonNames& names_;
   std::vector<EntryPoint> out_;
 };
 
 }  // namespace
 
-std::vector<EntryPoint> link_entry_points(const Readings& readings, const PythonNames& names) {
-  return EntryPointLinker(readings, names).run();
+std::vector<EntryPoint> link_entry_points(const Readings& readings) {
+  return EntryPointLinker(readings).run();
 }
 
 }  // namespace fathom

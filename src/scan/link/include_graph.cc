@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scan/code_names.h"
+#include "base/path_ends.h"
 
 namespace fathom {
 namespace {
@@ -13,43 +13,26 @@ std::string_view without_dots(std::string_view path) {
   return path;
 }
 
-bool ends_with_path(std::string_view path, std::string_view end) {
-  return path.ends_with(end) &&
-         (path.size() == end.size() || path[path.size() - end.size() - 1] == '/');
+std::vector<std::string_view> paths_of(const Readings& readings) {
+  std::vector<std::string_view> paths;
+  for (const SourceFile& file : readings.files) paths.push_back(file.path);
+  return paths;
 }
 
 }  // namespace
 
 IncludeGraph::IncludeGraph(const Readings& readings) : readings_(readings) {
-  for (uint32_t file = 0; file < readings.files.size(); ++file)
-    by_name_[file_name(readings.files[file].path)].push_back(file);
+  PathEnds ends(paths_of(readings));
   includes_.resize(readings.files.size());
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     const cpp::Definitions& cpp = readings.readings[file].cpp;
     for (size_t i = 0; i < cpp.include_lines.size(); ++i) {
-      const auto found = find(cpp.includes[i], file);
+      // Of several files of this name the nearer one is meant.
+      const std::string wanted(without_dots(cpp.includes[i]));
+      const auto found = ends.nearest(wanted, readings.files[file].path);
       if (found && *found != file) includes_[file].push_back({*found, cpp.include_lines[i]});
     }
   }
-}
-
-std::optional<uint32_t> IncludeGraph::find(std::string_view written, uint32_t from) const {
-  const std::string_view wanted = without_dots(written);
-  const auto candidates = by_name_.find(file_name(wanted));
-  if (candidates == by_name_.end()) return std::nullopt;
-  std::optional<uint32_t> best;
-  size_t best_shared = 0;
-  for (const uint32_t file : candidates->second) {
-    const std::string& path = readings_.files[file].path;
-    if (!ends_with_path(path, wanted)) continue;
-    // Of several files of this name the nearer one is meant.
-    const size_t shared = common_prefix(path, readings_.files[from].path);
-    if (!best || shared > best_shared) {
-      best = file;
-      best_shared = shared;
-    }
-  }
-  return best;
 }
 
 bool IncludeGraph::reaches(uint32_t file, uint32_t header) const {

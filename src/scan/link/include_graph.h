@@ -1,9 +1,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "scan/link/readings.h"
@@ -25,10 +22,7 @@ class IncludeGraph {
   bool reaches(uint32_t file, uint32_t header) const;
 
  private:
-  std::optional<uint32_t> find(std::string_view written, uint32_t from) const;
-
   const Readings& readings_;
-  std::map<std::string_view, std::vector<uint32_t>> by_name_;
   std::vector<std::vector<Include>> includes_;
   mutable std::map<uint32_t, std::vector<uint32_t>> closures_;  // sorted
 };

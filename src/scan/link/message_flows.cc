@@ -48,7 +48,7 @@ bool is_receive(std::string_view callee) {
 }  // namespace
 
 MessageFlows::MessageFlows(const Readings& readings, const CallGraph& graph)
-    : readings_(readings), graph_(graph), types_(graph.types()) {
+    : graph_(graph), types_(graph.types()) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     const SourceFile& source = readings.files[file];
     if (source.origin != Origin::kOwn || is_test_or_example(source.path)) continue;

@@ -41,7 +41,6 @@ class MessageFlows {
   void add_loops(std::vector<CallStep>& out) const;
   void add_same_queue(const PythonRef& sender, std::vector<CallStep>& out) const;
 
-  const Readings& readings_;
   const CallGraph& graph_;
   const PythonTypes& types_;
   std::map<PythonRef, std::vector<Check>> checks_;  // by class: who asks whether a value is of it

@@ -69,7 +69,7 @@ class Lexer {
 
   void code() {
     const char c = text_[at_];
-    if (c == ' ' || c == '\t' || c == '\f') {
+    if (c == ' ' || c == '\t' || c == '\f' || c == '\0') {
       ++at_;
     } else if (const size_t size = line_break(at_); size != 0) {
       next_line(size);
