@@ -177,7 +177,6 @@ std::vector<LinearCase> manifests() {
 std::vector<LinearCase> listing() {
   return {
       {"OneLineFiles", files("d{1}/f{0}.py", "x=1\n"), kScan, 600},
-      {"HeadersOfOneName", files("d{}/a.h", "#include \"a.h\"\nvoid f();\n"), kScan, 400},
       {"HeadersInAChain",
        [](const fs::path& directory, size_t n) {
          for (size_t i = 0; i < n; ++i) {
@@ -187,7 +186,7 @@ std::vector<LinearCase> listing() {
        },
        kScan, 400},
       {"IgnoredFolderStars",
-       both(files("d{}/a.h", ""),
+       both(files("d{1}/f{0}.h", ""),
             file_of(".gitignore", "", repeated(repeated("**/", 100) + "x\n", 20))),
        kScan, 400},
       {"IgnoredByManyNames", both(files("d{}.h", ""), file(".gitignore", lines("name{}\n"))), kScan,

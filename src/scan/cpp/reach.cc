@@ -66,7 +66,7 @@ void CallGraph::seal() {
   kept.shrink_to_fit();
   uses_ = std::move(kept);
   // All kernels together look at a multiple of what there is, however many share their code.
-  constexpr size_t kShare = 256, kLeast = 4000, kMost = 4'000'000;
+  constexpr size_t kShare = 2048, kLeast = 4000, kMost = 16'000'000;
   const auto kernels =
       static_cast<size_t>(std::count_if(units_.begin(), units_.end(), [](const Unit& unit) {
         return unit.kind == UnitKind::kKernel;
