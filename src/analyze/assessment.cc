@@ -20,8 +20,6 @@ struct Band {
 constexpr Band kBands[] = {
     {0.8, "excellent"}, {0.6, "good"}, {0.4, "acceptable"}, {0, "needs investigation"}};
 
-double seconds_of(Nanos time) { return static_cast<double>(time.count) / 1e9; }
-
 // Time at the limit and time measured, over the ops of which both are known.
 struct AtLimit {
   double bound_seconds = 0, peak_seconds = 0, measured_seconds = 0;

@@ -13,8 +13,8 @@
 namespace fathom::analyses {
 namespace {
 
-constexpr double kNoticeable = 0.1;  // of the time of all ops
-constexpr size_t kOpsTold = 5, kEvidenceShown = 3;
+constexpr double kNoticeableOnCpu = 0.1;  // of the time of all ops
+constexpr size_t kOpsTold = 5, kCpuEvidenceShown = 3;
 
 EvidenceOp evidence_of_cpu(const SheetInput& input, const CpuOp& op) {
   EvidenceOp evidence;
@@ -53,7 +53,7 @@ std::vector<Finding> long_ops(const Assessment& a) {
   std::vector<Finding> findings;
   for (const CpuOp& op : ops.by_name()) {
     const double share = ratio(op.self, ops.self());
-    if (share < kNoticeable || findings.size() == kOpsTold) break;
+    if (share < kNoticeableOnCpu || findings.size() == kOpsTold) break;
     if (is_copy(a.input().store.text(op.name))) continue;  // told together
     Finding f;
     f.kind = FindingKind::kCpuOp;
@@ -65,7 +65,7 @@ std::vector<Finding> long_ops(const Assessment& a) {
                           micros_text({op.self.count / static_cast<int64_t>(op.calls)}));
     finish(a, f);
     for (const CpuOp& with_args : ops.by_args()) {
-      if (with_args.name != op.name || f.evidence.size() == kEvidenceShown) continue;
+      if (with_args.name != op.name || f.evidence.size() == kCpuEvidenceShown) continue;
       f.evidence.push_back(evidence_of_cpu(a.input(), with_args));
     }
     f.call_stack = call_stack_of(a.input(), op.first);
@@ -115,10 +115,10 @@ std::vector<Finding> copies(const Assessment& a) {
     if (!is_copy(a.input().store.text(op.name))) continue;
     f.time += op.self;
     calls += op.calls;
-    if (f.evidence.size() < kEvidenceShown) f.evidence.push_back(evidence_of_cpu(a.input(), op));
+    if (f.evidence.size() < kCpuEvidenceShown) f.evidence.push_back(evidence_of_cpu(a.input(), op));
   }
   const double share = ratio(f.time, ops.self());
-  if (share < kNoticeable) return {};
+  if (share < kNoticeableOnCpu) return {};
   f.kind = FindingKind::kCpuCopies;
   f.subject = "copies and conversions";
   f.title = "Copies and dtype conversions take a large part of the CPU time";

@@ -18,8 +18,6 @@ namespace {
 
 using Call = AssessedCall;
 
-double seconds_of(Nanos time) { return static_cast<double>(time.count) / 1e9; }
-
 // What an op writes: all it moves less what it reads.
 double written_bytes(const AssessedOp& op, const OpArgs& args) {
   double read = 0;

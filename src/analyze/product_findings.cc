@@ -14,8 +14,6 @@
 namespace fathom::analyses {
 namespace {
 
-double seconds_of(Nanos time) { return static_cast<double>(time.count) / 1e9; }
-
 std::optional<int64_t> number_of(const Cost& cost, std::string_view name) {
   for (const CostParam& param : cost.params) {
     if (param.name != name) continue;
@@ -48,10 +46,11 @@ bool leaves_units_idle(const Assessment& a, const AssessedCall& call) {
 }
 
 bool is_small_product(const Assessment& a, const AssessedCall& call) {
-  constexpr double kExcellent = 0.8;
+  constexpr double kExcellentProduct = 0.8;
   const AssessedOp& op = *call.assessed;
-  return op.category == "gemm" && op.group->cost && op.efficiency && *op.efficiency < kExcellent &&
-         number_of(*op.group->cost, "B").value_or(1) <= 1 && leaves_units_idle(a, call);
+  return op.category == "gemm" && op.group->cost && op.efficiency &&
+         *op.efficiency < kExcellentProduct && number_of(*op.group->cost, "B").value_or(1) <= 1 &&
+         leaves_units_idle(a, call);
 }
 
 // From the first to the last product of a loop, with all the calls between; places in calls().

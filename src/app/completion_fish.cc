@@ -6,7 +6,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::string_view kScript =
+constexpr std::string_view kFishScript =
     R"(# fish completion for @program@, printed by: @program@ completion fish
 
 # True when the commands typed so far are these.
@@ -86,7 +86,7 @@ std::string fish_completion(const CLI::App& app) {
       if (!arguments.empty()) lines += begin + arguments + "\n";
     }
   }
-  return fill_script(kScript,
+  return fill_script(kFishScript,
                      {{"commands", commands}, {"lines", lines}, {"program", app.get_name()}});
 }
 

@@ -6,7 +6,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::string_view kScript =
+constexpr std::string_view kZshScript =
     R"(#compdef @program@
 # zsh completion for @program@, printed by: @program@ completion zsh
 
@@ -142,7 +142,7 @@ std::string zsh_completion(const CLI::App& app) {
                                          {"specifications", specifications},
                                          {"commands", commands}});
   }
-  return fill_script(kScript, {{"functions", functions}, {"program", app.get_name()}});
+  return fill_script(kZshScript, {{"functions", functions}, {"program", app.get_name()}});
 }
 
 }  // namespace fathom

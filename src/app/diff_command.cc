@@ -16,7 +16,7 @@
 namespace fathom {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kDiffExamples = R"(Examples:
   fathom diff monday.json.gz friday.json.gz            what differs, on the screen
   fathom diff a.json b.json --out a-b                  diff.md, diff.json and diff_csvs/ in a-b/
   fathom diff a.json b.json --fail-over 3%             exit 1 where B's GPU is busy over 3 % longer
@@ -177,7 +177,7 @@ class DiffRun {
 
 void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   CLI::App* command = app.add_subcommand("diff", "Two traces → what differs, and what explains it");
-  command->footer(kExamples);
+  command->footer(kDiffExamples);
   auto a = std::make_shared<DiffArguments>();
   command->add_option("A", a->a, "A trace (.json, .json.gz, .json.zst), or - for standard input")
       ->required();

@@ -11,7 +11,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::string_view kExitCodes = "Exit codes: 0 done, 1 failed, 2 usage error.";
+constexpr std::string_view kExitCodesHeading = "Exit codes: 0 done, 1 failed, 2 usage error.";
 
 void add_color_option(CLI::App& app, Terminal& terminal) {
   app.add_option_function<std::string>(
@@ -51,7 +51,7 @@ void add_common_rules(CLI::App& app, Terminal& terminal) {
   }
   const std::string footer = app.get_footer();
   if (footer.find("Exit codes") == std::string::npos)
-    app.footer(fmt::format("{}{}{}", footer, footer.empty() ? "" : "\n\n", kExitCodes));
+    app.footer(fmt::format("{}{}{}", footer, footer.empty() ? "" : "\n\n", kExitCodesHeading));
   for (CLI::App* command : app.get_subcommands({})) add_common_rules(*command, terminal);
 }
 

@@ -7,7 +7,7 @@
 namespace fathom {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kPlatformsExamples = R"(Examples:
   fathom platforms                         every GPU that Fathom knows, as a table
   fathom platforms h200                    one in full: each value with its unit and source
   fathom platforms "a100 80gb sxm"         spaces, dashes and capitals do not matter
@@ -38,7 +38,7 @@ Status show_platforms(const PlatformsArguments& arguments, bool color) {
 void add_platforms_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   CLI::App* command =
       app.add_subcommand("platforms", "GPUs and their limits: bandwidth, FLOP/s, where from");
-  command->footer(kExamples);
+  command->footer(kPlatformsExamples);
   auto a = std::make_shared<PlatformsArguments>();
   command->add_option("NAME", a->name, "Show this one in full; a name or a platform file (.json)");
   command->add_flag("--json", a->json, "Print JSON: a list, or one object with NAME");

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kReplayExamples = R"(Examples:
   fathom replay pack trace.json.gz --op aten::mm
   fathom replay pack trace.json.gz --op 'aten::*norm*' --op aten::mm --out packages
   fathom replay pack trace.json.gz --op aten::mm --out mm.zip
@@ -160,7 +160,7 @@ void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code
   replay->footer("Try:\n  fathom replay pack trace.json.gz --op aten::mm");
   CLI::App* command =
       replay->add_subcommand("pack", "An op of a trace → a script that reproduces it");
-  command->footer(kExamples);
+  command->footer(kReplayExamples);
   auto a = std::make_shared<PackArguments>();
   command
       ->add_option("TRACE", a->trace,

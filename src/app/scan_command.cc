@@ -18,7 +18,7 @@
 namespace fathom {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kScanExamples = R"(Examples:
   fathom scan path/to/repo                         report in path/to/repo.fathom-scan/
   fathom scan .                                    the folder we are in; the report lies beside it
   fathom scan repo --out scans/repo                somewhere else
@@ -127,7 +127,7 @@ Status scan(const ScanArguments& a, const Terminal& terminal) {
 
 void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   CLI::App* command = app.add_subcommand("scan", "Source code → kernels, launchers, options");
-  command->footer(kExamples);
+  command->footer(kScanExamples);
   auto a = std::make_shared<ScanArguments>();
   command->add_option("REPO", a->repository, "Folder of the repository")
       ->required()

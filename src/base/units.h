@@ -27,6 +27,8 @@ struct Nanos {
   constexpr double millis() const { return static_cast<double>(count) / 1e6; }
 };
 
+constexpr double seconds_of(Nanos time) { return static_cast<double>(time.count) / 1e9; }
+
 constexpr double ratio(Nanos part, Nanos whole) {
   return whole.count == 0 ? 0.0
                           : static_cast<double>(part.count) / static_cast<double>(whole.count);

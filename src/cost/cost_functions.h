@@ -58,4 +58,8 @@ std::optional<Cost> multi_tensor(const CostCall& call);
 std::optional<Cost> triton(const CostCall& call);
 std::optional<Cost> transfer(const CostCall& call);
 
+inline double size_at(const std::vector<int64_t>& dims, size_t place) {
+  return static_cast<double>(dims[place]);
+}
+
 }  // namespace fathom::costs

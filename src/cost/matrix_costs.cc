@@ -106,8 +106,6 @@ struct GroupedProduct {
   bool sums_over_rows;
 };
 
-double size_at(const Dims& dims, size_t place) { return static_cast<double>(dims[place]); }
-
 std::optional<GroupedProduct> weights_product(const CostCall& call, const Dims& a, const Dims& b) {
   const double k = last_of(a), experts = size_at(b, 0);
   if (k <= 0 || experts <= 0 || (b[1] != a.back() && b[2] != a.back())) return {};

@@ -9,8 +9,6 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-double size_at(const Dims& dims, size_t place) { return static_cast<double>(dims[place]); }
-
 struct Experts {
   double tokens = 0, chosen = 0, count = 0, hidden = 0, inner = 0;
   bool gated = true;

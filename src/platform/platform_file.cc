@@ -1,4 +1,3 @@
-#define SIMDJSON_EXCEPTIONS 0
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <simdjson.h>

@@ -4,14 +4,14 @@
 namespace fathom {
 namespace {
 
-constexpr int64_t kSchemaVersion = 1;
+constexpr int64_t kDiffSchemaVersion = 1;
 
 class DiffJson {
  public:
   explicit DiffJson(const DiffReport& report) : report_(report), diff_(report.diff) {}
 
   std::string write() {
-    json_.begin_object().key("schema_version").value(kSchemaVersion);
+    json_.begin_object().key("schema_version").value(kDiffSchemaVersion);
     trace("a", report_.a, diff_.a);
     trace("b", report_.b, diff_.b);
     json_.key("same_file").value(report_.same_file);

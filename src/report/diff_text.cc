@@ -8,8 +8,8 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kTopOps = 8, kTopCategories = 4;
-constexpr size_t kNumbersWidth = 12 + 6 + 14 + 10 + 10 + 11 + 9;
+constexpr size_t kTopDiffOps = 8, kTopCategories = 4;
+constexpr size_t kDiffNumbersWidth = 12 + 6 + 14 + 10 + 10 + 11 + 9;
 
 // One unit for a table, so that its numbers can be compared at a glance.
 struct ShownUnit {
@@ -24,7 +24,7 @@ ShownUnit unit_for(double largest) {
   return std::abs(largest) >= 1e9 ? ShownUnit{1e6, "ms"} : ShownUnit{1e3, "µs"};
 }
 
-std::string percent_text(const Change& change, const Divisors& per) {
+std::string change_percent_text(const Change& change, const Divisors& per) {
   const auto percent = percent_more(change, per);
   return percent ? fmt::format("{:+.1f} %", *percent) : "";
 }
@@ -83,10 +83,11 @@ void show_timeline(Screen& screen, const Diff& diff) {
                               fmt::format("B {}", unit.name), "difference", "")));
   for (const TimelineChange& change : changes) {
     if (change.time == Change{}) continue;
-    const std::string text = row(
-        fmt::format("  {}", change.name), unit.number(divided_a(change.time.a, diff.per)),
-        unit.number(divided_b(change.time.b, diff.per)),
-        unit.signed_number(difference(change.time, diff.per)), percent_text(change.time, diff.per));
+    const std::string text =
+        row(fmt::format("  {}", change.name), unit.number(divided_a(change.time.a, diff.per)),
+            unit.number(divided_b(change.time.b, diff.per)),
+            unit.signed_number(difference(change.time, diff.per)),
+            change_percent_text(change.time, diff.per));
     screen.line(change.is_part ? text : screen.bold(text));
   }
 }
@@ -111,7 +112,7 @@ class OpRows {
  public:
   OpRows(const Diff& diff, size_t width)
       : diff_(diff),
-        name_width_(std::clamp<size_t>(width - std::min(width, kNumbersWidth), 20, 80)) {
+        name_width_(std::clamp<size_t>(width - std::min(width, kDiffNumbersWidth), 20, 80)) {
     double largest = 0;
     for (const OpChange& op : diff.ops) {
       largest =
@@ -187,7 +188,7 @@ void show_ops(Screen& screen, const Diff& diff, size_t width) {
   const OpRows rows(diff, width);
   const auto different = static_cast<size_t>(std::ranges::count_if(
       diff.ops, [&](const OpChange& op) { return op.kind(diff.per) != ChangeKind::kSame; }));
-  const size_t shown = std::min(different, kTopOps);
+  const size_t shown = std::min(different, kTopDiffOps);
   screen.line(screen.bold(rows.head("Ops")));
   for (size_t i = 0; i < shown; ++i) screen.line(rows.op(diff.ops[i]));
   if (diff.ops.size() > shown) {

@@ -40,12 +40,8 @@ std::string place_code(const CodeFacts& facts, const CodePlace& at) {
   return md_code(place_text(facts, at));
 }
 
-std::string row(const std::vector<std::string>& cells) {
-  return fmt::format("| {} |\n", fmt::join(cells, " | "));
-}
-
 std::string header(const std::vector<std::string>& names) {
-  return row(names) + row(std::vector<std::string>(names.size(), ":--"));
+  return md_row(names) + md_row(std::vector<std::string>(names.size(), ":--"));
 }
 
 std::string metric_titles(const FeatureFacts& feature) {
@@ -85,11 +81,11 @@ void add_map(const CodeFacts& facts, const Links& links, std::string_view rest, 
     const FeatureFacts& feature = facts.features[i];
     const std::string place =
         feature.evidence.empty() ? "" : md_code_cell(place_text(facts, feature.evidence[0].at));
-    out += row({link_to(facts, links, feature) + certainty_mark(feature.certainty), feature.concern,
-                metric_titles(feature),
-                feature.files > 1
-                    ? fmt::format("{} and {} more", place, number_text(feature.files - 1))
-                    : place});
+    out += md_row({link_to(facts, links, feature) + certainty_mark(feature.certainty),
+                   feature.concern, metric_titles(feature),
+                   feature.files > 1
+                       ? fmt::format("{} and {} more", place, number_text(feature.files - 1))
+                       : place});
   }
   if (shown < facts.features.size()) {
     out +=
@@ -146,11 +142,11 @@ void add_options(const CodeFacts& facts, std::string_view rest, std::string& out
     const OptionName& name = options[i].second;
     const OptionFacts& option = facts.options[name.options[0]];
     const std::string place = md_code_cell(place_text(facts, option.at));
-    out += row({md_code_cell(option.name), md_code_cell(default_text(option)),
-                name.options.size() > 1
-                    ? fmt::format("{} and {} more", place, number_text(name.options.size() - 1))
-                    : place,
-                titles_of(name.features)});
+    out += md_row({md_code_cell(option.name), md_code_cell(default_text(option)),
+                   name.options.size() > 1
+                       ? fmt::format("{} and {} more", place, number_text(name.options.size() - 1))
+                       : place,
+                   titles_of(name.features)});
   }
   if (options.size() > kOptionsListed) {
     const size_t more = options.size() - kOptionsListed;
@@ -225,7 +221,7 @@ void add_metrics(const FeatureFacts& feature, std::string& out) {
     if (!metric.nvidia.empty() && metric.nvidia_chips.size() < 5) {
       nvidia += fmt::format("<br>only {}", fmt::join(metric.nvidia_chips, ", "));
     }
-    out += row({metric.title, nvidia, counters(metric.amd), metric.how});
+    out += md_row({metric.title, nvidia, counters(metric.amd), metric.how});
   }
 }
 

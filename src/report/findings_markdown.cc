@@ -12,15 +12,11 @@
 namespace fathom {
 namespace {
 
-// One row; cells are markdown already.
-std::string row(const std::vector<std::string>& cells) {
-  return fmt::format("| {} |\n", fmt::join(cells, " | "));
-}
-
+// One md_row; cells are markdown already.
 std::string header(const std::vector<std::string>& names, std::string_view alignment) {
   std::vector<std::string> rules;
   for (char side : alignment) rules.push_back(side == 'r' ? "--:" : ":--");
-  return row(names) + row(rules);
+  return md_row(names) + md_row(rules);
 }
 
 // Said once, below the first table.
@@ -64,10 +60,10 @@ std::string md_evidence(const Finding& f) {
       const bool known = i < e.sources.size() && !e.sources[i].empty();
       if (known) kernels.back() += " at " + md_code_cell(e.sources[i]);
     }
-    text += row({md_code_cell(cut_to_bytes(e.op, 400)), md_cell(e.shapes),
-                 with_thousands(static_cast<int64_t>(e.calls)), micros_text(e.time),
-                 efficiency_text(e.efficiency), efficiency_text(e.of_peak), e.bound,
-                 fmt::format("{}", fmt::join(kernels, "<br>"))});
+    text += md_row({md_code_cell(cut_to_bytes(e.op, 400)), md_cell(e.shapes),
+                    with_thousands(static_cast<int64_t>(e.calls)), micros_text(e.time),
+                    efficiency_text(e.efficiency), efficiency_text(e.of_peak), e.bound,
+                    fmt::format("{}", fmt::join(kernels, "<br>"))});
   }
   return text;
 }
@@ -76,7 +72,7 @@ std::string md_projections(const Finding& f) {
   if (f.projections.empty()) return {};
   std::string text = header({"target", "time", "end-to-end gain"}, "lrr");
   for (const Projection& p : f.projections) {
-    text += row({p.target, micros_text(p.time), percent_text(p.gain)});
+    text += md_row({p.target, micros_text(p.time), percent_text(p.gain)});
   }
   return text;
 }
@@ -112,10 +108,10 @@ std::string md_top_ops(const Assessment& a) {
                             "rllrrrrr");
   size_t rank = 0;
   for (const TopOp& op : a.top_ops()) {
-    text += row({std::to_string(++rank), md_code_cell(cut_to_bytes(op.name, 80)),
-                 std::string(op.category), with_thousands(static_cast<int64_t>(op.calls)),
-                 micros_text(op.time), percent_text(op.share), efficiency_text(op.efficiency),
-                 efficiency_text(op.of_peak)});
+    text += md_row({std::to_string(++rank), md_code_cell(cut_to_bytes(op.name, 80)),
+                    std::string(op.category), with_thousands(static_cast<int64_t>(op.calls)),
+                    micros_text(op.time), percent_text(op.share), efficiency_text(op.efficiency),
+                    efficiency_text(op.of_peak)});
   }
   return text + over_limit_note(a);
 }
@@ -127,9 +123,10 @@ std::string md_cpu_ops(const Summary::Cpu& cpu) {
   const size_t shown = std::min(kShown, cpu.ops.size());
   for (size_t i = 0; i < shown; ++i) {
     const Summary::CpuOp& op = cpu.ops[i];
-    text += row({std::to_string(i + 1), md_code_cell(cut_to_bytes(op.name, 80)), md_cell(op.shapes),
-                 with_thousands(op.calls), fmt::format("{:.3f} ms", op.self_millis),
-                 percent_text(op.share_percent / 100)});
+    text +=
+        md_row({std::to_string(i + 1), md_code_cell(cut_to_bytes(op.name, 80)), md_cell(op.shapes),
+                with_thousands(op.calls), fmt::format("{:.3f} ms", op.self_millis),
+                percent_text(op.share_percent / 100)});
   }
   if (cpu.ops.size() > shown) {
     text += fmt::format("\n{} more ops: see perf_report_csvs/cpu_ops_summary.csv.\n",
@@ -143,10 +140,10 @@ std::string md_categories(const Assessment& a) {
       {"category", "time", "of all GPU time", "of the limit", "band", "time with a known limit"},
       "lrrrlr");
   for (const AssessedCategory& c : a.categories()) {
-    text += row({std::string(c.name), micros_text(c.time), percent_text(c.share),
-                 efficiency_text(c.efficiency),
-                 c.efficiency ? std::string(efficiency_band(*c.efficiency)) : "–",
-                 percent_text(c.known_time)});
+    text += md_row({std::string(c.name), micros_text(c.time), percent_text(c.share),
+                    efficiency_text(c.efficiency),
+                    c.efficiency ? std::string(efficiency_band(*c.efficiency)) : "–",
+                    percent_text(c.known_time)});
   }
   return text;
 }
@@ -157,13 +154,13 @@ std::string md_category_ops(const AssessedCategory& category, const Assessment& 
                             "llrrrlrrr");
   for (size_t i = 0; i < std::min(most, category.ops.size()); ++i) {
     const AssessedOp& op = *category.ops[i];
-    text += row({md_code_cell(cut_to_bytes(op.group->key.name, 80)),
-                 md_cell(shapes_text(a.input(), op.group->first().event)),
-                 with_thousands(static_cast<int64_t>(op.group->gpu.count)),
-                 micros_text(op.group->gpu.sum), percent_text(op.category_share),
-                 op.bound ? (op.bound->is_compute() ? "compute" : "memory") : "–",
-                 efficiency_text(op.efficiency), efficiency_text(op.of_peak),
-                 percent_text(op.counted)});
+    text += md_row({md_code_cell(cut_to_bytes(op.group->key.name, 80)),
+                    md_cell(shapes_text(a.input(), op.group->first().event)),
+                    with_thousands(static_cast<int64_t>(op.group->gpu.count)),
+                    micros_text(op.group->gpu.sum), percent_text(op.category_share),
+                    op.bound ? (op.bound->is_compute() ? "compute" : "memory") : "–",
+                    efficiency_text(op.efficiency), efficiency_text(op.of_peak),
+                    percent_text(op.counted)});
   }
   return text;
 }

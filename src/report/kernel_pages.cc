@@ -13,9 +13,9 @@ namespace fathom {
 namespace {
 
 // On the top page of many.
-constexpr size_t kExpected = 30, kDead = 20;
+constexpr size_t kExpectedKernels = 30, kDead = 20;
 // A page of kernels/ larger than this is divided.
-constexpr size_t kPageBytes = 200'000;
+constexpr size_t kKernelPageBytes = 200'000;
 // Of one file, which is never divided: beyond this many kernels, or so much text about them, the
 // others are in scan.json alone.
 constexpr size_t kKernelsOfFile = 400, kFileBytes = 500'000;
@@ -170,7 +170,7 @@ class KernelReport {
     const std::vector<ExpectedRow> expected = expected_rows(facts_, context_);
     for (const ExpectedRow& row : expected) expected_of_.emplace(row.kernel, &row);
     on_page_.resize(facts_.kernels.size());
-    for (const FolderPage& page : pages_by_folder(sections, kPageBytes)) {
+    for (const FolderPage& page : pages_by_folder(sections, kKernelPageBytes)) {
       folder_page(page, "kernels/" + names.add(page.title));
     }
     if (const std::string host = host_text(); !host.empty()) {
@@ -221,7 +221,7 @@ class KernelReport {
     // Of many, those that the parameters say something of.
     std::vector<ExpectedRow> known;
     for (const ExpectedRow& row : expected) {
-      if (row.known && known.size() < kExpected) known.push_back(row);
+      if (row.known && known.size() < kExpectedKernels) known.push_back(row);
     }
     add_expected_table(facts_, context_, known, out_.links, text);
     add_dead_kernels(facts_, kDead, text);

@@ -11,13 +11,13 @@ constexpr size_t kMaxForeign = 20;
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
-std::string place(const CodeFacts& facts, const CodePlace& at) {
+std::string code_place(const CodeFacts& facts, const CodePlace& at) {
   return md_code(fmt::format("{}:{}", facts.files[at.file].path, at.line));
 }
 
 void add_launchers(std::string& out, const CodeFacts& facts, const KernelFacts& kernel) {
   for (const KernelLauncher& launcher : kernel.launchers) {
-    out += fmt::format("- launched at {}", place(facts, launcher.at));
+    out += fmt::format("- launched at {}", code_place(facts, launcher.at));
     if (!launcher.function.empty()) out += " in " + md_code(launcher.function);
     if (!launcher.grid.empty()) out += ", grid " + md_code(launcher.grid);
     if (!launcher.block.empty()) out += ", block " + md_code(launcher.block);
@@ -29,7 +29,7 @@ void add_evidence(std::string& out, const CodeFacts& facts, const KernelFacts& k
   for (const CodeEvidence& evidence : kernel.evidence) {
     out += "- " + md_text(evidence.what);
     if (!evidence.detail.empty()) out += " " + md_code(evidence.detail);
-    out += " at " + place(facts, evidence.at) + '\n';
+    out += " at " + code_place(facts, evidence.at) + '\n';
   }
 }
 
@@ -43,7 +43,7 @@ void add_kernel(std::string& out, const KernelSources& sources, const KernelSour
   }
   for (const size_t i : source.matches) {
     const KernelFacts& kernel = facts.kernels[i];
-    out += fmt::format("\nDefined at {} to line {} (code fact).\n", place(facts, kernel.at),
+    out += fmt::format("\nDefined at {} to line {} (code fact).\n", code_place(facts, kernel.at),
                        kernel.line_last);
     add_launchers(out, facts, kernel);
     if (source.matches.size() == 1) add_evidence(out, facts, kernel);

@@ -1,6 +1,7 @@
 #include "report/markdown.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -134,7 +135,7 @@ std::string prose(std::string_view text, bool in_cell) {
   return out;
 }
 
-std::string number_text(const Column& column, size_t row, bool with_sign) {
+std::string cell_number_text(const Column& column, size_t row, bool with_sign) {
   const double value = column.number(row);
   std::string text;
   switch (column.unit()) {
@@ -177,7 +178,7 @@ std::string md_table(const Table& table, const MarkdownTableStyle& style) {
     for (const Column& column : table.columns()) {
       std::string cell;
       if (column.known(row) && !column.is_text()) {
-        cell = number_text(column, row, among(style.signed_columns, column));
+        cell = cell_number_text(column, row, among(style.signed_columns, column));
       } else if (column.known(row)) {
         std::string text(column.text(row));
         if (among(style.markdown_columns, column)) {
@@ -192,6 +193,10 @@ std::string md_table(const Table& table, const MarkdownTableStyle& style) {
     rows += "|\n";
   }
   return head + "|\n" + rule + "|\n" + rows;
+}
+
+std::string md_row(const std::vector<std::string>& cells) {
+  return fmt::format("| {} |\n", fmt::join(cells, " | "));
 }
 
 }  // namespace fathom

@@ -39,4 +39,7 @@ struct MarkdownTableStyle {
 // feed; the caller puts an empty line before and after.
 std::string md_table(const Table& table, const MarkdownTableStyle& style = {});
 
+// A row of a table.
+std::string md_row(const std::vector<std::string>& cells);
+
 }  // namespace fathom

@@ -10,7 +10,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::string_view kUnknown = "–";
+constexpr std::string_view kUnknownText = "–";
 
 std::string fit_right(std::string_view text, size_t width) {
   const size_t columns = screen_width(text);
@@ -35,7 +35,7 @@ std::string memory_text(int64_t bytes) {
 }
 
 std::string known_text(std::string_view text) {
-  return text.empty() ? std::string(kUnknown) : screen_safe(text);
+  return text.empty() ? std::string(kUnknownText) : screen_safe(text);
 }
 
 struct TableLine {
@@ -55,12 +55,12 @@ std::string marked(const std::string& text, const Source& source) {
 }
 
 std::string peak_cell(const Rate* rate) {
-  if (rate == nullptr || !rate->peak) return std::string(kUnknown);
+  if (rate == nullptr || !rate->peak) return std::string(kUnknownText);
   return marked(tera(*rate->peak), rate->peak_source);
 }
 
 std::string achievable_cell(const Rate* rate) {
-  if (rate == nullptr || !rate->achievable) return std::string(kUnknown);
+  if (rate == nullptr || !rate->achievable) return std::string(kUnknownText);
   return marked(tera(*rate->achievable), rate->achievable_source);
 }
 
@@ -71,14 +71,14 @@ TableLine table_line(const Platform& p) {
   line.architecture = known_text(p.architecture);
   line.units = p.compute_units
                    ? marked(fmt::format("{} {}", *p.compute_units, p.unit_name), p.source)
-                   : kUnknown;
+                   : kUnknownText;
   line.bandwidth = peak_cell(&p.memory_bandwidth);
   line.bandwidth_achievable = achievable_cell(&p.memory_bandwidth);
   line.bf16 = peak_cell(bf16);
   line.bf16_achievable = achievable_cell(bf16);
   line.fp8 = peak_cell(p.find("matrix_fp8"));
   line.fp32 = peak_cell(p.find("vector_fp32"));
-  line.memory = p.memory_bytes ? marked(memory_text(*p.memory_bytes), p.source) : kUnknown;
+  line.memory = p.memory_bytes ? marked(memory_text(*p.memory_bytes), p.source) : kUnknownText;
   return line;
 }
 
@@ -102,13 +102,13 @@ class ValueTable {
   }
 
   void add_fact(std::string_view what, const std::optional<std::string>& value) {
-    add(what, value ? cited(*value, platform_.source) : kUnknown, "", "");
+    add(what, value ? cited(*value, platform_.source) : kUnknownText, "", "");
   }
 
   void add_rate(std::string_view what, const Rate& rate, std::string_view unit) {
     const auto cell = [&](const std::optional<double>& value, const Source& source) {
       return value ? cited(fmt::format("{:.6g} {}", *value / 1e12, unit), source)
-                   : std::string(kUnknown);
+                   : std::string(kUnknownText);
     };
     std::string remarks;
     if (rate.halved && rate.peak) {

@@ -20,7 +20,7 @@ namespace {
 
 // What keeps the page within five, whatever the repository.
 constexpr size_t kReadmeCharacters = 700, kReadmeHeadings = 12;
-constexpr size_t kComponents = 14, kFeaturesOfArea = 5, kKernelGroups = 12, kForemost = 6,
+constexpr size_t kComponents = 14, kFeaturesOfArea = 5, kKernelGroups = 12, kForemostKernels = 6,
                  kModules = 6, kRequests = 2, kLanguages = 8, kNotes = 6;
 
 std::string capitalised(std::string_view text) {
@@ -83,7 +83,7 @@ void add_readme(const CodeFacts& facts, std::string& out) {
                   all > kReadmeHeadings ? fmt::format(" and {} more", all - kReadmeHeadings) : "");
 }
 
-void add_components(const CodeFacts& facts, std::string& out) {
+void add_main_components(const CodeFacts& facts, std::string& out) {
   if (facts.components.empty()) return;
   out += "\n## Components\n\n";
   std::vector<const ComponentFacts*> all;
@@ -175,7 +175,7 @@ void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& 
                        counted(groups.size() - kKernelGroups, "other place"));
   }
   std::vector<std::string> foremost;
-  for (const uint32_t kernel : foremost_kernels(facts, kForemost))
+  for (const uint32_t kernel : foremost_kernels(facts, kForemostKernels))
     foremost.push_back(md_link(facts.kernels[kernel].name, pages.links[kernel]));
   if (!foremost.empty())
     out += fmt::format("\nForemost, by what leads to them: {}.\n", fmt::join(foremost, ", "));
@@ -194,7 +194,7 @@ std::string short_way(const RequestPath& path) {
   return out;
 }
 
-void add_request_path(const CodeFacts& facts, std::string& out) {
+void add_short_request_path(const CodeFacts& facts, std::string& out) {
   if (facts.request_paths.empty()) return;
   out += "\n## The way of a request\n\n";
   std::vector<const RequestPath*> shown;
@@ -215,7 +215,7 @@ void add_request_path(const CodeFacts& facts, std::string& out) {
            out);
 }
 
-void add_modules(const CodeFacts& facts, std::string& out) {
+void add_main_modules(const CodeFacts& facts, std::string& out) {
   if (facts.modules.modules.empty()) return;
   out += "\n## Key modules\n\n";
   for (size_t i = 0; i < std::min(facts.modules.modules.size(), kModules); ++i) {
@@ -289,11 +289,11 @@ std::string quick_scan_markdown(const CodeFacts& facts, const KernelPages& kerne
   add_readme(facts, out);
   add_entry_points(facts, out);
   add_options(facts, out);
-  add_components(facts, out);
+  add_main_components(facts, out);
   add_features(facts, features.links, out);
   add_kernels(facts, kernels, out);
-  add_request_path(facts, out);
-  add_modules(facts, out);
+  add_short_request_path(facts, out);
+  add_main_modules(facts, out);
   add_dependencies(facts, out);
   add_languages(facts, out);
   add_disagreements(facts, out);

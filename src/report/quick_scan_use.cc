@@ -17,7 +17,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kEntries = 14, kEntriesOfKind = 4, kFolders = 5, kOptionsOfKind = 5,
+constexpr size_t kEntries = 14, kEntriesOfKind = 4, kFoldersShown = 5, kOptionsOfKind = 5,
                  kDependencies = 20, kGroups = 8;
 
 // "`tests/attention/` 98, `tests/moe/` 60 and 12 more folders"
@@ -25,13 +25,13 @@ std::string folders_text(const CodeFacts& facts, const std::vector<CodePlace>& p
                          size_t depth) {
   const std::vector<NameCount> folders = count_by_folder(facts, places, depth);
   std::string out;
-  for (size_t i = 0; i < std::min(folders.size(), kFolders); ++i) {
+  for (size_t i = 0; i < std::min(folders.size(), kFoldersShown); ++i) {
     out += fmt::format("{}{} {}", i == 0 ? "" : ", ", md_code(folders[i].name),
                        number_text(folders[i].count));
   }
-  if (folders.size() > kFolders) {
-    out +=
-        fmt::format(" and {}", counted(folders.size() - kFolders, "more folder", "more folders"));
+  if (folders.size() > kFoldersShown) {
+    out += fmt::format(" and {}",
+                       counted(folders.size() - kFoldersShown, "more folder", "more folders"));
   }
   return out;
 }

@@ -14,7 +14,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kFolders = 20, kModules = 12, kOfKind = 7, kParts = 18, kDependencies = 16,
+constexpr size_t kFolders = 20, kKeyModules = 12, kOfKind = 7, kParts = 18, kKeyDependencies = 16,
                  kClaims = 12;
 
 std::string rest_note(size_t all, size_t shown, std::string_view list) {
@@ -94,7 +94,7 @@ void add_modules(const CodeFacts& facts, std::string& out) {
   Table table("modules");
   Column &file = table.text_column("module"), &score = table.text_column("score"),
          &why = table.text_column("why"), &where = table.text_column("first import");
-  for (size_t i = 0; i < std::min(graph.modules.size(), kModules); ++i) {
+  for (size_t i = 0; i < std::min(graph.modules.size(), kKeyModules); ++i) {
     const ModuleFacts& module = graph.modules[i];
     file.add(facts.files[module.file].path);
     score.add(fmt::format("{:.2f}", module.score));
@@ -104,7 +104,7 @@ void add_modules(const CodeFacts& facts, std::string& out) {
   }
   out += md_table(
       table, {.code_columns = {"module", "first import"}, .markdown_columns = {"score", "why"}});
-  out += rest_note(graph.modules.size(), kModules, "modules.key");
+  out += rest_note(graph.modules.size(), kKeyModules, "modules.key");
 }
 
 void add_api_kind(const CodeFacts& facts, std::string_view kind, std::string_view title,
@@ -194,7 +194,7 @@ void add_third_party(const CodeFacts& facts, std::string& out) {
   Column &name = table.text_column("name"), &requirement = table.text_column("requirement"),
          &kind = table.text_column("kind"), &declared = table.text_column("declared"),
          &used = table.text_column("used");
-  for (size_t i = 0; i < std::min(all.size(), kDependencies); ++i) {
+  for (size_t i = 0; i < std::min(all.size(), kKeyDependencies); ++i) {
     const DependencyFacts& d = *all[i];
     name.add(d.name);
     requirement.add(d.requirement);
@@ -206,9 +206,9 @@ void add_third_party(const CodeFacts& facts, std::string& out) {
                            .markdown_columns = {"used"}};
   style.max_characters = 100;
   out += md_table(table, style);
-  if (all.size() > kDependencies) {
+  if (all.size() > kKeyDependencies) {
     out += fmt::format("\n{} more in [dependencies.md](dependencies.md).\n",
-                       number_text(all.size() - kDependencies));
+                       number_text(all.size() - kKeyDependencies));
   }
 }
 

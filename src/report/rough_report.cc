@@ -56,7 +56,7 @@ std::string timeline_part(const GpuTimeline& t) {
 
 // Findings that save less are no rows of the table.
 constexpr Nanos kWorthARow{1000};
-constexpr size_t kFindingsShown = 300, kQuestionsShown = 20;
+constexpr size_t kRoughFindingsShown = 300, kQuestionsShown = 20;
 
 std::string findings_part(const AnalysisView& v) {
   std::string text =
@@ -68,15 +68,15 @@ std::string findings_part(const AnalysisView& v) {
       ++left_out;
       continue;
     }
-    if (++rows > kFindingsShown) continue;
+    if (++rows > kRoughFindingsShown) continue;
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", priority_name(f.priority),
                         kind_name(f.kind), md_code_cell(cut_to_bytes(f.subject, 120)),
                         micros_text(f.time), micros_text(f.saving_at_most),
                         confidence_name(f.confidence));
   }
-  if (rows > kFindingsShown) {
+  if (rows > kRoughFindingsShown) {
     text += fmt::format("\n{} more findings: see category_manifest.json.\n",
-                        with_thousands(static_cast<int64_t>(rows - kFindingsShown)));
+                        with_thousands(static_cast<int64_t>(rows - kRoughFindingsShown)));
   }
   if (left_out > 0) {
     text += fmt::format(

@@ -13,7 +13,8 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kKernelFiles = 6, kDescriptionLines = 3, kNotes = 4, kLabel = 8, kExpected = 8;
+constexpr size_t kKernelFiles = 6, kDescriptionLines = 3, kScreenNotes = 4, kLabel = 8,
+                 kExpected = 8;
 
 std::string cut(std::string_view text, size_t width) {
   return screen_width(text) > width ? fit_left(text, width) : std::string(text);
@@ -177,7 +178,8 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style) {
                                             joined_counts(count_option_kinds(facts))));
   show_dependencies(screen, facts, style.width);
   show_expected(screen, facts, report.context, style.width);
-  const size_t shown = style.verbose ? facts.notes.size() : std::min(facts.notes.size(), kNotes);
+  const size_t shown =
+      style.verbose ? facts.notes.size() : std::min(facts.notes.size(), kScreenNotes);
   for (size_t i = 0; i < shown; ++i) {
     const std::string note = screen_safe(facts.notes[i]);
     screen.entry(i == 0 ? "Notes" : "", style.verbose ? note : cut(note, style.width - kLabel));

@@ -5,17 +5,17 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kFlushSize = size_t{64} << 10;
+constexpr size_t kSheetFlushSize = size_t{64} << 10;
 
 // Positions in the lists of styles_xml().
-enum Font { kPlain, kBold, kLarge, kMedium, kBlue };
+enum Font { kPlainFont, kBold, kLarge, kMedium, kBlue };
 enum Fill { kNoFill, kGray = 2 };  // 1 is a pattern that Excel reserves
 enum Border { kNoBorder, kBottom };
 // Excel's own numbers, and the first that is free for ours.
 enum Format { kAsItIs = 0, kTwoDecimals = 2, kGrouped = 3, kGroupedTwo = 4, kGroupedThree = 164 };
 
 struct Look {
-  Font font = kPlain;
+  Font font = kPlainFont;
   Fill fill = kNoFill;
   Border border = kNoBorder;
   Format format = kAsItIs;
@@ -56,7 +56,7 @@ Look look_of(CellStyle style) {
   return {};
 }
 
-bool looks_like_formula(std::string_view text) {
+bool is_formula_text(std::string_view text) {
   return std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
 }
 
@@ -142,7 +142,7 @@ void SheetWriter::begin_cell(size_t column, CellStyle style) {
 
 void SheetWriter::text(size_t column, std::string_view text, CellStyle style) {
   if (text.empty()) return;
-  if (style == CellStyle::kGeneral && looks_like_formula(text)) style = CellStyle::kGuarded;
+  if (style == CellStyle::kGeneral && is_formula_text(text)) style = CellStyle::kGuarded;
   begin_cell(column, style);
   ((xml_ += R"( t="s"><v>)") += fmt::format_int(strings_.id(text)).c_str()) += "</v></c>";
 }
@@ -154,7 +154,7 @@ void SheetWriter::number(size_t column, std::string_view digits, CellStyle style
 
 Status SheetWriter::end_row() {
   xml_ += "</row>";
-  if (xml_.size() < kFlushSize) return Nothing{};
+  if (xml_.size() < kSheetFlushSize) return Nothing{};
   Status written = zip_.write(xml_);
   xml_.clear();
   return written;

@@ -9,7 +9,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kTopOps = 10;
+constexpr size_t kTopSheetOps = 10;
 constexpr size_t kMinNameWidth = 30, kMaxNameWidth = 60;
 
 SummaryCell count(int64_t value, CellStyle style = CellStyle::kCount) {
@@ -97,7 +97,7 @@ void add_ops(SummaryRows& rows, const std::vector<Summary::Op>& ops) {
                     real(op.gpu_millis, CellStyle::kTime),
                     real(op.share_percent, CellStyle::kPercent)});
   };
-  const size_t shown = std::min(ops.size(), kTopOps);
+  const size_t shown = std::min(ops.size(), kTopSheetOps);
   for (size_t i = 0; i < shown; ++i) add(ops[i]);
   if (shown == ops.size()) return;
   Summary::Op rest{fmt::format("{} more", with_thousands(static_cast<int64_t>(ops.size() - shown))),

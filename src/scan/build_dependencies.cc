@@ -4,6 +4,7 @@
 
 #include "scan/dependencies.h"
 #include "scan/structured_text.h"
+#include "scan/text_lines.h"
 
 namespace fathom {
 namespace {
@@ -17,10 +18,6 @@ struct CMakeCommand {
   std::vector<CMakeWord> words;
   uint32_t line = 0;
 };
-
-bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 // name(word "quoted word" [[bracketed]] …), comments left out.
 class CMakeReader {

@@ -28,6 +28,22 @@ inline std::string_view last_part(std::string_view dotted) {
   return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
 }
 
+// "at::native::copy" → "copy"
+inline std::string_view last_name(std::string_view qualified) {
+  const size_t colons = qualified.rfind("::");
+  return colons == std::string_view::npos ? qualified : qualified.substr(colons + 2);
+}
+
+// Whether the name as written can mean the full one: "native::copy" of "at::native::copy".
+inline bool ends_with_name(std::string_view full, std::string_view written) {
+  if (!full.ends_with(written)) return false;
+  return full.size() == written.size() || full[full.size() - written.size() - 1] == ':';
+}
+
+inline bool holds(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
 // How many bytes two paths share from the left: what lies nearer shares more.
 inline size_t common_prefix(std::string_view a, std::string_view b) {
   return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -

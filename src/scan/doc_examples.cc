@@ -13,7 +13,7 @@
 namespace fathom {
 namespace {
 
-constexpr uint64_t kMaxDocBytes = 1u << 20;
+constexpr uint64_t kMaxExampleBytes = 1u << 20;
 // A bare name may be of any package that the document imports; more than the first few are not
 // tried.
 constexpr size_t kMaxPackages = 8;
@@ -150,11 +150,10 @@ bool is_introduction(std::string_view path) {
   if (path.starts_with("docs/")) path.remove_prefix(5);
   const std::string name = lower(path.substr(0, path.find('.')));
   if (name.find('/') != std::string::npos) return false;
-  constexpr std::array<std::string_view, 7> words = {"index",    "usage",    "quickstart",
-                                                     "quick_st", "quick-st", "getting", "tutorial"};
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return name.find(word) != std::string::npos;
-  });
+  constexpr std::array<std::string_view, 7> words = {
+      "index", "usage", "quickstart", "quick_st", "quick-st", "getting", "tutorial"};
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return name.find(word) != std::string::npos; });
 }
 
 }  // namespace
@@ -170,7 +169,7 @@ std::vector<DocumentedCall> find_doc_examples(const Repository& repository,
     const SourceFile& source = facts.files[file];
     const bool markdown = source.language == Language::kMarkdown;
     if ((!markdown && source.language != Language::kRestructuredText) ||
-        source.origin != Origin::kOwn || !source.skipped.empty() || source.size > kMaxDocBytes)
+        source.origin != Origin::kOwn || !source.skipped.empty() || source.size > kMaxExampleBytes)
       continue;
     const bool is_readme = facts.readme && facts.readme->file == file;
     if (!is_readme && !is_introduction(source.path)) continue;

@@ -4,25 +4,19 @@
 
 #include "base/hash.h"
 #include "scan/source_text.h"
+#include "scan/text_lines.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
-}
-
 std::optional<fs::path> path_in_file(const fs::path& file, std::string_view before) {
   const Result<std::string> text = read_source_text(file, 1u << 16);
   if (!text.ok()) return {};
-  std::string_view line = trimmed(text.value());
+  std::string_view line = without_blanks_around(text.value());
   if (!line.starts_with(before)) return {};
-  line = trimmed(line.substr(before.size()));
+  line = without_blanks_around(line.substr(before.size()));
   if (line.empty() || line.find('\n') != std::string_view::npos) return {};
   return file.parent_path() / line;
 }
@@ -179,7 +173,7 @@ std::vector<Submodule> read_gitmodules(std::string_view text) {
   uint32_t number = 0;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
+    const std::string_view line = without_blanks_around(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     ++number;
     if (line.starts_with('[')) {
@@ -194,8 +188,8 @@ std::vector<Submodule> read_gitmodules(std::string_view text) {
     }
     const size_t equals = line.find('=');
     if (modules.empty() || equals == std::string_view::npos || line.starts_with('#')) continue;
-    const std::string_view key = trimmed(line.substr(0, equals));
-    std::string value(trimmed(line.substr(equals + 1)));
+    const std::string_view key = without_blanks_around(line.substr(0, equals));
+    std::string value(without_blanks_around(line.substr(equals + 1)));
     while (value.size() > 1 && value.ends_with('/')) value.pop_back();
     if (key == "path") modules.back().path = std::move(value);
     if (key == "url") modules.back().url = std::move(value);

@@ -55,7 +55,7 @@ std::vector<cpp::PatternHit> patterns_of(const cpp::TokenList& source,
 }
 
 // The text of the lines from first to last.
-std::string_view lines_of(std::string_view text, uint32_t first, uint32_t last) {
+std::string_view text_between(std::string_view text, uint32_t first, uint32_t last) {
   size_t begin = 0;
   for (uint32_t line = 1; line < first && begin < text.size(); ++line) {
     begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
@@ -209,10 +209,11 @@ class FileReader {
       if (!scope) continue;
       if (*scope == cpp::PatternScope::kTriton) {
         reading.triton_accesses[i] = walk_triton(
-            lines_of(text, function.line_first, function.line_last), function.line_first);
+            text_between(text, function.line_first, function.line_last), function.line_first);
       }
-      reading.python_patterns[i] = cpp::first_of_each(cpp::find_python_patterns(
-          lines_of(text, function.line_first, function.line_last), function.line_first, *scope));
+      reading.python_patterns[i] = cpp::first_of_each(
+          cpp::find_python_patterns(text_between(text, function.line_first, function.line_last),
+                                    function.line_first, *scope));
     }
     for (const python::CudaText& literal : reading.python.cuda_texts) {
       if (!holds_code(literal)) continue;

@@ -44,7 +44,9 @@ size_t denial_in(std::string_view sentence) {
   return first;
 }
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0; }
+bool is_folded_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
+}
 
 // Of the same length as the text: small letters, blanks for what joins words.
 std::string folded(std::string_view text) {
@@ -73,7 +75,7 @@ struct Block {
   }
 };
 
-class BlockReader {
+class MentionReader {
  public:
   std::vector<Block> read(std::string_view text, bool markdown) {
     for (const DocLine& line : read_doc(text, markdown)) {
@@ -240,8 +242,8 @@ class MentionFinder {
   }
 
   static bool ends_word(std::string_view text, size_t at, bool any_end) {
-    if (any_end || at >= text.size() || !is_word(text[at])) return true;
-    return text[at] == 's' && (at + 1 >= text.size() || !is_word(text[at + 1]));
+    if (any_end || at >= text.size() || !is_folded_word(text[at])) return true;
+    return text[at] == 's' && (at + 1 >= text.size() || !is_folded_word(text[at + 1]));
   }
 
   static size_t find_words(std::string_view text, std::string_view words, size_t from, size_t end) {
@@ -250,7 +252,7 @@ class MentionFinder {
     text = text.substr(0, end + words.size() + 2);  // a sentence, not all that follows it
     for (size_t at = text.find(words, from); at != std::string_view::npos && at < end;
          at = text.find(words, at + 1)) {
-      if ((at == 0 || !is_word(text[at - 1])) && ends_word(text, at + words.size(), any_end))
+      if ((at == 0 || !is_folded_word(text[at - 1])) && ends_word(text, at + words.size(), any_end))
         return at;
     }
     return std::string_view::npos;
@@ -284,7 +286,7 @@ class MentionFinder {
 
 ReadmeMentions find_mentions(std::string_view text, bool markdown, std::string_view name,
                              const FeatureRules& rules) {
-  const std::vector<Block> blocks = BlockReader().read(text, markdown);
+  const std::vector<Block> blocks = MentionReader().read(text, markdown);
   MentionFinder finder(name, rules);
   for (const Block& block : blocks) finder.read(block);
   return finder.take();

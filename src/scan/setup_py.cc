@@ -15,10 +15,6 @@ struct Literal {
   bool is_key = false;
 };
 
-bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // Tells for places that go forward through a text whether a '#' stands before them on their line.
 class CommentFinder {
  public:

@@ -7,7 +7,7 @@
 namespace fathom {
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxNestedTables = 64;
 // Names are compared for each value below them.
 constexpr size_t kMaxName = 1000;
 
@@ -113,9 +113,9 @@ class ValueReader {
     const char c = here();
     if (c == '"' || c == '\'') {
       visit(string(), line);
-    } else if (c == '[' && depth < kMaxDepth) {
+    } else if (c == '[' && depth < kMaxNestedTables) {
       list(depth);
-    } else if (c == '{' && depth < kMaxDepth) {
+    } else if (c == '{' && depth < kMaxNestedTables) {
       object(depth);
     } else {
       const size_t begin = at_;

@@ -10,7 +10,7 @@
 namespace fathom {
 namespace {
 
-struct Group {
+struct NameGroup {
   std::string_view label;
   EventId first;
   size_t count = 0;
@@ -20,29 +20,29 @@ struct Group {
 
 // Launchers come in the order of time, so a group's first event is its earliest.
 template <typename LabelOf>
-std::vector<Group> group_launchers(const SheetInput& input, const std::vector<Launcher>& launchers,
-                                   LabelOf label_of) {
-  std::vector<Group> groups;
+std::vector<NameGroup> group_launchers(const SheetInput& input,
+                                       const std::vector<Launcher>& launchers, LabelOf label_of) {
+  std::vector<NameGroup> groups;
   std::unordered_map<std::string_view, size_t, TableHash> index;
   for (const Launcher& l : launchers) {
     const std::string_view label = label_of(l);
     const auto [found, is_new] = index.try_emplace(label, groups.size());
     if (is_new) groups.push_back({label, input.tree.event(l.call), 0, {}, {}, {}});
-    Group& group = groups[found->second];
+    NameGroup& group = groups[found->second];
     ++group.count;
     group.direct += l.direct;
     group.subtree += l.subtree;
     group.categories.insert(std::string(l.category));
   }
-  std::ranges::sort(groups, [](const Group& a, const Group& b) {
+  std::ranges::sort(groups, [](const NameGroup& a, const NameGroup& b) {
     return std::tie(b.direct, a.first) < std::tie(a.direct, b.first);
   });
   return groups;
 }
 
-Nanos total_direct(const std::vector<Group>& groups) {
+Nanos total_direct(const std::vector<NameGroup>& groups) {
   Nanos total;
-  for (const Group& g : groups) total += g.direct;
+  for (const NameGroup& g : groups) total += g.direct;
   return total;
 }
 
@@ -57,7 +57,7 @@ Table ops_summary_by_category_sheet(const SheetInput& input,
   Column& count = table.count_column("Count");
   Column& direct = table.time_column("total_direct_kernel_time_ms", Unit::kMillis);
   PercentColumns percent(table, total_direct(groups));
-  for (const Group& g : groups) {
+  for (const NameGroup& g : groups) {
     category.add(g.label);
     count.add(static_cast<int64_t>(g.count));
     direct.add(g.direct);
@@ -79,7 +79,7 @@ Table ops_summary_sheet(const SheetInput& input, const std::vector<Launcher>& la
   Column& count = table.count_column("Count");
   Column& categories = table.text_column("Categories");
   PercentColumns percent(table, total_direct(groups));
-  for (const Group& g : groups) {
+  for (const NameGroup& g : groups) {
     name.add(g.label);
     direct_us.add(g.direct);
     subtree_us.add(g.subtree);

@@ -9,7 +9,7 @@
 namespace fathom {
 namespace {
 
-struct Group {
+struct ArgsGroup {
   OpKey key;
   EventId first;
   std::vector<Nanos> direct, subtree;
@@ -17,22 +17,22 @@ struct Group {
   TimeStatistics direct_stats;
 };
 
-std::vector<Group> group_launchers(const SheetInput& input,
-                                   const std::vector<Launcher>& launchers) {
-  std::vector<Group> groups;
+std::vector<ArgsGroup> group_launchers(const SheetInput& input,
+                                       const std::vector<Launcher>& launchers) {
+  std::vector<ArgsGroup> groups;
   std::unordered_map<OpKey, size_t, OpKeyHash> index;
   for (const Launcher& l : launchers) {
     const EventId op = input.tree.event(l.call);
     const OpKey key = op_key(input.store, op, input.store.name(op), l.category);
     const auto [found, is_new] = index.try_emplace(key, groups.size());
     if (is_new) groups.push_back({found->first, op, {}, {}, {}, {}});
-    Group& group = groups[found->second];
+    ArgsGroup& group = groups[found->second];
     group.direct.push_back(l.direct);
     group.subtree.push_back(l.subtree);
     group.kernels.emplace_back(l.kernels);
   }
-  for (Group& g : groups) g.direct_stats = summarize(g.direct);
-  std::ranges::sort(groups, [](const Group& a, const Group& b) {
+  for (ArgsGroup& g : groups) g.direct_stats = summarize(g.direct);
+  std::ranges::sort(groups, [](const ArgsGroup& a, const ArgsGroup& b) {
     return std::tie(b.direct_stats.sum, a.first) < std::tie(a.direct_stats.sum, b.first);
   });
   return groups;
@@ -68,9 +68,9 @@ struct StatisticColumns {
 }  // namespace
 
 Table ops_unique_args_sheet(const SheetInput& input, const std::vector<Launcher>& launchers) {
-  const std::vector<Group> groups = group_launchers(input, launchers);
+  const std::vector<ArgsGroup> groups = group_launchers(input, launchers);
   Nanos whole;
-  for (const Group& g : groups) whole += g.direct_stats.sum;
+  for (const ArgsGroup& g : groups) whole += g.direct_stats.sum;
 
   Table table("ops_unique_args");
   OpKeyColumns keys(table);
@@ -80,7 +80,7 @@ Table ops_unique_args_sheet(const SheetInput& input, const std::vector<Launcher>
   Column& details = table.text_column("kernel_details_summary");
   Column& truncated = table.text_column("trunc_kernel_details");
   PercentColumns percent(table, whole);
-  for (const Group& g : groups) {
+  for (const ArgsGroup& g : groups) {
     keys.add(input.store, g.key);
     count.add(static_cast<int64_t>(g.direct.size()));
     times.add(0, g.direct_stats);

@@ -60,7 +60,7 @@ struct ShortKeyHash {
   }
 };
 
-struct Group {
+struct ShortGroup {
   ShortKey key;
   EventId first;
   int64_t count = 0;
@@ -83,19 +83,19 @@ ShortKey short_key(const SheetInput& input, EventId kernel) {
   return key;
 }
 
-std::vector<Group> group_short_kernels(const SheetInput& input) {
-  std::vector<Group> groups;
+std::vector<ShortGroup> group_short_kernels(const SheetInput& input) {
+  std::vector<ShortGroup> groups;
   std::unordered_map<ShortKey, size_t, ShortKeyHash> index;
   for (EventId kernel : short_kernels(input)) {
     const ShortKey key = short_key(input, kernel);
     const auto [found, is_new] = index.try_emplace(key, groups.size());
     if (is_new) groups.push_back({key, kernel, 0, {}});
-    Group& group = groups[found->second];
+    ShortGroup& group = groups[found->second];
     group.first = std::min(group.first, kernel);
     ++group.count;
     group.sum += input.store.duration(kernel);
   }
-  std::ranges::sort(groups, [](const Group& a, const Group& b) {
+  std::ranges::sort(groups, [](const ShortGroup& a, const ShortGroup& b) {
     return std::tie(b.sum, a.first) < std::tie(a.sum, b.first);
   });
   return groups;
@@ -135,7 +135,7 @@ Table short_kernels_summary_sheet(const SheetInput& input) {
   Column& percent =
       table.real_column("Short Kernel duration (µs) percent of total time", Unit::kPercent);
   RepeatBudget repeats;
-  for (const Group& g : group_short_kernels(input)) {
+  for (const ShortGroup& g : group_short_kernels(input)) {
     g.key.op.valid() ? op.add(text_cell(store, g.key.op, repeats)) : op.add_unknown();
     dims.add(args_cell(store, g.key.dims, repeats));
     strides.add(args_cell(store, g.key.strides, repeats));

@@ -24,11 +24,6 @@ bool is_library_call(std::string_view name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-std::string_view last_name(std::string_view path) {
-  const size_t colons = path.rfind("::");
-  return colons == std::string_view::npos ? path : path.substr(colons + 2);
-}
-
 class HostTeller : public StatementTeller {
  public:
   HostTeller(const HostContext& context, const CppBody& body, int levels)

@@ -12,10 +12,6 @@ namespace {
 
 constexpr size_t kMostCallers = 5, kMostLoops = 4, kMostTests = 4;
 
-bool holds(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 class Integrator {
  public:
   Integrator(const CodeFacts& facts, SourceOutlines& sources) : facts_(facts), sources_(sources) {}

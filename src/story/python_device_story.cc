@@ -13,11 +13,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kMostSteps = 40;
-
-bool holds(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
+constexpr size_t kMostPythonSteps = 40;
 
 // The names of an expression, in order; members after a dot are none.
 std::vector<std::string_view> names_of(std::string_view text) {
@@ -238,9 +234,9 @@ DeviceStory python_device_story(const KernelFacts& kernel, SourceOutlines& sourc
       kernel.kind == KernelKind::kTriton ? cpp::PatternScope::kTriton : cpp::PatternScope::kCute;
   for (int levels = 2; levels >= 0; --levels) {
     story.steps = TritonTeller(*body, scope, sources, levels).run();
-    if (count_steps(story.steps) <= kMostSteps) return story;
+    if (count_steps(story.steps) <= kMostPythonSteps) return story;
   }
-  story.left_out = shorten(story.steps, kMostSteps);
+  story.left_out = shorten(story.steps, kMostPythonSteps);
   return story;
 }
 

@@ -12,10 +12,6 @@
 namespace fathom {
 namespace {
 
-bool holds(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 // "tl.load" of "a = tl.load(…)": the first name that is called.
 std::string_view first_callee(std::string_view text) {
   const size_t open = text.find('(');

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kCommunication = "communication", kNoLaunch = "no launch";
 
-struct OpKeyHash {
+struct PathGroupHash {
   size_t operator()(const PathGroupKey& key) const {
     return TableHash{}(key.path.annotations.index, key.path.modules.index, key.path.ops.index,
                        key.name.index, key.dims.index, key.types.index);
@@ -71,7 +71,7 @@ GroupedOps group_ops(const SheetInput& input, NameTable& names) {
   const std::vector<CallPath> paths = call_paths.find(events);
 
   GroupedOps grouped;
-  std::unordered_map<PathGroupKey, size_t, OpKeyHash> index;
+  std::unordered_map<PathGroupKey, size_t, PathGroupHash> index;
   for (size_t i = 0; i < ops.size(); ++i) {
     const UnifiedOp& op = ops[i];
     const ArgsId id = store.args_id(op.event);

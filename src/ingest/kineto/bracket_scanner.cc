@@ -14,8 +14,6 @@ namespace {
 
 constexpr size_t kBlock = 64;
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
 // One bit per byte of a block.
 struct BlockMasks {
   uint64_t quote = 0, backslash = 0, open = 0, close = 0, line_break = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/file_kind.h"
+#include "ingest/kineto/event_start.h"
 
 namespace fathom::kineto {
 namespace {
@@ -25,8 +26,6 @@ constexpr size_t kHeadSize = 512;
 constexpr const char* kWhatIsRead =
     "Fathom reads traces of torch.profiler: JSON, plain, gzip or zstd";
 constexpr size_t kManySeparators = 16 << 20;  // more are not held
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 bool separates(char c) { return is_space(c) || c == ','; }
 bool only_separators(std::string_view text) { return std::ranges::all_of(text, separates); }

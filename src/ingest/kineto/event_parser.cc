@@ -1,4 +1,3 @@
-#define SIMDJSON_EXCEPTIONS 0
 #include "ingest/kineto/event_parser.h"
 
 #include <fmt/format.h>

@@ -9,8 +9,6 @@ namespace {
 constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kSpacesAtMost = 64;  // between a brace, its first key and the colon
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
 size_t skip_space(std::string_view text, size_t at, size_t at_most = kNone) {
   const size_t end = at_most < text.size() - std::min(at, text.size()) ? at + at_most : text.size();
   while (at < end && is_space(text[at])) ++at;

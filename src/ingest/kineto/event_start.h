@@ -6,6 +6,8 @@
 // Where events begin in text that brackets and quotes cannot be trusted in.
 namespace fathom::kineto {
 
+inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
 // is_event_start looks at no more than this much text after the brace.
 constexpr size_t kEventStartLength = 160;
 

@@ -13,9 +13,8 @@
 namespace fathom::kineto {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
+constexpr size_t kNowhere = std::string_view::npos;
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 bool is_separator(char c) { return is_space(c) || c == ','; }
 
 // A cursor over text up to a limit that nothing may cross.
@@ -30,7 +29,7 @@ class Reader {
   }
   char peek(size_t at) const { return at < text_.size() ? text_[at] : '\0'; }
 
-  // Each gives the place after what begins at `at`, or kNone. `around` is the bracket around it.
+  // Each gives the place after what begins at `at`, or kNowhere. `around` is the bracket around it.
   size_t key_end(size_t at) const {
     return string_end(at, [this](size_t after) { return peek(after) == ':'; });
   }
@@ -56,17 +55,17 @@ class Reader {
 // the first quote already.
 template <typename Closes>
 size_t Reader::string_end(size_t at, Closes closes) const {
-  if (peek(at) != '"') return kNone;
+  if (peek(at) != '"') return kNowhere;
   for (size_t i = at + 1; i < text_.size(); ++i) {
     if (text_[i] == '\\' && !literal_backslashes_) {
       ++i;
     } else if (text_[i] == '"' && closes(skip_space(i + 1))) {
       return i + 1;
     } else if (text_[i] == '{' && is_event_start(text_, i)) {
-      return kNone;  // no string holds the beginning of an event: its quotes would be escaped
+      return kNowhere;  // no string holds the beginning of an event: its quotes would be escaped
     }
   }
-  return kNone;
+  return kNowhere;
 }
 
 bool Reader::is_key_at(size_t at) const {
@@ -105,7 +104,7 @@ size_t Reader::scalar_end(size_t at) const {
          text_[end] != ']' && text_[end] != '"' && text_[end] != ':') {
     ++end;
   }
-  return end == at ? kNone : end;
+  return end == at ? kNowhere : end;
 }
 
 // Iterative: damage or malice may nest as deep as the text is long.
@@ -127,46 +126,46 @@ size_t Reader::value_end(size_t at, char around) const {
       continue;
     }
     if (c == ']' || c == '}') {
-      if (open.empty() || (open.back() == '[') != (c == ']')) return kNone;
+      if (open.empty() || (open.back() == '[') != (c == ']')) return kNowhere;
       open.pop_back();
       ++i;
       want_key = false;
     } else if (want_key) {
       const size_t end = key_end(i);
-      if (end == kNone) return kNone;
+      if (end == kNowhere) return kNowhere;
       i = skip_space(end) + 1;
       want_key = false;
       continue;
     } else {
       i = c == '"' ? string_end(i, [&](size_t after) { return closes_value(after, inside); })
                    : scalar_end(i);
-      if (i == kNone) return kNone;
+      if (i == kNowhere) return kNowhere;
     }
     if (open.empty()) return i;
   }
-  return kNone;
+  return kNowhere;
 }
 
 using FindField = std::optional<Field> (*)(std::string_view);
 
-// One object's fields; args one level down. The place after it, or kNone.
+// One object's fields; args one level down. The place after it, or kNowhere.
 size_t read_object(const Reader& reader, size_t at, FindField find, FieldTexts& fields) {
-  if (reader.peek(at) != '{') return kNone;
+  if (reader.peek(at) != '{') return kNowhere;
   for (size_t i = at + 1;;) {
     while (is_separator(reader.peek(i))) ++i;
     if (reader.peek(i) == '}') return i + 1;
     const size_t key_end = reader.key_end(i);
-    if (key_end == kNone) return kNone;
+    if (key_end == kNowhere) return kNowhere;
     const std::string_view key = reader.slice(i + 1, key_end - 1);
     const size_t value = reader.skip_space(reader.skip_space(key_end) + 1);
     if (find == find_event_field && key == "args" && reader.peek(value) == '{') {
       i = read_object(reader, value, find_args_field, fields);
     } else {
       i = reader.value_end(value, '{');
-      const std::optional<Field> known = i == kNone ? std::nullopt : find(key);
+      const std::optional<Field> known = i == kNowhere ? std::nullopt : find(key);
       if (known) fields.set(*known, reader.slice(value, i));
     }
-    if (i == kNone) return kNone;
+    if (i == kNowhere) return kNowhere;
   }
 }
 
@@ -188,7 +187,7 @@ size_t value_end(std::string_view text, size_t at) {
       return at + 1;
     }
   }
-  return kNone;
+  return kNowhere;
 }
 
 class ListParser {
@@ -208,8 +207,8 @@ class ListParser {
   EventStoreBuilder parse() {
     for (size_t at = skip_separators(0, 0); at < text_.size();) {
       const bool in_damage = !damaged_.empty() && at >= damaged_.front().begin;
-      const size_t end = !in_damage && text_[at] == '{' ? value_end(text_, at) : kNone;
-      at = end != kNone ? read_event(at, end) : read_damaged(at);
+      const size_t end = !in_damage && text_[at] == '{' ? value_end(text_, at) : kNowhere;
+      at = end != kNowhere ? read_event(at, end) : read_damaged(at);
       const bool after_damage = in_damage && skip_all_separators(at) >= damaged_.front().end;
       if (after_damage) damaged_ = damaged_.subspan(1);
       if (at < text_.size()) at = skip_separators(at, after_damage ? kAnyCommas : 1);
@@ -246,9 +245,9 @@ class ListParser {
       fields_.clear();
       const Reader reader(text_.substr(0, limit), literal_backslashes);
       const size_t end = read_object(reader, at, find_event_field, fields_);
-      if (end != kNone) return end;
+      if (end != kNowhere) return end;
     }
-    return kNone;
+    return kNowhere;
   }
 
   void add_row(size_t at, size_t end) {
@@ -262,7 +261,7 @@ class ListParser {
   }
 
   size_t read_event(size_t at, size_t end) {
-    if (read_fields(at, end) == kNone) {
+    if (read_fields(at, end) == kNowhere) {
       skip_events(at, 1);
     } else {
       add_row(at, end);
@@ -276,11 +275,11 @@ class ListParser {
     if (text_[at] == '{') {
       const size_t end = read_fields(at, part.end);
       // Half of an event reads as an object too, when the damage is a brace.
-      if (end != kNone && fields_.has(Field::kPhase)) {
+      if (end != kNowhere && fields_.has(Field::kPhase)) {
         add_row(at, end);
         return end;
       }
-    } else if (const size_t end = read_other(at, part); end != kNone) {
+    } else if (const size_t end = read_other(at, part); end != kNowhere) {
       return end;
     }
     return skip_damaged(at, part);
@@ -292,11 +291,11 @@ class ListParser {
     const Reader reader(text);
     const char c = text[at];
     const size_t end = c == '[' || c == '"' ? value_end(text, at) : reader.scalar_end(at);
-    if (end == kNone) return kNone;
+    if (end == kNowhere) return kNowhere;
     const size_t after = reader.skip_space(end);
     const bool is_entry = after < part.end ? text[after] == ',' : part.comma_after;
     if (!is_entry || (commas_ == 0 && at > 0) || count_phase_keys(reader.slice(at, end)) > 0)
-      return kNone;
+      return kNowhere;
     report(Flaw::kNotAnObject, at);
     out_.skip_position();
     return end;
@@ -338,7 +337,7 @@ std::string_view find_value(std::string_view text, size_t key_end) {
   if (reader.peek(colon) != ':') return {};
   const size_t begin = reader.skip_space(colon + 1);
   const size_t end = reader.value_end(begin, '{');
-  return end == kNone ? std::string_view{} : reader.slice(begin, end);
+  return end == kNowhere ? std::string_view{} : reader.slice(begin, end);
 }
 
 EventStoreBuilder parse_leniently(std::string_view list, std::span<const DamagedPart> damaged,

@@ -3,21 +3,13 @@
 #include <array>
 
 #include "scan/accesses/access_walker.h"
+#include "scan/accesses/code_reader.h"
+#include "scan/code_names.h"
 
 namespace fathom {
 namespace {
 
 constexpr size_t kMaxInside = 8;
-
-template <size_t N>
-bool among(std::string_view word, const std::array<std::string_view, N>& list) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
-std::string_view last_name(std::string_view name) {
-  const size_t colons = name.rfind("::");
-  return colons == std::string_view::npos ? name : name.substr(colons + 2);
-}
 
 bool is_load(std::string_view name) {
   constexpr std::array<std::string_view, 7> names = {

@@ -8,7 +8,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kMaxTerms = 24;
+constexpr size_t kMaxExtentTerms = 24;
 
 }  // namespace
 
@@ -139,7 +139,7 @@ std::optional<Polynomial> IndexSpace::footprint(const Polynomial& value) const {
       if (!count) return std::nullopt;
     }
     out = out * *count;
-    if (out.terms().size() > kMaxTerms) return std::nullopt;
+    if (out.terms().size() > kMaxExtentTerms) return std::nullopt;
   }
   return out;
 }
@@ -178,7 +178,7 @@ std::optional<Polynomial> IndexSpace::times(const std::vector<Symbol>& loops,
   const auto rest = rest_of_bases(done);
   if (!rest) return std::nullopt;
   out = out * *rest;
-  return out.terms().size() > kMaxTerms ? std::nullopt : std::optional(out);
+  return out.terms().size() > kMaxExtentTerms ? std::nullopt : std::optional(out);
 }
 
 // What of the threads' coordinates no guard and no loop has counted.

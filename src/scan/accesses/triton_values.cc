@@ -3,17 +3,9 @@
 #include <charconv>
 
 #include "scan/accesses/triton_walker.h"
+#include "scan/code_names.h"
 
 namespace fathom {
-namespace {
-
-std::string_view last_part(std::string_view name) {
-  const size_t dot = name.rfind('.');
-  return dot == std::string_view::npos ? name : name.substr(dot + 1);
-}
-
-}  // namespace
-
 TritonWalker::Value TritonWalker::computed(std::string name,
                                            const std::vector<const Value*>& inputs, bool loaded,
                                            std::optional<Polynomial> end) {

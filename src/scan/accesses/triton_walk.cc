@@ -3,16 +3,12 @@
 #include <algorithm>
 
 #include "scan/accesses/triton_walker.h"
+#include "scan/code_names.h"
 
 namespace fathom {
 namespace {
 
-constexpr size_t kMaxSites = 160, kMaxIndexText = 90;
-
-std::string_view last_part(std::string_view name) {
-  const size_t dot = name.rfind('.');
-  return dot == std::string_view::npos ? name : name.substr(dot + 1);
-}
+constexpr size_t kMaxSites = 160, kMaxTritonIndexText = 90;
 
 }  // namespace
 
@@ -204,7 +200,8 @@ void TritonWalker::access(const Value& pointer, const Value& mask, AccessKind ki
   out.at = {0, line_of(at)};
   out.function = name_;
   out.index = written(at);
-  if (out.index.size() > kMaxIndexText) out.index = out.index.substr(0, kMaxIndexText) + "…";
+  if (out.index.size() > kMaxTritonIndexText)
+    out.index = out.index.substr(0, kMaxTritonIndexText) + "…";
   site.access = out_.accesses.size();
   site.where = where;
   site.step = Polynomial::constant(1);

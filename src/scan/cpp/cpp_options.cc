@@ -31,7 +31,7 @@ bool names_environment(std::string_view function) {
          !lower.substr(at).starts_with("environ");
 }
 
-struct Range {
+struct OptionTokens {
   size_t first, last;
 };
 
@@ -74,8 +74,8 @@ class OptionFinder {
   }
 
   // The arguments between the brackets that open after the name.
-  std::vector<Range> arguments(size_t name) const {
-    std::vector<Range> out;
+  std::vector<OptionTokens> arguments(size_t name) const {
+    std::vector<OptionTokens> out;
     const size_t open = name + 1;
     // A call whose brackets span more than this is no option definition.
     constexpr size_t kMaxTokens = 400;
@@ -98,7 +98,7 @@ class OptionFinder {
   }
 
   // A literal, adjacent ones joined; none where the argument is anything else.
-  std::optional<std::string> literal(Range range) const {
+  std::optional<std::string> literal(OptionTokens range) const {
     std::string out;
     for (size_t i = range.first; i < range.last; ++i) {
       if (source_.tokens[i].kind != TokenKind::kString) return std::nullopt;
@@ -112,7 +112,7 @@ class OptionFinder {
     return out_.back();
   }
 
-  std::string text(Range range) const { return source_.source(range.first, range.last); }
+  std::string text(OptionTokens range) const { return source_.source(range.first, range.last); }
 
   void gflag(size_t name, std::string_view type) {
     const auto args = arguments(name);

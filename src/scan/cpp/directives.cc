@@ -5,14 +5,14 @@
 namespace fathom::cpp {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (is_space(text.front()) || text.front() == '\\')) text.remove_prefix(1);
-  while (!text.empty() && (is_space(text.back()) || text.back() == '\\')) text.remove_suffix(1);
+  while (!text.empty() && (is_blank(text.front()) || text.front() == '\\')) text.remove_prefix(1);
+  while (!text.empty() && (is_blank(text.back()) || text.back() == '\\')) text.remove_suffix(1);
   return text;
 }
 

@@ -7,7 +7,7 @@
 namespace fathom::cpp {
 namespace {
 
-constexpr int kMaxSteps = 8;
+constexpr int kMaxChoiceSteps = 8;
 constexpr size_t kMaxKernels = 32, kMaxLooks = 64;
 
 void add_once(std::vector<std::string>& list, std::string text) {
@@ -29,7 +29,7 @@ class Chooser {
   void kernel(const Place& place, Range expression, int steps) {
     const Code& code = place.code;
     expression = without_casts(code, expression);
-    if (expression.empty() || steps > kMaxSteps || !may_look()) return;
+    if (expression.empty() || steps > kMaxChoiceSteps || !may_look()) return;
     if (alternatives(place, expression, steps)) return;
     // A lambda that gives one back, or a list of them.
     if (code.is(expression.first, "[") || code.is(expression.first, "{")) {
@@ -65,7 +65,7 @@ class Chooser {
     while (!range.empty() && (code.is(range.first, "typename") || code.is(range.first, "const"))) {
       ++range.first;
     }
-    if (range.empty() || steps > kMaxSteps || !may_look()) return;
+    if (range.empty() || steps > kMaxChoiceSteps || !may_look()) return;
     const Path path = path_from(code, range.first, range.last);
     if (!path.valid()) return;
     for (size_t part = 0; part < path.names.size(); ++part) {

@@ -50,7 +50,7 @@ Part part_named(std::string_view name) {
   return Part::kNone;
 }
 
-std::string_view last_name(std::string_view path) {
+std::string_view member_name(std::string_view path) {
   const size_t dot = path.find_last_of(".>");
   return dot == std::string_view::npos ? path : path.substr(dot + 1);
 }
@@ -98,7 +98,7 @@ class ConfigReader {
         if (path.ends_with(".x") || path.ends_with(".y") || path.ends_with(".z")) {
           path.remove_suffix(2);
         }
-        set(*in, part_named(last_name(path)), range, path.size() < field.path.size());
+        set(*in, part_named(member_name(path)), range, path.size() < field.path.size());
       }
       if (any) return;
     }
@@ -185,7 +185,7 @@ class ConfigReader {
   static void read_attribute(const Place& in, const FieldValue& field,
                              std::vector<Attribute>& found) {
     const std::string text = in.code.text(value_from(in.code, field.begin));
-    if (last_name(field.path) == "id") {
+    if (member_name(field.path) == "id") {
       found.push_back({text, "", field.path.substr(0, field.path.size() - 2), field.name});
     } else if (!found.empty() && field.path.starts_with(found.back().prefix)) {
       std::string& values = found.back().values;

@@ -11,7 +11,8 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-std::optional<size_t> position(const std::vector<std::string>& names, std::string_view name) {
+std::optional<size_t> position_of_named(const std::vector<std::string>& names,
+                                        std::string_view name) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end() || name.empty()) return std::nullopt;
   return static_cast<size_t>(found - names.begin());
@@ -27,7 +28,7 @@ LaunchHelper::Attribute attribute_of(const std::string& text,
                                      const std::vector<std::string>& parameters) {
   const size_t at = text.find(" if ");
   if (at == std::string::npos) return {text, "", std::nullopt};
-  return {text.substr(0, at), "", position(parameters, text.substr(at + 4))};
+  return {text.substr(0, at), "", position_of_named(parameters, text.substr(at + 4))};
 }
 
 // What a constructor's parameters are, told by their names.
@@ -67,10 +68,10 @@ class HelperReader {
     helper.name = function.name;
     helper.kernel = found.choice.parameter;
     helper.kernel_template = found.choice.template_parameter;
-    helper.grid = position(parameters, launch.grid);
-    helper.block = position(parameters, launch.block);
-    helper.shared_memory = position(parameters, launch.shared_memory);
-    helper.stream = position(parameters, launch.stream);
+    helper.grid = position_of_named(parameters, launch.grid);
+    helper.block = position_of_named(parameters, launch.block);
+    helper.shared_memory = position_of_named(parameters, launch.shared_memory);
+    helper.stream = position_of_named(parameters, launch.stream);
     helper.grid_text = launch.grid;
     helper.block_text = launch.block;
     helper.shared_memory_text = launch.shared_memory;

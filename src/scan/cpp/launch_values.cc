@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <set>
 
+#include "scan/code_names.h"
+
 namespace fathom::cpp {
 namespace {
 
 constexpr size_t kMaxValues = 24;
 // Definitions of one name that are looked at, and the longest expression that a function returns.
-constexpr size_t kMaxNamesakes = 256, kMaxTokens = 400;
-
-std::string_view last_name(std::string_view qualified) {
-  const size_t colons = qualified.rfind("::");
-  return colons == std::string_view::npos ? qualified : qualified.substr(colons + 2);
-}
+constexpr size_t kMaxNamesakes = 256, kMaxLaunchTokens = 400;
 
 // The names that an expression uses, of functions too.
 std::vector<std::string> used_names(std::string_view expression) {
@@ -150,7 +147,7 @@ std::optional<LocalValue> LaunchValues::returned_by(const std::string& name) con
   for (const Function* function : known->second) {
     if (function->body_last <= function->body_first + 3) continue;
     const size_t first = function->body_first + 1, last = function->body_last;
-    if (last - first > kMaxTokens) continue;
+    if (last - first > kMaxLaunchTokens) continue;
     if (!source_.is(first, "return") || !source_.is(last - 1, ";")) continue;
     const std::string text = source_.source(first + 1, last - 1);
     if (text.find(';') != std::string::npos) continue;

@@ -7,7 +7,7 @@ namespace fathom::cpp {
 namespace {
 
 // An initialiser longer than this is a table or a lambda, and no launch is made of it.
-constexpr size_t kMaxTokens = 120;
+constexpr size_t kMaxLocalTokens = 120;
 
 bool is_type_end(const TokenList& source, size_t i) {
   if (i >= source.size()) return false;
@@ -22,7 +22,7 @@ bool is_type_end(const TokenList& source, size_t i) {
 // Behind the template arguments that open at `open`, or `open` itself where it is a comparison.
 size_t skip_template_arguments(const TokenList& source, size_t open, size_t last) {
   int depth = 0;
-  for (size_t i = open; i < std::min(last, open + kMaxTokens); ++i) {
+  for (size_t i = open; i < std::min(last, open + kMaxLocalTokens); ++i) {
     const std::string_view token = source.at(i);
     if (token == "<") ++depth;
     if (token == ">" && --depth == 0) return i;
@@ -34,7 +34,7 @@ size_t skip_template_arguments(const TokenList& source, size_t open, size_t last
 // Behind the expression that begins at `first`: at the ; , or closing bracket that ends it.
 size_t expression_end(const TokenList& source, size_t first, size_t last) {
   int depth = 0;
-  for (size_t i = first; i < std::min(last, first + kMaxTokens); ++i) {
+  for (size_t i = first; i < std::min(last, first + kMaxLocalTokens); ++i) {
     const std::string_view token = source.at(i);
     if (source.tokens[i].kind == TokenKind::kDirective) return i;
     if (token == "(" || token == "[" || token == "{") ++depth;

@@ -39,11 +39,6 @@ bool encloses(std::string_view outer, std::string_view scope) {
 
 }  // namespace
 
-std::string_view last_name(std::string_view path) {
-  const size_t at = path.rfind("::");
-  return at == std::string_view::npos ? path : path.substr(at + 2);
-}
-
 std::string_view qualifier_of(std::string_view path) {
   const size_t at = path.rfind("::");
   return at == std::string_view::npos ? std::string_view() : path.substr(0, at);

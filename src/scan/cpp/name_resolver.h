@@ -4,12 +4,12 @@
 #include <string_view>
 #include <vector>
 
+#include "scan/code_names.h"
 #include "scan/cpp/reach.h"
 
 namespace fathom::cpp {
 
 // "copy" of "device::warp::copy", and "device::warp".
-std::string_view last_name(std::string_view path);
 std::string_view qualifier_of(std::string_view path);
 
 // What a name in a unit means. Overloads, and definitions in different #if branches, have one

@@ -6,7 +6,7 @@
 namespace fathom::cpp {
 namespace {
 
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool is_name_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 bool is_name_part(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
@@ -20,7 +20,7 @@ void skip_spaces(std::string_view& text) {
 std::string take_name(std::string_view& text) {
   size_t end = 0;
   while (end < text.size() && end < 2 && text[end] == '-') ++end;
-  if (end == 0 || end >= text.size() || !is_letter(text[end])) return "";
+  if (end == 0 || end >= text.size() || !is_name_letter(text[end])) return "";
   while (end < text.size() && is_name_part(text[end])) ++end;
   std::string name(text.substr(0, end));
   text.remove_prefix(end);

@@ -33,7 +33,7 @@ constexpr auto kVectors = std::to_array<VectorType>({{"bf16x8", "16 bytes"},
                                                      {"ulonglong4", "32 bytes"},
                                                      {"ushort4", "8 bytes"}});
 
-bool is_word(char c) {
+bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -47,14 +47,14 @@ std::string_view bytes_of(std::string_view type) {
 std::string_view word_before(std::string_view text, size_t end) {
   while (end > 0 && text[end - 1] == ' ') --end;
   size_t begin = end;
-  while (begin > 0 && is_word(text[begin - 1])) --begin;
+  while (begin > 0 && is_name_character(text[begin - 1])) --begin;
   return text.substr(begin, end - begin);
 }
 
 std::string_view word_after(std::string_view text, size_t begin) {
   while (begin < text.size() && text[begin] == ' ') ++begin;
   size_t end = begin;
-  while (end < text.size() && is_word(text[end])) ++end;
+  while (end < text.size() && is_name_character(text[end])) ++end;
   return text.substr(begin, end - begin);
 }
 

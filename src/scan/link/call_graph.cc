@@ -13,7 +13,7 @@ using Kind = PythonValue::Kind;
 // A method's name says which one is meant only where few have it.
 constexpr size_t kMaxByName = 3;
 
-std::string_view last_name(std::string_view callee) {
+std::string_view trailing_word(std::string_view callee) {
   size_t begin = callee.size();
   while (begin > 0 &&
          (std::isalnum(static_cast<unsigned char>(callee[begin - 1])) || callee[begin - 1] == '_'))
@@ -61,7 +61,7 @@ CallGraph::CallGraph(const Readings& readings, const PythonTypes& types)
     for (uint32_t i = 0; i < functions.size(); ++i) {
       if (!functions[i].scope.empty()) methods_[functions[i].name].push_back({file, i});
       for (const python::Call& call : functions[i].calls) {
-        std::vector<PythonRef>& callers = callers_[std::string(last_name(call.callee))];
+        std::vector<PythonRef>& callers = callers_[std::string(trailing_word(call.callee))];
         if (callers.empty() || callers.back() != PythonRef{file, i}) callers.push_back({file, i});
       }
     }
@@ -101,7 +101,7 @@ void CallGraph::add_call(const python::Call& call, uint32_t file, uint32_t funct
   const PythonTypes::Values values = types_.evaluate(cut ? call.path : call.callee, file, function);
   const size_t before = out.steps.size();
   for (const PythonValue& value : values) add_target(value, call, out);
-  if (calls_by_string(last_name(call.callee))) add_named_in_string(call, out);
+  if (calls_by_string(trailing_word(call.callee))) add_named_in_string(call, out);
   const bool built = add_built(values, call, {file, function}, out);
   if (built || out.steps.size() > before) return;
   const size_t open = out.open.size();
@@ -150,7 +150,7 @@ bool CallGraph::add_built(const PythonTypes::Values& values, const python::Call&
     if (!types_.jit().exported(value.ref, value.member).empty())
       out.built.push_back({value.ref, value.member, call.line_first, value.certainty});
   }
-  const std::string_view name = last_name(call.callee);
+  const std::string_view name = trailing_word(call.callee);
   const bool own = std::any_of(values.begin(), values.end(), [](const PythonValue& value) {
     return value.kind == Kind::kFunction || value.kind == Kind::kClass;
   });
@@ -164,7 +164,7 @@ bool CallGraph::add_built(const PythonTypes::Values& values, const python::Call&
 }
 
 void CallGraph::add_by_name(const python::Call& call, CallsOut& out) const {
-  const std::string_view name = last_name(call.callee);
+  const std::string_view name = trailing_word(call.callee);
   if (name.size() == call.callee.size() || is_common_name(name)) return;
   const auto found = methods_.find(name);
   if (found == methods_.end() || found->second.size() > kMaxByName) return;

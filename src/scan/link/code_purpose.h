@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "scan/text_lines.h"
+
 namespace fathom {
 
 // Whether a file is for trying, measuring or tending the program and not part of it: by its
@@ -32,11 +34,6 @@ inline bool is_test_or_example(std::string_view path) {
 // Whether a path says that it is of tests, and of nothing else.
 inline bool is_test_path(std::string_view path) {
   return path.starts_with("test") || path.find("/test") != std::string_view::npos;
-}
-
-inline std::string_view folder_of_path(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
 }  // namespace fathom

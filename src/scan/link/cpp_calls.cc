@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
+#include "scan/code_names.h"
+
 namespace fathom {
 namespace {
-
-std::string_view last_name(std::string_view name) {
-  const size_t at = name.rfind("::");
-  return at == std::string_view::npos ? name : name.substr(at + 2);
-}
 
 // A call that may mean more functions says nothing about the others.
 constexpr size_t kMaxMeant = 4;
@@ -40,11 +37,6 @@ std::string_view last_word(std::string_view parameter) {
   parameter = trimmed(parameter.substr(0, parameter.find('=')));
   const size_t space = parameter.find_last_of(" \t\n.");
   return space == std::string_view::npos ? parameter : parameter.substr(space + 1);
-}
-
-bool ends_with_name(std::string_view full, std::string_view written) {
-  if (!full.ends_with(written)) return false;
-  return full.size() == written.size() || full[full.size() - written.size() - 1] == ':';
 }
 
 }  // namespace

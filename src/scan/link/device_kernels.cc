@@ -2,16 +2,9 @@
 
 #include <set>
 
+#include "scan/code_names.h"
+
 namespace fathom {
-namespace {
-
-std::string_view last_name(std::string_view qualified) {
-  const size_t colons = qualified.rfind("::");
-  return colons == std::string_view::npos ? qualified : qualified.substr(colons + 2);
-}
-
-}  // namespace
-
 std::vector<KernelFacts> device_kernel_classes(const Readings& readings) {
   std::set<std::string_view> launched;
   for (const FileReading& reading : readings.readings) {

@@ -11,7 +11,7 @@ namespace {
 constexpr int kMaxHandOvers = 3;
 
 // "ops/norm.cu" is the end of "csrc/ops/norm.cu".
-bool ends_path(std::string_view path, std::string_view end) {
+bool ends_with_path(std::string_view path, std::string_view end) {
   while (end.starts_with("./") || end.starts_with("../")) end.remove_prefix(end.find('/') + 1);
   if (!path.ends_with(end)) return false;
   return path.size() == end.size() || path[path.size() - end.size() - 1] == '/';
@@ -76,7 +76,7 @@ std::vector<uint32_t> JitModules::files_named(std::string_view literal) const {
     return std::count(path.begin(), path.end(), '/');
   };
   for (const uint32_t file : found->second) {
-    if (!ends_path(readings_.files[file].path, literal)) continue;
+    if (!ends_with_path(readings_.files[file].path, literal)) continue;
     if (!out.empty() && depth(file) > depth(out[0])) continue;
     if (!out.empty() && depth(file) < depth(out[0])) out.clear();
     out.push_back(file);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "scan/accesses/code_tree.h"
+#include "scan/code_names.h"
 #include "scan/link/code_purpose.h"
 #include "scan/link/device_kernels.h"
 #include "scan/link/triton_kernels.h"
@@ -15,16 +16,11 @@
 namespace fathom {
 namespace {
 
-std::string_view last_name(std::string_view qualified) {
-  const size_t colons = qualified.rfind("::");
-  return colons == std::string_view::npos ? qualified : qualified.substr(colons + 2);
-}
-
 std::string qualified(std::string_view scope, std::string_view name) {
   return scope.empty() ? std::string(name) : std::string(scope) + "::" + std::string(name);
 }
 
-std::string_view folder_of(std::string_view path) {
+std::string_view folder_or_file(std::string_view path) {
   return path.substr(0, std::min(path.rfind('/'), path.size()));
 }
 
@@ -55,7 +51,7 @@ class KernelLinker {
     for (KernelFacts& kernel : device_kernel_classes(readings_)) out_.push_back(std::move(kernel));
     for (size_t i = 0; i < out_.size(); ++i) {
       const uint32_t file = out_[i].at.file;
-      const std::string_view folder = folder_of(readings_.files[file].path);
+      const std::string_view folder = folder_or_file(readings_.files[file].path);
       for (std::string& written : spellings(out_[i])) {
         in_file_[{written, file}].push_back(i);
         in_folder_[{written, folder}].push_back(i);
@@ -197,7 +193,7 @@ class KernelLinker {
     const std::string name(written);
     if (const auto found = in_file_.find({name, file}); found != in_file_.end())
       return found->second;
-    const std::string_view folder = folder_of(readings_.files[file].path);
+    const std::string_view folder = folder_or_file(readings_.files[file].path);
     if (const auto found = in_folder_.find({name, folder}); found != in_folder_.end())
       return found->second;
     const auto found = anywhere_.find(name);

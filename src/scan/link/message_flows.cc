@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "scan/code_names.h"
 #include "scan/link/code_purpose.h"
 
 namespace fathom {
@@ -10,15 +11,10 @@ namespace {
 
 constexpr size_t kFunctionsBefore = 3;
 
-std::string_view last_name(std::string_view callee) {
-  const size_t dot = callee.rfind('.');
-  return dot == std::string_view::npos ? callee : callee.substr(dot + 1);
-}
-
 // The object that a method is called of: "input_queue" of self.input_queue.get.
 std::string_view object_name(std::string_view callee) {
   const size_t dot = callee.rfind('.');
-  return dot == std::string_view::npos ? std::string_view() : last_name(callee.substr(0, dot));
+  return dot == std::string_view::npos ? std::string_view() : last_part(callee.substr(0, dot));
 }
 
 bool is_queue_name(std::string_view name) {
@@ -35,12 +31,12 @@ bool is_send(std::string_view callee) {
   constexpr std::array<std::string_view, 10> names = {
       "put",       "put_nowait",  "put_async",  "send",   "send_pyobj", "send_multipart",
       "send_json", "send_string", "send_bytes", "enqueue"};
-  const std::string_view name = last_name(callee);
+  const std::string_view name = last_part(callee);
   return name.size() < callee.size() && std::find(names.begin(), names.end(), name) != names.end();
 }
 
 bool is_receive(std::string_view callee) {
-  const std::string_view name = last_name(callee);
+  const std::string_view name = last_part(callee);
   if (name.starts_with("recv") || name.starts_with("receive") || name == "dequeue") return true;
   return (name == "get" || name == "get_nowait") && is_queue_name(object_name(callee));
 }
@@ -158,7 +154,7 @@ void MessageFlows::add_takers(const PythonRef& message, const PythonRef& sender,
 uint32_t MessageFlows::send_line(const PythonRef& sender, std::string_view message) const {
   uint32_t made = 0, first = 0, after = 0;
   for (const python::Call& call : types_.function(sender).calls) {
-    if (last_name(call.callee) == message && made == 0) made = call.line_first;
+    if (last_part(call.callee) == message && made == 0) made = call.line_first;
   }
   for (const python::Call& call : types_.function(sender).calls) {
     if (!is_send(call.callee)) continue;
@@ -233,7 +229,7 @@ void MessageFlows::add_loops(std::vector<CallStep>& out) const {
 uint32_t MessageFlows::lost_at(const PythonRef& sender) const {
   for (const python::Call& call : types_.function(sender).calls) {
     if (is_send(call.callee) &&
-        (is_queue_name(object_name(call.callee)) || last_name(call.callee) != "send"))
+        (is_queue_name(object_name(call.callee)) || last_part(call.callee) != "send"))
       return call.line_first;
   }
   return 0;

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "scan/code_names.h"
+#include "scan/text_lines.h"
 
 namespace fathom {
 namespace {
 
 // Recursion limits: of imports of imports, of names looked for on the way, of base classes.
-constexpr int kMaxHops = 12;
+constexpr int kMaxImports = 12;
 constexpr size_t kMaxAsked = 1000, kMaxBases = 64;
 
 std::string dotted_path(std::string_view path) {
@@ -21,11 +22,6 @@ std::string dotted_path(std::string_view path) {
 
 bool is_package_file(std::string_view path) {
   return path == "__init__.py" || path.ends_with("/__init__.py");
-}
-
-std::string_view folder_of(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
 std::string_view last_two_parts(std::string_view dotted) {
@@ -51,11 +47,11 @@ bool is_overload(const python::Function& function) {
 PythonNames::PythonNames(const Readings& readings) : readings_(readings) {
   std::set<std::string_view> packages;
   for (const SourceFile& file : readings.files) {
-    if (is_package_file(file.path)) packages.insert(folder_of(file.path));
+    if (is_package_file(file.path)) packages.insert(folder_of_path(file.path));
   }
   // What a setup.py installs is found from its folder, whatever else lies there.
   for (const SourceFile& file : readings.files) {
-    if (file_name(file.path) == "setup.py") packages.erase(folder_of(file.path));
+    if (file_name(file.path) == "setup.py") packages.erase(folder_of_path(file.path));
   }
   modules_.resize(readings.files.size());
   files_.resize(readings.files.size());
@@ -64,8 +60,8 @@ PythonNames::PythonNames(const Readings& readings) : readings_(readings) {
     files_[i] = names_in(readings.readings[i].python, i);
     if (file.language != Language::kPython) continue;
     // The module's name begins where the folders stop being packages.
-    std::string_view root = folder_of(file.path);
-    while (!root.empty() && packages.contains(root)) root = folder_of(root);
+    std::string_view root = folder_of_path(file.path);
+    while (!root.empty() && packages.contains(root)) root = folder_of_path(root);
     modules_[i] = dotted_path(file.path.substr(root.empty() ? 0 : root.size() + 1));
     const std::string dotted = dotted_path(file.path);
     by_last_part_[std::string(last_part(dotted))].push_back(i);
@@ -79,8 +75,8 @@ std::optional<uint32_t> PythonNames::find_module(std::string_view module,
   std::string absolute(module);
   if (module.starts_with('.')) {
     const size_t dots = std::min(module.find_first_not_of('.'), module.size());
-    std::string_view folder = folder_of(readings_.files[from_file].path);
-    for (size_t i = 1; i < dots; ++i) folder = folder_of(folder);
+    std::string_view folder = folder_of_path(readings_.files[from_file].path);
+    for (size_t i = 1; i < dots; ++i) folder = folder_of_path(folder);
     absolute = dotted_path(folder);
     if (dots < module.size()) {
       if (!absolute.empty()) absolute += '.';
@@ -153,7 +149,7 @@ PythonNames::FileNames PythonNames::names_in(const python::PythonFile& python, u
 
 std::optional<PythonName> PythonNames::in_file(std::string_view name, uint32_t file, Asked& asked,
                                                int depth) const {
-  if (depth > kMaxHops || name.empty() || asked.size() >= kMaxAsked) return std::nullopt;
+  if (depth > kMaxImports || name.empty() || asked.size() >= kMaxAsked) return std::nullopt;
   if (!asked.emplace(file, name).second) return std::nullopt;
   const FileNames& names = files_[file];
   const size_t dot = name.find('.');

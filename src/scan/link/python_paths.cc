@@ -12,12 +12,12 @@ namespace fathom {
 namespace {
 
 // The way up is searched this far: beyond it names repeat more than calls do.
-constexpr size_t kMaxFunctions = 400, kMaxTries = 20000;  // of one search
-constexpr size_t kMostDefinitions = 256;                  // of a name: beyond, which one is open
+constexpr size_t kMaxSearched = 400, kMaxSearchTries = 20000;  // of one search
+constexpr size_t kMostDefinitions = 256;  // of a name: beyond, which one is open
 constexpr size_t kMaxPythonHops = 8;
-constexpr int kMaxHandOvers = 3;
+constexpr int kMaxPathHandOvers = 3;
 // A name that more functions call is a common word.
-constexpr size_t kMaxCandidates = 4;
+constexpr size_t kMaxCallees = 4;
 
 // "ns::Class<int, {args}>::run" → the parts without template arguments and '&'.
 std::string plain_name(std::string_view written) {
@@ -39,11 +39,6 @@ std::string_view last_of(std::string_view name, std::string_view separator) {
 }
 
 // Whether `written`, "Class::run", can mean the function `full`, "ns::Class::run".
-bool ends_with_name(std::string_view full, std::string_view written) {
-  if (!full.ends_with(written)) return false;
-  return full.size() == written.size() || full[full.size() - written.size() - 1] == ':';
-}
-
 std::string qualified(const cpp::Function& function) {
   return function.scope.empty() ? function.name : function.scope + "::" + function.name;
 }
@@ -198,7 +193,7 @@ std::vector<PythonPaths::FunctionRef> PythonPaths::cpp_chain_to_export(
   std::deque<FunctionRef> queue = {start};
   called_from[start] = start;
   size_t tries = 0;
-  while (!queue.empty() && called_from.size() < kMaxFunctions) {
+  while (!queue.empty() && called_from.size() < kMaxSearched) {
     const FunctionRef at = queue.front();
     queue.pop_front();
     if ((exported = exported_as(at))) {
@@ -209,7 +204,7 @@ std::vector<PythonPaths::FunctionRef> PythonPaths::cpp_chain_to_export(
     const auto callers = cpp_callers_.find(cpp_at(at).name);
     if (callers == cpp_callers_.end()) continue;
     for (const CppCaller& caller : callers->second) {
-      if (++tries > kMaxTries) return {start};
+      if (++tries > kMaxSearchTries) return {start};
       if (!can_call(caller, at)) continue;
       if (called_from.emplace(caller.function, at).second) queue.push_back(caller.function);
     }
@@ -321,7 +316,7 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported&
     return best;
   }
   // Where others compile the file, a user elsewhere means another module's function of this name.
-  if (!builders.empty() || candidates > kMaxCandidates) return std::nullopt;
+  if (!builders.empty() || candidates > kMaxCallees) return std::nullopt;
   certainty = Certainty::kUnsure;
   return best;
 }
@@ -333,7 +328,7 @@ std::set<uint32_t> PythonPaths::files_that_build(uint32_t cpp_file) const {
   const auto found = generators_.find(file_name(readings_.files[cpp_file].path));
   if (found == generators_.end()) return files;
   std::vector<FunctionRef> level = found->second;
-  for (int hop = 0; hop <= kMaxHandOvers && !level.empty(); ++hop) {
+  for (int hop = 0; hop <= kMaxPathHandOvers && !level.empty(); ++hop) {
     std::vector<FunctionRef> next;
     for (const FunctionRef& function : level) {
       files.insert(function.file);

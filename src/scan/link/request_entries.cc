@@ -11,7 +11,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kMaxCandidates = 120;  // entry points that are followed
+constexpr size_t kMaxEntries = 120;  // entry points that are followed
 
 // The methods that do the work of a class, the likeliest first.
 constexpr std::string_view kWorkMethods[] = {"generate", "run", "forward", "__call__"};
@@ -40,7 +40,7 @@ class EntryFinder {
     std::stable_sort(out.begin(), out.end(), [&](const RequestEntry& a, const RequestEntry& b) {
       return order(a) < order(b);
     });
-    if (out.size() > kMaxCandidates) out.resize(kMaxCandidates);
+    if (out.size() > kMaxEntries) out.resize(kMaxEntries);
     return out;
   }
 

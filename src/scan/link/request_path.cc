@@ -10,11 +10,11 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kMaxEntries = 4;    // programs that are shown
-constexpr size_t kMaxOfKind = 2;     // of one kind of them
-constexpr size_t kMaxFunctions = 6;  // functions of a library that are shown
-constexpr size_t kMaxStopped = 2;    // of those some that reach no kernel
-constexpr size_t kMaxPaths = 24;     // of each
+constexpr size_t kMaxPrograms = 4;          // programs that are shown
+constexpr size_t kMaxOfKind = 2;            // of one kind of them
+constexpr size_t kMaxLibraryFunctions = 6;  // functions of a library that are shown
+constexpr size_t kMaxStopped = 2;           // of those some that reach no kernel
+constexpr size_t kMaxPaths = 24;            // of each
 
 using Found = std::pair<RequestEntry, RequestSearch>;
 
@@ -93,7 +93,7 @@ class RequestPathFinder {
 
   void add_programs(const std::vector<Found>& found) {
     for (const auto& [entry, search] : found) {
-      if (starts_.size() >= kMaxEntries || ranks_shown_[entry.rank] == kMaxOfKind ||
+      if (starts_.size() >= kMaxPrograms || ranks_shown_[entry.rank] == kMaxOfKind ||
           search.kernels.empty() || !starts_.insert(entry.start).second)
         continue;
       ++ranks_shown_[entry.rank];
@@ -107,7 +107,7 @@ class RequestPathFinder {
   bool add_functions() {
     size_t reaching = 0, stopped = 0;
     for (const RequestEntry& entry : entries_) {
-      if (entry.rank != kFunctionRank || reaching + stopped == kMaxFunctions) continue;
+      if (entry.rank != kFunctionRank || reaching + stopped == kMaxLibraryFunctions) continue;
       const RequestSearch found = search(entry.start);
       const bool works = works_on_kernel(found);
       const bool told = entry.evidence == EntryEvidence::kReadme && stopped < kMaxStopped;

@@ -9,7 +9,7 @@
 namespace fathom::python {
 namespace {
 
-constexpr size_t kLongest = 500;
+constexpr size_t kLongestOption = 500;
 
 std::string dashed(std::string_view name) {
   std::string out(name);
@@ -114,10 +114,11 @@ class TyperReader {
     option.line = tree_.line_first(parameter);
     option.function = outline_.function_name(function);
     option.dest = tree_.extra(parameter);
-    option.type = tree_.source(annotation, kLongest);
+    option.type = tree_.source(annotation, kLongestOption);
     const bool annotated = declared != 0 && !in_default;
-    if (annotated) option.type = tree_.source(tree_.child(tree_.child(annotation, 1)), kLongest);
-    if (value != 0 && !in_default) option.default_value = tree_.source(value, kLongest);
+    if (annotated)
+      option.type = tree_.source(tree_.child(tree_.child(annotation, 1)), kLongestOption);
+    if (value != 0 && !in_default) option.default_value = tree_.source(value, kLongestOption);
     if (declared != 0) read_declaration(declared, in_default, option);
     name_it(option, declared, value != 0);
     into_.push_back(std::move(option));
@@ -136,7 +137,7 @@ class TyperReader {
     if (tree_.kind(value) == NodeKind::kEllipsis) {
       into.required = true;
     } else {
-      into.default_value = tree_.source(value, kLongest);
+      into.default_value = tree_.source(value, kLongestOption);
     }
   }
 
@@ -224,7 +225,7 @@ void find_absl_options(const Outline& outline, std::vector<Option>& into) {
     option.line = tree.line_first(site.node);
     option.function = outline.function_name(site.function);
     if (const NodeId value = arguments.find(1, "default"); value != 0) {
-      option.default_value = tree.source(value, kLongest);
+      option.default_value = tree.source(value, kLongestOption);
     }
     const bool has_choices = maker.starts_with("DEFINE_enum") || maker == "DEFINE_multi_enum";
     if (has_choices) option.choices = choices_of(outline, arguments.find(2, "enum_values"));

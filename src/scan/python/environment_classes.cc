@@ -9,7 +9,7 @@
 namespace fathom::python {
 namespace {
 
-constexpr size_t kLongest = 500;
+constexpr size_t kLongestSetting = 500;
 
 // What makes such an attribute: the class, or a name for it with some arguments filled in.
 struct Maker {
@@ -84,7 +84,7 @@ class DescriptorReader {
 
   std::string_view class_named(NodeId expression, std::string* type) const {
     if (tree_.kind(expression) == NodeKind::kSubscript) {  // EnvVar[int]
-      if (type != nullptr) *type = tree_.source(tree_.child(expression, 1), kLongest);
+      if (type != nullptr) *type = tree_.source(tree_.child(expression, 1), kLongestSetting);
       expression = tree_.child(expression);
     }
     return outline_.last_name(expression);
@@ -155,7 +155,7 @@ class DescriptorReader {
       if (keyword.starts_with("default")) given = argument;
     }
     if (given == 0) given = maker.default_value;
-    if (given != 0) option.default_value = tree_.source(given, kLongest);
+    if (given != 0) option.default_value = tree_.source(given, kLongestSetting);
     // The call that reads it may have been seen, too; it knows less.
     std::erase_if(into_, [&](const Option& other) {
       return other.source == OptionSource::kEnvironment && other.names == option.names;

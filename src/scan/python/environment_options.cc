@@ -9,7 +9,7 @@
 namespace fathom::python {
 namespace {
 
-constexpr size_t kLongest = 500;
+constexpr size_t kLongestVariable = 500;
 
 struct Helper {
   EnvironmentHelper shown;
@@ -84,7 +84,7 @@ class EnvironmentReader {
       Option option = start(access.site, access.via);
       option.written = access.written;
       if (access.default_value != 0) {
-        option.default_value = tree_.source(access.default_value, kLongest);
+        option.default_value = tree_.source(access.default_value, kLongestVariable);
       } else if (!access.written && access.via != "in os.environ") {
         option.default_value = default_after_or(access.site.node);
       }
@@ -114,7 +114,7 @@ class EnvironmentReader {
     const NodeKind kind = tree_.kind(last);
     if (kind != NodeKind::kString && kind != NodeKind::kNumber && kind != NodeKind::kName)
       return {};
-    return tree_.source(last, kLongest);
+    return tree_.source(last, kLongestVariable);
   }
 
   // The parameter that the name consists of, alone or with a prefix; its template.
@@ -190,7 +190,8 @@ class EnvironmentReader {
         const bool has_default = (tree_[parameter].flags & kHasDefault) != 0;
         const bool annotated = (tree_[parameter].flags & kHasAnnotation) != 0;
         if (has_default) {
-          helper.default_value = tree_.source(tree_.child(parameter, annotated ? 1 : 0), kLongest);
+          helper.default_value =
+              tree_.source(tree_.child(parameter, annotated ? 1 : 0), kLongestVariable);
         }
       }
       ++position;
@@ -218,7 +219,7 @@ class EnvironmentReader {
                              : arguments.find(*shown.default_position, shown.default_parameter);
     if (name == 0) return;
     std::optional<std::string> text = shown.default_value;
-    if (value != 0) text = tree_.source(value, kLongest);
+    if (value != 0) text = tree_.source(value, kLongestVariable);
     note_helper(site, name, value, text);
   }
 
@@ -233,7 +234,7 @@ class EnvironmentReader {
     option.default_value = shown.default_value;
     if (!shown.default_parameter.empty()) {
       const NodeId value = arguments.find(*shown.default_position, shown.default_parameter);
-      if (value != 0) option.default_value = tree_.source(value, kLongest);
+      if (value != 0) option.default_value = tree_.source(value, kLongestVariable);
     }
     option.type = type_from_use(outline_, site.node);
     if (option.type.empty()) option.type = type_from_name(shown.function);
@@ -268,7 +269,7 @@ class EnvironmentReader {
     option.names = {content.text};
     option.certain = false;
     if (const NodeId value = arguments.find(1, "default"); value != 0) {
-      option.default_value = tree_.source(value, kLongest);
+      option.default_value = tree_.source(value, kLongestVariable);
     }
     option.type = type_from_use(outline_, site.node);
     if (option.type.empty()) option.type = type_from_name(last);
@@ -333,9 +334,10 @@ class EnvironmentReader {
     option.help = outline_.comment_at(option.line, option.line, true);
     const auto found = annotated_.find(option.names[0]);
     if (found == annotated_.end()) return;
-    option.type = tree_.source(tree_.child(found->second, 1), kLongest);
+    option.type = tree_.source(tree_.child(found->second, 1), kLongestVariable);
     const NodeId value = tree_.child(found->second, 2);
-    if (!option.default_value && value != 0) option.default_value = tree_.source(value, kLongest);
+    if (!option.default_value && value != 0)
+      option.default_value = tree_.source(value, kLongestVariable);
   }
 
   const Outline& outline_;

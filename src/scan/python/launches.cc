@@ -6,7 +6,7 @@
 namespace fathom::python {
 namespace {
 
-constexpr size_t kLongest = 500;
+constexpr size_t kLongestLaunch = 500;
 
 class LaunchFinder {
  public:
@@ -42,7 +42,7 @@ class LaunchFinder {
   Launch start(const Site& site, LaunchKind kind, NodeId kernel) {
     Launch launch;
     launch.kind = kind;
-    launch.kernel = tree_.source(kernel, kLongest);
+    launch.kernel = tree_.source(kernel, kLongestLaunch);
     launch.function = outline_.function_name(site.function);
     launch.line_first = tree_.line_first(site.node);
     launch.line_last = tree_.line_last(site.node);
@@ -84,12 +84,12 @@ class LaunchFinder {
     const NodeId kernel = arguments.find(2, "kernel");
     if (kernel == 0) return;
     Launch launch = start(site, LaunchKind::kCuTile, kernel);
-    launch.stream = tree_.source(arguments.find(0, "stream"), kLongest);
+    launch.stream = tree_.source(arguments.find(0, "stream"), kLongestLaunch);
     set_grid(site, arguments.find(1, "grid"), launch);
     const NodeId passed = arguments.find(3, "args");
     if (tree_.kind(passed) == NodeKind::kTuple) {
       for (const NodeId item : tree_.children(passed)) {
-        launch.arguments.push_back({"", tree_.source(item, kLongest)});
+        launch.arguments.push_back({"", tree_.source(item, kLongestLaunch)});
       }
     }
     found_.push_back(std::move(launch));
@@ -100,7 +100,7 @@ class LaunchFinder {
     read_configuration(site, arguments, launch);
     if (launch.grid.empty()) {  // CuPy: kernel(grid, block, arguments)
       set_grid(site, arguments.at(0), launch);
-      launch.block = tree_.source(arguments.at(1), kLongest);
+      launch.block = tree_.source(arguments.at(1), kLongestLaunch);
     }
     found_.push_back(std::move(launch));
   }
@@ -116,7 +116,7 @@ class LaunchFinder {
 
   void read_configuration(const Site& site, const CallArguments& arguments, Launch& launch) {
     for (const auto& [keyword, value] : arguments.keywords) {
-      const std::string text = tree_.source(value, kLongest);
+      const std::string text = tree_.source(value, kLongestLaunch);
       if (keyword == "grid") {
         set_grid(site, value, launch);
       } else if (keyword == "block") {
@@ -135,9 +135,9 @@ class LaunchFinder {
 
   void set_grid(const Site& site, NodeId grid, Launch& launch) {
     if (grid == 0) return;
-    launch.grid = tree_.source(grid, kLongest);
+    launch.grid = tree_.source(grid, kLongestLaunch);
     const std::vector<NodeId>* values = assigned(site, launch.grid);
-    if (values != nullptr) launch.grid_value = tree_.source(values->back(), kLongest);
+    if (values != nullptr) launch.grid_value = tree_.source(values->back(), kLongestLaunch);
   }
 
   // Most files launch nothing, and need none of this.
@@ -161,7 +161,7 @@ class LaunchFinder {
   void assign(const Site& site, NodeId target, NodeId value) {
     const NodeKind kind = tree_.kind(target);
     if (value == 0 || (kind != NodeKind::kName && kind != NodeKind::kAttribute)) return;
-    assigned_[{site.function, tree_.source(target, kLongest)}].push_back(value);
+    assigned_[{site.function, tree_.source(target, kLongestLaunch)}].push_back(value);
   }
 
   // What `a, b = value` gives to one of its names: of a tuple the part in the same place, of a call
@@ -195,7 +195,7 @@ class LaunchFinder {
     switch (tree_.kind(kernel)) {
       case NodeKind::kName:
       case NodeKind::kAttribute: {
-        std::string name = tree_.source(kernel, kLongest);
+        std::string name = tree_.source(kernel, kLongestLaunch);
         if (name == "None") return;
         if (name.ends_with("._pyfunc")) name.resize(name.size() - 8);  // what cuTile wrapped
         const std::vector<NodeId>* values = assigned(site, name);
@@ -252,7 +252,7 @@ class LaunchFinder {
       if (tree_.kind(at) == NodeKind::kStarred) argument.name = "*";
       if (tree_.kind(at) == NodeKind::kDoubleStarred) argument.name = "**";
       const NodeId value = argument.name.empty() ? at : tree_.child(at);
-      argument.text = tree_.source(value, kLongest);
+      argument.text = tree_.source(value, kLongestLaunch);
       out.push_back(std::move(argument));
     }
     return out;

@@ -4,7 +4,7 @@
 
 namespace fathom::python {
 
-constexpr size_t kLongest = 500;
+constexpr size_t kLongestPart = 500;
 
 std::vector<std::string> choices_of(const Outline& outline, NodeId expression) {
   const Tree& tree = outline.tree;
@@ -16,12 +16,12 @@ std::vector<std::string> choices_of(const Outline& outline, NodeId expression) {
   }
   const NodeKind kind = tree.kind(list);
   if (kind != NodeKind::kList && kind != NodeKind::kTuple && kind != NodeKind::kSet) {
-    return {tree.source(expression, kLongest)};
+    return {tree.source(expression, kLongestPart)};
   }
   std::vector<std::string> out;
   for (const NodeId item : tree.children(list)) {
     const bool string = tree.kind(item) == NodeKind::kString;
-    out.push_back(string ? content_of(tree, item).text : tree.source(item, kLongest));
+    out.push_back(string ? content_of(tree, item).text : tree.source(item, kLongestPart));
   }
   return out;
 }
@@ -29,7 +29,7 @@ std::vector<std::string> choices_of(const Outline& outline, NodeId expression) {
 std::string help_of(const Outline& outline, NodeId expression) {
   if (expression == 0) return "";
   const std::optional<StringContent> text = outline.text(expression);
-  return text ? text->text : outline.tree.source(expression, kLongest);
+  return text ? text->text : outline.tree.source(expression, kLongestPart);
 }
 
 std::string destination(std::string_view option_name) {
@@ -55,7 +55,7 @@ std::optional<uint32_t> decorated_function(const Outline& outline, NodeId call) 
 void read_common_keywords(const Outline& outline, const CallArguments& arguments, Option& into) {
   const Tree& tree = outline.tree;
   const auto source = [&](std::string_view keyword) {
-    return tree.source(arguments.keyword(keyword), kLongest);
+    return tree.source(arguments.keyword(keyword), kLongestPart);
   };
   into.type = source("type");
   into.action = source("action");
@@ -63,13 +63,13 @@ void read_common_keywords(const Outline& outline, const CallArguments& arguments
     into.action = content_of(tree, action).text;
   }
   if (const NodeId value = arguments.keyword("default"); value != 0) {
-    into.default_value = tree.source(value, kLongest);
+    into.default_value = tree.source(value, kLongestPart);
   }
   into.choices = choices_of(outline, arguments.keyword("choices"));
   into.help = help_of(outline, arguments.keyword("help"));
   into.required = is_true(tree, arguments.keyword("required"));
   if (const NodeId dest = arguments.keyword("dest"); dest != 0) into.dest = help_of(outline, dest);
-  into.unpacked = tree.source(arguments.double_starred, kLongest);
+  into.unpacked = tree.source(arguments.double_starred, kLongestPart);
 }
 
 }  // namespace fathom::python
