@@ -6,12 +6,17 @@
 #include <vector>
 
 #include "base/byte_source.h"
+#include "base/check.h"
 #include "base/compressed_source.h"
 #include "events/store_file.h"
 #include "ingest/kineto/reader.h"
+#include "platform/platform.h"
 #include "report/csv.h"
+#include "report/diff_report.h"
 #include "report/summary.h"
 #include "session/analyze.h"
+#include "session/compare.h"
+#include "session/replay.h"
 
 namespace fathom::fuzz {
 namespace {
@@ -31,20 +36,43 @@ class MemorySource : public ByteSource {
   std::span<const char> rest_;
 };
 
-// Link, all sheets, every renderer.
+// The trace with itself, and with a part of it.
+void compare_all(const Trace& trace) {
+  Scope first_step;
+  first_step.steps = Scope::StepRange{0, 1};
+  for (const Scope& scope : {Scope(), first_step}) {
+    const Result<DiffReport> report = compare(trace, trace, Scope(), scope);
+    if (!report.ok()) continue;
+    for (const Table& table : diff_tables(report.value().diff)) (void)to_csv(table);
+    (void)diff_text(report.value(), {true, true, 80});
+    (void)diff_markdown(report.value());
+    (void)diff_json(report.value());
+  }
+}
+
+// Link, all sheets, every renderer; then packages and a comparison.
 void analyze_all(EventStore store) {
   Trace trace{"fuzz.json", std::move(store), {}, false};
   trace.tree = build_call_tree(trace.store);
+  // Bounds and what follows from them, also for traces that name no GPU.
+  const Result<Platform> platform = open_platform("h200");
   for (const bool include_unlinked : {false, true}) {
     Scope scope;
     scope.include_unlinked = include_unlinked;
     if (include_unlinked) scope.step_pattern = "*";
-    Result<Analysis> analysis = analyze(trace, scope, {1, nullptr});
+    const Platform* given = include_unlinked && platform.ok() ? &platform.value() : nullptr;
+    Result<Analysis> analysis = analyze(trace, scope, {1, given});
     if (!analysis.ok()) continue;
     for (const Table& sheet : analysis.value().sheets) (void)to_csv(sheet);
     (void)summary_json(analysis.value().summary);
     (void)summary_text(analysis.value().summary, {true, true, 80});
   }
+  PackOptions packages;
+  packages.top = 8;
+  PackPlace nowhere;
+  nowhere.write = false;
+  (void)pack_replays(trace, packages, nowhere);
+  compare_all(trace);
 }
 
 }  // namespace
@@ -57,6 +85,15 @@ void kineto_json(const uint8_t* data, size_t size) {
   Result<EventStore> store = kineto::read_trace(source, "fuzz", options);
   if (!store.ok()) return;
   analyze_all(store.take());
+}
+
+void platform_file(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const Result<Platform> platform = parse_platform(text, "gpu.json");
+  if (!platform.ok()) return;
+  // What it prints is what it reads.
+  const Result<Platform> again = parse_platform(platform_json(platform.value()), "gpu.json");
+  CHECK(again.ok());
 }
 
 void compressed(const uint8_t* data, size_t size) {

@@ -7,8 +7,12 @@
 // ./test calls them with every file of fuzz/corpus/<name> and fuzz/crashes/<name>.
 namespace fathom::fuzz {
 
-// JSON text through the whole of an analysis: read, link, all sheets, every renderer.
+// JSON text through the whole of an analysis: read, link, all sheets, every renderer; replay
+// packages of its ops, and a comparison with itself.
 void kineto_json(const uint8_t* data, size_t size);
+
+// The JSON of --platform; what is printed of it is read back.
+void platform_file(const uint8_t* data, size_t size);
 
 // gzip or zstd, decompressed in pieces.
 void compressed(const uint8_t* data, size_t size);

@@ -133,7 +133,10 @@ std::vector<std::string> call_stack_of(const SheetInput& input, EventId event) {
   return lines.take();
 }
 
-Nanos nanos_from(double seconds) { return {std::llround(std::max(0.0, seconds) * 1e9)}; }
+// A bound from shapes that no memory holds is as long as a time can be, not before zero.
+Nanos nanos_from(double seconds) {
+  return {std::llround(std::min(std::max(0.0, seconds) * 1e9, 0x1p62))};
+}
 
 std::string percent_text(double share) { return fmt::format("{:.1f} %", share * 100); }
 

@@ -20,6 +20,7 @@ constexpr size_t kMaxFileSize = 1'000'000;
 constexpr size_t kMaxText = 200, kMaxSpecs = 100;
 // Whoever is outside has mistaken the unit: 1 GB/s to 10^15 byte/s, 1 GFLOPS to 10^19 FLOP/s.
 constexpr double kLeastRate = 1e9, kMostBandwidth = 1e15, kMostCompute = 1e19;
+constexpr double kMostMemoryGb = 1e6;
 
 // Of a key given twice, the last, as everywhere. Absent and null are both "not said".
 std::optional<dom::element> value_of(dom::object object, std::string_view key) {
@@ -170,7 +171,7 @@ Status read_own_form(dom::object top, const Source& file, Platform& platform) {
   platform.unit_name = TRY(read_text(top, "compute_unit"));
   platform.compute_units = TRY(read_integer(top, "compute_units", 1, 1e6));
   platform.boost_clock = TRY(read_number(top, "boost_clock_hz", 1, 1e6, 1e11));
-  platform.memory_bytes = TRY(read_integer(top, "memory_bytes", 1, 1e15));
+  platform.memory_bytes = TRY(read_integer(top, "memory_bytes", 1, kMostMemoryGb * 0x1p30));
   platform.source = TRY(read_source(top, "source", file));
   Result<Rate> bandwidth = read_rate(*value_of(top, "memory_bandwidth"), kMostBandwidth, file);
   if (!bandwidth.ok()) return with_key("memory_bandwidth", bandwidth.error());
@@ -188,7 +189,7 @@ Status read_own_form(dom::object top, const Source& file, Platform& platform) {
 Status read_tracelens_form(dom::object top, const Source& file, Platform& platform) {
   TRY(check_keys(top, kTraceLensKeys, "TraceLens's form"));
   platform.source = file;
-  const auto memory = TRY(read_number(top, "memory_gb", 1, 0.001, 1e6));
+  const auto memory = TRY(read_number(top, "memory_gb", 1, 0.001, kMostMemoryGb));
   if (memory) platform.memory_bytes = std::llround(*memory * 0x1p30);
   platform.memory_bandwidth.achievable =
       TRY(read_number(top, "mem_bw_gbps", 1e9, kLeastRate, kMostBandwidth));

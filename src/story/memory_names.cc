@@ -33,6 +33,13 @@ bool is_member(const Code& code, size_t i, size_t first) {
   return i > first && (code.is(i - 1, ".") || code.is(i - 1, "->"));
 }
 
+// Subscripts may stand in one another without end, and each asks what all of it holds.
+constexpr size_t kMostTokens = 400;
+
+Range beginning_of(Range range) {
+  return {range.first, std::min(range.last, range.first + kMostTokens)};
+}
+
 // The type of a cast to a pointer in the range: "float4" of reinterpret_cast<const float4*>(x).
 std::string cast_to(const Code& code, Range range) {
   for (size_t i = range.first; i + 1 < range.last; ++i) {
@@ -42,7 +49,7 @@ std::string cast_to(const Code& code, Range range) {
         code.is(i, "(") && code.brackets.closed(i) && code.is(code.brackets.partner(i) - 1, "*");
     if ((!angle && !bracket) || !code.brackets.closed(i)) continue;
     size_t first = i + 1, last = code.brackets.partner(i);
-    if (last <= first || !code.is(last - 1, "*")) continue;
+    if (last <= first || last - first > kMostTokens || !code.is(last - 1, "*")) continue;
     --last;
     if (code.is(first, "const")) ++first;
     if (last > first && code.is(last - 1, "const")) --last;
@@ -144,6 +151,7 @@ void MemoryNames::add_parameters_of_kernel(const cpp::Function& kernel) {
 
 NamedMemory MemoryNames::of_expression(const Code& code, Range range) const {
   NamedMemory found;
+  range = beginning_of(range);
   for (size_t i = range.first; i < range.last; ++i) {
     if (!code.source.is_name(i) || is_word(code, i) || is_member(code, i, range.first)) continue;
     const std::string_view name = code.source.at(i);
@@ -168,9 +176,9 @@ NamedMemory MemoryNames::of_base(const Code& code, size_t bracket, std::string& 
     NamedMemory found = of_expression(code, {open + 1, before});
     if (open > 0 && code.is(open - 1, ">") && code.brackets.closed(open - 1)) {
       const size_t angle = code.brackets.partner(open - 1);
-      found.element = cast_to(code, {angle - std::min<size_t>(angle, 1), open});
+      found.element = cast_to(code, beginning_of({angle - std::min<size_t>(angle, 1), open}));
     }
-    for (size_t i = open + 1; i < before; ++i) {
+    for (size_t i = open + 1; i < beginning_of({open + 1, before}).last; ++i) {
       if (code.source.is_name(i) && names_.contains(code.source.at(i))) {
         name = code.source.at(i);
         break;
@@ -222,6 +230,7 @@ void MemoryNames::find_accesses(const Code& code, Range range, bool target,
         pointer = argument;
         if (of_expression(code, argument).memory != Memory::kUnknown) break;
       }
+      pointer = beginning_of(pointer);
       access.of = of_expression(code, pointer);
       if (call && !intrinsic) access.of.certainty = Certainty::kLikely;
       for (size_t k = pointer.first; k < pointer.last && access.name.empty(); ++k) {

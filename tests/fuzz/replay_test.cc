@@ -28,6 +28,7 @@ size_t replay(const char* name, Target target) {
 TEST(FuzzReplay, KinetoJson) { EXPECT_GT(replay("kineto_json", fuzz::kineto_json), 20u); }
 TEST(FuzzReplay, StoreFile) { EXPECT_GT(replay("store_file", fuzz::store_file), 3u); }
 TEST(FuzzReplay, CppSource) { EXPECT_GT(replay("cpp_source", fuzz::cpp_source), 5u); }
+TEST(FuzzReplay, PlatformFile) { EXPECT_GT(replay("platform_file", fuzz::platform_file), 3u); }
 TEST(FuzzReplay, Compressed) { EXPECT_GT(replay("compressed", fuzz::compressed), 5u); }
 TEST(FuzzReplay, PythonSource) { EXPECT_GT(replay("python_source", fuzz::python_source), 5u); }
 TEST(FuzzReplay, JinjaSource) { EXPECT_GT(replay("jinja_source", fuzz::jinja_source), 3u); }

@@ -52,6 +52,10 @@ KernelChoice choose_class(const Surroundings& around, const Place& place, Range 
 // The names of parameters, or of template parameters; empty where one has none.
 std::vector<std::string> parameter_names(std::string_view parameters);
 
+// As written; of what is longer than a reader would follow, the beginning. Launches may stand in
+// the arguments of launches without end, and each would hold the text of all in it.
+std::string written_text(const Code& code, Range range);
+
 // The expression as text; a local name is replaced by what it was given, once.
 std::string value_text(const Place& place, Range expression);
 

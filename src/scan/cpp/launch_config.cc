@@ -144,13 +144,13 @@ class ConfigReader {
         launch_.shared_memory = text();
         return;
       case Part::kStream:
-        launch_.stream = in.code.text(range);
+        launch_.stream = written_text(in.code, range);
         return;
       case Part::kCluster:
         launch_.attributes.push_back("cluster " + text());
         return;
       case Part::kCount:
-        count_ = in.code.text(range);
+        count_ = written_text(in.code, range);
         return;
       case Part::kAttributes:
         attributes_in_ = &in;
@@ -184,7 +184,7 @@ class ConfigReader {
 
   static void read_attribute(const Place& in, const FieldValue& field,
                              std::vector<Attribute>& found) {
-    const std::string text = in.code.text(value_from(in.code, field.begin));
+    const std::string text = written_text(in.code, value_from(in.code, field.begin));
     if (member_name(field.path) == "id") {
       found.push_back({text, "", field.path.substr(0, field.path.size() - 2), field.name});
     } else if (!found.empty() && field.path.starts_with(found.back().prefix)) {
@@ -227,7 +227,7 @@ class ConfigReader {
     const size_t open = in.code.brackets.partner(brace - 1);
     const bool is_if =
         open > 0 && (in.code.is(open - 1, "if") || in.code.is(open - 1, "constexpr"));
-    return is_if ? in.code.text({open + 1, brace - 1}) : std::string();
+    return is_if ? written_text(in.code, {open + 1, brace - 1}) : std::string();
   }
 
   const Place& place_;

@@ -85,7 +85,8 @@ size_t LaunchFinder::chain(const Place& place, Object& object, size_t i, size_t 
       if (attribute.setter != method) continue;
       const bool has = attribute.condition && *attribute.condition < arguments.size();
       std::string text = conditional_attribute(
-          attribute.name, has ? code.text(arguments[*attribute.condition]) : std::string());
+          attribute.name,
+          has ? written_text(code, arguments[*attribute.condition]) : std::string());
       if (!text.empty()) object.attributes.push_back(std::move(text));
     }
     i = code.past(open);
@@ -98,7 +99,7 @@ void LaunchFinder::launch_object(const Place& place, const Object& object,
   if (!helper.kernel || *helper.kernel >= arguments.size()) return;
   Launch launch;
   launch.via = helper.name;
-  launch.expression = place.code.text(arguments[*helper.kernel]);
+  launch.expression = written_text(place.code, arguments[*helper.kernel]);
   const auto given = [&](const std::optional<size_t>& at) {
     return at && *at < object.arguments.size() ? object.arguments[*at] : std::string();
   };
@@ -121,13 +122,13 @@ void LaunchFinder::function_helper(const Place& place, const LaunchHelper& helpe
   KernelChoice choice;
   if (helper.kernel) {
     if (*helper.kernel >= use->arguments.size()) return;
-    launch.expression = code.text(use->arguments[*helper.kernel]);
+    launch.expression = written_text(code, use->arguments[*helper.kernel]);
     choice = choose_kernel(around(), place, use->arguments[*helper.kernel]);
   } else {
     if (!helper.kernel_template || use->path.arguments.back() == SIZE_MAX) return;
     const std::vector<Range> types = arguments_of(code, use->path.arguments.back());
     if (*helper.kernel_template >= types.size()) return;
-    launch.expression = code.text(types[*helper.kernel_template]);
+    launch.expression = written_text(code, types[*helper.kernel_template]);
     choice = choose_template_argument(place, types[*helper.kernel_template]);
   }
   // Other functions have such names too: without a kernel it is none.
@@ -158,7 +159,7 @@ size_t LaunchFinder::class_template(const Place& place, const LaunchHelper& help
   if (!choice.found()) return open;
   Launch launch;
   launch.via = helper.name;
-  launch.expression = code.text(types[*helper.kernel_template]);
+  launch.expression = written_text(code, types[*helper.kernel_template]);
   report(place, std::move(launch), std::move(choice), place.at, code.brackets.partner(open));
   return open;
 }

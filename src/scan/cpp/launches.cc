@@ -13,7 +13,8 @@ void fill(const Place& place, const LaunchCall& row, const std::vector<Range>& g
   const auto dimensions = [&](const std::optional<LaunchCall::Dimensions>& at) -> std::string {
     if (!at || at->first + at->count > given.size()) return {};
     std::string text = value_text(place, given[at->first]);
-    for (size_t k = 1; k < at->count; ++k) text += ", " + place.code.text(given[at->first + k]);
+    for (size_t k = 1; k < at->count; ++k)
+      text += ", " + written_text(place.code, given[at->first + k]);
     return text;
   };
   launch.grid = dimensions(row.grid);
@@ -22,7 +23,7 @@ void fill(const Place& place, const LaunchCall& row, const std::vector<Range>& g
     launch.shared_memory = value_text(place, given[*row.shared_memory]);
   }
   if (row.stream && *row.stream < given.size()) {
-    launch.stream = place.code.text(given[*row.stream]);
+    launch.stream = written_text(place.code, given[*row.stream]);
   }
   for (const LaunchCall::Attribute& attribute : row.attributes) {
     if (attribute.argument && *attribute.argument >= given.size()) continue;
@@ -220,16 +221,16 @@ void LaunchFinder::triple(const Place& place) {
   }
   Launch launch;
   launch.via = "<<<>>>";
-  launch.expression = code.text(expression);
+  launch.expression = written_text(code, expression);
   const std::vector<Range> arguments = arguments_of(code, place.at);
   if (arguments.size() > 0) launch.grid = value_text(place, arguments[0]);
   if (arguments.size() > 1) launch.block = value_text(place, arguments[1]);
   if (arguments.size() > 2) launch.shared_memory = value_text(place, arguments[2]);
-  if (arguments.size() > 3) launch.stream = code.text(arguments[3]);
+  if (arguments.size() > 3) launch.stream = written_text(code, arguments[3]);
   size_t last = code.brackets.partner(place.at) + 3;
   if (code.is(last, "(") && code.brackets.closed(last)) {
     for (const Range& given : arguments_of(code, last))
-      launch.arguments.push_back(code.text(given));
+      launch.arguments.push_back(written_text(code, given));
     last = code.brackets.partner(last);
   }
   report(place, std::move(launch), choose_kernel(around(), place, expression), expression.first,
@@ -265,11 +266,11 @@ bool LaunchFinder::call(const Place& place, const LaunchCall& row) {
     if (use->path.arguments.back() == SIZE_MAX) return false;
     const std::vector<Range> types = arguments_of(code, use->path.arguments.back());
     if (*row.kernel_class >= types.size()) return false;
-    launch.expression = code.text(types[*row.kernel_class]);
+    launch.expression = written_text(code, types[*row.kernel_class]);
     choice = choose_class(around(), place, types[*row.kernel_class]);
   } else {
     if (!row.kernel || *row.kernel >= given.size()) return false;
-    launch.expression = code.text(given[*row.kernel]);
+    launch.expression = written_text(code, given[*row.kernel]);
     choice = choose_kernel(around(), place, given[*row.kernel]);
   }
   fill(place, row, given, launch);

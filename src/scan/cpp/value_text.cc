@@ -9,6 +9,7 @@ std::string text_of_value(const Place& in, const Value& value, int depth);
 // put in its place.
 std::string with_earlier_value(const Place& in, const Value& value, Range range, int depth) {
   constexpr int kDeepest = 3;
+  constexpr size_t kLongest = 2000;  // g = g * g * g, three times over
   const std::string_view name = in.code.source.at(value.name);
   std::string earlier;
   bool asked = false;
@@ -22,9 +23,10 @@ std::string with_earlier_value(const Place& in, const Value& value, Range range,
     }
     asked = true;
     if (earlier.empty()) break;
+    if (text.size() > kLongest) return text + "…";
     const bool alone = (in.code.is(i - 1, "(") || in.code.is(i - 1, ",")) &&
                        (in.code.is(i + 1, ")") || in.code.is(i + 1, ","));
-    text += in.code.text({from, i});
+    text += written_text(in.code, {from, i});
     if (!text.empty() && text.back() != '(') text += ' ';
     text += alone || earlier.find(' ') == earlier.npos ? earlier : "(" + earlier + ")";
     if (in.code.source.is_name(i + 1) || !(in.code.is(i + 1, ",") || in.code.is(i + 1, ")"))) {
@@ -32,14 +34,14 @@ std::string with_earlier_value(const Place& in, const Value& value, Range range,
     }
     from = i + 1;
   }
-  return text + in.code.text({from, range.last});
+  return text + written_text(in.code, {from, range.last});
 }
 
 std::string text_of_value(const Place& in, const Value& value, int depth) {
   const Range range = in.values.range(value);
   if (range.empty() || value.kind == ValueKind::kAlias) return {};
   if (value.kind == ValueKind::kAssigned) return with_earlier_value(in, value, range, depth);
-  std::string one = in.code.text(range);
+  std::string one = written_text(in.code, range);
   const bool dim3 =
       in.code.is(value.name - 1, "dim3") || in.code.is(value.name - 1, ",") || one.starts_with('{');
   if (value.kind == ValueKind::kConstructed && !dim3) one = one.substr(1, one.size() - 2);
@@ -49,9 +51,15 @@ std::string text_of_value(const Place& in, const Value& value, int depth) {
 
 }  // namespace
 
+std::string written_text(const Code& code, Range range) {
+  constexpr size_t kLongest = 500;
+  if (range.last <= range.first + kLongest) return code.text(range);
+  return code.text({range.first, range.first + kLongest}) + " …";
+}
+
 std::string value_text(const Place& place, Range expression) {
   const Code& code = place.code;
-  const std::string written = code.text(expression);
+  const std::string written = written_text(code, expression);
   if (expression.last != expression.first + 1 || !code.source.is_name(expression.first)) {
     return written;
   }
