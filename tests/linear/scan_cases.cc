@@ -47,6 +47,15 @@ std::vector<LinearCase> kernels_and_launches() {
                     "void f{0}(int* p) {{ k<<<1, 2>>>(p); }}\n",
                     n);
               }),
+      of_file("LaunchersAmongManyFunctions", "a.cu", 400,
+              [](size_t n) {
+                return rows(
+                           "void a{0}(){{}} void b{0}(){{}} void c{0}(){{}} void d{0}(){{}}\n"
+                           "void e{0}(){{}} void f{0}(){{}} void g{0}(){{}} void h{0}(){{}}\n",
+                           n) +
+                       rows("__global__ void k{0}() {{}}\nvoid l{0}() {{ k{0}<<<1, 2>>>(); }}\n",
+                            n);
+              }),
       of_file("KernelsOfOneFunction", "a.cu", 400,
               [](size_t n) {
                 return rows("__global__ void k{0}(int* a) {{ a[0] = {0}; }}\n", n) +
