@@ -47,7 +47,7 @@ std::vector<LinearCase> kernels_and_launches() {
                     "void f{0}(int* p) {{ k<<<1, 2>>>(p); }}\n",
                     n);
               }),
-      of_file("LaunchersAmongManyFunctions", "a.cu", 400,
+      of_file("LaunchersAmongManyFunctions", "a.cu", 500,
               [](size_t n) {
                 return rows(
                            "void a{0}(){{}} void b{0}(){{}} void c{0}(){{}} void d{0}(){{}}\n"
@@ -136,6 +136,13 @@ std::vector<LinearCase> python_code() {
   return {
       of_file("PythonCallsOfCalls", "a.py", 2000,
               [](size_t n) { return "x = a" + repeated("(1)", n) + "\n"; }),
+      of_file("TritonKernelsWithALauncherEach", "a.py", 600,
+              [](size_t n) {
+                return std::string(kTriton) + rows(
+                                                  "@triton.jit\ndef k{0}(x):\n  tl.store(x, 1)\n"
+                                                  "def f{0}(x):\n  k{0}[(1,)](x)\n",
+                                                  n);
+              }),
       of_file("TritonFunctionsInAChain", "a.py", 300,
               [](size_t n) {
                 std::string out(kTriton);
