@@ -54,18 +54,26 @@ std::vector<cpp::PatternHit> patterns_of(const cpp::TokenList& source,
   return cpp::first_of_each(std::move(hits));
 }
 
-// The text of the lines from first to last.
-std::string_view text_between(std::string_view text, uint32_t first, uint32_t last) {
-  size_t begin = 0;
-  for (uint32_t line = 1; line < first && begin < text.size(); ++line) {
-    begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
+// A text by its lines: a file may have thousands of kernels.
+class LinesOfText {
+ public:
+  explicit LinesOfText(std::string_view text) : text_(text), begins_({0}) {
+    for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+      begins_.push_back(at + 1);
   }
-  size_t end = begin;
-  for (uint32_t line = first; line <= last && end < text.size(); ++line) {
-    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+  // The text of the lines from first to last, counted from 1.
+  std::string_view lines(uint32_t first, uint32_t last) const {
+    const size_t begin = begin_of(std::max(first, 1u));
+    return text_.substr(begin, std::max(begin_of(size_t{last} + 1), begin) - begin);
   }
-  return text.substr(begin, end - begin);
-}
+
+ private:
+  size_t begin_of(size_t line) const {
+    return line <= begins_.size() ? begins_[line - 1] : text_.size();
+  }
+  std::string_view text_;
+  std::vector<size_t> begins_;
+};
 
 class FileReader {
  public:
@@ -203,17 +211,17 @@ class FileReader {
     if (is_test_or_example(readings_.files[file].path)) reading.python.flows = {};
     note_names_in_strings(tree.tokens, *wanted_, reading);
     reading.python_patterns.resize(reading.python.functions.size());
+    const LinesOfText by_line(text);
     for (size_t i = 0; i < reading.python.functions.size(); ++i) {
       const python::Function& function = reading.python.functions[i];
       const auto scope = python_kernel_scope(function, reading.python);
       if (!scope) continue;
+      const std::string_view lines = by_line.lines(function.line_first, function.line_last);
       if (*scope == cpp::PatternScope::kTriton) {
-        reading.triton_accesses[i] = walk_triton(
-            text_between(text, function.line_first, function.line_last), function.line_first);
+        reading.triton_accesses[i] = walk_triton(lines, function.line_first);
       }
-      reading.python_patterns[i] = cpp::first_of_each(
-          cpp::find_python_patterns(text_between(text, function.line_first, function.line_last),
-                                    function.line_first, *scope));
+      reading.python_patterns[i] =
+          cpp::first_of_each(cpp::find_python_patterns(lines, function.line_first, *scope));
     }
     for (const python::CudaText& literal : reading.python.cuda_texts) {
       if (!holds_code(literal)) continue;

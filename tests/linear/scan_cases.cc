@@ -47,6 +47,15 @@ std::vector<LinearCase> kernels_and_launches() {
                     "void f{0}(int* p) {{ k<<<1, 2>>>(p); }}\n",
                     n);
               }),
+      of_file("LaunchersAmongManyFunctions", "a.cu", 500,
+              [](size_t n) {
+                return rows(
+                           "void a{0}(){{}} void b{0}(){{}} void c{0}(){{}} void d{0}(){{}}\n"
+                           "void e{0}(){{}} void f{0}(){{}} void g{0}(){{}} void h{0}(){{}}\n",
+                           n) +
+                       rows("__global__ void k{0}() {{}}\nvoid l{0}() {{ k{0}<<<1, 2>>>(); }}\n",
+                            n);
+              }),
       of_file("KernelsOfOneFunction", "a.cu", 400,
               [](size_t n) {
                 return rows("__global__ void k{0}(int* a) {{ a[0] = {0}; }}\n", n) +
@@ -127,6 +136,13 @@ std::vector<LinearCase> python_code() {
   return {
       of_file("PythonCallsOfCalls", "a.py", 2000,
               [](size_t n) { return "x = a" + repeated("(1)", n) + "\n"; }),
+      of_file("TritonKernelsWithALauncherEach", "a.py", 600,
+              [](size_t n) {
+                return std::string(kTriton) + rows(
+                                                  "@triton.jit\ndef k{0}(x):\n  tl.store(x, 1)\n"
+                                                  "def f{0}(x):\n  k{0}[(1,)](x)\n",
+                                                  n);
+              }),
       of_file("TritonFunctionsInAChain", "a.py", 300,
               [](size_t n) {
                 std::string out(kTriton);

@@ -71,6 +71,8 @@ bool is_test_or_benchmark(std::string_view path) {
 PythonPaths::PythonPaths(const Readings& readings, const PythonNames& names,
                          const PythonTypes& types)
     : readings_(readings), names_(names), types_(types), modules_(readings), includes_(readings) {
+  cpp_functions_.resize(readings.files.size());
+  python_functions_.resize(readings.files.size());
   for (const FileReading& reading : readings.readings) {
     for (const cpp::Class& type : reading.cpp.classes) class_names_.insert(type.name);
   }
@@ -93,8 +95,10 @@ void PythonPaths::index_cpp(uint32_t file) {
       }
     }
   }
-  for (const cpp::Function& function : reading.cpp.functions) {
+  for (size_t i = 0; i < reading.cpp.functions.size(); ++i) {
+    const cpp::Function& function = reading.cpp.functions[i];
     if (!function.defined) continue;
+    cpp_functions_[file].try_emplace(qualified(function), i);
     ++cpp_definitions_[function.name];
     defined_in_[function.name].push_back(file);
     if (!function.scope.empty() && is_method(function)) ++methods_[function.name];
@@ -115,14 +119,17 @@ void PythonPaths::index_python(uint32_t file) {
       if (callers.empty() || callers.back() != caller) callers.push_back(caller);
     }
   }
-  for (const python::Function& function : python.functions) ++python_definitions_[function.name];
+  for (size_t i = 0; i < python.functions.size(); ++i) {
+    ++python_definitions_[python.functions[i].name];
+    python_functions_[file][qualified(python.functions[i])].push_back(i);
+  }
   // A JIT generator names the function that it exports in a literal: f"IndexKernel<{args}>::run".
   for (const python::CudaText& literal : python.cuda_texts) {
     if (literal.kind == python::CudaTextKind::kFileName) {
-      for (size_t i = 0; i < python.functions.size(); ++i) {
-        if (qualified(python.functions[i]) != literal.function) continue;
+      const auto found = python_functions_[file].find(literal.function);
+      if (found == python_functions_[file].end()) continue;
+      for (const size_t i : found->second)
         generators_[std::string(file_name(literal.text))].push_back({file, i});
-      }
     }
     if (literal.kind != python::CudaTextKind::kInstantiation) continue;
     const std::string target = plain_name(literal.text);
@@ -162,13 +169,10 @@ void PythonPaths::index_aliases(uint32_t file) {
 
 std::vector<PathHop> PythonPaths::to_cpp_function(uint32_t file,
                                                   std::string_view qualified_name) const {
-  const auto& functions = readings_.readings[file].cpp.functions;
-  const auto found = std::find_if(functions.begin(), functions.end(), [&](const cpp::Function& f) {
-    return f.defined && qualified(f) == qualified_name;
-  });
-  if (found == functions.end()) return {};
+  const auto found = cpp_functions_[file].find(std::string(qualified_name));
+  if (found == cpp_functions_[file].end()) return {};
   std::optional<Exported> exported;
-  const FunctionRef start = {file, static_cast<size_t>(found - functions.begin())};
+  const FunctionRef start = {file, found->second};
   const std::vector<FunctionRef> chain = cpp_chain_to_export(start, exported);
   std::vector<PathHop> hops;
   if (exported) {
@@ -579,11 +583,9 @@ std::vector<PathHop> PythonPaths::callers_of(const PathHop& outermost) const {
 }
 
 std::vector<PathHop> PythonPaths::to_python_function(uint32_t file, std::string_view name) const {
-  const auto& functions = readings_.readings[file].python.functions;
-  for (size_t i = 0; i < functions.size(); ++i) {
-    if (qualified(functions[i]) == name) return python_chain({file, i}, Certainty::kCertain);
-  }
-  return {};
+  const auto found = python_functions_[file].find(std::string(name));
+  if (found == python_functions_[file].end()) return {};
+  return python_chain({file, found->second.front()}, Certainty::kCertain);
 }
 
 }  // namespace fathom

@@ -91,6 +91,9 @@ class PythonPaths {
   // By the name that is called; the names are the readings'.
   std::unordered_map<std::string_view, std::vector<CppCaller>> cpp_callers_;
   std::unordered_map<std::string_view, std::vector<FunctionRef>> python_callers_;
+  // By file: the first definition of each qualified name; all of them.
+  std::vector<std::unordered_map<std::string, size_t>> cpp_functions_;
+  std::vector<std::unordered_map<std::string, std::vector<size_t>>> python_functions_;
   // How many functions have a name, and how many of C++'s methods.
   IncludeGraph includes_;
   std::unordered_map<std::string_view, std::vector<uint32_t>> defined_in_;  // functions of C++
