@@ -54,18 +54,27 @@ std::vector<cpp::PatternHit> patterns_of(const cpp::TokenList& source,
   return cpp::first_of_each(std::move(hits));
 }
 
-// The text of the lines from first to last.
-std::string_view lines_of(std::string_view text, uint32_t first, uint32_t last) {
-  size_t begin = 0;
-  for (uint32_t line = 1; line < first && begin < text.size(); ++line) {
-    begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
+// The text of lines from first to last, each of them found once.
+class LinesOfText {
+ public:
+  explicit LinesOfText(std::string_view text) : text_(text), begins_{0} {}
+
+  std::string_view from(uint32_t first, uint32_t last) {
+    const size_t begin = begin_of(first);
+    return text_.substr(begin, std::max(begin, begin_of(last + 1)) - begin);
   }
-  size_t end = begin;
-  for (uint32_t line = first; line <= last && end < text.size(); ++line) {
-    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+
+ private:
+  size_t begin_of(uint32_t line) {
+    while (begins_.size() < line && begins_.back() < text_.size()) {
+      begins_.push_back(std::min(text_.find('\n', begins_.back()), text_.size() - 1) + 1);
+    }
+    return begins_[std::min<size_t>(std::max(line, 1u), begins_.size()) - 1];
   }
-  return text.substr(begin, end - begin);
-}
+
+  std::string_view text_;
+  std::vector<size_t> begins_;
+};
 
 class FileReader {
  public:
@@ -203,16 +212,17 @@ class FileReader {
     if (is_test_or_example(readings_.files[file].path)) reading.python.flows = {};
     note_names_in_strings(tree.tokens, *wanted_, reading);
     reading.python_patterns.resize(reading.python.functions.size());
+    LinesOfText lines(text);
     for (size_t i = 0; i < reading.python.functions.size(); ++i) {
       const python::Function& function = reading.python.functions[i];
       const auto scope = python_kernel_scope(function, reading.python);
       if (!scope) continue;
       if (*scope == cpp::PatternScope::kTriton) {
-        reading.triton_accesses[i] = walk_triton(
-            lines_of(text, function.line_first, function.line_last), function.line_first);
+        reading.triton_accesses[i] =
+            walk_triton(lines.from(function.line_first, function.line_last), function.line_first);
       }
       reading.python_patterns[i] = cpp::first_of_each(cpp::find_python_patterns(
-          lines_of(text, function.line_first, function.line_last), function.line_first, *scope));
+          lines.from(function.line_first, function.line_last), function.line_first, *scope));
     }
     for (const python::CudaText& literal : reading.python.cuda_texts) {
       if (!holds_code(literal)) continue;
