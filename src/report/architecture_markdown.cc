@@ -91,7 +91,7 @@ void add_components(const CodeFacts& facts, std::string& out) {
   out += md_table(table, {{"mostly in", "at"}, {}});
 }
 
-void add_part(const CodeFacts& facts, size_t at, std::string& out) {
+void add_part(const CodeFacts& facts, const PartNames& names, size_t at, std::string& out) {
   const FolderFacts& part = facts.modules.parts[at];
   out += fmt::format("- **{}**: {}, {}, {}, {}", md_code(part.path.empty() ? "(root)" : part.path),
                      counted(part.files, "file", "files"), counted(part.lines, "line", "lines"),
@@ -107,7 +107,7 @@ void add_part(const CodeFacts& facts, size_t at, std::string& out) {
   std::ranges::stable_sort(edges, std::greater(), &ModuleEdge::count);
   std::vector<std::string> imports;
   for (size_t i = 0; i < std::min<size_t>(edges.size(), 2); ++i)
-    imports.push_back(fmt::format("{} ({}, first {})", md_code(short_part_name(facts, edges[i].to)),
+    imports.push_back(fmt::format("{} ({}, first {})", md_code(names.of(edges[i].to)),
                                   counted(edges[i].count, "time", "times"),
                                   md_code(place_text(facts, edges[i].first))));
   if (!imports.empty()) out += fmt::format(" Imports {}.", fmt::join(imports, ", "));
@@ -119,7 +119,8 @@ void add_part(const CodeFacts& facts, size_t at, std::string& out) {
 void add_parts(const CodeFacts& facts, std::string& out) {
   out += "\n## Parts\n\n";
   if (facts.modules.parts.empty()) out += "No code of its own was found.\n";
-  for (size_t i = 0; i < facts.modules.parts.size(); ++i) add_part(facts, i, out);
+  const PartNames names(facts);
+  for (size_t i = 0; i < facts.modules.parts.size(); ++i) add_part(facts, names, i, out);
 }
 
 // Messages and processes on the ways of requests: where work changes hands.

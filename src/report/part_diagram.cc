@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
+#include <utility>
 
 #include "base/count_text.h"
 #include "base/units.h"
@@ -33,34 +35,35 @@ std::string fitted(std::string text) {
 // Rows from the top: a part stands below all that import it. In a circle the one that imports most
 // beyond what imports it is first.
 std::vector<std::vector<size_t>> layers(const std::vector<FolderFacts>& parts) {
-  std::vector<bool> placed(parts.size());
-  std::vector<std::vector<size_t>> importers(parts.size());
-  for (size_t i = 0; i < parts.size(); ++i) {
-    for (const ModuleEdge& edge : parts[i].imports) importers[edge.to].push_back(i);
+  std::vector<size_t> waits_for(parts.size());  // how many of its importers have no row yet
+  for (const FolderFacts& part : parts) {
+    for (const ModuleEdge& edge : part.imports) ++waits_for[edge.to];
   }
+  std::vector<size_t> ready, most_open(parts.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    most_open[i] = i;
+    if (waits_for[i] == 0) ready.push_back(i);
+  }
+  std::ranges::stable_sort(most_open, std::greater(), [&](size_t part) {
+    return static_cast<int64_t>(parts[part].imports.size()) - static_cast<int64_t>(waits_for[part]);
+  });
+  std::vector<bool> placed(parts.size());
   std::vector<std::vector<size_t>> out;
-  size_t left = parts.size();
-  while (left > 0) {
-    std::vector<size_t> row;
-    for (size_t i = 0; i < parts.size(); ++i) {
-      if (!placed[i] && std::all_of(importers[i].begin(), importers[i].end(),
-                                    [&](size_t from) { return placed[from]; }))
-        row.push_back(i);
-    }
+  auto next_open = most_open.begin();
+  while (true) {
+    std::vector<size_t> row = std::exchange(ready, {});
     if (row.empty()) {
-      size_t best = parts.size();
-      for (size_t i = 0; i < parts.size(); ++i) {
-        if (placed[i]) continue;
-        const auto open = [&](size_t p) {
-          return static_cast<int64_t>(parts[p].imports.size()) -
-                 static_cast<int64_t>(importers[p].size());
-        };
-        if (best == parts.size() || open(i) > open(best)) best = i;
-      }
-      row.push_back(best);
+      while (next_open != most_open.end() && placed[*next_open]) ++next_open;
+      if (next_open == most_open.end()) break;
+      row.push_back(*next_open);
     }
     for (const size_t i : row) placed[i] = true;
-    left -= row.size();
+    for (const size_t i : row) {
+      for (const ModuleEdge& edge : parts[i].imports) {
+        if (--waits_for[edge.to] == 0 && !placed[edge.to]) ready.push_back(edge.to);
+      }
+    }
+    std::ranges::sort(ready);
     // Parts alone in their rows share one while it has room.
     if (!out.empty() && out.back().size() + row.size() <= kBoxes && row.size() == 1 &&
         out.back().size() < kBoxes)
@@ -71,10 +74,10 @@ std::vector<std::vector<size_t>> layers(const std::vector<FolderFacts>& parts) {
   return out;
 }
 
-std::vector<std::string> box_lines(const CodeFacts& facts, size_t part) {
+std::vector<std::string> box_lines(const CodeFacts& facts, const PartNames& names, size_t part) {
   const FolderFacts& folder = facts.modules.parts[part];
   std::vector<std::string> lines;
-  lines.push_back(plain_label(short_part_name(facts, part)));
+  lines.push_back(plain_label(names.of(part)));
   lines.push_back(fmt::format("{} {}, {}", folder.files, noun(folder.files, "file"),
                               counted(folder.lines, "line")));
   if (folder.kernels > 0)
@@ -83,17 +86,18 @@ std::vector<std::string> box_lines(const CodeFacts& facts, size_t part) {
   std::stable_sort(edges.begin(), edges.end(),
                    [](const ModuleEdge& a, const ModuleEdge& b) { return a.count > b.count; });
   for (size_t i = 0; i < std::min(edges.size(), kNamesInBox); ++i)
-    lines.push_back("-> " + plain_label(short_part_name(facts, edges[i].to)));
+    lines.push_back("-> " + plain_label(names.of(edges[i].to)));
   if (edges.size() > kNamesInBox)
     lines.push_back(fmt::format("-> {} more", edges.size() - kNamesInBox));
   return lines;
 }
 
-void add_row(const CodeFacts& facts, const std::vector<size_t>& row, std::string& out) {
+void add_row(const CodeFacts& facts, const PartNames& names, const std::vector<size_t>& row,
+             std::string& out) {
   std::vector<std::vector<std::string>> boxes;
   size_t height = 0;
   for (const size_t part : row) {
-    boxes.push_back(box_lines(facts, part));
+    boxes.push_back(box_lines(facts, names, part));
     height = std::max(height, boxes.back().size());
   }
   const auto rule = [&] {
@@ -114,23 +118,24 @@ void add_row(const CodeFacts& facts, const std::vector<size_t>& row, std::string
 
 }  // namespace
 
-std::string short_part_name(const CodeFacts& facts, size_t part) {
-  const std::vector<FolderFacts>& parts = facts.modules.parts;
-  const std::string& path = parts[part].path;
-  if (path.empty()) return "(root)";
-  // What all parts begin with tells nothing.
-  std::string_view shared = path;
-  for (const FolderFacts& other : parts) {
-    const auto [end, _] =
-        std::mismatch(shared.begin(), shared.end(), other.path.begin(), other.path.end());
+PartNames::PartNames(const CodeFacts& facts) : parts_(facts.modules.parts) {
+  if (parts_.empty()) return;
+  std::string_view shared = parts_[0].path;
+  for (const FolderFacts& other : parts_) {
+    const auto end = std::ranges::mismatch(shared, other.path).in1;
     shared = shared.substr(0, static_cast<size_t>(end - shared.begin()));
   }
-  shared =
-      shared.substr(0, shared.rfind('/') == std::string_view::npos ? 0 : shared.rfind('/') + 1);
-  return path.substr(shared.size());
+  const size_t slash = shared.rfind('/');
+  shared_ = slash == std::string_view::npos ? 0 : slash + 1;
+}
+
+std::string PartNames::of(size_t part) const {
+  const std::string& path = parts_[part].path;
+  return path.empty() ? "(root)" : path.substr(shared_);
 }
 
 std::string part_boxes(const CodeFacts& facts) {
+  const PartNames names(facts);
   std::string out;
   bool first = true;
   for (const std::vector<size_t>& layer : layers(facts.modules.parts)) {
@@ -140,7 +145,7 @@ std::string part_boxes(const CodeFacts& facts) {
       first = false;
       const size_t end = std::min(layer.size(), at + kBoxes);
       add_row(
-          facts,
+          facts, names,
           {layer.begin() + static_cast<ptrdiff_t>(at), layer.begin() + static_cast<ptrdiff_t>(end)},
           out);
     }
@@ -149,6 +154,7 @@ std::string part_boxes(const CodeFacts& facts) {
 }
 
 std::string part_mermaid(const CodeFacts& facts) {
+  const PartNames names(facts);
   const std::vector<FolderFacts>& parts = facts.modules.parts;
   std::string out = "flowchart TD\n";
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -156,8 +162,8 @@ std::string part_mermaid(const CodeFacts& facts) {
         parts[i].kernels == 0
             ? ""
             : fmt::format("<br/>{} {}", parts[i].kernels, noun(parts[i].kernels, "kernel"));
-    out += fmt::format("  p{}[\"{}<br/>{} {}{}\"]\n", i, plain_label(short_part_name(facts, i)),
-                       parts[i].files, noun(parts[i].files, "file"), kernels);
+    out += fmt::format("  p{}[\"{}<br/>{} {}{}\"]\n", i, plain_label(names.of(i)), parts[i].files,
+                       noun(parts[i].files, "file"), kernels);
   }
   std::vector<std::tuple<uint32_t, size_t, uint32_t>> edges;  // count, from, to
   for (size_t i = 0; i < parts.size(); ++i) {

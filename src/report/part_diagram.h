@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "scan/code_facts.h"
 
@@ -14,7 +15,15 @@ std::string part_boxes(const CodeFacts& facts);
 // A flowchart for a ```mermaid block; the most frequent imports only.
 std::string part_mermaid(const CodeFacts& facts);
 
-// The name of a part without the folders that all parts share: "engine".
-std::string short_part_name(const CodeFacts& facts, size_t part);
+// The names of parts without the folders that all parts share: "engine".
+class PartNames {
+ public:
+  explicit PartNames(const CodeFacts& facts);
+  std::string of(size_t part) const;
+
+ private:
+  const std::vector<FolderFacts>& parts_;
+  size_t shared_ = 0;  // the length of what all begin with
+};
 
 }  // namespace fathom

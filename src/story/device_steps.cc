@@ -71,10 +71,11 @@ class DeviceTeller : public StatementTeller {
     if (!in_test.words.empty())
       step.remarks.push_back({"the test " + in_test.words, "", {}, in_test.certainty});
     add_remarks(statement, step);
-    for (const cpp::PatternHit& hit : hits_) {
+    for (const cpp::PatternHit& hit :
+         std::ranges::equal_range(hits_, statement.line_first, {}, &cpp::PatternHit::line)) {
       const bool shape = hit.id == "persistent" || hit.id == "launch_grid_stride" ||
                          hit.id == "warp_specialisation";
-      if (!shape || hit.line != statement.line_first) continue;
+      if (!shape) continue;
       step.remarks.push_back({std::string(step_words(hit.id)->words), "", {}, hit.certainty});
     }
     open_calls(statement, step);
@@ -364,6 +365,10 @@ class DeviceTeller : public StatementTeller {
 
 std::vector<StoryStep> device_steps(DeviceContext& context, const CppBody& body, MemoryNames memory,
                                     TemplateValues values, int depth) {
+  if (depth > 0) {
+    if (body.statements.size() >= context.statements_left) return {};
+    context.statements_left -= body.statements.size() + 1;
+  }
   return DeviceTeller(context, body, std::move(memory), std::move(values), depth).run();
 }
 

@@ -15,6 +15,7 @@ namespace fathom {
 struct DeviceContext {
   const KernelFacts& kernel;
   OpenedCalls calls;
+  size_t statements_left;                       // of functions that are opened, however often
   std::set<const cpp::Function*> to_open = {};  // those that there is room for
   // Met and not opened, in order, with how many things they do.
   std::vector<std::pair<const CppBody*, size_t>> unopened = {};

@@ -1,5 +1,6 @@
 #include "story/device_story.h"
 
+#include <algorithm>
 #include <set>
 
 #include "story/device_steps.h"
@@ -10,6 +11,14 @@ namespace {
 constexpr size_t kMostSteps = 40, kFewSteps = 8;
 constexpr int kTriedCalls = 6;
 
+// What all stories together open is a multiple of the code that there is, however many kernels
+// share it.
+size_t most_opened(const CodeFacts& facts, const SourceOutlines& sources) {
+  constexpr size_t kShare = 32, kLeast = 200, kMost = 20000;
+  return std::clamp(kShare * sources.cpp_lines() / std::max<size_t>(1, facts.kernels.size()),
+                    kLeast, kMost);
+}
+
 // Tells the kernel's body, then opens calls as long as the story stays readable: those first that
 // do the most.
 class Storyteller {
@@ -19,7 +28,7 @@ class Storyteller {
       : kernel_(kernel),
         launcher_(launcher),
         body_(body),
-        context_{kernel, OpenedCalls(facts, sources)} {}
+        context_{kernel, OpenedCalls(facts, sources), most_opened(facts, sources)} {}
 
   std::vector<StoryStep> run() {
     std::vector<StoryStep> best = tell();

@@ -31,31 +31,81 @@ void keep(std::vector<StoryStep>& steps, int least) {
   for (StoryStep& step : steps) keep(step.inside, least);
 }
 
-bool holds_launch(const StoryStep& step) {
-  return step.words == "launches" ||
-         std::any_of(step.inside.begin(), step.inside.end(), holds_launch);
-}
-
-// The longest list below, so that it can be made shorter.
-std::vector<StoryStep>* longest_list(std::vector<StoryStep>& steps) {
-  std::vector<StoryStep>* longest = &steps;
-  for (StoryStep& step : steps) {
-    std::vector<StoryStep>* inner = longest_list(step.inside);
-    if (inner->size() > longest->size()) longest = inner;
+// Makes the longest list shorter by its last step, again and again, until `most` steps are left;
+// keeps the launches whatever goes. Lists are numbered from the outside in, so that what a step
+// holds is a row of them.
+class StepCutter {
+ public:
+  explicit StepCutter(std::vector<StoryStep>& steps) {
+    if (!steps.empty()) add(steps);
   }
-  return longest;
-}
 
-// Keeps the launch whatever goes.
-void cut(std::vector<StoryStep>& steps, size_t most) {
-  while (count_steps(steps) > most) {
-    std::vector<StoryStep>* list = longest_list(steps);
-    const auto gone = std::find_if(list->rbegin(), list->rend(),
-                                   [](const StoryStep& step) { return !holds_launch(step); });
-    if (gone == list->rend()) return;
-    list->erase(std::next(gone).base());
+  void cut(size_t most) {
+    while (left_ > most && !longest_.empty()) {
+      const auto [minus_size, number] = *longest_.begin();
+      longest_.erase(longest_.begin());
+      List& list = lists_[number];
+      while (list.end > 0 && list.inside[list.end - 1].holds_launch) --list.end;
+      if (list.end == 0) break;
+      take_out(list.inside[--list.end]);
+      --list.left;
+      --left_;
+      longest_.emplace(minus_size + 1, number);
+    }
+    // What is inside first: the steps move when those before them go.
+    for (auto list = lists_.rbegin(); list != lists_.rend(); ++list) remove_gone(*list);
   }
-}
+
+ private:
+  struct Inside {
+    size_t first = 0, last = 0;  // the lists that the step holds
+    bool holds_launch = false, gone = false;
+  };
+  struct List {
+    std::vector<StoryStep>* steps = nullptr;
+    std::vector<Inside> inside;
+    size_t left = 0, end = 0;  // from `end` on no step is to go any more
+  };
+
+  // Whether there is a launch in it.
+  bool add(std::vector<StoryStep>& steps) {
+    const size_t number = lists_.size();
+    lists_.push_back({&steps, {}, steps.size(), steps.size()});
+    std::vector<Inside> all;
+    bool launches = false;
+    for (StoryStep& step : steps) {
+      Inside inside;
+      inside.first = lists_.size();
+      inside.holds_launch = step.words == "launches";
+      if (!step.inside.empty() && add(step.inside)) inside.holds_launch = true;
+      inside.last = lists_.size();
+      launches |= inside.holds_launch;
+      all.push_back(inside);
+    }
+    lists_[number].inside = std::move(all);
+    longest_.emplace(-std::ssize(steps), number);
+    left_ += steps.size();
+    return launches;
+  }
+
+  void take_out(Inside& step) {
+    step.gone = true;
+    for (size_t i = step.first; i < step.last; ++i) {
+      longest_.erase({-static_cast<ptrdiff_t>(lists_[i].left), i});
+      left_ -= lists_[i].left;
+      lists_[i].left = 0;
+    }
+  }
+
+  static void remove_gone(List& list) {
+    size_t at = 0;
+    std::erase_if(*list.steps, [&](const StoryStep&) { return list.inside[at++].gone; });
+  }
+
+  std::vector<List> lists_;
+  std::set<std::pair<ptrdiff_t, size_t>> longest_;  // by size, the longest first, and number
+  size_t left_ = 0;
+};
 
 class LaunchTeller {
  public:
@@ -69,7 +119,7 @@ class LaunchTeller {
     for (const int least : {1, 2}) {
       if (count_steps(out_.steps) > most_steps) keep(out_.steps, least);
     }
-    cut(out_.steps, most_steps);
+    StepCutter(out_.steps).cut(most_steps);
     std::erase_if(out_.steps,
                   [](const StoryStep& step) { return step.words == "in" && step.inside.empty(); });
     out_.left_out = before - count_steps(out_.steps);

@@ -29,6 +29,13 @@ bool is_word(const Code& code, size_t i) {
   return std::find(words.begin(), words.end(), code.source.at(i)) != words.end();
 }
 
+// Of an expression inside many others only its beginning is looked at, lest each of them is read
+// as often as it is deep.
+constexpr size_t kMostTokens = 512;
+Range beginning_of(Range range) {
+  return {range.first, std::min(range.last, range.first + kMostTokens)};
+}
+
 bool is_member(const Code& code, size_t i, size_t first) {
   return i > first && (code.is(i - 1, ".") || code.is(i - 1, "->"));
 }
@@ -149,7 +156,8 @@ void MemoryNames::add_parameters_of_kernel(const cpp::Function& kernel) {
   }
 }
 
-NamedMemory MemoryNames::of_expression(const Code& code, Range range) const {
+NamedMemory MemoryNames::of_expression(const Code& code, Range whole) const {
+  const Range range = beginning_of(whole);
   NamedMemory found;
   range = beginning_of(range);
   for (size_t i = range.first; i < range.last; ++i) {
@@ -233,6 +241,7 @@ void MemoryNames::find_accesses(const Code& code, Range range, bool target,
       pointer = beginning_of(pointer);
       access.of = of_expression(code, pointer);
       if (call && !intrinsic) access.of.certainty = Certainty::kLikely;
+      pointer = beginning_of(pointer);
       for (size_t k = pointer.first; k < pointer.last && access.name.empty(); ++k) {
         if (code.source.is_name(k) && names_.contains(code.source.at(k)))
           access.name = code.source.at(k);

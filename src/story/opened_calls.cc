@@ -1,6 +1,7 @@
 #include "story/opened_calls.h"
 
 #include <algorithm>
+#include <set>
 
 #include "story/memory_names.h"
 #include "story/step_words.h"
@@ -9,15 +10,6 @@ namespace fathom {
 namespace {
 
 constexpr int kSummaryDepth = 5;  // calls followed for what a function does
-
-// Where a statement calls a function of this name; SIZE_MAX: nowhere.
-size_t name_in(const cpp::Code& code, const Statement& statement, std::string_view name) {
-  for (size_t i = statement.first; i < statement.last; ++i) {
-    if (!code.source.is_name(i) || code.source.at(i) != name) continue;
-    if (code.is(arguments_open(code, i), "(")) return i;
-  }
-  return SIZE_MAX;
-}
 
 // Of overloads the one that takes as many arguments as are given.
 bool fits_better(const cpp::Code& code, const CppBody& other, const CppBody& than, size_t name) {
@@ -43,36 +35,51 @@ std::span<const FunctionCall> OpenedCalls::calls_in(const CppBody& body) const {
   return {from, std::lower_bound(from, facts_.calls.end(), behind, before)};
 }
 
-// The scan keeps one call of each function by another, so a second call of the same name in the
-// body means the same function; a call in the statement's own lines goes first.
+const std::map<std::string_view, CppBody::CallsOfName>& OpenedCalls::calls_by_name(
+    const CppBody& body) {
+  if (body.calls) return *body.calls;
+  body.calls.emplace();
+  for (const FunctionCall& call : calls_in(body)) {
+    const CppBody* callee = sources_.cpp_function(call.to);
+    if (callee == nullptr || callee->function == body.function) continue;
+    // What a repository adds to the compiler's own functions is mostly for other types.
+    if (callee->function->name.starts_with("__")) continue;
+    (*body.calls)[callee->function->name].emplace_back(&call, callee);
+  }
+  return *body.calls;
+}
+
 std::vector<CalledBody> OpenedCalls::of_statement(const CppBody& body, const Statement& statement) {
   std::vector<CalledBody> found;
-  for (const bool own_lines : {true, false}) {
-    for (const FunctionCall& call : calls_in(body)) {
-      const bool here = call.at.line >= statement.line_first && call.at.line <= statement.line_last;
-      if (here == own_lines) add(body, statement, call, own_lines, found);
-    }
+  const auto& calls = calls_by_name(body);
+  if (calls.empty()) return found;
+  const cpp::Code& code = *body.code;
+  std::set<std::string_view> seen;
+  for (size_t i = statement.first; i < statement.last; ++i) {
+    if (!code.source.is_name(i) || !code.is(arguments_open(code, i), "(")) continue;
+    const auto of_name = calls.find(code.source.at(i));
+    if (of_name != calls.end() && seen.insert(of_name->first).second)
+      add(body, statement, i, of_name->second, found);
   }
-  std::sort(found.begin(), found.end(),
-            [](const CalledBody& a, const CalledBody& b) { return a.name < b.name; });
   return found;
 }
 
-void OpenedCalls::add(const CppBody& body, const Statement& statement, const FunctionCall& call,
-                      bool own_lines, std::vector<CalledBody>& found) {
-  const CppBody* callee = sources_.cpp_function(call.to);
-  if (callee == nullptr || callee->function == body.function) return;
-  // What a repository adds to the compiler's own functions is mostly for other types.
-  if (callee->function->name.starts_with("__")) return;
-  const size_t name = name_in(*body.code, statement, callee->function->name);
-  if (name == SIZE_MAX) return;
-  const auto same = std::find_if(found.begin(), found.end(),
-                                 [&](const CalledBody& one) { return one.name == name; });
-  if (same == found.end()) {
-    found.push_back({callee, name, call.certainty, own_lines});
-  } else if (same->own_lines == own_lines && fits_better(*body.code, *callee, *same->body, name)) {
-    same->body = callee;
+// The scan keeps one call of each function by another, so a second call of the same name in the
+// body means the same function; a call in the statement's own lines goes first.
+void OpenedCalls::add(const CppBody& body, const Statement& statement, size_t name,
+                      const CppBody::CallsOfName& calls, std::vector<CalledBody>& found) {
+  constexpr ptrdiff_t kMostTries = 16;
+  const auto line_of = [](const auto& call) { return call.first->at.line; };
+  auto first = std::ranges::lower_bound(calls, statement.line_first, {}, line_of);
+  auto last = std::ranges::upper_bound(calls, statement.line_last, {}, line_of);
+  const bool own_lines = first != last;
+  if (!own_lines) first = calls.begin(), last = calls.end();
+  last = std::min(last, first + std::min(last - first, kMostTries));
+  CalledBody best{first->second, name, first->first->certainty, own_lines};
+  while (++first != last) {
+    if (fits_better(*body.code, *first->second, *best.body, name)) best.body = first->second;
   }
+  found.push_back(best);
 }
 
 const std::vector<std::string>& OpenedCalls::summary(const CppBody& body) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "story/source_outlines.h"
@@ -29,8 +30,9 @@ class OpenedCalls {
 
  private:
   std::span<const FunctionCall> calls_in(const CppBody& body) const;
-  void add(const CppBody& body, const Statement& statement, const FunctionCall& call,
-           bool own_lines, std::vector<CalledBody>& found);
+  const std::map<std::string_view, CppBody::CallsOfName>& calls_by_name(const CppBody& body);
+  void add(const CppBody& body, const Statement& statement, size_t name,
+           const CppBody::CallsOfName& calls, std::vector<CalledBody>& found);
   const std::vector<std::string>& summary(const CppBody& body, int depth);
 
   const CodeFacts& facts_;

@@ -11,19 +11,56 @@
 
 namespace fathom {
 
+namespace {
+
+// Finds functions by their lines.
+template <typename Function>
+class FunctionLines {
+ public:
+  explicit FunctionLines(const std::vector<Function>& functions) {
+    for (const Function& function : functions) {
+      named_.emplace(function.line_name, &function);
+      by_first_.push_back(&function);
+    }
+    std::ranges::stable_sort(by_first_, {}, first_line);
+  }
+
+  // The innermost function around the line, unless one is named in it.
+  const Function* at(uint32_t line) const {
+    constexpr int kMostTries = 256;  // functions that begin before the line, the nearest first
+    if (const auto named = named_.find(line); named != named_.end()) return named->second;
+    auto next = std::ranges::upper_bound(by_first_, line, {}, first_line);
+    for (int tries = 0; next != by_first_.begin() && tries < kMostTries; ++tries) {
+      --next;
+      if ((*next)->line_last >= line) return *next;
+    }
+    return nullptr;
+  }
+
+ private:
+  static uint32_t first_line(const Function* function) { return function->line_first; }
+
+  std::map<uint32_t, const Function*> named_;
+  std::vector<const Function*> by_first_;
+};
+
+}  // namespace
+
 struct SourceOutlines::CppText {
   CppText(std::string content, bool jinja)
       : text(std::move(content)),
         source(jinja ? cpp::lex_jinja(text) : cpp::lex(text)),
         brackets(source),
         code{source, brackets},
-        definitions(cpp::find_definitions(source, {})) {}
+        definitions(cpp::find_definitions(source, {})),
+        lines(definitions.functions) {}
 
   const std::string text;
   const cpp::TokenList source;
   const cpp::Brackets brackets;
   const cpp::Code code;
   const cpp::Definitions definitions;
+  const FunctionLines<cpp::Function> lines;
   std::map<const cpp::Function*, CppBody> bodies;
 };
 
@@ -33,32 +70,24 @@ struct SourceOutlines::PythonText {
     functions = python::find_functions(outline);
     std::vector<std::vector<python::Call>> calls = python::find_calls(outline);
     for (size_t i = 0; i < functions.size(); ++i) functions[i].calls = std::move(calls[i]);
+    lines.emplace(functions);
   }
 
   const std::string text;
   const python::Tree tree;
   std::vector<python::Function> functions;
+  std::optional<FunctionLines<python::Function>> lines;
   std::map<const python::Function*, PythonBody> bodies;
 };
 
-namespace {
-
-// The innermost function around the line, unless one is named in it.
-template <typename Function>
-const Function* function_at(const std::vector<Function>& functions, uint32_t line) {
-  const Function* found = nullptr;
-  for (const Function& function : functions) {
-    if (function.line_name == line) return &function;
-    if (function.line_first > line || function.line_last < line) continue;
-    if (found == nullptr || function.line_first >= found->line_first) found = &function;
-  }
-  return found;
-}
-
-}  // namespace
-
 SourceOutlines::SourceOutlines(std::filesystem::path root, const std::vector<SourceFile>& files)
-    : root_(std::move(root)), files_(files) {}
+    : root_(std::move(root)), files_(files) {
+  for (const SourceFile& file : files) {
+    const bool code = file.language == Language::kCpp || file.language == Language::kCuda ||
+                      file.language == Language::kJinja;
+    if (code) cpp_lines_ += file.lines;
+  }
+}
 
 SourceOutlines::~SourceOutlines() = default;
 
@@ -108,7 +137,7 @@ const CppBody* SourceOutlines::cpp_function(const CodePlace& at) {
   if (!asked_first) return known->second;
   if (at.file >= files_.size()) return nullptr;
   CppText& text = cpp_text(at.file);
-  const cpp::Function* function = function_at(text.definitions.functions, at.line);
+  const cpp::Function* function = text.lines.at(at.line);
   if (function == nullptr || function->body_last <= function->body_first) return nullptr;
   CppBody& body = text.bodies[function];
   if (body.function == nullptr) {
@@ -155,7 +184,7 @@ const CppBody* SourceOutlines::cpp_method(const CodePlace& from, uint32_t line_l
 const PythonBody* SourceOutlines::python_function(const CodePlace& at) {
   if (at.file >= files_.size()) return nullptr;
   PythonText& text = python_text(at.file);
-  const python::Function* function = function_at(text.functions, at.line);
+  const python::Function* function = text.lines->at(at.line);
   if (function == nullptr) return nullptr;
   const auto [body, added] = text.bodies.try_emplace(function);
   if (added) {

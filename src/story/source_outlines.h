@@ -19,6 +19,9 @@ namespace fathom {
 
 // A C++ function's body, statement by statement.
 struct CppBody {
+  // The calls of one name in it, with what is called, in order of line.
+  using CallsOfName = std::vector<std::pair<const FunctionCall*, const CppBody*>>;
+
   uint32_t file = 0;
   const cpp::Function* function = nullptr;
   const cpp::Code* code = nullptr;
@@ -29,6 +32,9 @@ struct CppBody {
   const std::vector<cpp::PatternHit>& hits(cpp::PatternScope scope) const;
   const std::vector<cpp::PatternHit>& hits(const Statement& statement,
                                            cpp::PatternScope scope) const;
+
+  // By the name of what is called; filled by whoever knows the calls.
+  mutable std::optional<std::map<std::string_view, CallsOfName>> calls;
 
  private:
   friend class SourceOutlines;
@@ -59,6 +65,8 @@ class SourceOutlines {
   // The kernels that the lines of a file launch, in order of place.
   using LaunchPlaces = std::vector<std::pair<CodePlace, const KernelFacts*>>;
   const LaunchPlaces& launches(const CodeFacts& facts);
+  // How many lines the code that is no Python has.
+  size_t cpp_lines() const { return cpp_lines_; }
   // Forgets files where many were read. What it gave before is gone then.
   void make_room();
 
@@ -71,6 +79,7 @@ class SourceOutlines {
 
   const std::filesystem::path root_;
   const std::vector<SourceFile>& files_;
+  size_t cpp_lines_ = 0;
   std::map<uint32_t, std::unique_ptr<CppText>> cpp_;
   std::map<uint32_t, std::unique_ptr<PythonText>> python_;
   std::map<CodePlace, const CppBody*> cpp_found_;

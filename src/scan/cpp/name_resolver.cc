@@ -94,6 +94,17 @@ CallGraph::Meaning NameResolver::call(uint32_t unit, std::string_view path) cons
 }
 
 CallGraph::Meaning NameResolver::plain_call(uint32_t unit, std::string_view name) const {
+  const bool host = graph_.kind(unit) == UnitKind::kHost;
+  const CallGraph::PlainName asked(name, graph_.file(unit), graph_.scope(unit), host);
+  const auto known = graph_.plain_meanings_.find(asked);
+  const bool is_known = known != graph_.plain_meanings_.end() && spend(1);
+  Meaning found = is_known ? known->second : plain_function(unit, name);
+  if (!is_known && !exhausted()) graph_.plain_meanings_.emplace(asked, found);
+  if (!found.units.empty() || !found.stop.empty()) return found;
+  return type(unit, name);  // a constructor
+}
+
+CallGraph::Meaning NameResolver::plain_function(uint32_t unit, std::string_view name) const {
   const std::string_view scope = graph_.scope(unit);
   std::vector<uint32_t> near, far;
   for (uint32_t candidate : named(name)) {
@@ -111,8 +122,7 @@ CallGraph::Meaning NameResolver::plain_call(uint32_t unit, std::string_view name
   // Through `using namespace` or the namespace of an argument.
   found = choose(unit, far, Reachable::kInContext);
   for (Found& one : found.units) one.certainty = std::max(one.certainty, Certainty::kLikely);
-  if (!found.units.empty() || !found.stop.empty()) return found;
-  return type(unit, name);  // a constructor
+  return found;
 }
 
 CallGraph::Meaning NameResolver::member(uint32_t unit, std::string_view method,

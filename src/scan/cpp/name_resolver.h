@@ -22,6 +22,8 @@ class NameResolver {
 
   CallGraph::Meaning meaning(uint32_t unit, const CallGraph::Use& use) const;
   bool exhausted() const { return work_left_ == 0; }
+  // Whether there is work left after this much.
+  bool spend(size_t work) const;
 
  private:
   using Found = CallGraph::Found;
@@ -29,6 +31,7 @@ class NameResolver {
 
   Meaning call(uint32_t unit, std::string_view path) const;
   Meaning plain_call(uint32_t unit, std::string_view name) const;
+  Meaning plain_function(uint32_t unit, std::string_view name) const;
   Meaning member(uint32_t unit, std::string_view method, std::string_view type) const;
   Meaning type(uint32_t unit, std::string_view path) const;
   // Whether an alias or class can be meant by a type's name in a unit.
@@ -58,7 +61,6 @@ class NameResolver {
   bool is_function(uint32_t unit) const;
   // The units of a name; none where there is no work left for them.
   const std::vector<uint32_t>& named(std::string_view name) const;
-  bool spend(size_t work) const;
 
   const CallGraph& graph_;
   mutable size_t work_left_;

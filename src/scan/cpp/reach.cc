@@ -73,6 +73,8 @@ void CallGraph::seal() {
       }));
   const size_t share = kShare * (units_.size() + uses_.size()) / std::max<size_t>(1, kernels);
   work_of_one_ = std::clamp(share, kLeast, kMost);
+  constexpr size_t kLeastUnits = 100, kMostUnits = 800;
+  units_of_one_ = std::clamp(share / 32, kLeastUnits, kMostUnits);
 }
 
 void CallGraph::keep_passed_functions(uint32_t unit, const Use& use, std::vector<Use>& kept) {
@@ -145,11 +147,24 @@ bool CallGraph::is_called(const Found& found) const {
          found.certainty != Certainty::kUnsure;
 }
 
+const CallGraph::Meaning& CallGraph::meaning(const NameResolver& resolver, uint32_t unit,
+                                             uint32_t use) const {
+  const auto known = meanings_.find(use);
+  if (known != meanings_.end() && resolver.spend(1 + known->second.units.size()))
+    return known->second;
+  static const Meaning none;
+  if (resolver.exhausted()) return none;
+  Meaning found = resolver.meaning(unit, uses_[use]);
+  // What was cut short means more to whoever asks with work left.
+  if (resolver.exhausted()) return none;
+  return meanings_[use] = std::move(found);
+}
+
 std::vector<CalledUnit> CallGraph::calls(uint32_t unit) const {
   const NameResolver resolver(*this, work_of_one_);
   std::vector<CalledUnit> out;
   for (uint32_t i = units_[unit].uses_first; i < units_[unit].uses_last; ++i) {
-    for (const Found& found : resolver.meaning(unit, uses_[i]).units) {
+    for (const Found& found : meaning(resolver, unit, i).units) {
       if (is_called(found)) out.push_back({unit, found.unit, uses_[i].line, found.certainty});
     }
   }
@@ -157,7 +172,6 @@ std::vector<CalledUnit> CallGraph::calls(uint32_t unit) const {
 }
 
 Reach CallGraph::reach(uint32_t start) const {
-  constexpr size_t kMostUnits = 800;
   constexpr uint32_t kDeepest = 24, kTellingDepth = 6;
   const NameResolver resolver(*this, work_of_one_);
   Reach out;
@@ -173,7 +187,7 @@ Reach CallGraph::reach(uint32_t start) const {
     const ReachedUnit at = queue->front();
     queue->pop_front();
     if (!done.insert(at.unit).second) continue;
-    if (out.units.size() == kMostUnits || at.depth > kDeepest || resolver.exhausted()) {
+    if (out.units.size() == units_of_one_ || at.depth > kDeepest || resolver.exhausted()) {
       out.stops.push_back({at.from, at.line, std::string(name(at.unit)), "too much code"});
       continue;
     }
@@ -190,7 +204,7 @@ Reach CallGraph::reach(uint32_t start) const {
     for (uint32_t i = units_[at.unit].uses_first; i < units_[at.unit].uses_last; ++i) {
       if (resolver.exhausted()) break;
       const Use& use = uses_[i];
-      Meaning meaning = resolver.meaning(at.unit, use);
+      const Meaning& meaning = this->meaning(resolver, at.unit, i);
       for (const Found& found : meaning.units) {
         follow(found.unit, use.line, found.certainty);
         if (at.depth <= kTellingDepth && is_called(found))

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -13,6 +15,8 @@
 #include "scan/cpp/references.h"
 
 namespace fathom::cpp {
+
+class NameResolver;
 
 enum class UnitKind : uint8_t { kKernel, kDevice, kHost, kAlias, kClass };
 
@@ -126,8 +130,16 @@ class CallGraph {
   // Whether a use can mean something here, or says where following ends.
   bool matters(uint32_t unit, const Use& use) const;
   const std::vector<uint32_t>& named(std::string_view name) const;
+  // What the use of this number in a unit means.
+  const Meaning& meaning(const NameResolver& resolver, uint32_t unit, uint32_t use) const;
 
-  size_t work_of_one_ = 0;  // what following the calls of one function may look at
+  size_t work_of_one_ = 0;   // what following the calls of one function may look at
+  size_t units_of_one_ = 0;  // and how many it may reach
+  // What names mean, as far as it was asked: of a use, and of a plain name called in a file and a
+  // scope, by the host or not.
+  using PlainName = std::tuple<std::string_view, uint32_t, std::string_view, bool>;
+  mutable std::unordered_map<uint32_t, Meaning> meanings_;
+  mutable std::map<PlainName, Meaning> plain_meanings_;
   IncludeGraph includes_;
   StringPool names_;
   std::vector<Unit> units_;

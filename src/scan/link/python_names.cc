@@ -54,6 +54,7 @@ PythonNames::PythonNames(const Readings& readings) : readings_(readings) {
     if (file_name(file.path) == "setup.py") packages.erase(folder_of_path(file.path));
   }
   modules_.resize(readings.files.size());
+  dotted_.resize(readings.files.size());
   files_.resize(readings.files.size());
   for (uint32_t i = 0; i < readings.files.size(); ++i) {
     const SourceFile& file = readings.files[i];
@@ -63,7 +64,7 @@ PythonNames::PythonNames(const Readings& readings) : readings_(readings) {
     std::string_view root = folder_of_path(file.path);
     while (!root.empty() && packages.contains(root)) root = folder_of_path(root);
     modules_[i] = dotted_path(file.path.substr(root.empty() ? 0 : root.size() + 1));
-    const std::string dotted = dotted_path(file.path);
+    const std::string& dotted = dotted_[i] = dotted_path(file.path);
     by_last_part_[std::string(last_part(dotted))].push_back(i);
     if (const std::string_view two = last_two_parts(dotted); two != last_part(dotted))
       by_last_part_[std::string(two)].push_back(i);
@@ -96,7 +97,7 @@ std::optional<uint32_t> PythonNames::find_module(std::string_view module,
   for (; first != all.begin() + last; ++first) {
     const uint32_t file = *first;
     const std::string& path = readings_.files[file].path;
-    if (!ends_with_module(dotted_path(path), absolute)) continue;
+    if (!ends_with_module(dotted_[file], absolute)) continue;
     // No module imports itself: package/x.py may hand on all of x.py.
     if (file == from_file && !module.starts_with('.') && modules_[file] != absolute) continue;
     // `import torch` is not package/torch.py, which is called package.torch; without an

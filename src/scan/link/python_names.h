@@ -73,6 +73,7 @@ class PythonNames {
   const Readings& readings_;
   std::vector<FileNames> files_;
   std::vector<std::string> modules_;
+  std::vector<std::string> dotted_;  // the paths of Python files as a module's: "src.server.args"
   // Python files by the last part of their dotted paths, and by the last two.
   std::map<std::string, std::vector<uint32_t>, std::less<>> by_last_part_;
 };
