@@ -40,13 +40,6 @@ bool is_member(const Code& code, size_t i, size_t first) {
   return i > first && (code.is(i - 1, ".") || code.is(i - 1, "->"));
 }
 
-// Subscripts may stand in one another without end, and each asks what all of it holds.
-constexpr size_t kMostTokens = 400;
-
-Range beginning_of(Range range) {
-  return {range.first, std::min(range.last, range.first + kMostTokens)};
-}
-
 // The type of a cast to a pointer in the range: "float4" of reinterpret_cast<const float4*>(x).
 std::string cast_to(const Code& code, Range range) {
   for (size_t i = range.first; i + 1 < range.last; ++i) {
@@ -159,7 +152,6 @@ void MemoryNames::add_parameters_of_kernel(const cpp::Function& kernel) {
 NamedMemory MemoryNames::of_expression(const Code& code, Range whole) const {
   const Range range = beginning_of(whole);
   NamedMemory found;
-  range = beginning_of(range);
   for (size_t i = range.first; i < range.last; ++i) {
     if (!code.source.is_name(i) || is_word(code, i) || is_member(code, i, range.first)) continue;
     const std::string_view name = code.source.at(i);
@@ -241,7 +233,6 @@ void MemoryNames::find_accesses(const Code& code, Range range, bool target,
       pointer = beginning_of(pointer);
       access.of = of_expression(code, pointer);
       if (call && !intrinsic) access.of.certainty = Certainty::kLikely;
-      pointer = beginning_of(pointer);
       for (size_t k = pointer.first; k < pointer.last && access.name.empty(); ++k) {
         if (code.source.is_name(k) && names_.contains(code.source.at(k)))
           access.name = code.source.at(k);

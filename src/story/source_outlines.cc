@@ -11,8 +11,6 @@
 
 namespace fathom {
 
-namespace {
-
 // Finds functions by their lines.
 template <typename Function>
 class FunctionLines {
@@ -43,8 +41,6 @@ class FunctionLines {
   std::map<uint32_t, const Function*> named_;
   std::vector<const Function*> by_first_;
 };
-
-}  // namespace
 
 struct SourceOutlines::CppText {
   CppText(std::string content, bool jinja)
