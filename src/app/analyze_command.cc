@@ -4,6 +4,7 @@
 #include <set>
 
 #include "app/commands.h"
+#include "app/option_rules.h"
 #include "app/output_options.h"
 #include "app/questions.h"
 #include "app/remote.h"
@@ -324,7 +325,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command
       ->add_option("--max-size", a->max_size,
                    "Read at most so much JSON (500MB, 20GB); default 64 GiB")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(byte_size())
       ->option_text("SIZE");
   command->add_flag("--no-cache", a->no_cache,
                     "Neither use nor write REPORT.cache, which makes large traces open at once");

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/option_rules.h"
 #include "app/output_options.h"
 #include "app/scope_options.h"
 #include "base/closest_names.h"
@@ -206,7 +207,7 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   command
       ->add_option("--max-size", a->max_size,
                    "Read at most so much JSON of each (500MB, 20GB); default 64 GiB")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(byte_size())
       ->option_text("SIZE");
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
   command->add_flag("-v,--verbose", a->verbose,

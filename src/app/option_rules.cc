@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
 
 #include "app/command_tree.h"
 #include "base/closest_names.h"
@@ -39,6 +42,31 @@ CLI::Validator one_of(std::vector<std::string> words) {
                                did_you_mean(word, words));
           },
           shown};
+}
+
+CLI::Validator byte_size() {
+  return {[](std::string& word) {
+            constexpr std::string_view kUnits = "bkmgtpe";  // each 1024 of the one before it
+            double size = 0;
+            const char* const end = word.data() + word.size();
+            const auto [rest, error] =
+                std::from_chars(word.data(), end, size, std::chars_format::fixed);
+            std::string unit(rest, end);
+            unit.erase(0, unit.find_first_not_of(' '));
+            for (char& c : unit) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+            const size_t power = unit.empty() ? 0 : kUnits.find(unit[0]);
+            const std::string_view after = std::string_view(unit).substr(unit.empty() ? 0 : 1);
+            const bool known =
+                power != std::string_view::npos &&
+                (after.empty() || (power > 0 && (after == "b" || after == "ib" || after == "i")));
+            for (size_t i = 0; known && i < power; ++i) size *= 1024;
+            constexpr double kMost = 9.2e18;  // as a whole number of 64 bits
+            if (error != std::errc() || !known || !(size >= 1) || size > kMost)
+              return fmt::format("expected a size above 0, such as 500MB or 20GB; got '{}'", word);
+            word = fmt::format("{}", static_cast<uint64_t>(size));
+            return std::string();
+          },
+          ""};
 }
 
 void add_common_rules(CLI::App& app, Terminal& terminal) {

@@ -11,6 +11,9 @@ namespace fathom {
 // One of these words; another is refused with the nearest. Completion offers them.
 CLI::Validator one_of(std::vector<std::string> words);
 
+// A positive size in bytes, with a unit or none: 500, 500MB, 1.5 GiB. K is 1024.
+CLI::Validator byte_size();
+
 // What holds for every command, to be called when all are there: --color, exit codes in --help, and
 // of an option given twice the last counts, so that one can be added to an alias.
 void add_common_rules(CLI::App& app, Terminal& terminal);

@@ -110,9 +110,13 @@ Result<std::unique_ptr<FileSource>> open_file(const std::string& path, ReadingSt
 
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path, ReadingStamp* stamp) {
   std::unique_ptr<FileSource> file = TRY(open_file(path, stamp));
-  const std::span<const char> head = TRY(file->peek());
-  if (looks_like_gzip(head)) return gunzip(std::move(file));
-  if (looks_like_zstd(head)) return unzstd(std::move(file));
+  const Result<std::span<const char>> head = file->peek();
+  if (!head.ok()) {
+    const std::string shown = path == "-" ? "standard input" : path;
+    return Error{fmt::format("cannot read {}: {}", shown, head.error().message)};
+  }
+  if (looks_like_gzip(head.value())) return gunzip(std::move(file));
+  if (looks_like_zstd(head.value())) return unzstd(std::move(file));
   return std::unique_ptr<ByteSource>(std::move(file));
 }
 

@@ -135,6 +135,10 @@ class ZstdSource : public CompressedSource {
             "its zstd window is too large ({}); unpack it with zstd -d --long=31 and try again",
             ZSTD_getErrorName(code))};
       }
+      if (error == ZSTD_error_dictionary_wrong) {
+        return Error{
+            "it is compressed with a zstd dictionary; unpack it with zstd -d -D DICTIONARY"};
+      }
       stop(true);
       const char* const written = into.data() + out.pos;
       const auto* const end = static_cast<const char*>(
@@ -171,7 +175,10 @@ bool looks_like_gzip(std::span<const char> first_bytes) {
   return starts_with(first_bytes, {0x1f, 0x8b});
 }
 bool looks_like_zstd(std::span<const char> first_bytes) {
-  return starts_with(first_bytes, {0x28, 0xb5, 0x2f, 0xfd});
+  // pzstd begins with a skippable frame, one of sixteen kinds.
+  const bool skippable = first_bytes.size() >= kMagicSize && (first_bytes[0] & 0xf0) == 0x50 &&
+                         starts_with(first_bytes.subspan(1), {0x2a, 0x4d, 0x18});
+  return skippable || starts_with(first_bytes, {0x28, 0xb5, 0x2f, 0xfd});
 }
 
 std::unique_ptr<ByteSource> gunzip(std::unique_ptr<ByteSource> compressed) {

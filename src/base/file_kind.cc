@@ -19,6 +19,8 @@ constexpr Kind kKinds[] = {
     {0, "PK\x05\x06"sv, "an empty ZIP archive"},
     {0, "\xff\xfe"sv, "UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE >trace.json"},
     {0, "\xfe\xff"sv, "UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE >trace.json"},
+    {0, "\x1f\x8b"sv, "compressed twice; unpack it once with gunzip or unzstd"},
+    {0, "\x28\xb5\x2f\xfd"sv, "compressed twice; unpack it once with gunzip or unzstd"},
     {0, "BZh"sv, "compressed with bzip2; unpack it with bunzip2"},
     {0,
      "\xfd"

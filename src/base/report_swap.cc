@@ -64,7 +64,9 @@ Result<std::multimap<std::string, ManifestFile>> measure_tree(int directory,
       continue;
     }
     const FileDescriptor folder = open_directory(directory, name);
-    if (!folder.ok()) return Error{fmt::format("{} is neither a file nor a folder", path)};
+    if (!folder.ok() && (errno == ENOTDIR || errno == ELOOP))
+      return Error{fmt::format("{} is neither a file nor a folder", path)};
+    if (!folder.ok()) return Error{fmt::format("cannot open {}: {}", path, std::strerror(errno))};
     files.merge(TRY(measure_tree(folder.get(), path + "/")));
   }
   return files;

@@ -60,6 +60,8 @@ int take_slot(int folder, const std::string& name) {
 
 // The lock goes last, or what a second kill leaves would be nobody's.
 bool remove_staging(int folder, const char* name) {
+  // An empty one is removed even where no descriptor is left to look into it.
+  if (unlinkat(folder, name, AT_REMOVEDIR) == 0) return true;
   char content[sizeof(Slot::name) + 8];
   const auto end = fmt::format_to_n(content, sizeof(content) - 1, "{}/{}", name, kContent);
   *end.out = '\0';

@@ -17,11 +17,15 @@ std::set<std::string, std::less<>> find_named_kernels(const TokenList& source,
   for (const Function& function : definitions.functions) {
     if (function.kind == FunctionKind::kKernel) own.emplace(function.name, function.line_name);
   }
+  // The sieve pays off for a long source; of many short ones each would read all kernels' names.
+  const bool sieved = source.size() > known.kernels.size();
   NameSieve sieve;
-  for (const std::string& kernel : known.kernels) sieve.add(kernel);
+  if (sieved) {
+    for (const std::string& kernel : known.kernels) sieve.add(kernel);
+  }
   std::set<std::string, std::less<>> named;
   const auto look = [&](std::string_view name, uint32_t line) {
-    if (!sieve.may_contain(name) || !known.kernels.contains(name)) return;
+    if ((sieved && !sieve.may_contain(name)) || !known.kernels.contains(name)) return;
     if (!own.contains({name, line})) named.emplace(name);
   };
   for (size_t i = 0; i < source.size(); ++i) {
