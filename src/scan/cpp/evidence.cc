@@ -133,7 +133,7 @@ void add_classes(const TokenList& source, const Definitions& definitions,
       append(hits, find_patterns(source, at, end, PatternScope::kDevice));
       if (end == body.last) break;
       at = next->second + 1;
-      while (next != inner.end() && next->first < at) ++next;
+      next = std::lower_bound(next, inner.end(), std::pair(at, size_t{0}));
     }
     out.units.push_back(std::move(unit));
     out.hits.push_back(std::move(hits));

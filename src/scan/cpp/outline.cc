@@ -29,6 +29,7 @@ class Outline {
   struct Open {
     std::string name;        // empty: neither namespace nor class
     size_t class_index = 0;  // from 1; 0: no class
+    size_t outer_size = 0;   // of the scope around
   };
 
   void punctuator(size_t i) {
@@ -36,12 +37,13 @@ class Outline {
     if (c == '{') {
       if (i != opens_at_) pending_ = {};
       if (pending_.class_index != 0) classes[pending_.class_index - 1].first = i;
-      stack_.push_back(std::move(pending_));
+      push();
       pending_ = {};
       template_parameters_.clear();
     } else if (c == '}') {
       if (stack_.empty()) return;
       if (stack_.back().class_index != 0) classes[stack_.back().class_index - 1].last = i;
+      scope_.resize(stack_.back().outer_size);
       stack_.pop_back();
       template_parameters_.clear();
     } else if (c == ';') {
@@ -99,7 +101,7 @@ class Outline {
       ++at;
     }
     if (!source_.is(at, "{") || name.empty()) return;
-    classes.push_back({name, scope(), template_parameters_, at, at, source_.tokens[i].line});
+    classes.push_back({name, scope_, template_parameters_, at, at, source_.tokens[i].line});
     opens_at_ = at;
     pending_ = {name, classes.size()};
   }
@@ -108,22 +110,23 @@ class Outline {
     constexpr size_t kLongest = 400;
     size_t end = i + 3;
     while (end < std::min(source_.size(), i + kLongest) && !source_.is(end, ";")) ++end;
-    aliases.push_back(
-        {std::string(source_.at(i + 1)), scope(), i + 3, end, source_.tokens[i].line});
+    aliases.push_back({std::string(source_.at(i + 1)), scope_, i + 3, end, source_.tokens[i].line});
   }
 
-  std::string scope() const {
-    std::string joined;
-    for (const Open& open : stack_) {
-      if (open.name.empty()) continue;
-      if (!joined.empty()) joined += "::";
-      joined += open.name;
+  void push() {
+    constexpr size_t kMaxScope = 1000;  // bytes, as of definitions
+    pending_.outer_size = scope_.size();
+    if (!pending_.name.empty()) {
+      if (!scope_.empty()) scope_ += "::";
+      scope_ += pending_.name;
+      scope_.resize(std::min(scope_.size(), kMaxScope));
     }
-    return joined;
+    stack_.push_back(std::move(pending_));
   }
 
   const TokenList& source_;
   std::vector<Open> stack_;
+  std::string scope_;  // of all that is open
   Open pending_;
   size_t opens_at_ = SIZE_MAX;
   std::string template_parameters_;

@@ -150,8 +150,7 @@ class LaunchFinder {
       const NodeId value = tree_.child(site.node, annotated ? 2 : 1);
       if (value == 0) continue;
       if (tree_.kind(target) == NodeKind::kTuple) {
-        for (const NodeId part : tree_.children(target))
-          assign(site, part, part_of(value, target, part));
+        assign_parts(site, target, value);
       } else {
         assign(site, target, value);
       }
@@ -164,17 +163,16 @@ class LaunchFinder {
     assigned_[{site.function, tree_.source(target, kLongestLaunch)}].push_back(value);
   }
 
-  // What `a, b = value` gives to one of its names: of a tuple the part in the same place, of a call
-  // the call.
-  NodeId part_of(NodeId value, NodeId targets, NodeId target) const {
-    if (tree_.kind(value) == NodeKind::kCall) return value;
-    if (tree_.kind(value) != NodeKind::kTuple) return 0;
-    NodeId part = tree_.child(value);
-    for (const NodeId other : tree_.children(targets)) {
-      if (other == target || part == 0) break;
-      part = tree_[part].next;
+  // What `a, b = value` gives to its names: of a tuple the part in the same place, of a call the
+  // call.
+  void assign_parts(const Site& site, NodeId targets, NodeId value) {
+    const bool tuple = tree_.kind(value) == NodeKind::kTuple;
+    if (!tuple && tree_.kind(value) != NodeKind::kCall) return;
+    NodeId part = tuple ? tree_.child(value) : value;
+    for (const NodeId target : tree_.children(targets)) {
+      assign(site, target, part);
+      if (tuple && part != 0) part = tree_[part].next;
     }
-    return part;
   }
 
   // What a name or attribute is set to in the function, or else in the ones around it.
@@ -190,8 +188,9 @@ class LaunchFinder {
   }
 
   void meanings(const Site& site, NodeId kernel, std::vector<std::string>& out, int depth) {
-    constexpr size_t kMost = 16;
-    if (depth > 4 || out.size() >= kMost || kernel == 0) return;
+    constexpr size_t kMost = 16, kMostTries = 400;  // k = k, many times over, means nothing
+    if (depth == 0) tries_ = 0;
+    if (depth > 4 || out.size() >= kMost || kernel == 0 || ++tries_ > kMostTries) return;
     switch (tree_.kind(kernel)) {
       case NodeKind::kName:
       case NodeKind::kAttribute: {
@@ -205,7 +204,7 @@ class LaunchFinder {
         }
         const size_t before = out.size();
         for (const NodeId value : *values) {
-          if (out.size() >= kMost) break;
+          if (out.size() >= kMost || tries_ > kMostTries) break;
           meanings(site, value, out, depth + 1);
         }
         if (out.size() == before && depth == 0) out.push_back(name);
@@ -261,6 +260,7 @@ class LaunchFinder {
   const Outline& outline_;
   const Tree& tree_;
   std::map<std::pair<uint32_t, std::string>, std::vector<NodeId>> assigned_;
+  size_t tries_ = 0;  // to find what one kernel means
   bool assignments_read_ = false, has_raw_kernels_ = false;
   std::vector<Launch> found_;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace fathom::python {
 
 constexpr size_t kLongestPart = 500;
@@ -29,7 +31,9 @@ std::vector<std::string> choices_of(const Outline& outline, NodeId expression) {
 std::string help_of(const Outline& outline, NodeId expression) {
   if (expression == 0) return "";
   const std::optional<StringContent> text = outline.text(expression);
-  return text ? text->text : outline.tree.source(expression, kLongestPart);
+  // A constant may be the help of many options.
+  constexpr size_t kLongestHelp = 10000;
+  return text ? cut_to_bytes(text->text, kLongestHelp) : outline.tree.source(expression, kLongestPart);
 }
 
 std::string destination(std::string_view option_name) {

@@ -218,10 +218,15 @@ NodeId Outline::constant(std::string_view name) const {
   return found == constants_.end() ? 0 : found->second;
 }
 
-std::optional<StringContent> Outline::text(NodeId expression) const { return text(expression, 0); }
+std::optional<StringContent> Outline::text(NodeId expression) const {
+  size_t work = 0;
+  return text(expression, 0, work);
+}
 
-std::optional<StringContent> Outline::text(NodeId expression, int depth) const {
-  if (depth > 8) return {};
+std::optional<StringContent> Outline::text(NodeId expression, int depth, size_t& work) const {
+  // A text may be made of another many times over, and that one of a third.
+  constexpr size_t kMostWork = 1000, kBytesOfWork = 1024;
+  if (depth > 8 || ++work > kMostWork) return {};
   const auto placeholder = [&](NodeId part) {
     return StringContent{"{" + tree.source(part, 100) + "}", true, {tree.line_first(part)}};
   };
@@ -230,8 +235,10 @@ std::optional<StringContent> Outline::text(NodeId expression, int depth) const {
       StringContent out = content_of(tree, expression);
       // Fields that are constants of this module are filled in.
       for (const NodeId field : tree.children(expression)) {
-        const std::optional<StringContent> value = text(tree.child(field), depth + 1);
+        if (work > kMostWork) break;
+        const std::optional<StringContent> value = text(tree.child(field), depth + 1, work);
         if (!value || value->composed) continue;
+        work += value->text.size() / kBytesOfWork;
         const std::string marked = "{" + tree.source(tree.child(field)) + "}";
         const size_t at = out.text.find(marked);
         if (at != std::string::npos) out.text.replace(at, marked.size(), value->text);
@@ -242,14 +249,14 @@ std::optional<StringContent> Outline::text(NodeId expression, int depth) const {
     case NodeKind::kName: {
       const NodeId value = constant(tree.token(tree[expression].first));
       if (value == 0) return {};
-      return text(value, depth + 1);
+      return text(value, depth + 1, work);
     }
     case NodeKind::kBinary: {
       if (tree.token(tree[expression].extra) != "+") return {};
       StringContent out;
       bool any = false;
       for (const NodeId part : tree.children(expression)) {
-        const std::optional<StringContent> value = text(part, depth + 1);
+        const std::optional<StringContent> value = text(part, depth + 1, work);
         any |= value.has_value();
         const StringContent piece = value ? *value : placeholder(part);
         out.text += piece.text;

@@ -94,7 +94,7 @@ class Outline {
   void visit(NodeId node, const Site& around);
   void read_import(NodeId statement);
   NodeId loop_values(NodeId place, std::string_view name) const;
-  std::optional<StringContent> text(NodeId expression, int depth) const;
+  std::optional<StringContent> text(NodeId expression, int depth, size_t& work) const;
 
   std::vector<NodeId> parents_;
   std::map<std::string, std::string, std::less<>> imported_;  // bound name → what it is
