@@ -151,7 +151,8 @@ std::vector<LinearCase> python_code() {
               [](size_t n) {
                 return rows("import m{0}\ndef f{0}(x): return f{0}(m{0}.f(x))\nX{0} = {0}\n", n);
               }),
-      of_files("ModulesOfOneName", "d{0}/m.py", 150,
+      // An import looks at the 256 nearest files of its name.
+      of_files("ModulesOfOneName", "d{0}/m.py", 600,
                "from m import f\nimport m\ndef f(x):\n  return m.f({0})\n"),
   };
 }
