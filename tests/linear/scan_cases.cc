@@ -57,7 +57,8 @@ std::vector<LinearCase> kernels_and_launches() {
                 return "__global__ void k(int* a) { a[0] = 1; }\nvoid f(int* p) {\n" +
                        rows("k<<<{0}, 2>>>(p);\n", n) + "}\n";
               }),
-      of_file("KernelsAndOverloads", "a.cu", 300,
+      // More than 256 overloads are not followed.
+      of_file("KernelsAndOverloads", "a.cu", 600,
               [](size_t n) {
                 return rows("__device__ int g(T{0} x) {{ return {0}; }}\n", n) +
                        rows("__global__ void k{0}(int* a) {{ a[0] = g(1); }}\n", n);
