@@ -66,7 +66,8 @@ std::vector<LinearCase> kernels_and_launches() {
                 return "__global__ void k(int* a) { a[0] = 1; }\nvoid f(int* p) {\n" +
                        rows("k<<<{0}, 2>>>(p);\n", n) + "}\n";
               }),
-      of_file("KernelsAndOverloads", "a.cu", 300,
+      // More than 256 overloads are not followed.
+      of_file("KernelsAndOverloads", "a.cu", 600,
               [](size_t n) {
                 return rows("__device__ int g(T{0} x) {{ return {0}; }}\n", n) +
                        rows("__global__ void k{0}(int* a) {{ a[0] = g(1); }}\n", n);
@@ -167,7 +168,8 @@ std::vector<LinearCase> python_code() {
               [](size_t n) {
                 return rows("import m{0}\ndef f{0}(x): return f{0}(m{0}.f(x))\nX{0} = {0}\n", n);
               }),
-      of_files("ModulesOfOneName", "d{0}/m.py", 150,
+      // An import looks at the 256 nearest files of its name.
+      of_files("ModulesOfOneName", "d{0}/m.py", 600,
                "from m import f\nimport m\ndef f(x):\n  return m.f({0})\n"),
   };
 }

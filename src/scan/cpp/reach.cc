@@ -173,9 +173,12 @@ std::vector<CalledUnit> CallGraph::calls(uint32_t unit) const {
 
 Reach CallGraph::reach(uint32_t start) const {
   constexpr uint32_t kDeepest = 24, kTellingDepth = 6;
+  constexpr size_t kMostQueued = 8;     // for each that may be reached
+  constexpr size_t kMostLeftOut = 100;  // that are told
   const NameResolver resolver(*this, work_of_one_);
   Reach out;
   std::set<uint32_t> done;
+  size_t left_out = 0, queued = 1;
   // One queue for each certainty: what is sure is followed first, so that the first way to a unit
   // is the surest, and of those the shortest.
   std::array<std::deque<ReachedUnit>, 3> queues;
@@ -189,12 +192,14 @@ Reach CallGraph::reach(uint32_t start) const {
     if (!done.insert(at.unit).second) continue;
     if (out.units.size() == units_of_one_ || at.depth > kDeepest || resolver.exhausted()) {
       out.stops.push_back({at.from, at.line, std::string(name(at.unit)), "too much code"});
+      if (++left_out == kMostLeftOut) break;
       continue;
     }
     out.units.push_back(at);
     const auto follow = [&](uint32_t unit, uint32_t line, Certainty certainty) {
       const Certainty total = std::max(at.certainty, certainty);
       if (!done.contains(unit)) {
+        ++queued;
         queues[static_cast<size_t>(total)].push_back({unit, at.unit, line, at.depth + 1, total});
       }
     };
@@ -202,7 +207,7 @@ Reach CallGraph::reach(uint32_t start) const {
       follow(owner, units_[owner].line, Certainty::kCertain);
     }
     for (uint32_t i = units_[at.unit].uses_first; i < units_[at.unit].uses_last; ++i) {
-      if (resolver.exhausted()) break;
+      if (resolver.exhausted() || queued > kMostQueued * units_of_one_) break;
       const Use& use = uses_[i];
       const Meaning& meaning = this->meaning(resolver, at.unit, i);
       for (const Found& found : meaning.units) {

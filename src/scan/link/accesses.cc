@@ -81,6 +81,7 @@ std::optional<uint32_t> size_of_known(std::string_view type) {
 
 // Of the walk of one kernel: steps, steps for each byte of code, and accesses that are listed.
 constexpr size_t kLeastWork = 1000, kMostWork = 30000, kWorkOfByte = 8, kWorkOfSite = 60;
+constexpr size_t kMostShared = 1 << 16;  // bytes of a function that is walked for its callers
 constexpr size_t kLeastSites = 24, kMostSites = 160;
 
 // "PlainLayout<64>::column" → "PlainLayout" and "column".
@@ -167,12 +168,14 @@ void AccessLinker::add_members(const FileReading& reading) {
   }
 }
 
-const DeviceFunction* AccessLinker::function(FunctionAt at) {
+const DeviceFunction* AccessLinker::function(FunctionAt at, size_t most_bytes) {
   auto& known = functions_[at];
   if (known) return known.get();
   const FileReading& reading = readings_.readings[at.first];
   const auto body = reading.device_code.bodies.find(at.second);
-  if (body == reading.device_code.bodies.end()) return nullptr;
+  if (body == reading.device_code.bodies.end() || body->second.text.size() > most_bytes)
+    return nullptr;
+  bytes_read_ += body->second.text.size();
   const cpp::Function& definition = reading.cpp.functions[at.second];
   known = std::make_unique<DeviceFunction>();
   known->name = definition.name;
@@ -276,9 +279,12 @@ std::optional<double> AccessLinker::constant(std::string_view name, uint32_t fil
 
 void AccessLinker::add_to(KernelFacts& kernel, const std::vector<FunctionAt>& reached) {
   if (reached.empty()) return;
-  // Neighbouring kernels share their helpers; more than that is memory for little.
-  constexpr size_t kFunctionsKept = 128;
-  if (functions_.size() > kFunctionsKept) functions_.clear();
+  // Kernels share their helpers, which are read once as long as they take little memory.
+  constexpr size_t kBytesKept = 1 << 18;
+  if (bytes_read_ > kBytesKept) {
+    functions_.clear();
+    bytes_read_ = 0;
+  }
   const DeviceFunction* walked = function(reached.front());
   if (walked == nullptr) return;
   std::multimap<std::string_view, FunctionAt> by_name;
@@ -293,7 +299,7 @@ void AccessLinker::add_to(KernelFacts& kernel, const std::vector<FunctionAt>& re
     const auto [first, last] = by_name.equal_range(last_part);
     const DeviceFunction* found = nullptr;
     for (auto one = first; one != last; ++one) {
-      const DeviceFunction* candidate = function(one->second);
+      const DeviceFunction* candidate = function(one->second, kMostShared);
       if (candidate == nullptr || candidate->parameters.size() < arguments) continue;
       const std::string& own =
           readings_.readings[one->second.first].cpp.functions[one->second.second].scope;

@@ -25,7 +25,8 @@ class AccessLinker {
   void add_to(KernelFacts& kernel, const std::vector<FunctionAt>& reached);
 
  private:
-  const DeviceFunction* function(FunctionAt at);
+  // None where its code is larger than `most_bytes`.
+  const DeviceFunction* function(FunctionAt at, size_t most_bytes = SIZE_MAX);
   std::optional<uint32_t> bytes_of(std::string_view type, uint32_t file);
   void share_work();
   void add_members(const FileReading& reading);
@@ -36,6 +37,7 @@ class AccessLinker {
   const Readings& readings_;
   size_t work_of_one_ = 0, sites_of_one_ = 0;  // of one kernel's walk
   std::map<FunctionAt, std::unique_ptr<DeviceFunction>> functions_;
+  size_t bytes_read_ = 0;                            // the code of those
   std::map<std::string, std::set<uint32_t>> sizes_;  // of types, as far as they were asked for
   struct Member {
     std::string text;
