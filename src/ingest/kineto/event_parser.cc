@@ -28,7 +28,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Keys have no escapes in practice; one that has is a key we do not know.
+// As written: escapes in a key are rare, and are looked at where the key is not known.
 std::string_view key_text(od::field& field) {
   const char* const raw = field.key().raw();
 #if defined(__SSE2__)
@@ -59,8 +59,13 @@ simdjson::error_code read_fields(od::object object, FindField find, FieldTexts& 
   for (auto maybe_field : object) {
     od::field field;
     if (auto error = std::move(maybe_field).get(field)) return error;
-    const std::string_view key = key_text(field);
-    if (const std::optional<Field> known = find(key)) {
+    std::string_view key = key_text(field);
+    std::optional<Field> known = find(key);
+    if (!known && key.find('\\') != std::string_view::npos) {
+      if (auto error = field.unescaped_key().get(key)) return error;
+      known = find(key);
+    }
+    if (known) {
       std::string_view text;
       if (auto error = value_text(field.value(), text)) return error;
       fields.set(*known, text);

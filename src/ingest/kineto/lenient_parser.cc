@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "base/json_unescape.h"
 #include "ingest/kineto/event_fields.h"
 #include "ingest/kineto/event_start.h"
 #include "ingest/kineto/row_maker.h"
@@ -156,7 +157,10 @@ size_t read_object(const Reader& reader, size_t at, FindField find, FieldTexts& 
     if (reader.peek(i) == '}') return i + 1;
     const size_t key_end = reader.key_end(i);
     if (key_end == kNowhere) return kNowhere;
-    const std::string_view key = reader.slice(i + 1, key_end - 1);
+    const std::string_view written = reader.slice(i + 1, key_end - 1);
+    const bool has_escapes = written.find('\\') != std::string_view::npos;
+    const std::string unescaped = has_escapes ? json_unescaped(written) : std::string();
+    const std::string_view key = has_escapes ? std::string_view(unescaped) : written;
     const size_t value = reader.skip_space(reader.skip_space(key_end) + 1);
     if (find == find_event_field && key == "args" && reader.peek(value) == '{') {
       i = read_object(reader, value, find_args_field, fields);
