@@ -186,7 +186,8 @@ class AnalyzeRun {
     const std::vector<fs::path> directories = report_directories(arguments_);
     for (size_t i = 0; i < arguments_.traces.size(); ++i) {
       const OutputPlace place = place_of(arguments_.traces[i], directories[i]);
-      const Status allowed = arguments_.output.writes() ? check(place) : Status(Nothing{});
+      const Status allowed =
+          arguments_.output.writes() ? check(arguments_.traces[i], place) : Status(Nothing{});
       const Status done = allowed.ok() ? analyze_one(arguments_.traces[i], place) : allowed;
       if (done.ok()) continue;
       complain(done.error().message);
@@ -212,8 +213,10 @@ class AnalyzeRun {
             arguments_.output.force};
   }
 
-  // Before the trace is read, which may take long.
-  Status check(const OutputPlace& place) const {
+  // Before the trace is read, which may take long. What is not there is told by opening it.
+  Status check(const std::string& trace, const OutputPlace& place) const {
+    std::error_code error;
+    if (trace != "-" && !fs::exists(trace, error)) return Nothing{};
     if (code_) TRY(check_outside(arguments_.repository, place.path));
     return OutputDirectory::check(place);
   }

@@ -6,9 +6,6 @@ namespace fathom {
 
 void add_output_options(CLI::App& command, OutputArguments& arguments, const OutputTexts& texts) {
   CLI::Option* out = command.add_option("-o,--out", arguments.out, texts.out);
-  out->check([](const std::string& name) {
-    return name.empty() ? std::string("expected a name") : std::string();
-  });
   command.add_flag("--json", arguments.json, texts.json);
   CLI::Option* force = command.add_flag("--force", arguments.force,
                                         "Write into any directory and replace any report there; "

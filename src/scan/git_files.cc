@@ -137,7 +137,7 @@ std::optional<TrackedPaths> TrackedPaths::read(std::string_view index, size_t ha
   IndexReader in(index);
   if (in.take(4) != "DIRC") return {};
   const uint32_t version = in.number(4), count = in.number(4);
-  if (version < 2 || version > 4) return {};
+  if (!in.ok || version < 2 || version > 4) return {};
   TrackedPaths tracked;
   HashedPath path;
   for (uint32_t i = 0; i < count; ++i) {

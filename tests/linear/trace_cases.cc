@@ -75,7 +75,7 @@ std::vector<LinearCase> trace_cases() {
        "analyze t.json --out out", 40'000},
       {"KeysOfTheListInAString",
        trace([](size_t n) { return R"({"a":")" + repeated(R"("traceEvents":[ )", n); }),
-       "analyze t.json --out out", 10'000},
+       "analyze t.json --out out", 10'000, 1},
       {"ADeepEnvelope", trace([](size_t n) {
          return fmt::format(R"({{"a":{}{},"traceEvents":[{}]}})", repeated("[", n),
                             repeated("]", n), kEvent);

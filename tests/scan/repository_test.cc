@@ -141,7 +141,8 @@ TEST_F(RepositoryTest, LargeAndBinaryFilesAreMarked) {
   EXPECT_EQ(file("data.cu").size, 100u << 20);
   EXPECT_EQ(file("object.py").skipped, "binary");
   EXPECT_EQ(file("weights.py").skipped, "a Git LFS pointer, not the file itself");
-  EXPECT_EQ(list().notes, Names{"1 file is not read, being over 32 MB: data.cu"});
+  EXPECT_EQ(list().notes, (Names{"1 file is not read, being over 32 MB: data.cu",
+                                 "1 source file is not read, having zero bytes: object.py"}));
 }
 
 TEST_F(RepositoryTest, OddNamesAreKeptAsTheyAre) {

@@ -67,7 +67,7 @@ TEST(PythonText, FileNamesStayInTheirDirectory) {
   EXPECT_LE(file_name_of(std::string(100000, 'x')).size(), 100u);
 }
 
-TEST(PythonText, MarkdownCodeCannotEnd) { EXPECT_EQ(markdown_code("a`b\nc"), "`a'b?c`"); }
+TEST(PythonText, MarkdownCodeCannotEnd) { EXPECT_EQ(markdown_code("a`b\nc"), "`a'b\\nc`"); }
 
 TEST(TensorTypes, NamesOfTorch) {
   EXPECT_EQ(torch_dtype("c10::BFloat16"), "bfloat16");
