@@ -125,7 +125,7 @@ std::vector<LinearCase> expressions_and_names() {
                 return rows("struct S{0} {{ static constexpr int e = S{0}::f; }};\n", n) +
                        "__global__ void k(int* p) {" + rows("p[S{0}::e] = 1;", n) + "}\n";
               }),
-      of_file("ClassesOfOneName", "a.cu", 300,
+      of_file("ClassesOfOneName", "a.cu", 1200,
               [](size_t n) {
                 return repeated("struct S { __device__ void m() { S s; s.m(); } };\n", n) +
                        "__global__ void k(int* p) { S s; s.m(); }\n";

@@ -11,17 +11,45 @@ void append(std::vector<PatternHit>& to, std::vector<PatternHit> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-// The innermost class that a function's body stands in. Bodies are in order of their {, so that the
-// last one that is still open there is it.
-TokenRange::Surroundings surroundings_of(const Function& function,
-                                         const std::vector<ClassBody>& classes) {
+// Which class each place of a file stands in, the innermost one. Bodies are in order of their {.
+class ClassesByPlace {
+ public:
+  explicit ClassesByPlace(const std::vector<ClassBody>& classes) {
+    std::vector<const ClassBody*> open;
+    const auto close_before = [&](size_t place) {
+      while (!open.empty() && open.back()->last < place) {
+        const size_t after = open.back()->last + 1;
+        open.pop_back();
+        changes_.push_back({after, open.empty() ? nullptr : open.back()});
+      }
+    };
+    for (const ClassBody& body : classes) {
+      close_before(body.first);
+      open.push_back(&body);
+      changes_.push_back({body.first, &body});
+    }
+    close_before(SIZE_MAX);
+  }
+
+  const ClassBody* at(size_t place) const {
+    const auto next = std::ranges::upper_bound(changes_, place, {}, &Change::from);
+    return next == changes_.begin() ? nullptr : std::prev(next)->body;
+  }
+
+ private:
+  struct Change {
+    size_t from;
+    const ClassBody* body;  // null: outside of all
+  };
+  std::vector<Change> changes_;
+};
+
+TokenRange::Surroundings surroundings_of(const Function& function, const ClassesByPlace& classes) {
   TokenRange::Surroundings around{.parameters = function.parameters,
                                   .is_kernel = function.kind == FunctionKind::kKernel};
-  for (const ClassBody& body : classes) {
-    if (body.first > function.body_first) break;
-    if (body.last < function.body_last) continue;
-    around.class_first = body.first;
-    around.class_last = body.last;
+  if (const ClassBody* const body = classes.at(function.body_first)) {
+    around.class_first = body->first;
+    around.class_last = body->last;
   }
   return around;
 }
@@ -39,7 +67,7 @@ void read_expansion(const Function& function, CodeUnit& unit, std::vector<Patter
 }
 
 void add_functions(const TokenList& source, const Definitions& definitions,
-                   const std::vector<ClassBody>& classes, uint32_t file, FileUnits& out) {
+                   const ClassesByPlace& classes, uint32_t file, FileUnits& out) {
   for (size_t i = 0; i < definitions.functions.size(); ++i) {
     const Function& function = definitions.functions[i];
     if (!function.defined) continue;
@@ -145,7 +173,7 @@ void add_classes(const TokenList& source, const Definitions& definitions,
 FileUnits find_units(const TokenList& source, const Definitions& definitions, uint32_t file) {
   FileUnits out;
   DeclaredTypes types = find_declared_types(source);
-  add_functions(source, definitions, types.classes, file, out);
+  add_functions(source, definitions, ClassesByPlace(types.classes), file, out);
   add_aliases(source, definitions, std::move(types.aliases), file, out);
   add_classes(source, definitions, types.classes, file, out);
   out.host_hits.resize(out.units.size());

@@ -97,18 +97,22 @@ void CallGraph::keep_passed_functions(uint32_t unit, const Use& use, std::vector
 }
 
 void CallGraph::find_owners() {
-  std::unordered_map<std::string, std::vector<uint32_t>> classes;
+  struct Namesakes {
+    uint32_t first;
+    std::unordered_map<uint32_t, uint32_t> last_of_file;
+  };
+  std::unordered_map<std::string, Namesakes> classes;
   for (uint32_t i = 0; i < units_.size(); ++i) {
-    if (units_[i].kind == UnitKind::kClass) classes[qualified(i)].push_back(i);
+    if (units_[i].kind != UnitKind::kClass) continue;
+    const auto found = classes.try_emplace(qualified(i), Namesakes{i, {}}).first;
+    found->second.last_of_file[units_[i].file] = i;
   }
   for (Unit& unit : units_) {
     const auto found = classes.find(std::string(names_.text(unit.scope)));
     if (found == classes.end()) continue;
     // A method defined outside its class may stand in another file than that.
-    unit.owner = found->second.front();
-    for (uint32_t owner : found->second) {
-      if (units_[owner].file == unit.file) unit.owner = owner;
-    }
+    const auto here = found->second.last_of_file.find(unit.file);
+    unit.owner = here == found->second.last_of_file.end() ? found->second.first : here->second;
   }
 }
 
