@@ -76,6 +76,19 @@ std::vector<LinearCase> trace_cases() {
       {"KeysOfTheListInAString",
        trace([](size_t n) { return R"({"a":")" + repeated(R"("traceEvents":[ )", n); }),
        "analyze t.json --out out", 10'000, 1},
+      {"Backslashes",
+       trace([](size_t n) { return R"({"traceEvents":[{"ph":"X","name":")" + repeated("\\", n); }),
+       "analyze t.json --out out", 120'000, 1},
+      {"OneNameOfManyOps", trace([](size_t n) {
+         const std::string name = "triton_poi_fused" + repeated("_add_mul_sub_exp", n) + "_0";
+         return fmt::format(
+             R"({{"traceEvents":[{{"ph":"X","cat":"cpu_op","name":"{0}","pid":1,"tid":1,"ts":10,"dur":20}},)"
+             R"({{"ph":"X","cat":"cuda_runtime","name":"cuLaunchKernel","pid":1,"tid":1,"ts":12,"dur":5,)"
+             R"("args":{{"correlation":7}}}},{{"ph":"X","cat":"kernel","name":"{0}","pid":0,"tid":7,)"
+             R"("ts":40,"dur":3000,"args":{{"device":0,"stream":7,"correlation":7}}}}]}})",
+             name);
+       }),
+       "analyze t.json --out out", 3'000},
       {"ADeepEnvelope", trace([](size_t n) {
          return fmt::format(R"({{"a":{}{},"traceEvents":[{}]}})", repeated("[", n),
                             repeated("]", n), kEvent);
