@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 
 #include "base/directory_entries.h"
 
@@ -80,8 +81,12 @@ bool is_stale(int folder, const std::string& name, FileDescriptor& lock) {
   if (!directory.ok() || fstat(directory.get(), &status) != 0 || status.st_uid != geteuid())
     return false;
   lock = open_regular_file(directory.get(), kLock);
-  return lock.ok() && says(lock.get(), lock_text(name)) &&
-         flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
+  // A kill between the making of the folder and of its lock leaves it empty.
+  constexpr time_t kSurelyLeft = 3600;  // seconds
+  if (!lock.ok())
+    return std::time(nullptr) - status.st_mtime > kSurelyLeft &&
+           entries_of(directory.get()).empty();
+  return says(lock.get(), lock_text(name)) && flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
 Error cannot_write_in(const fs::path& folder) {
