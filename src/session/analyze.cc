@@ -198,8 +198,8 @@ Status check_has_events(const Trace& trace) {
   const EventStore& store = trace.store;
   if (store.size() > 0) return Nothing{};
   if (store.diagnostics().count(Flaw::kTruncated) > 0) {
-    return Error{fmt::format("{} has no events that can be read: the file ends in the middle",
-                             trace.path)};
+    return Error{
+        fmt::format("{} has no events that can be read: the file ends in the middle", trace.path)};
   }
   const std::string found =
       store.entries() == 0

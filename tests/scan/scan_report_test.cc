@@ -24,8 +24,19 @@ CodeFacts small_facts() {
   copy.template_parameters = "<int N>";
   copy.attributes = {"__launch_bounds__(128)"};
   copy.profiler_name = "void demo::copy_rows<*>(*)";
-  copy.launchers = {
-      {{0, 50}, 52, "run", "<<<>>>", "(n + 3) / 4", "128", "", "stream", {"PDL"}, "<4>", {}, {}, {}}};
+  copy.launchers = {{{0, 50},
+                     52,
+                     "run",
+                     "<<<>>>",
+                     "(n + 3) / 4",
+                     "128",
+                     "",
+                     "stream",
+                     {"PDL"},
+                     "<4>",
+                     {},
+                     {},
+                     {}}};
   copy.path = {{"python function copy", {1, 7}}, {"binding copy", {0, 70}, Certainty::kLikely}};
   copy.evidence = {{"vector access", "16 bytes", {0, 20}, "copy_rows"},
                    {"vector access", "16 bytes", {0, 21}, "copy_rows"},

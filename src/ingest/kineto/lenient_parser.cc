@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/utf8.h"
 #include "base/json_unescape.h"
+#include "base/utf8.h"
 #include "ingest/kineto/event_fields.h"
 #include "ingest/kineto/event_start.h"
 #include "ingest/kineto/row_maker.h"

@@ -24,7 +24,7 @@ namespace fathom {
 struct FileReading {
   cpp::Definitions cpp;
   cpp::Usage usage;
-  std::vector<std::vector<cpp::LocalValue>> launch_values;  // of each of usage.launches
+  std::vector<std::vector<cpp::LocalValue>> launch_values;    // of each of usage.launches
   std::vector<std::vector<cpp::LocalValue>> argument_values;  // the same, of their arguments
   DeviceCode device_code;
   std::map<size_t, KernelAccesses> triton_accesses;  // of the kernels among python.functions

@@ -33,7 +33,8 @@ std::string help_of(const Outline& outline, NodeId expression) {
   const std::optional<StringContent> text = outline.text(expression);
   // A constant may be the help of many options.
   constexpr size_t kLongestHelp = 10000;
-  return text ? cut_to_bytes(text->text, kLongestHelp) : outline.tree.source(expression, kLongestPart);
+  return text ? cut_to_bytes(text->text, kLongestHelp)
+              : outline.tree.source(expression, kLongestPart);
 }
 
 std::string destination(std::string_view option_name) {
