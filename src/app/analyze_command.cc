@@ -9,7 +9,7 @@
 #include "app/questions.h"
 #include "app/remote.h"
 #include "app/scope_options.h"
-#include "report/screen_text.h"
+#include "base/screen_text.h"
 #include "scan/scan_repository.h"
 #include "session/analyze.h"
 #include "session/report_place.h"

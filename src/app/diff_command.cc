@@ -10,7 +10,7 @@
 #include "app/output_options.h"
 #include "app/scope_options.h"
 #include "base/closest_names.h"
-#include "report/screen_text.h"
+#include "base/screen_text.h"
 #include "session/compare.h"
 #include "session/report_place.h"
 

@@ -13,7 +13,7 @@
 #include "app/option_rules.h"
 #include "app/sudden_end.h"
 #include "app/usage_error.h"
-#include "report/screen_text.h"
+#include "base/screen_text.h"
 
 namespace fathom {
 

@@ -5,7 +5,7 @@
 #include "app/commands.h"
 #include "app/output_options.h"
 #include "base/json_writer.h"
-#include "report/screen_text.h"
+#include "base/screen_text.h"
 #include "session/analyze.h"
 #include "session/replay.h"
 #include "session/report_place.h"

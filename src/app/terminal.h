@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "report/summary.h"
+#include "report/trace/summary.h"
 
 namespace fathom {
 

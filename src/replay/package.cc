@@ -12,8 +12,8 @@
 #include "base/count_text.h"
 #include "base/file_descriptor.h"
 #include "base/json_writer.h"
+#include "base/zip_writer.h"
 #include "replay/python_text.h"
-#include "report/zip_writer.h"
 
 extern const std::string_view replay_script_py, replay_calls_py, replay_timing_py, replay_readme_md;
 

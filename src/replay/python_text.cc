@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "report/screen_text.h"
+#include "base/screen_text.h"
 
 namespace fathom {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "report/screen_text.h"
+#include "base/screen_text.h"
 
 namespace fathom {
 namespace {

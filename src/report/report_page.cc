@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/screen_text.h"
 #include "report/markdown.h"
-#include "report/screen_text.h"
 
 namespace fathom {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "report/screen_text.h"
+#include "base/screen_text.h"
 
 namespace fathom {
 

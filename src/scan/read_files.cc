@@ -9,13 +9,13 @@
 
 #include "base/threads.h"
 #include "scan/accesses/triton_walk.h"
+#include "scan/facts/passed_paths.h"
 #include "scan/features/file_weight.h"
+#include "scan/files/source_text.h"
 #include "scan/link/code_purpose.h"
 #include "scan/link/triton_kernels.h"
 #include "scan/names_in_strings.h"
-#include "scan/passed_paths.h"
 #include "scan/python/ast.h"
-#include "scan/source_text.h"
 
 namespace fathom {
 namespace {

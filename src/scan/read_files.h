@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/progress.h"
+#include "scan/files/repository.h"
 #include "scan/link/readings.h"
-#include "scan/repository.h"
 
 namespace fathom {
 

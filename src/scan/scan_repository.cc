@@ -3,11 +3,14 @@
 #include <optional>
 
 #include "base/threads.h"
-#include "scan/dependencies.h"
-#include "scan/doc_claims.h"
-#include "scan/doc_examples.h"
+#include "scan/docs/doc_claims.h"
+#include "scan/docs/doc_examples.h"
+#include "scan/docs/readme.h"
+#include "scan/docs/readme_mentions.h"
+#include "scan/docs/usage_claims.h"
+#include "scan/facts/kernel_identity.h"
 #include "scan/features/link_features.h"
-#include "scan/kernel_identity.h"
+#include "scan/files/repository.h"
 #include "scan/link/api_surface.h"
 #include "scan/link/entry_points.h"
 #include "scan/link/evidence.h"
@@ -18,11 +21,8 @@
 #include "scan/link/options.h"
 #include "scan/link/request_path.h"
 #include "scan/link/uses.h"
+#include "scan/manifests/dependencies.h"
 #include "scan/read_files.h"
-#include "scan/readme.h"
-#include "scan/readme_mentions.h"
-#include "scan/repository.h"
-#include "scan/usage_claims.h"
 
 namespace fathom {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "base/progress.h"
 #include "base/result.h"
-#include "scan/code_facts.h"
-#include "scan/repository.h"
+#include "scan/facts/code_facts.h"
+#include "scan/files/repository.h"
 
 namespace fathom {
 

@@ -12,8 +12,8 @@
 #include "base/threads.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
-#include "report/kernel_sources_markdown.h"
-#include "report/xlsx.h"
+#include "report/trace/kernel_sources_markdown.h"
+#include "report/trace/xlsx.h"
 
 namespace fathom {
 namespace {

@@ -5,9 +5,9 @@
 #include "base/output_directory.h"
 #include "platform/platform.h"
 #include "replay/package.h"
-#include "report/analysis_files.h"
-#include "report/summary.h"
-#include "scan/code_facts.h"
+#include "report/trace/analysis_files.h"
+#include "report/trace/summary.h"
+#include "scan/facts/code_facts.h"
 #include "session/trace.h"
 
 namespace fathom {

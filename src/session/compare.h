@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "base/output_directory.h"
-#include "report/diff_report.h"
+#include "report/trace/diff_report.h"
 #include "session/trace.h"
 
 namespace fathom {

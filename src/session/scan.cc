@@ -4,7 +4,7 @@
 
 #include "base/content_stamp.h"
 #include "base/hash.h"
-#include "scan/source_text.h"
+#include "scan/files/source_text.h"
 
 namespace fathom {
 

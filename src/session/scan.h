@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "base/output_directory.h"
-#include "report/scan_report.h"
+#include "report/scan/scan_report.h"
 #include "scan/scan_repository.h"
 
 namespace fathom {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/table.h"
-#include "scan/kernel_identity.h"
+#include "scan/facts/kernel_identity.h"
 
 namespace fathom {
 

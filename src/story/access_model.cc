@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "scan/expression.h"
+#include "scan/facts/expression.h"
 #include "story/assumptions.h"
 
 namespace fathom {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "scan/code_facts.h"
+#include "scan/facts/code_facts.h"
 #include "story/expected_launch.h"
 
 namespace fathom {

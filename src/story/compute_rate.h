@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "platform/platform.h"
-#include "scan/code_facts.h"
+#include "scan/facts/code_facts.h"
 
 namespace fathom {
 

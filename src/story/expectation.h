@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "platform/platform.h"
-#include "scan/code_facts.h"
+#include "scan/facts/code_facts.h"
 #include "story/expected_launch.h"
 #include "story/kernel_model.h"
 #include "story/parameters.h"

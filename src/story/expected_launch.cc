@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scan/expression.h"
+#include "scan/facts/expression.h"
 
 namespace fathom {
 namespace {

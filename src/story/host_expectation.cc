@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scan/expression.h"
+#include "scan/facts/expression.h"
 #include "story/assumptions.h"
 
 namespace fathom {

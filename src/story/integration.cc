@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 #include "story/statement_steps.h"
 
 namespace fathom {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "scan/code_place.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/expressions.h"
+#include "scan/facts/code_place.h"
 
 namespace fathom {
 

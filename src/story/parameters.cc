@@ -7,7 +7,7 @@
 
 #include "base/glob.h"
 #include "base/tsv.h"
-#include "scan/expression.h"
+#include "scan/facts/expression.h"
 
 extern const std::string_view parameter_names_tsv;
 
@@ -55,17 +55,17 @@ std::string without_spaces(std::string_view text) {
 }
 
 // "blocks(count)" with the code's "blocks(rows)" = "(rows + 3) / 4": the argument stands for rows.
-struct FunctionCall {
+struct CallText {
   std::string_view name;
   std::vector<std::string_view> arguments;
 };
 
-std::optional<FunctionCall> as_call(std::string_view text) {
+std::optional<CallText> as_call(std::string_view text) {
   const size_t open = text.find('(');
   if (open == std::string_view::npos || !text.ends_with(')')) return std::nullopt;
   const std::string_view inside = text.substr(open + 1, text.size() - open - 2);
   if (inside.find('(') != std::string_view::npos) return std::nullopt;
-  FunctionCall call{text.substr(0, open), split(inside, ',')};
+  CallText call{text.substr(0, open), split(inside, ',')};
   for (std::string_view& argument : call.arguments) {
     while (argument.starts_with(' ')) argument.remove_prefix(1);
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "scan/code_facts.h"
+#include "scan/facts/code_facts.h"
 
 namespace fathom {
 

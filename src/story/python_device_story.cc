@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 #include "story/python_story.h"
 #include "story/statement_steps.h"
 #include "story/step_words.h"

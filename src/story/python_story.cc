@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 #include "story/statement_steps.h"
 #include "story/step_words.h"
 

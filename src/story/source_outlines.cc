@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "scan/cpp/body_outline.h"
+#include "scan/files/source_text.h"
 #include "scan/python/ast.h"
 #include "scan/python/body_outline.h"
 #include "scan/python/extract.h"
-#include "scan/source_text.h"
 
 namespace fathom {
 

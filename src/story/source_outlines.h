@@ -5,15 +5,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
-#include "scan/code_facts.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/device_patterns.h"
 #include "scan/cpp/expressions.h"
+#include "scan/facts/code_facts.h"
+#include "scan/facts/statement.h"
 #include "scan/python/python_file.h"
-#include "scan/statement.h"
 
 namespace fathom {
 

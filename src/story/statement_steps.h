@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "scan/statement.h"
+#include "scan/facts/statement.h"
 #include "story/story_step.h"
 
 namespace fathom {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "scan/code_facts.h"
+#include "scan/facts/code_facts.h"
 
 namespace fathom {
 

@@ -10,8 +10,8 @@
 #include <random>
 
 #include "base/path_ends.h"
-#include "scan/git_files.h"
-#include "scan/readme.h"
+#include "scan/docs/readme.h"
+#include "scan/files/git_files.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
 

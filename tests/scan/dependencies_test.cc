@@ -1,11 +1,11 @@
-#include "scan/dependencies.h"
+#include "scan/manifests/dependencies.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "scan/git_files.h"
+#include "scan/files/git_files.h"
+#include "scan/manifests/structured_text.h"
 #include "scan/scan_repository.h"
-#include "scan/structured_text.h"
 #include "test_files.h"
 
 namespace fathom {

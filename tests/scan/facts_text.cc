@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "scan/fact_names.h"
+#include "scan/facts/fact_names.h"
 
 namespace fathom::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "report/scan_report.h"
+#include "report/scan/scan_report.h"
 #include "scan/facts_text.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"

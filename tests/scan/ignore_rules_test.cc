@@ -1,4 +1,4 @@
-#include "scan/ignore_rules.h"
+#include "scan/files/ignore_rules.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "scan/doc_examples.h"
+#include "scan/docs/doc_examples.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
 

@@ -1,4 +1,4 @@
-#include "scan/readme.h"
+#include "scan/docs/readme.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "report/scan_report.h"
+#include "report/scan/scan_report.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
 

@@ -1,4 +1,4 @@
-#include "scan/repository.h"
+#include "scan/files/repository.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "report/scan_report.h"
+#include "report/scan/scan_report.h"
 
 #include <gtest/gtest.h>
 

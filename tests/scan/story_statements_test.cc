@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "base/tsv.h"
-#include "report/scan_report.h"
+#include "report/scan/scan_report.h"
 #include "scan/scan_repository.h"
 #include "story/source_outlines.h"
 #include "test_files.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/scan_report.h"
+#include "report/scan/scan_report.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
 

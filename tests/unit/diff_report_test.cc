@@ -1,4 +1,4 @@
-#include "report/diff_report.h"
+#include "report/trace/diff_report.h"
 
 #include <gtest/gtest.h>
 

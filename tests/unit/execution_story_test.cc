@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "report/kernel_story.h"
-#include "report/scan_report.h"
+#include "report/scan/kernel_story.h"
+#include "report/scan/scan_report.h"
 #include "scan/scan_repository.h"
 #include "story/source_outlines.h"
 #include "test_files.h"

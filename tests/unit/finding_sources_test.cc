@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "report/findings_markdown.h"
+#include "report/trace/findings_markdown.h"
 
 namespace fathom {
 namespace {

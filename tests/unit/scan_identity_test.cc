@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "scan/kernel_identity.h"
+#include "scan/facts/kernel_identity.h"
 #include "sheets/kernel_sources.h"
 
 namespace fathom {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "report/kernel_story.h"
+#include "report/scan/kernel_story.h"
 #include "scan/cpp/launch_values.h"
 #include "scan/python/assigned_values.h"
 #include "story/expectation.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "report/xlsx_table.h"
+#include "report/trace/xlsx_table.h"
 #include "xlsx/sample_workbook.h"
 
 namespace fathom::xlsx {

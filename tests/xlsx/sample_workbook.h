@@ -1,6 +1,6 @@
 #pragma once
 
-#include "report/xlsx.h"
+#include "report/trace/xlsx.h"
 #include "test_files.h"
 #include "xlsx/workbook.h"
 

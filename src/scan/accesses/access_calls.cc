@@ -4,7 +4,7 @@
 
 #include "scan/accesses/access_walker.h"
 #include "scan/accesses/code_reader.h"
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scan/accesses/code_tree.h"
-#include "scan/code_facts.h"
+#include "scan/facts/code_facts.h"
 
 namespace fathom {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "scan/accesses/index_space.h"
-#include "scan/code_facts.h"
+#include "scan/facts/code_facts.h"
 
 namespace fathom {
 

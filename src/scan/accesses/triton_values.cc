@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "scan/accesses/triton_walker.h"
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom {
 TritonWalker::Value TritonWalker::computed(std::string name,

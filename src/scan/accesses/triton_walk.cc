@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "scan/accesses/triton_walker.h"
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom {
 namespace {

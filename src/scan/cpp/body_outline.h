@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "scan/cpp/expressions.h"
-#include "scan/statement.h"
+#include "scan/facts/statement.h"
 
 namespace fathom::cpp {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "scan/code_facts.h"
+#include "scan/facts/code_facts.h"
 
 namespace fathom::cpp {
 

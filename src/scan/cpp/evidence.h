@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "scan/code_facts.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/device_patterns.h"
 #include "scan/cpp/reach.h"
+#include "scan/facts/code_facts.h"
 
 namespace fathom::cpp {
 

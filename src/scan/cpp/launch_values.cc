@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom::cpp {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/string_pool.h"
-#include "scan/code_facts.h"
 #include "scan/cpp/include_graph.h"
 #include "scan/cpp/references.h"
+#include "scan/facts/code_facts.h"
 
 namespace fathom::cpp {
 

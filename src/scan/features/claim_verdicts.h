@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "scan/code_facts.h"
+#include "scan/facts/code_facts.h"
 #include "scan/features/feature_rules.h"
 #include "scan/features/signal_places.h"
 

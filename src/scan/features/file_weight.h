@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "scan/code_facts.h"
+#include "scan/facts/code_facts.h"
 
 namespace fathom {
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "scan/code_facts.h"
+#include "scan/facts/code_facts.h"
 #include "scan/features/claim_verdicts.h"
 #include "scan/features/feature_rules.h"
 #include "scan/features/signal_table.h"

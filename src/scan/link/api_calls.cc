@@ -3,7 +3,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom {
 namespace {

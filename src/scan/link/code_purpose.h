@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "scan/text_lines.h"
+#include "scan/facts/text_lines.h"
 
 namespace fathom {
 

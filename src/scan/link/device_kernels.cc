@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom {
 std::vector<KernelFacts> device_kernel_classes(const Readings& readings) {

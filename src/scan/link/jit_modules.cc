@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom {
 namespace {

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "scan/accesses/code_tree.h"
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 #include "scan/link/code_purpose.h"
 #include "scan/link/device_kernels.h"
 #include "scan/link/triton_kernels.h"

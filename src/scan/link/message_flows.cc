@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 #include "scan/link/code_purpose.h"
 
 namespace fathom {

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 #include "scan/link/default_values.h"
 #include "scan/link/option_readers.h"
 

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <set>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "scan/code_facts.h"
+#include "scan/facts/code_facts.h"
 
 namespace fathom {
 

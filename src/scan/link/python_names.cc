@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "scan/code_names.h"
-#include "scan/text_lines.h"
+#include "scan/facts/code_names.h"
+#include "scan/facts/text_lines.h"
 
 namespace fathom {
 namespace {

@@ -5,7 +5,7 @@
 #include <deque>
 #include <tuple>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 #include "scan/link/code_purpose.h"
 
 namespace fathom {

@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 #include "scan/link/api_calls.h"
 #include "scan/link/code_purpose.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/tsv.h"
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 #include "scan/link/code_purpose.h"
 
 extern const std::string_view kernel_libraries_tsv;

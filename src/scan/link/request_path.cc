@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 #include "scan/link/request_search.h"
 
 namespace fathom {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 #include "scan/link/evidence.h"
 
 namespace fathom {

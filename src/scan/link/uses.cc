@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/tsv.h"
-#include "scan/code_names.h"
+#include "scan/facts/code_names.h"
 
 extern const std::string_view python_standard_modules_tsv;
 extern const std::string_view python_import_names_tsv;

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "scan/facts/statement.h"
 #include "scan/python/ast.h"
-#include "scan/statement.h"
 
 namespace fathom::python {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "report/features_markdown.h"
+#include "report/scan/features_markdown.h"
 
 namespace fathom {
 namespace {

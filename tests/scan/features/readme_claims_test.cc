@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "report/claims_report.h"
+#include "report/scan/claims_report.h"
+#include "scan/docs/readme_mentions.h"
 #include "scan/features/pairs.h"
-#include "scan/readme_mentions.h"
 
 namespace fathom {
 namespace {

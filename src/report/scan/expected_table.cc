@@ -1,0 +1,59 @@
+#include "report/scan/expected_table.h"
+
+#include <fmt/format.h>
+
+#include "base/glob.h"
+#include "story/expectation.h"
+
+namespace fathom {
+namespace {
+
+constexpr const char* kUnknown = "unknown";
+
+std::string launch_text(const Expectation& expected) {
+  if (!expected.launch || (!expected.launch->blocks && !expected.launch->threads)) return kUnknown;
+  const auto count = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.0f}", *value) : std::string("?");
+  };
+  return fmt::format("{} × {}", count(expected.launch->blocks), count(expected.launch->threads));
+}
+
+// What is read and what is written, where both are known.
+std::string bytes_text(const Expectation& expected) {
+  Estimate all{"bytes", "B", "", 0, 0};
+  size_t parts = 0;
+  for (const Estimate& estimate : expected.traffic) {
+    if (estimate.name != "bytes read" && estimate.name != "bytes written") continue;
+    if (!estimate.known()) return kUnknown;
+    *all.low += *estimate.low;
+    *all.high += *estimate.high;
+    ++parts;
+  }
+  return parts == 2 ? estimate_range(all) : kUnknown;
+}
+
+std::string time_text(const Expectation& expected) {
+  for (const Estimate& estimate : expected.counters) {
+    if (estimate.name == "time") return estimate_range(estimate);
+  }
+  return kUnknown;
+}
+
+}  // namespace
+
+std::vector<ExpectedRow> expected_rows(const CodeFacts& facts, const StoryContext& context) {
+  std::vector<ExpectedRow> rows;
+  for (uint32_t i = 0; i < facts.kernels.size(); ++i) {
+    const KernelFacts& kernel = facts.kernels[i];
+    if (kernel.dead || (!context.kernels.empty() && !glob_matches(context.kernels, kernel.name)))
+      continue;
+    const Expectation expected = expect_of(kernel, context.parameters, context.platform);
+    ExpectedRow row{i, launch_text(expected), bytes_text(expected), time_text(expected),
+                    expected.side.empty() ? kUnknown : expected.side};
+    row.known = row.bytes != kUnknown || row.time != kUnknown;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace fathom

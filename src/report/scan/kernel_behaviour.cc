@@ -1,0 +1,161 @@
+#include "report/scan/kernel_behaviour.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "report/markdown.h"
+#include "scan/facts/fact_names.h"
+#include "story/kernel_notes.h"
+
+namespace fathom {
+namespace {
+
+// 1048576 B → "1.05 MB"; 2.1e-6 s → "2.1 µs".
+std::string amount(double value, std::string_view unit) {
+  if (unit == "s")
+    return value < 1e-3 ? fmt::format("{:.1f} µs", value * 1e6)
+                        : fmt::format("{:.2f} ms", value * 1e3);
+  if (unit == "yes or no") return value != 0 ? "yes" : "no";
+  if (unit == "%") return fmt::format("{:.0f} %", value);
+  if (unit == "FLOP/B") return fmt::format("{:.2g} FLOP/B", value);
+  constexpr const char* scales[] = {"", "k", "M", "G", "T"};
+  size_t scale = 0;
+  while (value >= 1000 && scale + 1 < std::size(scales)) {
+    value /= 1000;
+    ++scale;
+  }
+  const std::string number =
+      scale == 0 ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
+  const std::string suffix = scales[scale] + std::string(unit);
+  return suffix.empty() ? number : number + " " + suffix;
+}
+
+}  // namespace
+
+std::string estimate_range(const Estimate& estimate) {
+  if (!estimate.known()) return "unknown";
+  const std::string low = amount(*estimate.low, estimate.unit),
+                    high = amount(*estimate.high, estimate.unit);
+  return low == high ? low : low + " – " + high;
+}
+
+namespace {
+
+class BehaviourWriter {
+ public:
+  BehaviourWriter(const CodeFacts& facts, const KernelFacts& kernel, const Expectation& expected,
+                  const StoryContext& context)
+      : facts_(facts), kernel_(kernel), expected_(expected), context_(context) {}
+
+  std::string run() {
+    memory_traffic();
+    hardware();
+    notes();
+    return std::move(out_);
+  }
+
+ private:
+  // Every place of the code that touches an array, in the order of the code.
+  void memory_traffic() {
+    constexpr size_t kShown = 24;
+    if (kernel_.accesses.empty()) return;
+    out_ +=
+        "\n**Memory traffic** (code facts; numbers of elements are derived, for the whole "
+        "launch, where the bounds could be followed)\n\n| array | type | access | index | class | "
+        "elements | line |\n"
+        "|---|---|---|---|---|---|---|\n";
+    std::set<std::string> seen;
+    size_t left_out = 0;
+    for (const ArrayAccess& access : kernel_.accesses) {
+      std::string row = fmt::format(
+          "| {} | {} | {}{}{} | {} | {}{} | {} | {} |\n", md_code_cell(access.array),
+          access.type.empty() ? "not said" : md_code_cell(access.type),
+          access_kind_name(access.kind), access.shared ? ", shared memory" : "",
+          access.conditional ? ", under a condition" : "", md_code_cell(access.index),
+          md_text(access.pattern), access.certainty == Certainty::kUnsure ? " (unsure)" : "",
+          access.elements.empty() || access.certainty == Certainty::kUnsure
+              ? "not followed"
+              : md_code_cell(access.elements),
+          md_code_cell(place_text(facts_, access.at)));
+      if (!seen.insert(row).second) continue;
+      if (seen.size() > kShown) {
+        ++left_out;
+      } else {
+        out_ += row;
+      }
+    }
+    // Totals are left out where the walk ended before the code did.
+    const bool cut = kernel_.traffic.empty() &&
+                     std::any_of(kernel_.accesses.begin(), kernel_.accesses.end(),
+                                 [](const ArrayAccess& access) { return !access.shared; });
+    if (cut)
+      out_ += "\nMore code than the scan follows for one kernel: the list is not complete.\n";
+    if (left_out > 0) out_ += fmt::format("\n{} more stand in scan.json.\n", left_out);
+  }
+
+  void hardware() {
+    out_ += "\n**Hardware behaviour** (estimated, never measured";
+    if (context_.platform != nullptr) out_ += ", on " + md_text(context_.platform->name);
+    for (const auto& [name, value] : context_.parameters.given())
+      out_ += fmt::format(", {}={}", md_text(name), md_text(value));
+    out_ += ")\n\n";
+    if (!expected_.model) {
+      out_ +=
+          fmt::format("No model fits, so no numbers are expected of it: {}.\n",
+                      md_text(expected_.no_model.empty() ? "nothing in its code shows what it moves"
+                                                         : expected_.no_model));
+      return;
+    }
+    out_ +=
+        fmt::format("Model: {} ({}, by {}).\n", md_text(expected_.model->title),
+                    certainty_name(expected_.model->certainty), md_text(expected_.model->because));
+    for (const std::string& remark : expected_.remarks) out_ += md_text(remark) + "\n";
+    if (!expected_.missing.empty()) {
+      out_ += fmt::format("Unknown without `--param`: {}.\n",
+                          md_code(fmt::format("{}", fmt::join(expected_.missing, ", "))));
+    }
+    out_ += "\n| quantity | expected | formula |\n|---|---:|---|\n";
+    for (const auto* list : {&expected_.traffic, &expected_.counters}) {
+      for (const Estimate& e : *list) {
+        out_ += fmt::format("| {} | {} | {} |\n", md_code_cell(e.name), estimate_range(e),
+                            md_code_cell(e.formula));
+      }
+    }
+    if (!expected_.side.empty()) {
+      out_ += fmt::format("\nRoofline: {}.\n", expected_.side == "latency"
+                                                   ? "below the roof, bound by latency at this size"
+                                                   : expected_.side + "-bound");
+    }
+    if (!expected_.stalls.empty())
+      out_ += fmt::format("\nStalls to look for, likeliest first: {}.\n",
+                          fmt::join(expected_.stalls, ", "));
+  }
+
+  void notes() {
+    const std::vector<KernelNote> found =
+        notes_on(kernel_, expected_, context_.parameters, context_.platform);
+    if (found.empty()) return;
+    out_ += "\n**What could be better**\n\n";
+    for (const KernelNote& note : found) {
+      out_ += fmt::format("- {} {} ({})\n", md_text(note.text),
+                          md_code(place_text(facts_, note.at)), note.basis);
+    }
+  }
+
+  const CodeFacts& facts_;
+  const KernelFacts& kernel_;
+  const Expectation& expected_;
+  const StoryContext& context_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string kernel_behaviour(const CodeFacts& facts, const KernelFacts& kernel,
+                             const Expectation& expected, const StoryContext& context) {
+  return BehaviourWriter(facts, kernel, expected, context).run();
+}
+
+}  // namespace fathom

@@ -1,0 +1,304 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/count_text.h"
+#include "report/markdown.h"
+#include "report/scan/inventory_pages.h"
+#include "report/scan/quick_scan.h"
+#include "report/scan/ranking.h"
+#include "report/scan/scan_counts.h"
+#include "report/scan/scan_report.h"
+#include "scan/facts/fact_names.h"
+#include "scan/files/language.h"
+#include "scan/files/origin.h"
+
+namespace fathom {
+namespace {
+
+// What keeps the page within five, whatever the repository.
+constexpr size_t kReadmeCharacters = 700, kReadmeHeadings = 12;
+constexpr size_t kComponents = 14, kFeaturesOfArea = 5, kKernelGroups = 12, kForemostKernels = 6,
+                 kModules = 6, kRequests = 2, kLanguages = 8, kNotes = 6;
+
+std::string capitalised(std::string_view text) {
+  std::string out(text);
+  if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 32);
+  return out;
+}
+
+std::string size_text(uint64_t bytes) {
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  if (bytes < 1000000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+void add_headline(const CodeFacts& facts, std::string& out) {
+  SizeCount all;
+  for (const SourceFile& file : facts.files) all.add(file);
+  out += fmt::format("# Quick scan: {}\n\n", md_text(facts.repository));
+  out += fmt::format("{} · {} · {}", counted(all.files, "file", "files"),
+                     counted(all.lines, "line", "lines"), size_text(all.bytes));
+  const std::string shares = language_shares(count_languages(facts, false), 5);
+  if (!shares.empty()) out += fmt::format(" · {}", shares);
+  out += fmt::format("  \n{} · {} · {} · {} · {}\n\n",
+                     counted(facts.kernels.size(), "kernel", "kernels"),
+                     counted(facts.features.size(), "feature", "features"),
+                     counted(facts.entry_points.size(), "entry point", "entry points"),
+                     counted(facts.options.size(), "option", "options"),
+                     counted(facts.dependencies.size(), "dependency", "dependencies"));
+  out +=
+      "Read from the code alone; nothing was built, run or measured. Each section shows what comes "
+      "first and links to its full page; [scan.json](scan.json) holds every fact with its place.\n";
+}
+
+void add_readme(const CodeFacts& facts, std::string& out) {
+  out += "\n## What it is\n\n";
+  if (!facts.readme) {
+    out += "No README at the root.\n";
+    return;
+  }
+  const ReadmeFacts& readme = *facts.readme;
+  if (!readme.title.empty()) out += fmt::format("**{}**", md_prose(readme.title));
+  if (!readme.first_paragraph.empty()) {
+    if (!readme.title.empty()) out += ": ";
+    out += fmt::format("{} ({})", md_prose(shortened(readme.first_paragraph, kReadmeCharacters)),
+                       md_code(place_text(facts, {readme.file, readme.paragraph_line})));
+  }
+  out += "\n";
+  std::vector<std::string> headings;
+  for (const ReadmeFacts::Heading& heading : readme.headings) {
+    const std::string text = md_prose(shortened(heading.text, 40));
+    if (heading.level == 2 && heading.text != readme.title &&
+        std::ranges::find(headings, text) == headings.end())
+      headings.push_back(text);
+  }
+  const size_t all = headings.size();
+  if (all == 0) return;
+  if (all > kReadmeHeadings) headings.resize(kReadmeHeadings);
+  out +=
+      fmt::format("\nIts README has sections on: {}{}.\n", fmt::join(headings, " · "),
+                  all > kReadmeHeadings ? fmt::format(" and {} more", all - kReadmeHeadings) : "");
+}
+
+void add_main_components(const CodeFacts& facts, std::string& out) {
+  if (facts.components.empty()) return;
+  out += "\n## Components\n\n";
+  std::vector<const ComponentFacts*> all;
+  for (const ComponentFacts& component : facts.components) all.push_back(&component);
+  // Where much of the code is, when not all fit.
+  std::vector<const ComponentFacts*> shown = all;
+  std::ranges::stable_sort(shown, std::greater(), [](const ComponentFacts* c) {
+    return std::tuple(c->kernels.size(), c->files.size());
+  });
+  if (shown.size() > kComponents) shown.resize(kComponents);
+  for (const ComponentFacts* component : all) {
+    if (std::ranges::find(shown, component) == shown.end()) continue;
+    out += fmt::format("- **{}**: {}", component->title, component->purpose);
+    if (!component->files.empty())
+      out += fmt::format("; {}", counted(component->files.size(), "file", "files"));
+    if (!component->kernels.empty())
+      out += fmt::format(", {}", counted(component->kernels.size(), "kernel", "kernels"));
+    if (!component->folders.empty())
+      out += fmt::format(", mostly in {}", md_code(component->folders[0]));
+    out += component->certainty == Certainty::kCertain
+               ? "\n"
+               : fmt::format(" ({})\n", certainty_name(component->certainty));
+  }
+  if (all.size() > shown.size()) out += fmt::format("- {} more\n", all.size() - shown.size());
+  add_link("With their evidence", "architecture.md#components", out);
+}
+
+void add_features(const CodeFacts& facts, const std::vector<std::string>& links, std::string& out) {
+  if (facts.features.empty()) return;
+  out += "\n## Features that the hardware notices\n\n";
+  // The most used first, of each area.
+  std::map<std::string_view, std::vector<std::string>> areas;
+  for (size_t i = 0; i < facts.features.size(); ++i) {
+    const FeatureFacts& feature = facts.features[i];
+    areas[feature.area].push_back(
+        fmt::format("[{}]({}){}", feature.title, links[i],
+                    feature.certainty == Certainty::kCertain
+                        ? ""
+                        : fmt::format(" ({})", certainty_name(feature.certainty))));
+  }
+  for (auto& [area, features] : areas) {
+    const size_t all = features.size();
+    if (all > kFeaturesOfArea) features.resize(kFeaturesOfArea);
+    out += fmt::format(
+        "- **{}**: {}{}\n", capitalised(area), fmt::join(features, ", "),
+        all > kFeaturesOfArea ? fmt::format(" and {} more", all - kFeaturesOfArea) : "");
+  }
+  add_link("What each means for the hardware and what to measure", "features.md", out);
+}
+
+void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& out) {
+  out += "\n## Kernels\n\n";
+  if (facts.kernels.empty()) {
+    out += "No GPU kernel found.\n";
+    return;
+  }
+  out += fmt::format("{}: {}.", counted(facts.kernels.size(), "kernel", "kernels"),
+                     joined_counts(count_kernel_kinds(facts)));
+  if (const size_t dead = count_dead(facts); dead > 0)
+    out += fmt::format(" {} dead: nothing launches or names {}.", number_text(dead),
+                       dead == 1 ? "it" : "them");
+  if (const size_t lost = count_without_launcher(facts); lost > 0)
+    out += fmt::format(" Of {} the launch could not be followed.", number_text(lost));
+  out += "\n\n";
+  std::vector<const KernelGroup*> groups;
+  for (const KernelGroup& group : pages.groups) groups.push_back(&group);
+  std::ranges::stable_sort(groups, std::greater(), [&](const KernelGroup* group) {
+    const bool aside = is_aside(facts.files[facts.kernels[group->kernels[0]].at.file].path);
+    return std::tuple(!aside, group->kernels.size());
+  });
+  Table table("kernels");
+  Column &where = table.text_column("where"), &count = table.count_column("kernels"),
+         &names = table.text_column("among them");
+  for (size_t i = 0; i < std::min(groups.size(), kKernelGroups); ++i) {
+    where.add(md_link_cell(groups[i]->title, groups[i]->link));
+    count.add(static_cast<int64_t>(groups[i]->kernels.size()));
+    std::vector<std::string> first;
+    for (const uint32_t kernel : groups[i]->kernels) {
+      const std::string name = md_code_cell(shortened(facts.kernels[kernel].name, 40));
+      if (first.size() < 2 && std::ranges::find(first, name) == first.end()) first.push_back(name);
+    }
+    names.add(fmt::format("{}", fmt::join(first, ", ")));
+  }
+  out += md_table(table, {.markdown_columns = {"where", "among them"}});
+  if (groups.size() > kKernelGroups) {
+    size_t rest = 0;
+    for (size_t i = kKernelGroups; i < groups.size(); ++i) rest += groups[i]->kernels.size();
+    out += fmt::format("\n{} more in {}.\n", number_text(rest),
+                       counted(groups.size() - kKernelGroups, "other place"));
+  }
+  std::vector<std::string> foremost;
+  for (const uint32_t kernel : foremost_kernels(facts, kForemostKernels))
+    foremost.push_back(md_link(facts.kernels[kernel].name, pages.links[kernel]));
+  if (!foremost.empty())
+    out += fmt::format("\nForemost, by what leads to them: {}.\n", fmt::join(foremost, ", "));
+  add_link("Each with its launches, execution story and expected behaviour", "kernels.md", out);
+}
+
+// "a → b → … → kernel"
+std::string short_way(const RequestPath& path) {
+  constexpr size_t kBegin = 3, kEnd = 3;
+  std::string out;
+  for (size_t i = 0; i < path.hops.size(); ++i) {
+    const bool shown = i < kBegin || i + kEnd >= path.hops.size();
+    if (shown) out += (out.empty() ? "" : " → ") + md_code(shortened(path.hops[i].function, 50));
+    if (i == kBegin && !shown) out += " → …";
+  }
+  return out;
+}
+
+void add_short_request_path(const CodeFacts& facts, std::string& out) {
+  if (facts.request_paths.empty()) return;
+  out += "\n## The way of a request\n\n";
+  std::vector<const RequestPath*> shown;
+  for (const RequestPath& path : facts.request_paths) {
+    const bool known = std::ranges::any_of(shown, [&](const RequestPath* other) {
+      return other->entry == path.entry && other->entry_kind == path.entry_kind;
+    });
+    if (known || shown.size() == kRequests) continue;
+    shown.push_back(&path);
+    out +=
+        fmt::format("- {} {}: {}; {}, {}\n", entry_kind_title(path.entry_kind), md_code(path.entry),
+                    short_way(path), counted(path.hops.size(), "step", "steps"),
+                    path.kernels_reached == 0
+                        ? std::string("no kernel reached")
+                        : counted(path.kernels_reached, "kernel reached", "kernels reached"));
+  }
+  add_link("Step by step, with the line and the confidence of each", "architecture.md#request-path",
+           out);
+}
+
+void add_main_modules(const CodeFacts& facts, std::string& out) {
+  if (facts.modules.modules.empty()) return;
+  out += "\n## Key modules\n\n";
+  for (size_t i = 0; i < std::min(facts.modules.modules.size(), kModules); ++i) {
+    const ModuleFacts& module = facts.modules.modules[i];
+    out += fmt::format("- {}: {}\n", md_code(facts.files[module.file].path), module_reason(module));
+  }
+  add_link("How they are ranked, folders, API", "repo_analysis.md#key-modules", out);
+}
+
+void add_languages(const CodeFacts& facts, std::string& out) {
+  out += "\n## Languages and size\n\n";
+  Table table("languages");
+  Column &name = table.text_column("language"), &files = table.count_column("files"),
+         &lines = table.count_column("lines"), &size = table.text_column("size");
+  const std::vector<LanguageCount> languages = count_languages(facts, true);
+  SizeCount rest;
+  for (size_t i = 0; i < languages.size(); ++i) {
+    const SizeCount& count = languages[i].size;
+    if (i >= kLanguages) {
+      rest.files += count.files;
+      rest.lines += count.lines;
+      rest.bytes += count.bytes;
+      continue;
+    }
+    name.add(language_name(languages[i].language));
+    files.add(static_cast<int64_t>(count.files));
+    lines.add(static_cast<int64_t>(count.lines));
+    size.add(size_text(count.bytes));
+  }
+  if (languages.size() > kLanguages) {
+    name.add(fmt::format("{} more", languages.size() - kLanguages));
+    files.add(static_cast<int64_t>(rest.files));
+    lines.add(static_cast<int64_t>(rest.lines));
+    size.add(size_text(rest.bytes));
+  }
+  out += md_table(table, {.markdown_columns = {"language", "size"}});
+  std::vector<std::string> parts;
+  for (const auto& [origin, size_of] : count_origins(facts)) {
+    parts.push_back(fmt::format("{} {} ({})", origin_name(origin),
+                                counted(size_of.files, "file", "files"),
+                                counted(size_of.lines, "line", "lines")));
+  }
+  out += fmt::format("\nWhose code: {}.\n", fmt::join(parts, ", "));
+  add_link("Folder by folder", "repo_analysis.md#directory-structure", out);
+}
+
+void add_disagreements(const CodeFacts& facts, std::string& out) {
+  if (facts.doc_claims.empty()) return;
+  out += fmt::format("\n## Documentation\n\nAt {} documentation and code disagree.\n",
+                     counted(facts.doc_claims.size(), "place", "places"));
+  add_link("Which", "repo_analysis.md#where-documentation-and-code-disagree", out);
+}
+
+void add_notes(const CodeFacts& facts, std::string& out) {
+  if (facts.notes.empty()) return;
+  out += "\n## Notes\n\n";
+  for (size_t i = 0; i < std::min(facts.notes.size(), kNotes); ++i)
+    out += fmt::format("- {}\n", md_prose(shortened(facts.notes[i], 200)));
+  if (facts.notes.size() > kNotes) {
+    out +=
+        fmt::format("- {} more in [scan.json](scan.json), `notes`\n", facts.notes.size() - kNotes);
+  }
+}
+
+}  // namespace
+
+std::string quick_scan_markdown(const CodeFacts& facts, const KernelPages& kernels,
+                                const FeaturePages& features) {
+  std::string out;
+  add_headline(facts, out);
+  add_readme(facts, out);
+  add_entry_points(facts, out);
+  add_options(facts, out);
+  add_main_components(facts, out);
+  add_features(facts, features.links, out);
+  add_kernels(facts, kernels, out);
+  add_short_request_path(facts, out);
+  add_main_modules(facts, out);
+  add_dependencies(facts, out);
+  add_languages(facts, out);
+  add_disagreements(facts, out);
+  add_notes(facts, out);
+  return out;
+}
+
+}  // namespace fathom

@@ -1,0 +1,111 @@
+#include "report/scan/ranking.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "scan/link/code_purpose.h"
+
+namespace fathom {
+namespace {
+
+// The order that a reader looks for them in.
+size_t kind_rank(std::string_view kind) {
+  constexpr std::array<std::string_view, 5> kinds = {"console script", "main", "c++ main",
+                                                     "http route", "command"};
+  const size_t at = static_cast<size_t>(std::ranges::find(kinds, kind) - kinds.begin());
+  if (at < kinds.size()) return at == 2 ? 1 : at;  // the two kinds of programs are one
+  return kind == "example" ? 5 : kind == "benchmark" ? 6 : kind == "test" ? 7 : 4;
+}
+
+bool is_for_trying(std::string_view kind) { return kind_rank(kind) >= 5; }
+
+}  // namespace
+
+bool is_aside(std::string_view path) {
+  constexpr std::array<std::string_view, 4> folders = {"dev", "cmake", "docker", "packaging"};
+  return is_test_or_example(path) ||
+         std::ranges::find(folders, path.substr(0, path.find('/'))) != folders.end();
+}
+
+std::vector<RankedEntry> ranked_entries(const CodeFacts& facts) {
+  // The first way of an entry point, which stand in the order of what they reach.
+  std::map<std::pair<std::string_view, std::string_view>, size_t> ways;
+  for (size_t i = 0; i < facts.request_paths.size(); ++i) {
+    const RequestPath& path = facts.request_paths[i];
+    ways.emplace(std::pair<std::string_view, std::string_view>(path.entry_kind, path.entry), i);
+  }
+  std::vector<RankedEntry> out;
+  for (uint32_t i = 0; i < facts.entry_points.size(); ++i) {
+    const EntryPoint& entry = facts.entry_points[i];
+    const auto found = ways.find({entry.kind, entry.name});
+    const SourceFile& file = facts.files[entry.at.file];
+    // A C++ program in a Python file is text that it writes.
+    const bool is_text = entry.kind == "c++ main" && file.language == Language::kPython;
+    out.push_back({i, is_for_trying(entry.kind) || is_text || is_aside(file.path),
+                   found == ways.end() ? std::optional<uint32_t>()
+                                       : facts.request_paths[found->second].kernels_reached});
+  }
+  const auto way_of = [&](const EntryPoint& entry) {
+    const auto found = ways.find({entry.kind, entry.name});
+    return found == ways.end() ? SIZE_MAX : found->second;
+  };
+  const auto order = [&](const RankedEntry& ranked) {
+    const EntryPoint& entry = facts.entry_points[ranked.entry];
+    // What leads to kernels comes right after what is installed.
+    const bool leads = ranked.kernels.value_or(0) > 0 && entry.kind != "console script";
+    return std::tuple(ranked.aside, leads ? 1 : 2 * kind_rank(entry.kind),
+                      -static_cast<int64_t>(ranked.kernels.value_or(0)), way_of(entry),
+                      std::ranges::count(facts.files[entry.at.file].path, '/'), ranked.entry);
+  };
+  std::ranges::sort(out, {}, order);
+  return out;
+}
+
+std::vector<RankedOption> ranked_options(const CodeFacts& facts, OptionKind kind) {
+  std::vector<std::vector<const FeatureFacts*>> affects(facts.options.size());
+  for (const FeatureFacts& feature : facts.features) {
+    for (const uint32_t option : feature.options) affects[option].push_back(&feature);
+  }
+  const auto order = [&](uint32_t i) {
+    const OptionFacts& option = facts.options[i];
+    return std::tuple(is_aside(facts.files[option.at.file].path), affects[i].empty(),
+                      option.help.empty(), -static_cast<int64_t>(affects[i].size()),
+                      -static_cast<int64_t>(option.read_at.size()), i);
+  };
+  std::vector<std::pair<decltype(order(0)), uint32_t>> sorted;
+  for (uint32_t i = 0; i < facts.options.size(); ++i) {
+    if (facts.options[i].kind == kind) sorted.emplace_back(order(i), i);
+  }
+  std::ranges::sort(sorted);
+  std::vector<RankedOption> out;
+  std::map<std::string_view, size_t> seen;
+  for (const auto& [key, i] : sorted) {
+    const auto [at, is_new] = seen.emplace(facts.options[i].name, out.size());
+    if (is_new) {
+      out.push_back({i, 1, std::get<0>(key), affects[i]});
+    } else {
+      ++out[at->second].places;
+    }
+  }
+  return out;
+}
+
+std::vector<NameCount> count_by_folder(const CodeFacts& facts, const std::vector<CodePlace>& places,
+                                       size_t depth) {
+  std::map<std::string, size_t> counts;
+  for (const CodePlace& place : places) {
+    const std::string& path = facts.files[place.file].path;
+    size_t end = 0;
+    for (size_t i = 0; i < depth; ++i) {
+      const size_t slash = path.find('/', end);
+      if (slash == std::string::npos) break;
+      end = slash + 1;
+    }
+    ++counts[end == 0 ? "(root)" : path.substr(0, end)];
+  }
+  return by_count(counts);
+}
+
+}  // namespace fathom

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/scan/features_markdown.h"
+#include "report/scan/kernel_pages.h"
+#include "report/scan/kernel_story.h"
+#include "report/screen.h"
+#include "scan/facts/code_facts.h"
+
+namespace fathom {
+
+// What a scan of a repository says: the screen, scan.json and the markdown files all show this.
+struct ScanReport {
+  CodeFacts facts;
+  StoryContext context;
+  std::string report;              // the directory; empty: none was written
+  std::vector<std::string> files;  // in it
+};
+
+// The lists of scan.json that can be asked for by name.
+inline constexpr const char* kScanParts[] = {
+    "kernels",  "options", "entry_points", "dependencies", "host_functions", "components",
+    "features", "modules", "api",          "request_path", "doc_claims",     "files"};
+
+// Everything, or only the parts named. docs/scan_json.md says what the keys mean.
+std::string scan_json(const CodeFacts& facts, const std::vector<std::string>& parts = {});
+// The same facts of the parts for people: one line for each, file:line first.
+std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& parts);
+
+// The top level, within five pages whatever the repository: what it is, how to start and set it,
+// components, features, kernels, the way of a request, key modules, needs. Links down.
+std::string quick_scan_markdown(const CodeFacts& facts, const KernelPages& kernels,
+                                const FeaturePages& features);
+// Directory structure, key modules, API surface, dependencies, contradictions.
+std::string repo_analysis_markdown(const CodeFacts& facts);
+// Overview with diagrams, the parts, the data flow, the request path.
+std::string architecture_markdown(const CodeFacts& facts);
+// All markdown files of the report, quick_scan.md first.
+std::vector<ReportPage> scan_pages(const CodeFacts& facts, const StoryContext& context = {});
+// One screen.
+std::string scan_text(const ScanReport& report, const TerminalStyle& style);
+
+}  // namespace fathom

@@ -1,0 +1,265 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/count_text.h"
+#include "report/scan/expected_table.h"
+#include "report/scan/scan_counts.h"
+#include "report/scan/scan_report.h"
+#include "scan/facts/fact_names.h"
+#include "scan/files/language.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kKernelFiles = 6, kDescriptionLines = 3, kScreenNotes = 4, kLabel = 8,
+                 kExpected = 8;
+
+std::string cut(std::string_view text, size_t width) {
+  return screen_width(text) > width ? fit_left(text, width) : std::string(text);
+}
+
+// Words on as many lines as they need, at most so many, under a label.
+void wrapped(Screen& screen, std::string_view label, std::string_view text, size_t width,
+             size_t max_lines) {
+  const size_t room = width - std::min(width, kLabel);
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    if (!lines.back().empty() && screen_width(lines.back()) + 1 + screen_width(word) > room) {
+      if (lines.size() == max_lines) {
+        lines.back() = cut(lines.back() + " …", room);
+        break;
+      }
+      lines.emplace_back();
+    }
+    lines.back() += lines.back().empty() ? "" : " ";
+    lines.back() += word;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  for (const std::string& line : lines) {
+    screen.entry(label, cut(line, room));
+    label = "";
+  }
+}
+
+void show_kernels(Screen& screen, const CodeFacts& facts, size_t width) {
+  if (facts.kernels.empty()) {
+    screen.entry("Kernels", "none found");
+    return;
+  }
+  const size_t dead = count_dead(facts), unlaunched = count_without_launcher(facts);
+  std::string text = fmt::format("{}   {}", number_text(facts.kernels.size()),
+                                 joined_counts(count_kernel_kinds(facts)));
+  if (dead > 0) text += fmt::format("; {} dead", number_text(dead));
+  if (unlaunched > 0) {
+    text += fmt::format("; {} launched from nowhere that we could follow", number_text(unlaunched));
+  }
+  wrapped(screen, "Kernels", text, width, 2);
+  const std::vector<NameCount> files = count_kernel_files(facts);
+  const size_t name_width =
+      std::clamp<size_t>(width - std::min<size_t>(width, kLabel + 10), 20, 80);
+  for (size_t i = 0; i < std::min(files.size(), kKernelFiles); ++i) {
+    std::string path = screen_safe(files[i].name);
+    // The end of a path tells more than its beginning.
+    while (screen_width(path) > name_width) {
+      const size_t slash = path.find('/', path.starts_with("…/") ? 4 : 0);
+      if (slash == std::string::npos) break;
+      path = "…" + path.substr(slash);
+    }
+    screen.entry("",
+                 fmt::format("{} {:>6}", fit_left(path, name_width), number_text(files[i].count)));
+  }
+  if (files.size() > kKernelFiles) {
+    size_t rest = 0;
+    for (size_t i = kKernelFiles; i < files.size(); ++i) rest += files[i].count;
+    const std::string more = counted(files.size() - kKernelFiles, "more file");
+    screen.entry(
+        "", screen.dim(fmt::format("{} {:>6}", fit_left(more, name_width), number_text(rest))));
+  }
+  const std::vector<NameCount> features = count_kernel_features(facts);
+  if (!features.empty()) {
+    std::string does;
+    for (size_t i = 0; i < std::min<size_t>(features.size(), 16); ++i) {
+      does += fmt::format("{}{} {}", i == 0 ? "" : ", ", features[i].name, features[i].count);
+    }
+    wrapped(screen, "Do", screen_safe(does), width, 3);
+  }
+}
+
+void show_entry_points(Screen& screen, const CodeFacts& facts, size_t width) {
+  if (facts.entry_points.empty()) {
+    screen.entry("Enter", "no entry point found");
+    return;
+  }
+  std::string text = joined_counts(count_entry_kinds(facts), true);
+  std::vector<std::string> commands;
+  for (const EntryPoint& entry : facts.entry_points) {
+    if (entry.kind == "console script") commands.push_back(entry.name);
+  }
+  if (!commands.empty()) {
+    const size_t all = commands.size();
+    if (all > 4) commands.resize(4);
+    text += fmt::format("; installs {}{}", fmt::join(commands, ", "), all > 4 ? " …" : "");
+  }
+  wrapped(screen, "Enter", screen_safe(text), width, 2);
+}
+
+// What to expect of the kernels that were asked for: estimated, as the first line says.
+void show_expected(Screen& screen, const CodeFacts& facts, const StoryContext& context,
+                   size_t width) {
+  if (context.kernels.empty() && context.parameters.empty()) return;
+  std::vector<ExpectedRow> rows = expected_rows(facts, context);
+  // Of all kernels only those that the parameters say something of.
+  if (context.kernels.empty())
+    std::erase_if(rows, [](const ExpectedRow& row) { return !row.known; });
+  if (rows.empty()) return;
+  constexpr size_t kLaunch = 14, kBytes = 20, kTime = 22, kSide = 8;
+  constexpr size_t kCells = kLaunch + kBytes + kTime + kSide + 4;
+  const size_t room = width - std::min(width, kLabel + kCells);
+  const size_t name_width = std::clamp<size_t>(room, 12, 40);
+  const auto line = [&](std::string_view label, std::string_view name, const ExpectedRow& row) {
+    screen.entry(label, cut(fmt::format("{} {} {} {} {}", fit_left(name, name_width),
+                                        fit_left(row.launch, kLaunch), fit_left(row.bytes, kBytes),
+                                        fit_left(row.time, kTime), row.side),
+                            width - std::min(width, kLabel)));
+  };
+  line("Expect", "kernel (estimated)", {0, "blocks×threads", "bytes", "time", "bound by"});
+  for (size_t i = 0; i < std::min(rows.size(), kExpected); ++i) {
+    line("", screen_safe(facts.kernels[rows[i].kernel].name), rows[i]);
+  }
+  std::string more;
+  if (rows.size() > kExpected)
+    more = fmt::format("{} more in kernels.md", number_text(rows.size() - kExpected));
+  if (context.platform == nullptr)
+    more += std::string(more.empty() ? "" : "; ") + "--platform names the GPU that gives a time";
+  if (!more.empty()) screen.entry("", screen.dim(cut(more, width - std::min(width, kLabel))));
+}
+
+void show_dependencies(Screen& screen, const CodeFacts& facts, size_t width) {
+  if (facts.dependencies.empty()) return;
+  constexpr size_t kNamed = 12;
+  std::vector<std::string> names;
+  std::set<std::string_view> seen;
+  for (const DependencyFacts& d : facts.dependencies) {
+    if (d.group.empty() && seen.insert(d.name).second && names.size() < kNamed)
+      names.push_back(d.name);
+  }
+  const size_t always = seen.size();
+  std::string text = number_text(facts.dependencies.size());
+  if (always > 0) {
+    text += fmt::format("   {}{}", fmt::join(names, ", "), always > names.size() ? " …" : "");
+  }
+  wrapped(screen, "Needs", screen_safe(text), width, 2);
+}
+
+}  // namespace
+
+std::string scan_text(const ScanReport& report, const TerminalStyle& style) {
+  const CodeFacts& facts = report.facts;
+  SizeCount all;
+  for (const SourceFile& file : facts.files) all.add(file);
+  Screen screen(style);
+  screen.line(fmt::format("{}   {} · {}", screen.bold(screen_safe(facts.repository)),
+                          counted(all.files, "file"), counted(all.lines, "line")));
+  if (facts.readme && !facts.readme->first_paragraph.empty()) {
+    wrapped(screen, "What", screen_safe(facts.readme->first_paragraph), style.width,
+            kDescriptionLines);
+  }
+  const std::string shares = language_shares(count_languages(facts, false), 6);
+  screen.entry("Code", shares.empty() ? "none that we know" : shares);
+  show_kernels(screen, facts, style.width);
+  show_entry_points(screen, facts, style.width);
+  screen.entry("Options", facts.options.empty()
+                              ? "none found"
+                              : fmt::format("{}   {}", number_text(facts.options.size()),
+                                            joined_counts(count_option_kinds(facts))));
+  show_dependencies(screen, facts, style.width);
+  show_expected(screen, facts, report.context, style.width);
+  const size_t shown =
+      style.verbose ? facts.notes.size() : std::min(facts.notes.size(), kScreenNotes);
+  for (size_t i = 0; i < shown; ++i) {
+    const std::string note = screen_safe(facts.notes[i]);
+    screen.entry(i == 0 ? "Notes" : "", style.verbose ? note : cut(note, style.width - kLabel));
+  }
+  if (shown < facts.notes.size()) {
+    screen.entry("", fmt::format("{} more with --verbose", facts.notes.size() - shown));
+  }
+  if (!report.report.empty()) {
+    screen.entry("Report", fmt::format("{}/  (quick_scan.md and {} more)",
+                                       screen_safe(report.report), report.files.size() - 1));
+  }
+  return screen.take();
+}
+
+std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& parts) {
+  std::string out;
+  const auto add = [&out](std::string_view place, std::string_view kind, std::string_view rest) {
+    out += fmt::format("{}  {}  {}\n", screen_safe(place), screen_safe(kind), screen_safe(rest));
+  };
+  for (const std::string& part : parts) {
+    if (part == "kernels") {
+      for (const KernelFacts& k : facts.kernels) {
+        add(place_text(facts, k.at), kernel_kind_name(k.kind),
+            full_name(k) + (k.dead ? "  dead" : ""));
+      }
+    } else if (part == "options") {
+      for (const OptionFacts& o : facts.options) {
+        add(place_text(facts, o.at), option_kind_name(o.kind),
+            o.name + (o.default_value ? "  " + *o.default_value : ""));
+      }
+    } else if (part == "entry_points") {
+      for (const EntryPoint& e : facts.entry_points) {
+        add(place_text(facts, e.at), e.kind, e.name + (e.target.empty() ? "" : "  " + e.target));
+      }
+    } else if (part == "dependencies") {
+      for (const DependencyFacts& d : facts.dependencies) {
+        add(d.at.line == 0 ? "nowhere" : place_text(facts, d.at), d.kind,
+            d.name + (d.requirement.empty() ? "" : "  " + d.requirement) +
+                (d.group.empty() ? "" : "  [" + d.group + "]"));
+      }
+    } else if (part == "host_functions") {
+      for (const HostFacts& h : facts.host_functions) {
+        add(place_text(facts, h.at), "host", h.scope.empty() ? h.name : h.scope + "::" + h.name);
+      }
+    } else if (part == "components") {
+      for (const ComponentFacts& c : facts.components) {
+        add(place_text(facts, c.evidence[0].at), certainty_name(c.certainty), c.title);
+      }
+    } else if (part == "features") {
+      for (const FeatureFacts& f : facts.features) {
+        add(place_text(facts, f.evidence[0].at), certainty_name(f.certainty), f.title);
+      }
+    } else if (part == "modules") {
+      for (const ModuleFacts& m : facts.modules.modules) {
+        add(place_text(facts, {m.file, 1}), "module",
+            fmt::format("{:.3f}  imported by {}, {} {}, {} {}", m.score, m.imported_by,
+                        m.calls_into, noun(m.calls_into, "call"), m.kernels,
+                        noun(m.kernels, "kernel")));
+      }
+    } else if (part == "api") {
+      for (const ApiFacts& a : facts.api)
+        add(place_text(facts, a.at), a.kind, a.name + "  " + a.signature);
+    } else if (part == "request_path") {
+      for (const RequestPath& path : facts.request_paths) {
+        for (const RequestHop& hop : path.hops)
+          add(place_text(facts, hop.at), certainty_name(hop.certainty),
+              hop.function + "  " + hop.how);
+        if (!path.stopped.empty()) add(path.entry, "stopped", path.stopped);
+      }
+    } else if (part == "doc_claims") {
+      for (const DocClaim& c : facts.doc_claims)
+        add(place_text(facts, c.doc), c.kind, c.what + "  " + c.is);
+    } else if (part == "files") {
+      for (const SourceFile& f : facts.files) {
+        add(f.path, language_name(f.language),
+            f.skipped.empty() ? fmt::format("{} {}", f.lines, noun(f.lines, "line")) : f.skipped);
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace fathom

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/pipeline.h"
+#include "report/trace/summary.h"
+
+namespace fathom {
+
+struct ReportFile {
+  std::string path, content;
+};
+
+// What an analysis found, for every renderer; none of them computes anything.
+struct AnalysisView {
+  const Summary& summary;
+  const Assessment& assessment;
+  const std::vector<Finding>& findings;
+  const std::vector<std::string>& replay_packages;  // paths in the report
+};
+
+// category_data/, metadata/ and category_manifest.json.
+std::vector<ReportFile> category_files(const AnalysisView& view);
+// category_findings/CATEGORY_findings.md
+std::vector<ReportFile> category_findings_files(const AnalysisView& view);
+// For stakeholders: what matters and what to do; the details once, further down.
+std::string fair_report(const AnalysisView& view);
+// Working notes: steps, tables, trees, gaps, open questions.
+std::string rough_report(const AnalysisView& view);
+
+// All of the above.
+std::vector<ReportFile> analysis_files(const AnalysisView& view);
+
+}  // namespace fathom

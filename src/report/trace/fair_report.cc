@@ -1,0 +1,224 @@
+// standalone_analysis_fair.md: what matters, what to do, and the details once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analyze/finding_parts.h"
+#include "analyze/priority.h"
+#include "base/count_text.h"
+#include "report/markdown.h"
+#include "report/trace/analysis_files.h"
+#include "report/trace/findings_markdown.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kRecommendations = 10;
+
+std::string capitalized(std::string_view text) {
+  std::string out(text);
+  if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 32);
+  return out;
+}
+
+// Findings above low are recommendations; the rest are listed in a line.
+std::vector<const Finding*> recommended(const AnalysisView& v) {
+  std::vector<const Finding*> list;
+  for (const Finding& f : v.findings) {
+    if (f.priority != Priority::kLow && list.size() < kRecommendations) list.push_back(&f);
+  }
+  return list;
+}
+
+std::string fused_attention_use(const AnalysisView& v) {
+  const bool separate = std::ranges::any_of(
+      v.findings, [](const Finding& f) { return f.kind == FindingKind::kUnfusedAttention; });
+  const bool fused = std::ranges::any_of(v.assessment.categories(), [](const AssessedCategory& c) {
+    return c.name == "sdpa_fwd" || c.name == "sdpa_bwd";
+  });
+  if (separate) return fused ? "in part: some of it runs as separate ops" : "no: separate ops";
+  return fused ? "yes" : "no attention op seen";
+}
+
+std::string summary_part(const AnalysisView& v) {
+  const Assessment& a = v.assessment;
+  const GpuTimeline& t = a.timeline();
+  std::string text = "## Summary\n\n";
+  const auto best = std::ranges::max_element(v.findings, {}, &Finding::saving_at_most);
+  if (v.summary.gpu_events == 0 && !v.summary.cpu) {
+    text += "The trace has no GPU work.\n\n";
+  } else if (best != v.findings.end() && best->priority != Priority::kLow) {
+    text += fmt::format("The most to gain: {}, {}.\n\n", md_title(*best), saving_text(*best, a));
+  } else {
+    text += "Nothing found whose improvement would shorten the trace by more than 1 %.\n\n";
+  }
+  text += "| metric | value |\n| :-- | :-- |\n";
+  const auto metric = [&text](std::string_view name, std::string value) {
+    text += fmt::format("| {} | {} |\n", name, value);
+  };
+  metric("Trace", md_cell(v.summary.trace) +
+                      (v.summary.scope.empty() ? "" : ", " + md_cell(v.summary.scope)));
+  if (v.summary.cpu) {
+    metric("Length of the trace", micros_text(v.summary.cpu->length));
+    metric("CPU time of all ops, over all threads", micros_text(v.summary.cpu->self));
+    return text + "\n";
+  }
+  metric("Total compute time", micros_text(t.computation));
+  metric("Length of the trace", micros_text(t.total));
+  metric("GPU utilisation",
+         fmt::format("{} (idle {}, exposed communication {}, exposed copies {})",
+                     percent_text(ratio(t.busy, t.total)), percent_text(ratio(t.idle, t.total)),
+                     percent_text(ratio(t.exposed_communication, t.total)),
+                     percent_text(ratio(t.exposed_copies, t.total))));
+  if (!a.categories().empty()) {
+    const AssessedCategory& top = a.categories().front();
+    metric("Top bottleneck category",
+           fmt::format("{} ({} of GPU time)", top.name, percent_text(top.share)));
+  }
+  metric("Fused attention used", fused_attention_use(v));
+  if (a.platform() != nullptr) {
+    metric("Platform",
+           md_cell(v.summary.platform) + "; limits are achievable rates where known, else peaks");
+    if (!v.summary.recorded_on.empty()) {
+      metric("**Two platforms**", md_cell(other_platform_text(v.summary)));
+    }
+    metric("GPU time with a known limit", percent_text(a.known_share()));
+  } else {
+    metric("Platform", "unknown: efficiency is not computed; name one with --platform");
+  }
+  if (v.summary.unlinked.events > 0 && !v.summary.unlinked.included) {
+    metric("Left out",
+           fmt::format("{} without a launch in the file, {:.1f} % of GPU time; "
+                       "--include-unlinked counts them in the timeline",
+                       counted(static_cast<uint64_t>(v.summary.unlinked.events), "GPU event"),
+                       v.summary.unlinked.of_gpu * 100));
+  }
+  return text + "\n";
+}
+
+// What would be next: ops far from the limit whose time hides behind the host today.
+std::string afterwards_part(const AnalysisView& v) {
+  std::vector<const Finding*> hidden;
+  for (const Finding& f : v.findings) {
+    if (f.kind == FindingKind::kLowEfficiency && f.priority == Priority::kLow && f.efficiency) {
+      hidden.push_back(&f);
+    }
+  }
+  const auto possible = [](const Finding* f) {
+    return static_cast<double>(f->time.count) * (1 - *f->efficiency);
+  };
+  std::ranges::sort(hidden, [&](const Finding* x, const Finding* y) {
+    return std::tuple(-possible(x), x->subject) < std::tuple(-possible(y), y->subject);
+  });
+  const bool waits = std::ranges::any_of(v.findings, [](const Finding& f) {
+    return f.kind == FindingKind::kHostBound && f.priority != Priority::kLow;
+  });
+  if (!waits || hidden.empty()) return {};
+  std::string text =
+      "### Once the GPU no longer waits\n\nThese ops are far from the limit, but a faster one "
+      "would "
+      "only wait longer today:\n\n| op | time | of the limit |\n| :-- | --: | --: |\n";
+  for (size_t i = 0; i < std::min<size_t>(5, hidden.size()); ++i) {
+    text += fmt::format("| {} | {} | {} |\n", md_code_cell(hidden[i]->subject.substr(0, 80)),
+                        micros_text(hidden[i]->time), efficiency_text(hidden[i]->efficiency));
+  }
+  return text + "\n";
+}
+
+// What identifies a section in a link: GitHub's rule for headings.
+std::string anchor(size_t number) { return fmt::format("detail-{}", number); }
+
+std::string recommendation(const AnalysisView& v, const Finding& f, size_t number) {
+  std::string text = fmt::format("### {}. {} priority: {}\n\n", number,
+                                 capitalized(priority_name(f.priority)), md_title(f));
+  text += fmt::format("- **Operation**: {}\n", md_code(f.subject));
+  text += fmt::format("- **Issue**: {}\n", f.issue);
+  text += fmt::format("- **Action, path A (change the code)**: {}\n", f.change_code);
+  if (!f.improve_kernel.empty()) {
+    text += fmt::format("- **Action, path B (improve the kernel)**: {}\n", f.improve_kernel);
+  } else {
+    text += "- **Action, path B**: none; no kernel is at fault.\n";
+  }
+  text += fmt::format("- **Impact**: {} ([details](#{}))\n\n", saving_text(f, v.assessment),
+                      anchor(number));
+  return text;
+}
+
+// What ops of this trace were held against, and the peak beside it where that is another number.
+std::string rate_line(std::string_view name, const Rate& rate, std::string_view unit) {
+  const std::optional<Limit> limit = limit_of(rate);
+  if (!limit) return {};
+  std::string text =
+      fmt::format("- **{}**: limit {:.4g} {} ({}; {})", name, limit->rate / 1e12, unit,
+                  limit->achievable ? "achievable" : "peak", source_kind_name(limit->source.kind));
+  if (limit->achievable && rate.peak) text += fmt::format(", peak {:.4g}", *rate.peak / 1e12);
+  return text + "\n";
+}
+
+std::string hardware_part(const Assessment& a) {
+  if (a.platform() == nullptr) return "The trace names no GPU that is known here.\n";
+  const Platform& p = *a.platform();
+  std::string text = fmt::format("- **Platform**: {}\n", md_text(p.name));
+  text += rate_line("Memory bandwidth", p.memory_bandwidth, "TB/s");
+  std::set<std::string_view> used;
+  for (const AssessedOp& op : a.ops()) {
+    if (op.bound) used.insert(rate_name_of(*op.group->cost, p));
+  }
+  for (std::string_view spec : compute_spec_names()) {
+    if (used.contains(spec)) {
+      text += rate_line(spec, *p.find(spec), fmt::format("T{}", compute_unit_of(spec)));
+    }
+  }
+  if (p.memory_bytes) {
+    text +=
+        fmt::format("- **Memory**: {:.0f} GB\n", static_cast<double>(*p.memory_bytes) / (1 << 30));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string fair_report(const AnalysisView& v) {
+  const Assessment& a = v.assessment;
+  const std::string_view cpu_only = cpu_only_text(v.summary);
+  std::string text = fmt::format("# {}: performance analysis{}{}\n\n", md_text(v.summary.trace),
+                                 cpu_only.empty() ? "" : ", ", cpu_only);
+  text += summary_part(v);
+  text += v.summary.cpu ? "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu) + "\n"
+                        : "## Top operations\n\n" + md_top_ops(a) + "\n";
+  text += "## Recommendations\n\n";
+  const std::vector<const Finding*> list = recommended(v);
+  if (list.empty()) text += "None above low priority.\n\n";
+  if (list.size() > 1) {
+    text += "Savings overlap where findings speak of the same time: they do not add up.\n\n";
+  }
+  for (size_t i = 0; i < list.size(); ++i) text += recommendation(v, *list[i], i + 1);
+  size_t above_low = 0;
+  for (const Finding& f : v.findings) above_low += f.priority != Priority::kLow;
+  if (v.findings.size() > list.size()) {
+    const size_t more = v.findings.size() - list.size();
+    text += fmt::format(
+        "{} more, {} of them of low priority, {} in category_findings/ and the working notes.\n\n",
+        more, v.findings.size() - above_low, noun(more, "is", "are"));
+  }
+  text += afterwards_part(v);
+  text += "## Details\n\n";
+  for (size_t i = 0; i < list.size(); ++i) {
+    text += fmt::format("<a id=\"{}\"></a>\n### Details {}: {}\n\n{}\n", anchor(i + 1), i + 1,
+                        list[i]->category.empty() ? "the system as a whole" : list[i]->category,
+                        md_details(*list[i]));
+  }
+  text += "### Categories\n\n" + md_categories(a) + "\n";
+  text += "## Appendix\n\n### Priorities\n\n" + describe_priorities() + "\n\n";
+  text += "### Hardware\n\n" + hardware_part(a) + "\n### Replay packages\n\n";
+  if (v.replay_packages.empty()) {
+    text +=
+        "None: no op takes over 10 % of the compute time at under 30 % of the limit. "
+        "`fathom replay pack TRACE --op NAME` makes one for any op.\n";
+  }
+  for (const std::string& file : v.replay_packages) text += fmt::format("- {}\n", md_code(file));
+  return text;
+}
+
+}  // namespace fathom

@@ -1,0 +1,168 @@
+#include "report/trace/findings_markdown.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "analyze/finding_parts.h"
+#include "base/utf8.h"
+#include "report/markdown.h"
+
+namespace fathom {
+namespace {
+
+// One md_row; cells are markdown already.
+std::string header(const std::vector<std::string>& names, std::string_view alignment) {
+  std::vector<std::string> rules;
+  for (char side : alignment) rules.push_back(side == 'r' ? "--:" : ":--");
+  return md_row(names) + md_row(rules);
+}
+
+// Said once, below the first table.
+std::string over_limit_note(const Assessment& a) {
+  const bool any = std::ranges::any_of(
+      a.ops(), [](const AssessedOp& op) { return op.efficiency && *op.efficiency > 1.0005; });
+  if (!any) return {};
+  return "\nAn op over 100 % was faster than the rate recorded as achievable, or found its data in "
+         "a cache: treat it as at the limit.\n";
+}
+
+}  // namespace
+
+std::string efficiency_text(const std::optional<double>& efficiency) {
+  return efficiency ? percent_text(*efficiency) : "–";
+}
+
+std::string saving_text(const Finding& f, const Assessment& a) {
+  const double least = ratio(f.saving_at_least, a.length()),
+               most = ratio(f.saving_at_most, a.length());
+  if (most < 0.0005) return "under 0.1 % of the trace";
+  const std::string text = percent_range_text(least, most) + " of the trace, ";
+  const std::string from = micros_text(f.saving_at_least), to = micros_text(f.saving_at_most);
+  if (from == to) return text + to;
+  return text + (f.saving_at_least.count > 0 ? fmt::format("{}–{}", from, to) : "up to " + to);
+}
+
+std::string md_title(const Finding& f) {
+  if (!f.title.starts_with(f.subject)) return f.title;
+  return md_code(cut_to_bytes(f.subject, 80)) + f.title.substr(f.subject.size());
+}
+
+std::string md_evidence(const Finding& f) {
+  if (f.evidence.empty()) return {};
+  std::string text = header(
+      {"op", "shapes", "calls", "time", "of the limit", "of peak", "bound", "kernels"}, "llrrrrll");
+  for (const EvidenceOp& e : f.evidence) {
+    std::vector<std::string> kernels;
+    for (size_t i = 0; i < e.kernels.size(); ++i) {
+      kernels.push_back(md_code_cell(cut_to_bytes(e.kernels[i], 60)));
+      const bool known = i < e.sources.size() && !e.sources[i].empty();
+      if (known) kernels.back() += " at " + md_code_cell(e.sources[i]);
+    }
+    text += md_row({md_code_cell(cut_to_bytes(e.op, 400)), md_cell(e.shapes),
+                    with_thousands(static_cast<int64_t>(e.calls)), micros_text(e.time),
+                    efficiency_text(e.efficiency), efficiency_text(e.of_peak), e.bound,
+                    fmt::format("{}", fmt::join(kernels, "<br>"))});
+  }
+  return text;
+}
+
+std::string md_projections(const Finding& f) {
+  if (f.projections.empty()) return {};
+  std::string text = header({"target", "time", "end-to-end gain"}, "lrr");
+  for (const Projection& p : f.projections) {
+    text += md_row({p.target, micros_text(p.time), percent_text(p.gain)});
+  }
+  return text;
+}
+
+std::string md_details(const Finding& f) {
+  std::string text = md_evidence(f);
+  if (!text.empty()) text += "\n";
+  if (!f.projections.empty()) {
+    text += fmt::format("What reaching a target would give (now {}):\n\n{}\n", micros_text(f.time),
+                        md_projections(f));
+  }
+  for (const Note& note : f.notes) {
+    text +=
+        fmt::format("- {}{}{}\n", note.before, md_code(cut_to_bytes(note.name, 80)), note.after);
+  }
+  if (!f.counters.empty()) {
+    text += fmt::format("- Not visible in a trace; to know why, measure {}.\n", f.counters);
+  }
+  if (!f.call_stack.empty()) {
+    std::vector<std::string> frames;
+    for (const std::string& frame : f.call_stack)
+      frames.push_back(md_code(cut_to_bytes(frame, 80)));
+    text += fmt::format("- Called from {}.\n", fmt::join(frames, " ← "));
+  }
+  text += fmt::format("- Priority: {}. Confidence: {}.\n", f.priority_reason,
+                      confidence_name(f.confidence));
+  return text;
+}
+
+std::string md_top_ops(const Assessment& a) {
+  std::string text = header({"rank", "operation", "category", "calls", "time", "of all GPU time",
+                             "of the limit", "of peak"},
+                            "rllrrrrr");
+  size_t rank = 0;
+  for (const TopOp& op : a.top_ops()) {
+    text += md_row({std::to_string(++rank), md_code_cell(cut_to_bytes(op.name, 80)),
+                    std::string(op.category), with_thousands(static_cast<int64_t>(op.calls)),
+                    micros_text(op.time), percent_text(op.share), efficiency_text(op.efficiency),
+                    efficiency_text(op.of_peak)});
+  }
+  return text + over_limit_note(a);
+}
+
+std::string md_cpu_ops(const Summary::Cpu& cpu) {
+  constexpr size_t kShown = 20;
+  std::string text =
+      header({"rank", "operation", "shapes", "calls", "self time", "of all ops"}, "rllrrr");
+  const size_t shown = std::min(kShown, cpu.ops.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const Summary::CpuOp& op = cpu.ops[i];
+    text +=
+        md_row({std::to_string(i + 1), md_code_cell(cut_to_bytes(op.name, 80)), md_cell(op.shapes),
+                with_thousands(op.calls), fmt::format("{:.3f} ms", op.self_millis),
+                percent_text(op.share_percent / 100)});
+  }
+  if (cpu.ops.size() > shown) {
+    text += fmt::format("\n{} more ops: see perf_report_csvs/cpu_ops_summary.csv.\n",
+                        with_thousands(static_cast<int64_t>(cpu.ops.size() - shown)));
+  }
+  return text + "\nSelf time is that of an op without the ops that it calls.\n";
+}
+
+std::string md_categories(const Assessment& a) {
+  std::string text = header(
+      {"category", "time", "of all GPU time", "of the limit", "band", "time with a known limit"},
+      "lrrrlr");
+  for (const AssessedCategory& c : a.categories()) {
+    text += md_row({std::string(c.name), micros_text(c.time), percent_text(c.share),
+                    efficiency_text(c.efficiency),
+                    c.efficiency ? std::string(efficiency_band(*c.efficiency)) : "–",
+                    percent_text(c.known_time)});
+  }
+  return text;
+}
+
+std::string md_category_ops(const AssessedCategory& category, const Assessment& a, size_t most) {
+  std::string text = header({"op", "shapes", "calls", "time", "of the category", "bound",
+                             "of the limit", "of peak", "counted"},
+                            "llrrrlrrr");
+  for (size_t i = 0; i < std::min(most, category.ops.size()); ++i) {
+    const AssessedOp& op = *category.ops[i];
+    text += md_row({md_code_cell(cut_to_bytes(op.group->key.name, 80)),
+                    md_cell(shapes_text(a.input(), op.group->first().event)),
+                    with_thousands(static_cast<int64_t>(op.group->gpu.count)),
+                    micros_text(op.group->gpu.sum), percent_text(op.category_share),
+                    op.bound ? (op.bound->is_compute() ? "compute" : "memory") : "–",
+                    efficiency_text(op.efficiency), efficiency_text(op.of_peak),
+                    percent_text(op.counted)});
+  }
+  return text;
+}
+
+}  // namespace fathom

@@ -1,0 +1,185 @@
+// standalone_analysis_rough.md: the working notes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/finding_parts.h"
+#include "base/count_text.h"
+#include "base/utf8.h"
+#include "report/markdown.h"
+#include "report/trace/analysis_files.h"
+#include "report/trace/findings_markdown.h"
+
+namespace fathom {
+namespace {
+
+std::string steps_part(const AnalysisView& v) {
+  const Summary& s = v.summary;
+  const Assessment& a = v.assessment;
+  std::string text = "## What was done\n\n";
+  text += fmt::format("1. Read {}: {}, {} of them on the GPU, {} skipped.\n", md_text(s.trace),
+                      counted(static_cast<uint64_t>(s.events), "event"),
+                      with_thousands(s.gpu_events), with_thousands(s.skipped_events));
+  text += fmt::format("2. Linked GPU work to its launches: {} ({:.1f} % of GPU time) {} none.\n",
+                      counted(static_cast<uint64_t>(s.unlinked.events), "event"),
+                      s.unlinked.of_gpu * 100, s.unlinked.events == 1 ? "has" : "have");
+  text += fmt::format("3. Grouped it into {} with their arguments in {}.\n",
+                      counted(a.ops().size(), "op"),
+                      counted(a.categories().size(), "category", "categories"));
+  if (a.platform() != nullptr) {
+    text += fmt::format("4. Held each against {}: {} of the ops' time has a known limit.\n",
+                        md_text(a.platform()->name), percent_text(a.known_share()));
+    if (!s.recorded_on.empty()) {
+      text += fmt::format("   Two platforms: {}.\n", md_text(other_platform_text(s)));
+    }
+  } else {
+    text += "4. No platform: efficiency was not computed.\n";
+  }
+  text += fmt::format("5. Looked for patterns: {}.\n\n", counted(v.findings.size(), "finding"));
+  return text;
+}
+
+std::string timeline_part(const GpuTimeline& t) {
+  std::string text = "## Timeline\n\n| part | time | of the trace |\n| :-- | --: | --: |\n";
+  const auto add = [&](std::string_view name, Nanos time) {
+    text += fmt::format("| {} | {} | {} |\n", name, micros_text(time),
+                        percent_text(ratio(time, t.total)));
+  };
+  add("computation", t.computation);
+  add("exposed communication", t.exposed_communication);
+  add("exposed copies", t.exposed_copies);
+  add("busy", t.busy);
+  add("idle", t.idle);
+  add("total", t.total);
+  return text + "\n";
+}
+
+// Findings that save less are no rows of the table.
+constexpr Nanos kWorthARow{1000};
+constexpr size_t kRoughFindingsShown = 300, kQuestionsShown = 20;
+
+std::string findings_part(const AnalysisView& v) {
+  std::string text =
+      "## All findings\n\n| priority | kind | subject | time | saving at most | confidence |\n"
+      "| :-- | :-- | :-- | --: | --: | :-- |\n";
+  size_t left_out = 0, rows = 0;
+  for (const Finding& f : v.findings) {
+    if (f.saving_at_most < kWorthARow) {
+      ++left_out;
+      continue;
+    }
+    if (++rows > kRoughFindingsShown) continue;
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", priority_name(f.priority),
+                        kind_name(f.kind), md_code_cell(cut_to_bytes(f.subject, 120)),
+                        micros_text(f.time), micros_text(f.saving_at_most),
+                        confidence_name(f.confidence));
+  }
+  if (rows > kRoughFindingsShown) {
+    text += fmt::format("\n{} more findings: see category_manifest.json.\n",
+                        with_thousands(static_cast<int64_t>(rows - kRoughFindingsShown)));
+  }
+  if (left_out > 0) {
+    text += fmt::format(
+        "\n{} more would save under {}: their time is hidden, or they are as short as a kernel can "
+        "be. They are in category_findings/.\n",
+        left_out, micros_text(kWorthARow));
+  }
+  return text + "\n";
+}
+
+std::string trees_part(const AnalysisView& v) {
+  const Assessment& a = v.assessment;
+  std::string text = "## Where the top ops are called\n\n";
+  for (const TopOp& top : a.top_ops()) {
+    const auto op = std::ranges::find_if(
+        a.ops(), [&top](const AssessedOp& o) { return o.group->key.name == top.name; });
+    if (op == a.ops().end()) continue;
+    std::string chain;
+    for (const std::string& frame : call_stack_of(a.input(), op->group->first().event)) {
+      chain += fmt::format(" ← {}", md_code(cut_to_bytes(frame, 80)));
+    }
+    text += fmt::format("- {}{}\n", md_code(cut_to_bytes(top.name, 400)),
+                        chain.empty()
+                            ? ": at the root of its thread; the trace has no Python frames there"
+                            : chain);
+  }
+  return text + "\n";
+}
+
+std::string_view no_limit_text(const AssessedOp& op, const Assessment& a) {
+  if (!op.group->cost) return "no cost: the trace does not say enough, or no row covers it";
+  return a.platform() == nullptr ? "a cost, but no platform to hold it against" : op.no_limit;
+}
+
+// What could not be told, by how much time it is.
+std::string gaps_part(const AnalysisView& v) {
+  const Assessment& a = v.assessment;
+  std::string text = "## Gaps\n\n";
+  std::vector<const AssessedOp*> unknown;
+  for (const AssessedOp& op : a.ops()) {
+    if (!op.efficiency) unknown.push_back(&op);
+  }
+  if (unknown.empty()) text += "Every op has a cost and a limit.\n";
+  for (size_t i = 0; i < std::min<size_t>(unknown.size(), 8); ++i) {
+    const AssessedOp& op = *unknown[i];
+    text +=
+        fmt::format("- {} ({} of GPU time): {}\n", md_code(cut_to_bytes(op.group->key.name, 100)),
+                    percent_text(op.share), no_limit_text(op, a));
+  }
+  for (const AssessedOp& op : a.ops()) {
+    if (op.group->cost && !op.group->cost->assumption.empty() && op.share > 0.01) {
+      text += fmt::format("- {}: assumed that {}\n", md_code(cut_to_bytes(op.group->key.name, 400)),
+                          op.group->cost->assumption);
+    }
+  }
+  return text + "\n";
+}
+
+std::string questions_part(const AnalysisView& v) {
+  std::string text = "## Open questions\n\n";
+  size_t asked = 0;
+  for (const Finding& f : v.findings) {
+    if (f.priority > Priority::kHigh || f.counters.empty()) continue;
+    if (++asked > kQuestionsShown) continue;
+    text += fmt::format("- Why is {} slow? A trace cannot show it. Measure {}.\n",
+                        md_code(cut_to_bytes(f.subject, 400)), f.counters);
+  }
+  if (asked > kQuestionsShown) {
+    text += fmt::format("- The same of {} more findings: see category_manifest.json.\n",
+                        with_thousands(static_cast<int64_t>(asked - kQuestionsShown)));
+  }
+  bool any = asked > 0;
+  if (v.summary.unlinked.events > 0) {
+    text += "- Which calls launched the GPU work that has no launch in the file?\n";
+    any = true;
+  }
+  if (!any) text += "None of weight.\n";
+  return text;
+}
+
+}  // namespace
+
+std::string rough_report(const AnalysisView& v) {
+  const Assessment& a = v.assessment;
+  const std::string_view cpu_only = cpu_only_text(v.summary);
+  std::string text = fmt::format("# {}: working notes{}{}\n\n", md_text(v.summary.trace),
+                                 cpu_only.empty() ? "" : ", ", cpu_only);
+  if (v.summary.cpu) {
+    return text + "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu) + "\n" +
+           findings_part(v);
+  }
+  text += steps_part(v) + timeline_part(a.timeline());
+  text += "## Top operations\n\n" + md_top_ops(a) + "\n";
+  text += "## Categories\n\n" + md_categories(a) + "\n";
+  for (const AssessedCategory& category : a.categories()) {
+    text += fmt::format("### {}\n\n{}\n", category.name, md_category_ops(category, a, 10));
+    if (category.ops.size() > 10) {
+      text += fmt::format("{} more in category_data/{}_ops.csv.\n\n", category.ops.size() - 10,
+                          category.name);
+    }
+  }
+  text += findings_part(v) + trees_part(v) + gaps_part(v) + questions_part(v);
+  return text;
+}
+
+}  // namespace fathom

@@ -1,0 +1,114 @@
+#include "base/json_writer.h"
+#include "report/trace/summary.h"
+
+namespace fathom {
+namespace {
+
+constexpr int64_t kSchemaVersion = 1;
+
+void optional_text(JsonWriter& json, std::string_view key, std::string_view text) {
+  json.key(key);
+  text.empty() ? json.null() : json.value(text);
+}
+
+void optional_integer(JsonWriter& json, std::string_view key, std::optional<int64_t> value) {
+  json.key(key);
+  value ? json.value(*value) : json.null();
+}
+
+void write_timeline(JsonWriter& json, const GpuTimeline& t) {
+  const auto millis = [&](std::string_view key, Nanos time) {
+    json.key(key).raw(exact_decimal(time.count, 6));
+  };
+  json.key("gpu_timeline_ms").begin_object();
+  millis("total", t.total);
+  millis("busy", t.busy);
+  millis("computation", t.computation);
+  millis("exposed_communication", t.exposed_communication);
+  millis("exposed_copies", t.exposed_copies);
+  millis("idle", t.idle);
+  millis("communication", t.communication);
+  millis("copies", t.copies);
+  json.end_object();
+}
+
+}  // namespace
+
+std::string summary_json(const Summary& s) {
+  JsonWriter json(true);
+  json.begin_object();
+  json.key("schema_version").value(kSchemaVersion);
+  json.key("trace").value(s.trace);
+  optional_text(json, "gpu", s.gpu);
+  optional_text(json, "runtime", s.runtime);
+  optional_integer(json, "rank", s.rank);
+  optional_integer(json, "world_size", s.world_size);
+  json.key("input_bytes").value(s.input_bytes);
+  json.key("events").value(s.events);
+  json.key("gpu_events").value(s.gpu_events);
+  json.key("skipped_events").value(s.skipped_events);
+  json.key("steps").begin_array();
+  for (const std::string& step : s.steps) json.value(step);
+  json.end_array();
+  optional_text(json, "scope", s.scope);
+  write_timeline(json, s.timeline);
+  json.key("unlinked").begin_object();
+  json.key("events").value(s.unlinked.events);
+  json.key("time_ms").raw(exact_decimal(s.unlinked.time.count, 6));
+  json.key("percent_of_gpu_time").value(s.unlinked.of_gpu * 100);
+  json.key("included_in_timeline").value(s.unlinked.included);
+  json.end_object();
+  json.key("ops").begin_array();
+  for (const Summary::Op& op : s.ops) {
+    json.begin_object().key("name").value(op.name).key("category").value(op.category);
+    json.key("calls").value(op.calls).key("gpu_ms").value(op.gpu_millis);
+    json.key("percent").value(op.share_percent).end_object();
+  }
+  json.end_array();
+  if (s.cpu) {
+    json.key("cpu").begin_object();
+    json.key("length_ms").raw(exact_decimal(s.cpu->length.count, 6));
+    json.key("self_time_ms").raw(exact_decimal(s.cpu->self.count, 6));
+    json.key("ops").begin_array();
+    for (const Summary::CpuOp& op : s.cpu->ops) {
+      json.begin_object().key("name").value(op.name).key("calls").value(op.calls);
+      json.key("self_ms").value(op.self_millis).key("percent").value(op.share_percent);
+      optional_text(json, "shapes", op.shapes);
+      json.end_object();
+    }
+    json.end_array().end_object();
+  }
+  optional_text(json, "platform", s.platform);
+  optional_text(json, "recorded_on_another_platform", s.recorded_on);
+  json.key("findings").begin_array();
+  for (const Summary::Found& f : s.findings) {
+    json.begin_object().key("kind").value(f.kind).key("priority").value(f.priority);
+    json.key("title").value(f.title).key("subject").value(f.subject);
+    json.key("saving_percent").begin_array();
+    json.value(f.saving_least_percent).value(f.saving_most_percent).end_array().end_object();
+  }
+  json.end_array();
+  if (s.sources) {
+    json.key("sources").begin_object().key("repository").value(s.sources->repository);
+    json.key("matched_percent").value(s.sources->matched_percent);
+    json.key("ambiguous_percent").value(s.sources->ambiguous_percent).end_object();
+  }
+  json.key("diagnostics").begin_array();
+  for (const Diagnostic& d : s.diagnostics) {
+    const FlawText& flaw = describe(d.flaw);
+    json.begin_object().key("id").value(flaw.id);
+    json.key("severity").value(severity_name(flaw.severity));
+    json.key("count").value(d.count).key("text").value(flaw.text);
+    optional_text(json, "first", d.example);
+    json.end_object();
+  }
+  json.end_array();
+  optional_text(json, "report", s.report);
+  json.key("files").begin_array();
+  for (const std::string& file : s.files) json.value(file);
+  json.end_array();
+  json.end_object();
+  return json.take() + "\n";
+}
+
+}  // namespace fathom

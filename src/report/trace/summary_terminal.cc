@@ -1,0 +1,240 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyze/finding_parts.h"
+#include "base/count_text.h"
+#include "report/screen.h"
+#include "report/trace/summary.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kTopOps = 10;
+constexpr size_t kBarWidth = 20;
+constexpr size_t kNumbersWidth = 1 + 18 + 9 + 11 + 9;  // category, calls, ms, share
+
+// Eighths of a character, so that a small share is still seen.
+std::string bar(double share) {
+  static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto eighths =
+      static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kBarWidth * 8));
+  std::string out;
+  for (size_t i = 0; i < eighths / 8; ++i) out += "█";
+  out += kEighths[eighths % 8];
+  const size_t used = eighths / 8 + (eighths % 8 != 0);
+  return out + std::string(kBarWidth - used, ' ');
+}
+
+// A kernel's name can fill a screen.
+std::string shortened(const std::string& text) {
+  constexpr size_t kShown = 80;
+  return screen_width(text) > kShown ? fit_left(text, kShown) : text;
+}
+
+void show_timeline(Screen& screen, const GpuTimeline& t) {
+  if (t.total == Nanos{}) {
+    screen.entry("GPU", "no GPU work");
+    return;
+  }
+  const auto percent = [&t](Nanos part) { return ratio(part, t.total) * 100; };
+  screen.entry(
+      "GPU",
+      fmt::format(
+          "{} {:.1f} % busy    compute {:.1f}   exposed comm {:.1f}   copies {:.1f}   idle {:.1f}",
+          bar(ratio(t.busy, t.total)), percent(t.busy), percent(t.computation),
+          percent(t.exposed_communication), percent(t.exposed_copies), percent(t.idle)));
+}
+
+void show_ops(Screen& screen, const Summary& s, size_t width) {
+  if (s.ops.empty()) return;
+  const size_t name_width = std::clamp<size_t>(width - std::min(width, kNumbersWidth + 2), 20, 60);
+  const auto row = [&](std::string_view name, std::string_view category, std::string_view calls,
+                       std::string_view millis, std::string_view share) {
+    return fmt::format("{} {} {:>8} {:>10} {:>8}", fit_left(name, name_width),
+                       fit_left(category, 18), calls, millis, share);
+  };
+  screen.line(screen.bold(row("Top ops", "category", "calls", "GPU ms", "share")));
+  const size_t shown = std::min(s.ops.size(), kTopOps);
+  for (size_t i = 0; i < shown; ++i) {
+    const Summary::Op& op = s.ops[i];
+    screen.line(row("  " + screen_safe(op.name), op.category, with_thousands(op.calls),
+                    fmt::format("{:.2f}", op.gpu_millis),
+                    fmt::format("{:.1f} %", op.share_percent)));
+  }
+  if (s.ops.size() > shown) {
+    double millis = 0, share = 0;
+    int64_t calls = 0;
+    for (size_t i = shown; i < s.ops.size(); ++i) {
+      millis += s.ops[i].gpu_millis;
+      share += s.ops[i].share_percent;
+      calls += s.ops[i].calls;
+    }
+    screen.line(
+        screen.dim(row(fmt::format("  {} more", s.ops.size() - shown), "", with_thousands(calls),
+                       fmt::format("{:.2f}", millis), fmt::format("{:.1f} %", share))));
+  }
+}
+
+void show_cpu_ops(Screen& screen, const Summary::Cpu& cpu, size_t width) {
+  const size_t name_width = std::clamp<size_t>(width - std::min(width, kNumbersWidth + 2), 20, 60);
+  const auto row = [&](std::string_view name, std::string_view shapes, std::string_view calls,
+                       std::string_view millis, std::string_view share) {
+    return fmt::format("{} {} {:>8} {:>10} {:>8}", fit_left(name, name_width), fit_left(shapes, 18),
+                       calls, millis, share);
+  };
+  screen.line(screen.bold(row("Top CPU ops", "shapes", "calls", "self ms", "share")));
+  const size_t shown = std::min(cpu.ops.size(), kTopOps);
+  double millis = 0, share = 0;
+  int64_t calls = 0;
+  for (size_t i = 0; i < cpu.ops.size(); ++i) {
+    const Summary::CpuOp& op = cpu.ops[i];
+    if (i < shown) {
+      screen.line(row("  " + screen_safe(op.name), screen_safe(op.shapes), with_thousands(op.calls),
+                      fmt::format("{:.2f}", op.self_millis),
+                      fmt::format("{:.1f} %", op.share_percent)));
+      continue;
+    }
+    millis += op.self_millis;
+    share += op.share_percent;
+    calls += op.calls;
+  }
+  if (cpu.ops.size() > shown) {
+    screen.line(
+        screen.dim(row(fmt::format("  {} more", cpu.ops.size() - shown), "", with_thousands(calls),
+                       fmt::format("{:.2f}", millis), fmt::format("{:.1f} %", share))));
+  }
+}
+
+void show_limits(Screen& screen, const Summary& s) {
+  if (s.platform.empty()) {
+    screen.entry(
+        "Limits",
+        "unknown GPU: efficiency is not computed; --platform names one ('fathom platforms')");
+  } else if (!s.has_costs) {
+    screen.entry("Limits", "not computed: the trace has no shapes; record with record_shapes=True");
+  } else {
+    screen.entry("Limits", fmt::format("{}: known for {:.1f} % of the ops' GPU time",
+                                       screen_safe(s.platform), s.known_share * 100));
+  }
+  if (!s.recorded_on.empty()) {
+    screen.entry("", screen.warn(screen_safe(other_platform_text(s))));
+  }
+  if (s.sources) {
+    screen.entry(
+        "Code",
+        fmt::format("{}: defines kernels of {:.1f} % of the kernels' time, {:.1f} % ambiguous",
+                    screen_safe(s.sources->repository), s.sources->matched_percent,
+                    s.sources->ambiguous_percent));
+  }
+}
+
+// The findings that matter most.
+void show_findings(Screen& screen, const Summary& s) {
+  constexpr size_t kShown = 5;
+  size_t shown = 0;
+  for (const Summary::Found& f : s.findings) {
+    if (shown == kShown) break;
+    if (f.priority == "low") continue;
+    screen.entry(
+        shown++ == 0 ? "Found" : "",
+        fmt::format("{:<8} {}; saves {}", f.priority, shortened(screen_safe(f.title)),
+                    percent_range_text(f.saving_least_percent / 100, f.saving_most_percent / 100)));
+  }
+  if (shown == 0) screen.entry("Found", "nothing that would shorten the trace by more than 1 %");
+}
+
+std::string unlinked_note(const Summary& s) {
+  const Summary::Unlinked& u = s.unlinked;
+  return fmt::format(
+      "{} of {} ({:.1f} % of GPU time) {} no launch in the file: {}", with_thousands(u.events),
+      counted(static_cast<uint64_t>(s.gpu_events), "GPU event"), u.of_gpu * 100,
+      u.events == 1 ? "has" : "have",
+      u.included
+          ? "counted in the timeline"
+          : fmt::format("left out; --include-unlinked counts {}", u.events == 1 ? "it" : "them"));
+}
+
+}  // namespace
+
+std::string other_platform_text(const Summary& s) {
+  return fmt::format(
+      "recorded on {}, not {}: efficiencies and savings hold its times against the limits of {}",
+      s.recorded_on, s.platform, s.platform);
+}
+
+std::string_view cpu_only_text(const Summary& s) {
+  if (s.cpu) return "no GPU work: CPU ops only";
+  return s.gpu_events == 0 && s.scope.empty() ? "no GPU work" : "";
+}
+
+std::string summary_headline(const Summary& s) {
+  std::string text;
+  const auto add = [&text](std::string_view part) {
+    if (part.empty()) return;
+    if (!text.empty()) text += " · ";
+    text += part;
+  };
+  add(screen_safe(s.gpu));
+  add(s.runtime);
+  if (s.rank) {
+    add(s.world_size ? fmt::format("rank {} of {}", *s.rank, *s.world_size)
+                     : fmt::format("rank {}", *s.rank));
+  }
+  add(counted(static_cast<uint64_t>(s.events), "event"));
+  const Nanos length = s.cpu ? s.cpu->length : s.timeline.total;
+  add(fmt::format("{:.1f} ms", length.millis()));
+  add(cpu_only_text(s));
+  return text;
+}
+
+std::vector<SummaryNote> summary_notes(const Summary& s, bool verbose) {
+  std::vector<SummaryNote> notes;
+  if (s.unlinked.events > 0) notes.push_back({unlinked_note(s), true});
+  if (s.skipped_events > 0) {
+    notes.push_back(
+        {counted(static_cast<uint64_t>(s.skipped_events), "event") + " skipped", false});
+  }
+  for (const Diagnostic& d : s.diagnostics) {
+    if (d.flaw == Flaw::kUnlinkedGpuEvent && !verbose) continue;  // said above
+    const FlawText& flaw = describe(d.flaw);
+    if (flaw.severity == Severity::kInfo && !verbose) continue;
+    std::string text = fmt::format("{}: {}", severity_name(flaw.severity), flaw.text);
+    if (d.count > 1) text += fmt::format(" ({})", with_thousands(d.count));
+    if (verbose && !d.example.empty())
+      text += fmt::format("; first: {}", shortened(screen_safe(d.example)));
+    notes.push_back({std::move(text), flaw.severity >= Severity::kDataLoss});
+  }
+  return notes;
+}
+
+std::string summary_text(const Summary& s, const TerminalStyle& style) {
+  Screen screen(style);
+  screen.line(fmt::format("{}   {}", screen.bold(screen_safe(s.trace)), summary_headline(s)));
+  if (cpu_only_text(s).empty()) show_timeline(screen, s.timeline);
+  if (!s.steps.empty()) {
+    screen.entry("Steps", s.steps.size() == 1 ? fmt::format("1   {}", screen_safe(s.steps.front()))
+                                              : fmt::format("{}   {} … {}", s.steps.size(),
+                                                            screen_safe(s.steps.front()),
+                                                            screen_safe(s.steps.back())));
+  }
+  if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
+  show_ops(screen, s, style.width);
+  if (s.cpu) show_cpu_ops(screen, *s.cpu, style.width);
+  if (s.gpu_events > 0) show_limits(screen, s);
+  if (s.gpu_events > 0 || s.cpu) show_findings(screen, s);
+  bool first = true;
+  for (const SummaryNote& note : summary_notes(s, style.verbose)) {
+    screen.entry(first ? "Notes" : "", note.is_warning ? screen.warn(note.text) : note.text);
+    first = false;
+  }
+  if (!s.report.empty()) {
+    screen.entry("Report",
+                 fmt::format("{}/  ({})", screen_safe(s.report),
+                             "standalone_analysis_fair.md, perf_report.xlsx, perf_report_csvs/ …"));
+  }
+  return screen.take();
+}
+
+}  // namespace fathom

@@ -1,0 +1,82 @@
+#include "scan/files/origin.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/glob.h"
+#include "base/tsv.h"
+
+extern const std::string_view vendored_tsv;
+
+namespace fathom {
+namespace {
+
+struct OriginRules {
+  std::vector<std::string_view> folders, starts;
+
+  explicit OriginRules(std::string_view tsv) {
+    for (const auto& row : read_tsv(tsv, 3)) {
+      const bool is_folder = row[0] == "folder" && row[1] == "vendored",
+                 is_start = row[0] == "start" && row[1] == "generated";
+      CHECK(is_folder || is_start);
+      (is_folder ? folders : starts).push_back(row[2]);
+    }
+  }
+
+  static const OriginRules& built_in() {
+    static const OriginRules rules(vendored_tsv);
+    return rules;
+  }
+};
+
+// The program that writes a file holds the same words, but in a string.
+bool is_comment(std::string_view line) {
+  const size_t first = line.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return false;
+  line.remove_prefix(first);
+  for (const std::string_view sign :
+       {"//", "/*", "*", "#", "--", ";", "<!--", "%", "{#", "..", "\"\"\""}) {
+    if (line.starts_with(sign)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_vendored_folder(std::string_view name) {
+  return std::ranges::any_of(OriginRules::built_in().folders, [name](std::string_view pattern) {
+    return glob_matches(pattern, name);
+  });
+}
+
+bool says_generated(std::string_view beginning) {
+  constexpr size_t kLines = 12, kBytes = 2000;
+  const std::vector<std::string_view> lines = split(beginning.substr(0, kBytes), '\n');
+  for (size_t i = 0; i < std::min(lines.size(), kLines); ++i) {
+    if (!is_comment(lines[i])) continue;
+    std::string line(lines[i]);
+    for (char& c : line) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    for (const std::string_view start : OriginRules::built_in().starts) {
+      if (line.find(start) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
+std::string_view origin_name(Origin origin) {
+  switch (origin) {
+    case Origin::kOwn:
+      return "own";
+    case Origin::kVendored:
+      return "vendored";
+    case Origin::kSubmodule:
+      return "submodule";
+    case Origin::kGenerated:
+      return "generated";
+  }
+  return "";
+}
+
+}  // namespace fathom

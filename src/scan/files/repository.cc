@@ -1,0 +1,307 @@
+#include "scan/files/repository.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "scan/facts/passed_paths.h"
+#include "scan/facts/text_lines.h"
+#include "scan/files/file_measures.h"
+#include "scan/files/git_files.h"
+#include "scan/files/ignore_rules.h"
+#include "scan/files/language.h"
+#include "scan/files/origin.h"
+#include "scan/files/source_text.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kMaxIgnoreBytes = 1u << 20;
+// An index takes about a hundred bytes for a file: beyond this it is none of a checkout.
+constexpr uint64_t kMaxIndexBytes = 256u << 20;
+
+// A .gitignore and those of the folders around it. Paths are from the checkout's root.
+struct IgnoreChain {
+  std::shared_ptr<const IgnoreChain> around;
+  size_t folder_length;  // of "src/kernels/": what the file's patterns do not see of a path
+  IgnoreRules rules;
+};
+using IgnoreChainPointer = std::shared_ptr<const IgnoreChain>;
+
+bool is_ignored(const IgnoreChain* chain, std::string_view path, bool is_folder,
+                MatchBudget& budget) {
+  for (; chain != nullptr; chain = chain->around.get()) {
+    const auto verdict = chain->rules.ignores(path.substr(chain->folder_length), is_folder, budget);
+    if (verdict) return *verdict;
+    budget.spend(1);
+    if (budget.is_spent()) return false;
+  }
+  return false;
+}
+
+class Walk {
+ public:
+  Walk(const fs::path& root, Repository& repository) : root_(root), repository_(repository) {}
+
+  void run() {
+    enter_git();
+    folders_.push_back({"", around_, Origin::kOwn, false});
+    while (!folders_.empty()) {
+      Folder folder = std::move(folders_.back());
+      folders_.pop_back();
+      list(std::move(folder));
+    }
+    std::ranges::sort(repository_.files, {}, &SourceFile::path);
+    tell();
+  }
+
+ private:
+  struct Folder {
+    std::string path;  // "" or "src/kernels/"
+    IgnoreChainPointer rules;
+    Origin origin = Origin::kOwn;
+    bool only_tracked = false;  // it is ignored; what git tracks in it counts all the same
+  };
+
+  // The rules and the index of the checkout that the repository is, or is a part of.
+  void enter_git() {
+    if (const auto git = find_git(root_)) {
+      const std::string below = root_.lexically_relative(git->root).generic_string();
+      in_checkout_ = below == "." ? "" : below + "/";
+      load_rules(git->common / "info/exclude", "", around_);
+      enter_part_of_checkout(git->root);
+      read_index(git->directory / "index");
+    }
+    const Result<std::string> modules = read_source_text(root_ / ".gitmodules", kMaxIgnoreBytes);
+    if (!modules.ok()) return;
+    for (Submodule& module : read_gitmodules(modules.value())) {
+      submodules_.insert(std::move(module.path));
+    }
+  }
+
+  void read_index(const fs::path& file) {
+    std::error_code error;
+    if (!fs::is_regular_file(fs::symlink_status(file, error))) return;  // nothing was added yet
+    const Result<std::string> index = read_source_text(file, kMaxIndexBytes);
+    if (index.ok()) tracked_ = TrackedPaths::read(index.value());
+    if (tracked_) return;
+    repository_.notes.push_back(fmt::format(
+        "what git tracks is not known, so .gitignore alone decides: {}",
+        index.ok() ? ".git/index is damaged or of an unknown version" : index.error().message));
+  }
+
+  // The .gitignore files above the folder that was asked for. A folder that they leave out was
+  // asked for all the same: then they say nothing.
+  void enter_part_of_checkout(const fs::path& checkout) {
+    for (size_t slash = 0; slash < in_checkout_.size(); ++slash) {
+      if (slash != 0 && in_checkout_[slash] != '/') continue;
+      const std::string folder = slash == 0 ? "" : in_checkout_.substr(0, slash + 1);
+      load_rules(checkout / folder / ".gitignore", folder, around_);
+      const size_t next = in_checkout_.find('/', slash + 1);
+      if (next == std::string::npos) return;
+      if (!is_ignored(around_.get(), std::string_view(in_checkout_).substr(0, next), true, budget_))
+        continue;
+      around_.reset();
+      in_checkout_.clear();
+      return;
+    }
+  }
+
+  void load_rules(const fs::path& file, const std::string& folder, IgnoreChainPointer& chain) {
+    std::error_code error;
+    if (!fs::is_regular_file(fs::symlink_status(file, error))) return;
+    const Result<std::string> text = read_source_text(file, kMaxIgnoreBytes);
+    if (!text.ok()) {
+      unread_rules_.add(folder + std::string(file_name_of_path(file.native())));
+      return;
+    }
+    chain =
+        std::make_shared<IgnoreChain>(IgnoreChain{chain, folder.size(), IgnoreRules(text.value())});
+    if (chain->rules.too_many() || chain->rules.too_long()) {
+      unused_rules_.add(folder + std::string(file_name_of_path(file.native())));
+    }
+  }
+
+  bool is_tracked(const std::string& path, bool is_folder) const {
+    return tracked_ && (is_folder ? tracked_->has_folder(path) : tracked_->has_file(path));
+  }
+
+  struct Entry {
+    std::string name;
+    fs::file_type type;
+  };
+
+  std::vector<Entry> entries_of(const Folder& folder) {
+    std::vector<Entry> entries;
+    std::error_code error;
+    fs::directory_iterator at(root_ / folder.path, error);
+    for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+      std::error_code unknown;
+      const fs::file_type type = at->symlink_status(unknown).type();
+      const std::string name = at->path().filename().string();
+      if (unknown) {  // a path that is too long for the system, say
+        unknown_[unknown.message()].add(folder.path + name);
+      } else {
+        entries.push_back({name, type});
+      }
+    }
+    if (error) unread_folders_.add(folder.path);
+    // What is left out must not depend on the order in which the file system lists them.
+    std::ranges::sort(entries, {}, &Entry::name);
+    return entries;
+  }
+
+  void list(Folder folder) {
+    const std::vector<Entry> entries = entries_of(folder);
+    const auto has = [&entries](std::string_view name) {
+      return std::ranges::find(entries, name, &Entry::name) != entries.end();
+    };
+    const bool is_root = folder.path.empty();
+    if (!is_root && has(".fathom-report")) {
+      reports_.add(folder.path);
+      return;
+    }
+    if (!is_root && has(".git")) folder.origin = Origin::kSubmodule;
+    if (folder.origin == Origin::kOwn && !is_root && has("pyvenv.cfg")) {
+      folder.origin = Origin::kVendored;
+    }
+    if (has(".gitignore")) {
+      load_rules(root_ / folder.path / ".gitignore", in_checkout_ + folder.path, folder.rules);
+    }
+    for (const Entry& entry : entries) take(entry, folder);
+  }
+
+  void take(const Entry& entry, const Folder& folder) {
+    if (entry.name == ".git") return;
+    const std::string path = folder.path + entry.name, in_checkout = in_checkout_ + path;
+    const bool is_folder = entry.type == fs::file_type::directory;
+    budget_.add_path();
+    const bool ignored =
+        folder.only_tracked || is_ignored(folder.rules.get(), in_checkout, is_folder, budget_);
+    if (ignored && !is_tracked(in_checkout, is_folder)) {
+      // Below a folder that is left out nothing more is to be told.
+      if (!folder.only_tracked) (is_folder ? ignored_folders_ : ignored_files_).add(path);
+      return;
+    }
+    switch (entry.type) {
+      case fs::file_type::directory:
+        enter(path, entry.name, {path + "/", folder.rules, folder.origin, ignored});
+        break;
+      case fs::file_type::regular:
+        repository_.files.push_back({path, Language::kNone, folder.origin, 0, 0, ""});
+        break;
+      case fs::file_type::symlink:
+        links_.add(path);
+        break;
+      default:
+        special_.add(path);
+    }
+  }
+
+  void enter(const std::string& path, const std::string& name, Folder folder) {
+    if (submodules_.contains(path)) {
+      folder.origin = Origin::kSubmodule;
+    } else if (folder.origin == Origin::kOwn && is_vendored_folder(name)) {
+      folder.origin = Origin::kVendored;
+    }
+    folders_.push_back(std::move(folder));
+  }
+
+  void tell() {
+    std::vector<std::string>& notes = repository_.notes;
+    std::ranges::sort(notes);
+    ignored_folders_.tell("folder is left out, as .gitignore says",
+                          "folders are left out, as .gitignore says", notes);
+    ignored_files_.tell("file is left out, as .gitignore says",
+                        "files are left out, as .gitignore says", notes);
+    links_.tell("symbolic link is not followed", "symbolic links are not followed", notes);
+    special_.tell("FIFO, socket or device is passed over",
+                  "FIFOs, sockets or devices are passed over", notes);
+    for (const auto& [why, passed] : unknown_) {
+      passed.tell("path cannot be opened (" + why + ")", "paths cannot be opened (" + why + ")",
+                  notes);
+    }
+    reports_.tell("folder is a report of Fathom's", "folders are reports of Fathom's", notes);
+    unread_folders_.tell("folder cannot be read", "folders cannot be read", notes);
+    unread_rules_.tell("list of ignored files cannot be read, or is over 1 MB",
+                       "lists of ignored files cannot be read, or are over 1 MB", notes);
+    const std::string limits =
+        fmt::format("only the first {} patterns of up to {} bytes are used",
+                    IgnoreRules::kMaxPatterns, IgnoreRules::kMaxPatternBytes);
+    unused_rules_.tell("list of ignored files is long: " + limits,
+                       "lists of ignored files are long: " + limits, notes);
+    if (budget_.is_spent()) {
+      notes.push_back(
+          "the .gitignore patterns take too long to match: from some file on, patterns with "
+          "wildcards are not used");
+    }
+  }
+
+  const fs::path& root_;
+  Repository& repository_;
+  IgnoreChainPointer around_;
+  std::string in_checkout_;  // where the root lies in the checkout: "" or "part/of/it/"
+  std::optional<TrackedPaths> tracked_;
+  std::set<std::string> submodules_;
+  std::vector<Folder> folders_;
+  MatchBudget budget_;
+  PassedPaths ignored_folders_, ignored_files_, links_, special_, reports_, unread_folders_,
+      unread_rules_, unused_rules_;
+  std::map<std::string, PassedPaths> unknown_;  // by why
+};
+
+void note_skipped(Repository& repository) {
+  PassedPaths unreadable, large, wide, binary;
+  for (const SourceFile& file : repository.files) {
+    if (file.skipped.starts_with("cannot be read")) unreadable.add(file.path);
+    if (file.skipped.starts_with("over")) large.add(file.path);
+    if (file.skipped == "UTF-16" && file.language != Language::kNone) wide.add(file.path);
+    if (file.skipped == "binary" && is_program_code(file.language)) binary.add(file.path);
+  }
+  unreadable.tell("file cannot be read", "files cannot be read", repository.notes);
+  const std::string over = fmt::format("over {} MB", kMaxSourceBytes >> 20);
+  large.tell("file is not read, being " + over, "files are not read, being " + over,
+             repository.notes);
+  wide.tell("file is not read, being UTF-16; UTF-8 is",
+            "files are not read, being UTF-16; UTF-8 is", repository.notes);
+  binary.tell("source file is not read, having zero bytes",
+              "source files are not read, having zero bytes", repository.notes);
+}
+
+}  // namespace
+
+Result<Repository> list_repository(const fs::path& root, size_t threads) {
+  std::error_code error;
+  const fs::file_status status = fs::status(root, error);
+  if (!fs::exists(status)) {
+    return Error{fmt::format("cannot open {}: {}", root.string(),
+                             error ? error.message() : "No such file or directory")};
+  }
+  if (!fs::is_directory(status)) {
+    return Error{
+        fmt::format("{} is no directory; a repository is a folder of source code", root.string())};
+  }
+  const fs::directory_iterator readable(root, error);
+  if (error) return Error{fmt::format("cannot read {}: {}", root.string(), error.message())};
+  Repository repository;
+  repository.root = fs::canonical(root, error);
+  if (error) return Error{fmt::format("cannot open {}: {}", root.string(), error.message())};
+  repository.name = repository.root.filename().string();
+  Walk(repository.root, repository).run();
+  if (repository.files.empty()) {
+    return Error{fmt::format("{} holds no files to read{}{}", root.string(),
+                             repository.notes.empty() ? "" : "; ",
+                             fmt::join(repository.notes, "; "))};
+  }
+  measure_files(repository.root, repository.files, threads);
+  note_skipped(repository);
+  return repository;
+}
+
+}  // namespace fathom

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "scan/facts/code_facts.h"
+
+namespace fathom {
+
+// The files of a repository, in order of path: what .gitignore names and git does not track is
+// left out, links are not followed, submodules and vendored folders are marked. Nothing in it is
+// executed.
+struct Repository {
+  std::filesystem::path root;
+  std::string name;
+  std::vector<SourceFile> files;
+  std::vector<std::string> notes;
+};
+
+// Threads: 0 is as many as the machine has; their number changes nothing.
+Result<Repository> list_repository(const std::filesystem::path& root, size_t threads = 0);
+
+// Beyond this a file is data, whatever its name says.
+inline constexpr uint64_t kMaxSourceBytes = 32u << 20;
+
+}  // namespace fathom

@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "scan/facts/text_lines.h"
+#include "scan/manifests/dependencies.h"
+#include "scan/manifests/structured_text.h"
+
+namespace fathom {
+namespace {
+
+struct CMakeWord {
+  std::string text;
+  uint32_t line = 0;
+};
+struct CMakeCommand {
+  std::string name;  // lower case
+  std::vector<CMakeWord> words;
+  uint32_t line = 0;
+};
+
+// name(word "quoted word" [[bracketed]] …), comments left out.
+class CMakeReader {
+ public:
+  explicit CMakeReader(std::string_view text) : text_(text) {}
+
+  std::vector<CMakeCommand> commands() {
+    std::vector<CMakeCommand> all;
+    while (skip_blanks(), at_ < text_.size()) {
+      const size_t begin = at_;
+      while (at_ < text_.size() && is_word_character(text_[at_])) ++at_;
+      CMakeCommand command{std::string(text_.substr(begin, at_ - begin)), {}, line_};
+      for (char& c : command.name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+      skip_blanks();
+      if (command.name.empty() || at_ >= text_.size() || text_[at_] != '(') {
+        if (begin == at_ && at_ < text_.size()) step();
+        continue;
+      }
+      step();
+      words(command.words);
+      all.push_back(std::move(command));
+    }
+    return all;
+  }
+
+ private:
+  void step() {
+    if (text_[at_] == '\n') ++line_;
+    ++at_;
+  }
+
+  void skip_to(size_t end) {
+    for (end = std::min(end, text_.size()); at_ < end;) step();
+  }
+
+  void skip_blanks() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (text_.substr(at_).starts_with("#[[")) {
+        skip_to(std::min(text_.find("]]", at_), text_.size() - 2) + 2);
+      } else if (c == '#') {
+        skip_to(text_.find('\n', at_));
+      } else if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+        step();
+      } else {
+        return;
+      }
+    }
+  }
+
+  void words(std::vector<CMakeWord>& out) {
+    int depth = 1;
+    while (skip_blanks(), at_ < text_.size()) {
+      const char c = text_[at_];
+      const uint32_t line = line_;
+      if (c == '(' || c == ')') {
+        step();
+        depth += c == '(' ? 1 : -1;
+        if (depth == 0) return;
+      } else if (c == '"') {
+        std::string word;
+        for (step(); at_ < text_.size() && text_[at_] != '"'; step()) {
+          if (text_[at_] == '\\' && at_ + 1 < text_.size()) step();
+          word += text_[at_];
+        }
+        if (at_ < text_.size()) step();
+        out.push_back({std::move(word), line});
+      } else {
+        const size_t begin = at_;
+        while (at_ < text_.size() &&
+               std::string_view(" \t\r\n()\"").find(text_[at_]) == std::string_view::npos) {
+          step();
+        }
+        out.push_back({std::string(text_.substr(begin, at_ - begin)), line});
+      }
+    }
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  uint32_t line_ = 1;
+};
+
+std::string word_after(const CMakeCommand& command, std::string_view key) {
+  for (size_t i = 0; i + 1 < command.words.size(); ++i) {
+    if (command.words[i].text == key) return command.words[i + 1].text;
+  }
+  return {};
+}
+
+bool is_computed(std::string_view word) { return word.find('$') != std::string_view::npos; }
+
+void add_linked_libraries(const CMakeCommand& command, Declarations& out) {
+  constexpr std::array<std::string_view, 9> kKeywords = {
+      "PUBLIC",      "PRIVATE",      "INTERFACE",
+      "LINK_PUBLIC", "LINK_PRIVATE", "debug",
+      "optimized",   "general",      "LINK_INTERFACE_LIBRARIES"};
+  for (size_t i = 1; i < command.words.size(); ++i) {
+    std::string_view name = command.words[i].text;
+    if (std::ranges::find(kKeywords, name) != kKeywords.end() || is_computed(name)) continue;
+    if (name.starts_with("-l")) name.remove_prefix(2);
+    if (name.empty() || name.starts_with('-') || name.find('/') != std::string_view::npos) continue;
+    out.dependencies.push_back(
+        {std::string(name), "", "system", "", {0, command.words[i].line}, {}});
+  }
+}
+
+}  // namespace
+
+Declarations read_cmake(std::string_view text) {
+  Declarations out;
+  for (const CMakeCommand& c : CMakeReader(text).commands()) {
+    if (c.words.empty() || is_computed(c.words[0].text)) continue;
+    const std::string& first = c.words[0].text;
+    const auto declare = [&](std::string requirement) {
+      out.dependencies.push_back({first, std::move(requirement), "cmake", "", {0, c.line}, {}});
+    };
+    if (c.name == "find_package") {
+      const std::string second = c.words.size() > 1 ? c.words[1].text : "";
+      declare(!second.empty() && second[0] >= '0' && second[0] <= '9' ? second : "");
+    } else if (c.name == "fetchcontent_declare" || c.name == "externalproject_add") {
+      const std::string repository = word_after(c, "GIT_REPOSITORY"),
+                        tag = word_after(c, "GIT_TAG");
+      const std::string from = repository.empty() ? word_after(c, "URL") : repository;
+      declare(from + (tag.empty() ? "" : " @ " + tag));
+    } else if (c.name == "pkg_check_modules" || c.name == "pkg_search_module") {
+      for (size_t i = 1; i < c.words.size(); ++i) {
+        const std::string& word = c.words[i].text;
+        if (word.empty() || is_computed(word) || (word[0] >= 'A' && word[0] <= 'Z')) continue;
+        const size_t end = std::min(word.find_first_of("<>="), word.size());
+        out.dependencies.push_back(
+            {word.substr(0, end), word.substr(end), "system", "", {0, c.words[i].line}, {}});
+      }
+    } else if (c.name == "target_link_libraries") {
+      add_linked_libraries(c, out);
+    } else if (c.name.ends_with("add_library") || c.name.ends_with("add_executable") ||
+               c.name.ends_with("add_module") || c.name == "add_custom_target") {
+      out.targets.push_back(first);
+    }
+  }
+  return out;
+}
+
+Declarations read_package_json(std::string_view text) {
+  Declarations out;
+  read_json_values(text, [&](const TextValue& v) {
+    const auto add = [&](std::string_view group) {
+      out.dependencies.push_back({v.path[1], v.value, "npm", std::string(group), {0, v.line}, {}});
+    };
+    if (path_is(v, {"dependencies", "*"})) add("");
+    if (path_is(v, {"devDependencies", "*"})) add("dev");
+    if (path_is(v, {"peerDependencies", "*"})) add("peer");
+    if (path_is(v, {"optionalDependencies", "*"})) add("optional");
+    if (!path_is(v, {"bin", "*"})) return;
+    if (auto script = console_script(v.path[1], v.value, v.line)) {
+      out.entry_points.push_back(std::move(*script));
+    }
+  });
+  return out;
+}
+
+Declarations read_cargo_toml(std::string_view text) {
+  Declarations out;
+  std::set<std::string> own;  // crates of the same repository
+  const auto add_crate = [&](const TextValue& v) {
+    // dependencies.NAME, workspace.dependencies.NAME, target.'cfg(…)'.dependencies.NAME
+    const auto last = v.path.begin() + static_cast<ptrdiff_t>(std::min<size_t>(v.path.size(), 3));
+    const auto table = std::find_if(v.path.begin(), last, [](const std::string& name) {
+      return name.ends_with("dependencies");
+    });
+    const auto before = table - v.path.begin();
+    if (table == last || table + 1 == v.path.end()) return;
+    if (before == 1 && v.path[0] != "workspace") return;
+    if (before == 2 && v.path[0] != "target") return;
+    const std::string& name = *(table + 1);
+    const std::string group =
+        *table == "dependencies" ? "" : dependency_group(table->substr(0, table->find('-')));
+    std::vector<DependencyFacts>& all = out.dependencies;
+    if (all.empty() || all.back().name != name || all.back().group != group) {
+      all.push_back({name, "", "cargo", group, {0, v.line}, {}});
+    }
+    const bool is_table = table + 2 != v.path.end();
+    const std::string key = is_table ? *(table + 2) : "version";
+    if (key == "version" || key == "git") all.back().requirement = v.value;
+    if (key == "path") own.insert(name);
+  };
+  read_toml(text, [&](const TextValue& v) {
+    add_crate(v);
+    if (path_is(v, {"bin", "*", "name"}))
+      out.entry_points.push_back({"console script", v.value, "", v.value, {0, v.line}});
+  });
+  std::erase_if(out.dependencies, [&own](const DependencyFacts& dependency) {
+    return own.contains(dependency.name);
+  });
+  return out;
+}
+
+}  // namespace fathom
