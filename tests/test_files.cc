@@ -15,6 +15,8 @@ namespace fs = std::filesystem;
 bool accept_goldens = false;
 
 fs::path source_dir() { return FATHOM_SOURCE_DIR; }
+std::string fathom_binary() { return FATHOM_BINARY; }
+std::string counted_binary() { return FATHOM_COUNTED_BINARY; }
 
 namespace {
 

@@ -8,6 +8,9 @@
 namespace fathom::test {
 
 std::filesystem::path source_dir();
+// The program under test, and the same counting what it does (linear/about.md).
+std::string fathom_binary();
+std::string counted_binary();
 // The project's own example traces, sorted by name.
 std::vector<std::filesystem::path> example_traces();
 // Larger real traces beside the checkout; empty where they are absent.

@@ -62,6 +62,7 @@ GpuSelection::GpuSelection(const EventStore& store, const CallTree& tree, const 
 
 // The selected ones keep the order of the tree's, so those of a range are a range too.
 std::span<const EventId> GpuSelection::among(std::span<const EventId> of_linked) const {
+  if (of_linked.empty()) return {};
   const size_t begin = static_cast<size_t>(of_linked.data() - all_linked_.data());
   return std::span(linked_).subspan(selected_before_[begin], count(of_linked));
 }

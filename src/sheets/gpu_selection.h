@@ -24,6 +24,7 @@ class GpuSelection {
   std::span<const EventId> among(std::span<const EventId> of_linked) const;
   // How many that are, whatever the length of the range.
   size_t count(std::span<const EventId> of_linked) const {
+    if (of_linked.empty()) return 0;  // one of nothing has no place in all
     const size_t begin = static_cast<size_t>(of_linked.data() - all_linked_.data());
     return selected_before_[begin + of_linked.size()] - selected_before_[begin];
   }

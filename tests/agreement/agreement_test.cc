@@ -14,6 +14,7 @@
 #include "compare.h"
 #include "differences.h"
 #include "report_files.h"
+#include "test_files.h"
 
 extern char** environ;
 
@@ -27,14 +28,14 @@ constexpr std::array kTraces = {
     "mi300-bert-small", "mi300-qwen0.5b",  "mi300-vit-nsfw",
 };
 
-fs::path find_source_directory() { return FATHOM_SOURCE_DIR; }
+fs::path find_source_directory() { return test::source_dir(); }
 fs::path find_traces() { return find_source_directory() / ".." / "shared" / "data" / "kineto"; }
 
 bool lacks_shared_data() { return !fs::exists(find_traces()); }
 
 int run_fathom(const fs::path& trace, const fs::path& out) {
-  std::vector<std::string> words = {FATHOM_BINARY, "analyze",    trace.string(),
-                                    "--out",       out.string(), "--quiet"};
+  std::vector<std::string> words = {test::fathom_binary(), "analyze", trace.string(), "--out",
+                                    out.string(),          "--quiet"};
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

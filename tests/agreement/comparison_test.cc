@@ -13,6 +13,7 @@
 #include "python_literal.h"
 #include "report_files.h"
 #include "sheet_rules.h"
+#include "test_files.h"
 #include "tolerance.h"
 
 namespace fathom::agreement {
@@ -20,10 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path find_sample() {
-  return fs::path(FATHOM_SOURCE_DIR) / "tests" / "agreement" / "sample.expected";
-}
-fs::path find_shared() { return fs::path(FATHOM_SOURCE_DIR) / ".." / "shared" / "data" / "kineto"; }
+fs::path find_sample() { return test::source_dir() / "tests" / "agreement" / "sample.expected"; }
+fs::path find_shared() { return test::source_dir() / ".." / "shared" / "data" / "kineto"; }
 
 void break_value(Value& value) {
   if (value.kind == Value::Kind::number) {

@@ -36,7 +36,7 @@ void put_inputs(const CaseFile& file, const fs::path& directory) {
 
 // The same on every machine: no colours or language from the environment.
 CommandResult run_in_case(const std::string& command, const fs::path& directory) {
-  const std::string binaries = fs::path(FATHOM_BINARY).parent_path().string();
+  const std::string binaries = fs::path(test::fathom_binary()).parent_path().string();
   return run_command(
       "unset NO_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS; export LC_ALL=C TERM=xterm PATH='" +
           binaries + "':\"$PATH\"\n" + command + "\n",

@@ -11,7 +11,8 @@ namespace {
 using Words = std::vector<std::string>;
 
 std::string script(const std::string& shell) {
-  const CommandResult result = run_command("'" FATHOM_BINARY "' completion " + shell, source_dir());
+  const CommandResult result =
+      run_command("'" + fathom_binary() + "' completion " + shell, source_dir());
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   return result.output;
 }
@@ -149,7 +150,8 @@ TEST(Completion, OfZshIsValid) {
 }
 
 TEST(Completion, OfAnotherShellIsRefused) {
-  const CommandResult result = run_command("'" FATHOM_BINARY "' completion csh", source_dir());
+  const CommandResult result =
+      run_command("'" + fathom_binary() + "' completion csh", source_dir());
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.output, "");
   EXPECT_EQ(lines_of(result.errors).front(),
@@ -159,7 +161,7 @@ TEST(Completion, OfAnotherShellIsRefused) {
 TEST(Completion, ThatCannotBeWrittenFails) {
   if (run_command("test -c /dev/full", "/").exit_code != 0) GTEST_SKIP() << "no /dev/full here";
   const CommandResult result =
-      run_command("'" FATHOM_BINARY "' completion bash >/dev/full", source_dir());
+      run_command("'" + fathom_binary() + "' completion bash >/dev/full", source_dir());
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_NE(result.errors.find("No space left"), std::string::npos) << result.errors;
 }

@@ -46,7 +46,7 @@ void add_help(const std::string& path, std::vector<HelpCommand>& all) {
   const std::string arguments =
       path.substr(path.find(' ') == std::string::npos ? path.size() : path.find(' '));
   const CommandResult result =
-      run_command("'" FATHOM_BINARY "'" + arguments + " --help", source_dir());
+      run_command("'" + fathom_binary() + "'" + arguments + " --help", source_dir());
   EXPECT_EQ(result.exit_code, 0) << path;
   all.push_back(parse_help(path, result.output));
   for (const std::string& command : HelpCommand(all.back()).commands) {

@@ -10,7 +10,7 @@ namespace fathom::test {
 namespace {
 
 std::string man_page() {
-  const CommandResult result = run_command("'" FATHOM_BINARY "' man-page", source_dir());
+  const CommandResult result = run_command("'" + fathom_binary() + "' man-page", source_dir());
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   return result.output;
 }

@@ -6,14 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hostile/sanitizer.h"
 #include "test_files.h"
-
-// A sanitizer's own memory hides the program's.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kMemoryIsOurs = false;
-#else
-constexpr bool kMemoryIsOurs = true;
-#endif
 
 namespace fathom {
 namespace {
@@ -24,7 +18,7 @@ constexpr std::string_view kOp =
     R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":10,"dur":20},)"
     R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":12,"dur":5,)"
     R"("args":{"correlation":7}},)";
-constexpr std::string_view kKernel =
+constexpr std::string_view kKernelEvent =
     R"({"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":40,"dur":3000,)"
     R"("args":{"stream":7,"correlation":7}})";
 
@@ -63,7 +57,7 @@ class BoundedMemory : public testing::Test {
           dup2(STDOUT_FILENO, STDERR_FILENO) < 0) {
         _exit(126);
       }
-      execv(FATHOM_BINARY, argv.data());
+      execv(test::fathom_binary().c_str(), argv.data());
       _exit(127);
     }
     Outcome run;
@@ -77,7 +71,7 @@ class BoundedMemory : public testing::Test {
   static void expect_read(const Outcome& run, int64_t megabytes) {
     EXPECT_TRUE(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 0)
         << run.output.substr(0, 2000);
-    if (kMemoryIsOurs) {
+    if (test::kMemoryIsOurs) {
       EXPECT_LT(run.peak_megabytes, megabytes);
     }
   }
@@ -88,14 +82,14 @@ class BoundedMemory : public testing::Test {
 // 1 GB of white space in 1 MB of gzip, between two events.
 TEST_F(BoundedMemory, AGzipBombOfWhiteSpace) {
   make("bomb.json.gz", fmt::format("{{\"traceEvents\":[{}", kOp), ' ', 1000,
-       fmt::format("{}]}}", kKernel), "gzip -1");
+       fmt::format("{}]}}", kKernelEvent), "gzip -1");
   const Outcome run = analyze("bomb.json.gz");
   expect_read(run, 150);
   EXPECT_NE(run.output.find("aten::mm"), std::string::npos);
 }
 
 TEST_F(BoundedMemory, TheSizeAllowedBoundsABomb) {
-  make("bomb.json.gz", fmt::format("{{\"traceEvents\":[{}{},", kOp, kKernel), ' ', 400, "]}",
+  make("bomb.json.gz", fmt::format("{{\"traceEvents\":[{}{},", kOp, kKernelEvent), ' ', 400, "]}",
        "gzip -1");
   const Outcome run = analyze("bomb.json.gz", {"--max-size", "50MB"});
   expect_read(run, 150);
@@ -104,7 +98,7 @@ TEST_F(BoundedMemory, TheSizeAllowedBoundsABomb) {
 
 // A string that never ends is an event too large to hold: what came before it is analyzed.
 TEST_F(BoundedMemory, AGzipBombOfOneString) {
-  make("bomb.json.gz", fmt::format("{{\"traceEvents\":[{}{},{{\"name\":\"", kOp, kKernel), 'a',
+  make("bomb.json.gz", fmt::format("{{\"traceEvents\":[{}{},{{\"name\":\"", kOp, kKernelEvent), 'a',
        1500, "\"}]}", "gzip -1");
   const Outcome run = analyze("bomb.json.gz");
   expect_read(run, 1200);
@@ -117,13 +111,13 @@ TEST_F(BoundedMemory, AStringOfAHundredMegabytes) {
   make("name.json",
        fmt::format("{{\"traceEvents\":[{}{},{{\"ph\":\"X\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":1,"
                    "\"ts\":50,\"dur\":1,\"name\":\"",
-                   kOp, kKernel),
+                   kOp, kKernelEvent),
        'a', 100, "\"}]}");
   expect_read(analyze("name.json"), 900);
   make("args.json",
        R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":10,)"
        R"("dur":20,"args":{"Concrete Inputs":[")",
-       'a', 100, fmt::format("\"]}}}},{}{}]}}", kOp, kKernel));
+       'a', 100, fmt::format("\"]}}}},{}{}]}}", kOp, kKernelEvent));
   expect_read(analyze("args.json"), 1500);
 }
 

@@ -9,14 +9,8 @@
 #include <csignal>
 
 #include "base/output_directory.h"
+#include "hostile/sanitizer.h"
 #include "test_files.h"
-
-// A sanitizer reserves more address space than any limit here allows.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kMemoryIsOurs = false;
-#else
-constexpr bool kMemoryIsOurs = true;
-#endif
 
 namespace fathom {
 namespace {
@@ -28,7 +22,7 @@ class SuddenEnd : public testing::Test {
  protected:
   void SetUp() override {
     fs::create_symlink(test::source_dir() / "examples", place() / "examples");
-    fs::create_symlink(FATHOM_BINARY, place() / "fathom");
+    fs::create_symlink(test::fathom_binary(), place() / "fathom");
   }
   fs::path place() const { return directory_.path(); }
   CommandResult run(const std::string& command) const {
@@ -62,7 +56,7 @@ class SuddenEnd : public testing::Test {
     const pid_t child = fork();
     if (child == 0) {
       if (chdir(place().c_str()) != 0) _exit(126);
-      execv(FATHOM_BINARY, argv.data());
+      execv(test::fathom_binary().c_str(), argv.data());
       _exit(127);
     }
     while (waitpid(child, status, WNOHANG) == 0) {
@@ -89,7 +83,7 @@ class SuddenEnd : public testing::Test {
 };
 
 TEST_F(SuddenEnd, WithoutMemory) {
-  if (!kMemoryIsOurs) GTEST_SKIP() << "skipped: a sanitizer's memory is not ours";
+  if (!test::kMemoryIsOurs) GTEST_SKIP() << "skipped: a sanitizer's memory is not ours";
   const std::string trace = "examples/llama-h200.json.gz";
   ASSERT_EQ(run("./fathom analyze " + trace + " --quiet --out report").exit_code, 0);
   int ended = 0;
@@ -115,7 +109,7 @@ TEST_F(SuddenEnd, WithoutMemory) {
 
 // A stack that leaves room for one or no thread: the work is done by those there are.
 TEST_F(SuddenEnd, WithoutThreads) {
-  if (!kMemoryIsOurs) GTEST_SKIP() << "skipped: a sanitizer's memory is not ours";
+  if (!test::kMemoryIsOurs) GTEST_SKIP() << "skipped: a sanitizer's memory is not ours";
   const std::string trace = "examples/llama-h200.json.gz";
   ASSERT_EQ(run("./fathom analyze " + trace + " --quiet --no-cache --out many").exit_code, 0);
   ASSERT_EQ(run("./fathom scan examples/tiny-engine --no-report --json >many.json").exit_code, 0);

@@ -197,7 +197,7 @@ TEST(OutputLawsTest, MountPointsAreWrittenIntoAndNeverRemoved) {
   if (run("mkdir r other && mount -t tmpfs none r 2>/dev/null").exit_code != 0)
     GTEST_SKIP() << "skipped: this machine does not let us mount";
   const std::string analyze =
-      fmt::format("{} analyze {}/examples/ddp-rank0-h200.json.gz -q --out r", FATHOM_BINARY,
+      fmt::format("{} analyze {}/examples/ddp-rank0-h200.json.gz -q --out r", test::fathom_binary(),
                   test::source_dir().string());
   EXPECT_EQ(run(analyze).exit_code, 0) << "an empty mount point";
   EXPECT_EQ(run("echo mine >r/mine").exit_code, 0);

@@ -81,7 +81,7 @@ TEST(ReadingOnTheCommandLine, ThreadsAndCompressionChangeNoFile) {
     const test::CommandResult done = test::run_command(command, directory.path());
     ASSERT_EQ(done.exit_code, 0) << command << "\n" << done.errors;
   };
-  const std::string fathom = FATHOM_BINARY;
+  const std::string fathom = test::fathom_binary();
   const std::vector<std::pair<std::string, std::string>> ways = {
       {"cp '" + packed + "' trace", " --threads 1"},
       {"cp '" + packed + "' trace", " --threads 7"},

@@ -112,7 +112,7 @@ TEST(TruncationOnTheCommandLine, ACutFileIsReportedAndIsNoError) {
         test::run_command(fmt::format(fmt::runtime(cut), trace), directory.path());
     ASSERT_EQ(made.exit_code, 0) << made.errors;
     const test::CommandResult run = test::run_command(
-        std::string(FATHOM_BINARY) + " analyze cut --json --out report", directory.path());
+        test::fathom_binary() + " analyze cut --json --out report", directory.path());
     EXPECT_EQ(run.exit_code, 0) << cut << "\n" << run.errors;
     EXPECT_NE(run.output.find("\"id\": \"truncated\""), std::string::npos) << cut;
     EXPECT_TRUE(std::filesystem::exists(directory.path() / "report/perf_report_csvs"));

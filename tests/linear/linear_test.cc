@@ -43,7 +43,7 @@ Work measure(const LinearCase& c, size_t n) {
   const fs::path counts = place.path() / "work.counts";
   const CommandResult result =
       run_command(fmt::format("FATHOM_WORK_FILE='{}' '{}' {}", counts.string(),
-                              FATHOM_COUNTED_BINARY, c.arguments),
+                              test::counted_binary(), c.arguments),
                   place.path());
   EXPECT_EQ(result.exit_code, c.exit_code) << result.errors;
   Work work;

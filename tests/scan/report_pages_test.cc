@@ -158,7 +158,7 @@ void check_report(const std::string& name, const Pages& pages) {
   }
 }
 
-CodeFacts scan(const path& repository) {
+CodeFacts scan_of(const path& repository) {
   Result<CodeFacts> facts = scan_repository(repository);
   EXPECT_TRUE(facts.ok()) << (facts.ok() ? "" : facts.error().message);
   return facts.ok() ? facts.take() : CodeFacts();
@@ -173,7 +173,7 @@ TEST(ReportPages, OfSmallRepositories) {
   }
   ASSERT_GT(repositories.size(), 10u);
   for (const path& repository : repositories) {
-    const CodeFacts facts = scan(repository);
+    const CodeFacts facts = scan_of(repository);
     check_report(repository.filename(), pages_of(facts));
   }
 }
@@ -185,7 +185,7 @@ TEST(ReportPages, OfRealRepositories) {
   for (const char* name : {"mini-sglang", "flashinfer", "flash-attention", "llm.c", "vllm"}) {
     if (!std::filesystem::is_directory(path(folder) / name)) continue;
     ++checked;
-    const CodeFacts facts = scan(path(folder) / name);
+    const CodeFacts facts = scan_of(path(folder) / name);
     const Pages pages = pages_of(facts);
     check_report(name, pages);
     // Every kernel is told of in full, however many there are.

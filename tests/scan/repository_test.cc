@@ -51,7 +51,7 @@ class RepositoryTest : public ::testing::Test {
   test::TemporaryDirectory temporary_;
 };
 
-using Names = std::vector<std::string>;
+using NameList = std::vector<std::string>;
 
 TEST_F(RepositoryTest, FilesInOrderWithLinesAndLanguages) {
   put("src/kernel.cu", "__global__ void f() {}\n\n// end");
@@ -61,7 +61,7 @@ TEST_F(RepositoryTest, FilesInOrderWithLinesAndLanguages) {
   put("CMakeLists.txt", "project(x)\n");
   put("t.py.in");
   EXPECT_EQ(paths(),
-            (Names{"CMakeLists.txt", "run", "src/a.h", "src/kernel.cu", "t.py.in", "tool"}));
+            (NameList{"CMakeLists.txt", "run", "src/a.h", "src/kernel.cu", "t.py.in", "tool"}));
   EXPECT_EQ(file("src/kernel.cu").lines, 3u);
   EXPECT_EQ(file("src/kernel.cu").language, Language::kCuda);
   EXPECT_EQ(file("src/a.h").lines, 0u);
@@ -81,8 +81,9 @@ TEST_F(RepositoryTest, NestedIgnoreFiles) {
   put("sub/keep.log");
   put("sub/only_here");
   put("sub/deep/only_here");
-  EXPECT_EQ(paths(), (Names{".gitignore", "sub/.gitignore", "sub/deep/only_here", "sub/keep.log"}));
-  const Names notes = list().notes;
+  EXPECT_EQ(paths(),
+            (NameList{".gitignore", "sub/.gitignore", "sub/deep/only_here", "sub/keep.log"}));
+  const NameList notes = list().notes;
   ASSERT_EQ(notes.size(), 2u);
   EXPECT_EQ(notes[0], "1 folder is left out, as .gitignore says: out");
   EXPECT_EQ(notes[1], "2 files are left out, as .gitignore says: a.log, sub/only_here");
@@ -113,10 +114,10 @@ TEST_F(RepositoryTest, LinksFifosAndReportsAreNotEntered) {
   ASSERT_EQ(mkfifo((root() / "pipe.cu").c_str(), 0600), 0);
   put("old.fathom/.fathom-report");
   put("old.fathom/summary.json");
-  EXPECT_EQ(paths(), Names{"a.cu"});
-  EXPECT_EQ(list().notes, (Names{"3 symbolic links are not followed: b.cu, dangling, loop",
-                                 "1 FIFO, socket or device is passed over: pipe.cu",
-                                 "1 folder is a report of Fathom's: old.fathom/"}));
+  EXPECT_EQ(paths(), NameList{"a.cu"});
+  EXPECT_EQ(list().notes, (NameList{"3 symbolic links are not followed: b.cu, dangling, loop",
+                                    "1 FIFO, socket or device is passed over: pipe.cu",
+                                    "1 folder is a report of Fathom's: old.fathom/"}));
 }
 
 TEST_F(RepositoryTest, AFifoAsGitignoreDoesNotBlock) {
@@ -127,7 +128,7 @@ TEST_F(RepositoryTest, AFifoAsGitignoreDoesNotBlock) {
   put(".git/HEAD");
   ASSERT_EQ(mkfifo((root() / ".git/index").c_str(), 0600), 0);
   ASSERT_EQ(mkfifo((root() / ".git/info/exclude").c_str(), 0600), 0);
-  EXPECT_EQ(paths(), Names{"a.cu"});
+  EXPECT_EQ(paths(), NameList{"a.cu"});
 }
 
 TEST_F(RepositoryTest, LargeAndBinaryFilesAreMarked) {
@@ -141,14 +142,14 @@ TEST_F(RepositoryTest, LargeAndBinaryFilesAreMarked) {
   EXPECT_EQ(file("data.cu").size, 100u << 20);
   EXPECT_EQ(file("object.py").skipped, "binary");
   EXPECT_EQ(file("weights.py").skipped, "a Git LFS pointer, not the file itself");
-  EXPECT_EQ(list().notes, (Names{"1 file is not read, being over 32 MB: data.cu",
-                                 "1 source file is not read, having zero bytes: object.py"}));
+  EXPECT_EQ(list().notes, (NameList{"1 file is not read, being over 32 MB: data.cu",
+                                    "1 source file is not read, having zero bytes: object.py"}));
 }
 
 TEST_F(RepositoryTest, OddNamesAreKeptAsTheyAre) {
-  const Names names = {"\xff\xfe.cu", "a\nb.cu", "esc\x1b[31m.cu", "`|<b>.cu"};
+  const NameList names = {"\xff\xfe.cu", "a\nb.cu", "esc\x1b[31m.cu", "`|<b>.cu"};
   for (const std::string& name : names) put(name);
-  Names sorted = names;
+  NameList sorted = names;
   std::ranges::sort(sorted);
   EXPECT_EQ(paths(), sorted);
 }
@@ -157,7 +158,7 @@ TEST_F(RepositoryTest, DeepFolders) {
   std::string path;
   for (int i = 0; i < 300; ++i) path += "d/";
   put(path + "a.cu");
-  EXPECT_EQ(paths(), Names{path + "a.cu"});
+  EXPECT_EQ(paths(), NameList{path + "a.cu"});
 }
 
 TEST_F(RepositoryTest, WhatIsNoRepository) {
@@ -185,7 +186,7 @@ TEST_F(RepositoryTest, TrackedFilesCountWhateverIsIgnored) {
     git("update-index --index-version " + version);
     put("other_hip.cu");
     put("build/kept/not_tracked.cu");
-    Names expected = {".gitignore", "build/kept/a.cu", "kernel_hip.cu"};
+    NameList expected = {".gitignore", "build/kept/a.cu", "kernel_hip.cu"};
     if (version == "3") expected.emplace_back("later.cu");
     EXPECT_EQ(paths(), expected) << "index version " << version;
   }
@@ -200,27 +201,27 @@ TEST_F(RepositoryTest, APartOfACheckout) {
   put("scratch/b.log");
   git("init -q .");
   const auto names = [](const fs::path& path) {
-    Names found;
+    NameList found;
     for (const SourceFile& f : list_repository(path).take().files) found.push_back(f.path);
     return found;
   };
-  EXPECT_EQ(names(root() / "part"), Names{"a.cu"});
+  EXPECT_EQ(names(root() / "part"), NameList{"a.cu"});
   // Ignored as a whole, and asked for all the same.
-  EXPECT_EQ(names(root() / "scratch"), Names{"b.log"});
+  EXPECT_EQ(names(root() / "scratch"), NameList{"b.log"});
 }
 
 // Patterns of all forms, with git as the judge.
 TEST_F(RepositoryTest, AgreesWithGit) {
   if (!has_git()) GTEST_SKIP() << "skipped: no git";
-  const Names parts = {"a", "b", "ab", "a.o", "b.o", "abc.py", "x-y", "[z]", "a b"};
-  const Names patterns = {"a",       "/a",      "a/",     "*.o",    "!a.o",   "a/b",   "a/*",
-                          "**/a",    "a/**",    "a/**/b", "!a/b/",  "[ab]",   "[!a]",  "a?",
-                          "*b*",     "/*/a",    "!/a/",   "ab/*.o", "**/b/*", "\\[z]", "?b*.py",
-                          "[a-x]-*", "a\\ b",   "b.o   ", "#a",     "*",      "!*/",   "!*.py",
-                          "a**",     "**b",     "a/**/",  "/**/ab", "x-[^a]", "!ab",   "a**/b",
-                          "a[/]b",   "a/[!b]*", "/b/**/a"};
+  const NameList parts = {"a", "b", "ab", "a.o", "b.o", "abc.py", "x-y", "[z]", "a b"};
+  const NameList patterns = {"a",       "/a",      "a/",     "*.o",    "!a.o",   "a/b",   "a/*",
+                             "**/a",    "a/**",    "a/**/b", "!a/b/",  "[ab]",   "[!a]",  "a?",
+                             "*b*",     "/*/a",    "!/a/",   "ab/*.o", "**/b/*", "\\[z]", "?b*.py",
+                             "[a-x]-*", "a\\ b",   "b.o   ", "#a",     "*",      "!*/",   "!*.py",
+                             "a**",     "**b",     "a/**/",  "/**/ab", "x-[^a]", "!ab",   "a**/b",
+                             "a[/]b",   "a/[!b]*", "/b/**/a"};
   std::mt19937 random(7);
-  const auto pick = [&random](const Names& from) { return from[random() % from.size()]; };
+  const auto pick = [&random](const NameList& from) { return from[random() % from.size()]; };
   for (const std::string& one : parts) {
     for (const std::string& two : parts) {
       put(one + ".d/" + two);

@@ -190,6 +190,41 @@ TEST(Accesses, WhatTheCodeDoesNotBoundIsUnknown) {
   EXPECT_TRUE(kernel.arithmetic.empty());
 }
 
+// How often `in[0]` is read by a thread of one block of one, for a loop head.
+std::string rounds(const std::string& head) {
+  return times(
+      kernel_of("__global__ void k(float* out, const float* in, int n, int f) {\n  float s = 0;\n"
+                "  for (" +
+                head + ") s += in[0];\n  out[0] = s;\n}\n"),
+      "in");
+}
+
+TEST(Accesses, OnlyWhatMultipliesIsCountedAsMultiplying) {
+  const std::string once = rounds("int i = 0; i < 1; i++");
+  const auto of = [&](const char* count) {
+    return once == "1" ? count : std::string(count) + " * " + once;
+  };
+  const std::pair<const char*, const char*> cases[] = {
+      {"int i = 0; i < 1000; i = i + 1", "1000"}, {"int i = 0; i < 1000; i = 4 + i", "250"},
+      {"int i = 1000; i > 0; i = i - 1", "1000"}, {"int i = 1; i < 1024; i *= 4", "5"},
+      {"int i = 1; i < 1024; i *= 2", "10"},      {"int i = 1; i <= 1024; i *= 2", "11"},
+      {"int i = 1; i < 1025; i <<= 1", "11"},     {"int i = 1; i < 1024; i = i << 2", "5"},
+      {"int i = 1; i < 1024; i = 2 * i", "10"},   {"int i = 16; i > 0; i >>= 1", "5"},
+      {"int i = 16; i > 1; i /= 2", "4"},         {"int i = 81; i != 0; i = i / 3", "5"},
+  };
+  for (const auto& [head, count] : cases) EXPECT_EQ(rounds(head), of(count)) << head;
+}
+
+TEST(Accesses, AStepThatIsNotKnownIsNotCounted) {
+  const std::string unknown = rounds("int i = 0; i < 1000; i = next(i)");
+  for (const char* head :
+       {"int i = 1; i < 1024; i *= f", "int i = 1; i < 1024; i ^= 3", "int i = 1; i < 1024; i = f",
+        "int i = 0; i < 1024; i *= 2", "int i = 1; i < 1024; i = f * 2", "int i = 8; i > 0; i /= 1",
+        "int i = 2; i < 1000; i %= 7"})
+    EXPECT_EQ(rounds(head), unknown) << head;
+  EXPECT_EQ(unknown.find_first_of("123456789"), std::string::npos) << unknown;
+}
+
 TEST(Accesses, ALaunchSaysWhatItFillsIn) {
   const CodeFacts facts = scan_text(
       "__global__ void k(float* out, int N, int C) { out[blockIdx.x * C + threadIdx.x] = 1.0f; }\n"

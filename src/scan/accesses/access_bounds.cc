@@ -27,6 +27,14 @@ std::string_view mirrored(std::string_view op) {
   return op == ">=" ? "<=" : op;
 }
 
+bool holds(std::string_view op, double a, double b) {
+  if (op == "==") return a == b;
+  if (op == "!=") return a != b;
+  if (op == "<") return a < b;
+  if (op == ">") return a > b;
+  return op == "<=" ? a <= b : a >= b;
+}
+
 }  // namespace
 
 std::optional<bool> AccessWalker::decided(uint32_t id) {
@@ -43,13 +51,8 @@ std::optional<bool> AccessWalker::decided(uint32_t id) {
   const double a = left.number ? left.number->as_constant().value_or(NAN) : NAN;
   const double b = right.number ? right.number->as_constant().value_or(NAN) : NAN;
   if (std::isnan(a) || std::isnan(b)) return std::nullopt;
-  if (at.text == "==") return a == b;
-  if (at.text == "!=") return a != b;
-  if (at.text == "<") return a < b;
-  if (at.text == ">") return a > b;
-  if (at.text == "<=") return a <= b;
-  if (at.text == ">=") return a >= b;
-  return std::nullopt;
+  if (negated(at.text).empty()) return std::nullopt;
+  return holds(at.text, a, b);
 }
 
 bool AccessWalker::guard(uint32_t id, bool holds) {
@@ -171,18 +174,11 @@ Symbol AccessWalker::loop_symbol(uint32_t id, std::string& name, Polynomial& beg
   } else if (next.kind == CodeKind::kAssign && (next.text == "+=" || next.text == "-=")) {
     step = value(next.children[1]).number;
     down = next.text == "-=";
-  } else if (next.kind == CodeKind::kAssign && end && start->as_constant() && end->as_constant()) {
-    // stride *= 2, stride /= 2: with numbers at both ends the rounds can be counted.
-    const double a = std::max(1.0, std::min(*start->as_constant(), *end->as_constant()));
-    const double b = std::max(*start->as_constant(), *end->as_constant());
-    const double count = std::floor(std::log2(b / a)) + (next.text == "*=" ? 0 : 1);
-    return space_.loop(name, {}, one, Polynomial::constant(std::max(1.0, count)));
-  } else if (next.kind == CodeKind::kAssign && end && space_.is_uniform(*start) &&
-             space_.is_uniform(*end)) {
-    const Polynomial& largest = next.text == "*=" ? *end : *start;
-    return space_.loop(
-        name, {}, one,
-        one + Polynomial::symbol(space_.uniform("log2(" + space_.text(largest) + ")")));
+  } else if (const auto sum = added_to(next, name)) {
+    step = value(sum->other).number;
+    down = sum->op == "-";
+  } else if (const auto factor = factor_of(next, name); factor && end) {
+    return scaled_loop(name, *start, *end, condition->text, *factor);
   }
   if (!end || !step) return unknown();
   if (!down) {
@@ -200,6 +196,63 @@ Symbol AccessWalker::loop_symbol(uint32_t id, std::string& name, Polynomial& beg
   if (own.is_zero()) return space_.loop(name, inclusive ? *end : *end + one, *step, *start + one);
   // Down from the thread's own place: the threads fill one step.
   return space_.loop(name, own, *step, highest + *step - *end);
+}
+
+std::optional<AccessWalker::OwnOperand> AccessWalker::added_to(const CodeNode& next,
+                                                               const std::string& name) const {
+  if (next.kind != CodeKind::kAssign || next.text != "=" || source(next.children[0]) != name)
+    return std::nullopt;
+  const CodeNode& right = node(next.children[1]);
+  if (right.kind != CodeKind::kBinary || (right.text != "+" && right.text != "-"))
+    return std::nullopt;
+  if (source(right.children[0]) == name) return OwnOperand{right.text, right.children[1]};
+  if (right.text == "+" && source(right.children[1]) == name)
+    return OwnOperand{right.text, right.children[0]};
+  return std::nullopt;
+}
+
+std::optional<double> AccessWalker::factor_of(const CodeNode& next, const std::string& name) {
+  if (next.kind != CodeKind::kAssign || source(next.children[0]) != name) return std::nullopt;
+  std::string op = next.text;
+  uint32_t other = next.children[1];
+  if (op == "=") {
+    const CodeNode& right = node(other);
+    if (right.kind != CodeKind::kBinary) return std::nullopt;
+    op = right.text + "=";
+    const bool own_first = source(right.children[0]) == name;
+    if (!own_first && (op != "*=" || source(right.children[1]) != name)) return std::nullopt;
+    other = right.children[own_first ? 1 : 0];
+  }
+  const auto number = value(other).number;
+  const auto by = number ? number->as_constant() : std::nullopt;
+  if (!by) return std::nullopt;
+  const bool shift = op == "<<=" || op == ">>=";
+  const double factor = shift ? std::exp2(std::min(*by, 63.0)) : *by;
+  if (factor <= 1 || std::floor(*by) != *by) return std::nullopt;
+  if (op == "*=" || op == "<<=") return factor;
+  if (op == "/=" || op == ">>=") return 1 / factor;
+  return std::nullopt;
+}
+
+Symbol AccessWalker::scaled_loop(const std::string& name, const Polynomial& start,
+                                 const Polynomial& end, std::string_view op, double factor) {
+  const Polynomial one = Polynomial::constant(1);
+  const auto first = start.as_constant(), last = end.as_constant();
+  if (first && last) {
+    // Whole numbers multiplied or divided reach any bound, or zero, within 64 rounds.
+    constexpr int kMostRounds = 64;
+    int rounds = 0;
+    for (double i = *first; rounds <= kMostRounds && holds(op, i, *last); ++rounds)
+      i = std::trunc(i * factor);
+    if (rounds > kMostRounds) return space_.loop(name, {}, {}, {});
+    return space_.loop(name, {}, one, Polynomial::constant(std::max(1, rounds)));
+  }
+  if (!space_.is_uniform(start) || !space_.is_uniform(end)) return space_.loop(name, {}, {}, {});
+  const Polynomial& largest = factor > 1 ? end : start;
+  const Polynomial doublings =
+      Polynomial::symbol(space_.uniform("log2(" + space_.text(largest) + ")"));
+  const double share = 1 / std::abs(std::log2(factor));
+  return space_.loop(name, {}, one, one + Polynomial::constant(share) * doublings);
 }
 
 std::vector<std::string> AccessWalker::extents_of(const std::string& declarator) {

@@ -80,6 +80,17 @@ class AccessWalker {
   void unknown_loop(uint32_t id);
   // `begin` is what the variable is more than the symbol.
   Symbol loop_symbol(uint32_t id, std::string& name, Polynomial& begin);
+  // `i = i + 4`: what is added to the variable itself.
+  struct OwnOperand {
+    std::string op;
+    uint32_t other;
+  };
+  std::optional<OwnOperand> added_to(const CodeNode& next, const std::string& name) const;
+  // What a step multiplies the variable by (`i *= 2`, `i = i << 1`: 2; `i /= 4`: 0.25), if it is
+  // known to.
+  std::optional<double> factor_of(const CodeNode& next, const std::string& name);
+  Symbol scaled_loop(const std::string& name, const Polynomial& start, const Polynomial& end,
+                     std::string_view op, double factor);
   // What a condition comes to where it is made of numbers alone.
   std::optional<bool> decided(uint32_t condition);
   std::vector<std::string> extents_of(const std::string& declarator);

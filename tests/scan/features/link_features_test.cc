@@ -12,7 +12,7 @@ namespace {
 
 using test::SmallRepository;
 
-constexpr std::string_view kMetrics =
+constexpr std::string_view kLinkMetrics =
     "header\nidle\tGPU idle\tprocess\t\t\t\tsee the trace\n"
     "dram\tDRAM\thardware\tdram__bytes_read.sum\tGH100\tFETCH_SIZE\tread it\n";
 constexpr std::string_view kFeatures =
@@ -25,7 +25,9 @@ constexpr std::string_view kFeatures =
 constexpr std::string_view kComponents =
     "header\ncache\tCache\tclass:*pool path:*cache/* kernel:*copy*\t2\tkeeps pages\n";
 
-FeatureRules small_rules() { return FeatureRules::parse(kFeatures, kComponents, kMetrics).take(); }
+FeatureRules small_rules() {
+  return FeatureRules::parse(kFeatures, kComponents, kLinkMetrics).take();
+}
 
 const FeatureFacts* find(const RecognisedParts& parts, std::string_view id) {
   const auto found = std::ranges::find(parts.features, id, &FeatureFacts::id);
