@@ -192,10 +192,16 @@ class Lexer {
     switch (c) {
       case '<':
         if (next == '<' && peek(2) == '<') return 3;
-        return next == '=' ? 2 : 1;
+        // <:: is < and :: unless another : or > follows.
+        if (next == ':') return peek(2) == ':' && peek(3) != ':' && peek(3) != '>' ? 1 : 2;
+        return next == '=' || next == '%' ? 2 : 1;
+      case '%':
+        if (next == ':') return peek(2) == '%' && peek(3) == ':' ? 4 : 2;
+        return next == '>' ? 2 : 1;
       case '.':
         return next == '.' && peek(2) == '.' ? 3 : 1;
       case ':':
+        return next == ':' || next == '>' ? 2 : 1;
       case '&':
       case '|':
       case '#':
