@@ -318,9 +318,11 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
                    "kernel_sources.md)")
       ->option_text("DIR");
   add_scope_options(*command, a->scope);
-  command->add_option("--rank", a->rank, "Of several traces, only the one of this rank");
+  command->add_option("--rank", a->rank, "Of several traces, only the one of this rank")
+      ->transform(whole_number({0, INT32_MAX, 3}))
+      ->option_text("N");
   command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
-      ->check(CLI::Range(1, 1024))
+      ->transform(whole_number(kThreadCounts))
       ->option_text("N");
   command
       ->add_option("--max-size", a->max_size,
