@@ -14,13 +14,16 @@
 #include "app/option_rules.h"
 #include "app/sudden_end.h"
 #include "app/usage_error.h"
+#include "base/utf8.h"
 #include "report/screen_text.h"
 
 namespace fathom {
 
 // std::fputs and std::fwrite throughout: fmt::print throws where writing fails.
 void complain(std::string_view message) {
-  std::fputs(fmt::format("fathom: {}\n", screen_safe(message)).c_str(), stderr);
+  constexpr size_t kLongest = 10000;  // two paths of the longest kind, and a sentence
+  const std::string text = cut_to_bytes(screen_safe(message), kLongest);
+  std::fputs(fmt::format("fathom: {}\n", text).c_str(), stderr);
 }
 
 Status print_output(std::string_view text) {

@@ -92,6 +92,8 @@ Result<std::unique_ptr<FileSource>> open_file(const std::string& path, ReadingSt
   }
   // Without blocking, or a FIFO that nobody writes to would hang us here.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 && errno == ENOTDIR && path.ends_with('/'))
+    return Error{fmt::format("{} is a file, not a directory; name it without the slash", path)};
   if (fd < 0) return Error{fmt::format("cannot open {}: {}", path, std::strerror(errno))};
   struct stat status = {};
   const bool known = fstat(fd, &status) == 0;
