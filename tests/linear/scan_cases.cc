@@ -78,6 +78,17 @@ std::vector<LinearCase> kernels_and_launches() {
                        "void f(int* p, int n) {\nswitch (n) {\n" +
                        rows("case {0}: k{0}<<<{0}, 2>>>(p); break;\n", n) + "}\n}\n";
               }),
+      // Of a name 1,024 bytes are read.
+      of_file("LaunchesInAFunctionWithALongName", "a.cu", 200,
+              [](size_t n) {
+                return "__global__ void k(int* a) { a[0] = 1; }\nvoid " + repeated("name", 20 * n) +
+                       "(int* p) {\n" + repeated("k<<<1, 2>>>(p);\n", n) + "}\n";
+              }),
+      of_file("OpsOfALibraryWithALongName", "a.cpp", 200,
+              [](size_t n) {
+                return "TORCH_LIBRARY(" + repeated("name", 20 * n) + ", m) {\n" +
+                       rows("m.def(\"f{0}(Tensor x) -> Tensor\", &f{0});\n", n) + "}\n";
+              }),
       of_file("NamesSplitOverLines", "a.cu", 4000,
               [](size_t n) {
                 return "__global__ void k(int* p) { p[" + repeated("a\\\n", n) + "] = 1; }\n" +
@@ -214,6 +225,11 @@ std::vector<LinearCase> python_code() {
                 return "from fastapi import FastAPI\napp = FastAPI()\nP = \"/" +
                        repeated("path/", 40 * n) + "\"\n" +
                        rows("@app.get(P)\ndef f{0}(): pass\n", n);
+              }),
+      of_file("MethodsOfAClassWithALongName", "a.py", 200,
+              [](size_t n) {
+                return "class " + repeated("Name", 20 * n) + ":\n" +
+                       rows("  def f{0}(self): self.f{0}()\n", n);
               }),
       of_file("CudaInStrings", "a.py", 300,
               [](size_t n) {
