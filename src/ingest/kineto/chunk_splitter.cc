@@ -202,7 +202,7 @@ Status ChunkSplitter::read_start() {
       return Error{fmt::format(
           "it {}: the file was never written, or its disk lost it. {}",
           source_ended_ ? "is zero bytes only" : "begins with 64 MB of zero bytes", kWhatIsRead)};
-    if (zeros > 0) diagnostics_.add(Flaw::kTextBeforeStart, fmt::format("{} zero bytes", zeros));
+    if (zeros > 0) diagnostics_.add(Flaw::kZeroBytes, {}, zeros);
     const std::string kind = describe_binary(unused().substr(0, kHeadSize), name_);
     if (!kind.empty() && zeros > 0)
       return Error{fmt::format("it begins with {} zero bytes, and what follows is binary. {}",
