@@ -91,14 +91,15 @@ ExitCode analyze_there(const AnalyzeArguments& a) {
     return ExitCode::kUsage;
   }
   const std::string remote = remote_report_directory();
-  std::vector<std::string> words = {"fathom", "analyze", a.traces[0], "--no-cache"};
+  std::vector<std::string> words = {"fathom", "analyze", "--no-cache"};
   if (a.output.writes()) {
     words.insert(words.end(), {"--out", remote});
   } else {
     words.emplace_back("--no-report");
   }
   const auto pass = [&words](std::string_view option, const std::string& value) {
-    if (!value.empty()) words.insert(words.end(), {std::string(option), value});
+    // One word: a value of its own may begin with a dash.
+    if (!value.empty()) words.push_back(fmt::format("{}={}", option, value));
   };
   pass("--platform", a.platform);
   pass("--repo", a.repository);
@@ -106,10 +107,13 @@ ExitCode analyze_there(const AnalyzeArguments& a) {
   pass("--step-pattern", a.scope.step_pattern);
   pass("--device", a.scope.device ? std::to_string(*a.scope.device) : "");
   pass("--rank", a.rank ? std::to_string(*a.rank) : "");
+  pass("--threads", a.threads > 0 ? std::to_string(a.threads) : "");
+  pass("--max-size", a.max_size > 0 ? std::to_string(a.max_size) : "");
   if (a.scope.include_unlinked) words.emplace_back("--include-unlinked");
   if (a.output.json) words.emplace_back("--json");
   if (a.quiet) words.emplace_back("--quiet");
   if (a.verbose) words.emplace_back("--verbose");
+  words.insert(words.end(), {"--", a.traces[0]});
   // Looked at before: over there it may take hours.
   const OutputPlace local = local_place(a);
   const Status free = a.output.writes() ? OutputDirectory::check(local) : Status(Nothing{});
@@ -318,9 +322,11 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
                    "kernel_sources.md)")
       ->option_text("DIR");
   add_scope_options(*command, a->scope);
-  command->add_option("--rank", a->rank, "Of several traces, only the one of this rank");
+  command->add_option("--rank", a->rank, "Of several traces, only the one of this rank")
+      ->transform(whole_number({0, INT32_MAX, 3}))
+      ->option_text("N");
   command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
-      ->check(CLI::Range(1, 1024))
+      ->transform(whole_number(kThreadCounts))
       ->option_text("N");
   command
       ->add_option("--max-size", a->max_size,

@@ -202,7 +202,7 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
       ->option_text("PERCENT");
   add_scope_options(*command, a->scope);
   command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
-      ->check(CLI::Range(1, 1024))
+      ->transform(whole_number(kThreadCounts))
       ->option_text("N");
   command
       ->add_option("--max-size", a->max_size,

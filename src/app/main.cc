@@ -9,17 +9,21 @@
 
 #include "app/build_info.h"
 #include "app/commands.h"
+#include "app/enough_stack.h"
 #include "app/help_formatter.h"
 #include "app/option_rules.h"
 #include "app/sudden_end.h"
 #include "app/usage_error.h"
 #include "base/screen_text.h"
+#include "base/utf8.h"
 
 namespace fathom {
 
 // std::fputs and std::fwrite throughout: fmt::print throws where writing fails.
 void complain(std::string_view message) {
-  std::fputs(fmt::format("fathom: {}\n", screen_safe(message)).c_str(), stderr);
+  constexpr size_t kLongest = 10000;  // two paths of the longest kind, and a sentence
+  const std::string text = cut_to_bytes(screen_safe(message), kLongest);
+  std::fputs(fmt::format("fathom: {}\n", text).c_str(), stderr);
 }
 
 Status print_output(std::string_view text) {
@@ -50,11 +54,6 @@ ExitCode answer(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run(int argc, char** argv) {
-  const bool is_diff = argc > 1 && std::string_view(argv[1]) == "diff";  // its 1 is a regression
-  prepare_for_sudden_end(static_cast<int>(is_diff ? ExitCode::kUsage : ExitCode::kFailed));
-  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is a failed write, which we report
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe ends the output, not the report or the exit code
-  hold_standard_streams();
   Terminal terminal = Terminal::detect();
   ExitCode code = ExitCode::kOk;
   CLI::App app("Fathom tells the execution story of a GPU workload.", "fathom");
@@ -81,7 +80,17 @@ int run(int argc, char** argv) {
   return static_cast<int>(code);
 }
 
+int prepare_and_run(int argc, char** argv) {
+  const bool is_diff = argc > 1 && std::string_view(argv[1]) == "diff";  // its 1 is a regression
+  const int failed = static_cast<int>(is_diff ? ExitCode::kUsage : ExitCode::kFailed);
+  prepare_for_sudden_end(failed);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is a failed write, which we report
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe ends the output, not the report or the exit code
+  hold_standard_streams();
+  return run_with_enough_stack([&] { return run(argc, argv); }, failed);
+}
+
 }  // namespace
 }  // namespace fathom
 
-int main(int argc, char** argv) { return fathom::run(argc, argv); }
+int main(int argc, char** argv) { return fathom::prepare_and_run(argc, argv); }

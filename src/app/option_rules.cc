@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "app/command_tree.h"
@@ -42,6 +43,23 @@ CLI::Validator one_of(std::vector<std::string> words) {
                                did_you_mean(word, words));
           },
           shown};
+}
+
+// CLI11 reads numbers itself, hexadecimal and octal ones too, and says little of what is none.
+CLI::Validator whole_number(NumberRange range) {
+  return {
+      [range](std::string& word) {
+        int64_t value = 0;
+        const char* const end = word.data() + word.size();
+        const auto [rest, error] = std::from_chars(word.data(), end, value);
+        if (error == std::errc() && rest == end && value >= range.least && value <= range.most) {
+          word = std::to_string(value);
+          return std::string();
+        }
+        return fmt::format("expected a whole number from {} to {}, such as {}; got '{}'",
+                           range.least, range.most, range.example, word);
+      },
+      ""};
 }
 
 CLI::Validator byte_size() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,13 @@ namespace fathom {
 
 // One of these words; another is refused with the nearest. Completion offers them.
 CLI::Validator one_of(std::vector<std::string> words);
+
+// A whole number within these bounds, both included; another word is refused with an example.
+struct NumberRange {
+  int64_t least = 0, most = 0, example = 0;
+};
+CLI::Validator whole_number(NumberRange range);
+constexpr NumberRange kThreadCounts = {1, 1024, 8};
 
 // A positive size in bytes, with a unit or none: 500, 500MB, 1.5 GiB. K is 1024.
 CLI::Validator byte_size();

@@ -84,9 +84,10 @@ Result<std::vector<std::string>> fetch_report(const RemotePlace& place, const st
   posix_spawn_file_actions_adddup2(&reads, ends[0], STDIN_FILENO);
   const Result<pid_t> packs = start(placed(place, {"tar", "-C", remote, "-cf", "-", "."}), &writes);
   const Result<pid_t> unpacks =
-      packs.ok()
-          ? start({"tar", "-C", out.staged("").string(), "--no-same-owner", "-xf", "-"}, &reads)
-          : packs;
+      packs.ok() ? start({"tar", "-C", out.staged("").string(), "--no-same-owner",
+                          "--no-same-permissions", "-xf", "-"},
+                         &reads)
+                 : packs;
   close(ends[0]);
   close(ends[1]);
   posix_spawn_file_actions_destroy(&writes);

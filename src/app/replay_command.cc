@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/option_rules.h"
 #include "app/output_options.h"
 #include "base/json_writer.h"
 #include "base/screen_text.h"
@@ -171,11 +172,11 @@ void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code
   op->option_text("NAME")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   CLI::Option* top =
       command->add_option("--top", a->options.top, "The N ops with most GPU time instead");
-  top->check(CLI::Range(1, 1000000))->option_text("N")->excludes(op);
+  top->transform(whole_number({1, 1000000, 5}))->option_text("N")->excludes(op);
   command
       ->add_option("--cases", a->options.max_cases,
                    "Argument sets of one op, at most (default: 20)")
-      ->check(CLI::Range(1, 1000000))
+      ->transform(whole_number({1, 1000000, 20}))
       ->option_text("N");
   add_output_options(
       *command, a->output,

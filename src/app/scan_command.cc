@@ -166,7 +166,7 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   command->add_flag("--no-cache", a->no_cache,
                     "Scan again even where the report in --out is of the same content");
   command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
-      ->check(CLI::Range(1, 1024))
+      ->transform(whole_number(kThreadCounts))
       ->option_text("N");
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what was asked for");
   command->add_flag("-v,--verbose", a->verbose, "Show every note on the repository");

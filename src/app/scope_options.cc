@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdint>
 #include <vector>
 
+#include "app/option_rules.h"
 #include "session/step_choice.h"
 
 namespace fathom {
@@ -16,13 +18,16 @@ void add_scope_options(CLI::App& command, ScopeArguments& arguments) {
       ->check([](const std::string& text) {
         return !is_step_positions(text) || parse_step_positions(text)
                    ? std::string()
-                   : "expected A:B with A < B, A:, :B or A, or names of steps; got " + text;
+                   : fmt::format(
+                         "expected A:B with A < B, A:, :B or A, or names of steps; got '{}'", text);
       });
   command
       .add_option("--step-pattern", arguments.step_pattern,
                   "Annotations that are steps; * and ? match any")
       ->capture_default_str();
-  command.add_option("--device", arguments.device, "Only the work of this GPU");
+  command.add_option("--device", arguments.device, "Only the work of this GPU")
+      ->transform(whole_number({0, INT32_MAX, 0}))
+      ->option_text("N");
   command.add_flag("--include-unlinked", arguments.include_unlinked,
                    "Count GPU work whose launch is not in the file in gpu_timeline too");
 }

@@ -84,6 +84,11 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::string text = error.what();
   if (is_error(error, CLI::ExitCodes::ArgumentMismatch) && text.ends_with(" missing"))
     return text.substr(0, text.find(':')) + " needs a value";  // "--out: 1 required TEXT missing"
+  // "Could not convert: --quiet = maybe": words are checked by rules of ours, flags are not.
+  if (const size_t value = text.find(" = "), name = text.find(": ");
+      is_error(error, CLI::ExitCodes::ConversionError) && name < value && value < text.size())
+    return fmt::format("{} takes no value; got '{}'", text.substr(name + 2, value - name - 2),
+                       text.substr(value + 3));
   const std::vector<std::string> words = app.remaining(true);
   if (!is_error(error, CLI::ExitCodes::ExtrasError) || words.empty()) return text;
   return fmt::format("unexpected argument '{}'", words.front());

@@ -21,6 +21,7 @@ constexpr size_t kHeadSize = 4;  // enough to know gzip and zstd
 class FileSource : public ByteSource {
  public:
   FileSource(int fd, int64_t size, ReadingStamp* stamp) : fd_(fd), size_(size), stamp_(stamp) {
+    if (fstat(fd_, &opened_) != 0) opened_ = {};
     if (stamp_ != nullptr) stamp_->begin(fd_);
   }
   ~FileSource() override {
@@ -56,6 +57,13 @@ class FileSource : public ByteSource {
     return from_head + TRY(read_fd(into.subspan(from_head)));
   }
 
+  bool changed() const override {
+    struct stat now = {};
+    if (!S_ISREG(opened_.st_mode) || fstat(fd_, &now) != 0) return false;
+    return now.st_size != opened_.st_size || now.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec;
+  }
+
   double progress() const override {
     return size_ > 0 ? std::min(1.0, static_cast<double>(consumed_) / static_cast<double>(size_))
                      : -1;
@@ -79,6 +87,7 @@ class FileSource : public ByteSource {
   int fd_;
   int64_t size_;  // -1 where it is not known
   ReadingStamp* stamp_;
+  struct stat opened_ = {};
   int64_t consumed_ = 0;
   char head_[kHeadSize];
   size_t head_size_ = 0, head_used_ = 0;
@@ -92,6 +101,8 @@ Result<std::unique_ptr<FileSource>> open_file(const std::string& path, ReadingSt
   }
   // Without blocking, or a FIFO that nobody writes to would hang us here.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 && errno == ENOTDIR && path.ends_with('/'))
+    return Error{fmt::format("{} is a file, not a directory; name it without the slash", path)};
   if (fd < 0) return Error{fmt::format("cannot open {}: {}", path, std::strerror(errno))};
   struct stat status = {};
   const bool known = fstat(fd, &status) == 0;

@@ -17,6 +17,8 @@ class ByteSource {
   virtual Result<size_t> read(std::span<char> into) = 0;
   // The input broke off (a cut gzip member, say): what was read is what there is.
   virtual bool truncated() const { return false; }
+  // Somebody wrote to the file since it was opened.
+  virtual bool changed() const { return false; }
   // 0 to 1 of the input consumed, or negative where it is not known (a pipe).
   virtual double progress() const { return -1; }
 };

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace fathom {
 namespace {
 
@@ -47,7 +49,8 @@ std::vector<std::string> closest_names(std::string_view name, std::span<const st
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> names) {
   const std::vector<std::string> closest = closest_names(name, names, 1);
-  return closest.empty() ? std::string() : "; did you mean '" + closest.front() + "'?";
+  return closest.empty() ? std::string()
+                         : "; did you mean '" + cut_to_bytes(closest.front(), 200) + "'?";
 }
 
 }  // namespace fathom

@@ -31,6 +31,7 @@ class CompressedSource : public ByteSource {
   }
 
   bool truncated() const override { return truncated_; }
+  bool changed() const override { return compressed_->changed(); }
   double progress() const override { return compressed_->progress(); }
 
  protected:

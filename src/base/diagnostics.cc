@@ -39,6 +39,10 @@ constexpr FlawText kFlaws[] = {
      "GPU events with several launches of the same correlation, linked to the latest before them"},
     {Flaw::kMetadataDamaged, Severity::kNotice, "metadata_damaged",
      "the fields beside traceEvents are malformed JSON: read around the damage"},
+    {Flaw::kZeroBytes, Severity::kDataLoss, "zero_bytes",
+     "zero bytes where the file should begin: what stood there is lost"},
+    {Flaw::kChangedWhileRead, Severity::kDataLoss, "changed_while_read",
+     "the file changed while it was read: the report may mix two versions of it"},
 };
 
 static_assert(std::size(kFlaws) == static_cast<size_t>(Flaw::kCount));

@@ -30,6 +30,8 @@ enum class Flaw : uint8_t {
   kPartialOverlap,
   kAmbiguousCorrelation,
   kMetadataDamaged,
+  kZeroBytes,
+  kChangedWhileRead,
   kCount,
 };
 

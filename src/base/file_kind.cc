@@ -108,10 +108,6 @@ std::string describe_binary(std::string_view head, std::string_view name) {
     if (name.ends_with(kind.ending)) return std::string(kind.text);
   }
   if (is_perfetto(first)) return "a Perfetto trace; convert it: traceconv json FILE trace.json";
-  if (static_cast<size_t>(controls) == first.size() &&
-      first.find_first_not_of('\0') == first.npos) {
-    return "zero bytes only: the file was never written, or its disk lost it";
-  }
   // A few are damage, and what can be read is read.
   return static_cast<size_t>(controls) * 10 > first.size() ? "binary, of a kind unknown to Fathom"
                                                            : "";

@@ -89,10 +89,11 @@ bool is_stale(int folder, const std::string& name, FileDescriptor& lock) {
   return says(lock.get(), lock_text(name)) && flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-Error cannot_write_in(const fs::path& folder) {
+Error last_error() { return Error{std::strerror(errno)}; }
+
+std::string cannot_write_in(const fs::path& folder, const std::string& why) {
   const std::string shown = folder.empty() ? "the current folder" : folder.string();
-  return Error{fmt::format("cannot write in {}: {}; choose another place with --out", shown,
-                           std::strerror(errno))};
+  return fmt::format("cannot write in {}: {}", shown, why);
 }
 
 }  // namespace
@@ -103,26 +104,40 @@ bool is_staging_name(std::string_view name) {
 }
 
 Result<StagingDirectory> StagingDirectory::create(const fs::path& folder, const fs::path& shown) {
+  Result<StagingDirectory> made = make_in(folder);
+  if (made.ok()) return made;
+  return Error{fmt::format("{}; choose another place with --out",
+                           cannot_write_in(shown, made.error().message))};
+}
+
+std::optional<std::string> StagingDirectory::refusal(const fs::path& folder,
+                                                     const fs::path& shown) {
+  const Result<StagingDirectory> made = make_in(folder);
+  if (made.ok()) return {};
+  return cannot_write_in(shown, made.error().message);
+}
+
+Result<StagingDirectory> StagingDirectory::make_in(const fs::path& folder) {
   StagingDirectory made;
   made.folder_ = FileDescriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!made.folder_.ok()) return cannot_write_in(shown);
+  if (!made.folder_.ok()) return last_error();
   remove_stale_staging(made.folder_.get());
   uint64_t random = 0;
-  if (getrandom(&random, sizeof(random), 0) != sizeof(random)) return cannot_write_in(shown);
+  if (getrandom(&random, sizeof(random), 0) != sizeof(random)) return last_error();
   const std::string name = fmt::format("{}{:016x}", kPrefix, random);
-  if (mkdirat(made.folder_.get(), name.c_str(), 0700) != 0) return cannot_write_in(shown);
+  if (mkdirat(made.folder_.get(), name.c_str(), 0700) != 0) return last_error();
   made.name_ = name;  // from here on the object removes it
   made.slot_ = take_slot(made.folder_.get(), name);
   made.directory_ = open_directory(made.folder_.get(), name);
   // Locked before it says what it is: words without a lock mean that the owner is dead.
   made.lock_ = FileDescriptor(openat(made.directory_.get(), kLock,
                                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!made.lock_.ok()) return cannot_write_in(shown);
+  if (!made.lock_.ok()) return last_error();
   (void)flock(made.lock_.get(), LOCK_EX | LOCK_NB);  // without locks it is left to the object
   const std::string text = lock_text(name);
   if (write(made.lock_.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
       mkdirat(made.directory_.get(), kContent, 0777) != 0) {
-    return cannot_write_in(shown);
+    return last_error();
   }
   made.content_ = folder / name / kContent;
   return made;

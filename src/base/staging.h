@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,10 @@ class StagingDirectory {
   static Result<StagingDirectory> create(const std::filesystem::path& folder,
                                          const std::filesystem::path& shown);
 
+  // Why none can be made there, "cannot write in x: Permission denied"; nothing where one can.
+  static std::optional<std::string> refusal(const std::filesystem::path& folder,
+                                            const std::filesystem::path& shown);
+
   StagingDirectory(StagingDirectory&& other) noexcept;
   StagingDirectory& operator=(StagingDirectory&&) = delete;
   ~StagingDirectory();
@@ -33,6 +38,8 @@ class StagingDirectory {
 
  private:
   StagingDirectory() = default;
+  // An error is the system's word for it.
+  static Result<StagingDirectory> make_in(const std::filesystem::path& folder);
 
   FileDescriptor folder_, directory_, lock_;
   std::string name_;

@@ -9,6 +9,7 @@
 
 #include "base/threads.h"
 #include "scan/accesses/triton_walk.h"
+#include "scan/cpp/plain_spelling.h"
 #include "scan/facts/passed_paths.h"
 #include "scan/features/file_weight.h"
 #include "scan/files/source_text.h"
@@ -192,7 +193,7 @@ class FileReader {
   std::string cpp_text(uint32_t file) {
     std::string text = text_of(file);
     const Language language = readings_.files[file].language;
-    if (is_c_family(language)) return text;
+    if (is_c_family(language)) return cpp::plain_spelling(std::move(text));
     return is_cpp_template(language, text) ? text : "";
   }
 
@@ -225,7 +226,7 @@ class FileReader {
     }
     for (const python::CudaText& literal : reading.python.cuda_texts) {
       if (!holds_code(literal)) continue;
-      const std::string code = cpp::blank_jinja(literal.text);
+      const std::string code = cpp::plain_spelling(cpp::blank_jinja(literal.text));
       const cpp::Definitions found = cpp::find_definitions(cpp::lex(code), known_);
       add_functions(found, literal, reading);
     }
@@ -301,7 +302,7 @@ class FileReader {
   }
 
   void read_literal_usage(const python::CudaText& literal, FileReading& reading) {
-    const std::string code = cpp::blank_jinja(literal.text);
+    const std::string code = cpp::plain_spelling(cpp::blank_jinja(literal.text));
     const cpp::TokenList source = cpp::lex(code);
     const cpp::Definitions found = cpp::find_definitions(source, known_);
     cpp::Usage usage = cpp::find_usage(source, found, known_);

@@ -18,6 +18,7 @@
 #include "base/mapped_file.h"
 #include "base/output_directory.h"
 #include "base/report_swap.h"
+#include "base/utf8.h"
 #include "replay/package.h"
 #include "replay/python_text.h"
 #include "session/analyze.h"
@@ -27,6 +28,9 @@ namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Of a name in a sentence; a trace may have names of megabytes.
+constexpr size_t kNameBytes = 200;
 
 struct Asked {
   const ReplayOp* op;
@@ -41,8 +45,9 @@ Error no_such_op(const std::string& name, const std::vector<ReplayOp>& ops,
                  const std::string& trace) {
   std::vector<std::string> names;
   for (const ReplayOp& op : ops) names.push_back(op.name);
-  const std::vector<std::string> closest = closest_names(name, names, 3);
-  return Error{fmt::format("{} has no op {} with GPU work{}", trace, name,
+  std::vector<std::string> closest = closest_names(name, names, 3);
+  for (std::string& one : closest) one = cut_to_bytes(one, kNameBytes);
+  return Error{fmt::format("{} has no op {} with GPU work{}", trace, cut_to_bytes(name, kNameBytes),
                            closest.empty()
                                ? "; 'fathom analyze' lists the ops"
                                : fmt::format("; there is {}", fmt::join(closest, ", ")))};
@@ -105,7 +110,8 @@ std::string why_not(const ReplayOp& op, const std::string& trace) {
   // Of several reasons, that of most of the time.
   const ReplayRefusal& refusal =
       *std::ranges::max_element(op.refusals, {}, [](const ReplayRefusal& r) { return r.time; });
-  std::string why = fmt::format("{} {} in {}", op.name, describe(refusal.reason), trace);
+  std::string why = fmt::format("{} {} in {}", cut_to_bytes(op.name, kNameBytes),
+                                describe(refusal.reason), trace);
   if (refusal.reason == ReplayRefusal::Reason::kNoShapes) why += "; record with record_shapes=True";
   return why;
 }

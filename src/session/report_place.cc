@@ -15,17 +15,33 @@ fs::path canonical_place(const fs::path& path) {
   return place.has_filename() ? place : place.parent_path();
 }
 
-// Whether a report can be put there: tried, since permissions do not tell all.
-Status try_place(const fs::path& path, const std::string& repository) {
-  if (!repository.empty()) TRY(check_outside(repository, path));
+// Why nothing is written there; nothing where it lies outside the repository.
+Result<std::optional<std::string>> inside_refusal(const std::string& repository,
+                                                  const fs::path& directory) {
+  std::error_code error;
+  const fs::path root = fs::canonical(repository, error);
+  if (error) return Error{fmt::format("cannot open {}: {}", repository, error.message())};
+  const fs::path place = canonical_place(directory);
+  const auto [rest, _] = std::mismatch(root.begin(), root.end(), place.begin(), place.end());
+  if (rest != root.end()) return std::optional<std::string>();
+  return std::optional(
+      fmt::format("{} lies inside the repository, where Fathom never writes", directory.string()));
+}
+
+// Why a report cannot be put there, nothing where it can: tried, since permissions do not tell all.
+Result<std::optional<std::string>> refusal_of(const fs::path& path, const std::string& repository) {
+  if (!repository.empty()) {
+    std::optional<std::string> inside = TRY(inside_refusal(repository, path));
+    if (inside) return inside;
+  }
   const fs::path place = canonical_place(path);
   std::error_code error;
-  const bool there = fs::is_directory(place, error);
-  const Result<StagingDirectory> tried =
-      there ? StagingDirectory::create(place, path)
-            : StagingDirectory::create(place.parent_path(), shown_directory(path).parent_path());
-  return tried.ok() ? Status(Nothing{}) : tried.error();
+  return fs::is_directory(place, error)
+             ? StagingDirectory::refusal(place, path)
+             : StagingDirectory::refusal(place.parent_path(), shown_directory(path).parent_path());
 }
+
+constexpr const char* kElsewhere = "choose another place with --out";
 
 }  // namespace
 
@@ -44,15 +60,9 @@ std::string subject_of(const std::string& input, const fs::path& report) {
 }
 
 Status check_outside(const std::string& repository, const fs::path& directory) {
-  std::error_code error;
-  const fs::path root = fs::canonical(repository, error);
-  if (error) return Error{fmt::format("cannot open {}: {}", repository, error.message())};
-  const fs::path place = canonical_place(directory);
-  const auto [rest, _] = std::mismatch(root.begin(), root.end(), place.begin(), place.end());
-  if (rest != root.end()) return Nothing{};
-  return Error{fmt::format(
-      "{} lies inside the repository, where Fathom never writes; choose another place with --out",
-      directory.string())};
+  const std::optional<std::string> refusal = TRY(inside_refusal(repository, directory));
+  if (refusal) return Error{fmt::format("{}; {}", *refusal, kElsewhere)};
+  return Nothing{};
 }
 
 Result<DefaultPlace> writable_place(const fs::path& usual, const std::string& input,
@@ -60,13 +70,12 @@ Result<DefaultPlace> writable_place(const fs::path& usual, const std::string& in
   std::error_code error;
   // What is not there is told by whoever opens it.
   if (input != "-" && !fs::exists(input, error)) return DefaultPlace{usual, ""};
-  const Status there = try_place(usual, repository);
-  if (there.ok()) return DefaultPlace{usual, ""};
+  const std::optional<std::string> refusal = TRY(refusal_of(usual, repository));
+  if (!refusal) return DefaultPlace{usual, ""};
   const fs::path here = usual.filename();
-  if (canonical_place(here) == canonical_place(usual) || !try_place(here, repository).ok())
-    return there.error();
-  const std::string& message = there.error().message;
-  return DefaultPlace{here, message.substr(0, message.find(';'))};
+  if (canonical_place(here) == canonical_place(usual) || TRY(refusal_of(here, repository)))
+    return Error{fmt::format("{}; {}", *refusal, kElsewhere)};
+  return DefaultPlace{here, *refusal};
 }
 
 }  // namespace fathom

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace fathom {
 namespace {
 
@@ -65,7 +67,7 @@ std::string steps_text(const Names& names) {
       shown.push_back("…");
       i = names.size() - 1;
     }
-    shown.push_back(fmt::format("{} {}", i, names[i]));
+    shown.push_back(fmt::format("{} {}", i, cut_to_bytes(names[i], 200)));
   }
   return fmt::format("{}", fmt::join(shown, ", "));
 }

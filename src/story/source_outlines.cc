@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "scan/cpp/body_outline.h"
+#include "scan/cpp/plain_spelling.h"
 #include "scan/files/source_text.h"
 #include "scan/python/ast.h"
 #include "scan/python/body_outline.h"
@@ -44,7 +45,7 @@ class FunctionLines {
 
 struct SourceOutlines::CppText {
   CppText(std::string content, bool jinja)
-      : text(std::move(content)),
+      : text(jinja ? std::move(content) : cpp::plain_spelling(std::move(content))),
         source(jinja ? cpp::lex_jinja(text) : cpp::lex(text)),
         brackets(source),
         code{source, brackets},

@@ -127,6 +127,33 @@ TEST_F(SuddenEnd, WithoutThreads) {
   EXPECT_EQ(run("cmp many.json few.json").exit_code, 0);
 }
 
+// Threads start with the stack that `ulimit -s` allows, the program as well.
+TEST_F(SuddenEnd, WithASmallStack) {
+  if (!kMemoryIsOurs) GTEST_SKIP() << "skipped: a sanitizer's memory is not ours";
+  test::write_file(place() / "repo/deep.cu", "__global__ void k(int* p) { p[" +
+                                                 std::string(200, '(') + "1" +
+                                                 std::string(200, ')') + "] = 1; }\n");
+  for (const std::string& command :
+       {std::string("analyze examples/llama-h200.json.gz --quiet --out report"),
+        std::string("scan repo --quiet --out scan"), std::string("platforms"),
+        std::string("replay pack examples/llama-h200.json.gz --op aten::mm --quiet --out packs")}) {
+    for (const char* stack : {"64", "256", "unlimited"}) {
+      const CommandResult result =
+          run(fmt::format("ulimit -c 0; ulimit -s {}; exec ./fathom {}", stack, command));
+      EXPECT_EQ(result.exit_code, 0) << stack << ", " << command << ": " << result.errors;
+    }
+  }
+  // Nor is there memory for another stack, somewhere between what the loader and the work need.
+  bool refused = false;
+  for (int megabytes = 10; megabytes <= 40 && !refused; megabytes += 2) {
+    const CommandResult none = run(fmt::format(
+        "ulimit -c 0; ulimit -s 64; ulimit -v {}; exec ./fathom platforms", megabytes * 1000));
+    if (none.exit_code != 127) expect_told(none, fmt::format("{} MB, platforms", megabytes));
+    refused = none.errors.find("the stack is limited to 64 kB") != std::string::npos;
+  }
+  EXPECT_TRUE(refused);
+}
+
 TEST_F(SuddenEnd, WithAFullDisk) {
   const std::string trace = "examples/llama-h200.json.gz";
   ASSERT_EQ(run("./fathom analyze " + trace + " --quiet --out report").exit_code, 0);

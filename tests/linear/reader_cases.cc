@@ -177,6 +177,8 @@ std::vector<LinearCase> manifests() {
 std::vector<LinearCase> listing() {
   return {
       {"OneLineFiles", files("d{1}/f{0}.py", "x=1\n"), kScan, 600},
+      {"OneFileInEachFolder", files("d{0}/f.py", "x=1\n"), kScan, 300},
+      {"FoldersInAFolder", files("a/b{1}/c{0}/d/f.cu", "void f() {}\n"), kScan, 200},
       {"HeadersInAChain",
        [](const fs::path& directory, size_t n) {
          for (size_t i = 0; i < n; ++i) {

@@ -66,6 +66,34 @@ std::vector<LinearCase> kernels_and_launches() {
                 return "__global__ void k(int* a) { a[0] = 1; }\nvoid f(int* p) {\n" +
                        rows("k<<<{0}, 2>>>(p);\n", n) + "}\n";
               }),
+      of_file("LaunchesOfASwitch", "a.cu", 1000,
+              [](size_t n) {
+                return "template <int N> __global__ void k(int* a) { a[0] = N; }\n"
+                       "void f(int* p, int n) {\nswitch (n) {\n" +
+                       rows("case {0}: k<{0}><<<{0}, 2>>>(p); break;\n", n) + "}\n}\n";
+              }),
+      of_file("KernelsOfASwitch", "a.cu", 400,
+              [](size_t n) {
+                return rows("__global__ void k{0}(int* a) {{ a[0] = {0}; }}\n", n) +
+                       "void f(int* p, int n) {\nswitch (n) {\n" +
+                       rows("case {0}: k{0}<<<{0}, 2>>>(p); break;\n", n) + "}\n}\n";
+              }),
+      // Of a name 1,024 bytes are read.
+      of_file("LaunchesInAFunctionWithALongName", "a.cu", 200,
+              [](size_t n) {
+                return "__global__ void k(int* a) { a[0] = 1; }\nvoid " + repeated("name", 20 * n) +
+                       "(int* p) {\n" + repeated("k<<<1, 2>>>(p);\n", n) + "}\n";
+              }),
+      of_file("OpsOfALibraryWithALongName", "a.cpp", 200,
+              [](size_t n) {
+                return "TORCH_LIBRARY(" + repeated("name", 20 * n) + ", m) {\n" +
+                       rows("m.def(\"f{0}(Tensor x) -> Tensor\", &f{0});\n", n) + "}\n";
+              }),
+      of_file("NamesSplitOverLines", "a.cu", 4000,
+              [](size_t n) {
+                return "__global__ void k(int* p) { p[" + repeated("a\\\n", n) + "] = 1; }\n" +
+                       repeated("b<\\\n<\\\n", n);
+              }),
       // More than 256 overloads are not followed.
       of_file("KernelsAndOverloads", "a.cu", 600,
               [](size_t n) {
@@ -167,6 +195,55 @@ std::vector<LinearCase> python_code() {
       of_file("NamesOfOneFile", "a.py", 500,
               [](size_t n) {
                 return rows("import m{0}\ndef f{0}(x): return f{0}(m{0}.f(x))\nX{0} = {0}\n", n);
+              }),
+      // One constant is the help, the name or the choices of all options.
+      of_file("OptionsOfOneHelp", "a.py", 200,
+              [](size_t n) {
+                return "import argparse\nH = \"" + repeated("help ", 40 * n) +
+                       "\"\np = argparse.ArgumentParser()\n" +
+                       rows("p.add_argument('--a{0}', help=H, dest=H)\n", n);
+              }),
+      of_file("FieldsOfOneHelp", "a.py", 200,
+              [](size_t n) {
+                return "import dataclasses\nH = \"" + repeated("help ", 40 * n) +
+                       "\"\n@dataclasses.dataclass\nclass ServerArgs:\n" +
+                       rows("    a{0}: int = dataclasses.field(metadata={{'help': H}})\n", n);
+              }),
+      of_file("OptionsOfOneListOfChoices", "a.py", 500,
+              [](size_t n) {
+                return "import argparse\nC = [" + repeated("'choice', ", n) +
+                       "]\np = argparse.ArgumentParser()\n" +
+                       rows("p.add_argument('--a{0}', choices=C)\n", n);
+              }),
+      of_file("VariablesOfOneName", "a.py", 200,
+              [](size_t n) {
+                return "import os\nN = \"" + repeated("NAME_", 40 * n) + "\"\n" +
+                       rows("os.environ.get(N + 'a{0}')\n", n);
+              }),
+      of_file("RoutesOfOnePath", "a.py", 200,
+              [](size_t n) {
+                return "from fastapi import FastAPI\napp = FastAPI()\nP = \"/" +
+                       repeated("path/", 40 * n) + "\"\n" +
+                       rows("@app.get(P)\ndef f{0}(): pass\n", n);
+              }),
+      of_file("MethodsOfAClassWithALongName", "a.py", 200,
+              [](size_t n) {
+                return "class " + repeated("Name", 20 * n) + ":\n" +
+                       rows("  def f{0}(self): self.f{0}()\n", n);
+              }),
+      of_file("CudaInStrings", "a.py", 300,
+              [](size_t n) {
+                return rows(
+                    "S{0} = r\"\"\"\n__global__ void k{0}(int* a) {{ a[0] = {0}; }}\n"
+                    "void f{0}(int* p) {{ k{0}<<<1, 2>>>(p); }}\n\"\"\"\n",
+                    n);
+              }),
+      of_file("CudaStringsOfOneKernel", "a.py", 300,
+              [](size_t n) {
+                return rows(
+                    "S{0} = r\"\"\"\n__global__ void k(int* a) {{ a[0] = {0}; }}\n"
+                    "void f(int* p) {{ k<<<1, 2>>>(p); }}\n\"\"\"\n",
+                    n);
               }),
       // An import looks at the 256 nearest files of its name.
       of_files("ModulesOfOneName", "d{0}/m.py", 600,

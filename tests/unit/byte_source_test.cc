@@ -87,6 +87,19 @@ TEST_F(ByteSourceTest, ShortFilesAreRead) {
   }
 }
 
+TEST_F(ByteSourceTest, AFileThatIsWrittenToMeanwhileIsTold) {
+  const std::string text = sample_text(30'000);
+  for (const std::string& bytes : {text, gzip(text), zstd(text)}) {
+    write_file(path("input"), bytes);
+    const std::unique_ptr<ByteSource> source = open_source(path("input").string()).take();
+    std::string buffer(1000, '\0');
+    EXPECT_EQ(source->read(buffer).take(), buffer.size());
+    EXPECT_FALSE(source->changed());
+    fs::resize_file(path("input"), bytes.size() - 1);
+    EXPECT_TRUE(source->changed());
+  }
+}
+
 TEST_F(ByteSourceTest, SeveralMembersOrFramesAreOneText) {
   const std::string first = sample_text(20'000), second = "and then\n";
   EXPECT_TRUE(read(gzip(first) + gzip(second) + gzip("")).text == first + second);

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "ingest/kineto/reader.h"
 #include "unit/small_trace.h"
 
 namespace fathom {
@@ -34,6 +37,31 @@ void expect_neighbours_whole(std::string_view damaged) {
   EXPECT_EQ(s.uid(test::find_event(s, "second")), 2);
   EXPECT_EQ(s.uid(test::find_event(s, "third")), 3);
   EXPECT_EQ(s.start(test::find_event(s, "second")), Nanos{5000});
+}
+
+// A file that is written to between its first and its last byte.
+class ChangingSource : public ByteSource {
+ public:
+  explicit ChangingSource(std::string text) : text_(std::move(text)) {}
+  Result<size_t> read(std::span<char> into) override {
+    const size_t size = std::min(into.size(), text_.size());
+    std::copy_n(text_.begin(), size, into.begin());
+    text_.erase(0, size);
+    return size;
+  }
+  bool changed() const override { return text_.empty(); }
+
+ private:
+  std::string text_;
+};
+
+TEST(KinetoDamage, AFileThatChangesMeanwhile) {
+  ChangingSource source(trace_text({cpu_op("first", 1, 2)}));
+  const Result<EventStore> store = kineto::read_trace(source, "trace.json", {});
+  ASSERT_TRUE(store.ok()) << store.error().message;
+  EXPECT_EQ(store.value().diagnostics().count(Flaw::kChangedWhileRead), 1);
+  const EventStore still = read_trace_text(trace_text({cpu_op("first", 1, 2)}));
+  EXPECT_EQ(still.diagnostics().count(Flaw::kChangedWhileRead), 0);
 }
 
 TEST(KinetoDamage, UnescapedQuotesAndBackslashes) {

@@ -176,12 +176,37 @@ Result<std::optional<EventChunk>> ChunkSplitter::next() {
   return std::optional<EventChunk>();
 }
 
+// A disk that lost the beginning of a file has zeros there. Fewer than four begin UTF-16 and much
+// else.
+Result<int64_t> ChunkSplitter::skip_zeros() {
+  constexpr int64_t kMostZeros = 64 << 20;
+  static constexpr std::string_view kFew("\0\0\0\0", 4);
+  while (unused().size() < kFew.size() && TRY(read_more(kHeadSize))) {
+  }
+  if (!unused().starts_with(kFew.substr(0, std::max<size_t>(unused().size(), 1))))
+    return int64_t{0};
+  do {
+    use(std::min(unused().find_first_not_of('\0'), unused().size()));
+  } while (unused().empty() && offset_ < kMostZeros && TRY(read_more(limits_.chunk_size)));
+  return offset_;
+}
+
 Status ChunkSplitter::read_start() {
   static constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (offset_ == 0) {
-    while (unused().size() < kHeadSize && TRY(read_twice_as_much())) {
+    const int64_t zeros = TRY(skip_zeros());
+    while ((zeros == 0 || !unused().empty()) && unused().size() < kHeadSize &&
+           TRY(read_twice_as_much())) {
     }
+    if (zeros > 0 && unused().empty())
+      return Error{fmt::format(
+          "it {}: the file was never written, or its disk lost it. {}",
+          source_ended_ ? "is zero bytes only" : "begins with 64 MB of zero bytes", kWhatIsRead)};
+    if (zeros > 0) diagnostics_.add(Flaw::kZeroBytes, {}, zeros);
     const std::string kind = describe_binary(unused().substr(0, kHeadSize), name_);
+    if (!kind.empty() && zeros > 0)
+      return Error{fmt::format("it begins with {} zero bytes, and what follows is binary. {}",
+                               zeros, kWhatIsRead)};
     if (!kind.empty()) return Error{fmt::format("it is {}. {}", kind, kWhatIsRead)};
     if (unused().starts_with(kByteOrderMark)) use(kByteOrderMark.size());
   }

@@ -65,6 +65,7 @@ class ChunkSplitter {
   }
   Result<bool> read_more(size_t wanted);
   Result<bool> read_twice_as_much();
+  Result<int64_t> skip_zeros();
   Status read_start();
   Status read_beside();
   void close_beside(char c);

@@ -50,6 +50,7 @@ Result<EventStore> read_trace(ByteSource& source, const std::string& shown,
   if (!read.ok()) return Error{fmt::format("cannot read {}: {}", shown, read.error().message)};
   if (!splitter.found_events()) return no_trace(shown, splitter, source.truncated());
   builder.diagnostics().merge(splitter.diagnostics());
+  if (source.changed()) builder.diagnostics().add(Flaw::kChangedWhileRead);
   Envelope envelope = parse_envelope(splitter.envelope());
   if (envelope.damaged && !splitter.stopped_early()) {
     builder.diagnostics().add(Flaw::kMetadataDamaged);

@@ -176,7 +176,7 @@ std::string summary_headline(const Summary& s) {
     if (!text.empty()) text += " · ";
     text += part;
   };
-  add(screen_safe(s.gpu));
+  add(shortened(screen_safe(s.gpu)));
   add(s.runtime);
   if (s.rank) {
     add(s.world_size ? fmt::format("rank {} of {}", *s.rank, *s.world_size)
@@ -214,10 +214,11 @@ std::string summary_text(const Summary& s, const TerminalStyle& style) {
   screen.line(fmt::format("{}   {}", screen.bold(screen_safe(s.trace)), summary_headline(s)));
   if (cpu_only_text(s).empty()) show_timeline(screen, s.timeline);
   if (!s.steps.empty()) {
-    screen.entry("Steps", s.steps.size() == 1 ? fmt::format("1   {}", screen_safe(s.steps.front()))
-                                              : fmt::format("{}   {} … {}", s.steps.size(),
-                                                            screen_safe(s.steps.front()),
-                                                            screen_safe(s.steps.back())));
+    const std::string first = shortened(screen_safe(s.steps.front()));
+    screen.entry("Steps", s.steps.size() == 1
+                              ? fmt::format("1   {}", first)
+                              : fmt::format("{}   {} … {}", s.steps.size(), first,
+                                            shortened(screen_safe(s.steps.back()))));
   }
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
   show_ops(screen, s, style.width);

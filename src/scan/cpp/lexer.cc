@@ -21,6 +21,10 @@ constexpr std::array<uint8_t, 256> kClasses = [] {
   return classes;
 }();
 
+// What the standard asks compilers to tell apart. Of a longer name the rest is passed over: it
+// would be told again with every launch in the function of that name.
+constexpr size_t kLongestName = 1024;
+
 uint8_t class_of(char c) { return kClasses[static_cast<uint8_t>(c)]; }
 bool starts_name(char c) { return class_of(c) == kNameStart; }
 bool is_digit(char c) { return class_of(c) == kDigit; }
@@ -95,7 +99,12 @@ class Lexer {
   }
 
   void push(TokenKind kind, size_t begin, uint32_t line) {
-    list_.tokens.push_back({kind, static_cast<uint32_t>(begin), static_cast<uint32_t>(at_), line});
+    size_t end = at_;
+    if (kind == TokenKind::kIdentifier && end - begin > kLongestName) {
+      end = begin + kLongestName;
+      while ((static_cast<uint8_t>(text_[end]) & 0xC0) == 0x80) --end;
+    }
+    list_.tokens.push_back({kind, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), line});
   }
 
   // The bytes of a backslash and the line break after it; 0: none.
@@ -192,10 +201,16 @@ class Lexer {
     switch (c) {
       case '<':
         if (next == '<' && peek(2) == '<') return 3;
-        return next == '=' ? 2 : 1;
+        // <:: is < and :: unless another : or > follows.
+        if (next == ':') return peek(2) == ':' && peek(3) != ':' && peek(3) != '>' ? 1 : 2;
+        return next == '=' || next == '%' ? 2 : 1;
+      case '%':
+        if (next == ':') return peek(2) == '%' && peek(3) == ':' ? 4 : 2;
+        return next == '>' ? 2 : 1;
       case '.':
         return next == '.' && peek(2) == '.' ? 3 : 1;
       case ':':
+        return next == ':' || next == '>' ? 2 : 1;
       case '&':
       case '|':
       case '#':

@@ -19,6 +19,7 @@ enum class TokenKind : uint8_t {
 // A piece of C, C++, CUDA or HIP source. Comments are none. A preprocessor directive is one token,
 // with its continued lines. `<<<`, `::`, `->` and the comparisons are one token each, but `<` and
 // `>` always stand alone, so that closing nested template arguments is the same as closing one.
+// Digraphs are tokens as they stand (plain_spelling.h replaces them).
 struct Token {
   TokenKind kind;
   uint32_t begin, end;  // bytes of the text

@@ -181,6 +181,11 @@ class Lexer {
     const TokenKind kind = keyword(word);
     if (!open_.empty() && opens_statement(kind)) leave_brackets(begin);
     push(kind, begin, line_);
+    // Of a longer name the rest is passed over: every method of a class is told with its name.
+    constexpr size_t kLongestName = 1024;
+    if (word.size() > kLongestName)
+      list_.tokens.back().end =
+          static_cast<uint32_t>(begin + utf8_begin(word, kLongestName).size());
   }
 
   bool string_prefix(std::string_view word) {

@@ -20,10 +20,17 @@ std::vector<std::string> choices_of(const Outline& outline, NodeId expression) {
   if (kind != NodeKind::kList && kind != NodeKind::kTuple && kind != NodeKind::kSet) {
     return {tree.source(expression, kLongestPart)};
   }
+  // A list of the module may be that of many options.
+  constexpr size_t kMostChoices = 200;
   std::vector<std::string> out;
   for (const NodeId item : tree.children(list)) {
+    if (out.size() == kMostChoices) {
+      out.emplace_back("…");
+      break;
+    }
     const bool string = tree.kind(item) == NodeKind::kString;
-    out.push_back(string ? content_of(tree, item).text : tree.source(item, kLongestPart));
+    out.push_back(string ? cut_to_bytes(content_of(tree, item, kLongestPart + 1).text, kLongestPart)
+                         : tree.source(item, kLongestPart));
   }
   return out;
 }
@@ -32,7 +39,7 @@ std::string help_of(const Outline& outline, NodeId expression) {
   if (expression == 0) return "";
   const std::optional<StringContent> text = outline.text(expression);
   // A constant may be the help of many options.
-  constexpr size_t kLongestHelp = 10000;
+  constexpr size_t kLongestHelp = 4000;
   return text ? cut_to_bytes(text->text, kLongestHelp)
               : outline.tree.source(expression, kLongestPart);
 }

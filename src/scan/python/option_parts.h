@@ -9,7 +9,8 @@ namespace fathom::python {
 
 // What the ways to declare options have in common.
 
-// A literal list's items, strings as their content; anything else is one item, as written.
+// A literal list's items, strings as their content; anything else is one item, as written. The last
+// of many is an ellipsis.
 std::vector<std::string> choices_of(const Outline& outline, NodeId expression);
 // A string's content, or the expression as written; empty for none.
 std::string help_of(const Outline& outline, NodeId expression);

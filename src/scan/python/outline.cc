@@ -226,20 +226,22 @@ std::optional<StringContent> Outline::text(NodeId expression) const {
 std::optional<StringContent> Outline::text(NodeId expression, int depth, size_t& work) const {
   // A text may be made of another many times over, and that one of a third.
   constexpr size_t kMostWork = 1000, kBytesOfWork = 1024;
+  // It is a name, a path or a help text, and one constant may be that of thousands of options.
+  constexpr size_t kLongestText = 5000;
   if (depth > 8 || ++work > kMostWork) return {};
   const auto placeholder = [&](NodeId part) {
     return StringContent{"{" + tree.source(part, 100) + "}", true, {tree.line_first(part)}};
   };
   switch (tree.kind(expression)) {
     case NodeKind::kString: {
-      StringContent out = content_of(tree, expression);
+      StringContent out = content_of(tree, expression, kLongestText);
       // Fields that are constants of this module are filled in.
       for (const NodeId field : tree.children(expression)) {
         if (work > kMostWork) break;
         const std::optional<StringContent> value = text(tree.child(field), depth + 1, work);
         if (!value || value->composed) continue;
         work += value->text.size() / kBytesOfWork;
-        const std::string marked = "{" + tree.source(tree.child(field)) + "}";
+        const std::string marked = "{" + tree.source(tree.child(field), kLongestText) + "}";
         const size_t at = out.text.find(marked);
         if (at != std::string::npos) out.text.replace(at, marked.size(), value->text);
       }

@@ -34,7 +34,9 @@ int digit_value(char c) {
 
 class Decoder {
  public:
-  explicit Decoder(StringContent& out) : out_(out) {}
+  Decoder(StringContent& out, size_t at_most) : out_(out), at_most_(at_most) {}
+
+  bool full() const { return out_.text.size() >= at_most_; }
 
   void placeholder(std::string_view expression, uint32_t line) {
     out_.composed = true;
@@ -47,7 +49,7 @@ class Decoder {
   // The text between the quotes, from the given line on. Doubled braces are one in an f-string.
   void decode(std::string_view body, uint32_t line, bool raw, bool format) {
     line_ = line;
-    for (size_t i = 0; i < body.size();) {
+    for (size_t i = 0; i < body.size() && !full();) {
       const char c = body[i];
       if (c == '\\' && !raw) {
         i += escape(body.substr(i));
@@ -108,6 +110,7 @@ class Decoder {
   }
 
   StringContent& out_;
+  const size_t at_most_;
   uint32_t line_ = 1;
   bool at_line_begin_ = true;
 };
@@ -127,12 +130,12 @@ Quotes quotes_of(std::string_view token) {
 
 }  // namespace
 
-StringContent content_of(const Tree& tree, NodeId string) {
+StringContent content_of(const Tree& tree, NodeId string, size_t at_most) {
   StringContent out;
-  Decoder decoder(out);
+  Decoder decoder(out, at_most);
   NodeId field = tree[string].child;
   std::vector<bool> raw_fstrings;
-  for (uint32_t i = tree[string].first; i <= tree[string].last; ++i) {
+  for (uint32_t i = tree[string].first; i <= tree[string].last && !decoder.full(); ++i) {
     const Token& token = tree.tokens.tokens[i];
     const std::string_view text = tree.token(i);
     if (token.kind == TokenKind::kString) {
@@ -148,7 +151,7 @@ StringContent content_of(const Tree& tree, NodeId string) {
       const bool raw = !raw_fstrings.empty() && raw_fstrings.back();
       decoder.decode(text, token.line, raw, true);
     } else if (token.kind == TokenKind::kFieldOpen && field != 0) {
-      decoder.placeholder(tree.source(tree.child(field)), token.line);
+      decoder.placeholder(tree.source(tree.child(field), at_most), token.line);
       i = tree[field].last;
       field = tree[field].next;
     }

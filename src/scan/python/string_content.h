@@ -18,7 +18,7 @@ struct StringContent {
   std::vector<uint32_t> lines;
 };
 
-// Of a kString node.
-StringContent content_of(const Tree& tree, NodeId string);
+// Of a kString node; what goes beyond `at_most` bytes is left out.
+StringContent content_of(const Tree& tree, NodeId string, size_t at_most = SIZE_MAX);
 
 }  // namespace fathom::python

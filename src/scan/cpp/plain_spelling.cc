@@ -1,0 +1,87 @@
+#include "scan/cpp/plain_spelling.h"
+
+#include <string_view>
+
+#include "scan/cpp/tokens.h"
+
+namespace fathom::cpp {
+namespace {
+
+bool is_part_of_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '$' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+// Of <<<, ::, ->, // and the like.
+bool is_part_of_sign(char c) {
+  return std::string_view("<>:-/*#&|=!+%").find(c) != std::string_view::npos;
+}
+
+// The bytes of a backslash and the line break after it; 0: none.
+size_t splice_at(std::string_view text, size_t at) {
+  if (at >= text.size() || text[at] != '\\') return 0;
+  if (text.substr(at + 1, 1) == "\n") return 2;
+  return text.substr(at + 1, 2) == "\r\n" ? 3 : 0;
+}
+
+void join_split_tokens(std::string& text) {
+  for (size_t at = text.find('\\'); at != std::string::npos; at = text.find('\\', at)) {
+    const bool splits = at > 0 && splice_at(text, at) != 0;
+    bool (*const is_part)(char) = !splits                         ? nullptr
+                                  : is_part_of_name(text[at - 1]) ? is_part_of_name
+                                  : is_part_of_sign(text[at - 1]) ? is_part_of_sign
+                                                                  : nullptr;
+    if (is_part == nullptr) {
+      ++at;
+      continue;
+    }
+    std::string splices;
+    size_t to = at;
+    while (at < text.size()) {
+      if (const size_t splice = splice_at(text, at); splice != 0) {
+        splices.append(text, at, splice);
+        at += splice;
+      } else if (is_part(text[at])) {
+        text[to++] = text[at++];
+      } else {
+        break;
+      }
+    }
+    text.replace(to, splices.size(), splices);
+  }
+}
+
+bool may_hold_digraphs(std::string_view text) {
+  for (size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
+    const char next = at + 1 < text.size() ? text[at + 1] : '\0';
+    if ((at > 0 && text[at - 1] == '<') || next == '>' || next == ':') return true;
+  }
+  return text.find("<:") != std::string_view::npos && text.find(":>") != std::string_view::npos;
+}
+
+void replace_digraphs(std::string& text) {
+  if (!may_hold_digraphs(text)) return;
+  const TokenList source = lex(text);
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source.tokens[i].kind != TokenKind::kPunctuator) continue;
+    const std::string_view sign = source.at(i);
+    const char* const common = sign == "<%"     ? "{ "
+                               : sign == "%>"   ? "} "
+                               : sign == "<:"   ? "[ "
+                               : sign == ":>"   ? "] "
+                               : sign == "%:"   ? "# "
+                               : sign == "%:%:" ? "##  "
+                                                : nullptr;
+    if (common != nullptr) text.replace(source.tokens[i].begin, sign.size(), common);
+  }
+}
+
+}  // namespace
+
+std::string plain_spelling(std::string text) {
+  join_split_tokens(text);
+  replace_digraphs(text);
+  return text;
+}
+
+}  // namespace fathom::cpp
