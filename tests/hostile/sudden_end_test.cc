@@ -129,7 +129,7 @@ TEST_F(SuddenEnd, WithoutThreads) {
 
 // Threads start with the stack that `ulimit -s` allows, the program as well.
 TEST_F(SuddenEnd, WithASmallStack) {
-  if (!kMemoryIsOurs) GTEST_SKIP() << "skipped: a sanitizer's memory is not ours";
+  if (!test::kMemoryIsOurs) GTEST_SKIP() << "skipped: a sanitizer's memory is not ours";
   test::write_file(place() / "repo/deep.cu", "__global__ void k(int* p) { p[" +
                                                  std::string(200, '(') + "1" +
                                                  std::string(200, ')') + "] = 1; }\n");
