@@ -228,8 +228,8 @@ void Assessment::limit_op(AssessedOp& op) {
   if (platform_ == nullptr || group.gpu.sum.count <= 0) return;
   if (leaves_the_gpu(input_.store, group)) {
     op.no_limit =
-        "part of its work crosses the link to the host or to other GPUs, and how fast "
-        "that is, the platform does not say";
+        "part of its work crosses the link to the host or to other GPUs, whose "
+        "bandwidth the platform does not list";
     return;
   }
   const std::optional<Bound> bound = bound_of(*group.cost, platform_);
@@ -241,7 +241,7 @@ void Assessment::limit_op(AssessedOp& op) {
   const double efficiency = bound->seconds() / measured;
   // Faster than the limit can be a cache; with an assumption in it, the cost is wrong.
   if (efficiency > 1.1 && !group.cost->assumption.empty()) {
-    op.no_limit = "it was faster than its assumed cost allows, so the assumption does not hold";
+    op.no_limit = "it ran faster than its assumed cost allows: the assumption is wrong";
     return;
   }
   op.bound = bound;

@@ -160,9 +160,9 @@ void project_to_limit(const Assessment& a, Finding& finding, double efficiency, 
         {std::move(target), nanos_from(seconds), gain_of(a, (now - seconds) * counted)});
   };
   for (double band = next_band(efficiency); band < 1; band = next_band(band)) {
-    project(fmt::format("{:.0f} % of the limit", band * 100), limit / band);
+    project(fmt::format("{:.0f} % of achievable", band * 100), limit / band);
   }
-  project("the limit", limit);
+  project("100 % of achievable", limit);
   const double next = std::min(1.0, next_band(efficiency));
   finding.saving_at_least = nanos_from((now - limit / next) * counted);
   finding.saving_at_most = nanos_from((now - limit) * counted);
@@ -178,8 +178,8 @@ void project_replacement(const Assessment& a, Finding& finding, const Replacemen
     const double seconds = std::min(work.now, work.limit / efficiencies[i]);
     const double saved = (work.now - seconds) * counted + work.waited;
     finding.projections.push_back(
-        {i == 0 ? "replaced, at 60 % of the limit" : "replaced, at the limit", nanos_from(seconds),
-         gain_of(a, saved)});
+        {i == 0 ? "fused, at 60 % of achievable" : "fused, at 100 % of achievable",
+         nanos_from(seconds), gain_of(a, saved)});
     *savings[i] = nanos_from(saved);
   }
 }

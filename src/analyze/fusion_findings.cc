@@ -159,14 +159,14 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
     f.category = chain.ops.front()->category;
     f.subject = subject_of(names);
     f.time = nanos_from(chain.seconds + chain.waited_seconds);
-    f.title = f.subject + " could be one kernel";
+    f.title = "Unfused memory-bound ops: " + f.subject;
     f.issue = fmt::format(
-        "{} {} these {} memory-bound ops work on tensors of one size one after the other, for "
-        "{} in all; what they hand each other goes through memory",
+        "{} {} these {} memory-bound ops run one after the other on tensors of one size, for "
+        "{} in all. Intermediate results are written to and read back from HBM",
         chain.times, noun(chain.times, "time"), chain.ops.size(),
         micros_text(nanos_from(chain.seconds)));
     f.issue += chain.waited_seconds > 0
-                   ? fmt::format(", and the GPU waits {} for their launches, all but the first.",
+                   ? fmt::format(". The GPU is idle for {} between their launches.",
                                  micros_text(nanos_from(chain.waited_seconds)))
                    : ".";
     advise(a, f, traits.of(chain.ops));
@@ -290,9 +290,10 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
   f.category = "sdpa_fwd";
   f.subject = "softmax(QKᵀ)V in separate ops";
   f.time = nanos_from(found.seconds + found.waited_seconds);
-  f.title = "Attention runs as separate products and a softmax";
+  f.title = "Unfused attention: separate GEMMs and softmax";
   f.issue = fmt::format(
-      "{} {} the scores are written to memory and read back for {}; one fused op never does.",
+      "{} {} the scores are written to and read back from HBM, for {} in all. A fused kernel keeps "
+      "them on chip.",
       found.times, noun(found.times, "time"), micros_text(nanos_from(found.seconds)));
   advise(a, f, {});
   f.confidence = Confidence::kHigh;

@@ -57,7 +57,7 @@ Finding describe_slow_op(const Assessment& a, OpTraits& traits, std::string_view
   f.category = first.category;
   f.subject = name;
   f.time = nanos_from(slow.seconds);
-  f.title = fmt::format("{} runs at {} of the limit", name, percent_text(efficiency));
+  f.title = fmt::format("{} runs at {} of achievable", name, percent_text(efficiency));
   f.issue = fmt::format("{} {} {}; the {} limit allows {}.", slow.calls,
                         noun(slow.calls, "call takes", "calls take"), micros_text(f.time), bound,
                         micros_text(nanos_from(slow.seconds * efficiency)));
@@ -65,13 +65,13 @@ Finding describe_slow_op(const Assessment& a, OpTraits& traits, std::string_view
   f.change_code = std::move(advice.change_code);
   f.improve_kernel = std::move(advice.improve_kernel);
   if (name.find("::") != std::string_view::npos) {
-    f.improve_kernel += " `fathom replay pack` makes a reproducer.";
+    f.improve_kernel += " `fathom replay pack` writes a reproducer.";
   }
   f.counters = std::move(advice.counters);
   project_to_limit(a, f, slow.limit_seconds / slow.seconds, slow.counted_seconds / slow.seconds);
   if (slow.limit_seconds > 1.01 * efficiency * slow.seconds) {
     f.projections.back().target =
-        fmt::format("the limit, with no call under {}", micros_text(a.shortest_kernel()));
+        fmt::format("achievable, with no call under {}", micros_text(a.shortest_kernel()));
   }
   f.efficiency = efficiency;
   f.confidence = Confidence::kHigh;

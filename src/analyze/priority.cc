@@ -24,21 +24,21 @@ void rate(Finding& finding, Priority priority, std::string_view rule) {
 void rate_op(Finding& f, bool is_top, double efficiency, double category_share) {
   if (is_top && efficiency < 0.3 && category_share > 0.15) {
     return rate(f, Priority::kCritical,
-                "a top operation under 30 % of the limit, with over 15 % of its category's time");
+                "a top operation under 30 % of achievable, with over 15 % of its category's time");
   }
   if (is_top) return rate(f, Priority::kHigh, "a top operation");
   if (efficiency < 0.4 && category_share > 0.10) {
     return rate(f, Priority::kHigh,
-                "under 40 % of the limit, with over 10 % of its category's time");
+                "under 40 % of achievable, with over 10 % of its category's time");
   }
   if (category_share > 0.05) return rate(f, Priority::kMedium, "over 5 % of its category's time");
   rate(f, Priority::kLow, "no more than 5 % of its category's time");
 }
 
 void rate_part_of_whole(Finding& f) {
-  if (f.share > 0.30) return rate(f, Priority::kCritical, "over 30 % of the trace's length");
-  if (f.share > 0.15) return rate(f, Priority::kHigh, "over 15 % of the trace's length");
-  rate(f, Priority::kMedium, "a noticeable part of the trace's length");
+  if (f.share > 0.30) return rate(f, Priority::kCritical, "over 30 % of the trace");
+  if (f.share > 0.15) return rate(f, Priority::kHigh, "over 15 % of the trace");
+  rate(f, Priority::kMedium, "over 5 % of the trace");
 }
 
 void rate_pattern(Finding& f, bool of_top_op) {
@@ -57,23 +57,23 @@ void cap_priority(const Assessment& a, Finding& f) {
   }
   if (allowed <= f.priority) return;
   f.priority_reason = fmt::format(
-      "{} by the rule ({}), {} because at most {} of the trace can be saved",
+      "{} by rule ({}); {} because the saving is at most {} of the trace",
       priority_name(f.priority), f.priority_reason, priority_name(allowed), percent_text(saving));
   f.priority = allowed;
 }
 
 std::string describe_priorities() {
   std::string text =
-      "An op is critical when it is a top operation, runs at under 30 % of the limit and takes "
+      "An op is critical when it is a top operation, runs at under 30 % of achievable and takes "
       "over 15 % of its category's time; high when it is a top operation, or at under 40 % with "
       "over 10 %; medium over 5 %. Idle time and exposed transfers are critical over 30 % of the "
       "trace and high over 15 %; a notable pattern is high for a top operation, else medium. "
-      "Whatever the rule, it must be possible to save ";
+      "The possible saving caps the priority: at least ";
   for (const Cap& cap : kCaps) {
-    text += fmt::format("{:.0f} % of the trace's length for {}, ", cap.least_saving * 100,
+    text += fmt::format("{:.0f} % of the trace for {}, ", cap.least_saving * 100,
                         priority_name(cap.priority));
   }
-  return text + "or it is low. Findings are ordered by their possible saving.";
+  return text + "else low. Findings are ordered by possible saving.";
 }
 
 }  // namespace fathom

@@ -172,7 +172,7 @@ void project_loops(const Assessment& a, Finding& f, const LoopTimes& times) {
   f.share = ratio(f.time, a.timeline().total);
   f.saving_at_least = nanos_from(least);
   f.saving_at_most = nanos_from(most);
-  f.projections = {{"the products of each loop in one call", f.time - f.saving_at_least,
+  f.projections = {{"the GEMMs of each loop in one call", f.time - f.saving_at_least,
                     ratio(f.saving_at_least, a.timeline().total)},
                    {"all of each loop in one round", f.time - f.saving_at_most,
                     ratio(f.saving_at_most, a.timeline().total)}};
@@ -202,11 +202,11 @@ std::vector<Finding> tiny_products(const Assessment& a) {
   f.kind = FindingKind::kTinyProducts;
   f.category = "gemm";
   f.subject = ops.front()->group->key.name;
-  f.title = fmt::format("{} small products run one by one, in loops", times.products);
+  f.title = fmt::format("{} small GEMMs run one by one in loops", times.products);
   f.issue = fmt::format(
       "{} {} of {} rounds in all, such as one over experts, {} different numbers of rows "
-      "by weights of one size. A product takes {} on average, too small to fill the GPU; the {} "
-      "{}, {} of it waiting for launches.",
+      "by weights of one size. A GEMM takes {} on average, too small to fill the GPU; the {} "
+      "{}, {} of it idle between launches.",
       loops.size(), noun(loops.size(), "loop"), times.rounds,
       noun(loops.size(), "multiplies", "multiply"),
       micros_text(nanos_from(times.product_seconds / static_cast<double>(times.products))),

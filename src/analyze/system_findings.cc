@@ -20,12 +20,10 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// The whole and the half of some time.
+// At most all of some time; how much of it remains when the cause is gone, a trace does not tell.
 void project_removal(const Assessment& a, Finding& f) {
   f.share = ratio(f.time, a.timeline().total);
-  const Nanos half{f.time.count / 2};
-  f.projections = {{"half of it", half, f.share / 2}, {"all of it", {}, f.share}};
-  f.saving_at_least = half;
+  f.projections = {{"none of this time left (upper bound)", {}, f.share}};
   f.saving_at_most = f.time;
 }
 
@@ -218,18 +216,16 @@ struct CauseText {
 };
 
 constexpr CauseText kCauses[] = {
-    {Cause::kHost, FindingKind::kHostBound, "The GPU waits for launches",
-     "the next kernel was launched only after the last one had ended", Confidence::kHigh},
-    {Cause::kSynchronization, FindingKind::kSynchronization,
-     "The host waits for the GPU, then the GPU for the host",
-     "a call that waits for the GPU keeps the host from launching ahead", Confidence::kHigh},
-    {Cause::kCommunication, FindingKind::kExposedCommunication,
-     "The GPU waits for communication on the host",
-     "a collective was at work on the host while nothing ran on the GPU", Confidence::kHigh},
-    {Cause::kDataLoading, FindingKind::kDataLoading, "The GPU waits for data",
-     "the data loader is at work while nothing runs on the GPU", Confidence::kMedium},
-    {Cause::kFirstUse, FindingKind::kFirstUse, "The GPU waits for code to be loaded or compiled",
-     "modules are loaded or compiled inside the recorded part", Confidence::kMedium},
+    {Cause::kHost, FindingKind::kHostBound, "the CPU launches kernels too slowly",
+     "the next kernel is launched only after the previous one has ended", Confidence::kHigh},
+    {Cause::kSynchronization, FindingKind::kSynchronization, "synchronization stalls the launches",
+     "a call that synchronizes with the GPU keeps the CPU from launching ahead", Confidence::kHigh},
+    {Cause::kCommunication, FindingKind::kExposedCommunication, "communication on the host",
+     "a collective runs on the host while the GPU is idle", Confidence::kHigh},
+    {Cause::kDataLoading, FindingKind::kDataLoading, "input-bound, the data loader is too slow",
+     "the data loader runs while the GPU is idle", Confidence::kMedium},
+    {Cause::kFirstUse, FindingKind::kFirstUse, "modules are loaded or compiled on first use",
+     "modules are loaded or compiled during the recording", Confidence::kMedium},
 };
 
 }  // namespace
@@ -246,24 +242,23 @@ std::vector<Finding> idle_time(const Assessment& a) {
     f.kind = text.kind;
     f.subject = "GPU idle";
     f.time = part.time;
-    f.title = text.title;
-    f.issue = fmt::format("In {} {}, {} of the time, {}.", part.gaps, noun(part.gaps, "gap"),
-                          percent_text(share), text.issue);
+    f.title = fmt::format("GPU idle {}: {}", percent_text(share), text.title);
+    f.issue =
+        fmt::format("{} in {}: {}.", micros_text(part.time), counted(part.gaps, "gap"), text.issue);
     advise(a, f, text.cause == Cause::kCommunication ? Traits{"on_host"} : traits_of(a));
     f.confidence = text.confidence;
     project_removal(a, f);
     rate_part_of_whole(f);
     if (text.cause == Cause::kHost && gaps.waits() > 0) {
       f.notes.push_back(
-          {fmt::format("{} {} for the GPU; those inside a step "
-                       "must go before it can be captured as a graph.",
-                       gaps.waits(),
-                       noun(gaps.waits(), "call in the trace waits", "calls in the trace wait")),
+          {fmt::format("{} with the GPU. Remove those inside a step before "
+                       "capturing it as a graph.",
+                       counted(gaps.waits(), "call synchronizes", "calls synchronize")),
            {},
            {}});
     }
-    note_longest(a.input().store, f, "Waited before", part.after);
-    note_longest(a.input().store, f, "Waited during", part.blamed);
+    note_longest(a.input().store, f, "Idle before", part.after);
+    note_longest(a.input().store, f, "Idle during", part.blamed);
     findings.push_back(std::move(f));
   }
   return findings;
@@ -278,9 +273,9 @@ std::optional<Finding> exposed_part(const Assessment& a, FindingKind kind, std::
   Finding f;
   f.kind = kind;
   f.time = exposed;
-  f.title = fmt::format("{} that no computation hides", what);
-  f.issue =
-      fmt::format("{} of {} run while nothing else does.", micros_text(exposed), micros_text(all));
+  f.title = fmt::format("Exposed {}", what);
+  f.issue = fmt::format("{} of {} does not overlap with computation.", micros_text(exposed),
+                        micros_text(all));
   advise(a, f, {});
   f.confidence = Confidence::kHigh;
   project_removal(a, f);
@@ -293,13 +288,13 @@ std::optional<Finding> exposed_part(const Assessment& a, FindingKind kind, std::
 std::vector<Finding> exposed_transfers(const Assessment& a) {
   const GpuTimeline& t = a.timeline();
   std::vector<Finding> findings;
-  if (auto f = exposed_part(a, FindingKind::kExposedCommunication, "Communication",
+  if (auto f = exposed_part(a, FindingKind::kExposedCommunication, "communication",
                             t.exposed_communication, t.communication)) {
     f->category = "communication";
     f->subject = "collectives";
     findings.push_back(std::move(*f));
   }
-  if (auto f = exposed_part(a, FindingKind::kExposedCopies, "Copies", t.exposed_copies, t.copies)) {
+  if (auto f = exposed_part(a, FindingKind::kExposedCopies, "copies", t.exposed_copies, t.copies)) {
     f->category = "memcpy";
     f->subject = "copies";
     const EventStore& store = a.input().store;
@@ -332,7 +327,7 @@ std::vector<Finding> short_kernels(const Assessment& a) {
   f.kind = FindingKind::kShortKernels;
   f.subject = "kernels under 10 µs";
   f.time = time;
-  f.title = "Much of the work is in very short kernels";
+  f.title = "Many short kernels: launch overhead dominates";
   f.issue = fmt::format("{} of {} kernels take less than 10 µs, {} of all kernel time.", count,
                         kernels, percent_text(ratio(time, all)));
   advise(a, f, traits_of(a));
@@ -341,9 +336,8 @@ std::vector<Finding> short_kernels(const Assessment& a) {
   // What a kernel costs before it does anything, for all of them but the few that would remain.
   const Nanos fixed{std::min(time.count, a.shortest_kernel().count * static_cast<int64_t>(count))};
   f.saving_at_most = fixed;
-  f.projections = {{"no fixed cost of each kernel",
-                    {time.count - fixed.count},
-                    ratio(fixed, a.timeline().total)}};
+  f.projections = {
+      {"no fixed cost per kernel", {time.count - fixed.count}, ratio(fixed, a.timeline().total)}};
   rate_pattern(f, false);
   return {f};
 }
@@ -386,8 +380,8 @@ std::vector<Finding> recompute(const Assessment& a) {
   f.kind = FindingKind::kRecompute;
   f.subject = store.name(example);
   f.time = time;
-  f.title = "Activations are computed again for the gradients";
-  f.issue = fmt::format("{} checkpointed parts run their forward pass a second time.", nodes);
+  f.title = "Activation checkpointing repeats the forward pass";
+  f.issue = fmt::format("{} checkpointed regions run their forward pass a second time.", nodes);
   advise(a, f, {});
   f.confidence = Confidence::kHigh;
   project_removal(a, f);

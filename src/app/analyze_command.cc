@@ -87,7 +87,7 @@ OutputPlace local_place(const AnalyzeArguments& a) {
 // The same command over there, its report brought here.
 ExitCode analyze_there(const AnalyzeArguments& a) {
   if (a.traces.size() != 1 || a.traces[0] == "-") {
-    complain("--host and --container take one trace, a file over there");
+    complain("--host and --container take one trace, a path on that machine");
     return ExitCode::kUsage;
   }
   const std::string remote = remote_report_directory();
@@ -127,7 +127,7 @@ ExitCode analyze_there(const AnalyzeArguments& a) {
     return ExitCode::kFailed;
   }
   if (code.value() != 0) {
-    complain(fmt::format("fathom over there ended with exit code {}", code.value()));
+    complain(fmt::format("remote fathom exited with code {}", code.value()));
     return ExitCode::kFailed;
   }
   if (!a.output.writes()) return ExitCode::kOk;
@@ -199,7 +199,7 @@ class AnalyzeRun {
       failed = true;
     }
     if (!failed && reports_ == 0) {
-      complain(fmt::format("no trace of rank {} among the {} given", *arguments_.rank,
+      complain(fmt::format("none of the {1} traces is of rank {0}", *arguments_.rank,
                            arguments_.traces.size()));
       failed = true;
     }
@@ -296,13 +296,13 @@ class AnalyzeRun {
 }  // namespace
 
 void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("analyze", "PyTorch profiler trace → performance report");
+  CLI::App* command =
+      app.add_subcommand("analyze", "Write a performance report from a PyTorch profiler trace");
   command->footer(std::string(kExamples) + kExitCodes);
   auto a = std::make_shared<AnalyzeArguments>();
-  command->add_option(
-      "TRACE", a->traces,
-      "Trace files (.json, .json.gz, .json.zst), or - for standard input; asked for on a "
-      "terminal where there are none");
+  command->add_option("TRACE", a->traces,
+                      "Trace files (.json, .json.gz, .json.zst), or - for standard input; prompted "
+                      "for on a terminal if omitted");
   add_output_options(
       *command, a->output,
       {"Report directory (default: TRACE.fathom); for several traces, their parent",
@@ -310,7 +310,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
        "Print only, write nothing"});
   command
       ->add_option("--platform", a->platform,
-                   "GPU to compute limits for: a name of 'fathom platforms', or a file "
+                   "GPU to compute limits for: a name from 'fathom platforms', or a file "
                    "(default: the trace's)")
       ->check([](const std::string& name) {
         return name.empty() ? std::string("expected a name or a file") : std::string();
@@ -318,36 +318,35 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       ->option_text("NAME|FILE");
   command
       ->add_option("--repo", a->repository,
-                   "Repository whose kernels ran: puts file and line on them (kernel_summary, "
+                   "Repository of the kernels: adds each kernel's source location (kernel_summary, "
                    "kernel_sources.md)")
       ->option_text("DIR");
   add_scope_options(*command, a->scope);
-  command->add_option("--rank", a->rank, "Of several traces, only the one of this rank")
+  command->add_option("--rank", a->rank, "Analyze only this rank's trace")
       ->transform(whole_number({0, INT32_MAX, 3}))
       ->option_text("N");
-  command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
+  command->add_option("--threads", a->threads, "Threads (default: all cores)")
       ->transform(whole_number(kThreadCounts))
       ->option_text("N");
   command
       ->add_option("--max-size", a->max_size,
-                   "Read at most so much JSON (500MB, 20GB); default 64 GiB")
+                   "Read at most this much JSON, such as 500MB or 20GB (default: 64 GiB)")
       ->transform(byte_size())
       ->option_text("SIZE");
   command->add_flag("--no-cache", a->no_cache,
-                    "Neither use nor write REPORT.cache, which makes large traces open at once");
+                    "Do not use or write REPORT.cache, which speeds up reopening a large trace");
   command
-      ->add_option(
-          "--host", a->place.host,
-          "Analyze there over ssh, where fathom is installed and the trace lies; the report "
-          "is copied back")
+      ->add_option("--host", a->place.host,
+                   "Run on this host over ssh, where fathom and the trace are; the report is "
+                   "copied back")
       ->option_text("HOST");
   command
       ->add_option("--container", a->place.container,
-                   "Analyze in this container (docker exec), with --host on that host")
+                   "Run in this container (docker exec), with --host on that host")
       ->option_text("NAME");
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
   command->add_flag("-v,--verbose", a->verbose,
-                    "Show every note on the input, with its first example");
+                    "Show all notes on the input, with the first example of each");
   command->callback([a, &terminal, &code] {
     if (a->traces.empty() && !ask_for_arguments(*a, terminal)) {
       complain("TRACE is required");

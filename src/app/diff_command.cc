@@ -162,9 +162,9 @@ class DiffRun {
       if (change.name != limit.part || !exceeds(change.time, diff.per, limit.percent)) continue;
       const auto percent = percent_more(change.time, diff.per);
       complain(fmt::format(
-          "B's GPU {} time{} is {} above A's, {}, over the limit of {} %", limit.part,
+          "regression: B's GPU {} time{} exceeds A's by {} ({}), limit {} %", limit.part,
           diff.per.steps ? " per step" : "", time_text(difference(change.time, diff.per)),
-          percent ? fmt::format("{:.1f} %", *percent) : "which is none", limit.percent));
+          percent ? fmt::format("{:.1f} %", *percent) : "A has none", limit.percent));
       return true;
     }
     return false;
@@ -177,7 +177,8 @@ class DiffRun {
 }  // namespace
 
 void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("diff", "Two traces → what differs, and what explains it");
+  CLI::App* command =
+      app.add_subcommand("diff", "Compare two traces: what differs, and which ops explain it");
   command->footer(kDiffExamples);
   auto a = std::make_shared<DiffArguments>();
   command->add_option("A", a->a, "A trace (.json, .json.gz, .json.zst), or - for standard input")
@@ -189,29 +190,29 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
                                           : std::string();
       });
   add_output_options(*command, a->output,
-                     {"Directory for diff.md, diff.json and diff_csvs/ (default: none is written)",
+                     {"Directory for diff.md, diff.json and diff_csvs/ (default: no report)",
                       "Print what diff.json holds", "Print only, write nothing (the default)"});
   command
       ->add_option("--fail-over", a->fail_over,
-                   "Exit 1 where B's GPU busy time is more than so many percent above A's, such as "
-                   "3%; of another time: 3%:idle, :compute or :total")
+                   "Exit 1 if B's GPU busy time exceeds A's by more than this, such as 3%; "
+                   "for another time: 3%:idle, 3%:compute or 3%:total")
       ->check([](const std::string& text) {
         const Result<FailOver> limit = parse_fail_over(text);
         return limit.ok() ? std::string() : limit.error().message;
       })
       ->option_text("PERCENT");
   add_scope_options(*command, a->scope);
-  command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
+  command->add_option("--threads", a->threads, "Threads (default: all cores)")
       ->transform(whole_number(kThreadCounts))
       ->option_text("N");
   command
       ->add_option("--max-size", a->max_size,
-                   "Read at most so much JSON of each (500MB, 20GB); default 64 GiB")
+                   "Read at most this much JSON per trace, such as 500MB or 20GB (default: 64 GiB)")
       ->transform(byte_size())
       ->option_text("SIZE");
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
   command->add_flag("-v,--verbose", a->verbose,
-                    "Show every note on the inputs, with its first example");
+                    "Show all notes on the inputs, with the first example of each");
   command->callback([a, &terminal, &code] {
     code = check_output(a->output) ? DiffRun(*a, terminal).run() : ExitCode::kUsage;
   });

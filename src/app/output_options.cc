@@ -9,7 +9,7 @@ void add_output_options(CLI::App& command, OutputArguments& arguments, const Out
   command.add_flag("--json", arguments.json, texts.json);
   CLI::Option* force = command.add_flag("--force", arguments.force,
                                         "Write into any directory and replace any report there; "
-                                        "files that are not the report's stay");
+                                        "files that are not the report's are kept");
   command.add_flag("--no-report", arguments.no_report, texts.no_report)
       ->excludes(out)
       ->excludes(force);

@@ -17,7 +17,7 @@ constexpr const char* kPlatformsExamples = R"(Examples:
 A platform file is JSON: what --json prints for one platform, or TraceLens's form,
 {"name": "MI300X", "mem_bw_gbps": 5300, "memory_gb": 192,
  "max_achievable_tflops": {"matrix_bf16": 708, "vector_fp32": 81.7}}.
-A key that is not known is refused; one that begins with _ is a remark.)";
+Unknown keys are refused; a key that begins with _ is a remark.)";
 
 struct PlatformsArguments {
   std::string name;
@@ -37,10 +37,10 @@ Status show_platforms(const PlatformsArguments& arguments, bool color) {
 
 void add_platforms_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   CLI::App* command =
-      app.add_subcommand("platforms", "GPUs and their limits: bandwidth, FLOP/s, where from");
+      app.add_subcommand("platforms", "List GPUs and their limits: bandwidth, FLOP/s, sources");
   command->footer(kPlatformsExamples);
   auto a = std::make_shared<PlatformsArguments>();
-  command->add_option("NAME", a->name, "Show this one in full; a name or a platform file (.json)");
+  command->add_option("NAME", a->name, "Show this GPU in full; a name or a platform file (.json)");
   command->add_flag("--json", a->json, "Print JSON: a list, or one object with NAME");
   command->callback([a, &terminal, &code] {
     const Status shown = show_platforms(*a, terminal.color);

@@ -20,14 +20,14 @@ std::optional<std::string> ask(const std::string& question) {
 }
 
 std::optional<Platform> ask_platform() {
-  std::fputs("The trace does not say which GPU it is of, or one that is not known:\n", stderr);
+  std::fputs("The trace names no GPU, or an unknown one:\n", stderr);
   size_t number = 0;
   for (const Platform& platform : Platforms::built_in().all()) {
     std::fputs(fmt::format("  {:2}  {}\n", ++number, platform.name).c_str(), stderr);
   }
   while (true) {
     const std::optional<std::string> answer =
-        ask("Platform (number, name or file; Enter: efficiency is not computed): ");
+        ask("Platform (number, name or file; Enter: no efficiency): ");
     if (!answer || answer->empty()) return {};
     const bool is_number =
         answer->size() < 4 && answer->find_first_not_of("0123456789") == std::string::npos;

@@ -160,22 +160,22 @@ void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code
   replay->require_subcommand(1);
   replay->footer("Try:\n  fathom replay pack trace.json.gz --op aten::mm");
   CLI::App* command =
-      replay->add_subcommand("pack", "An op of a trace → a script that reproduces it");
+      replay->add_subcommand("pack", "Pack an op of a trace into a script that reproduces it");
   command->footer(kReplayExamples);
   auto a = std::make_shared<PackArguments>();
   command
       ->add_option("TRACE", a->trace,
                    "Trace file (.json, .json.gz, .json.zst), or - for standard input")
       ->required();
-  CLI::Option* op = command->add_option("--op", a->options.ops,
-                                        "An op to pack, by name; * and ? match any; repeatable");
+  CLI::Option* op =
+      command->add_option("--op", a->options.ops, "Pack this op; * and ? match any; repeatable");
   op->option_text("NAME")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   CLI::Option* top =
-      command->add_option("--top", a->options.top, "The N ops with most GPU time instead");
+      command->add_option("--top", a->options.top, "Pack the N ops with most GPU time");
   top->transform(whole_number({1, 1000000, 5}))->option_text("N")->excludes(op);
   command
       ->add_option("--cases", a->options.max_cases,
-                   "Argument sets of one op, at most (default: 20)")
+                   "Pack at most this many argument sets per op (default: 20)")
       ->transform(whole_number({1, 1000000, 20}))
       ->option_text("N");
   add_output_options(
@@ -186,13 +186,15 @@ void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
   command->callback([a, &terminal, &code] {
     if (a->options.ops.empty() && a->options.top == 0) {
-      complain("which ops? Name them with --op, or take those with most GPU time with --top N");
+      complain(
+          "no op selected: name ops with --op, or select those with most GPU time with --top N");
       code = ExitCode::kUsage;
       return;
     }
     if (a->output.is_standard_output() && (a->output.json || terminal.output_is_terminal)) {
-      complain(a->output.json ? "--out - and --json both print to standard output; give one of them"
-                              : "--out -: a package is no text for a terminal; name a file");
+      complain(a->output.json
+                   ? "--out - and --json both print to standard output; give one of them"
+                   : "--out -: a package is binary and standard output is a terminal; name a file");
       std::fputs(kTryHelp, stderr);
       code = ExitCode::kUsage;
       return;

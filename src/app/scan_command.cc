@@ -28,7 +28,7 @@ constexpr const char* kScanExamples = R"(Examples:
 
 The report holds quick_scan.md (what it is, how to start and set it, five pages at most; read this
 first, it links to the rest), repo_analysis.md (folders, key modules, API, dependencies, where
-documentation and code disagree), architecture.md (parts, diagrams, the way of a request to the
+documentation and code disagree), architecture.md (parts, diagrams, the request path to the
 kernels), features.md (techniques and what to measure), kernels.md (every GPU kernel with its
 launchers and execution story), the lists entry_points.md, options.md and dependencies.md, and
 scan.json (everything, for programs). Of a large repository features/, kernels/ and options/ hold
@@ -58,8 +58,9 @@ Status check_story_request(const ScanArguments& a, const CodeFacts& facts) {
   std::vector<std::string> names;
   for (const KernelFacts& kernel : facts.kernels) names.push_back(kernel.name);
   if (names.empty()) return Error{fmt::format("--kernel {}: no kernels were found", a.kernels)};
-  return Error{fmt::format("--kernel {} fits none of {}; --select kernels lists them{}", a.kernels,
-                           counted(names.size(), "kernel"), did_you_mean(a.kernels, names))};
+  return Error{fmt::format("--kernel {} matches none of {}; list them with --select kernels{}",
+                           a.kernels, counted(names.size(), "kernel"),
+                           did_you_mean(a.kernels, names))};
 }
 
 // Where the report goes. With --json alone, where one of the same content may be.
@@ -111,8 +112,7 @@ Status scan(const ScanArguments& a, const Terminal& terminal) {
   report.facts = scan_repository(repository, options);
   TRY(check_story_request(a, report.facts));
   for (const std::string& name : report.context.parameters.unused_in(report.facts)) {
-    complain(
-        fmt::format("--param {}: no launch uses this name; it changes nothing", screen_safe(name)));
+    complain(fmt::format("--param {}: no launch uses this name; ignored", screen_safe(name)));
   }
   SourceOutlines sources(repository.root, report.facts.files);
   report.context.sources = &sources;
@@ -126,7 +126,8 @@ Status scan(const ScanArguments& a, const Terminal& terminal) {
 }  // namespace
 
 void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("scan", "Source code → kernels, launchers, options");
+  CLI::App* command =
+      app.add_subcommand("scan", "Find kernels, launchers and options in source code");
   command->footer(kScanExamples);
   auto a = std::make_shared<ScanArguments>();
   command->add_option("REPO", a->repository, "Folder of the repository")
@@ -139,37 +140,36 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   command
       ->add_option(
           "--select", a->parts,
-          "Print only these facts, one on each line or with --json; the report is written as well, "
-          "unless --no-report is given; repeatable: kernels, options, entry_points, dependencies, "
+          "Print only these facts, one per line or as --json; the report is still written unless "
+          "--no-report is given; repeatable: kernels, options, entry_points, dependencies, "
           "host_functions, components, features, modules, api, request_path, doc_claims, files")
       ->check(one_of(std::vector<std::string>(std::begin(kScanParts), std::end(kScanParts))))
       ->option_text("PART ...")
       ->delimiter(',')
       ->allow_extra_args(false);  // --select files REPO
   command
-      ->add_option(
-          "--param", a->parameters,
-          "What the kernels work on, for the expected behaviour: batch=64, embed_dim=4096, "
-          "dtype=fp16, or any name of the code; repeatable")
+      ->add_option("--param", a->parameters,
+                   "Set a problem size for the expected behaviour: batch=64, embed_dim=4096, "
+                   "dtype=fp16, or any name in the code; repeatable")
       ->allow_extra_args(false)
       ->option_text("NAME=VALUE");
   command
       ->add_option("--platform", a->platform,
-                   "GPU that behaviour is expected on: a name of 'fathom platforms', or a file")
+                   "GPU for the expected behaviour: a name from 'fathom platforms', or a file")
       ->option_text("NAME|FILE");
   command
       ->add_option(
           "--kernel", a->kernels,
-          "Print what to expect of the kernels with this name ('Batch*'), and tell only their "
-          "execution stories in the report; default: of all")
+          "Print the expected behaviour of the kernels with this name ('Batch*') and limit the "
+          "execution stories in the report to them (default: all kernels)")
       ->option_text("PATTERN");
-  command->add_flag("--no-cache", a->no_cache,
-                    "Scan again even where the report in --out is of the same content");
-  command->add_option("--threads", a->threads, "Threads to use (default: as many as help)")
+  command->add_flag("--no-cache", a->no_cache, "Scan again even if the repository is unchanged");
+  command->add_option("--threads", a->threads, "Threads (default: all cores)")
       ->transform(whole_number(kThreadCounts))
       ->option_text("N");
-  command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what was asked for");
-  command->add_flag("-v,--verbose", a->verbose, "Show every note on the repository");
+  command->add_flag("-q,--quiet", a->quiet,
+                    "Print only errors and what --select or --kernel asks for");
+  command->add_flag("-v,--verbose", a->verbose, "Show all notes on the repository");
   command->callback([a, &terminal, &code] {
     if (!check_output(a->output)) {
       code = ExitCode::kUsage;

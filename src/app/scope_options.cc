@@ -13,7 +13,7 @@ namespace fathom {
 void add_scope_options(CLI::App& command, ScopeArguments& arguments) {
   command
       .add_option("--steps", arguments.steps,
-                  "Only these steps, by position from 0 or by name: 2, 1:3 (the end is not "
+                  "Analyze only these steps, by position from 0 or by name: 2, 1:3 (the end is not "
                   "included), 2:, 'ProfilerStep#2', '#2:#4' (default: the whole trace)")
       ->check([](const std::string& text) {
         return !is_step_positions(text) || parse_step_positions(text)
@@ -23,13 +23,13 @@ void add_scope_options(CLI::App& command, ScopeArguments& arguments) {
       });
   command
       .add_option("--step-pattern", arguments.step_pattern,
-                  "Annotations that are steps; * and ? match any")
+                  "Treat annotations of this name as steps; * and ? match any")
       ->capture_default_str();
-  command.add_option("--device", arguments.device, "Only the work of this GPU")
+  command.add_option("--device", arguments.device, "Analyze only the work of this GPU")
       ->transform(whole_number({0, INT32_MAX, 0}))
       ->option_text("N");
   command.add_flag("--include-unlinked", arguments.include_unlinked,
-                   "Count GPU work whose launch is not in the file in gpu_timeline too");
+                   "Include GPU work without a launch in the file in gpu_timeline");
 }
 
 std::string scope_text(const ScopeArguments& arguments, uint64_t max_size) {

@@ -34,7 +34,7 @@ std::string full_name(const CLI::App& app) {
 std::string no_such_option(const CLI::App& command, const std::string& word) {
   std::error_code ignored;
   if (std::filesystem::exists(word, ignored))
-    return fmt::format("{} is taken for an option; put -- before the file", word);
+    return fmt::format("{} looks like an option; put -- before the file", word);
   const std::string name = word.substr(0, word.find('='));
   for (const CLI::App* below = &command; !below->get_subcommands().empty();) {
     below = below->get_subcommands().back();

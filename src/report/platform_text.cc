@@ -149,7 +149,7 @@ std::string platforms_text(std::span<const Platform> platforms, bool color) {
   return out +
          "\nPeaks are the vendor's, for dense data: BF16 and FP8 of the matrix units, FP32 of the "
          "vector units.\n"
-         "Achievable is the most that somebody measured. – unknown   * assumed\n";
+         "Achievable: the highest rate measured. – unknown   * assumed\n";
 }
 
 std::string platform_text(const Platform& p, bool color) {
@@ -171,7 +171,7 @@ std::string platform_text(const Platform& p, bool color) {
                    compute_unit_of(spec.name) == "OP/s" ? "TOPS" : "TFLOPS");
   }
   return out + table.take() +
-         "Rates are of dense data. Work is held against the achievable rate, or else the peak.\n";
+         "Rates are for dense data. Efficiency relates to the achievable rate, else to the peak.\n";
 }
 
 }  // namespace fathom

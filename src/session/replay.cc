@@ -50,7 +50,7 @@ Error no_such_op(const std::string& name, const std::vector<ReplayOp>& ops,
   return Error{fmt::format("{} has no op {} with GPU work{}", trace, cut_to_bytes(name, kNameBytes),
                            closest.empty()
                                ? "; 'fathom analyze' lists the ops"
-                               : fmt::format("; there is {}", fmt::join(closest, ", ")))};
+                               : fmt::format("; did you mean {}?", fmt::join(closest, ", ")))};
 }
 
 // In the order of their GPU time, each once.
@@ -230,7 +230,7 @@ Result<PackResult> pack_replays(const Trace& trace, const PackOptions& options,
   }
   if (place.one_file && packages.size() > 1) {
     return Error{fmt::format(
-        "--out {} is one package, and {} ops were asked for; name one op, or a directory",
+        "--out {} names one package, but {} ops are selected: select one op, or name a directory",
         place.path.string(), packages.size())};
   }
   if (place.path == "-" && !packages.empty()) {

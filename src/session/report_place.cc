@@ -24,8 +24,8 @@ Result<std::optional<std::string>> inside_refusal(const std::string& repository,
   const fs::path place = canonical_place(directory);
   const auto [rest, _] = std::mismatch(root.begin(), root.end(), place.begin(), place.end());
   if (rest != root.end()) return std::optional<std::string>();
-  return std::optional(
-      fmt::format("{} lies inside the repository, where Fathom never writes", directory.string()));
+  return std::optional(fmt::format("{} is inside the repository, which Fathom does not write to",
+                                   directory.string()));
 }
 
 // Why a report cannot be put there, nothing where it can: tried, since permissions do not tell all.

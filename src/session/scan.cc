@@ -27,7 +27,7 @@ Result<fs::path> default_scan_directory(const std::string& repository) {
       return Error{fmt::format("cannot open {}: {}", repository, error.message())};
     }
     if (!path.has_filename()) {
-      return Error{fmt::format("there is no place beside {}; choose one with --out", repository)};
+      return Error{fmt::format("{} has no parent folder for the report; set --out", repository)};
     }
   }
   return path += ".fathom-scan";

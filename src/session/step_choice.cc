@@ -37,7 +37,7 @@ Result<std::optional<Range>> find_step(const Names& names, std::string_view text
     if (found && found->end != i) {
       return Error{
           fmt::format("--steps {}: the steps {} and {} have this name, others between them "
-                      "have not; choose by position",
+                      "do not; select by position",
                       text, found->begin, i)};
     }
     found = Range{found ? found->begin : i, i + 1};
@@ -99,7 +99,7 @@ Result<Range> choose_steps(const Trace& trace, std::string_view pattern, std::st
   for (const Step& step : steps.all()) names.push_back(trace.store.name(step.annotation));
   if (names.empty()) {
     return Error{
-        fmt::format("{} has no steps named {}; --step-pattern chooses the annotations to count",
+        fmt::format("{} has no steps named {}; set the annotation pattern with --step-pattern",
                     trace.path, pattern)};
   }
   std::optional<Range> range = TRY(find_step(names, text));
@@ -109,7 +109,7 @@ Result<Range> choose_steps(const Trace& trace, std::string_view pattern, std::st
         fmt::format("{} has no step '{}'; it has {}", trace.path, text, steps_text(names))};
   }
   if (range->begin >= range->end || range->begin >= names.size()) {
-    return Error{fmt::format("--steps {} holds none of the steps of {}: {}", text, trace.path,
+    return Error{fmt::format("--steps {} selects none of the steps of {}: {}", text, trace.path,
                              steps_text(names))};
   }
   return *range;

@@ -218,9 +218,9 @@ std::vector<ReportFile> category_findings_files(const AnalysisView& v) {
   for (const AssessedCategory& c : v.assessment.categories()) {
     std::string text = fmt::format(
         "# {} ({} of GPU time)\n\n{}\n", c.name, percent_text(c.share),
-        c.efficiency ? fmt::format("At {} of the limit: {}.\n", percent_text(*c.efficiency),
+        c.efficiency ? fmt::format("{} of achievable: {}.\n", percent_text(*c.efficiency),
                                    efficiency_band(*c.efficiency))
-                     : "Its limit is not known: no cost, or no platform.\n");
+                     : "No efficiency: no cost model or no platform.\n");
     text += md_category_ops(c, v.assessment, 10) + "\n";
     size_t count = 0;
     for (const Finding& f : v.findings) {

@@ -62,7 +62,7 @@ std::string ops_table(const Diff& diff, size_t shown) {
          &change = table.text_column("change"), &matched = table.text_column("matched by");
   Column &calls_a = table.count_column("A calls"), &calls_b = table.count_column("B calls");
   TimeColumns times(table, diff.per, kReadable);
-  Column& share = table.real_column("share so far (%)", Unit::kPercent);
+  Column& share = table.real_column("cumulative share (%)", Unit::kPercent);
   Column& path = table.text_column("call path");
   const Explanation all = explain(diff);
   const double changes = all.more - all.less;
@@ -158,10 +158,10 @@ std::string diff_markdown(const DiffReport& report) {
   text += fmt::format("\n## Categories\n\n{}", categories_table(diff));
   text += fmt::format("\n## Ops\n\n{}{}", ops_table(diff, shown), rest_sentence(diff, shown));
   text +=
-      "\nSorted by the size of the difference; the share so far is of all changes, up and down. "
+      "\nSorted by size of the difference. The cumulative share is of all changes, up and down. "
       "An op is matched by call path, name and arguments, else by name and arguments, else by "
-      "name and first two arguments (a call may be given its result as well), else by call path "
-      "and name; `not matched` stands in one trace only. Its time is the sum of its "
+      "name and first two arguments, else by call path and name; a `not matched` op is in one "
+      "trace only. Its time is the sum of its "
       "kernels' durations.\n";
   text += lowerings(diff);
   return text + notes(report);

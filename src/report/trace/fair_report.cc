@@ -37,7 +37,7 @@ std::string fused_attention_use(const AnalysisView& v) {
   const bool fused = std::ranges::any_of(v.assessment.categories(), [](const AssessedCategory& c) {
     return c.name == "sdpa_fwd" || c.name == "sdpa_bwd";
   });
-  if (separate) return fused ? "in part: some of it runs as separate ops" : "no: separate ops";
+  if (separate) return fused ? "partly: some attention runs as separate ops" : "no: separate ops";
   return fused ? "yes" : "no attention op seen";
 }
 
@@ -49,9 +49,9 @@ std::string summary_part(const AnalysisView& v) {
   if (v.summary.gpu_events == 0 && !v.summary.cpu) {
     text += "The trace has no GPU work.\n\n";
   } else if (best != v.findings.end() && best->priority != Priority::kLow) {
-    text += fmt::format("The most to gain: {}, {}.\n\n", md_title(*best), saving_text(*best, a));
+    text += fmt::format("Largest opportunity: {}; {}.\n\n", md_title(*best), saving_text(*best, a));
   } else {
-    text += "Nothing found whose improvement would shorten the trace by more than 1 %.\n\n";
+    text += "No finding above 1 % of the trace.\n\n";
   }
   text += "| metric | value |\n| :-- | :-- |\n";
   const auto metric = [&text](std::string_view name, std::string value) {
@@ -79,13 +79,14 @@ std::string summary_part(const AnalysisView& v) {
   metric("Fused attention used", fused_attention_use(v));
   if (a.platform() != nullptr) {
     metric("Platform",
-           md_cell(v.summary.platform) + "; limits are achievable rates where known, else peaks");
+           md_cell(v.summary.platform) +
+               "; efficiency relates to achievable rates where measured, else to peaks");
     if (!v.summary.recorded_on.empty()) {
       metric("**Two platforms**", md_cell(other_platform_text(v.summary)));
     }
-    metric("GPU time with a known limit", percent_text(a.known_share()));
+    metric("GPU time covered by a cost model", percent_text(a.known_share()));
   } else {
-    metric("Platform", "unknown: efficiency is not computed; name one with --platform");
+    metric("Platform", "unknown: no efficiency computed; set --platform");
   }
   if (v.summary.unlinked.events > 0 && !v.summary.unlinked.included) {
     metric("Left out",
@@ -116,9 +117,9 @@ std::string afterwards_part(const AnalysisView& v) {
   });
   if (!waits || hidden.empty()) return {};
   std::string text =
-      "### Once the GPU no longer waits\n\nThese ops are far from the limit, but a faster one "
+      "### After the idle time is fixed\n\nThese ops are far from achievable, but a faster one "
       "would "
-      "only wait longer today:\n\n| op | time | of the limit |\n| :-- | --: | --: |\n";
+      "only lengthen the idle time:\n\n| op | time | % of achievable |\n| :-- | --: | --: |\n";
   for (size_t i = 0; i < std::min<size_t>(5, hidden.size()); ++i) {
     text += fmt::format("| {} | {} | {} |\n", md_code_cell(hidden[i]->subject.substr(0, 80)),
                         micros_text(hidden[i]->time), efficiency_text(hidden[i]->efficiency));
@@ -134,11 +135,11 @@ std::string recommendation(const AnalysisView& v, const Finding& f, size_t numbe
                                  capitalized(priority_name(f.priority)), md_title(f));
   text += fmt::format("- **Operation**: {}\n", md_code(f.subject));
   text += fmt::format("- **Issue**: {}\n", f.issue);
-  text += fmt::format("- **Action, path A (change the code)**: {}\n", f.change_code);
+  text += fmt::format("- **Model code (path A)**: {}\n", f.change_code);
   if (!f.improve_kernel.empty()) {
-    text += fmt::format("- **Action, path B (improve the kernel)**: {}\n", f.improve_kernel);
+    text += fmt::format("- **Kernel (path B)**: {}\n", f.improve_kernel);
   } else {
-    text += "- **Action, path B**: none; no kernel is at fault.\n";
+    text += "- **Kernel (path B)**: not applicable\n";
   }
   text += fmt::format("- **Impact**: {} ([details](#{}))\n\n", saving_text(f, v.assessment),
                       anchor(number));
@@ -157,7 +158,7 @@ std::string rate_line(std::string_view name, const Rate& rate, std::string_view 
 }
 
 std::string hardware_part(const Assessment& a) {
-  if (a.platform() == nullptr) return "The trace names no GPU that is known here.\n";
+  if (a.platform() == nullptr) return "Unknown GPU: no limits.\n";
   const Platform& p = *a.platform();
   std::string text = fmt::format("- **Platform**: {}\n", md_text(p.name));
   text += rate_line("Memory bandwidth", p.memory_bandwidth, "TB/s");
@@ -191,16 +192,17 @@ std::string fair_report(const AnalysisView& v) {
   const std::vector<const Finding*> list = recommended(v);
   if (list.empty()) text += "None above low priority.\n\n";
   if (list.size() > 1) {
-    text += "Savings overlap where findings speak of the same time: they do not add up.\n\n";
+    text += "Findings can cover the same time, so savings do not add up.\n\n";
   }
   for (size_t i = 0; i < list.size(); ++i) text += recommendation(v, *list[i], i + 1);
   size_t above_low = 0;
   for (const Finding& f : v.findings) above_low += f.priority != Priority::kLow;
   if (v.findings.size() > list.size()) {
     const size_t more = v.findings.size() - list.size();
-    text += fmt::format(
-        "{} more, {} of them of low priority, {} in category_findings/ and the working notes.\n\n",
-        more, v.findings.size() - above_low, noun(more, "is", "are"));
+    const size_t low = v.findings.size() - above_low;
+    text += fmt::format("{}{}: see category_findings/ and the working notes.\n\n",
+                        counted(more, low == more ? "low-priority finding" : "more finding"),
+                        low == more || low == 0 ? "" : fmt::format(" ({} of low priority)", low));
   }
   text += afterwards_part(v);
   text += "## Details\n\n";
@@ -214,8 +216,8 @@ std::string fair_report(const AnalysisView& v) {
   text += "### Hardware\n\n" + hardware_part(a) + "\n### Replay packages\n\n";
   if (v.replay_packages.empty()) {
     text +=
-        "None: no op takes over 10 % of the compute time at under 30 % of the limit. "
-        "`fathom replay pack TRACE --op NAME` makes one for any op.\n";
+        "None: no op takes over 10 % of the compute time at under 30 % of achievable. "
+        "`fathom replay pack TRACE --op NAME` packs any op.\n";
   }
   for (const std::string& file : v.replay_packages) text += fmt::format("- {}\n", md_code(file));
   return text;

@@ -24,8 +24,8 @@ std::string over_limit_note(const Assessment& a) {
   const bool any = std::ranges::any_of(
       a.ops(), [](const AssessedOp& op) { return op.efficiency && *op.efficiency > 1.0005; });
   if (!any) return {};
-  return "\nAn op over 100 % was faster than the rate recorded as achievable, or found its data in "
-         "a cache: treat it as at the limit.\n";
+  return "\nAn op over 100 % ran faster than the rate listed as achievable, or read its data from "
+         "a cache. Treat it as being at the limit.\n";
 }
 
 }  // namespace
@@ -51,8 +51,9 @@ std::string md_title(const Finding& f) {
 
 std::string md_evidence(const Finding& f) {
   if (f.evidence.empty()) return {};
-  std::string text = header(
-      {"op", "shapes", "calls", "time", "of the limit", "of peak", "bound", "kernels"}, "llrrrrll");
+  std::string text =
+      header({"op", "shapes", "calls", "time", "% of achievable", "% of peak", "bound", "kernels"},
+             "llrrrrll");
   for (const EvidenceOp& e : f.evidence) {
     std::vector<std::string> kernels;
     for (size_t i = 0; i < e.kernels.size(); ++i) {
@@ -81,15 +82,14 @@ std::string md_details(const Finding& f) {
   std::string text = md_evidence(f);
   if (!text.empty()) text += "\n";
   if (!f.projections.empty()) {
-    text += fmt::format("What reaching a target would give (now {}):\n\n{}\n", micros_text(f.time),
-                        md_projections(f));
+    text += fmt::format("Projected gain (now {}):\n\n{}\n", micros_text(f.time), md_projections(f));
   }
   for (const Note& note : f.notes) {
     text +=
         fmt::format("- {}{}{}\n", note.before, md_code(cut_to_bytes(note.name, 80)), note.after);
   }
   if (!f.counters.empty()) {
-    text += fmt::format("- Not visible in a trace; to know why, measure {}.\n", f.counters);
+    text += fmt::format("- Counters to measure, as a trace cannot show why: {}.\n", f.counters);
   }
   if (!f.call_stack.empty()) {
     std::vector<std::string> frames;
@@ -103,8 +103,8 @@ std::string md_details(const Finding& f) {
 }
 
 std::string md_top_ops(const Assessment& a) {
-  std::string text = header({"rank", "operation", "category", "calls", "time", "of all GPU time",
-                             "of the limit", "of peak"},
+  std::string text = header({"rank", "operation", "category", "calls", "time", "% of GPU time",
+                             "% of achievable", "% of peak"},
                             "rllrrrrr");
   size_t rank = 0;
   for (const TopOp& op : a.top_ops()) {
@@ -132,13 +132,13 @@ std::string md_cpu_ops(const Summary::Cpu& cpu) {
     text += fmt::format("\n{} more ops: see perf_report_csvs/cpu_ops_summary.csv.\n",
                         with_thousands(static_cast<int64_t>(cpu.ops.size() - shown)));
   }
-  return text + "\nSelf time is that of an op without the ops that it calls.\n";
+  return text + "\nSelf time excludes the ops that an op calls.\n";
 }
 
 std::string md_categories(const Assessment& a) {
-  std::string text = header(
-      {"category", "time", "of all GPU time", "of the limit", "band", "time with a known limit"},
-      "lrrrlr");
+  std::string text = header({"category", "time", "% of GPU time", "% of achievable", "band",
+                             "time covered by a cost model"},
+                            "lrrrlr");
   for (const AssessedCategory& c : a.categories()) {
     text += md_row({std::string(c.name), micros_text(c.time), percent_text(c.share),
                     efficiency_text(c.efficiency),
@@ -150,7 +150,7 @@ std::string md_categories(const Assessment& a) {
 
 std::string md_category_ops(const AssessedCategory& category, const Assessment& a, size_t most) {
   std::string text = header({"op", "shapes", "calls", "time", "of the category", "bound",
-                             "of the limit", "of peak", "counted"},
+                             "% of achievable", "% of peak", "counted"},
                             "llrrrlrrr");
   for (size_t i = 0; i < std::min(most, category.ops.size()); ++i) {
     const AssessedOp& op = *category.ops[i];

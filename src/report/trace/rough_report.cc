@@ -27,8 +27,9 @@ std::string steps_part(const AnalysisView& v) {
                       counted(a.ops().size(), "op"),
                       counted(a.categories().size(), "category", "categories"));
   if (a.platform() != nullptr) {
-    text += fmt::format("4. Held each against {}: {} of the ops' time has a known limit.\n",
-                        md_text(a.platform()->name), percent_text(a.known_share()));
+    text += fmt::format(
+        "4. Compared each op with the limits of {}: a cost model covers {} of the ops' time.\n",
+        md_text(a.platform()->name), percent_text(a.known_share()));
     if (!s.recorded_on.empty()) {
       text += fmt::format("   Two platforms: {}.\n", md_text(other_platform_text(s)));
     }
@@ -80,8 +81,8 @@ std::string findings_part(const AnalysisView& v) {
   }
   if (left_out > 0) {
     text += fmt::format(
-        "\n{} more would save under {}: their time is hidden, or they are as short as a kernel can "
-        "be. They are in category_findings/.\n",
+        "\n{} more would save under {}: their time is hidden, or they are as short as the shortest "
+        "kernels. See category_findings/.\n",
         left_out, micros_text(kWorthARow));
   }
   return text + "\n";
@@ -98,17 +99,16 @@ std::string trees_part(const AnalysisView& v) {
     for (const std::string& frame : call_stack_of(a.input(), op->group->first().event)) {
       chain += fmt::format(" ← {}", md_code(cut_to_bytes(frame, 80)));
     }
-    text += fmt::format("- {}{}\n", md_code(cut_to_bytes(top.name, 400)),
-                        chain.empty()
-                            ? ": at the root of its thread; the trace has no Python frames there"
-                            : chain);
+    text +=
+        fmt::format("- {}{}\n", md_code(cut_to_bytes(top.name, 400)),
+                    chain.empty() ? ": no caller recorded; record with with_stack=True" : chain);
   }
   return text + "\n";
 }
 
 std::string_view no_limit_text(const AssessedOp& op, const Assessment& a) {
-  if (!op.group->cost) return "no cost: the trace does not say enough, or no row covers it";
-  return a.platform() == nullptr ? "a cost, but no platform to hold it against" : op.no_limit;
+  if (!op.group->cost) return "no cost model: arguments missing in the trace, or op not covered";
+  return a.platform() == nullptr ? "cost known, but no platform to compare with" : op.no_limit;
 }
 
 // What could not be told, by how much time it is.
@@ -119,7 +119,7 @@ std::string gaps_part(const AnalysisView& v) {
   for (const AssessedOp& op : a.ops()) {
     if (!op.efficiency) unknown.push_back(&op);
   }
-  if (unknown.empty()) text += "Every op has a cost and a limit.\n";
+  if (unknown.empty()) text += "All ops have a cost model and a limit.\n";
   for (size_t i = 0; i < std::min<size_t>(unknown.size(), 8); ++i) {
     const AssessedOp& op = *unknown[i];
     text +=
@@ -128,7 +128,7 @@ std::string gaps_part(const AnalysisView& v) {
   }
   for (const AssessedOp& op : a.ops()) {
     if (op.group->cost && !op.group->cost->assumption.empty() && op.share > 0.01) {
-      text += fmt::format("- {}: assumed that {}\n", md_code(cut_to_bytes(op.group->key.name, 400)),
+      text += fmt::format("- {}: assumes that {}\n", md_code(cut_to_bytes(op.group->key.name, 400)),
                           op.group->cost->assumption);
     }
   }
@@ -145,7 +145,7 @@ std::string questions_part(const AnalysisView& v) {
                         md_code(cut_to_bytes(f.subject, 400)), f.counters);
   }
   if (asked > kQuestionsShown) {
-    text += fmt::format("- The same of {} more findings: see category_manifest.json.\n",
+    text += fmt::format("- {} more such findings: see category_manifest.json.\n",
                         with_thousands(static_cast<int64_t>(asked - kQuestionsShown)));
   }
   bool any = asked > 0;
@@ -153,7 +153,7 @@ std::string questions_part(const AnalysisView& v) {
     text += "- Which calls launched the GPU work that has no launch in the file?\n";
     any = true;
   }
-  if (!any) text += "None of weight.\n";
+  if (!any) text += "None.\n";
   return text;
 }
 

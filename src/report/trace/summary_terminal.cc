@@ -109,13 +109,12 @@ void show_cpu_ops(Screen& screen, const Summary::Cpu& cpu, size_t width) {
 
 void show_limits(Screen& screen, const Summary& s) {
   if (s.platform.empty()) {
-    screen.entry(
-        "Limits",
-        "unknown GPU: efficiency is not computed; --platform names one ('fathom platforms')");
+    screen.entry("Limits",
+                 "unknown GPU: no efficiency computed; set --platform (list: fathom platforms)");
   } else if (!s.has_costs) {
     screen.entry("Limits", "not computed: the trace has no shapes; record with record_shapes=True");
   } else {
-    screen.entry("Limits", fmt::format("{}: known for {:.1f} % of the ops' GPU time",
+    screen.entry("Limits", fmt::format("{}: cost models cover {:.1f} % of the ops' GPU time",
                                        screen_safe(s.platform), s.known_share * 100));
   }
   if (!s.recorded_on.empty()) {
@@ -124,7 +123,7 @@ void show_limits(Screen& screen, const Summary& s) {
   if (s.sources) {
     screen.entry(
         "Code",
-        fmt::format("{}: defines kernels of {:.1f} % of the kernels' time, {:.1f} % ambiguous",
+        fmt::format("{}: defines the kernels of {:.1f} % of kernel time, {:.1f} % ambiguous",
                     screen_safe(s.sources->repository), s.sources->matched_percent,
                     s.sources->ambiguous_percent));
   }
@@ -142,7 +141,10 @@ void show_findings(Screen& screen, const Summary& s) {
         fmt::format("{:<8} {}; saves {}", f.priority, shortened(screen_safe(f.title)),
                     percent_range_text(f.saving_least_percent / 100, f.saving_most_percent / 100)));
   }
-  if (shown == 0) screen.entry("Found", "nothing that would shorten the trace by more than 1 %");
+  if (shown > 0) return;
+  screen.entry("Found", !s.cpu && (s.platform.empty() || !s.has_costs)
+                            ? "no system finding; ops were not assessed (see Limits)"
+                            : "no finding above 1 % of the trace");
 }
 
 std::string unlinked_note(const Summary& s) {
@@ -160,7 +162,7 @@ std::string unlinked_note(const Summary& s) {
 
 std::string other_platform_text(const Summary& s) {
   return fmt::format(
-      "recorded on {}, not {}: efficiencies and savings hold its times against the limits of {}",
+      "recorded on {}, not {}: efficiencies and savings relate its times to the limits of {}",
       s.recorded_on, s.platform, s.platform);
 }
 

@@ -40,7 +40,7 @@ std::string step_names(const std::vector<std::string>& steps) {
 
 void add_facts(SummaryRows& rows, const Summary& s) {
   const auto text = [](const std::string& known) {
-    return SummaryCell{known.empty() ? "the trace does not say" : known};
+    return SummaryCell{known.empty() ? "not recorded" : known};
   };
   rows.push_back({{"trace"}, {s.trace}});
   rows.push_back({{"GPU"}, text(s.gpu)});
