@@ -1,5 +1,6 @@
 #include "test_files.h"
 
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,6 +8,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+
+#include "base/content_hash.h"
 
 namespace fathom::test {
 
@@ -64,7 +67,24 @@ TemporaryDirectory::~TemporaryDirectory() {
   fs::remove_all(path_, ignored);
 }
 
-std::string compare_golden(const fs::path& golden, const std::string& actual) {
+namespace {
+
+// What a golden file holds of a text: all of it, or of a long one the first lines, which a reader
+// can check, and a line that stands for the rest.
+std::string golden_text(const std::string& actual) {
+  constexpr size_t kWhole = 40'000, kFirst = 20'000;
+  if (actual.size() <= kWhole) return actual;
+  const size_t end = actual.rfind('\n', kFirst) + 1;
+  const std::string_view rest = std::string_view(actual).substr(end);
+  return actual.substr(0, end) + fmt::format("… {} more lines, {} bytes, hash {:016x}\n",
+                                             std::ranges::count(rest, '\n'), rest.size(),
+                                             hash_content(rest));
+}
+
+}  // namespace
+
+std::string compare_golden(const fs::path& golden, const std::string& whole) {
+  const std::string actual = golden_text(whole);
   if (accept_goldens) {
     write_file(golden, actual);
     return {};
