@@ -240,7 +240,7 @@ std::vector<Finding> idle_time(const Assessment& a) {
     if (share < kNoticeable) continue;
     Finding f;
     f.kind = text.kind;
-    f.subject = "GPU idle";
+    f.subject = "idle GPU time";
     f.time = part.time;
     f.title = fmt::format("GPU idle {}: {}", percent_text(share), text.title);
     f.issue =

@@ -35,10 +35,18 @@ const CodeFacts& scanned(const std::string& folder) {
   return known.emplace(folder, facts.take()).first->second;
 }
 
-TEST(Predictions, AreWithinTwiceOfWhatWasMeasured) {
+// How wide a range may be, by what bounds the kernel. A wider one would be no prediction; where
+// latency bounds, the time is known to a fixed cost only.
+double widest(const std::string& bound_by) {
+  if (bound_by == "latency") return 10;
+  return bound_by == "shared memory" ? 4 : 2;
+}
+
+TEST(Predictions, MostTimesAreInTheRangeAndNoneIsFarOutside) {
   const Platform& h200 = *Platforms::built_in().find("h200").value();
   const std::vector<Row> rows = measured_rows();
   ASSERT_GT(rows.size(), 20u);
+  size_t inside = 0;
   for (const Row& row : rows) {
     SCOPED_TRACE(row.repository + " " + row.kernel + " " + row.parameters);
     std::vector<std::string> given;
@@ -58,13 +66,13 @@ TEST(Predictions, AreWithinTwiceOfWhatWasMeasured) {
     }
     ASSERT_NE(time, nullptr);
     EXPECT_EQ(expected.side, row.bound_by);
-    EXPECT_LE(row.measured, 2 * *time->high) << *time->low << " to " << *time->high;
-    EXPECT_GE(row.measured, *time->low / 2) << *time->low << " to " << *time->high;
-    // A range that holds everything says nothing.
-    if (expected.side != "latency") {
-      EXPECT_LE(*time->high, 5 * *time->low);
-    }
+    EXPECT_LE(*time->high, widest(row.bound_by) * *time->low);
+    constexpr double kOutside = 1.7;
+    EXPECT_LE(row.measured, kOutside * *time->high) << *time->low << " to " << *time->high;
+    EXPECT_GE(row.measured, *time->low / kOutside) << *time->low << " to " << *time->high;
+    inside += row.measured >= *time->low && row.measured <= *time->high;
   }
+  EXPECT_GE(3 * inside, 2 * rows.size()) << inside << " of " << rows.size();
 }
 
 }  // namespace

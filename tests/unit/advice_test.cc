@@ -71,14 +71,14 @@ TEST(Advice, SpeaksOfTheVendorsTools) {
             "MFMA utilization, wavefront occupancy and wavefront wait cycles of the kernel, with "
             "rocprof-compute");
   EXPECT_TRUE(advice_for({"host_bound", {}, {}, "AMD", {}})
-                  .change_code.starts_with("Launch less often: HIP graphs"));
+                  .change_code.starts_with("Reduce launches: HIP graphs"));
 }
 
 TEST(Advice, WhatNamesTheOpCountsBeforeItsCategory) {
   const auto code = [](std::string_view about, std::string_view op) {
     return advice_for({about, op, "memory", "NVIDIA", {}}).change_code;
   };
-  EXPECT_TRUE(code("elementwise", "aten::cat").starts_with("Allocate the result first"));
+  EXPECT_TRUE(code("elementwise", "aten::cat").starts_with("Preallocate the result"));
   EXPECT_TRUE(code("elementwise", "aten::mul").starts_with("Fuse it with the ops around it:"));
   EXPECT_TRUE(code("ssm", "mamba").starts_with("Fuse it with the ops around it (torch.compile)"));
   EXPECT_EQ(advice_for({"host_bound", {}, {}, "NVIDIA", {}, false}).improve_kernel, "")

@@ -218,7 +218,7 @@ TEST(Findings, ALoopOverExperts) {
   const auto findings = experts(500);
   const Finding* f = first_of(findings, FindingKind::kTinyProducts);
   ASSERT_NE(f, nullptr);
-  EXPECT_EQ(f->title, "64 small products run one by one, in loops");
+  EXPECT_EQ(f->title, "64 small GEMMs run one by one in loops");
   EXPECT_TRUE(f->issue.starts_with("4 loops of 32 rounds in all")) << f->issue;
   EXPECT_EQ(std::ranges::count(findings, FindingKind::kTinyProducts, &Finding::kind), 1)
       << "both weights are of one loop";
@@ -283,8 +283,8 @@ TEST(Findings, NoAdviceToDoWhatIsAlreadyDone) {
   const std::string nhwc = "[200704,1,3584,64],[576,1,192,64]";
   EXPECT_TRUE(convolution_advice(nchw.c_str(), "c10::BFloat16").starts_with("Use channels_last"));
   EXPECT_TRUE(convolution_advice(nhwc.c_str(), "float").starts_with("Compute in BF16"));
-  EXPECT_TRUE(
-      convolution_advice(nhwc.c_str(), "c10::BFloat16").starts_with("Layout and type are right"));
+  EXPECT_TRUE(convolution_advice(nhwc.c_str(), "c10::BFloat16")
+                  .starts_with("Layout and type are already right"));
 }
 
 TEST(Findings, FlashAttentionIsNotAdvisedWhereItRuns) {
@@ -301,9 +301,9 @@ TEST(Findings, FlashAttentionIsNotAdvisedWhereItRuns) {
   };
   EXPECT_TRUE(attention_advice("softmax_warp", "[]").starts_with("Call torch.nn.functional"));
   EXPECT_TRUE(attention_advice("cudnn_sm90_flash_fprop", "[]")
-                  .starts_with("A flash kernel runs already: longer sequences"));
+                  .starts_with("A flash kernel already runs. Longer sequences"));
   EXPECT_TRUE(attention_advice("cudnn_sm90_flash_fprop", "[1,1,1024,1024]")
-                  .starts_with("A flash kernel runs already, but reads a dense mask"));
+                  .starts_with("A flash kernel already runs, but reads a dense mask"));
 }
 
 TEST(Findings, GraphsAreNotAdvisedWhereTheyAreUsed) {
@@ -315,8 +315,8 @@ TEST(Findings, GraphsAreNotAdvisedWhereTheyAreUsed) {
     w.raw(test::kernel("k", w.host() + 7, 3, correlation));
     return first_of(w.find(), FindingKind::kHostBound)->change_code;
   };
-  EXPECT_TRUE(advice("cudaLaunchKernel").starts_with("Launch less often: CUDA graphs"));
-  EXPECT_TRUE(advice("cudaGraphLaunch").starts_with("CUDA graphs are used already"));
+  EXPECT_TRUE(advice("cudaLaunchKernel").starts_with("Reduce launches: CUDA graphs"));
+  EXPECT_TRUE(advice("cudaGraphLaunch").starts_with("CUDA graphs already cover part"));
 }
 
 TEST(Findings, PoolingIsAReductionBothWays) {
@@ -420,7 +420,7 @@ TEST(Findings, ExposedCopies) {
   ASSERT_NE(f, nullptr);
   EXPECT_EQ(f->category, "memcpy");
   EXPECT_EQ(f->time.micros(), 10 * 80);
-  EXPECT_EQ(f->issue, "800.0 µs of 800.0 µs run while nothing else does.");
+  EXPECT_EQ(f->issue, "800.0 µs of 800.0 µs does not overlap with computation.");
   EXPECT_EQ(f->notes.at(0).name, "Memcpy HtoD (Pinned -> Device)");
   EXPECT_EQ(first_of(copies(true), FindingKind::kExposedCopies), nullptr);
 }
@@ -562,8 +562,8 @@ TEST(Findings, NothingIsMoreUrgentThanItsSavingBears) {
   EXPECT_EQ(priority_beside(35).first, Priority::kMedium) << "1.3 %";
   EXPECT_EQ(priority_beside(80).first, Priority::kLow) << "0.6 %";
   EXPECT_EQ(priority_beside(35).second,
-            "critical by the rule (a top operation under 30 % of the limit, with over 15 % of its "
-            "category's time), medium because at most 1.3 % of the trace can be saved");
+            "critical by rule (a top operation under 30 % of achievable, with over 15 % of its "
+            "category's time); medium because the saving is at most 1.3 % of the trace");
 }
 
 }  // namespace

@@ -251,8 +251,8 @@ TEST(KinetoEvents, AnEventWithoutANameIsReadLikeAnyOther) {
   test::write_file(directory.path() / "b.json",
                    R"([{"ph":"X","cat":"kernel","name":"","pid":0,"tid":7,"ts":1,"dur":2}])");
   for (const char* trace : {"a.json", "b.json"}) {  // in their own processes: a fault is a crash
-    const test::CommandResult run = test::run_command(
-        test::fathom_binary() + " analyze --json " + trace, directory.path());
+    const test::CommandResult run =
+        test::run_command(test::fathom_binary() + " analyze --json " + trace, directory.path());
     EXPECT_EQ(run.exit_code, 0) << trace << "\n" << run.errors;
     EXPECT_NE(run.output.find("\"gpu_events\": 1"), std::string::npos) << trace;
   }

@@ -189,7 +189,7 @@ TEST(XlsxWorkbook, WhatATraceDoesNotSayIsSaid) {
   ASSERT_EQ(book.error, "");
   ASSERT_EQ(book.sheets.size(), 1U);
   const Sheet& first = book.sheets[0];
-  EXPECT_EQ(first.text(place(1, row_of(first, "GPU"))), "the trace does not say");
+  EXPECT_EQ(first.text(place(1, row_of(first, "GPU"))), "not recorded");
   EXPECT_EQ(first.cell(place(2, row_of(first, "busy"))), nullptr);  // no percent of nothing
   EXPECT_EQ(first.text(place(0, row_of(first, "Notes") + 1)), "none");
 }

@@ -49,7 +49,8 @@ std::string summary_part(const AnalysisView& v) {
   if (v.summary.gpu_events == 0 && !v.summary.cpu) {
     text += "The trace has no GPU work.\n\n";
   } else if (best != v.findings.end() && best->priority != Priority::kLow) {
-    text += fmt::format("Largest opportunity: {}; {}.\n\n", md_title(*best), saving_text(*best, a));
+    text += fmt::format("Largest opportunity: {}. Saving: {}.\n\n", md_title(*best),
+                        saving_text(*best, a));
   } else {
     text += "No finding above 1 % of the trace.\n\n";
   }

@@ -45,8 +45,11 @@ std::string saving_text(const Finding& f, const Assessment& a) {
 }
 
 std::string md_title(const Finding& f) {
-  if (!f.title.starts_with(f.subject)) return f.title;
-  return md_code(cut_to_bytes(f.subject, 80)) + f.title.substr(f.subject.size());
+  // The subject is a name out of the trace, wherever in the title it stands.
+  const size_t at = f.subject.empty() ? std::string::npos : f.title.find(f.subject);
+  if (at == std::string::npos) return md_text(f.title);
+  return md_text(f.title.substr(0, at)) + md_code(cut_to_bytes(f.subject, 80)) +
+         md_text(f.title.substr(at + f.subject.size()));
 }
 
 std::string md_evidence(const Finding& f) {
