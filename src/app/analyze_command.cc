@@ -199,8 +199,10 @@ class AnalyzeRun {
       failed = true;
     }
     if (!failed && reports_ == 0) {
-      complain(fmt::format("none of the {1} traces is of rank {0}", *arguments_.rank,
-                           arguments_.traces.size()));
+      const size_t given = arguments_.traces.size();
+      complain(given == 1
+                   ? fmt::format("the trace is not of rank {}", *arguments_.rank)
+                   : fmt::format("none of the {} traces is of rank {}", given, *arguments_.rank));
       failed = true;
     }
     if (arguments_.output.json && arguments_.traces.size() > 1) {
