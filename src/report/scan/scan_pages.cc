@@ -21,8 +21,9 @@ void bound(ReportPage& page) {
 
 }  // namespace
 
-std::vector<ReportPage> scan_pages(const CodeFacts& facts, const StoryContext& context) {
-  KernelPages kernels = kernel_pages(facts, context);
+std::vector<ReportPage> scan_pages(const ScanReport& report) {
+  const CodeFacts& facts = report.facts;
+  KernelPages kernels = kernel_pages(facts, report.stories);
   FeaturePages features = feature_pages(facts, kernels.links);
   std::vector<ReportPage> pages;
   const auto add = [&pages](std::vector<ReportPage> more) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "report/report_listing.h"
 #include "report/screen.h"
 #include "sheets/sheets.h"
 
@@ -64,12 +65,6 @@ struct Summary {
   std::vector<Found> findings;     // the most important first
   std::optional<Sources> sources;  // none: no repository was given
   std::vector<Diagnostic> diagnostics;
-};
-
-// Where a report was written; empty: nowhere.
-struct ReportListing {
-  std::string directory;
-  std::vector<std::string> files;
 };
 
 // "no GPU work: CPU ops only"; empty for a trace with GPU work.
