@@ -13,6 +13,11 @@ namespace {
 
 using simdjson::dom::element;
 
+std::vector<element> items(element list) {
+  const simdjson::dom::array array = list.get_array().value();
+  return {array.begin(), array.end()};
+}
+
 std::string text(element object, const char* key) {
   std::string_view value;
   return object[key].get(value) == simdjson::SUCCESS ? std::string(value) : "";
@@ -28,7 +33,7 @@ struct Step {
 };
 
 void flatten(element steps, size_t depth, std::vector<Step>& out) {
-  for (element step : steps.get_array().value()) {
+  for (element step : items(steps)) {
     out.push_back({step, depth});
     element inside;
     if (step["inside"].get(inside) == simdjson::SUCCESS) flatten(inside, depth + 1, out);
@@ -42,19 +47,24 @@ void flatten_body(element body, std::vector<Step>& out) {
 // Everything that scan.json says of a step.
 void expect_in(const std::string& line, element step) {
   EXPECT_TRUE(holds(line, text(step, "words"))) << line;
-  for (element code : step["code"].get_array().value())
+  for (element code : items(step["code"]))
     EXPECT_TRUE(holds(line, md_code(code.get_string().value()))) << line;
-  if (int64_t number = 0; step["line"].get(number) == simdjson::SUCCESS)
+  if (int64_t number = 0; step["line"].get(number) == simdjson::SUCCESS) {
     EXPECT_TRUE(holds(line, ":" + std::to_string(number))) << line;
+  }
   const std::string confidence = text(step, "confidence");
-  if (confidence != "certain") EXPECT_TRUE(holds(line, "(" + confidence + ")")) << line;
+  if (confidence != "certain") {
+    EXPECT_TRUE(holds(line, "(" + confidence + ")")) << line;
+  }
   element remarks;
   if (step["remarks"].get(remarks) != simdjson::SUCCESS) return;
-  for (element remark : remarks.get_array().value()) {
+  for (element remark : items(remarks)) {
     EXPECT_TRUE(holds(line, text(remark, "words"))) << line;
     EXPECT_TRUE(holds(line, text(remark, "after"))) << line;
     const std::string code = text(remark, "code");
-    if (!code.empty()) EXPECT_TRUE(holds(line, md_code(code))) << line;
+    if (!code.empty()) {
+      EXPECT_TRUE(holds(line, md_code(code))) << line;
+    }
   }
 }
 
@@ -105,13 +115,13 @@ void expect_steps(const Section& section, const std::vector<Step>& steps) {
 void expect_integration(const Section& section, element story) {
   size_t known = 0;
   for (const char* key : {"how_often", "only_where", "overlapped"}) {
-    for (element step : story[key].get_array().value()) {
+    for (element step : items(story[key])) {
       expect_in(section.all, step);
       ++known;
     }
   }
   const bool in_forward = story["in_forward"].get_bool().value();
-  const bool unknown = story["how_often"].get_array().value().size() == 0;
+  const bool unknown = items(story["how_often"]).size() == 0;
   EXPECT_EQ(holds(section.all, "in every forward pass"), in_forward && unknown) << section.all;
   EXPECT_EQ(holds(section.all, "How often: not known"), unknown && !in_forward) << known;
 }
@@ -127,8 +137,9 @@ void expect_rows(const Section& section, const std::vector<element>& estimates) 
 
 std::vector<element> all_of(std::initializer_list<element> lists) {
   std::vector<element> out;
-  for (element list : lists)
-    for (element one : list.get_array().value()) out.push_back(one);
+  for (element list : lists) {
+    for (element one : items(list)) out.push_back(one);
+  }
   return out;
 }
 
@@ -144,6 +155,10 @@ class StoryJson : public testing::Test {
   void SetUp() override {
     std::filesystem::copy(test::source_dir() / "examples/tiny-engine", repository(),
                           std::filesystem::copy_options::recursive);
+    test::write_file(repository() / "csrc/prefix.cc",
+                     "int same_prefix(const int* a, const int* b, int n) {\n"
+                     "  if (n == 0) {\n    return 0;\n  }\n"
+                     "  return std::mismatch(a, a + n, b).first - a;\n}\n");
   }
 
   std::filesystem::path repository() const { return directory_.path() / "engine"; }
@@ -175,15 +190,17 @@ TEST_F(StoryJson, HoldsWhatThePageShows) {
   const std::string json = file("report/scan.json"), page = file("report/kernels.md");
   element scan = parser.parse(json).value();
   size_t steps_seen = 0, inside_seen = 0, notes_seen = 0, known_seen = 0, on_cpu_seen = 0;
-  for (element kernel : scan["kernels"].get_array().value()) {
-    const Section section = section_of(page, full(kernel));
+  for (element kernel : items(scan["kernels"])) {
+    Section section = section_of(page, full(kernel));
     element story = kernel["story"];
     EXPECT_EQ(text(story, "told_from"), "statements");
     std::vector<Step> steps;
     flatten(story["call"], 0, steps);
     flatten(story["launch"]["steps"], 0, steps);
     flatten_body(story["on_gpu"], steps);
-    if (story["on_gpu"].is_null()) continue;  // the page then shows its evidence as a list
+    // Of a body that could not be read the page lists the evidence, which stands for itself.
+    if (story["on_gpu"].is_null() && section.steps.size() > steps.size())
+      section.steps.resize(steps.size());
     expect_steps(section, steps);
     expect_integration(section, story);
     element expected = kernel["expected"];
@@ -200,7 +217,7 @@ TEST_F(StoryJson, HoldsWhatThePageShows) {
     for (const Step& step : steps) inside_seen += step.depth > 0;
     for (element estimate : estimates) known_seen += !estimate["low"].is_null();
   }
-  for (element host : scan["host_functions"].get_array().value()) {
+  for (element host : items(scan["host_functions"])) {
     const Section section = section_of(page, full(host));
     element story = host["story"];
     if (story["on_cpu"].is_null()) continue;
@@ -209,6 +226,7 @@ TEST_F(StoryJson, HoldsWhatThePageShows) {
     flatten_body(story["on_cpu"], steps);
     expect_steps(section, steps);
     expect_integration(section, story);
+    expect_rows(section, all_of({host["expected"]["estimates"]}));
     ++on_cpu_seen;
   }
   // That there was something to compare.
@@ -216,7 +234,7 @@ TEST_F(StoryJson, HoldsWhatThePageShows) {
   EXPECT_GT(inside_seen, 10u);
   EXPECT_GT(notes_seen, 0u);
   EXPECT_GT(known_seen, 20u);
-  EXPECT_EQ(on_cpu_seen, scan["host_functions"].get_array().value().size());
+  EXPECT_EQ(on_cpu_seen, 1u);
 }
 
 TEST_F(StoryJson, IsPrintedAsItIsWritten) {
@@ -243,9 +261,9 @@ TEST_F(StoryJson, SaysWhatItWasToldFor) {
   element all = parser.parse(json).value();
   EXPECT_EQ(text(all["told_for"], "platform"), "H200");
   EXPECT_EQ(text(all["told_for"], "kernels"), "rms*");
-  EXPECT_EQ(all["told_for"]["parameters"].get_array().value().size(), 3u);
+  EXPECT_EQ(items(all["told_for"]["parameters"]).size(), 3u);
   size_t told = 0;
-  for (element kernel : all["kernels"].get_array().value()) {
+  for (element kernel : items(all["kernels"])) {
     const bool asked = text(kernel, "name").starts_with("rms");
     EXPECT_EQ(kernel["story"].is_null(), !asked);
     EXPECT_EQ(kernel["expected"].is_null(), !asked);
@@ -260,9 +278,11 @@ TEST_F(StoryJson, SaysWhatItWasToldFor) {
   EXPECT_TRUE(nothing["told_for"]["platform"].is_null());
   EXPECT_TRUE(nothing["told_for"]["kernels"].is_null());
   // A time needs a GPU: unknown, and not 0.
-  for (element kernel : nothing["kernels"].get_array().value()) {
-    for (element estimate : kernel["expected"]["counters"].get_array().value()) {
-      if (text(estimate, "name") == "time") EXPECT_TRUE(estimate["low"].is_null());
+  for (element kernel : items(nothing["kernels"])) {
+    for (element estimate : items(kernel["expected"]["counters"])) {
+      if (text(estimate, "name") == "time") {
+        EXPECT_TRUE(estimate["low"].is_null());
+      }
     }
   }
 }

@@ -6,6 +6,7 @@
 #include "report/trace/kernel_sources_markdown.h"
 #include "scan/facts/code_facts.h"
 #include "sheets/sheets.h"
+#include "unit/small_trace.h"
 
 namespace fathom {
 namespace {
@@ -168,13 +169,16 @@ TEST(KernelSummary, SourceIsAColumnWhereCodeIsKnown) {
 }
 
 TEST(EvidenceOp, KernelsHaveTheirSourcesWhereCodeIsKnown) {
-  const EventStore store =
-      trace_of({{"gather(int*)", 1}, {"foreign(int*)", 9}, {"gather(int*)", 9}});
-  const CallTree tree = build_call_tree(store);
+  const Trace trace = test::open_events(
+      {test::cpu_op("aten::mm", 0, 50), test::launch_call(10, 2, 1), test::launch_call(20, 2, 2),
+       test::launch_call(30, 2, 3), test::kernel("gather(int*)", 100, 1, 1),
+       test::kernel("foreign(int*)", 110, 9, 2), test::kernel("gather(int*)", 120, 9, 3)});
+  const EventStore& store = trace.store;
+  const CallTree& tree = trace.tree;
   const Scope scope;
   const CodeFacts facts = code_of({definition("gather", 3)});
   const auto evidence = [&](const SheetInput& input) {
-    const MeasuredOps ops(input, {});
+    const MeasuredOps ops(input, find_launchers(input));
     const Assessment assessment(input, ops, nullptr);
     EvidenceOp all;
     for (const AssessedOp& op : assessment.ops()) {
