@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "report/scan/claims_report.h"
 #include "report/scan/fact_writer.h"
 #include "report/scan/features_markdown.h"
@@ -214,6 +215,8 @@ void write_readme(FactWriter& w, const CodeFacts& facts) {
 
 std::string scan_json(const ScanReport& report, const std::vector<std::string>& parts) {
   const CodeFacts& facts = report.facts;
+  CHECK(report.stories.kernels.size() == facts.kernels.size());
+  CHECK(report.stories.host_functions.size() == facts.host_functions.size());
   const auto wanted = [&parts](std::string_view part) {
     return parts.empty() || std::ranges::find(parts, part) != parts.end();
   };
