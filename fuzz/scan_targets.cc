@@ -22,6 +22,7 @@
 #include "scan/python/python_file.h"
 #include "scan/scan_repository.h"
 #include "story/source_outlines.h"
+#include "story/tell_stories.h"
 #include "targets.h"
 
 namespace fathom::fuzz {
@@ -92,12 +93,13 @@ void scan_files(const std::vector<NamedText>& files) {
   ScanReport report;
   report.facts = scan_repository(repository.value(), options);
   const Result<Platform> platform = open_platform("h200");
-  if (platform.ok()) report.context.platform = &platform.value();
+  StoryContext context;
+  if (platform.ok()) context.platform = &platform.value();
   SourceOutlines sources(repository.value().root, report.facts.files);
-  report.context.sources = &sources;
-  (void)scan_json(report.facts);
+  report.stories = tell_stories(report.facts, context, &sources);
+  (void)scan_json(report);
   (void)scan_lines(report.facts, {std::begin(kScanParts), std::end(kScanParts)});
-  (void)scan_pages(report.facts, report.context);
+  (void)scan_pages(report);
   (void)scan_text(report, {true, true, 80});
 }
 

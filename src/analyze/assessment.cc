@@ -67,40 +67,49 @@ std::vector<CallId> find_callers(const SheetInput& input) {
   return callers;
 }
 
-// The kernels' names by the time they take, each once; a few of them.
-std::vector<std::string_view> longest_kernels(const EventStore& store, const OpGroup& group) {
+// The first kernel of each name, by the time that all of the name take; a few of them.
+std::vector<EventId> longest_kernels(const EventStore& store, const OpGroup& group) {
   constexpr size_t kShown = 3;
-  std::vector<std::pair<StringId, Nanos>> times;
+  struct Named {
+    EventId first;
+    Nanos time;
+  };
+  std::vector<Named> names;
+  const auto name = [&store](const Named& n) { return store.name_id(n.first); };
+  const auto add = [&](Named& to, const Named& same) {
+    to.first = std::min(to.first, same.first);
+    to.time += same.time;
+  };
   for (const UnifiedOp* call : group.calls) {
     for (EventId kernel : call->kernels) {
-      const StringId name = store.name_id(kernel);
+      const Named next{kernel, store.duration(kernel)};
       // Most ops launch the same kernel again and again.
-      if (!times.empty() && times.back().first == name) {
-        times.back().second += store.duration(kernel);
+      if (!names.empty() && name(names.back()) == name(next)) {
+        add(names.back(), next);
       } else {
-        times.emplace_back(name, store.duration(kernel));
+        names.push_back(next);
       }
     }
   }
-  std::ranges::sort(times, {}, [](const auto& t) { return t.first; });
+  std::ranges::sort(names, {}, name);
   size_t kept = 0;
-  for (const auto& [name, time] : times) {
-    if (kept > 0 && times[kept - 1].first == name) {
-      times[kept - 1].second += time;
+  for (const Named& next : names) {
+    if (kept > 0 && name(names[kept - 1]) == name(next)) {
+      add(names[kept - 1], next);
     } else {
-      times[kept++] = {name, time};
+      names[kept++] = next;
     }
   }
-  times.resize(kept);
-  const size_t shown = std::min(kShown, times.size());
-  std::ranges::partial_sort(times, times.begin() + static_cast<std::ptrdiff_t>(shown),
-                            [&store](const auto& x, const auto& y) {
-                              return std::tuple(y.second, store.text(x.first)) <
-                                     std::tuple(x.second, store.text(y.first));
+  names.resize(kept);
+  const size_t shown = std::min(kShown, names.size());
+  std::ranges::partial_sort(names, names.begin() + static_cast<std::ptrdiff_t>(shown),
+                            [&store](const Named& x, const Named& y) {
+                              return std::tuple(y.time, store.name(x.first)) <
+                                     std::tuple(x.time, store.name(y.first));
                             });
-  std::vector<std::string_view> names;
-  for (size_t i = 0; i < shown; ++i) names.push_back(store.text(times[i].first));
-  return names;
+  std::vector<EventId> longest;
+  for (size_t i = 0; i < shown; ++i) longest.push_back(names[i].first);
+  return longest;
 }
 
 // Each dimension equal, or 1 in one of them: what elementwise ops may hand each other.

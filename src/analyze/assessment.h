@@ -40,10 +40,10 @@ double next_band(double efficiency);
 struct AssessedOp {
   const OpGroup* group = nullptr;
   std::string_view category;
-  std::vector<std::string_view> kernels;  // their names, the longest first, a few
-  std::optional<Bound> bound;             // of one call
-  std::optional<double> efficiency;       // bound / measured, over all calls; 1 is the limit
-  std::optional<double> of_peak;          // the same with the vendor's peaks
+  std::vector<EventId> kernels;      // the first of each name, the longest names first, a few
+  std::optional<Bound> bound;        // of one call
+  std::optional<double> efficiency;  // bound / measured, over all calls; 1 is the limit
+  std::optional<double> of_peak;     // the same with the vendor's peaks
   // Why there is a cost but no efficiency; empty where there is one, or no cost.
   std::string_view no_limit;
   double share = 0;           // of all ops' GPU time

@@ -115,7 +115,11 @@ EvidenceOp evidence_of(const Assessment& a, const AssessedOp& op) {
   evidence.efficiency = op.efficiency;
   evidence.of_peak = op.of_peak;
   if (op.bound) evidence.bound = op.bound->is_compute() ? "compute" : "memory";
-  evidence.kernels.assign(op.kernels.begin(), op.kernels.end());
+  const KernelMeasures& known = a.input().kernels;
+  for (const EventId kernel : op.kernels) {
+    evidence.kernels.emplace_back(a.input().store.name(kernel));
+    if (known.has_code()) evidence.sources.push_back(known.code(kernel).source);
+  }
   return evidence;
 }
 

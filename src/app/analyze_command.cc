@@ -245,9 +245,13 @@ class AnalyzeRun {
       platform = ask_platform();
       if (platform) options.platform = &*platform;
     }
-    Analysis analysis = TRY(analyze(trace, scope, options));
-    if (arguments_.output.writes()) tell(TRY(write_report(analysis, place)), arguments_.quiet);
-    TRY(show(analysis.summary));
+    const Analysis analysis = TRY(analyze(trace, scope, options));
+    WrittenReport written;
+    if (arguments_.output.writes()) {
+      written = TRY(write_report(analysis, place));
+      tell(written.notes, arguments_.quiet);
+    }
+    TRY(show(analysis.summary, written.listing));
     ++reports_;
     if (trace.saving.valid()) {
       const Status saved = trace.saving.get();
@@ -278,15 +282,16 @@ class AnalyzeRun {
   }
 
   // One object, or a list of them where several traces were asked for.
-  Status show(const Summary& summary) const {
+  Status show(const Summary& summary, const ReportListing& written) const {
     if (arguments_.output.json) {
       const bool several = arguments_.traces.size() > 1;
-      return print_output((several ? (reports_ == 0 ? "[" : ",") : "") + summary_json(summary));
+      return print_output((several ? (reports_ == 0 ? "[" : ",") : "") +
+                          summary_json(summary, written));
     }
     if (arguments_.quiet) return Nothing{};
     return print_output(
         (reports_ > 0 ? "\n" : "") +
-        summary_text(summary, {terminal_.color, arguments_.verbose, terminal_.width}));
+        summary_text(summary, {terminal_.color, arguments_.verbose, terminal_.width}, written));
   }
 
   const AnalyzeArguments& arguments_;

@@ -1,19 +1,13 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "app/commands.h"
 #include "app/option_rules.h"
 #include "app/output_options.h"
-#include "base/closest_names.h"
-#include "base/count_text.h"
-#include "base/glob.h"
 #include "base/screen_text.h"
-#include "scan/files/source_text.h"
 #include "session/report_place.h"
 #include "session/scan.h"
-#include "story/source_outlines.h"
 
 namespace fathom {
 namespace {
@@ -50,19 +44,6 @@ bool reuses_report(const ScanArguments& a) {
   return !a.output.no_report && !a.output.force && !a.verbose && !a.no_cache && a.parts.empty();
 }
 
-// A pattern that fits no kernel is a mistake in the asking.
-Status check_story_request(const ScanArguments& a, const CodeFacts& facts) {
-  const auto fits = [&](const KernelFacts& kernel) { return glob_matches(a.kernels, kernel.name); };
-  if (a.kernels.empty() || std::any_of(facts.kernels.begin(), facts.kernels.end(), fits))
-    return Nothing{};
-  std::vector<std::string> names;
-  for (const KernelFacts& kernel : facts.kernels) names.push_back(kernel.name);
-  if (names.empty()) return Error{fmt::format("--kernel {}: no kernels were found", a.kernels)};
-  return Error{fmt::format("--kernel {} matches none of {}; list them with --select kernels{}",
-                           a.kernels, counted(names.size(), "kernel"),
-                           did_you_mean(a.kernels, names))};
-}
-
 // Where the report goes. With --json alone, where one of the same content may be.
 Result<OutputPlace> place_of(const ScanArguments& a) {
   std::filesystem::path directory = a.output.out;
@@ -84,43 +65,31 @@ Result<OutputPlace> place_of(const ScanArguments& a) {
   return place;
 }
 
-Status scan(const ScanArguments& a, const Terminal& terminal) {
-  OutputPlace place;
-  if (!a.output.no_report) place = TRY(place_of(a));
-  ScanReport report;
-  report.context.parameters = TRY(Parameters::parse(a.parameters));
-  report.context.kernels = a.kernels;
-  std::optional<Platform> platform;
-  if (!a.platform.empty()) {
-    platform = TRY(open_platform(a.platform));
-    report.context.platform = &*platform;
-  }
+Result<ScanResult> scan(const ScanArguments& a, const Terminal& terminal) {
+  ScanRequest request;
+  request.repository = a.repository;
+  request.parameters = a.parameters;
+  request.platform = a.platform;
+  request.kernels = a.kernels;
+  if (!a.output.no_report) request.place = TRY(place_of(a));
+  request.writes = a.output.writes();
+  request.reuses = reuses_report(a);
+  request.threads = a.threads;
   ProgressLine line("reading " + screen_safe(a.repository), terminal.error_is_terminal && !a.quiet);
-  const Repository repository = TRY(list_repository(a.repository, a.threads));
-  const uint64_t stamp = scan_stamp(repository, report.context, place.path);
-  if (reuses_report(a)) {
-    // The report is there already, of the same content.
-    if (const auto screen = screen_of_same_scan(place.path, stamp)) {
-      if (a.output.json)
-        return print_output(TRY(read_source_text(place.path / "scan.json", UINT32_MAX)));
-      return a.quiet ? Status(Nothing{}) : print_output(*screen);
-    }
-  }
-  ScanOptions options;
-  options.threads = a.threads;
-  options.progress = [&line](double fraction) { line.update(fraction); };
-  report.facts = scan_repository(repository, options);
-  TRY(check_story_request(a, report.facts));
-  for (const std::string& name : report.context.parameters.unused_in(report.facts)) {
-    complain(fmt::format("--param {}: no launch uses this name; ignored", screen_safe(name)));
-  }
-  SourceOutlines sources(repository.root, report.facts.files);
-  report.context.sources = &sources;
-  if (a.output.writes()) tell(TRY(write_scan(report, place, stamp)), a.quiet);
-  if (a.output.json) return print_output(scan_json(report.facts, a.parts));
-  if (!a.parts.empty()) return print_output(scan_lines(report.facts, a.parts));
+  request.progress = [&line](double fraction) { line.update(fraction); };
+  return scan(request);
+}
+
+Status run_scan(const ScanArguments& a, const Terminal& terminal) {
+  const ScanResult result = TRY(scan(a, terminal));
+  for (const std::string& warning : result.warnings) complain(warning);
+  tell(result.notes, a.quiet);
+  if (a.output.json) return print_output(TRY(scan_json(result, a.parts)));
+  if (!a.parts.empty()) return print_output(scan_lines(result.report.facts, a.parts));
   if (a.quiet) return Nothing{};
-  return print_output(scan_text(report, {terminal.color, a.verbose, terminal.width}));
+  if (result.kept) return print_output(result.kept->screen);
+  return print_output(
+      scan_text(result.report, {terminal.color, a.verbose, terminal.width}, result.written));
 }
 
 }  // namespace
@@ -175,7 +144,7 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
       code = ExitCode::kUsage;
       return;
     }
-    const Status done = scan(*a, terminal);
+    const Status done = run_scan(*a, terminal);
     if (done.ok()) return;
     complain(done.error().message);
     code = ExitCode::kFailed;

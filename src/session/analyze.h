@@ -17,7 +17,7 @@ struct PackageInReport {
   ReplayPackage package;
 };
 
-// A report in memory: the sheets that the known report has, and what was found.
+// A report in memory, made once: the sheets that the known report has, and what was found.
 struct Analysis {
   Summary summary;
   std::vector<Table> sheets;
@@ -31,18 +31,16 @@ struct AnalyzeOptions {
   const CodeFacts* code = nullptr;     // of the repository whose kernels ran; null: not known
 };
 
-// What a report says first, but for its ops. Fails where the trace has nothing of the scope.
-Result<Summary> summarize(const Trace& trace, const SheetInput& input);
-
+// Fails where the trace has nothing of the scope.
 Result<Analysis> analyze(const Trace& trace, const Scope& scope,
                          const AnalyzeOptions& options = {});
 
-// What the trace's GPU is among those known here; null where it does not say or is not known.
-const Platform* detect_platform(const Trace& trace);
-
-// Writes the report, whole or not at all, and notes where in the summary. Returns what to tell the
-// user about files that were in the way.
-Result<std::vector<std::string>> write_report(Analysis& analysis, const OutputPlace& place);
+struct WrittenReport {
+  ReportListing listing;
+  std::vector<std::string> notes;  // what to tell the user about files that were in the way
+};
+// Writes the report, whole or not at all.
+Result<WrittenReport> write_report(const Analysis& analysis, const OutputPlace& place);
 
 // Where a trace's report goes when nobody says: traces/llama.json.gz → traces/llama.fathom
 std::filesystem::path default_report_directory(const std::string& trace_path);

@@ -6,7 +6,7 @@
 
 #include "analyze/finding_parts.h"
 #include "report/csv.h"
-#include "session/analyze.h"
+#include "session/summarize.h"
 
 namespace fathom {
 
@@ -58,9 +58,11 @@ void explain_by_limits(const SheetInput& a, const SheetInput& b, const Platform&
 Result<DiffReport> compare(const Trace& a, const Trace& b, const Scope& scope_a,
                            const Scope& scope_b) {
   const SheetInput input_a(a.store, a.tree, scope_a), input_b(b.store, b.tree, scope_b);
+  TRY(check_scope(input_a, a.path));
+  TRY(check_scope(input_b, b.path));
   DiffReport report;
-  report.a = TRY(summarize(a, input_a));
-  report.b = TRY(summarize(b, input_b));
+  report.a = summarize(a, input_a);
+  report.b = summarize(b, input_b);
   report.diff = diff_traces(input_a, input_b);
   const Platform *platform_a = detect_platform(a), *platform_b = detect_platform(b);
   if (platform_a != nullptr && platform_b != nullptr && platform_a != platform_b) {

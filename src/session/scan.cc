@@ -2,9 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/closest_names.h"
 #include "base/content_stamp.h"
+#include "base/count_text.h"
+#include "base/glob.h"
 #include "base/hash.h"
+#include "base/screen_text.h"
 #include "scan/files/source_text.h"
+#include "story/source_outlines.h"
+#include "story/tell_stories.h"
 
 namespace fathom {
 
@@ -12,6 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* kJson = "scan.json";
 constexpr const char* kScreen = "summary.txt";  // what the scan prints
 
 }  // namespace
@@ -33,6 +42,10 @@ Result<fs::path> default_scan_directory(const std::string& repository) {
   return path += ".fathom-scan";
 }
 
+namespace {
+
+// What a scan's report depends on: the content of every file, the program, and what was asked for.
+// A report that has the same stamp need not be made again.
 uint64_t scan_stamp(const Repository& repository, const StoryContext& context,
                     const fs::path& directory) {
   std::string asked =
@@ -52,26 +65,79 @@ uint64_t scan_stamp(const Repository& repository, const StoryContext& context,
   return stamp;
 }
 
-std::optional<std::string> screen_of_same_scan(const fs::path& directory, uint64_t stamp) {
+// The report in the directory, where that has this stamp and every file of it is as it was written;
+// none: it is another's, or not whole.
+std::optional<KeptScan> same_scan(const fs::path& directory, uint64_t stamp) {
   const std::optional<ReportManifest> manifest = verified_report(directory);
   if (!manifest || manifest->stamp != stamp || !manifest->files.contains(kScreen)) return {};
   const Result<std::string> screen = read_source_text(directory / kScreen, UINT32_MAX);
-  return screen.ok() ? std::optional(screen.value()) : std::nullopt;
+  if (!screen.ok()) return {};
+  return KeptScan{directory, screen.value()};
 }
 
-Result<std::vector<std::string>> write_scan(ScanReport& report, const OutputPlace& place,
-                                            uint64_t stamp) {
+// A pattern that matches no kernel is a usage error.
+Status check_pattern(const std::string& pattern, const CodeFacts& facts) {
+  const auto fits = [&](const KernelFacts& kernel) { return glob_matches(pattern, kernel.name); };
+  if (pattern.empty() || std::ranges::any_of(facts.kernels, fits)) return Nothing{};
+  std::vector<std::string> names;
+  for (const KernelFacts& kernel : facts.kernels) names.push_back(kernel.name);
+  if (names.empty()) return Error{fmt::format("--kernel {}: no kernels were found", pattern)};
+  return Error{fmt::format("--kernel {} matches none of {}; list them with --select kernels{}",
+                           pattern, counted(names.size(), "kernel"), did_you_mean(pattern, names))};
+}
+
+// The stamp is kept for the next scan.
+Status write_scan(const OutputPlace& place, uint64_t stamp, ScanResult& result) {
   OutputDirectory out = TRY(OutputDirectory::create(place));
-  TRY(out.write_file("scan.json", scan_json(report.facts)));
-  report.files = {"scan.json"};
-  for (const ReportPage& page : scan_pages(report.facts, report.context)) {
+  ReportListing& written = result.written;
+  TRY(out.write_file(kJson, scan_json(result.report)));
+  written.files = {kJson};
+  for (const ReportPage& page : scan_pages(result.report)) {
     TRY(out.write_file(page.path, page.text));
-    report.files.push_back(page.path);
+    written.files.push_back(page.path);
   }
-  report.report = shown_directory(place.path).string();
+  written.directory = shown_directory(place.path).string();
   constexpr TerminalStyle kPlain = {false, false, 100};
-  TRY(out.write_file(kScreen, scan_text(report, kPlain)));
-  return out.commit(stamp);
+  TRY(out.write_file(kScreen, scan_text(result.report, kPlain, written)));
+  result.notes = TRY(out.commit(stamp));
+  return Nothing{};
+}
+
+}  // namespace
+
+Result<ScanResult> scan(const ScanRequest& request) {
+  StoryContext context;
+  context.parameters = TRY(Parameters::parse(request.parameters));
+  context.kernels = request.kernels;
+  std::optional<Platform> platform;
+  if (!request.platform.empty()) {
+    platform = TRY(open_platform(request.platform));
+    context.platform = &*platform;
+  }
+  const Repository repository = TRY(list_repository(request.repository, request.threads));
+  const uint64_t stamp = scan_stamp(repository, context, request.place.path);
+  ScanResult result;
+  if (request.reuses) result.kept = same_scan(request.place.path, stamp);
+  if (result.kept) return result;
+  ScanOptions options;
+  options.threads = request.threads;
+  options.progress = request.progress;
+  CodeFacts& facts = result.report.facts;
+  facts = scan_repository(repository, options);
+  TRY(check_pattern(request.kernels, facts));
+  for (const std::string& name : context.parameters.unused_in(facts)) {
+    result.warnings.push_back(
+        fmt::format("--param {}: no launch uses this name; ignored", screen_safe(name)));
+  }
+  SourceOutlines sources(repository.root, facts.files);
+  result.report.stories = tell_stories(facts, context, &sources);
+  if (request.writes) TRY(write_scan(request.place, stamp, result));
+  return result;
+}
+
+Result<std::string> scan_json(const ScanResult& result, const std::vector<std::string>& parts) {
+  if (result.kept) return read_source_text(result.kept->directory / kJson, UINT32_MAX);
+  return scan_json(result.report, parts);
 }
 
 }  // namespace fathom

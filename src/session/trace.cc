@@ -43,4 +43,11 @@ Result<Trace> open_trace(const std::string& path, const OpenOptions& options) {
   return trace;
 }
 
+const Platform* detect_platform(const Trace& trace) {
+  const std::vector<GpuProperties>& gpus = trace.store.metadata().gpus;
+  if (gpus.empty()) return nullptr;
+  const GpuProperties& gpu = gpus.front();
+  return Platforms::built_in().detect({gpu.name, gpu.memory_bytes, gpu.multiprocessors});
+}
+
 }  // namespace fathom

@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "base/result.h"
 #include "events/event_store.h"
+#include "platform/platform.h"
 #include "sheets/scope.h"
 #include "tree/call_tree.h"
 
@@ -32,5 +33,8 @@ struct OpenOptions {
 };
 
 Result<Trace> open_trace(const std::string& path, const OpenOptions& options = {});
+
+// What the trace's GPU is among those known here; null where it does not say or is not known.
+const Platform* detect_platform(const Trace& trace);
 
 }  // namespace fathom

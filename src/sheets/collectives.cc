@@ -56,7 +56,7 @@ struct Row {
 
 // Kernels; ops that asked for a collective that no kernel ran; and gloo's, which run on the CPU.
 std::vector<Row> find_collectives(const SheetInput& input) {
-  const auto& [store, tree, scope, selection] = input;
+  const auto& [store, tree, scope, selection, kernels] = input;
   std::vector<Row> rows;
   for (EventId event : all_selected(input)) {
     const Collective* facts = store.collective(event);

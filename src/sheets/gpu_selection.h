@@ -5,6 +5,7 @@
 
 #include "events/event_store.h"
 #include "events/intervals.h"
+#include "measure/kernel_measures.h"
 #include "sheets/scope.h"
 #include "tree/call_tree.h"
 
@@ -44,9 +45,10 @@ struct SheetInput {
   const CallTree& tree;
   const Scope& scope;
   GpuSelection selection;
+  KernelMeasures kernels;  // what is known of them from elsewhere
 
-  SheetInput(const EventStore& s, const CallTree& t, const Scope& sc)
-      : store(s), tree(t), scope(sc), selection(s, t, sc) {}
+  SheetInput(const EventStore& s, const CallTree& t, const Scope& sc, KernelMeasures k = {})
+      : store(s), tree(t), scope(sc), selection(s, t, sc), kernels(std::move(k)) {}
 };
 
 // NCCL, RCCL and the custom all-reduce kernels of inference engines, by name. For one name: a sheet

@@ -10,16 +10,16 @@
 namespace fathom {
 namespace {
 
-struct KernelKey {
+struct KernelRow {
   std::string_view category;  // empty for a kernel without a launch
   StringId op, kernel;        // the op's invalid likewise
   std::optional<int64_t> stream;
 
-  bool operator==(const KernelKey&) const = default;
+  bool operator==(const KernelRow&) const = default;
 };
 
-struct KernelKeyHash {
-  size_t operator()(const KernelKey& key) const {
+struct KernelRowHash {
+  size_t operator()(const KernelRow& key) const {
     const TableHash hash;
     return hash(hash(key.category), key.op.index, key.kernel.index, key.stream.has_value(),
                 key.stream.value_or(0));
@@ -27,7 +27,7 @@ struct KernelKeyHash {
 };
 
 struct Group {
-  KernelKey key;
+  KernelRow key;
   EventId first;
   std::vector<Nanos> durations;
   TimeStatistics stats;
@@ -42,9 +42,9 @@ class KernelParents {
         categories_(input.store.text_count()),
         graph_launches_(input.store.text_count()) {}
 
-  KernelKey key(EventId kernel) {
-    const auto& [store, tree, scope, selection] = input_;
-    KernelKey key{{}, {}, store.name_id(kernel), store.gpu_work(kernel).stream};
+  KernelRow key(EventId kernel) {
+    const auto& [store, tree, scope, selection, kernels] = input_;
+    KernelRow key{{}, {}, store.name_id(kernel), store.gpu_work(kernel).stream};
     const CallId launch = tree.launch(kernel);
     if (!launch.valid()) return key;
     if (const CallId op = tree.enclosing_op(launch); op.valid()) {
@@ -80,10 +80,10 @@ class KernelParents {
 std::vector<Group> group_kernels(const SheetInput& input, const std::vector<Launcher>& launchers) {
   KernelParents parents(input, launchers);
   std::vector<Group> groups;
-  std::unordered_map<KernelKey, size_t, KernelKeyHash> index;
+  std::unordered_map<KernelRow, size_t, KernelRowHash> index;
   for (EventId event : all_selected(input)) {
     if (input.store.kind(event) != EventKind::kKernel) continue;
-    const KernelKey key = parents.key(event);
+    const KernelRow key = parents.key(event);
     const auto [found, is_new] = index.try_emplace(key, groups.size());
     if (is_new) groups.push_back({key, event, {}, {}});
     Group& group = groups[found->second];
@@ -95,6 +95,18 @@ std::vector<Group> group_kernels(const SheetInput& input, const std::vector<Laun
     return std::tie(b.stats.sum, a.first) < std::tie(a.stats.sum, b.first);
   });
   return groups;
+}
+
+// Where a repository's code defines the kernels; unknown where it does not.
+void add_code_columns(Table& table, const std::vector<Group>& groups,
+                      const KernelMeasures& kernels) {
+  Column& source = table.text_column("Source");
+  Column& facts = table.text_column("Code facts");
+  for (const Group& g : groups) {
+    const KernelCode& code = kernels.code(g.first);
+    code.quality() != JoinQuality::kNone ? source.add(code.source) : source.add_unknown();
+    code.quality() == JoinQuality::kByKey ? facts.add(code.facts) : facts.add_unknown();
+  }
 }
 
 void add_label(Column& column, std::string_view label) {
@@ -137,6 +149,7 @@ Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>&
     of_kernels.add(ratio(g.stats.sum, kernels_time) * 100);
     of_total.add(ratio(g.stats.sum, total) * 100);
   }
+  if (input.kernels.has_code()) add_code_columns(table, groups, input.kernels);
   return table;
 }
 

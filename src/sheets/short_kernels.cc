@@ -68,7 +68,7 @@ struct ShortGroup {
 };
 
 ShortKey short_key(const SheetInput& input, EventId kernel) {
-  const auto& [store, tree, scope, selection] = input;
+  const auto& [store, tree, scope, selection, kernels] = input;
   ShortKey key;
   key.kernel = store.name_id(kernel);
   const CallId op = tree.enclosing_op(tree.launch(kernel));

@@ -7,13 +7,6 @@
 
 namespace fathom {
 
-struct DeviceStory {
-  std::vector<StoryStep> steps;  // in order of the code; empty: its body could not be read
-  size_t left_out = 0;
-  CodePlace at;  // of the body
-  uint32_t line_last = 0;
-};
-
 // What a kernel written in C++ does on the GPU, from its own statements and those of the functions
 // it calls; `launcher` says what its template parameters are, where it is known.
 DeviceStory device_story(const CodeFacts& facts, const KernelFacts& kernel,

@@ -4,11 +4,6 @@
 
 namespace fathom {
 
-struct LaunchStory {
-  std::vector<StoryStep> steps;
-  size_t left_out = 0;
-};
-
 // The way of a launch through the functions that lead to it, each as a step that holds its own:
 // checks, choices, what the launch is made of, the launch.
 LaunchStory launch_story(const HostContext& context, size_t most_steps);

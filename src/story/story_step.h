@@ -29,6 +29,20 @@ struct StoryStep {
   bool only_computes = false;
 };
 
+// The way of a launch.
+struct LaunchStory {
+  std::vector<StoryStep> steps;
+  size_t left_out = 0;
+};
+
+// What a function's body does.
+struct DeviceStory {
+  std::vector<StoryStep> steps;  // in order of the code; empty: its body could not be read
+  size_t left_out = 0;
+  CodePlace at;  // of the body
+  uint32_t line_last = 0;
+};
+
 // Steps in all, with those inside.
 size_t count_steps(const std::vector<StoryStep>& steps);
 

@@ -386,6 +386,20 @@ void cpu_ops_nested(TraceText& t, size_t n) {
   for (size_t i = 0; i < n; ++i) t.op(fmt::format("aten::op{}", i), i, 4 * n - 2 * i);
 }
 
+// Kernels of a trace and their definitions: some once, some twice, some in no file.
+void joined_kernels(const std::filesystem::path& directory, size_t n) {
+  TraceText trace;
+  std::string code;
+  for (size_t i = 0; i < n; ++i) {
+    trace.unit(i + 1, 20 * i, "aten::foo", "", fmt::format("k{}<{}>(int*)", i, i));
+    const std::string definition =
+        fmt::format("template <int N> __global__ void k{}(int* x) {{ x[threadIdx.x] = N; }}\n", i);
+    for (size_t k = 0; k < i % 3; ++k) code += definition;
+  }
+  write_file(directory / "t.json", trace.finish());
+  write_file(directory / "repo/a.cu", code);
+}
+
 }  // namespace
 
 std::vector<LinearCase> analysis_cases() {
@@ -429,6 +443,7 @@ std::vector<LinearCase> analysis_cases() {
       one("OptimizersAndGradients", optimizers_and_gradients, 500, kReplay, 1),
       one("FilesOfOneName", files_of_one_name, 200, kReplay),
       one("CpuOpsNested", cpu_ops_nested, 1000),
+      {"JoinedKernels", joined_kernels, "analyze t.json --repo repo --out out", 200},
   };
 }
 

@@ -9,6 +9,7 @@
 #include "report/scan/scan_report.h"
 #include "scan/facts_text.h"
 #include "scan/scan_repository.h"
+#include "story/tell_stories.h"
 #include "test_files.h"
 
 namespace fathom {
@@ -43,9 +44,13 @@ TEST_P(HardCase, IsReadAsAPersonReadsIt) {
 }
 
 TEST_P(HardCase, ThreadsChangeNothing) {
-  const std::string one = scan_json(scan(GetParam(), 1));
-  EXPECT_EQ(one, scan_json(scan(GetParam(), 4)));
-  EXPECT_EQ(one, scan_json(scan(GetParam(), 1)));
+  const auto json = [](size_t threads) {
+    const CodeFacts facts = scan(GetParam(), threads);
+    return scan_json({facts, tell_stories(facts)});
+  };
+  const std::string one = json(1);
+  EXPECT_EQ(one, json(4));
+  EXPECT_EQ(one, json(1));
 }
 
 // Programs compare scans line by line, so lists are in order of file and line.

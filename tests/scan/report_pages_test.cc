@@ -12,6 +12,7 @@
 
 #include "report/scan/scan_report.h"
 #include "scan/scan_repository.h"
+#include "story/tell_stories.h"
 #include "test_files.h"
 
 namespace fathom {
@@ -22,7 +23,7 @@ using Pages = std::map<std::string, std::string>;
 
 Pages pages_of(const CodeFacts& facts, const StoryContext& context = {}) {
   Pages pages;
-  for (ReportPage& page : scan_pages(facts, context)) {
+  for (ReportPage& page : scan_pages({facts, tell_stories(facts, context)})) {
     EXPECT_TRUE(pages.emplace(page.path, page.text).second) << page.path << " twice";
   }
   return pages;
@@ -250,10 +251,10 @@ TEST(ReportPages, OfManyKernelsByFolder) {
   CodeFacts few = facts;
   few.kernels.resize(kKernelsOnOnePage);
   EXPECT_EQ(pages_of(few).count("kernels/root.md"), 0u);
-  EXPECT_EQ(kernel_pages(few).pages.size(), 1u);
+  EXPECT_EQ(kernel_pages(few, tell_stories(few)).pages.size(), 1u);
   few = facts;
   few.kernels.resize(kKernelsOnOnePage + 1);
-  EXPECT_GT(kernel_pages(few).pages.size(), 1u);
+  EXPECT_GT(kernel_pages(few, tell_stories(few)).pages.size(), 1u);
 }
 
 TEST(ReportPages, AreNotWrittenOfNothing) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "story/tell_stories.h"
 namespace fathom {
 namespace {
 
@@ -70,12 +71,16 @@ CodeFacts small_facts() {
   return facts;
 }
 
+ScanReport told(const CodeFacts& facts, const StoryContext& context = {}) {
+  return {facts, tell_stories(facts, context)};
+}
+
 bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
 TEST(ScanReport, Json) {
-  const std::string json = scan_json(small_facts());
+  const std::string json = scan_json(told(small_facts()));
   for (const char* part :
        {R"("schema": "fathom.scan/1")",
         R"("name": "copy_rows")",
@@ -104,7 +109,7 @@ TEST(ScanReport, Json) {
 }
 
 TEST(ScanReport, JsonOfSomeParts) {
-  const std::string json = scan_json(small_facts(), {"options"});
+  const std::string json = scan_json(told(small_facts()), {"options"});
   EXPECT_TRUE(contains(json, "--rows"));
   EXPECT_TRUE(contains(json, "schema"));
   EXPECT_FALSE(contains(json, "copy_rows"));
@@ -114,11 +119,11 @@ TEST(ScanReport, JsonOfSomeParts) {
 TEST(ScanReport, JsonIsUtf8WhateverNamesAre) {
   CodeFacts facts = small_facts();
   facts.files[0].path = "csrc/\xff.cu";
-  EXPECT_TRUE(contains(scan_json(facts), "csrc/?.cu"));
+  EXPECT_TRUE(contains(scan_json(told(facts)), "csrc/?.cu"));
 }
 
 std::string page_of(const CodeFacts& facts, std::string_view name) {
-  for (const ReportPage& page : scan_pages(facts)) {
+  for (const ReportPage& page : scan_pages(told(facts))) {
     if (page.path == name) return page.text;
   }
   return "";
@@ -235,12 +240,12 @@ TEST(ScanReport, OneScreenAtEveryWidth) {
     StoryContext asked;
     asked.kernels = "copy*";
     const std::string with_kernels =
-        scan_text({facts, asked, "demo.fathom-scan", {"scan.json"}}, {false, false, width});
+        scan_text(told(facts, asked), {false, false, width}, {"demo.fathom-scan", {"scan.json"}});
     EXPECT_TRUE(contains(with_kernels, "Expect")) << with_kernels;
     EXPECT_TRUE(contains(with_kernels, "293 more in kernels.md")) << with_kernels;
     EXPECT_LE(std::ranges::count(with_kernels, '\n'), 45);
     const std::string text =
-        scan_text({facts, {}, "demo.fathom-scan", {"scan.json"}}, {false, false, width});
+        scan_text(told(facts), {false, false, width}, {"demo.fathom-scan", {"scan.json"}});
     std::istringstream lines(text);
     size_t count = 0;
     for (std::string line; std::getline(lines, line); ++count) {

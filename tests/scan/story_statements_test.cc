@@ -9,6 +9,7 @@
 #include "report/scan/scan_report.h"
 #include "scan/scan_repository.h"
 #include "story/source_outlines.h"
+#include "story/tell_stories.h"
 #include "test_files.h"
 
 namespace fathom {
@@ -40,8 +41,7 @@ class StoryStatements : public testing::Test {
     SourceOutlines sources(repository.root, facts.files);
     StoryContext context;
     context.parameters = Parameters::parse({"batch=64", "embed_dim=4096", "dtype=fp16"}).take();
-    context.sources = &sources;
-    for (const ReportPage& page : scan_pages(facts, context)) {
+    for (const ReportPage& page : scan_pages({facts, tell_stories(facts, context, &sources)})) {
       if (page.path.starts_with("kernels")) report_ += page.text;
     }
   }

@@ -4,6 +4,7 @@
 
 #include "report/scan/scan_report.h"
 #include "scan/scan_repository.h"
+#include "story/tell_stories.h"
 #include "test_files.h"
 
 namespace fathom {
@@ -401,8 +402,11 @@ TEST_F(StructureTest, ThreadsChangeNothing) {
   for (int i = 0; i < 20; ++i)
     put("app/m" + std::to_string(i) + ".py",
         "from .kernel import launch\ndef f" + std::to_string(i) + "(x):\n    launch(x)\n");
-  const std::string one = scan_json(scan(1)), four = scan_json(scan(4));
-  EXPECT_EQ(one, four);
+  const auto json = [this](size_t threads) {
+    const CodeFacts facts = scan(threads);
+    return scan_json({facts, tell_stories(facts)});
+  };
+  EXPECT_EQ(json(1), json(4));
 }
 
 }  // namespace

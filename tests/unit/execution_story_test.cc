@@ -4,6 +4,7 @@
 #include "report/scan/scan_report.h"
 #include "scan/scan_repository.h"
 #include "story/source_outlines.h"
+#include "story/tell_stories.h"
 #include "test_files.h"
 
 namespace fathom {
@@ -23,9 +24,8 @@ class ExecutionStory : public ::testing::Test {
     SourceOutlines sources(repository.root, facts.files);
     StoryContext context;
     context.parameters = Parameters::parse(parameters).take();
-    context.sources = &sources;
     std::string text;
-    for (const ReportPage& page : scan_pages(facts, context)) {
+    for (const ReportPage& page : scan_pages({facts, tell_stories(facts, context, &sources)})) {
       if (page.path.starts_with("kernels")) text += page.text;
     }
     return text;

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "scan/facts/kernel_identity.h"
-#include "sheets/kernel_sources.h"
 
 namespace fathom {
 namespace {
@@ -101,33 +100,6 @@ TEST(KernelIdentity, TritonNamesMayCarryWhatTheyWereSpecialisedOn) {
   EXPECT_EQ(identity.find("softmax_kernel"), Matches{0});
   EXPECT_EQ(identity.find("softmax_kernel_0d1d2de"), Matches{0});
   EXPECT_EQ(identity.find("log_softmax_kernel"), Matches{});
-}
-
-TEST(KernelSources, SharesSayHowMuchOfTheTimeWasFound) {
-  Table table("kernel_summary");
-  Column& names = table.text_column("Kernel name");
-  Column& times = table.real_column("Kernel duration (µs)_sum", Unit::kMicros);
-  const std::vector<std::pair<const char*, double>> rows = {
-      {"gather(int*)", 30}, {"foreign(int*)", 50}, {"copy(int*)", 15}, {"gather(int*)", 5}};
-  for (const auto& [name, time] : rows) {
-    names.add(name);
-    times.add(time);
-  }
-  const CodeFacts facts =
-      repository({kernel("", "gather"), kernel("", "copy"), kernel("", "copy")});
-  const KernelSources sources = locate_kernels(table, facts);
-  EXPECT_EQ(sources.total_micros, 100);
-  EXPECT_EQ(sources.matched_micros, 50);
-  EXPECT_EQ(sources.ambiguous_micros, 15);
-  ASSERT_EQ(sources.kernels.size(), 3);
-  EXPECT_EQ(sources.kernels[1].kernel, "gather(int*)");
-  EXPECT_EQ(sources.kernels[1].micros, 35);
-
-  add_source_columns(table, sources);
-  const Column& source = table.columns().at(2);
-  EXPECT_EQ(source.cell(0), "a.cu:7");
-  EXPECT_FALSE(source.known(1));
-  EXPECT_EQ(source.cell(2), "a.cu:7 or a.cu:7");
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/glob.h"
-#include "story/expectation.h"
+#include "report/scan/kernel_behaviour.h"
 
 namespace fathom {
 namespace {
@@ -41,13 +40,12 @@ std::string time_text(const Expectation& expected) {
 
 }  // namespace
 
-std::vector<ExpectedRow> expected_rows(const CodeFacts& facts, const StoryContext& context) {
+std::vector<ExpectedRow> expected_rows(const CodeFacts& facts, const Stories& stories) {
   std::vector<ExpectedRow> rows;
   for (uint32_t i = 0; i < facts.kernels.size(); ++i) {
-    const KernelFacts& kernel = facts.kernels[i];
-    if (kernel.dead || (!context.kernels.empty() && !glob_matches(context.kernels, kernel.name)))
-      continue;
-    const Expectation expected = expect_of(kernel, context.parameters, context.platform);
+    const KernelStory& told = stories.kernels[i];
+    if (facts.kernels[i].dead || told.story.detail == StoryDetail::kNotTold) continue;
+    const Expectation& expected = told.expected;
     ExpectedRow row{i, launch_text(expected), bytes_text(expected), time_text(expected),
                     expected.side.empty() ? kUnknown : expected.side};
     row.known = row.bytes != kUnknown || row.time != kUnknown;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/table.h"
-#include "report/scan/kernel_story.h"
+#include "story/story.h"
 
 namespace fathom {
 
@@ -18,6 +18,6 @@ struct ExpectedRow {
 };
 
 // Of the kernels that `--kernel` names, else of all; dead ones left out.
-std::vector<ExpectedRow> expected_rows(const CodeFacts& facts, const StoryContext& context);
+std::vector<ExpectedRow> expected_rows(const CodeFacts& facts, const Stories& stories);
 
 }  // namespace fathom

@@ -7,7 +7,6 @@
 
 #include "report/markdown.h"
 #include "scan/facts/fact_names.h"
-#include "story/kernel_notes.h"
 
 namespace fathom {
 namespace {
@@ -45,9 +44,13 @@ namespace {
 
 class BehaviourWriter {
  public:
-  BehaviourWriter(const CodeFacts& facts, const KernelFacts& kernel, const Expectation& expected,
-                  const StoryContext& context)
-      : facts_(facts), kernel_(kernel), expected_(expected), context_(context) {}
+  BehaviourWriter(const CodeFacts& facts, const KernelFacts& kernel, const KernelStory& told,
+                  const Stories& stories)
+      : facts_(facts),
+        kernel_(kernel),
+        expected_(told.expected),
+        notes_(told.notes),
+        stories_(stories) {}
 
   std::string run() {
     memory_traffic();
@@ -97,8 +100,8 @@ class BehaviourWriter {
 
   void hardware() {
     out_ += "\n**Hardware behaviour** (estimated, never measured";
-    if (context_.platform != nullptr) out_ += ", on " + md_text(context_.platform->name);
-    for (const auto& [name, value] : context_.parameters.given())
+    if (!stories_.platform.empty()) out_ += ", on " + md_text(stories_.platform);
+    for (const auto& [name, value] : stories_.parameters.given())
       out_ += fmt::format(", {}={}", md_text(name), md_text(value));
     out_ += ")\n\n";
     if (!expected_.model) {
@@ -134,11 +137,9 @@ class BehaviourWriter {
   }
 
   void notes() {
-    const std::vector<KernelNote> found =
-        notes_on(kernel_, expected_, context_.parameters, context_.platform);
-    if (found.empty()) return;
+    if (notes_.empty()) return;
     out_ += "\n**What could be better**\n\n";
-    for (const KernelNote& note : found) {
+    for (const KernelNote& note : notes_) {
       out_ += fmt::format("- {} {} ({})\n", md_text(note.text),
                           md_code(place_text(facts_, note.at)), note.basis);
     }
@@ -147,15 +148,16 @@ class BehaviourWriter {
   const CodeFacts& facts_;
   const KernelFacts& kernel_;
   const Expectation& expected_;
-  const StoryContext& context_;
+  const std::vector<KernelNote>& notes_;
+  const Stories& stories_;
   std::string out_;
 };
 
 }  // namespace
 
 std::string kernel_behaviour(const CodeFacts& facts, const KernelFacts& kernel,
-                             const Expectation& expected, const StoryContext& context) {
-  return BehaviourWriter(facts, kernel, expected, context).run();
+                             const KernelStory& told, const Stories& stories) {
+  return BehaviourWriter(facts, kernel, told, stories).run();
 }
 
 }  // namespace fathom

@@ -39,8 +39,8 @@ std::string heading(const CodeFacts& facts) {
 
 class KernelReport {
  public:
-  KernelReport(const CodeFacts& facts, const StoryContext& context)
-      : facts_(facts), context_(context), anchors_(facts.kernels.size()) {
+  KernelReport(const CodeFacts& facts, const Stories& stories)
+      : facts_(facts), stories_(stories), anchors_(facts.kernels.size()) {
     out_.links.resize(facts.kernels.size());
   }
 
@@ -79,7 +79,7 @@ class KernelReport {
       if (part.sections.size() >= kKernelsOfFile || part.bytes > kFileBytes) continue;
       // One without a section ends those that have one.
       if (part.sections.size() + 1 < part.kernels.size()) continue;
-      part.sections.push_back(kernel_section(facts_, k, context_, root));
+      part.sections.push_back(kernel_section(facts_, k, stories_.kernels[i], stories_, root));
       part.bytes += part.sections.back().size();
     }
   }
@@ -115,7 +115,7 @@ class KernelReport {
     size_t told = 0;
     for (const HostFacts& h : facts_.host_functions) {
       if (told >= kKernelsOfFile || out.size() > kFileBytes) break;
-      out += host_section(facts_, h, context_);
+      out += host_section(facts_, h, stories_.host_functions[told]);
       ++told;
     }
     if (told < facts_.host_functions.size()) {
@@ -140,7 +140,7 @@ class KernelReport {
       add_kernel_table(facts_, all, anchors_, text);
       std::vector<std::string> links;
       for (const std::string& anchor : anchors_) links.push_back("#" + anchor);
-      add_expected_table(facts_, context_, expected_rows(facts_, context_), links, text);
+      add_expected_table(facts_, stories_, expected_rows(facts_, stories_), links, text);
       add_dead_kernels(facts_, SIZE_MAX, text);
       for (const FilePart& part : parts_) text += text_of(part);
     }
@@ -153,7 +153,7 @@ class KernelReport {
   std::string expected_heading() const {
     std::string text;
     std::vector<std::string> links(facts_.kernels.size());
-    add_expected_table(facts_, context_, expected_rows(facts_, context_), links, text);
+    add_expected_table(facts_, stories_, expected_rows(facts_, stories_), links, text);
     return text;
   }
   std::string dead_heading() const {
@@ -167,7 +167,7 @@ class KernelReport {
     PageNames names;
     std::vector<FileSection> sections;
     for (const FilePart& part : parts_) sections.push_back({part.path, part.bytes});
-    const std::vector<ExpectedRow> expected = expected_rows(facts_, context_);
+    const std::vector<ExpectedRow> expected = expected_rows(facts_, stories_);
     for (const ExpectedRow& row : expected) expected_of_.emplace(row.kernel, &row);
     on_page_.resize(facts_.kernels.size());
     for (const FolderPage& page : pages_by_folder(sections, kKernelPageBytes)) {
@@ -201,12 +201,12 @@ class KernelReport {
         counted(page.sections.size(), "file", "files"), md_text(facts_.repository));
     HeadingAnchors names;
     std::string above;
-    add_expected_table(facts_, context_, rows, out_.links, above);
+    add_expected_table(facts_, stories_, rows, out_.links, above);
     names.add(text + above);
     for (const size_t i : page.sections) number_headings(names, parts_[i], path);
     add_kernel_table(facts_, told, anchors_, text);
     for (const uint32_t i : told) on_page_[i] = "#" + anchors_[i];
-    add_expected_table(facts_, context_, rows, on_page_, text);
+    add_expected_table(facts_, stories_, rows, on_page_, text);
     for (const size_t i : page.sections) text += text_of(parts_[i]);
     out_.groups.push_back(std::move(group));
     out_.pages.push_back({path, std::move(text)});
@@ -223,7 +223,7 @@ class KernelReport {
     for (const ExpectedRow& row : expected) {
       if (row.known && known.size() < kExpectedKernels) known.push_back(row);
     }
-    add_expected_table(facts_, context_, known, out_.links, text);
+    add_expected_table(facts_, stories_, known, out_.links, text);
     add_dead_kernels(facts_, kDead, text);
     if (!host_page_.empty()) {
       text += fmt::format("\n## Host functions\n\n{} on the way to kernels: [{}]({}).\n",
@@ -235,7 +235,7 @@ class KernelReport {
   }
 
   const CodeFacts& facts_;
-  const StoryContext& context_;
+  const Stories& stories_;
   std::vector<FilePart> parts_;
   std::vector<std::string> anchors_;                         // of each kernel, on its page
   std::multimap<uint32_t, const ExpectedRow*> expected_of_;  // by kernel
@@ -246,8 +246,8 @@ class KernelReport {
 
 }  // namespace
 
-KernelPages kernel_pages(const CodeFacts& facts, const StoryContext& context) {
-  return KernelReport(facts, context).run();
+KernelPages kernel_pages(const CodeFacts& facts, const Stories& stories) {
+  return KernelReport(facts, stories).run();
 }
 
 }  // namespace fathom

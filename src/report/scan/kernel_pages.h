@@ -25,14 +25,13 @@ struct KernelPages {
   std::vector<KernelGroup> groups;
 };
 inline constexpr size_t kKernelsOnOnePage = 24;
-KernelPages kernel_pages(const CodeFacts& facts, const StoryContext& context = {});
+KernelPages kernel_pages(const CodeFacts& facts, const Stories& stories);
 
 // A kernel in full: code position, launches, path, what it does, its story. `root` leads from the
 // page to the report's directory: "" or "../".
 std::string kernel_section(const CodeFacts& facts, const KernelFacts& kernel,
-                           const StoryContext& context, std::string_view root);
-std::string host_section(const CodeFacts& facts, const HostFacts& host,
-                         const StoryContext& context);
+                           const KernelStory& told, const Stories& stories, std::string_view root);
+std::string host_section(const CodeFacts& facts, const HostFacts& host, const HostStory& told);
 
 // What a kernel's code does, each thing once, in the order of the code.
 std::vector<std::string> things_done(const std::vector<CodeEvidence>& evidence);

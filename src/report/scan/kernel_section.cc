@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/count_text.h"
-#include "base/glob.h"
 #include "base/screen_text.h"
 #include "report/markdown.h"
 #include "report/scan/kernel_pages.h"
@@ -97,8 +96,8 @@ std::vector<std::string> things_done(const std::vector<CodeEvidence>& evidence) 
   return things;
 }
 
-std::string kernel_section(const CodeFacts& facts, const KernelFacts& k,
-                           const StoryContext& context, std::string_view root) {
+std::string kernel_section(const CodeFacts& facts, const KernelFacts& k, const KernelStory& told,
+                           const Stories& stories, std::string_view root) {
   std::string out = fmt::format("\n### {}\n\n", md_code(full_name(k)));
   out += fmt::format("- **Code** {}",
                      md_code(fmt::format("{}-{}", place_text(facts, k.at), k.line_last)));
@@ -115,16 +114,15 @@ std::string kernel_section(const CodeFacts& facts, const KernelFacts& k,
   if (!k.profiler_name.empty()) {
     out += fmt::format("- **In a profile** {}\n", code(k.profiler_name));
   }
-  const bool told = context.kernels.empty() || glob_matches(context.kernels, k.name);
-  if (told) out += kernel_story(facts, k, context);
+  if (told.story.detail != StoryDetail::kNotTold) out += kernel_story(facts, k, told, stories);
   return out;
 }
 
-std::string host_section(const CodeFacts& facts, const HostFacts& h, const StoryContext& context) {
+std::string host_section(const CodeFacts& facts, const HostFacts& h, const HostStory& told) {
   const std::string name = h.scope.empty() ? h.name : h.scope + "::" + h.name;
   return fmt::format("\n### {}\n\n- **Code** {}{}\n{}", md_code(name),
                      md_code(fmt::format("{}-{}", place_text(facts, h.at), h.line_last)),
-                     unless_certain(h.certainty), host_story(facts, h, context));
+                     unless_certain(h.certainty), host_story(facts, h, told));
 }
 
 }  // namespace fathom

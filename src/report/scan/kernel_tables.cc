@@ -91,10 +91,10 @@ void add_kernel_table(const CodeFacts& facts, const std::vector<uint32_t>& kerne
                                  .markdown_columns = {"kernel", "what it does"}});
 }
 
-void add_expected_table(const CodeFacts& facts, const StoryContext& context,
+void add_expected_table(const CodeFacts& facts, const Stories& stories,
                         const std::vector<ExpectedRow>& rows, const std::vector<std::string>& links,
                         std::string& out) {
-  if (context.platform == nullptr || context.parameters.empty() || rows.empty()) return;
+  if (stories.platform.empty() || stories.parameters.empty() || rows.empty()) return;
   Table table("expected");
   Column &name = table.text_column("kernel"), &launch = table.text_column("blocks × threads"),
          &bytes = table.text_column("bytes"), &time = table.text_column("time"),
@@ -106,7 +106,7 @@ void add_expected_table(const CodeFacts& facts, const StoryContext& context,
     time.add(row.time);
     side.add(row.side);
   }
-  out += fmt::format("\n## Expected on {} (estimated)\n\n{}", md_text(context.platform->name),
+  out += fmt::format("\n## Expected on {} (estimated)\n\n{}", md_text(stories.platform),
                      md_table(table, {.markdown_columns = {"kernel", "blocks × threads", "bytes",
                                                            "time", "bound by"}}));
 }

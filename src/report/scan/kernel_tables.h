@@ -23,7 +23,7 @@ void add_kernel_folders(const CodeFacts& facts, const std::vector<KernelGroup>& 
 void add_foremost_kernels(const CodeFacts& facts, const std::vector<std::string>& links,
                           std::string& out);
 // Nothing unless a workload and a GPU were named.
-void add_expected_table(const CodeFacts& facts, const StoryContext& context,
+void add_expected_table(const CodeFacts& facts, const Stories& stories,
                         const std::vector<ExpectedRow>& rows, const std::vector<std::string>& links,
                         std::string& out);
 void add_dead_kernels(const CodeFacts& facts, size_t at_most, std::string& out);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "report/scan/claims_report.h"
 #include "report/scan/fact_writer.h"
 #include "report/scan/features_markdown.h"
 #include "report/scan/scan_counts.h"
 #include "report/scan/scan_report.h"
+#include "report/scan/story_json.h"
 #include "scan/facts/fact_names.h"
 #include "scan/files/language.h"
 #include "scan/files/origin.h"
@@ -49,9 +51,10 @@ void write_access(FactWriter& w, const ArrayAccess& a) {
   w.certainty(a.certainty);
 }
 
-void write_kernels(FactWriter& w, const CodeFacts& facts) {
+void write_kernels(FactWriter& w, const ScanReport& report) {
   w.json().key("kernels").begin_array();
-  for (const KernelFacts& k : facts.kernels) {
+  for (size_t i = 0; i < report.facts.kernels.size(); ++i) {
+    const KernelFacts& k = report.facts.kernels[i];
     w.json().begin_object();
     w.text("name", k.name);
     w.optional_text("scope", k.scope);
@@ -80,6 +83,7 @@ void write_kernels(FactWriter& w, const CodeFacts& facts) {
       line.optional_text("times", t.times);
     });
     w.optional_text("arithmetic", k.arithmetic);
+    write_story(w, report.stories.kernels[i]);
     w.json().end_object();
   }
   w.json().end_array();
@@ -135,9 +139,10 @@ void write_dependencies(FactWriter& w, const CodeFacts& facts) {
   });
 }
 
-void write_host_functions(FactWriter& w, const CodeFacts& facts) {
+void write_host_functions(FactWriter& w, const ScanReport& report) {
   w.json().key("host_functions").begin_array();
-  for (const HostFacts& h : facts.host_functions) {
+  for (size_t i = 0; i < report.facts.host_functions.size(); ++i) {
+    const HostFacts& h = report.facts.host_functions[i];
     w.json().begin_object();
     w.text("name", h.name);
     w.optional_text("scope", h.scope);
@@ -146,6 +151,7 @@ void write_host_functions(FactWriter& w, const CodeFacts& facts) {
     w.certainty(h.certainty);
     w.path(h.path);
     w.evidence(h.evidence);
+    write_story(w, report.stories.host_functions[i]);
     w.json().end_object();
   }
   w.json().end_array();
@@ -207,7 +213,10 @@ void write_readme(FactWriter& w, const CodeFacts& facts) {
 
 }  // namespace
 
-std::string scan_json(const CodeFacts& facts, const std::vector<std::string>& parts) {
+std::string scan_json(const ScanReport& report, const std::vector<std::string>& parts) {
+  const CodeFacts& facts = report.facts;
+  CHECK(report.stories.kernels.size() == facts.kernels.size());
+  CHECK(report.stories.host_functions.size() == facts.host_functions.size());
   const auto wanted = [&parts](std::string_view part) {
     return parts.empty() || std::ranges::find(parts, part) != parts.end();
   };
@@ -216,10 +225,11 @@ std::string scan_json(const CodeFacts& facts, const std::vector<std::string>& pa
   w.text("schema", kSchema);
   w.text("repository", facts.repository);
   if (parts.empty()) write_readme(w, facts);
+  if (wanted("kernels") || wanted("host_functions")) write_told_for(w, report.stories);
   if (wanted("components")) write_components(w.json().key("components"), facts);
   if (wanted("features")) write_features(w.json().key("features"), facts);
-  if (wanted("kernels")) write_kernels(w, facts);
-  if (wanted("host_functions")) write_host_functions(w, facts);
+  if (wanted("kernels")) write_kernels(w, report);
+  if (wanted("host_functions")) write_host_functions(w, report);
   if (wanted("options")) write_options(w, facts);
   if (wanted("entry_points")) write_entry_points(w, facts);
   if (wanted("dependencies")) write_dependencies(w, facts);

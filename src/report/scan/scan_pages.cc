@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "report/scan/inventory_pages.h"
 #include "report/scan/scan_report.h"
 
@@ -21,8 +22,11 @@ void bound(ReportPage& page) {
 
 }  // namespace
 
-std::vector<ReportPage> scan_pages(const CodeFacts& facts, const StoryContext& context) {
-  KernelPages kernels = kernel_pages(facts, context);
+std::vector<ReportPage> scan_pages(const ScanReport& report) {
+  const CodeFacts& facts = report.facts;
+  CHECK(report.stories.kernels.size() == facts.kernels.size());
+  CHECK(report.stories.host_functions.size() == facts.host_functions.size());
+  KernelPages kernels = kernel_pages(facts, report.stories);
   FeaturePages features = feature_pages(facts, kernels.links);
   std::vector<ReportPage> pages;
   const auto add = [&pages](std::vector<ReportPage> more) {

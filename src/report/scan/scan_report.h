@@ -3,20 +3,19 @@
 #include <string>
 #include <vector>
 
+#include "report/report_listing.h"
 #include "report/scan/features_markdown.h"
 #include "report/scan/kernel_pages.h"
-#include "report/scan/kernel_story.h"
 #include "report/screen.h"
 #include "scan/facts/code_facts.h"
 
 namespace fathom {
 
-// What a scan of a repository says: the screen, scan.json and the markdown files all show this.
+// What a scan of a repository says: the screen, scan.json and the markdown files all show this, and
+// open no file.
 struct ScanReport {
   CodeFacts facts;
-  StoryContext context;
-  std::string report;              // the directory; empty: none was written
-  std::vector<std::string> files;  // in it
+  Stories stories;  // of these facts
 };
 
 // The lists of scan.json that can be asked for by name.
@@ -25,7 +24,7 @@ inline constexpr const char* kScanParts[] = {
     "features", "modules", "api",          "request_path", "doc_claims",     "files"};
 
 // Everything, or only the parts named. docs/scan_json.md says what the keys mean.
-std::string scan_json(const CodeFacts& facts, const std::vector<std::string>& parts = {});
+std::string scan_json(const ScanReport& report, const std::vector<std::string>& parts = {});
 // The same facts of the parts for people: one line for each, file:line first.
 std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& parts);
 
@@ -38,8 +37,9 @@ std::string repo_analysis_markdown(const CodeFacts& facts);
 // Overview with diagrams, the parts, the data flow, the request path.
 std::string architecture_markdown(const CodeFacts& facts);
 // All markdown files of the report, quick_scan.md first.
-std::vector<ReportPage> scan_pages(const CodeFacts& facts, const StoryContext& context = {});
+std::vector<ReportPage> scan_pages(const ScanReport& report);
 // One screen.
-std::string scan_text(const ScanReport& report, const TerminalStyle& style);
+std::string scan_text(const ScanReport& report, const TerminalStyle& style,
+                      const ReportListing& written = {});
 
 }  // namespace fathom

@@ -108,12 +108,11 @@ void show_entry_points(Screen& screen, const CodeFacts& facts, size_t width) {
 }
 
 // What to expect of the kernels that were asked for: estimated, as the first line says.
-void show_expected(Screen& screen, const CodeFacts& facts, const StoryContext& context,
-                   size_t width) {
-  if (context.kernels.empty() && context.parameters.empty()) return;
-  std::vector<ExpectedRow> rows = expected_rows(facts, context);
+void show_expected(Screen& screen, const CodeFacts& facts, const Stories& stories, size_t width) {
+  if (stories.asked_for.empty() && stories.parameters.empty()) return;
+  std::vector<ExpectedRow> rows = expected_rows(facts, stories);
   // Of all kernels only those that the parameters say something of.
-  if (context.kernels.empty())
+  if (stories.asked_for.empty())
     std::erase_if(rows, [](const ExpectedRow& row) { return !row.known; });
   if (rows.empty()) return;
   constexpr size_t kLaunch = 14, kBytes = 20, kTime = 22, kSide = 8;
@@ -133,7 +132,7 @@ void show_expected(Screen& screen, const CodeFacts& facts, const StoryContext& c
   std::string more;
   if (rows.size() > kExpected)
     more = fmt::format("{} more in kernels.md", number_text(rows.size() - kExpected));
-  if (context.platform == nullptr)
+  if (stories.platform.empty())
     more += std::string(more.empty() ? "" : "; ") + "--platform names the GPU that gives a time";
   if (!more.empty()) screen.entry("", screen.dim(cut(more, width - std::min(width, kLabel))));
 }
@@ -157,7 +156,8 @@ void show_dependencies(Screen& screen, const CodeFacts& facts, size_t width) {
 
 }  // namespace
 
-std::string scan_text(const ScanReport& report, const TerminalStyle& style) {
+std::string scan_text(const ScanReport& report, const TerminalStyle& style,
+                      const ReportListing& written) {
   const CodeFacts& facts = report.facts;
   SizeCount all;
   for (const SourceFile& file : facts.files) all.add(file);
@@ -177,7 +177,7 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style) {
                               : fmt::format("{}   {}", number_text(facts.options.size()),
                                             joined_counts(count_option_kinds(facts))));
   show_dependencies(screen, facts, style.width);
-  show_expected(screen, facts, report.context, style.width);
+  show_expected(screen, facts, report.stories, style.width);
   const size_t shown =
       style.verbose ? facts.notes.size() : std::min(facts.notes.size(), kScreenNotes);
   for (size_t i = 0; i < shown; ++i) {
@@ -187,9 +187,9 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style) {
   if (shown < facts.notes.size()) {
     screen.entry("", fmt::format("{} more with --verbose", facts.notes.size() - shown));
   }
-  if (!report.report.empty()) {
+  if (!written.directory.empty()) {
     screen.entry("Report", fmt::format("{}/  (quick_scan.md and {} more)",
-                                       screen_safe(report.report), report.files.size() - 1));
+                                       screen_safe(written.directory), written.files.size() - 1));
   }
   return screen.take();
 }

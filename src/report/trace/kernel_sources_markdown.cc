@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMaxForeign = 20;
 
-double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+double percent(Nanos part, Nanos whole) { return 100 * ratio(part, whole); }
 
 std::string code_place(const CodeFacts& facts, const CodePlace& at) {
   return md_code(fmt::format("{}:{}", facts.files[at.file].path, at.line));
@@ -33,40 +33,41 @@ void add_evidence(std::string& out, const CodeFacts& facts, const KernelFacts& k
   }
 }
 
-void add_kernel(std::string& out, const KernelSources& sources, const KernelSource& source) {
-  const CodeFacts& facts = *sources.facts;
+void add_kernel(std::string& out, const CodeFacts& facts, const CodeCoverage::Kernel& kernel,
+                Nanos total) {
   out += fmt::format("\n### {}\n\n{:.1f} µs, {:.1f} % of the kernels' time (measured).\n",
-                     md_code(source.kernel), source.micros,
-                     percent(source.micros, sources.total_micros));
-  if (source.matches.size() > 1) {
-    out += fmt::format("Ambiguous: its name fits {} kernels of the code.\n", source.matches.size());
+                     md_code(kernel.name), kernel.time.micros(), percent(kernel.time, total));
+  const std::vector<size_t>& definitions = kernel.code->definitions;
+  const bool ambiguous = kernel.code->quality() == JoinQuality::kAmbiguous;
+  if (ambiguous) {
+    out += fmt::format("Ambiguous: its name fits {} kernels of the code.\n", definitions.size());
   }
-  for (const size_t i : source.matches) {
-    const KernelFacts& kernel = facts.kernels[i];
-    out += fmt::format("\nDefined at {} to line {} (code fact).\n", code_place(facts, kernel.at),
-                       kernel.line_last);
-    add_launchers(out, facts, kernel);
-    if (source.matches.size() == 1) add_evidence(out, facts, kernel);
+  for (const size_t i : definitions) {
+    const KernelFacts& defined = facts.kernels[i];
+    out += fmt::format("\nDefined at {} to line {} (code fact).\n", code_place(facts, defined.at),
+                       defined.line_last);
+    add_launchers(out, facts, defined);
+    if (!ambiguous) add_evidence(out, facts, defined);
   }
 }
 
 }  // namespace
 
-std::string kernel_sources_markdown(const KernelSources& sources) {
+std::string kernel_sources_markdown(const CodeFacts& facts, const CodeCoverage& coverage) {
   std::string out = fmt::format(
       "# Kernels in the code of {}\n\n{:.1f} % of the kernels' time is of kernels that the "
       "repository defines; {:.1f} % "
       "is ambiguous, since a name fits several.\n",
-      md_text(sources.facts->repository), percent(sources.matched_micros, sources.total_micros),
-      percent(sources.ambiguous_micros, sources.total_micros));
+      md_text(coverage.repository), percent(coverage.found, coverage.total),
+      percent(coverage.ambiguous, coverage.total));
   std::string foreign;
   size_t others = 0;
-  for (const KernelSource& source : sources.kernels) {
-    if (!source.matches.empty()) {
-      add_kernel(out, sources, source);
+  for (const CodeCoverage::Kernel& kernel : coverage.kernels) {
+    if (kernel.code->quality() != JoinQuality::kNone) {
+      add_kernel(out, facts, kernel, coverage.total);
     } else if (++others <= kMaxForeign) {
-      foreign += fmt::format("| {} | {:.1f} | {:.1f} |\n", md_code_cell(source.kernel),
-                             source.micros, percent(source.micros, sources.total_micros));
+      foreign += fmt::format("| {} | {:.1f} | {:.1f} |\n", md_code_cell(kernel.name),
+                             kernel.time.micros(), percent(kernel.time, coverage.total));
     }
   }
   if (foreign.empty()) return out;

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "report/report_listing.h"
 #include "report/screen.h"
 #include "sheets/sheets.h"
 
 namespace fathom {
 
-// What a report says first: the screen, summary.json and `--json` all show this.
+// What a report says first, made once: the screen, summary.json and `--json` all show this.
 struct Summary {
   struct Op {
     std::string name, category;
@@ -64,14 +65,12 @@ struct Summary {
   std::vector<Found> findings;     // the most important first
   std::optional<Sources> sources;  // none: no repository was given
   std::vector<Diagnostic> diagnostics;
-  std::string report;  // the directory
-  std::vector<std::string> files;
 };
 
 // "no GPU work: CPU ops only"; empty for a trace with GPU work.
 std::string_view cpu_only_text(const Summary& summary);
 
-std::string summary_json(const Summary& summary);
+std::string summary_json(const Summary& summary, const ReportListing& written = {});
 
 // That the trace's times and the limits are of different GPUs, where recorded_on is known.
 std::string other_platform_text(const Summary& summary);
@@ -84,6 +83,7 @@ struct SummaryNote {
   bool is_warning = false;
 };
 std::vector<SummaryNote> summary_notes(const Summary& summary, bool verbose);
-std::string summary_text(const Summary& summary, const TerminalStyle& style);
+std::string summary_text(const Summary& summary, const TerminalStyle& style,
+                         const ReportListing& written = {});
 
 }  // namespace fathom

@@ -34,7 +34,7 @@ void write_timeline(JsonWriter& json, const GpuTimeline& t) {
 
 }  // namespace
 
-std::string summary_json(const Summary& s) {
+std::string summary_json(const Summary& s, const ReportListing& written) {
   JsonWriter json(true);
   json.begin_object();
   json.key("schema_version").value(kSchemaVersion);
@@ -103,9 +103,9 @@ std::string summary_json(const Summary& s) {
     json.end_object();
   }
   json.end_array();
-  optional_text(json, "report", s.report);
+  optional_text(json, "report", written.directory);
   json.key("files").begin_array();
-  for (const std::string& file : s.files) json.value(file);
+  for (const std::string& file : written.files) json.value(file);
   json.end_array();
   json.end_object();
   return json.take() + "\n";

@@ -211,7 +211,8 @@ std::vector<SummaryNote> summary_notes(const Summary& s, bool verbose) {
   return notes;
 }
 
-std::string summary_text(const Summary& s, const TerminalStyle& style) {
+std::string summary_text(const Summary& s, const TerminalStyle& style,
+                         const ReportListing& written) {
   Screen screen(style);
   screen.line(fmt::format("{}   {}", screen.bold(screen_safe(s.trace)), summary_headline(s)));
   if (cpu_only_text(s).empty()) show_timeline(screen, s.timeline);
@@ -232,9 +233,9 @@ std::string summary_text(const Summary& s, const TerminalStyle& style) {
     screen.entry(first ? "Notes" : "", note.is_warning ? screen.warn(note.text) : note.text);
     first = false;
   }
-  if (!s.report.empty()) {
+  if (!written.directory.empty()) {
     screen.entry("Report",
-                 fmt::format("{}/  ({})", screen_safe(s.report),
+                 fmt::format("{}/  ({})", screen_safe(written.directory),
                              "standalone_analysis_fair.md, perf_report.xlsx, perf_report_csvs/ …"));
   }
   return screen.take();
