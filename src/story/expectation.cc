@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/count_text.h"
+#include "scan/facts/pattern_ids.h"
 #include "story/access_model.h"
 #include "story/assumptions.h"
 #include "story/compute_rate.h"
@@ -74,7 +75,9 @@ class Expecter {
     add(out_.traffic, model.by_accesses ? "operations on real numbers" : "FLOPs", "",
         counted ? model.flops : "not counted", flops_, flops_);
     add(out_.traffic, "bytes read", "B", model.bytes_read, read_, read_);
+    out_.traffic.back().quantity = Quantity::kBytesRead;
     add(out_.traffic, "bytes written", "B", model.bytes_written, written_, written_);
+    out_.traffic.back().quantity = Quantity::kBytesWritten;
     if (read_ && written_) bytes_ = *read_ + *written_;
     if (flops_ && bytes_ && *bytes_ > 0) intensity_ = *flops_ / *bytes_;
     add(out_.traffic, "arithmetic intensity", "FLOP/B", "FLOPs / (bytes read + bytes written)",
@@ -112,7 +115,7 @@ class Expecter {
   // What each part of the GPU takes for its share of the work, at the least and as the code is
   // written.
   struct Bound {
-    std::string_view side;
+    Bottleneck side = Bottleneck::kUnknown;
     double low = 0, high = 0;
   };
 
@@ -120,13 +123,13 @@ class Expecter {
     const double share = assumption("bandwidth_share");
     const double memory = *bytes_ / bandwidth;
     const double compute = flops_ && *flops_ > 0 ? *flops_ / rate_.achievable : 0;
-    std::vector<Bound> out = {{"memory", memory, memory / share},
-                              {"compute", compute, compute / share}};
+    std::vector<Bound> out = {{Bottleneck::kMemory, memory, memory / share},
+                              {Bottleneck::kCompute, compute, compute / share}};
     const auto steps = wavefront_rate();
     if (!steps || !work_) return out;
     const bool shared = work_->shared_wavefronts > work_->wavefronts_high / 2;
-    out.push_back({shared ? "shared memory" : "L1", work_->wavefronts_low / *steps,
-                   work_->wavefronts_high / *steps});
+    out.push_back({shared ? Bottleneck::kSharedMemory : Bottleneck::kL1,
+                   work_->wavefronts_low / *steps, work_->wavefronts_high / *steps});
     return out;
   }
 
@@ -152,12 +155,13 @@ class Expecter {
       high = std::max(high, bound.high);
     }
     const double fixed = assumption("empty_kernel") + assumption("launch_tail");
-    out_.side = latency + assumption("empty_kernel") > high ? "latency" : std::string(most->side);
+    out_.side = latency + assumption("empty_kernel") > high ? Bottleneck::kLatency : most->side;
     high += fixed + latency;
     add(out_.counters, "time", "s",
         "at least the largest of the times below and an empty kernel; at most empty kernel + tail "
         "+ the largest of them, memory and arithmetic / 0.6, + waits one after the other",
         low, high);
+    out_.counters.back().quantity = Quantity::kTime;
     bound_rows(all);
     percent("dram__throughput.avg.pct_of_peak_sustained_elapsed",
             "(bytes read + written) / time / peak bandwidth",
@@ -172,10 +176,10 @@ class Expecter {
 
   void bound_rows(const std::vector<Bound>& all) {
     for (const Bound& bound : all) {
-      if (bound.side == "memory") {
+      if (bound.side == Bottleneck::kMemory) {
         add(out_.counters, "of it, memory", "s", "(bytes read + written) / bandwidth", bound.low,
             bound.low);
-      } else if (bound.side == "compute") {
+      } else if (bound.side == Bottleneck::kCompute) {
         add(out_.counters, "of it, arithmetic", "s", "FLOPs / " + rate_.said, bound.low, bound.low);
       } else {
         add(out_.counters, "of it, loads and stores of the SMs", "s",
@@ -252,7 +256,8 @@ class Expecter {
   double access_bytes() const {
     double bytes = values_.element_bytes().value_or(4);
     for (const CodeEvidence& evidence : kernel_.evidence) {
-      if (evidence.what != "vector_access" || evidence.certainty == Certainty::kUnsure) continue;
+      if (evidence.what != pattern_id::kVectorAccess || evidence.certainty == Certainty::kUnsure)
+        continue;
       bytes = std::max(bytes, std::atof(evidence.detail.c_str()));
     }
     return bytes;
@@ -262,21 +267,22 @@ class Expecter {
     const auto add_stall = [&](std::string_view reason, std::string_view why) {
       out_.stalls.push_back(fmt::format("{} ({})", reason, why));
     };
-    const bool async = has(kernel_, "cp_async") || has(kernel_, "tma_load");
-    if (out_.side == "shared memory")
+    const bool async = has(kernel_, pattern_id::kCpAsync) || has(kernel_, pattern_id::kTmaLoad);
+    if (out_.side == Bottleneck::kSharedMemory)
       add_stall("short_scoreboard, mio_throttle", "shared memory limits it");
-    if (has(kernel_, "wgmma")) add_stall("gmma", "warpgroups wait for their matrix products");
+    if (has(kernel_, pattern_id::kWgmma))
+      add_stall("gmma", "warpgroups wait for their matrix products");
     if (!async) add_stall("long_scoreboard", "loads from global memory are waited for");
-    if (has(kernel_, "mbarrier") || has(kernel_, "named_barrier") ||
-        has(kernel_, "block_barrier")) {
+    if (has(kernel_, pattern_id::kMbarrier) || has(kernel_, pattern_id::kNamedBarrier) ||
+        has(kernel_, pattern_id::kBlockBarrier)) {
       add_stall("barrier", "the code has barriers");
     }
-    if (out_.side != "shared memory" &&
-        (has(kernel_, "warp_shuffle") || has(kernel_, "ldmatrix") ||
-         has(kernel_, "shared_static") || has(kernel_, "shared_dynamic"))) {
+    if (out_.side != Bottleneck::kSharedMemory &&
+        (has(kernel_, pattern_id::kWarpShuffle) || has(kernel_, pattern_id::kLdmatrix) ||
+         has(kernel_, pattern_id::kSharedStatic) || has(kernel_, pattern_id::kSharedDynamic))) {
       add_stall("short_scoreboard", "shuffles or shared memory");
     }
-    if (has(kernel_, "atomics")) add_stall("lg_throttle", "atomic operations");
+    if (has(kernel_, pattern_id::kAtomics)) add_stall("lg_throttle", "atomic operations");
   }
 
   const KernelFacts& kernel_;
@@ -290,6 +296,24 @@ class Expecter {
 };
 
 }  // namespace
+
+std::string_view bottleneck_name(Bottleneck bottleneck) {
+  switch (bottleneck) {
+    case Bottleneck::kUnknown:
+      return "";
+    case Bottleneck::kMemory:
+      return "memory";
+    case Bottleneck::kCompute:
+      return "compute";
+    case Bottleneck::kSharedMemory:
+      return "shared memory";
+    case Bottleneck::kL1:
+      return "L1";
+    case Bottleneck::kLatency:
+      return "latency";
+  }
+  return "";
+}
 
 Expectation expect_of(const KernelFacts& kernel, const Parameters& parameters,
                       const Platform* platform) {

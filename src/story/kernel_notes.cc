@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/count_text.h"
+#include "scan/facts/pattern_ids.h"
 #include "story/access_model.h"
 
 namespace fathom {
@@ -60,7 +61,7 @@ void note_strides(const KernelFacts& kernel, std::vector<KernelNote>& out) {
   note_accesses(
       kernel,
       [](const ArrayAccess& access) {
-        return !access.shared && access.pattern.starts_with("a stride between threads");
+        return !access.shared && access.pattern == AccessPattern::kStrided;
       },
       [](const ArrayAccess& access) {
         return fmt::format(
@@ -75,9 +76,10 @@ void note_strides(const KernelFacts& kernel, std::vector<KernelNote>& out) {
 void note_rereads(const KernelFacts& kernel, std::vector<KernelNote>& out) {
   std::map<std::string_view, std::vector<const ArrayAccess*>> reads;
   for (const ArrayAccess& access : kernel.accesses) {
-    const bool shared_out = access.pattern.starts_with("columns") ||
-                            access.pattern.starts_with("one element") ||
-                            access.pattern.starts_with("neighbouring");
+    const bool shared_out = access.pattern == AccessPattern::kColumnsOfRow ||
+                            access.pattern == AccessPattern::kOnePerThread ||
+                            access.pattern == AccessPattern::kOnePerProgram ||
+                            access.pattern == AccessPattern::kNeighboursByRound;
     if (access.shared || access.kind != AccessKind::kRead || !shared_out) continue;
     auto& list = reads[access.array];
     const bool same = std::any_of(list.begin(), list.end(), [&](const ArrayAccess* other) {
@@ -110,10 +112,11 @@ bool takes_vectors(std::string_view parameters) {
 void note_narrow_access(const KernelFacts& kernel, const Expectation& expected,
                         std::vector<KernelNote>& out) {
   const bool moves_data = expected.model && expected.model->id != "matmul";
-  if (!moves_data || is_python(kernel) || find(kernel, "tma_load") || find(kernel, "cp_async"))
+  if (!moves_data || is_python(kernel) || find(kernel, pattern_id::kTmaLoad) ||
+      find(kernel, pattern_id::kCpAsync))
     return;
   if (kernel.accesses.empty()) {  // they could not be followed; then its patterns must do
-    const bool wide = find(kernel, "vector_access") || takes_vectors(kernel.parameters);
+    const bool wide = find(kernel, pattern_id::kVectorAccess) || takes_vectors(kernel.parameters);
     if (wide || kernel.evidence.empty()) return;
     out.push_back(
         {"No vector access is seen in the code that it reaches: each thread moves one "
@@ -126,8 +129,8 @@ void note_narrow_access(const KernelFacts& kernel, const Expectation& expected,
   note_accesses(
       kernel,
       [](const ArrayAccess& access) {
-        const bool row = access.pattern.starts_with("columns") ||
-                         access.pattern.starts_with("one element per thread");
+        const bool row = access.pattern == AccessPattern::kColumnsOfRow ||
+                         access.pattern == AccessPattern::kOnePerThread;
         return !access.shared && row && access.access_bytes && *access.access_bytes < 16;
       },
       [](const ArrayAccess& access) {
@@ -152,7 +155,7 @@ void note_bank_conflicts(const KernelFacts& kernel, const Expectation& expected,
 }
 
 void note_pdl(const KernelFacts& kernel, std::vector<KernelNote>& out) {
-  const CodeEvidence* wait = find(kernel, "pdl_wait");
+  const CodeEvidence* wait = find(kernel, pattern_id::kPdlWait);
   if (wait == nullptr) return;
   for (const KernelLauncher& launcher : kernel.launchers) {
     for (const NamedValue& value : launcher.values) {
@@ -168,7 +171,7 @@ void note_pdl(const KernelFacts& kernel, std::vector<KernelNote>& out) {
 void note_scatter(const KernelFacts& kernel, std::vector<KernelNote>& out) {
   std::vector<const CodeEvidence*> scatters;
   for (const CodeEvidence& evidence : kernel.evidence) {
-    if (evidence.what == "scatter") scatters.push_back(&evidence);
+    if (evidence.what == pattern_id::kScatter) scatters.push_back(&evidence);
   }
   if (scatters.size() < 2) return;
   out.push_back({fmt::format("{} arrays are written one after the other by the same warp; their "
@@ -179,7 +182,7 @@ void note_scatter(const KernelFacts& kernel, std::vector<KernelNote>& out) {
 }
 
 void note_launch_bounds(const KernelFacts& kernel, std::vector<KernelNote>& out) {
-  const CodeEvidence* bounds = find(kernel, "launch_bounds");
+  const CodeEvidence* bounds = find(kernel, pattern_id::kLaunchBounds);
   if (bounds == nullptr) return;
   for (const KernelLauncher& launcher : kernel.launchers) {
     for (const NamedValue& value : launcher.values) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "scan/docs/doc_examples.h"
+#include "scan/facts/fact_names.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
 
@@ -53,7 +54,7 @@ class LibraryPathsTest : public ::testing::Test {
   // Its kernel's own path begins there.
   std::string first_of_path(std::string_view kernel) const {
     for (const KernelFacts& k : facts_.kernels) {
-      if (k.name == kernel && !k.path.empty()) return k.path[0].what;
+      if (k.name == kernel && !k.path.empty()) return hop_text(k.path[0]);
     }
     return "";
   }
@@ -116,7 +117,7 @@ TEST_F(LibraryPathsTest, ThroughTheModuleThatTheObjectComesFrom) {
                                       "single_decode", "single_dispatched", "single_kernel"}));
   ASSERT_NE(single, nullptr);
   EXPECT_EQ(single->hops[0].at.line, 33u) << "the function, and not its @overload";
-  EXPECT_EQ(single->hops[2].how,
+  EXPECT_EQ(reach_text(facts_, single->hops[2].how),
             "calls run of the module that gen_customize_single_module builds (bound at "
             "csrc/single_binding.cu:3)");
   EXPECT_EQ(single->hops[2].certainty, Certainty::kLikely);
@@ -139,7 +140,7 @@ TEST_F(LibraryPathsTest, ThroughAnExtensionOfSetupPy) {
   EXPECT_EQ(functions(attend),
             (Texts{"attend", "pkg::forward", "run_", "launch", "attend_kernel"}));
   ASSERT_NE(attend, nullptr);
-  EXPECT_EQ(attend->hops[2].how, "calls it or another of 2 specialisations");
+  EXPECT_EQ(reach_text(facts_, attend->hops[2].how), "calls it or another of 2 specialisations");
   EXPECT_EQ(path("pkg.attend", "other_kernel"), nullptr) << "another extension exports fwd too";
   // The other branch of the import is somebody else's library.
   EXPECT_EQ(facts_.request_paths.back().stopped,

@@ -37,7 +37,8 @@ CodeFacts small_facts() {
                      {},
                      {},
                      {}}};
-  copy.path = {{"python function copy", {1, 7}}, {"binding copy", {0, 70}, Certainty::kLikely}};
+  copy.path = {{PathHopKind::kPython, "copy", {1, 7}},
+               {PathHopKind::kBinding, "copy", {0, 70}, Certainty::kLikely, "demo"}};
   copy.evidence = {{"vector access", "16 bytes", {0, 20}, "copy_rows"},
                    {"vector access", "16 bytes", {0, 21}, "copy_rows"},
                    {"gather", "", {0, 5}, "load_row"}};
@@ -62,9 +63,9 @@ CodeFacts small_facts() {
                     "demo"}};
   facts.options.push_back(
       {"DEMO_{NAME}", {}, OptionKind::kEnvironment, "", {}, "", "", {}, {1, 4}, {}, ""});
-  facts.entry_points = {{"main", "demo/api.py", "", "python -m demo.api", {1, 39}}};
-  facts.dependencies = {{"torch", ">=2.4", "python", "", {1, 1}, {{1, 2}}},
-                        {"numpy", "", "python", "", {0, 0}, {{1, 2}}}};
+  facts.entry_points = {{EntryKind::kMain, "demo/api.py", "", "python -m demo.api", {1, 39}}};
+  facts.dependencies = {{"torch", ">=2.4", DependencyKind::kPython, "", {1, 1}, {{1, 2}}},
+                        {"numpy", "", DependencyKind::kPython, "", {0, 0}, {{1, 2}}}};
   facts.host_functions = {
       {"compare", "demo", {0, 60}, 66, {{"prefix compare", "", {0, 62}, "compare"}}, {}}};
   return facts;
@@ -132,7 +133,7 @@ TEST(ScanReport, KernelsMarkdown) {
         "**Launched** `csrc/copy.cu:50-52` in `run` through `<<<>>>`; grid `(n + 3) / 4`; block "
         "`128`; "
         "stream `stream`; template arguments `<4>`; PDL",
-        "**Path** python function copy `demo/api.py:7` → binding copy `csrc/copy.cu:70` (likely)",
+        "**Path** Python copy `demo/api.py:7` → demo exports it as copy `csrc/copy.cu:70` (likely)",
         "**vector access** `16 bytes` `csrc/copy.cu:20`, `16 bytes` `csrc/copy.cu:21`",
         "**gather** `csrc/copy.cu:5` in `load_row`", "## Dead kernels (1)", "`demo::compare`"}) {
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
@@ -177,7 +178,8 @@ TEST(ScanReport, TopLevelStaysShortOfManyFacts) {
     facts.options.push_back(facts.options[0]);
     facts.options.back().name += std::to_string(i);
     facts.entry_points.push_back(facts.entry_points[0]);
-    facts.dependencies.push_back({"d" + std::to_string(i), "", "python", "", {1, 1}, {}});
+    facts.dependencies.push_back(
+        {"d" + std::to_string(i), "", DependencyKind::kPython, "", {1, 1}, {}});
     facts.notes.push_back(std::string(300, 'n'));
   }
   const std::string text = page_of(facts, "quick_scan.md");
@@ -195,17 +197,17 @@ TEST(ScanReport, EntryPointsThatMatterComeFirst) {
                            "train.cu", "sub/deep/other.cu"}) {
     facts.files.push_back({path, Language::kCuda, Origin::kOwn, 1, 1, ""});
     const bool test = std::string_view(path).starts_with("tests");
-    facts.entry_points.push_back({test ? "test" : "c++ main",
+    facts.entry_points.push_back({test ? EntryKind::kTest : EntryKind::kCppMain,
                                   path,
                                   "main",
                                   "",
                                   {static_cast<uint32_t>(facts.files.size() - 1), 1}});
   }
   RequestPath way;
-  way.entry_kind = "c++ main";
+  way.entry_kind = EntryKind::kCppMain;
   way.entry = "train.cu";
   way.kernels_reached = 26;
-  way.hops = {{"main", "entry point", {4, 1}, {}, Certainty::kCertain}};
+  way.hops = {{"main", {ReachKind::kEntry}, {4, 1}, {}, Certainty::kCertain}};
   facts.request_paths = {way};
   const std::string text = page_of(facts, "quick_scan.md");
   EXPECT_TRUE(contains(text,
@@ -228,7 +230,8 @@ TEST(ScanReport, OneScreenAtEveryWidth) {
     facts.kernels.back().at.file = static_cast<uint32_t>(facts.files.size() - 1);
     facts.kernels.back().evidence.push_back(
         {"feature number " + std::to_string(i), "", {0, 1}, ""});
-    facts.dependencies.push_back({"dependency" + std::to_string(i), "", "python", "", {1, 1}, {}});
+    facts.dependencies.push_back(
+        {"dependency" + std::to_string(i), "", DependencyKind::kPython, "", {1, 1}, {}});
     facts.notes.push_back("a note on " + std::string(200, 'n'));
   }
   for (const size_t width : {60u, 80u, 100u, 160u}) {

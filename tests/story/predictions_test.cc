@@ -57,11 +57,11 @@ TEST(Predictions, AreWithinTwiceOfWhatWasMeasured) {
       if (one.name == "time") time = &one;
     }
     ASSERT_NE(time, nullptr);
-    EXPECT_EQ(expected.side, row.bound_by);
+    EXPECT_EQ(bottleneck_name(expected.side), row.bound_by);
     EXPECT_LE(row.measured, 2 * *time->high) << *time->low << " to " << *time->high;
     EXPECT_GE(row.measured, *time->low / 2) << *time->low << " to " << *time->high;
     // A range that holds everything says nothing.
-    if (expected.side != "latency") {
+    if (expected.side != Bottleneck::kLatency) {
       EXPECT_LE(*time->high, 5 * *time->low);
     }
   }

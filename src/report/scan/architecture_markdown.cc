@@ -18,9 +18,9 @@ namespace {
 constexpr size_t kOtherKernels = 7, kBestModules = 3;
 
 bool is_message(const RequestHop& hop) {
-  return hop.how.starts_with("sends ") || hop.how.starts_with("puts into ");
+  return hop.how.is(ReachKind::kSends) || hop.how.is(ReachKind::kPutsInto);
 }
-bool is_start(const RequestHop& hop) { return hop.how.starts_with("starts it with "); }
+bool is_start(const RequestHop& hop) { return hop.how.is(ReachKind::kStarts); }
 
 // What joins the parts. An import inside one part joins nothing.
 std::string joints(const ModuleGraph& graph) {
@@ -137,7 +137,7 @@ void add_data_flow(const CodeFacts& facts, std::string& out) {
       if ((!is_message(hop) && !is_start(hop)) || !seen.insert({hop.from, hop.at}).second) continue;
       from.add(path.hops[i - 1].function);
       line.add(place_text(facts, hop.from));
-      how.add(hop.how);
+      how.add(reach_text(facts, hop.how));
       to.add(hop.function);
       where.add(place_text(facts, hop.at));
       certainty.add(std::string(certainty_name(hop.certainty)));
@@ -163,7 +163,7 @@ void add_hops(const CodeFacts& facts, const std::vector<RequestHop>& hops, std::
     step.add(static_cast<int64_t>(i + 1));
     function.add(hops[i].function);
     where.add(place_text(facts, hops[i].at));
-    how.add(hops[i].how);
+    how.add(reach_text(facts, hops[i].how));
     from.add(hops[i].from.line == 0 ? std::string() : place_text(facts, hops[i].from));
     certainty.add(std::string(certainty_name(hops[i].certainty)));
   }

@@ -22,7 +22,7 @@ std::string place_cell(const CodeFacts& facts, const CodePlace& at) {
 std::vector<std::string> unread_submodules(const CodeFacts& facts) {
   std::vector<std::string> names;
   for (const DependencyFacts& dependency : facts.dependencies) {
-    if (dependency.kind != "submodule") continue;
+    if (dependency.kind != DependencyKind::kSubmodule) continue;
     const std::string folder = dependency.name + "/";
     const auto file = std::ranges::lower_bound(facts.files, folder, {}, &SourceFile::path);
     if (file == facts.files.end() || !file->path.starts_with(folder))

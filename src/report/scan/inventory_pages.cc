@@ -26,7 +26,7 @@ std::string rest_note(size_t all, std::string_view list) {
                      list);
 }
 
-void add_entries_of_kind(const CodeFacts& facts, std::string_view kind,
+void add_entries_of_kind(const CodeFacts& facts, EntryKind kind,
                          const std::vector<RankedEntry>& all, std::string& out) {
   Table table("entry_points");
   Column &start = table.text_column("name or command"), &runs = table.text_column("runs"),
@@ -98,7 +98,7 @@ void add_dependency_list(const CodeFacts& facts, const DependencyList& list, std
     const DependencyFacts& d = *list.rows[i];
     name.add(d.name);
     requirement.add(d.requirement);
-    kind.add(d.kind);
+    kind.add(dependency_kind_name(d.kind));
     group.add(d.group);
     where.add(d.at.line == 0 ? std::string() : place_text(facts, d.at));
     used.add(uses_cell(facts, d));
@@ -120,11 +120,11 @@ std::string uses_cell(const CodeFacts& facts, const DependencyFacts& dependency)
                      md_code_cell(place_text(facts, uses[0])));
 }
 
-std::string entry_kind_title(std::string_view kind) {
-  if (kind == "main") return "Python program";
-  if (kind == "c++ main") return "C++ program";
-  if (kind == "http route") return "HTTP route";
-  std::string out(kind);
+std::string entry_kind_title(EntryKind kind) {
+  if (kind == EntryKind::kMain) return "Python program";
+  if (kind == EntryKind::kCppMain) return "C++ program";
+  if (kind == EntryKind::kHttpRoute) return "HTTP route";
+  std::string out(entry_kind_name(kind));
   if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 32);
   return out;
 }
@@ -137,9 +137,9 @@ std::vector<ReportPage> entry_point_pages(const CodeFacts& facts) {
       "([architecture.md](architecture.md#request-path)).\n",
       md_text(facts.repository), counted(facts.entry_points.size(), "entry point", "entry points"));
   const std::vector<RankedEntry> ranked = ranked_entries(facts);
-  std::vector<std::string_view> done;
+  std::vector<EntryKind> done;
   for (const RankedEntry& entry : ranked) {
-    const std::string_view kind = facts.entry_points[entry.entry].kind;
+    const EntryKind kind = facts.entry_points[entry.entry].kind;
     if (std::ranges::find(done, kind) != done.end()) continue;
     done.push_back(kind);
     add_entries_of_kind(facts, kind, ranked, text);

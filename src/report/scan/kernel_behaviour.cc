@@ -17,7 +17,6 @@ std::string amount(double value, std::string_view unit) {
   if (unit == "s")
     return value < 1e-3 ? fmt::format("{:.1f} µs", value * 1e6)
                         : fmt::format("{:.2f} ms", value * 1e3);
-  if (unit == "yes or no") return value != 0 ? "yes" : "no";
   if (unit == "%") return fmt::format("{:.0f} %", value);
   if (unit == "FLOP/B") return fmt::format("{:.2g} FLOP/B", value);
   constexpr const char* scales[] = {"", "k", "M", "G", "T"};
@@ -36,6 +35,7 @@ std::string amount(double value, std::string_view unit) {
 
 std::string estimate_range(const Estimate& estimate) {
   if (!estimate.known()) return "unknown";
+  if (estimate.quantity == Quantity::kYesOrNo) return *estimate.low != 0 ? "yes" : "no";
   const std::string low = amount(*estimate.low, estimate.unit),
                     high = amount(*estimate.high, estimate.unit);
   return low == high ? low : low + " – " + high;
@@ -69,16 +69,17 @@ class BehaviourWriter {
     std::set<std::string> seen;
     size_t left_out = 0;
     for (const ArrayAccess& access : kernel_.accesses) {
-      std::string row = fmt::format(
-          "| {} | {} | {}{}{} | {} | {}{} | {} | {} |\n", md_code_cell(access.array),
-          access.type.empty() ? "not said" : md_code_cell(access.type),
-          access_kind_name(access.kind), access.shared ? ", shared memory" : "",
-          access.conditional ? ", under a condition" : "", md_code_cell(access.index),
-          md_text(access.pattern), access.certainty == Certainty::kUnsure ? " (unsure)" : "",
-          access.elements.empty() || access.certainty == Certainty::kUnsure
-              ? "not followed"
-              : md_code_cell(access.elements),
-          md_code_cell(place_text(facts_, access.at)));
+      std::string row =
+          fmt::format("| {} | {} | {}{}{} | {} | {}{} | {} | {} |\n", md_code_cell(access.array),
+                      access.type.empty() ? "not said" : md_code_cell(access.type),
+                      access_kind_name(access.kind), access.shared ? ", shared memory" : "",
+                      access.conditional ? ", under a condition" : "", md_code_cell(access.index),
+                      md_text(access_pattern_text(access)),
+                      access.certainty == Certainty::kUnsure ? " (unsure)" : "",
+                      access.elements.empty() || access.certainty == Certainty::kUnsure
+                          ? "not followed"
+                          : md_code_cell(access.elements),
+                      md_code_cell(place_text(facts_, access.at)));
       if (!seen.insert(row).second) continue;
       if (seen.size() > kShown) {
         ++left_out;
@@ -123,10 +124,11 @@ class BehaviourWriter {
                             md_code_cell(e.formula));
       }
     }
-    if (!expected_.side.empty()) {
-      out_ += fmt::format("\nRoofline: {}.\n", expected_.side == "latency"
-                                                   ? "below the roof, bound by latency at this size"
-                                                   : expected_.side + "-bound");
+    if (expected_.side != Bottleneck::kUnknown) {
+      out_ += fmt::format("\nRoofline: {}.\n",
+                          expected_.side == Bottleneck::kLatency
+                              ? "below the roof, bound by latency at this size"
+                              : std::string(bottleneck_name(expected_.side)) + "-bound");
     }
     if (!expected_.stalls.empty())
       out_ += fmt::format("\nStalls to look for, likeliest first: {}.\n",

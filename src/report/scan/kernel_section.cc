@@ -60,7 +60,7 @@ void add_path(const CodeFacts& facts, const std::vector<PathHop>& path, std::str
   if (path.empty()) return;
   out += "- **Path** ";
   for (size_t i = 0; i < path.size(); ++i) {
-    out += fmt::format("{}{} {}{}", i == 0 ? "" : " → ", md_text(path[i].what),
+    out += fmt::format("{}{} {}{}", i == 0 ? "" : " → ", md_text(hop_text(path[i])),
                        md_code(place_text(facts, path[i].at)), unless_certain(path[i].certainty));
   }
   out += "\n";

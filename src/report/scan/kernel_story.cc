@@ -42,11 +42,11 @@ std::string call_part(const CodeFacts& facts, const Integration& integration, si
   std::vector<StoryStep> steps = integration.callers;
   if (callers > steps.size() && !steps.empty()) {
     steps.back().remarks.push_back(
-        {fmt::format("and {} callers more", callers - steps.size()), "", {}, {}});
+        {Words(Phrase::kMoreCallers, callers - steps.size()), "", {}, {}});
   }
   for (const PathHop& hop : path) {
     StoryStep step;
-    step.code = {hop.what};
+    step.code = {hop_text(hop)};
     step.at = hop.at;
     step.certainty = hop.certainty;
     steps.push_back(std::move(step));
@@ -62,8 +62,7 @@ std::string program_part(const CodeFacts& facts, const Integration& integration,
   }
   if (integration.how_often.empty()) {
     const bool forward =
-        std::any_of(integration.callers.begin(), integration.callers.end(),
-                    [](const StoryStep& step) { return step.code[0].ends_with(".forward"); });
+        std::any_of(integration.callers.begin(), integration.callers.end(), in_forward_pass);
     out += forward ? "in every forward pass of its caller; whether that sits in a loop is not known"
                    : "not known from the code";
   }
@@ -86,7 +85,7 @@ std::string evidence_part(const CodeFacts& facts, const std::vector<CodeEvidence
     if (e.certainty == Certainty::kUnsure) continue;
     const cpp::CodePattern* pattern = cpp::PatternTable::built_in().find(e.what);
     StoryStep step;
-    step.words = pattern == nullptr ? "" : std::string(pattern->title);
+    if (pattern != nullptr) step.words.add({Phrase::kPatternTitle, pattern->id});
     if (!e.detail.empty()) step.code.push_back(e.detail);
     step.at = e.at;
     step.certainty = e.certainty;

@@ -107,7 +107,7 @@ void add_modules(const CodeFacts& facts, std::string& out) {
   out += rest_note(graph.modules.size(), kKeyModules, "modules.key");
 }
 
-void add_api_kind(const CodeFacts& facts, std::string_view kind, std::string_view title,
+void add_api_kind(const CodeFacts& facts, EntryKind kind, std::string_view title,
                   std::string& out) {
   std::vector<const ApiFacts*> all;
   for (const ApiFacts& api : facts.api) {
@@ -139,13 +139,13 @@ void add_api(const CodeFacts& facts, std::string& out) {
     out += "\nNothing is exported: no package, binding, route or console script was found.\n";
     return;
   }
-  add_api_kind(facts, "console script", "Console scripts", out);
-  add_api_kind(facts, "command", "Commands", out);
-  add_api_kind(facts, "http route", "HTTP routes", out);
-  add_api_kind(facts, "function", "Functions that packages export", out);
-  add_api_kind(facts, "class", "Classes that packages export", out);
-  add_api_kind(facts, "binding", "C++ functions bound for other languages", out);
-  add_api_kind(facts, "header function", "Host functions of headers under include/", out);
+  add_api_kind(facts, EntryKind::kConsoleScript, "Console scripts", out);
+  add_api_kind(facts, EntryKind::kCommand, "Commands", out);
+  add_api_kind(facts, EntryKind::kHttpRoute, "HTTP routes", out);
+  add_api_kind(facts, EntryKind::kFunction, "Functions that packages export", out);
+  add_api_kind(facts, EntryKind::kClass, "Classes that packages export", out);
+  add_api_kind(facts, EntryKind::kBinding, "C++ functions bound for other languages", out);
+  add_api_kind(facts, EntryKind::kHeaderFunction, "Host functions of headers under include/", out);
 }
 
 void add_internal(const CodeFacts& facts, std::string& out) {
@@ -198,7 +198,8 @@ void add_third_party(const CodeFacts& facts, std::string& out) {
     const DependencyFacts& d = *all[i];
     name.add(d.name);
     requirement.add(d.requirement);
-    kind.add(d.group.empty() ? d.kind : d.kind + ", " + d.group);
+    const std::string of_kind(dependency_kind_name(d.kind));
+    kind.add(d.group.empty() ? of_kind : of_kind + ", " + d.group);
     declared.add(d.at.line == 0 ? std::string("nowhere") : place_text(facts, d.at));
     used.add(uses_cell(facts, d));
   }
@@ -228,7 +229,7 @@ void add_claims(const CodeFacts& facts, std::string& out) {
          &certainty = table.text_column("confidence");
   for (size_t i = 0; i < std::min(facts.doc_claims.size(), kClaims); ++i) {
     const DocClaim& claim = facts.doc_claims[i];
-    kind.add(claim.kind);
+    kind.add(claim_kind_name(claim.kind));
     what.add(claim.what);
     doc.add(place_text(facts, claim.doc));
     said.add(claim.said);
@@ -239,7 +240,7 @@ void add_claims(const CodeFacts& facts, std::string& out) {
   out += md_table(table, {{"name", "documented at", "code at"}, {}});
   out += rest_note(facts.doc_claims.size(), kClaims, "doc_claims");
   const bool abbreviated = std::ranges::any_of(
-      facts.doc_claims, [](const DocClaim& c) { return c.kind == "option abbreviated"; });
+      facts.doc_claims, [](const DocClaim& c) { return c.kind == ClaimKind::kOptionAbbreviated; });
   if (abbreviated) {
     out +=
         "\nAn abbreviated option works as long as the parser accepts beginnings and no other "

@@ -170,7 +170,8 @@ std::vector<NameCount> count_kernel_files(const CodeFacts& facts) {
 
 std::vector<NameCount> count_entry_kinds(const CodeFacts& facts) {
   std::map<std::string, size_t> counts;
-  for (const EntryPoint& entry : facts.entry_points) ++counts[entry.kind];
+  for (const EntryPoint& entry : facts.entry_points)
+    ++counts[std::string(entry_kind_name(entry.kind))];
   return by_count(counts);
 }
 

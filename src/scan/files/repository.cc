@@ -259,10 +259,12 @@ class Walk {
 void note_skipped(Repository& repository) {
   PassedPaths unreadable, large, wide, binary;
   for (const SourceFile& file : repository.files) {
-    if (file.skipped.starts_with("cannot be read")) unreadable.add(file.path);
-    if (file.skipped.starts_with("over")) large.add(file.path);
-    if (file.skipped == "UTF-16" && file.language != Language::kNone) wide.add(file.path);
-    if (file.skipped == "binary" && is_program_code(file.language)) binary.add(file.path);
+    if (file.skip_reason == SkipReason::kUnreadable) unreadable.add(file.path);
+    if (file.skip_reason == SkipReason::kTooLarge) large.add(file.path);
+    if (file.skip_reason == SkipReason::kUtf16 && file.language != Language::kNone)
+      wide.add(file.path);
+    if (file.skip_reason == SkipReason::kBinary && is_program_code(file.language))
+      binary.add(file.path);
   }
   unreadable.tell("file cannot be read", "files cannot be read", repository.notes);
   const std::string over = fmt::format("over {} MB", kMaxSourceBytes >> 20);
