@@ -48,7 +48,7 @@ class DeviceTeller : public StatementTeller {
       case StatementKind::kReturn:
         if (statement.text == "return") return std::nullopt;
         step = deed(statement);
-        if (step.only_computes) step.words = Phrase::kReturns;
+        if (step.only_computes) say_returned(step);
         step.only_computes = false;
         return step;
       default:

@@ -55,7 +55,7 @@ class HostTeller : public StatementTeller {
       case StatementKind::kReturn:
         if (statement.text == "return") return std::nullopt;
         step = deed(statement);
-        if (step.only_computes) step.words = Phrase::kReturns;
+        if (step.only_computes) say_returned(step);
         step.only_computes = false;
         return step;
       default:
@@ -177,7 +177,9 @@ class HostTeller : public StatementTeller {
       step.words = Phrase::kCallsLibrary;
       step.only_computes = false;
     } else if (!kernel.empty() && holds_word(text, kernel)) {
-      step.words = holds_word(text, "?") ? Phrase::kChoosesLaunch : Phrase::kTakesKernel;
+      step.words = holds_word(text, "<<<") ? Phrase::kLaunchesHere
+                   : holds_word(text, "?") ? Phrase::kChoosesLaunch
+                                           : Phrase::kTakesKernel;
       step.only_computes = false;
     } else if (holds_word(text, "=")) {
       step.words = Phrase::kComputes;

@@ -134,8 +134,8 @@ std::optional<ChosenModel> by_accesses(const KernelFacts& kernel, std::string& w
   if (!model) return std::nullopt;
   ChosenModel out;
   out.id = "accesses";
-  out.title = "what its own accesses move";
-  out.because = fmt::format("the bounds of its accesses to {} array{}", model->arrays.size(),
+  out.title = "array accesses";
+  out.because = fmt::format("the index bounds of {} array{}", model->arrays.size(),
                             model->arrays.size() == 1 ? "" : "s");
   for (const ArrayAccess& access : kernel.accesses) {
     if (!access.shared) out.certainty = std::max(out.certainty, access.certainty);
@@ -159,15 +159,15 @@ std::optional<ChosenModel> choose_model(const KernelFacts& kernel, std::string& 
     if (row) break;
   }
   if (row_first) {
-    row->because += "; tiles are read again and again, so its products say more than its accesses";
+    row->because += "; tiles are re-read, so FLOPs come from the matrix products";
     return row;
   }
   if (auto accesses = by_accesses(kernel, why)) {
     // Bounds that were not followed for sure may be wrong by orders of magnitude: no numbers.
     if (accesses->certainty < Certainty::kUnsure) return accesses;
-    why = "not all bounds of its accesses could be followed";
+    why = "some index bounds are unresolved";
   }
-  if (row && !kernel.traffic.empty()) row->because += "; its accesses do not tell: " + why;
+  if (row && !kernel.traffic.empty()) row->because += "; array accesses unresolved: " + why;
   return row;
 }
 

@@ -13,11 +13,13 @@ namespace {
 
 // Whether a step makes, sizes or checks the launch, or holds what does.
 bool concerns_launch(const StoryStep& step) {
-  constexpr std::array kinds = {
-      Phrase::kLaunches,     Phrase::kComputesForLaunch, Phrase::kChecks,      Phrase::kChooses,
-      Phrase::kChoosesTypes, Phrase::kChoosesLaunch,     Phrase::kFails,       Phrase::kFailsWhere,
-      Phrase::kByDefault,    Phrase::kFillsInTemplate,   Phrase::kTakesKernel, Phrase::kInFunction,
-      Phrase::kInCase};
+  constexpr std::array kinds = {Phrase::kLaunches,     Phrase::kComputesForLaunch,
+                                Phrase::kChecks,       Phrase::kChooses,
+                                Phrase::kChoosesTypes, Phrase::kChoosesLaunch,
+                                Phrase::kFails,        Phrase::kFailsWhere,
+                                Phrase::kByDefault,    Phrase::kFillsInTemplate,
+                                Phrase::kTakesKernel,  Phrase::kLaunchesHere,
+                                Phrase::kInFunction,   Phrase::kInCase};
   return step.words.is_pattern(pattern_id::kSharedMemoryOptIn) ||
          std::any_of(kinds.begin(), kinds.end(), [&](Phrase kind) { return step.words.is(kind); });
 }

@@ -60,6 +60,8 @@ std::string_view phrase_id(Phrase phrase) {
       return "computes_for_launch";
     case Phrase::kLaunches:
       return "launches";
+    case Phrase::kLaunchesHere:
+      return "launches_here";
     case Phrase::kLaunchesOther:
       return "launches_other";
     case Phrase::kAllocates:

@@ -37,6 +37,7 @@ enum class Phrase : uint8_t {
   kTakesKernel,
   kComputesForLaunch,
   kLaunches,
+  kLaunchesHere,
   kLaunchesOther,
   kAllocates,
   kFillsInTemplate,

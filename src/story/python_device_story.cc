@@ -76,7 +76,7 @@ class TritonTeller : public StatementTeller {
       case StatementKind::kReturn:
         if (statement.text == "return") return std::nullopt;
         deed(statement, step);
-        if (step.only_computes) step.words = Phrase::kReturns;
+        if (step.only_computes) say_returned(step);
         step.only_computes = false;
         return step;
       case StatementKind::kJump:

@@ -49,8 +49,11 @@ class PythonTeller : public StatementTeller {
         step.words = Phrase::kGoesOn;
         return statement.text == "pass" ? std::nullopt : std::optional(step);
       case StatementKind::kReturn:
-        step.words = Phrase::kReturns;
-        if (is_jit(statement)) step.words = Phrase::kFillsInTemplate;
+        if (is_jit(statement)) {
+          step.words = Phrase::kFillsInTemplate;
+        } else {
+          say_returned(step);
+        }
         return statement.text == "return" ? std::nullopt : std::optional(step);
       default:
         plain(statement, step);

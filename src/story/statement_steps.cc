@@ -279,6 +279,12 @@ std::string condition_of(const Statement& statement) {
   return space == std::string::npos ? text : text.substr(space + 1);
 }
 
+void say_returned(StoryStep& step) {
+  constexpr std::string_view word = "return ";  // source text
+  step.words = Phrase::kReturns;
+  if (!step.code.empty() && step.code[0].starts_with(word)) step.code[0].erase(0, word.size());
+}
+
 size_t end_of(const std::vector<Statement>& statements, size_t at) {
   size_t end = at + 1;
   while (end < statements.size() && statements[end].depth > statements[at].depth) ++end;

@@ -103,7 +103,7 @@ TEST_F(LibraryPathsTest, ReadmeFirstThenWhatIsCalledMost) {
   EXPECT_EQ(entries(),
             (Texts{"pkg.single_decode", "pkg.BatchWrapper.run", "pkg.BatchWrapper.plan"}))
       << "helper reaches no kernel";
-  EXPECT_EQ(facts_.request_paths[0].why, "an example of the README calls it (README.md:8)");
+  EXPECT_EQ(facts_.request_paths[0].why, "a README example calls it (README.md:8)");
   EXPECT_EQ(facts_.request_paths[1].why,
             "the package exports it; 1 file of the repository calls it");
   EXPECT_EQ(facts_.request_paths[2].why, "it is called before run");
@@ -118,7 +118,7 @@ TEST_F(LibraryPathsTest, ThroughTheModuleThatTheObjectComesFrom) {
   ASSERT_NE(single, nullptr);
   EXPECT_EQ(single->hops[0].at.line, 33u) << "the function, and not its @overload";
   EXPECT_EQ(reach_text(facts_, single->hops[2].how),
-            "calls run of the module that gen_customize_single_module builds (bound at "
+            "calls run of the module built by gen_customize_single_module (bound at "
             "csrc/single_binding.cu:3)");
   EXPECT_EQ(single->hops[2].certainty, Certainty::kLikely);
   EXPECT_EQ(path("pkg.single_decode", "batch_kernel"), nullptr);
@@ -144,7 +144,7 @@ TEST_F(LibraryPathsTest, ThroughAnExtensionOfSetupPy) {
   EXPECT_EQ(path("pkg.attend", "other_kernel"), nullptr) << "another extension exports fwd too";
   // The other branch of the import is somebody else's library.
   EXPECT_EQ(facts_.request_paths.back().stopped,
-            "goes on in aiter, whose kernels are not in this repository");
+            "continues in aiter, whose kernels are outside this repository");
 }
 
 TEST_F(LibraryPathsTest, FlashInfer) {

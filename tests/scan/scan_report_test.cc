@@ -130,10 +130,11 @@ TEST(ScanReport, KernelsMarkdown) {
   for (const char* part :
        {"2 kernels in 2 files; 1 dead", "### `demo::copy_rows`",
         "`csrc/copy.cu:10-30`, named in line 12",
-        "**Launched** `csrc/copy.cu:50-52` in `run` through `<<<>>>`; grid `(n + 3) / 4`; block "
+        "**Launched** `csrc/copy.cu:50-52` in `run` via `<<<>>>`; grid `(n + 3) / 4`; block "
         "`128`; "
         "stream `stream`; template arguments `<4>`; PDL",
-        "**Path** Python copy `demo/api.py:7` → demo exports it as copy `csrc/copy.cu:70` (likely)",
+        "**Path** Python copy `demo/api.py:7` → exported by demo as copy `csrc/copy.cu:70` "
+        "(likely)",
         "**vector access** `16 bytes` `csrc/copy.cu:20`, `16 bytes` `csrc/copy.cu:21`",
         "**gather** `csrc/copy.cu:5` in `load_row`", "## Dead kernels (1)", "`demo::compare`"}) {
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
@@ -151,8 +152,8 @@ TEST(ScanReport, QuickScanMarkdown) {
         "- Command line: 1, in `demo/` 1\n- Environment: 1, in `demo/` 1\n",
         "| `--rows` | `4` | how many `\\|` rows | `demo/api.py:3` |",
         "| [`csrc/copy.cu`](kernels.md#csrccopycu) | 1 | `copy_rows` |",
-        "Declared, the most used first: `torch>=2.4`.", "1 more is imported and nowhere declared",
-        "Whose code: own 2 files (120 lines), vendored 1 file (20 lines)."}) {
+        "Declared, the most used first: `torch>=2.4`.", "1 more is imported but not declared",
+        "Origin: own 2 files (120 lines), vendored 1 file (20 lines)."}) {
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
   }
 }
@@ -164,9 +165,9 @@ TEST(ScanReport, FullListsHaveTheirPages) {
   EXPECT_TRUE(contains(page_of(facts, "options.md"),
                        "| `--rows` | cli | `int` | `4` | how many `\\|` rows | 3 | `demo` |"));
   const std::string dependencies = page_of(facts, "dependencies.md");
-  EXPECT_TRUE(contains(dependencies, "## Declared, always needed\n")) << dependencies;
+  EXPECT_TRUE(contains(dependencies, "## Required\n")) << dependencies;
   EXPECT_TRUE(contains(dependencies,
-                       "## Imported and nowhere declared\n\n| name | requirement | kind | group | "
+                       "## Imported but not declared\n\n| name | requirement | kind | group | "
                        "declared | used |\n|---|---|---|---|---|---|\n| `numpy` | | python | | | "
                        "1 file, first `demo/api.py:2` |"))
       << dependencies;
@@ -262,7 +263,7 @@ TEST(ScanReport, LinesForPeople) {
             "demo/api.py:1  triton  old | kernel`\\u001b[31m\\n# x  dead\n");
   EXPECT_EQ(scan_lines(small_facts(), {"options", "dependencies"}),
             "demo/api.py:3  cli  --rows  4\ndemo/api.py:4  env  DEMO_{NAME}\n"
-            "demo/api.py:1  python  torch  >=2.4\nnowhere  python  numpy\n");
+            "demo/api.py:1  python  torch  >=2.4\nundeclared  python  numpy\n");
 }
 
 }  // namespace

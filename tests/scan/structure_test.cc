@@ -168,7 +168,7 @@ TEST_F(StructureTest, WayThroughAQueue) {
   EXPECT_EQ(way_to("twice"), "generate -> Front.deliver -> Loop.loop -> launch -> twice");
   ASSERT_NE(hop("Loop.loop"), nullptr);
   EXPECT_EQ(reach_text(facts_, hop("Loop.loop")->how),
-            "sends Work, which this takes from a queue and gives to take");
+            "sends Work, which this reads from a queue and passes to take");
   EXPECT_EQ(hop("Loop.loop")->certainty, Certainty::kLikely);
 
   // The near-twin: the loop takes another message.
@@ -189,7 +189,7 @@ TEST_F(StructureTest, WayThroughProcessTargets) {
       "def main():\n    mp.Process(target=worker, args=(1,)).start()\nmain()\n");
   scan();
   EXPECT_EQ(way_to("twice"), "app.__main__ -> main -> worker -> launch -> twice");
-  EXPECT_EQ(reach_text(facts_, hop("worker")->how), "starts it with Process");
+  EXPECT_EQ(reach_text(facts_, hop("worker")->how), "starts it via Process");
 }
 
 TEST_F(StructureTest, WayFromCppMain) {
@@ -336,7 +336,7 @@ TEST_F(DocClaimTest, OptionsThatNoCodeHas) {
 TEST_F(DocClaimTest, BeginningsOfOptions) {
   EXPECT_EQ(claims_of("```\n$ python -m app --model x\n```\n"),
             Texts{"option abbreviated --model"});
-  EXPECT_EQ(facts_.doc_claims[0].is, "the option is --model-path");
+  EXPECT_EQ(facts_.doc_claims[0].is, "the full option is --model-path");
   ASSERT_TRUE(facts_.doc_claims[0].code.has_value());
   EXPECT_EQ(facts_.doc_claims[0].code->line, 3u);
 }

@@ -151,7 +151,7 @@ TEST(KernelNotes, AGridSmallerThanTheGpuIsSaid) {
   const auto noted = [&](const char* count) {
     const Expectation expected = expect_of(kernel, parameters({count}), &h200());
     for (const KernelNote& note : notes_on(kernel, expected, parameters({count}), &h200())) {
-      if (note.text.find("The grid has") != std::string::npos) return true;
+      if (note.text.find("Small grid") != std::string::npos) return true;
     }
     return false;
   };

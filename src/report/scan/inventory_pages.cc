@@ -76,8 +76,8 @@ std::string option_rows(const CodeFacts& facts, const std::vector<const OptionFa
 
 std::string options_heading(const CodeFacts& facts) {
   return fmt::format(
-      "# Options: {}\n\n{}: {}. In the order of the files that declare them; "
-      "defaults as the code writes them. What affects which technique: "
+      "# Options: {}\n\n{}: {}. Ordered by declaring file; "
+      "defaults are quoted from the code. Techniques they affect: "
       "[features.md](features.md).\n",
       md_text(facts.repository), counted(facts.options.size(), "option", "options"),
       joined_counts(count_option_kinds(facts)));
@@ -133,7 +133,7 @@ std::vector<ReportPage> entry_point_pages(const CodeFacts& facts) {
   if (facts.entry_points.empty()) return {};
   std::string text = fmt::format(
       "# Entry points: {}\n\n{}. Of each kind the product's own first, then what lies in folders "
-      "for tests, tools and development; *kernels reached* where a way from there was followed "
+      "for tests, tools and development; *kernels reached* where a request path was resolved "
       "([architecture.md](architecture.md#request-path)).\n",
       md_text(facts.repository), counted(facts.entry_points.size(), "entry point", "entry points"));
   const std::vector<RankedEntry> ranked = ranked_entries(facts);
@@ -194,13 +194,13 @@ std::vector<ReportPage> option_pages(const CodeFacts& facts) {
 
 std::vector<ReportPage> dependency_pages(const CodeFacts& facts) {
   if (facts.dependencies.empty()) return {};
-  DependencyList needed{"Declared, always needed", {}}, optional{"Declared, in groups", {}},
-      undeclared{"Imported and nowhere declared", {}};
+  DependencyList needed{"Required", {}}, optional{"Optional groups", {}},
+      undeclared{"Imported but not declared", {}};
   for (const DependencyFacts& d : facts.dependencies) {
     (d.at.line == 0 ? undeclared : d.group.empty() ? needed : optional).rows.push_back(&d);
   }
   std::string text =
-      fmt::format("# Dependencies: {}\n\n{} declared, {} imported and nowhere declared.\n",
+      fmt::format("# Dependencies: {}\n\n{} declared, {} imported but not declared.\n",
                   md_text(facts.repository), number_text(needed.rows.size() + optional.rows.size()),
                   number_text(undeclared.rows.size()));
   add_dependency_list(facts, needed, text);

@@ -32,7 +32,7 @@ void add_launchers(const CodeFacts& facts, const KernelFacts& k, std::string_vie
     if (l.line_last > l.at.line) place += fmt::format("-{}", l.line_last);
     out += fmt::format("- **Launched** {}", md_code(place));
     if (!l.function.empty()) out += fmt::format(" in {}", code(l.function));
-    if (!l.via.empty()) out += fmt::format(" through {}", code(l.via));
+    if (!l.via.empty()) out += fmt::format(" via {}", code(l.via));
     const auto add = [&out](std::string_view what, std::string_view expression) {
       if (!expression.empty()) out += fmt::format("; {} {}", what, code(expression));
     };
@@ -50,9 +50,9 @@ void add_launchers(const CodeFacts& facts, const KernelFacts& k, std::string_vie
                        counted(k.launchers.size() - kLaunchers, "more launcher"), root);
   }
   if (k.dead) {
-    out += "- **Dead**: nothing in the repository launches or names it\n";
+    out += "- **Dead**: not launched or referenced anywhere in the repository\n";
   } else if (k.launchers.empty()) {
-    out += "- **Launched** at no place that the scan could follow\n";
+    out += "- **Launched**: no launch site found\n";
   }
 }
 

@@ -31,8 +31,7 @@ std::string place(const CodeFacts& facts, const CodePlace& at) {
 std::string left_out_text(const CodeFacts& facts, size_t steps, const CodePlace& at,
                           uint32_t line_last) {
   if (steps == 0) return "";
-  return fmt::format("\n{} more {} left out; read on from {}.\n", steps,
-                     steps == 1 ? "step is" : "steps are",
+  return fmt::format("\n{} more {} omitted; see {}.\n", steps, steps == 1 ? "step is" : "steps are",
                      md_code(fmt::format("{}-{}", place_text(facts, at), line_last)));
 }
 
@@ -63,10 +62,10 @@ std::string program_part(const CodeFacts& facts, const Integration& integration,
   if (integration.how_often.empty()) {
     const bool forward =
         std::any_of(integration.callers.begin(), integration.callers.end(), in_forward_pass);
-    out += forward ? "in every forward pass of its caller; whether that sits in a loop is not known"
-                   : "not known from the code";
+    out += forward ? "once per forward pass of its caller; loops around it are unknown"
+                   : "unknown from the code";
   }
-  if (!integration.only_where.empty()) out += ".\n- This way only ";
+  if (!integration.only_where.empty()) out += ".\n- Only ";
   for (size_t i = 0; i < integration.only_where.size(); ++i) {
     out += (i == 0 ? "" : " and ") + story_line(facts, integration.only_where[i]);
   }
@@ -74,7 +73,7 @@ std::string program_part(const CodeFacts& facts, const Integration& integration,
   for (size_t i = 0; i < integration.overlapped.size(); ++i) {
     out += (i == 0 ? "" : "; ") + story_line(facts, integration.overlapped[i]);
   }
-  if (integration.overlapped.empty()) out += "not known from the code";
+  if (integration.overlapped.empty()) out += "unknown from the code";
   return out + ".\n";
 }
 
@@ -104,10 +103,9 @@ class StoryWriter {
 
   std::string run() {
     std::string out =
-        "\n**Execution story** (code facts, in order of the code; what is derived says so)\n";
+        "\n**Execution story** (code facts, in source order; derived values are marked)\n";
     if (context_.sources == nullptr) {
-      out += "\n**On the GPU**, as far as its evidence tells\n\n" +
-             evidence_part(facts_, kernel_.evidence);
+      out += "\n**On the GPU** (from code evidence)\n\n" + evidence_part(facts_, kernel_.evidence);
     } else {
       context_.sources->make_room();
       out += is_told_in_full() ? told(*context_.sources) : told_in_short(*context_.sources);
@@ -137,11 +135,10 @@ class StoryWriter {
       const HostContext host{facts_, sources, context_.parameters, &kernel_, launcher()};
       out += "\n**Launch**\n\n" + story_list(facts_, {launch_step(host)});
     }
-    out += "\n**On the GPU**, as far as its evidence tells\n\n" +
-           evidence_part(facts_, kernel_.evidence);
+    out += "\n**On the GPU** (from code evidence)\n\n" + evidence_part(facts_, kernel_.evidence);
     return out + fmt::format(
-                     "\nOne of {} kernels; `fathom scan REPO --kernel NAME` tells the "
-                     "story of some statement by statement.\n",
+                     "\nOne of {} kernels; `fathom scan REPO --kernel NAME` writes "
+                     "its full story.\n",
                      facts_.kernels.size());
   }
 
@@ -152,16 +149,16 @@ class StoryWriter {
 
   std::string launch_part(SourceOutlines& sources) const {
     std::string out = "\n**Checks and launch**\n\n";
-    if (launcher() == nullptr) return out + "No launch of it could be followed.\n";
+    if (launcher() == nullptr) return out + "No launch site found.\n";
     const HostContext host{facts_, sources, context_.parameters, &kernel_, launcher()};
     LaunchStory story = launch_story(host, kMostHostSteps);
     out += story_list(facts_, story.steps);
     if (story.left_out > 0) {
-      out += fmt::format("\n{} more {} left out, which neither check nor size the launch.\n",
+      out += fmt::format("\n{} more {} omitted: they neither check nor size the launch.\n",
                          story.left_out, story.left_out == 1 ? "step is" : "steps are");
     }
     if (kernel_.launchers.size() > 1) {
-      out += fmt::format("\nOne of {} launches; the others are listed above.\n",
+      out += fmt::format("\nOne of {} launch sites; the others are listed above.\n",
                          kernel_.launchers.size());
     }
     return out;
@@ -172,8 +169,8 @@ class StoryWriter {
     const DeviceStory story = python ? python_device_story(kernel_, sources)
                                      : device_story(facts_, kernel_, launcher(), sources);
     if (story.steps.empty()) {
-      return "\n**On the GPU**: its body could not be read statement by statement. What its code "
-             "shows:\n\n" +
+      return "\n**On the GPU**: the body could not be parsed into statements. Code "
+             "evidence:\n\n" +
              evidence_part(facts_, kernel_.evidence);
     }
     return fmt::format("\n**On the GPU** {}\n\n", place(facts_, story.at)) +
@@ -215,11 +212,12 @@ std::string kernel_story(const CodeFacts& facts, const KernelFacts& kernel,
 
 std::string host_story(const CodeFacts& facts, const HostFacts& host, const StoryContext& context) {
   const HostExpectation expected = expect_of(host, context.parameters, context.platform);
-  std::string out = "\n**Execution story** (code facts, in order of the code)\n";
+  std::string out = "\n**Execution story** (code facts, in source order)\n";
   out += context.sources != nullptr ? host_part(facts, host, context)
                                     : "\n" + evidence_part(facts, host.evidence);
   if (expected.estimates.empty()) return out;
-  out += fmt::format("\n**Expected** (estimated, never measured): {}\n", md_text(expected.title));
+  out += fmt::format("\n**Expected** (estimated from source, not measured): {}\n",
+                     md_text(expected.title));
   if (!expected.missing.empty()) {
     out += fmt::format("\nUnknown without `--param`: {}.\n",
                        md_code(fmt::format("{}", fmt::join(expected.missing, ", "))));

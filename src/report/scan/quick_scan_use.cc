@@ -159,7 +159,7 @@ void add_entry_points(const CodeFacts& facts, std::string& out) {
 }
 
 void add_options(const CodeFacts& facts, std::string& out) {
-  out += "\n## How to set it\n\n";
+  out += "\n## Options\n\n";
   if (facts.options.empty()) {
     out += "No options found.\n";
     return;
@@ -207,7 +207,7 @@ void add_options(const CodeFacts& facts, std::string& out) {
 }
 
 void add_dependencies(const CodeFacts& facts, std::string& out) {
-  out += "\n## What it needs\n\n";
+  out += "\n## Dependencies\n\n";
   std::vector<const DependencyFacts*> needed;
   std::set<std::string_view> seen;
   std::map<std::string, size_t> groups;
@@ -222,7 +222,7 @@ void add_dependencies(const CodeFacts& facts, std::string& out) {
     }
   }
   if (facts.dependencies.empty()) {
-    out += "Nothing is declared or imported.\n";
+    out += "No dependencies declared or imported.\n";
     return;
   }
   std::ranges::stable_sort(needed, std::greater(),
@@ -234,7 +234,7 @@ void add_dependencies(const CodeFacts& facts, std::string& out) {
   if (needed.size() > kDependencies)
     names.push_back(fmt::format("{} more", number_text(needed.size() - kDependencies)));
   out += names.empty()
-             ? "Nothing is declared as always needed.\n"
+             ? "No required dependencies declared.\n"
              : fmt::format("Declared, the most used first: {}.\n", fmt::join(names, ", "));
   std::vector<std::string> optional;
   for (const NameCount& group : by_count(groups)) {
@@ -243,15 +243,15 @@ void add_dependencies(const CodeFacts& facts, std::string& out) {
   }
   if (!optional.empty()) {
     if (groups.size() > kGroups) optional.push_back(counted(groups.size() - kGroups, "more group"));
-    out += fmt::format("In groups: {}.\n", fmt::join(optional, ", "));
+    out += fmt::format("Optional groups: {}.\n", fmt::join(optional, ", "));
   }
   if (undeclared > 0) {
     out += fmt::format(
-        "{} imported and nowhere declared "
-        "([which](dependencies.md#imported-and-nowhere-declared)).\n",
+        "{} imported but not declared "
+        "([which](dependencies.md#imported-but-not-declared)).\n",
         undeclared == 1 ? "1 more is" : number_text(undeclared) + " more are");
   }
-  add_link("All of them, with where they are declared and used", "dependencies.md", out);
+  add_link("All dependencies, with where they are declared and used", "dependencies.md", out);
 }
 
 }  // namespace fathom

@@ -211,8 +211,8 @@ std::string module_reason(const ModuleFacts& module) {
   if (module.kernels > 0)
     parts.push_back(fmt::format("defines {}", counted(module.kernels, "kernel", "kernels")));
   if (module.kernels_on_path > 0)
-    parts.push_back(
-        fmt::format("on the way to {}", counted(module.kernels_on_path, "kernel", "kernels")));
+    parts.push_back(fmt::format("on the call path to {}",
+                                counted(module.kernels_on_path, "kernel", "kernels")));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

@@ -55,7 +55,7 @@ void show_kernels(Screen& screen, const CodeFacts& facts, size_t width) {
                                  joined_counts(count_kernel_kinds(facts)));
   if (dead > 0) text += fmt::format("; {} dead", number_text(dead));
   if (unlaunched > 0) {
-    text += fmt::format("; {} launched from nowhere that we could follow", number_text(unlaunched));
+    text += fmt::format("; {} without a launch site", number_text(unlaunched));
   }
   wrapped(screen, "Kernels", text, width, 2);
   const std::vector<NameCount> files = count_kernel_files(facts);
@@ -134,7 +134,7 @@ void show_expected(Screen& screen, const CodeFacts& facts, const StoryContext& c
   if (rows.size() > kExpected)
     more = fmt::format("{} more in kernels.md", number_text(rows.size() - kExpected));
   if (context.platform == nullptr)
-    more += std::string(more.empty() ? "" : "; ") + "--platform names the GPU that gives a time";
+    more += std::string(more.empty() ? "" : "; ") + "pass --platform GPU for time estimates";
   if (!more.empty()) screen.entry("", screen.dim(cut(more, width - std::min(width, kLabel))));
 }
 
@@ -169,7 +169,7 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style) {
             kDescriptionLines);
   }
   const std::string shares = language_shares(count_languages(facts, false), 6);
-  screen.entry("Code", shares.empty() ? "none that we know" : shares);
+  screen.entry("Code", shares.empty() ? "none recognised" : shares);
   show_kernels(screen, facts, style.width);
   show_entry_points(screen, facts, style.width);
   screen.entry("Options", facts.options.empty()
@@ -217,7 +217,7 @@ std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& p
       }
     } else if (part == "dependencies") {
       for (const DependencyFacts& d : facts.dependencies) {
-        add(d.at.line == 0 ? "nowhere" : place_text(facts, d.at), dependency_kind_name(d.kind),
+        add(d.at.line == 0 ? "undeclared" : place_text(facts, d.at), dependency_kind_name(d.kind),
             d.name + (d.requirement.empty() ? "" : "  " + d.requirement) +
                 (d.group.empty() ? "" : "  [" + d.group + "]"));
       }

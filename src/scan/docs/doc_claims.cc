@@ -206,7 +206,7 @@ class DocReader {
     for (const std::vector<std::string>& words : shell_commands(line.text)) {
       const auto missing = programs_.missing_script(words, folder_);
       if (missing && !is_made_up(*missing))
-        claim(ClaimKind::kPathAbsent, *missing, "a command runs it", "no such file", line.line,
+        claim(ClaimKind::kPathAbsent, *missing, "run by a command", "no such file", line.line,
               Certainty::kLikely);
       const auto arguments = programs_.own_program(words, folder_);
       if (!arguments) continue;
@@ -230,13 +230,13 @@ class DocReader {
     }
     if (begun.size() == 1) {
       const OptionFacts& option = **begun.begin();
-      claim(ClaimKind::kOptionAbbreviated, name, "a command gives it",
-            "the option is " + spelled(option, key), line, Certainty::kLikely, option.at);
+      claim(ClaimKind::kOptionAbbreviated, name, "used in a command",
+            "the full option is " + spelled(option, key), line, Certainty::kLikely, option.at);
       return;
     }
     if (begun.empty())
-      claim(ClaimKind::kOptionAbsent, name, "a command of this repository gives it",
-            "no code declares or names it", line, Certainty::kLikely);
+      claim(ClaimKind::kOptionAbsent, name, "used in a command of this repository",
+            "not declared or referenced in the code", line, Certainty::kLikely);
   }
 
   // Which of an option's names begins so.
@@ -280,7 +280,7 @@ class DocReader {
       if (!whole || open || !is_own_variable(name)) continue;
       if (!of_other_times) of_other_times = is_of_other_times(text);
       if (*of_other_times) continue;
-      claim(ClaimKind::kVariableAbsent, name, "it is documented", "no code names it", line.line,
+      claim(ClaimKind::kVariableAbsent, name, "documented", "not referenced in the code", line.line,
             Certainty::kLikely);
     }
   }
@@ -313,7 +313,7 @@ class DocReader {
       // A site generator may put it there.
       if (has_site_ && (folder_.starts_with("docs") || folder_.starts_with("doc/"))) continue;
       if (programs_.exists_from(path, folder_) || programs_.exists_from(path, "")) continue;
-      claim(ClaimKind::kPathAbsent, path, "a link leads there", "no such file or folder", line.line,
+      claim(ClaimKind::kPathAbsent, path, "target of a link", "no such file or folder", line.line,
             Certainty::kLikely);
     }
   }
@@ -336,7 +336,7 @@ class DocReader {
       const bool here = programs_.is_folder(first) ||
                         (!folder_.empty() && programs_.is_folder(folder_ + "/" + first));
       if (here && !programs_.exists(span, folder_))
-        claim(ClaimKind::kPathAbsent, span, "it is named", "no such file", line.line,
+        claim(ClaimKind::kPathAbsent, span, "mentioned", "no such file", line.line,
               Certainty::kLikely);
     }
   }
@@ -424,7 +424,7 @@ class DocReader {
     if (!said_.emplace(kind, what).second) return;  // once for each document
     if (lacks_submodule_ &&
         (kind == ClaimKind::kOptionAbsent || kind == ClaimKind::kVariableAbsent)) {
-      is += "; a submodule that was not fetched may";
+      is += "; may be in a submodule that was not fetched";
       certainty = Certainty::kUnsure;
     }
     out_.push_back(

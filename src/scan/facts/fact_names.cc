@@ -74,9 +74,9 @@ std::string hop_text(const PathHop& hop) {
     case PathHopKind::kCpp:
       return "C++ " + hop.name;
     case PathHopKind::kJitGenerator:
-      return "JIT generator fills in " + hop.name;
+      return "JIT template " + hop.name;
     case PathHopKind::kBinding:
-      return hop.via + " exports it as " + hop.name;
+      return "exported by " + hop.via + " as " + hop.name;
   }
   return "";
 }
@@ -104,34 +104,34 @@ std::string reach_itself(const CodeFacts& facts, const Reach& reach) {
     case ReachKind::kCallsObject:
       return "calls the object";
     case ReachKind::kCallsOnlyMethod:
-      return "calls it; no other method is called so";
+      return "calls it, the only method of that name";
     case ReachKind::kCallsSomeMethod:
-      return "calls a method of this name";
+      return "calls one of several methods of that name";
     case ReachKind::kCallsSpecialised:
       return fmt::format("calls it or another of {} specialisations", reach.count);
     case ReachKind::kCallsBinding:
       return fmt::format("calls it through a binding ({}, {})", reach.owner,
                          place_text(facts, reach.at));
     case ReachKind::kCallsBuilt:
-      return fmt::format("calls {} of the module that {} builds (bound at {})", reach.name,
+      return fmt::format("calls {} of the module built by {} (bound at {})", reach.name,
                          reach.owner, place_text(facts, reach.at));
     case ReachKind::kCallsLibrary:
       return "calls " + reach.name;
     case ReachKind::kMakes:
-      return "makes a " + reach.name;
+      return "constructs " + reach.name;
     case ReachKind::kNamesInString:
-      return "names it in a string";
+      return "refers to it by name in a string";
     case ReachKind::kCompiles:
       return "compiles it with cute.compile";
     case ReachKind::kStarts:
-      return "starts it with " + reach.name;
+      return "starts it via " + reach.name;
     case ReachKind::kSends:
-      return fmt::format("sends {}, which this takes from a queue{}", any_of_names(reach.messages),
-                         reach.owner.empty() ? "" : " and gives to " + reach.owner);
+      return fmt::format("sends {}, which this reads from a queue{}", any_of_names(reach.messages),
+                         reach.owner.empty() ? "" : " and passes to " + reach.owner);
     case ReachKind::kPutsInto:
-      return fmt::format("puts into {}, which this takes from", reach.name);
+      return fmt::format("puts into {}, which this reads", reach.name);
     case ReachKind::kDefines:
-      return "defines it and hands it on";
+      return "defines it and passes it on";
     case ReachKind::kBinds:
       return "binds it";
     case ReachKind::kLaunches:

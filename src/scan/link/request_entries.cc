@@ -50,14 +50,14 @@ class EntryFinder {
     if (entry.kind == EntryKind::kHttpRoute) {
       const int rank = entry.name.starts_with("POST") ? 0 : 5;
       if (const auto start = python_function(file, entry.target))
-        out.push_back({entry.kind, entry.name, *start, rank, "requests come in here"});
+        out.push_back({entry.kind, entry.name, *start, rank, "it receives requests"});
     } else if (entry.kind == EntryKind::kConsoleScript) {
       const size_t colon = entry.target.find(':');
       if (colon == std::string::npos) return;
       const auto module = names_.find_module(entry.target.substr(0, colon), file);
       if (!module) return;
       if (const auto start = python_function(*module, entry.target.substr(colon + 1)))
-        out.push_back({entry.kind, entry.name, *start, 3, "a program that the package installs"});
+        out.push_back({entry.kind, entry.name, *start, 3, "the package installs this program"});
     } else if (is_test_or_example(readings_.files[file].path)) {
       return;
     } else if (entry.kind == EntryKind::kMain) {
@@ -65,7 +65,7 @@ class EntryFinder {
                      entry.name,
                      {false, file, PythonTypes::kModuleLevel},
                      4,
-                     "a program of the repository"});
+                     "it is a program of this repository"});
     } else if (entry.kind == EntryKind::kCppMain) {
       add_cpp_main(entry, out);
     }
@@ -88,8 +88,11 @@ class EntryFinder {
     const auto& functions = readings_.readings[entry.at.file].cpp.functions;
     for (uint32_t i = 0; i < functions.size(); ++i) {
       if (functions[i].name == "main" && functions[i].line_name == entry.at.line)
-        out.push_back(
-            {entry.kind, entry.name, {true, entry.at.file, i}, 1, "a program of the repository"});
+        out.push_back({entry.kind,
+                       entry.name,
+                       {true, entry.at.file, i},
+                       1,
+                       "it is a program of this repository"});
     }
   }
 
@@ -113,9 +116,9 @@ class EntryFinder {
     RequestEntry entry;
     entry.rank = kFunctionRank;
     entry.evidence = call.from_readme ? EntryEvidence::kReadme : EntryEvidence::kDocumentation;
-    entry.why = (call.from_readme ? "an example of the README calls it ("
-                                  : "an example of the documentation calls it (") +
-                readings_.files[call.at.file].path + ":" + std::to_string(call.at.line) + ")";
+    entry.why =
+        (call.from_readme ? "a README example calls it (" : "a documentation example calls it (") +
+        readings_.files[call.at.file].path + ":" + std::to_string(call.at.line) + ")";
     entry.name = call.name;
     if (found->kind == PythonName::Kind::kFunction) {
       if (name.find('.') != std::string_view::npos) return;  // function.attribute(…)
@@ -145,7 +148,7 @@ class EntryFinder {
       entry.why = "the package exports it";
       if (has_example(api, python)) {
         entry.evidence = EntryEvidence::kDocumentation;
-        entry.why += ", its docstring shows how it is called";
+        entry.why += ", its docstring has a usage example";
       }
       if (entry.called_in > 0)
         entry.why += "; " + std::to_string(entry.called_in) + " file" +

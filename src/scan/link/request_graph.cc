@@ -226,9 +226,10 @@ std::string RequestGraph::unbound_call(const RequestNode& node) const {
   for (const BuiltCall& call : calls_.calls_of({node.file, node.index}).built) {
     for (const BoundFunction& bound : types_.jit().exported(call.builder, call.name)) {
       if (functions_of(call, bound).empty())
-        return "calls " + call.name + " of the module that " + types_.function(call.builder).name +
-               " builds (" + place_text({node.file, call.line}) + "), bound to " + bound.target +
-               " (" + place_text(bound.at) + "), which is not found in the module's sources";
+        return "calls " + call.name + " of the module built by " +
+               types_.function(call.builder).name + " (" + place_text({node.file, call.line}) +
+               "), bound to " + bound.target + " (" + place_text(bound.at) +
+               "), which is not found in the module's sources";
     }
   }
   return "";

@@ -215,7 +215,7 @@ class RequestPathFinder {
                              {at.file, call.line},
                              {at.file, call.line},
                              Certainty::kCertain});
-        path.stopped = "goes on in " + library + ", whose kernels are not in this repository";
+        path.stopped = "continues in " + library + ", whose kernels are outside this repository";
         out_.push_back(path);
       }
     }
@@ -233,23 +233,22 @@ class RequestPathFinder {
       std::string lost = graph_.unbound_call(node);
       if (const uint32_t line = graph_.lost_message_at(node); line != 0)
         lost = "sends a message (" + graph_.place_text({node.file, line}) +
-               ") that no function of this repository is seen to take";
+               ") that no function of this repository receives";
       if (lost.empty()) continue;
       hops = hops_to(graph_, search, node);
       return lost;
     }
     hops = hops_to(graph_, search, *farthest);
-    if (!search.complete) return "too many functions can be reached to follow them all";
+    if (!search.complete) return "too many reachable functions";
     for (const OpenCall& call : graph_.open_calls(*farthest)) {
       if (call.callee.find('.') == std::string::npos) continue;  // mostly Python's own functions
       const std::string where = graph_.place_text({farthest->file, call.line});
       if (call.module.empty())
-        return "calls " + call.callee + " (" + where +
-               "), and the code does not show whose that is";
+        return "calls " + call.callee + " (" + where + "), whose definition was not resolved";
       return "calls " + call.callee + " of " + call.module + " (" + where +
-             "), which is not in this repository";
+             "), outside this repository";
     }
-    return "no function that it reaches launches a kernel";
+    return "no reachable function launches a kernel";
   }
 
   const CodeFacts& facts_;

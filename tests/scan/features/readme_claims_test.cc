@@ -170,7 +170,7 @@ TEST(ClaimsMarkdown, SaysWhereAndWhyNot) {
   submodule.name = "third_party/x";
   submodule.kind = DependencyKind::kSubmodule;
   facts.dependencies.push_back(submodule);
-  EXPECT_NE(claims_markdown(facts).find("the submodules `third_party/x` were not"),
+  EXPECT_NE(claims_markdown(facts).find("submodules `third_party/x` were not fetched"),
             std::string::npos);
 }
 
