@@ -54,7 +54,7 @@ std::vector<PathHop> path_to(const KernelFacts& kernel, const Readings& readings
     std::vector<PathHop> path = python
                                     ? paths.to_python_function(launcher.at.file, launcher.function)
                                     : paths.to_cpp_function(launcher.at.file, launcher.function);
-    if (!path.empty() && path.front().what.starts_with("Python")) return path;
+    if (!path.empty() && path.front().kind == PathHopKind::kPython) return path;
     if (best.empty()) best = std::move(path);
   }
   return best;

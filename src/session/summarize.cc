@@ -124,8 +124,7 @@ void add_findings(const Trace& trace, const Assessment& assessment,
     summary.known_share = assessment.known_share();
   }
   for (const Finding& f : findings) {
-    summary.findings.push_back({std::string(kind_name(f.kind)),
-                                std::string(priority_name(f.priority)), f.title, f.subject,
+    summary.findings.push_back({std::string(kind_name(f.kind)), f.priority, f.title, f.subject,
                                 ratio(f.saving_at_least, assessment.length()) * 100,
                                 ratio(f.saving_at_most, assessment.length()) * 100});
   }

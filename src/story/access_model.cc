@@ -84,16 +84,15 @@ double shared_wavefronts(const std::array<double, kLanes>& addresses, double byt
 
 std::optional<AccessModel> model_of_accesses(const KernelFacts& kernel, std::string& why) {
   if (kernel.traffic.empty()) {
-    why = "no access to an array could be followed in its code";
+    why = "no array access was resolved";
     return std::nullopt;
   }
   AccessModel out;
   bool writes = false;
   for (const ArrayTraffic& traffic : kernel.traffic) {
     if (traffic.elements.empty()) {
-      why = fmt::format(
-          "how much of {} it touches in line {} is not said by bounds that could be followed",
-          traffic.array, traffic.at.line);
+      why =
+          fmt::format("the extent of {} in line {} is unresolved", traffic.array, traffic.at.line);
       return std::nullopt;
     }
     writes = writes || traffic.kind != AccessKind::kRead;
@@ -101,7 +100,7 @@ std::optional<AccessModel> model_of_accesses(const KernelFacts& kernel, std::str
       out.arrays.push_back(traffic.array);
   }
   if (!writes) {
-    why = "nothing that it writes could be followed";
+    why = "no write was resolved";
     return std::nullopt;
   }
   out.bytes_read = sum_of(kernel, AccessKind::kRead);

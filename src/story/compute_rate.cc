@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "scan/facts/pattern_ids.h"
 #include "story/assumptions.h"
 
 namespace fathom {
@@ -13,9 +14,10 @@ namespace {
 
 // Instructions that reach the whole rate of the matrix units; registers are moved between
 // warpgroups for wgmma alone.
-constexpr std::array<std::string_view, 5> kWholeRate = {"wgmma", "tcgen05", "mfma", "tile_dot",
+constexpr std::array<std::string_view, 5> kWholeRate = {pattern_id::kWgmma, pattern_id::kTcgen05,
+                                                        pattern_id::kMfma, pattern_id::kTileDot,
                                                         "setmaxnreg"};
-constexpr std::array<std::string_view, 2> kWarpLevel = {"mma_sync", "wmma"};
+constexpr std::array<std::string_view, 2> kWarpLevel = {pattern_id::kMmaSync, pattern_id::kWmma};
 
 }  // namespace
 

@@ -1,12 +1,10 @@
 #include "story/device_steps.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "scan/facts/pattern_ids.h"
 #include "story/device_words.h"
 #include "story/statement_steps.h"
-#include "story/step_words.h"
 
 namespace fathom {
 namespace {
@@ -39,18 +37,18 @@ class DeviceTeller : public StatementTeller {
         note_alias(statement);
         return std::nullopt;
       case StatementKind::kCheck:
-        step.words = "is checked when compiled:";
+        step.words = Phrase::kCheckedWhenCompiled;
         step.code.push_back(tidy_code(statement.text, 120));
         step.only_computes = true;
         return step;
       case StatementKind::kJump:
-        step.words = statement.text == "break" ? "leaves the loop" : "goes on with";
+        step.words = statement.text == "break" ? Phrase::kLeavesLoop : Phrase::kGoesOn;
         step.code.push_back(statement.text);
         return step;
       case StatementKind::kReturn:
         if (statement.text == "return") return std::nullopt;
         step = deed(statement);
-        if (step.only_computes) step.words = "gives back";
+        if (step.only_computes) say_returned(step);
         step.only_computes = false;
         return step;
       default:
@@ -65,23 +63,29 @@ class DeviceTeller : public StatementTeller {
                        statement.kind == StatementKind::kLoop;
     if (!tests) return;
     const auto accesses = memory_.read(code_, {statement.first, statement.last});
-    if (!accesses.empty()) step.remarks.push_back({"the test " + words_of(accesses), "", {}, {}});
+    if (!accesses.empty()) step.remarks.push_back({said_of_test(phrase_of(accesses)), "", {}, {}});
     StoryStep in_test;
     add_action(statement, in_test);
     if (!in_test.words.empty())
-      step.remarks.push_back({"the test " + in_test.words, "", {}, in_test.certainty});
+      step.remarks.push_back({said_of_test(in_test.words), "", {}, in_test.certainty});
     add_remarks(statement, step);
     for (const cpp::PatternHit& hit :
          std::ranges::equal_range(hits_, statement.line_first, {}, &cpp::PatternHit::line)) {
-      const bool shape = hit.id == "persistent" || hit.id == "launch_grid_stride" ||
-                         hit.id == "warp_specialisation";
+      const bool shape = hit.id == pattern_id::kPersistent ||
+                         hit.id == pattern_id::kLaunchGridStride ||
+                         hit.id == pattern_id::kWarpSpecialisation;
       if (!shape) continue;
-      step.remarks.push_back({std::string(step_words(hit.id)->words), "", {}, hit.certainty});
+      step.remarks.push_back({Words(*step_pattern(hit.id)), "", {}, hit.certainty});
     }
     open_calls(statement, step);
   }
 
  private:
+  static Words said_of_test(Words words) {
+    words.lead = Phrase::kTheTest;
+    return words;
+  }
+
   // `Tile tile;`: room and nothing else.
   bool is_only_declared(const Statement& statement) {
     if (statement.kind != StatementKind::kPlain ||
@@ -98,33 +102,33 @@ class DeviceTeller : public StatementTeller {
     const Range range{statement.first, statement.last};
     const std::vector<MemoryAccess> accesses = memory_.read(code_, range);
     add_action(statement, step);
-    if (step.words.empty() && !accesses.empty()) step.words = words_of(accesses);
+    if (step.words.empty() && !accesses.empty()) step.words = phrase_of(accesses);
     add_access_remarks(accesses, step);
     add_remarks(statement, step);
     open_calls(statement, step);
     if (step.words.empty()) say_what_is_computed(statement, step);
     if (statement.kind == StatementKind::kGivesCode) {
       step.only_computes = false;
-      if (step.words == "computes" || step.words == "calls")
-        step.words = "calls, with code to run:";
+      if (step.words.is(Phrase::kComputes) || step.words.is(Phrase::kCalls))
+        step.words = Phrase::kCallsWithCode;
     }
     return step;
   }
 
   void add_action(const Statement& statement, StoryStep& step) const {
-    std::vector<std::string> said;
+    step.words = {};
     for (const cpp::PatternHit& hit : hits_of(statement)) {
-      const StepWords* words = step_words(hit.id);
-      if (words == nullptr || !words->action || hit.certainty == Certainty::kUnsure) continue;
-      const std::string text =
-          hit.id == "warp_shuffle" ? shuffle_words(statement.text) : std::string(words->words);
-      if (std::find(said.begin(), said.end(), text) != said.end()) continue;
-      said.push_back(text);
+      const StepPattern* pattern = step_pattern(hit.id);
+      if (pattern == nullptr || !pattern->action || hit.certainty == Certainty::kUnsure) continue;
+      const Saying saying = hit.id == pattern_id::kWarpShuffle
+                                ? Saying{shuffle_phrase(statement.text)}
+                                : Saying{Phrase::kPattern, pattern->id};
+      if (step.words.says(saying)) continue;
+      step.words.add(saying);
       step.certainty = std::max(step.certainty, hit.certainty);
     }
-    step.words = fmt::format("{}", fmt::join(said, ", "));
     if (step.words.empty() && holds_word(statement.text, "cg::reduce("))
-      step.words = group_words(statement.text);
+      step.words = group_phrase(statement.text);
   }
 
   const std::vector<cpp::PatternHit>& hits_of(const Statement& statement) const {
@@ -133,12 +137,12 @@ class DeviceTeller : public StatementTeller {
 
   void add_remarks(const Statement& statement, StoryStep& step) const {
     for (const cpp::PatternHit& hit : hits_of(statement)) {
-      const StepWords* words = step_words(hit.id);
-      if (words == nullptr || words->action || hit.certainty == Certainty::kUnsure) continue;
+      const StepPattern* pattern = step_pattern(hit.id);
+      if (pattern == nullptr || pattern->action || hit.certainty == Certainty::kUnsure) continue;
+      const Words words(*pattern);
       const bool known = std::any_of(step.remarks.begin(), step.remarks.end(),
-                                     [&](const StepRemark& r) { return r.words == words->words; });
-      if (!known)
-        step.remarks.push_back({std::string(words->words), hit.detail, {}, hit.certainty});
+                                     [&](const StepRemark& r) { return r.words == words; });
+      if (!known) step.remarks.push_back({words, hit.detail, {}, hit.certainty});
     }
   }
 
@@ -146,7 +150,7 @@ class DeviceTeller : public StatementTeller {
     for (const MemoryAccess& access : accesses) {
       step.certainty = std::max(step.certainty, access.of.certainty);
       if (!access.of.through.empty()) {
-        add_once(step, {access.writes ? "written through the index" : "read through the index",
+        add_once(step, {access.writes ? Phrase::kWrittenThroughIndex : Phrase::kReadThroughIndex,
                         access.of.through,
                         {},
                         Certainty::kCertain});
@@ -154,7 +158,7 @@ class DeviceTeller : public StatementTeller {
       const auto alias = aliases_.find(access.of.element);
       if (alias != aliases_.end()) add_widths(step);
       if (alias != aliases_.end()) {
-        add_once(step, {"in units of",
+        add_once(step, {Phrase::kInUnitsOf,
                         access.of.element + " = " + alias->second.first,
                         {body_.file, alias->second.second},
                         Certainty::kCertain});
@@ -167,10 +171,10 @@ class DeviceTeller : public StatementTeller {
     if (context_.width_said) return;
     for (const CodeEvidence& evidence : context_.kernel.evidence) {
       const bool elsewhere = evidence.function != context_.kernel.name;
-      if (evidence.what != "vector_access" || !elsewhere ||
+      if (evidence.what != pattern_id::kVectorAccess || !elsewhere ||
           evidence.certainty == Certainty::kUnsure)
         continue;
-      step.remarks.push_back({"", evidence.detail, evidence.at, evidence.certainty});
+      step.remarks.push_back({Phrase::kNone, evidence.detail, evidence.at, evidence.certainty});
       context_.width_said = true;
     }
   }
@@ -196,25 +200,27 @@ class DeviceTeller : public StatementTeller {
     const NamedMemory target =
         equals == std::string::npos ? NamedMemory() : memory_of_name(statement);
     if (takes_place_in_grid(statement.text)) {
-      step.words = "finds its place in the grid:";
+      step.words = Phrase::kFindsPlace;
     } else if (statement.text.find('[') < equals && holds_word(statement.text, "auto")) {
-      step.words = "unpacks";
+      step.words = Phrase::kUnpacks;
     } else if (target.memory != Memory::kUnknown && target.memory != Memory::kLocal) {
-      step.words = "takes an address in " + memory_name(target.memory) + ":";
+      step.words = address_phrase(target.memory, false);
       // Said where the index comes in, not again where the address is passed on.
       if (!target.through.empty() && holds_word(statement.text, target.through)) {
         step.only_computes = false;
-        step.words = "takes an address in " + memory_name(target.memory) + " through an index:";
-        step.remarks.push_back({"the index is", target.through, {}, Certainty::kCertain});
+        step.words = address_phrase(target.memory, true);
+        step.remarks.push_back({Phrase::kIndexIs, target.through, {}, Certainty::kCertain});
       }
     } else if ((target.memory == Memory::kUnknown && holds_word(statement.text, "+=")) ||
                holds_word(statement.text, "fma(")) {
-      step.words = "accumulates:";
+      step.words = Phrase::kAccumulates;
       step.only_computes = false;
     } else {
       const bool call =
           statement.text.find('=') == std::string::npos && statement.text.ends_with(")");
-      step.words = !call ? "computes" : makes_object(statement) ? "makes" : "calls";
+      step.words = !call                     ? Phrase::kComputes
+                   : makes_object(statement) ? Phrase::kMakes
+                                             : Phrase::kCalls;
     }
   }
 
@@ -263,12 +269,12 @@ class DeviceTeller : public StatementTeller {
     step.certainty = std::max(step.certainty, opened.certainty);
     if (const StoryStep* deed = only_deed(steps)) {
       if (step.words.empty()) {
-        const bool shuffles = deed->words == "exchanges values across the warp";
-        step.words = shuffles ? shuffle_words(step.code[0]) : deed->words;
+        const bool shuffles = deed->words.is(Phrase::kWarpExchange);
+        step.words = shuffles ? Words(shuffle_phrase(step.code[0])) : deed->words;
       }
       step.certainty = std::max(step.certainty, deed->certainty);
       step.remarks.push_back(
-          {"in", deed->code.empty() ? callee.name : deed->code[0], deed->at, {}});
+          {Phrase::kInCallee, deed->code.empty() ? callee.name : deed->code[0], deed->at, {}});
       for (const StepRemark& remark : deed->remarks) {
         StepRemark moved = remark;
         if (moved.at.line == 0) moved.at = deed->at;
@@ -276,13 +282,13 @@ class DeviceTeller : public StatementTeller {
       }
       return;
     }
-    if (step.words.empty()) step.words = "calls";
+    if (step.words.empty()) step.words = Phrase::kCalls;
     const auto [first, added] = context_.opened.try_emplace(&callee, here);
     if (!added && first->second != here && count_steps(steps) > 2) {
-      step.remarks.push_back({"the same steps as in", "", first->second, {}});
+      step.remarks.push_back({Phrase::kSameStepsAs, "", first->second, {}});
       return;
     }
-    step.remarks.push_back({"opened from", "", {opened.body->file, callee.line_name}, {}});
+    step.remarks.push_back({Phrase::kOpenedFrom, "", {opened.body->file, callee.line_name}, {}});
     add_template_arguments(opened, step);
     std::move(steps.begin(), steps.end(), std::back_inserter(step.inside));
   }
@@ -292,7 +298,7 @@ class DeviceTeller : public StatementTeller {
     const cpp::Path path = cpp::path_from(code_, opened.name, arguments_open(code_, opened.name));
     const std::string bound =
         bound_text(opened.body->function->template_parameters, cpp::path_arguments(code_, path));
-    if (!bound.empty()) step.remarks.push_back({"with", bound, {}, {}});
+    if (!bound.empty()) step.remarks.push_back({Phrase::kWith, bound, {}, {}});
   }
 
   std::vector<StoryStep> steps_of(const CalledBody& opened) {
@@ -311,35 +317,34 @@ class DeviceTeller : public StatementTeller {
   }
 
   void summarise(const CalledBody& opened, StoryStep& step) {
-    std::vector<std::string> words = context_.calls.summary(*opened.body);
-    if (words.empty()) words = deeds_of(opened);
-    if (words.empty()) return;
-    if (depth_ < kOpenedCalls) context_.unopened.emplace_back(opened.body, words.size());
+    std::vector<Saying> deeds = context_.calls.summary(*opened.body);
+    if (deeds.empty()) deeds = deeds_of(opened);
+    if (deeds.empty()) return;
+    if (depth_ < kOpenedCalls) context_.unopened.emplace_back(opened.body, deeds.size());
     step.only_computes = false;
-    if (step.words.empty()) step.words = "calls";
-    const size_t shown = std::min(words.size(), kSummaryWords);
-    std::string said = fmt::format(
-        "which {}", fmt::join(words.begin(), words.begin() + static_cast<ptrdiff_t>(shown), ", "));
-    if (words.size() > shown) said += " …";
+    if (step.words.empty()) step.words = Phrase::kCalls;
+    Words said;
+    said.lead = Phrase::kWhich;
+    if (deeds.size() > kSummaryWords) said.tail = Phrase::kAndSoOn;
+    deeds.resize(std::min(deeds.size(), kSummaryWords));
+    said.list = std::move(deeds);
     step.remarks.push_back({said, "", {opened.body->file, opened.body->function->line_name}, {}});
   }
 
   // What the steps of a function do that no pattern shows: it moves memory.
-  const std::vector<std::string>& deeds_of(const CalledBody& opened) {
+  const std::vector<Saying>& deeds_of(const CalledBody& opened) {
     const auto [found, added] = context_.deeds.try_emplace(opened.body->function);
     if (!added || depth_ >= kOpenedCalls) return found->second;
-    std::vector<std::string> words;
-    add_deeds(steps_of(opened), words);
-    return context_.deeds[opened.body->function] = std::move(words);
+    Words deeds;
+    add_deeds(steps_of(opened), deeds);
+    return context_.deeds[opened.body->function] = std::move(deeds.list);
   }
 
-  static void add_deeds(const std::vector<StoryStep>& steps, std::vector<std::string>& words) {
+  static void add_deeds(const std::vector<StoryStep>& steps, Words& deeds) {
     for (const StoryStep& step : steps) {
-      const bool moves = step.words.starts_with("reads from") ||
-                         step.words.starts_with("writes to") || step.words.starts_with("updates");
-      if (moves && std::find(words.begin(), words.end(), step.words) == words.end())
-        words.push_back(step.words);
-      add_deeds(step.inside, words);
+      if (moves_memory(step.words) || step.words.is_pattern(pattern_id::kAtomics))
+        deeds.add(step.words.list.front());
+      add_deeds(step.inside, deeds);
     }
   }
 

@@ -19,7 +19,7 @@ struct DeviceContext {
   std::set<const cpp::Function*> to_open = {};  // those that there is room for
   // Met and not opened, in order, with how many things they do.
   std::vector<std::pair<const CppBody*, size_t>> unopened = {};
-  std::map<const cpp::Function*, std::vector<std::string>> deeds = {};
+  std::map<const cpp::Function*, std::vector<Saying>> deeds = {};
   std::map<const cpp::Function*, CodePlace> opened = {};  // where each was opened first
   bool width_said = false;
 };

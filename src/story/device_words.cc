@@ -1,8 +1,7 @@
 #include "story/device_words.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 
 namespace fathom {
 
@@ -15,52 +14,66 @@ bool takes_place_in_grid(std::string_view text) {
          holds_word(text, "this_thread_block") || holds_word(text, "thread_rank");
 }
 
-std::string memory_name(Memory memory) {
-  return memory == Memory::kShared ? "shared memory" : "global memory";
-}
-
-std::string words_of(const std::vector<MemoryAccess>& accesses) {
+Phrase phrase_of(const std::vector<MemoryAccess>& accesses) {
   const auto first = [&](bool writes) {
     return std::find_if(accesses.begin(), accesses.end(),
                         [&](const MemoryAccess& access) { return access.writes == writes; });
   };
+  const auto is_shared = [](const auto& access) { return access->of.memory == Memory::kShared; };
   const auto read = first(false), written = first(true);
-  if (written == accesses.end()) return "reads from " + memory_name(read->of.memory);
-  if (read == accesses.end()) return "writes to " + memory_name(written->of.memory);
-  if (read->name == written->name) return "updates " + memory_name(written->of.memory);
-  if (read->of.memory == written->of.memory)
-    return "reads from and writes to " + memory_name(written->of.memory);
-  return fmt::format("reads from {} and writes to {}", memory_name(read->of.memory),
-                     memory_name(written->of.memory));
+  if (written == accesses.end())
+    return is_shared(read) ? Phrase::kReadsShared : Phrase::kReadsGlobal;
+  const bool to_shared = is_shared(written);
+  if (read == accesses.end()) return to_shared ? Phrase::kWritesShared : Phrase::kWritesGlobal;
+  if (read->name == written->name)
+    return to_shared ? Phrase::kUpdatesShared : Phrase::kUpdatesGlobal;
+  if (is_shared(read) == to_shared)
+    return to_shared ? Phrase::kReadsAndWritesShared : Phrase::kReadsAndWritesGlobal;
+  return to_shared ? Phrase::kGlobalToShared : Phrase::kSharedToGlobal;
 }
 
-std::string shuffle_words(std::string_view text) {
-  if (holds_word(text, "max(") || holds_word(text, "Max"))
-    return "takes the maximum across the warp";
-  if (holds_word(text, "min(")) return "takes the minimum across the warp";
+bool moves_memory(const Words& words) {
+  constexpr std::array phrases = {Phrase::kReadsGlobal,          Phrase::kReadsShared,
+                                  Phrase::kWritesGlobal,         Phrase::kWritesShared,
+                                  Phrase::kUpdatesGlobal,        Phrase::kUpdatesShared,
+                                  Phrase::kReadsAndWritesGlobal, Phrase::kReadsAndWritesShared,
+                                  Phrase::kGlobalToShared,       Phrase::kSharedToGlobal};
+  return std::any_of(phrases.begin(), phrases.end(),
+                     [&](Phrase phrase) { return words.is(phrase); });
+}
+
+Phrase address_phrase(Memory memory, bool through_index) {
+  if (memory == Memory::kShared)
+    return through_index ? Phrase::kAddressSharedByIndex : Phrase::kAddressShared;
+  return through_index ? Phrase::kAddressGlobalByIndex : Phrase::kAddressGlobal;
+}
+
+Phrase shuffle_phrase(std::string_view text) {
+  if (holds_word(text, "max(") || holds_word(text, "Max")) return Phrase::kWarpMaximum;
+  if (holds_word(text, "min(")) return Phrase::kWarpMinimum;
   const bool adds =
       holds_word(text, "+=") || holds_word(text, "+ __shfl") || holds_word(text, "reduce_add");
-  return adds ? "sums across the warp" : "exchanges values across the warp";
+  return adds ? Phrase::kWarpSum : Phrase::kWarpExchange;
 }
 
-std::string group_words(std::string_view text) {
-  if (holds_word(text, "cg::plus")) return "sums across the group of threads";
-  if (holds_word(text, "cg::greater")) return "takes the maximum across the group of threads";
-  return "reduces across the group of threads";
+Phrase group_phrase(std::string_view text) {
+  if (holds_word(text, "cg::plus")) return Phrase::kGroupSum;
+  if (holds_word(text, "cg::greater")) return Phrase::kGroupMaximum;
+  return Phrase::kGroupReduction;
 }
 
 bool does_something(const std::vector<StoryStep>& steps) {
   return std::any_of(steps.begin(), steps.end(), [](const StoryStep& step) {
     return step.inside.empty()
-               ? !step.only_computes && step.words != "gives back" && step.words != "repeats" &&
-                     !step.words.starts_with("ends here") &&
-                     !step.words.starts_with("gives back early")
+               ? !step.only_computes && !step.words.is(Phrase::kReturns) &&
+                     !step.words.is(Phrase::kRepeats) && !step.words.is(Phrase::kEndsWhere) &&
+                     !step.words.is(Phrase::kReturnsWhere)
                : does_something(step.inside);
   });
 }
 
 const StoryStep* only_deed(const std::vector<StoryStep>& steps) {
-  const bool gives_back = steps.size() == 2 && steps[1].words == "gives back";
+  const bool gives_back = steps.size() == 2 && steps[1].words.is(Phrase::kReturns);
   if (steps.empty() || (steps.size() != 1 && !gives_back)) return nullptr;
   return steps[0].inside.empty() ? &steps[0] : nullptr;
 }

@@ -14,14 +14,16 @@ namespace fathom {
 bool holds_word(std::string_view text, std::string_view word);
 // Whether code asks which thread or block it is.
 bool takes_place_in_grid(std::string_view text);
-std::string memory_name(Memory memory);
-// "reads from global memory", "reads from global memory and writes to shared memory"
-std::string words_of(const std::vector<MemoryAccess>& accesses);
+// What accesses do: read or write one kind of memory, or move from one to the other.
+Phrase phrase_of(const std::vector<MemoryAccess>& accesses);
+// Whether it is one of those.
+bool moves_memory(const Words& words);
+Phrase address_phrase(Memory memory, bool through_index);
 // What a shuffle in a statement is for: a sum, a maximum, or only an exchange.
-std::string shuffle_words(std::string_view text);
+Phrase shuffle_phrase(std::string_view text);
 
 // The same of a reduction over a cooperative group.
-std::string group_words(std::string_view text);
+Phrase group_phrase(std::string_view text);
 
 // Whether steps do more than compute and test.
 bool does_something(const std::vector<StoryStep>& steps);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/count_text.h"
+#include "scan/facts/pattern_ids.h"
 #include "story/access_model.h"
 #include "story/assumptions.h"
 #include "story/compute_rate.h"
@@ -51,9 +52,9 @@ class Expecter {
     if (!asked || *asked == code->bytes) return;
     for (const auto& [name, text] : parameters_.given()) {
       if (name.find("type") == std::string::npos || name.starts_with("index")) continue;
-      out_.remarks.push_back(fmt::format("{}={} is not used: the code says {}, {}, in line {}.",
-                                         name, text, code->type, counted(code->bytes, "byte"),
-                                         code->at.line));
+      out_.remarks.push_back(
+          fmt::format("{0}={1} is ignored: line {4} fixes the type to {2} ({3}).", name, text,
+                      code->type, counted(code->bytes, "byte"), code->at.line));
     }
   }
 
@@ -71,10 +72,12 @@ class Expecter {
     read_ = formula(model.bytes_read);
     written_ = formula(model.bytes_written);
     const bool counted = !model.flops.empty();
-    add(out_.traffic, model.by_accesses ? "operations on real numbers" : "FLOPs", "",
+    add(out_.traffic, model.by_accesses ? "floating-point operations" : "FLOPs", "",
         counted ? model.flops : "not counted", flops_, flops_);
     add(out_.traffic, "bytes read", "B", model.bytes_read, read_, read_);
+    out_.traffic.back().quantity = Quantity::kBytesRead;
     add(out_.traffic, "bytes written", "B", model.bytes_written, written_, written_);
+    out_.traffic.back().quantity = Quantity::kBytesWritten;
     if (read_ && written_) bytes_ = *read_ + *written_;
     if (flops_ && bytes_ && *bytes_ > 0) intensity_ = *flops_ / *bytes_;
     add(out_.traffic, "arithmetic intensity", "FLOP/B", "FLOPs / (bytes read + bytes written)",
@@ -82,9 +85,8 @@ class Expecter {
     work_ = load_store_work(kernel_, values_);
     if (!work_) say_what_work_needs();
     if (work_ && work_->bytes > 0)
-      add(out_.traffic, "bytes that threads ask for", "B",
-          "accesses × their width, with what is read again and shared memory", work_->bytes,
-          work_->bytes);
+      add(out_.traffic, "bytes requested by threads", "B",
+          "accesses × width, including re-reads and shared memory", work_->bytes, work_->bytes);
   }
 
   void say_what_work_needs() {
@@ -99,8 +101,7 @@ class Expecter {
     }
     if (names.empty()) return;
     out_.remarks.push_back(
-        fmt::format("What its loads and stores take in the SMs, bank conflicts with them, is not "
-                    "known without --param {}.",
+        fmt::format("Load/store time and bank conflicts are unknown without --param {}.",
                     fmt::join(names, ", ")));
   }
 
@@ -112,7 +113,7 @@ class Expecter {
   // What each part of the GPU takes for its share of the work, at the least and as the code is
   // written.
   struct Bound {
-    std::string_view side;
+    Bottleneck side = Bottleneck::kUnknown;
     double low = 0, high = 0;
   };
 
@@ -120,13 +121,13 @@ class Expecter {
     const double share = assumption("bandwidth_share");
     const double memory = *bytes_ / bandwidth;
     const double compute = flops_ && *flops_ > 0 ? *flops_ / rate_.achievable : 0;
-    std::vector<Bound> out = {{"memory", memory, memory / share},
-                              {"compute", compute, compute / share}};
+    std::vector<Bound> out = {{Bottleneck::kMemory, memory, memory / share},
+                              {Bottleneck::kCompute, compute, compute / share}};
     const auto steps = wavefront_rate();
     if (!steps || !work_) return out;
     const bool shared = work_->shared_wavefronts > work_->wavefronts_high / 2;
-    out.push_back({shared ? "shared memory" : "L1", work_->wavefronts_low / *steps,
-                   work_->wavefronts_high / *steps});
+    out.push_back({shared ? Bottleneck::kSharedMemory : Bottleneck::kL1,
+                   work_->wavefronts_low / *steps, work_->wavefronts_high / *steps});
     return out;
   }
 
@@ -152,19 +153,19 @@ class Expecter {
       high = std::max(high, bound.high);
     }
     const double fixed = assumption("empty_kernel") + assumption("launch_tail");
-    out_.side = latency + assumption("empty_kernel") > high ? "latency" : std::string(most->side);
+    out_.side = latency + assumption("empty_kernel") > high ? Bottleneck::kLatency : most->side;
     high += fixed + latency;
     add(out_.counters, "time", "s",
-        "at least the largest of the times below and an empty kernel; at most empty kernel + tail "
-        "+ the largest of them, memory and arithmetic / 0.6, + waits one after the other",
+        "lower bound: the largest time below, or an empty kernel; upper bound: empty kernel + tail "
+        "+ the largest time (memory and arithmetic / 0.6) + serial waits",
         low, high);
+    out_.counters.back().quantity = Quantity::kTime;
     bound_rows(all);
     percent("dram__throughput.avg.pct_of_peak_sustained_elapsed",
             "(bytes read + written) / time / peak bandwidth",
             *bytes_ / platform_->memory_bandwidth.peak.value_or(bandwidth->rate), low, high);
     percent("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
-            rate_.tensor ? "FLOPs / time / peak rate"
-                         : "0: no tensor core instruction in the code it reaches",
+            rate_.tensor ? "FLOPs / time / peak rate" : "0: no tensor core instruction found",
             rate_.tensor && flops_ ? *flops_ / rate_.peak : 0, low, high);
     l1(low, high);
     occupancy();
@@ -172,15 +173,15 @@ class Expecter {
 
   void bound_rows(const std::vector<Bound>& all) {
     for (const Bound& bound : all) {
-      if (bound.side == "memory") {
-        add(out_.counters, "of it, memory", "s", "(bytes read + written) / bandwidth", bound.low,
+      if (bound.side == Bottleneck::kMemory) {
+        add(out_.counters, "memory time", "s", "(bytes read + written) / bandwidth", bound.low,
             bound.low);
-      } else if (bound.side == "compute") {
-        add(out_.counters, "of it, arithmetic", "s", "FLOPs / " + rate_.said, bound.low, bound.low);
+      } else if (bound.side == Bottleneck::kCompute) {
+        add(out_.counters, "arithmetic time", "s", "FLOPs / " + rate_.said, bound.low, bound.low);
       } else {
-        add(out_.counters, "of it, loads and stores of the SMs", "s",
+        add(out_.counters, "load/store time of the SMs", "s",
             conflicts_said() +
-                "128-byte steps / (SMs × clock); at least: narrow reads of an "
+                "128-byte wavefronts / (SMs × clock); lower bound: narrow reads of an "
                 "unrolled loop merged",
             bound.low, bound.high);
       }
@@ -206,7 +207,7 @@ class Expecter {
     if (!steps) return;
     const double bytes = work_ ? work_->bytes : *bytes_;
     percent("l1tex__throughput.avg.pct_of_peak_sustained_elapsed, and sm__throughput at least that",
-            work_ ? "bytes that threads ask for / time / (SMs × 128 B × clock)"
+            work_ ? "bytes requested by threads / time / (SMs × 128 B × clock)"
                   : "(bytes read + written) / time / (SMs × 128 B × clock)",
             bytes / assumption("cuda_l1_bytes") / *steps, low, high);
   }
@@ -225,8 +226,8 @@ class Expecter {
       present = std::min(upper, 100 * resident * warps / kMaxWarps);
     }
     add(out_.counters, "sm__warps_active.avg.pct_of_peak_sustained_active", "%",
-        "at most blocks per SM × warps per block / 64; registers, known only after compiling, may "
-        "lower it",
+        "at most blocks per SM × warps per block / 64; registers (known after compiling) may lower "
+        "it",
         std::min(present, 100 * warps / kMaxWarps), present);
   }
 
@@ -252,7 +253,8 @@ class Expecter {
   double access_bytes() const {
     double bytes = values_.element_bytes().value_or(4);
     for (const CodeEvidence& evidence : kernel_.evidence) {
-      if (evidence.what != "vector_access" || evidence.certainty == Certainty::kUnsure) continue;
+      if (evidence.what != pattern_id::kVectorAccess || evidence.certainty == Certainty::kUnsure)
+        continue;
       bytes = std::max(bytes, std::atof(evidence.detail.c_str()));
     }
     return bytes;
@@ -262,21 +264,21 @@ class Expecter {
     const auto add_stall = [&](std::string_view reason, std::string_view why) {
       out_.stalls.push_back(fmt::format("{} ({})", reason, why));
     };
-    const bool async = has(kernel_, "cp_async") || has(kernel_, "tma_load");
-    if (out_.side == "shared memory")
-      add_stall("short_scoreboard, mio_throttle", "shared memory limits it");
-    if (has(kernel_, "wgmma")) add_stall("gmma", "warpgroups wait for their matrix products");
-    if (!async) add_stall("long_scoreboard", "loads from global memory are waited for");
-    if (has(kernel_, "mbarrier") || has(kernel_, "named_barrier") ||
-        has(kernel_, "block_barrier")) {
-      add_stall("barrier", "the code has barriers");
+    const bool async = has(kernel_, pattern_id::kCpAsync) || has(kernel_, pattern_id::kTmaLoad);
+    if (out_.side == Bottleneck::kSharedMemory)
+      add_stall("short_scoreboard, mio_throttle", "shared-memory bound");
+    if (has(kernel_, pattern_id::kWgmma)) add_stall("gmma", "warpgroups wait for MMA results");
+    if (!async) add_stall("long_scoreboard", "waits for global loads");
+    if (has(kernel_, pattern_id::kMbarrier) || has(kernel_, pattern_id::kNamedBarrier) ||
+        has(kernel_, pattern_id::kBlockBarrier)) {
+      add_stall("barrier", "barriers in the code");
     }
-    if (out_.side != "shared memory" &&
-        (has(kernel_, "warp_shuffle") || has(kernel_, "ldmatrix") ||
-         has(kernel_, "shared_static") || has(kernel_, "shared_dynamic"))) {
+    if (out_.side != Bottleneck::kSharedMemory &&
+        (has(kernel_, pattern_id::kWarpShuffle) || has(kernel_, pattern_id::kLdmatrix) ||
+         has(kernel_, pattern_id::kSharedStatic) || has(kernel_, pattern_id::kSharedDynamic))) {
       add_stall("short_scoreboard", "shuffles or shared memory");
     }
-    if (has(kernel_, "atomics")) add_stall("lg_throttle", "atomic operations");
+    if (has(kernel_, pattern_id::kAtomics)) add_stall("lg_throttle", "atomic operations");
   }
 
   const KernelFacts& kernel_;
@@ -290,6 +292,24 @@ class Expecter {
 };
 
 }  // namespace
+
+std::string_view bottleneck_name(Bottleneck bottleneck) {
+  switch (bottleneck) {
+    case Bottleneck::kUnknown:
+      return "";
+    case Bottleneck::kMemory:
+      return "memory";
+    case Bottleneck::kCompute:
+      return "compute";
+    case Bottleneck::kSharedMemory:
+      return "shared memory";
+    case Bottleneck::kL1:
+      return "L1";
+    case Bottleneck::kLatency:
+      return "latency";
+  }
+  return "";
+}
 
 Expectation expect_of(const KernelFacts& kernel, const Parameters& parameters,
                       const Platform* platform) {

@@ -12,10 +12,17 @@
 
 namespace fathom {
 
+// The part of the GPU that limits a kernel.
+enum class Bottleneck : uint8_t { kUnknown, kMemory, kCompute, kSharedMemory, kL1, kLatency };
+std::string_view bottleneck_name(Bottleneck bottleneck);  // "shared memory"; empty: unknown
+
+enum class Quantity : uint8_t { kOther, kBytesRead, kBytesWritten, kTime, kYesOrNo };
+
 // A number that a formula gives, with the formula; unknown where a parameter of it is.
 struct Estimate {
   std::string name, unit, formula;
   std::optional<double> low, high;  // equal: one value
+  Quantity quantity = Quantity::kOther;
 
   bool known() const { return low.has_value() && high.has_value(); }
 };
@@ -27,8 +34,7 @@ struct Expectation {
   std::optional<ExpectedLaunch> launch;
   std::vector<Estimate> traffic;   // FLOPs, bytes, intensity
   std::vector<Estimate> counters;  // time, DRAM %, tensor %, occupancy
-  // "memory", "compute", "shared memory", "L1", "latency": what limits it; empty: unknown
-  std::string side;
+  Bottleneck side = Bottleneck::kUnknown;
   std::vector<std::string> stalls;   // the reasons to look for, the likeliest first, each with why
   std::vector<std::string> missing;  // parameters that would make more of it known
   std::vector<std::string> remarks;  // sentences: what was given and not used

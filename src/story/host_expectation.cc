@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scan/facts/expression.h"
+#include "scan/facts/pattern_ids.h"
 #include "story/assumptions.h"
 
 namespace fathom {
@@ -23,9 +24,9 @@ class HostExpecter {
       : parameters_(parameters), platform_(platform) {}
 
   HostExpectation run(const HostFacts& host) {
-    if (find(host, "prefix_compare") != nullptr) compare();
-    if (find(host, "nccl_collective", "AllReduce") != nullptr) all_reduce(host);
-    if (find(host, "nccl_collective", "AllGather") != nullptr) all_gather();
+    if (find(host, pattern_id::kPrefixCompare) != nullptr) compare();
+    if (find(host, pattern_id::kNcclCollective, "AllReduce") != nullptr) all_reduce(host);
+    if (find(host, pattern_id::kNcclCollective, "AllGather") != nullptr) all_gather();
     return std::move(out_);
   }
 
@@ -56,16 +57,20 @@ class HostExpecter {
     add("bytes read", "B", "2 * prefix_len * element_bytes (4 where not given)", bytes, bytes);
     add("instructions per element", "",
         "two loads, a compare, a branch, an increment: the early exit keeps it scalar", 4, 5);
-    add("fits the L1 cache (32 KB)", "yes or no", "1 where 2 * prefix_len * element_bytes <= 32768",
+    add("fits the L1 cache (32 KB)", "", "1 where 2 * prefix_len * element_bytes <= 32768",
         bytes ? std::optional<double>(*bytes <= 32768) : bytes,
         bytes ? std::optional<double>(*bytes <= 32768) : bytes);
+    out_.estimates.back().quantity = Quantity::kYesOrNo;
     add("time", "s", "prefix_len × 1 to 2 cycles / 3 GHz", fast, slow);
   }
 
   void all_reduce(const HostFacts& host) {
     out_.title = "all-reduce";
     const auto bytes = value("bytes"), ranks = value("world_size"), link = value("link_bandwidth");
-    const bool copies = find(host, "nccl_collective", "copied into") != nullptr;
+    const bool copies =
+        std::any_of(host.evidence.begin(), host.evidence.end(), [](const CodeEvidence& evidence) {
+          return evidence.what == pattern_id::kNcclCollective && !evidence.subject.empty();
+        });
     std::optional<double> wire, time_low, time_high, copy;
     if (bytes && ranks) wire = 2 * (*ranks - 1) / *ranks * *bytes;
     add("bytes that each GPU sends", "B", "2 * (world_size - 1) / world_size * bytes", wire, wire);

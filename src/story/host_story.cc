@@ -6,6 +6,7 @@
 #include <array>
 
 #include "scan/facts/code_names.h"
+#include "scan/facts/pattern_ids.h"
 #include "story/statement_steps.h"
 #include "story/step_words.h"
 
@@ -39,22 +40,22 @@ class HostTeller : public StatementTeller {
       case StatementKind::kAlias:
         return std::nullopt;
       case StatementKind::kCheck:
-        step.words = "is checked when compiled:";
+        step.words = Phrase::kCheckedWhenCompiled;
         step.code.push_back(tidy_code(statement.text, 120));
         step.only_computes = true;
         return step;
       case StatementKind::kJump:
-        step.words = "goes on with";
+        step.words = Phrase::kGoesOn;
         step.code.push_back(statement.text);
         return step;
       case StatementKind::kThrow:
-        step.words = "fails:";
+        step.words = Phrase::kFails;
         step.code.push_back(tidy_code(statement.text));
         return step;
       case StatementKind::kReturn:
         if (statement.text == "return") return std::nullopt;
         step = deed(statement);
-        if (step.only_computes) step.words = "gives back";
+        if (step.only_computes) say_returned(step);
         step.only_computes = false;
         return step;
       default:
@@ -82,10 +83,10 @@ class HostTeller : public StatementTeller {
     const bool error_check =
         (names_check(callee) || holds_word(callee, "CALL")) && is_library_call(inner);
     if (error_check) {
-      if (step.words.empty()) step.words = "calls the library";
-      step.remarks.push_back({"its result is checked", "", {}, {}});
+      if (step.words.empty()) step.words = Phrase::kCallsLibrary;
+      step.remarks.push_back({Phrase::kResultChecked, "", {}, {}});
     } else if (names_check(callee) || holds_word(statement.text, ".verify(")) {
-      step.words = "checks";
+      step.words = Phrase::kChecks;
       open_check(statement, step);
     } else if (step.words.empty()) {
       say_what_is_computed(statement, callee, step);
@@ -98,9 +99,9 @@ class HostTeller : public StatementTeller {
     step.only_computes = false;
     const std::string low = lower(callee);
     if (low.find("dispatch") != std::string::npos || low.find("switch") != std::string::npos) {
-      step.words = "chooses types or sizes for the code inside:";
-    } else if (step.words == "computes" || step.words == "calls") {
-      step.words = "calls, with code to run:";
+      step.words = Phrase::kChoosesTypes;
+    } else if (step.words.is(Phrase::kComputes) || step.words.is(Phrase::kCalls)) {
+      step.words = Phrase::kCallsWithCode;
     }
   }
 
@@ -122,7 +123,7 @@ class HostTeller : public StatementTeller {
                          [](const auto& place, const CodePlace& at) { return place.first < at; });
     for (auto place = first; place != places.end() && place->first <= to; ++place) {
       if (place->second == context_.kernel) continue;
-      step.words = "launches another kernel,";
+      step.words = Phrase::kLaunchesOther;
       step.code = {place->second->name};
       return true;
     }
@@ -135,15 +136,15 @@ class HostTeller : public StatementTeller {
 
   void add_hits(const Statement& statement, StoryStep& step) const {
     for (const cpp::PatternHit& hit : body_.hits(statement, cpp::PatternScope::kHost)) {
-      const StepWords* words = step_words(hit.id);
-      if (words == nullptr || hit.certainty == Certainty::kUnsure) continue;
-      if (step.words.empty() && words->action) {
-        step.words = words->words;
+      const StepPattern* pattern = step_pattern(hit.id);
+      if (pattern == nullptr || hit.certainty == Certainty::kUnsure) continue;
+      if (step.words.empty() && pattern->action) {
+        step.words = Words(*pattern);
         step.certainty = hit.certainty;
       }
-      if (hit.id != "nccl_collective") continue;
+      if (hit.id != pattern_id::kNcclCollective) continue;
       // What it works on, and what is copied into and out of it.
-      step.remarks.push_back({"", hit.detail, {}, {}});
+      step.remarks.push_back({Phrase::kNone, hit.detail, {}, {}});
     }
   }
 
@@ -173,20 +174,22 @@ class HostTeller : public StatementTeller {
     const std::string& text = statement.text;
     const std::string kernel = context_.kernel == nullptr ? "" : context_.kernel->name;
     if (is_library_call(callee)) {
-      step.words = "calls the library";
+      step.words = Phrase::kCallsLibrary;
       step.only_computes = false;
     } else if (!kernel.empty() && holds_word(text, kernel)) {
-      step.words = holds_word(text, "?") ? "chooses what to launch:" : "takes the kernel:";
+      step.words = holds_word(text, "<<<") ? Phrase::kLaunchesHere
+                   : holds_word(text, "?") ? Phrase::kChoosesLaunch
+                                           : Phrase::kTakesKernel;
       step.only_computes = false;
     } else if (holds_word(text, "=")) {
-      step.words = "computes";
+      step.words = Phrase::kComputes;
       const auto value = launch_value(statement);
       if (value != nullptr) {
-        step.words = "computes for the launch";
+        step.words = Phrase::kComputesForLaunch;
         add_derived(context_, value->name, value->text, step);
       }
     } else {
-      step.words = text.ends_with(")") ? "calls" : "computes";
+      step.words = text.ends_with(")") ? Phrase::kCalls : Phrase::kComputes;
     }
   }
 
@@ -216,7 +219,7 @@ class HostTeller : public StatementTeller {
       if (statements.size() != 1 || statements[0].kind != StatementKind::kReturn ||
           !holds_word(statement.text, name + "("))
         continue;
-      const StepRemark remark{"through which it asks",
+      const StepRemark remark{Phrase::kAsksThrough,
                               tidy_code(statements[0].text.substr(7), 260),
                               {callee->file, statements[0].line_first},
                               call->certainty};
@@ -238,12 +241,14 @@ std::string dimension_text(const HostContext& context, std::string_view what) {
   return value && number != what ? number : "";
 }
 
-void add_dimension(const HostContext& context, const char* words, const std::string& text,
+void add_dimension(const HostContext& context, Phrase words, const std::string& text,
                    StoryStep& step) {
   if (text.empty()) return;
   step.remarks.push_back({words, tidy_code(text), {}, {}});
   const std::string number = dimension_text(context, text);
-  if (!number.empty()) step.remarks.back().after = "= " + number + " (derived)";
+  if (number.empty()) return;
+  step.remarks.back().derived = true;
+  step.remarks.back().value = number;
 }
 
 }  // namespace
@@ -260,30 +265,32 @@ void add_derived(const HostContext& context, std::string_view name, std::string_
                  StoryStep& step) {
   const auto value = context.parameters.evaluate_in(text, context.launcher->values);
   if (!value || fmt::format("{:g}", *value) == text) return;
-  step.remarks.push_back({"→", fmt::format("{} = {:g}", name, *value), {}, {}, "(derived)"});
+  step.remarks.push_back(
+      {Phrase::kGivesValue, fmt::format("{} = {:g}", name, *value), {}, {}, true});
 }
 
 StoryStep launch_step(const HostContext& context) {
   const KernelLauncher& launcher = *context.launcher;
   StoryStep step;
-  step.words = "launches";
+  step.words = Phrase::kLaunches;
   step.code = {context.kernel->name};
   step.at = launcher.at;
   step.line_last = launcher.line_last;
-  if (!launcher.via.empty()) step.remarks.push_back({"through", launcher.via, {}, {}});
-  add_dimension(context, "grid", launcher.grid, step);
-  add_dimension(context, "block", launcher.block, step);
-  add_dimension(context, "dynamic shared memory", launcher.shared_memory, step);
+  if (!launcher.via.empty())
+    step.remarks.push_back({Phrase::kLaunchedThrough, launcher.via, {}, {}});
+  add_dimension(context, Phrase::kLaunchGrid, launcher.grid, step);
+  add_dimension(context, Phrase::kLaunchBlock, launcher.block, step);
+  add_dimension(context, Phrase::kLaunchSharedMemory, launcher.shared_memory, step);
   if (!launcher.stream.empty())
-    step.remarks.push_back({"stream", tidy_code(launcher.stream), {}, {}});
+    step.remarks.push_back({Phrase::kLaunchStream, tidy_code(launcher.stream), {}, {}});
   for (const std::string& attribute : launcher.attributes) {
-    step.remarks.push_back({"", attribute, {}, {}});
+    step.remarks.push_back({Phrase::kNone, attribute, {}, {}});
     const size_t condition = attribute.find(" if ");
     if (condition == std::string::npos) continue;
     const std::string name = attribute.substr(condition + 4);
     for (const NamedValue& value : launcher.values) {
       if (value.name != name || (value.text != "true" && value.text != "false")) continue;
-      step.remarks.push_back({value.text == "true" ? "on by default:" : "off by default:",
+      step.remarks.push_back({value.text == "true" ? Phrase::kOnByDefault : Phrase::kOffByDefault,
                               value.name + " = " + value.text, value.at, Certainty::kLikely});
       break;
     }

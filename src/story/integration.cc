@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "scan/facts/code_names.h"
+#include "scan/facts/fact_names.h"
 #include "story/statement_steps.h"
 
 namespace fathom {
@@ -47,11 +48,11 @@ class Integrator {
   void along(const RequestPath& way) {
     size_t first = 0;
     for (size_t i = 0; i < way.hops.size(); ++i) {
-      if (way.hops[i].how.starts_with("sends")) first = i;
+      if (way.hops[i].how.is(ReachKind::kSends)) first = i;
     }
     if (first > 0) {
       StoryStep step;
-      step.words = "each time that this runs, which takes its work from a queue:";
+      step.words = Phrase::kFromQueue;
       step.code = {way.hops[first].function};
       step.at = way.hops[first].at;
       step.certainty = way.hops[first].certainty;
@@ -64,14 +65,14 @@ class Integrator {
 
   void add_caller(const PathHop& caller) {
     StoryStep step;
-    step.words = "called by";
-    step.code = {caller.what};
+    step.words = Phrase::kCalledBy;
+    step.code = {hop_text(caller)};
     step.at = caller.at;
     step.certainty = caller.certainty;
-    if (caller.what.ends_with(".forward"))
-      step.remarks.push_back({"in every forward pass of that module", "", {}, {}});
-    if (caller.what.ends_with(".__init__"))
-      step.remarks.push_back({"when such an object is made", "", {}, {}});
+    if (caller.name.ends_with(".forward"))
+      step.remarks.push_back({Phrase::kEveryForwardPass, "", {}, {}});
+    if (caller.name.ends_with(".__init__"))
+      step.remarks.push_back({Phrase::kWhenObjectIsMade, "", {}, {}});
     out_.callers.push_back(std::move(step));
   }
 
@@ -94,33 +95,32 @@ class Integrator {
       if (statement.kind == StatementKind::kIf) test = &statement;
       if (statement.line_first > at.line || statement.line_last < at.line) continue;
       if (statement.kind == StatementKind::kIf && out_.only_where.size() < kMostTests) {
-        add(out_.only_where, "where", statement, at.file, certainty);
+        add(out_.only_where, Phrase::kWhere, statement, at.file, certainty);
       }
       if (statement.kind == StatementKind::kElse && test != nullptr &&
           test->depth == statement.depth && out_.only_where.size() < kMostTests) {
-        add(out_.only_where, "where not", *test, at.file, certainty);
+        add(out_.only_where, Phrase::kWhereNot, *test, at.file, certainty);
       }
       if (statement.kind == StatementKind::kLoop && out_.how_often.size() < kMostLoops) {
         add(out_.how_often, loop_words(statement.text), statement, at.file, certainty);
       }
       if (statement.kind == StatementKind::kWith && holds(lower(statement.text), "stream")) {
-        add(out_.overlapped, "runs on a stream that the code chooses:", statement, at.file,
-            certainty);
+        add(out_.overlapped, Phrase::kOnChosenStream, statement, at.file, certainty);
       }
     }
   }
 
-  static std::string loop_words(std::string_view text) {
+  static Phrase loop_words(std::string_view text) {
     const std::string low = lower(text);
-    if (low == "while true") return "again and again:";
-    if (holds(low, "layer")) return "once per layer:";
-    return "once in each round of";
+    if (low == "while true") return Phrase::kAgainAndAgain;  // source text
+    if (holds(low, "layer")) return Phrase::kOncePerLayer;
+    return Phrase::kOncePerRound;
   }
 
-  static void add(std::vector<StoryStep>& to, std::string words, const Statement& statement,
+  static void add(std::vector<StoryStep>& to, Phrase words, const Statement& statement,
                   uint32_t file, Certainty certainty) {
     StoryStep step;
-    step.words = std::move(words);
+    step.words = words;
     step.code = {
         tidy_code(statement.kind == StatementKind::kIf ? condition_of(statement) : statement.text)};
     step.at = {file, statement.line_first};
@@ -155,12 +155,12 @@ class Integrator {
             });
         if (!leads) continue;
         StoryStep step;
-        step.words = "also captured in a CUDA graph, which is replayed without these calls:";
+        step.words = Phrase::kCapturedInGraph;
         step.code = {tidy_code(statements[k].text)};
         step.at = {file, statements[k].line_first};
         step.certainty = Certainty::kLikely;
         step.remarks.push_back(
-            {"within", tidy_code(statements[i].text), {file, statements[i].line_first}, {}});
+            {Phrase::kWithin, tidy_code(statements[i].text), {file, statements[i].line_first}, {}});
         out_.overlapped.push_back(std::move(step));
         return;
       }
@@ -172,7 +172,7 @@ class Integrator {
       for (const std::string& attribute : launcher.attributes) {
         if (!attribute.starts_with("PDL")) continue;
         StoryStep step;
-        step.words = "may begin before its predecessor has ended:";
+        step.words = Phrase::kMayBeginEarly;
         step.code = {attribute};
         step.at = launcher.at;
         const size_t condition = attribute.find(" if ");
@@ -180,8 +180,8 @@ class Integrator {
             condition == std::string::npos ? "" : attribute.substr(condition + 4);
         for (const NamedValue& value : launcher.values) {
           if (value.name != name || value.text != "false") continue;
-          step.remarks.push_back(
-              {"off by default:", value.name + " = " + value.text, value.at, Certainty::kLikely});
+          step.remarks.push_back({Phrase::kOffByDefault, value.name + " = " + value.text, value.at,
+                                  Certainty::kLikely});
           break;
         }
         out_.overlapped.push_back(std::move(step));
@@ -196,6 +196,12 @@ class Integrator {
 };
 
 }  // namespace
+
+bool in_forward_pass(const StoryStep& caller) {
+  return std::any_of(caller.remarks.begin(), caller.remarks.end(), [](const StepRemark& remark) {
+    return remark.words.is(Phrase::kEveryForwardPass);
+  });
+}
 
 Integration integration_of(const CodeFacts& facts, const std::vector<PathHop>& callers,
                            const std::vector<PathHop>& way_up, const KernelFacts* kernel,

@@ -17,6 +17,9 @@ struct Integration {
 };
 
 // `callers` call it, `way_up` are the calls above an only one; `kernel`: where it is one.
+// Whether a step of `callers` is a module's forward pass.
+bool in_forward_pass(const StoryStep& caller);
+
 Integration integration_of(const CodeFacts& facts, const std::vector<PathHop>& callers,
                            const std::vector<PathHop>& way_up, const KernelFacts* kernel,
                            SourceOutlines& sources);

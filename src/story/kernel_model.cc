@@ -10,6 +10,7 @@
 
 #include "base/glob.h"
 #include "base/tsv.h"
+#include "scan/facts/pattern_ids.h"
 #include "story/access_model.h"
 
 extern const std::string_view kernel_models_tsv;
@@ -51,13 +52,12 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// The arrays that are gathered from or scattered to: "k_cache through pos = …" names one.
+// The arrays that are gathered from or scattered to; of other evidence what is seen of it.
 int count_arrays(const KernelFacts& kernel, std::string_view what) {
   std::set<std::string_view> arrays;
   for (const CodeEvidence& evidence : kernel.evidence) {
     if (evidence.what != what) continue;
-    const std::string_view detail = evidence.detail;
-    arrays.insert(detail.substr(0, std::min(detail.find(" through"), detail.size())));
+    arrays.insert(evidence.subject.empty() ? evidence.detail : evidence.subject);
   }
   return std::max<int>(1, static_cast<int>(arrays.size()));
 }
@@ -115,17 +115,17 @@ std::optional<ChosenModel> fit(const KernelModel& model, const KernelFacts& kern
 // index, and at the barriers of a reduction.
 int waits_of(const KernelFacts& kernel) {
   int out = 1;
-  const auto index =
-      std::any_of(kernel.accesses.begin(), kernel.accesses.end(),
-                  [](const ArrayAccess& access) { return access.pattern == "through an index"; });
+  const auto index = std::any_of(
+      kernel.accesses.begin(), kernel.accesses.end(),
+      [](const ArrayAccess& access) { return access.pattern == AccessPattern::kThroughIndex; });
   std::map<std::string_view, int> passes;
   for (const ArrayAccess& access : kernel.accesses) {
     if (!access.shared && access.kind == AccessKind::kRead)
       out = std::max(out, ++passes[access.array]);
   }
-  const bool reduces = find_evidence(kernel, "warp_shuffle") != nullptr ||
-                       find_evidence(kernel, "block_barrier") != nullptr ||
-                       find_evidence(kernel, "tile_reduce") != nullptr;
+  const bool reduces = find_evidence(kernel, pattern_id::kWarpShuffle) != nullptr ||
+                       find_evidence(kernel, pattern_id::kBlockBarrier) != nullptr ||
+                       find_evidence(kernel, pattern_id::kTileReduce) != nullptr;
   return std::min(out, 4) + (index ? 1 : 0) + (reduces ? 2 : 0);
 }
 
@@ -134,8 +134,8 @@ std::optional<ChosenModel> by_accesses(const KernelFacts& kernel, std::string& w
   if (!model) return std::nullopt;
   ChosenModel out;
   out.id = "accesses";
-  out.title = "what its own accesses move";
-  out.because = fmt::format("the bounds of its accesses to {} array{}", model->arrays.size(),
+  out.title = "array accesses";
+  out.because = fmt::format("the index bounds of {} array{}", model->arrays.size(),
                             model->arrays.size() == 1 ? "" : "s");
   for (const ArrayAccess& access : kernel.accesses) {
     if (!access.shared) out.certainty = std::max(out.certainty, access.certainty);
@@ -159,15 +159,15 @@ std::optional<ChosenModel> choose_model(const KernelFacts& kernel, std::string& 
     if (row) break;
   }
   if (row_first) {
-    row->because += "; tiles are read again and again, so its products say more than its accesses";
+    row->because += "; tiles are re-read, so FLOPs come from the matrix products";
     return row;
   }
   if (auto accesses = by_accesses(kernel, why)) {
     // Bounds that were not followed for sure may be wrong by orders of magnitude: no numbers.
     if (accesses->certainty < Certainty::kUnsure) return accesses;
-    why = "not all bounds of its accesses could be followed";
+    why = "some index bounds are unresolved";
   }
-  if (row && !kernel.traffic.empty()) row->because += "; its accesses do not tell: " + why;
+  if (row && !kernel.traffic.empty()) row->because += "; array accesses unresolved: " + why;
   return row;
 }
 

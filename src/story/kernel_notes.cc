@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/count_text.h"
+#include "scan/facts/pattern_ids.h"
 #include "story/access_model.h"
 
 namespace fathom {
@@ -28,8 +29,9 @@ void note_small_grid(const Expectation& expected, const Platform* platform,
   const auto units = static_cast<double>(*platform->compute_units);
   if (blocks >= units || blocks <= 0) return;
   out.push_back(
-      {fmt::format("The grid has {:.0f} blocks for {:.0f} {}s: at most {:.0f} % of them have work.",
-                   blocks, units, platform->unit_name, 100 * blocks / units),
+      {fmt::format(
+           "Small grid: {:.0f} blocks on {:.0f} {}s, so at most {:.0f} % of them have work.",
+           blocks, units, platform->unit_name, 100 * blocks / units),
        expected.launch->launcher->at, "derived"});
 }
 
@@ -47,7 +49,7 @@ void note_accesses(const KernelFacts& kernel, Fits fits, Say say, std::vector<Ke
   for (size_t i = 0; i < std::min(found.size(), kShown); ++i) {
     std::string text = say(*found[i]);
     if (i + 1 == kShown && found.size() > kShown)
-      text += fmt::format(" The same holds for {} more.", found.size() - kShown);
+      text += fmt::format(" {} more arrays have the same pattern.", found.size() - kShown);
     out.push_back({std::move(text), found[i]->at, "derived"});
   }
 }
@@ -60,12 +62,13 @@ void note_strides(const KernelFacts& kernel, std::vector<KernelNote>& out) {
   note_accesses(
       kernel,
       [](const ArrayAccess& access) {
-        return !access.shared && access.pattern.starts_with("a stride between threads");
+        return !access.shared && access.pattern == AccessPattern::kStrided;
       },
       [](const ArrayAccess& access) {
         return fmt::format(
-            "Neighbouring threads do not access neighbouring elements of {} ({}): a warp touches "
-            "more sectors of 32 bytes than it uses, unless the next rounds use the rest from L1.",
+            "Uncoalesced access to {} ({}): a warp touches more 32-byte sectors than it uses, "
+            "unless "
+            "later iterations hit the rest in L1.",
             access.array, access.index);
       },
       out);
@@ -75,9 +78,10 @@ void note_strides(const KernelFacts& kernel, std::vector<KernelNote>& out) {
 void note_rereads(const KernelFacts& kernel, std::vector<KernelNote>& out) {
   std::map<std::string_view, std::vector<const ArrayAccess*>> reads;
   for (const ArrayAccess& access : kernel.accesses) {
-    const bool shared_out = access.pattern.starts_with("columns") ||
-                            access.pattern.starts_with("one element") ||
-                            access.pattern.starts_with("neighbouring");
+    const bool shared_out = access.pattern == AccessPattern::kColumnsOfRow ||
+                            access.pattern == AccessPattern::kOnePerThread ||
+                            access.pattern == AccessPattern::kOnePerProgram ||
+                            access.pattern == AccessPattern::kNeighboursByRound;
     if (access.shared || access.kind != AccessKind::kRead || !shared_out) continue;
     auto& list = reads[access.array];
     const bool same = std::any_of(list.begin(), list.end(), [&](const ArrayAccess* other) {
@@ -91,10 +95,11 @@ void note_rereads(const KernelFacts& kernel, std::vector<KernelNote>& out) {
     std::string lines;
     for (const ArrayAccess* access : list)
       lines += (lines.empty() ? "" : ", ") + std::to_string(access->at.line);
-    out.push_back({fmt::format("{} is read {} times (lines {}): kept in registers or shared memory "
-                               "it would be read once.",
-                               array, list.size(), lines),
-                   list[1]->at, "derived"});
+    out.push_back(
+        {fmt::format("{} is read {} times (lines {}). Keep it in registers or shared memory "
+                     "to read it once.",
+                     array, list.size(), lines),
+         list[1]->at, "derived"});
   }
 }
 
@@ -110,15 +115,15 @@ bool takes_vectors(std::string_view parameters) {
 void note_narrow_access(const KernelFacts& kernel, const Expectation& expected,
                         std::vector<KernelNote>& out) {
   const bool moves_data = expected.model && expected.model->id != "matmul";
-  if (!moves_data || is_python(kernel) || find(kernel, "tma_load") || find(kernel, "cp_async"))
+  if (!moves_data || is_python(kernel) || find(kernel, pattern_id::kTmaLoad) ||
+      find(kernel, pattern_id::kCpAsync))
     return;
   if (kernel.accesses.empty()) {  // they could not be followed; then its patterns must do
-    const bool wide = find(kernel, "vector_access") || takes_vectors(kernel.parameters);
+    const bool wide = find(kernel, pattern_id::kVectorAccess) || takes_vectors(kernel.parameters);
     if (wide || kernel.evidence.empty()) return;
     out.push_back(
-        {"No vector access is seen in the code that it reaches: each thread moves one "
-         "element at a time, so more instructions and more rounds of waiting than "
-         "16-byte accesses need.",
+        {"No vector access found: each thread moves one element at a time. 16-byte accesses need "
+         "fewer instructions and fewer dependent loads.",
          {kernel.at.file, kernel.line_name},
          "derived"});
     return;
@@ -126,14 +131,14 @@ void note_narrow_access(const KernelFacts& kernel, const Expectation& expected,
   note_accesses(
       kernel,
       [](const ArrayAccess& access) {
-        const bool row = access.pattern.starts_with("columns") ||
-                         access.pattern.starts_with("one element per thread");
+        const bool row = access.pattern == AccessPattern::kColumnsOfRow ||
+                         access.pattern == AccessPattern::kOnePerThread;
         return !access.shared && row && access.access_bytes && *access.access_bytes < 16;
       },
       [](const ArrayAccess& access) {
         return fmt::format(
-            "{} is {} {} at a time: 16-byte accesses need fewer instructions and rounds of "
-            "waiting, where rows are aligned.",
+            "{} is {} {} at a time. Use 16-byte accesses where rows are aligned: they need fewer "
+            "instructions.",
             access.array, access.kind == AccessKind::kRead ? "read" : "written",
             counted(static_cast<uint64_t>(*access.access_bytes), "byte"));
       },
@@ -145,20 +150,20 @@ void note_bank_conflicts(const KernelFacts& kernel, const Expectation& expected,
   const KernelValues values(expected.launch, parameters);
   const auto work = load_store_work(kernel, values);
   if (!work || work->conflict == nullptr || work->most_conflicts < 2) return;
-  out.push_back({fmt::format("{}-way bank conflict: {} in shared memory is accessed so that {} "
-                             "threads of a warp meet in one bank.",
+  out.push_back({fmt::format("{}-way bank conflict on {} in shared memory: {} threads of a warp "
+                             "access the same bank.",
                              work->most_conflicts, work->conflict->index, work->most_conflicts),
                  work->conflict->at, "derived"});
 }
 
 void note_pdl(const KernelFacts& kernel, std::vector<KernelNote>& out) {
-  const CodeEvidence* wait = find(kernel, "pdl_wait");
+  const CodeEvidence* wait = find(kernel, pattern_id::kPdlWait);
   if (wait == nullptr) return;
   for (const KernelLauncher& launcher : kernel.launchers) {
     for (const NamedValue& value : launcher.values) {
       if (value.name.find("pdl") == std::string::npos || value.text != "false") continue;
-      out.push_back({"Programmatic dependent launch is built in but off by default (" + value.name +
-                         " = false).",
+      out.push_back({"Programmatic dependent launch (PDL) is supported but off by default (" +
+                         value.name + " = false).",
                      value.at, "code fact"});
       return;
     }
@@ -168,26 +173,25 @@ void note_pdl(const KernelFacts& kernel, std::vector<KernelNote>& out) {
 void note_scatter(const KernelFacts& kernel, std::vector<KernelNote>& out) {
   std::vector<const CodeEvidence*> scatters;
   for (const CodeEvidence& evidence : kernel.evidence) {
-    if (evidence.what == "scatter") scatters.push_back(&evidence);
+    if (evidence.what == pattern_id::kScatter) scatters.push_back(&evidence);
   }
   if (scatters.size() < 2) return;
-  out.push_back({fmt::format("{} arrays are written one after the other by the same warp; their "
-                             "loads could all be issued "
+  out.push_back({fmt::format("The same warp writes {} arrays in sequence. Issue all their loads "
                              "before the first store.",
                              scatters.size()),
                  scatters[1]->at, "derived"});
 }
 
 void note_launch_bounds(const KernelFacts& kernel, std::vector<KernelNote>& out) {
-  const CodeEvidence* bounds = find(kernel, "launch_bounds");
+  const CodeEvidence* bounds = find(kernel, pattern_id::kLaunchBounds);
   if (bounds == nullptr) return;
   for (const KernelLauncher& launcher : kernel.launchers) {
     for (const NamedValue& value : launcher.values) {
       const bool minimum = value.name.find("concurrency") != std::string::npos ||
                            value.name.find("occupancy") != std::string::npos;
       if (!minimum || value.text != "1") continue;
-      out.push_back({"Launch bounds ask for one block per SM only (" + value.name +
-                         " = 1), so the compiler may use registers that keep others out.",
+      out.push_back({"Launch bounds request only one block per SM (" + value.name +
+                         " = 1): the compiler may use so many registers that no second block fits.",
                      value.at, "code fact"});
       return;
     }
@@ -200,8 +204,8 @@ std::vector<KernelNote> notes_on(const KernelFacts& kernel, const Expectation& e
                                  const Parameters& parameters, const Platform* platform) {
   std::vector<KernelNote> out;
   if (kernel.dead)
-    out.push_back({"Nothing launches it: it can be deleted, or its launch is missing.", kernel.at,
-                   "code fact"});
+    out.push_back(
+        {"Not launched anywhere: delete it, or add the missing launch.", kernel.at, "code fact"});
   note_small_grid(expected, platform, out);
   note_strides(kernel, out);
   note_bank_conflicts(kernel, expected, parameters, out);

@@ -1,17 +1,27 @@
 #include "story/launch_story.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
 
+#include "scan/facts/pattern_ids.h"
 #include "story/python_story.h"
 
 namespace fathom {
 namespace {
 
-bool begins_with(const StoryStep& step, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return step.words.starts_with(word); });
+// Whether a step makes, sizes or checks the launch, or holds what does.
+bool concerns_launch(const StoryStep& step) {
+  constexpr std::array kinds = {Phrase::kLaunches,     Phrase::kComputesForLaunch,
+                                Phrase::kChecks,       Phrase::kChooses,
+                                Phrase::kChoosesTypes, Phrase::kChoosesLaunch,
+                                Phrase::kFails,        Phrase::kFailsWhere,
+                                Phrase::kByDefault,    Phrase::kFillsInTemplate,
+                                Phrase::kTakesKernel,  Phrase::kLaunchesHere,
+                                Phrase::kInFunction,   Phrase::kInCase};
+  return step.words.is_pattern(pattern_id::kSharedMemoryOptIn) ||
+         std::any_of(kinds.begin(), kinds.end(), [&](Phrase kind) { return step.words.is(kind); });
 }
 
 // How much a step matters to the launch: 2 it makes, sizes or checks it, 1 it does something, 0 it
@@ -19,11 +29,8 @@ bool begins_with(const StoryStep& step, std::initializer_list<std::string_view> 
 int weight(const StoryStep& step) {
   int most = 0;
   for (const StoryStep& inner : step.inside) most = std::max(most, weight(inner));
-  if (step.words == "launches another kernel,") return std::max(most, 1);
-  const bool tells =
-      begins_with(step, {"launches", "computes for the launch", "checks", "chooses", "fails",
-                         "by default", "fills in", "takes the kernel", "allows", "in"});
-  return tells ? 2 : std::max(most, step.only_computes ? 0 : 1);
+  if (step.words.is(Phrase::kLaunchesOther)) return std::max(most, 1);
+  return concerns_launch(step) ? 2 : std::max(most, step.only_computes ? 0 : 1);
 }
 
 void keep(std::vector<StoryStep>& steps, int least) {
@@ -76,7 +83,7 @@ class StepCutter {
     for (StoryStep& step : steps) {
       Inside inside;
       inside.first = lists_.size();
-      inside.holds_launch = step.words == "launches";
+      inside.holds_launch = step.words.is(Phrase::kLaunches);
       if (!step.inside.empty() && add(step.inside)) inside.holds_launch = true;
       inside.last = lists_.size();
       launches |= inside.holds_launch;
@@ -120,8 +127,9 @@ class LaunchTeller {
       if (count_steps(out_.steps) > most_steps) keep(out_.steps, least);
     }
     StepCutter(out_.steps).cut(most_steps);
-    std::erase_if(out_.steps,
-                  [](const StoryStep& step) { return step.words == "in" && step.inside.empty(); });
+    std::erase_if(out_.steps, [](const StoryStep& step) {
+      return step.words.is(Phrase::kInFunction) && step.inside.empty();
+    });
     out_.left_out = before - count_steps(out_.steps);
     return std::move(out_);
   }
@@ -146,14 +154,14 @@ class LaunchTeller {
       step.code = {scope.empty() ? body->function->name : scope + "::" + body->function->name};
       step.at = {body->file, body->function->line_name};
     }
-    step.words = "in";
+    step.words = Phrase::kInFunction;
     note_launch(step);
     if (!step.inside.empty()) out_.steps.push_back(std::move(step));
   }
 
   void note_launch(const StoryStep& step) {
     const KernelLauncher& launcher = *context_.launcher;
-    if (step.words == "launches" && step.at == launcher.at) told_launch_ = true;
+    if (step.words.is(Phrase::kLaunches) && step.at == launcher.at) told_launch_ = true;
     for (const StoryStep& inner : step.inside) note_launch(inner);
   }
 
@@ -164,22 +172,20 @@ class LaunchTeller {
     for (const std::string& decorator : body.function->decorators) {
       // functools.lru_cache(…), not an argument of that name.
       if (decorator.substr(0, decorator.find('(')).find("cache") == std::string::npos) continue;
-      step.remarks.push_back({"once for each set of arguments, then kept:",
-                              decorator,
-                              {body.file, body.function->line_first},
-                              {}});
+      step.remarks.push_back(
+          {Phrase::kKeptForArguments, decorator, {body.file, body.function->line_first}, {}});
     }
     add_defaults(body, step);
   }
 
   // Values at module level that the launch takes where nobody says otherwise.
   void add_defaults(const PythonBody& body, StoryStep& step) {
-    const bool compiles =
-        std::any_of(step.inside.begin(), step.inside.end(),
-                    [](const StoryStep& inner) { return inner.words.starts_with("fills in"); });
+    const bool compiles = std::any_of(
+        step.inside.begin(), step.inside.end(),
+        [](const StoryStep& inner) { return inner.words.is(Phrase::kFillsInTemplate); });
     if (!compiles) return;
     StoryStep values;
-    values.words = "by default";
+    values.words = Phrase::kByDefault;
     for (const NamedValue& value : context_.launcher->values) {
       if (value.at.file != body.file) continue;
       const PythonBody* around = context_.sources.python_function(value.at);

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "story/memory_names.h"
-#include "story/step_words.h"
 
 namespace fathom {
 namespace {
@@ -82,30 +81,27 @@ void OpenedCalls::add(const CppBody& body, const Statement& statement, size_t na
   found.push_back(best);
 }
 
-const std::vector<std::string>& OpenedCalls::summary(const CppBody& body) {
+const std::vector<Saying>& OpenedCalls::summary(const CppBody& body) {
   return summary(body, kSummaryDepth);
 }
 
-const std::vector<std::string>& OpenedCalls::summary(const CppBody& body, int depth) {
-  static const std::vector<std::string> none;
+const std::vector<Saying>& OpenedCalls::summary(const CppBody& body, int depth) {
+  static const std::vector<Saying> none;
   if (depth == 0) return none;
   const auto [found, added] = summaries_.try_emplace(body.function);
   if (!added) return found->second;  // known, or being worked out: it calls itself
-  std::vector<std::string> words;
-  const auto add_word = [&](std::string_view text) {
-    if (std::find(words.begin(), words.end(), text) == words.end()) words.emplace_back(text);
-  };
+  Words words;
   for (const cpp::PatternHit& hit : body.hits(cpp::PatternScope::kDevice)) {
-    const StepWords* said = step_words(hit.id);
-    if (said != nullptr && said->action && hit.certainty != Certainty::kUnsure)
-      add_word(said->words);
+    const StepPattern* pattern = step_pattern(hit.id);
+    if (pattern != nullptr && pattern->action && hit.certainty != Certainty::kUnsure)
+      words.add({Phrase::kPattern, pattern->id});
   }
   for (const FunctionCall& call : calls_in(body)) {
     const CppBody* callee = sources_.cpp_function(call.to);
     if (callee == nullptr || callee->function == body.function) continue;
-    for (const std::string& text : summary(*callee, depth - 1)) add_word(text);
+    for (const Saying& saying : summary(*callee, depth - 1)) words.add(saying);
   }
-  return summaries_[body.function] = std::move(words);
+  return summaries_[body.function] = std::move(words.list);
 }
 
 }  // namespace fathom

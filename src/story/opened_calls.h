@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "story/source_outlines.h"
+#include "story/step_words.h"
 
 namespace fathom {
 
@@ -25,19 +26,19 @@ class OpenedCalls {
 
   // In order of the statement.
   std::vector<CalledBody> of_statement(const CppBody& body, const Statement& statement);
-  // What a function does, itself and by what it calls, in plain words; each thing once.
-  const std::vector<std::string>& summary(const CppBody& body);
+  // What a function does, itself and by what it calls; each thing once.
+  const std::vector<Saying>& summary(const CppBody& body);
 
  private:
   std::span<const FunctionCall> calls_in(const CppBody& body) const;
   const std::map<std::string_view, CppBody::CallsOfName>& calls_by_name(const CppBody& body);
   void add(const CppBody& body, const Statement& statement, size_t name,
            const CppBody::CallsOfName& calls, std::vector<CalledBody>& found);
-  const std::vector<std::string>& summary(const CppBody& body, int depth);
+  const std::vector<Saying>& summary(const CppBody& body, int depth);
 
   const CodeFacts& facts_;
   SourceOutlines& sources_;
-  std::map<const cpp::Function*, std::vector<std::string>> summaries_;
+  std::map<const cpp::Function*, std::vector<Saying>> summaries_;
 };
 
 // The bracket that opens the arguments of the call named at a token.

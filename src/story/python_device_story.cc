@@ -6,6 +6,7 @@
 #include <set>
 
 #include "scan/facts/code_names.h"
+#include "scan/facts/pattern_ids.h"
 #include "story/python_story.h"
 #include "story/statement_steps.h"
 #include "story/step_words.h"
@@ -70,12 +71,12 @@ class TritonTeller : public StatementTeller {
       case StatementKind::kAlias:
         return std::nullopt;
       case StatementKind::kCheck:
-        step.words = "is checked when compiled:";
+        step.words = Phrase::kCheckedWhenCompiled;
         return step;
       case StatementKind::kReturn:
         if (statement.text == "return") return std::nullopt;
         deed(statement, step);
-        if (step.only_computes) step.words = "gives back";
+        if (step.only_computes) say_returned(step);
         step.only_computes = false;
         return step;
       case StatementKind::kJump:
@@ -99,13 +100,13 @@ class TritonTeller : public StatementTeller {
                                    name == "True" || name == "False";
                           });
     if (constant) {
-      step.words = statement.kind == StatementKind::kIf ? "only if compiled with"
-                                                        : "otherwise, if compiled with";
+      step.words = statement.kind == StatementKind::kIf ? Phrase::kOnlyIfCompiled
+                                                        : Phrase::kOtherwiseIfCompiled;
     }
     const size_t stages = statement.text.find("num_stages");
     if (statement.kind == StatementKind::kLoop && stages != std::string::npos) {
       const size_t end = statement.text.find_first_of(",)", stages);
-      step.remarks.push_back({"as a software pipeline:",
+      step.remarks.push_back({Phrase::kSoftwarePipeline,
                               tidy_code(statement.text.substr(stages, end - stages)),
                               {},
                               {}});
@@ -118,31 +119,31 @@ class TritonTeller : public StatementTeller {
     const std::string target = name_set(text);
     std::string through;
     if (holds(text, "tl.load(") || holds(text, ".load(")) {
-      step.words = "reads from global memory";
+      step.words = Phrase::kReadsGlobal;
       through = index_of(text, "load(");
       if (!target.empty()) {
         loaded_[target] = target;
       }
     } else if (holds(text, "tl.store(") || holds(text, ".store(")) {
-      step.words = "writes to global memory";
+      step.words = Phrase::kWritesGlobal;
       through = index_of(text, "store(");
     }
     if (!through.empty())
-      step.remarks.push_back({"through the index", through, {}, Certainty::kLikely});
+      step.remarks.push_back({Phrase::kThroughIndex, through, {}, Certainty::kLikely});
     const bool masked = !step.words.empty() && holds(text, "mask=");
-    if (masked) step.remarks.push_back({"masked", "", {}, {}});
+    if (masked) step.remarks.push_back({Phrase::kMasked, "", {}, {}});
     add_hits(statement, step);
     open_call(statement, step);
     if (!step.words.empty()) return;
     step.only_computes = true;
     const std::string from = origin_of(text);
     if (holds(text, "program_id(") || holds(text, "block_idx(") || holds(text, "thread_idx(")) {
-      step.words = "finds its place in the grid:";
+      step.words = Phrase::kFindsPlace;
     } else if (holds(text, "+=") && !holds(text, "ptr")) {
-      step.words = "accumulates:";
+      step.words = Phrase::kAccumulates;
       step.only_computes = false;
     } else {
-      step.words = "computes";
+      step.words = Phrase::kComputes;
     }
     if (!target.empty() && !from.empty()) loaded_[target] = from;
   }
@@ -178,20 +179,21 @@ class TritonTeller : public StatementTeller {
   }
 
   void add_hits(const Statement& statement, StoryStep& step) const {
+    bool multiplies = false;
     for (const cpp::PatternHit& hit :
          cpp::find_python_patterns(statement.text, statement.line_first, scope_)) {
-      const StepWords* words = step_words(hit.id);
-      if (words == nullptr || hit.certainty == Certainty::kUnsure || hit.id == "masked_access")
+      const StepPattern* pattern = step_pattern(hit.id);
+      if (pattern == nullptr || hit.certainty == Certainty::kUnsure ||
+          hit.id == pattern_id::kMaskedAccess)
         continue;
-      if (words->action) {
-        if (!holds(step.words, words->words))
-          step.words += (step.words.empty() ? "" : ", ") + std::string(words->words);
+      if (pattern->action) {
+        step.words.add({Phrase::kPattern, pattern->id});
+        multiplies = multiplies || pattern->multiplies;
       } else {
-        step.remarks.push_back({std::string(words->words), hit.detail, {}, hit.certainty});
+        step.remarks.push_back({Words(*pattern), hit.detail, {}, hit.certainty});
       }
     }
-    if (holds(step.words, "multiplies") && holds(statement.text, "+="))
-      step.words += " and accumulates";
+    if (multiplies && holds(statement.text, "+=")) step.words.tail = Phrase::kAndAccumulates;
   }
 
   // A function of the same file that the kernel calls.
@@ -204,11 +206,12 @@ class TritonTeller : public StatementTeller {
       if (callee == nullptr || callee->function->decorators.empty()) continue;
       std::vector<StoryStep> steps = TritonTeller(*callee, scope_, sources_, levels_ - 1).run();
       const bool acts = std::any_of(steps.begin(), steps.end(), [](const StoryStep& inner) {
-        return !inner.only_computes && inner.words != "gives back";
+        return !inner.only_computes && !inner.words.is(Phrase::kReturns);
       });
       if (!acts) continue;
-      if (step.words.empty()) step.words = "calls";
-      step.remarks.push_back({"opened from", "", {callee->file, callee->function->line_name}, {}});
+      if (step.words.empty()) step.words = Phrase::kCalls;
+      step.remarks.push_back(
+          {Phrase::kOpenedFrom, "", {callee->file, callee->function->line_name}, {}});
       std::move(steps.begin(), steps.end(), std::back_inserter(step.inside));
       return;
     }

@@ -40,17 +40,20 @@ class PythonTeller : public StatementTeller {
       case StatementKind::kAlias:
         return std::nullopt;
       case StatementKind::kCheck:
-        step.words = "checks";
+        step.words = Phrase::kChecks;
         return step;
       case StatementKind::kThrow:
-        step.words = "fails:";
+        step.words = Phrase::kFails;
         return step;
       case StatementKind::kJump:
-        step.words = "goes on with";
+        step.words = Phrase::kGoesOn;
         return statement.text == "pass" ? std::nullopt : std::optional(step);
       case StatementKind::kReturn:
-        step.words = "gives back";
-        if (is_jit(statement)) step.words = "fills in the template and compiles it:";
+        if (is_jit(statement)) {
+          step.words = Phrase::kFillsInTemplate;
+        } else {
+          say_returned(step);
+        }
         return statement.text == "return" ? std::nullopt : std::optional(step);
       default:
         plain(statement, step);
@@ -74,25 +77,25 @@ class PythonTeller : public StatementTeller {
     const std::string_view callee = first_callee(statement.text);
     for (const cpp::PatternHit& hit : cpp::find_python_patterns(
              statement.text, statement.line_first, cpp::PatternScope::kPython)) {
-      const StepWords* words = step_words(hit.id);
-      if (words != nullptr && words->action && step.words.empty() &&
+      const StepPattern* pattern = step_pattern(hit.id);
+      if (pattern != nullptr && pattern->action && step.words.empty() &&
           hit.certainty != Certainty::kUnsure)
-        step.words = words->words;
+        step.words = Words(*pattern);
     }
     if (!step.words.empty()) return;
     if (is_jit(statement)) {
-      step.words = "fills in the template and compiles it:";
+      step.words = Phrase::kFillsInTemplate;
     } else if (names_check(last_part(callee))) {
-      step.words = "checks";
+      step.words = Phrase::kChecks;
     } else if (holds(statement.text, ".empty(") || holds(statement.text, "new_empty(") ||
                holds(statement.text, ".zeros(") || holds(statement.text, "empty_like(")) {
-      step.words = "allocates";
+      step.words = Phrase::kAllocates;
     } else if (is_assignment(statement.text)) {
-      step.words = "computes";
+      step.words = Phrase::kComputes;
       step.only_computes = true;
       add_value(statement, step);
     } else {
-      step.words = "calls";
+      step.words = Phrase::kCalls;
     }
   }
 
@@ -113,7 +116,7 @@ class PythonTeller : public StatementTeller {
     if (context_.kernel == nullptr) return false;
     return std::any_of(
         context_.kernel->path.begin(), context_.kernel->path.end(), [&](const PathHop& hop) {
-          return hop.what.starts_with("JIT generator") && hop.at.file == body_.file &&
+          return hop.kind == PathHopKind::kJitGenerator && hop.at.file == body_.file &&
                  hop.at.line >= statement.line_first && hop.at.line <= statement.line_last;
         });
   }
@@ -124,7 +127,7 @@ class PythonTeller : public StatementTeller {
       if (value.at.file != body_.file || value.at.line < statement.line_first ||
           value.at.line > statement.line_last)
         continue;
-      step.words = "computes for the launch";
+      step.words = Phrase::kComputesForLaunch;
       add_derived(context_, value.name, value.text, step);
       return;
     }

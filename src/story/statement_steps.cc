@@ -1,6 +1,7 @@
 #include "story/statement_steps.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace fathom {
@@ -50,7 +51,7 @@ class Teller {
   size_t choice(size_t first, size_t last, std::vector<StoryStep>& out) const {
     if (statements_[first].kind != StatementKind::kIf) return first;
     StoryStep step;
-    step.words = "chooses";
+    step.words = Phrase::kChooses;
     std::string name;
     size_t i = first;
     for (; i < last; i += 2) {
@@ -66,12 +67,13 @@ class Teller {
       if (i == first) {
         step.code.push_back(code);
       } else {
-        step.remarks.push_back({kind == StatementKind::kElse ? "otherwise" : "or", code, {}, {}});
+        step.remarks.push_back(
+            {kind == StatementKind::kElse ? Phrase::kOtherwise : Phrase::kOr, code, {}, {}});
       }
       if (kind == StatementKind::kElse) continue;
       const std::string test = kind == StatementKind::kIf ? condition_of(statements_[i])
                                                           : condition_of_else(statements_[i]);
-      step.remarks.push_back({statements_[i].compile_time ? "if compiled with" : "where",
+      step.remarks.push_back({statements_[i].compile_time ? Phrase::kIfCompiled : Phrase::kWhere,
                               tidy_code(test, 120),
                               {},
                               {}});
@@ -137,15 +139,15 @@ class Teller {
     StoryStep step;
     const bool leaves_loop = inner.text.starts_with("break");
     if (inner.kind == StatementKind::kReturn) {
-      step.words = inner.text == "return" ? "ends here where" : "gives back early where";
+      step.words = inner.text == "return" ? Phrase::kEndsWhere : Phrase::kReturnsWhere;
     } else if (inner.kind == StatementKind::kThrow) {
-      step.words = "fails where";
+      step.words = Phrase::kFailsWhere;
     } else {
-      step.words = leaves_loop ? "leaves the loop where" : "goes on with the next round where";
+      step.words = leaves_loop ? Phrase::kLeavesLoopWhere : Phrase::kNextRoundWhere;
     }
     step.code.push_back(tidy_code(condition_of(statements_[i])));
     if (inner.text != "return" && inner.kind != StatementKind::kJump)
-      step.remarks.push_back({"", tidy_code(inner.text, 120), {}, {}});
+      step.remarks.push_back({Phrase::kNone, tidy_code(inner.text, 120), {}, {}});
     place(statements_[i], step);
     return step;
   }
@@ -162,8 +164,7 @@ class Teller {
       }
     }
     if (level == kDeepest) {
-      if (end > i + 1)
-        step.remarks.push_back({"what is inside stands too deep to be told", "", {}, {}});
+      if (end > i + 1) step.remarks.push_back({Phrase::kTooDeep, "", {}, {}});
       out.push_back(std::move(step));
       return;
     }
@@ -174,7 +175,7 @@ class Teller {
     if (inside.empty() && branch) return;
     if (statement.kind == StatementKind::kGivesCode && !step.inside.empty() && !inside.empty()) {
       StoryStep given;
-      given.words = "the code that it is given:";
+      given.words = Phrase::kGivenCode;
       place(statement, given);
       given.inside = std::move(inside);
       inside.clear();
@@ -189,51 +190,52 @@ class Teller {
     const std::string condition = tidy_code(condition_of(statement));
     switch (statement.kind) {
       case StatementKind::kIf:
-        step.words = statement.compile_time ? "only if compiled with" : "only where";
+        step.words = statement.compile_time ? Phrase::kOnlyIfCompiled : Phrase::kOnlyWhere;
         step.code.push_back(condition);
         break;
       case StatementKind::kElseIf:
-        step.words = statement.compile_time ? "otherwise, if compiled with" : "otherwise, where";
+        step.words =
+            statement.compile_time ? Phrase::kOtherwiseIfCompiled : Phrase::kOtherwiseWhere;
         step.code.push_back(condition_of_else(statement));
         break;
       case StatementKind::kElse:
-        step.words = "otherwise";
+        step.words = Phrase::kOtherwise;
         break;
       case StatementKind::kLoop:
-        step.words = "repeats";
+        step.words = Phrase::kRepeats;
         step.code.push_back(tidy_code(statement.text));
-        if (statement.unrolled) step.remarks.push_back({"unrolled", "", {}, {}});
+        if (statement.unrolled) step.remarks.push_back({Phrase::kUnrolled, "", {}, {}});
         break;
       case StatementKind::kSwitch:
-        step.words = "by the value of";
+        step.words = Phrase::kByValue;
         step.code.push_back(condition);
         break;
       case StatementKind::kCase:
-        step.words = "in the case";
+        step.words = Phrase::kInCase;
         step.code.push_back(tidy_code(statement.text));
         break;
       case StatementKind::kTry:
-        step.words = "tries";
+        step.words = Phrase::kTries;
         break;
       case StatementKind::kCatch:
-        step.words = "where that fails";
+        step.words = Phrase::kWhereThatFails;
         step.code.push_back(tidy_code(statement.text));
         break;
       case StatementKind::kWith:
-        step.words = "within";
+        step.words = Phrase::kWithin;
         step.code.push_back(tidy_code(statement.text));
         break;
       case StatementKind::kDefinition:
-        step.words = "defines, to run where it is called:";
+        step.words = Phrase::kDefines;
         step.code.push_back(tidy_code(statement.text));
         break;
       case StatementKind::kDirective:
         step.words =
-            statement.text == "#else" ? "otherwise, when compiled" : "only if compiled with";
+            statement.text == "#else" ? Phrase::kOtherwiseCompiled : Phrase::kOnlyIfCompiled;
         if (statement.text != "#else") step.code.push_back(tidy_code(asked_by(statement.text)));
         break;
       default:
-        step.words = "calls";
+        step.words = Phrase::kCalls;
         step.code.push_back(tidy_code(statement.text));
         break;
     }
@@ -251,7 +253,7 @@ class Teller {
 
   static std::string condition_of_else(const Statement& statement) {
     const size_t open = statement.text.find('(');
-    if (!statement.text.starts_with("else if") || open == std::string::npos)
+    if (!statement.text.starts_with("else if") || open == std::string::npos)  // source text
       return tidy_code(condition_of(statement));
     return tidy_code(statement.text.substr(open + 1, statement.text.size() - open - 2));
   }
@@ -266,13 +268,21 @@ class Teller {
 std::string condition_of(const Statement& statement) {
   const std::string& text = statement.text;
   const size_t open = text.find('(');
+  constexpr std::array<std::string_view, 6> openings = {"if (",    "if(",    "if constexpr",
+                                                        "else if", "switch", "while"};
   const bool c_family =
       text.ends_with(")") && open != std::string::npos &&
-      (text.starts_with("if (") || text.starts_with("if(") || text.starts_with("if constexpr") ||
-       text.starts_with("else if") || text.starts_with("switch") || text.starts_with("while"));
+      std::any_of(openings.begin(), openings.end(),
+                  [&](std::string_view opening) { return text.starts_with(opening); });
   if (c_family) return text.substr(open + 1, text.size() - open - 2);
   const size_t space = text.find(' ');
   return space == std::string::npos ? text : text.substr(space + 1);
+}
+
+void say_returned(StoryStep& step) {
+  constexpr std::string_view word = "return ";  // source text
+  step.words = Phrase::kReturns;
+  if (!step.code.empty() && step.code[0].starts_with(word)) step.code[0].erase(0, word.size());
 }
 
 size_t end_of(const std::vector<Statement>& statements, size_t at) {

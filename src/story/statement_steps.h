@@ -26,6 +26,9 @@ std::vector<StoryStep> tell_statements(const std::vector<Statement>& statements,
 // What an if, while or switch asks: what stands between its brackets; of Python behind its word.
 std::string condition_of(const Statement& statement);
 
+// Makes a step say that its statement, a return, gives this value.
+void say_returned(StoryStep& step);
+
 // Behind what belongs to the statement at `at`.
 size_t end_of(const std::vector<Statement>& statements, size_t at);
 

@@ -1,7 +1,5 @@
 #include "story/story_step.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace fathom {
@@ -29,8 +27,8 @@ size_t cut_level(std::vector<StoryStep>& steps, size_t level, size_t& over) {
       continue;
     }
     const size_t inside = count_steps(step.inside);
-    step.remarks.push_back(
-        {fmt::format("{} {} inside left out", inside, inside == 1 ? "step" : "steps"), "", {}, {}});
+    const Phrase left_out = inside == 1 ? Phrase::kOneStepLeftOut : Phrase::kStepsLeftOut;
+    step.remarks.push_back({Words(left_out, inside), "", {}, {}});
     step.inside.clear();
     gone += inside;
     over -= std::min(over, inside);
@@ -72,7 +70,7 @@ void show_names_of_many(StoryStep& step) {
   if (names.size() > kShownNames) {
     const size_t more = names.size() - kShownNames;
     names.resize(kShownNames);
-    step.remarks.push_back({fmt::format("and {} more", more), "", {}, {}});
+    step.remarks.push_back({Words(Phrase::kMoreNames, more), "", {}, {}});
   }
   step.code = std::move(names);
 }

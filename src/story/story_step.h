@@ -4,21 +4,23 @@
 #include <vector>
 
 #include "scan/facts/code_facts.h"
+#include "story/step_words.h"
 
 namespace fathom {
 
 // Something said beside a step, with the code that shows it.
 struct StepRemark {
-  std::string words;  // ours
-  std::string code;   // as written; may be empty
-  CodePlace at;       // line 0: it stands where the step does
+  Words words;
+  std::string code;  // as written; may be empty
+  CodePlace at;      // line 0: it stands where the step does
   Certainty certainty = Certainty::kCertain;
-  std::string after = {};  // ours, behind the code: "= 128 (derived)"
+  bool derived = false;    // the value is ours, worked out from what the code says
+  std::string value = {};  // of the code; empty: the code has it
 };
 
 // One step of an execution story: what happens in plain words, the code that does it, its place.
 struct StoryStep {
-  std::string words;              // ours: "reads from global memory"
+  Words words;
   std::vector<std::string> code;  // as written; several where steps were taken together
   CodePlace at;                   // line 0: nowhere in particular
   uint32_t line_last = 0;

@@ -1,10 +1,9 @@
 #include "story/tell_stories.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/glob.h"
+#include "scan/facts/fact_names.h"
 #include "story/device_story.h"
 #include "story/integration.h"
 #include "story/launch_story.h"
@@ -27,11 +26,11 @@ std::vector<StoryStep> call_steps(const Integration& integration, size_t callers
   std::vector<StoryStep> steps = integration.callers;
   if (callers > steps.size() && !steps.empty()) {
     steps.back().remarks.push_back(
-        {fmt::format("and {} callers more", callers - steps.size()), "", {}, {}});
+        {Words(Phrase::kMoreCallers, callers - steps.size()), "", {}, {}});
   }
   for (const PathHop& hop : path) {
     StoryStep step;
-    step.code = {hop.what};
+    step.code = {hop_text(hop)};
     step.at = hop.at;
     step.certainty = hop.certainty;
     steps.push_back(std::move(step));
@@ -42,9 +41,7 @@ std::vector<StoryStep> call_steps(const Integration& integration, size_t callers
 void add_integration(Integration integration, size_t callers, const std::vector<PathHop>& path,
                      Story& story) {
   story.call = call_steps(integration, callers, path);
-  story.in_forward = std::ranges::any_of(integration.callers, [](const StoryStep& step) {
-    return step.code[0].ends_with(".forward");
-  });
+  story.in_forward = std::ranges::any_of(integration.callers, in_forward_pass);
   story.how_often = std::move(integration.how_often);
   story.only_where = std::move(integration.only_where);
   story.overlapped = std::move(integration.overlapped);

@@ -88,7 +88,7 @@ std::optional<StepRemark> TemplateValues::remark_on(std::string_view condition) 
   if (text != "true" && text != "false") return std::nullopt;
   const bool on = (text == "true") != negated;
   const std::string name = value.known ? value.known->name : std::string(condition);
-  return StepRemark{on ? "on by default:" : "off by default:", name + " = " + text,
+  return StepRemark{on ? Phrase::kOnByDefault : Phrase::kOffByDefault, name + " = " + text,
                     value.known ? value.known->at : CodePlace(), Certainty::kLikely};
 }
 

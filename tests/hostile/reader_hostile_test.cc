@@ -130,8 +130,7 @@ TEST_F(ReaderHostile, ADamagedIndexIsSaid) {
   write("kept.cu", kKernel);
   write("other.cu", "void f() {}\n");
   const CodeFacts facts = scan();
-  EXPECT_TRUE(has_note(facts, "what git tracks is not known"))
-      << fmt::to_string(facts.notes.size());
+  EXPECT_TRUE(has_note(facts, "tracked files unknown")) << fmt::to_string(facts.notes.size());
   EXPECT_FALSE(has_file(facts, "kept.cu"));
   write(".git/index", index_header(2, 1) + whole_entry("kept.cu", false));
   EXPECT_TRUE(has_file(scan(), "kept.cu"));
@@ -181,7 +180,7 @@ TEST_F(ReaderHostile, OtherEncodings) {
   for (const char* name : {"healthy", "latin", "before_hole", "behind_hole"}) {
     EXPECT_TRUE(has_kernel(facts, name)) << name;
   }
-  EXPECT_TRUE(has_note(facts, "being UTF-16"));
+  EXPECT_TRUE(has_note(facts, "UTF-16 file"));
   EXPECT_TRUE(has_note(facts, "zero.cu"));
 }
 

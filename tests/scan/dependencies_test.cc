@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "scan/facts/fact_names.h"
 #include "scan/files/git_files.h"
 #include "scan/manifests/structured_text.h"
 #include "scan/scan_repository.h"
@@ -15,12 +16,12 @@ namespace {
 std::string text_of(const Declarations& declared) {
   std::string out;
   for (const DependencyFacts& d : declared.dependencies) {
-    out += fmt::format("{} {} {}{}{}\n", d.at.line, d.kind, d.name,
+    out += fmt::format("{} {} {}{}{}\n", d.at.line, dependency_kind_name(d.kind), d.name,
                        d.requirement.empty() ? "" : " " + d.requirement,
                        d.group.empty() ? "" : " [" + d.group + "]");
   }
   for (const EntryPoint& e : declared.entry_points) {
-    out += fmt::format("{} {} {} = {}\n", e.at.line, e.kind, e.name, e.target);
+    out += fmt::format("{} {} {} = {}\n", e.at.line, entry_kind_name(e.kind), e.name, e.target);
   }
   return out;
 }

@@ -19,8 +19,8 @@ class Writer {
     }
     for (const OptionFacts& option : facts_.options) add(option);
     for (const EntryPoint& entry : facts_.entry_points) {
-      line(0, fmt::format("entry {} {} {}{}", place(entry.at), entry.kind, entry.name,
-                          noted("starts with", entry.command)));
+      line(0, fmt::format("entry {} {} {}{}", place(entry.at), entry_kind_name(entry.kind),
+                          entry.name, noted("starts with", entry.command)));
     }
     for (const DocClaim& claim : facts_.doc_claims) add(claim);
     for (const DependencyFacts& dependency : facts_.dependencies) {
@@ -63,7 +63,7 @@ class Writer {
     line(2, "profiler " + kernel.profiler_name);
     for (const KernelLauncher& launcher : kernel.launchers) add(launcher);
     for (const PathHop& hop : kernel.path) {
-      line(2, fmt::format("path {} {}{}", place(hop.at), hop.what, doubt(hop.certainty)));
+      line(2, fmt::format("path {} {}{}", place(hop.at), hop_text(hop), doubt(hop.certainty)));
     }
     for (const CodeEvidence& evidence : kernel.evidence) add(evidence);
   }
@@ -101,8 +101,8 @@ class Writer {
   }
 
   void add(const DocClaim& claim) {
-    line(0, fmt::format("claim {} {} {}; said {}; is {}{}{}", place(claim.doc), claim.kind,
-                        claim.what, claim.said, claim.is,
+    line(0, fmt::format("claim {} {} {}; said {}; is {}{}{}", place(claim.doc),
+                        claim_kind_name(claim.kind), claim.what, claim.said, claim.is,
                         claim.code ? " at " + place(*claim.code) : "", doubt(claim.certainty)));
   }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "scan/docs/doc_examples.h"
+#include "scan/facts/fact_names.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
 
@@ -53,7 +54,7 @@ class LibraryPathsTest : public ::testing::Test {
   // Its kernel's own path begins there.
   std::string first_of_path(std::string_view kernel) const {
     for (const KernelFacts& k : facts_.kernels) {
-      if (k.name == kernel && !k.path.empty()) return k.path[0].what;
+      if (k.name == kernel && !k.path.empty()) return hop_text(k.path[0]);
     }
     return "";
   }
@@ -102,7 +103,7 @@ TEST_F(LibraryPathsTest, ReadmeFirstThenWhatIsCalledMost) {
   EXPECT_EQ(entries(),
             (Texts{"pkg.single_decode", "pkg.BatchWrapper.run", "pkg.BatchWrapper.plan"}))
       << "helper reaches no kernel";
-  EXPECT_EQ(facts_.request_paths[0].why, "an example of the README calls it (README.md:8)");
+  EXPECT_EQ(facts_.request_paths[0].why, "a README example calls it (README.md:8)");
   EXPECT_EQ(facts_.request_paths[1].why,
             "the package exports it; 1 file of the repository calls it");
   EXPECT_EQ(facts_.request_paths[2].why, "it is called before run");
@@ -116,8 +117,8 @@ TEST_F(LibraryPathsTest, ThroughTheModuleThatTheObjectComesFrom) {
                                       "single_decode", "single_dispatched", "single_kernel"}));
   ASSERT_NE(single, nullptr);
   EXPECT_EQ(single->hops[0].at.line, 33u) << "the function, and not its @overload";
-  EXPECT_EQ(single->hops[2].how,
-            "calls run of the module that gen_customize_single_module builds (bound at "
+  EXPECT_EQ(reach_text(facts_, single->hops[2].how),
+            "calls run of the module built by gen_customize_single_module (bound at "
             "csrc/single_binding.cu:3)");
   EXPECT_EQ(single->hops[2].certainty, Certainty::kLikely);
   EXPECT_EQ(path("pkg.single_decode", "batch_kernel"), nullptr);
@@ -139,11 +140,11 @@ TEST_F(LibraryPathsTest, ThroughAnExtensionOfSetupPy) {
   EXPECT_EQ(functions(attend),
             (Texts{"attend", "pkg::forward", "run_", "launch", "attend_kernel"}));
   ASSERT_NE(attend, nullptr);
-  EXPECT_EQ(attend->hops[2].how, "calls it or another of 2 specialisations");
+  EXPECT_EQ(reach_text(facts_, attend->hops[2].how), "calls it or another of 2 specialisations");
   EXPECT_EQ(path("pkg.attend", "other_kernel"), nullptr) << "another extension exports fwd too";
   // The other branch of the import is somebody else's library.
   EXPECT_EQ(facts_.request_paths.back().stopped,
-            "goes on in aiter, whose kernels are not in this repository");
+            "continues in aiter, whose kernels are outside this repository");
 }
 
 TEST_F(LibraryPathsTest, FlashInfer) {

@@ -144,7 +144,7 @@ TEST_F(RealKernels, MiniSglangsLaunchers) {
     const CodePlace& at = kernel.launchers[0].at;
     launched[kernel.name] = {facts.files[at.file].path, at.line};
     ASSERT_FALSE(kernel.path.empty()) << kernel.name;
-    EXPECT_TRUE(kernel.path.front().what.starts_with("Python ")) << kernel.name;
+    EXPECT_EQ(kernel.path.front().kind, PathHopKind::kPython) << kernel.name;
   }
   const std::string jit = "python/minisgl/kernel/csrc/jit/",
                     moe = "python/minisgl/kernel/moe_impl.py";

@@ -85,8 +85,8 @@ TEST_F(RepositoryTest, NestedIgnoreFiles) {
             (NameList{".gitignore", "sub/.gitignore", "sub/deep/only_here", "sub/keep.log"}));
   const NameList notes = list().notes;
   ASSERT_EQ(notes.size(), 2u);
-  EXPECT_EQ(notes[0], "1 folder is left out, as .gitignore says: out");
-  EXPECT_EQ(notes[1], "2 files are left out, as .gitignore says: a.log, sub/only_here");
+  EXPECT_EQ(notes[0], "1 folder is ignored by .gitignore: out");
+  EXPECT_EQ(notes[1], "2 files are ignored by .gitignore: a.log, sub/only_here");
 }
 
 TEST_F(RepositoryTest, WhoseCodeItIs) {
@@ -116,8 +116,8 @@ TEST_F(RepositoryTest, LinksFifosAndReportsAreNotEntered) {
   put("old.fathom/summary.json");
   EXPECT_EQ(paths(), NameList{"a.cu"});
   EXPECT_EQ(list().notes, (NameList{"3 symbolic links are not followed: b.cu, dangling, loop",
-                                    "1 FIFO, socket or device is passed over: pipe.cu",
-                                    "1 folder is a report of Fathom's: old.fathom/"}));
+                                    "1 FIFO, socket or device is skipped: pipe.cu",
+                                    "1 folder is a Fathom report: old.fathom/"}));
 }
 
 TEST_F(RepositoryTest, AFifoAsGitignoreDoesNotBlock) {
@@ -142,8 +142,8 @@ TEST_F(RepositoryTest, LargeAndBinaryFilesAreMarked) {
   EXPECT_EQ(file("data.cu").size, 100u << 20);
   EXPECT_EQ(file("object.py").skipped, "binary");
   EXPECT_EQ(file("weights.py").skipped, "a Git LFS pointer, not the file itself");
-  EXPECT_EQ(list().notes, (NameList{"1 file is not read, being over 32 MB: data.cu",
-                                    "1 source file is not read, having zero bytes: object.py"}));
+  EXPECT_EQ(list().notes, (NameList{"1 file over 32 MB was not read: data.cu",
+                                    "1 source file with NUL bytes was not read: object.py"}));
 }
 
 TEST_F(RepositoryTest, OddNamesAreKeptAsTheyAre) {

@@ -38,7 +38,8 @@ CodeFacts small_facts() {
                      {},
                      {},
                      {}}};
-  copy.path = {{"python function copy", {1, 7}}, {"binding copy", {0, 70}, Certainty::kLikely}};
+  copy.path = {{PathHopKind::kPython, "copy", {1, 7}},
+               {PathHopKind::kBinding, "copy", {0, 70}, Certainty::kLikely, "demo"}};
   copy.evidence = {{"vector access", "16 bytes", {0, 20}, "copy_rows"},
                    {"vector access", "16 bytes", {0, 21}, "copy_rows"},
                    {"gather", "", {0, 5}, "load_row"}};
@@ -63,9 +64,9 @@ CodeFacts small_facts() {
                     "demo"}};
   facts.options.push_back(
       {"DEMO_{NAME}", {}, OptionKind::kEnvironment, "", {}, "", "", {}, {1, 4}, {}, ""});
-  facts.entry_points = {{"main", "demo/api.py", "", "python -m demo.api", {1, 39}}};
-  facts.dependencies = {{"torch", ">=2.4", "python", "", {1, 1}, {{1, 2}}},
-                        {"numpy", "", "python", "", {0, 0}, {{1, 2}}}};
+  facts.entry_points = {{EntryKind::kMain, "demo/api.py", "", "python -m demo.api", {1, 39}}};
+  facts.dependencies = {{"torch", ">=2.4", DependencyKind::kPython, "", {1, 1}, {{1, 2}}},
+                        {"numpy", "", DependencyKind::kPython, "", {0, 0}, {{1, 2}}}};
   facts.host_functions = {
       {"compare", "demo", {0, 60}, 66, {{"prefix compare", "", {0, 62}, "compare"}}, {}}};
   return facts;
@@ -134,10 +135,11 @@ TEST(ScanReport, KernelsMarkdown) {
   for (const char* part :
        {"2 kernels in 2 files; 1 dead", "### `demo::copy_rows`",
         "`csrc/copy.cu:10-30`, named in line 12",
-        "**Launched** `csrc/copy.cu:50-52` in `run` through `<<<>>>`; grid `(n + 3) / 4`; block "
+        "**Launched** `csrc/copy.cu:50-52` in `run` via `<<<>>>`; grid `(n + 3) / 4`; block "
         "`128`; "
         "stream `stream`; template arguments `<4>`; PDL",
-        "**Path** python function copy `demo/api.py:7` → binding copy `csrc/copy.cu:70` (likely)",
+        "**Path** Python copy `demo/api.py:7` → exported by demo as copy `csrc/copy.cu:70` "
+        "(likely)",
         "**vector access** `16 bytes` `csrc/copy.cu:20`, `16 bytes` `csrc/copy.cu:21`",
         "**gather** `csrc/copy.cu:5` in `load_row`", "## Dead kernels (1)", "`demo::compare`"}) {
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
@@ -155,8 +157,8 @@ TEST(ScanReport, QuickScanMarkdown) {
         "- Command line: 1, in `demo/` 1\n- Environment: 1, in `demo/` 1\n",
         "| `--rows` | `4` | how many `\\|` rows | `demo/api.py:3` |",
         "| [`csrc/copy.cu`](kernels.md#csrccopycu) | 1 | `copy_rows` |",
-        "Declared, the most used first: `torch>=2.4`.", "1 more is imported and nowhere declared",
-        "Whose code: own 2 files (120 lines), vendored 1 file (20 lines)."}) {
+        "Declared, the most used first: `torch>=2.4`.", "1 more is imported but not declared",
+        "Origin: own 2 files (120 lines), vendored 1 file (20 lines)."}) {
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
   }
 }
@@ -168,9 +170,9 @@ TEST(ScanReport, FullListsHaveTheirPages) {
   EXPECT_TRUE(contains(page_of(facts, "options.md"),
                        "| `--rows` | cli | `int` | `4` | how many `\\|` rows | 3 | `demo` |"));
   const std::string dependencies = page_of(facts, "dependencies.md");
-  EXPECT_TRUE(contains(dependencies, "## Declared, always needed\n")) << dependencies;
+  EXPECT_TRUE(contains(dependencies, "## Required\n")) << dependencies;
   EXPECT_TRUE(contains(dependencies,
-                       "## Imported and nowhere declared\n\n| name | requirement | kind | group | "
+                       "## Imported but not declared\n\n| name | requirement | kind | group | "
                        "declared | used |\n|---|---|---|---|---|---|\n| `numpy` | | python | | | "
                        "1 file, first `demo/api.py:2` |"))
       << dependencies;
@@ -182,7 +184,8 @@ TEST(ScanReport, TopLevelStaysShortOfManyFacts) {
     facts.options.push_back(facts.options[0]);
     facts.options.back().name += std::to_string(i);
     facts.entry_points.push_back(facts.entry_points[0]);
-    facts.dependencies.push_back({"d" + std::to_string(i), "", "python", "", {1, 1}, {}});
+    facts.dependencies.push_back(
+        {"d" + std::to_string(i), "", DependencyKind::kPython, "", {1, 1}, {}});
     facts.notes.push_back(std::string(300, 'n'));
   }
   const std::string text = page_of(facts, "quick_scan.md");
@@ -200,17 +203,17 @@ TEST(ScanReport, EntryPointsThatMatterComeFirst) {
                            "train.cu", "sub/deep/other.cu"}) {
     facts.files.push_back({path, Language::kCuda, Origin::kOwn, 1, 1, ""});
     const bool test = std::string_view(path).starts_with("tests");
-    facts.entry_points.push_back({test ? "test" : "c++ main",
+    facts.entry_points.push_back({test ? EntryKind::kTest : EntryKind::kCppMain,
                                   path,
                                   "main",
                                   "",
                                   {static_cast<uint32_t>(facts.files.size() - 1), 1}});
   }
   RequestPath way;
-  way.entry_kind = "c++ main";
+  way.entry_kind = EntryKind::kCppMain;
   way.entry = "train.cu";
   way.kernels_reached = 26;
-  way.hops = {{"main", "entry point", {4, 1}, {}, Certainty::kCertain}};
+  way.hops = {{"main", {ReachKind::kEntry}, {4, 1}, {}, Certainty::kCertain}};
   facts.request_paths = {way};
   const std::string text = page_of(facts, "quick_scan.md");
   EXPECT_TRUE(contains(text,
@@ -233,7 +236,8 @@ TEST(ScanReport, OneScreenAtEveryWidth) {
     facts.kernels.back().at.file = static_cast<uint32_t>(facts.files.size() - 1);
     facts.kernels.back().evidence.push_back(
         {"feature number " + std::to_string(i), "", {0, 1}, ""});
-    facts.dependencies.push_back({"dependency" + std::to_string(i), "", "python", "", {1, 1}, {}});
+    facts.dependencies.push_back(
+        {"dependency" + std::to_string(i), "", DependencyKind::kPython, "", {1, 1}, {}});
     facts.notes.push_back("a note on " + std::string(200, 'n'));
   }
   for (const size_t width : {60u, 80u, 100u, 160u}) {
@@ -264,7 +268,7 @@ TEST(ScanReport, LinesForPeople) {
             "demo/api.py:1  triton  old | kernel`\\u001b[31m\\n# x  dead\n");
   EXPECT_EQ(scan_lines(small_facts(), {"options", "dependencies"}),
             "demo/api.py:3  cli  --rows  4\ndemo/api.py:4  env  DEMO_{NAME}\n"
-            "demo/api.py:1  python  torch  >=2.4\nnowhere  python  numpy\n");
+            "demo/api.py:1  python  torch  >=2.4\nundeclared  python  numpy\n");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/scan/scan_report.h"
+#include "scan/facts/fact_names.h"
 #include "scan/scan_repository.h"
 #include "story/tell_stories.h"
 #include "test_files.h"
@@ -42,7 +43,8 @@ class StructureTest : public ::testing::Test {
   }
   std::vector<std::string> claims() const {
     std::vector<std::string> out;
-    for (const DocClaim& claim : facts_.doc_claims) out.push_back(claim.kind + " " + claim.what);
+    for (const DocClaim& claim : facts_.doc_claims)
+      out.push_back(std::string(claim_kind_name(claim.kind)) + " " + claim.what);
     return out;
   }
   size_t rank_of(std::string_view path) const {
@@ -166,7 +168,8 @@ TEST_F(StructureTest, WayThroughAQueue) {
   scan();
   EXPECT_EQ(way_to("twice"), "generate -> Front.deliver -> Loop.loop -> launch -> twice");
   ASSERT_NE(hop("Loop.loop"), nullptr);
-  EXPECT_EQ(hop("Loop.loop")->how, "sends Work, which this takes from a queue and gives to take");
+  EXPECT_EQ(reach_text(facts_, hop("Loop.loop")->how),
+            "sends Work, which this reads from a queue and passes to take");
   EXPECT_EQ(hop("Loop.loop")->certainty, Certainty::kLikely);
 
   // The near-twin: the loop takes another message.
@@ -187,7 +190,7 @@ TEST_F(StructureTest, WayThroughProcessTargets) {
       "def main():\n    mp.Process(target=worker, args=(1,)).start()\nmain()\n");
   scan();
   EXPECT_EQ(way_to("twice"), "app.__main__ -> main -> worker -> launch -> twice");
-  EXPECT_EQ(hop("worker")->how, "starts it with Process");
+  EXPECT_EQ(reach_text(facts_, hop("worker")->how), "starts it via Process");
 }
 
 TEST_F(StructureTest, WayFromCppMain) {
@@ -225,7 +228,8 @@ TEST_F(StructureTest, WayThroughABinding) {
   put("app/api.py", "import app_cuda\ndef forward(x):\n    return app_cuda.fwd(x)\n");
   scan();
   EXPECT_EQ(way_to("twice"), "forward -> run -> twice");
-  EXPECT_EQ(hop("run")->how, "calls it through a binding (PYBIND11_MODULE, csrc/api.cu:3)");
+  EXPECT_EQ(reach_text(facts_, hop("run")->how),
+            "calls it through a binding (PYBIND11_MODULE, csrc/api.cu:3)");
   EXPECT_EQ(hop("run")->from.line, 3u);
   // Near-twins: another module's function of this name, and torch's of the other.
   put("app/api.py", "import other_cuda\ndef forward(x):\n    return other_cuda.fwd(x)\n");
@@ -288,7 +292,8 @@ TEST_F(StructureTest, ApiIsWhatPackagesExport) {
       "PYBIND11_MODULE(x, m) { m.def(\"fwd\", &forward); }\nint forward(int a) { return a; }\n");
   scan();
   Texts names;
-  for (const ApiFacts& api : facts_.api) names.push_back(api.kind + " " + api.name + api.signature);
+  for (const ApiFacts& api : facts_.api)
+    names.push_back(std::string(entry_kind_name(api.kind)) + " " + api.name + api.signature);
   EXPECT_EQ(names, (Texts{"function app.shown(x: int, *, y=1) -> int",
                           "class app.sub.Thing(a: int)", "binding fwdPYBIND11_MODULE: forward"}));
   EXPECT_EQ(facts_.api[0].doc, "Shows x.");
@@ -332,7 +337,7 @@ TEST_F(DocClaimTest, OptionsThatNoCodeHas) {
 TEST_F(DocClaimTest, BeginningsOfOptions) {
   EXPECT_EQ(claims_of("```\n$ python -m app --model x\n```\n"),
             Texts{"option abbreviated --model"});
-  EXPECT_EQ(facts_.doc_claims[0].is, "the option is --model-path");
+  EXPECT_EQ(facts_.doc_claims[0].is, "the full option is --model-path");
   ASSERT_TRUE(facts_.doc_claims[0].code.has_value());
   EXPECT_EQ(facts_.doc_claims[0].code->line, 3u);
 }

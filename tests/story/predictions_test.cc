@@ -65,7 +65,7 @@ TEST(Predictions, MostTimesAreInTheRangeAndNoneIsFarOutside) {
       if (one.name == "time") time = &one;
     }
     ASSERT_NE(time, nullptr);
-    EXPECT_EQ(expected.side, row.bound_by);
+    EXPECT_EQ(bottleneck_name(expected.side), row.bound_by);
     EXPECT_LE(*time->high, widest(row.bound_by) * *time->low);
     constexpr double kOutside = 1.7;
     EXPECT_LE(row.measured, kOutside * *time->high) << *time->low << " to " << *time->high;

@@ -64,7 +64,7 @@ TEST(Accesses, OneElementPerThreadUpToItsBound) {
   EXPECT_EQ(elements(kernel, "out", AccessKind::kWrite), "n");
   EXPECT_EQ(access(kernel, "in").element_bytes, 2u);
   EXPECT_EQ(access(kernel, "out", AccessKind::kWrite).element_bytes, 4u);
-  EXPECT_EQ(access(kernel, "in").pattern, "one element per thread");
+  EXPECT_EQ(access(kernel, "in").pattern, AccessPattern::kOnePerThread);
   EXPECT_EQ(access(kernel, "in").at.line, 4u);
   EXPECT_EQ(access(kernel, "in").index, "in[i]");
 }
@@ -93,7 +93,7 @@ TEST(Accesses, ARowByAWarpIsReadTwice) {
   EXPECT_EQ(elements(kernel, "w"), "C");
   EXPECT_EQ(times(kernel, "w"), "N * C");
   EXPECT_EQ(elements(kernel, "out", AccessKind::kWrite), "N * C");
-  EXPECT_EQ(access(kernel, "in").pattern, "columns of a row shared out over threads");
+  EXPECT_EQ(access(kernel, "in").pattern, AccessPattern::kColumnsOfRow);
   EXPECT_EQ(kernel.arithmetic, "3 * N * C");
 }
 
@@ -109,8 +109,8 @@ TEST(Accesses, ThroughAnIndexAndBesideIt) {
   EXPECT_EQ(elements(kernel, "ids"), "B * T");
   EXPECT_EQ(elements(kernel, "table"), "B * T * C");
   EXPECT_EQ(elements(kernel, "pos"), "T * C");
-  EXPECT_EQ(access(kernel, "table").pattern, "through an index");
-  EXPECT_NE(access(kernel, "pos").pattern, "through an index");
+  EXPECT_EQ(access(kernel, "table").pattern, AccessPattern::kThroughIndex);
+  EXPECT_NE(access(kernel, "pos").pattern, AccessPattern::kThroughIndex);
 }
 
 TEST(Accesses, ATriangleIsHalfOfTheSquare) {
@@ -123,7 +123,7 @@ TEST(Accesses, ATriangleIsHalfOfTheSquare) {
       "  for (int i = 0; i < own; i++) sum += in[row * T + i];\n"
       "  out[row] = sum;\n}\n");
   EXPECT_EQ(elements(kernel, "in"), "N * T * T / 2");
-  EXPECT_EQ(access(kernel, "in").pattern, "a stride between threads");
+  EXPECT_EQ(access(kernel, "in").pattern, AccessPattern::kStrided);
 }
 
 TEST(Accesses, VectorLoadsThroughAHelperCountElements) {
@@ -164,7 +164,7 @@ TEST(Accesses, AtomicsAndBroadcasts) {
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
       "  if (i < n) atomicAdd(sum, in[i] * scale[0]);\n}\n");
   EXPECT_EQ(elements(kernel, "sum", AccessKind::kAtomic), "1");
-  EXPECT_EQ(access(kernel, "scale").pattern, "the same element for all threads");
+  EXPECT_EQ(access(kernel, "scale").pattern, AccessPattern::kSameForAll);
 }
 
 TEST(Accesses, SharedMemoryKeepsWhereAWarpMeets) {
@@ -273,9 +273,9 @@ TEST(TritonAccesses, AnIndexFromMemoryIsSaid) {
       "    tl.store(out + row * D + offs, tl.load(table + id * D + offs))\n",
       1);
   ASSERT_EQ(found.accesses.size(), 3u);
-  EXPECT_EQ(found.accesses[0].pattern, "one element per program");
+  EXPECT_EQ(found.accesses[0].pattern, AccessPattern::kOnePerProgram);
   EXPECT_EQ(found.accesses[1].array, "table");
-  EXPECT_EQ(found.accesses[1].pattern, "through an index");
+  EXPECT_EQ(found.accesses[1].pattern, AccessPattern::kThroughIndex);
   EXPECT_EQ(found.accesses[1].elements, "gridDim.x * D");
 }
 

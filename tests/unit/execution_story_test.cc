@@ -76,28 +76,27 @@ constexpr std::string_view kSum =
 TEST_F(ExecutionStory, FollowsTheKernelsOwnStatements) {
   file("csrc/sum.cu", kSum);
   const std::string text = kernels();
-  expect(text, "holds shared memory for the block `__shared__ float part[4]` `sum.cu:7`");
-  expect(text, "ends here where `blockIdx.x >= n` `sum.cu:8`");
-  expect(text, "reads from global memory `const int row = rows[blockIdx.x]` `sum.cu:9`");
-  expect(text, "repeats `for (int i = threadIdx.x; i < 64; i += kThreads)` `sum.cu:11`");
+  expect(text, "declares shared memory `__shared__ float part[4]` `sum.cu:7`");
+  expect(text, "exits if `blockIdx.x >= n` `sum.cu:8`");
+  expect(text, "reads global memory `const int row = rows[blockIdx.x]` `sum.cu:9`");
+  expect(text, "loop: `for (int i = threadIdx.x; i < 64; i += kThreads)` `sum.cu:11`");
   expect(text,
-         "   1. reads from global memory `const float v = in[row * 64 + i]` `sum.cu:12`, read "
+         "   1. reads global memory `const float v = in[row * 64 + i]` `sum.cu:12`, read "
          "through the index `row`");
   expect(text, "   2. accumulates: `sum += v * v` `sum.cu:13`");
-  expect(text, "writes to shared memory `part[threadIdx.x / 32] = sum` `sum.cu:16`");
-  expect(text, "waits for all threads of the block `__syncthreads()` `sum.cu:17`");
-  expect(text, "only where `threadIdx.x == 0` `sum.cu:18`");
-  expect(
-      text,
-      "reads from shared memory and writes to global memory `out[blockIdx.x] = part[0] + part[1]` "
-      "`sum.cu:18`");
+  expect(text, "writes shared memory `part[threadIdx.x / 32] = sum` `sum.cu:16`");
+  expect(text, "synchronises the block `__syncthreads()` `sum.cu:17`");
+  expect(text, "if `threadIdx.x == 0` `sum.cu:18`");
+  expect(text,
+         "reads shared memory and writes global memory `out[blockIdx.x] = part[0] + part[1]` "
+         "`sum.cu:18`");
 }
 
 TEST_F(ExecutionStory, OpensWhatTheKernelCalls) {
   file("csrc/sum.cu", kSum);
   const std::string text = kernels();
-  expect(text, "calls `sum = warp_sum(sum)` `sum.cu:15`, opened from `sum.cu:2`");
-  expect(text, "   1. repeats `for (int o = 16; o > 0; o /= 2)` `sum.cu:3`");
+  expect(text, "calls `sum = warp_sum(sum)` `sum.cu:15`, defined at `sum.cu:2`");
+  expect(text, "   1. loop: `for (int o = 16; o > 0; o /= 2)` `sum.cu:3`");
   expect(text, "      1. sums across the warp `x += __shfl_xor_sync(0xffffffff, x, o)` `sum.cu:3`");
 }
 
@@ -105,13 +104,13 @@ TEST_F(ExecutionStory, TellsChecksLaunchAndHowOften) {
   file("csrc/sum.cu", kSum);
   const std::string text = kernels({"n=40"});
   expect(text, "checks `assert(n > 0)` `sum.cu:21`");
-  expect(text, "fails where `wide` `sum.cu:22`, `throw 1`");
-  expect(text, "launches `row_sum` `sum.cu:24`, through `<<<>>>`");
+  expect(text, "fails if `wide` `sum.cu:22`, `throw 1`");
+  expect(text, "launches `row_sum` `sum.cu:24`, via `<<<>>>`");
   expect(text, "grid `n` = 40 (derived), block `128`");
-  expect(text, "`CUDA_CHECK(cudaGetLastError())` `sum.cu:25`, its result is checked");
+  expect(text, "`CUDA_CHECK(cudaGetLastError())` `sum.cu:25`, its error code is checked");
   expect(text, "called by `C++ forward` `csrc/sum.cu:28`");
   expect(text, "once per layer: `for (int layer = 0; layer < layers; ++layer)` `csrc/sum.cu:28`");
-  expect(text, "On the critical path or overlapped: not known from the code");
+  expect(text, "On the critical path or overlapped: unknown from the code");
 }
 
 TEST_F(ExecutionStory, WhatIsNotMemoryIsNotSaidToBe) {
@@ -124,8 +123,10 @@ TEST_F(ExecutionStory, WhatIsNotMemoryIsNotSaidToBe) {
        "}\n"
        "void run(float* o) { k<<<1, 32>>>(o, 4); }\n");
   const std::string text = kernels();
-  expect_none(text, "reads from");
-  expect_none(text, "writes to");
+  expect_none(text, "reads global memory");
+  expect_none(text, "reads shared memory");
+  expect_none(text, "writes global memory");
+  expect_none(text, "writes shared memory");
   expect_none(text, "an address");
 }
 
@@ -158,14 +159,14 @@ TEST_F(ExecutionStory, TritonFollowsItsPython) {
        "    rows_kernel[(n,)](x, idx, out, n, BLOCK=block, SCALE=True)\n");
   const std::string text = kernels();
   expect(text, "checks `assert x.is_contiguous()` `rows.py:19`");
-  expect(text, "chooses `block = 64` `rows.py:21-24`, where `n % 2 == 0`, otherwise `block = 32`");
-  expect(text, "finds its place in the grid: `pid = tl.program_id(0)` `rows.py:6`");
-  expect(text, "ends here where `pid >= n` `rows.py:7-8`");
-  expect(text, "reads from global memory `row = tl.load(idx_ptr + pid)` `rows.py:9`");
-  expect(text, "repeats `for k in range(0, n)` `rows.py:12`");
+  expect(text, "selects `block = 64` `rows.py:21-24`, if `n % 2 == 0`, else `block = 32`");
+  expect(text, "computes its global index: `pid = tl.program_id(0)` `rows.py:6`");
+  expect(text, "exits if `pid >= n` `rows.py:7-8`");
+  expect(text, "reads global memory `row = tl.load(idx_ptr + pid)` `rows.py:9`");
+  expect(text, "loop: `for k in range(0, n)` `rows.py:12`");
   expect(text, "`rows.py:13`, through the index `row` (likely), masked");
-  expect(text, "only if compiled with `SCALE` `rows.py:14`");
-  expect(text, "writes to global memory `tl.store(out_ptr + pid * n + offs, acc, mask=offs < n)`");
+  expect(text, "compiled only if `SCALE` `rows.py:14`");
+  expect(text, "writes global memory `tl.store(out_ptr + pid * n + offs, acc, mask=offs < n)`");
 }
 
 TEST_F(ExecutionStory, LongKernelsSayWhatIsLeftOut) {
@@ -174,7 +175,7 @@ TEST_F(ExecutionStory, LongKernelsSayWhatIsLeftOut) {
   code += "}\nvoid run(float* p) { k<<<1, 1>>>(p); }\n";
   file("csrc/long.cu", code);
   const std::string text = kernels();
-  expect(text, "140 more steps are left out; read on from `csrc/long.cu:1-182`.");
+  expect(text, "140 more steps are omitted; see `csrc/long.cu:1-182`.");
 }
 
 TEST_F(ExecutionStory, HostileNestingIsToldUpToADepth) {
@@ -184,7 +185,7 @@ TEST_F(ExecutionStory, HostileNestingIsToldUpToADepth) {
   for (int i = 0; i < 20000; ++i) code += "}";
   code += "\n}\nvoid run(float* p) { k<<<1, 1>>>(p); }\n";
   file("csrc/deep.cu", code);
-  expect(kernels(), "what is inside stands too deep to be told");
+  expect(kernels(), "the code inside is nested too deeply to show");
 }
 
 }  // namespace

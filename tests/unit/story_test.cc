@@ -23,8 +23,9 @@ KernelFacts gather_kernel() {
   kernel.at = {0, 5};
   kernel.line_name = 5;
   kernel.line_last = 12;
-  kernel.evidence = {{"gather", "table through rows[i]", {0, 8}, "gather_rows", Certainty::kLikely},
-                     {"vector_access", "16 bytes", {0, 9}, "gather_rows", Certainty::kCertain}};
+  kernel.evidence = {
+      {"gather", "table through rows[i]", {0, 8}, "gather_rows", Certainty::kLikely, "table"},
+      {"vector_access", "16 bytes", {0, 9}, "gather_rows", Certainty::kCertain}};
   KernelLauncher launcher;
   launcher.at = {0, 30};
   launcher.grid = "blocks(count)";
@@ -91,14 +92,14 @@ TEST(Expectation, BytesAndTimeOfAGather) {
   EXPECT_EQ(find(expected.traffic, "bytes read").low, 64 * 8192 + 64 * 8);
   EXPECT_EQ(find(expected.traffic, "bytes written").low, 64 * 8192);
   EXPECT_EQ(find(expected.traffic, "FLOPs").low, 0);
-  EXPECT_EQ(expected.side, "latency");
+  EXPECT_EQ(expected.side, Bottleneck::kLatency);
   const Estimate& time = find(expected.counters, "time");
   ASSERT_TRUE(time.known());
   EXPECT_LT(*time.low, *time.high);
   // The same rows a thousand times over are bound by the memory.
   const Expectation large = expect_of(
       gather_kernel(), parameters({"batch=64000", "embed_dim=4096", "dtype=fp16"}), &h200());
-  EXPECT_EQ(large.side, "memory");
+  EXPECT_EQ(large.side, Bottleneck::kMemory);
   EXPECT_GT(*find(large.counters, "time").low, 200e-6);
 }
 
@@ -106,7 +107,7 @@ TEST(Expectation, WhatIsNotGivenIsUnknownAndNamed) {
   const Expectation expected = expect_of(gather_kernel(), parameters({"batch=64"}), &h200());
   EXPECT_FALSE(find(expected.traffic, "bytes read").known());
   EXPECT_EQ(expected.missing, (std::vector<std::string>{"embed_dim", "dtype"}));
-  EXPECT_TRUE(expected.side.empty());
+  EXPECT_EQ(expected.side, Bottleneck::kUnknown);
 }
 
 TEST(Expectation, NoModelNoNumbers) {
@@ -124,7 +125,7 @@ TEST(Expectation, TensorCoresOnlyWhereTheCodeShowsThem) {
   kernel.evidence = {{"wgmma", "", {0, 1}, "gemm", Certainty::kCertain}};
   const auto given = parameters({"m=8192", "n=8192", "k=8192", "dtype=bf16"});
   const Expectation expected = expect_of(kernel, given, &h200());
-  EXPECT_EQ(expected.side, "compute");
+  EXPECT_EQ(expected.side, Bottleneck::kCompute);
   EXPECT_GT(
       *find(expected.counters, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed")
            .high,
@@ -150,7 +151,7 @@ TEST(KernelNotes, AGridSmallerThanTheGpuIsSaid) {
   const auto noted = [&](const char* count) {
     const Expectation expected = expect_of(kernel, parameters({count}), &h200());
     for (const KernelNote& note : notes_on(kernel, expected, parameters({count}), &h200())) {
-      if (note.text.find("The grid has") != std::string::npos) return true;
+      if (note.text.find("Small grid") != std::string::npos) return true;
     }
     return false;
   };

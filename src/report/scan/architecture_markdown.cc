@@ -18,9 +18,9 @@ namespace {
 constexpr size_t kOtherKernels = 7, kBestModules = 3;
 
 bool is_message(const RequestHop& hop) {
-  return hop.how.starts_with("sends ") || hop.how.starts_with("puts into ");
+  return hop.how.is(ReachKind::kSends) || hop.how.is(ReachKind::kPutsInto);
 }
-bool is_start(const RequestHop& hop) { return hop.how.starts_with("starts it with "); }
+bool is_start(const RequestHop& hop) { return hop.how.is(ReachKind::kStarts); }
 
 // What joins the parts. An import inside one part joins nothing.
 std::string joints(const ModuleGraph& graph) {
@@ -50,15 +50,16 @@ void add_overview(const CodeFacts& facts, std::string& out) {
     files += part.files;
   }
   out += fmt::format(
-      "Derived: {} of its own code ({}, tests, benchmarks, examples and tools left out) in {}{}; "
+      "Derived: {} of first-party code ({}, without tests, benchmarks, examples and tools) in "
+      "{}{}; "
       "{}.\n",
       counted(files, "file", "files"), counted(lines, "line", "lines"),
       counted(graph.parts.size(), "part", "parts"), joints(graph),
       counted(facts.kernels.size(), "kernel", "kernels"));
   if (graph.parts.empty()) return;
   out +=
-      "\nA part is a folder with what is below it. Arrows are imports and includes; what imports "
-      "stands above.\n\n```text\n";
+      "\nA part is a folder with its subfolders. Arrows are imports and includes; the importing "
+      "part is above.\n\n```text\n";
   out += part_boxes(facts);
   out += "```\n\n```mermaid\n" + part_mermaid(facts) + "```\n";
 }
@@ -70,8 +71,8 @@ void add_components(const CodeFacts& facts, std::string& out) {
       "\n## Components\n\nRecognised by names in the code; [features.md](features.md) has the "
       "techniques.\n\n";
   Table table("components");
-  Column &title = table.text_column("component"), &purpose = table.text_column("what for"),
-         &where = table.text_column("mostly in"), &evidence = table.text_column("seen by"),
+  Column &title = table.text_column("component"), &purpose = table.text_column("purpose"),
+         &where = table.text_column("mostly in"), &evidence = table.text_column("evidence"),
          &at = table.text_column("at"), &kernels = table.count_column("kernels"),
          &certainty = table.text_column("confidence");
   for (const ComponentFacts& component : facts.components) {
@@ -102,7 +103,7 @@ void add_part(const CodeFacts& facts, const PartNames& names, size_t at, std::st
   std::vector<std::string> best;
   for (size_t i = 0; i < std::min(part.modules.size(), kBestModules); ++i)
     best.push_back(md_code(facts.files[facts.modules.modules[part.modules[i]].file].path));
-  if (!best.empty()) out += fmt::format(" Foremost: {}.", fmt::join(best, ", "));
+  if (!best.empty()) out += fmt::format(" Key modules: {}.", fmt::join(best, ", "));
   std::vector<ModuleEdge> edges = part.imports;
   std::ranges::stable_sort(edges, std::greater(), &ModuleEdge::count);
   std::vector<std::string> imports;
@@ -118,7 +119,7 @@ void add_part(const CodeFacts& facts, const PartNames& names, size_t at, std::st
 
 void add_parts(const CodeFacts& facts, std::string& out) {
   out += "\n## Parts\n\n";
-  if (facts.modules.parts.empty()) out += "No code of its own was found.\n";
+  if (facts.modules.parts.empty()) out += "No first-party code was found.\n";
   const PartNames names(facts);
   for (size_t i = 0; i < facts.modules.parts.size(); ++i) add_part(facts, names, i, out);
 }
@@ -129,7 +130,7 @@ void add_data_flow(const CodeFacts& facts, std::string& out) {
   std::set<std::tuple<CodePlace, CodePlace>> seen;
   Table table("flow");
   Column &from = table.text_column("from"), &line = table.text_column("line"),
-         &how = table.text_column("what happens"), &to = table.text_column("to"),
+         &how = table.text_column("hand-off"), &to = table.text_column("to"),
          &where = table.text_column("defined at"), &certainty = table.text_column("confidence");
   for (const RequestPath& path : facts.request_paths) {
     for (size_t i = 1; i < path.hops.size(); ++i) {
@@ -137,7 +138,7 @@ void add_data_flow(const CodeFacts& facts, std::string& out) {
       if ((!is_message(hop) && !is_start(hop)) || !seen.insert({hop.from, hop.at}).second) continue;
       from.add(path.hops[i - 1].function);
       line.add(place_text(facts, hop.from));
-      how.add(hop.how);
+      how.add(reach_text(facts, hop.how));
       to.add(hop.function);
       where.add(place_text(facts, hop.at));
       certainty.add(std::string(certainty_name(hop.certainty)));
@@ -145,25 +146,24 @@ void add_data_flow(const CodeFacts& facts, std::string& out) {
   }
   if (seen.empty()) {
     out +=
-        "On the ways below, work is handed on by calls alone: no queue, socket or process was "
-        "found on them.\n";
+        "The request paths below use calls only: no queue, socket or process boundary was "
+        "found.\n";
     return;
   }
-  out +=
-      "Where a request changes hands between processes, threads or loops, on the ways below:\n\n";
+  out += "Hand-offs between processes, threads or loops on the request paths below:\n\n";
   out += md_table(table, {{"from", "line", "to", "defined at"}, {}});
 }
 
 void add_hops(const CodeFacts& facts, const std::vector<RequestHop>& hops, std::string& out) {
   Table table("hops");
   Column &step = table.count_column("step"), &function = table.text_column("function"),
-         &where = table.text_column("defined at"), &how = table.text_column("how it is reached"),
+         &where = table.text_column("defined at"), &how = table.text_column("reached by"),
          &from = table.text_column("from line"), &certainty = table.text_column("confidence");
   for (size_t i = 0; i < hops.size(); ++i) {
     step.add(static_cast<int64_t>(i + 1));
     function.add(hops[i].function);
     where.add(place_text(facts, hops[i].at));
-    how.add(hops[i].how);
+    how.add(reach_text(facts, hops[i].how));
     from.add(hops[i].from.line == 0 ? std::string() : place_text(facts, hops[i].from));
     certainty.add(std::string(certainty_name(hops[i].certainty)));
   }
@@ -232,14 +232,15 @@ void add_entry(const CodeFacts& facts, const std::vector<const RequestPath*>& pa
   const RequestPath& first = *paths[0];
   out += entry_heading(first);
   if (first.kernels_reached > 0) {
-    out += fmt::format("{} reached. The way to {}:\n\n",
+    out += fmt::format("{} reached. Path to {}:\n\n",
                        counted(first.kernels_reached, "kernel is", "kernels are"),
                        md_code(first.hops.back().function));
   } else {
-    out += "No kernel is reached. As far as it can be followed:\n\n";
+    out += "No kernel is reached. The path as far as it was resolved:\n\n";
   }
   add_hops(facts, first.hops, out);
-  if (!first.stopped.empty()) out += fmt::format("\nStops there: {}.\n", md_text(first.stopped));
+  if (!first.stopped.empty())
+    out += fmt::format("\nThe path ends here: {}.\n", md_text(first.stopped));
   add_branches(facts, paths, out);
 }
 
@@ -255,7 +256,7 @@ void add_joining(const std::vector<const RequestPath*>& paths, const std::vector
     for (size_t k = 0; k < i; ++k)
       before += fmt::format("{} ({}) → ", md_code(paths[0]->hops[k].function),
                             md_code(place_text(facts, paths[0]->hops[k].at)));
-    out += fmt::format("{}{}{}: joins the way above at step {}, and reaches {}.\n",
+    out += fmt::format("{}{}{}: joins the path above at step {} and reaches {}.\n",
                        entry_heading(*paths[0]), before, md_code(hop.function),
                        met - trunk.begin() + 1,
                        counted(paths[0]->kernels_reached, "kernel", "kernels"));
@@ -278,14 +279,13 @@ std::string in_a_line(const std::vector<const RequestPath*>& paths) {
 void add_request_path(const CodeFacts& facts, std::string& out) {
   out += "\n## Request path\n\n";
   if (facts.request_paths.empty()) {
-    out += "No entry point was found from which a way could be followed.\n";
+    out += "No entry point with a resolvable path was found.\n";
     return;
   }
   out +=
-      "From an entry point to the kernels. Each step is a code fact with the line that leads "
-      "there; *certain*: it stands "
-      "there; *likely*: one conclusion from names or structure; *unsure*: several answers fit, and "
-      "this is one.\n";
+      "From an entry point to the kernels. Each step cites the line that leads to it. *certain*: "
+      "stated in the code; *likely*: inferred from names or structure; *unsure*: one of several "
+      "candidates.\n";
   std::vector<std::vector<const RequestPath*>> entries;
   for (const RequestPath& path : facts.request_paths) {
     if (entries.empty() || entries.back()[0]->entry != path.entry ||
@@ -308,7 +308,7 @@ void add_request_path(const CodeFacts& facts, std::string& out) {
 std::string architecture_markdown(const CodeFacts& facts) {
   std::string out = fmt::format("# Architecture: {}\n\n", md_text(facts.repository));
   out +=
-      "From the code alone, nothing was run. Files, modules and API: "
+      "From static analysis; nothing was run. Files, modules and API: "
       "[repo_analysis.md](repo_analysis.md). Kernels: "
       "[kernels.md](kernels.md). Everything: [scan.json](scan.json).\n";
   add_overview(facts, out);

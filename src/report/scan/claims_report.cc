@@ -22,7 +22,7 @@ std::string place_cell(const CodeFacts& facts, const CodePlace& at) {
 std::vector<std::string> unread_submodules(const CodeFacts& facts) {
   std::vector<std::string> names;
   for (const DependencyFacts& dependency : facts.dependencies) {
-    if (dependency.kind != "submodule") continue;
+    if (dependency.kind != DependencyKind::kSubmodule) continue;
     const std::string folder = dependency.name + "/";
     const auto file = std::ranges::lower_bound(facts.files, folder, {}, &SourceFile::path);
     if (file == facts.files.end() || !file->path.starts_with(folder))
@@ -39,7 +39,7 @@ std::string absence(const CodeFacts& facts) {
     unread.resize(kSubmodulesShown);
     unread.push_back(fmt::format("{} more", more));
   }
-  return fmt::format("claimed, no evidence in the code that was read; the submodules {} were not",
+  return fmt::format("claimed, no evidence in the code; submodules {} were not fetched",
                      fmt::join(unread, ", "));
 }
 
@@ -50,14 +50,14 @@ std::string verdict_cell(const CodeFacts& facts, const ReadmeClaim& claim) {
       return fmt::format("found: {} at {}{}", md_code_cell(claim.what),
                          place_cell(facts, *claim.at), package.empty() ? "" : "; with " + package);
     case ClaimVerdict::kDependency:
-      return fmt::format("by a dependency: {}, imported at {}", package,
+      return fmt::format("provided by a dependency: {}, imported at {}", package,
                          place_cell(facts, *claim.package_at));
     case ClaimVerdict::kAbsent:
       return absence(facts);
     case ClaimVerdict::kUnknown:
       break;
   }
-  return "no rule knows it";
+  return "not covered by a rule";
 }
 
 std::string_view verdict_name(ClaimVerdict verdict) {
@@ -79,8 +79,9 @@ std::string_view verdict_name(ClaimVerdict verdict) {
 std::string claims_markdown(const CodeFacts& facts) {
   if (facts.readme_claims.empty()) return {};
   std::string out =
-      "\n## Claimed in the README\n\nWhat its headings, lists and sentences name, as far as rules "
-      "know the words; the verdict is the code's.\n\n"
+      "\n## Claimed in the README\n\nFeatures named in headings, lists and sentences, checked "
+      "against "
+      "the code.\n\n"
       "| claim | said | verdict |\n| :-- | :-- | :-- |\n";
   std::vector<const ReadmeClaim*> unknown;
   for (const ReadmeClaim& claim : facts.readme_claims) {
@@ -92,7 +93,7 @@ std::string claims_markdown(const CodeFacts& facts) {
                        verdict_cell(facts, claim));
   }
   if (unknown.empty()) return out;
-  out += "\nIn the same lists, and not judged because no rule knows what is meant:\n\n";
+  out += "\nIn the same lists, not checked because no rule covers them:\n\n";
   for (size_t i = 0; i < std::min(unknown.size(), kUnknownShown); ++i) {
     out += fmt::format("- {} ({})\n", md_text(unknown[i]->said),
                        md_code(place_text(facts, unknown[i]->doc)));

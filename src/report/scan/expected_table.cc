@@ -22,7 +22,8 @@ std::string bytes_text(const Expectation& expected) {
   Estimate all{"bytes", "B", "", 0, 0};
   size_t parts = 0;
   for (const Estimate& estimate : expected.traffic) {
-    if (estimate.name != "bytes read" && estimate.name != "bytes written") continue;
+    if (estimate.quantity != Quantity::kBytesRead && estimate.quantity != Quantity::kBytesWritten)
+      continue;
     if (!estimate.known()) return kUnknown;
     *all.low += *estimate.low;
     *all.high += *estimate.high;
@@ -33,7 +34,7 @@ std::string bytes_text(const Expectation& expected) {
 
 std::string time_text(const Expectation& expected) {
   for (const Estimate& estimate : expected.counters) {
-    if (estimate.name == "time") return estimate_range(estimate);
+    if (estimate.quantity == Quantity::kTime) return estimate_range(estimate);
   }
   return kUnknown;
 }
@@ -47,7 +48,9 @@ std::vector<ExpectedRow> expected_rows(const CodeFacts& facts, const Stories& st
     if (facts.kernels[i].dead || told.story.detail == StoryDetail::kNotTold) continue;
     const Expectation& expected = told.expected;
     ExpectedRow row{i, launch_text(expected), bytes_text(expected), time_text(expected),
-                    expected.side.empty() ? kUnknown : expected.side};
+                    expected.side == Bottleneck::kUnknown
+                        ? kUnknown
+                        : std::string(bottleneck_name(expected.side))};
     row.known = row.bytes != kUnknown || row.time != kUnknown;
     rows.push_back(std::move(row));
   }

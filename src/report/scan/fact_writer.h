@@ -72,7 +72,7 @@ class FactWriter {
   }
   void path(const std::vector<PathHop>& all) {
     lines("path", all, [](FactWriter& w, const PathHop& hop) {
-      w.text("what", hop.what);
+      w.text("what", hop_text(hop));
       w.place(hop.at);
       w.certainty(hop.certainty);
     });

@@ -75,7 +75,7 @@ void add_inventory(const CodeFacts& facts, const Links& links, const FeaturePage
 
 void add_map(const CodeFacts& facts, const Links& links, std::string_view rest, std::string& out) {
   out += "\n## Feature, hardware concern, what to measure\n\n";
-  out += header({"feature", "hardware concern", "what to measure", "shown by"});
+  out += header({"feature", "hardware concern", "what to measure", "evidence"});
   const size_t shown = std::min(facts.features.size(), kFeaturesMapped);
   for (size_t i = 0; i < shown; ++i) {
     const FeatureFacts& feature = facts.features[i];
@@ -268,7 +268,7 @@ void add_kernels(const CodeFacts& facts, const FeatureFacts& feature, const Link
 std::string feature_section(const CodeFacts& facts, const FeatureFacts& feature,
                             const Links& kernel_links, std::string_view root) {
   std::string out =
-      fmt::format("\n### {}\n\n{} {}.\n\nShown by{}:\n\n", feature.title, feature.implication,
+      fmt::format("\n### {}\n\n{} {}.\n\nEvidence{}:\n\n", feature.title, feature.implication,
                   "Concern: " + feature.concern, certainty_mark(feature.certainty));
   for (const RuleEvidence& evidence : feature.evidence) {
     out += fmt::format("- {} at {}{}\n", md_code(evidence.what), place_code(facts, evidence.at),
@@ -284,17 +284,16 @@ std::string introduction(const CodeFacts& facts) {
   const std::string title = fmt::format("# Features of {}\n\n", md_text(facts.repository));
   if (facts.features.empty()) {
     return title +
-           "No rule found evidence in the code. Prose, comments, tests and vendored code do not "
+           "No feature was recognised in the code. Prose, comments, tests and vendored code do not "
            "count.\n" +
            claims_markdown(facts);
   }
   return title +
          fmt::format(
-             "{} recognised in the code by what it defines, calls, imports and launches; prose, "
-             "comments, strings, tests, benchmarks and vendored code do not count. Where the "
-             "evidence is just enough it says *likely*. The code shows that a feature is there, "
-             "not that a "
-             "run uses it, and nothing here is measured.\n",
+             "{} recognised from definitions, calls, imports and launches. Prose, comments, "
+             "strings, tests, benchmarks and vendored code do not count. *likely* marks weak "
+             "evidence. The code shows that a feature exists, not that a run uses it. Nothing "
+             "here is measured.\n",
              counted(facts.features.size(), "feature", "features"));
 }
 

@@ -26,7 +26,7 @@ std::string rest_note(size_t all, std::string_view list) {
                      list);
 }
 
-void add_entries_of_kind(const CodeFacts& facts, std::string_view kind,
+void add_entries_of_kind(const CodeFacts& facts, EntryKind kind,
                          const std::vector<RankedEntry>& all, std::string& out) {
   Table table("entry_points");
   Column &start = table.text_column("name or command"), &runs = table.text_column("runs"),
@@ -76,8 +76,8 @@ std::string option_rows(const CodeFacts& facts, const std::vector<const OptionFa
 
 std::string options_heading(const CodeFacts& facts) {
   return fmt::format(
-      "# Options: {}\n\n{}: {}. In the order of the files that declare them; "
-      "defaults as the code writes them. What affects which technique: "
+      "# Options: {}\n\n{}: {}. Ordered by declaring file; "
+      "defaults are quoted from the code. Techniques they affect: "
       "[features.md](features.md).\n",
       md_text(facts.repository), counted(facts.options.size(), "option", "options"),
       joined_counts(count_option_kinds(facts)));
@@ -98,7 +98,7 @@ void add_dependency_list(const CodeFacts& facts, const DependencyList& list, std
     const DependencyFacts& d = *list.rows[i];
     name.add(d.name);
     requirement.add(d.requirement);
-    kind.add(d.kind);
+    kind.add(dependency_kind_name(d.kind));
     group.add(d.group);
     where.add(d.at.line == 0 ? std::string() : place_text(facts, d.at));
     used.add(uses_cell(facts, d));
@@ -120,11 +120,11 @@ std::string uses_cell(const CodeFacts& facts, const DependencyFacts& dependency)
                      md_code_cell(place_text(facts, uses[0])));
 }
 
-std::string entry_kind_title(std::string_view kind) {
-  if (kind == "main") return "Python program";
-  if (kind == "c++ main") return "C++ program";
-  if (kind == "http route") return "HTTP route";
-  std::string out(kind);
+std::string entry_kind_title(EntryKind kind) {
+  if (kind == EntryKind::kMain) return "Python program";
+  if (kind == EntryKind::kCppMain) return "C++ program";
+  if (kind == EntryKind::kHttpRoute) return "HTTP route";
+  std::string out(entry_kind_name(kind));
   if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 32);
   return out;
 }
@@ -133,13 +133,13 @@ std::vector<ReportPage> entry_point_pages(const CodeFacts& facts) {
   if (facts.entry_points.empty()) return {};
   std::string text = fmt::format(
       "# Entry points: {}\n\n{}. Of each kind the product's own first, then what lies in folders "
-      "for tests, tools and development; *kernels reached* where a way from there was followed "
+      "for tests, tools and development; *kernels reached* where a request path was resolved "
       "([architecture.md](architecture.md#request-path)).\n",
       md_text(facts.repository), counted(facts.entry_points.size(), "entry point", "entry points"));
   const std::vector<RankedEntry> ranked = ranked_entries(facts);
-  std::vector<std::string_view> done;
+  std::vector<EntryKind> done;
   for (const RankedEntry& entry : ranked) {
-    const std::string_view kind = facts.entry_points[entry.entry].kind;
+    const EntryKind kind = facts.entry_points[entry.entry].kind;
     if (std::ranges::find(done, kind) != done.end()) continue;
     done.push_back(kind);
     add_entries_of_kind(facts, kind, ranked, text);
@@ -194,13 +194,13 @@ std::vector<ReportPage> option_pages(const CodeFacts& facts) {
 
 std::vector<ReportPage> dependency_pages(const CodeFacts& facts) {
   if (facts.dependencies.empty()) return {};
-  DependencyList needed{"Declared, always needed", {}}, optional{"Declared, in groups", {}},
-      undeclared{"Imported and nowhere declared", {}};
+  DependencyList needed{"Required", {}}, optional{"Optional groups", {}},
+      undeclared{"Imported but not declared", {}};
   for (const DependencyFacts& d : facts.dependencies) {
     (d.at.line == 0 ? undeclared : d.group.empty() ? needed : optional).rows.push_back(&d);
   }
   std::string text =
-      fmt::format("# Dependencies: {}\n\n{} declared, {} imported and nowhere declared.\n",
+      fmt::format("# Dependencies: {}\n\n{} declared, {} imported but not declared.\n",
                   md_text(facts.repository), number_text(needed.rows.size() + optional.rows.size()),
                   number_text(undeclared.rows.size()));
   add_dependency_list(facts, needed, text);

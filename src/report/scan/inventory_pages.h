@@ -21,7 +21,7 @@ std::vector<ReportPage> dependency_pages(const CodeFacts& facts);
 // "3 files, first `a.py:4`", as markdown; empty where nothing uses the dependency.
 std::string uses_cell(const CodeFacts& facts, const DependencyFacts& dependency);
 
-// "C++ program" of "c++ main": as people call it.
-std::string entry_kind_title(std::string_view kind);
+// "C++ program": as people call it.
+std::string entry_kind_title(EntryKind kind);
 
 }  // namespace fathom

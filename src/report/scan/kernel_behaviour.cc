@@ -6,6 +6,7 @@
 #include <set>
 
 #include "report/markdown.h"
+#include "report/scan/access_words.h"
 #include "scan/facts/fact_names.h"
 
 namespace fathom {
@@ -16,7 +17,6 @@ std::string amount(double value, std::string_view unit) {
   if (unit == "s")
     return value < 1e-3 ? fmt::format("{:.1f} µs", value * 1e6)
                         : fmt::format("{:.2f} ms", value * 1e3);
-  if (unit == "yes or no") return value != 0 ? "yes" : "no";
   if (unit == "%") return fmt::format("{:.0f} %", value);
   if (unit == "FLOP/B") return fmt::format("{:.2g} FLOP/B", value);
   constexpr const char* scales[] = {"", "k", "M", "G", "T"};
@@ -35,6 +35,7 @@ std::string amount(double value, std::string_view unit) {
 
 std::string estimate_range(const Estimate& estimate) {
   if (!estimate.known()) return "unknown";
+  if (estimate.quantity == Quantity::kYesOrNo) return *estimate.low != 0 ? "yes" : "no";
   const std::string low = amount(*estimate.low, estimate.unit),
                     high = amount(*estimate.high, estimate.unit);
   return low == high ? low : low + " – " + high;
@@ -65,8 +66,8 @@ class BehaviourWriter {
     constexpr size_t kShown = 24;
     if (kernel_.accesses.empty()) return;
     out_ +=
-        "\n**Memory traffic** (code facts; numbers of elements are derived, for the whole "
-        "launch, where the bounds could be followed)\n\n| array | type | access | index | class | "
+        "\n**Memory traffic** (code facts; element counts are derived for the whole launch where "
+        "loop bounds are resolved)\n\n| array | type | access | index | class | "
         "elements | line |\n"
         "|---|---|---|---|---|---|---|\n";
     std::set<std::string> seen;
@@ -74,12 +75,12 @@ class BehaviourWriter {
     for (const ArrayAccess& access : kernel_.accesses) {
       std::string row = fmt::format(
           "| {} | {} | {}{}{} | {} | {}{} | {} | {} |\n", md_code_cell(access.array),
-          access.type.empty() ? "not said" : md_code_cell(access.type),
+          access.type.empty() ? "unknown" : md_code_cell(access.type),
           access_kind_name(access.kind), access.shared ? ", shared memory" : "",
-          access.conditional ? ", under a condition" : "", md_code_cell(access.index),
-          md_text(access.pattern), access.certainty == Certainty::kUnsure ? " (unsure)" : "",
+          access.conditional ? ", conditional" : "", md_code_cell(access.index),
+          md_text(access_words(access)), access.certainty == Certainty::kUnsure ? " (unsure)" : "",
           access.elements.empty() || access.certainty == Certainty::kUnsure
-              ? "not followed"
+              ? "unresolved"
               : md_code_cell(access.elements),
           md_code_cell(place_text(facts_, access.at)));
       if (!seen.insert(row).second) continue;
@@ -93,28 +94,27 @@ class BehaviourWriter {
     const bool cut = kernel_.traffic.empty() &&
                      std::any_of(kernel_.accesses.begin(), kernel_.accesses.end(),
                                  [](const ArrayAccess& access) { return !access.shared; });
-    if (cut)
-      out_ += "\nMore code than the scan follows for one kernel: the list is not complete.\n";
-    if (left_out > 0) out_ += fmt::format("\n{} more stand in scan.json.\n", left_out);
+    if (cut) out_ += "\nThe list is incomplete: the kernel exceeds the analysis limit.\n";
+    if (left_out > 0) out_ += fmt::format("\n{} more in scan.json.\n", left_out);
   }
 
   void hardware() {
-    out_ += "\n**Hardware behaviour** (estimated, never measured";
+    out_ += "\n**Hardware behaviour** (estimated from source, not measured";
     if (!stories_.platform.empty()) out_ += ", on " + md_text(stories_.platform);
     for (const auto& [name, value] : stories_.parameters.given())
       out_ += fmt::format(", {}={}", md_text(name), md_text(value));
     out_ += ")\n\n";
     if (!expected_.model) {
-      out_ +=
-          fmt::format("No model fits, so no numbers are expected of it: {}.\n",
-                      md_text(expected_.no_model.empty() ? "nothing in its code shows what it moves"
-                                                         : expected_.no_model));
+      out_ += fmt::format("No cost model applies: {}.\n",
+                          md_text(expected_.no_model.empty()
+                                      ? "its memory traffic could not be derived from the code"
+                                      : expected_.no_model));
       return;
     }
     out_ +=
-        fmt::format("Model: {} ({}, by {}).\n", md_text(expected_.model->title),
+        fmt::format("Model: {} ({}, from {}).\n", md_text(expected_.model->title),
                     certainty_name(expected_.model->certainty), md_text(expected_.model->because));
-    for (const std::string& remark : expected_.remarks) out_ += md_text(remark) + "\n";
+    for (const std::string& remark : expected_.remarks) out_ += md_prose(remark) + "\n";
     if (!expected_.missing.empty()) {
       out_ += fmt::format("Unknown without `--param`: {}.\n",
                           md_code(fmt::format("{}", fmt::join(expected_.missing, ", "))));
@@ -126,21 +126,22 @@ class BehaviourWriter {
                             md_code_cell(e.formula));
       }
     }
-    if (!expected_.side.empty()) {
-      out_ += fmt::format("\nRoofline: {}.\n", expected_.side == "latency"
-                                                   ? "below the roof, bound by latency at this size"
-                                                   : expected_.side + "-bound");
+    if (expected_.side != Bottleneck::kUnknown) {
+      out_ += fmt::format("\nRoofline: {}.\n",
+                          expected_.side == Bottleneck::kLatency
+                              ? "latency-bound at this size"
+                              : std::string(bottleneck_name(expected_.side)) + "-bound");
     }
     if (!expected_.stalls.empty())
-      out_ += fmt::format("\nStalls to look for, likeliest first: {}.\n",
+      out_ += fmt::format("\nExpected stall reasons, most likely first: {}.\n",
                           fmt::join(expected_.stalls, ", "));
   }
 
   void notes() {
     if (notes_.empty()) return;
-    out_ += "\n**What could be better**\n\n";
+    out_ += "\n**Possible improvements**\n\n";
     for (const KernelNote& note : notes_) {
-      out_ += fmt::format("- {} {} ({})\n", md_text(note.text),
+      out_ += fmt::format("- {} {} ({})\n", md_prose(note.text),
                           md_code(place_text(facts_, note.at)), note.basis);
     }
   }

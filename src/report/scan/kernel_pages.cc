@@ -29,12 +29,12 @@ std::string heading(const CodeFacts& facts) {
                      counted(files, "file", "files"));
   if (dead > 0) out += fmt::format("; {} dead", number_text(dead));
   if (unlaunched > 0) {
-    out +=
-        fmt::format("; {} without a launcher that the scan could follow", number_text(unlaunched));
+    out += fmt::format("; {} without a launch site", number_text(unlaunched));
   }
   return out +
-         ".\nExpressions are as the code writes them; what stands in no line is not said. All "
-         "facts with their places: [scan.json](scan.json).\n";
+         ".\nExpressions are quoted from the code. Each statement cites its source line. All "
+         "facts: "
+         "[scan.json](scan.json).\n";
 }
 
 class KernelReport {
@@ -111,7 +111,7 @@ class KernelReport {
 
   std::string host_text() const {
     if (facts_.host_functions.empty()) return {};
-    std::string out = "\n## Host functions on the way\n";
+    std::string out = "\n## Host functions on the call path\n";
     size_t told = 0;
     for (const HostFacts& h : facts_.host_functions) {
       if (told >= kKernelsOfFile || out.size() > kFileBytes) break;
@@ -226,7 +226,7 @@ class KernelReport {
     add_expected_table(facts_, stories_, known, out_.links, text);
     add_dead_kernels(facts_, kDead, text);
     if (!host_page_.empty()) {
-      text += fmt::format("\n## Host functions\n\n{} on the way to kernels: [{}]({}).\n",
+      text += fmt::format("\n## Host functions\n\n{} on the call path to kernels: [{}]({}).\n",
                           counted(facts_.host_functions.size(), "function", "functions"),
                           host_page_, host_page_);
     }

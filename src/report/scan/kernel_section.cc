@@ -31,7 +31,7 @@ void add_launchers(const CodeFacts& facts, const KernelFacts& k, std::string_vie
     if (l.line_last > l.at.line) place += fmt::format("-{}", l.line_last);
     out += fmt::format("- **Launched** {}", md_code(place));
     if (!l.function.empty()) out += fmt::format(" in {}", code(l.function));
-    if (!l.via.empty()) out += fmt::format(" through {}", code(l.via));
+    if (!l.via.empty()) out += fmt::format(" via {}", code(l.via));
     const auto add = [&out](std::string_view what, std::string_view expression) {
       if (!expression.empty()) out += fmt::format("; {} {}", what, code(expression));
     };
@@ -49,9 +49,9 @@ void add_launchers(const CodeFacts& facts, const KernelFacts& k, std::string_vie
                        counted(k.launchers.size() - kLaunchers, "more launcher"), root);
   }
   if (k.dead) {
-    out += "- **Dead**: nothing in the repository launches or names it\n";
+    out += "- **Dead**: not launched or referenced anywhere in the repository\n";
   } else if (k.launchers.empty()) {
-    out += "- **Launched** at no place that the scan could follow\n";
+    out += "- **Launched**: no launch site found\n";
   }
 }
 
@@ -59,7 +59,7 @@ void add_path(const CodeFacts& facts, const std::vector<PathHop>& path, std::str
   if (path.empty()) return;
   out += "- **Path** ";
   for (size_t i = 0; i < path.size(); ++i) {
-    out += fmt::format("{}{} {}{}", i == 0 ? "" : " → ", md_text(path[i].what),
+    out += fmt::format("{}{} {}{}", i == 0 ? "" : " → ", md_text(hop_text(path[i])),
                        md_code(place_text(facts, path[i].at)), unless_certain(path[i].certainty));
   }
   out += "\n";

@@ -18,8 +18,7 @@ std::string place(const CodeFacts& facts, const CodePlace& at) {
 std::string left_out_text(const CodeFacts& facts, size_t steps, const CodePlace& at,
                           uint32_t line_last) {
   if (steps == 0) return "";
-  return fmt::format("\n{} more {} left out; read on from {}.\n", steps,
-                     steps == 1 ? "step is" : "steps are",
+  return fmt::format("\n{} more {} omitted; see {}.\n", steps, steps == 1 ? "step is" : "steps are",
                      md_code(fmt::format("{}-{}", place_text(facts, at), line_last)));
 }
 
@@ -34,11 +33,10 @@ std::string program_part(const CodeFacts& facts, const Story& story, bool host) 
     out += (i == 0 ? "" : "; ") + story_line(facts, story.how_often[i]);
   }
   if (story.how_often.empty()) {
-    out += story.in_forward
-               ? "in every forward pass of its caller; whether that sits in a loop is not known"
-               : "not known from the code";
+    out += story.in_forward ? "once per forward pass of its caller; loops around it are unknown"
+                            : "unknown from the code";
   }
-  if (!story.only_where.empty()) out += ".\n- This way only ";
+  if (!story.only_where.empty()) out += ".\n- Only ";
   for (size_t i = 0; i < story.only_where.size(); ++i) {
     out += (i == 0 ? "" : " and ") + story_line(facts, story.only_where[i]);
   }
@@ -46,7 +44,7 @@ std::string program_part(const CodeFacts& facts, const Story& story, bool host) 
   for (size_t i = 0; i < story.overlapped.size(); ++i) {
     out += (i == 0 ? "" : "; ") + story_line(facts, story.overlapped[i]);
   }
-  if (story.overlapped.empty()) out += "not known from the code";
+  if (story.overlapped.empty()) out += "unknown from the code";
   return out + ".\n";
 }
 
@@ -57,7 +55,7 @@ std::string evidence_part(const CodeFacts& facts, const std::vector<CodeEvidence
     if (e.certainty == Certainty::kUnsure) continue;
     const cpp::CodePattern* pattern = cpp::PatternTable::built_in().find(e.what);
     StoryStep step;
-    step.words = pattern == nullptr ? "" : std::string(pattern->title);
+    if (pattern != nullptr) step.words.add({Phrase::kPatternTitle, pattern->id});
     if (!e.detail.empty()) step.code.push_back(e.detail);
     step.at = e.at;
     step.certainty = e.certainty;
@@ -73,34 +71,33 @@ class StoryWriter {
 
   std::string run() const {
     std::string out =
-        "\n**Execution story** (code facts, in order of the code; what is derived says so)\n";
+        "\n**Execution story** (code facts, in source order; derived values are marked)\n";
     if (story_.detail == StoryDetail::kStatements) {
       return out + call_part(facts_, story_) + launch_part() + device_part() +
              program_part(facts_, story_, false);
     }
     if (!story_.launch.steps.empty())
       out += "\n**Launch**\n\n" + story_list(facts_, story_.launch.steps);
-    out += "\n**On the GPU**, as far as its evidence tells\n\n" +
-           evidence_part(facts_, kernel_.evidence);
+    out += "\n**On the GPU** (from code evidence)\n\n" + evidence_part(facts_, kernel_.evidence);
     if (story_.detail == StoryDetail::kEvidence) return out;
     return out + fmt::format(
-                     "\nOne of {} kernels; `fathom scan REPO --kernel NAME` tells the "
-                     "story of some statement by statement.\n",
+                     "\nOne of {} kernels; `fathom scan REPO --kernel NAME` writes "
+                     "its full story.\n",
                      facts_.kernels.size());
   }
 
  private:
   std::string launch_part() const {
     std::string out = "\n**Checks and launch**\n\n";
-    if (kernel_.launchers.empty()) return out + "No launch of it could be followed.\n";
+    if (kernel_.launchers.empty()) return out + "No launch site found.\n";
     const LaunchStory& story = story_.launch;
     out += story_list(facts_, story.steps);
     if (story.left_out > 0) {
-      out += fmt::format("\n{} more {} left out, which neither check nor size the launch.\n",
+      out += fmt::format("\n{} more {} omitted: they neither check nor size the launch.\n",
                          story.left_out, story.left_out == 1 ? "step is" : "steps are");
     }
     if (kernel_.launchers.size() > 1) {
-      out += fmt::format("\nOne of {} launches; the others are listed above.\n",
+      out += fmt::format("\nOne of {} launch sites; the others are listed above.\n",
                          kernel_.launchers.size());
     }
     return out;
@@ -108,8 +105,8 @@ class StoryWriter {
 
   std::string device_part() const {
     if (!story_.body) {
-      return "\n**On the GPU**: its body could not be read statement by statement. What its code "
-             "shows:\n\n" +
+      return "\n**On the GPU**: the body could not be parsed into statements. Code "
+             "evidence:\n\n" +
              evidence_part(facts_, kernel_.evidence);
     }
     const DeviceStory& body = *story_.body;
@@ -144,11 +141,12 @@ std::string kernel_story(const CodeFacts& facts, const KernelFacts& kernel, cons
 
 std::string host_story(const CodeFacts& facts, const HostFacts& host, const HostStory& told) {
   const HostExpectation& expected = told.expected;
-  std::string out = "\n**Execution story** (code facts, in order of the code)\n";
+  std::string out = "\n**Execution story** (code facts, in source order)\n";
   out += told.story.detail == StoryDetail::kStatements ? host_part(facts, host, told.story)
                                                        : "\n" + evidence_part(facts, host.evidence);
   if (expected.estimates.empty()) return out;
-  out += fmt::format("\n**Expected** (estimated, never measured): {}\n", md_text(expected.title));
+  out += fmt::format("\n**Expected** (estimated from source, not measured): {}\n",
+                     md_text(expected.title));
   if (!expected.missing.empty()) {
     out += fmt::format("\nUnknown without `--param`: {}.\n",
                        md_code(fmt::format("{}", fmt::join(expected.missing, ", "))));

@@ -49,7 +49,7 @@ void add_kernel_kinds(const CodeFacts& facts, std::string& out) {
   }
   Table table("kinds");
   Column &kind = table.text_column("kind"), &kernels = table.count_column("kernels"),
-         &launched = table.count_column("launcher known"), &dead = table.count_column("dead");
+         &launched = table.count_column("with launch site"), &dead = table.count_column("dead");
   for (const auto& [name, counts] : kinds) {
     kind.add(kernel_kind_name(name));
     kernels.add(counts.kernels);
@@ -62,7 +62,7 @@ void add_kernel_kinds(const CodeFacts& facts, std::string& out) {
 void add_kernel_things(const CodeFacts& facts, std::string& out) {
   const auto things = count_kernel_features(facts);
   if (things.empty()) return;
-  out += "\nWhat they do, in how many of them: ";
+  out += "\nKernels that use each technique: ";
   for (size_t i = 0; i < std::min(things.size(), kThingsNamed); ++i) {
     out += fmt::format("{}{} {}", i == 0 ? "" : ", ", md_code(things[i].name),
                        number_text(things[i].count));
@@ -77,7 +77,7 @@ void add_kernel_table(const CodeFacts& facts, const std::vector<uint32_t>& kerne
   Table table("kernels");
   Column &where = table.text_column("where"), &name = table.text_column("kernel"),
          &kind = table.text_column("kind"), &lines = table.count_column("lines"),
-         &launchers = table.count_column("launchers"), &does = table.text_column("what it does");
+         &launchers = table.count_column("launchers"), &does = table.text_column("techniques");
   for (const uint32_t i : kernels) {
     const KernelFacts& k = facts.kernels[i];
     where.add(place_text(facts, k.at));
@@ -87,8 +87,8 @@ void add_kernel_table(const CodeFacts& facts, const std::vector<uint32_t>& kerne
     launchers.add(static_cast<int64_t>(k.launchers.size()));
     does.add(things_cell(k));
   }
-  out += "\n" + md_table(table, {.code_columns = {"where"},
-                                 .markdown_columns = {"kernel", "what it does"}});
+  out += "\n" +
+         md_table(table, {.code_columns = {"where"}, .markdown_columns = {"kernel", "techniques"}});
 }
 
 void add_expected_table(const CodeFacts& facts, const Stories& stories,
@@ -114,9 +114,9 @@ void add_expected_table(const CodeFacts& facts, const Stories& stories,
 void add_dead_kernels(const CodeFacts& facts, size_t at_most, std::string& out) {
   const size_t dead = count_dead(facts);
   if (dead == 0) return;
-  out +=
-      fmt::format("\n## Dead kernels ({})\n\nNothing in the repository launches or names them.\n\n",
-                  number_text(dead));
+  out += fmt::format(
+      "\n## Dead kernels ({})\n\nNot launched or referenced anywhere in the repository.\n\n",
+      number_text(dead));
   size_t shown = 0;
   for (const KernelFacts& k : facts.kernels) {
     if (!k.dead || shown++ >= at_most) continue;
@@ -128,8 +128,8 @@ void add_dead_kernels(const CodeFacts& facts, size_t at_most, std::string& out) 
 void add_profiling_checklist(std::string& out) {
   out +=
       "\n## Profiling checklist\n\n"
-      "- [ ] duration of each kernel within its expected range; outside it, the model or the "
-      "kernel is wrong\n"
+      "- [ ] each kernel's duration is within its expected range; otherwise check the model "
+      "and the kernel\n"
       "- [ ] `dram__throughput` and the tensor pipe within their ranges\n"
       "- [ ] the first stall reason is the expected one\n"
       "- [ ] no local memory traffic (`sm__sass_data_bytes_mem_local.sum` is 0): no spilled "
@@ -148,7 +148,7 @@ void add_kernel_folders(const CodeFacts& facts, const std::vector<KernelGroup>& 
   Table table("folders");
   Column &title = table.text_column("folder"), &kernels = table.count_column("kernels"),
          &files = table.count_column("files"), &kinds = table.text_column("kinds"),
-         &things = table.text_column("what most do");
+         &things = table.text_column("most used techniques");
   for (const KernelGroup& group : groups) {
     std::set<uint32_t> in_files;
     std::map<std::string, size_t> kind_counts, thing_counts;
@@ -168,23 +168,22 @@ void add_kernel_folders(const CodeFacts& facts, const std::vector<KernelGroup>& 
     kinds.add(joined_counts(by_count(kind_counts)));
     things.add(done);
   }
-  out += md_table(table, {.markdown_columns = {"folder", "kinds", "what most do"}});
+  out += md_table(table, {.markdown_columns = {"folder", "kinds", "most used techniques"}});
 }
 
 void add_foremost_kernels(const CodeFacts& facts, const std::vector<std::string>& links,
                           std::string& out) {
   out +=
-      "\n## Kernels that matter most\n\nDerived: by the ways of requests that end at "
-      "the kernel; then those of the product before those of tests and tools, by the functions "
-      "that "
-      "call them, the places that launch them, and their lines.\n\n";
+      "\n## Most important kernels\n\nDerived. Ranked by the number of request paths that end at "
+      "the kernel, then product code before tests and tools, then callers, launch sites and "
+      "lines.\n\n";
   std::map<uint32_t, int64_t> ways;
   for (const RequestPath& path : facts.request_paths) {
     if (path.kernel) ++ways[*path.kernel];
   }
   Table table("foremost");
   Column &name = table.text_column("kernel"), &where = table.text_column("where"),
-         &requests = table.count_column("ways"), &callers = table.count_column("callers"),
+         &requests = table.count_column("request paths"), &callers = table.count_column("callers"),
          &launchers = table.count_column("launches"), &lines = table.count_column("lines");
   for (const uint32_t i : foremost_kernels(facts, kForemost)) {
     const KernelFacts& k = facts.kernels[i];

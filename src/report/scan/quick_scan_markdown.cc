@@ -50,8 +50,9 @@ void add_headline(const CodeFacts& facts, std::string& out) {
                      counted(facts.options.size(), "option", "options"),
                      counted(facts.dependencies.size(), "dependency", "dependencies"));
   out +=
-      "Read from the code alone; nothing was built, run or measured. Each section shows what comes "
-      "first and links to its full page; [scan.json](scan.json) holds every fact with its place.\n";
+      "From static analysis; nothing was built, run or measured. Each section shows the top "
+      "entries "
+      "and links to its full page. [scan.json](scan.json) has all facts with their locations.\n";
 }
 
 void add_readme(const CodeFacts& facts, std::string& out) {
@@ -108,12 +109,12 @@ void add_main_components(const CodeFacts& facts, std::string& out) {
                : fmt::format(" ({})\n", certainty_name(component->certainty));
   }
   if (all.size() > shown.size()) out += fmt::format("- {} more\n", all.size() - shown.size());
-  add_link("With their evidence", "architecture.md#components", out);
+  add_link("Evidence", "architecture.md#components", out);
 }
 
 void add_features(const CodeFacts& facts, const std::vector<std::string>& links, std::string& out) {
   if (facts.features.empty()) return;
-  out += "\n## Features that the hardware notices\n\n";
+  out += "\n## Features that affect the hardware\n\n";
   // The most used first, of each area.
   std::map<std::string_view, std::vector<std::string>> areas;
   for (size_t i = 0; i < facts.features.size(); ++i) {
@@ -131,7 +132,7 @@ void add_features(const CodeFacts& facts, const std::vector<std::string>& links,
         "- **{}**: {}{}\n", capitalised(area), fmt::join(features, ", "),
         all > kFeaturesOfArea ? fmt::format(" and {} more", all - kFeaturesOfArea) : "");
   }
-  add_link("What each means for the hardware and what to measure", "features.md", out);
+  add_link("Hardware impact and what to measure", "features.md", out);
 }
 
 void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& out) {
@@ -143,10 +144,10 @@ void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& 
   out += fmt::format("{}: {}.", counted(facts.kernels.size(), "kernel", "kernels"),
                      joined_counts(count_kernel_kinds(facts)));
   if (const size_t dead = count_dead(facts); dead > 0)
-    out += fmt::format(" {} dead: nothing launches or names {}.", number_text(dead),
+    out += fmt::format(" {} dead: nothing launches or references {}.", number_text(dead),
                        dead == 1 ? "it" : "them");
   if (const size_t lost = count_without_launcher(facts); lost > 0)
-    out += fmt::format(" Of {} the launch could not be followed.", number_text(lost));
+    out += fmt::format(" {} without a launch site.", number_text(lost));
   out += "\n\n";
   std::vector<const KernelGroup*> groups;
   for (const KernelGroup& group : pages.groups) groups.push_back(&group);
@@ -156,7 +157,7 @@ void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& 
   });
   Table table("kernels");
   Column &where = table.text_column("where"), &count = table.count_column("kernels"),
-         &names = table.text_column("among them");
+         &names = table.text_column("examples");
   for (size_t i = 0; i < std::min(groups.size(), kKernelGroups); ++i) {
     where.add(md_link_cell(groups[i]->title, groups[i]->link));
     count.add(static_cast<int64_t>(groups[i]->kernels.size()));
@@ -167,7 +168,7 @@ void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& 
     }
     names.add(fmt::format("{}", fmt::join(first, ", ")));
   }
-  out += md_table(table, {.markdown_columns = {"where", "among them"}});
+  out += md_table(table, {.markdown_columns = {"where", "examples"}});
   if (groups.size() > kKernelGroups) {
     size_t rest = 0;
     for (size_t i = kKernelGroups; i < groups.size(); ++i) rest += groups[i]->kernels.size();
@@ -177,9 +178,8 @@ void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& 
   std::vector<std::string> foremost;
   for (const uint32_t kernel : foremost_kernels(facts, kForemostKernels))
     foremost.push_back(md_link(facts.kernels[kernel].name, pages.links[kernel]));
-  if (!foremost.empty())
-    out += fmt::format("\nForemost, by what leads to them: {}.\n", fmt::join(foremost, ", "));
-  add_link("Each with its launches, execution story and expected behaviour", "kernels.md", out);
+  if (!foremost.empty()) out += fmt::format("\nMost important: {}.\n", fmt::join(foremost, ", "));
+  add_link("Launches, execution stories and expected behaviour", "kernels.md", out);
 }
 
 // "a → b → … → kernel"
@@ -196,7 +196,7 @@ std::string short_way(const RequestPath& path) {
 
 void add_short_request_path(const CodeFacts& facts, std::string& out) {
   if (facts.request_paths.empty()) return;
-  out += "\n## The way of a request\n\n";
+  out += "\n## Request path\n\n";
   std::vector<const RequestPath*> shown;
   for (const RequestPath& path : facts.request_paths) {
     const bool known = std::ranges::any_of(shown, [&](const RequestPath* other) {
@@ -211,8 +211,7 @@ void add_short_request_path(const CodeFacts& facts, std::string& out) {
                         ? std::string("no kernel reached")
                         : counted(path.kernels_reached, "kernel reached", "kernels reached"));
   }
-  add_link("Step by step, with the line and the confidence of each", "architecture.md#request-path",
-           out);
+  add_link("All steps, with source lines and confidence", "architecture.md#request-path", out);
 }
 
 void add_main_modules(const CodeFacts& facts, std::string& out) {
@@ -222,7 +221,7 @@ void add_main_modules(const CodeFacts& facts, std::string& out) {
     const ModuleFacts& module = facts.modules.modules[i];
     out += fmt::format("- {}: {}\n", md_code(facts.files[module.file].path), module_reason(module));
   }
-  add_link("How they are ranked, folders, API", "repo_analysis.md#key-modules", out);
+  add_link("Ranking, folders and API", "repo_analysis.md#key-modules", out);
 }
 
 void add_languages(const CodeFacts& facts, std::string& out) {
@@ -258,15 +257,15 @@ void add_languages(const CodeFacts& facts, std::string& out) {
                                 counted(size_of.files, "file", "files"),
                                 counted(size_of.lines, "line", "lines")));
   }
-  out += fmt::format("\nWhose code: {}.\n", fmt::join(parts, ", "));
-  add_link("Folder by folder", "repo_analysis.md#directory-structure", out);
+  out += fmt::format("\nOrigin: {}.\n", fmt::join(parts, ", "));
+  add_link("Folders", "repo_analysis.md#directory-structure", out);
 }
 
 void add_disagreements(const CodeFacts& facts, std::string& out) {
   if (facts.doc_claims.empty()) return;
-  out += fmt::format("\n## Documentation\n\nAt {} documentation and code disagree.\n",
+  out += fmt::format("\n## Documentation\n\nDocumentation and code disagree at {}.\n",
                      counted(facts.doc_claims.size(), "place", "places"));
-  add_link("Which", "repo_analysis.md#where-documentation-and-code-disagree", out);
+  add_link("List", "repo_analysis.md#where-documentation-and-code-disagree", out);
 }
 
 void add_notes(const CodeFacts& facts, std::string& out) {

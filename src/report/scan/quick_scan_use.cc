@@ -46,17 +46,17 @@ std::string option_meaning(const CodeFacts& facts, const RankedOption& ranked) {
 }
 
 // "3 tests", "1 C++ program": in the middle of a line only names keep their capital letter.
-std::string entry_kind_in_text(std::string_view kind, size_t count) {
+std::string entry_kind_in_text(EntryKind kind, size_t count) {
   std::string title = entry_kind_title(kind);
   const bool is_name =
-      title.starts_with("Python") || title.starts_with("C++") || title.starts_with("HTTP");
+      kind == EntryKind::kMain || kind == EntryKind::kCppMain || kind == EntryKind::kHttpRoute;
   if (!is_name) title[0] = static_cast<char>(title[0] | 32);
   return title + (count == 1 ? "" : "s");
 }
 
 // "torch>=2.4", "anyhow 1.0.100"; a submodule's requirement is its address.
 std::string requirement_text(const DependencyFacts& d) {
-  if (d.requirement.empty() || d.kind == "submodule") return d.name;
+  if (d.requirement.empty() || d.kind == DependencyKind::kSubmodule) return d.name;
   const bool is_number = d.requirement[0] >= '0' && d.requirement[0] <= '9';
   return d.name + (is_number ? " " : "") + d.requirement;
 }
@@ -64,7 +64,8 @@ std::string requirement_text(const DependencyFacts& d) {
 // Functions and methods of the API that a user of a library begins with: those whose way to
 // kernels was followed, then those that most files import.
 struct ApiEntry {
-  std::string kind, name;
+  EntryKind kind;
+  std::string name;
   CodePlace at;
   std::optional<int64_t> kernels;
 };
@@ -76,18 +77,22 @@ std::vector<ApiEntry> api_entries(const CodeFacts& facts) {
       out.push_back(std::move(entry));
   };
   for (const RequestPath& path : facts.request_paths) {
-    if ((path.entry_kind == "function" || path.entry_kind == "method") && !path.hops.empty())
+    if ((path.entry_kind == EntryKind::kFunction || path.entry_kind == EntryKind::kMethod) &&
+        !path.hops.empty())
       add({path.entry_kind, path.entry, path.hops[0].at, path.kernels_reached});
   }
   // An engine's users do not begin with its functions.
-  const bool is_library = std::ranges::any_of(
-      facts.request_paths, [](const RequestPath& path) { return path.entry_kind == "function"; });
+  const bool is_library = std::ranges::any_of(facts.request_paths, [](const RequestPath& path) {
+    return path.entry_kind == EntryKind::kFunction;
+  });
   std::vector<const ApiFacts*> functions;
   for (const ApiFacts& api : facts.api) {
-    if (is_library && api.kind == "function" && api.used_in > 0) functions.push_back(&api);
+    if (is_library && api.kind == EntryKind::kFunction && api.used_in > 0)
+      functions.push_back(&api);
   }
   std::ranges::stable_sort(functions, std::greater(), &ApiFacts::used_in);
-  for (const ApiFacts* api : functions) add({"function", api->name, api->at, std::nullopt});
+  for (const ApiFacts* api : functions)
+    add({EntryKind::kFunction, api->name, api->at, std::nullopt});
   return out;
 }
 
@@ -111,7 +116,7 @@ void add_entry_points(const CodeFacts& facts, std::string& out) {
   Table table("entry_points");
   Column &kind = table.text_column("kind"), &start = table.text_column("name or command"),
          &where = table.text_column("where"), &kernels = table.count_column("kernels reached");
-  const auto add_row = [&](std::string_view of_kind, std::string_view name, const CodePlace& at,
+  const auto add_row = [&](EntryKind of_kind, std::string_view name, const CodePlace& at,
                            const std::optional<int64_t>& reached) {
     kind.add(entry_kind_title(of_kind));
     start.add(name);
@@ -123,20 +128,19 @@ void add_entry_points(const CodeFacts& facts, std::string& out) {
     for (const ApiEntry& entry : api) add_row(entry.kind, entry.name, entry.at, entry.kernels);
     api_shown = true;
   };
-  std::map<std::string_view, size_t> shown;
-  std::vector<std::pair<std::string_view, std::vector<CodePlace>>> others;
+  std::map<EntryKind, size_t> shown;
+  std::vector<std::pair<EntryKind, std::vector<CodePlace>>> others;
   for (const RankedEntry& ranked : ranked_entries(facts)) {
     const EntryPoint& entry = facts.entry_points[ranked.entry];
     // The API comes after what is installed, before programs that lie in the code.
-    if (!api_shown && (ranked.aside || entry.kind != "console script")) add_api();
+    if (!api_shown && (ranked.aside || entry.kind != EntryKind::kConsoleScript)) add_api();
     if (!ranked.aside && table.rows() < kEntries && shown[entry.kind] < kEntriesOfKind) {
       add_row(entry.kind, entry.command.empty() ? entry.name : entry.command, entry.at,
               ranked.kernels ? std::optional<int64_t>(*ranked.kernels) : std::nullopt);
       ++shown[entry.kind];
       continue;
     }
-    auto found = std::ranges::find(others, std::string_view(entry.kind),
-                                   &decltype(others)::value_type::first);
+    auto found = std::ranges::find(others, entry.kind, &decltype(others)::value_type::first);
     if (found == others.end()) found = others.insert(found, {entry.kind, {}});
     found->second.push_back(entry.at);
   }
@@ -146,16 +150,16 @@ void add_entry_points(const CodeFacts& facts, std::string& out) {
                     {.code_columns = {"name or command", "where"}, .markdown_columns = {"kind"}});
     if (!others.empty()) out += "\n";
   }
-  for (const auto& [name, places] : others) {
+  for (const auto& [of_kind, places] : others) {
     out += fmt::format("- {} {}{}: {}\n", number_text(places.size()),
-                       shown.contains(name) ? "more " : "", entry_kind_in_text(name, places.size()),
-                       folders_text(facts, places, 2));
+                       shown.contains(of_kind) ? "more " : "",
+                       entry_kind_in_text(of_kind, places.size()), folders_text(facts, places, 2));
   }
   if (!facts.entry_points.empty()) add_link("All of them", "entry_points.md", out);
 }
 
 void add_options(const CodeFacts& facts, std::string& out) {
-  out += "\n## How to set it\n\n";
+  out += "\n## Options\n\n";
   if (facts.options.empty()) {
     out += "No options found.\n";
     return;
@@ -203,7 +207,7 @@ void add_options(const CodeFacts& facts, std::string& out) {
 }
 
 void add_dependencies(const CodeFacts& facts, std::string& out) {
-  out += "\n## What it needs\n\n";
+  out += "\n## Dependencies\n\n";
   std::vector<const DependencyFacts*> needed;
   std::set<std::string_view> seen;
   std::map<std::string, size_t> groups;
@@ -218,7 +222,7 @@ void add_dependencies(const CodeFacts& facts, std::string& out) {
     }
   }
   if (facts.dependencies.empty()) {
-    out += "Nothing is declared or imported.\n";
+    out += "No dependencies declared or imported.\n";
     return;
   }
   std::ranges::stable_sort(needed, std::greater(),
@@ -230,7 +234,7 @@ void add_dependencies(const CodeFacts& facts, std::string& out) {
   if (needed.size() > kDependencies)
     names.push_back(fmt::format("{} more", number_text(needed.size() - kDependencies)));
   out += names.empty()
-             ? "Nothing is declared as always needed.\n"
+             ? "No required dependencies declared.\n"
              : fmt::format("Declared, the most used first: {}.\n", fmt::join(names, ", "));
   std::vector<std::string> optional;
   for (const NameCount& group : by_count(groups)) {
@@ -239,15 +243,15 @@ void add_dependencies(const CodeFacts& facts, std::string& out) {
   }
   if (!optional.empty()) {
     if (groups.size() > kGroups) optional.push_back(counted(groups.size() - kGroups, "more group"));
-    out += fmt::format("In groups: {}.\n", fmt::join(optional, ", "));
+    out += fmt::format("Optional groups: {}.\n", fmt::join(optional, ", "));
   }
   if (undeclared > 0) {
     out += fmt::format(
-        "{} imported and nowhere declared "
-        "([which](dependencies.md#imported-and-nowhere-declared)).\n",
+        "{} imported but not declared "
+        "([which](dependencies.md#imported-but-not-declared)).\n",
         undeclared == 1 ? "1 more is" : number_text(undeclared) + " more are");
   }
-  add_link("All of them, with where they are declared and used", "dependencies.md", out);
+  add_link("All dependencies, with where they are declared and used", "dependencies.md", out);
 }
 
 }  // namespace fathom

@@ -11,15 +11,18 @@ namespace fathom {
 namespace {
 
 // The order that a reader looks for them in.
-size_t kind_rank(std::string_view kind) {
-  constexpr std::array<std::string_view, 5> kinds = {"console script", "main", "c++ main",
-                                                     "http route", "command"};
+size_t kind_rank(EntryKind kind) {
+  constexpr std::array kinds = {EntryKind::kConsoleScript, EntryKind::kMain, EntryKind::kCppMain,
+                                EntryKind::kHttpRoute, EntryKind::kCommand};
   const size_t at = static_cast<size_t>(std::ranges::find(kinds, kind) - kinds.begin());
   if (at < kinds.size()) return at == 2 ? 1 : at;  // the two kinds of programs are one
-  return kind == "example" ? 5 : kind == "benchmark" ? 6 : kind == "test" ? 7 : 4;
+  return kind == EntryKind::kExample     ? 5
+         : kind == EntryKind::kBenchmark ? 6
+         : kind == EntryKind::kTest      ? 7
+                                         : 4;
 }
 
-bool is_for_trying(std::string_view kind) { return kind_rank(kind) >= 5; }
+bool is_for_trying(EntryKind kind) { return kind_rank(kind) >= 5; }
 
 }  // namespace
 
@@ -31,10 +34,10 @@ bool is_aside(std::string_view path) {
 
 std::vector<RankedEntry> ranked_entries(const CodeFacts& facts) {
   // The first way of an entry point, which stand in the order of what they reach.
-  std::map<std::pair<std::string_view, std::string_view>, size_t> ways;
+  std::map<std::pair<EntryKind, std::string_view>, size_t> ways;
   for (size_t i = 0; i < facts.request_paths.size(); ++i) {
     const RequestPath& path = facts.request_paths[i];
-    ways.emplace(std::pair<std::string_view, std::string_view>(path.entry_kind, path.entry), i);
+    ways.emplace(std::pair<EntryKind, std::string_view>(path.entry_kind, path.entry), i);
   }
   std::vector<RankedEntry> out;
   for (uint32_t i = 0; i < facts.entry_points.size(); ++i) {
@@ -42,7 +45,7 @@ std::vector<RankedEntry> ranked_entries(const CodeFacts& facts) {
     const auto found = ways.find({entry.kind, entry.name});
     const SourceFile& file = facts.files[entry.at.file];
     // A C++ program in a Python file is text that it writes.
-    const bool is_text = entry.kind == "c++ main" && file.language == Language::kPython;
+    const bool is_text = entry.kind == EntryKind::kCppMain && file.language == Language::kPython;
     out.push_back({i, is_for_trying(entry.kind) || is_text || is_aside(file.path),
                    found == ways.end() ? std::optional<uint32_t>()
                                        : facts.request_paths[found->second].kernels_reached});
@@ -54,7 +57,7 @@ std::vector<RankedEntry> ranked_entries(const CodeFacts& facts) {
   const auto order = [&](const RankedEntry& ranked) {
     const EntryPoint& entry = facts.entry_points[ranked.entry];
     // What leads to kernels comes right after what is installed.
-    const bool leads = ranked.kernels.value_or(0) > 0 && entry.kind != "console script";
+    const bool leads = ranked.kernels.value_or(0) > 0 && entry.kind != EntryKind::kConsoleScript;
     return std::tuple(ranked.aside, leads ? 1 : 2 * kind_rank(entry.kind),
                       -static_cast<int64_t>(ranked.kernels.value_or(0)), way_of(entry),
                       std::ranges::count(facts.files[entry.at.file].path, '/'), ranked.entry);

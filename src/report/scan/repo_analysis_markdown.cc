@@ -46,7 +46,7 @@ std::string holds(const CodeFacts& facts, const FolderCount& folder) {
     if (path.starts_with(folder.path) && best.size() < 3)
       best.push_back(md_code_cell(file_name(path)));
   }
-  if (!best.empty()) out += fmt::format("; foremost {}", fmt::join(best, ", "));
+  if (!best.empty()) out += fmt::format("; mainly {}", fmt::join(best, ", "));
   return out;
 }
 
@@ -54,7 +54,7 @@ void add_structure(const CodeFacts& facts, std::string& out) {
   out += "\n## Directory structure\n\n";
   const std::vector<FolderCount> folders = key_folders(facts, kFolders);
   if (folders.empty()) {
-    out += "All files lie at the root.\n";
+    out += "All files are at the root.\n";
     return;
   }
   Table table("folders");
@@ -81,15 +81,13 @@ void add_modules(const CodeFacts& facts, std::string& out) {
   const ModuleGraph& graph = facts.modules;
   out += "\n## Key modules\n\n";
   if (graph.modules.empty()) {
-    out += "No file of the repository imports or includes another, and none defines a kernel.\n";
+    out += "No file imports or includes another, and none defines a kernel.\n";
     return;
   }
   out += fmt::format(
-      "Ranked by {} between the repository's own files, tests, benchmarks and examples left out; "
-      "size does not count. "
-      "Derived: half is PageRank over the imports and includes, a quarter the calls into the file, "
-      "a quarter the "
-      "kernels that it defines or that are reached through it; the best is 1.\n\n",
+      "Ranked by {} between first-party files, without tests, benchmarks and examples. Derived "
+      "score: half PageRank over imports and includes, a quarter calls into the file, a quarter "
+      "kernels defined in it or reached through it; the best is 1.\n\n",
       counted(graph.edges, "import or include", "imports and includes"));
   Table table("modules");
   Column &file = table.text_column("module"), &score = table.text_column("score"),
@@ -107,7 +105,7 @@ void add_modules(const CodeFacts& facts, std::string& out) {
   out += rest_note(graph.modules.size(), kKeyModules, "modules.key");
 }
 
-void add_api_kind(const CodeFacts& facts, std::string_view kind, std::string_view title,
+void add_api_kind(const CodeFacts& facts, EntryKind kind, std::string_view title,
                   std::string& out) {
   std::vector<const ApiFacts*> all;
   for (const ApiFacts& api : facts.api) {
@@ -136,23 +134,23 @@ void add_api_kind(const CodeFacts& facts, std::string_view kind, std::string_vie
 void add_api(const CodeFacts& facts, std::string& out) {
   out += "\n## API surface\n";
   if (facts.api.empty()) {
-    out += "\nNothing is exported: no package, binding, route or console script was found.\n";
+    out += "\nNo public API found: no package, binding, route or console script.\n";
     return;
   }
-  add_api_kind(facts, "console script", "Console scripts", out);
-  add_api_kind(facts, "command", "Commands", out);
-  add_api_kind(facts, "http route", "HTTP routes", out);
-  add_api_kind(facts, "function", "Functions that packages export", out);
-  add_api_kind(facts, "class", "Classes that packages export", out);
-  add_api_kind(facts, "binding", "C++ functions bound for other languages", out);
-  add_api_kind(facts, "header function", "Host functions of headers under include/", out);
+  add_api_kind(facts, EntryKind::kConsoleScript, "Console scripts", out);
+  add_api_kind(facts, EntryKind::kCommand, "Commands", out);
+  add_api_kind(facts, EntryKind::kHttpRoute, "HTTP routes", out);
+  add_api_kind(facts, EntryKind::kFunction, "Functions that packages export", out);
+  add_api_kind(facts, EntryKind::kClass, "Classes that packages export", out);
+  add_api_kind(facts, EntryKind::kBinding, "C++ functions bound for other languages", out);
+  add_api_kind(facts, EntryKind::kHeaderFunction, "Host functions of headers under include/", out);
 }
 
 void add_internal(const CodeFacts& facts, std::string& out) {
   const std::vector<FolderFacts>& parts = facts.modules.parts;
   out += "\n### Internal\n\n";
   if (parts.size() < 2) {
-    out += "The code is one part.\n";
+    out += "The code has a single part.\n";
     return;
   }
   if (std::ranges::all_of(parts, [](const FolderFacts& part) { return part.imports.empty(); })) {
@@ -160,7 +158,7 @@ void add_internal(const CodeFacts& facts, std::string& out) {
     return;
   }
   Table table("parts");
-  Column &path = table.text_column("part"), &imports = table.text_column("imports (how often)"),
+  Column &path = table.text_column("part"), &imports = table.text_column("imports (count)"),
          &first = table.text_column("first at"), &by = table.count_column("imported by parts");
   for (size_t i = 0; i < std::min(parts.size(), kParts); ++i) {
     std::vector<ModuleEdge> edges = parts[i].imports;
@@ -175,14 +173,14 @@ void add_internal(const CodeFacts& facts, std::string& out) {
     first.add(edges.empty() ? std::string() : place_text(facts, edges[0].first));
     by.add(static_cast<int64_t>(parts[i].imported_by));
   }
-  out += md_table(
-      table, {.code_columns = {"part", "first at"}, .markdown_columns = {"imports (how often)"}});
+  out += md_table(table,
+                  {.code_columns = {"part", "first at"}, .markdown_columns = {"imports (count)"}});
 }
 
 void add_third_party(const CodeFacts& facts, std::string& out) {
   out += "\n### Third-party\n\n";
   if (facts.dependencies.empty()) {
-    out += "None is declared or imported.\n";
+    out += "No dependencies declared or imported.\n";
     return;
   }
   std::vector<const DependencyFacts*> all;
@@ -198,8 +196,9 @@ void add_third_party(const CodeFacts& facts, std::string& out) {
     const DependencyFacts& d = *all[i];
     name.add(d.name);
     requirement.add(d.requirement);
-    kind.add(d.group.empty() ? d.kind : d.kind + ", " + d.group);
-    declared.add(d.at.line == 0 ? std::string("nowhere") : place_text(facts, d.at));
+    const std::string of_kind(dependency_kind_name(d.kind));
+    kind.add(d.group.empty() ? of_kind : of_kind + ", " + d.group);
+    declared.add(d.at.line == 0 ? std::string("not declared") : place_text(facts, d.at));
     used.add(uses_cell(facts, d));
   }
   MarkdownTableStyle style{.code_columns = {"name", "requirement", "declared"},
@@ -216,7 +215,8 @@ void add_claims(const CodeFacts& facts, std::string& out) {
   out += "\n## Where documentation and code disagree\n\n";
   if (facts.doc_claims.empty()) {
     out +=
-        "Nothing found. Checked: options and scripts in commands that run this repository's "
+        "No disagreement found. Checked: options and scripts in commands that run this "
+        "repository's "
         "programs, its environment "
         "variables, paths and links, stated defaults.\n";
     return;
@@ -228,7 +228,7 @@ void add_claims(const CodeFacts& facts, std::string& out) {
          &certainty = table.text_column("confidence");
   for (size_t i = 0; i < std::min(facts.doc_claims.size(), kClaims); ++i) {
     const DocClaim& claim = facts.doc_claims[i];
-    kind.add(claim.kind);
+    kind.add(claim_kind_name(claim.kind));
     what.add(claim.what);
     doc.add(place_text(facts, claim.doc));
     said.add(claim.said);
@@ -239,7 +239,7 @@ void add_claims(const CodeFacts& facts, std::string& out) {
   out += md_table(table, {{"name", "documented at", "code at"}, {}});
   out += rest_note(facts.doc_claims.size(), kClaims, "doc_claims");
   const bool abbreviated = std::ranges::any_of(
-      facts.doc_claims, [](const DocClaim& c) { return c.kind == "option abbreviated"; });
+      facts.doc_claims, [](const DocClaim& c) { return c.kind == ClaimKind::kOptionAbbreviated; });
   if (abbreviated) {
     out +=
         "\nAn abbreviated option works as long as the parser accepts beginnings and no other "
@@ -254,12 +254,12 @@ std::string repo_analysis_markdown(const CodeFacts& facts) {
   SizeCount all;
   for (const SourceFile& file : facts.files) all.add(file);
   std::string out = fmt::format("# Repository analysis: {}\n\n", md_text(facts.repository));
-  out += fmt::format("{} · {} · {} of code of its own · {} · {}\n\n",
-                     counted(all.files, "file", "files"), counted(all.lines, "line", "lines"),
-                     counted(facts.modules.folders.size(), "folder", "folders"),
-                     counted(facts.api.size(), "name of the API", "names of the API"),
-                     counted(facts.doc_claims.size(), "disagreement of documentation and code",
-                             "disagreements of documentation and code"));
+  out += fmt::format(
+      "{} · {} · {} of first-party code · {} · {}\n\n", counted(all.files, "file", "files"),
+      counted(all.lines, "line", "lines"),
+      counted(facts.modules.folders.size(), "folder", "folders"),
+      counted(facts.api.size(), "API name", "API names"),
+      counted(facts.doc_claims.size(), "documentation mismatch", "documentation mismatches"));
   out +=
       "Every row is a code fact with its place, or derived where it says so. How the parts work "
       "together: "

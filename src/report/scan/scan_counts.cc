@@ -170,7 +170,8 @@ std::vector<NameCount> count_kernel_files(const CodeFacts& facts) {
 
 std::vector<NameCount> count_entry_kinds(const CodeFacts& facts) {
   std::map<std::string, size_t> counts;
-  for (const EntryPoint& entry : facts.entry_points) ++counts[entry.kind];
+  for (const EntryPoint& entry : facts.entry_points)
+    ++counts[std::string(entry_kind_name(entry.kind))];
   return by_count(counts);
 }
 
@@ -210,8 +211,8 @@ std::string module_reason(const ModuleFacts& module) {
   if (module.kernels > 0)
     parts.push_back(fmt::format("defines {}", counted(module.kernels, "kernel", "kernels")));
   if (module.kernels_on_path > 0)
-    parts.push_back(
-        fmt::format("on the way to {}", counted(module.kernels_on_path, "kernel", "kernels")));
+    parts.push_back(fmt::format("on the call path to {}",
+                                counted(module.kernels_on_path, "kernel", "kernels")));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

@@ -40,7 +40,7 @@ void write_access(FactWriter& w, const ArrayAccess& a) {
   w.text("access", access_kind_name(a.kind));
   w.text("memory", a.shared ? "shared" : "global");
   w.text("index", a.index);
-  w.text("class", a.pattern);
+  w.text("class", access_pattern_text(a));
   w.optional_text("elements", a.elements);
   w.optional_text("times", a.times);
   w.optional_text("lane_index", a.lane_index);
@@ -117,7 +117,7 @@ void write_options(FactWriter& w, const CodeFacts& facts) {
 
 void write_entry_points(FactWriter& w, const CodeFacts& facts) {
   w.lines("entry_points", facts.entry_points, [](FactWriter& line, const EntryPoint& e) {
-    line.text("kind", e.kind);
+    line.text("kind", entry_kind_name(e.kind));
     line.text("name", e.name);
     line.optional_text("target", e.target);
     line.optional_text("command", e.command);
@@ -130,7 +130,7 @@ void write_dependencies(FactWriter& w, const CodeFacts& facts) {
   w.lines("dependencies", facts.dependencies, [](FactWriter& line, const DependencyFacts& d) {
     line.text("name", d.name);
     line.optional_text("requirement", d.requirement);
-    line.text("kind", d.kind);
+    line.text("kind", dependency_kind_name(d.kind));
     line.optional_text("group", d.group);
     line.json().key("declared").value(d.at.line != 0);
     if (d.at.line != 0) line.place(d.at);

@@ -58,7 +58,7 @@ void write_modules(FactWriter& w, const CodeFacts& facts) {
 
 void write_api(FactWriter& w, const CodeFacts& facts) {
   w.lines("api", facts.api, [](FactWriter& line, const ApiFacts& api) {
-    line.text("kind", api.kind);
+    line.text("kind", entry_kind_name(api.kind));
     line.text("name", api.name);
     line.optional_text("signature", api.signature);
     line.optional_text("doc", api.doc);
@@ -73,7 +73,7 @@ void write_request_paths(FactWriter& w, const CodeFacts& facts) {
   w.json().key("request_path").begin_array();
   for (const RequestPath& path : facts.request_paths) {
     w.json().begin_object();
-    w.text("entry_kind", path.entry_kind);
+    w.text("entry_kind", entry_kind_name(path.entry_kind));
     w.text("entry", path.entry);
     w.optional_text("why", path.why);
     if (path.kernel)
@@ -82,9 +82,9 @@ void write_request_paths(FactWriter& w, const CodeFacts& facts) {
       w.json().key("kernel").null();
     w.optional_text("stopped", path.stopped);
     w.count("kernels_reached", path.kernels_reached);
-    w.lines("hops", path.hops, [](FactWriter& line, const RequestHop& hop) {
+    w.lines("hops", path.hops, [&facts](FactWriter& line, const RequestHop& hop) {
       line.text("function", hop.function);
-      line.optional_text("how", hop.how);
+      line.optional_text("how", reach_text(facts, hop.how));
       line.place(hop.at);
       optional_place(line, "from", hop.from);
       line.certainty(hop.certainty);
@@ -96,7 +96,7 @@ void write_request_paths(FactWriter& w, const CodeFacts& facts) {
 
 void write_doc_claims(FactWriter& w, const CodeFacts& facts) {
   w.lines("doc_claims", facts.doc_claims, [](FactWriter& line, const DocClaim& claim) {
-    line.text("kind", claim.kind);
+    line.text("kind", claim_kind_name(claim.kind));
     line.text("what", claim.what);
     line.optional_text("said", claim.said);
     line.optional_text("is", claim.is);

@@ -55,7 +55,7 @@ void show_kernels(Screen& screen, const CodeFacts& facts, size_t width) {
                                  joined_counts(count_kernel_kinds(facts)));
   if (dead > 0) text += fmt::format("; {} dead", number_text(dead));
   if (unlaunched > 0) {
-    text += fmt::format("; {} launched from nowhere that we could follow", number_text(unlaunched));
+    text += fmt::format("; {} without a launch site", number_text(unlaunched));
   }
   wrapped(screen, "Kernels", text, width, 2);
   const std::vector<NameCount> files = count_kernel_files(facts);
@@ -97,7 +97,7 @@ void show_entry_points(Screen& screen, const CodeFacts& facts, size_t width) {
   std::string text = joined_counts(count_entry_kinds(facts), true);
   std::vector<std::string> commands;
   for (const EntryPoint& entry : facts.entry_points) {
-    if (entry.kind == "console script") commands.push_back(entry.name);
+    if (entry.kind == EntryKind::kConsoleScript) commands.push_back(entry.name);
   }
   if (!commands.empty()) {
     const size_t all = commands.size();
@@ -133,7 +133,7 @@ void show_expected(Screen& screen, const CodeFacts& facts, const Stories& storie
   if (rows.size() > kExpected)
     more = fmt::format("{} more in kernels.md", number_text(rows.size() - kExpected));
   if (stories.platform.empty())
-    more += std::string(more.empty() ? "" : "; ") + "--platform names the GPU that gives a time";
+    more += std::string(more.empty() ? "" : "; ") + "pass --platform GPU for time estimates";
   if (!more.empty()) screen.entry("", screen.dim(cut(more, width - std::min(width, kLabel))));
 }
 
@@ -169,7 +169,7 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style,
             kDescriptionLines);
   }
   const std::string shares = language_shares(count_languages(facts, false), 6);
-  screen.entry("Code", shares.empty() ? "none that we know" : shares);
+  screen.entry("Code", shares.empty() ? "none recognised" : shares);
   show_kernels(screen, facts, style.width);
   show_entry_points(screen, facts, style.width);
   screen.entry("Options", facts.options.empty()
@@ -212,11 +212,12 @@ std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& p
       }
     } else if (part == "entry_points") {
       for (const EntryPoint& e : facts.entry_points) {
-        add(place_text(facts, e.at), e.kind, e.name + (e.target.empty() ? "" : "  " + e.target));
+        add(place_text(facts, e.at), entry_kind_name(e.kind),
+            e.name + (e.target.empty() ? "" : "  " + e.target));
       }
     } else if (part == "dependencies") {
       for (const DependencyFacts& d : facts.dependencies) {
-        add(d.at.line == 0 ? "nowhere" : place_text(facts, d.at), d.kind,
+        add(d.at.line == 0 ? "undeclared" : place_text(facts, d.at), dependency_kind_name(d.kind),
             d.name + (d.requirement.empty() ? "" : "  " + d.requirement) +
                 (d.group.empty() ? "" : "  [" + d.group + "]"));
       }
@@ -241,17 +242,17 @@ std::string scan_lines(const CodeFacts& facts, const std::vector<std::string>& p
       }
     } else if (part == "api") {
       for (const ApiFacts& a : facts.api)
-        add(place_text(facts, a.at), a.kind, a.name + "  " + a.signature);
+        add(place_text(facts, a.at), entry_kind_name(a.kind), a.name + "  " + a.signature);
     } else if (part == "request_path") {
       for (const RequestPath& path : facts.request_paths) {
         for (const RequestHop& hop : path.hops)
           add(place_text(facts, hop.at), certainty_name(hop.certainty),
-              hop.function + "  " + hop.how);
+              hop.function + "  " + reach_text(facts, hop.how));
         if (!path.stopped.empty()) add(path.entry, "stopped", path.stopped);
       }
     } else if (part == "doc_claims") {
       for (const DocClaim& c : facts.doc_claims)
-        add(place_text(facts, c.doc), c.kind, c.what + "  " + c.is);
+        add(place_text(facts, c.doc), claim_kind_name(c.kind), c.what + "  " + c.is);
     } else if (part == "files") {
       for (const SourceFile& f : facts.files) {
         add(f.path, language_name(f.language),

@@ -9,15 +9,16 @@ void optional_number(FactWriter& w, std::string_view key, const std::optional<do
 }
 
 void write_remark(FactWriter& w, const StepRemark& remark) {
-  w.optional_text("words", remark.words);
+  w.optional_text("words", WordTable::built_in().text(remark.words));
   w.optional_text("code", remark.code);
-  w.optional_text("after", remark.after);
+  w.optional_text("value", remark.value);
+  w.json().key("derived").value(remark.derived);
   if (remark.at.line != 0) w.place(remark.at);
   w.certainty(remark.certainty);
 }
 
 void write_step(FactWriter& w, const StoryStep& step) {
-  w.optional_text("words", step.words);
+  w.optional_text("words", WordTable::built_in().text(step.words));
   w.texts("code", step.code);
   if (step.at.line != 0) {
     w.place(step.at);
@@ -102,7 +103,7 @@ void write_expected(FactWriter& w, const Expectation& expected) {
   write_launch(w, expected.launch);
   w.lines("traffic", expected.traffic, write_estimate);
   w.lines("counters", expected.counters, write_estimate);
-  w.optional_text("bound_by", expected.side);
+  w.optional_text("bound_by", bottleneck_name(expected.side));
   w.texts("stalls", expected.stalls);
   w.texts("missing", expected.missing);
   w.texts("remarks", expected.remarks);

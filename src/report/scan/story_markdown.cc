@@ -29,10 +29,11 @@ std::string certainty_text(Certainty certainty) {
 }
 
 std::string remark_text(const CodeFacts& facts, const StepRemark& remark,
-                        std::optional<uint32_t> file) {
-  std::string out = remark.words;
+                        std::optional<uint32_t> file, const WordTable& words) {
+  std::string out = words.text(remark.words);
   if (!remark.code.empty()) add_word(out, md_code(remark.code));
-  add_word(out, remark.after);
+  if (!remark.value.empty()) add_word(out, "= " + remark.value);
+  if (remark.derived) add_word(out, "(derived)");
   add_word(out, place(facts, remark.at, 0, file));
   add_word(out, certainty_text(remark.certainty));
   return out;
@@ -53,20 +54,21 @@ std::optional<uint32_t> file_inside(const StoryStep& step, std::optional<uint32_
 }
 
 void add_list(const CodeFacts& facts, const std::vector<StoryStep>& steps,
-              std::optional<uint32_t> file, size_t indent, std::string& out) {
+              std::optional<uint32_t> file, size_t indent, const WordTable& words,
+              std::string& out) {
   size_t number = 0;
   for (const StoryStep& step : steps) {
     out += fmt::format("{}{}. {}\n", std::string(indent, ' '), ++number,
-                       story_line(facts, step, file));
-    add_list(facts, step.inside, file_inside(step, file), indent + 3, out);
+                       story_line(facts, step, file, words));
+    add_list(facts, step.inside, file_inside(step, file), indent + 3, words, out);
   }
 }
 
 }  // namespace
 
-std::string story_line(const CodeFacts& facts, const StoryStep& step,
-                       std::optional<uint32_t> file) {
-  std::string out = step.words;
+std::string story_line(const CodeFacts& facts, const StoryStep& step, std::optional<uint32_t> file,
+                       const WordTable& words) {
+  std::string out = words.text(step.words);
   for (size_t i = 0; i < step.code.size(); ++i) {
     if (i > 0) out += ',';
     add_word(out, md_code(step.code[i]));
@@ -75,14 +77,15 @@ std::string story_line(const CodeFacts& facts, const StoryStep& step,
   add_word(out, certainty_text(step.certainty));
   // What is said beside it may name lines of the file that the step stands in.
   const std::optional<uint32_t> own = step.at.line == 0 ? file : std::optional(step.at.file);
-  for (const StepRemark& remark : step.remarks) out += ", " + remark_text(facts, remark, own);
+  for (const StepRemark& remark : step.remarks)
+    out += ", " + remark_text(facts, remark, own, words);
   return out;
 }
 
 std::string story_list(const CodeFacts& facts, const std::vector<StoryStep>& steps,
-                       std::optional<uint32_t> file) {
+                       std::optional<uint32_t> file, const WordTable& words) {
   std::string out;
-  add_list(facts, steps, file, 0, out);
+  add_list(facts, steps, file, 0, words, out);
   return out;
 }
 

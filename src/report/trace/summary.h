@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/finding.h"
 #include "base/diagnostics.h"
 #include "report/report_listing.h"
 #include "report/screen.h"
@@ -36,7 +37,9 @@ struct Summary {
   };
 
   struct Found {
-    std::string kind, priority, title, subject;
+    std::string kind;
+    Priority priority = Priority::kLow;
+    std::string title, subject;
     double saving_least_percent = 0, saving_most_percent = 0;  // of the trace's length
   };
 

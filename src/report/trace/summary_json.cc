@@ -82,7 +82,7 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
   optional_text(json, "recorded_on_another_platform", s.recorded_on);
   json.key("findings").begin_array();
   for (const Summary::Found& f : s.findings) {
-    json.begin_object().key("kind").value(f.kind).key("priority").value(f.priority);
+    json.begin_object().key("kind").value(f.kind).key("priority").value(priority_name(f.priority));
     json.key("title").value(f.title).key("subject").value(f.subject);
     json.key("saving_percent").begin_array();
     json.value(f.saving_least_percent).value(f.saving_most_percent).end_array().end_object();

@@ -135,10 +135,11 @@ void show_findings(Screen& screen, const Summary& s) {
   size_t shown = 0;
   for (const Summary::Found& f : s.findings) {
     if (shown == kShown) break;
-    if (f.priority == "low") continue;
+    if (f.priority == Priority::kLow) continue;
     screen.entry(
         shown++ == 0 ? "Found" : "",
-        fmt::format("{:<8} {}; saves {}", f.priority, shortened(screen_safe(f.title)),
+        fmt::format("{:<8} {}; saves {}", priority_name(f.priority),
+                    shortened(screen_safe(f.title)),
                     percent_range_text(f.saving_least_percent / 100, f.saving_most_percent / 100)));
   }
   if (shown > 0) return;

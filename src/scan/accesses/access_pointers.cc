@@ -98,7 +98,7 @@ AccessWalker::Value AccessWalker::cast_value(uint32_t id) {
   }
   if (!inner.pointer) return pointer_from(at.children.empty() ? id : at.children[0], inner, type);
   Pointer& pointer = *inner.pointer;
-  if (type == "void" || type == "char" || type == "unsigned char") return inner;
+  if (type == "void" || type == "char" || type == "unsigned char") return inner;  // source text
   pointer.type = type;
   if (pointer.offset.is_zero() || pointer.unit.empty() || pointer.unit == "void")
     pointer.unit = type;

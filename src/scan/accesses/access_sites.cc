@@ -65,38 +65,34 @@ void AccessWalker::fill_extent(const Pointer& pointer, ArrayAccess& out, AccessS
   if (site.times) out.times = space_.text(*site.times);
   out.lane_index = space_.lane_text(site.where);
   out.pattern = pattern_of(pointer, site.where);
+  out.again_in_loop = out.pattern != AccessPattern::kThroughIndex &&
+                      out.pattern != AccessPattern::kSameForAll && repeats(site.where);
 }
 
-std::string AccessWalker::pattern_of(const Pointer& pointer, const Polynomial& where) const {
-  if (space_.depends_on_load(where)) return "through an index";
-  if (space_.is_uniform(where)) return "the same element for all threads";
+AccessPattern AccessWalker::pattern_of(const Pointer& pointer, const Polynomial& where) const {
+  if (space_.depends_on_load(where)) return AccessPattern::kThroughIndex;
+  if (space_.is_uniform(where)) return AccessPattern::kSameForAll;
   const auto stride = space_.lane_stride(where);
-  bool by_threads = false, by_rounds = false, again = false;
+  bool by_threads = false, by_rounds = false;
   for (const Symbol loop : loops_) {
-    if (!space_.changes_with(where, loop)) {
-      again = true;
-      continue;
-    }
+    if (!space_.changes_with(where, loop)) continue;
     const auto in_loop = space_.lane_stride(Polynomial::symbol(loop));
     by_threads = by_threads || (in_loop && !in_loop->is_zero());
     by_rounds = by_rounds || !in_loop || in_loop->is_zero();
   }
   const bool wide = pointer.type != pointer.unit && pointer.more.is_zero();
   const Polynomial step = wide ? space_.lane_step(where) : Polynomial::constant(1);
-  std::string out;
-  if (!stride) {
-    out = "unknown";
-  } else if (stride->is_zero()) {
-    out = "the same element for a warp's threads";
-  } else if (*stride == step || *stride == Polynomial::constant(1)) {
-    out = by_threads  ? "columns of a row shared out over threads"
-          : by_rounds ? "neighbouring elements, once per round of a loop"
-                      : "one element per thread";
-  } else {
-    out = "a stride between threads";
-  }
-  if (again) out += ", again in each round of a loop";
-  return out;
+  if (!stride) return AccessPattern::kUnknown;
+  if (stride->is_zero()) return AccessPattern::kSameForWarp;
+  if (*stride != step && *stride != Polynomial::constant(1)) return AccessPattern::kStrided;
+  return by_threads  ? AccessPattern::kColumnsOfRow
+         : by_rounds ? AccessPattern::kNeighboursByRound
+                     : AccessPattern::kOnePerThread;
+}
+
+bool AccessWalker::repeats(const Polynomial& where) const {
+  return std::any_of(loops_.begin(), loops_.end(),
+                     [&](const Symbol loop) { return !space_.changes_with(where, loop); });
 }
 
 }  // namespace fathom

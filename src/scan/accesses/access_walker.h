@@ -140,7 +140,9 @@ class AccessWalker {
   void access(const Pointer& pointer, AccessKind kind, uint32_t id);
   void fill_extent(const Pointer& pointer, ArrayAccess& out, AccessSite& site) const;
   void fill_place(uint32_t id, ArrayAccess& out) const;
-  std::string pattern_of(const Pointer& pointer, const Polynomial& where) const;
+  AccessPattern pattern_of(const Pointer& pointer, const Polynomial& where) const;
+  // Whether a loop around it leaves the index as it is.
+  bool repeats(const Polynomial& where) const;
   void count_operations(int count) { operations_ += count; }
   void flush_operations();
 

@@ -211,9 +211,9 @@ void TritonWalker::access(const Value& pointer, const Value& mask, AccessKind ki
   site.times = space_.times(loops, guarded);
   if (site.elements) out.elements = space_.text(*site.elements);
   if (site.times) out.times = space_.text(*site.times);
-  out.pattern = space_.depends_on_load(where) ? "through an index"
-                : pointer.tiles.empty()       ? "one element per program"
-                                              : "a tile per program";
+  out.pattern = space_.depends_on_load(where) ? AccessPattern::kThroughIndex
+                : pointer.tiles.empty()       ? AccessPattern::kOnePerProgram
+                                              : AccessPattern::kTilePerProgram;
   for (auto one = saved.rbegin(); one != saved.rend(); ++one) space_.restore(std::move(*one));
   sites_.push_back(std::move(site));
   out_.accesses.push_back(std::move(out));

@@ -19,6 +19,7 @@ struct StructureHit {
   std::string text;
   size_t token = 0;
   Certainty certainty = Certainty::kCertain;
+  std::string subject = {};  // as of CodeEvidence
 };
 
 struct TokenRange {

@@ -145,6 +145,7 @@ class PatternFinder {
       if (table_.matchers()[row].patterns[0] != hit.structure) continue;
       add(row, hit.text, hit.token, source_.tokens[hit.token].line,
           std::max(hit.certainty, table_.matchers()[row].certainty));
+      hits_.back().subject = hit.subject;
     }
   }
 

@@ -207,7 +207,8 @@ std::vector<CodeEvidence> collect_evidence(const CallGraph& graph, const Reach& 
                        hit.detail,
                        {graph.file(reached.unit), hit.line},
                        std::string(graph.name(reached.unit)),
-                       certainty};
+                       certainty,
+                       hit.subject};
       if (conditional)
         line.evidence.detail += (hit.detail.empty() ? "if " : " if ") + hit.condition;
     }

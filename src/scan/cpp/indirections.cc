@@ -3,6 +3,7 @@
 #include "scan/cpp/code_structures.h"
 #include "scan/cpp/pointer_names.h"
 #include "scan/cpp/token_pattern.h"
+#include "scan/facts/pattern_ids.h"
 
 namespace fathom::cpp {
 namespace {
@@ -168,7 +169,7 @@ class Indirections {
     }
     const bool atomic = is_atomic_target(open);
     const bool stored = atomic || is_assigned(*close + 1);
-    add(stored, std::string(*base) + " through " + *from, open, Certainty::kLikely);
+    add(stored, std::string(*base), *from, open, Certainty::kLikely);
   }
 
   // atomicAdd(&bins[idx[i]], 1)
@@ -214,7 +215,7 @@ class Indirections {
         is_const || (member && (name_holds(base, "ptr") || name_holds(base, "ptr_")));
     if (!points || names_segments(base)) return;
     if (const auto stored = use_of_sum(plus, end, is_const.value_or(false))) {
-      add(*stored, std::string(base) + " through " + *from, plus - 1, Certainty::kLikely);
+      add(*stored, std::string(base), *from, plus - 1, Certainty::kLikely);
     }
   }
 
@@ -262,7 +263,7 @@ class Indirections {
       if (!is_read_only_load(source_, i)) continue;
       const auto end = closing_near(source_, i + 1);
       if (!end || is_segment_load(i + 2, *end)) continue;
-      add(false, "address through " + short_source(source_, i, *end + 1), name, Certainty::kUnsure);
+      add(false, "address", short_source(source_, i, *end + 1), name, Certainty::kUnsure);
       return;
     }
   }
@@ -285,10 +286,9 @@ class Indirections {
       break;
     }
     if (from.starts_with(target + " = ")) return;  // a copy of the value, not an address
-    const std::string text = target + " through " + from;
-    if (written) add(true, text, name, Certainty::kLikely);
-    if (read) add(false, text, name, Certainty::kLikely);
-    if (!read && !written) add(false, text, name, Certainty::kUnsure);
+    if (written) add(true, target, from, name, Certainty::kLikely);
+    if (read) add(false, target, from, name, Certainty::kLikely);
+    if (!read && !written) add(false, target, from, name, Certainty::kUnsure);
   }
 
   void uses_of_pointer(std::string_view pointer, size_t end, bool& read, bool& written) const {
@@ -348,8 +348,10 @@ class Indirections {
     return std::nullopt;
   }
 
-  void add(bool stored, std::string text, size_t token, Certainty certainty) {
-    out_.push_back({stored ? "scatter" : "gather", std::move(text), token, certainty});
+  void add(bool stored, const std::string& array, std::string_view index, size_t token,
+           Certainty certainty) {
+    out_.push_back({stored ? pattern_id::kScatter : pattern_id::kGather,
+                    array + " through " + std::string(index), token, certainty, array});
   }
 
   const TokenRange& range_;

@@ -3,6 +3,7 @@
 
 #include "scan/cpp/code_structures.h"
 #include "scan/cpp/token_pattern.h"
+#include "scan/facts/pattern_ids.h"
 
 namespace fathom::cpp {
 namespace {
@@ -99,9 +100,9 @@ class TritonStructures {
       if (!arguments.empty()) from = arguments[0];
     }
     if (!from) return;
-    out_.push_back({source_.is(name, "load") ? "gather" : "scatter",
-                    short_source(source_, name + 2, end) + " through tl.load(" + *from + ")", name,
-                    Certainty::kLikely});
+    const std::string array = short_source(source_, name + 2, end);
+    out_.push_back({source_.is(name, "load") ? pattern_id::kGather : pattern_id::kScatter,
+                    array + " through tl.load(" + *from + ")", name, Certainty::kLikely, array});
   }
 
   // range(first, end, step): a step by the number of programs, or of SMs.
@@ -120,8 +121,11 @@ class TritonStructures {
       const bool by_sms = token == "NUM_SMS";
       if (!by_sms && token != "num_programs" && !strides_.contains(token)) continue;
       const std::string text = short_source(source_, name, *close + 1);
-      out_.push_back({by_sms ? "persistent" : "block_stride", by_sms ? text : "blocks: " + text,
-                      name, Certainty::kLikely});
+      if (by_sms) {
+        out_.push_back({pattern_id::kPersistent, text, name, Certainty::kLikely});
+      } else {
+        out_.push_back({"block_stride", "blocks: " + text, name, Certainty::kLikely, text});
+      }
       return;
     }
   }

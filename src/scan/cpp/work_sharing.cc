@@ -4,6 +4,7 @@
 
 #include "scan/cpp/code_structures.h"
 #include "scan/cpp/token_pattern.h"
+#include "scan/facts/pattern_ids.h"
 
 namespace fathom::cpp {
 namespace {
@@ -72,7 +73,7 @@ class GridSteps {
     if (step == Step::kNone || names_block(begin, end)) return;
     const std::string text = short_source(range_.source, shown, end);
     if (step == Step::kBlocks) {
-      out_.push_back({"block_stride", "blocks: " + text, begin, Certainty::kLikely});
+      out_.push_back({"block_stride", "blocks: " + text, begin, Certainty::kLikely, text});
     } else {
       out_.push_back({"grid_stride", text, begin, Certainty::kLikely});
     }
@@ -94,8 +95,8 @@ class GridSteps {
     if (plus == range_.first || !source.is_name(plus - 1) || source.is(plus - 1, "x")) return;
     const size_t end = std::min(at + (at > plus + 1 ? 4 : 3), range_.last);
     if (source.is(end, "-")) return;  // (rows + gridDim.x - 1) / gridDim.x
-    out_.push_back({"block_stride", "blocks: " + short_source(source, plus - 1, end), plus,
-                    Certainty::kLikely});
+    const std::string text = short_source(source, plus - 1, end);
+    out_.push_back({"block_stride", "blocks: " + text, plus, Certainty::kLikely, text});
   }
 
   const TokenRange& range_;
@@ -155,7 +156,7 @@ void find_roles(const TokenRange& range, std::vector<StructureHit>& out) {
       const bool chooses =
           names_a_role(name) || names_a_warpgroup(name) || (certain && name_holds(name, "warp"));
       if (!chooses) continue;
-      out.push_back({"warp_specialisation", short_source(source, i, *close + 1), i,
+      out.push_back({pattern_id::kWarpSpecialisation, short_source(source, i, *close + 1), i,
                      certain ? Certainty::kCertain : Certainty::kLikely});
       break;
     }
@@ -238,7 +239,7 @@ void find_collectives(const TokenRange& range, std::vector<StructureHit>& out) {
   for (size_t i = range.first; i < range.last; ++i) {
     if (!source.is_name(i) || !is_collective(source.at(i)) || !source.is(i + 1, "(")) continue;
     const auto arguments = arguments_of(source, i + 1);
-    std::string text(source.at(i));
+    std::string text(source.at(i)), copied;
     const bool two_buffers = !text.ends_with("Send") && !text.ends_with("Recv");
     if (two_buffers && arguments.size() >= 2) {
       const bool in_place = arguments[0] == arguments[1];
@@ -247,13 +248,14 @@ void find_collectives(const TokenRange& range, std::vector<StructureHit>& out) {
       for (const HostCopy& copy : copies) {
         const std::string line = std::to_string(source.tokens[copy.token].line);
         if (copy.token < i && copy.to == arguments[0] && runs_on(source, copy.token, i)) {
+          copied = copy.from;
           text += "; copied into it from " + copy.from + " (line " + line + ")";
         } else if (copy.token > i && copy.from == arguments[1] && runs_on(source, i, copy.token)) {
           text += "; copied out to " + copy.to + " (line " + line + ")";
         }
       }
     }
-    out.push_back({"nccl", text, i, Certainty::kCertain});
+    out.push_back({"nccl", text, i, Certainty::kCertain, copied});
   }
 }
 

@@ -117,7 +117,8 @@ class DocReader {
       }
     }
     return std::ranges::any_of(facts_.dependencies, [&](const DependencyFacts& dependency) {
-      return dependency.kind == "submodule" && !fetched.contains(file_name(dependency.name));
+      return dependency.kind == DependencyKind::kSubmodule &&
+             !fetched.contains(file_name(dependency.name));
     });
   }
 
@@ -205,7 +206,7 @@ class DocReader {
     for (const std::vector<std::string>& words : shell_commands(line.text)) {
       const auto missing = programs_.missing_script(words, folder_);
       if (missing && !is_made_up(*missing))
-        claim("path absent", *missing, "a command runs it", "no such file", line.line,
+        claim(ClaimKind::kPathAbsent, *missing, "run by a command", "no such file", line.line,
               Certainty::kLikely);
       const auto arguments = programs_.own_program(words, folder_);
       if (!arguments) continue;
@@ -229,13 +230,13 @@ class DocReader {
     }
     if (begun.size() == 1) {
       const OptionFacts& option = **begun.begin();
-      claim("option abbreviated", name, "a command gives it",
-            "the option is " + spelled(option, key), line, Certainty::kLikely, option.at);
+      claim(ClaimKind::kOptionAbbreviated, name, "used in a command",
+            "the full option is " + spelled(option, key), line, Certainty::kLikely, option.at);
       return;
     }
     if (begun.empty())
-      claim("option absent", name, "a command of this repository gives it",
-            "no code declares or names it", line, Certainty::kLikely);
+      claim(ClaimKind::kOptionAbsent, name, "used in a command of this repository",
+            "not declared or referenced in the code", line, Certainty::kLikely);
   }
 
   // Which of an option's names begins so.
@@ -279,7 +280,7 @@ class DocReader {
       if (!whole || open || !is_own_variable(name)) continue;
       if (!of_other_times) of_other_times = is_of_other_times(text);
       if (*of_other_times) continue;
-      claim("variable absent", name, "it is documented", "no code names it", line.line,
+      claim(ClaimKind::kVariableAbsent, name, "documented", "not referenced in the code", line.line,
             Certainty::kLikely);
     }
   }
@@ -312,7 +313,7 @@ class DocReader {
       // A site generator may put it there.
       if (has_site_ && (folder_.starts_with("docs") || folder_.starts_with("doc/"))) continue;
       if (programs_.exists_from(path, folder_) || programs_.exists_from(path, "")) continue;
-      claim("path absent", path, "a link leads there", "no such file or folder", line.line,
+      claim(ClaimKind::kPathAbsent, path, "target of a link", "no such file or folder", line.line,
             Certainty::kLikely);
     }
   }
@@ -335,7 +336,8 @@ class DocReader {
       const bool here = programs_.is_folder(first) ||
                         (!folder_.empty() && programs_.is_folder(folder_ + "/" + first));
       if (here && !programs_.exists(span, folder_))
-        claim("path absent", span, "it is named", "no such file", line.line, Certainty::kLikely);
+        claim(ClaimKind::kPathAbsent, span, "mentioned", "no such file", line.line,
+              Certainty::kLikely);
     }
   }
 
@@ -365,7 +367,7 @@ class DocReader {
       table.open = true;
       for (size_t i = 0; i < cells.size(); ++i) {
         const std::string title = lower(cells[i]);
-        if (title == "default" || title == "default value" || title == "defaults")
+        if (title == "default" || title == "default value" || title == "defaults")  // source text
           table.defaults = i;
       }
       return;
@@ -413,24 +415,20 @@ class DocReader {
       if (first == nullptr) first = option;
     }
     if (first != nullptr)
-      claim("default differs", first->name, documented, *first->default_value, line,
+      claim(ClaimKind::kDefaultDiffers, first->name, documented, *first->default_value, line,
             first->certainty, first->at);
   }
 
-  void claim(std::string kind, std::string what, std::string said, std::string is, uint32_t line,
+  void claim(ClaimKind kind, std::string what, std::string said, std::string is, uint32_t line,
              Certainty certainty, std::optional<CodePlace> code = std::nullopt) {
-    if (!said_.insert(kind + " " + what).second) return;  // once for each document
-    if (lacks_submodule_ && (kind == "option absent" || kind == "variable absent")) {
-      is += "; a submodule that was not fetched may";
+    if (!said_.emplace(kind, what).second) return;  // once for each document
+    if (lacks_submodule_ &&
+        (kind == ClaimKind::kOptionAbsent || kind == ClaimKind::kVariableAbsent)) {
+      is += "; may be in a submodule that was not fetched";
       certainty = Certainty::kUnsure;
     }
-    out_.push_back({std::move(kind),
-                    std::move(what),
-                    std::move(said),
-                    std::move(is),
-                    {doc_, line},
-                    code,
-                    certainty});
+    out_.push_back(
+        {kind, std::move(what), std::move(said), std::move(is), {doc_, line}, code, certainty});
   }
 
   const Repository& repository_;
@@ -445,7 +443,8 @@ class DocReader {
   bool has_site_ = false, lacks_submodule_ = false;
   uint32_t doc_ = 0;
   std::string folder_;
-  std::set<std::string> said_, checked_;
+  std::set<std::pair<ClaimKind, std::string>> said_;
+  std::set<std::string> checked_;
   std::vector<DocClaim> out_;
 };
 

@@ -85,8 +85,8 @@ DocPrograms::DocPrograms(const std::string& root, const CodeFacts& facts)
     }
   }
   for (const EntryPoint& entry : facts.entry_points) {
-    if (entry.kind == "console script") names_.insert(entry.name);
-    if (entry.kind == "c++ main") {
+    if (entry.kind == EntryKind::kConsoleScript) names_.insert(entry.name);
+    if (entry.kind == EntryKind::kCppMain) {
       const std::string_view name = file_name(entry.name);
       names_.insert(without_dots(name));
       names_.insert(std::string(name.substr(0, name.rfind('.'))));

@@ -50,7 +50,7 @@ void drop_what_the_code_names(const Repository& repository, const std::vector<So
   std::map<std::string, bool, std::less<>> named;  // what to look for → found
   const auto spellings = [](const DocClaim& c) {
     std::vector<std::string> out = {c.what};
-    if (c.kind == "option absent") {
+    if (c.kind == ClaimKind::kOptionAbsent) {
       std::string words = c.what.substr(2);
       std::replace(words.begin(), words.end(), '-', '_');
       out.push_back(words);
@@ -60,7 +60,7 @@ void drop_what_the_code_names(const Repository& repository, const std::vector<So
     return out;
   };
   for (const DocClaim& c : claims) {
-    if (c.kind != "option absent" && c.kind != "variable absent") continue;
+    if (c.kind != ClaimKind::kOptionAbsent && c.kind != ClaimKind::kVariableAbsent) continue;
     for (std::string& spelling : spellings(c)) named.emplace(std::move(spelling), false);
   }
   if (named.empty()) return;
@@ -71,7 +71,7 @@ void drop_what_the_code_names(const Repository& repository, const std::vector<So
     mark_words(text.value(), named);
   }
   std::erase_if(claims, [&](const DocClaim& c) {
-    if (c.kind != "option absent" && c.kind != "variable absent") return false;
+    if (c.kind != ClaimKind::kOptionAbsent && c.kind != ClaimKind::kVariableAbsent) return false;
     const auto all = spellings(c);
     return std::any_of(all.begin(), all.end(), [&](const std::string& s) { return named[s]; });
   });

@@ -24,16 +24,16 @@ class UsageChecker {
     for (const cpp::UsageLine& line : lines_) {
       const cpp::Option* option = option_of(line);
       if (option == nullptr) {
-        add("option absent", line.names.front(), "the program's own usage text lists it",
-            "the code that reads the arguments does not know it", line.line, std::nullopt);
+        add(ClaimKind::kOptionAbsent, line.names.front(), "listed in the usage text",
+            "not accepted by the argument parser", line.line, std::nullopt);
       } else {
         check_default(line, *option);
       }
     }
     for (const cpp::Option* option : options_) {
       if (is_listed(*option)) continue;
-      add("option not in the usage text", option->names.front(), "the usage text leaves it out",
-          "the code reads it", lines_.front().line, CodePlace{file_, option->line});
+      add(ClaimKind::kOptionNotInUsage, option->names.front(), "missing from the usage text",
+          "accepted by the argument parser", lines_.front().line, CodePlace{file_, option->line});
     }
   }
 
@@ -75,13 +75,14 @@ class UsageChecker {
     if (empty && (*said == "none" || *said == "null" || *said == "empty")) return;
     // Another variable's name is decided later.
     if (is && std::isalpha(static_cast<unsigned char>((*is)[0])) && option.type != "string") return;
-    add("default differs", line.names.front(), *line.default_value,
-        empty ? "an empty text" : *option.default_value, line.line, CodePlace{file_, option.line});
+    add(ClaimKind::kDefaultDiffers, line.names.front(), *line.default_value,
+        empty ? "an empty string" : *option.default_value, line.line,
+        CodePlace{file_, option.line});
   }
 
-  void add(std::string kind, std::string what, std::string said, std::string is, uint32_t line,
+  void add(ClaimKind kind, std::string what, std::string said, std::string is, uint32_t line,
            std::optional<CodePlace> code) {
-    out_.push_back({std::move(kind),
+    out_.push_back({kind,
                     std::move(what),
                     std::move(said),
                     std::move(is),

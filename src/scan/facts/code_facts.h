@@ -62,6 +62,8 @@ enum class Language : uint8_t {
 // Who wrote a file: the repository's own people, or somebody whose code lies in it.
 enum class Origin : uint8_t { kOwn, kVendored, kSubmodule, kGenerated };
 
+enum class SkipReason : uint8_t { kNone, kUnreadable, kNoFile, kTooLarge, kUtf16, kBinary, kLfs };
+
 struct SourceFile {
   std::string path;  // relative to the repository, '/' between folders
   Language language = Language::kNone;
@@ -70,6 +72,7 @@ struct SourceFile {
   uint32_t lines = 0;
   std::string skipped;  // why its content was not read; empty: it was
   uint64_t content_hash = 0;
+  SkipReason skip_reason = SkipReason::kNone;  // the same as a kind
 };
 
 enum class KernelKind : uint8_t { kCuda, kTriton, kCute, kMacro, kDeviceKernel, kJinja, kString };
@@ -106,17 +109,37 @@ struct CodeEvidence {
   CodePlace at;
   std::string function;  // where the line stands; the kernel itself or what it calls
   Certainty certainty = Certainty::kCertain;
+  // The array that is gathered from or scattered to; the step of a loop that goes by blocks; what
+  // is copied into a collective's buffer.
+  std::string subject = {};
 };
 
 // One hop on the way from the Python API down to the kernel, the outermost first.
+enum class PathHopKind : uint8_t { kPython, kCpp, kJitGenerator, kBinding };
 struct PathHop {
-  std::string
-      what;  // "python function indexing", "binding launch", "C++ function IndexKernel::run"
+  PathHopKind kind = PathHopKind::kPython;
+  std::string name;  // of the function; of a binding the name outside, of a generator what it fills
   CodePlace at;
   Certainty certainty = Certainty::kCertain;
+  std::string via = {};  // of a binding: what exports it
 };
 
 enum class AccessKind : uint8_t { kRead, kWrite, kAtomic };
+
+// How the threads of a launch share an array out.
+enum class AccessPattern : uint8_t {
+  kNone,
+  kUnknown,
+  kThroughIndex,
+  kSameForAll,
+  kSameForWarp,
+  kColumnsOfRow,
+  kNeighboursByRound,
+  kOnePerThread,
+  kStrided,
+  kOnePerProgram,
+  kTilePerProgram
+};
 
 // One place where a kernel's code reads or writes an array, in the kernel or in what it calls. The
 // formulas are of the code's own names and count all threads of a launch together.
@@ -129,9 +152,10 @@ struct ArrayAccess {
   bool shared = false;       // in shared memory
   bool conditional = false;  // only where something that is not a bound holds
   std::string index;         // as written
-  std::string pattern;   // "one element per thread", "through an index": how threads share it out
-  std::string elements;  // formula: how many different elements; empty: unknown
-  std::string times;     // formula: how many accesses; empty: unknown
+  AccessPattern pattern = AccessPattern::kNone;
+  bool again_in_loop = false;  // the same elements in each round of a loop
+  std::string elements;        // formula: how many different elements; empty: unknown
+  std::string times;           // formula: how many accesses; empty: unknown
   // Formula of threadIdx.x: where a warp's threads access it, in elements; empty: unknown.
   std::string lane_index;
   CodePlace at;
@@ -191,7 +215,7 @@ struct OptionFacts {
 };
 
 struct EntryPoint {
-  std::string kind;     // console script, main, http route, benchmark, test, example, c++ main
+  EntryKind kind = EntryKind::kMain;
   std::string name;     // "POST /v1/completions", "minisgl"
   std::string target;   // the function that runs
   std::string command;  // how to start it; empty: not known
@@ -199,12 +223,13 @@ struct EntryPoint {
   Certainty certainty = Certainty::kCertain;
 };
 
+enum class DependencyKind : uint8_t { kPython, kConda, kCMake, kSubmodule, kNpm, kCargo, kSystem };
 struct DependencyFacts {
   std::string name;         // as declared
   std::string requirement;  // ">=2.4"; empty: any
-  std::string kind;         // python, conda, cmake, submodule, npm, cargo, system
-  std::string group;        // "dev", "test": an optional group; empty: always
-  CodePlace at;             // where it is declared; line 0: it is used, and nowhere declared
+  DependencyKind kind = DependencyKind::kPython;
+  std::string group;  // "dev", "test": an optional group; empty: always
+  CodePlace at;       // where it is declared; line 0: it is used, and nowhere declared
   std::vector<CodePlace> used_at;
   Certainty certainty = Certainty::kCertain;
 };

@@ -11,6 +11,15 @@ namespace fathom {
 std::string_view kernel_kind_name(KernelKind kind);
 std::string_view access_kind_name(AccessKind kind);
 std::string_view option_kind_name(OptionKind kind);
+// "columns of a row shared out over threads, again in each round of a loop"
+std::string access_pattern_text(const ArrayAccess& access);
+// "C++ IndexKernel::run", "TORCH_LIBRARY exports it as norm"
+std::string hop_text(const PathHop& hop);
+// "sends TokenizeMsg, which this takes from a queue"
+std::string reach_text(const CodeFacts& facts, const Reach& reach);
+std::string_view entry_kind_name(EntryKind kind);
+std::string_view dependency_kind_name(DependencyKind kind);
+std::string_view claim_kind_name(ClaimKind kind);
 std::string_view certainty_name(Certainty certainty);
 
 // "src/kernels.cu:34", "src/kernels.cu" for line 0.

@@ -48,10 +48,27 @@ struct ModuleGraph {
   uint32_t edges = 0;                // between files
 };
 
+// How others get at what the repository has: programs and routes, then parts of an API. In order of
+// entry_kind_name, which lists in order of place and kind show.
+enum class EntryKind : uint8_t {
+  kBenchmark,
+  kCppMain,
+  kCommand,
+  kConsoleScript,
+  kExample,
+  kHttpRoute,
+  kMain,
+  kTest,
+  kBinding,
+  kClass,
+  kFunction,
+  kHeaderFunction,
+  kMethod
+};
+
 // Something that others can call or import.
 struct ApiFacts {
-  std::string
-      kind;  // function, class, binding, http route, console script, command, header function
+  EntryKind kind = EntryKind::kFunction;
   std::string name;  // as users write it: "flashinfer.norm.rmsnorm", "POST /generate"
   std::string signature;
   std::string doc;        // the first sentence of its documentation; may be empty
@@ -61,19 +78,54 @@ struct ApiFacts {
   Certainty certainty = Certainty::kCertain;
 };
 
+enum class ReachKind : uint8_t {
+  kNone,
+  kEntry,
+  kCalls,
+  kCallsInterface,    // `owner`.`name`, which this implements
+  kCallsObject,       // its __call__ or forward
+  kCallsOnlyMethod,   // the one method of that name
+  kCallsSomeMethod,   // one of several methods of that name
+  kCallsSpecialised,  // one of `count` specialisations
+  kCallsBinding,      // that `owner` makes at `at`
+  kCallsBuilt,        // `name` of the module that `owner` builds, bound at `at`
+  kCallsLibrary,      // `name`
+  kMakes,             // an object of `name`
+  kNamesInString,
+  kCompiles,
+  kStarts,    // as a process or thread, with `name`
+  kSends,     // one of `messages`, which this takes from a queue and gives to `owner`
+  kPutsInto,  // the queue `name`, which this takes from
+  kDefines,   // and hands it on
+  kBinds,
+  kLaunches
+};
+// How a step of a request is reached from the one before.
+struct Reach {
+  ReachKind kind = ReachKind::kNone;
+  std::string name = {}, owner = {};
+  std::vector<std::string> messages = {};
+  uint32_t count = 0;
+  CodePlace at = {};
+  std::string then = {};  // what is called once it was taken; empty: nothing more
+
+  bool is(ReachKind other) const { return kind == other; }
+};
+
 // One step of a request: what runs, and how the step before gets there.
 struct RequestHop {
   std::string function;  // "Scheduler.overlap_loop"; of a kernel its name
-  std::string how;       // "calls it", "sends TokenizeMsg, which this takes from a queue"
-  CodePlace at;          // where it is defined
-  CodePlace from;        // the line of the step before that leads here; line 0: the entry
+  Reach how;
+  CodePlace at;    // where it is defined
+  CodePlace from;  // the line of the step before that leads here; line 0: the entry
   Certainty certainty = Certainty::kCertain;
 };
 
 // The way from an entry point to a kernel, or as far as it can be followed.
 struct RequestPath {
-  std::string entry_kind, entry;  // "http route", "POST /generate"
-  std::string why;                // this entry point was chosen
+  EntryKind entry_kind = EntryKind::kMain;
+  std::string entry;  // "POST /generate"
+  std::string why;    // this entry point was chosen
   std::vector<RequestHop> hops;
   std::optional<uint32_t> kernel;  // position in CodeFacts::kernels; none: it stopped
   std::string stopped;             // why, where no kernel is reached
@@ -99,9 +151,16 @@ struct ReadmeClaim {
 };
 
 // A statement of the documentation that the code does not bear out.
+enum class ClaimKind : uint8_t {  // in the order that they are listed in
+  kDefaultDiffers,
+  kOptionAbbreviated,
+  kOptionAbsent,
+  kOptionNotInUsage,
+  kPathAbsent,
+  kVariableAbsent
+};
 struct DocClaim {
-  std::string kind;      // "option absent", "option abbreviated", "variable absent", "path absent",
-                         // "default differs", "option not in the usage text"
+  ClaimKind kind = ClaimKind::kOptionAbsent;
   std::string what;      // "--tp", "docs/x.md"
   std::string said, is;  // what the documentation says, and what the code
   CodePlace doc;

@@ -49,14 +49,19 @@ ssize_t read_some(int fd, std::string& buffer) {
   }
 }
 
+void skip(SourceFile& file, SkipReason reason, std::string said) {
+  file.skip_reason = reason;
+  file.skipped = std::move(said);
+}
+
 void look_at_beginning(std::string_view beginning, SourceFile& file) {
   file.language = language_of(file.path, beginning);
   if (beginning.starts_with("\xff\xfe") || beginning.starts_with("\xfe\xff")) {
-    file.skipped = "UTF-16";
+    skip(file, SkipReason::kUtf16, "UTF-16");
   } else if (beginning.substr(0, kTextTestBytes).find('\0') != std::string_view::npos) {
-    file.skipped = "binary";
-  } else if (beginning.starts_with("version https://git-lfs.github.com/spec/")) {
-    file.skipped = "a Git LFS pointer, not the file itself";
+    skip(file, SkipReason::kBinary, "binary");
+  } else if (beginning.starts_with("version https://git-lfs.github.com/spec/")) {  // source text
+    skip(file, SkipReason::kLfs, "a Git LFS pointer, not the file itself");
   }
   if (file.origin == Origin::kOwn && says_generated(beginning)) file.origin = Origin::kGenerated;
 }
@@ -66,20 +71,21 @@ void measure(const std::filesystem::path& root, SourceFile& file, std::string& b
   const OpenFile opened(root / file.path);
   struct stat status = {};
   if (opened.fd() < 0 || fstat(opened.fd(), &status) != 0) {
-    file.skipped = fmt::format("cannot be read: {}", std::strerror(errno));
+    skip(file, SkipReason::kUnreadable, fmt::format("cannot be read: {}", std::strerror(errno)));
     return;
   }
   file.size = static_cast<uint64_t>(std::max<off_t>(status.st_size, 0));
-  if (!S_ISREG(status.st_mode)) file.skipped = "no regular file";
+  if (!S_ISREG(status.st_mode)) skip(file, SkipReason::kNoFile, "no regular file");
   if (file.size > kMaxSourceBytes) {
-    file.skipped = fmt::format("over {} MB", kMaxSourceBytes >> 20);
+    skip(file, SkipReason::kTooLarge, fmt::format("over {} MB", kMaxSourceBytes >> 20));
   }
   uint64_t done = 0, breaks = 0;
   ContentHash hash;
   char last = '\n';
   while (file.skipped.empty() && done <= kMaxSourceBytes) {
     const ssize_t n = read_some(opened.fd(), buffer);
-    if (n < 0) file.skipped = fmt::format("cannot be read: {}", std::strerror(errno));
+    if (n < 0)
+      skip(file, SkipReason::kUnreadable, fmt::format("cannot be read: {}", std::strerror(errno)));
     if (n <= 0) break;
     const std::string_view bytes(buffer.data(), static_cast<size_t>(n));
     if (done == 0) look_at_beginning(bytes, file);

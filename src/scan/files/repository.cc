@@ -92,7 +92,7 @@ class Walk {
     if (index.ok()) tracked_ = TrackedPaths::read(index.value());
     if (tracked_) return;
     repository_.notes.push_back(fmt::format(
-        "what git tracks is not known, so .gitignore alone decides: {}",
+        "tracked files unknown, so only .gitignore applies: {}",
         index.ok() ? ".git/index is damaged or of an unknown version" : index.error().message));
   }
 
@@ -216,18 +216,17 @@ class Walk {
   void tell() {
     std::vector<std::string>& notes = repository_.notes;
     std::ranges::sort(notes);
-    ignored_folders_.tell("folder is left out, as .gitignore says",
-                          "folders are left out, as .gitignore says", notes);
-    ignored_files_.tell("file is left out, as .gitignore says",
-                        "files are left out, as .gitignore says", notes);
+    ignored_folders_.tell("folder is ignored by .gitignore", "folders are ignored by .gitignore",
+                          notes);
+    ignored_files_.tell("file is ignored by .gitignore", "files are ignored by .gitignore", notes);
     links_.tell("symbolic link is not followed", "symbolic links are not followed", notes);
-    special_.tell("FIFO, socket or device is passed over",
-                  "FIFOs, sockets or devices are passed over", notes);
+    special_.tell("FIFO, socket or device is skipped", "FIFOs, sockets or devices are skipped",
+                  notes);
     for (const auto& [why, passed] : unknown_) {
       passed.tell("path cannot be opened (" + why + ")", "paths cannot be opened (" + why + ")",
                   notes);
     }
-    reports_.tell("folder is a report of Fathom's", "folders are reports of Fathom's", notes);
+    reports_.tell("folder is a Fathom report", "folders are Fathom reports", notes);
     unread_folders_.tell("folder cannot be read", "folders cannot be read", notes);
     unread_rules_.tell("list of ignored files cannot be read, or is over 1 MB",
                        "lists of ignored files cannot be read, or are over 1 MB", notes);
@@ -238,8 +237,9 @@ class Walk {
                        "lists of ignored files are long: " + limits, notes);
     if (budget_.is_spent()) {
       notes.push_back(
-          "the .gitignore patterns take too long to match: from some file on, patterns with "
-          "wildcards are not used");
+          "the .gitignore patterns take too long to match: wildcard patterns were not applied to "
+          "all "
+          "files");
     }
   }
 
@@ -259,19 +259,21 @@ class Walk {
 void note_skipped(Repository& repository) {
   PassedPaths unreadable, large, wide, binary;
   for (const SourceFile& file : repository.files) {
-    if (file.skipped.starts_with("cannot be read")) unreadable.add(file.path);
-    if (file.skipped.starts_with("over")) large.add(file.path);
-    if (file.skipped == "UTF-16" && file.language != Language::kNone) wide.add(file.path);
-    if (file.skipped == "binary" && is_program_code(file.language)) binary.add(file.path);
+    if (file.skip_reason == SkipReason::kUnreadable) unreadable.add(file.path);
+    if (file.skip_reason == SkipReason::kTooLarge) large.add(file.path);
+    if (file.skip_reason == SkipReason::kUtf16 && file.language != Language::kNone)
+      wide.add(file.path);
+    if (file.skip_reason == SkipReason::kBinary && is_program_code(file.language))
+      binary.add(file.path);
   }
   unreadable.tell("file cannot be read", "files cannot be read", repository.notes);
   const std::string over = fmt::format("over {} MB", kMaxSourceBytes >> 20);
-  large.tell("file is not read, being " + over, "files are not read, being " + over,
+  large.tell("file " + over + " was not read", "files " + over + " were not read",
              repository.notes);
-  wide.tell("file is not read, being UTF-16; UTF-8 is",
-            "files are not read, being UTF-16; UTF-8 is", repository.notes);
-  binary.tell("source file is not read, having zero bytes",
-              "source files are not read, having zero bytes", repository.notes);
+  wide.tell("UTF-16 file was not read (only UTF-8 is supported)",
+            "UTF-16 files were not read (only UTF-8 is supported)", repository.notes);
+  binary.tell("source file with NUL bytes was not read",
+              "source files with NUL bytes were not read", repository.notes);
 }
 
 }  // namespace

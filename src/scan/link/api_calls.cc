@@ -23,7 +23,7 @@ std::map<CodePlace, uint32_t> count_api_calls(const Readings& readings, const Py
   std::map<CodePlace, uint32_t> out;
   std::unordered_set<std::string_view> wanted;
   for (const ApiFacts& fact : api) {
-    if (fact.kind != "function" && fact.kind != "class") continue;
+    if (fact.kind != EntryKind::kFunction && fact.kind != EntryKind::kClass) continue;
     out.emplace(fact.at, 0);
     wanted.insert(last_part(fact.name));
   }

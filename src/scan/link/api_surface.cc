@@ -93,10 +93,11 @@ class ApiLinker {
   }
 
  private:
-  static size_t kind_rank(std::string_view kind) {
-    constexpr std::array<std::string_view, 7> kinds = {"console script", "http route", "command",
-                                                       "function",       "class",      "binding",
-                                                       "header function"};
+  static size_t kind_rank(EntryKind kind) {
+    constexpr std::array kinds = {EntryKind::kConsoleScript, EntryKind::kHttpRoute,
+                                  EntryKind::kCommand,       EntryKind::kFunction,
+                                  EntryKind::kClass,         EntryKind::kBinding,
+                                  EntryKind::kHeaderFunction};
     return static_cast<size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
   }
   static size_t depth(const ApiFacts& fact) {
@@ -154,13 +155,13 @@ class ApiLinker {
     fact.exported_at = {file, line};
     if (found->kind == PythonName::Kind::kFunction) {
       const python::Function& function = home.functions[found->index];
-      fact.kind = "function";
+      fact.kind = EntryKind::kFunction;
       fact.signature = signature_of(function, false);
       fact.doc = first_sentence(function.doc);
       fact.at = {found->file, function.line_name};
     } else if (found->kind == PythonName::Kind::kClass) {
       const python::Class& type = home.classes[found->index];
-      fact.kind = "class";
+      fact.kind = EntryKind::kClass;
       fact.signature = signature_of(home, type);
       fact.doc = first_sentence(type.doc);
       fact.at = {found->file, type.line_name};
@@ -198,7 +199,7 @@ class ApiLinker {
   void bindings(uint32_t file) {
     for (const cpp::Binding& binding : readings_.readings[file].usage.bindings) {
       ApiFacts fact;
-      fact.kind = "binding";
+      fact.kind = EntryKind::kBinding;
       fact.name = binding.exported;
       fact.signature = one_line(binding.via + ": " + binding.target);
       fact.at = fact.exported_at = {file, binding.line};
@@ -216,7 +217,7 @@ class ApiLinker {
           is_class_scope(file, function.scope))
         continue;
       ApiFacts fact;
-      fact.kind = "header function";
+      fact.kind = EntryKind::kHeaderFunction;
       fact.name = function.scope.empty() ? function.name : function.scope + "::" + function.name;
       fact.signature =
           one_line((function.template_parameters.empty() ? "" : "template ") +
@@ -236,7 +237,8 @@ class ApiLinker {
   }
 
   void add_entry(const EntryPoint& entry) {
-    if (entry.kind != "http route" && entry.kind != "console script" && entry.kind != "command")
+    if (entry.kind != EntryKind::kHttpRoute && entry.kind != EntryKind::kConsoleScript &&
+        entry.kind != EntryKind::kCommand)
       return;
     if (is_test_or_example(readings_.files[entry.at.file].path)) return;
     ApiFacts fact;

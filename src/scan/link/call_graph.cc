@@ -119,22 +119,24 @@ void CallGraph::add_target(const PythonValue& value, const python::Call& call,
                            CallsOut& out) const {
   const uint32_t line = call.line_first;
   if (value.kind == Kind::kFunction) {
-    std::string how = "calls it";
+    Reach how{ReachKind::kCalls};
     if (!value.through.empty())
-      how = "calls " + value.through + "." + types_.function(value.ref).name +
-            ", which this implements";
+      how = {ReachKind::kCallsInterface, types_.function(value.ref).name, value.through};
     out.steps.push_back({value.ref, how, line, false, value.certainty});
   } else if (value.kind == Kind::kClass) {
     const auto init = types_.find_method(value.ref, "__init__");
     if (init)
       out.steps.push_back(
-          {*init, "makes a " + types_.type(value.ref).name, line, true, value.certainty});
+          {*init, {ReachKind::kMakes, types_.type(value.ref).name}, line, true, value.certainty});
   } else if (value.kind == Kind::kInstance) {
     for (const std::string_view method : {"__call__", "forward"}) {
       const auto found = types_.find_method(value.ref, method);
       if (!found) continue;
-      out.steps.push_back(
-          {*found, "calls the object", line, false, std::max(value.certainty, Certainty::kLikely)});
+      out.steps.push_back({*found,
+                           {ReachKind::kCallsObject},
+                           line,
+                           false,
+                           std::max(value.certainty, Certainty::kLikely)});
       break;
     }
   }
@@ -170,9 +172,11 @@ void CallGraph::add_by_name(const python::Call& call, CallsOut& out) const {
   if (found == methods_.end() || found->second.size() > kMaxByName) return;
   const bool only = found->second.size() == 1;
   for (const PythonRef& method : found->second) {
-    out.steps.push_back(
-        {method, only ? "calls it; no other method is called so" : "calls a method of this name",
-         call.line_first, false, only ? Certainty::kLikely : Certainty::kUnsure});
+    out.steps.push_back({method,
+                         {only ? ReachKind::kCallsOnlyMethod : ReachKind::kCallsSomeMethod},
+                         call.line_first,
+                         false,
+                         only ? Certainty::kLikely : Certainty::kUnsure});
   }
 }
 
@@ -194,7 +198,7 @@ void CallGraph::add_named_in_string(const python::Call& call, CallsOut& out) con
     if (meant.size() > 8) continue;
     for (const PythonRef& method : meant)
       out.steps.push_back(
-          {method, "names it in a string", call.line_first, false, Certainty::kUnsure});
+          {method, {ReachKind::kNamesInString}, call.line_first, false, Certainty::kUnsure});
   }
 }
 
@@ -206,11 +210,14 @@ void CallGraph::add_handed(const PythonRef& function, CallsOut& out) const {
       if (value.kind == Kind::kInstance && flow.target == "compile") {
         if (const auto method = types_.find_method(value.ref, "__call__"))
           out.steps.push_back(
-              {*method, "compiles it with cute.compile", flow.line, false, Certainty::kLikely});
+              {*method, {ReachKind::kCompiles}, flow.line, false, Certainty::kLikely});
         continue;
       }
       if (value.kind != Kind::kFunction) continue;
-      out.steps.push_back({value.ref, "starts it with " + flow.target, flow.line, false,
+      out.steps.push_back({value.ref,
+                           {ReachKind::kStarts, flow.target},
+                           flow.line,
+                           false,
                            std::max(value.certainty, Certainty::kCertain)});
     }
   }

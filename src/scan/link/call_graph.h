@@ -11,7 +11,7 @@ namespace fathom {
 // A step from one Python function to another.
 struct CallStep {
   PythonRef to;
-  std::string how;  // "calls it", "makes a Scheduler", "starts it with Process"
+  Reach how;
   uint32_t line = 0;
   bool constructs =
       false;  // it makes an object, which the program mostly does before requests come

@@ -25,14 +25,15 @@ bool is_test(std::string_view path) {
 }
 
 // What a program is for, by the folder that it lies in.
-std::string purpose(std::string_view path, std::string_view otherwise) {
-  if (is_test(path)) return "test";
+EntryKind purpose(std::string_view path, EntryKind otherwise) {
+  if (is_test(path)) return EntryKind::kTest;
   const std::string_view name = file_name(path);
   if (has_folder(path, {"bench", "benchmark", "benchmarks"}) || name.starts_with("bench")) {
-    return "benchmark";
+    return EntryKind::kBenchmark;
   }
-  if (has_folder(path, {"example", "examples", "demo", "demos", "samples"})) return "example";
-  return std::string(otherwise);
+  if (has_folder(path, {"example", "examples", "demo", "demos", "samples"}))
+    return EntryKind::kExample;
+  return otherwise;
 }
 
 class EntryPointLinker {
@@ -59,9 +60,9 @@ class EntryPointLinker {
       std::string package(folder_of_path(import_path(path)));
       std::replace(package.begin(), package.end(), '/', '.');
       if (package.empty()) package = "__main__";
-      add({"main", package, "", "python -m " + package, {file, 1}, Certainty::kCertain});
+      add({EntryKind::kMain, package, "", "python -m " + package, {file, 1}, Certainty::kCertain});
     } else if (python.main_guard) {
-      add({purpose(path, "main"),
+      add({purpose(path, EntryKind::kMain),
            path,
            "",
            "python " + path,
@@ -71,7 +72,7 @@ class EntryPointLinker {
       tests(file, path, python);
     }
     for (const python::Route& route : python.routes) {
-      add({"http route",
+      add({EntryKind::kHttpRoute,
            route.method + " " + route.path,
            route.function,
            "",
@@ -84,7 +85,7 @@ class EntryPointLinker {
   void tests(uint32_t file, const std::string& path, const python::PythonFile& python) {
     for (const python::Function& function : python.functions) {
       if (!function.name.starts_with("test_")) continue;
-      add({"test",
+      add({EntryKind::kTest,
            path,
            "",
            "python -m pytest " + path,
@@ -99,7 +100,7 @@ class EntryPointLinker {
     for (const std::string& decorator : function.decorators) {
       const std::string callee = decorator.substr(0, decorator.find('('));
       if (callee != "click.command" && !callee.ends_with(".command")) continue;
-      add({"command",
+      add({EntryKind::kCommand,
            function.name,
            function.name,
            "",
@@ -112,7 +113,7 @@ class EntryPointLinker {
     const std::string& path = readings_.files[file].path;
     for (const cpp::Function& function : readings_.readings[file].cpp.functions) {
       if (function.name != "main" || !function.scope.empty() || !function.defined) continue;
-      add({purpose(path, "c++ main"),
+      add({purpose(path, EntryKind::kCppMain),
            path,
            "main",
            "",

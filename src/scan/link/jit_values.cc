@@ -61,7 +61,7 @@ void add_values(const std::vector<python::AssignedValue>& found, uint32_t file,
 
 void link_jit_values(const Readings& readings, KernelFacts& kernel) {
   for (const PathHop& hop : kernel.path) {
-    if (!hop.what.starts_with("JIT generator")) continue;
+    if (hop.kind != PathHopKind::kJitGenerator) continue;
     const std::vector<python::AssignedValue>& found = readings.readings[hop.at.file].python_values;
     for (KernelLauncher& launcher : kernel.launchers) add_values(found, hop.at.file, launcher);
     return;

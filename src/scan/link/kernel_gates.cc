@@ -72,7 +72,7 @@ KernelGates find_kernel_gates(const Readings& readings, const std::vector<Kernel
     const KernelFacts& kernel = kernels[k];
     // The last Python function of the path: those above it are found by their calls, with lines.
     for (size_t hop = kernel.path.size(); hop-- > 0;) {
-      if (!kernel.path[hop].what.starts_with("Python ")) continue;
+      if (kernel.path[hop].kind != PathHopKind::kPython) continue;
       const CodePlace& at = kernel.path[hop].at;
       if (const auto f = functions.python(at))
         out.python[{at.file, *f}].push_back({k, hop + 1, {}});

@@ -173,8 +173,11 @@ void MessageFlows::add_same_queue(const PythonRef& sender, std::vector<CallStep>
     if (found == takers_.end()) continue;
     for (const PythonRef& taker : found->second) {
       if (taker == sender) continue;
-      out.push_back({taker, "puts into " + found->first.second + ", which this takes from",
-                     call.line_first, false, Certainty::kLikely});
+      out.push_back({taker,
+                     {ReachKind::kPutsInto, found->first.second},
+                     call.line_first,
+                     false,
+                     Certainty::kLikely});
     }
   }
 }
@@ -189,11 +192,7 @@ std::vector<CallStep> MessageFlows::receivers_of(const PythonRef& sender,
   for (auto& [taker, messages] : takers) {
     std::sort(messages.begin(), messages.end());
     messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
-    std::string how = "sends ";
-    for (size_t i = 0; i < messages.size(); ++i)
-      how += (i == 0 ? "" : i + 1 == messages.size() ? " or " : ", ") + messages[i];
-    how += ", which this takes from a queue";
-    if (!taker.second.empty()) how += " and gives to " + taker.second;
+    const Reach how{.kind = ReachKind::kSends, .owner = taker.second, .messages = messages};
     // What is only handed through may be something else by the time that it is sent.
     const bool made = std::any_of(messages.begin(), messages.end(), [&](const std::string& name) {
       return is_made(name, sender, before);
@@ -220,8 +219,9 @@ void MessageFlows::add_loops(std::vector<CallStep>& out) const {
       if (std::none_of(steps.begin(), steps.end(),
                        [&](const CallStep& s) { return s.to == taken.to; }))
         continue;
-      out.push_back(
-          {caller, taken.how + "; this calls " + name, taken.line, true, Certainty::kLikely});
+      Reach how = taken.how;
+      how.then = name;
+      out.push_back({caller, std::move(how), taken.line, true, Certainty::kLikely});
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "scan/facts/code_names.h"
+#include "scan/facts/pattern_ids.h"
 
 namespace fathom {
 namespace {
@@ -54,7 +55,7 @@ bool grid_follows_sms(const KernelLauncher& launcher) {
 }
 
 bool steps_by_blocks(const CodeEvidence& evidence) {
-  return evidence.what == "launch_grid_stride" && evidence.detail.starts_with("blocks: ");
+  return evidence.what == pattern_id::kLaunchGridStride && !evidence.subject.empty();
 }
 
 }  // namespace
@@ -67,8 +68,10 @@ void recognise_persistence(std::vector<KernelFacts>& kernels) {
         std::find_if(kernel.launchers.begin(), kernel.launchers.end(), grid_follows_sms);
     if (launcher == kernel.launchers.end()) continue;
     CodeEvidence found = *loop;
-    found.what = "persistent";
-    found.detail = loop->detail.substr(8) + "; the grid follows the number of SMs";
+    found.what = pattern_id::kPersistent;
+    // From the step on: a condition may follow it.
+    found.detail = loop->detail.substr(loop->detail.find(loop->subject)) +
+                   "; the grid follows the number of SMs";
     found.certainty = std::max(Certainty::kLikely, loop->certainty);
     kernel.evidence.insert(loop + 1, std::move(found));
   }

@@ -178,14 +178,17 @@ std::vector<PathHop> PythonPaths::to_cpp_function(uint32_t file,
   if (exported) {
     Certainty certainty = Certainty::kLikely;
     if (const auto user = python_user(*exported, certainty)) hops = python_chain(*user, certainty);
-    const std::string what = exported->from_python
-                                 ? "JIT generator fills in " + exported->via
-                                 : exported->via + " exports it as " + exported->name;
-    hops.push_back({what, exported->at, Certainty::kCertain});
+    if (exported->from_python) {
+      hops.push_back({PathHopKind::kJitGenerator, exported->via, exported->at});
+    } else {
+      hops.push_back({PathHopKind::kBinding, exported->name, exported->at, Certainty::kCertain,
+                      exported->via});
+    }
   }
   for (const FunctionRef& ref : chain) {
     const Certainty certainty = ref == start ? Certainty::kCertain : Certainty::kLikely;
-    hops.push_back({"C++ " + qualified(cpp_at(ref)), {ref.file, cpp_at(ref).line_name}, certainty});
+    hops.push_back(
+        {PathHopKind::kCpp, qualified(cpp_at(ref)), {ref.file, cpp_at(ref).line_name}, certainty});
   }
   return hops;
 }
@@ -427,8 +430,10 @@ std::vector<PathHop> PythonPaths::python_chain(FunctionRef from, Certainty certa
   std::set<FunctionRef> seen;
   for (std::optional<FunctionRef> at = from;
        at && seen.insert(*at).second && hops.size() < kMaxPythonHops;) {
-    hops.push_back(
-        {"Python " + qualified(python_at(*at)), {at->file, python_at(*at).line_name}, certainty});
+    hops.push_back({PathHopKind::kPython,
+                    qualified(python_at(*at)),
+                    {at->file, python_at(*at).line_name},
+                    certainty});
     if (is_public(*at)) break;
     at = python_caller(*at, certainty);
   }
@@ -513,7 +518,8 @@ std::vector<PathHop> PythonPaths::cpp_callers_of(const PathHop& outermost) const
       for (const cpp::Call& call : calls[caller.function.function]) {
         if (call.name != caller.written) continue;
         const bool sure = cpp_definitions_.find(functions[i].name)->second == 1;
-        out.push_back({"C++ " + qualified(cpp_at(caller.function)),
+        out.push_back({PathHopKind::kCpp,
+                       qualified(cpp_at(caller.function)),
                        {caller.function.file, call.line},
                        sure ? Certainty::kCertain : Certainty::kLikely});
         break;
@@ -533,11 +539,11 @@ std::vector<PathHop> PythonPaths::way_up_from(const PathHop& caller) const {
     std::optional<PathHop> found;
     for (const python::Function& function : reading.python.functions) {
       if (function.line_first <= at.line && at.line <= function.line_last)
-        found = {"Python " + qualified(function), {at.file, function.line_name}, {}};
+        found = {PathHopKind::kPython, qualified(function), {at.file, function.line_name}, {}};
     }
     for (const cpp::Function& function : reading.cpp.functions) {
       if (function.defined && function.line_first <= at.line && at.line <= function.line_last)
-        found = {"C++ " + qualified(function), {at.file, function.line_name}, {}};
+        found = {PathHopKind::kCpp, qualified(function), {at.file, function.line_name}, {}};
     }
     return found;
   };
@@ -554,7 +560,7 @@ std::vector<PathHop> PythonPaths::way_up_from(const PathHop& caller) const {
 
 std::vector<PathHop> PythonPaths::callers_of(const PathHop& outermost) const {
   std::vector<PathHop> out;
-  if (outermost.what.starts_with("C++ ")) return cpp_callers_of(outermost);
+  if (outermost.kind == PathHopKind::kCpp) return cpp_callers_of(outermost);
   const auto& functions = readings_.readings[outermost.at.file].python.functions;
   for (size_t i = 0; i < functions.size(); ++i) {
     if (functions[i].line_name != outermost.at.line) continue;
@@ -571,7 +577,8 @@ std::vector<PathHop> PythonPaths::callers_of(const PathHop& outermost) const {
         const bool exact = resolved && resolved->kind == PythonName::Kind::kFunction &&
                            resolved->file == outermost.at.file && resolved->index == i;
         if (!exact && !only_one) continue;
-        out.push_back({"Python " + qualified(python_at(caller)),
+        out.push_back({PathHopKind::kPython,
+                       qualified(python_at(caller)),
                        {caller.file, call.line_first},
                        exact ? Certainty::kCertain : Certainty::kLikely});
         break;

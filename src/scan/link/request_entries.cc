@@ -47,26 +47,26 @@ class EntryFinder {
  private:
   void add_program(const EntryPoint& entry, std::vector<RequestEntry>& out) const {
     const uint32_t file = entry.at.file;
-    if (entry.kind == "http route") {
+    if (entry.kind == EntryKind::kHttpRoute) {
       const int rank = entry.name.starts_with("POST") ? 0 : 5;
       if (const auto start = python_function(file, entry.target))
-        out.push_back({entry.kind, entry.name, *start, rank, "requests come in here"});
-    } else if (entry.kind == "console script") {
+        out.push_back({entry.kind, entry.name, *start, rank, "it receives requests"});
+    } else if (entry.kind == EntryKind::kConsoleScript) {
       const size_t colon = entry.target.find(':');
       if (colon == std::string::npos) return;
       const auto module = names_.find_module(entry.target.substr(0, colon), file);
       if (!module) return;
       if (const auto start = python_function(*module, entry.target.substr(colon + 1)))
-        out.push_back({entry.kind, entry.name, *start, 3, "a program that the package installs"});
+        out.push_back({entry.kind, entry.name, *start, 3, "the package installs this program"});
     } else if (is_test_or_example(readings_.files[file].path)) {
       return;
-    } else if (entry.kind == "main") {
+    } else if (entry.kind == EntryKind::kMain) {
       out.push_back({entry.kind,
                      entry.name,
                      {false, file, PythonTypes::kModuleLevel},
                      4,
-                     "a program of the repository"});
-    } else if (entry.kind == "c++ main") {
+                     "it is a program of this repository"});
+    } else if (entry.kind == EntryKind::kCppMain) {
       add_cpp_main(entry, out);
     }
   }
@@ -88,8 +88,11 @@ class EntryFinder {
     const auto& functions = readings_.readings[entry.at.file].cpp.functions;
     for (uint32_t i = 0; i < functions.size(); ++i) {
       if (functions[i].name == "main" && functions[i].line_name == entry.at.line)
-        out.push_back(
-            {entry.kind, entry.name, {true, entry.at.file, i}, 1, "a program of the repository"});
+        out.push_back({entry.kind,
+                       entry.name,
+                       {true, entry.at.file, i},
+                       1,
+                       "it is a program of this repository"});
     }
   }
 
@@ -113,13 +116,13 @@ class EntryFinder {
     RequestEntry entry;
     entry.rank = kFunctionRank;
     entry.evidence = call.from_readme ? EntryEvidence::kReadme : EntryEvidence::kDocumentation;
-    entry.why = (call.from_readme ? "an example of the README calls it ("
-                                  : "an example of the documentation calls it (") +
-                readings_.files[call.at.file].path + ":" + std::to_string(call.at.line) + ")";
+    entry.why =
+        (call.from_readme ? "a README example calls it (" : "a documentation example calls it (") +
+        readings_.files[call.at.file].path + ":" + std::to_string(call.at.line) + ")";
     entry.name = call.name;
     if (found->kind == PythonName::Kind::kFunction) {
       if (name.find('.') != std::string_view::npos) return;  // function.attribute(…)
-      entry.kind = "function";
+      entry.kind = EntryKind::kFunction;
       entry.start = {false, found->file, static_cast<uint32_t>(found->index)};
       entry.called_in = called_in(found->file, function_line(entry.start));
       push(std::move(entry), out);
@@ -135,7 +138,7 @@ class EntryFinder {
   // Public functions, and the methods of public classes that do the work.
   void add_api(std::vector<RequestEntry>& out) {
     for (const ApiFacts& api : facts_.api) {
-      if (api.kind != "function" && api.kind != "class") continue;
+      if (api.kind != EntryKind::kFunction && api.kind != EntryKind::kClass) continue;
       const python::PythonFile& python = readings_.readings[api.at.file].python;
       RequestEntry entry;
       entry.rank = kFunctionRank;
@@ -145,13 +148,13 @@ class EntryFinder {
       entry.why = "the package exports it";
       if (has_example(api, python)) {
         entry.evidence = EntryEvidence::kDocumentation;
-        entry.why += ", its docstring shows how it is called";
+        entry.why += ", its docstring has a usage example";
       }
       if (entry.called_in > 0)
         entry.why += "; " + std::to_string(entry.called_in) + " file" +
                      (entry.called_in == 1 ? "" : "s") + " of the repository call" +
                      (entry.called_in == 1 ? "s" : "") + " it";
-      if (api.kind == "function") {
+      if (api.kind == EntryKind::kFunction) {
         for (uint32_t i = 0; i < python.functions.size(); ++i) {
           const python::Function& f = python.functions[i];
           if (!f.scope.empty() || f.line_name != api.at.line) continue;
@@ -174,7 +177,7 @@ class EntryFinder {
     const auto is_it = [&](const auto& definition) {
       return definition.line_name == api.at.line && definition.doc_has_example;
     };
-    return api.kind == "function"
+    return api.kind == EntryKind::kFunction
                ? std::any_of(python.functions.begin(), python.functions.end(), is_it)
                : std::any_of(python.classes.begin(), python.classes.end(), is_it);
   }
@@ -188,7 +191,7 @@ class EntryFinder {
     for (const std::string_view method : methods) {
       const auto found = types_.find_method(of, method);
       if (!found || is_test_or_example(readings_.files[found->file].path)) continue;
-      entry.kind = "method";
+      entry.kind = EntryKind::kMethod;
       entry.name += "." + std::string(method);
       entry.start = {false, found->file, found->index};
       if (method == "generate") entry.rank = 1;

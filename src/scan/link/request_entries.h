@@ -28,7 +28,8 @@ enum class EntryEvidence : uint8_t { kReadme, kDocumentation, kExported };
 
 // Where a request can come in, and how likely people use it: the smaller rank comes first.
 struct RequestEntry {
-  std::string kind, name;
+  EntryKind kind = EntryKind::kFunction;
+  std::string name;
   RequestNode start;
   int rank = 0;
   std::string why;                                    // it was chosen

@@ -72,9 +72,9 @@ std::vector<RequestStep> RequestGraph::steps_from(const RequestNode& at,
     for (const CppStep& step : cpp_.calls_of({at.file, at.index}, unit))
       out.push_back({{true, step.to.file, step.to.index},
                      step.specialisations == 1
-                         ? "calls it"
-                         : "calls it or another of " + std::to_string(step.specialisations) +
-                               " specialisations",
+                         ? Reach{ReachKind::kCalls}
+                         : Reach{.kind = ReachKind::kCallsSpecialised,
+                                 .count = static_cast<uint32_t>(step.specialisations)},
                      step.line,
                      step.certainty,
                      false,
@@ -108,13 +108,12 @@ void RequestGraph::add_bound(const RequestNode& at, std::vector<RequestStep>& ou
       for (const CppRef& ref : cpp_.named(bound.target)) {
         if (ref.file != bound.at.file && bounds.size() > 1) continue;
         if (!seen.insert(ref).second) continue;
-        out.push_back(
-            {{true, ref.file, ref.index},
-             "calls it through a binding (" + bound.via + ", " + place_text(bound.at) + ")",
-             call.line,
-             bounds.size() == 1 ? Certainty::kLikely : Certainty::kUnsure,
-             false,
-             extensions_.sources_with(bound.at.file)});
+        out.push_back({{true, ref.file, ref.index},
+                       {.kind = ReachKind::kCallsBinding, .owner = bound.via, .at = bound.at},
+                       call.line,
+                       bounds.size() == 1 ? Certainty::kLikely : Certainty::kUnsure,
+                       false,
+                       extensions_.sources_with(bound.at.file)});
       }
     }
   }
@@ -164,9 +163,10 @@ void RequestGraph::add_built(const RequestNode& at, std::vector<RequestStep>& ou
       for (const CppRef& ref : functions) {
         const bool sure = bounds.size() == 1 && functions.size() == 1;
         out.push_back({{true, ref.file, ref.index},
-                       "calls " + call.name + " of the module that " +
-                           types_.function(call.builder).name + " builds (bound at " +
-                           place_text(bound.at) + ")",
+                       {.kind = ReachKind::kCallsBuilt,
+                        .name = call.name,
+                        .owner = types_.function(call.builder).name,
+                        .at = bound.at},
                        call.line,
                        sure ? std::max(call.certainty, Certainty::kLikely) : Certainty::kUnsure,
                        false,
@@ -205,7 +205,7 @@ void RequestGraph::add_inner(const RequestNode& at, std::vector<RequestStep>& ou
     if (functions[i].line_first > functions[at.index].line_last) break;
     if (functions[i].scope == scope && !members.contains(functions[i].name))
       out.push_back({{false, at.file, i},
-                     "defines it and hands it on",
+                     {ReachKind::kDefines},
                      functions[i].line_name,
                      Certainty::kLikely,
                      true});
@@ -226,9 +226,10 @@ std::string RequestGraph::unbound_call(const RequestNode& node) const {
   for (const BuiltCall& call : calls_.calls_of({node.file, node.index}).built) {
     for (const BoundFunction& bound : types_.jit().exported(call.builder, call.name)) {
       if (functions_of(call, bound).empty())
-        return "calls " + call.name + " of the module that " + types_.function(call.builder).name +
-               " builds (" + place_text({node.file, call.line}) + "), bound to " + bound.target +
-               " (" + place_text(bound.at) + "), which is not found in the module's sources";
+        return "calls " + call.name + " of the module built by " +
+               types_.function(call.builder).name + " (" + place_text({node.file, call.line}) +
+               "), bound to " + bound.target + " (" + place_text(bound.at) +
+               "), which is not found in the module's sources";
     }
   }
   return "";

@@ -17,7 +17,7 @@ namespace fathom {
 // A step of a request from one function to the next, of either language.
 struct RequestStep {
   RequestNode to;
-  std::string how;
+  Reach how;
   uint32_t line = 0;
   Certainty certainty = Certainty::kCertain;
   bool constructs = false;

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "scan/facts/code_names.h"
+#include "scan/facts/fact_names.h"
 #include "scan/link/request_search.h"
 
 namespace fathom {
@@ -43,7 +44,7 @@ bool share_name(std::string_view entry, std::string_view kernel) {
 }
 
 bool is_preparation(const RequestHop& hop) {
-  return hop.how.starts_with("makes a ") || is_side_road(hop.function);
+  return hop.how.is(ReachKind::kMakes) || is_side_road(hop.function);
 }
 
 class RequestPathFinder {
@@ -130,7 +131,7 @@ class RequestPathFinder {
     std::erase_if(found.kernels, [&](const auto& kernel) {
       const std::vector<RequestHop> hops = hops_to(graph_, found, kernel.second.first);
       return std::any_of(hops.begin(), hops.end(),
-                         [](const RequestHop& hop) { return hop.how.starts_with("compiles it"); });
+                         [](const RequestHop& hop) { return hop.how.is(ReachKind::kCompiles); });
     });
     add_paths(plan, found);
   }
@@ -144,7 +145,7 @@ class RequestPathFinder {
     return std::any_of(search.kernels.begin(), search.kernels.end(), [&](const auto& kernel) {
       const std::vector<RequestHop> hops = hops_to(graph_, search, kernel.second.first);
       return std::none_of(hops.begin(), hops.end(), [](const RequestHop& hop) {
-        return is_preparation(hop) || hop.how.starts_with("defines it");
+        return is_preparation(hop) || hop.how.is(ReachKind::kDefines);
       });
     });
   }
@@ -183,24 +184,25 @@ class RequestPathFinder {
     CodePlace from = gate.launch;
     for (size_t i = gate.path_from; i < kernel.path.size(); ++i) {
       const PathHop& hop = kernel.path[i];
-      const size_t name = hop.what.starts_with("Python ") ? 7
-                          : hop.what.starts_with("C++ ")  ? 4
-                                                          : 0;
-      hops.push_back(
-          {hop.what.substr(name), name == 0 ? "binds it" : "calls it", hop.at, {}, hop.certainty});
+      const bool function = hop.kind == PathHopKind::kPython || hop.kind == PathHopKind::kCpp;
+      hops.push_back({function ? hop.name : hop_text(hop),
+                      {function ? ReachKind::kCalls : ReachKind::kBinds},
+                      hop.at,
+                      {},
+                      hop.certainty});
     }
     if (gate.launch.line == 0 && !kernel.launchers.empty()) from = kernel.launchers[0].at;
     const Certainty certainty =
         kernel.launchers.empty() ? Certainty::kUnsure : kernel.launchers[0].certainty;
     hops.push_back(
-        {kernel.name, "launches it", {kernel.at.file, kernel.line_name}, from, certainty});
+        {kernel.name, {ReachKind::kLaunches}, {kernel.at.file, kernel.line_name}, from, certainty});
   }
 
   // Where the request goes on in a library of kernels, once for each.
   void add_library_ends(RequestPath path, const RequestSearch& search) {
     std::set<std::string> seen;
     for (const RequestNode& at : search.order) {
-      if (search.arrivals.find(at)->second.how.starts_with("makes a ") ||
+      if (search.arrivals.find(at)->second.how.is(ReachKind::kMakes) ||
           is_side_road(graph_.plain_name(at)))
         continue;
       for (const OpenCall& call : graph_.open_calls(at)) {
@@ -209,11 +211,11 @@ class RequestPathFinder {
         path.hops = hops_to(graph_, search, at);
         if (std::any_of(path.hops.begin(), path.hops.end(), is_preparation)) continue;
         path.hops.push_back({call.callee,
-                             "calls " + library,
+                             {ReachKind::kCallsLibrary, library},
                              {at.file, call.line},
                              {at.file, call.line},
                              Certainty::kCertain});
-        path.stopped = "goes on in " + library + ", whose kernels are not in this repository";
+        path.stopped = "continues in " + library + ", whose kernels are outside this repository";
         out_.push_back(path);
       }
     }
@@ -225,29 +227,28 @@ class RequestPathFinder {
     const RequestNode* farthest = &search.order.front();
     for (const RequestNode& node : search.order) {
       const RequestArrival& arrival = search.arrivals.find(node)->second;
-      if (arrival.certainty == Certainty::kUnsure || arrival.how.starts_with("makes a ")) continue;
+      if (arrival.certainty == Certainty::kUnsure || arrival.how.is(ReachKind::kMakes)) continue;
       if (arrival.steps > search.arrivals.find(*farthest)->second.steps) farthest = &node;
       if (is_side_road(graph_.plain_name(node))) continue;
       std::string lost = graph_.unbound_call(node);
       if (const uint32_t line = graph_.lost_message_at(node); line != 0)
         lost = "sends a message (" + graph_.place_text({node.file, line}) +
-               ") that no function of this repository is seen to take";
+               ") that no function of this repository receives";
       if (lost.empty()) continue;
       hops = hops_to(graph_, search, node);
       return lost;
     }
     hops = hops_to(graph_, search, *farthest);
-    if (!search.complete) return "too many functions can be reached to follow them all";
+    if (!search.complete) return "too many reachable functions";
     for (const OpenCall& call : graph_.open_calls(*farthest)) {
       if (call.callee.find('.') == std::string::npos) continue;  // mostly Python's own functions
       const std::string where = graph_.place_text({farthest->file, call.line});
       if (call.module.empty())
-        return "calls " + call.callee + " (" + where +
-               "), and the code does not show whose that is";
+        return "calls " + call.callee + " (" + where + "), whose definition was not resolved";
       return "calls " + call.callee + " of " + call.module + " (" + where +
-             "), which is not in this repository";
+             "), outside this repository";
     }
-    return "no function that it reaches launches a kernel";
+    return "no reachable function launches a kernel";
   }
 
   const CodeFacts& facts_;

@@ -117,7 +117,7 @@ std::vector<RequestHop> hops_to(const RequestGraph& graph, const RequestSearch& 
     const RequestArrival& arrival = search.arrivals.find(at)->second;
     RequestHop hop = {graph.name_of(at), arrival.how, graph.place_of(at), {}, arrival.certainty};
     if (arrival.line != 0) hop.from = {arrival.from.file, arrival.line};
-    if (arrival.line == 0) hop.how = "entry point";
+    if (arrival.line == 0) hop.how = {ReachKind::kEntry};
     out.push_back(std::move(hop));
     if (arrival.line == 0) break;
     at = arrival.from;

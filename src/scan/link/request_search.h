@@ -12,7 +12,7 @@ namespace fathom {
 // How a function was reached from the entry point: by the cheapest way.
 struct RequestArrival {
   RequestNode from;
-  std::string how;
+  Reach how;
   uint32_t line = 0;  // 0: it is the entry point
   Certainty certainty = Certainty::kCertain;
   int cost = 0;

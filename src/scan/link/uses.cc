@@ -71,7 +71,8 @@ void link_dependency_uses(const Readings& readings, const PythonNames& names,
   auto imports = third_party_imports(readings, names);
   std::set<std::string> declared;
   for (DependencyFacts& dependency : dependencies) {
-    if (dependency.kind != "python" && dependency.kind != "conda") continue;
+    if (dependency.kind != DependencyKind::kPython && dependency.kind != DependencyKind::kConda)
+      continue;
     const std::string module = module_of_package(dependency.name, import_names);
     const auto found = imports.find(module);
     declared.insert(module);
@@ -84,7 +85,7 @@ void link_dependency_uses(const Readings& readings, const PythonNames& names,
     if (declared.contains(module)) continue;
     DependencyFacts used;
     used.name = module;
-    used.kind = "python";
+    used.kind = DependencyKind::kPython;
     used.at = {places.front().file, 0};
     places.resize(std::min(places.size(), kMaxUses));
     used.used_at = std::move(places);

@@ -121,7 +121,7 @@ void add_linked_libraries(const CMakeCommand& command, Declarations& out) {
     if (name.starts_with("-l")) name.remove_prefix(2);
     if (name.empty() || name.starts_with('-') || name.find('/') != std::string_view::npos) continue;
     out.dependencies.push_back(
-        {std::string(name), "", "system", "", {0, command.words[i].line}, {}});
+        {std::string(name), "", DependencyKind::kSystem, "", {0, command.words[i].line}, {}});
   }
 }
 
@@ -133,7 +133,8 @@ Declarations read_cmake(std::string_view text) {
     if (c.words.empty() || is_computed(c.words[0].text)) continue;
     const std::string& first = c.words[0].text;
     const auto declare = [&](std::string requirement) {
-      out.dependencies.push_back({first, std::move(requirement), "cmake", "", {0, c.line}, {}});
+      out.dependencies.push_back(
+          {first, std::move(requirement), DependencyKind::kCMake, "", {0, c.line}, {}});
     };
     if (c.name == "find_package") {
       const std::string second = c.words.size() > 1 ? c.words[1].text : "";
@@ -148,8 +149,12 @@ Declarations read_cmake(std::string_view text) {
         const std::string& word = c.words[i].text;
         if (word.empty() || is_computed(word) || (word[0] >= 'A' && word[0] <= 'Z')) continue;
         const size_t end = std::min(word.find_first_of("<>="), word.size());
-        out.dependencies.push_back(
-            {word.substr(0, end), word.substr(end), "system", "", {0, c.words[i].line}, {}});
+        out.dependencies.push_back({word.substr(0, end),
+                                    word.substr(end),
+                                    DependencyKind::kSystem,
+                                    "",
+                                    {0, c.words[i].line},
+                                    {}});
       }
     } else if (c.name == "target_link_libraries") {
       add_linked_libraries(c, out);
@@ -165,7 +170,8 @@ Declarations read_package_json(std::string_view text) {
   Declarations out;
   read_json_values(text, [&](const TextValue& v) {
     const auto add = [&](std::string_view group) {
-      out.dependencies.push_back({v.path[1], v.value, "npm", std::string(group), {0, v.line}, {}});
+      out.dependencies.push_back(
+          {v.path[1], v.value, DependencyKind::kNpm, std::string(group), {0, v.line}, {}});
     };
     if (path_is(v, {"dependencies", "*"})) add("");
     if (path_is(v, {"devDependencies", "*"})) add("dev");
@@ -197,7 +203,7 @@ Declarations read_cargo_toml(std::string_view text) {
         *table == "dependencies" ? "" : dependency_group(table->substr(0, table->find('-')));
     std::vector<DependencyFacts>& all = out.dependencies;
     if (all.empty() || all.back().name != name || all.back().group != group) {
-      all.push_back({name, "", "cargo", group, {0, v.line}, {}});
+      all.push_back({name, "", DependencyKind::kCargo, group, {0, v.line}, {}});
     }
     const bool is_table = table + 2 != v.path.end();
     const std::string key = is_table ? *(table + 2) : "version";
@@ -207,7 +213,7 @@ Declarations read_cargo_toml(std::string_view text) {
   read_toml(text, [&](const TextValue& v) {
     add_crate(v);
     if (path_is(v, {"bin", "*", "name"}))
-      out.entry_points.push_back({"console script", v.value, "", v.value, {0, v.line}});
+      out.entry_points.push_back({EntryKind::kConsoleScript, v.value, "", v.value, {0, v.line}});
   });
   std::erase_if(out.dependencies, [&own](const DependencyFacts& dependency) {
     return own.contains(dependency.name);

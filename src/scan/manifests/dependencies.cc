@@ -56,7 +56,7 @@ Declarations read_submodules(std::string_view text) {
   for (const Submodule& module : read_gitmodules(text)) {
     out.dependencies.push_back({module.name.empty() ? module.path : module.name,
                                 module.url,
-                                "submodule",
+                                DependencyKind::kSubmodule,
                                 "",
                                 {0, module.line},
                                 {}});
@@ -69,7 +69,7 @@ void merge_libraries(const std::set<std::string>& targets, std::vector<Dependenc
   std::map<std::string, size_t> first;
   std::vector<DependencyFacts> kept;
   for (DependencyFacts& dependency : all) {
-    if (dependency.kind == "system") {
+    if (dependency.kind == DependencyKind::kSystem) {
       if (targets.contains(dependency.name)) continue;
       const auto [found, is_new] = first.emplace(dependency.name, kept.size());
       if (!is_new) {

@@ -28,7 +28,8 @@ void add_poetry(Declarations& out, const TextValue& value, size_t name_at, std::
   const bool is_table = value.path.size() > name_at + 1;
   std::vector<DependencyFacts>& all = out.dependencies;
   const bool is_new = all.empty() || all.back().name != name || all.back().group != group;
-  if (is_new) all.push_back({name, "", "python", std::string(group), {0, value.line}, {}});
+  if (is_new)
+    all.push_back({name, "", DependencyKind::kPython, std::string(group), {0, value.line}, {}});
   if (!is_table) {
     all.back().requirement = value.value == "*" ? "" : value.value;
   } else if (const std::string& key = value.path.back();
@@ -75,7 +76,7 @@ std::optional<DependencyFacts> requirement_at_address(std::string_view text, uin
     if (name.ends_with(".whl")) name = name.substr(0, name.find('-'));
   }
   if (name.empty()) return {};
-  return DependencyFacts{std::string(name),  std::string(text), "python",
+  return DependencyFacts{std::string(name),  std::string(text), DependencyKind::kPython,
                          std::string(group), {0, line},         {}};
 }
 
@@ -117,8 +118,9 @@ std::optional<DependencyFacts> python_requirement(std::string_view text, uint32_
   if (!rest.empty() && std::string_view("[(<>=!~;@").find(rest.front()) == std::string_view::npos) {
     return {};
   }
-  return DependencyFacts{std::string(text.substr(0, end)), std::string(rest), "python",
-                         dependency_group(group),          {0, line},         {}};
+  return DependencyFacts{
+      std::string(text.substr(0, end)), std::string(rest), DependencyKind::kPython,
+      dependency_group(group),          {0, line},         {}};
 }
 
 std::string dependency_group(std::string_view name) {
@@ -131,8 +133,11 @@ std::optional<EntryPoint> console_script(std::string_view name, std::string_view
   name = without_blanks_around(name);
   target = without_blanks_around(target);
   if (name.empty() || target.empty()) return {};
-  return EntryPoint{
-      "console script", std::string(name), std::string(target), std::string(name), {0, line}};
+  return EntryPoint{EntryKind::kConsoleScript,
+                    std::string(name),
+                    std::string(target),
+                    std::string(name),
+                    {0, line}};
 }
 
 Declarations read_pyproject(std::string_view text) {
@@ -263,7 +268,7 @@ Declarations read_conda_environment(std::string_view text) {
     if (end == 0 || content.substr(0, end) == "python") continue;
     out.dependencies.push_back({std::string(content.substr(0, end)),
                                 std::string(without_blanks_around(content.substr(end))),
-                                "conda",
+                                DependencyKind::kConda,
                                 "",
                                 {0, number},
                                 {}});

@@ -14,6 +14,7 @@ struct EnvironmentAccess {
   NodeId name = 0, default_value = 0;
   std::string via;
   bool written = false;
+  bool only_tested = false;  // whether it is set, and not its value
 };
 
 // os.getenv, os.environ[…], .get, .setdefault, .pop, `in os.environ`, through any import and

@@ -79,7 +79,7 @@ class AccessFinder {
     const std::string_view op = tree_.token(tree_[site.node].extra);
     if (op != "in" && op != "not") return;
     if (!is_environ(tree_.child(site.node, 1))) return;
-    found_.push_back({site, tree_.child(site.node), 0, "in os.environ", false});
+    found_.push_back({site, tree_.child(site.node), 0, "in os.environ", false, true});
   }
 
   const Outline& outline_;

@@ -85,11 +85,11 @@ class EnvironmentReader {
       option.written = access.written;
       if (access.default_value != 0) {
         option.default_value = tree_.source(access.default_value, kLongestVariable);
-      } else if (!access.written && access.via != "in os.environ") {
+      } else if (!access.written && !access.only_tested) {
         option.default_value = default_after_or(access.site.node);
       }
       option.type = access.written ? "" : type_from_use(outline_, access.site.node);
-      if (access.via == "in os.environ") option.type = "";  // only whether it is set
+      if (access.only_tested) option.type = "";  // only whether it is set
       const bool helper =
           !access.written &&
           note_helper(access.site, access.name, access.default_value, option.default_value);

@@ -88,7 +88,7 @@ TEST(FeaturesMarkdown, NamesOfTheRepositoryStayText) {
 TEST(FeaturesMarkdown, SaysWhenThereIsNothing) {
   CodeFacts facts;
   facts.repository = "empty";
-  EXPECT_TRUE(holds(top_page(facts), "No rule found evidence in the code."));
+  EXPECT_TRUE(holds(top_page(facts), "No feature was recognised in the code."));
 }
 
 TEST(FeaturesMarkdown, ManyFeaturesHavePagesByArea) {

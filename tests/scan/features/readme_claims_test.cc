@@ -168,9 +168,9 @@ TEST(ClaimsMarkdown, SaysWhereAndWhyNot) {
   // A submodule that is not here may hold what was not found.
   DependencyFacts submodule;
   submodule.name = "third_party/x";
-  submodule.kind = "submodule";
+  submodule.kind = DependencyKind::kSubmodule;
   facts.dependencies.push_back(submodule);
-  EXPECT_NE(claims_markdown(facts).find("the submodules `third_party/x` were not"),
+  EXPECT_NE(claims_markdown(facts).find("submodules `third_party/x` were not fetched"),
             std::string::npos);
 }
 
