@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include <algorithm>
+#include <functional>
 #include <sstream>
 
 #include "report/markdown.h"
@@ -68,6 +70,52 @@ void expect_in(const std::string& line, element step) {
   }
 }
 
+void add_place(element of, std::vector<std::string>& pieces, const std::string& line) {
+  int64_t first = 0, last = 0;
+  if (of["line"].get(first) != simdjson::SUCCESS) return;
+  const std::string file = text(of, "file"), number = ":" + std::to_string(first);
+  std::vector<std::string> lines = {number};
+  if (of["line_last"].get(last) == simdjson::SUCCESS)
+    lines.insert(lines.begin(), number + "-" + std::to_string(last));
+  for (const std::string& shown : {file, file.substr(file.rfind('/') + 1)}) {
+    for (const std::string& end : lines) {
+      if (!holds(line, md_code(shown + end))) continue;
+      pieces.push_back(md_code(shown + end));
+      return;
+    }
+  }
+  ADD_FAILURE() << file << number << " is not in " << line;
+}
+
+void add_pieces(element of, std::vector<std::string>& pieces, const std::string& line) {
+  for (const char* key : {"words", "after"}) pieces.push_back(text(of, key));
+  element code = of["code"];
+  if (code.is_string()) {
+    pieces.push_back(md_code(code.get_string().value()));
+  } else if (code.is_array()) {
+    for (element one : items(code)) pieces.push_back(md_code(one.get_string().value()));
+  }
+  add_place(of, pieces, line);
+  if (text(of, "confidence") != "certain") pieces.push_back("(" + text(of, "confidence") + ")");
+}
+
+// That a line says nothing that scan.json does not.
+void expect_no_more(const std::string& line, element step) {
+  std::vector<std::string> pieces;
+  add_pieces(step, pieces, line);
+  element remarks;
+  if (step["remarks"].get(remarks) == simdjson::SUCCESS) {
+    for (element remark : items(remarks)) add_pieces(remark, pieces, line);
+  }
+  std::ranges::stable_sort(pieces, std::greater(), &std::string::size);
+  std::string rest = line.substr(line.find(". ") + 2);
+  for (const std::string& piece : pieces) {
+    const size_t at = rest.find(piece);
+    if (at != std::string::npos) rest.erase(at, piece.size());
+  }
+  EXPECT_EQ(rest.find_first_not_of(" ,"), std::string::npos) << rest << "\nof\n" << line;
+}
+
 // The part of a page about one kernel or function.
 struct Section {
   std::vector<std::string> steps;  // numbered lines
@@ -109,6 +157,7 @@ void expect_steps(const Section& section, const std::vector<Step>& steps) {
   for (size_t i = 0; i < steps.size(); ++i) {
     EXPECT_EQ(section.steps[i].find_first_not_of(' '), 3 * steps[i].depth) << section.steps[i];
     expect_in(section.steps[i], steps[i].json);
+    expect_no_more(section.steps[i], steps[i].json);
   }
 }
 
