@@ -50,7 +50,7 @@ void flatten_body(element body, std::vector<Step>& out) {
 std::string value_of(element remark) {
   const std::string value = text(remark, "value");
   bool derived = false;
-  (void)remark["derived"].get(derived);
+  if (remark["derived"].get(derived) != simdjson::SUCCESS) return "";
   return (value.empty() ? "" : "= " + value + (derived ? " " : "")) + (derived ? "(derived)" : "");
 }
 
