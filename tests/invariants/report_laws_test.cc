@@ -118,9 +118,9 @@ TEST(Reports, WithoutMetadataTheySayWhatIsNotComputed) {
       test::open_events({test::cpu_op("aten::mm", 10, 20), test::launch_call(12, 5, 7),
                          test::kernel("gemm", 40, 3000, 7)});
   const Analysis analysis = fathom::analyze(trace, {}).value();
-  EXPECT_NE(file_named(analysis, "standalone_analysis_fair.md")
-                .content.find("no efficiency computed"),
-            std::string::npos);
+  EXPECT_NE(
+      file_named(analysis, "standalone_analysis_fair.md").content.find("no efficiency computed"),
+      std::string::npos);
   EXPECT_NE(file_named(analysis, "standalone_analysis_rough.md").content.find("no cost"),
             std::string::npos);
   EXPECT_NE(file_named(analysis, "category_manifest.json").content.find("\"absent_categories\""),
