@@ -25,7 +25,7 @@ std::string text(element object, const char* key) {
   return object[key].get(value) == simdjson::SUCCESS ? std::string(value) : "";
 }
 
-bool holds(std::string_view whole, std::string_view part) {
+bool contains_part(std::string_view whole, std::string_view part) {
   return whole.find(part) != std::string_view::npos;
 }
 
@@ -56,24 +56,24 @@ std::string value_of(element remark) {
 
 // Everything that scan.json says of a step.
 void expect_in(const std::string& line, element step) {
-  EXPECT_TRUE(holds(line, text(step, "words"))) << line;
+  EXPECT_TRUE(contains_part(line, text(step, "words"))) << line;
   for (element code : items(step["code"]))
-    EXPECT_TRUE(holds(line, md_code(code.get_string().value()))) << line;
+    EXPECT_TRUE(contains_part(line, md_code(code.get_string().value()))) << line;
   if (int64_t number = 0; step["line"].get(number) == simdjson::SUCCESS) {
-    EXPECT_TRUE(holds(line, ":" + std::to_string(number))) << line;
+    EXPECT_TRUE(contains_part(line, ":" + std::to_string(number))) << line;
   }
   const std::string confidence = text(step, "confidence");
   if (confidence != "certain") {
-    EXPECT_TRUE(holds(line, "(" + confidence + ")")) << line;
+    EXPECT_TRUE(contains_part(line, "(" + confidence + ")")) << line;
   }
   element remarks;
   if (step["remarks"].get(remarks) != simdjson::SUCCESS) return;
   for (element remark : items(remarks)) {
-    EXPECT_TRUE(holds(line, text(remark, "words"))) << line;
-    EXPECT_TRUE(holds(line, value_of(remark))) << line;
+    EXPECT_TRUE(contains_part(line, text(remark, "words"))) << line;
+    EXPECT_TRUE(contains_part(line, value_of(remark))) << line;
     const std::string code = text(remark, "code");
     if (!code.empty()) {
-      EXPECT_TRUE(holds(line, md_code(code))) << line;
+      EXPECT_TRUE(contains_part(line, md_code(code))) << line;
     }
   }
 }
@@ -87,7 +87,7 @@ void add_place(element of, std::vector<std::string>& pieces, const std::string& 
     lines.insert(lines.begin(), number + "-" + std::to_string(last));
   for (const std::string& shown : {file, file.substr(file.rfind('/') + 1)}) {
     for (const std::string& end : lines) {
-      if (!holds(line, md_code(shown + end))) continue;
+      if (!contains_part(line, md_code(shown + end))) continue;
       pieces.push_back(md_code(shown + end));
       return;
     }
@@ -150,7 +150,7 @@ Section section_of(const std::string& page, const std::string& name) {
     if (line.starts_with("**")) in_notes = line.starts_with("**Possible improvements**");
     if (first == std::string::npos) {
       in_estimates = false;
-    } else if (line[first] >= '0' && line[first] <= '9' && holds(line, ". ")) {
+    } else if (line[first] >= '0' && line[first] <= '9' && contains_part(line, ". ")) {
       section.steps.push_back(line);
     } else if (in_estimates && !line.starts_with("| quantity") && !line.starts_with("|---")) {
       section.rows.push_back(line);
@@ -180,16 +180,17 @@ void expect_integration(const Section& section, element story) {
   }
   const bool in_forward = story["in_forward"].get_bool().value();
   const bool unknown = items(story["how_often"]).size() == 0;
-  EXPECT_EQ(holds(section.all, "in every forward pass"), in_forward && unknown) << section.all;
-  EXPECT_EQ(holds(section.all, "How often: unknown"), unknown && !in_forward) << known;
+  EXPECT_EQ(contains_part(section.all, "in every forward pass"), in_forward && unknown)
+      << section.all;
+  EXPECT_EQ(contains_part(section.all, "How often: unknown"), unknown && !in_forward) << known;
 }
 
 void expect_rows(const Section& section, const std::vector<element>& estimates) {
   ASSERT_EQ(section.rows.size(), estimates.size()) << section.all;
   for (size_t i = 0; i < estimates.size(); ++i) {
-    EXPECT_TRUE(holds(section.rows[i], text(estimates[i], "name"))) << section.rows[i];
-    EXPECT_TRUE(holds(section.rows[i], text(estimates[i], "formula"))) << section.rows[i];
-    EXPECT_EQ(estimates[i]["low"].is_null(), holds(section.rows[i], "| unknown |"));
+    EXPECT_TRUE(contains_part(section.rows[i], text(estimates[i], "name"))) << section.rows[i];
+    EXPECT_TRUE(contains_part(section.rows[i], text(estimates[i], "formula"))) << section.rows[i];
+    EXPECT_EQ(estimates[i]["low"].is_null(), contains_part(section.rows[i], "| unknown |"));
   }
 }
 
@@ -267,7 +268,8 @@ TEST_F(StoryJson, HoldsWhatThePageShows) {
     const std::vector<element> notes = all_of({kernel["could_be_better"]});
     ASSERT_EQ(section.notes.size(), notes.size()) << section.all;
     for (size_t i = 0; i < notes.size(); ++i) {
-      EXPECT_TRUE(holds(section.notes[i], md_prose(text(notes[i], "text")))) << section.notes[i];
+      EXPECT_TRUE(contains_part(section.notes[i], md_prose(text(notes[i], "text"))))
+          << section.notes[i];
       EXPECT_TRUE(section.notes[i].ends_with("(" + text(notes[i], "basis") + ")"));
     }
     steps_seen += steps.size();
@@ -350,7 +352,7 @@ TEST_F(StoryJson, APatternThatFitsNoKernelFails) {
   none.kernels = "rms_nrom";
   const Result<ScanResult> result = scan(none);
   ASSERT_FALSE(result.ok());
-  EXPECT_TRUE(holds(result.error().message, "matches none of")) << result.error().message;
+  EXPECT_TRUE(contains_part(result.error().message, "matches none of")) << result.error().message;
 }
 
 }  // namespace

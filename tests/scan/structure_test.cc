@@ -409,7 +409,7 @@ TEST_F(StructureTest, ThreadsChangeNothing) {
         "from .kernel import launch\ndef f" + std::to_string(i) + "(x):\n    launch(x)\n");
   const auto json = [this](size_t threads) {
     const CodeFacts facts = scan(threads);
-    return scan_json({facts, tell_stories(facts)});
+    return scan_json(ScanReport{facts, tell_stories(facts)});
   };
   EXPECT_EQ(json(1), json(4));
 }
