@@ -25,6 +25,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
 void add_platforms_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_docs_commands(CLI::App& app, ExitCode& code);
 

@@ -43,6 +43,12 @@ constexpr FlawText kFlaws[] = {
      "zero bytes where the file should begin: what stood there is lost"},
     {Flaw::kChangedWhileRead, Severity::kDataLoss, "changed_while_read",
      "the file changed while it was read: the report may mix two versions of it"},
+    {Flaw::kDamagedPart, Severity::kDataLoss, "damaged_part",
+     "damaged parts of the capture, passed over"},
+    {Flaw::kLostRecords, Severity::kDataLoss, "lost_records",
+     "records that were lost while recording, because they came faster than they could be written"},
+    {Flaw::kOpenRange, Severity::kInfo, "open_range",
+     "ranges of which only one end was recorded, left out"},
 };
 
 static_assert(std::size(kFlaws) == static_cast<size_t>(Flaw::kCount));

@@ -76,7 +76,7 @@ struct GpuWork {
   std::optional<int64_t> stream;
   std::optional<int32_t> context, registers, shared_memory;
   std::optional<int64_t> bytes;
-  std::optional<Dim3> grid, block;
+  std::optional<Dim3> grid, block, cluster;
 };
 
 // A runtime or driver call; also an annotation, whose key is that of its mirror image on the GPU.

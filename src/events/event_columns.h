@@ -26,6 +26,7 @@ struct ColumnsIn {
   Held<LaunchCall> launches;
   Held<AutogradFacts> autograd;
   Held<PythonFrame> frames;
+  Held<double> numbers;  // of counters
   Held<Collective> collectives;  // in the order of their events
 
   Held<Track> tracks;
@@ -55,6 +56,7 @@ void visit_columns(A& a, B& b, Visit visit) {
   visit(a.launches, b.launches);
   visit(a.autograd, b.autograd);
   visit(a.frames, b.frames);
+  visit(a.numbers, b.numbers);
   visit(a.collectives, b.collectives);
   visit(a.tracks, b.tracks);
   visit(a.unique_args, b.unique_args);

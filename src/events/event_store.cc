@@ -25,6 +25,12 @@ const AutogradFacts* EventStore::autograd(EventId e) const {
   return &views_.autograd[detail];
 }
 
+std::optional<double> EventStore::number(EventId e) const {
+  const uint32_t detail = views_.detail[e.index];
+  if (kind(e) != EventKind::kCounter || detail == kNoDetail) return std::nullopt;
+  return views_.numbers[detail];
+}
+
 const Collective* EventStore::collective(EventId e) const {
   const auto all = views_.collectives;
   auto found = std::ranges::lower_bound(all, e, {}, &Collective::event);
@@ -94,6 +100,10 @@ EventId EventStoreBuilder::add(const Common& event, const PythonFrame& frame) {
   return add_with(event, columns_.frames, frame);
 }
 
+EventId EventStoreBuilder::add_number(const Common& event, double value) {
+  return add_with(event, columns_.numbers, value);
+}
+
 void EventStoreBuilder::append(EventStoreBuilder&& piece) {
   const EventColumns& from = piece.columns_;
 
@@ -117,6 +127,7 @@ void EventStoreBuilder::append(EventStoreBuilder&& piece) {
     if (is_gpu_work(kind)) return columns_.gpu_work.size();
     if (is_launch(kind) || is_annotation(kind)) return columns_.launches.size();
     if (kind == EventKind::kCpuOp) return columns_.autograd.size();
+    if (kind == EventKind::kCounter) return columns_.numbers.size();
     return columns_.frames.size();
   };
   for (size_t i = 0; i < from.kind.size(); ++i) {
@@ -135,6 +146,7 @@ void EventStoreBuilder::append(EventStoreBuilder&& piece) {
   append_to(columns_.launches, from.launches);
   append_to(columns_.autograd, from.autograd);
   append_to(columns_.frames, from.frames);
+  append_to(columns_.numbers, from.numbers);
 
   for (Collective c : from.collectives) {
     c.event.index += base;

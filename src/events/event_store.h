@@ -34,6 +34,8 @@ class EventStore {
   const PythonFrame& frame(EventId e) const { return views_.frames[views_.detail[e.index]]; }
   // CPU ops that autograd knows, else null.
   const AutogradFacts* autograd(EventId e) const;
+  // What a counter was at its time; nothing where it is not one number, and for other kinds.
+  std::optional<double> number(EventId e) const;
   // Null for an event that is no collective.
   const Collective* collective(EventId e) const;
 
@@ -84,6 +86,7 @@ class EventStoreBuilder {
   EventId add(const Common& event, const LaunchCall& call);
   EventId add(const Common& event, const AutogradFacts& facts);
   EventId add(const Common& event, const PythonFrame& frame);
+  EventId add_number(const Common& event, double value);
   // An entry that gets no row, because nothing asks for it or because it could not be read; the
   // latter is the caller's to report.
   void skip_position() { ++entries_; }

@@ -45,6 +45,7 @@ bool detail_is_sound(const EventViews& c, EventKind kind, uint32_t detail) {
   if (is_gpu_work(kind)) return detail < c.gpu_work.size();
   if (is_launch(kind) || is_annotation(kind)) return detail < c.launches.size();
   if (kind == EventKind::kPython) return detail < c.frames.size();
+  if (kind == EventKind::kCounter) return detail == kNoDetail || detail < c.numbers.size();
   return kind != EventKind::kCpuOp || detail == kNoDetail || detail < c.autograd.size();
 }
 
@@ -66,7 +67,7 @@ bool are_sound(const EventViews& c, size_t text_count) {
                              [](const GpuWork& w) {
                                return key_is_sound(w.key) &&
                                       flags_are_sound(w.device, w.stream, w.context, w.registers,
-                                                      w.shared_memory, w.bytes, w.grid, w.block);
+                                                      w.shared_memory, w.bytes, w.grid, w.block, w.cluster);
                              }) &&
          std::ranges::all_of(c.launches,
                              [](const LaunchCall& call) { return key_is_sound(call.key); }) &&

@@ -1,0 +1,109 @@
+#include "ingest/capture/chunk_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "capture/chunk_writer.h"
+
+namespace fathom::capture {
+namespace {
+
+constexpr size_t kPiece = 1 << 20;
+
+}  // namespace
+
+bool is_capture(std::string_view head) {
+  return head.starts_with(std::string_view(kMagic, sizeof kMagic));
+}
+
+Result<bool> ChunkReader::have(size_t bytes) {
+  while (window_.size() - at_ < bytes && !ended_) {
+    if (at_ > kPiece) {
+      window_.erase(0, at_);
+      at_ = 0;
+    }
+    const size_t wanted =
+        static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(kPiece), left_));
+    if (wanted == 0) {
+      char more = 0;
+      if (TRY(source_.read({&more, 1})) > 0) diagnostics_.add(Flaw::kSizeLimit);
+      ended_ = true;
+      break;
+    }
+    const size_t old = window_.size();
+    window_.resize(old + wanted);
+    const size_t got = TRY(source_.read({window_.data() + old, wanted}));
+    window_.resize(old + got);
+    read_ += static_cast<int64_t>(got);
+    left_ -= static_cast<int64_t>(got);
+    if (got < wanted) ended_ = true;
+  }
+  return window_.size() - at_ >= bytes;
+}
+
+bool ChunkReader::begins_well() {
+  const Result<bool> enough = have(sizeof kMagic);
+  if (!enough.ok() || !enough.value() || !is_capture(std::string_view(window_).substr(at_))) {
+    return false;
+  }
+  at_ += sizeof kMagic;
+  return true;
+}
+
+void ChunkReader::skip_damaged(size_t bytes) {
+  if (!in_damage_) diagnostics_.add(Flaw::kDamagedPart);
+  in_damage_ = true;
+  at_ += bytes;
+}
+
+bool ChunkReader::may_examine(size_t bytes) {
+  examined_ += static_cast<int64_t>(bytes);
+  return examined_ <= 8 * read_ + kLargestChunk;
+}
+
+Result<std::optional<Chunk>> ChunkReader::next() {
+  while (true) {
+    if (!TRY(have(sizeof(ChunkHead)))) {
+      if (window_.size() > at_ || source_.truncated()) diagnostics_.add(Flaw::kTruncated);
+      at_ = window_.size();
+      return std::optional<Chunk>{};
+    }
+    ChunkHead head;
+    std::memcpy(&head, window_.data() + at_, sizeof head);
+    if (head.mark != kChunkMark || head.bytes > kLargestChunk) {
+      // On to where a mark may begin.
+      const char first = static_cast<char>(kChunkMark & 0xff);
+      const size_t next = window_.find(first, at_ + 1);
+      skip_damaged((next == std::string::npos ? window_.size() : next) - at_);
+      continue;
+    }
+    if (!TRY(have(sizeof head + head.bytes))) {
+      // Cut, or a damaged length: what follows may hold whole chunks yet.
+      if (!may_examine(window_.size() - at_) ||
+          window_.find("fchk", at_ + 1) == std::string::npos) {
+        diagnostics_.add(Flaw::kTruncated);
+        at_ = window_.size();
+        return std::optional<Chunk>{};
+      }
+      skip_damaged(1);
+      continue;
+    }
+    const std::string_view payload(window_.data() + at_ + sizeof head, head.bytes);
+    if (!may_examine(head.bytes)) {
+      diagnostics_.add(Flaw::kTruncated);
+      at_ = window_.size();
+      ended_ = true;
+      return std::optional<Chunk>{};
+    }
+    if (chunk_hash(head, payload) != head.hash) {
+      skip_damaged(1);
+      continue;
+    }
+    in_damage_ = false;
+    Chunk chunk{head.kind, head.record_size, std::string(payload)};
+    at_ += sizeof head + head.bytes;
+    return std::optional<Chunk>(std::move(chunk));
+  }
+}
+
+}  // namespace fathom::capture

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/byte_source.h"
+#include "base/diagnostics.h"
+#include "capture/format.h"
+
+namespace fathom::capture {
+
+// Whether these are the first bytes of a capture.
+bool is_capture(std::string_view head);
+
+struct Chunk {
+  ChunkKind kind{};
+  uint16_t record_size = 0;
+  std::string payload;
+};
+
+// The whole chunks of a capture, in order. What is damaged is skipped to the next chunk and counted.
+class ChunkReader {
+ public:
+  ChunkReader(ByteSource& source, int64_t max_size) : source_(source), left_(max_size) {}
+
+  // Nothing at the end.
+  Result<std::optional<Chunk>> next();
+  bool begins_well();  // the file's mark; first of all
+
+  const Diagnostics& diagnostics() const { return diagnostics_; }
+  int64_t bytes_read() const { return read_; }
+
+ private:
+  // Whether so many bytes lie in the window from `at_` on, after reading more if need be.
+  Result<bool> have(size_t bytes);
+  void skip_damaged(size_t bytes);
+  // Whether so many bytes may be looked at once more: crafted heads must not make it quadratic.
+  bool may_examine(size_t bytes);
+
+  ByteSource& source_;
+  std::string window_;
+  size_t at_ = 0;
+  int64_t left_, read_ = 0, examined_ = 0;
+  bool ended_ = false, in_damage_ = false;
+  Diagnostics diagnostics_;
+};
+
+}  // namespace fathom::capture

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+// How the recorder is told what to do: variables in the environment of the program that is watched.
+namespace fathom::record {
+
+constexpr const char* kDirectoryVariable = "FATHOM_RECORD_DIR";    // where captures are written
+constexpr const char* kOptionsVariable = "FATHOM_RECORD_OPTIONS";  // words with commas between
+constexpr const char* kCuptiVariable = "FATHOM_RECORD_CUPTI";      // libraries to try, with colons
+
+constexpr const char* kGraphNodes = "graph-nodes";
+constexpr const char* kAllocations = "allocations";
+constexpr const char* kAllCalls = "all-calls";
+// Nothing is recorded until the file TRIGGER in the directory has been touched; then for a window.
+constexpr const char* kDormant = "dormant";
+constexpr const char* kWindow = "window=";  // milliseconds; 0: to the end
+constexpr const char* kTriggerFile = "trigger";
+
+struct Settings {
+  std::string directory, cupti;
+  bool graph_nodes = false, allocations = false, all_calls = false, dormant = false;
+  long window_ms = 0;
+};
+
+// From the environment. An empty directory: nothing is asked for.
+Settings read_settings();
+
+}  // namespace fathom::record

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace fathom {
+
+// A number that was read from the program's output.
+struct LoggedNumber {
+  int64_t time_ns = 0;
+  double value = 0;
+  std::string name;
+};
+
+// What the recorder and the hook in Python left of one process. An empty path: nothing.
+struct ProcessRecords {
+  int64_t pid = 0;
+  std::filesystem::path capture, torch_trace, probes;
+};
+
+// Finds the processes in the directory that was recorded into, in the order of their beginning.
+std::vector<ProcessRecords> find_processes(const std::filesystem::path& directory);
+
+// Writes one compressed capture of all that is known of a process.
+Status complete_capture(const ProcessRecords& process, const std::vector<LoggedNumber>& logged,
+                        const std::string& command, const std::filesystem::path& out);
+
+// The probes that found their function in any process: lines "P\tPROBE" of the hook's files.
+std::vector<std::string> placed_probes(const std::vector<ProcessRecords>& processes);
+
+}  // namespace fathom

@@ -1,0 +1,336 @@
+#include "session/record.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "base/byte_source.h"
+#include "base/staging.h"
+#include "events/intervals.h"
+#include "ingest/capture/chunk_reader.h"
+#include "ingest/capture/reader.h"
+#include "record/record_settings.h"
+#include "session/complete_capture.h"
+#include "session/watched_program.h"
+
+extern const std::string_view record_sitecustomize_py;
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::atomic<bool> window_asked = false;
+void ask_for_window(int) { window_asked = true; }
+
+// SIGUSR2 begins a window, while this lives.
+class WindowSignal {
+ public:
+  WindowSignal() {
+    struct sigaction action = {};
+    action.sa_handler = ask_for_window;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGUSR2, &action, &old_);
+  }
+  ~WindowSignal() { sigaction(SIGUSR2, &old_, nullptr); }
+  WindowSignal(const WindowSignal&) = delete;
+  WindowSignal& operator=(const WindowSignal&) = delete;
+
+ private:
+  struct sigaction old_ = {};
+};
+
+void set_variable(std::vector<std::string>& environment, std::string_view name,
+                  const std::string& value) {
+  std::erase_if(environment, [&](const std::string& line) {
+    return line.size() > name.size() && line.starts_with(name) && line[name.size()] == '=';
+  });
+  environment.push_back(fmt::format("{}={}", name, value));
+}
+
+std::string variable(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& line : environment) {
+    if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == '=')
+      return line.substr(name.size() + 1);
+  }
+  return {};
+}
+
+bool wants_python(const RecordRequest& request) {
+  return request.torch || !request.probes.empty();
+}
+
+std::string options_text(const RecordRequest& request) {
+  std::string text;
+  const auto add = [&text](bool wanted, std::string_view word) {
+    if (!wanted) return;
+    if (!text.empty()) text += ',';
+    text += word;
+  };
+  add(request.graph_nodes, record::kGraphNodes);
+  add(request.allocations, record::kAllocations);
+  add(request.all_calls, record::kAllCalls);
+  add(request.torch, "torch");
+  add(request.python_stacks, "python-stacks");
+  add(request.wait_for_signal || !request.trigger_file.empty(), record::kDormant);
+  if (request.window_ms)
+    add(true, fmt::format("{}{}", record::kWindow, *request.window_ms));
+  return text;
+}
+
+// What the program gets to see beside its own.
+Result<std::vector<std::string>> watched_environment(const RecordRequest& request,
+                                                     const fs::path& directory) {
+  std::vector<std::string> environment = request.environment;
+  set_variable(environment, record::kDirectoryVariable, directory.string());
+  set_variable(environment, record::kOptionsVariable, options_text(request));
+  std::string libraries;
+  for (const fs::path& path : request.cupti) {
+    if (!libraries.empty()) libraries += ':';
+    libraries += path.string();
+  }
+  set_variable(environment, record::kCuptiVariable, libraries);
+  set_variable(environment, "CUDA_INJECTION64_PATH", request.library.string());
+  set_variable(environment, "NVTX_INJECTION64_PATH", request.library.string());
+  if (!wants_python(request)) return environment;
+  const fs::path hooks = directory / "python";
+  std::error_code error;
+  fs::create_directory(hooks, error);
+  std::ofstream hook(hooks / "sitecustomize.py");
+  hook << record_sitecustomize_py;
+  hook.close();
+  if (!hook) return Error{fmt::format("cannot write in {}", hooks.string())};
+  const std::string old = variable(environment, "PYTHONPATH");
+  set_variable(environment, "PYTHONPATH", hooks.string() + (old.empty() ? "" : ":" + old));
+  std::string probes;
+  for (const std::string& probe : request.probes) probes += probe + "\n";
+  set_variable(environment, "FATHOM_RECORD_PROBES", probes);
+  return environment;
+}
+
+std::string shown_command(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+bool holds_capture(const fs::path& path) {
+  const Result<std::unique_ptr<ByteSource>> source = open_source(path.string());
+  if (!source.ok()) return false;
+  char head[8] = {};
+  const Result<size_t> got = source.value()->read(head);
+  return got.ok() && capture::is_capture({head, got.value()});
+}
+
+Result<fs::path> choose_place(const RecordRequest& request) {
+  std::error_code error;
+  if (!request.out.empty()) {
+    if (fs::is_directory(request.out, error))
+      return Error{fmt::format("--out {} is a directory; name a file", request.out.string())};
+    if (fs::exists(request.out, error) && !request.force && !holds_capture(request.out)) {
+      return Error{fmt::format("{} exists and is no capture; use another name or --force",
+                               request.out.string())};
+    }
+    return request.out;
+  }
+  const std::string name = fs::path(request.command[0]).filename().string();
+  fs::path path = name + ".capture";
+  for (int n = 2; fs::exists(path, error); ++n) path = fmt::format("{}-{}.capture", name, n);
+  return path;
+}
+
+fs::path numbered(const fs::path& out, size_t index) {
+  if (index == 0) return out;
+  fs::path path = out;
+  path.replace_filename(
+      fmt::format("{}-{}{}", out.stem().string(), index + 1, out.extension().string()));
+  return path;
+}
+
+// Notes of the recorder and of the hook: each once, with how many processes say so.
+std::vector<std::string> read_notes(const fs::path& directory) {
+  std::vector<std::pair<std::string, int>> notes;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().extension() != ".note") continue;
+    std::ifstream file(entry.path());
+    std::string line;
+    while (std::getline(file, line) && notes.size() < 100) {
+      const auto known = std::ranges::find(notes, line, &std::pair<std::string, int>::first);
+      if (known == notes.end()) notes.emplace_back(line, 1);
+      else ++known->second;
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [text, count] : notes)
+    texts.push_back(count == 1 ? text : fmt::format("{} ({} times)", text, count));
+  std::ranges::sort(texts);
+  return texts;
+}
+
+Result<CaptureSummary> summarize_capture(const fs::path& path, int64_t pid) {
+  CaptureSummary summary;
+  summary.path = path;
+  summary.pid = pid;
+  std::error_code error;
+  summary.bytes = static_cast<int64_t>(fs::file_size(path, error));
+  const std::unique_ptr<ByteSource> source = TRY(open_source(path.string()));
+  const EventStore store = TRY(capture::read_capture(*source, path.string()));
+  Nanos first{INT64_MAX}, last{INT64_MIN};
+  std::vector<Interval> work;
+  for (EventId e(0); e.index < store.size(); ++e.index) {
+    const EventKind kind = store.kind(e);
+    summary.kernels += kind == EventKind::kKernel ? 1 : 0;
+    summary.copies += kind == EventKind::kMemcpy || kind == EventKind::kMemset ? 1 : 0;
+    summary.launches += is_launch(kind) ? 1 : 0;
+    summary.ops += kind == EventKind::kCpuOp ? 1 : 0;
+    summary.ranges += kind == EventKind::kAnnotation ? 1 : 0;
+    first = std::min(first, store.start(e));
+    last = std::max(last, store.end(e));
+    if (is_gpu_work(kind)) work.push_back({store.start(e), store.end(e)});
+  }
+  if (store.size() > 0) summary.covered = last - first;
+  summary.busy = total_length(merge_intervals(std::move(work)));
+  summary.lost = store.diagnostics().count(Flaw::kLostRecords);
+  return summary;
+}
+
+// Whether a process left anything that is worth a file.
+bool has_events(const CaptureSummary& summary) {
+  return summary.kernels + summary.copies + summary.ops + summary.ranges + summary.launches > 0;
+}
+
+Status bring_home(const RecordRequest& request, const fs::path& directory, const fs::path& out,
+                  const std::vector<LoggedNumber>& logged, RecordResult& result) {
+  std::vector<ProcessRecords> processes = find_processes(directory);
+  if (processes.empty() && !logged.empty()) processes.push_back({});
+  bool first = true;
+  size_t made = 0;
+  for (const ProcessRecords& process : processes) {
+    const fs::path staged = directory / "complete";
+    TRY(complete_capture(process, first ? logged : std::vector<LoggedNumber>{},
+                         shown_command(request.command), staged));
+    CaptureSummary summary = TRY(summarize_capture(staged, process.pid));
+    if (!has_events(summary) && (!first || logged.empty())) continue;
+    summary.path = numbered(out, made++);
+    std::error_code error;
+    fs::rename(staged, summary.path, error);
+    if (error)
+      return Error{fmt::format("cannot write {}: {}", summary.path.string(), error.message())};
+    result.captures.push_back(std::move(summary));
+    first = false;
+  }
+  const std::vector<std::string> placed = placed_probes(processes);
+  for (const std::string& probe : request.probes) {
+    if (std::ranges::find(placed, probe) == placed.end()) {
+      result.notes.push_back(fmt::format(
+          "--probe {}: nothing was recorded; no Python process imported a module with it", probe));
+    }
+  }
+  return Nothing{};
+}
+
+void touch(const fs::path& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return;
+  futimens(fd, nullptr);
+  close(fd);
+}
+
+int64_t changed_at(const fs::path& path) {
+  struct stat file = {};
+  if (stat(path.c_str(), &file) != 0) return 0;
+  return static_cast<int64_t>(file.st_mtim.tv_sec) * 1'000'000'000 + file.st_mtim.tv_nsec;
+}
+
+}  // namespace
+
+std::optional<std::string> probe_mistake(const std::string& probe) {
+  const auto is_path = [](std::string_view text) {
+    if (text.empty()) return false;
+    bool begins = true;
+    for (const char c : text) {
+      const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+      const bool digit = c >= '0' && c <= '9';
+      if (c == '.' ? begins : !(letter || (digit && !begins))) return false;
+      begins = c == '.';
+    }
+    return !begins;
+  };
+  constexpr const char* kForm =
+      "expected MODULE:FUNCTION or MODULE:CLASS.METHOD, with (PATH, len(PATH)) for numbers";
+  std::string_view rest = probe;
+  const size_t colon = rest.find(':');
+  if (colon == std::string_view::npos || !is_path(rest.substr(0, colon))) return kForm;
+  rest.remove_prefix(colon + 1);
+  const size_t open = rest.find('(');
+  if (!is_path(rest.substr(0, open))) return kForm;
+  if (open == std::string_view::npos) return std::nullopt;
+  rest.remove_prefix(open + 1);
+  if (!rest.ends_with(')')) return kForm;
+  rest.remove_suffix(1);
+  while (true) {
+    const size_t comma = rest.find(',');
+    std::string_view item = rest.substr(0, comma);
+    while (item.starts_with(' ')) item.remove_prefix(1);
+    while (item.ends_with(' ')) item.remove_suffix(1);
+    if (item.starts_with("len(") && item.ends_with(')')) item = item.substr(4, item.size() - 5);
+    if (!is_path(item)) return fmt::format("'{}' is no attribute path; {}", item, kForm);
+    if (comma == std::string_view::npos) return std::nullopt;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+Result<RecordResult> record_program(const RecordRequest& request) {
+  const fs::path out = TRY(choose_place(request));
+  fs::path folder = out.parent_path();
+  if (folder.empty()) folder = ".";
+  const StagingDirectory staging = TRY(StagingDirectory::create(folder, folder));
+  const fs::path directory = fs::absolute(staging.content());
+
+  WatchedProgram program;
+  program.command = request.command;
+  program.environment = TRY(watched_environment(request, directory));
+  std::vector<LoggedNumber> logged;
+  if (!request.log_patterns.empty()) {
+    program.on_line = [&](std::string_view line, int64_t time) {
+      for (const LogPattern& pattern : request.log_patterns) {
+        for (const LogPattern::Found& found : pattern.match(line))
+          logged.push_back({time, found.value, pattern.names()[found.counter]});
+      }
+    };
+  }
+  const WindowSignal signal;
+  int64_t last_trigger = 0;
+  if (request.wait_for_signal || !request.trigger_file.empty()) {
+    last_trigger = changed_at(request.trigger_file);
+    program.meanwhile = [&] {
+      const int64_t now = request.trigger_file.empty() ? 0 : changed_at(request.trigger_file);
+      if (!window_asked.exchange(false) && (now == 0 || now == last_trigger)) return;
+      last_trigger = now;
+      touch(directory / record::kTriggerFile);
+    };
+  }
+  const ProgramEnd end = TRY(run_watched(program));
+  RecordResult result;
+  result.status = end.status;
+  result.wall = Nanos{end.wall_ns};
+  if (end.not_started) {
+    result.not_started = end.not_started->why;
+    result.not_found = end.not_started->not_found;
+    return result;
+  }
+  result.notes = read_notes(directory);
+  TRY(bring_home(request, directory, out, logged, result));
+  return result;
+}
+
+}  // namespace fathom

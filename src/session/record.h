@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "report/record_text.h"
+#include "session/log_pattern.h"
+
+namespace fathom {
+
+struct RecordRequest {
+  std::vector<std::string> command;
+  std::vector<std::string> environment;  // "NAME=value", as the program would have it
+  std::filesystem::path out;             // empty: named after the command, where nothing is yet
+  bool force = false;                    // over a file that is no capture
+  bool torch = false, python_stacks = false;
+  bool graph_nodes = false, allocations = false, all_calls = false;
+  std::vector<std::string> probes;
+  std::vector<LogPattern> log_patterns;
+  std::optional<int64_t> window_ms;
+  // Nothing is recorded until SIGUSR2 comes, or the file is there or touched.
+  bool wait_for_signal = false;
+  std::filesystem::path trigger_file;
+  std::filesystem::path library;           // the recorder
+  std::vector<std::filesystem::path> cupti;  // libraries to try
+};
+
+// Runs the program and writes a capture for each of its processes that used the GPU. An error is
+// ours: the program was not run, or its captures could not be written.
+Result<RecordResult> record_program(const RecordRequest& request);
+
+// `module:Class.function(batch.size, len(result))`; why it is not one, or nothing.
+std::optional<std::string> probe_mistake(const std::string& probe);
+
+}  // namespace fathom
