@@ -247,8 +247,6 @@ def _start():
     names = {p.partition(":")[0] for p in _probes}
     if "torch" in _options:
         names.add("torch")
-        # PyTorch's profiler warns that CUPTI is taken, which is so by intent.
-        os.environ.setdefault("KINETO_LOG_LEVEL", "5")
     if names:
         sys.meta_path.insert(0, _Finder(names))
     if _probes:

@@ -12,6 +12,7 @@
 #include "app/option_rules.h"
 #include "app/output_options.h"
 #include "report/record_text.h"
+#include "session/counter_plan.h"
 #include "session/record.h"
 
 extern char** environ;
@@ -28,6 +29,7 @@ constexpr const char* kExamples = R"(Examples:
   fathom record --graph-nodes -- python decode.py       the kernels of CUDA graphs one by one
   fathom record --probe 'engine.scheduler:Scheduler.step(batch.size, len(result))' -- python serve.py
   fathom record --log-pattern 'hit rate: {float}' -- python serve.py
+  fathom record --counters=memory -- ./my_program       hardware counters, in a second run
   fathom record --trigger SIGUSR2 --window 10s -- python serve.py    then: kill -USR2 PID
 
 The capture is an input of analyze, diff and convert:
@@ -47,7 +49,8 @@ written; 2 usage error.)";
 struct RecordArguments {
   std::vector<std::string> command;
   std::string out, trigger, window;
-  bool force = false, json = false, quiet = false;
+  bool force = false, json = false, quiet = false, replay = false;
+  std::optional<std::string> counters;
   bool torch = false, python_stacks = false, graph_nodes = false, allocations = false;
   bool all_calls = false;
   std::vector<std::string> probes, log_patterns;
@@ -119,6 +122,11 @@ Result<RecordRequest> make_request(const RecordArguments& a) {
   request.probes = a.probes;
   for (const std::string& text : a.log_patterns)
     request.log_patterns.push_back(TRY(LogPattern::parse(text)));
+  if (a.counters) {
+    const std::string set = a.counters->empty() ? "basic" : *a.counters;
+    request.counters = counter_metrics(set).value_or(std::vector<std::string>{});
+    request.replay = a.replay;
+  }
   if (!a.window.empty()) request.window_ms = duration_ms(a.window);
   if (a.trigger == "SIGUSR2") request.wait_for_signal = true;
   else request.trigger_file = a.trigger;
@@ -218,6 +226,19 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
       ->add_option("--trigger", a->trigger,
                    "Record nothing until fathom gets SIGUSR2, or until FILE appears or is touched")
       ->option_text("SIGUSR2|FILE");
+  command
+      ->add_option("--counters", a->counters,
+                   "Count in hardware too, for the kernels with 90 % of the GPU time: basic "
+                   "(default), memory, stalls, roofline or full. Runs the program twice")
+      ->expected(0, 1)
+      ->check([](const std::string& set) {
+        return set.empty() || counter_metrics(set) ? std::string()
+                                                   : fmt::format("'{}' is no set of counters", set);
+      })
+      ->option_text("[SET]");
+  command->add_flag("--replay", a->replay,
+                    "Count all metrics of a launch at once, by running the kernel again; for "
+                    "programs whose kernels do not wait for each other");
   command->add_flag("--json", a->json, "Print the summary as JSON on standard output");
   command->add_flag("-q,--quiet", a->quiet, "Print no summary and no notes");
   command->callback([a, &terminal, &code] {

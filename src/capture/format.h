@@ -36,6 +36,7 @@ enum class ChunkKind : uint16_t {
   kFrames,
   kRanges,
   kNumbers,
+  kCounters,
 };
 
 struct ChunkHead {
@@ -151,6 +152,18 @@ struct Number {
   double value;
   TextId name;
   uint32_t thread;  // 0: of no thread
+};
+
+// What the hardware counted of one launch: a record for each metric.
+struct Counter {
+  uint64_t time;
+  double value;
+  TextId name, mangled, metric;
+  uint32_t grid[3], block[3];
+  uint32_t dynamic_shared, device;
+  uint32_t occurrence;  // among the launches of this kernel with this grid, block and memory
+  uint32_t passes;      // how often the kernel ran for this
+  uint32_t reserved;
 };
 
 }  // namespace fathom::capture

@@ -52,6 +52,9 @@ Api load(const char* paths, std::string& why) {
   find(library, "cuptiGetCallbackName", api.GetCallbackName);
   find(library, "cuptiNvtxInitialize2", api.NvtxInitialize2);
   find(library, "cuptiGetTimestamp", api.GetTimestamp);
+  find(library, "cuptiEnableCallback", api.EnableCallback);
+  find(library, "cuptiGetDeviceId", api.GetDeviceId);
+  api.library = library;
   uint32_t version = 0;
   const bool whole = api.GetVersion && api.Subscribe && api.ActivityRegisterCallbacks &&
                      api.ActivityEnable && api.ActivityDisable && api.ActivityFlushAll &&

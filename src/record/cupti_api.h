@@ -13,6 +13,16 @@ using BufferCompleted = void (*)(void* context, uint32_t stream, uint8_t* buffer
                                  size_t valid);
 using Callback = void (*)(void* data, uint32_t domain, uint32_t id, const void* what);
 
+// What a callback around a call of CUDA is handed.
+struct CallbackData {
+  uint32_t site;  // 0: before the call, 1: after it
+  const char* function;
+  const void* params;
+  void* result;
+  const char* symbol;  // the kernel's mangled name
+  void* context;
+};
+
 struct SubscriberParams {
   size_t size;
   const char* name;
@@ -38,7 +48,10 @@ struct Api {
   int (*GetCallbackName)(uint32_t, uint32_t, const char**) = nullptr;
   int (*NvtxInitialize2)(void*) = nullptr;
   int (*GetTimestamp)(uint64_t*) = nullptr;
+  int (*EnableCallback)(uint32_t, void*, uint32_t, uint32_t) = nullptr;
+  int (*GetDeviceId)(void*, uint32_t*) = nullptr;
   uint32_t version = 0;
+  void* library = nullptr;
 
   bool loaded() const { return version != 0; }
 };

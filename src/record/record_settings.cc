@@ -19,6 +19,8 @@ Settings read_settings() {
     if (word == kAllocations) settings.allocations = true;
     if (word == kAllCalls) settings.all_calls = true;
     if (word == kDormant) settings.dormant = true;
+    if (word == kCounters) settings.counters = true;
+    if (word == kReplay) settings.replay = true;
     if (word.starts_with(kWindow)) {
       settings.window_ms =
           std::strtol(std::string(word.substr(std::string_view(kWindow).size())).c_str(), nullptr, 10);

@@ -17,9 +17,17 @@ constexpr const char* kDormant = "dormant";
 constexpr const char* kWindow = "window=";  // milliseconds; 0: to the end
 constexpr const char* kTriggerFile = "trigger";
 
+// Counters instead of events: of the kernels in the file KERNELS of the directory, a key on each line,
+// the metrics in the file METRICS.
+constexpr const char* kCounters = "counters";
+constexpr const char* kReplay = "replay";
+constexpr const char* kKernelsFile = "kernels";
+constexpr const char* kMetricsFile = "metrics";
+
 struct Settings {
   std::string directory, cupti;
   bool graph_nodes = false, allocations = false, all_calls = false, dormant = false;
+  bool counters = false, replay = false;
   long window_ms = 0;
 };
 

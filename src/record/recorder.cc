@@ -46,6 +46,21 @@ bool is_worth_recording(std::string_view name) {
   return false;
 }
 
+template <typename Visit>
+void for_each_call(const cupti::Api& api, uint32_t domain, Visit visit) {
+  constexpr uint32_t kMostCalls = 2000, kLastGap = 64;
+  uint32_t unknown = 0;
+  for (uint32_t id = 1; id < kMostCalls && unknown < kLastGap; ++id) {
+    const char* name = nullptr;
+    if (api.GetCallbackName(domain, id, &name) != cupti::kSuccess || name == nullptr) {
+      ++unknown;
+      continue;
+    }
+    unknown = 0;
+    visit(id, name);
+  }
+}
+
 void buffer_requested(uint8_t** buffer, size_t* size, size_t* most_records) {
   *most_records = 0;
   Recorder* recorder = Recorder::current();
@@ -58,7 +73,32 @@ void buffer_completed(void* /*context*/, uint32_t /*stream*/, uint8_t* buffer, s
   if (Recorder* recorder = Recorder::current()) recorder->take_buffer(buffer, valid);
 }
 
-void no_callback(void*, uint32_t, uint32_t, const void*) {}
+// Only where counters are asked for is any call watched.
+void launch_callback(void*, uint32_t domain, uint32_t call, const void* what) {
+  Recorder* recorder = Recorder::current();
+  if (recorder == nullptr || what == nullptr) return;
+  try {
+    recorder->launch_called(domain, call, *static_cast<const cupti::CallbackData*>(what));
+  } catch (...) {
+    // The program must not notice.
+  }
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::vector<std::string> lines;
+  std::FILE* file = std::fopen(path.c_str(), "r");
+  if (file == nullptr) return lines;
+  char* line = nullptr;
+  size_t size = 0;
+  while (getline(&line, &size, file) > 0) {
+    std::string text = line;
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    if (!text.empty()) lines.push_back(std::move(text));
+  }
+  std::free(line);
+  std::fclose(file);
+  return lines;
+}
 
 std::string command_line() {
   std::string text;
@@ -130,7 +170,8 @@ void Recorder::start() {
   }
   if (api_->SetThreadIdType != nullptr) api_->SetThreadIdType(cupti::kSystemThreadId);
   works_ = true;
-  if (!settings_.dormant) enable();
+  if (settings_.counters) enable_counters();
+  else if (!settings_.dormant) enable();
   // The program's signals are not for this thread.
   sigset_t all, old;
   sigfillset(&all);
@@ -146,9 +187,9 @@ bool Recorder::subscribe() {
   if (api_->Subscribe_v2 != nullptr) {
     cupti::SubscriberParams params{sizeof(cupti::SubscriberParams), "Fathom", holder,
                                    sizeof holder};
-    code = api_->Subscribe_v2(&subscriber_, no_callback, nullptr, &params);
+    code = api_->Subscribe_v2(&subscriber_, launch_callback, nullptr, &params);
   } else {
-    code = api_->Subscribe(&subscriber_, no_callback, nullptr);
+    code = api_->Subscribe(&subscriber_, launch_callback, nullptr);
   }
   if (code == cupti::kSuccess) return true;
   if (code == cupti::kMultipleSubscribers) {
@@ -168,17 +209,12 @@ void Recorder::enable_calls(uint32_t domain, int (*enable_call)(uint32_t, uint8_
     api_->ActivityEnable(kind);
     return;
   }
-  constexpr uint32_t kMostCalls = 2000, kLastGap = 64;
-  uint32_t unknown = 0;
-  for (uint32_t id = 1; id < kMostCalls && unknown < kLastGap; ++id) {
-    const char* name = nullptr;
-    if (api_->GetCallbackName(domain, id, &name) != cupti::kSuccess || name == nullptr) {
-      ++unknown;
-      continue;
-    }
-    unknown = 0;
-    if (is_worth_recording(name)) enable_call(id, 1);
-  }
+  // A running program does not hear of single calls that are switched on, only of those switched off.
+  if (settings_.dormant) api_->ActivityEnable(kind);
+  for_each_call(*api_, domain, [&](uint32_t id, const char* name) {
+    const bool wanted = is_worth_recording(name);
+    if (wanted != settings_.dormant) enable_call(id, wanted ? 1 : 0);
+  });
 }
 
 void Recorder::enable() {
@@ -195,6 +231,56 @@ void Recorder::enable() {
   if (settings_.allocations) api_->ActivityEnable(cupti::kMemory2);
   enable_calls(cupti::kRuntimeDomain, api_->ActivityEnableRuntimeApi, cupti::kRuntime);
   enable_calls(cupti::kDriverDomain, api_->ActivityEnableDriverApi, cupti::kDriver);
+}
+
+void Recorder::enable_counters() {
+  if (api_->EnableCallback == nullptr) return;
+  CounterPlan plan;
+  plan.metrics = lines_of(settings_.directory + "/" + kMetricsFile);
+  plan.kernels = lines_of(settings_.directory + "/" + kKernelsFile);
+  plan.replay = settings_.replay;
+  counters_ = std::make_unique<CounterCollector>(*api_, std::move(plan), writer_->chunks(),
+                                                 [this](const std::string& text) { note(text); });
+  if (void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) {
+    stream_is_capturing_ =
+        reinterpret_cast<int (*)(void*, int*)>(dlsym(driver, "cuStreamIsCapturing"));
+  }
+  for (const uint32_t domain : {cupti::kRuntimeDomain, cupti::kDriverDomain}) {
+    for_each_call(*api_, domain, [&](uint32_t id, const char* name) {
+      const std::string plain(plain_call_name(name));
+      if (launches_kernel(plain)) launch_calls_.push_back({domain, id, plain});
+    });
+  }
+  for (const LaunchCall& call : launch_calls_)
+    api_->EnableCallback(1, subscriber_, call.domain, call.id);
+}
+
+void Recorder::disable_counters() {
+  for (const LaunchCall& call : launch_calls_)
+    api_->EnableCallback(0, subscriber_, call.domain, call.id);
+}
+
+// Kernels that go into a graph do not run now.
+bool Recorder::is_capturing(void* stream) const {
+  int status = 0;
+  return stream_is_capturing_ != nullptr &&
+         (stream_is_capturing_(stream, &status) != 0 || status != 0);
+}
+
+void Recorder::launch_called(uint32_t domain, uint32_t id, const cupti::CallbackData& data) {
+  if (!counters_) return;
+  if (data.site != 0) {
+    counters_->after();
+    if (counters_->finished()) disable_counters();
+    return;
+  }
+  for (const LaunchCall& call : launch_calls_) {
+    if (call.domain != domain || call.id != id) continue;
+    const std::optional<LaunchArguments> launch = launch_arguments(call.name, data.params);
+    if (launch && data.symbol != nullptr && !is_capturing(launch->stream))
+      counters_->before(data.context, data.symbol, *launch);
+    return;
+  }
 }
 
 void Recorder::disable() {

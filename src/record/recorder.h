@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "record/counter_collector.h"
 #include "record/cupti_api.h"
 #include "record/record_settings.h"
 #include "record/record_writer.h"
@@ -35,12 +36,16 @@ class Recorder {
   // CUPTI's callbacks, in whatever thread.
   uint8_t* give_buffer(size_t& size);
   void take_buffer(uint8_t* buffer, size_t valid);
+  void launch_called(uint32_t domain, uint32_t call, const cupti::CallbackData& data);
 
  private:
   explicit Recorder(Settings settings);
   void start();
   bool subscribe();
   void enable();
+  void enable_counters();
+  void disable_counters();
+  bool is_capturing(void* stream) const;
   void disable();
   void enable_calls(uint32_t domain, int (*enable_call)(uint32_t, uint8_t), uint32_t kind);
   void run();             // the writing thread
@@ -60,6 +65,13 @@ class Recorder {
   std::atomic<bool> recording_ = false;
   std::unique_ptr<RecordWriter> writer_;
   bool wrote_gpus_ = false;
+  std::unique_ptr<CounterCollector> counters_;
+  struct LaunchCall {
+    uint32_t domain, id;
+    std::string name;
+  };
+  std::vector<LaunchCall> launch_calls_;  // that are watched
+  int (*stream_is_capturing_)(void*, int*) = nullptr;
   int64_t last_trigger_ = 0, window_end_ = 0;
 
   struct Buffer {

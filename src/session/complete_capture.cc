@@ -56,19 +56,41 @@ Status copy_chunks(const fs::path& from, ChunkWriter& to) {
   TextId last = 0;
   while (std::optional<capture::Chunk> chunk = TRY(chunks.next())) {
     if (chunk->kind == ChunkKind::kStrings) {
-      std::string_view rest = chunk->payload;
-      while (rest.size() >= 8) {
-        uint32_t id = 0, length = 0;
-        std::memcpy(&id, rest.data(), 4);
-        std::memcpy(&length, rest.data() + 4, 4);
-        if (length > rest.size() - 8) break;
-        last = std::max(last, id);
-        rest.remove_prefix(8 + length);
-      }
+      capture::for_each_text(chunk->payload,
+                             [&](uint32_t id, std::string_view) { last = std::max(last, id); });
     }
     to.copy(chunk->kind, chunk->record_size, chunk->payload);
   }
   to.start_texts_at(last + 1);
+  return Nothing{};
+}
+
+// What was counted in a second run of the program.
+Status add_counters(const fs::path& path, ChunkWriter& to) {
+  const std::unique_ptr<ByteSource> source = TRY(open_source(path.string()));
+  capture::ChunkReader chunks(*source, int64_t{4} << 30);
+  if (!chunks.begins_well()) return Nothing{};
+  std::map<uint32_t, std::string> texts;
+  std::vector<capture::Counter> counters;
+  while (std::optional<capture::Chunk> chunk = TRY(chunks.next())) {
+    if (chunk->kind == ChunkKind::kStrings) {
+      capture::for_each_text(chunk->payload, [&](uint32_t id, std::string_view text) {
+        texts.insert_or_assign(id, std::string(text));
+      });
+    }
+    if (chunk->kind != ChunkKind::kCounters || chunk->record_size != sizeof(capture::Counter))
+      continue;
+    for (size_t at = 0; at + sizeof(capture::Counter) <= chunk->payload.size();
+         at += sizeof(capture::Counter)) {
+      capture::Counter counter;
+      std::memcpy(&counter, chunk->payload.data() + at, sizeof counter);
+      counter.name = to.text(texts[counter.name]);
+      counter.mangled = to.text(texts[counter.mangled]);
+      counter.metric = to.text(texts[counter.metric]);
+      counters.push_back(counter);
+    }
+  }
+  to.write<capture::Counter>(ChunkKind::kCounters, counters);
   return Nothing{};
 }
 
@@ -228,6 +250,7 @@ Status complete_capture(const ProcessRecords& process, const std::vector<LoggedN
   }
   if (!process.torch_trace.empty()) TRY(add_torch_trace(process.torch_trace, writer));
   if (!process.probes.empty()) TRY(add_probes(process.probes, writer));
+  if (!process.counters.empty()) TRY(add_counters(process.counters, writer));
   std::vector<capture::Number> numbers;
   for (const LoggedNumber& number : logged) {
     numbers.push_back({static_cast<uint64_t>(number.time_ns), number.value,

@@ -19,6 +19,7 @@
 #include "ingest/capture/reader.h"
 #include "record/record_settings.h"
 #include "session/complete_capture.h"
+#include "session/counter_plan.h"
 #include "session/watched_program.h"
 
 extern const std::string_view record_sitecustomize_py;
@@ -64,6 +65,17 @@ std::string variable(const std::vector<std::string>& environment, std::string_vi
   return {};
 }
 
+// Why the program has to be left alone: CUDA loads one tool, and others refuse to share.
+std::string other_profiler(const std::vector<std::string>& environment) {
+  const std::string library = variable(environment, "CUDA_INJECTION64_PATH");
+  if (!library.empty())
+    return fmt::format("CUDA_INJECTION64_PATH names another tool, {}", library);
+  for (const std::string_view name : {"NV_TPS_LAUNCH_TOKEN", "NV_COMPUTE_PROFILER_PERFWORKS_DIR"}) {
+    if (!variable(environment, name).empty()) return "Nsight Compute is running this program";
+  }
+  return {};
+}
+
 bool wants_python(const RecordRequest& request) {
   return request.torch || !request.probes.empty();
 }
@@ -100,6 +112,9 @@ Result<std::vector<std::string>> watched_environment(const RecordRequest& reques
   set_variable(environment, record::kCuptiVariable, libraries);
   set_variable(environment, "CUDA_INJECTION64_PATH", request.library.string());
   set_variable(environment, "NVTX_INJECTION64_PATH", request.library.string());
+  // A program that profiles itself with PyTorch would print that CUPTI is taken.
+  if (variable(environment, "KINETO_LOG_LEVEL").empty())
+    set_variable(environment, "KINETO_LOG_LEVEL", "5");
   if (!wants_python(request)) return environment;
   const fs::path hooks = directory / "python";
   std::error_code error;
@@ -208,9 +223,64 @@ bool has_events(const CaptureSummary& summary) {
   return summary.kernels + summary.copies + summary.ops + summary.ranges + summary.launches > 0;
 }
 
+Status write_lines(const fs::path& path, const std::vector<std::string>& lines) {
+  std::ofstream file(path);
+  for (const std::string& line : lines) file << line << '\n';
+  file.close();
+  if (!file) return Error{fmt::format("cannot write {}", path.string())};
+  return Nothing{};
+}
+
+// Runs the program again, to count the kernels that took most of the time.
+Status count_kernels(const RecordRequest& request, const fs::path& directory,
+                     std::vector<ProcessRecords>& processes, RecordResult& result) {
+  if (request.counters.empty()) return Nothing{};
+  std::vector<std::string> keys;
+  for (const ProcessRecords& process : processes) {
+    if (process.capture.empty()) continue;
+    const KernelsToCount chosen = TRY(choose_kernels(process.capture));
+    for (const std::string& key : chosen.keys) {
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+    }
+  }
+  if (keys.empty()) {
+    result.notes.emplace_back("no counters: no kernels were recorded that could be counted");
+    return Nothing{};
+  }
+  const fs::path second = directory / "counters";
+  std::error_code error;
+  fs::create_directory(second, error);
+  TRY(write_lines(second / record::kKernelsFile, keys));
+  TRY(write_lines(second / record::kMetricsFile, request.counters));
+  RecordRequest again = request;
+  again.torch = again.python_stacks = false;
+  again.probes.clear();
+  WatchedProgram program;
+  program.command = request.command;
+  program.environment = TRY(watched_environment(again, second));
+  set_variable(program.environment, record::kOptionsVariable,
+               request.replay ? fmt::format("{},{}", record::kCounters, record::kReplay)
+                              : std::string(record::kCounters));
+  const ProgramEnd end = TRY(run_watched(program));
+  for (std::string& note : read_notes(second)) result.notes.push_back(std::move(note));
+  if (end.status != result.status) {
+    result.notes.push_back(
+        "the program ended in another way when it ran again for the counters; they may be incomplete");
+  }
+  std::vector<ProcessRecords> counted = find_processes(second);
+  std::erase_if(counted, [](const ProcessRecords& process) { return process.capture.empty(); });
+  size_t next = 0;
+  for (ProcessRecords& process : processes) {
+    if (!process.capture.empty() && next < counted.size())
+      process.counters = counted[next++].capture;
+  }
+  return Nothing{};
+}
+
 Status bring_home(const RecordRequest& request, const fs::path& directory, const fs::path& out,
                   const std::vector<LoggedNumber>& logged, RecordResult& result) {
   std::vector<ProcessRecords> processes = find_processes(directory);
+  TRY(count_kernels(request, directory, processes, result));
   if (processes.empty() && !logged.empty()) processes.push_back({});
   bool first = true;
   size_t made = 0;
@@ -299,6 +369,8 @@ Result<RecordResult> record_program(const RecordRequest& request) {
   WatchedProgram program;
   program.command = request.command;
   program.environment = TRY(watched_environment(request, directory));
+  const std::string other = other_profiler(request.environment);
+  if (!other.empty()) program.environment = request.environment;
   std::vector<LoggedNumber> logged;
   if (!request.log_patterns.empty()) {
     program.on_line = [&](std::string_view line, int64_t time) {
@@ -329,6 +401,10 @@ Result<RecordResult> record_program(const RecordRequest& request) {
     return result;
   }
   result.notes = read_notes(directory);
+  if (!other.empty()) {
+    result.notes.push_back(
+        fmt::format("nothing was recorded: {}. Only one profiler can be used at a time", other));
+  }
   TRY(bring_home(request, directory, out, logged, result));
   return result;
 }

@@ -98,6 +98,7 @@ void CaptureRows::take(const Chunk& chunk) {
     case ChunkKind::kFrames: return append(frames_, chunk);
     case ChunkKind::kRanges: return append(ranges_, chunk);
     case ChunkKind::kNumbers: return append(numbers_, chunk);
+    case ChunkKind::kCounters: return;  // no events
     case ChunkKind::kDrops: {
       std::vector<Drop> drops;
       append(drops, chunk);
@@ -109,15 +110,9 @@ void CaptureRows::take(const Chunk& chunk) {
 }
 
 void CaptureRows::take_strings(std::string_view payload) {
-  while (payload.size() >= 8) {
-    uint32_t id = 0, length = 0;
-    std::memcpy(&id, payload.data(), 4);
-    std::memcpy(&length, payload.data() + 4, 4);
-    payload.remove_prefix(8);
-    if (length > payload.size()) return;
-    texts_[id] = builder_.intern(payload.substr(0, length));
-    payload.remove_prefix(length);
-  }
+  for_each_text(payload, [this](uint32_t id, std::string_view text) {
+    texts_[id] = builder_.intern(text);
+  });
 }
 
 void CaptureRows::take_meta(std::string_view payload) {

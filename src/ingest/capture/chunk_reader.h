@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,20 @@ struct Chunk {
   uint16_t record_size = 0;
   std::string payload;
 };
+
+// Calls visit(id, text) for the texts of a chunk of strings, as far as they are whole.
+template <typename Visit>
+void for_each_text(std::string_view payload, Visit visit) {
+  while (payload.size() >= 8) {
+    uint32_t id = 0, length = 0;
+    std::memcpy(&id, payload.data(), sizeof id);
+    std::memcpy(&length, payload.data() + sizeof id, sizeof length);
+    payload.remove_prefix(8);
+    if (length > payload.size()) return;
+    visit(id, payload.substr(0, length));
+    payload.remove_prefix(length);
+  }
+}
 
 // The whole chunks of a capture, in order. What is damaged is skipped to the next chunk and counted.
 class ChunkReader {
