@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kRecordExamples = R"(Examples:
   fathom record -- ./my_program --size 4096
   fathom record --torch -- python train.py              PyTorch's ops with their shapes
   fathom record --torch --python-stacks -- python train.py
@@ -41,7 +41,7 @@ leaves what it did up to the last quarter of a second (PyTorch's ops are written
 Output, input, signals and exit code are the program's own. Where the GPU cannot be recorded, the
 program runs all the same, and a note says why.)";
 
-constexpr const char* kExitCodes = R"(
+constexpr const char* kRecordExitCodes = R"(
 
 Exit codes: the program's own; 126 or 127 where it cannot be started; 1 where the captures cannot be
 written; 2 usage error.)";
@@ -128,8 +128,10 @@ Result<RecordRequest> make_request(const RecordArguments& a) {
     request.replay = a.replay;
   }
   if (!a.window.empty()) request.window_ms = duration_ms(a.window);
-  if (a.trigger == "SIGUSR2") request.wait_for_signal = true;
-  else request.trigger_file = a.trigger;
+  if (a.trigger == "SIGUSR2")
+    request.wait_for_signal = true;
+  else
+    request.trigger_file = a.trigger;
   const std::optional<fs::path> library = recorder_library();
   if (!library) {
     return Error{
@@ -182,7 +184,7 @@ int run_record(const RecordArguments& a, const Terminal& terminal) {
 void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   CLI::App* command = app.add_subcommand(
       "record", "Run a program and record what it does on the GPU (NVIDIA, through CUPTI)");
-  command->footer(std::string(kExamples) + kExitCodes);
+  command->footer(std::string(kRecordExamples) + kRecordExitCodes);
   auto a = std::make_shared<RecordArguments>();
   command->add_option("COMMAND", a->command, "The program and its arguments, after --")
       ->required()
@@ -206,8 +208,9 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
       ->allow_extra_args(false)
       ->option_text("MODULE:FUNCTION[(NUMBER,...)]");
   command
-      ->add_option("--log-pattern", a->log_patterns,
-                   "Record numbers of the program's output, such as 'hit rate: {float}'; repeatable")
+      ->add_option(
+          "--log-pattern", a->log_patterns,
+          "Record numbers of the program's output, such as 'hit rate: {float}'; repeatable")
       ->check([](const std::string& text) {
         const Result<LogPattern> pattern = LogPattern::parse(text);
         return pattern.ok() ? std::string() : pattern.error().message;
@@ -243,7 +246,8 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
   command->add_flag("-q,--quiet", a->quiet, "Print no summary and no notes");
   command->callback([a, &terminal, &code] {
     if (!a->trigger.empty() && (a->torch || a->python_stacks)) {
-      complain("--torch and --python-stacks record from the start; they cannot be used with --trigger");
+      complain(
+          "--torch and --python-stacks record from the start; they cannot be used with --trigger");
       code = ExitCode::kUsage;
       return;
     }

@@ -46,7 +46,8 @@ Status ZstdFile::compress(std::string_view bytes, bool last) {
     while (done < output.pos) {
       const ssize_t wrote = ::write(file_.get(), out.data() + done, output.pos - done);
       if (wrote < 0 && errno == EINTR) continue;
-      if (wrote <= 0) return Error{fmt::format("cannot write {}: {}", shown_, std::strerror(errno))};
+      if (wrote <= 0)
+        return Error{fmt::format("cannot write {}: {}", shown_, std::strerror(errno))};
       done += static_cast<size_t>(wrote);
     }
     size_ += static_cast<int64_t>(output.pos);

@@ -1,8 +1,9 @@
 #include "capture/chunk_writer.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
-#include <unistd.h>
 
 #include "base/hash.h"
 
@@ -18,7 +19,7 @@ constexpr size_t kLongestText = 64 << 10;
 uint64_t chunk_hash(const ChunkHead& head, std::string_view payload) {
   const uint64_t fields = static_cast<uint64_t>(head.kind) << 48 |
                           static_cast<uint64_t>(head.record_size) << 32 | head.bytes;
-  return mix_bits(hash_text(payload), fields);
+  return mix_bits(mix_bits(hash_text(payload), fields), head.reserved);
 }
 
 size_t ChunkWriter::TextHash::operator()(std::string_view text) const { return hash_text(text); }

@@ -8,16 +8,17 @@
 //     "FATHOMC1"                     8 bytes
 //     chunk, chunk, …                each a ChunkHead and `bytes` of payload
 //
-// A chunk is written with one call and carries a hash of its payload. So a file that was cut, or has
-// a damaged place, still gives every whole chunk: a reader that meets garbage looks for the next
-// mark. Numbers are little-endian. Records of a kind have one size, which stands in the head: fields
-// are only ever added at the end, and a reader takes the part of a record that it knows.
-// Times are nanoseconds of CLOCK_REALTIME; texts are ids of strings, which stand in an earlier chunk.
+// A chunk is written with one call and carries a hash of its payload. So a file that was cut, or
+// has a damaged place, still gives every whole chunk: a reader that meets garbage looks for the
+// next mark. Numbers are little-endian. Records of a kind have one size, which stands in the head:
+// fields are only ever added at the end, and a reader takes the part of a record that it knows.
+// Times are nanoseconds of CLOCK_REALTIME; texts are ids of strings, which stand in an earlier
+// chunk.
 namespace fathom::capture {
 
 constexpr char kMagic[8] = {'F', 'A', 'T', 'H', 'O', 'M', 'C', '1'};
-constexpr uint32_t kChunkMark = 0x6b686366;      // "fchk"
-constexpr uint32_t kLargestChunk = 64u << 20;    // of payload
+constexpr uint32_t kChunkMark = 0x6b686366;    // "fchk"
+constexpr uint32_t kLargestChunk = 64u << 20;  // of payload
 
 enum class ChunkKind : uint16_t {
   kStrings = 1,  // {uint32 id, uint32 length, bytes} again and again
@@ -63,10 +64,10 @@ struct Kernel {
 struct Copy {
   uint64_t start, end, bytes, graph_node;
   uint32_t correlation, device, context, stream, graph;
-  uint8_t kind;         // CUPTI's: 1 host to device, 2 device to host, 8 device to device, 10 peers …
+  uint8_t kind;  // CUPTI's: 1 host to device, 2 device to host, 8 device to device, 10 peers …
   uint8_t source, target;  // kinds of memory: 1 pageable, 2 pinned, 3 device, 4 array, 5 managed
   uint8_t is_async;
-  uint32_t peer;        // the other device of a copy between peers
+  uint32_t peer;  // the other device of a copy between peers
   uint32_t reserved;
 };
 

@@ -89,7 +89,8 @@ CounterCollector::Context* CounterCollector::context_of(void* context) {
       if (group.passes == 1) return false;
       for (const std::string& name : group.names) {
         const bool is_expected = std::ranges::any_of(plan_.metrics, [&](const std::string& asked) {
-          return asked.substr(0, 2).find('+') != std::string::npos && asked.find(name) != std::string::npos;
+          return asked.substr(0, 2).find('+') != std::string::npos &&
+                 asked.find(name) != std::string::npos;
         });
         if (!is_expected) note_("not counted without --replay: " + name);
       }
@@ -192,8 +193,8 @@ void CounterCollector::after() {
   counting_here = false;
   const std::unique_lock lock = std::move(counting_);
   Context& context = *current_;
-  cupti::RangeStop stop{FATHOM_CUPTI_SIZE(cupti::RangeStop, all_passes), nullptr, context.object, 0,
-                        0, 0};
+  cupti::RangeStop stop{
+      FATHOM_CUPTI_SIZE(cupti::RangeStop, all_passes), nullptr, context.object, 0, 0, 0};
   if (const int code = range_.RangeProfilerStop(&stop)) return fail("cuptiRangeProfilerStop", code);
   cupti::RangeDecode decode{FATHOM_CUPTI_SIZE(cupti::RangeDecode, dropped), nullptr, context.object,
                             0};

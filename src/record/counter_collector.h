@@ -20,16 +20,16 @@ namespace fathom::record {
 struct CounterPlan {
   std::vector<std::string> metrics;
   std::vector<std::string> kernels;  // keys, see kernel_key
-  bool replay = false;               // all metrics of a launch at once, the kernel run again and again
-  int occurrences = 3;               // of each key and group
+  bool replay = false;  // all metrics of a launch at once, the kernel run again and again
+  int occurrences = 3;  // of each key and group
 };
 
 // "mangled\t128,1,1\t256,1,1\t0": a kernel and how it is launched.
 std::string kernel_key(std::string_view mangled, const LaunchArguments& launch);
 
 // Counts chosen kernels where they are launched: the hardware counts between the entry and the exit
-// of the launch call, and the context waits for the kernel meanwhile. Launches in other threads wait
-// in turn.
+// of the launch call, and the context waits for the kernel meanwhile. Launches in other threads
+// wait in turn.
 class CounterCollector {
  public:
   using Note = std::function<void(const std::string&)>;
@@ -49,8 +49,8 @@ class CounterCollector {
     void* object = nullptr;
     uint32_t device = 0;
     std::vector<MetricGroup> groups;
-    // What the hardware counted, the newest last. CUPTI gives no values for an image that it had set
-    // before another one, so each group begins a new one; the one before may still be in use.
+    // What the hardware counted, the newest last. CUPTI gives no values for an image that it had
+    // set before another one, so each group begins a new one; the one before may still be in use.
     std::deque<std::vector<uint8_t>> images;
     size_t group = SIZE_MAX;  // of the newest
   };

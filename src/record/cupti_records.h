@@ -4,8 +4,8 @@
 #include <cstdint>
 
 // The parts of CUPTI that the recorder uses, declared here so that it builds where no CUDA toolkit
-// is installed. Only fields are named that stand at the same place in every CUPTI from CUDA 12.0 on;
-// tests/record holds them against CUPTI's own headers where those are found.
+// is installed. Only fields are named that stand at the same place in every CUPTI from CUDA 12.0
+// on; tests/record holds them against CUPTI's own headers where those are found.
 namespace fathom::cupti {
 
 enum Kind : uint32_t {

@@ -9,8 +9,12 @@ MetricGroup make_group(const cupti::RangeApi& api, const std::string& chip,
   MetricGroup group;
   group.names = std::move(names);
   for (const std::string& name : group.names) group.pointers.push_back(name.c_str());
-  cupti::HostInitialize start{FATHOM_CUPTI_SIZE(cupti::HostInitialize, host), nullptr,
-                              cupti::kRangeProfiler, chip.c_str(), nullptr, nullptr};
+  cupti::HostInitialize start{FATHOM_CUPTI_SIZE(cupti::HostInitialize, host),
+                              nullptr,
+                              cupti::kRangeProfiler,
+                              chip.c_str(),
+                              nullptr,
+                              nullptr};
   if (api.ProfilerHostInitialize(&start) != 0) return group;
   group.host = start.host;
   cupti::HostAddMetrics add{FATHOM_CUPTI_SIZE(cupti::HostAddMetrics, count), nullptr, group.host,

@@ -21,9 +21,9 @@ struct MetricGroup {
 // absent, and one that begins with "+" may need several passes, without a word about it.
 //
 // Divides metrics into groups that need one pass each, so that no kernel has to run again; a metric
-// that needs more alone makes a group of its own. Those that the chip does not have are left out and
-// named in `unknown`. Needs no GPU. With `one_group` all are counted together, in as many passes as
-// it takes.
+// that needs more alone makes a group of its own. Those that the chip does not have are left out
+// and named in `unknown`. Needs no GPU. With `one_group` all are counted together, in as many
+// passes as it takes.
 std::vector<MetricGroup> group_metrics(const cupti::RangeApi& api, const std::string& chip,
                                        const std::vector<std::string>& metrics, bool one_group,
                                        std::vector<std::string>& unknown);

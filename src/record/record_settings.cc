@@ -22,8 +22,8 @@ Settings read_settings() {
     if (word == kCounters) settings.counters = true;
     if (word == kReplay) settings.replay = true;
     if (word.starts_with(kWindow)) {
-      settings.window_ms =
-          std::strtol(std::string(word.substr(std::string_view(kWindow).size())).c_str(), nullptr, 10);
+      settings.window_ms = std::strtol(
+          std::string(word.substr(std::string_view(kWindow).size())).c_str(), nullptr, 10);
     }
   }
   return settings;

@@ -17,8 +17,8 @@ constexpr const char* kDormant = "dormant";
 constexpr const char* kWindow = "window=";  // milliseconds; 0: to the end
 constexpr const char* kTriggerFile = "trigger";
 
-// Counters instead of events: of the kernels in the file KERNELS of the directory, a key on each line,
-// the metrics in the file METRICS.
+// Counters instead of events: of the kernels in the file KERNELS of the directory, a key on each
+// line, the metrics in the file METRICS.
 constexpr const char* kCounters = "counters";
 constexpr const char* kReplay = "replay";
 constexpr const char* kKernelsFile = "kernels";

@@ -134,9 +134,16 @@ void RecordWriter::take(const cupti::Record& record) {
     }
     case cupti::kMemory2: {
       const auto& r = reinterpret_cast<const cupti::MemoryRecord&>(record);
-      allocations_.push_back({r.time, r.address, r.bytes, r.correlation, r.device, r.context,
-                              r.stream, static_cast<uint8_t>(r.operation == 2),
-                              static_cast<uint8_t>(r.memory), {}});
+      allocations_.push_back({r.time,
+                              r.address,
+                              r.bytes,
+                              r.correlation,
+                              r.device,
+                              r.context,
+                              r.stream,
+                              static_cast<uint8_t>(r.operation == 2),
+                              static_cast<uint8_t>(r.memory),
+                              {}});
       return;
     }
     case cupti::kOverhead: {
@@ -144,7 +151,8 @@ void RecordWriter::take(const cupti::Record& record) {
       overheads_.push_back({r.start, r.end, r.overhead, r.thread, 0, 0});
       return;
     }
-    default: return;
+    default:
+      return;
   }
 }
 

@@ -156,7 +156,8 @@ void Recorder::start() {
     return;
   }
   if (!subscribe()) return;
-  fd_ = open((path_ + ".capture").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+  fd_ =
+      open((path_ + ".capture").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
   if (fd_ < 0) {
     note(std::string("cannot write in the capture directory: ") + std::strerror(errno));
     return;
@@ -170,8 +171,10 @@ void Recorder::start() {
   }
   if (api_->SetThreadIdType != nullptr) api_->SetThreadIdType(cupti::kSystemThreadId);
   works_ = true;
-  if (settings_.counters) enable_counters();
-  else if (!settings_.dormant) enable();
+  if (settings_.counters)
+    enable_counters();
+  else if (!settings_.dormant)
+    enable();
   // The program's signals are not for this thread.
   sigset_t all, old;
   sigfillset(&all);
@@ -209,7 +212,8 @@ void Recorder::enable_calls(uint32_t domain, int (*enable_call)(uint32_t, uint8_
     api_->ActivityEnable(kind);
     return;
   }
-  // A running program does not hear of single calls that are switched on, only of those switched off.
+  // A running program does not hear of single calls that are switched on, only of those switched
+  // off.
   if (settings_.dormant) api_->ActivityEnable(kind);
   for_each_call(*api_, domain, [&](uint32_t id, const char* name) {
     const bool wanted = is_worth_recording(name);
@@ -284,10 +288,10 @@ void Recorder::launch_called(uint32_t domain, uint32_t id, const cupti::Callback
 }
 
 void Recorder::disable() {
-  for (const uint32_t kind : {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemcpyPeer,
-                              cupti::kMemset, cupti::kSynchronization, cupti::kOverhead,
-                              cupti::kMarker, cupti::kGraphTrace, cupti::kMemory2, cupti::kRuntime,
-                              cupti::kDriver}) {
+  for (const uint32_t kind :
+       {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemcpyPeer, cupti::kMemset,
+        cupti::kSynchronization, cupti::kOverhead, cupti::kMarker, cupti::kGraphTrace,
+        cupti::kMemory2, cupti::kRuntime, cupti::kDriver}) {
     api_->ActivityDisable(kind);
   }
   api_->ActivityFlushAll(cupti::kFlushForced);
@@ -341,7 +345,7 @@ void Recorder::write_waiting(std::unique_lock<std::mutex>& lock) {
 }
 
 void Recorder::watch_trigger() {
-  struct stat file {};
+  struct stat file{};
   const std::string path = settings_.directory + "/" + kTriggerFile;
   const int64_t now = now_ns();
   if (stat(path.c_str(), &file) == 0) {

@@ -48,8 +48,8 @@ class Recorder {
   bool is_capturing(void* stream) const;
   void disable();
   void enable_calls(uint32_t domain, int (*enable_call)(uint32_t, uint8_t), uint32_t kind);
-  void run();             // the writing thread
-  void watch_trigger();   // there: begins or ends a window
+  void run();            // the writing thread
+  void watch_trigger();  // there: begins or ends a window
   void write_waiting(std::unique_lock<std::mutex>& lock);
   void write_start();
   void write_gpus();

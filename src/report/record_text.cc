@@ -39,15 +39,16 @@ std::string record_text(const RecordResult& result, bool color) {
   }
   std::string text;
   for (const CaptureSummary& capture : result.captures) {
-    text += fmt::format("fathom: {}{}{}  {}, process {}\n", bold,
-                        screen_safe(capture.path.string()), plain, size_text(capture.bytes),
-                        capture.pid);
+    text +=
+        fmt::format("fathom: {}{}{}  {}, process {}\n", bold, screen_safe(capture.path.string()),
+                    plain, size_text(capture.bytes), capture.pid);
     text += fmt::format("        {}\n", counts_text(capture));
     text += fmt::format("        {} covered, GPU busy {}\n", seconds_text(capture.covered),
                         seconds_text(capture.busy));
     if (capture.lost > 0) {
-      text += fmt::format("        {} records were lost: they came faster than they could be written\n",
-                          with_thousands(capture.lost));
+      text +=
+          fmt::format("        {} records were lost: they came faster than they could be written\n",
+                      with_thousands(capture.lost));
     }
   }
   text += fmt::format("        next: fathom analyze {}\n",

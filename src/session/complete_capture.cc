@@ -253,8 +253,8 @@ Status complete_capture(const ProcessRecords& process, const std::vector<LoggedN
   if (!process.counters.empty()) TRY(add_counters(process.counters, writer));
   std::vector<capture::Number> numbers;
   for (const LoggedNumber& number : logged) {
-    numbers.push_back({static_cast<uint64_t>(number.time_ns), number.value,
-                       writer.text(number.name), 0});
+    numbers.push_back(
+        {static_cast<uint64_t>(number.time_ns), number.value, writer.text(number.name), 0});
   }
   writer.write<capture::Number>(ChunkKind::kNumbers, numbers);
   if (!sink.status().ok()) return sink.status();

@@ -79,8 +79,7 @@ Result<LogPattern> LogPattern::parse(std::string_view text) {
     pattern.names_.push_back(std::move(name));
     rest = rest.substr(close + 1);
   }
-  if (pattern.whole_.empty())
-    return Error{fmt::format("'{}' holds no {{float}} or {{int}}", text)};
+  if (pattern.whole_.empty()) return Error{fmt::format("'{}' holds no {{float}} or {{int}}", text)};
   return pattern;
 }
 

@@ -68,17 +68,14 @@ std::string variable(const std::vector<std::string>& environment, std::string_vi
 // Why the program has to be left alone: CUDA loads one tool, and others refuse to share.
 std::string other_profiler(const std::vector<std::string>& environment) {
   const std::string library = variable(environment, "CUDA_INJECTION64_PATH");
-  if (!library.empty())
-    return fmt::format("CUDA_INJECTION64_PATH names another tool, {}", library);
+  if (!library.empty()) return fmt::format("CUDA_INJECTION64_PATH names another tool, {}", library);
   for (const std::string_view name : {"NV_TPS_LAUNCH_TOKEN", "NV_COMPUTE_PROFILER_PERFWORKS_DIR"}) {
     if (!variable(environment, name).empty()) return "Nsight Compute is running this program";
   }
   return {};
 }
 
-bool wants_python(const RecordRequest& request) {
-  return request.torch || !request.probes.empty();
-}
+bool wants_python(const RecordRequest& request) { return request.torch || !request.probes.empty(); }
 
 std::string options_text(const RecordRequest& request) {
   std::string text;
@@ -93,8 +90,7 @@ std::string options_text(const RecordRequest& request) {
   add(request.torch, "torch");
   add(request.python_stacks, "python-stacks");
   add(request.wait_for_signal || !request.trigger_file.empty(), record::kDormant);
-  if (request.window_ms)
-    add(true, fmt::format("{}{}", record::kWindow, *request.window_ms));
+  if (request.window_ms) add(true, fmt::format("{}{}", record::kWindow, *request.window_ms));
   return text;
 }
 
@@ -180,8 +176,10 @@ std::vector<std::string> read_notes(const fs::path& directory) {
     std::string line;
     while (std::getline(file, line) && notes.size() < 100) {
       const auto known = std::ranges::find(notes, line, &std::pair<std::string, int>::first);
-      if (known == notes.end()) notes.emplace_back(line, 1);
-      else ++known->second;
+      if (known == notes.end())
+        notes.emplace_back(line, 1);
+      else
+        ++known->second;
     }
   }
   std::vector<std::string> texts;
@@ -265,7 +263,8 @@ Status count_kernels(const RecordRequest& request, const fs::path& directory,
   for (std::string& note : read_notes(second)) result.notes.push_back(std::move(note));
   if (end.status != result.status) {
     result.notes.push_back(
-        "the program ended in another way when it ran again for the counters; they may be incomplete");
+        "the program ended in another way when it ran again for the counters; they may be "
+        "incomplete");
   }
   std::vector<ProcessRecords> counted = find_processes(second);
   std::erase_if(counted, [](const ProcessRecords& process) { return process.capture.empty(); });

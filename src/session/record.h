@@ -26,7 +26,7 @@ struct RecordRequest {
   // Nothing is recorded until SIGUSR2 comes, or the file is there or touched.
   bool wait_for_signal = false;
   std::filesystem::path trigger_file;
-  std::filesystem::path library;           // the recorder
+  std::filesystem::path library;             // the recorder
   std::vector<std::filesystem::path> cupti;  // libraries to try
 };
 

@@ -53,8 +53,10 @@ class SignalsForChild {
   // In the child, as it was before us: what was ignored when we started stays so.
   void restore_in_child() const {
     for (size_t i = 0; i < count_; ++i) {
-      if (old_[i].sa_handler != SIG_IGN) signal(signals_[i], SIG_DFL);
-      else signal(signals_[i], SIG_IGN);
+      if (old_[i].sa_handler != SIG_IGN)
+        signal(signals_[i], SIG_DFL);
+      else
+        signal(signals_[i], SIG_IGN);
     }
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
@@ -189,8 +191,7 @@ Result<ProgramEnd> run_watched(const WatchedProgram& program) {
   std::atomic<bool> program_ended = false;
   std::vector<std::thread> threads;
   for (int i = 0; passes && i < 2; ++i) {
-    threads.emplace_back(
-        [&, i] { pass_stream(streams[i], program, one, program_ended); });
+    threads.emplace_back([&, i] { pass_stream(streams[i], program, one, program_ended); });
   }
   ProgramEnd end;
   while (true) {

@@ -23,7 +23,7 @@ EventStore trace_of(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     const Nanos duration{run.micros * 1000};
     builder.add({run.kind, start, duration, builder.intern(run.name), {}, {}},
-                GpuWork{{}, 0, 7, {}, {}, {}, {}, {}, {}});
+                GpuWork{{}, 0, 7, {}, {}, {}, {}, {}, {}, {}});
     start += duration;
   }
   return std::move(builder).seal({}, 0);

@@ -83,22 +83,38 @@ void CaptureRows::append(std::vector<Record>& records, const Chunk& chunk) {
 
 void CaptureRows::take(const Chunk& chunk) {
   switch (chunk.kind) {
-    case ChunkKind::kStrings: return take_strings(chunk.payload);
-    case ChunkKind::kMeta: return take_meta(chunk.payload);
-    case ChunkKind::kKernels: return append(kernels_, chunk);
-    case ChunkKind::kCopies: return append(copies_, chunk);
-    case ChunkKind::kSets: return append(sets_, chunk);
-    case ChunkKind::kCalls: return append(calls_, chunk);
-    case ChunkKind::kWaits: return append(waits_, chunk);
-    case ChunkKind::kMarks: return append(marks_, chunk);
-    case ChunkKind::kGraphs: return append(graphs_, chunk);
-    case ChunkKind::kAllocations: return append(allocations_, chunk);
-    case ChunkKind::kOverheads: return append(overheads_, chunk);
-    case ChunkKind::kOps: return append(ops_, chunk);
-    case ChunkKind::kFrames: return append(frames_, chunk);
-    case ChunkKind::kRanges: return append(ranges_, chunk);
-    case ChunkKind::kNumbers: return append(numbers_, chunk);
-    case ChunkKind::kCounters: return;  // no events
+    case ChunkKind::kStrings:
+      return take_strings(chunk.payload);
+    case ChunkKind::kMeta:
+      return take_meta(chunk.payload);
+    case ChunkKind::kKernels:
+      return append(kernels_, chunk);
+    case ChunkKind::kCopies:
+      return append(copies_, chunk);
+    case ChunkKind::kSets:
+      return append(sets_, chunk);
+    case ChunkKind::kCalls:
+      return append(calls_, chunk);
+    case ChunkKind::kWaits:
+      return append(waits_, chunk);
+    case ChunkKind::kMarks:
+      return append(marks_, chunk);
+    case ChunkKind::kGraphs:
+      return append(graphs_, chunk);
+    case ChunkKind::kAllocations:
+      return append(allocations_, chunk);
+    case ChunkKind::kOverheads:
+      return append(overheads_, chunk);
+    case ChunkKind::kOps:
+      return append(ops_, chunk);
+    case ChunkKind::kFrames:
+      return append(frames_, chunk);
+    case ChunkKind::kRanges:
+      return append(ranges_, chunk);
+    case ChunkKind::kNumbers:
+      return append(numbers_, chunk);
+    case ChunkKind::kCounters:
+      return;  // no events
     case ChunkKind::kDrops: {
       std::vector<Drop> drops;
       append(drops, chunk);
@@ -110,9 +126,8 @@ void CaptureRows::take(const Chunk& chunk) {
 }
 
 void CaptureRows::take_strings(std::string_view payload) {
-  for_each_text(payload, [this](uint32_t id, std::string_view text) {
-    texts_[id] = builder_.intern(text);
-  });
+  for_each_text(payload,
+                [this](uint32_t id, std::string_view text) { texts_[id] = builder_.intern(text); });
 }
 
 void CaptureRows::take_meta(std::string_view payload) {
@@ -143,7 +158,9 @@ StringId CaptureRows::text(TextId id) const {
   return found == texts_.end() ? StringId{} : found->second;
 }
 
-StringId CaptureRows::number_text(uint64_t number) { return builder_.intern(fmt::to_string(number)); }
+StringId CaptureRows::number_text(uint64_t number) {
+  return builder_.intern(fmt::to_string(number));
+}
 
 TrackId CaptureRows::gpu_track(uint32_t device, uint32_t stream) {
   const auto [found, is_new] = gpu_tracks_.try_emplace(uint64_t{device} << 32 | stream);
@@ -250,9 +267,9 @@ void CaptureRows::add_copy(const Copy& copy) {
   const StringId name =
       builder_.intern(fmt::format("Memcpy {} ({} -> {})", copy_direction(copy.kind),
                                   memory_name(copy.source), memory_name(copy.target)));
-  builder_.add(common(EventKind::kMemcpy, copy.start, copy.end, name,
-                      gpu_track(copy.device, copy.stream)),
-               work);
+  builder_.add(
+      common(EventKind::kMemcpy, copy.start, copy.end, name, gpu_track(copy.device, copy.stream)),
+      work);
 }
 
 void CaptureRows::add_op(const Op& op) {
@@ -263,8 +280,8 @@ void CaptureRows::add_op(const Op& op) {
     return;
   }
   if ((op.dims | op.types | op.strides | op.concrete) != 0) {
-    event.args = builder_.intern_args(
-        {text(op.dims), text(op.types), text(op.strides), text(op.concrete)});
+    event.args =
+        builder_.intern_args({text(op.dims), text(op.types), text(op.strides), text(op.concrete)});
   }
   if (op.sequence >= 0)
     builder_.add(event, AutogradFacts{op.sequence, std::max<int64_t>(op.forward_thread, 0)});
@@ -275,9 +292,12 @@ void CaptureRows::add_op(const Op& op) {
 void CaptureRows::add(const Row& row) {
   const size_t i = row.index;
   switch (row.kind) {
-    case ChunkKind::kKernels: return add_kernel(kernels_[i]);
-    case ChunkKind::kCopies: return add_copy(copies_[i]);
-    case ChunkKind::kOps: return add_op(ops_[i]);
+    case ChunkKind::kKernels:
+      return add_kernel(kernels_[i]);
+    case ChunkKind::kCopies:
+      return add_copy(copies_[i]);
+    case ChunkKind::kOps:
+      return add_op(ops_[i]);
     case ChunkKind::kSets: {
       const Set& set = sets_[i];
       GpuWork work;
@@ -286,8 +306,8 @@ void CaptureRows::add(const Row& row) {
       work.stream = set.stream;
       work.context = static_cast<int32_t>(set.context);
       work.bytes = static_cast<int64_t>(std::min<uint64_t>(set.bytes, INT64_MAX));
-      builder_.add(common(EventKind::kMemset, set.start, set.end, builder_.intern("Memset (Device)"),
-                          gpu_track(set.device, set.stream)),
+      builder_.add(common(EventKind::kMemset, set.start, set.end,
+                          builder_.intern("Memset (Device)"), gpu_track(set.device, set.stream)),
                    work);
       return;
     }
@@ -348,7 +368,8 @@ void CaptureRows::add(const Row& row) {
                           number.value);
       return;
     }
-    default: return;
+    default:
+      return;
   }
 }
 

@@ -33,7 +33,8 @@ void for_each_text(std::string_view payload, Visit visit) {
   }
 }
 
-// The whole chunks of a capture, in order. What is damaged is skipped to the next chunk and counted.
+// The whole chunks of a capture, in order. What is damaged is skipped to the next chunk and
+// counted.
 class ChunkReader {
  public:
   ChunkReader(ByteSource& source, int64_t max_size) : source_(source), left_(max_size) {}

@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/commands.h"
+#include "base/screen_text.h"
+#include "session/convert.h"
+
+namespace fathom {
+namespace {
+
+constexpr const char* kConvertExamples = R"(Examples:
+  fathom convert run.capture run.json             open it at ui.perfetto.dev
+  fathom convert run.capture run.json.zst         compressed; analyze reads it, Perfetto does not
+
+The JSON is what PyTorch's profiler writes. Hardware counters of a capture are not in it.)";
+
+struct ConvertArguments {
+  std::string input, out;
+  bool force = false, quiet = false;
+};
+
+Status convert(const ConvertArguments& a, const Terminal& terminal) {
+  ProgressLine line("reading " + screen_safe(a.input), terminal.error_is_terminal && !a.quiet);
+  OpenOptions options;
+  options.progress = [&line](double fraction) { line.update(fraction); };
+  const Trace trace = TRY(open_trace(a.input, options));
+  const int64_t size = TRY(convert_trace(trace, a.out, a.force));
+  if (a.quiet) return Nothing{};
+  return print_output(fmt::format("{}  {} events, {} bytes\n", screen_safe(a.out),
+                                  with_thousands(static_cast<int64_t>(trace.store.size())),
+                                  with_thousands(size)));
+}
+
+}  // namespace
+
+void add_convert_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
+  CLI::App* command =
+      app.add_subcommand("convert", "Write a capture or trace as JSON for Perfetto");
+  command->footer(kConvertExamples);
+  auto a = std::make_shared<ConvertArguments>();
+  command->add_option("INPUT", a->input, "Capture or trace")->required();
+  command->add_option("OUT", a->out, "File to write (.json, .json.zst)")->required();
+  command->add_flag("--force", a->force, "Replace OUT");
+  command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors");
+  command->callback([a, &terminal, &code] {
+    const Status done = convert(*a, terminal);
+    if (done.ok()) return;
+    complain(done.error().message);
+    code = ExitCode::kFailed;
+  });
+}
+
+}  // namespace fathom

@@ -1,0 +1,64 @@
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "record/metric_groups.h"
+#include "session/counter_plan.h"
+
+namespace fathom {
+namespace {
+
+// CUPTI's host library needs no GPU: it knows every chip's metrics and passes.
+void* host_library() {
+  for (const char* folder :
+       {"/usr/local/cuda/lib", "/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64"}) {
+    for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) {
+      const std::filesystem::path path = std::filesystem::path(folder) / name;
+      std::error_code error;
+      if (!std::filesystem::exists(path, error)) continue;
+      // It looks for its second library by name alone.
+      dlopen((path.parent_path() / "libnvperf_host.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
+      if (void* library = dlopen(path.c_str(), RTLD_NOW)) return library;
+    }
+  }
+  return nullptr;
+}
+
+TEST(CounterSets, EveryChipHasTheMetricsInTheirPasses) {
+  void* library = host_library();
+  if (library == nullptr) GTEST_SKIP() << "no CUPTI library: no CUDA toolkit here";
+  const cupti::RangeApi api = cupti::range_api(library);
+  ASSERT_TRUE(api.whole());
+  const std::vector<std::string> metrics = *counter_metrics("full");
+  for (const char* chip : {"GA100", "GA102", "AD102", "GH100", "GB100", "GB202"}) {
+    std::vector<std::string> unknown;
+    const auto groups = record::group_metrics(api, chip, metrics, false, unknown);
+    EXPECT_TRUE(unknown.empty()) << chip << " has no " << (unknown.empty() ? "" : unknown[0]);
+    EXPECT_GE(groups.size(), 5u) << chip;
+    size_t counted = 0;
+    for (const record::MetricGroup& group : groups) {
+      EXPECT_GE(group.passes, 1u);
+      counted += group.names.size();
+      if (group.passes == 1) continue;
+      // Needs several runs: the table says so.
+      ASSERT_EQ(group.names.size(), 1u);
+      const bool is_marked = std::ranges::any_of(metrics, [&](const std::string& metric) {
+        return metric.substr(0, 2).find('+') != std::string::npos &&
+               metric.find(group.names[0]) != std::string::npos;
+      });
+      EXPECT_TRUE(is_marked) << chip << ": " << group.names[0] << " needs " << group.passes
+                             << " passes";
+    }
+    EXPECT_GE(counted, 40u) << chip;
+    std::vector<std::string> ignored;
+    EXPECT_EQ(record::group_metrics(api, chip, metrics, true, ignored).size(), 1u);
+  }
+  std::vector<std::string> unknown;
+  EXPECT_TRUE(record::group_metrics(api, "GH100", {"no__such_metric.sum"}, false, unknown).empty());
+  EXPECT_EQ(unknown.size(), 1u);
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,136 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "test_files.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RecordProgram : public ::testing::Test {
+ protected:
+  test::CommandResult run(const std::string& command) {
+    const std::string folder = fs::path(test::fathom_binary()).parent_path().string();
+    return test::run_command("PATH=" + folder + ":$PATH; " + command, directory_.path());
+  }
+  void write(const std::string& name, const std::string& text) {
+    test::write_file(directory_.path() / name, text);
+  }
+  bool has_python() { return run("python3 -c 1").exit_code == 0; }
+
+  test::TemporaryDirectory directory_;
+};
+
+constexpr const char* kModule = R"(
+class Engine:
+    size = 3
+    def step(self, batch, scale=2):
+        return batch * scale
+    @staticmethod
+    def check(value):
+        if value < 0:
+            raise ValueError("negative")
+        return value
+async def later(value):
+    return value
+)";
+
+TEST_F(RecordProgram, CallsOfProbesAndNumbersOfTheOutput) {
+  if (!has_python()) GTEST_SKIP() << "no python3";
+  write("engine.py", kModule);
+  write("main.py", R"(
+import asyncio, engine
+for i in range(4):
+    engine.Engine().step([1] * i)
+    print("hit rate: 0.%d" % i)
+try:
+    engine.Engine.check(-1)
+except ValueError:
+    print("caught")
+asyncio.run(engine.later(5))
+)");
+  const test::CommandResult result =
+      run("fathom record --json -q --out run.capture --log-pattern 'hit rate: {float}'"
+          " --probe 'engine:Engine.step(len(batch), scale, self.size, len(result), nothing.there)'"
+          " --probe 'engine:Engine.check(value)' --probe engine:later -- python3 main.py");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_NE(result.output.find("hit rate: 0.3\ncaught\n"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("\"ranges\": 6"), std::string::npos) << result.output;
+  const test::CommandResult converted =
+      run("fathom convert -q run.capture run.json && grep -c 'Engine.step len(batch)' run.json;"
+          " grep -c 'engine:later' run.json; grep -o '\"hit rate\"' run.json | wc -l");
+  EXPECT_EQ(converted.output, "4\n1\n4\n");
+}
+
+TEST_F(RecordProgram, AProbeThatFindsNothingIsSaid) {
+  if (!has_python()) GTEST_SKIP() << "no python3";
+  write("engine.py", kModule);
+  const test::CommandResult result =
+      run("fathom record --probe engine:missing --probe nowhere:f -- python3 -c 'import engine; "
+          "print(engine.Engine().step([1]))' 2>&1");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.output.find("[1, 1]"), std::string::npos);
+  EXPECT_NE(result.output.find("--probe engine:missing: nothing was recorded"), std::string::npos)
+      << result.output;
+  EXPECT_NE(result.output.find("--probe nowhere:f: nothing was recorded"), std::string::npos);
+}
+
+// The program's own sitecustomize still runs.
+TEST_F(RecordProgram, AnotherSitecustomizeIsNotHidden) {
+  if (!has_python()) GTEST_SKIP() << "no python3";
+  write("sitecustomize.py", "print('mine')\n");
+  write("engine.py", kModule);
+  const test::CommandResult result =
+      run("PYTHONPATH=. fathom record -q --probe engine:later -- python3 -c 'print(1)'");
+  EXPECT_EQ(result.output, "mine\n1\n");
+}
+
+TEST_F(RecordProgram, TheProgramEndsAsItWould) {
+  EXPECT_EQ(run("fathom record -q -- sh -c 'exit 7'").exit_code, 7);
+  EXPECT_EQ(run("fathom record -q -- sh -c 'kill -TERM $$'").exit_code, 128 + 15);
+  EXPECT_EQ(run("fathom record -q -- ./nothing-there 2>/dev/null").exit_code, 127);
+  write("not-executable", "x");
+  EXPECT_EQ(run("fathom record -q -- ./not-executable 2>/dev/null").exit_code, 126);
+}
+
+TEST_F(RecordProgram, InputAndOutputPassThrough) {
+  EXPECT_EQ(run("printf 'a\\nb' | fathom record -q -- cat").output, "a\nb");
+  EXPECT_EQ(run("printf 'a\\nb' | fathom record -q --log-pattern '{int}' -- cat").output, "a\nb");
+  EXPECT_EQ(run("fathom record -q -- sh -c 'echo err >&2' 2>&1").output, "err\n");
+  EXPECT_EQ(
+      run("head -c 3000000 /dev/zero >big; fathom record -q --log-pattern 'x {int}' -- cat big"
+          " | cmp - big && echo same")
+          .output,
+      "same\n");
+}
+
+TEST_F(RecordProgram, AFileThatIsNoCaptureIsKept) {
+  write("mine.txt", "precious");
+  const test::CommandResult result = run("fathom record --out mine.txt -- echo ran 2>&1");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.output,
+            "fathom: mine.txt exists and is no capture; use another name or --force\n");
+  EXPECT_EQ(run("cat mine.txt; ls -A").output, "preciousmine.txt\n");
+}
+
+TEST_F(RecordProgram, AnotherToolInTheEnvironmentIsLeftAlone) {
+  const test::CommandResult result =
+      run("CUDA_INJECTION64_PATH=/opt/tool.so fathom record -- sh -c 'echo $CUDA_INJECTION64_PATH' "
+          "2>&1");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.output.find("/opt/tool.so\n"), std::string::npos);
+  EXPECT_NE(result.output.find("nothing was recorded: CUDA_INJECTION64_PATH names another tool"),
+            std::string::npos)
+      << result.output;
+}
+
+// Nothing of it stays: neither temporary folders nor variables.
+TEST_F(RecordProgram, LeavesNothingBehind) {
+  run("fathom record -q -- true");
+  EXPECT_EQ(run("ls -A").output, "");
+}
+
+}  // namespace
+}  // namespace fathom
