@@ -43,6 +43,12 @@ constexpr FlawText kFlaws[] = {
      "zero bytes where the file should begin: what stood there is lost"},
     {Flaw::kChangedWhileRead, Severity::kDataLoss, "changed_while_read",
      "the file changed while it was read: the report may mix two versions of it"},
+    {Flaw::kCounterText, Severity::kInfo, "counter_text",
+     "lines between the counters that are no rows, such as the program's output, skipped"},
+    {Flaw::kCounterRowDamaged, Severity::kDataLoss, "counter_row_damaged",
+     "rows of counters that are damaged or cut off: what could be read of them is kept"},
+    {Flaw::kCounterValueUnreadable, Severity::kNotice, "counter_value_unreadable",
+     "counter values that are no numbers, left unknown"},
 };
 
 static_assert(std::size(kFlaws) == static_cast<size_t>(Flaw::kCount));

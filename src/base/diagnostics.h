@@ -32,6 +32,9 @@ enum class Flaw : uint8_t {
   kMetadataDamaged,
   kZeroBytes,
   kChangedWhileRead,
+  kCounterText,
+  kCounterRowDamaged,
+  kCounterValueUnreadable,
   kCount,
 };
 
