@@ -13,6 +13,12 @@ std::string CounterSet::metric_path(MetricId id) const {
   return path += text(m.name);
 }
 
+void CounterSet::name_machine(std::string gpu, std::string capability, std::string version) {
+  origin_.gpu = std::move(gpu);
+  origin_.capability = std::move(capability);
+  origin_.version = std::move(version);
+}
+
 size_t CounterSetBuilder::CounterMetricHash::operator()(const CounterMetric& metric) const {
   return TableHash()(metric.name.index, metric.section.index, metric.unit.index);
 }

@@ -58,6 +58,8 @@ struct CounterOrigin {
 class CounterSet {
  public:
   const CounterOrigin& origin() const { return origin_; }
+  // What a file beside the counters tells of the machine: the one thing learnt after sealing.
+  void name_machine(std::string gpu, std::string capability, std::string version);
   size_t size() const { return rows_.size(); }
   const CounterRow& row(CounterRowId id) const { return rows_[id.index]; }
   std::span<const CounterValue> values(CounterRowId id) const {
