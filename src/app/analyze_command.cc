@@ -185,11 +185,9 @@ class AnalyzeRun {
   ExitCode run() {
     bool failed = !open_counter_files();
     if (arguments_.traces.empty()) {
-      if (failed || counters_.empty()) return ExitCode::kFailed;
-      const Status done = report_counters();
-      if (done.ok()) return ExitCode::kOk;
-      complain(done.error().message);
-      return ExitCode::kFailed;
+      const Status done = counters_.empty() ? Status(Nothing{}) : report_counters();
+      if (!done.ok()) complain(done.error().message);
+      return failed || !done.ok() ? ExitCode::kFailed : ExitCode::kOk;
     }
     if (!arguments_.repository.empty()) {
       Result<CodeFacts> code = scan(arguments_.repository);

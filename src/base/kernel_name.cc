@@ -7,12 +7,13 @@
 #include <memory>
 #include <vector>
 
+#include "base/mangled_name.h"
+
 namespace fathom {
 namespace {
 
-// The demangler's cost and memory may grow faster than a name made to harm; no compiler's is
-// longer.
-constexpr size_t kLongestMangled = 1 << 16;
+// No compiler's names are longer, once they are demangled.
+constexpr double kLongestDemangled = 1 << 26;
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -162,7 +163,8 @@ std::string_view without_descriptor(std::string_view name) {
 }  // namespace
 
 std::string demangled(std::string_view name) {
-  if (!name.starts_with("_Z") || name.size() > kLongestMangled) return std::string(name);
+  if (!name.starts_with("_Z") || demangled_length_at_most(name) > kLongestDemangled)
+    return std::string(name);
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> out(
       abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), &std::free);

@@ -43,6 +43,7 @@ void CounterSetBuilder::add_value(CounterRowId row, MetricId metric, double valu
 
 CounterSet CounterSetBuilder::seal() && {
   for (CounterRow& row : set_.rows_) {
+    if (!row.kernel.valid()) row.kernel = intern("");  // a name for those who ask for it
     if (!row.grid_blocks) row.grid_blocks = total_of(row.grid);
     if (!row.block_threads) row.block_threads = total_of(row.block);
   }

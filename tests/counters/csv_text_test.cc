@@ -129,6 +129,20 @@ TEST(KernelName, OtherKernelsStayOther) {
   EXPECT_FALSE(normal_kernel_name("k").has_arguments());
 }
 
+// Each part is a template of the one before it, twice: 2^30 letters in 300.
+TEST(KernelName, ANameThatExplodesIsLeftMangled) {
+  constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string name = "_Z1f1AIiE";
+  for (size_t i = 0; i < 30; ++i) {
+    const std::string last = std::string("S") + kDigits[i] + "_";
+    name += "S_I" + last + last + "E";
+  }
+  EXPECT_EQ(demangled(name), name);
+  EXPECT_EQ(demangled("_Z1f1AIiE"), "f(A<int>)");
+  EXPECT_EQ(demangled("_Z"), "_Z");
+  EXPECT_EQ(demangled("_ZZZZ"), "_ZZZZ");
+}
+
 TEST(KernelName, OddTextIsItself) {
   for (const std::string_view name : {"", "<", ">", "<<<>>>", "::", "(((", "_Z", "operator<"}) {
     EXPECT_NO_FATAL_FAILURE(normal(name)) << name;

@@ -104,6 +104,7 @@ TEST(RocprofCounters, DamagedRowsAreCounted) {
   const std::string text(kLong);
   for (size_t size = 0; size < text.size(); ++size) (void)read_counters(text.substr(0, size));
   EXPECT_FALSE(read_counters(text.substr(0, text.find('\n') + 1)).ok());
+  EXPECT_FALSE(read_counters("gpu_model,gpu_arch\nMI300X,gfx942\n").ok());
   const Result<CounterSet> huge = read_counters(
       "Dispatch_ID,Grid_Size,Workgroup_Size,Kernel_Name,SQ_WAVES\n1,99999999999999999999,0,k,x\n");
   ASSERT_TRUE(huge.ok());

@@ -392,6 +392,8 @@ Result<CounterSet> read(ByteSource& source, const std::string& shown) {
   builder.origin().input_bytes = static_cast<int64_t>(whole.text.size());
   const std::string_view header = first_line(rest);
   std::optional<CounterTable> table(std::in_place, header);
+  if (!table->is_known())
+    return Error{fmt::format("{} has no counters of a kernel: its header names none", shown)};
   CounterOrigin& origin = builder.origin();
   origin.tool = table->is_long()      ? "rocprofv3"
                 : table->is_compute() ? "rocprof-compute"
