@@ -20,6 +20,10 @@ void compressed(const uint8_t* data, size_t size);
 // A cache's body, whose hash says nothing about who wrote it, through the whole of an analysis.
 void store_file(const uint8_t* data, size_t size);
 
+// Hardware counters: what ncu prints and its report files; rocprof's tables.
+void ncu_counters(const uint8_t* data, size_t size);
+void rocprof_counters(const uint8_t* data, size_t size);
+
 // The readers of a scan. Each then scans a repository that holds the input, and makes its report.
 void cpp_source(const uint8_t* data, size_t size);
 void python_source(const uint8_t* data, size_t size);

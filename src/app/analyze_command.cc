@@ -12,6 +12,7 @@
 #include "base/screen_text.h"
 #include "scan/scan_repository.h"
 #include "session/analyze.h"
+#include "session/counters.h"
 #include "session/report_place.h"
 
 namespace fathom {
@@ -28,11 +29,14 @@ constexpr const char* kExamples = R"(Examples:
   fathom analyze trace.json --steps ProfilerStep#2 the step of this name; '#2:#4' for a range
   fathom analyze trace.json --step-pattern 'decode*' --steps 0:8
   fathom analyze trace.json --repo ~/engine        file and line of the kernels
+  fathom analyze trace.json counters.csv           hardware counters of its kernels (ncu, rocprof)
+  fathom analyze report.ncu-rep                    counters alone
   fathom analyze trace.json --json | jq .gpu_timeline_ms
 
 The report holds standalone_analysis_fair.md (what matters and what to do; read this first),
 standalone_analysis_rough.md (working notes), perf_report_csvs/ and perf_report.xlsx (all tables),
-category_data/, category_findings/, metadata/, replay_packages/ and summary.json. An earlier report
+category_data/, category_findings/, metadata/, replay_packages/ and summary.json. Counters add
+kernel_counters.csv and counters.csv; without a trace, counters.md sums them up. An earlier report
 of the same trace and scope is replaced. Files that are not the report's, or that were changed since,
 stay. Another report or directory is refused, unless --force is given.)";
 
@@ -175,11 +179,16 @@ std::vector<fs::path> report_directories(const AnalyzeArguments& arguments) {
 
 class AnalyzeRun {
  public:
-  AnalyzeRun(const AnalyzeArguments& arguments, const Terminal& terminal)
-      : arguments_(arguments), terminal_(terminal) {}
+  AnalyzeRun(AnalyzeArguments arguments, const Terminal& terminal)
+      : arguments_(std::move(arguments)), terminal_(terminal) {}
 
   ExitCode run() {
-    bool failed = false;
+    bool failed = !open_counter_files();
+    if (arguments_.traces.empty()) {
+      const Status done = counters_.empty() ? Status(Nothing{}) : report_counters();
+      if (!done.ok()) complain(done.error().message);
+      return failed || !done.ok() ? ExitCode::kFailed : ExitCode::kOk;
+    }
     if (!arguments_.repository.empty()) {
       Result<CodeFacts> code = scan(arguments_.repository);
       if (!code.ok()) {
@@ -213,6 +222,47 @@ class AnalyzeRun {
   }
 
  private:
+  // Takes the files of counters out of the traces. False where one of them cannot be read.
+  bool open_counter_files() {
+    bool ok = true;
+    std::vector<std::string> traces;
+    for (const std::string& path : arguments_.traces) {
+      Result<std::optional<CounterFile>> opened = open_counters(path);
+      if (!opened.ok()) {
+        complain(opened.error().message);
+        ok = false;
+        continue;
+      }
+      std::optional<CounterFile> file = opened.take();
+      if (!file) {
+        traces.push_back(path);
+        continue;
+      }
+      counters_.push_back(std::move(*file));
+      counter_paths_.push_back(path);
+    }
+    arguments_.traces = std::move(traces);
+    return ok;
+  }
+
+  Status report_counters() {
+    const CounterReport report = analyze_counters(counters_);
+    WrittenReport written;
+    if (arguments_.output.writes()) {
+      // One report for all of them, named after the first.
+      AnalyzeArguments first = arguments_;
+      first.traces = {counter_paths_.front()};
+      const OutputPlace place = place_of(counter_paths_.front(), report_directories(first).front());
+      TRY(OutputDirectory::check(place));
+      written = TRY(write_counter_report(report, counters_, place));
+      tell(written.notes, arguments_.quiet);
+    }
+    if (arguments_.output.json) return print_output(counters_json(report, written.listing));
+    if (arguments_.quiet) return Nothing{};
+    return print_output(counters_text(
+        report, {terminal_.color, arguments_.verbose, terminal_.width}, written.listing));
+  }
+
   OutputPlace place_of(const std::string& trace, const fs::path& directory) const {
     return {directory,
             {"analyze", subject_of(trace, directory),
@@ -236,6 +286,7 @@ class AnalyzeRun {
     AnalyzeOptions options;
     options.threads = arguments_.threads;
     if (code_) options.code = &*code_;
+    options.counters = &counters_;
     std::optional<Platform> platform;
     if (!arguments_.platform.empty()) {
       platform = TRY(open_platform(arguments_.platform));
@@ -294,22 +345,26 @@ class AnalyzeRun {
         summary_text(summary, {terminal_.color, arguments_.verbose, terminal_.width}, written));
   }
 
-  const AnalyzeArguments& arguments_;
+  AnalyzeArguments arguments_;  // its traces without the files of counters
   const Terminal& terminal_;
   std::optional<CodeFacts> code_;
+  std::vector<CounterFile> counters_;
+  std::vector<std::string> counter_paths_;
   size_t reports_ = 0;
 };
 
 }  // namespace
 
 void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
-  CLI::App* command =
-      app.add_subcommand("analyze", "Write a performance report from a PyTorch profiler trace");
+  CLI::App* command = app.add_subcommand(
+      "analyze",
+      "Write a performance report from a PyTorch profiler trace, hardware counters, or both");
   command->footer(std::string(kExamples) + kExitCodes);
   auto a = std::make_shared<AnalyzeArguments>();
   command->add_option("TRACE", a->traces,
-                      "Trace files (.json, .json.gz, .json.zst), or - for standard input; prompted "
-                      "for on a terminal if omitted");
+                      "Trace files (.json, .json.gz, .json.zst), or - for standard input; beside "
+                      "them hardware counters of their kernels (ncu CSV or .ncu-rep, rocprof CSV); "
+                      "prompted for on a terminal if omitted");
   add_output_options(
       *command, a->output,
       {"Report directory (default: TRACE.fathom); for several traces, their parent",

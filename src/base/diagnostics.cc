@@ -49,6 +49,12 @@ constexpr FlawText kFlaws[] = {
      "records that were lost while recording, because they came faster than they could be written"},
     {Flaw::kOpenRange, Severity::kInfo, "open_range",
      "ranges of which only one end was recorded, left out"},
+    {Flaw::kCounterText, Severity::kInfo, "counter_text",
+     "lines between the counters that are no rows, such as the program's output, skipped"},
+    {Flaw::kCounterRowDamaged, Severity::kDataLoss, "counter_row_damaged",
+     "rows of counters that are damaged or cut off: what could be read of them is kept"},
+    {Flaw::kCounterValueUnreadable, Severity::kNotice, "counter_value_unreadable",
+     "counter values that are no numbers, left unknown"},
 };
 
 static_assert(std::size(kFlaws) == static_cast<size_t>(Flaw::kCount));

@@ -35,6 +35,9 @@ enum class Flaw : uint8_t {
   kDamagedPart,
   kLostRecords,
   kOpenRange,
+  kCounterText,
+  kCounterRowDamaged,
+  kCounterValueUnreadable,
   kCount,
 };
 

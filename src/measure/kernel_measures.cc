@@ -66,6 +66,10 @@ KernelMeasures::KernelMeasures(const EventStore& store, const CodeFacts& code)
   }
 }
 
+void KernelMeasures::add_counters(const EventStore& store, const std::vector<CounterFile>& files) {
+  counters_ = std::make_shared<const CounterJoin>(store, files);
+}
+
 const KernelCode& KernelMeasures::code(EventId kernel) const {
   static const KernelCode none;
   if (store_ == nullptr || store_->kind(kernel) != EventKind::kKernel) return none;

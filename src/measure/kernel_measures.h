@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "events/event_store.h"
+#include "measure/counter_join.h"
+#include "measure/join_quality.h"
 
 // What was observed of a trace's kernels elsewhere, joined with them once, before sheets and
 // findings are made. Nothing here depends on a scope.
@@ -26,13 +28,6 @@ struct KernelKeyHash {
 };
 KernelKey kernel_key(const EventStore& store, EventId kernel);
 
-// How sure a join is.
-enum class JoinQuality : uint8_t {
-  kNone,       // nothing fits the kernel
-  kAmbiguous,  // several things do, and its key does not tell them apart
-  kByKey,      // one does
-};
-
 // Where a repository's code defines a kernel, and what is known of it there.
 struct KernelCode {
   std::vector<size_t> definitions;  // in CodeFacts::kernels
@@ -49,15 +44,21 @@ class KernelMeasures {
   // Finds the trace's kernels in the code by their names. The store must outlive it.
   KernelMeasures(const EventStore& store, const CodeFacts& code);
 
+  // Joins counters with the trace's kernels. Both must outlive it.
+  void add_counters(const EventStore& store, const std::vector<CounterFile>& files);
+
   bool has_code() const { return store_ != nullptr; }
   const std::string& repository() const { return repository_; }  // the code's
   // Of an event that is no kernel, or without code: that of no definition.
   const KernelCode& code(EventId kernel) const;
+  // Null where none were given.
+  const CounterJoin* counters() const { return counters_.get(); }
 
  private:
   const EventStore* store_ = nullptr;
   std::string repository_;
   std::unordered_map<KernelKey, KernelCode, KernelKeyHash> code_;
+  std::shared_ptr<const CounterJoin> counters_;
 };
 
 // How much of the time of some kernels was found in the code.

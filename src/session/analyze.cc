@@ -10,6 +10,7 @@
 #include "report/csv.h"
 #include "report/trace/kernel_sources_markdown.h"
 #include "report/trace/xlsx.h"
+#include "session/counters.h"
 #include "session/summarize.h"
 
 namespace fathom {
@@ -55,13 +56,25 @@ Status check_has_events(const Trace& trace) {
                            trace.path, found)};
 }
 
+// Those of several inputs are counted together.
+void add_diagnostics(const CounterFile& file, Summary& summary) {
+  Diagnostics all;
+  for (const Diagnostic& known : summary.diagnostics)
+    all.add(known.flaw, known.example, known.count);
+  for (const Diagnostic& found : file.set.diagnostics().all())
+    all.add(found.flaw, file.name + ": " + found.example, found.count);
+  summary.diagnostics = all.all();
+}
+
 }  // namespace
 
 Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOptions& options) {
   TRY(check_has_events(trace));
   const CodeFacts* code = options.code;
-  const SheetInput input(trace.store, trace.tree, scope,
-                         code != nullptr ? KernelMeasures(trace.store, *code) : KernelMeasures());
+  const bool has_counters = options.counters != nullptr && !options.counters->empty();
+  KernelMeasures measures = code != nullptr ? KernelMeasures(trace.store, *code) : KernelMeasures();
+  if (has_counters) measures.add_counters(trace.store, *options.counters);
+  const SheetInput input(trace.store, trace.tree, scope, std::move(measures));
   TRY(check_scope(input, trace.path));
   const std::vector<Launcher> launchers = find_launchers(input);
   const Platform* platform =
@@ -94,9 +107,17 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
                     std::move(sheets),
                     {},
                     package_slow_ops(trace, input, assessment)};
+  std::vector<ReportFile> counter_values;
+  if (has_counters) {
+    analysis.summary.counters = summarize_counters(input);
+    for (const CounterFile& file : *options.counters) add_diagnostics(file, analysis.summary);
+    counter_values.push_back(
+        counter_values_file(*options.counters, analysis.summary.counters->left_out));
+  }
   std::vector<std::string> package_paths;
   for (const PackageInReport& package : analysis.packages) package_paths.push_back(package.path);
   analysis.files = analysis_files({analysis.summary, assessment, done.findings, package_paths});
+  for (ReportFile& file : counter_values) analysis.files.push_back(std::move(file));
   if (coverage)
     analysis.files.push_back({"kernel_sources.md", kernel_sources_markdown(*code, *coverage)});
   return analysis;
@@ -146,7 +167,7 @@ fs::path default_report_directory(const std::string& trace_path) {
   if (trace_path == "-") return "stdin.fathom";
   if (is_descriptor(trace_path)) return "pipe.fathom";
   fs::path path(trace_path);
-  for (const char* ending : {".gz", ".zst", ".json"}) {
+  for (const char* ending : {".gz", ".zst", ".json", ".csv", ".ncu-rep", ".ncu-repz"}) {
     if (path.extension() == ending) path.replace_extension();
   }
   return path += ".fathom";

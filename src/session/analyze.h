@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/output_directory.h"
+#include "measure/counter_join.h"
 #include "platform/platform.h"
 #include "replay/package.h"
 #include "report/trace/analysis_files.h"
@@ -29,6 +30,8 @@ struct AnalyzeOptions {
   size_t threads = 0;                  // 1, or (0) as many as help
   const Platform* platform = nullptr;  // null: detected from the trace
   const CodeFacts* code = nullptr;     // of the repository whose kernels ran; null: not known
+  // Hardware counters of the trace's kernels; null or empty: none. They outlive the call.
+  const std::vector<CounterFile>* counters = nullptr;
 };
 
 // Fails where the trace has nothing of the scope.

@@ -2,6 +2,7 @@
 #include <future>
 
 #include "base/threads.h"
+#include "sheets/counter_sheets.h"
 #include "sheets/cpu_ops.h"
 #include "sheets/sheets.h"
 
@@ -31,6 +32,7 @@ std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launche
   for (std::future<Table>& sheet : running) sheets.push_back(sheet.get());
   for (Table& sheet : families.get()) sheets.push_back(std::move(sheet));
   for (Table& sheet : cpu_sheets(input)) sheets.push_back(std::move(sheet));
+  if (input.kernels.counters() != nullptr) sheets.push_back(kernel_counters_sheet(input));
   return sheets;
 }
 

@@ -36,6 +36,10 @@ TEST(FuzzReplay, IgnoreRules) { EXPECT_GT(replay("ignore_rules", fuzz::ignore_ru
 TEST(FuzzReplay, GitIndex) { EXPECT_GT(replay("git_index", fuzz::git_index), 5u); }
 TEST(FuzzReplay, Manifests) { EXPECT_GT(replay("manifests", fuzz::manifests), 4u); }
 TEST(FuzzReplay, Markdown) { EXPECT_GT(replay("markdown", fuzz::markdown), 3u); }
+TEST(FuzzReplay, NcuCounters) { EXPECT_GT(replay("ncu_counters", fuzz::ncu_counters), 5u); }
+TEST(FuzzReplay, RocprofCounters) {
+  EXPECT_GT(replay("rocprof_counters", fuzz::rocprof_counters), 4u);
+}
 TEST(FuzzReplay, Repository) { EXPECT_GT(replay("repository", fuzz::repository), 10u); }
 
 // Each seed cut off in so many places: nothing may depend on the end being there.
@@ -58,6 +62,10 @@ TEST(FuzzReplay, CutIgnoreRules) { replay_cut("ignore_rules", fuzz::ignore_rules
 TEST(FuzzReplay, CutGitIndex) { replay_cut("git_index", fuzz::git_index, 400); }
 TEST(FuzzReplay, CutManifests) { replay_cut("manifests", fuzz::manifests, 200); }
 TEST(FuzzReplay, CutMarkdown) { replay_cut("markdown", fuzz::markdown, 300); }
+TEST(FuzzReplay, CutNcuCounters) { replay_cut("ncu_counters", fuzz::ncu_counters, 400); }
+TEST(FuzzReplay, CutRocprofCounters) {
+  replay_cut("rocprof_counters", fuzz::rocprof_counters, 400);
+}
 TEST(FuzzReplay, CutRepository) { replay_cut("repository", fuzz::repository, 60); }
 
 }  // namespace

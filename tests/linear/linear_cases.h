@@ -25,6 +25,7 @@ std::vector<LinearCase> trace_cases();     // the reader of JSON
 std::vector<LinearCase> analysis_cases();  // linking, sheets, findings, diff, reports
 std::vector<LinearCase> reader_cases();    // a repository's listing, documents and manifests
 std::vector<LinearCase> scan_cases();      // a repository's code
+std::vector<LinearCase> counter_cases();   // hardware counters, and their join with a trace
 
 // `text` n times in a row.
 std::string repeated(std::string_view text, size_t n);

@@ -49,6 +49,19 @@ struct Summary {
     double matched_percent = 0, ambiguous_percent = 0;
   };
 
+  // Hardware counters that were given beside the trace.
+  struct CounterSource {
+    std::string file, tool, gpu;  // "Nsight Compute 2025.3.1.0, report file"; gpu may be empty
+    int64_t launches = 0, joined = 0;
+    std::string refusal;  // why they are not of this trace; empty: they were joined
+  };
+  // Of the kernels' time: with counters, those of other durations among it, of unclear ones.
+  struct Counters {
+    std::vector<CounterSource> files;
+    double joined_percent = 0, untrusted_percent = 0, ambiguous_percent = 0;
+    int64_t left_out = 0;  // values that counters.csv has no room for
+  };
+
   std::string trace;    // the file's name, as given
   std::string gpu;      // "NVIDIA H200", "8 × AMD Instinct MI300X"; empty: the trace does not say
   std::string runtime;  // "CUDA 13.0"; likewise
@@ -60,13 +73,14 @@ struct Summary {
   GpuTimeline timeline;
   std::optional<Cpu> cpu;  // only of a trace without GPU work
   Unlinked unlinked;
-  std::vector<Op> ops;             // by GPU time, all of them
-  std::string platform;            // that efficiency was computed for; empty: it was not
-  std::string recorded_on;         // the trace's own platform, where that is another; else empty
-  double known_share = 0;          // of the ops' GPU time that has a known limit
-  bool has_costs = true;           // false: no op has a cost, most often for want of shapes
-  std::vector<Found> findings;     // the most important first
-  std::optional<Sources> sources;  // none: no repository was given
+  std::vector<Op> ops;               // by GPU time, all of them
+  std::string platform;              // that efficiency was computed for; empty: it was not
+  std::string recorded_on;           // the trace's own platform, where that is another; else empty
+  double known_share = 0;            // of the ops' GPU time that has a known limit
+  bool has_costs = true;             // false: no op has a cost, most often for want of shapes
+  std::vector<Found> findings;       // the most important first
+  std::optional<Sources> sources;    // none: no repository was given
+  std::optional<Counters> counters;  // none: no counters were given
   std::vector<Diagnostic> diagnostics;
 };
 

@@ -32,6 +32,21 @@ void write_timeline(JsonWriter& json, const GpuTimeline& t) {
   json.end_object();
 }
 
+void write_counters(JsonWriter& json, const Summary::Counters& counters) {
+  json.key("counters").begin_object().key("files").begin_array();
+  for (const Summary::CounterSource& source : counters.files) {
+    json.begin_object().key("file").value(source.file).key("tool").value(source.tool);
+    optional_text(json, "gpu", source.gpu);
+    json.key("launches").value(source.launches).key("joined_launches").value(source.joined);
+    optional_text(json, "refused", source.refusal);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("joined_percent").value(counters.joined_percent);
+  json.key("untrusted_percent").value(counters.untrusted_percent);
+  json.key("ambiguous_percent").value(counters.ambiguous_percent).end_object();
+}
+
 }  // namespace
 
 std::string summary_json(const Summary& s, const ReportListing& written) {
@@ -93,6 +108,7 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
     json.key("matched_percent").value(s.sources->matched_percent);
     json.key("ambiguous_percent").value(s.sources->ambiguous_percent).end_object();
   }
+  if (s.counters) write_counters(json, *s.counters);
   json.key("diagnostics").begin_array();
   for (const Diagnostic& d : s.diagnostics) {
     const FlawText& flaw = describe(d.flaw);

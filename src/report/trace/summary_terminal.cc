@@ -129,6 +129,33 @@ void show_limits(Screen& screen, const Summary& s) {
   }
 }
 
+void show_counters(Screen& screen, const Summary::Counters& counters) {
+  bool any = false;
+  for (const Summary::CounterSource& source : counters.files) {
+    const std::string name = shortened(screen_safe(source.file));
+    if (!source.refusal.empty()) {
+      screen.entry("Counter", screen.warn(fmt::format("{}: not joined, {}", name,
+                                                      screen_safe(source.refusal))));
+      continue;
+    }
+    any = true;
+    screen.entry("Counter", fmt::format("{}: {}; {} of {} joined with the trace", name,
+                                        screen_safe(source.tool), with_thousands(source.joined),
+                                        counted(static_cast<uint64_t>(source.launches), "launch",
+                                                "launches")));
+  }
+  if (any) {
+    screen.entry("", fmt::format("{:.1f} % of kernel time has counters; {:.1f} % untrusted, {:.1f} "
+                                 "% ambiguous (kernel_counters.csv)",
+                                 counters.joined_percent, counters.untrusted_percent,
+                                 counters.ambiguous_percent));
+  }
+  if (counters.left_out > 0) {
+    screen.entry("", fmt::format("counters.csv is full: {} left out",
+                                 counted(static_cast<uint64_t>(counters.left_out), "value")));
+  }
+}
+
 // The findings that matter most.
 void show_findings(Screen& screen, const Summary& s) {
   constexpr size_t kShown = 5;
@@ -228,6 +255,7 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
   show_ops(screen, s, style.width);
   if (s.cpu) show_cpu_ops(screen, *s.cpu, style.width);
   if (s.gpu_events > 0) show_limits(screen, s);
+  if (s.counters) show_counters(screen, *s.counters);
   if (s.gpu_events > 0 || s.cpu) show_findings(screen, s);
   bool first = true;
   for (const SummaryNote& note : summary_notes(s, style.verbose)) {

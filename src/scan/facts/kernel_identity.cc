@@ -1,21 +1,11 @@
 #include "scan/facts/kernel_identity.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
+
+#include "base/kernel_name.h"
 
 namespace fathom {
 namespace {
-
-std::string demangled(std::string_view text) {
-  if (!text.starts_with("_Z")) return std::string(text);
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> out(
-      abi::__cxa_demangle(std::string(text).c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && out ? std::string(out.get()) : std::string(text);
-}
 
 void erase_all(std::string& text, std::string_view what) {
   for (size_t at; (at = text.find(what)) != std::string::npos;) text.erase(at, what.size());

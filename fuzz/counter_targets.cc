@@ -1,0 +1,86 @@
+// The readers of hardware counters: each then joins what it read with a trace of the same kernels,
+// and makes every sheet and page of it.
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "base/byte_source.h"
+#include "ingest/ncu/reader.h"
+#include "ingest/rocprof/counter_csv.h"
+#include "measure/counter_join.h"
+#include "report/csv.h"
+#include "session/counters.h"
+#include "sheets/counter_sheets.h"
+#include "targets.h"
+
+namespace fathom::fuzz {
+namespace {
+
+class CounterBytes : public ByteSource {
+ public:
+  CounterBytes(const uint8_t* data, size_t size)
+      : rest_(reinterpret_cast<const char*>(data), size) {}
+  Result<size_t> read(std::span<char> into) override {
+    const size_t n = std::min(into.size(), rest_.size());
+    if (n > 0) std::memcpy(into.data(), rest_.data(), n);
+    rest_ = rest_.subspan(n);
+    return n;
+  }
+
+ private:
+  std::span<const char> rest_;
+};
+
+// A trace in which each counted launch ran once, and the first once more.
+EventStore trace_of_counters(const CounterSet& set) {
+  EventStoreBuilder builder;
+  for (size_t i = 0; i <= set.size(); ++i) {
+    const CounterRow& row = set.row(CounterRowId(i % set.size()));
+    GpuWork work;
+    work.grid = row.grid;
+    work.block = row.block;
+    builder.add({EventKind::kKernel,
+                 Nanos{static_cast<int64_t>(i) * 1000},
+                 Nanos{500},
+                 builder.intern(set.text(row.kernel)),
+                 {},
+                 {}},
+                work);
+  }
+  return std::move(builder).seal({}, 0);
+}
+
+void report_all(Result<CounterSet> read) {
+  if (!read.ok()) return;
+  std::vector<CounterFile> files;
+  files.push_back({"fuzz.csv", read.take()});
+  const EventStore store = trace_of_counters(files[0].set);
+  const CounterJoin join(store, files);
+  std::vector<EventId> events;
+  for (size_t i = 0; i < store.size(); ++i) events.emplace_back(i);
+  (void)counter_coverage(store, events, join);
+  const CounterReport report = analyze_counters(files);
+  (void)to_csv(report.kernels);
+  (void)counters_text(report, {true, true, 80});
+  (void)counters_markdown(report, files);
+  (void)counters_json(report);
+  size_t left_out = 0;
+  (void)to_csv(counters_sheet(files, 1000, left_out));
+}
+
+}  // namespace
+
+void ncu_counters(const uint8_t* data, size_t size) {
+  (void)ncu::recognises({reinterpret_cast<const char*>(data), size});
+  CounterBytes source(data, size);
+  report_all(ncu::read(source, "fuzz.csv"));
+}
+
+void rocprof_counters(const uint8_t* data, size_t size) {
+  (void)rocprof::counters::recognises({reinterpret_cast<const char*>(data), size});
+  (void)rocprof::counters::read_sysinfo({reinterpret_cast<const char*>(data), size});
+  CounterBytes source(data, size);
+  report_all(rocprof::counters::read(source, "fuzz.csv"));
+}
+
+}  // namespace fathom::fuzz

@@ -1,0 +1,161 @@
+#include "measure/counter_columns.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <tuple>
+#include <unordered_map>
+
+#include "base/glob.h"
+#include "base/hash.h"
+#include "base/tsv.h"
+
+extern const std::string_view counter_columns_tsv, counter_metrics_tsv, counter_stalls_tsv;
+
+namespace fathom {
+namespace {
+
+std::vector<CounterColumn> read_columns() {
+  std::vector<CounterColumn> columns;
+  for (const auto& row : read_tsv(counter_columns_tsv, 3)) {
+    using Kind = CounterColumn::Kind;
+    columns.push_back({row[0], row[1],
+                       row[2] == "%"    ? Kind::kPercent
+                       : row[2] == "MB" ? Kind::kMegabytes
+                                        : Kind::kNumber});
+  }
+  return columns;
+}
+
+// "64*A + B": weights and names.
+struct NamedTerm {
+  std::string_view metric;
+  double weight = 1;
+};
+std::vector<NamedTerm> parse_terms(std::string_view text) {
+  std::vector<NamedTerm> terms;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(" + "), text.size());
+    NamedTerm term{text.substr(0, end), 1};
+    double weight = 0;
+    const auto [stop, error] =
+        std::from_chars(term.metric.data(), term.metric.data() + term.metric.size(), weight);
+    const auto digits = static_cast<size_t>(stop - term.metric.data());
+    if (error == std::errc() && digits < term.metric.size() && term.metric[digits] == '*') {
+      term.weight = weight;
+      term.metric.remove_prefix(digits + 1);
+    }
+    terms.push_back(term);
+    text.remove_prefix(std::min(end + 3, text.size()));
+  }
+  return terms;
+}
+
+bool fits_chip(std::string_view chips, std::string_view chip) {
+  if (chips == "*") return true;
+  if (chip.empty()) return false;
+  return std::ranges::any_of(
+      split(chips, '|'), [chip](std::string_view pattern) { return glob_matches(pattern, chip); });
+}
+
+}  // namespace
+
+std::span<const CounterColumn> counter_columns() {
+  static const std::vector<CounterColumn> columns = read_columns();
+  return columns;
+}
+
+CounterColumnReader::CounterColumnReader(const CounterSet& set)
+    : set_(set), formulas_(counter_columns().size()) {
+  std::unordered_map<std::string, std::vector<MetricId>, TableHash> by_path;
+  for (size_t i = 0; i < set.metric_count(); ++i)
+    by_path[set.metric_path(MetricId(i))].push_back(MetricId(i));
+  const auto resolve = [&](std::string_view text, std::vector<Term>& terms) {
+    for (const NamedTerm& named : parse_terms(text)) {
+      const auto found = by_path.find(std::string(named.metric));
+      if (found == by_path.end()) return false;
+      terms.push_back({found->second, named.weight});
+    }
+    return true;
+  };
+  for (const auto& row : read_tsv(counter_metrics_tsv, 5)) {
+    const auto column = std::ranges::find(counter_columns(), row[0], &CounterColumn::id);
+    if (column == counter_columns().end() || !fits_chip(row[1], set.origin().capability)) continue;
+    Formula formula;
+    if (!resolve(row[2], formula.value) || !resolve(row[3], formula.over)) continue;
+    formulas_[static_cast<size_t>(column - counter_columns().begin())].push_back(
+        std::move(formula));
+  }
+  for (const auto& row : read_tsv(counter_stalls_tsv, 4)) {
+    const std::vector<std::string_view> issued = split(row[2], '|');
+    std::vector<Reason> family;
+    for (size_t i = 0; i < set.metric_count(); ++i) {
+      std::string_view name = set.metric_name(MetricId(i));
+      if (name.size() <= row[0].size() + row[1].size() || !name.starts_with(row[0]) ||
+          !name.ends_with(row[1]))
+        continue;
+      name = name.substr(row[0].size(), name.size() - row[0].size() - row[1].size());
+      family.push_back({MetricId(i), name, std::ranges::find(issued, name) == issued.end()});
+    }
+    if (!family.empty()) families_.push_back(std::move(family));
+  }
+}
+
+std::optional<double> CounterColumnReader::find(CounterRowId row, MetricId metric) const {
+  const std::span<const CounterValue> values = set_.values(row);
+  const auto found = std::ranges::lower_bound(values, metric, {}, &CounterValue::metric);
+  if (found == values.end() || found->metric != metric) return {};
+  return found->value;
+}
+
+std::optional<double> CounterColumnReader::sum(CounterRowId row,
+                                               const std::vector<Term>& terms) const {
+  double total = 0;
+  for (const Term& term : terms) {
+    std::optional<double> value;
+    for (const MetricId metric : term.metrics) {
+      value = find(row, metric);
+      if (value) break;
+    }
+    if (!value) return {};
+    total += term.weight * *value;
+  }
+  return total;
+}
+
+std::optional<double> CounterColumnReader::value(CounterRowId row, size_t column) const {
+  for (const Formula& formula : formulas_[column]) {
+    std::optional<double> value = sum(row, formula.value);
+    if (!value) continue;
+    if (!formula.over.empty()) {
+      const std::optional<double> over = sum(row, formula.over);
+      if (!over || *over == 0) continue;
+      *value /= *over;
+    }
+    if (counter_columns()[column].kind == CounterColumn::Kind::kMegabytes) *value /= 1e6;
+    if (std::isfinite(*value)) return value;
+  }
+  return {};
+}
+
+std::vector<CounterColumnReader::Stall> CounterColumnReader::stalls(CounterRowId row) const {
+  for (const std::vector<Reason>& family : families_) {
+    std::vector<Stall> stalls;
+    double all = 0;
+    for (const Reason& reason : family) {
+      const std::optional<double> value = find(row, reason.metric);
+      if (!value || *value < 0) continue;
+      all += *value;
+      if (reason.is_stall && *value > 0) stalls.push_back({reason.name, *value});
+    }
+    if (stalls.empty() || !std::isfinite(all)) continue;
+    for (Stall& stall : stalls) stall.share /= all;
+    std::ranges::sort(stalls, [](const Stall& a, const Stall& b) {
+      return std::tie(b.share, a.reason) < std::tie(a.share, b.reason);
+    });
+    return stalls;
+  }
+  return {};
+}
+
+}  // namespace fathom

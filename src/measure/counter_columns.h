@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "events/counter_set.h"
+
+namespace fathom {
+
+// A column that reports show of a kernel's counters, whatever tool counted them (data/metrics).
+struct CounterColumn {
+  enum class Kind : uint8_t { kPercent, kMegabytes, kNumber };
+  std::string_view id, header;
+  Kind kind = Kind::kNumber;
+};
+std::span<const CounterColumn> counter_columns();
+
+// Finds the columns' values in one set of counters. Names are looked up once for the set.
+class CounterColumnReader {
+ public:
+  // The set must outlive it.
+  explicit CounterColumnReader(const CounterSet& set);
+
+  // By position in counter_columns(), in the column's unit. Unknown where the launch lacks a
+  // metric.
+  std::optional<double> value(CounterRowId row, size_t column) const;
+
+  struct Stall {
+    std::string_view reason;  // "long_scoreboard"
+    double share = 0;         // of all reasons, 0 to 1
+  };
+  // Why warps did not issue, the most frequent first.
+  std::vector<Stall> stalls(CounterRowId row) const;
+
+ private:
+  struct Term {
+    std::vector<MetricId> metrics;  // of this name; more than one where tables differ in unit
+    double weight = 1;
+  };
+  struct Formula {
+    std::vector<Term> value, over;
+  };
+  struct Reason {
+    MetricId metric;
+    std::string_view name;
+    bool is_stall = true;
+  };
+
+  std::optional<double> find(CounterRowId row, MetricId metric) const;
+  std::optional<double> sum(CounterRowId row, const std::vector<Term>& terms) const;
+
+  const CounterSet& set_;
+  std::vector<std::vector<Formula>> formulas_;  // by column, the first that fits counts
+  std::vector<std::vector<Reason>> families_;
+};
+
+}  // namespace fathom

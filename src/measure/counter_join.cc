@@ -1,0 +1,350 @@
+#include "measure/counter_join.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/hash.h"
+#include "base/kernel_name.h"
+#include "events/statistics.h"
+#include "platform/platform.h"
+
+namespace fathom {
+namespace {
+
+// More candidates than this are ambiguous whatever they are, and are not looked through.
+constexpr size_t kMaxCandidates = 64;
+constexpr double kSlow = 2;
+
+bool same_dims(const std::optional<Dim3>& a, const std::optional<Dim3>& b) {
+  if (!a || !b) return a.has_value() == b.has_value();
+  return a->x == b->x && a->y == b->y && a->z == b->z;
+}
+
+// Different only where both are known.
+template <typename A, typename B>
+bool agree(const std::optional<A>& a, const std::optional<B>& b) {
+  return !a || !b || static_cast<int64_t>(*a) == static_cast<int64_t>(*b);
+}
+bool agree(const std::optional<Dim3>& a, const std::optional<Dim3>& b) {
+  return !a || !b || same_dims(a, b);
+}
+
+std::optional<int64_t> shared_memory_of(const CounterRow& row) {
+  if (!row.static_shared || !row.dynamic_shared) return {};
+  return *row.static_shared + *row.dynamic_shared;
+}
+
+// Runs of one kernel and shape, in a trace or in a file of counters.
+struct TraceGroup {
+  KernelLaunch launch;
+  const KernelName* name = nullptr;
+  std::vector<EventId> events;
+  std::vector<size_t> candidates;  // counter groups that may be of it
+  bool by_short_name = false, shapeless = false;
+};
+struct CounterGroup {
+  const KernelName* name = nullptr;
+  CounterRow first;
+  std::vector<CounterRowId> rows;
+  size_t claims = 0;  // trace groups that it may be of
+};
+
+// Normal names of a list of texts, each worked out once.
+class NormalNames {
+ public:
+  const KernelName& of(StringId id, std::string_view text) {
+    if (id.index >= names_.size()) names_.resize(id.index + 1);
+    std::unique_ptr<KernelName>& name = names_[id.index];
+    if (!name) name = std::make_unique<KernelName>(normal_kernel_name(text));
+    return *name;
+  }
+
+ private:
+  std::vector<std::unique_ptr<KernelName>> names_;
+};
+
+std::string shape_key(std::string_view name, std::optional<int64_t> blocks,
+                      std::optional<int64_t> threads) {
+  return fmt::format("{}\x1f{}\x1f{}", name, blocks.value_or(-1), threads.value_or(-1));
+}
+
+class FileJoin {
+ public:
+  FileJoin(const EventStore& store, const CounterSet& set) : store_(store), set_(set) {
+    group_counters();
+    group_kernels();
+  }
+
+  void run(CounterJoin::File& into) {
+    for (TraceGroup& group : kernels_) find_candidates(group);
+    for (TraceGroup& group : kernels_) {
+      if (group.candidates.size() == 1) ++counters_[group.candidates[0]].claims;
+    }
+    for (const TraceGroup& group : kernels_) {
+      if (group.candidates.empty()) continue;
+      JoinedCounters joined = join(group);
+      into.joined_rows += joined.rows.size();
+      into.kernels.emplace(group.launch, std::move(joined));
+    }
+  }
+
+ private:
+  void group_counters() {
+    std::unordered_map<std::string, size_t, TableHash> index;
+    for (CounterRowId id(0); id.index < set_.size(); ++id.index) {
+      const CounterRow& row = set_.row(id);
+      const StringId shown = row.mangled.valid() ? row.mangled : row.kernel;
+      const KernelName& name = counter_names_.of(shown, set_.text(shown));
+      const auto dims = [](const std::optional<Dim3>& d) {
+        return d ? fmt::format("{}x{}x{}", d->x, d->y, d->z) : std::string("-");
+      };
+      const std::string key =
+          fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}", name.text, dims(row.grid),
+                      dims(row.block), dims(row.cluster), row.grid_blocks.value_or(-1),
+                      row.block_threads.value_or(-1), row.registers.value_or(-1),
+                      shared_memory_of(row).value_or(-1));
+      const auto [found, is_new] = index.try_emplace(key, counters_.size());
+      if (is_new) {
+        counters_.push_back({&name, row, {}, 0});
+        add_to_indexes(counters_.size() - 1);
+      }
+      counters_[found->second].rows.push_back(id);
+    }
+  }
+
+  void add_to_indexes(size_t at) {
+    const CounterGroup& group = counters_[at];
+    const bool has_shape = group.first.grid_blocks && group.first.block_threads;
+    if (!has_shape) {
+      shapeless_[std::string(group.name->text)].push_back(at);
+      return;
+    }
+    named_[std::string(group.name->text)].push_back(at);
+    full_[shape_key(group.name->text, group.first.grid_blocks, group.first.block_threads)]
+        .push_back(at);
+    short_[shape_key(group.name->base(), group.first.grid_blocks, group.first.block_threads)]
+        .push_back(at);
+  }
+
+  void group_kernels() {
+    std::unordered_map<KernelLaunch, size_t, KernelLaunchHash> index;
+    for (EventId event(0); event.index < store_.size(); ++event.index) {
+      if (store_.kind(event) != EventKind::kKernel) continue;
+      const KernelLaunch launch = kernel_launch(store_, event);
+      const auto [found, is_new] = index.try_emplace(launch, kernels_.size());
+      if (is_new) {
+        kernels_.push_back(
+            {launch, &trace_names_.of(launch.name, store_.text(launch.name)), {}, {}});
+      }
+      kernels_[found->second].events.push_back(event);
+    }
+    for (TraceGroup& group : kernels_) {
+      std::ranges::sort(group.events, [this](EventId a, EventId b) {
+        return std::tuple(store_.start(a), a) < std::tuple(store_.start(b), b);
+      });
+    }
+  }
+
+  bool fits(const TraceGroup& kernel, const CounterGroup& counter) const {
+    const KernelLaunch& launch = kernel.launch;
+    return agree(launch.grid, counter.first.grid) && agree(launch.block, counter.first.block) &&
+           agree(launch.registers, counter.first.registers) &&
+           agree(launch.shared_memory, shared_memory_of(counter.first));
+  }
+
+  template <typename Map>
+  void add_from(const Map& map, const std::string& key, TraceGroup& group, bool only_short) {
+    const auto found = map.find(key);
+    if (found == map.end()) return;
+    size_t seen = 0;
+    for (const size_t at : found->second) {
+      if (++seen > kMaxCandidates) break;
+      const CounterGroup& counter = counters_[at];
+      // A name without template arguments may be any of those with them.
+      const bool is_short = group.name->has_arguments() != counter.name->has_arguments();
+      if (only_short && !is_short) continue;
+      if (fits(group, counter)) group.candidates.push_back(at);
+    }
+  }
+
+  void find_candidates(TraceGroup& group) {
+    const std::optional<int64_t> blocks = total_of(group.launch.grid),
+                                 threads = total_of(group.launch.block);
+    const std::string name = group.name->text;
+    if (!blocks || !threads) {
+      group.shapeless = true;
+      add_from(named_, name, group, false);
+    } else {
+      add_from(full_, shape_key(name, blocks, threads), group, false);
+      if (!group.candidates.empty()) return;
+      add_from(short_, shape_key(group.name->base(), blocks, threads), group, true);
+      group.by_short_name = !group.candidates.empty();
+    }
+    if (!group.candidates.empty()) return;
+    add_from(shapeless_, name, group, false);
+    group.shapeless = true;
+  }
+
+  JoinedCounters join(const TraceGroup& group) const {
+    JoinedCounters joined;
+    joined.quality = JoinQuality::kAmbiguous;
+    if (group.candidates.size() != 1 || group.shapeless) return joined;
+    const CounterGroup& counter = counters_[group.candidates[0]];
+    if (counter.claims != 1) return joined;
+    joined.rows = counter.rows;
+    const bool is_exact = !group.by_short_name && counter.rows.size() == group.events.size() &&
+                          is_one_device(group.events);
+    joined.quality = is_exact ? JoinQuality::kExact : JoinQuality::kByKey;
+    if (is_exact) joined.events = group.events;
+    judge(group, joined);
+    return joined;
+  }
+
+  bool is_one_device(const std::vector<EventId>& events) const {
+    return std::ranges::all_of(events, [&](EventId event) {
+      return store_.gpu_work(event).device == store_.gpu_work(events.front()).device;
+    });
+  }
+
+  void judge(const TraceGroup& group, JoinedCounters& joined) const {
+    std::vector<Nanos> durations;
+    for (EventId event : group.events) durations.push_back(store_.duration(event));
+    const double limit = kSlow * summarize(std::move(durations)).median;
+    bool is_known = false;
+    for (const CounterRowId row : joined.rows) {
+      const std::optional<Nanos> duration = set_.row(row).duration;
+      const bool is_slow = duration && static_cast<double>(duration->count) > limit;
+      is_known = is_known || duration.has_value();
+      joined.is_slow.push_back(is_slow);
+      joined.slow_rows += is_slow;
+    }
+    if (is_known) joined.trusted = joined.slow_rows == 0;
+  }
+
+  const EventStore& store_;
+  const CounterSet& set_;
+  NormalNames counter_names_, trace_names_;
+  std::vector<CounterGroup> counters_;
+  std::vector<TraceGroup> kernels_;
+  using Index = std::unordered_map<std::string, std::vector<size_t>, TableHash>;
+  Index full_, short_, named_, shapeless_;
+};
+
+std::string small_letters(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 32);
+  }
+  return out;
+}
+
+std::string model_name(std::string_view name) {
+  std::string model = small_letters(name);
+  for (const std::string_view maker : {"nvidia ", "amd ", "instinct ", "geforce "}) {
+    if (const size_t at = model.find(maker); at != std::string::npos) model.erase(at, maker.size());
+  }
+  return model;
+}
+
+bool is_same_gpu(const GpuProperties& gpu, std::string_view name) {
+  const std::string a = model_name(gpu.name), b = model_name(name);
+  if (a == b || a.starts_with(b) || b.starts_with(a)) return true;
+  const Platform* const first =
+      Platforms::built_in().detect({gpu.name, gpu.memory_bytes, gpu.multiprocessors});
+  return first != nullptr && first == Platforms::built_in().detect({name, {}, {}});
+}
+
+}  // namespace
+
+bool KernelLaunch::operator==(const KernelLaunch& other) const {
+  return name == other.name && same_dims(grid, other.grid) && same_dims(block, other.block) &&
+         registers == other.registers && shared_memory == other.shared_memory;
+}
+
+size_t KernelLaunchHash::operator()(const KernelLaunch& launch) const {
+  const TableHash hash;
+  const auto dims = [&hash](const std::optional<Dim3>& d) {
+    return d ? hash(d->x, d->y, d->z) : size_t{0};
+  };
+  return hash(launch.name.index, dims(launch.grid), dims(launch.block),
+              launch.registers.value_or(-1), launch.shared_memory.value_or(-1));
+}
+
+KernelLaunch kernel_launch(const EventStore& store, EventId kernel) {
+  const GpuWork& work = store.gpu_work(kernel);
+  return {store.name_id(kernel), work.grid, work.block, work.registers, work.shared_memory};
+}
+
+CounterJoin::CounterJoin(const EventStore& store, const std::vector<CounterFile>& files) {
+  for (const CounterFile& file : files) {
+    File joined;
+    joined.file = &file;
+    joined.refusal = other_gpu(store.metadata(), file.set.origin());
+    if (joined.refusal.empty()) FileJoin(store, file.set).run(joined);
+    files_.push_back(std::move(joined));
+  }
+}
+
+const JoinedCounters& CounterJoin::find(size_t file, const KernelLaunch& launch) const {
+  static const JoinedCounters none;
+  const auto found = files_[file].kernels.find(launch);
+  return found == files_[file].kernels.end() ? none : found->second;
+}
+
+std::string other_gpu(const TraceMetadata& trace, const CounterOrigin& counters) {
+  bool has_names = false, has_capability = false, fits_capability = false;
+  std::string names;
+  for (const GpuProperties& gpu : trace.gpus) {
+    if (!gpu.name.empty()) {
+      has_names = true;
+      if (!counters.gpu.empty() && is_same_gpu(gpu, counters.gpu)) return {};
+      if (names.find(gpu.name) == std::string::npos)
+        names += (names.empty() ? "" : ", ") + gpu.name;
+    }
+    if (!gpu.compute_major || !gpu.compute_minor) continue;
+    has_capability = true;
+    fits_capability =
+        fits_capability ||
+        counters.capability == fmt::format("{}.{}", *gpu.compute_major, *gpu.compute_minor);
+  }
+  if (has_names && !counters.gpu.empty())
+    return fmt::format("its counters are of {}, the trace is of {}", counters.gpu, names);
+  // A gfx name says nothing of a trace's AMD GPU, whose capability is counted otherwise.
+  const bool is_amd = counters.capability.starts_with("gfx");
+  const bool trace_is_amd = small_letters(names).find("amd") != std::string::npos;
+  if (is_amd != trace_is_amd && has_names && !counters.capability.empty())
+    return fmt::format("its counters are of {}, the trace is of {}", counters.capability, names);
+  if (!is_amd && !trace_is_amd && has_capability && !counters.capability.empty() &&
+      !fits_capability) {
+    return fmt::format("its counters are of a GPU of compute capability {}, the trace is of {}",
+                       counters.capability, names.empty() ? "another" : names);
+  }
+  return {};
+}
+
+CounterCoverage counter_coverage(const EventStore& store, std::span<const EventId> events,
+                                 const CounterJoin& join) {
+  CounterCoverage coverage;
+  for (EventId event : events) {
+    if (store.kind(event) != EventKind::kKernel) continue;
+    const Nanos time = store.duration(event);
+    coverage.total += time;
+    const KernelLaunch launch = kernel_launch(store, event);
+    bool is_joined = false, is_trusted = false, is_ambiguous = false;
+    for (size_t file = 0; file < join.files().size(); ++file) {
+      const JoinedCounters& joined = join.find(file, launch);
+      is_ambiguous = is_ambiguous || joined.quality == JoinQuality::kAmbiguous;
+      if (joined.quality < JoinQuality::kByKey) continue;
+      is_joined = true;
+      is_trusted = is_trusted || joined.trusted.value_or(true);
+    }
+    if (is_joined) coverage.joined += time;
+    if (is_joined && !is_trusted) coverage.untrusted += time;
+    if (!is_joined && is_ambiguous) coverage.ambiguous += time;
+  }
+  return coverage;
+}
+
+}  // namespace fathom

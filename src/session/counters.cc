@@ -1,0 +1,137 @@
+#include "session/counters.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/read_all.h"
+#include "ingest/ncu/reader.h"
+#include "ingest/rocprof/counter_csv.h"
+#include "report/csv.h"
+#include "sheets/counter_sheets.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file begins with the program's own output, or with a header of hundreds of counters.
+constexpr size_t kHeadBytes = 256 << 10;
+
+struct CounterFormat {
+  bool (*recognises)(std::string_view head);
+  Result<CounterSet> (*read)(ByteSource& source, const std::string& shown);
+};
+constexpr CounterFormat kFormats[] = {
+    {ncu::recognises, ncu::read},
+    {rocprof::counters::recognises, rocprof::counters::read},
+};
+
+std::optional<std::string> read_small(const fs::path& path) {
+  constexpr size_t kLargest = 1 << 20;
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return {};
+  Result<std::unique_ptr<ByteSource>> source = open_source(path.string());
+  if (!source.ok()) return {};
+  Result<WholeText> whole = read_all(*source.take(), kLargest);
+  if (!whole.ok()) return {};
+  return whole.take().text;
+}
+
+// rocprof-compute writes what the machine is beside the counters: sysinfo.csv, or NAME_sysinfo.csv
+// beside NAME_pmc_perf.csv.
+void add_system_facts(const fs::path& path, CounterSet& set) {
+  if (set.origin().tool != "rocprof-compute" || !set.origin().gpu.empty()) return;
+  std::string name = path.filename().string();
+  constexpr std::string_view kTable = "pmc_perf";
+  const size_t at = name.find(kTable);
+  const std::string prefix = at == std::string::npos ? "" : name.substr(0, at);
+  for (const std::string& beside : {prefix + "sysinfo.csv", std::string("sysinfo.csv")}) {
+    const std::optional<std::string> text = read_small(path.parent_path() / beside);
+    if (!text) continue;
+    if (const auto facts = rocprof::counters::read_sysinfo(*text)) {
+      set.name_machine(facts->gpu, facts->architecture, "ROCm " + facts->version);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::optional<CounterFile>> open_counters(const std::string& path) {
+  std::error_code error;
+  // A pipe can be read only once, which is the trace reader's.
+  if (path == "-" || !fs::is_regular_file(path, error)) return std::optional<CounterFile>();
+  Result<std::unique_ptr<ByteSource>> first = open_source(path);
+  if (!first.ok()) return std::optional<CounterFile>();
+  std::string head(kHeadBytes, '\0');
+  Result<size_t> got = first.take()->read(head);
+  if (!got.ok()) return std::optional<CounterFile>();
+  head.resize(got.value());
+  for (const CounterFormat& format : kFormats) {
+    if (!format.recognises(head)) continue;
+    const std::unique_ptr<ByteSource> source = TRY(open_source(path));
+    CounterSet set = TRY(format.read(*source, path));
+    add_system_facts(path, set);
+    return std::optional(CounterFile{fs::path(path).filename().string(), std::move(set)});
+  }
+  return std::optional<CounterFile>();
+}
+
+Summary::Counters summarize_counters(const SheetInput& input) {
+  const CounterJoin& join = *input.kernels.counters();
+  Summary::Counters summary;
+  for (const CounterJoin::File& file : join.files()) {
+    const CounterOrigin& origin = file.file->set.origin();
+    summary.files.push_back({file.file->name, tool_text(origin), origin.gpu,
+                             static_cast<int64_t>(file.file->set.size()),
+                             static_cast<int64_t>(file.joined_rows), file.refusal});
+  }
+  const CounterCoverage coverage = counter_coverage(input.store, all_selected(input), join);
+  summary.joined_percent = 100 * ratio(coverage.joined, coverage.total);
+  summary.untrusted_percent = 100 * ratio(coverage.untrusted, coverage.total);
+  summary.ambiguous_percent = 100 * ratio(coverage.ambiguous, coverage.total);
+  return summary;
+}
+
+ReportFile counter_values_file(const std::vector<CounterFile>& files, int64_t& left_out) {
+  size_t cut = 0;
+  const Table table = counters_sheet(files, kMaxCounterLines, cut);
+  left_out = static_cast<int64_t>(cut);
+  return {"perf_report_csvs/counters.csv", to_csv(table)};
+}
+
+CounterReport analyze_counters(const std::vector<CounterFile>& files) {
+  CounterReport report{kernel_counters_sheet(files), {}, {}, 0};
+  for (const CounterFile& file : files) {
+    const CounterSet& set = file.set;
+    CounterReport::Source source{file.name, tool_text(set.origin()), set.origin().gpu,
+                                 static_cast<int64_t>(set.size()),
+                                 static_cast<int64_t>(set.metric_count())};
+    report.sources.push_back(std::move(source));
+    report.diagnostics.merge(set.diagnostics());
+  }
+  return report;
+}
+
+Result<WrittenReport> write_counter_report(const CounterReport& given,
+                                           const std::vector<CounterFile>& files,
+                                           const OutputPlace& place) {
+  CounterReport report = given;
+  OutputDirectory out = TRY(OutputDirectory::create(place));
+  WrittenReport written{{shown_directory(place.path).string(), {}}, {}};
+  const auto write = [&](const std::string& name, std::string_view content) -> Status {
+    written.listing.files.push_back(name);
+    return out.write_file(name, content);
+  };
+  TRY(write("perf_report_csvs/kernel_counters.csv", to_csv(report.kernels)));
+  const ReportFile values = counter_values_file(files, report.left_out);
+  TRY(write(values.path, values.content));
+  TRY(write("counters.md", counters_markdown(report, files)));
+  written.listing.files.emplace_back("summary.json");
+  TRY(out.write_file("summary.json", counters_json(report, written.listing)));
+  written.notes = TRY(out.commit());
+  return written;
+}
+
+}  // namespace fathom

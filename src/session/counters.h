@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/output_directory.h"
+#include "measure/counter_join.h"
+#include "report/report_listing.h"
+#include "report/trace/analysis_files.h"
+#include "report/trace/counters_report.h"
+#include "session/analyze.h"
+
+namespace fathom {
+
+// Hardware counters by what the file holds: Nsight Compute's CSV pages and reports, rocprof's CSV,
+// plain, gzip or zstd. None: it is something else, or no file. Fails on counters that cannot be
+// read.
+Result<std::optional<CounterFile>> open_counters(const std::string& path);
+
+// How much of the scope's kernel time the joined counters cover.
+Summary::Counters summarize_counters(const SheetInput& input);
+// perf_report_csvs/counters.csv: every value.
+ReportFile counter_values_file(const std::vector<CounterFile>& files, int64_t& left_out);
+
+// A report of counters alone.
+CounterReport analyze_counters(const std::vector<CounterFile>& files);
+Result<WrittenReport> write_counter_report(const CounterReport& report,
+                                           const std::vector<CounterFile>& files,
+                                           const OutputPlace& place);
+
+}  // namespace fathom

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/byte_source.h"
+#include "events/counter_set.h"
+#include "test_files.h"
+
+namespace fathom::test {
+
+class TextSource : public ByteSource {
+ public:
+  explicit TextSource(std::string_view text) : rest_(text) {}
+  Result<size_t> read(std::span<char> into) override {
+    const size_t n = std::min(into.size(), rest_.size());
+    if (n > 0) std::memcpy(into.data(), rest_.data(), n);
+    rest_.remove_prefix(n);
+    return n;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+// A metric's value in the n-th row, by its name or "Section/Name".
+inline std::optional<double> value_of(const CounterSet& set, size_t row, std::string_view name) {
+  for (const CounterValue& value : set.values(CounterRowId(row))) {
+    if (set.metric_name(value.metric) == name || set.metric_path(value.metric) == name)
+      return value.value;
+  }
+  return {};
+}
+
+inline std::string_view unit_of(const CounterSet& set, size_t row, std::string_view name) {
+  for (const CounterValue& value : set.values(CounterRowId(row))) {
+    if (set.metric_name(value.metric) == name) return set.text(set.metric(value.metric).unit);
+  }
+  return "absent";
+}
+
+// A real file beside the checkout; empty: it is not there.
+inline std::string shared_file(std::string_view name) {
+  const auto path = source_dir() / ".." / "shared" / "data" / name;
+  return std::filesystem::exists(path) ? path.string() : std::string();
+}
+
+}  // namespace fathom::test
