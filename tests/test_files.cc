@@ -56,6 +56,19 @@ void write_file(const fs::path& path, std::string_view content) {
   std::ofstream(path, std::ios::binary) << content;
 }
 
+std::vector<DataRow> read_data_rows(const fs::path& table) {
+  std::istringstream lines(read_file(source_dir() / "data" / table));
+  std::vector<DataRow> rows;
+  std::string text;
+  for (int line = 1; std::getline(lines, text); ++line) {
+    if (text.empty() || text.starts_with('#')) continue;
+    DataRow row{line, {""}};
+    for (char c : text) c == '\t' ? void(row.cells.emplace_back()) : void(row.cells.back() += c);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 TemporaryDirectory::TemporaryDirectory() {
   std::string name = (fs::temp_directory_path() / "fathom-test-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) std::abort();

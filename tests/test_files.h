@@ -19,6 +19,13 @@ std::vector<std::filesystem::path> shared_traces();
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::string_view content);
 
+// The rows of a table of data/ (its header too), cut at tabs; without comments and empty lines.
+struct DataRow {
+  int line = 0;
+  std::vector<std::string> cells;
+};
+std::vector<DataRow> read_data_rows(const std::filesystem::path& table);
+
 // A directory that is gone when the object is.
 class TemporaryDirectory {
  public:

@@ -8,15 +8,15 @@
 namespace fathom::cpp {
 namespace {
 
-struct Read {
+struct ReadUsage {
   Definitions definitions;
   KnownNames known;
   Usage usage;
 };
 
-Read read(std::string_view text) {
+ReadUsage read_usage(std::string_view text) {
   const TokenList source = lex(text);
-  Read out;
+  ReadUsage out;
   out.definitions = find_definitions(source, {});
   out.known = known_names({&out.definitions});
   out.usage = find_usage(source, out.definitions, out.known);
@@ -35,7 +35,7 @@ std::string text_of(const Launch& launch) {
 
 std::string launches(std::string_view text) {
   std::string out;
-  for (const Launch& launch : read(text).usage.launches) {
+  for (const Launch& launch : read_usage(text).usage.launches) {
     out += (out.empty() ? "" : "\n") + text_of(launch);
   }
   return out;
@@ -45,7 +45,7 @@ const std::string kKernels =
     "template <int N> __global__ void a(int* p) {} template <int N> __global__ void b(int* p) {}\n";
 
 TEST(ScanCppUsage, TripleBrackets) {
-  const Read found = read(kKernels + R"(
+  const ReadUsage found = read_usage(kKernels + R"(
 void run(int n, cudaStream_t stream) {
   dim3 grid(n, 2), block(128);
   CHECK(a<8>
@@ -202,7 +202,7 @@ void run() {
 }
 
 TEST(ScanCppUsage, LaunchMacros) {
-  const Read found = read(kKernels + R"(
+  const ReadUsage found = read_usage(kKernels + R"(
 #define LAUNCH(K, N, ...)                   \
   do {                                      \
     dim3 grid(N);                           \
@@ -223,7 +223,7 @@ void run(bool x) {
 }
 
 TEST(ScanCppUsage, DeviceKernelClasses) {
-  const Read found = read(R"(
+  const ReadUsage found = read_usage(R"(
 template <typename K> struct only_sm90 : K { CUTLASS_DEVICE void operator()(int p) {} };
 template <typename T> struct Forward { CUTLASS_DEVICE void operator()(int p) {} };
 template <typename T> struct Older { CUTLASS_DEVICE void operator()(int p) {} };
@@ -253,7 +253,7 @@ void use() { Device<Older<int>> device; }
 }
 
 TEST(ScanCppUsage, CallsOfAFunction) {
-  const Read found = read(R"(
+  const ReadUsage found = read_usage(R"(
 __device__ void f(X* x) {
   warp::copy<16>(x, x);
   dim3 grid(1, 2);
@@ -274,15 +274,15 @@ __device__ void f(X* x) {
 }
 
 TEST(ScanCppUsage, NamedButNotLaunched) {
-  const Read found = read(kKernels +
-                          "__global__ void dead(int) {}\n__global__ void dead(int);\n"
-                          "void f() { cudaFuncSetAttribute(a<1>, x, 1); } // dead\n"
-                          "#define USE b\n");
+  const ReadUsage found = read_usage(kKernels +
+                                     "__global__ void dead(int) {}\n__global__ void dead(int);\n"
+                                     "void f() { cudaFuncSetAttribute(a<1>, x, 1); } // dead\n"
+                                     "#define USE b\n");
   EXPECT_EQ(found.usage.kernels_named, (std::set<std::string, std::less<>>{"a", "b"}));
 }
 
 TEST(ScanCppUsage, Bindings) {
-  const Read found = read(R"(
+  const ReadUsage found = read_usage(R"(
 TORCH_LIBRARY(ops, m) {
   m.def("schema_only(Tensor x) -> Tensor");
   m.def("norm(Tensor x) -> Tensor", &rms_norm);
