@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "scan/cpp/cpp_file.h"
+#include "scan/facts/fact_names.h"
 
 namespace fathom::cpp {
 namespace {
@@ -29,7 +30,8 @@ std::string text_of(const Launch& launch) {
   if (launch.through_parameter) out += "(parameter)";
   out += " via " + launch.via + " [" + launch.grid + "; " + launch.block + "; " +
          launch.shared_memory + "; " + launch.stream + "]";
-  for (const std::string& attribute : launch.attributes) out += " +" + attribute;
+  for (const LaunchAttribute& attribute : launch.attributes)
+    out += " +" + attribute_text(attribute);
   return out;
 }
 
@@ -188,6 +190,31 @@ void run() {
             "(parameter) via <<<>>> [16; 32; ; ]\n"
             "a via go [8; 64; ; ] +PDL\n"
             "b via fixed [16; 32; ; ]");
+}
+
+// The condition is the code's own text, whatever it reads like.
+TEST(ScanCppUsage, AnAttributeIsAKindAndItsCondition) {
+  const auto attributes = [](const char* id, const char* condition) {
+    return read_usage(kKernels +
+                      "void run(bool pdl) {\n  cudaLaunchConfig_t config{1, 2};\n"
+                      "  cudaLaunchAttribute attribute;\n  attribute.id = " +
+                      id + ";\n  attribute.val.x = " + condition +
+                      ";\n  config.attrs = &attribute;\n"
+                      "  cudaLaunchKernelEx(&config, a<1>);\n}\n")
+        .usage.launches.at(0)
+        .attributes;
+  };
+  using Kind = LaunchAttribute::Kind;
+  using Attributes = std::vector<LaunchAttribute>;
+  const char* pdl = "cudaLaunchAttributeProgrammaticStreamSerialization";
+  EXPECT_EQ(attributes(pdl, "pdl"), (Attributes{{Kind::kPdl, "", "pdl"}}));
+  EXPECT_EQ(attributes(pdl, "1"), (Attributes{{Kind::kPdl, "", ""}}));
+  EXPECT_EQ(attributes(pdl, "0"), Attributes{});
+  EXPECT_EQ(attributes("cudaLaunchAttributeCooperative", "PDL"),
+            (Attributes{{Kind::kCooperative, "", "PDL"}}));
+  EXPECT_EQ(attributes("cudaLaunchAttributeClusterDimension", "2"),
+            (Attributes{{Kind::kCluster, "(2)", ""}}));
+  EXPECT_EQ(attributes("cudaLaunchAttributePriority", "2"), Attributes{});
 }
 
 TEST(ScanCppUsage, GenericLambdas) {
