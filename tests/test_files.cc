@@ -19,6 +19,7 @@ bool accept_goldens = false;
 
 fs::path source_dir() { return FATHOM_SOURCE_DIR; }
 std::string fathom_binary() { return FATHOM_BINARY; }
+std::string fake_driver() { return FATHOM_FAKE_DRIVER; }
 std::string counted_binary() { return FATHOM_COUNTED_BINARY; }
 
 namespace {

@@ -11,6 +11,8 @@ std::filesystem::path source_dir();
 // The program under test, and the same counting what it does (linear/about.md).
 std::string fathom_binary();
 std::string counted_binary();
+// A library with a few functions of NVML, CUDA and CUPTI (doctor/fake_driver.cc).
+std::string fake_driver();
 // The project's own example traces, sorted by name.
 std::vector<std::filesystem::path> example_traces();
 // Larger real traces beside the checkout; empty where they are absent.

@@ -26,6 +26,7 @@ void add_platforms_command(CLI::App& app, const Terminal& terminal, ExitCode& co
 void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_doctor_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_docs_commands(CLI::App& app, ExitCode& code);
 
 }  // namespace fathom
