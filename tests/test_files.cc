@@ -19,6 +19,7 @@ bool accept_goldens = false;
 
 fs::path source_dir() { return FATHOM_SOURCE_DIR; }
 std::string fathom_binary() { return FATHOM_BINARY; }
+std::string fake_driver() { return FATHOM_FAKE_DRIVER; }
 std::string counted_binary() { return FATHOM_COUNTED_BINARY; }
 
 namespace {
@@ -54,6 +55,19 @@ std::string read_file(const fs::path& path) {
 void write_file(const fs::path& path, std::string_view content) {
   fs::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary) << content;
+}
+
+std::vector<DataRow> read_data_rows(const fs::path& table) {
+  std::istringstream lines(read_file(source_dir() / "data" / table));
+  std::vector<DataRow> rows;
+  std::string text;
+  for (int line = 1; std::getline(lines, text); ++line) {
+    if (text.empty() || text.starts_with('#')) continue;
+    DataRow row{line, {""}};
+    for (char c : text) c == '\t' ? void(row.cells.emplace_back()) : void(row.cells.back() += c);
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 TemporaryDirectory::TemporaryDirectory() {

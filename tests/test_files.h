@@ -11,6 +11,8 @@ std::filesystem::path source_dir();
 // The program under test, and the same counting what it does (linear/about.md).
 std::string fathom_binary();
 std::string counted_binary();
+// A library with a few functions of NVML, CUDA and CUPTI (doctor/fake_driver.cc).
+std::string fake_driver();
 // The project's own example traces, sorted by name.
 std::vector<std::filesystem::path> example_traces();
 // Larger real traces beside the checkout; empty where they are absent.
@@ -18,6 +20,13 @@ std::vector<std::filesystem::path> shared_traces();
 
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::string_view content);
+
+// The rows of a table of data/ (its header too), cut at tabs; without comments and empty lines.
+struct DataRow {
+  int line = 0;
+  std::vector<std::string> cells;
+};
+std::vector<DataRow> read_data_rows(const std::filesystem::path& table);
 
 // A directory that is gone when the object is.
 class TemporaryDirectory {

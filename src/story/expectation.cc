@@ -253,9 +253,9 @@ class Expecter {
   double access_bytes() const {
     double bytes = values_.element_bytes().value_or(4);
     for (const CodeEvidence& evidence : kernel_.evidence) {
-      if (evidence.what != pattern_id::kVectorAccess || evidence.certainty == Certainty::kUnsure)
-        continue;
-      bytes = std::max(bytes, std::atof(evidence.detail.c_str()));
+      if (evidence.what == pattern_id::kVectorAccess && evidence.bytes &&
+          evidence.certainty != Certainty::kUnsure)
+        bytes = std::max(bytes, static_cast<double>(*evidence.bytes));
     }
     return bytes;
   }

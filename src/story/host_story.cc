@@ -6,6 +6,7 @@
 #include <array>
 
 #include "scan/facts/code_names.h"
+#include "scan/facts/fact_names.h"
 #include "scan/facts/pattern_ids.h"
 #include "story/statement_steps.h"
 #include "story/step_words.h"
@@ -283,13 +284,12 @@ StoryStep launch_step(const HostContext& context) {
   add_dimension(context, Phrase::kLaunchSharedMemory, launcher.shared_memory, step);
   if (!launcher.stream.empty())
     step.remarks.push_back({Phrase::kLaunchStream, tidy_code(launcher.stream), {}, {}});
-  for (const std::string& attribute : launcher.attributes) {
-    step.remarks.push_back({Phrase::kNone, attribute, {}, {}});
-    const size_t condition = attribute.find(" if ");
-    if (condition == std::string::npos) continue;
-    const std::string name = attribute.substr(condition + 4);
+  for (const LaunchAttribute& attribute : launcher.attributes) {
+    step.remarks.push_back({Phrase::kNone, attribute_text(attribute), {}, {}});
+    if (attribute.condition.empty()) continue;
     for (const NamedValue& value : launcher.values) {
-      if (value.name != name || (value.text != "true" && value.text != "false")) continue;
+      if (value.name != attribute.condition || (value.text != "true" && value.text != "false"))
+        continue;
       step.remarks.push_back({value.text == "true" ? Phrase::kOnByDefault : Phrase::kOffByDefault,
                               value.name + " = " + value.text, value.at, Certainty::kLikely});
       break;

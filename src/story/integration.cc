@@ -169,17 +169,14 @@ class Integrator {
 
   void add_pdl(const KernelFacts& kernel) {
     for (const KernelLauncher& launcher : kernel.launchers) {
-      for (const std::string& attribute : launcher.attributes) {
-        if (!attribute.starts_with("PDL")) continue;
+      for (const LaunchAttribute& attribute : launcher.attributes) {
+        if (attribute.kind != LaunchAttribute::Kind::kPdl) continue;
         StoryStep step;
         step.words = Phrase::kMayBeginEarly;
-        step.code = {attribute};
+        step.code = {attribute_text(attribute)};
         step.at = launcher.at;
-        const size_t condition = attribute.find(" if ");
-        const std::string name =
-            condition == std::string::npos ? "" : attribute.substr(condition + 4);
         for (const NamedValue& value : launcher.values) {
-          if (value.name != name || value.text != "false") continue;
+          if (value.name != attribute.condition || value.text != "false") continue;
           step.remarks.push_back({Phrase::kOffByDefault, value.name + " = " + value.text, value.at,
                                   Certainty::kLikely});
           break;

@@ -74,7 +74,8 @@ class Writer {
     text += noted("grid", launcher.grid) + noted("block", launcher.block) +
             noted("shared", launcher.shared_memory) + noted("stream", launcher.stream) +
             noted("with", launcher.template_arguments);
-    for (const std::string& attribute : launcher.attributes) text += "; " + attribute;
+    for (const LaunchAttribute& attribute : launcher.attributes)
+      text += "; " + attribute_text(attribute);
     line(2, text + doubt(launcher.certainty));
   }
 

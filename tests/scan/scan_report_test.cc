@@ -33,7 +33,7 @@ CodeFacts small_facts() {
                      "128",
                      "",
                      "stream",
-                     {"PDL"},
+                     {{LaunchAttribute::Kind::kPdl}},
                      "<4>",
                      {},
                      {},

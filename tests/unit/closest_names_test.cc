@@ -5,23 +5,23 @@
 namespace fathom {
 namespace {
 
-using Names = std::vector<std::string>;
+using NameList = std::vector<std::string>;
 
-const Names kOps = {"aten::mm", "aten::addmm", "aten::copy_", "aten::convolution"};
+const NameList kOps = {"aten::mm", "aten::addmm", "aten::copy_", "aten::convolution"};
 
 TEST(ClosestNames, MisspeltAndShortened) {
-  EXPECT_EQ(closest_names("aten::nm", kOps, 1), Names{"aten::mm"});
-  EXPECT_EQ(closest_names("copy", kOps, 3), Names{"aten::copy_"});
-  EXPECT_EQ(closest_names("mm", kOps, 3), (Names{"aten::mm", "aten::addmm"}));
+  EXPECT_EQ(closest_names("aten::nm", kOps, 1), NameList{"aten::mm"});
+  EXPECT_EQ(closest_names("copy", kOps, 3), NameList{"aten::copy_"});
+  EXPECT_EQ(closest_names("mm", kOps, 3), (NameList{"aten::mm", "aten::addmm"}));
 }
 
 TEST(ClosestNames, NoneOfThem) {
-  EXPECT_EQ(closest_names("xyzzy", kOps, 3), Names{});
-  EXPECT_EQ(closest_names("aten::mm", {}, 3), Names{});
+  EXPECT_EQ(closest_names("xyzzy", kOps, 3), NameList{});
+  EXPECT_EQ(closest_names("aten::mm", {}, 3), NameList{});
 }
 
 TEST(ClosestNames, DidYouMean) {
-  const Names commands = {"analyze", "platforms", "diff", "replay", "scan", "help"};
+  const NameList commands = {"analyze", "platforms", "diff", "replay", "scan", "help"};
   EXPECT_EQ(did_you_mean("analyse", commands), "; did you mean 'analyze'?");
   EXPECT_EQ(did_you_mean("plat", commands), "; did you mean 'platforms'?");
   EXPECT_EQ(did_you_mean("sacn", commands), "; did you mean 'scan'?");
@@ -31,8 +31,8 @@ TEST(ClosestNames, DidYouMean) {
 }
 
 TEST(ClosestNames, LongNamesAreCutBeforeTheyAreCompared) {
-  const Names names = {std::string(1 << 20, 'a'), "b"};
-  EXPECT_EQ(closest_names(std::string(1 << 20, 'a') + "x", names, 3), Names{names[0]});
+  const NameList names = {std::string(1 << 20, 'a'), "b"};
+  EXPECT_EQ(closest_names(std::string(1 << 20, 'a') + "x", names, 3), NameList{names[0]});
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ const Finding* first_of(const std::vector<Finding>& findings, FindingKind kind) 
 constexpr const char* kMatrix = "[[4096,4096],[4096,4096]]";
 constexpr const char* kTwoBf16 = R"(["c10::BFloat16","c10::BFloat16"])";
 constexpr const char* kImage = "[[64,1024,1024]]";
-constexpr const char* kBf16 = R"(["c10::BFloat16"])";
+constexpr const char* kOneBf16 = R"(["c10::BFloat16"])";
 
 // 2·4096³ operations at the H200's achievable 798 TFLOP/s take 172 µs.
 TEST(Findings, AProductFarFromTheLimit) {
@@ -148,8 +148,8 @@ TEST(Findings, ARunOfMemoryBoundOps) {
   const auto run = [](const char* third) {
     Workload w;
     for (int i = 0; i < 10; ++i) {
-      w.op("aten::mul", kImage, kBf16, 100).op("aten::silu", kImage, kBf16, 100);
-      w.op("aten::neg", third, kBf16, 100).op("aten::mm", kMatrix, kTwoBf16, 200);
+      w.op("aten::mul", kImage, kOneBf16, 100).op("aten::silu", kImage, kOneBf16, 100);
+      w.op("aten::neg", third, kOneBf16, 100).op("aten::mm", kMatrix, kTwoBf16, 200);
     }
     return w.find();
   };
@@ -170,9 +170,9 @@ TEST(Findings, ARunOfMemoryBoundOps) {
 TEST(Findings, RunsOfTheSameOpsAreOneFinding) {
   Workload w;
   for (int i = 0; i < 10; ++i) {
-    if (i > 0) w.op("aten::add", kImage, kBf16, 100);
-    w.op("aten::mul", kImage, kBf16, 100).op("aten::silu", kImage, kBf16, 100);
-    w.op("aten::neg", kImage, kBf16, 100).op("aten::mm", kMatrix, kTwoBf16, 200);
+    if (i > 0) w.op("aten::add", kImage, kOneBf16, 100);
+    w.op("aten::mul", kImage, kOneBf16, 100).op("aten::silu", kImage, kOneBf16, 100);
+    w.op("aten::neg", kImage, kOneBf16, 100).op("aten::mm", kMatrix, kTwoBf16, 200);
   }
   const auto findings = w.find();
   EXPECT_EQ(std::ranges::count(findings, FindingKind::kFusibleChain, &Finding::kind), 1);
@@ -186,7 +186,7 @@ TEST(Findings, FusingSparesTheWaitsForLaunches) {
   Workload bound;
   for (int i = 0; i < 20; ++i) {
     for (const char* op : {"aten::mul", "aten::silu", "aten::neg"}) {
-      bound.op(op, "[[64,64]]", kBf16, 3).host_pause(40);
+      bound.op(op, "[[64,64]]", kOneBf16, 3).host_pause(40);
     }
     bound.op("aten::mm", "[[64,64],[64,64]]", kTwoBf16, 3).host_pause(40);
   }
@@ -207,11 +207,11 @@ TEST(Findings, ALoopOverExperts) {
         const int m = rows + 3 * expert;
         w.op("aten::nonzero", "[[2048,4]]", R"(["bool"])", 8);
         w.op("aten::mm", fmt::format("[[{},2048],[2048,1408]]", m), kTwoBf16, rows / 50);
-        w.op("aten::silu", fmt::format("[[{},1408]]", m), kBf16, 2);
+        w.op("aten::silu", fmt::format("[[{},1408]]", m), kOneBf16, 2);
         w.op("aten::mm", fmt::format("[[{},1408],[1408,2048]]", m), kTwoBf16, rows / 50);
-        w.op("aten::mul", fmt::format("[[{},2048]]", m), kBf16, 2);
+        w.op("aten::mul", fmt::format("[[{},2048]]", m), kOneBf16, 2);
       }
-      w.op("aten::native_layer_norm", "[[2048,2048]]", kBf16, 6);
+      w.op("aten::native_layer_norm", "[[2048,2048]]", kOneBf16, 6);
     }
     return w.find();
   };
@@ -534,7 +534,7 @@ TEST(Findings, ForwardWorkThatRunsAgain) {
 TEST(Findings, ComeInTheOrderOfTheirSaving) {
   Workload w;
   for (int i = 0; i < 20; ++i) {
-    w.op("aten::mm", kMatrix, kTwoBf16, 1000).op("aten::neg", kImage, kBf16, 300);
+    w.op("aten::mm", kMatrix, kTwoBf16, 1000).op("aten::neg", kImage, kOneBf16, 300);
   }
   const auto findings = w.find();
   ASSERT_GE(findings.size(), 2u);

@@ -15,7 +15,7 @@ using test::launch_call;
 using test::micros;
 using test::names_of;
 using test::open_events;
-using Names = std::vector<std::string>;
+using NameList = std::vector<std::string>;
 
 Scope only_steps(size_t begin, size_t end) {
   Scope scope;
@@ -23,11 +23,11 @@ Scope only_steps(size_t begin, size_t end) {
   return scope;
 }
 
-Names linked(const Trace& t, const Scope& scope) {
+NameList linked(const Trace& t, const Scope& scope) {
   return names_of(t.store, GpuSelection(t.store, t.tree, scope).linked());
 }
 
-Names unlinked(const Trace& t, const Scope& scope) {
+NameList unlinked(const Trace& t, const Scope& scope) {
   return names_of(t.store, GpuSelection(t.store, t.tree, scope).unlinked());
 }
 
@@ -41,16 +41,16 @@ Trace two_steps() {
 
 TEST(GpuSelection, WithoutAScopeEverythingIsSelected) {
   const Trace t = two_steps();
-  EXPECT_EQ(linked(t, {}), (Names{"a", "b", "c", "x"}));
+  EXPECT_EQ(linked(t, {}), (NameList{"a", "b", "c", "x"}));
 }
 
 TEST(GpuSelection, WorkBelongsToTheStepThatLaunchedIt) {
   const Trace t = two_steps();
-  EXPECT_EQ(linked(t, only_steps(0, 1)), (Names{"a", "b"}));
-  EXPECT_EQ(linked(t, only_steps(1, 2)), Names{"c"});
-  EXPECT_EQ(linked(t, only_steps(0, 2)), (Names{"a", "b", "c"}));
-  EXPECT_EQ(linked(t, only_steps(1, SIZE_MAX)), Names{"c"});
-  EXPECT_EQ(linked(t, only_steps(2, 3)), Names{});
+  EXPECT_EQ(linked(t, only_steps(0, 1)), (NameList{"a", "b"}));
+  EXPECT_EQ(linked(t, only_steps(1, 2)), NameList{"c"});
+  EXPECT_EQ(linked(t, only_steps(0, 2)), (NameList{"a", "b", "c"}));
+  EXPECT_EQ(linked(t, only_steps(1, SIZE_MAX)), NameList{"c"});
+  EXPECT_EQ(linked(t, only_steps(2, 3)), NameList{});
 }
 
 TEST(GpuSelection, ThePatternSaysWhatAStepIs) {
@@ -59,8 +59,8 @@ TEST(GpuSelection, ThePatternSaysWhatAStepIs) {
                                kernel("k", 150, 5, 1)});
   Scope scope = only_steps(1, 2);
   scope.step_pattern = "decode*";
-  EXPECT_EQ(linked(t, scope), Names{"k"});
-  EXPECT_EQ(linked(t, only_steps(0, 1)), Names{});
+  EXPECT_EQ(linked(t, scope), NameList{"k"});
+  EXPECT_EQ(linked(t, only_steps(0, 1)), NameList{});
 }
 
 TEST(GpuSelection, OneDeviceOnly) {
@@ -69,10 +69,10 @@ TEST(GpuSelection, OneDeviceOnly) {
                    kernel("on 1", 20, 5, 2, 7, 1), kernel("lost on 1", 40, 5, 99, 7, 1)});
   Scope scope;
   scope.device = 1;
-  EXPECT_EQ(linked(t, scope), Names{"on 1"});
-  EXPECT_EQ(unlinked(t, scope), Names{"lost on 1"});
+  EXPECT_EQ(linked(t, scope), NameList{"on 1"});
+  EXPECT_EQ(unlinked(t, scope), NameList{"lost on 1"});
   scope.device = 2;
-  EXPECT_EQ(linked(t, scope), Names{});
+  EXPECT_EQ(linked(t, scope), NameList{});
 }
 
 TEST(GpuSelection, WorkWithoutALaunchBelongsToTheStepThatItsDeviceWasIn) {
@@ -80,9 +80,9 @@ TEST(GpuSelection, WorkWithoutALaunchBelongsToTheStepThatItsDeviceWasIn) {
       {annotation("ProfilerStep#1", 0, 100), annotation("ProfilerStep#2", 100, 100),
        gpu_annotation("ProfilerStep#1", 150, 100, 7), gpu_annotation("ProfilerStep#2", 250, 100, 7),
        kernel("u1", 160, 5, 91), kernel("u2", 260, 5, 92), kernel("u3", 900, 5, 93)});
-  EXPECT_EQ(unlinked(t, {}), (Names{"u1", "u2", "u3"}));
-  EXPECT_EQ(unlinked(t, only_steps(0, 1)), Names{"u1"});
-  EXPECT_EQ(unlinked(t, only_steps(1, 2)), Names{"u2"});
+  EXPECT_EQ(unlinked(t, {}), (NameList{"u1", "u2", "u3"}));
+  EXPECT_EQ(unlinked(t, only_steps(0, 1)), NameList{"u1"});
+  EXPECT_EQ(unlinked(t, only_steps(1, 2)), NameList{"u2"});
 }
 
 // Kineto writes a step's GPU annotation once for each stream that worked in it, and none for a step
@@ -93,22 +93,22 @@ TEST(GpuSelection, GpuAnnotationsOfOneStepOnSeveralStreamsAreOneStep) {
        gpu_annotation("ProfilerStep#1", 150, 90, 7), gpu_annotation("ProfilerStep#1", 160, 50, 20),
        gpu_annotation("ProfilerStep#2", 250, 90, 7), gpu_annotation("ProfilerStep#2", 255, 50, 20),
        kernel("u1", 170, 5, 91), kernel("u2", 260, 5, 92)});
-  EXPECT_EQ(unlinked(t, only_steps(0, 1)), Names{"u1"});
-  EXPECT_EQ(unlinked(t, only_steps(1, 2)), Names{"u2"});
+  EXPECT_EQ(unlinked(t, only_steps(0, 1)), NameList{"u1"});
+  EXPECT_EQ(unlinked(t, only_steps(1, 2)), NameList{"u2"});
 }
 
 TEST(GpuSelection, AStepWithoutGpuWorkKeepsItsNumber) {
   const Trace t =
       open_events({annotation("ProfilerStep#1", 0, 100), annotation("ProfilerStep#2", 100, 100),
                    gpu_annotation("ProfilerStep#2", 250, 90, 7), kernel("u2", 260, 5, 92)});
-  EXPECT_EQ(unlinked(t, only_steps(0, 1)), Names{});
-  EXPECT_EQ(unlinked(t, only_steps(1, 2)), Names{"u2"});
+  EXPECT_EQ(unlinked(t, only_steps(0, 1)), NameList{});
+  EXPECT_EQ(unlinked(t, only_steps(1, 2)), NameList{"u2"});
 }
 
 TEST(GpuSelection, PicksTheSelectedOfARange) {
   const Trace t = two_steps();
   const GpuSelection selection(t.store, t.tree, only_steps(1, 2));
-  EXPECT_EQ(names_of(t.store, selection.among(t.tree.linked())), Names{"c"});
+  EXPECT_EQ(names_of(t.store, selection.among(t.tree.linked())), NameList{"c"});
   EXPECT_TRUE(selection.any(t.tree.linked()));
   EXPECT_FALSE(selection.any(t.tree.linked().first(2)));
   EXPECT_FALSE(selection.any({}));

@@ -16,7 +16,7 @@ using test::kernel;
 using test::launch_call;
 using test::names_of;
 using test::open_events;
-using Names = std::vector<std::string>;
+using NameList = std::vector<std::string>;
 
 // The name of the call that launched a GPU event, or "".
 std::string launch_of(const Trace& t, std::string_view gpu_event) {
@@ -30,9 +30,10 @@ TEST(LaunchLinks, AKernelBelongsToItsLaunchAndAllAboveIt) {
                    kernel("gemm", 60, 9, 77), cpu_op("idle", 200, 5)});
   EXPECT_EQ(launch_of(t, "gemm"), "cudaLaunchKernel");
   for (const char* call : {"outer", "aten::mm", "cudaLaunchKernel"}) {
-    EXPECT_EQ(names_of(t.store, t.tree.launched_in_subtree(find_call(t, call))), Names{"gemm"});
+    EXPECT_EQ(names_of(t.store, t.tree.launched_in_subtree(find_call(t, call))), NameList{"gemm"});
   }
-  EXPECT_EQ(names_of(t.store, t.tree.launched_by(find_call(t, "cudaLaunchKernel"))), Names{"gemm"});
+  EXPECT_EQ(names_of(t.store, t.tree.launched_by(find_call(t, "cudaLaunchKernel"))),
+            NameList{"gemm"});
   EXPECT_TRUE(t.tree.launched_by(find_call(t, "aten::mm")).empty());
   EXPECT_TRUE(t.tree.launched_in_subtree(find_call(t, "idle")).empty());
   EXPECT_TRUE(t.tree.unlinked().empty());
@@ -65,7 +66,7 @@ TEST(LaunchLinks, AGraphLaunchOwnsEveryEventOfItsCorrelation) {
     EXPECT_LT(t.store.start(launched[i - 1]), t.store.start(launched[i]));
   }
   EXPECT_EQ(names_of(t.store, t.tree.launched_by(find_call(t, "cudaLaunchKernel"))),
-            Names{"other"});
+            NameList{"other"});
   EXPECT_EQ(t.tree.linked().size(), 422u);
   EXPECT_EQ(t.tree.diagnostics().count(Flaw::kAmbiguousCorrelation), 0);
 }
@@ -74,7 +75,7 @@ TEST(LaunchLinks, LinkedWorkComesInTheOrderOfTheCalls) {
   const Trace t =
       open_events({kernel("second", 50, 5, 2), launch_call(10, 5, 1), launch_call(20, 5, 2),
                    kernel("first", 90, 5, 1), launch_call(30, 5, 3), kernel("third", 40, 5, 3)});
-  EXPECT_EQ(names_of(t.store, t.tree.linked()), (Names{"first", "second", "third"}));
+  EXPECT_EQ(names_of(t.store, t.tree.linked()), (NameList{"first", "second", "third"}));
 }
 
 // Correlation ids restart in each process.
@@ -124,8 +125,8 @@ TEST(LaunchLinks, WorkWithoutALaunchIsKeptAndCounted) {
   const Trace t = open_events({kernel("no such launch", 10, 5, 99), launch_call(20, 5, 1),
                                kernel("linked", 30, 5, 1),
                                event_text("gpu_memset", "no key", 40, 5, "", "0", "7")});
-  EXPECT_EQ(names_of(t.store, t.tree.unlinked()), (Names{"no such launch", "no key"}));
-  EXPECT_EQ(names_of(t.store, t.tree.linked()), Names{"linked"});
+  EXPECT_EQ(names_of(t.store, t.tree.unlinked()), (NameList{"no such launch", "no key"}));
+  EXPECT_EQ(names_of(t.store, t.tree.linked()), NameList{"linked"});
   EXPECT_EQ(t.tree.diagnostics().count(Flaw::kUnlinkedGpuEvent), 2);
 }
 

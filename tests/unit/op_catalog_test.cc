@@ -4,7 +4,6 @@
 
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -81,28 +80,13 @@ TEST(OpCatalog, ReadsItsColumnsByPlace) {
 }
 
 // The data file itself, read here on its own.
-struct CatalogRow {
-  int line;
-  std::vector<std::string> cells;
-};
-
-std::vector<CatalogRow> rows_of_data_file() {
-  std::istringstream lines(
-      test::read_file(test::source_dir() / "data" / "op_families" / "op_catalog.tsv"));
-  std::vector<CatalogRow> rows;
-  std::string text;
-  for (int line = 1; std::getline(lines, text); ++line) {
-    if (text.empty() || text.starts_with('#')) continue;
-    CatalogRow row{line, {""}};
-    for (char c : text) c == '\t' ? void(row.cells.emplace_back()) : void(row.cells.back() += c);
-    rows.push_back(std::move(row));
-  }
-  return rows;
+std::vector<test::DataRow> catalog_rows() {
+  return test::read_data_rows("op_families/op_catalog.tsv");
 }
 
 TEST(OpCatalogData, HasOneRowForEachOp) {
   std::map<std::string, int> first_line;
-  for (const CatalogRow& row : rows_of_data_file()) {
+  for (const test::DataRow& row : catalog_rows()) {
     const auto [found, is_new] = first_line.emplace(row.cells[0], row.line);
     EXPECT_TRUE(is_new) << row.cells[0] << " in lines " << found->second << " and " << row.line;
   }
@@ -110,7 +94,7 @@ TEST(OpCatalogData, HasOneRowForEachOp) {
 }
 
 TEST(OpCatalogData, EveryRowIsWholeAndFound) {
-  const std::vector<CatalogRow> rows = rows_of_data_file();
+  const std::vector<test::DataRow> rows = catalog_rows();
   ASSERT_FALSE(rows.empty());
   EXPECT_EQ(rows[0].cells,
             (std::vector<std::string>{"op", "sheet", "category", "has_cost_model", "backward"}));
@@ -132,9 +116,9 @@ TEST(OpCatalogData, EveryRowIsWholeAndFound) {
 }
 
 TEST(OpCatalogData, AGradientsCategoryIsAlsoOneOfTheCategories) {
-  const std::vector<CatalogRow> rows = rows_of_data_file();
+  const std::vector<test::DataRow> rows = catalog_rows();
   std::set<std::string> categories;
-  for (const CatalogRow& row : rows) categories.insert(row.cells[2]);
+  for (const test::DataRow& row : rows) categories.insert(row.cells[2]);
   for (size_t i = 1; i < rows.size(); ++i) {
     const std::string& backward = rows[i].cells[4];
     EXPECT_TRUE(backward.empty() || categories.contains(backward)) << "line " << rows[i].line;

@@ -15,26 +15,13 @@
 namespace fathom {
 namespace {
 
-struct DataRow {
-  int line;
-  std::vector<std::string> cells;
-};
+using test::DataRow;
 
-// Read here on its own.
-std::vector<DataRow> rows_of_data_file() {
-  std::istringstream lines(
-      test::read_file(test::source_dir() / "data" / "op_families" / "op_costs.tsv"));
-  std::vector<DataRow> rows;
-  std::string text;
-  bool is_header = true;
-  for (int line = 1; std::getline(lines, text); ++line) {
-    if (text.empty() || text.starts_with('#')) continue;
-    if (std::exchange(is_header, false)) continue;
-    DataRow row{line, {""}};
-    for (char c : text) c == '\t' ? void(row.cells.emplace_back()) : void(row.cells.back() += c);
-    row.cells.resize(4);
-    rows.push_back(std::move(row));
-  }
+// The data file itself, read here on its own, without its header.
+std::vector<DataRow> cost_rows() {
+  std::vector<DataRow> rows = test::read_data_rows("op_families/op_costs.tsv");
+  if (!rows.empty()) rows.erase(rows.begin());
+  for (DataRow& row : rows) row.cells.resize(4);
   return rows;
 }
 
@@ -51,7 +38,7 @@ std::vector<std::pair<std::string, std::string>> settings_of(const DataRow& row)
 
 TEST(OpCostsData, EveryOpHasOneRow) {
   std::map<std::string, int> lines;
-  for (const DataRow& row : rows_of_data_file()) {
+  for (const DataRow& row : cost_rows()) {
     const auto [found, is_new] = lines.emplace(row.cells[0], row.line);
     EXPECT_TRUE(is_new) << row.cells[0] << " in lines " << found->second << " and " << row.line;
     if (row.cells[0].find("->") == std::string::npos && row.cells[0] != "triton_*") {
@@ -62,7 +49,7 @@ TEST(OpCostsData, EveryOpHasOneRow) {
 }
 
 TEST(OpCostsData, EveryFunctionExistsAndReadsTheRowsSettings) {
-  for (const DataRow& row : rows_of_data_file()) {
+  for (const DataRow& row : cost_rows()) {
     const CostFunctionFacts *function = find_cost_function(row.cells[1]),
                             *backward = find_cost_function(row.cells[3]);
     ASSERT_NE(function, nullptr) << "line " << row.line;
@@ -83,7 +70,7 @@ TEST(OpCostsData, EveryFunctionExistsAndReadsTheRowsSettings) {
 
 TEST(OpCostsData, EveryFunctionAndSettingIsUsed) {
   std::map<std::string, std::set<std::string>> used;
-  for (const DataRow& row : rows_of_data_file()) {
+  for (const DataRow& row : cost_rows()) {
     for (const std::string& function : {row.cells[1], row.cells[3]}) {
       used[function];
       for (const auto& [key, value] : settings_of(row)) used[function].insert(key);
@@ -211,7 +198,7 @@ TEST(OpCostsData, NoRowFailsOnOddArguments) {
                         "execute_context_3(18446744073709551615_18446744073709551615)"
                         "_generation_0(0)"};
   size_t known = 0;
-  for (const DataRow& row : rows_of_data_file()) {
+  for (const DataRow& row : cost_rows()) {
     std::string op = row.cells[0];
     if (op == "triton_*") op = "triton_red_fused_add_0";
     if (op.find("->") != std::string::npos) op += " (Synthetic Op)";
@@ -234,7 +221,7 @@ TEST(OpCostsData, NoRowFailsOnOddArguments) {
 TEST(OpCostsData, AnOpWithoutARowOrArgumentsIsUnknown) {
   EXPECT_FALSE(test::cost("aten::nonsense", {test::tensor({2, 3})}));
   EXPECT_FALSE(test::cost("", {}));
-  for (const DataRow& row : rows_of_data_file()) {
+  for (const DataRow& row : cost_rows()) {
     CostQuestion question;
     question.op = row.cells[0];
     EXPECT_FALSE(cost_of(question)) << row.cells[0];

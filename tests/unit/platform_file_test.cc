@@ -6,8 +6,6 @@
 namespace fathom {
 namespace {
 
-constexpr int64_t kGiB = int64_t{1} << 30;
-
 std::string refusal(const std::string& json) {
   const Result<Platform> platform = parse_platform(json, "some/mine.json");
   return platform.ok() ? "accepted" : platform.error().message;
@@ -24,7 +22,7 @@ TEST(PlatformFile, TraceLensValuesAreAchievable) {
       R"({"name": "MI300X", "mem_bw_gbps": 5300, "memory_gb": 192, "_reference": "https://…",
           "max_achievable_tflops": {"vector_fp32": 81.7, "matrix_bf16": 708, "matrix_mxfp4": 2}})");
   EXPECT_EQ(p.name, "MI300X");
-  EXPECT_EQ(p.memory_bytes, 192 * kGiB);
+  EXPECT_EQ(p.memory_bytes, int64_t{192} << 30);
   EXPECT_DOUBLE_EQ(*p.memory_bandwidth.achievable, 5.3e12);
   EXPECT_FALSE(p.memory_bandwidth.peak);
   ASSERT_EQ(p.specs.size(), 3u);

@@ -16,8 +16,9 @@ using test::launch_call;
 using test::run_command;
 using Reason = ReplayRefusal::Reason;
 
-constexpr const char* kMatrices = R"("Input Dims":[[2,3],[3,4]],"Input type":["float","float"],)"
-                                  R"("Input Strides":[[3,1],[1,3]],"Concrete Inputs":["",""])";
+constexpr const char* kReplayedMatrices =
+    R"("Input Dims":[[2,3],[3,4]],"Input type":["float","float"],)"
+    R"("Input Strides":[[3,1],[1,3]],"Concrete Inputs":["",""])";
 
 // One op after the other, each with a kernel of so many microseconds.
 class Calls {
@@ -53,9 +54,9 @@ bool has_python() { return run_command("command -v python3", "/").exit_code == 0
 TEST(ReplayOps, CallsWithTheSameArgumentsAreOneCase) {
   const ReplayOps all =
       Calls()
-          .add("aten::mm", kMatrices, 10)
+          .add("aten::mm", kReplayedMatrices, 10)
           .add("aten::mm", R"("Input Dims":[[5,5],[5,5]],"Input type":["float","float"])", 7)
-          .add("aten::mm", kMatrices, 20)
+          .add("aten::mm", kReplayedMatrices, 20)
           .ops();
   ASSERT_EQ(all.ops.size(), 1u);
   const ReplayOp& op = all.ops.front();
@@ -233,7 +234,7 @@ TEST(ReplayOps, WhatCannotBeMadeAgainIsRefusedWithItsTime) {
     return all.ops.front().refusals.at(0).reason;
   };
   EXPECT_EQ(reason("aten::mm", ""), Reason::kNoShapes);
-  EXPECT_EQ(reason("SomeBackward0", kMatrices), Reason::kNoOperator);
+  EXPECT_EQ(reason("SomeBackward0", kReplayedMatrices), Reason::kNoOperator);
   EXPECT_EQ(
       reason("aten::_foreach_add_", R"("Input Dims":[[],[]],"Input type":["TensorList","Scalar"])"),
       Reason::kListLeftOut);
@@ -339,7 +340,7 @@ assert "END: generated" not in whole.split("# END: generated from the trace\n", 
 
 TEST(ReplayPackage, AnOpWithAHostileNameIsRefused) {
   for (const std::string& text : kHostile) {
-    const ReplayOps all = Calls().add("aten::" + text, kMatrices, 10).ops();
+    const ReplayOps all = Calls().add("aten::" + text, kReplayedMatrices, 10).ops();
     EXPECT_TRUE(all.ops.front().cases.empty()) << text;
   }
 }
@@ -361,7 +362,7 @@ TEST(ReplayPackage, ItsModulesBuildAndTimeCallsWithoutPyTorch) {
 
 TEST(ReplayPackage, EvaluatesNothing) {
   const ReplayPackage package = make_replay_package(
-      Calls().add("aten::mm", kMatrices, 10).ops().ops.front(), {"trace.json", "GPU"}, 20);
+      Calls().add("aten::mm", kReplayedMatrices, 10).ops().ops.front(), {"trace.json", "GPU"}, 20);
   for (const char* word : {"eval(", "exec(", "compile(", "__import__", "pickle"}) {
     EXPECT_EQ(package.files[0].content.find(word), std::string::npos) << word;
   }
@@ -369,7 +370,7 @@ TEST(ReplayPackage, EvaluatesNothing) {
 
 TEST(ReplayPackage, ArchivesAreWholeAndTheSameEveryTime) {
   const test::TemporaryDirectory directory;
-  const Trace trace = Calls().add("aten::mm", kMatrices, 10).open();
+  const Trace trace = Calls().add("aten::mm", kReplayedMatrices, 10).open();
   for (const char* place : {"one", "two"}) {
     const Result<PackResult> packed =
         pack_replays(trace, {{"aten::mm"}, 0, 20}, {directory.path() / place});
@@ -397,7 +398,8 @@ TEST(ReplayPackage, ArchivesAreWholeAndTheSameEveryTime) {
 
 TEST(ReplayPackage, NamesThatBecomeTheSameFileAreNumbered) {
   const test::TemporaryDirectory directory;
-  const Trace trace = Calls().add("a::b_c", kMatrices, 20).add("a_b::c", kMatrices, 10).open();
+  const Trace trace =
+      Calls().add("a::b_c", kReplayedMatrices, 20).add("a_b::c", kReplayedMatrices, 10).open();
   const Result<PackResult> packed = pack_replays(trace, {{"a*"}, 0, 20}, {directory.path()});
   ASSERT_TRUE(packed.ok());
   ASSERT_EQ(packed.value().packed.size(), 2u);

@@ -8,7 +8,7 @@
 namespace fathom::cpp {
 namespace {
 
-Definitions read(std::string_view text, const KnownNames& known = {}) {
+Definitions definitions_of(std::string_view text, const KnownNames& known = {}) {
   return find_definitions(lex(text), known);
 }
 
@@ -34,7 +34,7 @@ const Function& only(const Definitions& definitions) {
 }
 
 TEST(ScanCppDefinitions, KernelWithTemplateAndAttributes) {
-  const Definitions found = read(R"(
+  const Definitions found = definitions_of(R"(
 namespace gpu { namespace {
 template <typename T,
           int kThreads>
@@ -52,37 +52,41 @@ __global__ __launch_bounds__(kThreads, 2) void
 }
 
 TEST(ScanCppDefinitions, AttributesAfterVoidAndMacrosThatMayBeEmpty) {
-  EXPECT_EQ(kernels(read("__global__ void __cluster_dims__(2, 1, 1) __maxnreg__(64) a(int x) {}")),
+  EXPECT_EQ(kernels(definitions_of(
+                "__global__ void __cluster_dims__(2, 1, 1) __maxnreg__(64) a(int x) {}")),
             "a 1-1-1");
-  EXPECT_EQ(kernels(read("__global__ void BOUNDS(128) b(int x) {}")), "b 1-1-1");
-  EXPECT_EQ(kernels(read("BOUNDS(128) __global__ void c(int x) {}")), "c 1-1-1");
-  EXPECT_EQ(kernels(read("extern \"C\"\n__global__\nvoid d(int x) {\n}\n")), "d 1-3-4");
-  EXPECT_EQ(kernels(read("static __global__ void e(int x) NOTHING {}")), "e 1-1-1");
-  EXPECT_EQ(
-      only(read("__global__ void __cluster_dims__(2, 1, 1) __maxnreg__(64) a() {}")).attributes,
-      (std::vector<std::string>{"__cluster_dims__(2, 1, 1)", "__maxnreg__(64)"}));
+  EXPECT_EQ(kernels(definitions_of("__global__ void BOUNDS(128) b(int x) {}")), "b 1-1-1");
+  EXPECT_EQ(kernels(definitions_of("BOUNDS(128) __global__ void c(int x) {}")), "c 1-1-1");
+  EXPECT_EQ(kernels(definitions_of("extern \"C\"\n__global__\nvoid d(int x) {\n}\n")), "d 1-3-4");
+  EXPECT_EQ(kernels(definitions_of("static __global__ void e(int x) NOTHING {}")), "e 1-1-1");
+  EXPECT_EQ(only(definitions_of("__global__ void __cluster_dims__(2, 1, 1) __maxnreg__(64) a() {}"))
+                .attributes,
+            (std::vector<std::string>{"__cluster_dims__(2, 1, 1)", "__maxnreg__(64)"}));
 }
 
 TEST(ScanCppDefinitions, DeclarationsAndInstantiationsAreNoDefinitions) {
-  EXPECT_EQ(kernels(read("__global__ void k(int x);\n")), "k 1-1-1 declared");
-  EXPECT_EQ(kernels(read("template __global__ void k<float>(int x);\n")), "");
-  EXPECT_EQ(kernels(read("extern template __global__ void k<float>(int x);\n")), "");
-  EXPECT_EQ(kernels(read("template <> __global__ void k<float>(int x) {}\n")), "k 1-1-1");
+  EXPECT_EQ(kernels(definitions_of("__global__ void k(int x);\n")), "k 1-1-1 declared");
+  EXPECT_EQ(kernels(definitions_of("template __global__ void k<float>(int x);\n")), "");
+  EXPECT_EQ(kernels(definitions_of("extern template __global__ void k<float>(int x);\n")), "");
+  EXPECT_EQ(kernels(definitions_of("template <> __global__ void k<float>(int x) {}\n")), "k 1-1-1");
 }
 
 TEST(ScanCppDefinitions, CommentsStringsAndDeadBranchesHoldNoKernels) {
-  EXPECT_EQ(kernels(read("// __global__ void k() {}\n/* __global__ void l() {} */\n")), "");
-  EXPECT_EQ(kernels(read("const char* s = \"__global__ void k() {}\";\n")), "");
-  EXPECT_EQ(kernels(read("const char* s = R\"(\n__global__ void k() {}\n)\";\n")), "");
-  EXPECT_EQ(kernels(read("#if 0\n__global__ void k() {}\n#endif\n__global__ void l() {}\n")),
-            "l 4-4-4");
-  EXPECT_EQ(kernels(read("#if 0  /* old */\n__global__ void k() {\n#else\n__global__ void l() {\n"
-                         "#endif\n}\n")),
+  EXPECT_EQ(kernels(definitions_of("// __global__ void k() {}\n/* __global__ void l() {} */\n")),
+            "");
+  EXPECT_EQ(kernels(definitions_of("const char* s = \"__global__ void k() {}\";\n")), "");
+  EXPECT_EQ(kernels(definitions_of("const char* s = R\"(\n__global__ void k() {}\n)\";\n")), "");
+  EXPECT_EQ(
+      kernels(definitions_of("#if 0\n__global__ void k() {}\n#endif\n__global__ void l() {}\n")),
+      "l 4-4-4");
+  EXPECT_EQ(kernels(definitions_of(
+                "#if 0  /* old */\n__global__ void k() {\n#else\n__global__ void l() {\n"
+                "#endif\n}\n")),
             "l 4-4-6 if !(0)");
 }
 
 TEST(ScanCppDefinitions, BranchesInHeaderParametersAndBody) {
-  EXPECT_EQ(kernels(read(R"(
+  EXPECT_EQ(kernels(definitions_of(R"(
 __global__ void
 #ifdef FAST
 __launch_bounds__(256)
@@ -106,28 +110,30 @@ __global__ void after() {}
 }
 
 TEST(ScanCppDefinitions, NameWrittenInEachBranch) {
-  EXPECT_EQ(kernels(read("__global__ void\n#if WIDE\n__launch_bounds__(512) k(\n#else\nk(\n#endif\n"
-                         "  int a) {\n}\n")),
+  EXPECT_EQ(kernels(definitions_of(
+                "__global__ void\n#if WIDE\n__launch_bounds__(512) k(\n#else\nk(\n#endif\n"
+                "  int a) {\n}\n")),
             "k 1-3-8");
 }
 
 TEST(ScanCppDefinitions, RealAndStubAreToldApart) {
   const std::string both = "k 1-3-4 if defined(FAST); k 1-6-7 if !(defined(FAST))";
-  EXPECT_EQ(kernels(read("template <int N>\n#ifdef FAST\n__global__ void k(int a) {\n}\n#else\n"
-                         "__global__ void k(int a) {\n}\n#endif\n")),
-            both);
+  EXPECT_EQ(
+      kernels(definitions_of("template <int N>\n#ifdef FAST\n__global__ void k(int a) {\n}\n#else\n"
+                             "__global__ void k(int a) {\n}\n#endif\n")),
+      both);
   // The branches share a body.
-  EXPECT_EQ(kernels(read("#ifdef FAST\n__global__ void k(int a) {\n#else\n"
-                         "__global__ void k(float a) {\n#endif\n}\n")),
+  EXPECT_EQ(kernels(definitions_of("#ifdef FAST\n__global__ void k(int a) {\n#else\n"
+                                   "__global__ void k(float a) {\n#endif\n}\n")),
             "k 2-2-6 if defined(FAST); k 4-4-6 if !(defined(FAST))");
   // Without #else.
-  EXPECT_EQ(kernels(read("#ifdef FAST\n__global__ void k() {}\n#endif\n#ifndef FAST\n"
-                         "__global__ void k() {}\n#endif\n")),
+  EXPECT_EQ(kernels(definitions_of("#ifdef FAST\n__global__ void k() {}\n#endif\n#ifndef FAST\n"
+                                   "__global__ void k() {}\n#endif\n")),
             "k 2-2-2 if defined(FAST); k 5-5-5 if !defined(FAST)");
 }
 
 TEST(ScanCppDefinitions, MacrosThatDefineKernels) {
-  EXPECT_EQ(kernels(read(R"(
+  EXPECT_EQ(kernels(definitions_of(R"(
 #define KERNEL(name, ...) \
   template <typename T, __VA_ARGS__> \
   __global__ void name(T* data)
@@ -138,7 +144,7 @@ KERNEL(first, bool kEven, int kSize) {
 }
 )")),
             "a::first 6-6-8 by KERNEL");
-  const Definitions pasted = read(R"(
+  const Definitions pasted = definitions_of(R"(
 #define CONVERT(From, To) \
   __global__ void convert##From##To##_kernel(int n) { work<From, To>(n); }
 CONVERT(Half, Float);
@@ -152,8 +158,8 @@ __global__ void plain() {}
 }
 
 TEST(ScanCppDefinitions, MacrosOfOtherFiles) {
-  const Definitions header =
-      read("#define GLOBAL __global__ static\n#define DEFINE(n) GLOBAL void n(int x) {}\n");
+  const Definitions header = definitions_of(
+      "#define GLOBAL __global__ static\n#define DEFINE(n) GLOBAL void n(int x) {}\n");
   const KnownNames known = known_names({&header});
   const std::string user = "template <int N>\nGLOBAL void\n  k(int x) {\n}\nDEFINE(made)\n";
   const TokenList source = lex(user);
@@ -165,13 +171,14 @@ TEST(ScanCppDefinitions, MacrosOfOtherFiles) {
 }
 
 TEST(ScanCppDefinitions, MacrosWithoutSemicolonHideNothing) {
-  EXPECT_EQ(kernels(read("NAMESPACE_BEGIN\n\nnamespace a {\nDEFINE_MEMBER(x)\nDEFINE_MEMBER(y)\n"
-                         "template <int N>\n__global__ void k() {}\n}\nNAMESPACE_END\n")),
+  EXPECT_EQ(kernels(definitions_of(
+                "NAMESPACE_BEGIN\n\nnamespace a {\nDEFINE_MEMBER(x)\nDEFINE_MEMBER(y)\n"
+                "template <int N>\n__global__ void k() {}\n}\nNAMESPACE_END\n")),
             "a::k 6-7-7");
 }
 
 TEST(ScanCppDefinitions, FunctionsOfAllKinds) {
-  const Definitions found = read(R"(
+  const Definitions found = definitions_of(R"(
 struct Launcher : public Base<int>, Other {
  public:
   explicit Launcher(dim3 grid, int n = 3) noexcept : grid_(grid), n_{n} {}
@@ -203,7 +210,7 @@ enum class Kind { kA, kB };
 }
 
 TEST(ScanCppDefinitions, MacrosAndIncludes) {
-  const Definitions found = read(
+  const Definitions found = definitions_of(
       "#include <a/b.h>\n#  include \"c.cuh\"\n#define ONE 1 // why\n"
       "#define SUM(a, /* b */ b) \\\n  ((a) + \\\n   (b))\n#define EMPTY\n");
   EXPECT_EQ(found.includes, (std::vector<std::string>{"a/b.h", "c.cuh"}));

@@ -4,19 +4,20 @@
 #include <string_view>
 
 #include "scan/cpp/cpp_file.h"
+#include "scan/facts/fact_names.h"
 
 namespace fathom::cpp {
 namespace {
 
-struct Read {
+struct ReadUsage {
   Definitions definitions;
   KnownNames known;
   Usage usage;
 };
 
-Read read(std::string_view text) {
+ReadUsage read_usage(std::string_view text) {
   const TokenList source = lex(text);
-  Read out;
+  ReadUsage out;
   out.definitions = find_definitions(source, {});
   out.known = known_names({&out.definitions});
   out.usage = find_usage(source, out.definitions, out.known);
@@ -29,13 +30,14 @@ std::string text_of(const Launch& launch) {
   if (launch.through_parameter) out += "(parameter)";
   out += " via " + launch.via + " [" + launch.grid + "; " + launch.block + "; " +
          launch.shared_memory + "; " + launch.stream + "]";
-  for (const std::string& attribute : launch.attributes) out += " +" + attribute;
+  for (const LaunchAttribute& attribute : launch.attributes)
+    out += " +" + attribute_text(attribute);
   return out;
 }
 
 std::string launches(std::string_view text) {
   std::string out;
-  for (const Launch& launch : read(text).usage.launches) {
+  for (const Launch& launch : read_usage(text).usage.launches) {
     out += (out.empty() ? "" : "\n") + text_of(launch);
   }
   return out;
@@ -45,7 +47,7 @@ const std::string kKernels =
     "template <int N> __global__ void a(int* p) {} template <int N> __global__ void b(int* p) {}\n";
 
 TEST(ScanCppUsage, TripleBrackets) {
-  const Read found = read(kKernels + R"(
+  const ReadUsage found = read_usage(kKernels + R"(
 void run(int n, cudaStream_t stream) {
   dim3 grid(n, 2), block(128);
   CHECK(a<8>
@@ -190,6 +192,31 @@ void run() {
             "b via fixed [16; 32; ; ]");
 }
 
+// The condition is the code's own text, whatever it reads like.
+TEST(ScanCppUsage, AnAttributeIsAKindAndItsCondition) {
+  const auto attributes = [](const char* id, const char* condition) {
+    return read_usage(kKernels +
+                      "void run(bool pdl) {\n  cudaLaunchConfig_t config{1, 2};\n"
+                      "  cudaLaunchAttribute attribute;\n  attribute.id = " +
+                      id + ";\n  attribute.val.x = " + condition +
+                      ";\n  config.attrs = &attribute;\n"
+                      "  cudaLaunchKernelEx(&config, a<1>);\n}\n")
+        .usage.launches.at(0)
+        .attributes;
+  };
+  using Kind = LaunchAttribute::Kind;
+  using Attributes = std::vector<LaunchAttribute>;
+  const char* pdl = "cudaLaunchAttributeProgrammaticStreamSerialization";
+  EXPECT_EQ(attributes(pdl, "pdl"), (Attributes{{Kind::kPdl, "", "pdl"}}));
+  EXPECT_EQ(attributes(pdl, "1"), (Attributes{{Kind::kPdl, "", ""}}));
+  EXPECT_EQ(attributes(pdl, "0"), Attributes{});
+  EXPECT_EQ(attributes("cudaLaunchAttributeCooperative", "PDL"),
+            (Attributes{{Kind::kCooperative, "", "PDL"}}));
+  EXPECT_EQ(attributes("cudaLaunchAttributeClusterDimension", "2"),
+            (Attributes{{Kind::kCluster, "(2)", ""}}));
+  EXPECT_EQ(attributes("cudaLaunchAttributePriority", "2"), Attributes{});
+}
+
 TEST(ScanCppUsage, GenericLambdas) {
   EXPECT_EQ(launches(kKernels + R"(
 void run() {
@@ -202,7 +229,7 @@ void run() {
 }
 
 TEST(ScanCppUsage, LaunchMacros) {
-  const Read found = read(kKernels + R"(
+  const ReadUsage found = read_usage(kKernels + R"(
 #define LAUNCH(K, N, ...)                   \
   do {                                      \
     dim3 grid(N);                           \
@@ -223,7 +250,7 @@ void run(bool x) {
 }
 
 TEST(ScanCppUsage, DeviceKernelClasses) {
-  const Read found = read(R"(
+  const ReadUsage found = read_usage(R"(
 template <typename K> struct only_sm90 : K { CUTLASS_DEVICE void operator()(int p) {} };
 template <typename T> struct Forward { CUTLASS_DEVICE void operator()(int p) {} };
 template <typename T> struct Older { CUTLASS_DEVICE void operator()(int p) {} };
@@ -253,7 +280,7 @@ void use() { Device<Older<int>> device; }
 }
 
 TEST(ScanCppUsage, CallsOfAFunction) {
-  const Read found = read(R"(
+  const ReadUsage found = read_usage(R"(
 __device__ void f(X* x) {
   warp::copy<16>(x, x);
   dim3 grid(1, 2);
@@ -274,15 +301,15 @@ __device__ void f(X* x) {
 }
 
 TEST(ScanCppUsage, NamedButNotLaunched) {
-  const Read found = read(kKernels +
-                          "__global__ void dead(int) {}\n__global__ void dead(int);\n"
-                          "void f() { cudaFuncSetAttribute(a<1>, x, 1); } // dead\n"
-                          "#define USE b\n");
+  const ReadUsage found = read_usage(kKernels +
+                                     "__global__ void dead(int) {}\n__global__ void dead(int);\n"
+                                     "void f() { cudaFuncSetAttribute(a<1>, x, 1); } // dead\n"
+                                     "#define USE b\n");
   EXPECT_EQ(found.usage.kernels_named, (std::set<std::string, std::less<>>{"a", "b"}));
 }
 
 TEST(ScanCppUsage, Bindings) {
-  const Read found = read(R"(
+  const ReadUsage found = read_usage(R"(
 TORCH_LIBRARY(ops, m) {
   m.def("schema_only(Tensor x) -> Tensor");
   m.def("norm(Tensor x) -> Tensor", &rms_norm);

@@ -5,17 +5,17 @@
 namespace fathom {
 namespace {
 
-const Names kKernels = {"gather_rows_kernel", "kernel_gemm_m1", "kernel_gemm_m16", "short_k"};
+const Names kNamedKernels = {"gather_rows_kernel", "kernel_gemm_m1", "kernel_gemm_m16", "short_k"};
 
 Names in_python(std::string_view text) {
   NamesInStrings found;
-  find_names_in_strings(python::lex(text), WantedNames(kKernels), found);
+  find_names_in_strings(python::lex(text), WantedNames(kNamedKernels), found);
   return found.names;
 }
 
 Names in_cpp(std::string_view text) {
   NamesInStrings found;
-  find_names_in_strings(cpp::lex(text), WantedNames(kKernels), found);
+  find_names_in_strings(cpp::lex(text), WantedNames(kNamedKernels), found);
   return found.names;
 }
 

@@ -105,7 +105,7 @@ class SmallRepository {
 constexpr auto kKernel = FunctionKind::kKernel;
 constexpr auto kDevice = FunctionKind::kDevice;
 constexpr auto kHost = FunctionKind::kHost;
-using Names = std::vector<std::string>;
+using NameList = std::vector<std::string>;
 
 TEST(ScanReach, FollowsQualifiedCallsIntoIncludedFiles) {
   SmallRepository repository;
@@ -118,7 +118,7 @@ TEST(ScanReach, FollowsQualifiedCallsIntoIncludedFiles) {
   repository.add("include/other/lane.cuh", "namespace cpu::lane { void move(int a, int b) {} }",
                  {{kHost, "cpu::lane", "move", "", ""}});
   EXPECT_EQ(repository.reached("run"),
-            (Names{"gpu::lane::move certain", "gpu::lane::step certain"}));
+            (NameList{"gpu::lane::move certain", "gpu::lane::step certain"}));
   const auto evidence = repository.evidence("run");
   ASSERT_EQ(evidence.size(), 1u);
   EXPECT_EQ(evidence[0].what, "warp_barrier");
@@ -130,7 +130,7 @@ TEST(ScanReach, AFileThatIsNotIncludedIsNotMeantByAPlainName) {
   SmallRepository repository;
   repository.add("a.cu", "__global__ void run() { load(p); }", {{kKernel, "", "run", "", ""}});
   repository.add("b.cuh", "__device__ void load(int* p) { }", {{kDevice, "", "load", "", ""}});
-  EXPECT_EQ(repository.reached("run"), Names{});
+  EXPECT_EQ(repository.reached("run"), NameList{});
 }
 
 TEST(ScanReach, AHeaderMayRelyOnWhatItsIncluderBrings) {
@@ -139,7 +139,7 @@ TEST(ScanReach, AHeaderMayRelyOnWhatItsIncluderBrings) {
                  {{kKernel, "", "run", "", ""}});
   repository.add("load.cuh", "__device__ void load(int* p) { }", {{kDevice, "", "load", "", ""}});
   repository.add("main.cu", "", {}, {"\"load.cuh\"", "\"kernel.cuh\""});
-  EXPECT_EQ(repository.reached("run"), Names{"load likely"});
+  EXPECT_EQ(repository.reached("run"), NameList{"load likely"});
 }
 
 TEST(ScanReach, OverloadsComeTogetherAndDeviceBeforeHost) {
@@ -152,7 +152,7 @@ TEST(ScanReach, OverloadsComeTogetherAndDeviceBeforeHost) {
                   {kDevice, "d", "up", "", ""},
                   {kHost, "h", "up", "", ""},
                   {kKernel, "", "run", "", ""}});
-  EXPECT_EQ(repository.reached("run"), (Names{"d::up likely", "d::up likely"}));
+  EXPECT_EQ(repository.reached("run"), (NameList{"d::up likely", "d::up likely"}));
 }
 
 TEST(ScanReach, SeveralNamesThatFitAreUnsure) {
@@ -163,7 +163,7 @@ TEST(ScanReach, SeveralNamesThatFitAreUnsure) {
       "namespace e { __device__ float up(float x) { } }\n"
       "__global__ void run() { up(x); }",
       {{kDevice, "d", "up", "", ""}, {kDevice, "e", "up", "", ""}, {kKernel, "", "run", "", ""}});
-  EXPECT_EQ(repository.reached("run"), (Names{"d::up unsure", "e::up unsure"}));
+  EXPECT_EQ(repository.reached("run"), (NameList{"d::up unsure", "e::up unsure"}));
 }
 
 TEST(ScanReach, TheCallersOwnNamespaceComesFirst) {
@@ -173,7 +173,7 @@ TEST(ScanReach, TheCallersOwnNamespaceComesFirst) {
       "namespace d { __device__ float up(float x) { } __global__ void run() { up(x); } }\n"
       "namespace e { __device__ float up(float x) { } }\n",
       {{kDevice, "d", "up", "", ""}, {kKernel, "d", "run", "", ""}, {kDevice, "e", "up", "", ""}});
-  EXPECT_EQ(repository.reached("run"), Names{"d::up certain"});
+  EXPECT_EQ(repository.reached("run"), NameList{"d::up certain"});
 }
 
 TEST(ScanReach, CyclesEnd) {
@@ -183,7 +183,7 @@ TEST(ScanReach, CyclesEnd) {
       "__device__ void even(int n) { odd(n - 1); } __device__ void odd(int n) { even(n - 1); }\n"
       "__global__ void run() { even(4); }",
       {{kDevice, "", "even", "", ""}, {kDevice, "", "odd", "", ""}, {kKernel, "", "run", "", ""}});
-  EXPECT_EQ(repository.reached("run"), (Names{"even certain", "odd certain"}));
+  EXPECT_EQ(repository.reached("run"), (NameList{"even certain", "odd certain"}));
 }
 
 TEST(ScanReach, AliasesAndDefaultsOfTemplateParametersLeadOn) {
@@ -199,7 +199,7 @@ TEST(ScanReach, AliasesAndDefaultsOfTemplateParametersLeadOn) {
        {kHost, "", "unit", "", ""},
        {kDevice, "", "move", "int B, int N = unit(B)", ""},
        {kKernel, "", "run", "", ""}});
-  const Names reached = repository.reached("run");
+  const NameList reached = repository.reached("run");
   EXPECT_TRUE(std::count(reached.begin(), reached.end(), "pack certain")) << reached.size();
   EXPECT_TRUE(std::count(reached.begin(), reached.end(), "unit certain"));
   const auto evidence = repository.evidence("run");
@@ -217,10 +217,10 @@ TEST(ScanReach, MethodsOfDeclaredObjectsAndTheClassAroundThem) {
                  {{kDevice, "Tile", "load", "", ""},
                   {kDevice, "Other", "load", "", ""},
                   {kKernel, "", "run", "", ""}});
-  EXPECT_EQ(repository.reached("run"), (Names{"Tile certain", "Tile::load certain"}));
-  Names whats;
+  EXPECT_EQ(repository.reached("run"), (NameList{"Tile certain", "Tile::load certain"}));
+  NameList whats;
   for (const CodeEvidence& one : repository.evidence("run")) whats.push_back(one.what);
-  EXPECT_EQ(whats, (Names{"pipeline_stages", "read_only_load"}));
+  EXPECT_EQ(whats, (NameList{"pipeline_stages", "read_only_load"}));
 }
 
 TEST(ScanReach, TemplateParametersStopItAndItSaysSo) {
@@ -230,8 +230,8 @@ TEST(ScanReach, TemplateParametersStopItAndItSaysSo) {
       "struct Tile { __device__ void load() { } };\n"
       "template <class Mover> __global__ void run(Mover mover) { mover.load(); }",
       {{kDevice, "Tile", "load", "", ""}, {kKernel, "", "run", "class Mover", "Mover mover"}});
-  EXPECT_EQ(repository.reached("run"), Names{});
-  EXPECT_EQ(repository.stops("run"), Names{"load: Mover is a template parameter"});
+  EXPECT_EQ(repository.reached("run"), NameList{});
+  EXPECT_EQ(repository.stops("run"), NameList{"load: Mover is a template parameter"});
 }
 
 TEST(ScanReach, AnAliasOfTheParametersNameWhereTheFileIsIncludedIsAGuess) {
@@ -245,7 +245,7 @@ TEST(ScanReach, AnAliasOfTheParametersNameWhereTheFileIsIncludedIsAGuess) {
   repository.add("launch.cu",
                  "void launch() { using Mover = std::conditional_t<kNew >= 9, Tile, void>; }",
                  {{kHost, "", "launch", "", ""}}, {"tile.cuh", "kernel.cuh"});
-  const Names reached = repository.reached("run");
+  const NameList reached = repository.reached("run");
   EXPECT_TRUE(std::count(reached.begin(), reached.end(), "Tile::load unsure"));
 }
 
@@ -266,7 +266,7 @@ TEST(ScanReach, ArgumentsOfTheTemplateWhereTheFileIsIncludedAreAGuess) {
                  "void launch() { using Chosen = std::conditional_t<kLoop, Looping, Once>;\n"
                  "  using Run = Kernel<Tile<1, 2>, Chosen>; }",
                  {{kHost, "", "launch", "", ""}}, {"orders.cuh", "kernel.cuh"});
-  const Names reached = repository.reached("run");
+  const NameList reached = repository.reached("run");
   EXPECT_TRUE(std::count(reached.begin(), reached.end(), "Once::next unsure"));
   EXPECT_TRUE(std::count(reached.begin(), reached.end(), "Looping::next unsure"));
   EXPECT_FALSE(std::count(reached.begin(), reached.end(), "Unused::next unsure"));
@@ -290,7 +290,7 @@ TEST(ScanReach, OfSeveralGuessesTheOneThatHasTheMethodIsLikelyButNoSpecialisatio
        {kDevice, "Old", "copy", "", ""},
        {kHost, "", "launch", "", ""}},
       {"kernel.cuh"});
-  const Names reached = repository.reached("run");
+  const NameList reached = repository.reached("run");
   EXPECT_EQ(std::count(reached.begin(), reached.end(), "New::load likely"), 1);
   EXPECT_EQ(std::count(reached.begin(), reached.end(), "Vec::fill unsure"), 2);
 }
@@ -315,20 +315,20 @@ TEST(ScanReferences, CallsMembersAndTypes) {
   const TokenList source =
       lex("Tile<4> tile(a); tile.load<2>(b); x = ns::f<int>(g(1)); this->own(); if (h) (y)(); "
           "other.size(); return sizeof(int);");
-  Names found;
+  NameList found;
   for (const Reference& one : find_references(source, 0, source.size(), "const Thing& thing")) {
     found.push_back(one.name + (one.type.empty() ? "" : " of " + one.type) + " " +
                     std::to_string(static_cast<int>(one.kind)));
   }
-  EXPECT_EQ(found, (Names{"Tile 2", "load of Tile 1", "ns::f 0", "g 0", "own 0", "size 1"}));
+  EXPECT_EQ(found, (NameList{"Tile 2", "load of Tile 1", "ns::f 0", "g 0", "own 0", "size 1"}));
 }
 
 TEST(ScanReferences, NamesOfTemplateParameters) {
   EXPECT_EQ(
       template_parameter_names("typename T, int N = f<2>(3), template <class> class C, class... R"),
-      (Names{"T", "N", "C", "R"}));
-  EXPECT_EQ(template_parameter_names("template <bool kOn>"), Names{"kOn"});
-  EXPECT_EQ(template_parameter_names(""), Names{});
+      (NameList{"T", "N", "C", "R"}));
+  EXPECT_EQ(template_parameter_names("template <bool kOn>"), NameList{"kOn"});
+  EXPECT_EQ(template_parameter_names(""), NameList{});
 }
 
 TEST(ScanReferences, AliasesAndClassesHaveTheirScope) {
@@ -336,11 +336,11 @@ TEST(ScanReferences, AliasesAndClassesHaveTheirScope) {
       lex("namespace a::b { template <class T> struct S : Base<T> { using X = T; struct In { int "
           "i; }; };\n"
           "enum class E { k }; struct Forward; using Y = S<int>; void f(struct S* s) { } }");
-  Names found;
+  NameList found;
   const DeclaredTypes types = find_declared_types(source);
   for (const Alias& one : types.aliases) found.push_back(one.scope + "::" + one.name);
   for (const ClassBody& one : types.classes) found.push_back(one.scope + "::" + one.name);
-  EXPECT_EQ(found, (Names{"a::b::S::X", "a::b::Y", "a::b::S", "a::b::S::In"}));
+  EXPECT_EQ(found, (NameList{"a::b::S::X", "a::b::Y", "a::b::S", "a::b::S::In"}));
 }
 
 TEST(ScanIncludes, BesideFirstThenTheNearestPathThatEndsSo) {

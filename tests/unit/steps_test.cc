@@ -12,7 +12,7 @@ using test::gpu_annotation;
 using test::micros;
 using test::open_events;
 
-std::vector<std::string> names(const Trace& t, const Steps& steps) {
+std::vector<std::string> step_names(const Trace& t, const Steps& steps) {
   std::vector<std::string> all;
   for (const Step& step : steps.all()) all.emplace_back(t.store.name(step.annotation));
   return all;
@@ -22,7 +22,7 @@ TEST(Steps, ComeInTheOrderOfTime) {
   const Trace t = open_events({annotation("ProfilerStep#10", 200, 50),
                                annotation("ProfilerStep#9", 100, 50), annotation("other", 0, 500)});
   const Steps steps(t.store, kProfilerSteps);
-  EXPECT_EQ(names(t, steps), (std::vector<std::string>{"ProfilerStep#9", "ProfilerStep#10"}));
+  EXPECT_EQ(step_names(t, steps), (std::vector<std::string>{"ProfilerStep#9", "ProfilerStep#10"}));
   EXPECT_EQ(steps.all()[0].begin, micros(100));
   EXPECT_EQ(steps.all()[0].end, micros(150));
 }
@@ -37,7 +37,7 @@ TEST(Steps, AreAnnotationsOfTheCpu) {
 TEST(Steps, ThePatternChoosesTheAnnotations) {
   const Trace t = open_events({annotation("decode 1", 0, 50), annotation("prefill", 50, 50),
                                annotation("decode 2", 100, 9)});
-  EXPECT_EQ(names(t, Steps(t.store, "decode*")),
+  EXPECT_EQ(step_names(t, Steps(t.store, "decode*")),
             (std::vector<std::string>{"decode 1", "decode 2"}));
   EXPECT_EQ(Steps(t.store, "").all().size(), 0u);
 }

@@ -40,8 +40,8 @@ void add_launchers(const CodeFacts& facts, const KernelFacts& k, std::string_vie
     add("shared memory", l.shared_memory);
     add("stream", l.stream);
     add("template arguments", l.template_arguments);
-    for (const std::string& attribute : l.attributes)
-      out += fmt::format("; {}", md_text(attribute));
+    for (const LaunchAttribute& attribute : l.attributes)
+      out += fmt::format("; {}", md_text(attribute_text(attribute)));
     out += unless_certain(l.certainty) + "\n";
   }
   if (k.launchers.size() > kLaunchers) {

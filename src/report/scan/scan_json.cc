@@ -28,7 +28,10 @@ void write_launcher(FactWriter& w, const KernelLauncher& launcher) {
   w.optional_text("block", launcher.block);
   w.optional_text("shared_memory", launcher.shared_memory);
   w.optional_text("stream", launcher.stream);
-  w.texts("attributes", launcher.attributes);
+  std::vector<std::string> attributes;
+  for (const LaunchAttribute& attribute : launcher.attributes)
+    attributes.push_back(attribute_text(attribute));
+  w.texts("attributes", attributes);
   w.optional_text("template_arguments", launcher.template_arguments);
   w.certainty(launcher.certainty);
 }

@@ -1,6 +1,7 @@
 #include "scan/cpp/code_patterns.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/check.h"
 #include "base/glob.h"
@@ -53,6 +54,15 @@ uint64_t letters_of(std::string_view text) {
   return letters;
 }
 
+// "16 bytes" → 16; none: another kind of detail.
+std::optional<uint32_t> bytes_in(std::string_view detail) {
+  uint32_t bytes = 0;
+  const auto [end, error] = std::from_chars(detail.data(), detail.data() + detail.size(), bytes);
+  const bool all =
+      error == std::errc() && detail.substr(static_cast<size_t>(end - detail.data())) == " bytes";
+  return all ? std::optional(bytes) : std::nullopt;
+}
+
 }  // namespace
 
 PatternTable::PatternTable(std::string_view patterns_tsv, std::string_view matches_tsv) {
@@ -72,6 +82,7 @@ PatternTable::PatternTable(std::string_view patterns_tsv, std::string_view match
     matcher.patterns = one ? std::vector{row[3]} : split(row[3], ' ');
     CHECK(!matcher.patterns.empty());
     matcher.detail = row[4];
+    matcher.bytes = bytes_in(row[4]);
     matcher.certainty = static_cast<Certainty>(position_of(row[5], kCertainties));
     matchers_.push_back(std::move(matcher));
   }

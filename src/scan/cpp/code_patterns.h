@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,6 +42,7 @@ struct PatternMatcher {
   MatchKind kind = MatchKind::kName;
   std::vector<std::string_view> patterns;  // alternatives; for kTokens the elements in order
   std::string_view detail;
+  std::optional<uint32_t> bytes;  // of a detail "16 bytes"
   Certainty certainty = Certainty::kCertain;
 
   bool in(PatternScope scope) const { return (scopes >> static_cast<int>(scope) & 1) != 0; }

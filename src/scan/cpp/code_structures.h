@@ -19,7 +19,8 @@ struct StructureHit {
   std::string text;
   size_t token = 0;
   Certainty certainty = Certainty::kCertain;
-  std::string subject = {};  // as of CodeEvidence
+  std::string subject = {};            // as of CodeEvidence
+  std::optional<uint32_t> bytes = {};  // as of CodeEvidence
 };
 
 struct TokenRange {

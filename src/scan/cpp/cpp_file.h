@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scan/cpp/tokens.h"
+#include "scan/facts/code_facts.h"
 
 namespace fathom::cpp {
 
@@ -61,7 +62,7 @@ struct LaunchHelper {
   std::optional<size_t> grid, block, shared_memory, stream;
   std::string grid_text, block_text, shared_memory_text;  // what it says where no parameter does
   struct Attribute {
-    std::string name;                 // "PDL"
+    LaunchAttribute set;              // without its condition
     std::string setter;               // the method that sets it; empty: the launch itself
     std::optional<size_t> condition;  // the parameter of the setter or function that decides
   };
@@ -107,7 +108,7 @@ struct Launch {
   std::string template_arguments;
   std::string via;  // "<<<>>>", "cudaLaunchKernelEx", a helper's or a macro's name
   std::string grid, block, shared_memory, stream;
-  std::vector<std::string> attributes;
+  std::vector<LaunchAttribute> attributes;
   std::vector<std::string> arguments;  // of the kernel, as written; empty: not seen
   uint32_t line_first = 0, line_last = 0;
   bool device_kernel = false;      // `kernels` are classes that cutlass::device_kernel runs

@@ -112,6 +112,10 @@ class PatternFinder {
         if (!matches) continue;
         add(row, asm_detail(matcher.detail, instruction, statement.values), i, instruction.line,
             matcher.certainty);
+        if (matcher.detail == "{bytes}") {
+          const uint32_t bytes = bytes_moved(instruction, statement.values);
+          if (bytes > 0) hits_.back().bytes = bytes;
+        }
       }
     }
     return std::max(statement.end, i + 1);
@@ -146,6 +150,7 @@ class PatternFinder {
       add(row, hit.text, hit.token, source_.tokens[hit.token].line,
           std::max(hit.certainty, table_.matchers()[row].certainty));
       hits_.back().subject = hit.subject;
+      hits_.back().bytes = hit.bytes;
     }
   }
 
@@ -157,6 +162,7 @@ class PatternFinder {
     hit.line = line;
     hit.certainty = certainty;
     hit.matcher = row;
+    hit.bytes = table_.matchers()[row].bytes;
     hits_.push_back(std::move(hit));
   }
 

@@ -20,8 +20,9 @@ struct PatternHit {
   std::string condition;  // of the `if constexpr` around it: "kUnit == 16"; empty: none
   uint32_t line = 0;
   Certainty certainty = Certainty::kCertain;
-  uint16_t matcher = 0;      // the row of code_pattern_matches.tsv that found it
-  std::string subject = {};  // as of CodeEvidence
+  uint16_t matcher = 0;                // the row of code_pattern_matches.tsv that found it
+  std::string subject = {};            // as of CodeEvidence
+  std::optional<uint32_t> bytes = {};  // as of CodeEvidence
 };
 
 // What the tokens from `first` to before `last` do, in order of line. Linear in their number.

@@ -208,7 +208,8 @@ std::vector<CodeEvidence> collect_evidence(const CallGraph& graph, const Reach& 
                        {graph.file(reached.unit), hit.line},
                        std::string(graph.name(reached.unit)),
                        certainty,
-                       hit.subject};
+                       hit.subject,
+                       hit.bytes};
       if (conditional)
         line.evidence.detail += (hit.detail.empty() ? "if " : " if ") + hit.condition;
     }

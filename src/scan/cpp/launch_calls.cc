@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/check.h"
 #include "base/tsv.h"
 
 extern const std::string_view launch_calls_tsv;
@@ -28,6 +29,13 @@ std::optional<LaunchCall::Dimensions> dimensions(std::string_view text) {
   return LaunchCall::Dimensions{*first, *last - *first + 1};
 }
 
+LaunchAttribute::Kind attribute_kind(std::string_view word) {
+  if (word == "PDL") return LaunchAttribute::Kind::kPdl;
+  if (word == "cluster") return LaunchAttribute::Kind::kCluster;
+  CHECK(word == "cooperative");
+  return LaunchAttribute::Kind::kCooperative;
+}
+
 LaunchCall read_row(const std::vector<std::string_view>& row) {
   LaunchCall call;
   const size_t colons = row[0].rfind("::");
@@ -43,8 +51,8 @@ LaunchCall read_row(const std::vector<std::string_view>& row) {
   for (const std::string_view one : split(row[7], ' ')) {
     const size_t equals = one.find('=');
     const bool has_argument = equals != std::string_view::npos;
-    call.attributes.push_back(
-        {one.substr(0, equals), has_argument ? number(one.substr(equals + 1)) : std::nullopt});
+    call.attributes.push_back({attribute_kind(one.substr(0, equals)),
+                               has_argument ? number(one.substr(equals + 1)) : std::nullopt});
   }
   return call;
 }

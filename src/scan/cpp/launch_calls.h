@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "scan/facts/code_facts.h"
+
 namespace fathom::cpp {
 
 // A row of data/features/launch_calls.tsv. Positions are counted from 0.
@@ -16,7 +18,7 @@ struct LaunchCall {
   };
   std::optional<Dimensions> grid, block;
   struct Attribute {
-    std::string_view name;
+    LaunchAttribute::Kind kind;
     std::optional<size_t> argument;  // that says whether, or how large
   };
   std::vector<Attribute> attributes;

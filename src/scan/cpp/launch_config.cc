@@ -147,7 +147,7 @@ class ConfigReader {
         launch_.stream = written_text(in.code, range);
         return;
       case Part::kCluster:
-        launch_.attributes.push_back("cluster " + text());
+        launch_.attributes.push_back({LaunchAttribute::Kind::kCluster, text(), ""});
         return;
       case Part::kCount:
         count_ = written_text(in.code, range);
@@ -200,15 +200,15 @@ class ConfigReader {
     };
     std::string condition = branch_condition(in, attribute.token);
     if (condition.empty()) condition = count_condition();
-    std::string text;
+    using Kind = LaunchAttribute::Kind;
+    std::vector<LaunchAttribute>& out = launch_.attributes;
     if (about("ProgrammaticStreamSerialization") || about("PROGRAMMATIC_STREAM_SERIALIZATION")) {
-      text = conditional_attribute("PDL", condition.empty() ? attribute.values : condition);
+      add_attribute_if(condition.empty() ? attribute.values : condition, {Kind::kPdl}, out);
     } else if (about("ClusterDimension") || about("CLUSTER_DIMENSION")) {
-      text = conditional_attribute("cluster (" + attribute.values + ")", condition);
+      add_attribute_if(condition, {Kind::kCluster, "(" + attribute.values + ")"}, out);
     } else if (about("Cooperative") || about("COOPERATIVE")) {
-      text = conditional_attribute("cooperative", condition.empty() ? attribute.values : condition);
+      add_attribute_if(condition.empty() ? attribute.values : condition, {Kind::kCooperative}, out);
     }
-    if (!text.empty()) launch_.attributes.push_back(std::move(text));
   }
 
   // numAttrs = enable ? 1 : 0
@@ -239,13 +239,11 @@ class ConfigReader {
 
 }  // namespace
 
-std::string conditional_attribute(std::string_view name, std::string_view condition) {
-  if (condition == "false" || condition == "0") return {};
-  std::string text(name);
-  if (!condition.empty() && condition != "1" && condition != "true") {
-    text += " if " + std::string(condition);
-  }
-  return text;
+void add_attribute_if(std::string_view condition, LaunchAttribute attribute,
+                      std::vector<LaunchAttribute>& out) {
+  if (condition == "false" || condition == "0") return;
+  if (condition != "1" && condition != "true") attribute.condition = condition;
+  out.push_back(std::move(attribute));
 }
 
 void read_launch_config(const Place& place, Range config, Launch& launch) {

@@ -9,7 +9,8 @@ namespace fathom::cpp {
 // with fields set one by one or by an initialiser.
 void read_launch_config(const Place& place, Range config, Launch& launch);
 
-// "PDL", or "PDL if enable" where something decides; "" where it is never so.
-std::string conditional_attribute(std::string_view name, std::string_view condition);
+// Adds the attribute with the condition as written, if any; not where it is never so.
+void add_attribute_if(std::string_view condition, LaunchAttribute attribute,
+                      std::vector<LaunchAttribute>& out);
 
 }  // namespace fathom::cpp

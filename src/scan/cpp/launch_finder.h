@@ -32,7 +32,8 @@ class LaunchFinder {
   // A variable of a launching class, and what it was constructed with.
   struct Object {
     const LaunchHelper* helper;
-    std::vector<std::string> arguments, attributes;
+    std::vector<std::string> arguments;
+    std::vector<LaunchAttribute> attributes;
   };
   // name<…>(…)
   struct Use {

@@ -23,12 +23,12 @@ std::string_view last_scope(std::string_view scope) {
   return colons == std::string_view::npos ? scope : scope.substr(colons + 2);
 }
 
-// "PDL if enable" → "PDL", and the parameter `enable`.
-LaunchHelper::Attribute attribute_of(const std::string& text,
+// What the helper's own launch has, its condition as the parameter that decides.
+LaunchHelper::Attribute attribute_of(LaunchAttribute written,
                                      const std::vector<std::string>& parameters) {
-  const size_t at = text.find(" if ");
-  if (at == std::string::npos) return {text, "", std::nullopt};
-  return {text.substr(0, at), "", position_of_named(parameters, text.substr(at + 4))};
+  const auto parameter = position_of_named(parameters, written.condition);
+  written.condition.clear();
+  return {std::move(written), "", parameter};
 }
 
 // What a constructor's parameters are, told by their names.
@@ -49,7 +49,7 @@ void read_constructor(const Function& constructor, LaunchHelper& helper) {
     } else if (about("stream") || about("device")) {
       take(helper.stream, k);
     } else if (about("pdl")) {
-      helper.attributes.push_back({"PDL", "", k});
+      helper.attributes.push_back({{LaunchAttribute::Kind::kPdl}, "", k});
     }
   }
 }
@@ -75,7 +75,7 @@ class HelperReader {
     helper.grid_text = launch.grid;
     helper.block_text = launch.block;
     helper.shared_memory_text = launch.shared_memory;
-    for (const std::string& attribute : launch.attributes) {
+    for (const LaunchAttribute& attribute : launch.attributes) {
       helper.attributes.push_back(attribute_of(attribute, parameters));
     }
     const std::string_view owner = last_scope(function.scope);
@@ -107,8 +107,9 @@ class HelperReader {
         read_constructor(other, helper);
       } else if (other.name != method.name && mentions_pdl(other)) {
         const bool has_condition = !other.parameters.empty();
-        helper.attributes.push_back(
-            {"PDL", other.name, has_condition ? std::optional<size_t>(0) : std::nullopt});
+        helper.attributes.push_back({{LaunchAttribute::Kind::kPdl},
+                                     other.name,
+                                     has_condition ? std::optional<size_t>(0) : std::nullopt});
       }
     }
   }

@@ -21,8 +21,7 @@ void fill_from_helper(const Place& place, const LaunchHelper& helper,
       helper.shared_memory ? given(helper.shared_memory) : helper.shared_memory_text;
   launch.stream = given(helper.stream);
   for (const LaunchHelper::Attribute& attribute : helper.attributes) {
-    std::string text = conditional_attribute(attribute.name, given(attribute.condition));
-    if (!text.empty()) launch.attributes.push_back(std::move(text));
+    add_attribute_if(given(attribute.condition), attribute.set, launch.attributes);
   }
 }
 
@@ -84,10 +83,8 @@ size_t LaunchFinder::chain(const Place& place, Object& object, size_t i, size_t 
     for (const LaunchHelper::Attribute& attribute : helper.attributes) {
       if (attribute.setter != method) continue;
       const bool has = attribute.condition && *attribute.condition < arguments.size();
-      std::string text = conditional_attribute(
-          attribute.name,
-          has ? written_text(code, arguments[*attribute.condition]) : std::string());
-      if (!text.empty()) object.attributes.push_back(std::move(text));
+      add_attribute_if(has ? written_text(code, arguments[*attribute.condition]) : std::string(),
+                       attribute.set, object.attributes);
     }
     i = code.past(open);
   }

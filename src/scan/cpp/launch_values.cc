@@ -100,9 +100,8 @@ std::vector<LocalValue> LaunchValues::behind(const Launch& launch) {
   Search search;
   for (const std::string* expression : {&launch.grid, &launch.block, &launch.shared_memory})
     search.want(*expression);
-  for (const std::string& attribute : launch.attributes) {
-    if (const size_t condition = attribute.find(" if "); condition != std::string::npos)
-      search.want(std::string_view(attribute).substr(condition + 4));
+  for (const LaunchAttribute& attribute : launch.attributes) {
+    if (!attribute.condition.empty()) search.want(attribute.condition);
   }
   return search.run(*this, around(launch), launch.line_last);
 }

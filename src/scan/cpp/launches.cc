@@ -29,10 +29,11 @@ void fill(const Place& place, const LaunchCall& row, const std::vector<Range>& g
     if (attribute.argument && *attribute.argument >= given.size()) continue;
     const std::string argument =
         attribute.argument ? value_text(place, given[*attribute.argument]) : std::string();
-    std::string text = attribute.name == "cluster"
-                           ? "cluster " + argument
-                           : conditional_attribute(attribute.name, argument);
-    if (!text.empty()) launch.attributes.push_back(std::move(text));
+    if (attribute.kind == LaunchAttribute::Kind::kCluster) {
+      launch.attributes.push_back({attribute.kind, argument, ""});
+    } else {
+      add_attribute_if(argument, {attribute.kind}, launch.attributes);
+    }
   }
   if (row.config && *row.config < given.size()) {
     read_launch_config(place, given[*row.config], launch);

@@ -84,6 +84,15 @@ struct NamedValue {
   CodePlace at;
 };
 
+// How a launch differs from a plain one.
+struct LaunchAttribute {
+  enum class Kind : uint8_t { kPdl, kCluster, kCooperative, kOther };
+  Kind kind = Kind::kOther;
+  std::string value = {};      // kCluster: "(2, 1, 1)"; kOther: "num_stages 3"
+  std::string condition = {};  // the expression that decides; empty: always so
+  friend bool operator==(const LaunchAttribute&, const LaunchAttribute&) = default;
+};
+
 // One place that puts a kernel on the GPU; the expressions are as the code writes them.
 struct KernelLauncher {
   CodePlace at;
@@ -91,8 +100,7 @@ struct KernelLauncher {
   std::string function;  // the host function around it
   std::string via;       // "<<<>>>", "cudaLaunchKernelEx", a helper's or a macro's name
   std::string grid, block, shared_memory, stream;  // empty: not said there
-  std::vector<std::string>
-      attributes;  // "PDL", "cooperative", "cluster (2, 1, 1)", each with its condition
+  std::vector<LaunchAttribute> attributes;
   std::string template_arguments;  // what it fills in; empty: none
   std::vector<NamedValue> values;  // what grid, block and shared memory are made of
   // The kernel's parameters as this launch fills them, by their position, and what the names in
@@ -112,6 +120,7 @@ struct CodeEvidence {
   // The array that is gathered from or scattered to; the step of a loop that goes by blocks; what
   // is copied into a collective's buffer.
   std::string subject = {};
+  std::optional<uint32_t> bytes = {};  // vector_access: what one instruction of a thread moves
 };
 
 // One hop on the way from the Python API down to the kernel, the outermost first.

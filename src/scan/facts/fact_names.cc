@@ -67,6 +67,25 @@ std::string access_pattern_text(const ArrayAccess& access) {
   return std::string(name()) + (access.again_in_loop ? ", again in each round of a loop" : "");
 }
 
+std::string attribute_text(const LaunchAttribute& attribute) {
+  std::string text = attribute.value;
+  switch (attribute.kind) {
+    case LaunchAttribute::Kind::kPdl:
+      text = "PDL";
+      break;
+    case LaunchAttribute::Kind::kCluster:
+      text = "cluster " + attribute.value;
+      break;
+    case LaunchAttribute::Kind::kCooperative:
+      text = "cooperative";
+      break;
+    case LaunchAttribute::Kind::kOther:
+      break;
+  }
+  if (!attribute.condition.empty()) text += " if " + attribute.condition;
+  return text;
+}
+
 std::string hop_text(const PathHop& hop) {
   switch (hop.kind) {
     case PathHopKind::kPython:

@@ -15,6 +15,8 @@ std::string_view option_kind_name(OptionKind kind);
 std::string access_pattern_text(const ArrayAccess& access);
 // "C++ IndexKernel::run", "TORCH_LIBRARY exports it as norm"
 std::string hop_text(const PathHop& hop);
+// "PDL if enable", "cluster (2, 1, 1)"
+std::string attribute_text(const LaunchAttribute& attribute);
 // "sends TokenizeMsg, which this takes from a queue"
 std::string reach_text(const CodeFacts& facts, const Reach& reach);
 std::string_view entry_kind_name(EntryKind kind);

@@ -78,7 +78,7 @@ const CallsOut& CallGraph::calls_of(const PythonRef& function) const {
   const auto [at, fresh] = known_.try_emplace(function);
   if (!fresh) return at->second;
   CallsOut out;
-  for (const python::Call& call : types_.function(function).calls)
+  for (const python::Call& call : types_.classes().function(function).calls)
     add_call(call, function.file, function.index, out);
   add_handed(function, out);
   std::stable_sort(out.steps.begin(), out.steps.end(),
@@ -90,7 +90,7 @@ const CallsOut& CallGraph::calls_of(const PythonRef& function) const {
 CallsOut CallGraph::calls_of_module(uint32_t file) const {
   CallsOut out;
   for (const python::Call& call : readings_.readings[file].python.module_calls)
-    add_call(call, file, PythonTypes::kModuleLevel, out);
+    add_call(call, file, kPythonModuleLevel, out);
   return out;
 }
 
@@ -98,7 +98,7 @@ void CallGraph::add_call(const python::Call& call, uint32_t file, uint32_t funct
                          CallsOut& out) const {
   const bool cut = call.callee.starts_with("…");
   if (cut && call.path.empty()) return;
-  const PythonTypes::Values values = types_.evaluate(cut ? call.path : call.callee, file, function);
+  const PythonValues values = types_.evaluate(cut ? call.path : call.callee, file, function);
   const size_t before = out.steps.size();
   for (const PythonValue& value : values) add_target(value, call, out);
   if (calls_by_string(trailing_word(call.callee))) add_named_in_string(call, out);
@@ -121,16 +121,19 @@ void CallGraph::add_target(const PythonValue& value, const python::Call& call,
   if (value.kind == Kind::kFunction) {
     Reach how{ReachKind::kCalls};
     if (!value.through.empty())
-      how = {ReachKind::kCallsInterface, types_.function(value.ref).name, value.through};
+      how = {ReachKind::kCallsInterface, types_.classes().function(value.ref).name, value.through};
     out.steps.push_back({value.ref, how, line, false, value.certainty});
   } else if (value.kind == Kind::kClass) {
-    const auto init = types_.find_method(value.ref, "__init__");
+    const auto init = types_.classes().find_method(value.ref, "__init__");
     if (init)
-      out.steps.push_back(
-          {*init, {ReachKind::kMakes, types_.type(value.ref).name}, line, true, value.certainty});
+      out.steps.push_back({*init,
+                           {ReachKind::kMakes, types_.classes().type(value.ref).name},
+                           line,
+                           true,
+                           value.certainty});
   } else if (value.kind == Kind::kInstance) {
     for (const std::string_view method : {"__call__", "forward"}) {
-      const auto found = types_.find_method(value.ref, method);
+      const auto found = types_.classes().find_method(value.ref, method);
       if (!found) continue;
       out.steps.push_back({*found,
                            {ReachKind::kCallsObject},
@@ -144,7 +147,7 @@ void CallGraph::add_target(const PythonValue& value, const python::Call& call,
 
 // module.run(…): of a module that is known to come from a function that builds it, or inside that
 // function of an object that nobody else knows.
-bool CallGraph::add_built(const PythonTypes::Values& values, const python::Call& call,
+bool CallGraph::add_built(const PythonValues& values, const python::Call& call,
                           const PythonRef& caller, CallsOut& out) const {
   const size_t before = out.built.size();
   for (const PythonValue& value : values) {
@@ -157,7 +160,7 @@ bool CallGraph::add_built(const PythonTypes::Values& values, const python::Call&
     return value.kind == Kind::kFunction || value.kind == Kind::kClass;
   });
   if (out.built.size() > before || own || name.size() == call.callee.size() ||
-      caller.index == PythonTypes::kModuleLevel)
+      caller.index == kPythonModuleLevel)
     return out.built.size() > before;
   const auto builder = types_.builder_around(caller);
   if (!builder || types_.jit().exported(*builder, name).empty()) return false;
@@ -190,8 +193,8 @@ void CallGraph::add_named_in_string(const python::Call& call, CallsOut& out) con
     std::vector<PythonRef> meant = found->second;
     std::vector<PythonRef> workers;
     for (const PythonRef& method : meant) {
-      const std::string& scope = types_.function(method).scope;
-      if (scope.find("Worker") != std::string::npos && !types_.is_abstract(method))
+      const std::string& scope = types_.classes().function(method).scope;
+      if (scope.find("Worker") != std::string::npos && !types_.classes().is_abstract(method))
         workers.push_back(method);
     }
     if (!workers.empty()) meant = workers;
@@ -204,11 +207,11 @@ void CallGraph::add_named_in_string(const python::Call& call, CallsOut& out) con
 
 // Process(target=f), executor.submit(f)
 void CallGraph::add_handed(const PythonRef& function, CallsOut& out) const {
-  for (const python::ValueFlow& flow : types_.flows_in(function)) {
+  for (const python::ValueFlow& flow : types_.classes().flows_in(function)) {
     if (flow.kind != python::FlowKind::kHand || flow.target.ends_with("Decoder")) continue;
     for (const PythonValue& value : types_.evaluate(flow.value, function.file, function.index)) {
       if (value.kind == Kind::kInstance && flow.target == "compile") {
-        if (const auto method = types_.find_method(value.ref, "__call__"))
+        if (const auto method = types_.classes().find_method(value.ref, "__call__"))
           out.steps.push_back(
               {*method, {ReachKind::kCompiles}, flow.line, false, Certainty::kLikely});
         continue;

@@ -54,8 +54,8 @@ class CallGraph {
  private:
   void add_call(const python::Call& call, uint32_t file, uint32_t function, CallsOut& out) const;
   void add_target(const PythonValue& value, const python::Call& call, CallsOut& out) const;
-  bool add_built(const PythonTypes::Values& values, const python::Call& call,
-                 const PythonRef& caller, CallsOut& out) const;
+  bool add_built(const PythonValues& values, const python::Call& call, const PythonRef& caller,
+                 CallsOut& out) const;
   void add_by_name(const python::Call& call, CallsOut& out) const;
   void add_named_in_string(const python::Call& call, CallsOut& out) const;
   void add_handed(const PythonRef& function, CallsOut& out) const;

@@ -9,8 +9,8 @@ namespace fathom {
 
 // A pattern's hit in a file as evidence about the code; `function` is where its line stands.
 inline CodeEvidence evidence_of(const cpp::PatternHit& hit, uint32_t file, std::string function) {
-  return {std::string(hit.id), hit.detail,    {file, hit.line},
-          std::move(function), hit.certainty, hit.subject};
+  return {std::string(hit.id), hit.detail,  {file, hit.line}, std::move(function),
+          hit.certainty,       hit.subject, hit.bytes};
 }
 
 // What each C++ kernel does, from all the device code that it reaches across files; and the calls

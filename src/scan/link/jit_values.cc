@@ -22,8 +22,8 @@ bool is_needed(const KernelLauncher& launcher, std::string_view name) {
   const auto in_value = [&](const NamedValue& value) {
     return value.name == name || uses_name(value.text, name);
   };
-  const auto in_attribute = [&](const std::string& attribute) {
-    return uses_name(attribute, name);
+  const auto in_attribute = [&](const LaunchAttribute& attribute) {
+    return uses_name(attribute.value, name) || uses_name(attribute.condition, name);
   };
   return std::any_of(launcher.values.begin(), launcher.values.end(), in_value) ||
          std::any_of(launcher.attributes.begin(), launcher.attributes.end(), in_attribute) ||

@@ -52,9 +52,9 @@ MessageFlows::MessageFlows(const Readings& readings, const CallGraph& graph)
     for (const python::ValueFlow& flow : python.flows) {
       const bool decodes = flow.kind == python::FlowKind::kHand && flow.target.ends_with("Decoder");
       if ((flow.kind != python::FlowKind::kCheck && !decodes) ||
-          flow.function == PythonTypes::kModuleLevel)
+          flow.function == kPythonModuleLevel)
         continue;
-      for (const PythonRef& type : types_.classes_in(flow.value, file))
+      for (const PythonRef& type : types_.classes().classes_in(flow.value, file))
         checks_[type].push_back({{file, flow.function}, flow.line});
     }
     for (uint32_t i = 0; i < python.functions.size(); ++i) {
@@ -70,7 +70,7 @@ MessageFlows::MessageFlows(const Readings& readings, const CallGraph& graph)
 
 std::vector<PythonRef> MessageFlows::made_in(const PythonRef& function) const {
   std::vector<PythonRef> out;
-  for (const python::Call& call : types_.function(function).calls) {
+  for (const python::Call& call : types_.classes().function(function).calls) {
     for (const PythonValue& value : types_.evaluate(call.callee, function.file, function.index)) {
       if (value.kind == PythonValue::Kind::kClass && checks_.contains(value.ref))
         out.push_back(value.ref);
@@ -80,8 +80,9 @@ std::vector<PythonRef> MessageFlows::made_in(const PythonRef& function) const {
 }
 
 bool MessageFlows::receives(const PythonRef& function) const {
-  if (types_.function(function).name == "__init__") return false;  // it waits for a greeting
-  const auto& calls = types_.function(function).calls;
+  if (types_.classes().function(function).name == "__init__")
+    return false;  // it waits for a greeting
+  const auto& calls = types_.classes().function(function).calls;
   return std::any_of(calls.begin(), calls.end(),
                      [](const python::Call& call) { return is_receive(call.callee); });
 }
@@ -92,23 +93,24 @@ std::vector<PythonRef> MessageFlows::sendable(const PythonRef& sender,
                                               const std::vector<PythonRef>& before) const {
   std::vector<PythonRef> out = made_in(sender);
   // What it sends can come from its callers only where it is given something.
-  const auto& parameters = types_.function(sender).parameters;
+  const auto& parameters = types_.classes().function(sender).parameters;
   const bool has_self = !parameters.empty() && parameters[0].name == "self";
   if (parameters.size() <= (has_self ? 1u : 0u)) return out;
   std::vector<PythonRef> accepted;
-  for (const std::string& annotation : types_.function(sender).annotations) {
-    for (const PythonRef& type : types_.classes_in(annotation, sender.file))
+  for (const std::string& annotation : types_.classes().function(sender).annotations) {
+    for (const PythonRef& type : types_.classes().classes_in(annotation, sender.file))
       accepted.push_back(type);
   }
   for (size_t i = 0; i < std::min(before.size(), kFunctionsBefore); ++i) {
     for (const PythonRef& made : made_in(before[i])) {
       const bool fits = accepted.empty() ||
-                        std::any_of(accepted.begin(), accepted.end(),
-                                    [&](const PythonRef& a) { return types_.inherits(made, a); });
+                        std::any_of(accepted.begin(), accepted.end(), [&](const PythonRef& a) {
+                          return types_.classes().inherits(made, a);
+                        });
       if (fits && std::find(out.begin(), out.end(), made) == out.end()) out.push_back(made);
     }
-    for (const std::string& annotation : types_.function(before[i]).annotations) {
-      for (const PythonRef& type : types_.classes_in(annotation, before[i].file)) {
+    for (const std::string& annotation : types_.classes().function(before[i]).annotations) {
+      for (const PythonRef& type : types_.classes().classes_in(annotation, before[i].file)) {
         if (checks_.contains(type) && accepted.empty() &&
             std::find(out.begin(), out.end(), type) == out.end())
           out.push_back(type);
@@ -122,15 +124,16 @@ bool MessageFlows::is_made(std::string_view message, const PythonRef& sender,
                            const std::vector<PythonRef>& before) const {
   const auto makes = [&](const PythonRef& function) {
     const std::vector<PythonRef> made = made_in(function);
-    return std::any_of(made.begin(), made.end(),
-                       [&](const PythonRef& of) { return types_.type(of).name == message; });
+    return std::any_of(made.begin(), made.end(), [&](const PythonRef& of) {
+      return types_.classes().type(of).name == message;
+    });
   };
   return makes(sender) || std::any_of(before.begin(), before.end(), makes);
 }
 
 void MessageFlows::add_takers(const PythonRef& message, const PythonRef& sender,
                               Takers& out) const {
-  const std::string& name = types_.type(message).name;
+  const std::string& name = types_.classes().type(message).name;
   for (const Check& check : checks_.find(message)->second) {
     if (check.function == sender) continue;
     if (receives(check.function)) {
@@ -138,7 +141,7 @@ void MessageFlows::add_takers(const PythonRef& message, const PythonRef& sender,
       continue;
     }
     // A handler: the loop that calls it takes the message, and goes on with it.
-    const std::string& handler = types_.function(check.function).name;
+    const std::string& handler = types_.classes().function(check.function).name;
     for (const PythonRef& caller : graph_.callers_by_name(handler)) {
       if (caller == check.function || caller == sender || !receives(caller)) continue;
       const auto& steps = graph_.calls_of(caller).steps;
@@ -153,10 +156,10 @@ void MessageFlows::add_takers(const PythonRef& message, const PythonRef& sender,
 // The first line that sends after the message was made; else the first that sends.
 uint32_t MessageFlows::send_line(const PythonRef& sender, std::string_view message) const {
   uint32_t made = 0, first = 0, after = 0;
-  for (const python::Call& call : types_.function(sender).calls) {
+  for (const python::Call& call : types_.classes().function(sender).calls) {
     if (last_part(call.callee) == message && made == 0) made = call.line_first;
   }
-  for (const python::Call& call : types_.function(sender).calls) {
+  for (const python::Call& call : types_.classes().function(sender).calls) {
     if (!is_send(call.callee)) continue;
     if (first == 0) first = call.line_first;
     if (made != 0 && call.line_first >= made && (after == 0 || call.line_first < after))
@@ -167,7 +170,7 @@ uint32_t MessageFlows::send_line(const PythonRef& sender, std::string_view messa
 
 // self.requests.put(x) here, self.requests.get() in another function of the file.
 void MessageFlows::add_same_queue(const PythonRef& sender, std::vector<CallStep>& out) const {
-  for (const python::Call& call : types_.function(sender).calls) {
+  for (const python::Call& call : types_.classes().function(sender).calls) {
     if (!is_send(call.callee) || call.callee.find("abort") != std::string::npos) continue;
     const auto found = takers_.find({sender.file, std::string(object_name(call.callee))});
     if (found == takers_.end()) continue;
@@ -210,11 +213,11 @@ void MessageFlows::add_loops(std::vector<CallStep>& out) const {
   const size_t count = out.size();
   for (size_t i = 0; i < count; ++i) {
     const CallStep taken = out[i];
-    const std::string& name = types_.function(taken.to).name;
+    const std::string& name = types_.classes().function(taken.to).name;
     const auto& callers = graph_.callers_by_name(name);
     if (callers.size() > 4) continue;
     for (const PythonRef& caller : callers) {
-      if (caller == taken.to || types_.function(caller).name == "__init__") continue;
+      if (caller == taken.to || types_.classes().function(caller).name == "__init__") continue;
       const auto& steps = graph_.calls_of(caller).steps;
       if (std::none_of(steps.begin(), steps.end(),
                        [&](const CallStep& s) { return s.to == taken.to; }))
@@ -227,7 +230,7 @@ void MessageFlows::add_loops(std::vector<CallStep>& out) const {
 }
 
 uint32_t MessageFlows::lost_at(const PythonRef& sender) const {
-  for (const python::Call& call : types_.function(sender).calls) {
+  for (const python::Call& call : types_.classes().function(sender).calls) {
     if (is_send(call.callee) &&
         (is_queue_name(object_name(call.callee)) || last_part(call.callee) != "send"))
       return call.line_first;

@@ -27,6 +27,9 @@ struct PythonRef {
   friend auto operator<=>(const PythonRef&, const PythonRef&) = default;
 };
 
+// In place of a function's index: code outside any.
+constexpr uint32_t kPythonModuleLevel = UINT32_MAX;
+
 // A dataclass field found through inheritance.
 struct PythonField {
   uint32_t file;

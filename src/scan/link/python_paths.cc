@@ -485,7 +485,7 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::member_caller(
       if (is_test_or_benchmark(readings_.files[caller.file].path)) continue;
       for (const python::Call& call : python_at(caller).calls) {
         if (last_of(call.callee, ".") != member) continue;
-        const PythonTypes::Values values =
+        const PythonValues values =
             types_.evaluate(call.path.empty() ? call.callee : call.path, caller.file,
                             static_cast<uint32_t>(caller.function));
         const auto is_meant = [&](const PythonValue& value) {

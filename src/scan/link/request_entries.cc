@@ -63,7 +63,7 @@ class EntryFinder {
     } else if (entry.kind == EntryKind::kMain) {
       out.push_back({entry.kind,
                      entry.name,
-                     {false, file, PythonTypes::kModuleLevel},
+                     {false, file, kPythonModuleLevel},
                      4,
                      "it is a program of this repository"});
     } else if (entry.kind == EntryKind::kCppMain) {
@@ -185,18 +185,18 @@ class EntryFinder {
   // The method that users call: the one that is named, unless it only prepares another's work.
   void add_class(RequestEntry entry, const PythonRef& of, std::string_view named,
                  std::vector<RequestEntry>& out) {
-    entry.called_in = called_in(of.file, types_.type(of).line_name);
+    entry.called_in = called_in(of.file, types_.classes().type(of).line_name);
     std::vector<std::string_view> methods(std::begin(kWorkMethods), std::end(kWorkMethods));
     if (!named.empty() && named != "plan") methods.insert(methods.begin(), named);
     for (const std::string_view method : methods) {
-      const auto found = types_.find_method(of, method);
+      const auto found = types_.classes().find_method(of, method);
       if (!found || is_test_or_example(readings_.files[found->file].path)) continue;
       entry.kind = EntryKind::kMethod;
       entry.name += "." + std::string(method);
       entry.start = {false, found->file, found->index};
       if (method == "generate") entry.rank = 1;
       if (method == "run") {
-        if (const auto plan = types_.find_method(of, "plan"))
+        if (const auto plan = types_.classes().find_method(of, "plan"))
           entry.plan = RequestNode{false, plan->file, plan->index};
       }
       return push(std::move(entry), out);
@@ -208,7 +208,7 @@ class EntryFinder {
   }
 
   uint32_t function_line(const RequestNode& node) const {
-    return types_.function({node.file, node.index}).line_name;
+    return types_.classes().function({node.file, node.index}).line_name;
   }
 
   uint32_t called_in(uint32_t file, uint32_t line) const {

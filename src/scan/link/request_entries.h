@@ -8,7 +8,8 @@
 
 namespace fathom {
 
-// A node is a function of one of the two languages; a Python module that is run has kModuleLevel.
+// A node is a function of one of the two languages; a Python module that is run has
+// kPythonModuleLevel.
 struct RequestNode {
   bool cpp = false;
   uint32_t file = 0, index = 0;

@@ -25,9 +25,7 @@ std::string any_library(const std::string& exported) {
   return macro ? "*" + exported.substr(colons) : exported;
 }
 
-bool is_function(const RequestNode& node) {
-  return !node.cpp && node.index != PythonTypes::kModuleLevel;
-}
+bool is_function(const RequestNode& node) { return !node.cpp && node.index != kPythonModuleLevel; }
 
 }  // namespace
 
@@ -79,7 +77,7 @@ std::vector<RequestStep> RequestGraph::steps_from(const RequestNode& at,
                      step.certainty,
                      false,
                      unit});
-  } else if (at.index == PythonTypes::kModuleLevel) {
+  } else if (at.index == kPythonModuleLevel) {
     add_steps(calls_.calls_of_module(at.file).steps);
   } else {
     const PythonRef ref = {at.file, at.index};
@@ -165,7 +163,7 @@ void RequestGraph::add_built(const RequestNode& at, std::vector<RequestStep>& ou
         out.push_back({{true, ref.file, ref.index},
                        {.kind = ReachKind::kCallsBuilt,
                         .name = call.name,
-                        .owner = types_.function(call.builder).name,
+                        .owner = types_.classes().function(call.builder).name,
                         .at = bound.at},
                        call.line,
                        sure ? std::max(call.certainty, Certainty::kLikely) : Certainty::kUnsure,
@@ -198,7 +196,7 @@ void RequestGraph::add_inner(const RequestNode& at, std::vector<RequestStep>& ou
   const std::string scope = qualified_name(functions[at.index]);
   // What SimpleNamespace(run=inner) hands on is followed from whoever calls run.
   std::set<std::string> members;
-  for (const python::ValueFlow& flow : types_.flows_in({at.file, at.index})) {
+  for (const python::ValueFlow& flow : types_.classes().flows_in({at.file, at.index})) {
     if (flow.kind == python::FlowKind::kMember) members.insert(flow.value);
   }
   for (uint32_t i = at.index + 1; i < functions.size(); ++i) {
@@ -227,9 +225,9 @@ std::string RequestGraph::unbound_call(const RequestNode& node) const {
     for (const BoundFunction& bound : types_.jit().exported(call.builder, call.name)) {
       if (functions_of(call, bound).empty())
         return "calls " + call.name + " of the module built by " +
-               types_.function(call.builder).name + " (" + place_text({node.file, call.line}) +
-               "), bound to " + bound.target + " (" + place_text(bound.at) +
-               "), which is not found in the module's sources";
+               types_.classes().function(call.builder).name + " (" +
+               place_text({node.file, call.line}) + "), bound to " + bound.target + " (" +
+               place_text(bound.at) + "), which is not found in the module's sources";
     }
   }
   return "";
@@ -237,20 +235,20 @@ std::string RequestGraph::unbound_call(const RequestNode& node) const {
 
 std::string_view RequestGraph::plain_name(const RequestNode& node) const {
   if (node.cpp) return cpp_.function({node.file, node.index}).name;
-  if (node.index == PythonTypes::kModuleLevel) return {};
-  return types_.function({node.file, node.index}).name;
+  if (node.index == kPythonModuleLevel) return {};
+  return types_.classes().function({node.file, node.index}).name;
 }
 
 std::string RequestGraph::name_of(const RequestNode& node) const {
   if (node.cpp) return qualified_name(cpp_.function({node.file, node.index}));
-  if (node.index == PythonTypes::kModuleLevel) return names_.module_of(node.file);
-  return qualified_name(types_.function({node.file, node.index}));
+  if (node.index == kPythonModuleLevel) return names_.module_of(node.file);
+  return qualified_name(types_.classes().function({node.file, node.index}));
 }
 
 CodePlace RequestGraph::place_of(const RequestNode& node) const {
   if (node.cpp) return {node.file, cpp_.function({node.file, node.index}).line_name};
-  if (node.index == PythonTypes::kModuleLevel) return {node.file, 1};
-  return {node.file, types_.function({node.file, node.index}).line_name};
+  if (node.index == kPythonModuleLevel) return {node.file, 1};
+  return {node.file, types_.classes().function({node.file, node.index}).line_name};
 }
 
 std::string RequestGraph::place_text(const CodePlace& at) const {

@@ -27,8 +27,7 @@ std::vector<PythonRef> functions_before(const RequestNode& at, const RequestSear
        a != search.arrivals.end() && a->second.line != 0 && out.size() < kMaxBefore;
        a = search.arrivals.find(a->second.from)) {
     const RequestNode& from = a->second.from;
-    if (!from.cpp && from.index != PythonTypes::kModuleLevel)
-      out.push_back({from.file, from.index});
+    if (!from.cpp && from.index != kPythonModuleLevel) out.push_back({from.file, from.index});
   }
   return out;
 }

@@ -165,6 +165,10 @@ class TritonLinker {
     return is_triton(jitted) == (kind == python::LaunchKind::kSubscript);
   }
 
+  static LaunchAttribute other_attribute(const python::Argument& written) {
+    return {LaunchAttribute::Kind::kOther, written.name + " " + written.text, ""};
+  }
+
   static KernelLauncher launcher_of(const python::Launch& launch, uint32_t file) {
     KernelLauncher launcher;
     launcher.at = {file, launch.line_first};
@@ -174,15 +178,16 @@ class TritonLinker {
     launcher.block = launch.block;
     launcher.shared_memory = launch.shared_memory;
     launcher.stream = launch.stream;
-    if (!launch.cluster.empty()) launcher.attributes.push_back("cluster " + launch.cluster);
+    if (!launch.cluster.empty())
+      launcher.attributes.push_back({LaunchAttribute::Kind::kCluster, launch.cluster, ""});
     for (const python::Argument& argument : launch.arguments) {
       if (argument.name == "num_warps") launcher.block = "32 * " + argument.text;
       if (argument.name == "num_stages" || argument.name == "launch_pdl") {
-        launcher.attributes.push_back(argument.name + " " + argument.text);
+        launcher.attributes.push_back(other_attribute(argument));
       }
     }
     for (const python::Argument& attribute : launch.attributes) {
-      launcher.attributes.push_back(attribute.name + " " + attribute.text);
+      launcher.attributes.push_back(other_attribute(attribute));
     }
     return launcher;
   }
