@@ -286,6 +286,9 @@ class AnalyzeRun {
     AnalyzeOptions options;
     options.threads = arguments_.threads;
     if (code_) options.code = &*code_;
+    std::optional<CounterFile> own = TRY(open_capture_counters(path));
+    const bool has_own = own.has_value();
+    if (has_own) counters_.push_back(std::move(*own));
     options.counters = &counters_;
     std::optional<Platform> platform;
     if (!arguments_.platform.empty()) {
@@ -296,7 +299,9 @@ class AnalyzeRun {
       platform = ask_platform();
       if (platform) options.platform = &*platform;
     }
-    const Analysis analysis = TRY(analyze(trace, scope, options));
+    const Result<Analysis> made = analyze(trace, scope, options);
+    if (has_own) counters_.pop_back();  // of this capture only
+    const Analysis analysis = TRY(made);
     WrittenReport written;
     if (arguments_.output.writes()) {
       written = TRY(write_report(analysis, place));

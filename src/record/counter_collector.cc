@@ -113,6 +113,22 @@ CounterCollector::Context* CounterCollector::context_of(void* context) {
   return &made;
 }
 
+// One group at a time, for all kernels: a change costs milliseconds and an image.
+std::optional<size_t> CounterCollector::group_for(Context& context, const Key& key) {
+  const auto needs = [&](size_t group) { return key.counted[group] < plan_.occurrences; };
+  if (context.group != SIZE_MAX && needs(context.group)) {
+    context.in_vain = 0;
+    return context.group;
+  }
+  const auto least = std::ranges::min_element(key.counted);
+  if (*least >= plan_.occurrences) return std::nullopt;
+  // Others may still need the group that is set: they get a few rounds.
+  const bool others_may =
+      context.group != SIZE_MAX && ++context.in_vain < 2 * static_cast<int>(keys_.size());
+  if (others_may) return std::nullopt;
+  return static_cast<size_t>(least - key.counted.begin());
+}
+
 bool CounterCollector::prepare(Context& context, size_t index) {
   MetricGroup& group = context.groups[index];
   if (context.group != index) {
@@ -129,8 +145,8 @@ bool CounterCollector::prepare(Context& context, size_t index) {
       return false;
     }
     context.images.emplace_back(size.bytes);
-    if (context.images.size() > 3) context.images.pop_front();
     context.group = index;
+    context.in_vain = 0;
   }
   std::vector<uint8_t>& image = context.images.back();
   cupti::RangeDataInitialize clear{FATHOM_CUPTI_SIZE(cupti::RangeDataInitialize, image), nullptr,
@@ -171,10 +187,8 @@ void CounterCollector::before(void* context, std::string_view mangled,
   Context* here = context_of(context);
   if (here == nullptr) return;
   key.counted.resize(here->groups.size(), 0);
-  const auto least = std::ranges::min_element(key.counted);
-  if (*least >= plan_.occurrences) return;
-  const auto group = static_cast<size_t>(least - key.counted.begin());
-  if (!prepare(*here, group)) return;
+  const std::optional<size_t> group = group_for(*here, key);
+  if (!group || !prepare(*here, *group)) return;
   cupti::RangeObject start{FATHOM_CUPTI_SIZE(cupti::RangeObject, object), nullptr, here->object};
   if (const int code = range_.RangeProfilerStart(&start)) {
     fail("cuptiRangeProfilerStart", code);

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -49,13 +50,16 @@ class CounterCollector {
     void* object = nullptr;
     uint32_t device = 0;
     std::vector<MetricGroup> groups;
-    // What the hardware counted, the newest last. CUPTI gives no values for an image that it had
-    // set before another one, so each group begins a new one; the one before may still be in use.
+    // What the hardware counted, the newest last. CUPTI gives no values for an image at an address
+    // that it had before another image, so each change of the group makes a new one, and all stay.
     std::deque<std::vector<uint8_t>> images;
     size_t group = SIZE_MAX;  // of the newest
+    int in_vain = 0;          // launches in a row that had no need of this group
   };
 
   Context* context_of(void* context);
+  // The group that a launch of the key is to be counted for now; none: let it pass.
+  std::optional<size_t> group_for(Context& context, const Key& key);
   bool prepare(Context& context, size_t group);
   void write(const Context& context);
   void fail(const std::string& what, int code);

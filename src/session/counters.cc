@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "base/read_all.h"
+#include "ingest/capture/chunk_reader.h"
+#include "ingest/capture/counters.h"
 #include "ingest/ncu/reader.h"
 #include "ingest/rocprof/counter_csv.h"
 #include "report/csv.h"
@@ -76,6 +78,20 @@ Result<std::optional<CounterFile>> open_counters(const std::string& path) {
     return std::optional(CounterFile{fs::path(path).filename().string(), std::move(set)});
   }
   return std::optional<CounterFile>();
+}
+
+Result<std::optional<CounterFile>> open_capture_counters(const std::string& path) {
+  std::error_code error;
+  if (path == "-" || !fs::is_regular_file(path, error)) return std::optional<CounterFile>();
+  Result<std::unique_ptr<ByteSource>> first = open_source(path);
+  if (!first.ok()) return std::optional<CounterFile>();
+  char head[8] = {};
+  const Result<size_t> got = first.take()->read(head);
+  if (!got.ok() || !capture::is_capture({head, got.value()})) return std::optional<CounterFile>();
+  const std::unique_ptr<ByteSource> source = TRY(open_source(path));
+  std::optional<CounterSet> set = TRY(capture::read_counters(*source, path));
+  if (!set) return std::optional<CounterFile>();
+  return std::optional(CounterFile{fs::path(path).filename().string(), std::move(*set)});
 }
 
 Summary::Counters summarize_counters(const SheetInput& input) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 namespace fathom::capture {
@@ -45,24 +44,6 @@ std::string_view overhead_name(uint32_t kind) {
 
 bool is_real(const uint32_t (&dims)[3]) { return dims[0] > 0; }
 Dim3 dim3(const uint32_t (&dims)[3]) { return {dims[0], dims[1], dims[2]}; }
-
-template <typename Number>
-std::optional<Number> parsed(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-std::vector<std::string_view> fields_of(std::string_view line) {
-  std::vector<std::string_view> fields;
-  while (true) {
-    const size_t tab = line.find('\t');
-    fields.push_back(line.substr(0, tab));
-    if (tab == std::string_view::npos) return fields;
-    line.remove_prefix(tab + 1);
-  }
-}
 
 }  // namespace
 
@@ -131,26 +112,15 @@ void CaptureRows::take_strings(std::string_view payload) {
 }
 
 void CaptureRows::take_meta(std::string_view payload) {
-  while (!payload.empty()) {
-    const size_t end = payload.find('\n');
-    const std::vector<std::string_view> fields = fields_of(payload.substr(0, end));
-    payload.remove_prefix(end == std::string_view::npos ? payload.size() : end + 1);
+  for_each_fact(payload, [this](const std::vector<std::string_view>& fields) {
     if (fields[0] == "process" && fields.size() > 3) {
-      process_ = parsed<uint64_t>(fields[1]).value_or(0);
+      process_ = static_cast<uint64_t>(whole_number_in(fields[1]).value_or(0));
       command_ = fields[3];
     } else if (fields[0] == "driver" && fields.size() > 1) {
-      metadata_.cuda_runtime_version = parsed<int64_t>(fields[1]);
-    } else if (fields[0] == "gpu" && fields.size() > 6) {
-      GpuProperties gpu;
-      gpu.id = parsed<int64_t>(fields[1]).value_or(0);
-      gpu.name = fields[2];
-      gpu.multiprocessors = parsed<int64_t>(fields[3]);
-      gpu.memory_bytes = parsed<int64_t>(fields[4]);
-      gpu.compute_major = parsed<int64_t>(fields[5]);
-      gpu.compute_minor = parsed<int64_t>(fields[6]);
-      metadata_.gpus.push_back(std::move(gpu));
+      metadata_.cuda_runtime_version = whole_number_in(fields[1]);
     }
-  }
+  });
+  for_each_gpu(payload, [this](const GpuProperties& gpu) { metadata_.gpus.push_back(gpu); });
 }
 
 StringId CaptureRows::text(TextId id) const {

@@ -1,6 +1,7 @@
 #include "ingest/capture/chunk_reader.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 #include "capture/chunk_writer.h"
@@ -14,6 +15,44 @@ constexpr size_t kPiece = 1 << 20;
 
 bool is_capture(std::string_view head) {
   return head.starts_with(std::string_view(kMagic, sizeof kMagic));
+}
+
+std::optional<int64_t> whole_number_in(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+void for_each_fact(std::string_view payload,
+                   const std::function<void(const std::vector<std::string_view>&)>& visit) {
+  while (!payload.empty()) {
+    const size_t end = payload.find('\n');
+    std::string_view line = payload.substr(0, end);
+    payload.remove_prefix(end == std::string_view::npos ? payload.size() : end + 1);
+    std::vector<std::string_view> fields;
+    for (size_t tab = 0; tab != std::string_view::npos; line.remove_prefix(tab + 1)) {
+      tab = line.find('\t');
+      fields.push_back(line.substr(0, tab));
+      if (tab == std::string_view::npos) break;
+    }
+    visit(fields);
+  }
+}
+
+void for_each_gpu(std::string_view payload,
+                  const std::function<void(const GpuProperties&)>& visit) {
+  for_each_fact(payload, [&visit](const std::vector<std::string_view>& fields) {
+    if (fields[0] != "gpu" || fields.size() < 7) return;
+    GpuProperties gpu;
+    gpu.id = whole_number_in(fields[1]).value_or(0);
+    gpu.name = fields[2];
+    gpu.multiprocessors = whole_number_in(fields[3]);
+    gpu.memory_bytes = whole_number_in(fields[4]);
+    gpu.compute_major = whole_number_in(fields[5]);
+    gpu.compute_minor = whole_number_in(fields[6]);
+    visit(gpu);
+  });
 }
 
 Result<bool> ChunkReader::have(size_t bytes) {

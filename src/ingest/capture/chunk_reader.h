@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/byte_source.h"
 #include "base/diagnostics.h"
 #include "capture/format.h"
+#include "events/event.h"
 
 namespace fathom::capture {
 
@@ -32,6 +35,12 @@ void for_each_text(std::string_view payload, Visit visit) {
     payload.remove_prefix(length);
   }
 }
+
+// The facts of a chunk of them, each a line of fields; fields[0] is the name.
+void for_each_fact(std::string_view payload,
+                   const std::function<void(const std::vector<std::string_view>&)>& visit);
+void for_each_gpu(std::string_view payload, const std::function<void(const GpuProperties&)>& visit);
+std::optional<int64_t> whole_number_in(std::string_view text);
 
 // The whole chunks of a capture, in order. What is damaged is skipped to the next chunk and
 // counted.
