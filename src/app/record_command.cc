@@ -230,9 +230,11 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
                    "Record nothing until fathom gets SIGUSR2, or until FILE appears or is touched")
       ->option_text("SIGUSR2|FILE");
   command
-      ->add_option("--counters", a->counters,
-                   "Count in hardware too, for the kernels with 90 % of the GPU time: basic "
-                   "(default), memory, stalls, roofline or full. Runs the program twice")
+      ->add_option(
+          "--counters", a->counters,
+          "Count in hardware too, for the kernels with 90 % of the GPU time: basic "
+          "(default), memory, stalls, roofline or full. Runs the program twice. Sets beyond "
+          "basic are complete with --replay only")
       ->expected(0, 1)
       ->check([](const std::string& set) {
         return set.empty() || counter_metrics(set) ? std::string()

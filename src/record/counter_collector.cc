@@ -23,7 +23,8 @@ std::string dims_text(const uint32_t (&dims)[3]) {
   return std::to_string(dims[0]) + "," + std::to_string(dims[1]) + "," + std::to_string(dims[2]);
 }
 
-constexpr size_t kMostRanges = 8;
+constexpr size_t kMostRanges = 4;
+constexpr size_t kMostImageBytes = size_t{2} << 30;
 
 }  // namespace
 
@@ -113,22 +114,6 @@ CounterCollector::Context* CounterCollector::context_of(void* context) {
   return &made;
 }
 
-// One group at a time, for all kernels: a change costs milliseconds and an image.
-std::optional<size_t> CounterCollector::group_for(Context& context, const Key& key) {
-  const auto needs = [&](size_t group) { return key.counted[group] < plan_.occurrences; };
-  if (context.group != SIZE_MAX && needs(context.group)) {
-    context.in_vain = 0;
-    return context.group;
-  }
-  const auto least = std::ranges::min_element(key.counted);
-  if (*least >= plan_.occurrences) return std::nullopt;
-  // Others may still need the group that is set: they get a few rounds.
-  const bool others_may =
-      context.group != SIZE_MAX && ++context.in_vain < 2 * static_cast<int>(keys_.size());
-  if (others_may) return std::nullopt;
-  return static_cast<size_t>(least - key.counted.begin());
-}
-
 bool CounterCollector::prepare(Context& context, size_t index) {
   MetricGroup& group = context.groups[index];
   if (context.group != index) {
@@ -146,7 +131,13 @@ bool CounterCollector::prepare(Context& context, size_t index) {
     }
     context.images.emplace_back(size.bytes);
     context.group = index;
-    context.in_vain = 0;
+    image_bytes_ += size.bytes;
+    if (image_bytes_ > kMostImageBytes) {
+      note_("counting ended early: it had taken " + std::to_string(image_bytes_ >> 20) +
+            " MB of memory");
+      failed_ = true;
+      return false;
+    }
   }
   std::vector<uint8_t>& image = context.images.back();
   cupti::RangeDataInitialize clear{FATHOM_CUPTI_SIZE(cupti::RangeDataInitialize, image), nullptr,
@@ -187,8 +178,9 @@ void CounterCollector::before(void* context, std::string_view mangled,
   Context* here = context_of(context);
   if (here == nullptr) return;
   key.counted.resize(here->groups.size(), 0);
-  const std::optional<size_t> group = group_for(*here, key);
-  if (!group || !prepare(*here, *group)) return;
+  const auto least = std::ranges::min_element(key.counted);
+  if (*least >= plan_.occurrences) return;
+  if (!prepare(*here, static_cast<size_t>(least - key.counted.begin()))) return;
   cupti::RangeObject start{FATHOM_CUPTI_SIZE(cupti::RangeObject, object), nullptr, here->object};
   if (const int code = range_.RangeProfilerStart(&start)) {
     fail("cuptiRangeProfilerStart", code);
@@ -253,7 +245,9 @@ void CounterCollector::write(const Context& context) {
   const capture::TextId shown = out_.text(demangled(current_name_));
   const capture::TextId mangled = out_.text(current_name_);
   for (size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i])) continue;  // such as a rate of nothing
+    bool& had_value = had_value_[group.names[i]];
+    if (!std::isfinite(values[i])) continue;  // CUPTI has none, or it is a rate of nothing
+    had_value = true;
     capture::Counter record = {};
     record.time = now;
     record.value = values[i];
@@ -269,6 +263,20 @@ void CounterCollector::write(const Context& context) {
     records.push_back(record);
   }
   out_.write<capture::Counter>(capture::ChunkKind::kCounters, records);
+}
+
+// Seen with CUDA 13.0: of the groups of a plan only the first two have values where kernels are not
+// replayed.
+void CounterCollector::say_what_is_missing() {
+  std::string names;
+  size_t count = 0;
+  for (const auto& [name, had_value] : had_value_) {
+    if (had_value) continue;
+    if (++count <= 3) names += (names.empty() ? "" : ", ") + name;
+  }
+  if (count == 0) return;
+  if (count > 3) names += " and " + std::to_string(count - 3) + " more";
+  note_("CUPTI gave no value for " + names + (plan_.replay ? "" : "; --replay may get them"));
 }
 
 }  // namespace fathom::record

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -40,6 +39,8 @@ class CounterCollector {
   void before(void* context, std::string_view mangled, const LaunchArguments& launch);
   void after();
   bool finished() const { return open_keys_ == 0 || failed_; }
+  // Says which metrics never had a value; at the program's end.
+  void say_what_is_missing();
 
  private:
   struct Key {
@@ -50,16 +51,14 @@ class CounterCollector {
     void* object = nullptr;
     uint32_t device = 0;
     std::vector<MetricGroup> groups;
-    // What the hardware counted, the newest last. CUPTI gives no values for an image at an address
-    // that it had before another image, so each change of the group makes a new one, and all stay.
+    // What the hardware counted, the newest last. Seen with CUDA 13.0: an image gives no values
+    // once another one was set after it. So each change of the group makes a new one, and all of
+    // them stay.
     std::deque<std::vector<uint8_t>> images;
     size_t group = SIZE_MAX;  // of the newest
-    int in_vain = 0;          // launches in a row that had no need of this group
   };
 
   Context* context_of(void* context);
-  // The group that a launch of the key is to be counted for now; none: let it pass.
-  std::optional<size_t> group_for(Context& context, const Key& key);
   bool prepare(Context& context, size_t group);
   void write(const Context& context);
   void fail(const std::string& what, int code);
@@ -74,6 +73,8 @@ class CounterCollector {
   size_t open_keys_ = 0;
   bool failed_ = false;
   std::map<void*, Context> contexts_;
+  size_t image_bytes_ = 0;                 // of all contexts
+  std::map<std::string, bool> had_value_;  // by metric that was tried
 
   // The launch that is being counted; held from before() to after().
   std::unique_lock<std::mutex> counting_;

@@ -390,6 +390,7 @@ void Recorder::run() {
 void Recorder::finish() {
   if (!works_) return;
   if (recording_) api_->ActivityFlushAll(cupti::kFlushForced);
+  if (counters_) counters_->say_what_is_missing();
   std::unique_lock lock(mutex_);
   ending_ = true;
   changed_.notify_one();
