@@ -248,12 +248,35 @@ std::string model_name(std::string_view name) {
   return model;
 }
 
+// "H100" and "H100 80GB HBM3" are one model, "RTX 4080" and "RTX 4080 SUPER" two.
+bool is_longer_form(std::string_view longer, std::string_view shorter) {
+  if (shorter.empty() || !longer.starts_with(shorter)) return false;
+  const std::string_view rest = longer.substr(shorter.size());
+  for (const std::string_view other : {"super", " ti", "laptop", "max-q", "pcie", "nvl", "mig"}) {
+    if (rest.find(other) != std::string_view::npos) return false;
+  }
+  // Behind a number another digit or letter makes another one.
+  return rest.empty() || std::string_view(" _-(").find(rest.front()) != std::string_view::npos;
+}
+
 bool is_same_gpu(const GpuProperties& gpu, std::string_view name) {
   const std::string a = model_name(gpu.name), b = model_name(name);
-  if (a == b || a.starts_with(b) || b.starts_with(a)) return true;
+  if (is_longer_form(a, b) || is_longer_form(b, a)) return true;
   const Platform* const first =
       Platforms::built_in().detect({gpu.name, gpu.memory_bytes, gpu.multiprocessors});
   return first != nullptr && first == Platforms::built_in().detect({name, {}, {}});
+}
+
+enum class Vendor : uint8_t { kUnknown, kNvidia, kAmd };
+
+Vendor vendor_of(std::string_view names) {
+  const std::string small = small_letters(names);
+  const auto has = [&small](std::string_view word) {
+    return small.find(word) != std::string::npos;
+  };
+  if (has("amd") || has("radeon") || has("instinct") || has("gfx")) return Vendor::kAmd;
+  if (has("nvidia") || has("tesla") || has("geforce") || has("rtx")) return Vendor::kNvidia;
+  return Vendor::kUnknown;
 }
 
 }  // namespace
@@ -311,13 +334,13 @@ std::string other_gpu(const TraceMetadata& trace, const CounterOrigin& counters)
   }
   if (has_names && !counters.gpu.empty())
     return fmt::format("its counters are of {}, the trace is of {}", counters.gpu, names);
-  // A gfx name says nothing of a trace's AMD GPU, whose capability is counted otherwise.
-  const bool is_amd = counters.capability.starts_with("gfx");
-  const bool trace_is_amd = small_letters(names).find("amd") != std::string::npos;
-  if (is_amd != trace_is_amd && has_names && !counters.capability.empty())
+  if (counters.capability.empty()) return {};
+  const Vendor vendor = counters.capability.starts_with("gfx") ? Vendor::kAmd : Vendor::kNvidia;
+  const Vendor of_trace = vendor_of(names);
+  if (of_trace != Vendor::kUnknown && of_trace != vendor)
     return fmt::format("its counters are of {}, the trace is of {}", counters.capability, names);
-  if (!is_amd && !trace_is_amd && has_capability && !counters.capability.empty() &&
-      !fits_capability) {
+  // What a trace calls capability of an AMD GPU is not its gfx name.
+  if (vendor == Vendor::kNvidia && has_capability && !fits_capability) {
     return fmt::format("its counters are of a GPU of compute capability {}, the trace is of {}",
                        counters.capability, names.empty() ? "another" : names);
   }

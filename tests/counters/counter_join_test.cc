@@ -165,6 +165,11 @@ TEST(CounterJoin, CountersOfAnotherGpuAreRefused) {
   EXPECT_FALSE(refused("AMD Instinct MI300X", 9, "MI300X_A1", "gfx942"));
   EXPECT_FALSE(refused("AMD Instinct MI300X", 9, "", "gfx942"));
   EXPECT_FALSE(refused("", {}, "NVIDIA H200", "9.0"));
+  EXPECT_FALSE(refused("NVIDIA H100 80GB HBM3", 9, "NVIDIA H100", "9.0"));
+  EXPECT_TRUE(refused("NVIDIA GeForce RTX 4080", 8, "NVIDIA GeForce RTX 4080 SUPER", "8.9"));
+  EXPECT_TRUE(refused("NVIDIA L4", 8, "NVIDIA L40", "8.9"));
+  EXPECT_TRUE(refused("AMD Instinct MI300X", 9, "", "9.0"));
+  EXPECT_FALSE(refused("Unheard of", {}, "", "gfx942"));
   EXPECT_FALSE(refused("NVIDIA H200", 9, "", ""));
   // A refused file is joined with nothing.
   const EventStore store = trace_of_runs({{"k"}}, metadata_of("NVIDIA H200", 9));
