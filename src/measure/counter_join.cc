@@ -112,6 +112,23 @@ class FileJoin {
       }
       counters_[found->second].rows.push_back(id);
     }
+    for (CounterGroup& group : counters_) order_rows(group.rows);
+  }
+
+  // In the order of the launches, also where a file was sorted by something else. Where numbers
+  // repeat, as in several files put together, the order of the file is all there is.
+  void order_rows(std::vector<CounterRowId>& rows) const {
+    std::vector<std::tuple<int64_t, int64_t, CounterRowId>> numbered;
+    for (const CounterRowId row : rows) {
+      if (!set_.row(row).launch) return;
+      numbered.emplace_back(set_.row(row).process.value_or(-1), *set_.row(row).launch, row);
+    }
+    std::ranges::sort(numbered);
+    const auto same_launch = [](const auto& a, const auto& b) {
+      return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b);
+    };
+    if (std::ranges::adjacent_find(numbered, same_launch) != numbered.end()) return;
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = std::get<2>(numbered[i]);
   }
 
   void add_to_indexes(size_t at) {
@@ -149,8 +166,10 @@ class FileJoin {
 
   bool fits(const TraceGroup& kernel, const CounterGroup& counter) const {
     const KernelLaunch& launch = kernel.launch;
+    // No kernel runs without registers: a profiler that writes 0 did not know.
+    const bool has_registers = launch.registers.value_or(0) > 0;
     return agree(launch.grid, counter.first.grid) && agree(launch.block, counter.first.block) &&
-           agree(launch.registers, counter.first.registers) &&
+           (!has_registers || agree(launch.registers, counter.first.registers)) &&
            agree(launch.shared_memory, shared_memory_of(counter.first));
   }
 

@@ -116,6 +116,36 @@ TEST(CounterJoin, AmbiguousWhereTheShapeDoesNotTell) {
             JoinQuality::kAmbiguous);
 }
 
+std::vector<CounterFile> numbered_counters(const std::vector<int64_t>& launches) {
+  CounterSetBuilder builder;
+  for (const int64_t launch : launches) {
+    CounterRow row;
+    row.kernel = builder.intern("k");
+    row.grid = Dim3{10, 1, 1};
+    row.block = Dim3{128, 1, 1};
+    row.launch = launch;
+    builder.add_row(row);
+  }
+  std::vector<CounterFile> files;
+  files.push_back({"c.csv", std::move(builder).seal()});
+  return files;
+}
+
+TEST(CounterJoin, AShuffledFileIsPutInOrder) {
+  using Rows = std::vector<CounterRowId>;
+  const std::vector<KernelRun> runs = {{"k"}, {"k"}, {"k"}};
+  EXPECT_EQ(join_first(runs, numbered_counters({7, 2, 5})).rows,
+            (Rows{CounterRowId(1), CounterRowId(2), CounterRowId(0)}));
+  // Numbers that begin again are of another file: the order of the rows is that of the launches.
+  EXPECT_EQ(join_first(runs, numbered_counters({1, 0, 1})).rows,
+            (Rows{CounterRowId(0), CounterRowId(1), CounterRowId(2)}));
+}
+
+TEST(CounterJoin, NoRegistersAreUnknown) {
+  EXPECT_EQ(join_first({{"k", 10, 20, 0}}, counters_of({{"k", 10, 20, 64}})).quality,
+            JoinQuality::kExact);
+}
+
 TEST(CounterJoin, FunctionNameAlone) {
   // ncu --kernel-name-base function: one kernel fits by key, two are ambiguous.
   EXPECT_EQ(join_first({{"void k<4>(int)"}}, counters_of({{"k"}})).quality, JoinQuality::kByKey);
