@@ -229,6 +229,7 @@ class FileJoin {
 
   void judge(const TraceGroup& group, JoinedCounters& joined) const {
     std::vector<Nanos> durations;
+    durations.reserve(group.events.size());
     for (EventId event : group.events) durations.push_back(store_.duration(event));
     const double limit = kSlow * summarize(std::move(durations)).median;
     bool is_known = false;
