@@ -198,7 +198,8 @@ std::vector<PythonPaths::FunctionRef> PythonPaths::cpp_chain_to_export(
   while (!queue.empty() && called_from.size() < kMaxSearched) {
     const FunctionRef at = queue.front();
     queue.pop_front();
-    if ((exported = exported_as(at))) {
+    exported = exported_as(at);
+    if (exported) {
       std::vector<FunctionRef> chain = {at};
       while (chain.back() != start) chain.push_back(called_from[chain.back()]);
       return chain;
