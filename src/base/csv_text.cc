@@ -85,11 +85,10 @@ void DecimalVotes::add(std::string_view text) {
   }
   if (last == 0) return;
   const bool grouped = group == 3 && first_group >= 1 && first_group <= 3 && text.front() != '0';
-  if (points > 0 && commas > 0) {
-    (last == '.' ? points_ : commas_)++;
-  } else if (points + commas > 1) {
+  const bool has_both = points > 0 && commas > 0;
+  if (!has_both && points + commas > 1) {
     (last == '.' ? commas_ : points_)++;  // repeated, so between thousands
-  } else if (!grouped) {
+  } else if (has_both || !grouped) {
     (last == '.' ? points_ : commas_)++;
   }
 }

@@ -88,6 +88,17 @@ std::vector<CostParam> attention_params(const CostCall& call, const Attention& a
           {"dtype_A_B", json_types({a.q, a.k})}};
 }
 
+// What forward and backward have in common: masks, arithmetic, parameters.
+Cost completed(Cost cost, const CostCall& call, const Attention& a) {
+  for (const ArgValue* mask : call.tensors("mask")) {
+    cost.bytes += distinct_bytes(*mask).value_or(0);
+  }
+  cost.spec = spec_name("matrix", a.type);
+  cost.params = attention_params(call, a);
+  cost.assumption = a.assumption;
+  return cost;
+}
+
 }  // namespace
 
 std::optional<Cost> attention(const CostCall& call) {
@@ -97,13 +108,7 @@ std::optional<Cost> attention(const CostCall& call) {
   Cost cost;
   cost.flops = a->flops();
   cost.bytes = *operands + a->output_bytes();
-  for (const ArgValue* mask : call.tensors("mask")) {
-    cost.bytes += distinct_bytes(*mask).value_or(0);
-  }
-  cost.spec = spec_name("matrix", a->type);
-  cost.params = attention_params(call, *a);
-  cost.assumption = a->assumption;
-  return cost;
+  return completed(std::move(cost), call, *a);
 }
 
 // Four products where the forward has two; flash attention computes QKᵀ again, which is a fifth.
@@ -116,13 +121,7 @@ std::optional<Cost> attention_backward(const CostCall& call) {
   if (call.has("flash")) cost.flops += 2 * a->batch * a->heads * a->pairs() * a->width_qk;
   // Reads Q, K, V, the output and its gradient; writes three gradients.
   cost.bytes = 2 * *operands + 2 * a->output_bytes();
-  for (const ArgValue* mask : call.tensors("mask")) {
-    cost.bytes += distinct_bytes(*mask).value_or(0);
-  }
-  cost.spec = spec_name("matrix", a->type);
-  cost.params = attention_params(call, *a);
-  cost.assumption = a->assumption;
-  return cost;
+  return completed(std::move(cost), call, *a);
 }
 
 }  // namespace fathom::costs

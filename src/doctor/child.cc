@@ -119,6 +119,7 @@ ChildAnswer ask_program(const std::string& path, const std::vector<std::string>&
         dup2(out, STDOUT_FILENO);
         dup2(out, STDERR_FILENO);
         std::vector<char*> argv;
+        argv.reserve(words.size() + 1);
         for (std::string& word : words) argv.push_back(word.data());
         argv.push_back(nullptr);
         execv(argv[0], argv.data());

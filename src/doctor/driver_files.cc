@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "doctor/system_facts.h"
 
@@ -14,15 +13,16 @@ DeviceFile device_file(const Machine& machine, const std::string& path) {
   return {path, access(machine.at(path).c_str(), R_OK | W_OK) == 0};
 }
 
-// "RmProfilingAdminOnly: 1"
+// "simd_count 304" of a node's properties, "RmProfilingAdminOnly: 1" of the driver's.
+std::optional<int64_t> property(std::string_view text, std::string_view key) {
+  const auto value = line_value(text, key);
+  return value ? whole_number(*value) : std::nullopt;
+}
+
 std::optional<bool> admin_only(const Machine& machine) {
   const std::string text = machine.read_guarded("/proc/driver/nvidia/params").value_or("");
-  const std::string_view key = "RmProfilingAdminOnly:";
-  const size_t at = text.find(key);
-  if (at == std::string::npos) return std::nullopt;
-  const size_t value = text.find_first_not_of(" \t", at + key.size());
-  if (value == std::string::npos || text[value] < '0' || text[value] > '9') return std::nullopt;
-  return text[value] != '0';
+  const auto value = property(text, "RmProfilingAdminOnly");
+  return value ? std::optional(*value != 0) : std::nullopt;
 }
 
 // A process by the name that the kernel keeps, which is cut to 15 characters.
@@ -39,21 +39,6 @@ std::vector<std::string> process_folders(const Machine& machine) {
     return name.find_first_not_of("0123456789") != std::string::npos;
   });
   return names;
-}
-
-// "simd_count 304" of a node's properties.
-std::optional<int64_t> property(std::string_view text, std::string_view key) {
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!line.starts_with(key) || line.size() <= key.size() || line[key.size()] != ' ') continue;
-    int64_t value = 0;
-    const std::string_view number = line.substr(key.size() + 1);
-    const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-    return error == std::errc() ? std::optional(value) : std::nullopt;
-  }
-  return std::nullopt;
 }
 
 // 90402 → gfx942, 90010 → gfx90a: major, minor and step, the step as a hexadecimal digit.

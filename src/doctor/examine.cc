@@ -1,5 +1,7 @@
 #include "doctor/examine.h"
 
+#include <algorithm>
+
 #include "doctor/libraries.h"
 #include "doctor/nvidia_libraries.h"
 #include "doctor/system_facts.h"
@@ -13,10 +15,12 @@ std::vector<std::string> tool_folders(const Machine& machine) {
   if (const std::string home = machine.variable("CUDA_HOME"); home.starts_with('/'))
     folders.insert(folders.begin(), home + "/bin");
   for (const char* tool : {"/opt/nvidia/nsight-compute", "/opt/nvidia/nsight-systems"}) {
-    const std::vector<std::string> versions = machine.list(tool);
-    for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
-      folders.push_back((std::string(tool) + "/").append(*version));
-      folders.push_back((std::string(tool) + "/").append(*version) + "/bin");
+    std::vector<std::string> versions = machine.list(tool);
+    std::reverse(versions.begin(), versions.end());
+    for (const std::string& version : versions) {
+      const std::string folder = (std::string(tool) + "/").append(version);
+      folders.push_back(folder);
+      folders.push_back(folder + "/bin");
     }
   }
   return folders;

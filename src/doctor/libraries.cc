@@ -1,5 +1,6 @@
 #include "doctor/libraries.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -75,7 +76,7 @@ std::vector<std::string> python_package_folders(const Machine& machine) {
     for (const std::string& version : machine.list(prefix + "/lib")) {
       if (!version.starts_with("python3")) continue;
       for (const char* packages : {"/site-packages", "/dist-packages"})
-        add_once(folders, (prefix + "/lib/" + version).append(packages));
+        add_once(folders, fmt::format("{}/lib/{}{}", prefix, version, packages));
     }
   }
   if (folders.size() > kMostFolders) folders.resize(kMostFolders);
@@ -95,7 +96,8 @@ void add_cupti_in(const Machine& machine, const std::string& folder,
     return version(a) > version(b);
   });
   for (const std::string& name : names) {
-    if (out.size() < kMostFolders) add_once(out, machine.at(folder + "/" + name).string());
+    if (out.size() < kMostFolders)
+      add_once(out, machine.at(fmt::format("{}/{}", folder, name)).string());
   }
 }
 

@@ -8,27 +8,10 @@ namespace {
 
 constexpr int kSysAdmin = 21;  // CAP_SYS_ADMIN
 
-// The value behind "Key:" at the beginning of a line, without blanks around it.
-std::optional<std::string> line_value(std::string_view text, std::string_view key) {
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!line.starts_with(key)) continue;
-    line.remove_prefix(key.size());
-    const size_t first = line.find_first_not_of(" \t:=");
-    if (first == std::string_view::npos) return std::string();
-    line = line.substr(first, line.find_last_not_of(" \t\r\"") + 1 - first);
-    if (line.starts_with('"')) line.remove_prefix(1);
-    return std::string(line);
-  }
-  return std::nullopt;
-}
-
-std::optional<int> whole_number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
+std::optional<int> small_number(std::string_view text) {
+  const auto value = whole_number(text);
+  if (!value || *value != static_cast<int>(*value)) return std::nullopt;
+  return static_cast<int>(*value);
 }
 
 ContainerKind container_of(const Machine& machine) {
@@ -82,6 +65,29 @@ std::optional<int> pcie_generation(const std::optional<std::string>& speed) {
 
 }  // namespace
 
+std::optional<std::string> line_value(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.starts_with(key)) continue;
+    line.remove_prefix(key.size());
+    if (line.find_first_of(" \t:=") != 0) continue;  // a longer key
+    const size_t first = line.find_first_not_of(" \t:=");
+    if (first == std::string_view::npos) return std::string();
+    line = line.substr(first, line.find_last_not_of(" \t\r\"") + 1 - first);
+    if (line.starts_with('"')) line.remove_prefix(1);
+    return std::string(line);
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> whole_number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
+}
+
 std::string first_version(std::string_view text) {
   const auto is_number = [](char c) { return c >= '0' && c <= '9'; };
   for (size_t at = 0; at < text.size(); ++at) {
@@ -108,7 +114,7 @@ void read_system(const Machine& machine, Environment& out) {
   out.container = container_of(machine);
   out.sys_admin = has_sys_admin(machine);
   if (const auto paranoid = machine.read("/proc/sys/kernel/perf_event_paranoid"))
-    out.perf_event_paranoid = whole_number(*paranoid);
+    out.perf_event_paranoid = small_number(*paranoid);
 }
 
 void read_pci_gpus(const Machine& machine, Environment& out) {
@@ -130,7 +136,7 @@ void read_pci_gpus(const Machine& machine, Environment& out) {
     gpu.link.max_generation = pcie_generation(machine.read(folder + "max_link_speed"));
     const auto width = [&](const char* file) -> std::optional<int> {
       const auto text = machine.read(folder + file);
-      return text ? whole_number(*text) : std::nullopt;
+      return text ? small_number(*text) : std::nullopt;
     };
     gpu.link.width = width("current_link_width");
     gpu.link.max_width = width("max_link_width");

@@ -47,9 +47,12 @@ CounterSet CounterSetBuilder::seal() && {
     if (!row.grid_blocks) row.grid_blocks = total_of(row.grid);
     if (!row.block_threads) row.block_threads = total_of(row.block);
   }
-  std::ranges::stable_sort(entries_, [](const Entry& a, const Entry& b) {
+  const auto comes_before = [](const Entry& a, const Entry& b) {
     return std::tie(a.row, a.value.metric) < std::tie(b.row, b.value.metric);
-  });
+  };
+  // Most tables have their rows in order.
+  if (!std::ranges::is_sorted(entries_, comes_before))
+    std::ranges::stable_sort(entries_, comes_before);
   set_.first_value_.assign(set_.rows_.size() + 1, 0);
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];

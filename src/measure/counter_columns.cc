@@ -69,7 +69,7 @@ CounterColumnReader::CounterColumnReader(const CounterSet& set)
     : set_(set), formulas_(counter_columns().size()) {
   std::unordered_map<std::string, std::vector<MetricId>, TableHash> by_path;
   for (size_t i = 0; i < set.metric_count(); ++i)
-    by_path[set.metric_path(MetricId(i))].push_back(MetricId(i));
+    by_path[set.metric_path(MetricId(i))].emplace_back(i);
   const auto resolve = [&](std::string_view text, std::vector<Term>& terms) {
     for (const NamedTerm& named : parse_terms(text)) {
       const auto found = by_path.find(std::string(named.metric));

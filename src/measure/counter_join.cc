@@ -112,6 +112,23 @@ class FileJoin {
       }
       counters_[found->second].rows.push_back(id);
     }
+    for (CounterGroup& group : counters_) order_rows(group.rows);
+  }
+
+  // In the order of the launches, also where a file was sorted by something else. Where numbers
+  // repeat, as in several files put together, the order of the file is all there is.
+  void order_rows(std::vector<CounterRowId>& rows) const {
+    std::vector<std::tuple<int64_t, int64_t, CounterRowId>> numbered;
+    for (const CounterRowId row : rows) {
+      if (!set_.row(row).launch) return;
+      numbered.emplace_back(set_.row(row).process.value_or(-1), *set_.row(row).launch, row);
+    }
+    std::ranges::sort(numbered);
+    const auto same_launch = [](const auto& a, const auto& b) {
+      return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b);
+    };
+    if (std::ranges::adjacent_find(numbered, same_launch) != numbered.end()) return;
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = std::get<2>(numbered[i]);
   }
 
   void add_to_indexes(size_t at) {
@@ -149,8 +166,10 @@ class FileJoin {
 
   bool fits(const TraceGroup& kernel, const CounterGroup& counter) const {
     const KernelLaunch& launch = kernel.launch;
+    // No kernel runs without registers: a profiler that writes 0 did not know.
+    const bool has_registers = launch.registers.value_or(0) > 0;
     return agree(launch.grid, counter.first.grid) && agree(launch.block, counter.first.block) &&
-           agree(launch.registers, counter.first.registers) &&
+           (!has_registers || agree(launch.registers, counter.first.registers)) &&
            agree(launch.shared_memory, shared_memory_of(counter.first));
   }
 
@@ -210,6 +229,7 @@ class FileJoin {
 
   void judge(const TraceGroup& group, JoinedCounters& joined) const {
     std::vector<Nanos> durations;
+    durations.reserve(group.events.size());
     for (EventId event : group.events) durations.push_back(store_.duration(event));
     const double limit = kSlow * summarize(std::move(durations)).median;
     bool is_known = false;
@@ -248,12 +268,35 @@ std::string model_name(std::string_view name) {
   return model;
 }
 
+// "H100" and "H100 80GB HBM3" are one model, "RTX 4080" and "RTX 4080 SUPER" two.
+bool is_longer_form(std::string_view longer, std::string_view shorter) {
+  if (shorter.empty() || !longer.starts_with(shorter)) return false;
+  const std::string_view rest = longer.substr(shorter.size());
+  for (const std::string_view other : {"super", " ti", "laptop", "max-q", "pcie", "nvl", "mig"}) {
+    if (rest.find(other) != std::string_view::npos) return false;
+  }
+  // Behind a number another digit or letter makes another one.
+  return rest.empty() || std::string_view(" _-(").find(rest.front()) != std::string_view::npos;
+}
+
 bool is_same_gpu(const GpuProperties& gpu, std::string_view name) {
   const std::string a = model_name(gpu.name), b = model_name(name);
-  if (a == b || a.starts_with(b) || b.starts_with(a)) return true;
+  if (is_longer_form(a, b) || is_longer_form(b, a)) return true;
   const Platform* const first =
       Platforms::built_in().detect({gpu.name, gpu.memory_bytes, gpu.multiprocessors});
   return first != nullptr && first == Platforms::built_in().detect({name, {}, {}});
+}
+
+enum class Vendor : uint8_t { kUnknown, kNvidia, kAmd };
+
+Vendor vendor_of(std::string_view names) {
+  const std::string small = small_letters(names);
+  const auto has = [&small](std::string_view word) {
+    return small.find(word) != std::string::npos;
+  };
+  if (has("amd") || has("radeon") || has("instinct") || has("gfx")) return Vendor::kAmd;
+  if (has("nvidia") || has("tesla") || has("geforce") || has("rtx")) return Vendor::kNvidia;
+  return Vendor::kUnknown;
 }
 
 }  // namespace
@@ -311,13 +354,13 @@ std::string other_gpu(const TraceMetadata& trace, const CounterOrigin& counters)
   }
   if (has_names && !counters.gpu.empty())
     return fmt::format("its counters are of {}, the trace is of {}", counters.gpu, names);
-  // A gfx name says nothing of a trace's AMD GPU, whose capability is counted otherwise.
-  const bool is_amd = counters.capability.starts_with("gfx");
-  const bool trace_is_amd = small_letters(names).find("amd") != std::string::npos;
-  if (is_amd != trace_is_amd && has_names && !counters.capability.empty())
+  if (counters.capability.empty()) return {};
+  const Vendor vendor = counters.capability.starts_with("gfx") ? Vendor::kAmd : Vendor::kNvidia;
+  const Vendor of_trace = vendor_of(names);
+  if (of_trace != Vendor::kUnknown && of_trace != vendor)
     return fmt::format("its counters are of {}, the trace is of {}", counters.capability, names);
-  if (!is_amd && !trace_is_amd && has_capability && !counters.capability.empty() &&
-      !fits_capability) {
+  // What a trace calls capability of an AMD GPU is not its gfx name.
+  if (vendor == Vendor::kNvidia && has_capability && !fits_capability) {
     return fmt::format("its counters are of a GPU of compute capability {}, the trace is of {}",
                        counters.capability, names.empty() ? "another" : names);
   }

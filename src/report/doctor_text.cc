@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kLabelWidth = 12, kPartWidth = 30, kVerdictWidth = 9;
 
 std::string colored_verdict(Verdict verdict, bool color) {
-  const std::string text = fit_left(verdict_name(verdict), kVerdictWidth);
+  std::string text = fit_left(verdict_name(verdict), kVerdictWidth);
   if (!color) return text;
   const char* const code = verdict == Verdict::kYes ? "32" : verdict == Verdict::kNo ? "31" : "33";
   return fmt::format("\033[{}m{}\033[0m", code, text);
@@ -47,8 +47,12 @@ std::string doctor_text(const Environment& environment, bool color) {
   for (const EnvironmentLine& line : environment_lines(environment)) {
     std::string label = screen_safe(line.label);
     // An address on the PCI bus is longer than the column.
-    label = screen_width(label) < kLabelWidth ? fit_left(label, kLabelWidth) : label + "  ";
-    out += label + screen_safe(line.value) + "\n";
+    if (screen_width(label) < kLabelWidth) {
+      out += fit_left(label, kLabelWidth);
+    } else {
+      out += label += "  ";
+    }
+    out += screen_safe(line.value) + "\n";
   }
   out += "\n" + doctor_heading("This machine can", color);
   const std::vector<Capability> parts = capabilities(environment);

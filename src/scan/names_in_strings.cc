@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/glob.h"
+#include "scan/facts/text_lines.h"
 
 namespace fathom {
 namespace {
@@ -10,22 +11,17 @@ namespace {
 // A pattern with fewer letters of its own would fit names that are not meant.
 constexpr size_t kMinPatternLetters = 8;
 
-bool is_word(char c) {
-  const char lower = static_cast<char>(c | 0x20);
-  return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 size_t length_bit(size_t length) { return std::min<size_t>(length, 63); }
 
 void find_words(std::string_view text, uint32_t line, const WantedNames& wanted,
                 NamesInStrings& found) {
   for (size_t at = 0; at < text.size();) {
-    if (!is_word(text[at])) {
+    if (!is_word_character(text[at])) {
       ++at;
       continue;
     }
     const size_t begin = at;
-    while (at < text.size() && is_word(text[at])) ++at;
+    while (at < text.size() && is_word_character(text[at])) ++at;
     const std::string_view word = text.substr(begin, at - begin);
     if (!wanted.contains(word)) continue;
     found.names.emplace(word);
@@ -45,7 +41,7 @@ std::string_view inner_text(std::string_view literal) {
 // The words of an f-string that have fields in them: '*' where a field stands.
 void find_patterns(std::string_view text, uint32_t line, const WantedNames& wanted,
                    NamesInStrings& found) {
-  const auto part = [](char c) { return is_word(c) || c == '*'; };
+  const auto part = [](char c) { return is_word_character(c) || c == '*'; };
   for (size_t at = 0; at < text.size();) {
     if (!part(text[at])) {
       ++at;

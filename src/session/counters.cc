@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/read_all.h"
@@ -119,6 +120,7 @@ ReportFile counter_values_file(const std::vector<CounterFile>& files, int64_t& l
 
 CounterReport analyze_counters(const std::vector<CounterFile>& files) {
   CounterReport report{kernel_counters_sheet(files), {}, {}, 0};
+  size_t values = 0;
   for (const CounterFile& file : files) {
     const CounterSet& set = file.set;
     CounterReport::Source source{file.name, tool_text(set.origin()), set.origin().gpu,
@@ -126,14 +128,15 @@ CounterReport analyze_counters(const std::vector<CounterFile>& files) {
                                  static_cast<int64_t>(set.metric_count())};
     report.sources.push_back(std::move(source));
     report.diagnostics.merge(set.diagnostics());
+    values += set.value_count();
   }
+  report.left_out = static_cast<int64_t>(values - std::min(values, kMaxCounterLines));
   return report;
 }
 
-Result<WrittenReport> write_counter_report(const CounterReport& given,
+Result<WrittenReport> write_counter_report(const CounterReport& report,
                                            const std::vector<CounterFile>& files,
                                            const OutputPlace& place) {
-  CounterReport report = given;
   OutputDirectory out = TRY(OutputDirectory::create(place));
   WrittenReport written{{shown_directory(place.path).string(), {}}, {}};
   const auto write = [&](const std::string& name, std::string_view content) -> Status {
@@ -141,7 +144,8 @@ Result<WrittenReport> write_counter_report(const CounterReport& given,
     return out.write_file(name, content);
   };
   TRY(write("perf_report_csvs/kernel_counters.csv", to_csv(report.kernels)));
-  const ReportFile values = counter_values_file(files, report.left_out);
+  int64_t left_out = 0;  // the report has it
+  const ReportFile values = counter_values_file(files, left_out);
   TRY(write(values.path, values.content));
   TRY(write("counters.md", counters_markdown(report, files)));
   written.listing.files.emplace_back("summary.json");

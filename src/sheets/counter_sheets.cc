@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -55,7 +56,7 @@ class CounterCells {
       duration_.add_unknown();
     } else {
       const TimeStatistics times = summarize(std::move(durations));
-      duration_.add(Nanos{static_cast<int64_t>(times.mean + 0.5)});
+      duration_.add(Nanos{std::llround(times.mean)});
     }
     for (size_t i = 0; i < columns_.size(); ++i) columns_[i]->add(mean(reader, rows, i));
     registers_->add(registers);
@@ -96,6 +97,7 @@ class CounterCells {
       for (const CounterColumnReader::Stall& stall : stalls) shares[stall.reason] += stall.share;
     }
     std::vector<std::pair<double, std::string_view>> sorted;
+    sorted.reserve(shares.size());
     for (const auto& [reason, share] : shares) sorted.emplace_back(-share, reason);
     std::ranges::sort(sorted);
     std::string text;
@@ -204,6 +206,7 @@ std::vector<CountedGroup> group_counted(const CounterSet& set) {
 
 std::vector<CounterColumnReader> readers_of(const std::vector<const CounterSet*>& sets) {
   std::vector<CounterColumnReader> readers;
+  readers.reserve(sets.size());
   for (const CounterSet* set : sets) readers.emplace_back(*set);
   return readers;
 }

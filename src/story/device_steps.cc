@@ -26,9 +26,7 @@ class DeviceTeller : public StatementTeller {
         depth_(depth),
         hits_(body.hits(cpp::PatternScope::kDevice)) {}
 
-  std::vector<StoryStep> run() {
-    return tell_statements(body_.statements, 0, body_.statements.size(), body_.file, *this);
-  }
+  std::vector<StoryStep> run() { return tell_body(body_, *this); }
 
   std::optional<StoryStep> tell(const Statement& statement) override {
     StoryStep step;
@@ -47,10 +45,7 @@ class DeviceTeller : public StatementTeller {
         return step;
       case StatementKind::kReturn:
         if (statement.text == "return") return std::nullopt;
-        step = deed(statement);
-        if (step.only_computes) say_returned(step);
-        step.only_computes = false;
-        return step;
+        return returning(deed(statement));
       default:
         return is_only_declared(statement) ? std::nullopt : std::optional(deed(statement));
     }

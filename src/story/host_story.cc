@@ -31,9 +31,7 @@ class HostTeller : public StatementTeller {
   HostTeller(const HostContext& context, const CppBody& body, int levels)
       : context_(context), body_(body), code_(*body.code), levels_(levels) {}
 
-  std::vector<StoryStep> run() {
-    return tell_statements(body_.statements, 0, body_.statements.size(), body_.file, *this);
-  }
+  std::vector<StoryStep> run() { return tell_body(body_, *this); }
 
   std::optional<StoryStep> tell(const Statement& statement) override {
     StoryStep step;
@@ -55,10 +53,7 @@ class HostTeller : public StatementTeller {
         return step;
       case StatementKind::kReturn:
         if (statement.text == "return") return std::nullopt;
-        step = deed(statement);
-        if (step.only_computes) say_returned(step);
-        step.only_computes = false;
-        return step;
+        return returning(deed(statement));
       default:
         // Room without a value is no step.
         if (statement.text.find_first_of("=({") == std::string::npos) return std::nullopt;

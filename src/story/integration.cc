@@ -20,15 +20,16 @@ class Integrator {
   Integration run(const std::vector<PathHop>& callers, const std::vector<PathHop>& way_up,
                   const KernelFacts* kernel) {
     const RequestPath* way = kernel == nullptr ? nullptr : way_to(*kernel);
+    const std::vector<PathHop> way_down(way_up.rbegin(), way_up.rend());
     if (way != nullptr) {
       along(*way);
     } else {
-      for (auto hop = way_up.rbegin(); hop != way_up.rend(); ++hop) around(hop->at, hop->certainty);
+      for (const PathHop& hop : way_down) around(hop.at, hop.certainty);
       for (const PathHop& caller : callers) {
         if (callers.size() == 1) around(caller.at, caller.certainty);
       }
     }
-    for (auto hop = way_up.rbegin(); hop != way_up.rend(); ++hop) add_caller(*hop);
+    for (const PathHop& hop : way_down) add_caller(hop);
     for (size_t i = 0; i < std::min(callers.size(), kMostCallers); ++i) add_caller(callers[i]);
     if (kernel != nullptr) add_pdl(*kernel);
     return std::move(out_);

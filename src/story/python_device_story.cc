@@ -60,9 +60,7 @@ class TritonTeller : public StatementTeller {
     }
   }
 
-  std::vector<StoryStep> run() {
-    return tell_statements(body_.statements, 0, body_.statements.size(), body_.file, *this);
-  }
+  std::vector<StoryStep> run() { return tell_body(body_, *this); }
 
   std::optional<StoryStep> tell(const Statement& statement) override {
     StoryStep step;
@@ -76,9 +74,7 @@ class TritonTeller : public StatementTeller {
       case StatementKind::kReturn:
         if (statement.text == "return") return std::nullopt;
         deed(statement, step);
-        if (step.only_computes) say_returned(step);
-        step.only_computes = false;
-        return step;
+        return returning(std::move(step));
       case StatementKind::kJump:
         return std::nullopt;
       default:

@@ -29,9 +29,7 @@ class PythonTeller : public StatementTeller {
   PythonTeller(const HostContext& context, const PythonBody& body)
       : context_(context), body_(body) {}
 
-  std::vector<StoryStep> run() {
-    return tell_statements(body_.statements, 0, body_.statements.size(), body_.file, *this);
-  }
+  std::vector<StoryStep> run() { return tell_body(body_, *this); }
 
   std::optional<StoryStep> tell(const Statement& statement) override {
     StoryStep step;

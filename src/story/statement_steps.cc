@@ -285,6 +285,12 @@ void say_returned(StoryStep& step) {
   if (!step.code.empty() && step.code[0].starts_with(word)) step.code[0].erase(0, word.size());
 }
 
+StoryStep returning(StoryStep step) {
+  if (step.only_computes) say_returned(step);
+  step.only_computes = false;
+  return step;
+}
+
 size_t end_of(const std::vector<Statement>& statements, size_t at) {
   size_t end = at + 1;
   while (end < statements.size() && statements[end].depth > statements[at].depth) ++end;

@@ -26,8 +26,16 @@ std::vector<StoryStep> tell_statements(const std::vector<Statement>& statements,
 // What an if, while or switch asks: what stands between its brackets; of Python behind its word.
 std::string condition_of(const Statement& statement);
 
+// All statements of a function's body.
+template <typename Body>
+std::vector<StoryStep> tell_body(const Body& body, StatementTeller& teller) {
+  return tell_statements(body.statements, 0, body.statements.size(), body.file, teller);
+}
+
 // Makes a step say that its statement, a return, gives this value.
 void say_returned(StoryStep& step);
+// The same where the step says nothing more than a computation. A return is always worth a step.
+StoryStep returning(StoryStep step);
 
 // Behind what belongs to the statement at `at`.
 size_t end_of(const std::vector<Statement>& statements, size_t at);

@@ -116,6 +116,36 @@ TEST(CounterJoin, AmbiguousWhereTheShapeDoesNotTell) {
             JoinQuality::kAmbiguous);
 }
 
+std::vector<CounterFile> numbered_counters(const std::vector<int64_t>& launches) {
+  CounterSetBuilder builder;
+  for (const int64_t launch : launches) {
+    CounterRow row;
+    row.kernel = builder.intern("k");
+    row.grid = Dim3{10, 1, 1};
+    row.block = Dim3{128, 1, 1};
+    row.launch = launch;
+    builder.add_row(row);
+  }
+  std::vector<CounterFile> files;
+  files.push_back({"c.csv", std::move(builder).seal()});
+  return files;
+}
+
+TEST(CounterJoin, AShuffledFileIsPutInOrder) {
+  using Rows = std::vector<CounterRowId>;
+  const std::vector<KernelRun> runs = {{"k"}, {"k"}, {"k"}};
+  EXPECT_EQ(join_first(runs, numbered_counters({7, 2, 5})).rows,
+            (Rows{CounterRowId(1), CounterRowId(2), CounterRowId(0)}));
+  // Numbers that begin again are of another file: the order of the rows is that of the launches.
+  EXPECT_EQ(join_first(runs, numbered_counters({1, 0, 1})).rows,
+            (Rows{CounterRowId(0), CounterRowId(1), CounterRowId(2)}));
+}
+
+TEST(CounterJoin, NoRegistersAreUnknown) {
+  EXPECT_EQ(join_first({{"k", 10, 20, 0}}, counters_of({{"k", 10, 20, 64}})).quality,
+            JoinQuality::kExact);
+}
+
 TEST(CounterJoin, FunctionNameAlone) {
   // ncu --kernel-name-base function: one kernel fits by key, two are ambiguous.
   EXPECT_EQ(join_first({{"void k<4>(int)"}}, counters_of({{"k"}})).quality, JoinQuality::kByKey);
@@ -165,6 +195,11 @@ TEST(CounterJoin, CountersOfAnotherGpuAreRefused) {
   EXPECT_FALSE(refused("AMD Instinct MI300X", 9, "MI300X_A1", "gfx942"));
   EXPECT_FALSE(refused("AMD Instinct MI300X", 9, "", "gfx942"));
   EXPECT_FALSE(refused("", {}, "NVIDIA H200", "9.0"));
+  EXPECT_FALSE(refused("NVIDIA H100 80GB HBM3", 9, "NVIDIA H100", "9.0"));
+  EXPECT_TRUE(refused("NVIDIA GeForce RTX 4080", 8, "NVIDIA GeForce RTX 4080 SUPER", "8.9"));
+  EXPECT_TRUE(refused("NVIDIA L4", 8, "NVIDIA L40", "8.9"));
+  EXPECT_TRUE(refused("AMD Instinct MI300X", 9, "", "9.0"));
+  EXPECT_FALSE(refused("Unheard of", {}, "", "gfx942"));
   EXPECT_FALSE(refused("NVIDIA H200", 9, "", ""));
   // A refused file is joined with nothing.
   const EventStore store = trace_of_runs({{"k"}}, metadata_of("NVIDIA H200", 9));

@@ -102,7 +102,7 @@ LinearCase joined_rivals() {
 std::vector<LinearCase> counter_cases() {
   return {counter_case("NcuLaunches", ncu_launches, 4000),
           counter_case("NcuMetrics", ncu_metrics, 8000),
-          counter_case("NcuDetails", ncu_details, 4000),
+          counter_case("NcuDetails", ncu_details, 6000),
           counter_case("NcuOpenQuotes", ncu_open_quotes, 20000),
           counter_case("RocprofLong", rocprof_long, 8000),
           counter_case("RocprofChannels", rocprof_channels, 8000),

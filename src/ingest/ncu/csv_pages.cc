@@ -28,7 +28,10 @@ bool begins_like_row(std::string_view line) {
   const size_t first = at;
   while (at < line.size() && line[at] >= '0' && line[at] <= '9') ++at;
   if (at == first || at - first > 20) return false;
-  if (quoted && (at >= line.size() || line[at++] != '"')) return false;
+  if (quoted) {
+    if (at >= line.size() || line[at] != '"') return false;
+    ++at;
+  }
   return at < line.size() && line[at] == ',';
 }
 

@@ -245,8 +245,8 @@ class CounterTable {
               integer(cell);
           break;
         case Role::kShared:
+          // What was allocated, rounded up: not the sum that a trace has.
           row.dynamic_shared = integer(cell);
-          row.static_shared = row.dynamic_shared ? std::optional<int64_t>(0) : std::nullopt;
           break;
         case Role::kRegisters:
           row.registers = integer(cell);

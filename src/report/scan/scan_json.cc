@@ -29,6 +29,7 @@ void write_launcher(FactWriter& w, const KernelLauncher& launcher) {
   w.optional_text("shared_memory", launcher.shared_memory);
   w.optional_text("stream", launcher.stream);
   std::vector<std::string> attributes;
+  attributes.reserve(launcher.attributes.size());
   for (const LaunchAttribute& attribute : launcher.attributes)
     attributes.push_back(attribute_text(attribute));
   w.texts("attributes", attributes);

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "scan/facts/text_lines.h"
+
 namespace fathom::cpp {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (is_blank(text.front()) || text.front() == '\\')) text.remove_prefix(1);
@@ -79,7 +78,7 @@ Directive read_directive(std::string_view text) {
   text.remove_prefix(std::min<size_t>(1, text.size()));  // #
   text = trimmed(text);
   size_t end = 0;
-  while (end < text.size() && is_word(text[end])) ++end;
+  while (end < text.size() && is_word_character(text[end])) ++end;
   return {kind_of(text.substr(0, end)), text.substr(0, end), trimmed(text.substr(end))};
 }
 
@@ -95,7 +94,7 @@ Macro read_macro(const Directive& define, uint32_t line) {
   const std::string text = without_comments(define.rest);
   std::string_view rest = text;
   size_t end = 0;
-  while (end < rest.size() && (is_word(rest[end]) || rest[end] == '$')) ++end;
+  while (end < rest.size() && (is_word_character(rest[end]) || rest[end] == '$')) ++end;
   macro.name = rest.substr(0, end);
   rest.remove_prefix(end);
   // Only a bracket that touches the name opens parameters.

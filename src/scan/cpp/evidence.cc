@@ -215,6 +215,7 @@ std::vector<CodeEvidence> collect_evidence(const CallGraph& graph, const Reach& 
     }
   }
   std::vector<CodeEvidence> out;
+  out.reserve(lines.size());
   for (Line& line : lines) out.push_back(std::move(line.evidence));
   return out;
 }

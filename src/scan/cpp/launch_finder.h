@@ -45,7 +45,7 @@ class LaunchFinder {
   void collect_words();
   bool has_launch_words() const;
   const Word* word_at(const Code& code, size_t name) const;
-  void enter(size_t function);
+  void enter(size_t index);
   void leave();
   // With the names of parameters, which are read only for those functions that launch something.
   const Surroundings& around();

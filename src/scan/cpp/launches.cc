@@ -58,6 +58,7 @@ void LaunchFinder::collect_words() {
   for (const auto& [name, helper] : known_.launch_helpers) words_[name].helper = &helper;
   for (const auto& [name, macros] : known_.launch_macros) words_[name].macro = true;
   std::vector<const Macro*> own;
+  own.reserve(definitions_.macros.size());
   for (const Macro& macro : definitions_.macros) own.push_back(&macro);
   const std::set<std::string, std::less<>> reaching = macros_reaching(
       own, [](const Macro& macro) { return macro.parameters && launches_directly(macro); },
@@ -224,7 +225,7 @@ void LaunchFinder::triple(const Place& place) {
   launch.via = "<<<>>>";
   launch.expression = written_text(code, expression);
   const std::vector<Range> arguments = arguments_of(code, place.at);
-  if (arguments.size() > 0) launch.grid = value_text(place, arguments[0]);
+  if (!arguments.empty()) launch.grid = value_text(place, arguments[0]);
   if (arguments.size() > 1) launch.block = value_text(place, arguments[1]);
   if (arguments.size() > 2) launch.shared_memory = value_text(place, arguments[2]);
   if (arguments.size() > 3) launch.stream = written_text(code, arguments[3]);

@@ -25,16 +25,16 @@ class PythonClasses {
   // The same method where classes that inherit define it anew.
   std::vector<PythonRef> overriding(const PythonRef& of, std::string_view method) const;
   // Without a body of its own.
-  bool is_abstract(const PythonRef& function) const;
+  bool is_abstract(const PythonRef& ref) const;
   // The class around a method.
-  std::optional<PythonRef> class_of(const PythonRef& function) const;
+  std::optional<PythonRef> class_of(const PythonRef& ref) const;
   std::vector<PythonRef> bases_of(const PythonRef& of) const;
   // Whether a class is the other one or inherits from it.
   bool inherits(const PythonRef& derived, const PythonRef& base) const;
   // The classes of the repository that an annotation names.
   std::vector<PythonRef> classes_in(std::string_view annotation, uint32_t file) const;
   // In the function's own body, in order of line.
-  std::vector<python::ValueFlow> flows_in(const PythonRef& function) const;
+  std::vector<python::ValueFlow> flows_in(const PythonRef& ref) const;
   // The file's flows to a target, as positions in its list, in order of line.
   const std::vector<uint32_t>& flows_to(std::string_view target, uint32_t file) const;
 

@@ -38,13 +38,8 @@ std::string_view last_of(std::string_view name, std::string_view separator) {
   return at == std::string_view::npos ? name : name.substr(at + separator.size());
 }
 
-// Whether `written`, "Class::run", can mean the function `full`, "ns::Class::run".
 std::string qualified(const cpp::Function& function) {
   return function.scope.empty() ? function.name : function.scope + "::" + function.name;
-}
-
-std::string qualified(const python::Function& function) {
-  return function.scope.empty() ? function.name : function.scope + "." + function.name;
 }
 
 // Whether "torch.ops.mine.norm" means the "mine::norm" of a TORCH_LIBRARY; a library that is named
@@ -121,7 +116,7 @@ void PythonPaths::index_python(uint32_t file) {
   }
   for (size_t i = 0; i < python.functions.size(); ++i) {
     ++python_definitions_[python.functions[i].name];
-    python_functions_[file][qualified(python.functions[i])].push_back(i);
+    python_functions_[file][qualified_name(python.functions[i])].push_back(i);
   }
   // A JIT generator names the function that it exports in a literal: f"IndexKernel<{args}>::run".
   for (const python::CudaText& literal : python.cuda_texts) {
@@ -203,7 +198,8 @@ std::vector<PythonPaths::FunctionRef> PythonPaths::cpp_chain_to_export(
   while (!queue.empty() && called_from.size() < kMaxSearched) {
     const FunctionRef at = queue.front();
     queue.pop_front();
-    if ((exported = exported_as(at))) {
+    exported = exported_as(at);
+    if (exported) {
       std::vector<FunctionRef> chain = {at};
       while (chain.back() != start) chain.push_back(called_from[chain.back()]);
       return chain;
@@ -279,7 +275,7 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported&
   if (exported.from_python) {
     const auto& functions = readings_.readings[exported.at.file].python.functions;
     for (size_t i = 0; i < functions.size(); ++i) {
-      if (qualified(functions[i]) == exported.function) {
+      if (qualified_name(functions[i]) == exported.function) {
         certainty = Certainty::kCertain;
         return FunctionRef{exported.at.file, i};
       }
@@ -431,7 +427,7 @@ std::vector<PathHop> PythonPaths::python_chain(FunctionRef from, Certainty certa
   for (std::optional<FunctionRef> at = from;
        at && seen.insert(*at).second && hops.size() < kMaxPythonHops;) {
     hops.push_back({PathHopKind::kPython,
-                    qualified(python_at(*at)),
+                    qualified_name(python_at(*at)),
                     {at->file, python_at(*at).line_name},
                     certainty});
     if (is_public(*at)) break;
@@ -539,7 +535,7 @@ std::vector<PathHop> PythonPaths::way_up_from(const PathHop& caller) const {
     std::optional<PathHop> found;
     for (const python::Function& function : reading.python.functions) {
       if (function.line_first <= at.line && at.line <= function.line_last)
-        found = {PathHopKind::kPython, qualified(function), {at.file, function.line_name}, {}};
+        found = {PathHopKind::kPython, qualified_name(function), {at.file, function.line_name}, {}};
     }
     for (const cpp::Function& function : reading.cpp.functions) {
       if (function.defined && function.line_first <= at.line && at.line <= function.line_last)
@@ -578,7 +574,7 @@ std::vector<PathHop> PythonPaths::callers_of(const PathHop& outermost) const {
                            resolved->file == outermost.at.file && resolved->index == i;
         if (!exact && !only_one) continue;
         out.push_back({PathHopKind::kPython,
-                       qualified(python_at(caller)),
+                       qualified_name(python_at(caller)),
                        {caller.file, call.line_first},
                        exact ? Certainty::kCertain : Certainty::kLikely});
         break;

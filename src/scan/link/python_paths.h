@@ -58,24 +58,24 @@ class PythonPaths {
   bool sees_another(uint32_t file, const FunctionRef& callee) const;
   bool is_method(const cpp::Function& function) const;
   bool defines(uint32_t file, std::string_view name) const;
-  std::optional<Exported> exported_as(const FunctionRef& function) const;
+  std::optional<Exported> exported_as(const FunctionRef& ref) const;
   std::vector<FunctionRef> cpp_chain_to_export(const FunctionRef& start,
                                                std::optional<Exported>& exported) const;
   std::optional<FunctionRef> python_user(const Exported& exported, Certainty& certainty) const;
   // What a name is looked for in: a method of the object itself is no function of a module.
   enum class Of : uint8_t { kModule, kAnything };
-  bool calls_object(const FunctionRef& function, std::string_view name, Of of) const;
+  bool calls_object(const FunctionRef& ref, std::string_view name, Of of) const;
   // Whether a function calls what a binding exports, of the module that it is built into.
-  bool calls_export(const FunctionRef& function, const Exported& exported) const;
+  bool calls_export(const FunctionRef& ref, const Exported& exported) const;
   // Whether a function calls the export through an object of the module that is compiled from it
   // when the program runs; none: the code does not show whose object it is.
-  std::optional<bool> calls_built(const FunctionRef& function, const Exported& exported) const;
-  std::string library_alias(const FunctionRef& function, std::string_view callee) const;
+  std::optional<bool> calls_built(const FunctionRef& ref, const Exported& exported) const;
+  std::string library_alias(const FunctionRef& ref, std::string_view callee) const;
   std::set<uint32_t> files_that_build(uint32_t cpp_file) const;
   std::vector<PathHop> python_chain(FunctionRef from, Certainty certainty) const;
   std::optional<FunctionRef> python_caller(const FunctionRef& callee, Certainty& certainty) const;
   std::optional<FunctionRef> member_caller(const FunctionRef& callee) const;
-  bool is_public(const FunctionRef& function) const;
+  bool is_public(const FunctionRef& ref) const;
   std::vector<PathHop> cpp_callers_of(const PathHop& outermost) const;
   const cpp::Function& cpp_at(const FunctionRef& ref) const {
     return readings_.readings[ref.file].cpp.functions[ref.function];

@@ -33,7 +33,7 @@ std::optional<uint32_t> PythonTables::home_of(std::string_view name, uint32_t fi
     if (import.bound_to != name) continue;
     imported = true;
     if (import.name.empty()) continue;
-    if (const auto module = names_.find_module(import.module, file)) return *module;
+    if (const auto module = names_.find_module(import.module, file)) return module;
   }
   return imported ? std::nullopt : std::optional(file);
 }

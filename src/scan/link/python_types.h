@@ -26,7 +26,7 @@ class PythonTypes {
   const PythonClasses& classes() const { return classes_; }
   const JitModules& jit() const { return jit_; }
   // The function itself or one around it that builds a C++ module.
-  std::optional<PythonRef> builder_around(const PythonRef& function) const;
+  std::optional<PythonRef> builder_around(const PythonRef& ref) const;
 
  private:
   // Recursion ends here: what needs more steps is unknown.
@@ -37,7 +37,7 @@ class PythonTypes {
   PythonValues evaluate_uncached(std::string_view expression, uint32_t file, uint32_t function,
                                  int depth) const;
   PythonValues head(std::string_view name, uint32_t file, uint32_t function, int depth) const;
-  PythonValues local(std::string_view name, uint32_t file, uint32_t function, int depth) const;
+  PythonValues local(std::string_view name, uint32_t file, uint32_t index, int depth) const;
   PythonValues elements(std::string_view expression, uint32_t file, uint32_t function,
                         int depth) const;
   PythonValues module_name(std::string_view name, uint32_t file, int depth) const;
@@ -45,10 +45,10 @@ class PythonTypes {
   PythonValues instance_attribute(const PythonValue& of, std::string_view name, int depth) const;
   PythonValues assigned_attribute(const PythonRef& of, std::string_view name, int depth) const;
   PythonValues called(const PythonValue& of, int depth) const;
-  PythonValues returned(const PythonRef& function, int depth) const;
-  PythonValues member_of_scope(const PythonRef& function, std::string_view name, int depth) const;
-  PythonValues built_by(const PythonRef& function, int depth) const;
-  PythonValues of_torch(const PythonValue& torch, std::string_view name) const;
+  PythonValues returned(const PythonRef& ref, int depth) const;
+  PythonValues member_of_scope(const PythonRef& ref, std::string_view name, int depth) const;
+  PythonValues built_by(const PythonRef& ref, int depth) const;
+  PythonValues of_torch(const PythonValue& of, std::string_view name) const;
   PythonValues of_built(const PythonValue& module, std::string_view member) const;
   PythonValues annotated(std::string_view annotation, uint32_t file) const;
 

@@ -33,7 +33,7 @@ RequestSearch search_requests(const RequestGraph& graph, const KernelGates& gate
                               const RequestNode& start);
 
 // Work that is not done for a request: before the first one, after the last, or to measure.
-bool is_side_road(std::string_view function);
+bool is_side_road(std::string_view name);
 
 // The hops from the entry point to a function that was reached.
 std::vector<RequestHop> hops_to(const RequestGraph& graph, const RequestSearch& search,

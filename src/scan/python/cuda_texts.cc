@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "scan/facts/text_lines.h"
 #include "scan/python/extract.h"
 
 namespace fathom::python {
@@ -16,14 +17,10 @@ bool names_source_file(std::string_view text) {
   });
 }
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // Name<{args}> or name<…, {n}>: template arguments that are filled in.
 bool fills_template_arguments(std::string_view text) {
   for (size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
-    if (at == 0 || (!is_word(text[at - 1]) && text[at - 1] != '}')) continue;
+    if (at == 0 || (!is_word_character(text[at - 1]) && text[at - 1] != '}')) continue;
     if (text.substr(0, at).ends_with("(?P")) continue;  // a regular expression's group
     const size_t close = text.find('>', at);
     if (close == std::string_view::npos) return false;

@@ -146,6 +146,20 @@ bool is_literal(const Tree& tree, NodeId node, int depth = 0) {
   }
 }
 
+// What functions and classes have in common.
+template <typename Found>
+void read_definition(const Tree& tree, const Definition& definition, Found& found) {
+  found.name = definition.name;
+  found.scope = definition.scope;
+  found.decorators = decorators_of(tree, definition.node);
+  const NodeId block = tree.child_of_kind(definition.node, NodeKind::kBlock);
+  found.doc = docstring(tree, block);
+  found.doc_has_example = docstring_has_example(tree, block);
+  found.line_first = tree.line_first(definition.node);
+  found.line_name = name_line(tree, definition.node);
+  found.line_last = tree.line_last(definition.node);
+}
+
 }  // namespace
 
 std::vector<Import> find_imports(const Outline& outline) {
@@ -178,18 +192,10 @@ std::vector<Function> find_functions(const Outline& outline) {
   std::vector<Function> out;
   for (const Definition& definition : outline.functions) {
     Function found;
-    found.name = definition.name;
-    found.scope = definition.scope;
-    found.decorators = decorators_of(tree, definition.node);
+    read_definition(tree, definition, found);
     read_parameters(tree, tree.child_of_kind(definition.node, NodeKind::kParameters), found);
     const NodeId returns = tree.child_of_kind(definition.node, NodeKind::kReturns);
     if (returns != 0) found.returns = tree.source(tree.child(returns), kLongestExpression);
-    const NodeId block = tree.child_of_kind(definition.node, NodeKind::kBlock);
-    found.doc = docstring(tree, block);
-    found.doc_has_example = docstring_has_example(tree, block);
-    found.line_first = tree.line_first(definition.node);
-    found.line_name = name_line(tree, definition.node);
-    found.line_last = tree.line_last(definition.node);
     out.push_back(std::move(found));
   }
   return out;
@@ -200,9 +206,7 @@ std::vector<Class> find_classes(const Outline& outline) {
   std::vector<Class> out;
   for (const Definition& definition : outline.classes) {
     Class found;
-    found.name = definition.name;
-    found.scope = definition.scope;
-    found.decorators = decorators_of(tree, definition.node);
+    read_definition(tree, definition, found);
     const NodeId bases = tree.child_of_kind(definition.node, NodeKind::kArguments);
     for (const NodeId base : tree.children(bases)) {
       // metaclass= and **more are no bases.
@@ -210,13 +214,7 @@ std::vector<Class> find_classes(const Outline& outline) {
       if (kind == NodeKind::kKeyword || kind == NodeKind::kDoubleStarred) continue;
       found.bases.push_back(tree.source(base, kLongestExpression));
     }
-    const NodeId block = tree.child_of_kind(definition.node, NodeKind::kBlock);
-    found.fields = find_fields(outline, block);
-    found.doc = docstring(tree, block);
-    found.doc_has_example = docstring_has_example(tree, block);
-    found.line_first = tree.line_first(definition.node);
-    found.line_name = name_line(tree, definition.node);
-    found.line_last = tree.line_last(definition.node);
+    found.fields = find_fields(outline, tree.child_of_kind(definition.node, NodeKind::kBlock));
     out.push_back(std::move(found));
   }
   return out;
