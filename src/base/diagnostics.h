@@ -32,6 +32,8 @@ enum class Flaw : uint8_t {
   kMetadataDamaged,
   kZeroBytes,
   kChangedWhileRead,
+  kDamagedTable,
+  kUnreadTable,
   kCount,
 };
 

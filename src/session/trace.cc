@@ -1,14 +1,35 @@
 #include "session/trace.h"
 
+#include "base/content_stamp.h"
 #include "base/threads.h"
 #include "events/store_file.h"
-#include "ingest/kineto/reader.h"
+#include "session/input_format.h"
 
 namespace fathom {
 namespace {
 
 // A smaller trace is read as fast as its columns could be opened.
 constexpr int64_t kWorthCaching = 16 << 20;
+
+// All of a machine's GPUs may be listed. The one with the first work is the one that was used.
+const GpuProperties& used_gpu(const EventStore& store, const std::vector<GpuProperties>& gpus) {
+  for (size_t i = 0; i < store.size(); ++i) {
+    if (!is_gpu_work(store.kind(EventId(i)))) continue;
+    const auto device = store.gpu_work(EventId(i)).device;
+    for (const GpuProperties& gpu : gpus) {
+      if (device && gpu.id == *device) return gpu;
+    }
+    break;
+  }
+  return gpus.front();
+}
+
+// The stamp is known once the input is closed.
+Result<EventStore> read_closed(const std::string& path, const OpenOptions& options,
+                               ReadingStamp* stamp) {
+  Input input = TRY(open_input(path, options, stamp));
+  return read_input(input, options);
+}
 
 }  // namespace
 
@@ -23,13 +44,8 @@ Result<Trace> open_trace(const std::string& path, const OpenOptions& options) {
       return Trace{path, std::move(*store), std::move(tree), true, {}};
     }
   }
-  kineto::ReadOptions read;
-  read.threads = options.threads;
-  read.progress = options.progress;
-  if (options.max_size > 0) read.limits.max_size = options.max_size;
   ReadingStamp stamp;
-  if (may_cache && options.keep) read.stamp = &stamp;
-  EventStore store = TRY(kineto::read_trace(path, read));
+  EventStore store = TRY(read_closed(path, options, may_cache && options.keep ? &stamp : nullptr));
   Trace trace{path, std::move(store), {}, false, {}};
   const bool whole = trace.store.diagnostics().count(Flaw::kSizeLimit) == 0;
   if (stamp.value() && whole && trace.store.input_bytes() >= kWorthCaching) {
@@ -46,7 +62,7 @@ Result<Trace> open_trace(const std::string& path, const OpenOptions& options) {
 const Platform* detect_platform(const Trace& trace) {
   const std::vector<GpuProperties>& gpus = trace.store.metadata().gpus;
   if (gpus.empty()) return nullptr;
-  const GpuProperties& gpu = gpus.front();
+  const GpuProperties& gpu = used_gpu(trace.store, gpus);
   return Platforms::built_in().detect({gpu.name, gpu.memory_bytes, gpu.multiprocessors});
 }
 

@@ -31,6 +31,7 @@ std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launche
   for (std::future<Table>& sheet : running) sheets.push_back(sheet.get());
   for (Table& sheet : families.get()) sheets.push_back(std::move(sheet));
   for (Table& sheet : cpu_sheets(input)) sheets.push_back(std::move(sheet));
+  for (Table& sheet : counter_sheets(input)) sheets.push_back(std::move(sheet));
   return sheets;
 }
 
