@@ -20,8 +20,9 @@ bool flags_are_sound(const std::optional<T>&... fields) {
 }
 
 bool key_is_sound(const std::optional<LaunchKey>& key) {
+  // Without a value its bytes are what the memory held before.
   return flags_are_sound(key) &&
-         is_bool(reinterpret_cast<const char*>(&key) + offsetof(LaunchKey, external));
+         (!key || is_bool(reinterpret_cast<const char*>(&key) + offsetof(LaunchKey, external)));
 }
 
 struct RowOrNone {
