@@ -10,6 +10,11 @@
 #include "base/compressed_source.h"
 #include "events/store_file.h"
 #include "ingest/kineto/reader.h"
+#include "ingest/nsys/reader.h"
+#include "ingest/rocprof/perfetto.h"
+#include "ingest/rocprof/rocpd.h"
+#include "ingest/rocprof/trace_csv.h"
+#include "ingest/rocprof/trace_json.h"
 #include "platform/platform.h"
 #include "report/csv.h"
 #include "report/trace/diff_report.h"
@@ -85,6 +90,27 @@ void kineto_json(const uint8_t* data, size_t size) {
   Result<EventStore> store = kineto::read_trace(source, "fuzz", options);
   if (!store.ok()) return;
   analyze_all(store.take());
+}
+
+void trace_database(const uint8_t* data, size_t size) {
+  const char* const bytes = reinterpret_cast<const char*>(data);
+  const Result<SqliteDatabase> database =
+      SqliteDatabase::open_bytes(std::vector<char>(bytes, bytes + size), "fuzz");
+  if (!database.ok()) return;
+  Result<EventStore> from_nsys = nsys::read_trace(database.value(), "fuzz");
+  if (from_nsys.ok()) analyze_all(from_nsys.take());
+  Result<EventStore> from_rocpd = rocprof::read_rocpd(database.value(), "fuzz");
+  if (from_rocpd.ok()) analyze_all(from_rocpd.take());
+}
+
+void rocprof_trace(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  (void)rocprof::is_perfetto(text);
+  for (auto* read :
+       {&rocprof::read_trace_json, &rocprof::read_trace_csv, &rocprof::read_perfetto}) {
+    Result<EventStore> store = read(text, "fuzz");
+    if (store.ok()) analyze_all(store.take());
+  }
 }
 
 void platform_file(const uint8_t* data, size_t size) {

@@ -11,6 +11,12 @@ namespace fathom::fuzz {
 // packages of its ops, and a comparison with itself.
 void kineto_json(const uint8_t* data, size_t size);
 
+// A database of Nsight Systems or rocprofv3, through the whole of an analysis.
+void trace_database(const uint8_t* data, size_t size);
+
+// rocprofv3's other formats: JSON, CSV, Perfetto's packets; each input as each of them.
+void rocprof_trace(const uint8_t* data, size_t size);
+
 // The JSON of --platform; what is printed of it is read back.
 void platform_file(const uint8_t* data, size_t size);
 

@@ -224,8 +224,8 @@ void Assessment::assess_ops(const MeasuredOps& measured) {
     AssessedOp& op = ops_.emplace_back();
     op.group = &group;
     op.kernels = longest_kernels(input_.store, group);
-    op.category =
-        op_category(group.key.name, group.key.category, is_copied(input_.store, group.first()));
+    op.category = op_category(group.key.name, group.key.category,
+                              is_copied(input_.store, group.first()), !input_.tree.has_ops());
     op.share = ratio(group.gpu.sum, total_);
     if (group.cost) limit_op(op);
     if (op.efficiency) known_share_ += op.share;
@@ -350,6 +350,11 @@ void Assessment::find_shortest_kernel() {
 // outlasts is hidden under it.
 void Assessment::count_exposed_time() {
   const EventStore& store = input_.store;
+  // Without launches nothing tells that the host was late.
+  const auto launched_at = [&](EventId e) {
+    if (!input_.tree.has_launches()) return Nanos{INT64_MIN};
+    return store.end(input_.tree.event(input_.tree.launch(e)));
+  };
   std::vector<EventId> work = input_.selection.linked();
   std::ranges::sort(work, [&store](EventId a, EventId b) {
     return std::tuple(store.start(a), a) < std::tuple(store.start(b), b);
@@ -359,7 +364,7 @@ void Assessment::count_exposed_time() {
   for (size_t i = 0; i < work.size(); ++i) {
     const EventId e = work[i];
     const Nanos begin = store.start(e), end = store.end(e);
-    const Nanos launched = store.end(input_.tree.event(input_.tree.launch(e)));
+    const Nanos launched = launched_at(e);
     if (busy_until.count != INT64_MIN && begin > busy_until && launched > busy_until) {
       waited[e.index] = begin - busy_until;
     }
@@ -367,8 +372,7 @@ void Assessment::count_exposed_time() {
     if (input_.selection.is_communication(e)) communication_end = std::max(communication_end, end);
     Nanos from = begin;
     if (i + 1 < work.size()) {
-      const Nanos next_launched = store.end(input_.tree.event(input_.tree.launch(work[i + 1])));
-      from = std::max(from, std::min(next_launched, end));
+      from = std::max(from, std::min(launched_at(work[i + 1]), end));
     }
     const bool hidden = !input_.selection.is_communication(e) && communication_end > end;
     counted[e.index] = hidden ? Nanos{} : end - from;

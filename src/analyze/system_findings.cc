@@ -123,7 +123,8 @@ class Gaps {
     return contains(name, "DataLoader") || contains(name, "dataloader");
   }
   static bool is_communication(std::string_view name) {
-    return name.starts_with("gloo:") || name.starts_with("nccl:") || name.starts_with("c10d::");
+    return name.starts_with("gloo:") || name.starts_with("nccl:") || name.starts_with("c10d::") ||
+           name.starts_with("MPI_");
   }
   static bool is_first_use(std::string_view name) {
     return contains(name, "ModuleLoad") || contains(name, "LibraryLoad") ||
@@ -174,7 +175,8 @@ class Gaps {
       cause = Cause::kCommunication;
     } else if ((blamed = wait) != nullptr) {
       cause = Cause::kSynchronization;
-    } else if (launch.valid() && store_.end(a_.input().tree.event(launch)) > gap.begin) {
+    } else if (launch.valid() && a_.input().tree.has_launches() &&
+               store_.end(a_.input().tree.event(launch)) > gap.begin) {
       cause = Cause::kHost;
     }
     Part& part = parts_[static_cast<size_t>(cause)];

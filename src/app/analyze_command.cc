@@ -24,6 +24,8 @@ constexpr const char* kExamples = R"(Examples:
   fathom analyze trace.json.gz                     report in trace.fathom/
   fathom analyze trace.json.zst --out report       somewhere else
   fathom analyze rank*.json.gz --out reports       one report for each trace
+  fathom analyze report.sqlite                     of nsys export --type sqlite report.nsys-rep
+  fathom analyze run_results.json                  of rocprofv3 --output-format json (or csv, rocpd, pftrace)
   zcat trace.json.gz | fathom analyze -            from standard input
   fathom analyze trace.json --steps 2:5            the steps 2, 3 and 4 only, counted from 0
   fathom analyze trace.json --steps ProfilerStep#2 the step of this name; '#2:#4' for a range
@@ -63,7 +65,7 @@ struct AnalyzeArguments {
 // Only where somebody is there to answer: never in a pipe or a script.
 bool ask_for_arguments(AnalyzeArguments& a, const Terminal& terminal) {
   if (!terminal.input_is_terminal || !terminal.error_is_terminal) return false;
-  const std::optional<std::string> trace = ask("Trace file (.json, .json.gz, .json.zst): ");
+  const std::optional<std::string> trace = ask("Trace file: ");
   if (!trace || trace->empty()) return false;
   a.traces = {*trace};
   if (a.output.out.empty() && a.output.writes()) {
@@ -362,14 +364,15 @@ class AnalyzeRun {
 
 void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   CLI::App* command = app.add_subcommand(
-      "analyze",
-      "Write a performance report from a PyTorch profiler trace, hardware counters, or both");
+      "analyze", "Write a performance report from a trace, a capture, hardware counters, or a mix");
   command->footer(std::string(kExamples) + kExitCodes);
   auto a = std::make_shared<AnalyzeArguments>();
   command->add_option("TRACE", a->traces,
-                      "Trace files (.json, .json.gz, .json.zst), or - for standard input; beside "
-                      "them hardware counters of their kernels (ncu CSV or .ncu-rep, rocprof CSV); "
-                      "prompted for on a terminal if omitted");
+                      "Captures of fathom record; traces of torch.profiler or JAX (JSON), Nsight "
+                      "Systems (SQLite) or rocprofv3 (JSON, CSV, rocpd, pftrace), plain, gzip or "
+                      "zstd, or - for standard input; beside them hardware counters of their "
+                      "kernels (ncu CSV or .ncu-rep, rocprof CSV); prompted for on a terminal if "
+                      "omitted");
   add_output_options(
       *command, a->output,
       {"Report directory (default: TRACE.fathom); for several traces, their parent",
@@ -397,7 +400,8 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       ->option_text("N");
   command
       ->add_option("--max-size", a->max_size,
-                   "Read at most this much JSON, such as 500MB or 20GB (default: 64 GiB)")
+                   "Read at most this much of a trace, decompressed, such as 500MB or 20GB "
+                   "(default: 64 GiB of a Chrome trace, 8 GiB of other text)")
       ->transform(byte_size())
       ->option_text("SIZE");
   command->add_flag("--no-cache", a->no_cache,

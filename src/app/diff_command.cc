@@ -181,7 +181,7 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
       app.add_subcommand("diff", "Compare two traces: what differs, and which ops explain it");
   command->footer(kDiffExamples);
   auto a = std::make_shared<DiffArguments>();
-  command->add_option("A", a->a, "A trace (.json, .json.gz, .json.zst), or - for standard input")
+  command->add_option("A", a->a, "A trace (see fathom analyze --help), or - for standard input")
       ->required();
   command->add_option("B", a->b, "The trace to compare with it")
       ->required()

@@ -24,9 +24,9 @@ constexpr FlawText kFlaws[] = {
     {Flaw::kUnknownPhase, Severity::kDataLoss, "unknown_phase",
      "events of a phase (ph) that profiler traces do not use, skipped"},
     {Flaw::kMissingTime, Severity::kDataLoss, "missing_time",
-     "events without a readable time (ts), skipped"},
+     "events without a readable time, skipped"},
     {Flaw::kMissingDuration, Severity::kNotice, "missing_duration",
-     "events without a readable duration (dur), taken as 0"},
+     "events without a readable duration, taken as 0"},
     {Flaw::kNegativeDuration, Severity::kNotice, "negative_duration",
      "events with a negative duration, taken as 0"},
     {Flaw::kUnknownCategory, Severity::kInfo, "unknown_category",
@@ -55,6 +55,10 @@ constexpr FlawText kFlaws[] = {
      "rows of counters that are damaged or cut off: what could be read of them is kept"},
     {Flaw::kCounterValueUnreadable, Severity::kNotice, "counter_value_unreadable",
      "counter values that are no numbers, left unknown"},
+    {Flaw::kDamagedTable, Severity::kDataLoss, "damaged_table",
+     "tables of the database are damaged: what came before the damage was read"},
+    {Flaw::kUnreadTable, Severity::kInfo, "unread_table",
+     "tables of events that no sheet uses, left out"},
 };
 
 static_assert(std::size(kFlaws) == static_cast<size_t>(Flaw::kCount));

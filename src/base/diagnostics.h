@@ -38,6 +38,8 @@ enum class Flaw : uint8_t {
   kCounterText,
   kCounterRowDamaged,
   kCounterValueUnreadable,
+  kDamagedTable,
+  kUnreadTable,
   kCount,
 };
 

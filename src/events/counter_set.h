@@ -38,7 +38,7 @@ struct CounterRow {
   std::optional<Nanos> duration, start;
 };
 
-struct CounterValue {
+struct MetricValue {
   MetricId metric;
   double value = 0;
 };
@@ -62,7 +62,7 @@ class CounterSet {
   void name_machine(std::string gpu, std::string capability, std::string version);
   size_t size() const { return rows_.size(); }
   const CounterRow& row(CounterRowId id) const { return rows_[id.index]; }
-  std::span<const CounterValue> values(CounterRowId id) const {
+  std::span<const MetricValue> values(CounterRowId id) const {
     return std::span(values_).subspan(first_value_[id.index],
                                       first_value_[id.index + 1] - first_value_[id.index]);
   }
@@ -84,7 +84,7 @@ class CounterSet {
   StringPool strings_;
   std::vector<CounterMetric> metrics_;
   std::vector<CounterRow> rows_;
-  std::vector<CounterValue> values_;
+  std::vector<MetricValue> values_;
   std::vector<size_t> first_value_ = {0};
   Diagnostics diagnostics_;
 };
@@ -117,7 +117,7 @@ class CounterSetBuilder {
   };
   struct Entry {
     CounterRowId row;
-    CounterValue value;
+    MetricValue value;
   };
 
   CounterSet set_;

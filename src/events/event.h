@@ -30,6 +30,7 @@ enum class EventKind : uint8_t {
   kGpuAnnotation,
   kInstant,
   kCounter,
+  kProfilerRange,  // a stretch of work with hardware counters (cuda_profiler_range)
 };
 
 constexpr bool is_gpu_work(EventKind kind) {
@@ -100,6 +101,13 @@ struct Collective {
   std::optional<int64_t> group_size, in_elements, out_elements, rank, sequence;
 };
 
+// What a counter or a profiled range measured.
+struct CounterValue {
+  EventId event;
+  StringId name;
+  double value = 0;
+};
+
 struct GpuProperties {
   int64_t id = 0;
   std::string name;
@@ -108,6 +116,7 @@ struct GpuProperties {
 
 // What stands in the file beside the events.
 struct TraceMetadata {
+  std::string source;  // the tool that recorded it, with its version as far as the file tells
   std::vector<GpuProperties> gpus;
   std::optional<int64_t> rank, world_size;
   std::string distributed_backend;

@@ -26,8 +26,8 @@ struct ColumnsIn {
   Held<LaunchCall> launches;
   Held<AutogradFacts> autograd;
   Held<PythonFrame> frames;
-  Held<double> numbers;  // of counters
   Held<Collective> collectives;  // in the order of their events
+  Held<CounterValue> counters;   // likewise, several for each
 
   Held<Track> tracks;
   Held<Args> unique_args;
@@ -56,8 +56,8 @@ void visit_columns(A& a, B& b, Visit visit) {
   visit(a.launches, b.launches);
   visit(a.autograd, b.autograd);
   visit(a.frames, b.frames);
-  visit(a.numbers, b.numbers);
   visit(a.collectives, b.collectives);
+  visit(a.counters, b.counters);
   visit(a.tracks, b.tracks);
   visit(a.unique_args, b.unique_args);
 }

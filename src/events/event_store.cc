@@ -25,16 +25,15 @@ const AutogradFacts* EventStore::autograd(EventId e) const {
   return &views_.autograd[detail];
 }
 
-std::optional<double> EventStore::number(EventId e) const {
-  const uint32_t detail = views_.detail[e.index];
-  if (kind(e) != EventKind::kCounter || detail == kNoDetail) return std::nullopt;
-  return views_.numbers[detail];
-}
-
 const Collective* EventStore::collective(EventId e) const {
   const auto all = views_.collectives;
   auto found = std::ranges::lower_bound(all, e, {}, &Collective::event);
   return found != all.end() && found->event == e ? &*found : nullptr;
+}
+
+std::span<const CounterValue> EventStore::counters(EventId e) const {
+  const auto [begin, end] = std::ranges::equal_range(views_.counters, e, {}, &CounterValue::event);
+  return {begin, end};
 }
 
 size_t EventStoreBuilder::ArgsHash::operator()(const Args& args) const {
@@ -100,8 +99,37 @@ EventId EventStoreBuilder::add(const Common& event, const PythonFrame& frame) {
   return add_with(event, columns_.frames, frame);
 }
 
-EventId EventStoreBuilder::add_number(const Common& event, double value) {
-  return add_with(event, columns_.numbers, value);
+EventId EventStoreBuilder::add_undecided(const Common& event, const GpuWork& work) {
+  const EventId id = add(event, work);
+  undecided_.push_back(id);
+  return id;
+}
+
+std::span<const Track> EventStoreBuilder::named_tracks() {
+  apply_names();
+  return columns_.tracks;
+}
+
+void EventStoreBuilder::decide_kinds(const KindOfTrack& kind_of) {
+  apply_names();
+  for (const EventId e : undecided_) {
+    const size_t i = e.index;
+    GpuWork& work = columns_.gpu_work[columns_.detail[i]];
+    const Common event{columns_.kind[i], columns_.start[i], columns_.duration[i],
+                       columns_.name[i], columns_.track[i], columns_.args[i]};
+    const EventKind kind = kind_of(columns_.tracks[event.track.index], event, work);
+    columns_.kind[i] = kind;
+    if (is_gpu_work(kind)) continue;
+    columns_.detail[i] = kNoDetail;
+    if (is_launch(kind) || is_annotation(kind)) {
+      columns_.detail[i] = static_cast<uint32_t>(columns_.launches.size());
+      columns_.launches.push_back({is_launch(kind) ? work.key : std::nullopt});
+    } else if (kind == EventKind::kPython) {
+      columns_.detail[i] = static_cast<uint32_t>(columns_.frames.size());
+      columns_.frames.emplace_back();
+    }
+  }
+  undecided_.clear();
 }
 
 void EventStoreBuilder::append(EventStoreBuilder&& piece) {
@@ -127,7 +155,6 @@ void EventStoreBuilder::append(EventStoreBuilder&& piece) {
     if (is_gpu_work(kind)) return columns_.gpu_work.size();
     if (is_launch(kind) || is_annotation(kind)) return columns_.launches.size();
     if (kind == EventKind::kCpuOp) return columns_.autograd.size();
-    if (kind == EventKind::kCounter) return columns_.numbers.size();
     return columns_.frames.size();
   };
   for (size_t i = 0; i < from.kind.size(); ++i) {
@@ -146,7 +173,6 @@ void EventStoreBuilder::append(EventStoreBuilder&& piece) {
   append_to(columns_.launches, from.launches);
   append_to(columns_.autograd, from.autograd);
   append_to(columns_.frames, from.frames);
-  append_to(columns_.numbers, from.numbers);
 
   for (Collective c : from.collectives) {
     c.event.index += base;
@@ -156,6 +182,10 @@ void EventStoreBuilder::append(EventStoreBuilder&& piece) {
     }
     columns_.collectives.push_back(c);
   }
+  for (const CounterValue& v : from.counters) {
+    columns_.counters.push_back({EventId(v.event.index + base), strings(v.name), v.value});
+  }
+  for (const EventId e : piece.undecided_) undecided_.emplace_back(e.index + base);
   const auto append_names = [&](std::vector<TrackName>& into, const std::vector<TrackName>& names) {
     for (const TrackName& n : names) into.push_back({tracks(n.track), strings(n.name)});
   };

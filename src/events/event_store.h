@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -34,10 +35,12 @@ class EventStore {
   const PythonFrame& frame(EventId e) const { return views_.frames[views_.detail[e.index]]; }
   // CPU ops that autograd knows, else null.
   const AutogradFacts* autograd(EventId e) const;
-  // What a counter was at its time; nothing where it is not one number, and for other kinds.
-  std::optional<double> number(EventId e) const;
   // Null for an event that is no collective.
   const Collective* collective(EventId e) const;
+
+  // What an event measured; none for most.
+  std::span<const CounterValue> counters(EventId e) const;
+  std::span<const CounterValue> counters() const { return views_.counters; }
 
   const Args& args(ArgsId id) const { return views_.unique_args[id.index]; }
   size_t args_count() const { return views_.unique_args.size(); }
@@ -51,6 +54,8 @@ class EventStore {
 
   const TraceMetadata& metadata() const { return metadata_; }
   const Diagnostics& diagnostics() const { return diagnostics_; }
+  // For what is learned about the input as a whole once its events are read.
+  void add_diagnostics(const Diagnostics& more) { diagnostics_.merge(more); }
   int64_t input_bytes() const { return input_bytes_; }
 
  private:
@@ -78,6 +83,9 @@ class EventStoreBuilder {
   };
 
   StringId intern(std::string_view text) { return strings_.intern(text); }
+  std::string_view text(StringId id) const {
+    return id.valid() ? strings_.text(id) : std::string_view{};
+  }
   TrackId intern_track(StringId pid, StringId tid);
   ArgsId intern_args(const Args& args);
 
@@ -86,11 +94,24 @@ class EventStoreBuilder {
   EventId add(const Common& event, const LaunchCall& call);
   EventId add(const Common& event, const AutogradFacts& facts);
   EventId add(const Common& event, const PythonFrame& frame);
-  EventId add_number(const Common& event, double value);
+  // One whose kind the names of its track tell, which may come later in the file: for now it is GPU
+  // work. decide_kinds must follow.
+  EventId add_undecided(const Common& event, const GpuWork& work);
+  // Calls `kind_of` for each of those, with all tracks named; it may correct the work.
+  using KindOfTrack =
+      std::function<EventKind(const Track& track, const Common& event, GpuWork& work)>;
+  bool has_undecided() const { return !undecided_.empty(); }
+  void decide_kinds(const KindOfTrack& kind_of);
+  // After the last event, so that all names are known.
+  std::span<const Track> named_tracks();
   // An entry that gets no row, because nothing asks for it or because it could not be read; the
   // latter is the caller's to report.
   void skip_position() { ++entries_; }
   void add_collective(Collective collective) { columns_.collectives.push_back(collective); }
+  // Of the last event that was added.
+  void add_counter(StringId name, double value) {
+    columns_.counters.push_back({EventId(columns_.kind.size() - 1), name, value});
+  }
 
   void name_process(TrackId track, StringId name) { process_names_.push_back({track, name}); }
   void label_process(TrackId track, StringId label) { process_labels_.push_back({track, label}); }
@@ -124,6 +145,7 @@ class EventStoreBuilder {
   std::unordered_map<uint64_t, TrackId, TableHash> track_ids_;
   std::unordered_map<Args, ArgsId, ArgsHash> args_ids_;
   std::vector<TrackName> process_names_, process_labels_, thread_names_;
+  std::vector<EventId> undecided_;
   Diagnostics diagnostics_;
 };
 

@@ -20,8 +20,9 @@ bool flags_are_sound(const std::optional<T>&... fields) {
 }
 
 bool key_is_sound(const std::optional<LaunchKey>& key) {
+  // Without a value its bytes are what the memory held before.
   return flags_are_sound(key) &&
-         is_bool(reinterpret_cast<const char*>(&key) + offsetof(LaunchKey, external));
+         (!key || is_bool(reinterpret_cast<const char*>(&key) + offsetof(LaunchKey, external)));
 }
 
 struct RowOrNone {
@@ -41,11 +42,10 @@ bool equally_long(const EventViews& c) {
 }
 
 bool detail_is_sound(const EventViews& c, EventKind kind, uint32_t detail) {
-  if (kind > EventKind::kCounter) return false;
+  if (kind > EventKind::kProfilerRange) return false;
   if (is_gpu_work(kind)) return detail < c.gpu_work.size();
   if (is_launch(kind) || is_annotation(kind)) return detail < c.launches.size();
   if (kind == EventKind::kPython) return detail < c.frames.size();
-  if (kind == EventKind::kCounter) return detail == kNoDetail || detail < c.numbers.size();
   return kind != EventKind::kCpuOp || detail == kNoDetail || detail < c.autograd.size();
 }
 
@@ -82,6 +82,11 @@ bool are_sound(const EventViews& c, size_t text_count) {
                                       text(o.in_split) && text(o.out_split) &&
                                       flags_are_sound(o.group_size, o.in_elements, o.out_elements,
                                                       o.rank, o.sequence);
+                             }) &&
+         std::ranges::is_sorted(c.counters, {}, &CounterValue::event) &&
+         std::ranges::all_of(c.counters,
+                             [&](const CounterValue& v) {
+                               return v.event.index < c.kind.size() && v.name.index < text_count;
                              }) &&
          std::ranges::all_of(c.tracks,
                              [&](const Track& t) {

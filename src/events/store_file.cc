@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kMagic[8] = {'F', 'A', 'T', 'H', 'O', 'M', 'C', '2'};
+constexpr char kMagic[8] = {'F', 'A', 'T', 'H', 'O', 'M', 'C', '3'};
 constexpr size_t kFamily = 7;  // bytes of the magic that every version has
 constexpr size_t kBlock = 64;  // every piece begins on one, so that records can be used in place
 
@@ -151,6 +151,7 @@ void write_facts(BodyWriter& out, const TraceMetadata& m, const Diagnostics& dia
   out.add_optional(m.base_time ? std::optional(m.base_time->count) : std::nullopt);
   out.add_text(m.distributed_backend);
   out.add_text(m.trace_name);
+  out.add_text(m.source);
   const std::vector<Diagnostic> all = diagnostics.all();
   out.add_one<uint64_t>(all.size());
   for (const Diagnostic& d : all) {
@@ -179,6 +180,7 @@ bool read_facts(BodyReader& in, TraceMetadata& m, Diagnostics& diagnostics) {
   if (const auto base_time = in.get_optional()) m.base_time = Nanos{*base_time};
   m.distributed_backend = in.get_text();
   m.trace_name = in.get_text();
+  m.source = in.get_text();
   const auto flaws = in.get_one<uint64_t>();
   if (flaws > static_cast<uint64_t>(Flaw::kCount)) return false;
   for (uint64_t i = 0; i < flaws; ++i) {

@@ -102,8 +102,8 @@ CounterColumnReader::CounterColumnReader(const CounterSet& set)
 }
 
 std::optional<double> CounterColumnReader::find(CounterRowId row, MetricId metric) const {
-  const std::span<const CounterValue> values = set_.values(row);
-  const auto found = std::ranges::lower_bound(values, metric, {}, &CounterValue::metric);
+  const std::span<const MetricValue> values = set_.values(row);
+  const auto found = std::ranges::lower_bound(values, metric, {}, &MetricValue::metric);
   if (found == values.end() || found->metric != metric) return {};
   return found->value;
 }

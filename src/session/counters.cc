@@ -25,7 +25,7 @@ struct CounterFormat {
   bool (*recognises)(std::string_view head);
   Result<CounterSet> (*read)(ByteSource& source, const std::string& shown);
 };
-constexpr CounterFormat kFormats[] = {
+constexpr CounterFormat kCounterFormats[] = {
     {ncu::recognises, ncu::read},
     {rocprof::counters::recognises, rocprof::counters::read},
 };
@@ -71,7 +71,7 @@ Result<std::optional<CounterFile>> open_counters(const std::string& path) {
   Result<size_t> got = first.take()->read(head);
   if (!got.ok()) return std::optional<CounterFile>();
   head.resize(got.value());
-  for (const CounterFormat& format : kFormats) {
+  for (const CounterFormat& format : kCounterFormats) {
     if (!format.recognises(head)) continue;
     const std::unique_ptr<ByteSource> source = TRY(open_source(path));
     CounterSet set = TRY(format.read(*source, path));

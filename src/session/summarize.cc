@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "analyze/finding_parts.h"
@@ -87,10 +88,29 @@ std::string describe_scope(const Scope& scope, const std::vector<std::string>& s
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+// Ranges that may be steps: of each name the time that all take, as far as there are many names.
+std::vector<std::string> longest_ranges(const EventStore& store) {
+  constexpr size_t kNamed = 4;  // one more than are shown
+  std::map<StringId, Nanos> times;
+  for (size_t i = 0; i < store.size(); ++i) {
+    const EventId e(i);
+    if (store.kind(e) == EventKind::kAnnotation) times[store.name_id(e)] += store.duration(e);
+  }
+  std::vector<std::pair<std::string_view, Nanos>> sorted;
+  for (const auto& [name, time] : times) sorted.emplace_back(store.text(name), time);
+  std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+    return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+  });
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(kNamed, sorted.size()); ++i) names.emplace_back(sorted[i].first);
+  return names;
+}
+
 Summary summarize_trace(const Trace& trace, const SheetInput& input) {
   const EventStore& store = trace.store;
   Summary s;
   s.trace = trace.path == "-" ? "standard input" : fs::path(trace.path).filename().string();
+  s.source = trace.source();
   s.gpu = gpu_names(store.metadata().gpus);
   s.runtime = runtime_name(store.metadata());
   s.rank = store.metadata().rank;
@@ -104,6 +124,9 @@ Summary summarize_trace(const Trace& trace, const SheetInput& input) {
   s.scope = describe_scope(input.scope, s.steps);
   s.timeline = measure_timeline(input);
   s.unlinked = measure_unlinked(input);
+  s.has_ops = trace.tree.has_ops();
+  s.has_launches = trace.tree.has_launches();
+  if (s.steps.empty()) s.ranges = longest_ranges(store);
   Diagnostics diagnostics = store.diagnostics();
   diagnostics.merge(trace.tree.diagnostics());
   s.skipped_events = diagnostics.skipped_events();

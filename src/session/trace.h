@@ -21,11 +21,14 @@ struct Trace {
   bool from_cache = false;
   // Writes the cache while the trace is analysed; waited for at the end.
   std::future<Status> saving = {};
+
+  // The tool that recorded it, and its version as far as the file tells; empty: it does not.
+  const std::string& source() const { return store.metadata().source; }
 };
 
 struct OpenOptions {
   size_t threads = 0;    // 0: as many as the machine has
-  int64_t max_size = 0;  // of the JSON, in bytes; 0: the reader's own limit
+  int64_t max_size = 0;  // of the input, decompressed, in bytes; 0: the reader's own limit
   // Where the columns of a large trace may be kept; empty: nowhere.
   std::filesystem::path cache;
   bool keep = true;  // keep them there for the next time; else only look

@@ -33,6 +33,7 @@ std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launche
   for (Table& sheet : families.get()) sheets.push_back(std::move(sheet));
   for (Table& sheet : cpu_sheets(input)) sheets.push_back(std::move(sheet));
   if (input.kernels.counters() != nullptr) sheets.push_back(kernel_counters_sheet(input));
+  for (Table& sheet : counter_sheets(input)) sheets.push_back(std::move(sheet));
   return sheets;
 }
 

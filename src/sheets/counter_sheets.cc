@@ -317,7 +317,7 @@ Table counters_sheet(const std::vector<CounterFile>& files, size_t limit, size_t
       const std::string name = short_name(set.text(row.kernel));
       const auto grid_cell = dims_text(row.grid, row.grid_blocks, "blocks");
       const auto block_cell = dims_text(row.block, row.block_threads, "threads");
-      for (const CounterValue& counted : set.values(id)) {
+      for (const MetricValue& counted : set.values(id)) {
         if (table.rows() == limit) {
           ++left_out;
           continue;

@@ -34,6 +34,15 @@ bool in_range(const Scope::StepRange& range, std::optional<size_t> step) {
 
 }  // namespace
 
+std::optional<size_t> step_of(const Steps& steps, const EventStore& store, const CallTree& tree,
+                              EventId work) {
+  const CallId launch = tree.launch(work);
+  if (launch.valid() && tree.has_launches()) return steps.at(store.start(tree.event(launch)));
+  const std::optional<size_t> on_gpu = steps.on_gpu_at(store.start(work));
+  // Where no launches are recorded, there are no images on the GPU either.
+  return on_gpu || !launch.valid() ? on_gpu : steps.at(store.start(work));
+}
+
 GpuSelection::GpuSelection(const EventStore& store, const CallTree& tree, const Scope& scope)
     : selected_(store.size()),
       communication_(communication_events(store, tree)),
@@ -46,14 +55,14 @@ GpuSelection::GpuSelection(const EventStore& store, const CallTree& tree, const 
   selected_before_.reserve(all_linked_.size() + 1);
   for (EventId e : all_linked_) {
     selected_before_.push_back(static_cast<uint32_t>(linked_.size()));
-    const Nanos launched = store.start(tree.event(tree.launch(e)));
-    if (!on_device(e) || (by_step && !in_range(*scope.steps, steps.at(launched)))) continue;
+    if (!on_device(e) || (by_step && !in_range(*scope.steps, step_of(steps, store, tree, e))))
+      continue;
     linked_.push_back(e);
     selected_[e.index] = true;
   }
   selected_before_.push_back(static_cast<uint32_t>(linked_.size()));
   for (EventId e : tree.unlinked()) {
-    if (!on_device(e) || (by_step && !in_range(*scope.steps, steps.on_gpu_at(store.start(e)))))
+    if (!on_device(e) || (by_step && !in_range(*scope.steps, step_of(steps, store, tree, e))))
       continue;
     unlinked_.push_back(e);
     selected_[e.index] = true;

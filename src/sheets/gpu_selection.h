@@ -39,6 +39,11 @@ class GpuSelection {
   std::vector<uint32_t> selected_before_;  // of those up to a place in it
 };
 
+// The step that GPU work belongs to: the one in which it was launched; without a launch, the one
+// that its device was in.
+std::optional<size_t> step_of(const Steps& steps, const EventStore& store, const CallTree& tree,
+                              EventId work);
+
 // What every sheet is made from.
 struct SheetInput {
   const EventStore& store;

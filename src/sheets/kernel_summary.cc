@@ -46,7 +46,7 @@ class KernelParents {
     const auto& [store, tree, scope, selection, kernels] = input_;
     KernelRow key{{}, {}, store.name_id(kernel), store.gpu_work(kernel).stream};
     const CallId launch = tree.launch(kernel);
-    if (!launch.valid()) return key;
+    if (!launch.valid() || tree.event(launch) == kernel) return key;
     if (const CallId op = tree.enclosing_op(launch); op.valid()) {
       key.op = store.name_id(tree.event(op));
       const Launcher* launcher = launchers_.find(op);

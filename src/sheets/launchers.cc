@@ -67,6 +67,11 @@ class SubtreeTimes {
 
 }  // namespace
 
+std::string_view launcher_name(const SheetInput& input, const Launcher& launcher) {
+  return input.store.name(input.tree.has_ops() ? input.tree.event(launcher.call)
+                                               : launcher.kernels.front());
+}
+
 std::vector<Launcher> find_launchers(const SheetInput& input) {
   const EventStore& store = input.store;
   const CallTree& tree = input.tree;
@@ -78,7 +83,7 @@ std::vector<Launcher> find_launchers(const SheetInput& input) {
   const std::vector<CallId> ops = launching_ops(store, tree);
   std::vector<Launched> launched;
   for (EventId kernel : selection.linked()) {
-    if (selection.is_communication(kernel)) continue;
+    if (tree.has_ops() && selection.is_communication(kernel)) continue;
     const CallId launch = tree.launch(kernel), op = ops[launch.index];
     launched.push_back({op.valid() ? op : launch, kernel});
   }

@@ -7,13 +7,18 @@
 namespace fathom {
 
 // An op (or, where none is around it, a runtime call) together with the kernels it launched itself.
-// Communication kernels are left out: they belong to coll_analysis.
+// Communication kernels are left out: they belong to coll_analysis. Not so in a trace without ops,
+// whose rows are kernels.
 struct Launcher {
   CallId call;
   std::vector<EventId> kernels;  // in the order of their starts
   std::string_view category;
   Nanos direct, subtree;  // busy time of its own kernels, and of all below it
 };
+
+// What a sheet calls it: the op, or the call. Of a recording without ops, all of whose calls have
+// few names, its first kernel.
+std::string_view launcher_name(const SheetInput& input, const Launcher& launcher);
 
 // In the order of the launchers' starts.
 std::vector<Launcher> find_launchers(const SheetInput& input);

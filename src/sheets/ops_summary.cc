@@ -67,9 +67,8 @@ Table ops_summary_by_category_sheet(const SheetInput& input,
 }
 
 Table ops_summary_sheet(const SheetInput& input, const std::vector<Launcher>& launchers) {
-  const auto groups = group_launchers(input, launchers, [&input](const Launcher& l) {
-    return input.store.name(input.tree.event(l.call));
-  });
+  const auto groups = group_launchers(
+      input, launchers, [&input](const Launcher& l) { return launcher_name(input, l); });
   Table table("ops_summary");
   Column& name = table.text_column("name");
   Column& direct_us = table.time_column("total_direct_kernel_time_sum", Unit::kMicros);

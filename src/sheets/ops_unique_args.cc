@@ -23,7 +23,7 @@ std::vector<ArgsGroup> group_launchers(const SheetInput& input,
   std::unordered_map<OpKey, size_t, OpKeyHash> index;
   for (const Launcher& l : launchers) {
     const EventId op = input.tree.event(l.call);
-    const OpKey key = op_key(input.store, op, input.store.name(op), l.category);
+    const OpKey key = op_key(input.store, op, launcher_name(input, l), l.category);
     const auto [found, is_new] = index.try_emplace(key, groups.size());
     if (is_new) groups.push_back({found->first, op, {}, {}, {}, {}});
     ArgsGroup& group = groups[found->second];

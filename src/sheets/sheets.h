@@ -33,6 +33,9 @@ Table short_kernel_histogram_sheet(const SheetInput& input);
 Table short_kernels_summary_sheet(const SheetInput& input);
 Table collectives_sheet(const SheetInput& input);
 
+// One where the trace holds counters, else none.
+std::vector<Table> counter_sheets(const SheetInput& input);
+
 // One for each family of ops that the scope has and that has costs.
 std::vector<Table> family_sheets(const SheetInput& input, const MeasuredOps& ops);
 

@@ -197,7 +197,9 @@ void Collector::take_remaining() {
   }
   std::vector<EventId> with_op, without_op;
   for (EventId kernel : input_.selection.linked()) {
-    if (seen[kernel.index] || input_.selection.is_communication(kernel)) continue;
+    // Collectives have a sheet of their own; where kernels are the rows they belong among them.
+    if (seen[kernel.index] || (tree().has_ops() && input_.selection.is_communication(kernel)))
+      continue;
     const bool has_op = tree().enclosing_op(tree().launch(kernel)).valid();
     (has_op ? with_op : without_op).push_back(kernel);
   }
@@ -208,8 +210,12 @@ void Collector::take_remaining() {
       const CallId launch = tree().launch(kernel);
       const CallId op = tree().enclosing_op(launch);
       const CallId parent = op.valid() ? op : launch;
-      std::string synthetic = fmt::format(
-          "{}->{} (Synthetic Op)", cut_to_bytes(name(parent), kParentBytes), store().name(kernel));
+      // Where nothing records ops, all work would be the launch's: the kernel tells more.
+      std::string synthetic =
+          tree().has_ops()
+              ? fmt::format("{}->{} (Synthetic Op)", cut_to_bytes(name(parent), kParentBytes),
+                            store().name(kernel))
+              : std::string(store().name(kernel));
       const std::string_view category = category_of(synthetic, parent);
       taken_.push_back(
           {tree().event(parent), uid++, std::move(synthetic), category, {kernel}, false, {}});

@@ -92,6 +92,7 @@ void CallTree::nest_calls(const EventStore& store) {
     calls_.push_back(event);
     const CallId parent = around.valid() ? call_of_event_[around.index] : CallId{};
     parents_.push_back(parent);
+    has_ops_ = has_ops_ || store.kind(event) == EventKind::kCpuOp;
     ops_.push_back(store.kind(event) == EventKind::kCpuOp ? call_of_event_[event.index]
                                                           : enclosing_op(parent));
     frames_.push_back(frames.innermost());
@@ -116,6 +117,7 @@ void CallTree::link_gpu_work(const EventStore& store) {
       launches.push_back({*key, store.start(calls_[i]), CallId(i)});
     }
   }
+  if (launches.empty() && !has_ops_) return launch_by_itself(store);
   sort_runs(launches, [](const KeyedLaunch& a, const KeyedLaunch& b) {
     return std::tie(a.key, a.start, a.call) < std::tie(b.key, b.start, b.call);
   });
@@ -140,6 +142,21 @@ void CallTree::link_gpu_work(const EventStore& store) {
       if (later != candidates.begin()) chosen = std::prev(later);
     }
     call_of_event_[event.index] = chosen->call;
+    linked_.push_back(event);
+  }
+}
+
+void CallTree::launch_by_itself(const EventStore& store) {
+  for (size_t i = 0; i < store.size(); ++i) {
+    const EventId event(i);
+    if (!is_gpu_work(store.kind(event))) continue;
+    has_launches_ = false;
+    call_of_event_[event.index] = CallId(calls_.size());
+    calls_.push_back(event);
+    parents_.emplace_back();
+    ops_.emplace_back();
+    frames_.emplace_back();
+    subtree_ends_.push_back(static_cast<uint32_t>(calls_.size()));
     linked_.push_back(event);
   }
 }

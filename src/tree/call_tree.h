@@ -11,7 +11,8 @@ namespace fathom {
 
 // A CPU op or a runtime or driver call, by its place in the preorder walk of all threads' call
 // stacks. A call's descendants are the calls from it up to its subtree's end, so a subtree is a
-// range, and so is the GPU work that it launched.
+// range, and so is the GPU work that it launched. Of a recording without launches, each GPU event
+// stands for its own launch.
 using CallId = StrongId<struct CallTag>;
 
 // Who called what, and which call put which work on the GPU.
@@ -36,6 +37,11 @@ class CallTree {
   // What a call launched itself, and what it launched with all its descendants.
   std::span<const EventId> launched_by(CallId call) const;
   std::span<const EventId> launched_in_subtree(CallId call) const;
+  // Recorders of kernels alone tell neither who launched them nor when.
+  bool has_launches() const { return has_launches_; }
+  // Only PyTorch's profiler and the like record ops.
+  bool has_ops() const { return has_ops_; }
+
   // The call that launched a GPU event, or invalid.
   CallId launch(EventId gpu_event) const { return call_of_event_[gpu_event.index]; }
 
@@ -50,6 +56,7 @@ class CallTree {
 
   void nest_calls(const EventStore& store);
   void link_gpu_work(const EventStore& store);
+  void launch_by_itself(const EventStore& store);
   void order_linked(const EventStore& store);
 
   std::vector<EventId> calls_;
@@ -63,6 +70,7 @@ class CallTree {
   std::vector<EventId> linked_, unlinked_;
   std::vector<uint32_t> launched_begin_;  // into linked_, by call, with one more at the end
   Diagnostics diagnostics_;
+  bool has_launches_ = true, has_ops_ = false;
 };
 
 CallTree build_call_tree(const EventStore& store);

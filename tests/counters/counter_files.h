@@ -27,7 +27,7 @@ class TextSource : public ByteSource {
 
 // A metric's value in the n-th row, by its name or "Section/Name".
 inline std::optional<double> value_of(const CounterSet& set, size_t row, std::string_view name) {
-  for (const CounterValue& value : set.values(CounterRowId(row))) {
+  for (const MetricValue& value : set.values(CounterRowId(row))) {
     if (set.metric_name(value.metric) == name || set.metric_path(value.metric) == name)
       return value.value;
   }
@@ -35,7 +35,7 @@ inline std::optional<double> value_of(const CounterSet& set, size_t row, std::st
 }
 
 inline std::string_view unit_of(const CounterSet& set, size_t row, std::string_view name) {
-  for (const CounterValue& value : set.values(CounterRowId(row))) {
+  for (const MetricValue& value : set.values(CounterRowId(row))) {
     if (set.metric_name(value.metric) == name) return set.text(set.metric(value.metric).unit);
   }
   return "absent";

@@ -16,12 +16,19 @@ struct KindName {
 
 // The kinds that some stage reads; arrows, names and what was skipped show in what they lead to.
 constexpr KindName kKinds[] = {
-    {EventKind::kOther, "other"},           {EventKind::kCpuOp, "cpu_op"},
-    {EventKind::kRuntime, "runtime"},       {EventKind::kDriver, "driver"},
-    {EventKind::kKernel, "kernel"},         {EventKind::kMemcpy, "memcpy"},
-    {EventKind::kMemset, "memset"},         {EventKind::kPython, "python"},
-    {EventKind::kAnnotation, "annotation"}, {EventKind::kGpuAnnotation, "gpu_annotation"},
-    {EventKind::kInstant, "instant"},       {EventKind::kCounter, "counter"},
+    {EventKind::kOther, "other"},
+    {EventKind::kCpuOp, "cpu_op"},
+    {EventKind::kRuntime, "runtime"},
+    {EventKind::kDriver, "driver"},
+    {EventKind::kKernel, "kernel"},
+    {EventKind::kMemcpy, "memcpy"},
+    {EventKind::kMemset, "memset"},
+    {EventKind::kPython, "python"},
+    {EventKind::kAnnotation, "annotation"},
+    {EventKind::kGpuAnnotation, "gpu_annotation"},
+    {EventKind::kInstant, "instant"},
+    {EventKind::kCounter, "counter"},
+    {EventKind::kProfilerRange, "profiler_range"},
 };
 
 void add_key(Digest& digest, const std::optional<LaunchKey>& key) {

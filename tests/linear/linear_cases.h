@@ -22,6 +22,7 @@ struct LinearCase {
 };
 
 std::vector<LinearCase> trace_cases();     // the reader of JSON
+std::vector<LinearCase> recorder_cases();  // recordings of other tools
 std::vector<LinearCase> analysis_cases();  // linking, sheets, findings, diff, reports
 std::vector<LinearCase> reader_cases();    // a repository's listing, documents and manifests
 std::vector<LinearCase> scan_cases();      // a repository's code

@@ -138,7 +138,7 @@ TEST(CaptureReader, RangesNumbersAndMemory) {
   for (EventId e(0); e.index < store.size(); ++e.index) {
     if (store.kind(e) == EventKind::kAnnotation)
       ranges.emplace_back(store.start(e).count, store.end(e).count);
-    if (store.kind(e) == EventKind::kCounter) numbers.push_back(store.number(e).value_or(-1));
+    if (store.kind(e) == EventKind::kCounter) numbers.push_back(store.counters(e)[0].value);
   }
   EXPECT_EQ(ranges, (std::vector<std::pair<int64_t, int64_t>>{{100, 300}, {150, 160}}));
   EXPECT_EQ(numbers, (std::vector<double>{0.5, 100, 150, 50}));

@@ -91,8 +91,8 @@ TEST(ExampleCaptures, FramesProbesAndNumbersOfTheOutput) {
   for (EventId e(0); e.index < store.size(); ++e.index) {
     if (store.kind(e) != EventKind::kCounter) continue;
     if (store.name(e) == "models:Attention.forward len(pos)")
-      lengths.push_back(store.number(e).value_or(-1));
-    if (store.name(e) == "tokens") tokens.push_back(store.number(e).value_or(-1));
+      lengths.push_back(store.counters(e)[0].value);
+    if (store.name(e) == "tokens") tokens.push_back(store.counters(e)[0].value);
   }
   EXPECT_EQ(lengths, (std::vector<double>{256, 256, 1, 1, 1, 1}));  // a prefill, two decodes
   EXPECT_EQ(tokens, (std::vector<double>{19510}));

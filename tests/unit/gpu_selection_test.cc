@@ -76,10 +76,11 @@ TEST(GpuSelection, OneDeviceOnly) {
 }
 
 TEST(GpuSelection, WorkWithoutALaunchBelongsToTheStepThatItsDeviceWasIn) {
-  const Trace t = open_events(
-      {annotation("ProfilerStep#1", 0, 100), annotation("ProfilerStep#2", 100, 100),
-       gpu_annotation("ProfilerStep#1", 150, 100, 7), gpu_annotation("ProfilerStep#2", 250, 100, 7),
-       kernel("u1", 160, 5, 91), kernel("u2", 260, 5, 92), kernel("u3", 900, 5, 93)});
+  const Trace t =
+      open_events({annotation("ProfilerStep#1", 0, 100), annotation("ProfilerStep#2", 100, 100),
+                   gpu_annotation("ProfilerStep#1", 150, 100, 7),
+                   gpu_annotation("ProfilerStep#2", 250, 100, 7), launch_call(0, 1, 90),
+                   kernel("u1", 160, 5, 91), kernel("u2", 260, 5, 92), kernel("u3", 900, 5, 93)});
   EXPECT_EQ(unlinked(t, {}), (NameList{"u1", "u2", "u3"}));
   EXPECT_EQ(unlinked(t, only_steps(0, 1)), NameList{"u1"});
   EXPECT_EQ(unlinked(t, only_steps(1, 2)), NameList{"u2"});
@@ -92,7 +93,7 @@ TEST(GpuSelection, GpuAnnotationsOfOneStepOnSeveralStreamsAreOneStep) {
       {annotation("ProfilerStep#1", 0, 100), annotation("ProfilerStep#2", 100, 100),
        gpu_annotation("ProfilerStep#1", 150, 90, 7), gpu_annotation("ProfilerStep#1", 160, 50, 20),
        gpu_annotation("ProfilerStep#2", 250, 90, 7), gpu_annotation("ProfilerStep#2", 255, 50, 20),
-       kernel("u1", 170, 5, 91), kernel("u2", 260, 5, 92)});
+       launch_call(0, 1, 90), kernel("u1", 170, 5, 91), kernel("u2", 260, 5, 92)});
   EXPECT_EQ(unlinked(t, only_steps(0, 1)), NameList{"u1"});
   EXPECT_EQ(unlinked(t, only_steps(1, 2)), NameList{"u2"});
 }
@@ -100,9 +101,24 @@ TEST(GpuSelection, GpuAnnotationsOfOneStepOnSeveralStreamsAreOneStep) {
 TEST(GpuSelection, AStepWithoutGpuWorkKeepsItsNumber) {
   const Trace t =
       open_events({annotation("ProfilerStep#1", 0, 100), annotation("ProfilerStep#2", 100, 100),
-                   gpu_annotation("ProfilerStep#2", 250, 90, 7), kernel("u2", 260, 5, 92)});
+                   gpu_annotation("ProfilerStep#2", 250, 90, 7), launch_call(0, 1, 90),
+                   kernel("u2", 260, 5, 92)});
   EXPECT_EQ(unlinked(t, only_steps(0, 1)), NameList{});
   EXPECT_EQ(unlinked(t, only_steps(1, 2)), NameList{"u2"});
+}
+
+// Kernels alone, as rocprof records them, with ranges: the device's own, else those open meanwhile.
+TEST(GpuSelection, WorkOfATraceWithoutLaunchesIsSelectedByItsOwnTime) {
+  const Trace images =
+      open_events({annotation("ProfilerStep#1", 0, 100), annotation("ProfilerStep#2", 100, 100),
+                   gpu_annotation("ProfilerStep#1", 100, 100, 7), kernel("k", 150, 5, 91)});
+  const Trace plain =
+      open_events({annotation("ProfilerStep#1", 0, 100), annotation("ProfilerStep#2", 100, 100),
+                   kernel("k", 150, 5, 91)});
+  EXPECT_EQ(linked(images, only_steps(0, 1)), NameList{"k"});
+  EXPECT_EQ(linked(images, only_steps(1, 2)), NameList{});
+  EXPECT_EQ(linked(plain, only_steps(0, 1)), NameList{});
+  EXPECT_EQ(linked(plain, only_steps(1, 2)), NameList{"k"});
 }
 
 TEST(GpuSelection, PicksTheSelectedOfARange) {

@@ -35,11 +35,7 @@ DiffSide measure_side(const SheetInput& input, Nanos work) {
   DiffSide side{steps_in_scope(steps, input.scope), measure_timeline(input), work, {}};
   if (side.steps == 0) return side;
   for (EventId e : timeline_events(input)) {
-    const CallId launch = input.tree.launch(e);
-    const bool inside = launch.valid()
-                            ? steps.at(input.store.start(input.tree.event(launch))).has_value()
-                            : steps.on_gpu_at(input.store.start(e)).has_value();
-    if (!inside) side.outside_steps += input.store.duration(e);
+    if (!step_of(steps, input.store, input.tree, e)) side.outside_steps += input.store.duration(e);
   }
   return side;
 }

@@ -84,7 +84,9 @@ GroupedOps group_ops(const SheetInput& input, NameTable& names) {
       const std::string operands = first_elements(store.text(args.dims), kOperands) +
                                    first_elements(store.text(args.types), kOperands);
       const std::string_view category =
-          i < unified ? op_category(op.name, op.category, is_copied(store, op)) : op.category;
+          i < unified
+              ? op_category(op.name, op.category, is_copied(store, op), !input.tree.has_ops())
+              : op.category;
       grouped.groups.push_back({key, names.intern(operands), category, {}, {}});
     }
     PathGroup& group = grouped.groups[found->second];

@@ -113,6 +113,8 @@ void CaptureRows::take_strings(std::string_view payload) {
 
 void CaptureRows::take_meta(std::string_view payload) {
   for_each_fact(payload, [this](const std::vector<std::string_view>& fields) {
+    if (fields[0] == "tool" && fields.size() > 2)
+      metadata_.source = fmt::format("{} {}", fields[1], fields[2]);
     if (fields[0] == "process" && fields.size() > 3) {
       process_ = static_cast<uint64_t>(whole_number_in(fields[1]).value_or(0));
       command_ = fields[3];
@@ -206,8 +208,8 @@ void CaptureRows::sum_allocations() {
     bytes += a.is_release != 0 ? -size : size;
     const StringId name = builder_.intern(
         fmt::format("memory in use, GPU {}, {} (bytes)", a.device, memory_name(a.memory)));
-    builder_.add_number(common(EventKind::kCounter, a.time, a.time, name, thread_track(0)),
-                        static_cast<double>(bytes));
+    builder_.add(common(EventKind::kCounter, a.time, a.time, name, thread_track(0)));
+    builder_.add_counter(builder_.intern("value"), static_cast<double>(bytes));
   }
 }
 
@@ -333,9 +335,9 @@ void CaptureRows::add(const Row& row) {
     }
     case ChunkKind::kNumbers: {
       const Number& number = numbers_[i];
-      builder_.add_number(common(EventKind::kCounter, number.time, number.time, text(number.name),
-                                 thread_track(number.thread)),
-                          number.value);
+      builder_.add(common(EventKind::kCounter, number.time, number.time, text(number.name),
+                          thread_track(number.thread)));
+      builder_.add_counter(builder_.intern("value"), number.value);
       return;
     }
     default:

@@ -24,7 +24,8 @@ constexpr int64_t kPatience = 64 << 10, kMaxPatience = 16 << 20;
 constexpr std::string_view kEventsKey = "\"traceEvents\"";
 constexpr size_t kHeadSize = 512;
 constexpr const char* kWhatIsRead =
-    "Fathom reads traces of torch.profiler: JSON, plain, gzip or zstd";
+    "Fathom reads traces of torch.profiler and JAX (JSON), Nsight Systems (SQLite) and rocprofv3 "
+    "(JSON, CSV, rocpd, pftrace), plain, gzip or zstd";
 constexpr size_t kManySeparators = 16 << 20;  // more are not held
 
 bool separates(char c) { return is_space(c) || c == ','; }

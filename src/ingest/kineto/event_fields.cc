@@ -51,6 +51,12 @@ constexpr Key kArgsKeys[] = {
     {"Seq", Field::kCollectiveSequence},
     {"name", Field::kArgName},
     {"labels", Field::kArgLabels},
+    // XLA's profiler.
+    {"correlation_id", Field::kCorrelation},
+    {"kernel_details", Field::kKernelDetails},
+    {"memcpy_details", Field::kCopyDetails},
+    {"memset_details", Field::kMemsetDetails},
+    {"Memset_details", Field::kMemsetDetails},
 };
 
 // A hash table made at compile time: looking a key up is the hottest step of reading a trace.
@@ -87,6 +93,11 @@ constexpr KeyTable<32> kEventTable{kEventKeys};
 constexpr KeyTable<256> kArgsTable{kArgsKeys};
 
 }  // namespace
+
+bool has_counters(const FieldTexts& fields) {
+  return fields.get(Field::kPhase) == "\"C\"" ||
+         fields.get(Field::kCategory) == "\"cuda_profiler_range\"";
+}
 
 std::optional<Field> find_event_field(std::string_view key) { return kEventTable.find(key); }
 std::optional<Field> find_args_field(std::string_view key) { return kArgsTable.find(key); }

@@ -49,14 +49,22 @@ enum class Field : uint8_t {
   kGroupRanks,
   kRank,
   kCollectiveSequence,
-  kArgName,    // of metadata events
-  kArgLabels,  // likewise
+  kArgName,        // of metadata events
+  kArgLabels,      // likewise
+  kKernelDetails,  // of XLA's profiler
+  kCopyDetails,    // likewise
+  kMemsetDetails,  // likewise
+  kArgs,           // all of them as one text, where any key is a counter's name
   kCount,
 };
 
 // Nothing: a field that no column holds.
 std::optional<Field> find_event_field(std::string_view key);
 std::optional<Field> find_args_field(std::string_view key);
+
+class FieldTexts;
+// Whether an event's args are counters, by what stands before them.
+bool has_counters(const FieldTexts& fields);
 
 // The JSON text of one event's fields. Reused from event to event: only the set of present fields
 // is cleared.

@@ -21,7 +21,7 @@ constexpr Row kCategories[] = {
     {"gpu_user_annotation", EventKind::kGpuAnnotation},
     {"cuda_sync", EventKind::kOther},
     {"overhead", EventKind::kOther},
-    {"cuda_profiler_range", EventKind::kOther},
+    {"cuda_profiler_range", EventKind::kProfilerRange},
     {"Trace", EventKind::kOther},
     {"cpu_instant_event", EventKind::kInstant},
     // Before 2021.

@@ -69,6 +69,10 @@ simdjson::error_code read_fields(od::object object, FindField find, FieldTexts& 
       std::string_view text;
       if (auto error = value_text(field.value(), text)) return error;
       fields.set(*known, text);
+    } else if (find == find_event_field && key == "args" && has_counters(fields)) {
+      std::string_view text;
+      if (auto error = value_text(field.value(), text)) return error;
+      fields.set(Field::kArgs, text);
     } else if (find == find_event_field && key == "args") {
       od::object args;
       // args that are null or a list hold nothing for us.

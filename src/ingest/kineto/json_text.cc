@@ -1,5 +1,6 @@
 #include "ingest/kineto/json_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -100,6 +101,48 @@ std::optional<Dim3> read_dim3(std::string_view json) {
     json.remove_prefix(comma + 1);
   }
   return Dim3{sizes[0], sizes[1], sizes[2]};
+}
+
+void read_numbers(std::string_view json,
+                  const std::function<void(std::string_view key, double value)>& visit) {
+  // Keys and values in turn, strings or anything between separators; what nests is passed over.
+  std::string_view key;
+  bool has_key = false;
+  int depth = 0;
+  for (size_t at = 0; at < json.size();) {
+    const char c = json[at];
+    if (std::strchr(" \t\r\n:,", c) != nullptr) {
+      if (c == ',' && depth == 1) has_key = false;
+      ++at;
+      continue;
+    }
+    if (c == '{' || c == '[' || c == '}' || c == ']') {
+      depth += c == '{' || c == '[' ? 1 : -1;
+      ++at;
+      continue;
+    }
+    size_t end = at + 1;
+    if (c == '"') {
+      while (end < json.size() && json[end] != '"') end += json[end] == '\\' ? 2 : 1;
+      end = std::min(end + 1, json.size());
+    } else {
+      end = std::min(json.find_first_of(" \t\r\n,:]}", at), json.size());
+    }
+    const std::string_view token = json.substr(at, end - at);
+    at = end;
+    if (depth != 1) continue;
+    if (!has_key) {
+      key = token;
+      has_key = true;
+      continue;
+    }
+    const std::string_view number = without_quotes(token);
+    double value = 0;
+    const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (error == std::errc() && stop == number.data() + number.size() && std::isfinite(value)) {
+      visit(without_quotes(key), value);
+    }
+  }
 }
 
 bool is_plain_string(std::string_view json) {

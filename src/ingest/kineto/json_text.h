@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,10 @@ namespace fathom::kineto {
 std::optional<Nanos> read_micros(std::string_view json);
 
 std::optional<int64_t> read_integer(std::string_view json);
+
+// The numbers of an object, with the text of their keys; those in quotes too.
+void read_numbers(std::string_view json,
+                  const std::function<void(std::string_view key, double value)>& visit);
 
 // [x, y, z]
 std::optional<Dim3> read_dim3(std::string_view json);

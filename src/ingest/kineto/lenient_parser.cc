@@ -162,7 +162,10 @@ size_t read_object(const Reader& reader, size_t at, FindField find, FieldTexts& 
     const std::string unescaped = has_escapes ? json_unescaped(written) : std::string();
     const std::string_view key = has_escapes ? std::string_view(unescaped) : written;
     const size_t value = reader.skip_space(reader.skip_space(key_end) + 1);
-    if (find == find_event_field && key == "args" && reader.peek(value) == '{') {
+    if (find == find_event_field && key == "args" && has_counters(fields)) {
+      i = reader.value_end(value, '{');
+      if (i != kNowhere) fields.set(Field::kArgs, reader.slice(value, i));
+    } else if (find == find_event_field && key == "args" && reader.peek(value) == '{') {
       i = read_object(reader, value, find_args_field, fields);
     } else {
       i = reader.value_end(value, '{');

@@ -8,6 +8,7 @@
 #include "base/worker_pool.h"
 #include "ingest/kineto/envelope.h"
 #include "ingest/kineto/event_parser.h"
+#include "ingest/kineto/track_kinds.h"
 
 namespace fathom::kineto {
 namespace {
@@ -22,8 +23,8 @@ Error no_trace(const std::string& path, const ChunkSplitter& splitter, bool dama
   }
   const bool cut = splitter.diagnostics().count(Flaw::kTruncated) > 0;
   return Error{fmt::format(
-      "{} is no profiler trace: {}; expected the JSON that torch.profiler's export_chrome_trace "
-      "writes",
+      "{} is no profiler trace: {}; expected the JSON that torch.profiler's export_chrome_trace, "
+      "the JAX profiler or rocprofv3 writes",
       path, cut ? "it ends before any traceEvents" : "it has no traceEvents")};
 }
 
@@ -49,12 +50,14 @@ Result<EventStore> read_trace(ByteSource& source, const std::string& shown,
       });
   if (!read.ok()) return Error{fmt::format("cannot read {}: {}", shown, read.error().message)};
   if (!splitter.found_events()) return no_trace(shown, splitter, source.truncated());
+  const bool from_xla = decide_kinds_by_track(builder);
   builder.diagnostics().merge(splitter.diagnostics());
   if (source.changed()) builder.diagnostics().add(Flaw::kChangedWhileRead);
   Envelope envelope = parse_envelope(splitter.envelope());
   if (envelope.damaged && !splitter.stopped_early()) {
     builder.diagnostics().add(Flaw::kMetadataDamaged);
   }
+  envelope.metadata.source = from_xla ? "XLA profiler (JAX, TensorFlow)" : "PyTorch profiler";
   return std::move(builder).seal(std::move(envelope.metadata), splitter.bytes_read());
 }
 

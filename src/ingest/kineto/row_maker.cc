@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json_unescape.h"
 #include "ingest/kineto/json_text.h"
+#include "ingest/kineto/track_kinds.h"
 
 namespace fathom::kineto {
 namespace {
@@ -162,9 +164,33 @@ void RowMaker::skip(Flaw flaw, std::string_view what, int64_t offset) {
   out_.skip_position();
 }
 
+// XLA's profiler gives no categories: processes and threads tell what an event is, and its args
+// what work it was.
+void RowMaker::add_undecided(const FieldTexts& fields, Common event) {
+  GpuWork work = gpu_work(fields);
+  event.kind = EventKind::kKernel;
+  if (fields.has(Field::kCopyDetails)) {
+    event.kind = EventKind::kMemcpy;
+    work.bytes = detail_number(read_text(fields.get(Field::kCopyDetails)), "size");
+  } else if (fields.has(Field::kMemsetDetails)) {
+    event.kind = EventKind::kMemset;
+    work.bytes = detail_number(read_text(fields.get(Field::kMemsetDetails)), "num_bytes");
+  } else if (fields.has(Field::kKernelDetails)) {
+    read_kernel_details(read_text(fields.get(Field::kKernelDetails)), work);
+  }
+  out_.add_undecided(event, work);
+}
+
+void RowMaker::add_counters(const FieldTexts& fields) {
+  read_numbers(fields.get(Field::kArgs), [this](std::string_view key, double value) {
+    out_.add_counter(out_.intern(json_unescaped(key)), value);
+  });
+}
+
 void RowMaker::add_complete(const FieldTexts& fields, Common event) {
   const KindOfCategory kind = kind_of(fields.get(Field::kCategory));
-  if (!kind.known) {
+  const bool undecided = !fields.has(Field::kCategory);
+  if (!kind.known && !undecided) {
     const std::string category = read_text(fields.get(Field::kCategory));
     out_.diagnostics().add(Flaw::kUnknownCategory, category.empty() ? "no category" : category);
   }
@@ -179,6 +205,7 @@ void RowMaker::add_complete(const FieldTexts& fields, Common event) {
     event.duration = {};
   }
   event.args = args(fields);
+  if (undecided) return add_undecided(fields, event);
   EventId id;
   if (is_gpu_work(event.kind)) {
     id = out_.add(event, gpu_work(fields));
@@ -201,6 +228,7 @@ void RowMaker::add_complete(const FieldTexts& fields, Common event) {
              fields.get(Field::kName).starts_with("\"gloo:")) {
     add_gloo_collective(fields, id);
   }
+  if (event.kind == EventKind::kProfilerRange) add_counters(fields);
 }
 
 void RowMaker::add_metadata(const FieldTexts& fields) {
@@ -244,6 +272,7 @@ void RowMaker::add(const FieldTexts& fields, int64_t offset) {
                   fmt::format("ph {}", phase_json.empty() ? "missing" : phase_json), offset);
   }
   out_.add(event);
+  if (phase == 'C') add_counters(fields);
 }
 
 }  // namespace fathom::kineto

@@ -34,6 +34,8 @@ std::string_view category(EventKind kind) {
       return "gpu_user_annotation";
     case EventKind::kInstant:
       return "cpu_instant_event";
+    case EventKind::kProfilerRange:
+      return "cuda_profiler_range";
     case EventKind::kOther:
     case EventKind::kCounter:
       break;
@@ -166,7 +168,8 @@ class ChromeTrace {
     if (phase == 'i') text_ += ",\"s\":\"t\"";
     begin_args_ = true;
     if (phase == 'C') {
-      if (const auto number = store_.number(e)) arg("value", *number);
+      for (const CounterValue& counter : store_.counters(e))
+        arg(store_.text(counter.name), counter.value);
     } else if (is_gpu_work(kind)) {
       add_gpu_args(store_.gpu_work(e));
     } else if (is_launch(kind)) {

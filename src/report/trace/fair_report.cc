@@ -32,6 +32,7 @@ std::vector<const Finding*> recommended(const AnalysisView& v) {
 }
 
 std::string fused_attention_use(const AnalysisView& v) {
+  if (!v.summary.has_ops) return "not known: the trace has no ops";
   const bool separate = std::ranges::any_of(
       v.findings, [](const Finding& f) { return f.kind == FindingKind::kUnfusedAttention; });
   const bool fused = std::ranges::any_of(v.assessment.categories(), [](const AssessedCategory& c) {
@@ -60,6 +61,7 @@ std::string summary_part(const AnalysisView& v) {
   };
   metric("Trace", md_cell(v.summary.trace) +
                       (v.summary.scope.empty() ? "" : ", " + md_cell(v.summary.scope)));
+  if (!v.summary.source.empty()) metric("Recorded by", md_cell(v.summary.source));
   if (v.summary.cpu) {
     metric("Length of the trace", micros_text(v.summary.cpu->length));
     metric("CPU time of all ops, over all threads", micros_text(v.summary.cpu->self));
@@ -95,6 +97,12 @@ std::string summary_part(const AnalysisView& v) {
                        "--include-unlinked counts them in the timeline",
                        counted(static_cast<uint64_t>(v.summary.unlinked.events), "GPU event"),
                        v.summary.unlinked.of_gpu * 100));
+  }
+  if (!v.summary.has_ops) {
+    metric("Not recorded", v.summary.has_launches
+                               ? "ops and shapes: rows are kernels, efficiency is not computed"
+                               : "ops, shapes and launches: rows are kernels, efficiency and the "
+                                 "causes of idle time are not computed");
   }
   return text + "\n";
 }

@@ -20,11 +20,16 @@ std::string steps_part(const AnalysisView& v) {
   text += fmt::format("1. Read {}: {}, {} of them on the GPU, {} skipped.\n", md_text(s.trace),
                       counted(static_cast<uint64_t>(s.events), "event"),
                       with_thousands(s.gpu_events), with_thousands(s.skipped_events));
-  text += fmt::format("2. Linked GPU work to its launches: {} ({:.1f} % of GPU time) {} none.\n",
-                      counted(static_cast<uint64_t>(s.unlinked.events), "event"),
-                      s.unlinked.of_gpu * 100, s.unlinked.events == 1 ? "has" : "have");
-  text += fmt::format("3. Grouped it into {} with their arguments in {}.\n",
-                      counted(a.ops().size(), "op"),
+  if (s.has_launches) {
+    text += fmt::format("2. Linked GPU work to its launches: {} ({:.1f} % of GPU time) {} none.\n",
+                        counted(static_cast<uint64_t>(s.unlinked.events), "event"),
+                        s.unlinked.of_gpu * 100, s.unlinked.events == 1 ? "has" : "have");
+  } else {
+    text += "2. The trace has no launches to link GPU work to.\n";
+  }
+  text += fmt::format("3. Grouped it into {} in {}.\n",
+                      s.has_ops ? counted(a.ops().size(), "op") + " with their arguments"
+                                : counted(a.ops().size(), "kernel"),
                       counted(a.categories().size(), "category", "categories"));
   if (a.platform() != nullptr) {
     text += fmt::format(

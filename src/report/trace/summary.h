@@ -63,6 +63,7 @@ struct Summary {
   };
 
   std::string trace;    // the file's name, as given
+  std::string source;   // the tool that recorded it; empty: the file does not tell
   std::string gpu;      // "NVIDIA H200", "8 × AMD Instinct MI300X"; empty: the trace does not say
   std::string runtime;  // "CUDA 13.0"; likewise
   std::optional<int64_t> rank, world_size;
@@ -73,13 +74,16 @@ struct Summary {
   GpuTimeline timeline;
   std::optional<Cpu> cpu;  // only of a trace without GPU work
   Unlinked unlinked;
-  std::vector<Op> ops;               // by GPU time, all of them
-  std::string platform;              // that efficiency was computed for; empty: it was not
-  std::string recorded_on;           // the trace's own platform, where that is another; else empty
-  double known_share = 0;            // of the ops' GPU time that has a known limit
-  bool has_costs = true;             // false: no op has a cost, most often for want of shapes
-  std::vector<Found> findings;       // the most important first
-  std::optional<Sources> sources;    // none: no repository was given
+  // False: the recorder keeps no ops, or not even launches. Kernels then take their place.
+  bool has_ops = true, has_launches = true;
+  std::vector<std::string> ranges;  // names of annotations, the longest first; only without steps
+  std::vector<Op> ops;              // by GPU time, all of them
+  std::string platform;             // that efficiency was computed for; empty: it was not
+  std::string recorded_on;          // the trace's own platform, where that is another; else empty
+  double known_share = 0;           // of the ops' GPU time that has a known limit
+  bool has_costs = true;            // false: no op has a cost, most often for want of shapes
+  std::vector<Found> findings;      // the most important first
+  std::optional<Sources> sources;   // none: no repository was given
   std::optional<Counters> counters;  // none: no counters were given
   std::vector<Diagnostic> diagnostics;
 };

@@ -54,6 +54,7 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
   json.begin_object();
   json.key("schema_version").value(kSchemaVersion);
   json.key("trace").value(s.trace);
+  optional_text(json, "source", s.source);
   optional_text(json, "gpu", s.gpu);
   optional_text(json, "runtime", s.runtime);
   optional_integer(json, "rank", s.rank);
@@ -73,6 +74,8 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
   json.key("percent_of_gpu_time").value(s.unlinked.of_gpu * 100);
   json.key("included_in_timeline").value(s.unlinked.included);
   json.end_object();
+  json.key("ops_are").value(s.has_ops ? "ops" : "kernels");
+  json.key("has_launches").value(s.has_launches);
   json.key("ops").begin_array();
   for (const Summary::Op& op : s.ops) {
     json.begin_object().key("name").value(op.name).key("category").value(op.category);

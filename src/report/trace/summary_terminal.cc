@@ -55,7 +55,8 @@ void show_ops(Screen& screen, const Summary& s, size_t width) {
     return fmt::format("{} {} {:>8} {:>10} {:>8}", fit_left(name, name_width),
                        fit_left(category, 18), calls, millis, share);
   };
-  screen.line(screen.bold(row("Top ops", "category", "calls", "GPU ms", "share")));
+  screen.line(screen.bold(
+      row(s.has_ops ? "Top ops" : "Top kernels", "category", "calls", "GPU ms", "share")));
   const size_t shown = std::min(s.ops.size(), kTopOps);
   for (size_t i = 0; i < shown; ++i) {
     const Summary::Op& op = s.ops[i];
@@ -107,10 +108,26 @@ void show_cpu_ops(Screen& screen, const Summary::Cpu& cpu, size_t width) {
   }
 }
 
+// What may be taken for steps.
+void show_ranges(Screen& screen, const std::vector<std::string>& ranges) {
+  constexpr size_t kShown = 3;
+  if (ranges.empty()) return;
+  std::string names;
+  for (size_t i = 0; i < std::min(kShown, ranges.size()); ++i) {
+    names += (i > 0 ? ", " : "") + shortened(screen_safe(ranges[i]));
+  }
+  if (ranges.size() > kShown) names += " …";
+  screen.entry("Ranges", fmt::format("{}   (--step-pattern NAME counts them as steps)", names));
+}
+
 void show_limits(Screen& screen, const Summary& s) {
   if (s.platform.empty()) {
     screen.entry("Limits",
                  "unknown GPU: no efficiency computed; set --platform (list: fathom platforms)");
+  } else if (!s.has_ops) {
+    screen.entry("Limits",
+                 "not computed: the trace has kernels but no ops with shapes; a PyTorch trace with "
+                 "record_shapes=True has both");
   } else if (!s.has_costs) {
     screen.entry("Limits", "not computed: the trace has no shapes; record with record_shapes=True");
   } else {
@@ -208,6 +225,7 @@ std::string summary_headline(const Summary& s) {
   };
   add(shortened(screen_safe(s.gpu)));
   add(s.runtime);
+  add(shortened(screen_safe(s.source)));
   if (s.rank) {
     add(s.world_size ? fmt::format("rank {} of {}", *s.rank, *s.world_size)
                      : fmt::format("rank {}", *s.rank));
@@ -222,6 +240,12 @@ std::string summary_headline(const Summary& s) {
 std::vector<SummaryNote> summary_notes(const Summary& s, bool verbose) {
   std::vector<SummaryNote> notes;
   if (s.unlinked.events > 0) notes.push_back({unlinked_note(s), true});
+  if (!s.has_launches) {
+    notes.push_back(
+        {"the trace has no launches: it does not tell why the GPU is idle, nor which call "
+         "launched a kernel",
+         false});
+  }
   if (s.skipped_events > 0) {
     notes.push_back(
         {counted(static_cast<uint64_t>(s.skipped_events), "event") + " skipped", false});
@@ -251,6 +275,7 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
                               : fmt::format("{}   {} … {}", s.steps.size(), first,
                                             shortened(screen_safe(s.steps.back()))));
   }
+  show_ranges(screen, s.ranges);
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
   show_ops(screen, s, style.width);
   if (s.cpu) show_cpu_ops(screen, *s.cpu, style.width);

@@ -45,6 +45,7 @@ void add_facts(SummaryRows& rows, const Summary& s) {
   rows.push_back({{"trace"}, {s.trace}});
   rows.push_back({{"GPU"}, text(s.gpu)});
   rows.push_back({{"runtime"}, text(s.runtime)});
+  rows.push_back({{"recorded by"}, text(s.source)});
   if (s.rank) {
     rows.push_back({{"rank"},
                     {s.world_size ? fmt::format("{} of {}", *s.rank, *s.world_size)

@@ -1,0 +1,147 @@
+// Recordings of other tools: databases, JSON, CSV and packets of n events.
+#include <fmt/format.h>
+
+#include "linear_cases.h"
+#include "made_database.h"
+#include "test_files.h"
+
+namespace fathom::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// `rows` as the values of one table, with the numbers of a row for {0}.
+std::string inserted(std::string_view table, std::string_view row, size_t n) {
+  std::string sql = fmt::format("INSERT INTO {} VALUES", table);
+  for (size_t i = 0; i < n; ++i) {
+    sql += i > 0 ? "," : "";
+    sql += fmt::format(fmt::runtime(row), i, 100 * i, 100 * i + 50);
+  }
+  return sql + ";";
+}
+
+void write_nsys(const fs::path& directory, size_t n) {
+  make_database(
+      directory / "t.sqlite",
+      "BEGIN;CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, end INTEGER, correlationId INTEGER,"
+      " globalTid INTEGER, nameId INTEGER);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, end INTEGER, correlationId INTEGER,"
+      " demangledName INTEGER);"
+      "CREATE TABLE NVTX_EVENTS(start INTEGER, end INTEGER, textId INTEGER, globalTid INTEGER);" +
+          inserted("StringIds", "({0},'name{0}')", n) +
+          inserted("CUPTI_ACTIVITY_KIND_RUNTIME", "({1},{2},{0},{0},{0})", n) +
+          inserted("CUPTI_ACTIVITY_KIND_KERNEL", "({1},{2},{0},{0})", n) +
+          inserted("NVTX_EVENTS", "({1},{2},{0},{0})", n) + "COMMIT;");
+}
+
+void write_nsys_of_tables(const fs::path& directory, size_t n) {
+  std::string sql = "BEGIN;CREATE TABLE StringIds(id INTEGER, value TEXT);";
+  for (size_t i = 0; i < n; ++i) {
+    sql += fmt::format("CREATE TABLE NVTX_EVENTS{}(start);", i > 0 ? std::to_string(i) : "");
+  }
+  make_database(directory / "t.sqlite", sql + "INSERT INTO NVTX_EVENTS VALUES(1);COMMIT;");
+}
+
+void write_rocpd(const fs::path& directory, size_t n) {
+  make_database(directory / "t.db",
+                "BEGIN;CREATE TABLE rocpd_event_01234567(id INTEGER, stack_id INTEGER);"
+                "CREATE TABLE rocpd_region_01234567(start INTEGER, end INTEGER, event_id INTEGER,"
+                " tid INTEGER);"
+                "CREATE TABLE rocpd_kernel_dispatch_01234567(start INTEGER, end INTEGER,"
+                " event_id INTEGER, kernel_id INTEGER);" +
+                    inserted("rocpd_event_01234567", "({0},{0})", n) +
+                    inserted("rocpd_region_01234567", "({1},{2},{0},{0})", n) +
+                    inserted("rocpd_kernel_dispatch_01234567", "({1},{2},{0},{0})", n) + "COMMIT;");
+}
+
+void write_json(const fs::path& directory, size_t n) {
+  std::string text = R"({"rocprofiler-sdk-tool":[{"kernel_symbols":[)";
+  for (size_t i = 0; i < n; ++i) {
+    text += fmt::format(R"({}{{"kernel_id":{},"formatted_kernel_name":"k{}"}})", i > 0 ? "," : "",
+                        i, i);
+  }
+  text += R"(],"buffer_records":{"kernel_dispatch":[)";
+  for (size_t i = 0; i < n; ++i) {
+    text += fmt::format(R"({}{{"start_timestamp":{},"end_timestamp":{},)"
+                        R"("dispatch_info":{{"kernel_id":{}}},"stream_id":{{"handle":{}}}}})",
+                        i > 0 ? "," : "", 10 * i, 10 * i + 5, i, i);
+  }
+  write_file(directory / "t.json", text + "]}}]}");
+}
+
+void write_nested_json(const fs::path& directory, size_t n) {
+  write_file(directory / "t.json",
+             R"({"rocprofiler-sdk-tool":[{"agents":)" + repeated("[{\"a\":", n));
+}
+
+void write_csv(const fs::path& directory, size_t n) {
+  std::string text = "Kind,Kernel_Name,Correlation_Id,Start_Timestamp,End_Timestamp\n";
+  for (size_t i = 0; i < n; ++i)
+    text += fmt::format("K,\"k{}\",{},{},{}\n", i, i, 10 * i, 10 * i + 5);
+  write_file(directory / "t.csv", text);
+}
+
+void write_open_quotes(const fs::path& directory, size_t n) {
+  write_file(directory / "t.csv",
+             "Kind,Kernel_Name,Correlation_Id,Start_Timestamp,End_Timestamp\n" +
+                 repeated("K,\"k,1,2,3\n", n));
+}
+
+std::string varint_text(uint64_t value) {
+  std::string out;
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>((value & 0x7f) | 0x80);
+  return out + static_cast<char>(value);
+}
+std::string field_number(uint32_t field, uint64_t value) {
+  return varint_text(field << 3) + varint_text(value);
+}
+std::string field_bytes(uint32_t field, std::string_view text) {
+  return varint_text(field << 3 | 2) + varint_text(text.size()) + std::string(text);
+}
+
+// Slices that begin and never end, each on a track and in a sequence of its own.
+void write_packets(const fs::path& directory, size_t n) {
+  std::string trace;
+  for (size_t i = 0; i < n; ++i) {
+    trace += field_bytes(1, field_number(10, i) + field_bytes(60, field_number(1, i)));
+    trace += field_bytes(1, field_number(10, i) + field_number(8, 10 * i) +
+                                field_bytes(11, field_number(9, 1) + field_number(11, i) +
+                                                    field_bytes(23, "slice")));
+  }
+  write_file(directory / "t.pftrace", trace);
+}
+
+void write_xla(const fs::path& directory, size_t n) {
+  std::string text =
+      R"({"traceEvents":[{"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}})";
+  for (size_t i = 0; i < n; ++i) {
+    text += fmt::format(
+        R"(,{{"ph":"M","pid":1,"tid":{0},"name":"thread_name","args":{{"name":"Stream #{0}"}}}})"
+        R"(,{{"ph":"X","pid":1,"tid":{0},"ts":{0},"dur":1,"name":"k{0}","args":{{)"
+        R"("kernel_details":"grid:1,1,1 block:1,1,1"}}}})"
+        R"(,{{"ph":"C","name":"c","pid":1,"tid":1,"ts":{0},"args":{{"v{0}":1}}}})",
+        i);
+  }
+  write_file(directory / "t.json", text + "]}");
+}
+
+}  // namespace
+
+std::vector<LinearCase> recorder_cases() {
+  return {
+      {"NsysExport", write_nsys, "analyze t.sqlite --threads 1 --out out", 1000},
+      {"NsysExportOfManyTables", write_nsys_of_tables, "analyze t.sqlite --threads 1 --out out",
+       2000},
+      {"RocpdDatabase", write_rocpd, "analyze t.db --threads 1 --out out", 1000},
+      {"RocprofJson", write_json, "analyze t.json --threads 1 --out out", 1000},
+      {"RocprofJsonOfOpenBrackets", write_nested_json, "analyze t.json --threads 1 --out out",
+       20000, 1},
+      {"RocprofCsv", write_csv, "analyze t.csv --threads 1 --out out", 1000},
+      {"RocprofCsvOfOpenQuotes", write_open_quotes, "analyze t.csv --threads 1 --out out", 20000},
+      {"PerfettoPackets", write_packets, "analyze t.pftrace --threads 1 --out out", 1000},
+      {"XlaTrace", write_xla, "analyze t.json --threads 1 --out out", 1000},
+  };
+}
+
+}  // namespace fathom::test
