@@ -36,7 +36,7 @@ The capture is an input of analyze, diff and convert:
   fathom record --out run.capture -- python train.py
   fathom analyze run.capture
 
-Each process that used the GPU gets a capture: run.capture, run-2.capture, … A program that is killed
+Each process that used the GPU gets a capture: run.capture, run-2.capture and so on. A program that is killed
 leaves what it did up to the last quarter of a second (PyTorch's ops are written at its end only).
 Output, input, signals and exit code are the program's own. Where the GPU cannot be recorded, the
 program runs all the same, and a note says why.)";
