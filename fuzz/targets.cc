@@ -8,7 +8,10 @@
 #include "base/byte_source.h"
 #include "base/check.h"
 #include "base/compressed_source.h"
+#include "capture/chunk_writer.h"
 #include "events/store_file.h"
+#include "ingest/capture/counters.h"
+#include "ingest/capture/reader.h"
 #include "ingest/kineto/reader.h"
 #include "ingest/nsys/reader.h"
 #include "ingest/rocprof/perfetto.h"
@@ -111,6 +114,46 @@ void rocprof_trace(const uint8_t* data, size_t size) {
     Result<EventStore> store = read(text, "fuzz");
     if (store.ok()) analyze_all(store.take());
   }
+}
+
+namespace {
+
+class TextSinkOfChunks : public capture::ByteSink {
+ public:
+  int write(std::string_view bytes) override {
+    text.append(bytes);
+    return 0;
+  }
+  std::string text;
+};
+
+void read_capture_bytes(const uint8_t* data, size_t size) {
+  MemorySource events(data, size), counters(data, size);
+  Result<EventStore> store = capture::read_capture(events, "fuzz");
+  if (store.ok()) analyze_all(store.take());
+  (void)capture::read_counters(counters, "fuzz");
+}
+
+}  // namespace
+
+void capture_chunks(const uint8_t* data, size_t size) {
+  read_capture_bytes(data, size);
+  TextSinkOfChunks sink;
+  capture::ChunkWriter writer(sink);
+  writer.begin();
+  constexpr size_t kHead = 7;
+  while (size >= kHead) {
+    uint16_t record = 0;
+    uint32_t length = 0;
+    std::memcpy(&record, data + 1, sizeof record);
+    std::memcpy(&length, data + 3, sizeof length);
+    const size_t taken = std::min<size_t>(length, size - kHead);
+    writer.copy(static_cast<capture::ChunkKind>(data[0]), record,
+                {reinterpret_cast<const char*>(data + kHead), taken});
+    data += kHead + taken;
+    size -= kHead + taken;
+  }
+  read_capture_bytes(reinterpret_cast<const uint8_t*>(sink.text.data()), sink.text.size());
 }
 
 void platform_file(const uint8_t* data, size_t size) {

@@ -17,6 +17,10 @@ void trace_database(const uint8_t* data, size_t size);
 // rocprofv3's other formats: JSON, CSV, Perfetto's packets; each input as each of them.
 void rocprof_trace(const uint8_t* data, size_t size);
 
+// A capture as it is; and its chunks, each {kind, size of a record, size, content}, with the hashes
+// that a chunk must have to be read at all.
+void capture_chunks(const uint8_t* data, size_t size);
+
 // The JSON of --platform; what is printed of it is read back.
 void platform_file(const uint8_t* data, size_t size);
 

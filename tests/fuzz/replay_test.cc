@@ -28,6 +28,7 @@ size_t replay(const char* name, Target target) {
 TEST(FuzzReplay, KinetoJson) { EXPECT_GT(replay("kineto_json", fuzz::kineto_json), 20u); }
 TEST(FuzzReplay, TraceDatabase) { EXPECT_GT(replay("trace_database", fuzz::trace_database), 3u); }
 TEST(FuzzReplay, RocprofTrace) { EXPECT_GT(replay("rocprof_trace", fuzz::rocprof_trace), 3u); }
+TEST(FuzzReplay, CaptureChunks) { EXPECT_GT(replay("capture_chunks", fuzz::capture_chunks), 3u); }
 TEST(FuzzReplay, StoreFile) { EXPECT_GT(replay("store_file", fuzz::store_file), 3u); }
 TEST(FuzzReplay, CppSource) { EXPECT_GT(replay("cpp_source", fuzz::cpp_source), 5u); }
 TEST(FuzzReplay, PlatformFile) { EXPECT_GT(replay("platform_file", fuzz::platform_file), 3u); }
@@ -57,6 +58,7 @@ void replay_cut(const char* name, Target target, size_t cuts) {
 }
 
 TEST(FuzzReplay, CutTraces) { replay_cut("kineto_json", fuzz::kineto_json, 200); }
+TEST(FuzzReplay, CutCaptures) { replay_cut("capture_chunks", fuzz::capture_chunks, 100); }
 TEST(FuzzReplay, CutRocprof) { replay_cut("rocprof_trace", fuzz::rocprof_trace, 200); }
 TEST(FuzzReplay, CutCpp) { replay_cut("cpp_source", fuzz::cpp_source, 300); }
 TEST(FuzzReplay, CutPython) { replay_cut("python_source", fuzz::python_source, 300); }

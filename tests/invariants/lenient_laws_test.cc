@@ -36,6 +36,7 @@ TEST(LenientLaws, ReadsWhatTheStrictParserReads) {
     ASSERT_TRUE(source.ok());
     const std::unique_ptr<ByteSource> bytes = source.take();
     kineto::ChunkSplitter splitter(*bytes);
+    kineto::ChunkParsers parsers;
     size_t chunks = 0;
     while (true) {
       auto next = splitter.next();
@@ -44,7 +45,7 @@ TEST(LenientLaws, ReadsWhatTheStrictParserReads) {
       if (!chunk) break;
       const std::string_view list = chunk->list();
       ASSERT_EQ(
-          describe(kineto::parse_chunk(*chunk)),
+          describe(kineto::parse_chunk(*chunk, parsers)),
           describe(kineto::parse_leniently(list.substr(1, list.size() - 2), {}, chunk->file_offset,
                                            [](std::string_view) { return true; })));
       ++chunks;

@@ -3,6 +3,7 @@
 
 #include "linear_cases.h"
 #include "made_database.h"
+#include "record/made_capture.h"
 #include "test_files.h"
 
 namespace fathom::test {
@@ -126,6 +127,20 @@ void write_xla(const fs::path& directory, size_t n) {
   write_file(directory / "t.json", text + "]}");
 }
 
+void write_capture(const fs::path& directory, size_t n) {
+  write_file(directory / "t.capture", made_capture(static_cast<int>(n)));
+}
+
+// Heads that promise more than there is, one after another.
+void write_crafted_capture(const fs::path& directory, size_t n) {
+  std::string bytes(capture::kMagic, sizeof capture::kMagic);
+  capture::ChunkHead head;
+  head.kind = capture::ChunkKind::kKernels;
+  head.bytes = 1 << 16;
+  for (size_t i = 0; i < n; ++i) bytes.append(reinterpret_cast<const char*>(&head), sizeof head);
+  write_file(directory / "t.capture", bytes + made_capture(8).substr(sizeof capture::kMagic));
+}
+
 }  // namespace
 
 std::vector<LinearCase> recorder_cases() {
@@ -140,6 +155,8 @@ std::vector<LinearCase> recorder_cases() {
       {"RocprofCsv", write_csv, "analyze t.csv --threads 1 --out out", 1000},
       {"RocprofCsvOfOpenQuotes", write_open_quotes, "analyze t.csv --threads 1 --out out", 20000},
       {"PerfettoPackets", write_packets, "analyze t.pftrace --threads 1 --out out", 1000},
+      {"Capture", write_capture, "analyze t.capture --threads 1 --out out", 1000},
+      {"CaptureOfCraftedHeads", write_crafted_capture, "convert -q t.capture out.json", 20000},
       {"XlaTrace", write_xla, "analyze t.json --threads 1 --out out", 1000},
   };
 }

@@ -41,6 +41,7 @@ Split split(std::string_view text, size_t chunk_size) {
   limits.chunk_size = chunk_size;
   ChunkSplitter splitter(source, limits);
   EventStoreBuilder builder;
+  ChunkParsers parsers;
   Split out;
   while (true) {
     Result<std::optional<EventChunk>> chunk = splitter.next();
@@ -50,7 +51,7 @@ Split split(std::string_view text, size_t chunk_size) {
     }
     const std::optional<EventChunk> some = chunk.take();
     if (!some) break;
-    builder.append(parse_chunk(*some));
+    builder.append(parse_chunk(*some, parsers));
   }
   out.envelope = splitter.envelope();
   out.found_events = splitter.found_events();

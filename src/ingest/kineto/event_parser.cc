@@ -131,17 +131,47 @@ bool is_whole_event(std::string_view event, od::parser& parser) {
 
 }  // namespace
 
-EventStoreBuilder parse_chunk(const EventChunk& chunk) {
-  // Its buffers are the size of a chunk: kept for the next one that this thread parses.
-  thread_local od::parser parser;
+struct ChunkParsers::Parser {
+  od::parser json;
+};
+
+ChunkParsers::ChunkParsers() = default;
+ChunkParsers::~ChunkParsers() = default;
+
+std::unique_ptr<ChunkParsers::Parser> ChunkParsers::take() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) return std::make_unique<Parser>();
+  std::unique_ptr<Parser> parser = std::move(free_.back());
+  free_.pop_back();
+  return parser;
+}
+
+void ChunkParsers::give_back(std::unique_ptr<Parser> parser) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(parser));
+}
+
+namespace {
+
+EventStoreBuilder parse_with(const EventChunk& chunk, od::parser& parser) {
   if (chunk.damaged.empty()) {
     EventStoreBuilder out;
     out.reserve(chunk.list().size() / kBytesPerEvent);
     if (parse_strictly(chunk, parser, out)) return out;
   }
   const std::string_view list = chunk.list();
-  return parse_leniently(list.substr(1, list.size() - 2), chunk.damaged, chunk.file_offset,
-                         [](std::string_view event) { return is_whole_event(event, parser); });
+  return parse_leniently(
+      list.substr(1, list.size() - 2), chunk.damaged, chunk.file_offset,
+      [&parser](std::string_view event) { return is_whole_event(event, parser); });
+}
+
+}  // namespace
+
+EventStoreBuilder parse_chunk(const EventChunk& chunk, ChunkParsers& parsers) {
+  std::unique_ptr<ChunkParsers::Parser> parser = parsers.take();
+  EventStoreBuilder out = parse_with(chunk, parser->json);
+  parsers.give_back(std::move(parser));
+  return out;
 }
 
 }  // namespace fathom::kineto

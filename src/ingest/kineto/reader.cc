@@ -39,11 +39,13 @@ Result<EventStore> read_trace(ByteSource& source, const std::string& shown,
                               const ReadOptions& options) {
   ChunkSplitter splitter(source, options.limits, shown);
   EventStoreBuilder builder;
+  ChunkParsers parsers;
   const size_t threads =
       options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   WorkerPool pool(threads > 1 ? threads : 0);
   const Status read = run_in_order<EventChunk>(
-      pool, [&] { return splitter.next(); }, [](EventChunk chunk) { return parse_chunk(chunk); },
+      pool, [&] { return splitter.next(); },
+      [&parsers](EventChunk chunk) { return parse_chunk(chunk, parsers); },
       [&](EventStoreBuilder piece) {
         builder.append(std::move(piece));
         if (options.progress) options.progress(source.progress());
