@@ -97,6 +97,11 @@ void end_unreadable(int signal, siginfo_t* what, void* /*context*/) {
   std::abort();
 }
 
+// Before main() tables are filled, which takes memory too.
+[[gnu::constructor(101)]] void prepare_for_little_memory() {
+  std::set_new_handler(end_without_memory);
+}
+
 }  // namespace
 
 void prepare_for_sudden_end(int code) {

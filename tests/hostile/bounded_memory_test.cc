@@ -2,9 +2,10 @@
 // to.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <sstream>
 
 #include "hostile/sanitizer.h"
 #include "test_files.h"
@@ -44,8 +45,10 @@ class BoundedMemory : public testing::Test {
   }
 
   Outcome analyze(const std::string& name, std::vector<std::string> options = {}) {
-    std::vector<std::string> words = {"fathom", "analyze", name,
-                                      "--json", "--out",   name + ".report"};
+    const fs::path peak = directory_.path() / "peak";
+    std::vector<std::string> words = {
+        "fathom_tests", "--peak-memory", peak.string(), test::fathom_binary(), "analyze",
+        name,           "--json",        "--out",       name + ".report"};
     words.insert(words.end(), options.begin(), options.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
@@ -57,13 +60,17 @@ class BoundedMemory : public testing::Test {
           dup2(STDOUT_FILENO, STDERR_FILENO) < 0) {
         _exit(126);
       }
-      execv(test::fathom_binary().c_str(), argv.data());
+      execv("/proc/self/exe", argv.data());
       _exit(127);
     }
     Outcome run;
-    rusage usage = {};
-    EXPECT_EQ(wait4(child, &run.status, 0, &usage), child);
-    run.peak_megabytes = usage.ru_maxrss / 1024;
+    int measured = 0;
+    EXPECT_EQ(waitpid(child, &measured, 0), child);
+    EXPECT_EQ(measured, 0);
+    std::istringstream numbers(test::read_file(peak));
+    numbers >> run.status >> run.peak_megabytes;
+    run.peak_megabytes /= 1024;
+    EXPECT_GT(run.peak_megabytes, 0);
     run.output = test::read_file(output);
     return run;
   }
