@@ -59,9 +59,11 @@ constexpr NamedKind kNamed[] = {
     {".nsys-rep", "a Nsight Systems report (.nsys-rep)"},
     {".qdrep", "a Nsight Systems report (.qdrep)"},
     {".ncu-rep", "a Nsight Compute report (.ncu-rep)"},
-    {".pftrace", "a Perfetto trace, cut off or of no tool that Fathom reads; convert it: traceconv json FILE "
+    {".pftrace",
+     "a Perfetto trace, cut off or of no tool that Fathom reads; convert it: traceconv json FILE "
      "trace.json"},
-    {".perfetto-trace", "a Perfetto trace, cut off or of no tool that Fathom reads; convert it: traceconv json FILE "
+    {".perfetto-trace",
+     "a Perfetto trace, cut off or of no tool that Fathom reads; convert it: traceconv json FILE "
      "trace.json"},
 };
 
@@ -109,8 +111,10 @@ std::string describe_binary(std::string_view head, std::string_view name) {
   for (const NamedKind& kind : kNamed) {
     if (name.ends_with(kind.ending)) return std::string(kind.text);
   }
-  if (is_perfetto(first)) return "a Perfetto trace, cut off or of no tool that Fathom reads; convert it: traceconv json FILE "
-     "trace.json";
+  if (is_perfetto(first))
+    return "a Perfetto trace, cut off or of no tool that Fathom reads; convert it: traceconv json "
+           "FILE "
+           "trace.json";
   // A few are damage, and what can be read is read.
   return static_cast<size_t>(controls) * 10 > first.size() ? "binary, of a kind unknown to Fathom"
                                                            : "";

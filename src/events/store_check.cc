@@ -67,7 +67,8 @@ bool are_sound(const EventViews& c, size_t text_count) {
                              [](const GpuWork& w) {
                                return key_is_sound(w.key) &&
                                       flags_are_sound(w.device, w.stream, w.context, w.registers,
-                                                      w.shared_memory, w.bytes, w.grid, w.block, w.cluster);
+                                                      w.shared_memory, w.bytes, w.grid, w.block,
+                                                      w.cluster);
                              }) &&
          std::ranges::all_of(c.launches,
                              [](const LaunchCall& call) { return key_is_sound(call.key); }) &&

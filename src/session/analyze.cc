@@ -167,8 +167,8 @@ fs::path default_report_directory(const std::string& trace_path) {
   if (trace_path == "-") return "stdin.fathom";
   if (is_descriptor(trace_path)) return "pipe.fathom";
   fs::path path(trace_path);
-  for (const char* ending : {".gz", ".zst", ".json", ".sqlite", ".sqlite3", ".db", ".csv", ".pftrace",
-                             ".ncu-rep", ".ncu-repz", ".capture"}) {
+  for (const char* ending : {".gz", ".zst", ".json", ".sqlite", ".sqlite3", ".db", ".csv",
+                             ".pftrace", ".ncu-rep", ".ncu-repz", ".capture"}) {
     if (path.extension() == ending) path.replace_extension();
   }
   return path += ".fathom";

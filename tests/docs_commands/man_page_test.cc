@@ -74,8 +74,7 @@ TEST(ManPage, IsValidRoff) {
   const CommandResult result = run_command("groff -man -Tutf8 -ww -b fathom.1", directory.path());
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.errors, "");
-  EXPECT_NE(result.output.find("performance report from a trace"),
-            std::string::npos)
+  EXPECT_NE(result.output.find("performance report from a trace"), std::string::npos)
       << result.output;
 }
 

@@ -76,14 +76,14 @@ struct Summary {
   Unlinked unlinked;
   // False: the recorder keeps no ops, or not even launches. Kernels then take their place.
   bool has_ops = true, has_launches = true;
-  std::vector<std::string> ranges;  // names of annotations, the longest first; only without steps
-  std::vector<Op> ops;              // by GPU time, all of them
-  std::string platform;             // that efficiency was computed for; empty: it was not
-  std::string recorded_on;          // the trace's own platform, where that is another; else empty
-  double known_share = 0;           // of the ops' GPU time that has a known limit
-  bool has_costs = true;            // false: no op has a cost, most often for want of shapes
-  std::vector<Found> findings;      // the most important first
-  std::optional<Sources> sources;   // none: no repository was given
+  std::vector<std::string> ranges;   // names of annotations, the longest first; only without steps
+  std::vector<Op> ops;               // by GPU time, all of them
+  std::string platform;              // that efficiency was computed for; empty: it was not
+  std::string recorded_on;           // the trace's own platform, where that is another; else empty
+  double known_share = 0;            // of the ops' GPU time that has a known limit
+  bool has_costs = true;             // false: no op has a cost, most often for want of shapes
+  std::vector<Found> findings;       // the most important first
+  std::optional<Sources> sources;    // none: no repository was given
   std::optional<Counters> counters;  // none: no counters were given
   std::vector<Diagnostic> diagnostics;
 };
