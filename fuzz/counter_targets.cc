@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/byte_source.h"
+#include "base/text_source.h"
 #include "ingest/ncu/reader.h"
 #include "ingest/rocprof/counter_csv.h"
 #include "measure/counter_join.h"
@@ -16,20 +17,9 @@
 namespace fathom::fuzz {
 namespace {
 
-class CounterBytes : public ByteSource {
- public:
-  CounterBytes(const uint8_t* data, size_t size)
-      : rest_(reinterpret_cast<const char*>(data), size) {}
-  Result<size_t> read(std::span<char> into) override {
-    const size_t n = std::min(into.size(), rest_.size());
-    if (n > 0) std::memcpy(into.data(), rest_.data(), n);
-    rest_ = rest_.subspan(n);
-    return n;
-  }
-
- private:
-  std::span<const char> rest_;
-};
+std::string_view text_of(const uint8_t* data, size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
 
 // A trace in which each counted launch ran once, and the first once more.
 EventStore trace_of_counters(const CounterSet& set) {
@@ -72,14 +62,14 @@ void report_all(Result<CounterSet> read) {
 
 void ncu_counters(const uint8_t* data, size_t size) {
   (void)ncu::recognises({reinterpret_cast<const char*>(data), size});
-  CounterBytes source(data, size);
+  TextSource source(text_of(data, size));
   report_all(ncu::read(source, "fuzz.csv"));
 }
 
 void rocprof_counters(const uint8_t* data, size_t size) {
   (void)rocprof::counters::recognises({reinterpret_cast<const char*>(data), size});
   (void)rocprof::counters::read_sysinfo({reinterpret_cast<const char*>(data), size});
-  CounterBytes source(data, size);
+  TextSource source(text_of(data, size));
   report_all(rocprof::counters::read(source, "fuzz.csv"));
 }
 

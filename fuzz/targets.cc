@@ -8,6 +8,7 @@
 #include "base/byte_source.h"
 #include "base/check.h"
 #include "base/compressed_source.h"
+#include "base/text_source.h"
 #include "capture/chunk_writer.h"
 #include "events/store_file.h"
 #include "ingest/capture/counters.h"
@@ -29,20 +30,9 @@
 namespace fathom::fuzz {
 namespace {
 
-class MemorySource : public ByteSource {
- public:
-  MemorySource(const uint8_t* data, size_t size)
-      : rest_(reinterpret_cast<const char*>(data), size) {}
-  Result<size_t> read(std::span<char> into) override {
-    const size_t n = std::min(into.size(), rest_.size());
-    if (n > 0) std::memcpy(into.data(), rest_.data(), n);
-    rest_ = rest_.subspan(n);
-    return n;
-  }
-
- private:
-  std::span<const char> rest_;
-};
+std::string_view bytes_of(const uint8_t* data, size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
 
 // The trace with itself, and with a part of it.
 void compare_all(const Trace& trace) {
@@ -86,7 +76,7 @@ void analyze_all(EventStore store) {
 }  // namespace
 
 void kineto_json(const uint8_t* data, size_t size) {
-  MemorySource source(data, size);
+  TextSource source(bytes_of(data, size));
   kineto::ReadOptions options;
   options.threads = 1;
   options.limits.chunk_size = 256;  // small inputs must see cuts too
@@ -128,7 +118,7 @@ class TextSinkOfChunks : public capture::ByteSink {
 };
 
 void read_capture_bytes(const uint8_t* data, size_t size) {
-  MemorySource events(data, size), counters(data, size);
+  TextSource events(bytes_of(data, size)), counters(bytes_of(data, size));
   Result<EventStore> store = capture::read_capture(events, "fuzz");
   if (store.ok()) analyze_all(store.take());
   (void)capture::read_counters(counters, "fuzz");
@@ -168,7 +158,8 @@ void platform_file(const uint8_t* data, size_t size) {
 void compressed(const uint8_t* data, size_t size) {
   constexpr size_t kAtMost = 4 << 20;  // a bomb is cut off by whoever reads
   for (auto* open : {&gunzip, &unzstd}) {
-    const std::unique_ptr<ByteSource> source = open(std::make_unique<MemorySource>(data, size));
+    const std::unique_ptr<ByteSource> source =
+        open(std::make_unique<TextSource>(bytes_of(data, size)));
     std::vector<char> piece(1000);
     for (size_t total = 0; total < kAtMost;) {
       const Result<size_t> got = source->read(piece);

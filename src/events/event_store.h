@@ -94,8 +94,8 @@ class EventStoreBuilder {
   EventId add(const Common& event, const LaunchCall& call);
   EventId add(const Common& event, const AutogradFacts& facts);
   EventId add(const Common& event, const PythonFrame& frame);
-  // One whose kind the names of its track tell, which may come later in the file: for now it is GPU
-  // work. decide_kinds must follow.
+  // One whose kind depends on its track's names, which may come later in the file. It is kept as
+  // GPU work until decide_kinds is called, which must follow.
   EventId add_undecided(const Common& event, const GpuWork& work);
   // Calls `kind_of` for each of those, with all tracks named; it may correct the work.
   using KindOfTrack =

@@ -83,12 +83,9 @@ Result<std::optional<CounterFile>> open_counters(const std::string& path) {
 
 Result<std::optional<CounterFile>> open_capture_counters(const std::string& path) {
   std::error_code error;
-  if (path == "-" || !fs::is_regular_file(path, error)) return std::optional<CounterFile>();
-  Result<std::unique_ptr<ByteSource>> first = open_source(path);
-  if (!first.ok()) return std::optional<CounterFile>();
-  char head[8] = {};
-  const Result<size_t> got = first.take()->read(head);
-  if (!got.ok() || !capture::is_capture({head, got.value()})) return std::optional<CounterFile>();
+  // A pipe can be read only once.
+  if (path == "-" || !fs::is_regular_file(path, error) || !capture::is_capture_file(path))
+    return std::optional<CounterFile>();
   const std::unique_ptr<ByteSource> source = TRY(open_source(path));
   std::optional<CounterSet> set = TRY(capture::read_counters(*source, path));
   if (!set) return std::optional<CounterFile>();

@@ -133,20 +133,13 @@ std::string shown_command(const std::vector<std::string>& command) {
   return text;
 }
 
-bool holds_capture(const fs::path& path) {
-  const Result<std::unique_ptr<ByteSource>> source = open_source(path.string());
-  if (!source.ok()) return false;
-  char head[8] = {};
-  const Result<size_t> got = source.value()->read(head);
-  return got.ok() && capture::is_capture({head, got.value()});
-}
-
 Result<fs::path> choose_place(const RecordRequest& request) {
   std::error_code error;
   if (!request.out.empty()) {
     if (fs::is_directory(request.out, error))
       return Error{fmt::format("--out {} is a directory; name a file", request.out.string())};
-    if (fs::exists(request.out, error) && !request.force && !holds_capture(request.out)) {
+    if (fs::exists(request.out, error) && !request.force &&
+        !capture::is_capture_file(request.out.string())) {
       return Error{fmt::format("{} exists and is no capture; use another name or --force",
                                request.out.string())};
     }

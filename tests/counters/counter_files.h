@@ -1,29 +1,14 @@
 #pragma once
 
-#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "base/byte_source.h"
+#include "base/text_source.h"
 #include "events/counter_set.h"
 #include "test_files.h"
 
 namespace fathom::test {
-
-class TextSource : public ByteSource {
- public:
-  explicit TextSource(std::string_view text) : rest_(text) {}
-  Result<size_t> read(std::span<char> into) override {
-    const size_t n = std::min(into.size(), rest_.size());
-    if (n > 0) std::memcpy(into.data(), rest_.data(), n);
-    rest_.remove_prefix(n);
-    return n;
-  }
-
- private:
-  std::string_view rest_;
-};
 
 // A metric's value in the n-th row, by its name or "Section/Name".
 inline std::optional<double> value_of(const CounterSet& set, size_t row, std::string_view name) {

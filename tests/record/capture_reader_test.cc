@@ -10,7 +10,7 @@ namespace fathom {
 namespace {
 
 EventStore read_made(std::string_view bytes) {
-  StringSource source(bytes);
+  TextSource source(bytes);
   Result<EventStore> store = capture::read_capture(source, "made");
   EXPECT_TRUE(store.ok());
   return store.take();
@@ -54,7 +54,7 @@ TEST(CaptureReader, ACutFileGivesWhatCameBefore) {
   const std::string whole = made_capture(40);
   size_t last = 0;
   for (size_t size = 8; size < whole.size(); size += 7) {
-    StringSource source(std::string_view(whole).substr(0, size));
+    TextSource source(std::string_view(whole).substr(0, size));
     const Result<EventStore> store = capture::read_capture(source, "made");
     ASSERT_TRUE(store.ok());
     const size_t now = store.value().size();
@@ -147,7 +147,7 @@ TEST(CaptureReader, RangesNumbersAndMemory) {
 }
 
 TEST(CaptureReader, AnotherFileIsRefused) {
-  StringSource source("{\"traceEvents\": []}");
+  TextSource source("{\"traceEvents\": []}");
   const Result<EventStore> store = capture::read_capture(source, "trace.json");
   ASSERT_FALSE(store.ok());
   EXPECT_EQ(store.error().message, "trace.json is no capture of fathom record");

@@ -21,7 +21,7 @@ std::string chrome_text(const EventStore& store) {
 }
 
 EventStore read_json(const std::string& text) {
-  StringSource source(text);
+  TextSource source(text);
   Result<EventStore> store = kineto::read_trace(source, "made.json");
   EXPECT_TRUE(store.ok());
   return store.take();
@@ -69,7 +69,7 @@ void expect_same_events(const EventStore& a, const EventStore& b) {
 
 TEST(ChromeTrace, OfACaptureIsReadBack) {
   const std::string bytes = made_capture(50);
-  StringSource source(bytes);
+  TextSource source(bytes);
   const Result<EventStore> capture = capture::read_capture(source, "made");
   ASSERT_TRUE(capture.ok());
   const EventStore again = read_json(chrome_text(capture.value()));

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
-#include "base/byte_source.h"
+#include "base/text_source.h"
 #include "capture/chunk_writer.h"
 
 // Captures made in memory.
@@ -18,20 +17,6 @@ class StringSink : public capture::ByteSink {
     return 0;
   }
   std::string text;
-};
-
-class StringSource : public ByteSource {
- public:
-  explicit StringSource(std::string_view text) : rest_(text) {}
-  Result<size_t> read(std::span<char> into) override {
-    const size_t n = std::min(into.size(), rest_.size());
-    if (n > 0) std::memcpy(into.data(), rest_.data(), n);
-    rest_.remove_prefix(n);
-    return n;
-  }
-
- private:
-  std::string_view rest_;
 };
 
 // A process that launches `kernels` kernels, four to a chunk.

@@ -42,6 +42,17 @@ std::string_view overhead_name(uint32_t kind) {
   return at < std::size(kNames) ? kNames[at] : kNames[0];
 }
 
+// What every record of work on the GPU tells.
+template <typename Record>
+GpuWork work_of(const Record& record) {
+  GpuWork work;
+  work.key = LaunchKey{record.correlation, false};
+  work.device = static_cast<int32_t>(record.device);
+  work.stream = record.stream;
+  work.context = static_cast<int32_t>(record.context);
+  return work;
+}
+
 bool is_real(const uint32_t (&dims)[3]) { return dims[0] > 0; }
 Dim3 dim3(const uint32_t (&dims)[3]) { return {dims[0], dims[1], dims[2]}; }
 
@@ -214,11 +225,7 @@ void CaptureRows::sum_allocations() {
 }
 
 void CaptureRows::add_kernel(const Kernel& kernel) {
-  GpuWork work;
-  work.key = LaunchKey{kernel.correlation, false};
-  work.device = static_cast<int32_t>(kernel.device);
-  work.stream = kernel.stream;
-  work.context = static_cast<int32_t>(kernel.context);
+  GpuWork work = work_of(kernel);
   work.registers = static_cast<int32_t>(kernel.registers);
   work.shared_memory = static_cast<int32_t>(kernel.static_shared + kernel.dynamic_shared);
   if (is_real(kernel.grid)) work.grid = dim3(kernel.grid);
@@ -230,11 +237,7 @@ void CaptureRows::add_kernel(const Kernel& kernel) {
 }
 
 void CaptureRows::add_copy(const Copy& copy) {
-  GpuWork work;
-  work.key = LaunchKey{copy.correlation, false};
-  work.device = static_cast<int32_t>(copy.device);
-  work.stream = copy.stream;
-  work.context = static_cast<int32_t>(copy.context);
+  GpuWork work = work_of(copy);
   work.bytes = static_cast<int64_t>(std::min<uint64_t>(copy.bytes, INT64_MAX));
   const StringId name =
       builder_.intern(fmt::format("Memcpy {} ({} -> {})", copy_direction(copy.kind),
@@ -272,11 +275,7 @@ void CaptureRows::add(const Row& row) {
       return add_op(ops_[i]);
     case ChunkKind::kSets: {
       const Set& set = sets_[i];
-      GpuWork work;
-      work.key = LaunchKey{set.correlation, false};
-      work.device = static_cast<int32_t>(set.device);
-      work.stream = set.stream;
-      work.context = static_cast<int32_t>(set.context);
+      GpuWork work = work_of(set);
       work.bytes = static_cast<int64_t>(std::min<uint64_t>(set.bytes, INT64_MAX));
       builder_.add(common(EventKind::kMemset, set.start, set.end,
                           builder_.intern("Memset (Device)"), gpu_track(set.device, set.stream)),
@@ -285,11 +284,7 @@ void CaptureRows::add(const Row& row) {
     }
     case ChunkKind::kGraphs: {
       const Graph& graph = graphs_[i];
-      GpuWork work;
-      work.key = LaunchKey{graph.correlation, false};
-      work.device = static_cast<int32_t>(graph.device);
-      work.stream = graph.stream;
-      work.context = static_cast<int32_t>(graph.context);
+      const GpuWork work = work_of(graph);
       builder_.add(common(EventKind::kKernel, graph.start, graph.end,
                           builder_.intern(fmt::format("CUDA graph {}", graph.graph)),
                           gpu_track(graph.device, graph.stream)),

@@ -17,6 +17,14 @@ bool is_capture(std::string_view head) {
   return head.starts_with(std::string_view(kMagic, sizeof kMagic));
 }
 
+bool is_capture_file(const std::string& path) {
+  const Result<std::unique_ptr<ByteSource>> source = open_source(path);
+  if (!source.ok()) return false;
+  char head[sizeof kMagic] = {};
+  const Result<size_t> got = source.value()->read(head);
+  return got.ok() && is_capture({head, got.value()});
+}
+
 std::optional<int64_t> whole_number_in(std::string_view text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

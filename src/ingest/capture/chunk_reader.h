@@ -15,6 +15,8 @@ namespace fathom::capture {
 
 // Whether these are the first bytes of a capture.
 bool is_capture(std::string_view head);
+// Of a file, compressed or not; false where it cannot be read.
+bool is_capture_file(const std::string& path);
 
 struct Chunk {
   ChunkKind kind{};
