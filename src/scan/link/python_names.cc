@@ -120,22 +120,22 @@ std::optional<PythonName> PythonNames::resolve(std::string_view name, uint32_t f
 
 PythonNames::FileNames PythonNames::names_in(const python::PythonFile& python, uint32_t file) {
   FileNames out;
-  using Kind = PythonName::Kind;
   // A function goes before a class, that before a constant; of several the first, which is no
   // signature for type checkers where there is another.
   for (const bool overloads : {false, true}) {
     for (size_t i = 0; i < python.functions.size(); ++i) {
       const python::Function& function = python.functions[i];
       if (function.scope.empty() && is_overload(function) == overloads)
-        out.defined.emplace(function.name, PythonName{Kind::kFunction, file, i});
+        out.defined.emplace(function.name, PythonName{PythonName::Kind::kFunction, file, i});
     }
   }
   for (size_t i = 0; i < python.classes.size(); ++i) {
     if (python.classes[i].scope.empty())
-      out.defined.emplace(python.classes[i].name, PythonName{Kind::kClass, file, i});
+      out.defined.emplace(python.classes[i].name, PythonName{PythonName::Kind::kClass, file, i});
   }
   for (size_t i = 0; i < python.constants.size(); ++i)
-    out.defined.emplace(python.constants[i].first, PythonName{Kind::kConstant, file, i});
+    out.defined.emplace(python.constants[i].first,
+                        PythonName{PythonName::Kind::kConstant, file, i});
   for (uint32_t i = 0; i < python.imports.size(); ++i) {
     const python::Import& import = python.imports[i];
     if (import.name == "*") {
