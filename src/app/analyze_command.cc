@@ -288,9 +288,9 @@ class AnalyzeRun {
     AnalyzeOptions options;
     options.threads = arguments_.threads;
     if (code_) options.code = &*code_;
-    std::optional<CounterFile> own = TRY(open_capture_counters(path));
-    const bool has_own = own.has_value();
-    if (has_own) counters_.push_back(std::move(*own));
+    std::vector<CounterFile> own = TRY(open_capture_counters(path));
+    const size_t others = counters_.size();
+    for (CounterFile& file : own) counters_.push_back(std::move(file));
     options.counters = &counters_;
     std::optional<Platform> platform;
     if (!arguments_.platform.empty()) {
@@ -302,7 +302,7 @@ class AnalyzeRun {
       if (platform) options.platform = &*platform;
     }
     const Result<Analysis> made = analyze(trace, scope, options);
-    if (has_own) counters_.pop_back();  // of this capture only
+    counters_.resize(others);  // the capture's own are of it only
     const Analysis analysis = TRY(made);
     WrittenReport written;
     if (arguments_.output.writes()) {

@@ -30,6 +30,7 @@ constexpr const char* kRecordExamples = R"(Examples:
   fathom record --probe 'engine.scheduler:Scheduler.step(batch.size, len(result))' -- python serve.py
   fathom record --log-pattern 'hit rate: {float}' -- python serve.py
   fathom record --counters=memory -- ./my_program       hardware counters, in a second run
+  fathom record --pm-sampling -- python serve.py        how busy the GPU's parts are, over time
   fathom record --trigger SIGUSR2 --window 10s -- python serve.py    then: kill -USR2 PID
 
 The capture is an input of analyze, diff and convert:
@@ -50,19 +51,42 @@ struct RecordArguments {
   std::vector<std::string> command;
   std::string out, trigger, window;
   bool force = false, json = false, quiet = false, replay = false;
-  std::optional<std::string> counters;
+  std::optional<std::string> counters, pm_sampling;
   bool torch = false, python_stacks = false, graph_nodes = false, allocations = false;
   bool all_calls = false;
   std::vector<std::string> probes, log_patterns;
 };
 
-// "10s", "500ms", "2m" in milliseconds; nothing else.
-std::optional<int64_t> duration_ms(const std::string& text) {
+struct NumberWithUnit {
+  int64_t number = 0;
+  std::string_view unit;
+};
+std::optional<NumberWithUnit> number_with_unit(const std::string& text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
   constexpr int64_t kMost = 1'000'000;
   if (error != std::errc() || number <= 0 || number > kMost) return std::nullopt;
+  return NumberWithUnit{
+      number, std::string_view(end, static_cast<size_t>(text.data() + text.size() - end))};
+}
+
+// "20us", "1ms" in nanoseconds: how often the GPU is asked.
+std::optional<int64_t> interval_ns(const std::string& text) {
+  constexpr int64_t kLeast = 2000, kMost = 1'000'000'000;
+  if (text.empty()) return 200'000;
+  const std::optional<NumberWithUnit> parsed = number_with_unit(text);
+  if (!parsed) return std::nullopt;
+  int64_t ns = 0;
+  if (parsed->unit == "us") ns = parsed->number * 1000;
+  if (parsed->unit == "ms") ns = parsed->number * 1'000'000;
+  return ns >= kLeast && ns <= kMost ? std::optional(ns) : std::nullopt;
+}
+
+// "10s", "500ms", "2m" in milliseconds; nothing else.
+std::optional<int64_t> duration_ms(const std::string& text) {
+  const std::optional<NumberWithUnit> parsed = number_with_unit(text);
+  if (!parsed) return std::nullopt;
+  const auto [number, unit] = *parsed;
   if (unit == "ms") return number;
   if (unit == "s" || unit.empty()) return number * 1000;
   if (unit == "m" || unit == "min") return number * 60'000;
@@ -127,6 +151,7 @@ Result<RecordRequest> make_request(const RecordArguments& a) {
     request.counters = counter_metrics(set).value_or(std::vector<std::string>{});
     request.replay = a.replay;
   }
+  if (a.pm_sampling) request.sampling_ns = interval_ns(*a.pm_sampling);
   if (!a.window.empty()) request.window_ms = duration_ms(a.window);
   if (a.trigger == "SIGUSR2")
     request.wait_for_signal = true;
@@ -233,8 +258,8 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
       ->add_option(
           "--counters", a->counters,
           "Count in hardware too, for the kernels with 90 % of the GPU time: basic "
-          "(default), memory, stalls, roofline or full. Runs the program twice. Sets beyond "
-          "basic are complete with --replay only")
+          "(default), memory, stalls, roofline or full. Runs the program twice. Metrics that "
+          "need several passes are counted with --replay only")
       ->expected(0, 1)
       ->check([](const std::string& set) {
         return set.empty() || counter_metrics(set) ? std::string()
@@ -244,6 +269,16 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
   command->add_flag("--replay", a->replay,
                     "Count all metrics of a launch at once, by running the kernel again; for "
                     "programs whose kernels do not wait for each other");
+  command
+      ->add_option("--pm-sampling", a->pm_sampling,
+                   "Ask the GPU every 200us, or as often as given, how busy its SMs, tensor cores, "
+                   "DRAM, PCIe and NVLink are. No kernel waits or runs again")
+      ->expected(0, 1)
+      ->check([](const std::string& text) {
+        return interval_ns(text) ? std::string()
+                                 : "expected a time from 2us to 1000ms, such as 20us";
+      })
+      ->option_text("[TIME]");
   command->add_flag("--json", a->json, "Print the summary as JSON on standard output");
   command->add_flag("-q,--quiet", a->quiet, "Print no summary and no notes");
   command->callback([a, &terminal, &code] {

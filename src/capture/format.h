@@ -38,6 +38,7 @@ enum class ChunkKind : uint16_t {
   kRanges,
   kNumbers,
   kCounters,
+  kActivity = 20,
 };
 
 struct ChunkHead {
@@ -165,6 +166,15 @@ struct Counter {
   uint32_t occurrence;  // among the launches of this kernel with this grid, block and memory
   uint32_t passes;      // how often the kernel ran for this
   uint32_t reserved;
+};
+
+// How busy parts of a GPU were in a short time, without regard to what ran. The metrics are those
+// of the GPU's line "activity\tDEVICE\tMETRIC…" in the meta text before it.
+constexpr size_t kMostActivities = 16;
+struct Activity {
+  uint64_t start, end;
+  uint32_t device, count;  // of values
+  float values[kMostActivities];
 };
 
 }  // namespace fathom::capture

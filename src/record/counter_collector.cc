@@ -24,7 +24,6 @@ std::string dims_text(const uint32_t (&dims)[3]) {
 }
 
 constexpr size_t kMostRanges = 4;
-constexpr size_t kMostImageBytes = size_t{2} << 30;
 
 }  // namespace
 
@@ -52,11 +51,7 @@ CounterCollector::CounterCollector(const cupti::Api& api, CounterPlan plan,
 void CounterCollector::fail(const std::string& what, int code) {
   failed_ = true;
   if (code == cupti::kInsufficientPrivileges) {
-    note_(
-        "no counters: the driver allows them to administrators only. Allow them: "
-        "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
-        "/etc/modprobe.d/nvidia-counters.conf, then reload the driver or reboot; in a container: "
-        "--cap-add=SYS_ADMIN");
+    note_(std::string("no counters: ") + cupti::kHowToAllowCounters);
     return;
   }
   const char* text = nullptr;
@@ -68,7 +63,7 @@ void CounterCollector::fail(const std::string& what, int code) {
 CounterCollector::Context* CounterCollector::context_of(void* context) {
   const auto [found, is_new] = contexts_.try_emplace(context);
   Context& made = found->second;
-  if (!is_new) return made.object != nullptr ? &made : nullptr;
+  if (!is_new) return made.context != nullptr ? &made : nullptr;
   // Not earlier: the driver has to be initialized.
   cupti::ProfilerInitialize start{FATHOM_CUPTI_SIZE(cupti::ProfilerInitialize, priv), nullptr};
   if (const int code = range_.ProfilerInitialize(&start)) {
@@ -104,19 +99,32 @@ CounterCollector::Context* CounterCollector::context_of(void* context) {
     fail("no metric can be counted here", 0);
     return nullptr;
   }
-  cupti::RangeEnable enable{FATHOM_CUPTI_SIZE(cupti::RangeEnable, object), nullptr, context,
+  made.context = context;
+  return &made;
+}
+
+// Seen with CUDA 13.0: a profiler gives values for the first metrics that it was asked for alone.
+bool CounterCollector::open_profiler(Context& context) {
+  if (context.object != nullptr) {
+    cupti::RangeObject close{FATHOM_CUPTI_SIZE(cupti::RangeObject, object), nullptr,
+                             context.object};
+    range_.RangeProfilerDisable(&close);
+    context.object = nullptr;
+  }
+  cupti::RangeEnable enable{FATHOM_CUPTI_SIZE(cupti::RangeEnable, object), nullptr, context.context,
                             nullptr};
   if (const int code = range_.RangeProfilerEnable(&enable)) {
     fail("cuptiRangeProfilerEnable", code);
-    return nullptr;
+    return false;
   }
-  made.object = enable.object;
-  return &made;
+  context.object = enable.object;
+  return true;
 }
 
 bool CounterCollector::prepare(Context& context, size_t index) {
   MetricGroup& group = context.groups[index];
   if (context.group != index) {
+    if (!open_profiler(context)) return false;
     cupti::RangeDataSize size{FATHOM_CUPTI_SIZE(cupti::RangeDataSize, bytes),
                               nullptr,
                               context.object,
@@ -129,17 +137,10 @@ bool CounterCollector::prepare(Context& context, size_t index) {
       fail("cuptiRangeProfilerGetCounterDataSize", code);
       return false;
     }
-    context.images.emplace_back(size.bytes);
+    context.image.resize(size.bytes);
     context.group = index;
-    image_bytes_ += size.bytes;
-    if (image_bytes_ > kMostImageBytes) {
-      note_("counting ended early: it had taken " + std::to_string(image_bytes_ >> 20) +
-            " MB of memory");
-      failed_ = true;
-      return false;
-    }
   }
-  std::vector<uint8_t>& image = context.images.back();
+  std::vector<uint8_t>& image = context.image;
   cupti::RangeDataInitialize clear{FATHOM_CUPTI_SIZE(cupti::RangeDataInitialize, image), nullptr,
                                    context.object, image.size(), image.data()};
   if (const int code = range_.RangeProfilerCounterDataImageInitialize(&clear)) {
@@ -223,7 +224,7 @@ std::string CounterCollector::demangled(const std::string& mangled) {
 
 void CounterCollector::write(const Context& context) {
   const MetricGroup& group = context.groups[context.group];
-  const std::vector<uint8_t>& image = context.images.back();
+  const std::vector<uint8_t>& image = context.image;
   cupti::RangeDataInfo info{FATHOM_CUPTI_SIZE(cupti::RangeDataInfo, ranges), nullptr, image.data(),
                             image.size(), 0};
   // Another thread's kernel in between would be a second range, and which is which is not known.
@@ -265,8 +266,6 @@ void CounterCollector::write(const Context& context) {
   out_.write<capture::Counter>(capture::ChunkKind::kCounters, records);
 }
 
-// Seen with CUDA 13.0: of the groups of a plan only the first two have values where kernels are not
-// replayed.
 void CounterCollector::say_what_is_missing() {
   std::string names;
   size_t count = 0;

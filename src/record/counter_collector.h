@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -48,17 +47,16 @@ class CounterCollector {
     uint32_t seen = 0;         // launches of the program
   };
   struct Context {
-    void* object = nullptr;
+    void* context = nullptr;  // CUDA's; null: nothing can be counted there
+    void* object = nullptr;   // CUPTI's profiler
     uint32_t device = 0;
     std::vector<MetricGroup> groups;
-    // What the hardware counted, the newest last. Seen with CUDA 13.0: an image gives no values
-    // once another one was set after it. So each change of the group makes a new one, and all of
-    // them stay.
-    std::deque<std::vector<uint8_t>> images;
-    size_t group = SIZE_MAX;  // of the newest
+    std::vector<uint8_t> image;  // what the hardware counted
+    size_t group = SIZE_MAX;     // that it is for
   };
 
   Context* context_of(void* context);
+  bool open_profiler(Context& context);
   bool prepare(Context& context, size_t group);
   void write(const Context& context);
   void fail(const std::string& what, int code);
@@ -73,7 +71,6 @@ class CounterCollector {
   size_t open_keys_ = 0;
   bool failed_ = false;
   std::map<void*, Context> contexts_;
-  size_t image_bytes_ = 0;                 // of all contexts
   std::map<std::string, bool> had_value_;  // by metric that was tried
 
   // The launch that is being counted; held from before() to after().

@@ -1,19 +1,22 @@
 #include "record/metric_groups.h"
 
+#include "record/pm_sampling_api.h"
+
 namespace fathom::record {
 namespace {
 
 // A group of these metrics, or one without passes where the chip cannot count them.
 MetricGroup make_group(const cupti::RangeApi& api, const std::string& chip,
-                       std::vector<std::string> names) {
+                       std::vector<std::string> names, uint32_t profiler = cupti::kRangeProfiler,
+                       const uint8_t* availability = nullptr) {
   MetricGroup group;
   group.names = std::move(names);
   for (const std::string& name : group.names) group.pointers.push_back(name.c_str());
   cupti::HostInitialize start{FATHOM_CUPTI_SIZE(cupti::HostInitialize, host),
                               nullptr,
-                              cupti::kRangeProfiler,
+                              profiler,
                               chip.c_str(),
-                              nullptr,
+                              availability,
                               nullptr};
   if (api.ProfilerHostInitialize(&start) != 0) return group;
   group.host = start.host;
@@ -91,6 +94,29 @@ std::vector<MetricGroup> group_metrics(const cupti::RangeApi& api, const std::st
   for (std::vector<std::string>& list : lists)
     groups.push_back(make_group(api, chip, std::move(list)));
   return groups;
+}
+
+MetricGroup sampled_metrics(const cupti::RangeApi& api, const std::string& chip,
+                            const uint8_t* availability, const std::vector<std::string>& metrics,
+                            std::vector<std::string>& left_out) {
+  MetricGroup group;
+  for (const std::string& asked : metrics) {
+    std::string rest = asked.substr(asked.find_first_not_of("?+"));
+    bool found = false;
+    while (!rest.empty() && !found) {
+      const size_t bar = rest.find('|');
+      std::vector<std::string> longer = group.names;
+      longer.push_back(rest.substr(0, bar));
+      rest = bar == std::string::npos ? "" : rest.substr(bar + 1);
+      MetricGroup tried =
+          make_group(api, chip, std::move(longer), cupti::kPmSampling, availability);
+      found = tried.passes == 1;
+      if (found) std::swap(group, tried);
+      release(api, tried);
+    }
+    if (!found && !asked.starts_with("?")) left_out.push_back(asked);
+  }
+  return group;
 }
 
 }  // namespace fathom::record

@@ -28,4 +28,10 @@ std::vector<MetricGroup> group_metrics(const cupti::RangeApi& api, const std::st
                                        const std::vector<std::string>& metrics, bool one_group,
                                        std::vector<std::string>& unknown);
 
+// Of metrics to sample, in order, those that fit into one pass together. The others are named in
+// `left_out`. `availability`: what the GPU at hand can count, from CUPTI; may be null.
+MetricGroup sampled_metrics(const cupti::RangeApi& api, const std::string& chip,
+                            const uint8_t* availability, const std::vector<std::string>& metrics,
+                            std::vector<std::string>& left_out);
+
 }  // namespace fathom::record

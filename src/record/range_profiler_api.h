@@ -10,6 +10,11 @@ namespace fathom::cupti {
 constexpr uint32_t kRangeProfiler = 0;
 constexpr uint32_t kAutoRange = 1, kKernelReplay = 2;
 constexpr int kInsufficientPrivileges = 35;
+constexpr const char* kHowToAllowCounters =
+    "the driver allows counters to administrators only. Allow them: "
+    "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
+    "/etc/modprobe.d/nvidia-counters.conf, then reload the driver or reboot; in a container: "
+    "--cap-add=SYS_ADMIN";
 
 struct ProfilerInitialize {
   size_t size;

@@ -21,10 +21,11 @@ Settings read_settings() {
     if (word == kDormant) settings.dormant = true;
     if (word == kCounters) settings.counters = true;
     if (word == kReplay) settings.replay = true;
-    if (word.starts_with(kWindow)) {
-      settings.window_ms = std::strtol(
-          std::string(word.substr(std::string_view(kWindow).size())).c_str(), nullptr, 10);
-    }
+    const auto number_after = [word](std::string_view name) {
+      return std::strtol(std::string(word.substr(name.size())).c_str(), nullptr, 10);
+    };
+    if (word.starts_with(kWindow)) settings.window_ms = number_after(kWindow);
+    if (word.starts_with(kPmSampling)) settings.sampling_ns = number_after(kPmSampling);
   }
   return settings;
 }

@@ -24,11 +24,16 @@ constexpr const char* kReplay = "replay";
 constexpr const char* kKernelsFile = "kernels";
 constexpr const char* kMetricsFile = "metrics";
 
+// How busy the GPU's parts are, every so many nanoseconds: the metrics in the file SAMPLED.
+constexpr const char* kPmSampling = "pm-sampling=";
+constexpr const char* kSampledFile = "sampled";
+
 struct Settings {
   std::string directory, cupti;
   bool graph_nodes = false, allocations = false, all_calls = false, dormant = false;
   bool counters = false, replay = false;
   long window_ms = 0;
+  long sampling_ns = 0;  // 0: no sampling
 };
 
 // From the environment. An empty directory: nothing is asked for.

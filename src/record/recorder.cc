@@ -148,6 +148,11 @@ void Recorder::note(const std::string& text) const {
   close(fd);
 }
 
+void Recorder::end_sampling() {
+  if (Recorder* recorder = current(); recorder != nullptr && recorder->pm_sampler_)
+    recorder->pm_sampler_->end_for_good();
+}
+
 void Recorder::start() {
   std::string why;
   api_ = &cupti::api(settings_.cupti.c_str(), why);
@@ -171,6 +176,14 @@ void Recorder::start() {
   }
   if (api_->SetThreadIdType != nullptr) api_->SetThreadIdType(cupti::kSystemThreadId);
   works_ = true;
+  if (settings_.sampling_ns > 0 && !settings_.counters) {
+    pm_sampler_ =
+        std::make_unique<PmSampler>(cupti::range_api(api_->library), cupti::pm_api(api_->library),
+                                    lines_of(settings_.directory + "/" + kSampledFile),
+                                    static_cast<uint64_t>(settings_.sampling_ns),
+                                    [this](const std::string& text) { note(text); });
+    pm_sampler_->set_at_exit([] { std::atexit(end_sampling); });
+  }
   if (settings_.counters)
     enable_counters();
   else if (!settings_.dormant)
@@ -223,6 +236,10 @@ void Recorder::enable_calls(uint32_t domain, int (*enable_call)(uint32_t, uint8_
 
 void Recorder::enable() {
   recording_ = true;
+  if (pm_sampler_) {
+    pm_sampler_->begin();
+    watch_launches(true);
+  }
   api_->ActivityEnable(cupti::kConcurrentKernel);
   api_->ActivityEnable(cupti::kMemcpy);
   api_->ActivityEnable(cupti::kMemcpyPeer);
@@ -249,19 +266,21 @@ void Recorder::enable_counters() {
     stream_is_capturing_ =
         reinterpret_cast<int (*)(void*, int*)>(dlsym(driver, "cuStreamIsCapturing"));
   }
-  for (const uint32_t domain : {cupti::kRuntimeDomain, cupti::kDriverDomain}) {
-    for_each_call(*api_, domain, [&](uint32_t id, const char* name) {
-      const std::string plain(plain_call_name(name));
-      if (launches_kernel(plain)) launch_calls_.push_back({domain, id, plain});
-    });
-  }
-  for (const LaunchCall& call : launch_calls_)
-    api_->EnableCallback(1, subscriber_, call.domain, call.id);
+  watch_launches(true);
 }
 
-void Recorder::disable_counters() {
+void Recorder::watch_launches(bool on) {
+  if (api_->EnableCallback == nullptr) return;
+  if (launch_calls_.empty()) {
+    for (const uint32_t domain : {cupti::kRuntimeDomain, cupti::kDriverDomain}) {
+      for_each_call(*api_, domain, [&](uint32_t id, const char* name) {
+        const std::string plain(plain_call_name(name));
+        if (launches_kernel(plain)) launch_calls_.push_back({domain, id, plain});
+      });
+    }
+  }
   for (const LaunchCall& call : launch_calls_)
-    api_->EnableCallback(0, subscriber_, call.domain, call.id);
+    api_->EnableCallback(on ? 1 : 0, subscriber_, call.domain, call.id);
 }
 
 // Kernels that go into a graph do not run now.
@@ -272,10 +291,16 @@ bool Recorder::is_capturing(void* stream) const {
 }
 
 void Recorder::launch_called(uint32_t domain, uint32_t id, const cupti::CallbackData& data) {
+  if (pm_sampler_ && data.site != 0) {
+    uint32_t device = 0;
+    if (api_->GetDeviceId != nullptr && api_->GetDeviceId(data.context, &device) == 0)
+      pm_sampler_->launched(device);
+    watch_launches(false);  // until there is another context
+  }
   if (!counters_) return;
   if (data.site != 0) {
     counters_->after();
-    if (counters_->finished()) disable_counters();
+    if (counters_->finished()) watch_launches(false);
     return;
   }
   for (const LaunchCall& call : launch_calls_) {
@@ -288,6 +313,7 @@ void Recorder::launch_called(uint32_t domain, uint32_t id, const cupti::Callback
 }
 
 void Recorder::disable() {
+  if (pm_sampler_) pm_sampler_->end();
   for (const uint32_t kind :
        {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemcpyPeer, cupti::kMemset,
         cupti::kSynchronization, cupti::kOverhead, cupti::kMarker, cupti::kGraphTrace,
@@ -338,6 +364,7 @@ void Recorder::write_waiting(std::unique_lock<std::mutex>& lock) {
     lock.lock();
     free_.push_back(buffer.bytes);
   }
+  if (pm_sampler_) pm_sampler_->write(writer_->chunks());
   if (dropped_ > 0) {
     writer_->write_drops(dropped_);
     dropped_ = 0;
@@ -390,6 +417,7 @@ void Recorder::run() {
 void Recorder::finish() {
   if (!works_) return;
   if (recording_) api_->ActivityFlushAll(cupti::kFlushForced);
+  if (pm_sampler_) pm_sampler_->end_for_good();
   if (counters_) counters_->say_what_is_missing();
   std::unique_lock lock(mutex_);
   ending_ = true;

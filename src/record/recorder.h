@@ -11,6 +11,7 @@
 
 #include "record/counter_collector.h"
 #include "record/cupti_api.h"
+#include "record/pm_sampler.h"
 #include "record/record_settings.h"
 #include "record/record_writer.h"
 
@@ -44,7 +45,8 @@ class Recorder {
   bool subscribe();
   void enable();
   void enable_counters();
-  void disable_counters();
+  void watch_launches(bool on);
+  static void end_sampling();
   bool is_capturing(void* stream) const;
   void disable();
   void enable_calls(uint32_t domain, int (*enable_call)(uint32_t, uint8_t), uint32_t kind);
@@ -66,6 +68,7 @@ class Recorder {
   std::unique_ptr<RecordWriter> writer_;
   bool wrote_gpus_ = false;
   std::unique_ptr<CounterCollector> counters_;
+  std::unique_ptr<PmSampler> pm_sampler_;
   struct LaunchCall {
     uint32_t domain, id;
     std::string name;

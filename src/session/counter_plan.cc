@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kShare = 0.9;
 constexpr size_t kMostKeys = 20;
+constexpr std::string_view kSampling = "sampling";  // a set that is no set of --counters
 
 bool waits_for_others(std::string_view name) {
   for (const std::string_view part :
@@ -57,7 +58,8 @@ std::vector<SetRow> set_rows() {
 std::vector<std::string> counter_set_names() {
   std::vector<std::string> names;
   for (const SetRow& row : set_rows()) {
-    if (names.empty() || names.back() != row.set) names.emplace_back(row.set);
+    if (row.set != kSampling && (names.empty() || names.back() != row.set))
+      names.emplace_back(row.set);
   }
   names.emplace_back("full");
   return names;
@@ -68,7 +70,16 @@ std::optional<std::vector<std::string>> counter_metrics(std::string_view set) {
   if (std::ranges::find(names, set) == names.end()) return std::nullopt;
   std::vector<std::string> metrics;
   for (const SetRow& row : set_rows()) {
+    if (row.set == kSampling) continue;
     if (set == "full" || row.set == "basic" || row.set == set) metrics.emplace_back(row.metric);
+  }
+  return metrics;
+}
+
+std::vector<std::string> sampled_metrics() {
+  std::vector<std::string> metrics;
+  for (const SetRow& row : set_rows()) {
+    if (row.set == kSampling) metrics.emplace_back(row.metric);
   }
   return metrics;
 }

@@ -14,6 +14,8 @@ namespace fathom {
 // Nothing for a name that is none.
 std::optional<std::vector<std::string>> counter_metrics(std::string_view set);
 std::vector<std::string> counter_set_names();
+// What --pm-sampling asks for.
+std::vector<std::string> sampled_metrics();
 
 // The kernels of a capture that are worth counting: those with the most GPU time, up to a share of
 // it. Kernels that wait for other GPUs or processes are left out: counting makes each wait for its

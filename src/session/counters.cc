@@ -8,6 +8,7 @@
 #include "base/read_all.h"
 #include "ingest/capture/chunk_reader.h"
 #include "ingest/capture/counters.h"
+#include "ingest/capture/samples.h"
 #include "ingest/ncu/reader.h"
 #include "ingest/rocprof/counter_csv.h"
 #include "report/csv.h"
@@ -81,15 +82,20 @@ Result<std::optional<CounterFile>> open_counters(const std::string& path) {
   return std::optional<CounterFile>();
 }
 
-Result<std::optional<CounterFile>> open_capture_counters(const std::string& path) {
+Result<std::vector<CounterFile>> open_capture_counters(const std::string& path) {
+  std::vector<CounterFile> files;
   std::error_code error;
   // A pipe can be read only once.
   if (path == "-" || !fs::is_regular_file(path, error) || !capture::is_capture_file(path))
-    return std::optional<CounterFile>();
+    return files;
+  const std::string name = fs::path(path).filename().string();
   const std::unique_ptr<ByteSource> source = TRY(open_source(path));
-  std::optional<CounterSet> set = TRY(capture::read_counters(*source, path));
-  if (!set) return std::optional<CounterFile>();
-  return std::optional(CounterFile{fs::path(path).filename().string(), std::move(*set)});
+  if (std::optional<CounterSet> set = TRY(capture::read_counters(*source, path)))
+    files.push_back({name, std::move(*set)});
+  const std::unique_ptr<ByteSource> again = TRY(open_source(path));
+  if (std::optional<CounterSet> set = TRY(capture::read_sampled_counters(*again, path)))
+    files.push_back({name + ", sampled", std::move(*set)});
+  return files;
 }
 
 Summary::Counters summarize_counters(const SheetInput& input) {

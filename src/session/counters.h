@@ -18,8 +18,9 @@ namespace fathom {
 // read.
 Result<std::optional<CounterFile>> open_counters(const std::string& path);
 
-// The counters inside a capture; none: it is no capture, or has none.
-Result<std::optional<CounterFile>> open_capture_counters(const std::string& path);
+// The counters inside a capture, and what was sampled of its kernels; none: it is no capture, or has
+// none.
+Result<std::vector<CounterFile>> open_capture_counters(const std::string& path);
 
 // How much of the scope's kernel time the joined counters cover.
 Summary::Counters summarize_counters(const SheetInput& input);

@@ -91,6 +91,8 @@ std::string options_text(const RecordRequest& request) {
   add(request.python_stacks, "python-stacks");
   add(request.wait_for_signal || !request.trigger_file.empty(), record::kDormant);
   if (request.window_ms) add(true, fmt::format("{}{}", record::kWindow, *request.window_ms));
+  if (request.sampling_ns)
+    add(true, fmt::format("{}{}", record::kPmSampling, *request.sampling_ns));
   return text;
 }
 
@@ -244,6 +246,7 @@ Status count_kernels(const RecordRequest& request, const fs::path& directory,
   TRY(write_lines(second / record::kKernelsFile, keys));
   TRY(write_lines(second / record::kMetricsFile, request.counters));
   RecordRequest again = request;
+  again.sampling_ns.reset();
   again.torch = again.python_stacks = false;
   again.probes.clear();
   WatchedProgram program;
@@ -361,6 +364,7 @@ Result<RecordResult> record_program(const RecordRequest& request) {
   WatchedProgram program;
   program.command = request.command;
   program.environment = TRY(watched_environment(request, directory));
+  if (request.sampling_ns) TRY(write_lines(directory / record::kSampledFile, sampled_metrics()));
   const std::string other = other_profiler(request.environment);
   if (!other.empty()) program.environment = request.environment;
   std::vector<LoggedNumber> logged;

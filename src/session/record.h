@@ -22,6 +22,7 @@ struct RecordRequest {
   std::vector<LogPattern> log_patterns;
   std::vector<std::string> counters;  // metrics; empty: none. The program is run a second time
   bool replay = false;                // count all metrics of a launch at once, by running it again
+  std::optional<int64_t> sampling_ns;  // ask the GPU's parts how busy they are, so often
   std::optional<int64_t> window_ms;
   // Nothing is recorded until SIGUSR2 comes, or the file is there or touched.
   bool wait_for_signal = false;

@@ -7,6 +7,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <cupti.h>
+#include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -14,6 +15,7 @@
 
 #include "record/cupti_api.h"
 #include "record/cupti_records.h"
+#include "record/pm_sampling_api.h"
 #include "record/range_profiler_api.h"
 
 namespace {
@@ -114,6 +116,27 @@ SAME_SIZE(RangeDataInfo, ranges, CUpti_RangeProfiler_GetCounterDataInfo_Params);
 SAME(RangeSetConfig, most_ranges, CUpti_RangeProfiler_SetConfig_Params, maxRangesPerPass);
 SAME(RangeDataSize, most_nodes, CUpti_RangeProfiler_GetCounterDataSize_Params,
      maxNumRangeTreeNodes);
+
+SAME_SIZE(PmEnable, object, CUpti_PmSampling_Enable_Params);
+SAME_SIZE(PmObject, object, CUpti_PmSampling_Start_Params);
+SAME_SIZE(PmObject, object, CUpti_PmSampling_Stop_Params);
+SAME_SIZE(PmSetConfig, append, CUpti_PmSampling_SetConfig_Params);
+SAME(PmSetConfig, interval, CUpti_PmSampling_SetConfig_Params, samplingInterval);
+SAME(PmSetConfig, mode, CUpti_PmSampling_SetConfig_Params, triggerMode);
+SAME_SIZE(PmDecode, overflow, CUpti_PmSampling_DecodeData_Params);
+SAME(PmDecode, stopped_by, CUpti_PmSampling_DecodeData_Params, decodeStopReason);
+SAME_SIZE(PmAvailability, image, CUpti_PmSampling_GetCounterAvailability_Params);
+SAME_SIZE(PmDataSize, bytes, CUpti_PmSampling_GetCounterDataSize_Params);
+SAME(PmDataSize, most_samples, CUpti_PmSampling_GetCounterDataSize_Params, maxSamples);
+SAME_SIZE(PmDataInitialize, image, CUpti_PmSampling_CounterDataImage_Initialize_Params);
+SAME_SIZE(PmDataInfo, completed, CUpti_PmSampling_GetCounterDataInfo_Params);
+SAME_SIZE(PmSampleInfo, end, CUpti_PmSampling_CounterData_GetSampleInfo_Params);
+SAME(PmSampleInfo, start, CUpti_PmSampling_CounterData_GetSampleInfo_Params, startTimestamp);
+static_assert(same(kPmSampling, CUPTI_PROFILER_TYPE_PM_SAMPLING) &&
+              same(kEveryCycles, CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL) &&
+              same(kEveryNanoseconds, CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL) &&
+              same(kKeepOldest, CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST) &&
+              same(kImageIsFull, CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL));
 
 }  // namespace
 

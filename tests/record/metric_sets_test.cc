@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "capture/format.h"
 #include "record/metric_groups.h"
 #include "session/counter_plan.h"
 
@@ -54,6 +55,15 @@ TEST(CounterSets, EveryChipHasTheMetricsInTheirPasses) {
     EXPECT_GE(counted, 40u) << chip;
     std::vector<std::string> ignored;
     EXPECT_EQ(record::group_metrics(api, chip, metrics, true, ignored).size(), 1u);
+  }
+  for (const char* chip : {"GA100", "GA102", "AD102", "GH100", "GB100", "GB202"}) {
+    std::vector<std::string> left_out;
+    const record::MetricGroup sampled =
+        record::sampled_metrics(api, chip, nullptr, sampled_metrics(), left_out);
+    EXPECT_TRUE(left_out.empty()) << chip << ": " << (left_out.empty() ? "" : left_out[0]);
+    EXPECT_EQ(sampled.passes, 1u) << chip;
+    EXPECT_GE(sampled.names.size(), 9u) << chip;
+    EXPECT_LE(sampled.names.size(), capture::kMostActivities) << chip;
   }
   std::vector<std::string> unknown;
   EXPECT_TRUE(record::group_metrics(api, "GH100", {"no__such_metric.sum"}, false, unknown).empty());

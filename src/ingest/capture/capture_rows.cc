@@ -105,6 +105,7 @@ void CaptureRows::take(const Chunk& chunk) {
       return append(ranges_, chunk);
     case ChunkKind::kNumbers:
       return append(numbers_, chunk);
+    case ChunkKind::kActivity:
     case ChunkKind::kCounters:
       return;  // no events
     case ChunkKind::kDrops: {

@@ -5,26 +5,13 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <tuple>
 
 #include "base/hash.h"
 #include "ingest/capture/chunk_reader.h"
+#include "ingest/capture/launch_shape.h"
 
 namespace fathom::capture {
 namespace {
-
-// A kernel with the shape of its launch.
-struct LaunchShape {
-  uint32_t name, mangled, device;
-  uint32_t grid[3], block[3];
-  uint32_t dynamic_shared;
-
-  auto fields() const {
-    return std::tie(mangled, name, device, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                    dynamic_shared);
-  }
-  bool operator<(const LaunchShape& other) const { return fields() < other.fields(); }
-};
 
 struct Counted {
   std::map<uint32_t, std::vector<double>> values;  // by metric
@@ -38,16 +25,15 @@ double median(std::vector<double> values) {
   return (*middle + *std::ranges::max_element(values.begin(), middle)) / 2;
 }
 
-// CUPTI's values are in these: what a name measures tells which.
-std::string_view unit_of(std::string_view metric) {
+}  // namespace
+
+std::string_view unit_of_metric(std::string_view metric) {
   if (metric.ends_with(".pct") || metric.find(".pct_of") != std::string_view::npos) return "%";
   if (metric.find("time_duration") != std::string_view::npos) return "ns";
   if (metric.find("__bytes") != std::string_view::npos && metric.ends_with(".sum")) return "byte";
   if (metric.find("cycles") != std::string_view::npos) return "cycle";
   return "";
 }
-
-}  // namespace
 
 Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::string& shown) {
   ChunkReader chunks(source, int64_t{64} << 30);
@@ -76,10 +62,7 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
            at += chunk->record_size) {
         Counter c;
         std::memcpy(&c, chunk->payload.data() + at, sizeof c);
-        LaunchShape shape{c.name, c.mangled, c.device, {}, {}, c.dynamic_shared};
-        std::copy_n(c.grid, 3, shape.grid);
-        std::copy_n(c.block, 3, shape.block);
-        Counted& counted = kernels[shape];
+        Counted& counted = kernels[shape_of(c)];
         counted.values[c.metric].push_back(c.value);
         counted.passes = std::max(counted.passes, c.passes);
       }
@@ -98,16 +81,13 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
     CounterRow row;
     row.kernel = builder.intern(texts[shape.name]);
     row.mangled = builder.intern(texts[shape.mangled]);
-    row.grid = Dim3{shape.grid[0], shape.grid[1], shape.grid[2]};
-    row.block = Dim3{shape.block[0], shape.block[1], shape.block[2]};
-    row.dynamic_shared = shape.dynamic_shared;
-    row.device = shape.device;
+    set_shape(row, shape);
     row.passes = counted.passes;
     const CounterRowId id = builder.add_row(row);
     for (const auto& [metric, values] : counted.values) {
       const std::string& name = texts[metric];
       const double value = median(values);
-      builder.add_value(id, builder.metric(name, unit_of(name)), value);
+      builder.add_value(id, builder.metric(name, unit_of_metric(name)), value);
       if (name == "gpu__time_duration.sum" && value >= 0 && value < 1e18)
         builder.row(id).duration = Nanos{static_cast<int64_t>(value)};
     }
