@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "ingest/capture/reader.h"
 #include "ingest/capture/samples.h"
 #include "record/made_capture.h"
 
@@ -47,11 +48,11 @@ class SampledCapture {
   }
   std::string sampled_until(uint64_t last) {
     std::vector<capture::Activity> samples;
+    const capture::TextId name = writer_.text("busy");
     for (uint64_t at = 0; at + 100 <= last; at += 100) {
       uint64_t busy = 0;
       for (const capture::Kernel& kernel : kernels_) {
-        if (kernel.name != writer_.text("busy") || kernel.end <= at || kernel.start >= at + 100)
-          continue;
+        if (kernel.name != name || kernel.end <= at || kernel.start >= at + 100) continue;
         busy += std::min(kernel.end, at + 100) - std::max(kernel.start, at);
       }
       capture::Activity sample = {at, at + 100, 0, 3, {}};
@@ -135,6 +136,32 @@ TEST(SampledCounters, AGraphAsAWhole) {
   SampledCapture capture;
   capture.graph(0, 2'000);
   EXPECT_TRUE(sampled(capture.sampled_until(3'000)).contains("CUDA graph 4"));
+}
+
+TEST(SampledCounters, TheTraceShowsThemOverTime) {
+  SampledCapture capture;
+  for (uint64_t i = 0; i < 1'500; ++i) capture.run("busy", i * 1'000, i * 1'000 + 500);
+  const std::string bytes = capture.sampled_until(1'600'000);
+  TextSource source(bytes);
+  const Result<EventStore> store = capture::read_capture(source, "made");
+  ASSERT_TRUE(store.ok());
+  size_t busy = 0, traffic = 0;
+  double sum = 0, read = 0;
+  for (EventId e(0); e.index < store.value().size(); ++e.index) {
+    if (store.value().kind(e) != EventKind::kCounter) continue;
+    const bool is_traffic = store.value().name(e) == "GPU 0 traffic (GB/s)";
+    (is_traffic ? traffic : busy) += 1;
+    for (const CounterValue& value : store.value().counters(e)) {
+      EXPECT_EQ(store.value().text(value.name), is_traffic ? "DRAM read" : "tensor cores");
+      (is_traffic ? read : sum) += value.value;
+    }
+  }
+  // 15,000 samples become at most 10,000 points, with the same mean.
+  EXPECT_GT(busy, 5'000u);
+  EXPECT_LE(busy, 10'000u);
+  EXPECT_EQ(busy, traffic);
+  EXPECT_NEAR(sum / static_cast<double>(busy), 40, 0.1);
+  EXPECT_NEAR(read / static_cast<double>(traffic), 1.5, 0.01);
 }
 
 TEST(SampledCounters, DamagedSamplesAreLeftOut) {

@@ -105,7 +105,12 @@ void CaptureRows::take(const Chunk& chunk) {
       return append(ranges_, chunk);
     case ChunkKind::kNumbers:
       return append(numbers_, chunk);
-    case ChunkKind::kActivity:
+    case ChunkKind::kActivity: {
+      std::vector<Activity> samples;
+      append(samples, chunk);
+      for (const Activity& sample : samples) activity_[sample.device].samples.push_back(sample);
+      return;
+    }
     case ChunkKind::kCounters:
       return;  // no events
     case ChunkKind::kDrops: {
@@ -132,6 +137,10 @@ void CaptureRows::take_meta(std::string_view payload) {
       command_ = fields[3];
     } else if (fields[0] == "driver" && fields.size() > 1) {
       metadata_.cuda_runtime_version = whole_number_in(fields[1]);
+    } else if (fields[0] == "activity" && fields.size() > 2) {
+      const std::optional<int64_t> device = whole_number_in(fields[1]);
+      if (device && *device >= 0 && *device <= UINT32_MAX)
+        activity_[static_cast<uint32_t>(*device)].metrics.assign(fields.begin() + 2, fields.end());
     }
   });
   for_each_gpu(payload, [this](const GpuProperties& gpu) { metadata_.gpus.push_back(gpu); });
@@ -336,13 +345,49 @@ void CaptureRows::add(const Row& row) {
       builder_.add_counter(builder_.intern("value"), number.value);
       return;
     }
+    case ChunkKind::kActivity:
+      return add_point(points_[i]);
     default:
       return;
   }
 }
 
+void CaptureRows::add_point(const ActivityPoint& point) {
+  const GpuActivity& gpu = activity_[point.device];
+  const StringId name = builder_.intern(
+      fmt::format("GPU {} {}", point.device, point.is_traffic ? "traffic (GB/s)" : "busy (%)"));
+  builder_.add(common(EventKind::kCounter, point.time, point.time, name, thread_track(0)));
+  const std::vector<StringId>& names = point.is_traffic ? gpu.traffic : gpu.busy;
+  for (size_t i = 0; i < point.values.size(); ++i)
+    builder_.add_counter(names[i], static_cast<double>(point.values[i]));
+}
+
+// Samples are many: the trace shows their means, and only while the program's kernels run.
+void CaptureRows::make_points() {
+  constexpr size_t kMostPoints = 10'000;
+  uint64_t first = UINT64_MAX, last = 0;
+  const auto cover = [&](const auto& records) {
+    for (const auto& record : records) {
+      first = std::min(first, record.start);
+      last = std::max(last, record.end);
+    }
+  };
+  cover(kernels_);
+  cover(graphs_);
+  for (auto& [device, gpu] : activity_) {
+    std::erase_if(gpu.samples, [first, last](const Activity& sample) {
+      return sample.start < first || sample.end > last;
+    });
+    ActivitySeries series = activity_series(gpu.metrics, std::move(gpu.samples), kMostPoints);
+    for (const std::string& label : series.busy) gpu.busy.push_back(builder_.intern(label));
+    for (const std::string& label : series.traffic) gpu.traffic.push_back(builder_.intern(label));
+    for (ActivityPoint& point : series.points) points_.push_back(std::move(point));
+  }
+}
+
 TraceMetadata CaptureRows::finish() {
   pair_marks();
+  make_points();
   std::vector<Row> rows;
   const auto collect = [&rows](ChunkKind kind, const auto& records) {
     for (size_t i = 0; i < records.size(); ++i) {
@@ -366,6 +411,7 @@ TraceMetadata CaptureRows::finish() {
   collect(ChunkKind::kSets, sets_);
   collect(ChunkKind::kWaits, waits_);
   collect(ChunkKind::kNumbers, numbers_);
+  collect(ChunkKind::kActivity, points_);
   std::ranges::stable_sort(rows, {}, &Row::time);
   builder_.reserve(rows.size() + allocations_.size());
   for (const Row& row : rows) add(row);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <map>
 #include <unordered_map>
 #include <vector>
 
 #include "base/hash.h"
 #include "events/event_store.h"
+#include "ingest/capture/activity_points.h"
 #include "ingest/capture/chunk_reader.h"
 
 namespace fathom::capture {
@@ -36,6 +38,8 @@ class CaptureRows {
   void add_kernel(const Kernel& kernel);
   void add_copy(const Copy& copy);
   void add_op(const Op& op);
+  void add_point(const ActivityPoint& point);
+  void make_points();
 
   StringId text(TextId id) const;
   StringId number_text(uint64_t number);
@@ -64,6 +68,13 @@ class CaptureRows {
   std::vector<Frame> frames_;
   std::vector<Range> ranges_;  // of probes, and pairs of marks
   std::vector<Number> numbers_;
+  struct GpuActivity {
+    std::vector<std::string> metrics;
+    std::vector<Activity> samples;
+    std::vector<StringId> busy, traffic;  // names of the series
+  };
+  std::map<uint32_t, GpuActivity> activity_;  // by device
+  std::vector<ActivityPoint> points_;
   int64_t lost_ = 0;
 };
 
