@@ -8,7 +8,7 @@
 #include "base/read_all.h"
 #include "ingest/capture/chunk_reader.h"
 #include "ingest/capture/counters.h"
-#include "ingest/capture/samples.h"
+#include "ingest/capture/sampled_counters.h"
 #include "ingest/ncu/reader.h"
 #include "ingest/rocprof/counter_csv.h"
 #include "report/csv.h"

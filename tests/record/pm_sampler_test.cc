@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "ingest/capture/samples.h"
+#include "ingest/capture/sampled_counters.h"
 #include "record/made_capture.h"
 
 namespace fathom {

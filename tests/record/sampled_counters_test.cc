@@ -1,9 +1,10 @@
+#include "ingest/capture/sampled_counters.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "ingest/capture/reader.h"
-#include "ingest/capture/samples.h"
 #include "record/made_capture.h"
 
 namespace fathom {

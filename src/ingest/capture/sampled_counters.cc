@@ -1,4 +1,4 @@
-#include "ingest/capture/samples.h"
+#include "ingest/capture/sampled_counters.h"
 
 #include <fmt/format.h>
 
