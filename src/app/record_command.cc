@@ -30,6 +30,7 @@ constexpr const char* kRecordExamples = R"(Examples:
   fathom record --probe 'engine.scheduler:Scheduler.step(batch.size, len(result))' -- python serve.py
   fathom record --log-pattern 'hit rate: {float}' -- python serve.py
   fathom record --counters=memory -- ./my_program       hardware counters, in a second run
+  fathom record --pc-sampling -- ./my_program           where kernels stall; build with nvcc -lineinfo
   fathom record --trigger SIGUSR2 --window 10s -- python serve.py    then: kill -USR2 PID
 
 The capture is an input of analyze, diff and convert:
@@ -50,7 +51,8 @@ struct RecordArguments {
   std::vector<std::string> command;
   std::string out, trigger, window;
   bool force = false, json = false, quiet = false, replay = false;
-  std::optional<std::string> counters;
+  std::optional<std::string> counters, pc_sampling;
+  bool no_clocks = false;
   bool torch = false, python_stacks = false, graph_nodes = false, allocations = false;
   bool all_calls = false;
   std::vector<std::string> probes, log_patterns;
@@ -66,6 +68,15 @@ std::optional<int64_t> duration_ms(const std::string& text) {
   if (unit == "ms") return number;
   if (unit == "s" || unit.empty()) return number * 1000;
   if (unit == "m" || unit == "min") return number * 60'000;
+  return std::nullopt;
+}
+
+// "65536" → 16; "" → 0, the default. Nothing for what the hardware has not.
+std::optional<uint32_t> sampling_exponent(const std::string& cycles) {
+  if (cycles.empty()) return 0;
+  for (uint32_t exponent = 5; exponent <= 31; ++exponent) {
+    if (cycles == std::to_string(uint64_t{1} << exponent)) return exponent;
+  }
   return std::nullopt;
 }
 
@@ -127,6 +138,8 @@ Result<RecordRequest> make_request(const RecordArguments& a) {
     request.counters = counter_metrics(set).value_or(std::vector<std::string>{});
     request.replay = a.replay;
   }
+  if (a.pc_sampling) request.pc_sampling = sampling_exponent(*a.pc_sampling);
+  request.clocks = !a.no_clocks;
   if (!a.window.empty()) request.window_ms = duration_ms(a.window);
   if (a.trigger == "SIGUSR2")
     request.wait_for_signal = true;
@@ -244,12 +257,32 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
   command->add_flag("--replay", a->replay,
                     "Count all metrics of a launch at once, by running the kernel again; for "
                     "programs whose kernels do not wait for each other");
+  command
+      ->add_option(
+          "--pc-sampling", a->pc_sampling,
+          "Sample which instructions warps are at and why they wait, every so many cycles, "
+          "a power of two (default: 65536). Source lines need -lineinfo")
+      ->expected(0, 1)
+      ->check([](const std::string& cycles) {
+        return sampling_exponent(cycles) ? std::string()
+                                         : "expected a power of two from 32 to 2147483648";
+      })
+      ->option_text("[CYCLES]");
+  command->add_flag(
+      "--no-clocks", a->no_clocks,
+      "Do not record clocks, power and temperature of the GPUs (by NVML, every 100 ms)");
   command->add_flag("--json", a->json, "Print the summary as JSON on standard output");
   command->add_flag("-q,--quiet", a->quiet, "Print no summary and no notes");
   command->callback([a, &terminal, &code] {
     if (!a->trigger.empty() && (a->torch || a->python_stacks)) {
       complain(
           "--torch and --python-stacks record from the start; they cannot be used with --trigger");
+      code = ExitCode::kUsage;
+      return;
+    }
+    // Seen with CUDA 13.0: to end sampling while a kernel is launched can block both for ever.
+    if ((!a->trigger.empty() || !a->window.empty()) && a->pc_sampling) {
+      complain("--pc-sampling samples the whole run; it cannot be used with --trigger or --window");
       code = ExitCode::kUsage;
       return;
     }

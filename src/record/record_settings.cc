@@ -21,6 +21,15 @@ Settings read_settings() {
     if (word == kDormant) settings.dormant = true;
     if (word == kCounters) settings.counters = true;
     if (word == kReplay) settings.replay = true;
+    if (word == kNoClocks) settings.clocks = false;
+    if (word.starts_with(kPcSampling)) {
+      settings.pc_sampling = true;
+      const std::string_view rest_of_word = word.substr(std::string_view(kPcSampling).size());
+      if (rest_of_word.starts_with('=')) {
+        settings.pc_period = static_cast<uint32_t>(
+            std::strtoul(std::string(rest_of_word.substr(1)).c_str(), nullptr, 10));
+      }
+    }
     if (word.starts_with(kWindow)) {
       settings.window_ms = std::strtol(
           std::string(word.substr(std::string_view(kWindow).size())).c_str(), nullptr, 10);

@@ -17,6 +17,8 @@ class RecordWriter {
   void write_buffer(uint8_t* buffer, size_t valid);
   void write_drops(uint64_t records);
   bool saw_kernels() const { return saw_kernels_; }
+  // A bit for each GPU, by CUDA's number, that a kernel ran on.
+  uint64_t devices() const { return devices_; }
 
  private:
   void take(const cupti::Record& record);
@@ -29,6 +31,7 @@ class RecordWriter {
   capture::FileSink file_;
   capture::ChunkWriter writer_;
   bool saw_kernels_ = false;
+  uint64_t devices_ = 0;
 
   struct KernelName {
     capture::TextId shown = 0, mangled = 0;

@@ -22,6 +22,7 @@ constexpr size_t kBufferSize = 2 << 20;
 constexpr size_t kMostBuffers = 192;  // beyond, records are dropped and counted
 constexpr auto kFlushEvery = std::chrono::milliseconds(250);
 constexpr auto kLookEvery = std::chrono::milliseconds(20);
+constexpr auto kMonitorEvery = std::chrono::nanoseconds(GpuMonitor::kEvery);
 constexpr auto kLongestEnd = std::chrono::seconds(20);
 
 std::atomic<Recorder*> current_recorder = nullptr;
@@ -73,11 +74,15 @@ void buffer_completed(void* /*context*/, uint32_t /*stream*/, uint8_t* buffer, s
   if (Recorder* recorder = Recorder::current()) recorder->take_buffer(buffer, valid);
 }
 
-// Only where counters are asked for is any call watched.
+// Only where counters or PC samples are asked for is anything watched.
 void launch_callback(void*, uint32_t domain, uint32_t call, const void* what) {
   Recorder* recorder = Recorder::current();
   if (recorder == nullptr || what == nullptr) return;
   try {
+    if (domain == cupti::kResourceDomain) {
+      recorder->resource_changed(call, *static_cast<const cupti::ResourceData*>(what));
+      return;
+    }
     recorder->launch_called(domain, call, *static_cast<const cupti::CallbackData*>(what));
   } catch (...) {
     // The program must not notice.
@@ -171,6 +176,8 @@ void Recorder::start() {
   }
   if (api_->SetThreadIdType != nullptr) api_->SetThreadIdType(cupti::kSystemThreadId);
   works_ = true;
+  if (settings_.clocks && !settings_.counters) monitor_ = std::make_unique<GpuMonitor>();
+  if (settings_.pc_sampling) enable_sampling();
   if (settings_.counters)
     enable_counters();
   else if (!settings_.dormant)
@@ -262,6 +269,28 @@ void Recorder::enable_counters() {
 void Recorder::disable_counters() {
   for (const LaunchCall& call : launch_calls_)
     api_->EnableCallback(0, subscriber_, call.domain, call.id);
+}
+
+void Recorder::enable_sampling() {
+  if (api_->EnableCallback == nullptr) return;
+  sampler_ = std::make_unique<PcSampler>(cupti::pc_sampling_api(api_->library), settings_.pc_period,
+                                         [this](const std::string& text) { note(text); });
+  for (const uint32_t change : {cupti::kContextCreated, cupti::kContextEnds, cupti::kModuleLoaded})
+    api_->EnableCallback(1, subscriber_, cupti::kResourceDomain, change);
+}
+
+void Recorder::resource_changed(uint32_t change, const cupti::ResourceData& data) {
+  if (!sampler_) return;
+  if (change == cupti::kContextCreated) {
+    uint32_t device = 0;
+    if (api_->GetDeviceId != nullptr) api_->GetDeviceId(data.context, &device);
+    sampler_->context_created(data.context, device);
+  } else if (change == cupti::kContextEnds) {
+    sampler_->context_ends(data.context);
+  } else if (change == cupti::kModuleLoaded && data.descriptor != nullptr) {
+    const auto& module = *static_cast<const cupti::ModuleData*>(data.descriptor);
+    sampler_->module_loaded(module.cubin, module.bytes);
+  }
 }
 
 // Kernels that go into a graph do not run now.
@@ -368,21 +397,34 @@ void Recorder::run() {
     window_end_ = now_ns() + settings_.window_ms * 1'000'000;
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    changed_.wait_for(lock, settings_.dormant ? kLookEvery : kFlushEvery);
+    changed_.wait_for(lock, settings_.dormant ? kLookEvery
+                            : monitor_        ? kMonitorEvery
+                                              : kFlushEvery);
     write_waiting(lock);
     if (ending_) break;
     lock.unlock();
     if (settings_.dormant) watch_trigger();
     if (!settings_.dormant && settings_.window_ms > 0 && recording_ && now_ns() >= window_end_)
       disable();
+    if (recording_ && monitor_)
+      monitor_->look(static_cast<uint64_t>(now_ns()), writer_->devices(), writer_->chunks());
+    if (sampler_) sampler_->write(writer_->chunks(), static_cast<uint64_t>(now_ns()), false);
     // What the program has done so far survives if it is killed.
     if (recording_ && std::chrono::steady_clock::now() >= next_flush) {
       api_->ActivityFlushAll(0);
+      if (sampler_) sampler_->drain();
       next_flush = std::chrono::steady_clock::now() + kFlushEvery;
     }
     lock.lock();
   }
   write_waiting(lock);
+  if (sampler_) {
+    lock.unlock();
+    sampler_->finish();
+    sampler_->write(writer_->chunks(), static_cast<uint64_t>(now_ns()), true);
+    sampler_->say_what_is_missing();
+    lock.lock();
+  }
   ended_ = true;
   written_.notify_all();
 }

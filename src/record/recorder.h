@@ -11,6 +11,8 @@
 
 #include "record/counter_collector.h"
 #include "record/cupti_api.h"
+#include "record/gpu_monitor.h"
+#include "record/pc_sampler.h"
 #include "record/record_settings.h"
 #include "record/record_writer.h"
 
@@ -36,6 +38,7 @@ class Recorder {
   // CUPTI's callbacks, in whatever thread.
   uint8_t* give_buffer(size_t& size);
   void take_buffer(uint8_t* buffer, size_t valid);
+  void resource_changed(uint32_t change, const cupti::ResourceData& data);
   void launch_called(uint32_t domain, uint32_t call, const cupti::CallbackData& data);
 
  private:
@@ -45,6 +48,7 @@ class Recorder {
   void enable();
   void enable_counters();
   void disable_counters();
+  void enable_sampling();
   bool is_capturing(void* stream) const;
   void disable();
   void enable_calls(uint32_t domain, int (*enable_call)(uint32_t, uint8_t), uint32_t kind);
@@ -66,6 +70,8 @@ class Recorder {
   std::unique_ptr<RecordWriter> writer_;
   bool wrote_gpus_ = false;
   std::unique_ptr<CounterCollector> counters_;
+  std::unique_ptr<PcSampler> sampler_;
+  std::unique_ptr<GpuMonitor> monitor_;
   struct LaunchCall {
     uint32_t domain, id;
     std::string name;

@@ -106,6 +106,7 @@ void CaptureRows::take(const Chunk& chunk) {
     case ChunkKind::kNumbers:
       return append(numbers_, chunk);
     case ChunkKind::kCounters:
+    case ChunkKind::kSamples:
       return;  // no events
     case ChunkKind::kDrops: {
       std::vector<Drop> drops;
