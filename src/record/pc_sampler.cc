@@ -278,7 +278,11 @@ void PcSampler::take_all(Context& context) {
       const std::lock_guard lock(mutex_);
       ++full_;
     }
-    if (code != 0) return;
+    if (code != 0) {
+      const std::lock_guard lock(mutex_);
+      last_failure_ = code;
+      return;
+    }
     take(data, context);
     if (data.remaining == 0 || data.pcs == 0) return;
   }
@@ -448,6 +452,16 @@ void PcSampler::write(capture::ChunkWriter& out, uint64_t now, bool at_once) {
 
 void PcSampler::say_what_is_missing() {
   const std::lock_guard lock(mutex_);
+  if (samples_ == 0 && !contexts_.empty() && !failed_) {
+    const char* text = nullptr;
+    if (last_failure_ != 0 && api_.GetResultString != nullptr)
+      api_.GetResultString(last_failure_, &text);
+    note_(last_failure_ == 0 ? std::string("no PC samples: CUPTI gave none")
+                             : std::string("no PC samples: cuptiPCSamplingGetData: ") +
+                                   (text != nullptr ? text : "error") + " (" +
+                                   std::to_string(last_failure_) + ")");
+    return;
+  }
   if (full_ > 0) {
     note_("PC samples are incomplete: the hardware's buffer was full " + std::to_string(full_) +
           (full_ == 1 ? " time" : " times") + "; use a longer period, such as --pc-sampling=" +

@@ -39,8 +39,8 @@ class PcSampler {
   void drain();
   // Writes what was taken, and of how much it is a part: now, or if the last time is long ago.
   void write(capture::ChunkWriter& out, uint64_t now, bool at_once);
-  // Takes the rest and samples no more; at the program's end. CUPTI may wait for other threads of
-  // the program here, so not in a thread that the program waits for without a limit.
+  // Takes the rest and samples no more; at the program's end, in the thread that ends it. Seen with
+  // CUDA 13.0: asked from another thread, CUPTI may not come back, or give nothing.
   void finish();
   void say_what_is_missing();
 
@@ -90,6 +90,7 @@ class PcSampler {
   std::vector<std::string> functions_, reasons_;
   std::unordered_map<Key, uint64_t, KeyHash> counts_;  // since the last write
   uint64_t samples_ = 0, dropped_ = 0, other_ = 0, full_ = 0;
+  int last_failure_ = 0;  // of CUPTI, asked for samples
 
   // Of the writing thread.
   uint64_t last_write_ = 0;

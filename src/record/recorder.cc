@@ -15,6 +15,8 @@
 #include <ctime>
 #include <string_view>
 
+#include "record/exit_guard.h"
+
 namespace fathom::record {
 namespace {
 
@@ -419,11 +421,8 @@ void Recorder::run() {
   }
   write_waiting(lock);
   if (sampler_) {
-    lock.unlock();
-    sampler_->finish();
     sampler_->write(writer_->chunks(), static_cast<uint64_t>(now_ns()), true);
     sampler_->say_what_is_missing();
-    lock.lock();
   }
   ended_ = true;
   written_.notify_all();
@@ -431,8 +430,15 @@ void Recorder::run() {
 
 void Recorder::finish() {
   if (!works_) return;
-  if (recording_) api_->ActivityFlushAll(cupti::kFlushForced);
+  if (recording_ && api_->ActivityFlushAll(cupti::kFlushForced) != cupti::kSuccess && sampler_)
+    note("the last records are missing: cuptiActivityFlushAll failed");
   if (counters_) counters_->say_what_is_missing();
+  if (sampler_) {
+    // CUPTI waits for threads of its own here.
+    const ExitGuard guard(
+        kLongestEnd, [this] { note("PC sampling did not end: the last samples are missing"); });
+    sampler_->finish();
+  }
   std::unique_lock lock(mutex_);
   ending_ = true;
   changed_.notify_one();

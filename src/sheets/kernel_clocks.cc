@@ -121,7 +121,7 @@ std::map<int64_t, GpuIntegrals> integrate_numbers(const EventStore& store) {
   return integrals;
 }
 
-void add_kernel(const GpuIntegrals& gpu, Nanos begin, Nanos end, ClockMeans& means) {
+void add_run(const GpuIntegrals& gpu, Nanos begin, Nanos end, ClockMeans& means) {
   for (size_t i = 0; i < gpu.numbers.size(); ++i) {
     const StepIntegral::Area area = gpu.numbers[i].between(begin, end);
     means.sums[i] += area.value;
@@ -180,7 +180,7 @@ std::optional<KernelClocks> measure_clocks(const SheetInput& input) {
     for (ClockMeans* means : {&clocks.kernels[found->second].means, &clocks.all}) {
       ++means->kernels;
       means->time += store.duration(e);
-      if (gpu != integrals.end()) add_kernel(gpu->second, store.start(e), store.end(e), *means);
+      if (gpu != integrals.end()) add_run(gpu->second, store.start(e), store.end(e), *means);
     }
   }
   std::ranges::stable_sort(clocks.kernels, std::greater{},

@@ -270,9 +270,37 @@ TEST_F(PcSamplerTest, RefusalsAreOneNote) {
   EXPECT_EQ(notes_.size(), 1u);
 }
 
+// Nothing without a reason: a program that used the GPU and has no samples gets a note.
+TEST_F(PcSamplerTest, NoSamplesAtAllIsSaid) {
+  record::PcSampler none = make();
+  none.context_created(&context_, 0);
+  none.drain();
+  none.finish();
+  none.say_what_is_missing();
+  EXPECT_EQ(notes_, (std::vector<std::string>{"no PC samples: CUPTI gave none"}));
+
+  notes_.clear();
+  record::PcSampler failing = make();
+  failing.context_created(&context_, 0);
+  cupti_.get_code = 999;
+  failing.drain();
+  failing.finish();
+  failing.say_what_is_missing();
+  EXPECT_EQ(notes_, (std::vector<std::string>{
+                        "no PC samples: cuptiPCSamplingGetData: CUPTI_ERROR_MADE_UP (999)"}));
+
+  notes_.clear();
+  record::PcSampler unused = make();  // the program made no context
+  unused.finish();
+  unused.say_what_is_missing();
+  EXPECT_TRUE(notes_.empty());
+}
+
 TEST_F(PcSamplerTest, AFullBufferIsSaid) {
   record::PcSampler sampler = make(12);
   sampler.context_created(&context_, 0);
+  cupti_.ready = {{{16, "f", 0, 4}}};
+  sampler.drain();
   cupti_.get_code = cupti::kOutOfMemory;
   sampler.drain();
   sampler.finish();
