@@ -288,12 +288,13 @@ void PcSampler::take_all(Context& context) {
   }
 }
 
-void PcSampler::drain() {
+void PcSampler::drain(uint64_t devices) {
   std::unique_lock lock(mutex_);
   // By index: callbacks may add to the list meanwhile.
   for (size_t i = 0; i < contexts_.size(); ++i) {
     Context& context = *contexts_[i];
-    if (context.ended || context.busy) continue;
+    const bool has_run = context.device < 64 && (devices >> context.device & 1) != 0;
+    if (!has_run || context.ended || context.busy) continue;
     context.busy = true;
     lock.unlock();
     take_all(context);

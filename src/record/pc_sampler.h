@@ -35,8 +35,10 @@ class PcSampler {
   void context_ends(void* context);
   void module_loaded(const void* cubin, size_t bytes);
 
-  // Takes what the hardware has sampled. In the writing thread, several times a second.
-  void drain();
+  // Takes what the hardware has sampled. In the writing thread, several times a second. `devices`:
+  // a bit for each GPU that a kernel has run on. The first launch in a context starts the sampling,
+  // and CUPTI is not to be asked meanwhile by another thread.
+  void drain(uint64_t devices);
   // Writes what was taken, and of how much it is a part: now, or if the last time is long ago.
   void write(capture::ChunkWriter& out, uint64_t now, bool at_once);
   // Takes the rest and samples no more; at the program's end, in the thread that ends it. Seen with

@@ -21,6 +21,9 @@ class RecordWriter {
   uint64_t devices() const { return devices_; }
 
  private:
+  void ran_on(uint32_t device) {
+    if (device < 64) devices_ |= uint64_t{1} << device;
+  }
   void take(const cupti::Record& record);
   void take_kernel(const cupti::KernelRecord& record);
   void take_call(const cupti::CallRecord& record, bool is_driver);

@@ -414,7 +414,7 @@ void Recorder::run() {
     // What the program has done so far survives if it is killed.
     if (recording_ && std::chrono::steady_clock::now() >= next_flush) {
       api_->ActivityFlushAll(0);
-      if (sampler_) sampler_->drain();
+      if (sampler_) sampler_->drain(writer_->devices());
       next_flush = std::chrono::steady_clock::now() + kFlushEvery;
     }
     lock.lock();

@@ -176,7 +176,7 @@ TEST_F(PcSamplerTest, SamplesAreSummedByInstructionAndReason) {
   EXPECT_EQ(cupti_.wanted_reasons, (std::vector<uint32_t>{0, 2}));  // no second count of the same
   EXPECT_EQ(cupti_.period, 14u);
   cupti_.ready = {{{16, "_Z4rowsPf", 0, 5}, {32, "_Z4rowsPf", 2, 1}}, {{16, "_Z4rowsPf", 0, 2}}};
-  sampler.drain();
+  sampler.drain(~uint64_t{0});
   EXPECT_TRUE(cupti_.ready.empty());  // as long as there is more
   cupti_.last = {{48, "plain_name", 0, 9}};
   sampler.finish();
@@ -204,12 +204,12 @@ TEST_F(PcSamplerTest, LinesOfCodeThatHasThem) {
   sampler.context_created(&context_, 0);
   sampler.module_loaded(without.data(), without.size());
   cupti_.ready = {{{16, "f", 0, 5}}};
-  sampler.drain();
+  sampler.drain(~uint64_t{0});
   sampler.write(chunks_, 1, true);
   EXPECT_EQ(cupti_.line_questions, 0);
   sampler.module_loaded(with.data(), with.size());
   cupti_.ready = {{{32, "f", 0, 5}, {32, "f", 2, 5}}};
-  sampler.drain();
+  sampler.drain(~uint64_t{0});
   const StallSamples samples = written(sampler);
   EXPECT_EQ(cupti_.line_questions, 1);  // each instruction once
   ASSERT_EQ(samples.rows.size(), 3u);
@@ -230,6 +230,17 @@ TEST_F(PcSamplerTest, PeriodAndBuffer) {
   }
 }
 
+// The first launch starts the sampling; another thread keeps out of it.
+TEST_F(PcSamplerTest, AContextIsLeftAloneUntilItsGpuHasRunAKernel) {
+  record::PcSampler sampler = make();
+  sampler.context_created(&context_, 2);
+  cupti_.ready = {{{16, "f", 0, 4}}};
+  sampler.drain(0b1011);
+  EXPECT_EQ(cupti_.ready.size(), 1u);
+  sampler.drain(0b0100);
+  EXPECT_TRUE(cupti_.ready.empty());
+}
+
 // What comes in between two writes is one record, so a long run stays small.
 TEST_F(PcSamplerTest, WritesNowAndThen) {
   record::PcSampler sampler = make();
@@ -238,7 +249,7 @@ TEST_F(PcSamplerTest, WritesNowAndThen) {
   const size_t empty = sink_.text.size();
   for (uint64_t tenth = 10; tenth < 30; ++tenth) {
     cupti_.ready = {{{16, "f", 0, 1}}};
-    sampler.drain();
+    sampler.drain(~uint64_t{0});
     sampler.write(chunks_, tenth * kSecond / 10, false);
   }
   EXPECT_EQ(sink_.text.size(), empty);
@@ -251,7 +262,7 @@ TEST_F(PcSamplerTest, RefusalsAreOneNote) {
   record::PcSampler sampler = make();
   sampler.context_created(&context_, 0);
   sampler.context_created(&context_, 0);
-  sampler.drain();
+  sampler.drain(~uint64_t{0});
   sampler.finish();
   EXPECT_EQ(cupti_.enabled, 1);
   EXPECT_EQ(cupti_.disabled, 0);
@@ -274,7 +285,7 @@ TEST_F(PcSamplerTest, RefusalsAreOneNote) {
 TEST_F(PcSamplerTest, NoSamplesAtAllIsSaid) {
   record::PcSampler none = make();
   none.context_created(&context_, 0);
-  none.drain();
+  none.drain(~uint64_t{0});
   none.finish();
   none.say_what_is_missing();
   EXPECT_EQ(notes_, (std::vector<std::string>{"no PC samples: CUPTI gave none"}));
@@ -283,7 +294,7 @@ TEST_F(PcSamplerTest, NoSamplesAtAllIsSaid) {
   record::PcSampler failing = make();
   failing.context_created(&context_, 0);
   cupti_.get_code = 999;
-  failing.drain();
+  failing.drain(~uint64_t{0});
   failing.finish();
   failing.say_what_is_missing();
   EXPECT_EQ(notes_, (std::vector<std::string>{
@@ -300,9 +311,9 @@ TEST_F(PcSamplerTest, AFullBufferIsSaid) {
   record::PcSampler sampler = make(12);
   sampler.context_created(&context_, 0);
   cupti_.ready = {{{16, "f", 0, 4}}};
-  sampler.drain();
+  sampler.drain(~uint64_t{0});
   cupti_.get_code = cupti::kOutOfMemory;
-  sampler.drain();
+  sampler.drain(~uint64_t{0});
   sampler.finish();
   written(sampler);
   ASSERT_EQ(notes_.size(), 1u);
@@ -317,7 +328,7 @@ TEST_F(PcSamplerTest, AContextThatEndsIsTakenAndLeftAlone) {
   sampler.context_ends(&context_);
   EXPECT_EQ(cupti_.disabled, 1);
   cupti_.ready = {{{16, "f", 0, 100}}};
-  sampler.drain();
+  sampler.drain(~uint64_t{0});
   sampler.context_ends(&context_);
   sampler.finish();
   EXPECT_EQ(cupti_.disabled, 1);
@@ -331,7 +342,7 @@ TEST_F(PcSamplerTest, AContextEndsAfterItsSamplesAreTaken) {
   record::PcSampler sampler = make();
   sampler.context_created(&context_, 0);
   cupti_.block = true;
-  std::thread draining([&] { sampler.drain(); });
+  std::thread draining([&] { sampler.drain(~uint64_t{0}); });
   while (!cupti_.is_inside) std::this_thread::yield();
   std::thread ending([&] { sampler.context_ends(&context_); });
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
