@@ -13,6 +13,7 @@
 #include "events/store_file.h"
 #include "ingest/capture/counters.h"
 #include "ingest/capture/reader.h"
+#include "ingest/capture/samples.h"
 #include "ingest/kineto/reader.h"
 #include "ingest/nsys/reader.h"
 #include "ingest/rocprof/perfetto.h"
@@ -119,9 +120,11 @@ class TextSinkOfChunks : public capture::ByteSink {
 
 void read_capture_bytes(const uint8_t* data, size_t size) {
   TextSource events(bytes_of(data, size)), counters(bytes_of(data, size));
+  TextSource samples(bytes_of(data, size));
   Result<EventStore> store = capture::read_capture(events, "fuzz");
   if (store.ok()) analyze_all(store.take());
   (void)capture::read_counters(counters, "fuzz");
+  (void)capture::read_samples(samples, "fuzz");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "scan/scan_repository.h"
 #include "session/analyze.h"
 #include "session/counters.h"
+#include "session/hardware_summary.h"
 #include "session/report_place.h"
 
 namespace fathom {
@@ -292,6 +293,8 @@ class AnalyzeRun {
     const size_t others = counters_.size();
     for (CounterFile& file : own) counters_.push_back(std::move(file));
     options.counters = &counters_;
+    const std::optional<StallSamples> samples = TRY(open_capture_samples(path));
+    if (samples) options.samples = &*samples;
     std::optional<Platform> platform;
     if (!arguments_.platform.empty()) {
       platform = TRY(open_platform(arguments_.platform));

@@ -31,6 +31,7 @@ constexpr const char* kRecordExamples = R"(Examples:
   fathom record --log-pattern 'hit rate: {float}' -- python serve.py
   fathom record --counters=memory -- ./my_program       hardware counters, in a second run
   fathom record --pm-sampling -- python serve.py        how busy the GPU's parts are, over time
+  fathom record --pc-sampling -- ./my_program           where kernels stall; build with nvcc -lineinfo
   fathom record --trigger SIGUSR2 --window 10s -- python serve.py    then: kill -USR2 PID
 
 The capture is an input of analyze, diff and convert:
@@ -51,7 +52,8 @@ struct RecordArguments {
   std::vector<std::string> command;
   std::string out, trigger, window;
   bool force = false, json = false, quiet = false, replay = false;
-  std::optional<std::string> counters, pm_sampling;
+  std::optional<std::string> counters, pm_sampling, pc_sampling;
+  bool no_clocks = false;
   bool torch = false, python_stacks = false, graph_nodes = false, allocations = false;
   bool all_calls = false;
   std::vector<std::string> probes, log_patterns;
@@ -90,6 +92,15 @@ std::optional<int64_t> duration_ms(const std::string& text) {
   if (unit == "ms") return number;
   if (unit == "s" || unit.empty()) return number * 1000;
   if (unit == "m" || unit == "min") return number * 60'000;
+  return std::nullopt;
+}
+
+// "65536" → 16; "" → 0, the default. Nothing for what the hardware has not.
+std::optional<uint32_t> sampling_exponent(const std::string& cycles) {
+  if (cycles.empty()) return 0;
+  for (uint32_t exponent = 5; exponent <= 31; ++exponent) {
+    if (cycles == std::to_string(uint64_t{1} << exponent)) return exponent;
+  }
   return std::nullopt;
 }
 
@@ -152,6 +163,8 @@ Result<RecordRequest> make_request(const RecordArguments& a) {
     request.replay = a.replay;
   }
   if (a.pm_sampling) request.sampling_ns = interval_ns(*a.pm_sampling);
+  if (a.pc_sampling) request.pc_sampling = sampling_exponent(*a.pc_sampling);
+  request.clocks = !a.no_clocks;
   if (!a.window.empty()) request.window_ms = duration_ms(a.window);
   if (a.trigger == "SIGUSR2")
     request.wait_for_signal = true;
@@ -279,12 +292,37 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
                                  : "expected a time from 2us to 1000ms, such as 20us";
       })
       ->option_text("[TIME]");
+  command
+      ->add_option(
+          "--pc-sampling", a->pc_sampling,
+          "Sample which instructions warps are at and why they wait, every so many cycles, "
+          "a power of two (default: 65536). Source lines need -lineinfo")
+      ->expected(0, 1)
+      ->check([](const std::string& cycles) {
+        return sampling_exponent(cycles) ? std::string()
+                                         : "expected a power of two from 32 to 2147483648";
+      })
+      ->option_text("[CYCLES]");
+  command->add_flag(
+      "--no-clocks", a->no_clocks,
+      "Do not record clocks, power and temperature of the GPUs (by NVML, every 100 ms)");
   command->add_flag("--json", a->json, "Print the summary as JSON on standard output");
   command->add_flag("-q,--quiet", a->quiet, "Print no summary and no notes");
   command->callback([a, &terminal, &code] {
     if (!a->trigger.empty() && (a->torch || a->python_stacks)) {
       complain(
           "--torch and --python-stacks record from the start; they cannot be used with --trigger");
+      code = ExitCode::kUsage;
+      return;
+    }
+    // Seen with CUDA 13.0: to end sampling while a kernel is launched can block both for ever.
+    if ((!a->trigger.empty() || !a->window.empty()) && a->pc_sampling) {
+      complain("--pc-sampling samples the whole run; it cannot be used with --trigger or --window");
+      code = ExitCode::kUsage;
+      return;
+    }
+    if (a->pm_sampling && a->pc_sampling) {
+      complain("--pm-sampling and --pc-sampling use the same hardware; record them in two runs");
       code = ExitCode::kUsage;
       return;
     }

@@ -39,6 +39,7 @@ enum class ChunkKind : uint16_t {
   kNumbers,
   kCounters,
   kActivity = 20,
+  kSamples = 30,
 };
 
 struct ChunkHead {
@@ -175,6 +176,20 @@ struct Activity {
   uint64_t start, end;
   uint32_t device, count;  // of values
   float values[kMostActivities];
+};
+
+// How often the hardware found warps of a function at an instruction, for one reason: what came in
+// since the last record of it.
+struct Sample {
+  uint64_t time;
+  uint64_t samples;
+  uint64_t pc;      // bytes from the start of the function
+  uint64_t cubin;   // the CRC of the code that it is in
+  TextId function;  // as people write it
+  TextId mangled;   // 0: the name is not a mangled one
+  TextId reason;    // "long_scoreboard"; "selected": an instruction was issued
+  TextId file;      // 0: the code has no line information
+  uint32_t line, device;
 };
 
 }  // namespace fathom::capture

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/nvml_calls.h"
 #include "doctor/libraries.h"
 #include "doctor/loaded_library.h"
 #include "doctor/nvidia_libraries.h"
@@ -10,16 +11,9 @@
 namespace fathom {
 namespace {
 
-// Our own declarations of the few functions that are called; all return 0 for success.
-using NvmlDevice = void*;
-using NvmlCall = int();
-using NvmlText = int(char*, unsigned);
-using NvmlDeviceText = int(NvmlDevice, char*, unsigned);
-using NvmlDeviceNumber = int(NvmlDevice, unsigned*);
-using NvmlClock = int(NvmlDevice, int, unsigned*);
+using NvmlDevice = nvml::Device;
 
 constexpr unsigned kMostGpus = 64, kMostNvLinks = 32, kMostPaired = 16;
-constexpr int kSmClock = 1;  // NVML_CLOCK_SM
 
 struct NvmlMemory {
   unsigned long long total, free, used;
@@ -30,7 +24,7 @@ class NvmlReader {
   NvmlReader(void* library, const AnswerWriter& answer) : library_(library), answer_(answer) {}
 
   void run() {
-    NvmlCall* const start = function_of<NvmlCall>(library_, "nvmlInit_v2");
+    nvml::Call* const start = function_of<nvml::Call>(library_, "nvmlInit_v2");
     if (const int error = start(); error != 0) {
       answer_.put("problem", error_text(error));
       return;
@@ -63,26 +57,26 @@ class NvmlReader {
 
   void text(const char* key, const char* function) {
     char out[128] = {};
-    const auto get = function_of<NvmlText>(library_, function);
+    const auto get = function_of<nvml::Text>(library_, function);
     if (get != nullptr && get(out, sizeof(out) - 1) == 0) answer_.put(key, out);
   }
 
   void text(const char* key, const char* function, NvmlDevice device) {
     char out[128] = {};
-    const auto get = function_of<NvmlDeviceText>(library_, function);
+    const auto get = function_of<nvml::DeviceText>(library_, function);
     if (get != nullptr && get(device, out, sizeof(out) - 1) == 0) answer_.put(key, out);
   }
 
   void number(const char* key, const char* function, NvmlDevice device) {
     unsigned out = 0;
-    const auto get = function_of<NvmlDeviceNumber>(library_, function);
+    const auto get = function_of<nvml::DeviceNumber>(library_, function);
     if (get != nullptr && get(device, &out) == 0) answer_.put(key, fmt::format("{}", out));
   }
 
   void clock(const char* key, const char* function, NvmlDevice device) {
     unsigned out = 0;
-    const auto get = function_of<NvmlClock>(library_, function);
-    if (get != nullptr && get(device, kSmClock, &out) == 0)
+    const auto get = function_of<nvml::DeviceClock>(library_, function);
+    if (get != nullptr && get(device, nvml::kSmClock, &out) == 0)
       answer_.put(key, fmt::format("{}", out));
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "events/event_store.h"
+#include "events/stall_samples.h"
 #include "measure/counter_join.h"
 #include "measure/join_quality.h"
 
@@ -47,18 +48,23 @@ class KernelMeasures {
   // Joins counters with the trace's kernels. Both must outlive it.
   void add_counters(const EventStore& store, const std::vector<CounterFile>& files);
 
+  // PC samples, which must outlive it. They know a kernel by its name.
+  void add_samples(const StallSamples& samples) { samples_ = &samples; }
+
   bool has_code() const { return store_ != nullptr; }
   const std::string& repository() const { return repository_; }  // the code's
   // Of an event that is no kernel, or without code: that of no definition.
   const KernelCode& code(EventId kernel) const;
   // Null where none were given.
   const CounterJoin* counters() const { return counters_.get(); }
+  const StallSamples* samples() const { return samples_; }
 
  private:
   const EventStore* store_ = nullptr;
   std::string repository_;
   std::unordered_map<KernelKey, KernelCode, KernelKeyHash> code_;
   std::shared_ptr<const CounterJoin> counters_;
+  const StallSamples* samples_ = nullptr;
 };
 
 // How much of the time of some kernels was found in the code.

@@ -1,6 +1,7 @@
 // What CUDA's driver and NVTX look for in the library that their environment variables name.
 #include <cstdlib>
 
+#include "record/exit_guard.h"
 #include "record/recorder.h"
 
 #define FATHOM_EXPORTED extern "C" __attribute__((visibility("default")))
@@ -15,7 +16,7 @@ void finish_recording() {
 
 Recorder* started() {
   Recorder* recorder = Recorder::instance();
-  static bool once = (std::atexit(finish_recording), true);
+  static bool once = (std::atexit(finish_recording), fathom::record::remember_exit_status(), true);
   (void)once;
   return recorder;
 }

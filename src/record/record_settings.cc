@@ -26,6 +26,13 @@ Settings read_settings() {
     };
     if (word.starts_with(kWindow)) settings.window_ms = number_after(kWindow);
     if (word.starts_with(kPmSampling)) settings.sampling_ns = number_after(kPmSampling);
+    if (word == kNoClocks) settings.clocks = false;
+    if (word.starts_with(kPcSampling)) {
+      settings.pc_sampling = true;
+      const std::string with_number = std::string(kPcSampling) + "=";
+      if (word.starts_with(with_number))
+        settings.pc_period = static_cast<uint32_t>(number_after(with_number));
+    }
   }
   return settings;
 }

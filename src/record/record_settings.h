@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 // How the recorder is told what to do: variables in the environment of the program that is watched.
@@ -17,6 +18,10 @@ constexpr const char* kDormant = "dormant";
 constexpr const char* kWindow = "window=";  // milliseconds; 0: to the end
 constexpr const char* kTriggerFile = "trigger";
 
+// Which instructions warps are at; "=16": every 2^16 cycles.
+constexpr const char* kPcSampling = "pc-sampling";
+constexpr const char* kNoClocks = "no-clocks";  // no clocks, power, temperature over time
+
 // Counters instead of events: of the kernels in the file KERNELS of the directory, a key on each
 // line, the metrics in the file METRICS.
 constexpr const char* kCounters = "counters";
@@ -32,6 +37,8 @@ struct Settings {
   std::string directory, cupti;
   bool graph_nodes = false, allocations = false, all_calls = false, dormant = false;
   bool counters = false, replay = false;
+  bool pc_sampling = false, clocks = true;
+  uint32_t pc_period = 0;  // a power of two; 0: the default
   long window_ms = 0;
   long sampling_ns = 0;  // 0: no sampling
 };

@@ -50,6 +50,7 @@ capture::TextId RecordWriter::call_name(bool is_driver, uint32_t callback) {
 
 void RecordWriter::take_kernel(const cupti::KernelRecord& r) {
   saw_kernels_ = true;
+  ran_on(r.device);
   const std::string mangled = r.name != nullptr ? r.name : "";
   if (kernel_names_.size() >= kMostKernelNames) kernel_names_.clear();
   const auto [known, is_new] = kernel_names_.try_emplace(mangled);
@@ -129,6 +130,7 @@ void RecordWriter::take(const cupti::Record& record) {
     }
     case cupti::kGraphTrace: {
       const auto& r = reinterpret_cast<const cupti::GraphRecord&>(record);
+      ran_on(r.device);
       graphs_.push_back({r.start, r.end, r.correlation, r.device, r.context, r.stream, r.graph, 0});
       return;
     }

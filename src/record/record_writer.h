@@ -17,8 +17,13 @@ class RecordWriter {
   void write_buffer(uint8_t* buffer, size_t valid);
   void write_drops(uint64_t records);
   bool saw_kernels() const { return saw_kernels_; }
+  // A bit for each GPU, by CUDA's number, that a kernel ran on.
+  uint64_t devices() const { return devices_; }
 
  private:
+  void ran_on(uint32_t device) {
+    if (device < 64) devices_ |= uint64_t{1} << device;
+  }
   void take(const cupti::Record& record);
   void take_kernel(const cupti::KernelRecord& record);
   void take_call(const cupti::CallRecord& record, bool is_driver);
@@ -29,6 +34,7 @@ class RecordWriter {
   capture::FileSink file_;
   capture::ChunkWriter writer_;
   bool saw_kernels_ = false;
+  uint64_t devices_ = 0;
 
   struct KernelName {
     capture::TextId shown = 0, mangled = 0;

@@ -15,6 +15,8 @@
 #include <ctime>
 #include <string_view>
 
+#include "record/exit_guard.h"
+
 namespace fathom::record {
 namespace {
 
@@ -22,6 +24,7 @@ constexpr size_t kBufferSize = 2 << 20;
 constexpr size_t kMostBuffers = 192;  // beyond, records are dropped and counted
 constexpr auto kFlushEvery = std::chrono::milliseconds(250);
 constexpr auto kLookEvery = std::chrono::milliseconds(20);
+constexpr auto kMonitorEvery = std::chrono::nanoseconds(GpuMonitor::kEvery);
 constexpr auto kLongestEnd = std::chrono::seconds(20);
 
 std::atomic<Recorder*> current_recorder = nullptr;
@@ -73,11 +76,15 @@ void buffer_completed(void* /*context*/, uint32_t /*stream*/, uint8_t* buffer, s
   if (Recorder* recorder = Recorder::current()) recorder->take_buffer(buffer, valid);
 }
 
-// Only where counters are asked for is any call watched.
+// Only where counters or PC samples are asked for is anything watched.
 void launch_callback(void*, uint32_t domain, uint32_t call, const void* what) {
   Recorder* recorder = Recorder::current();
   if (recorder == nullptr || what == nullptr) return;
   try {
+    if (domain == cupti::kResourceDomain) {
+      recorder->resource_changed(call, *static_cast<const cupti::ResourceData*>(what));
+      return;
+    }
     recorder->launch_called(domain, call, *static_cast<const cupti::CallbackData*>(what));
   } catch (...) {
     // The program must not notice.
@@ -184,6 +191,8 @@ void Recorder::start() {
                                     [this](const std::string& text) { note(text); });
     pm_sampler_->set_at_exit([] { std::atexit(end_sampling); });
   }
+  if (settings_.clocks && !settings_.counters) monitor_ = std::make_unique<GpuMonitor>();
+  if (settings_.pc_sampling) enable_pc_sampling();
   if (settings_.counters)
     enable_counters();
   else if (!settings_.dormant)
@@ -239,6 +248,8 @@ void Recorder::enable() {
   if (pm_sampler_) {
     pm_sampler_->begin();
     watch_launches(true);
+    if (api_->EnableCallback != nullptr)
+      api_->EnableCallback(1, subscriber_, cupti::kResourceDomain, cupti::kContextCreated);
   }
   api_->ActivityEnable(cupti::kConcurrentKernel);
   api_->ActivityEnable(cupti::kMemcpy);
@@ -281,6 +292,31 @@ void Recorder::watch_launches(bool on) {
   }
   for (const LaunchCall& call : launch_calls_)
     api_->EnableCallback(on ? 1 : 0, subscriber_, call.domain, call.id);
+}
+
+void Recorder::enable_pc_sampling() {
+  if (api_->EnableCallback == nullptr) return;
+  pc_sampler_ =
+      std::make_unique<PcSampler>(cupti::pc_sampling_api(api_->library), settings_.pc_period,
+                                  [this](const std::string& text) { note(text); });
+  for (const uint32_t change : {cupti::kContextCreated, cupti::kContextEnds, cupti::kModuleLoaded})
+    api_->EnableCallback(1, subscriber_, cupti::kResourceDomain, change);
+}
+
+void Recorder::resource_changed(uint32_t change, const cupti::ResourceData& data) {
+  // Its GPU may be one that is not sampled yet.
+  if (change == cupti::kContextCreated && pm_sampler_ && recording_) watch_launches(true);
+  if (!pc_sampler_) return;
+  if (change == cupti::kContextCreated) {
+    uint32_t device = 0;
+    if (api_->GetDeviceId != nullptr) api_->GetDeviceId(data.context, &device);
+    pc_sampler_->context_created(data.context, device);
+  } else if (change == cupti::kContextEnds) {
+    pc_sampler_->context_ends(data.context);
+  } else if (change == cupti::kModuleLoaded && data.descriptor != nullptr) {
+    const auto& module = *static_cast<const cupti::ModuleData*>(data.descriptor);
+    pc_sampler_->module_loaded(module.cubin, module.bytes);
+  }
 }
 
 // Kernels that go into a graph do not run now.
@@ -395,30 +431,47 @@ void Recorder::run() {
     window_end_ = now_ns() + settings_.window_ms * 1'000'000;
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    changed_.wait_for(lock, settings_.dormant ? kLookEvery : kFlushEvery);
+    changed_.wait_for(lock, settings_.dormant ? kLookEvery
+                            : monitor_        ? kMonitorEvery
+                                              : kFlushEvery);
     write_waiting(lock);
     if (ending_) break;
     lock.unlock();
     if (settings_.dormant) watch_trigger();
     if (!settings_.dormant && settings_.window_ms > 0 && recording_ && now_ns() >= window_end_)
       disable();
+    if (recording_ && monitor_)
+      monitor_->look(static_cast<uint64_t>(now_ns()), writer_->devices(), writer_->chunks());
+    if (pc_sampler_) pc_sampler_->write(writer_->chunks(), static_cast<uint64_t>(now_ns()), false);
     // What the program has done so far survives if it is killed.
     if (recording_ && std::chrono::steady_clock::now() >= next_flush) {
       api_->ActivityFlushAll(0);
+      if (pc_sampler_) pc_sampler_->drain(writer_->devices());
       next_flush = std::chrono::steady_clock::now() + kFlushEvery;
     }
     lock.lock();
   }
   write_waiting(lock);
+  if (pc_sampler_) {
+    pc_sampler_->write(writer_->chunks(), static_cast<uint64_t>(now_ns()), true);
+    pc_sampler_->say_what_is_missing();
+  }
   ended_ = true;
   written_.notify_all();
 }
 
 void Recorder::finish() {
   if (!works_) return;
-  if (recording_) api_->ActivityFlushAll(cupti::kFlushForced);
   if (pm_sampler_) pm_sampler_->end_for_good();
+  if (recording_ && api_->ActivityFlushAll(cupti::kFlushForced) != cupti::kSuccess && pc_sampler_)
+    note("the last records are missing: cuptiActivityFlushAll failed");
   if (counters_) counters_->say_what_is_missing();
+  if (pc_sampler_) {
+    // CUPTI waits for threads of its own here.
+    const ExitGuard guard(
+        kLongestEnd, [this] { note("PC sampling did not end: the last samples are missing"); });
+    pc_sampler_->finish();
+  }
   std::unique_lock lock(mutex_);
   ending_ = true;
   changed_.notify_one();

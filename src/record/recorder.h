@@ -11,6 +11,8 @@
 
 #include "record/counter_collector.h"
 #include "record/cupti_api.h"
+#include "record/gpu_monitor.h"
+#include "record/pc_sampler.h"
 #include "record/pm_sampler.h"
 #include "record/record_settings.h"
 #include "record/record_writer.h"
@@ -37,6 +39,7 @@ class Recorder {
   // CUPTI's callbacks, in whatever thread.
   uint8_t* give_buffer(size_t& size);
   void take_buffer(uint8_t* buffer, size_t valid);
+  void resource_changed(uint32_t change, const cupti::ResourceData& data);
   void launch_called(uint32_t domain, uint32_t call, const cupti::CallbackData& data);
 
  private:
@@ -47,6 +50,7 @@ class Recorder {
   void enable_counters();
   void watch_launches(bool on);
   static void end_sampling();
+  void enable_pc_sampling();
   bool is_capturing(void* stream) const;
   void disable();
   void enable_calls(uint32_t domain, int (*enable_call)(uint32_t, uint8_t), uint32_t kind);
@@ -69,6 +73,8 @@ class Recorder {
   bool wrote_gpus_ = false;
   std::unique_ptr<CounterCollector> counters_;
   std::unique_ptr<PmSampler> pm_sampler_;
+  std::unique_ptr<PcSampler> pc_sampler_;
+  std::unique_ptr<GpuMonitor> monitor_;
   struct LaunchCall {
     uint32_t domain, id;
     std::string name;

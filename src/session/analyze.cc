@@ -11,6 +11,7 @@
 #include "report/trace/kernel_sources_markdown.h"
 #include "report/trace/xlsx.h"
 #include "session/counters.h"
+#include "session/hardware_summary.h"
 #include "session/summarize.h"
 
 namespace fathom {
@@ -74,6 +75,7 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   const bool has_counters = options.counters != nullptr && !options.counters->empty();
   KernelMeasures measures = code != nullptr ? KernelMeasures(trace.store, *code) : KernelMeasures();
   if (has_counters) measures.add_counters(trace.store, *options.counters);
+  if (options.samples != nullptr) measures.add_samples(*options.samples);
   const SheetInput input(trace.store, trace.tree, scope, std::move(measures));
   TRY(check_scope(input, trace.path));
   const std::vector<Launcher> launchers = find_launchers(input);
@@ -114,6 +116,9 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
     counter_values.push_back(
         counter_values_file(*options.counters, analysis.summary.counters->left_out));
   }
+  if (options.samples != nullptr)
+    analysis.summary.stalls = summarize_stalls(input, *options.samples);
+  analysis.summary.clocks = summarize_clocks(input);
   std::vector<std::string> package_paths;
   for (const PackageInReport& package : analysis.packages) package_paths.push_back(package.path);
   analysis.files = analysis_files({analysis.summary, assessment, done.findings, package_paths});

@@ -32,6 +32,8 @@ struct AnalyzeOptions {
   const CodeFacts* code = nullptr;     // of the repository whose kernels ran; null: not known
   // Hardware counters of the trace's kernels; null or empty: none. They outlive the call.
   const std::vector<CounterFile>* counters = nullptr;
+  // PC samples of the trace's kernels; null: none. They outlive the call.
+  const StallSamples* samples = nullptr;
 };
 
 // Fails where the trace has nothing of the scope.

@@ -87,6 +87,9 @@ std::string options_text(const RecordRequest& request) {
   add(request.graph_nodes, record::kGraphNodes);
   add(request.allocations, record::kAllocations);
   add(request.all_calls, record::kAllCalls);
+  add(request.pc_sampling.has_value(),
+      fmt::format("{}={}", record::kPcSampling, request.pc_sampling.value_or(0)));
+  add(!request.clocks, record::kNoClocks);
   add(request.torch, "torch");
   add(request.python_stacks, "python-stacks");
   add(request.wait_for_signal || !request.trigger_file.empty(), record::kDormant);

@@ -20,9 +20,11 @@ struct RecordRequest {
   bool graph_nodes = false, allocations = false, all_calls = false;
   std::vector<std::string> probes;
   std::vector<LogPattern> log_patterns;
-  std::vector<std::string> counters;  // metrics; empty: none. The program is run a second time
-  bool replay = false;                // count all metrics of a launch at once, by running it again
-  std::optional<int64_t> sampling_ns;  // ask the GPU's parts how busy they are, so often
+  std::optional<int64_t> sampling_ns;   // ask the GPU's parts how busy they are, so often
+  std::vector<std::string> counters;    // metrics; empty: none. The program is run a second time
+  std::optional<uint32_t> pc_sampling;  // every 2^N cycles; 0: the default
+  bool clocks = true;                   // clocks, power, temperature over time
+  bool replay = false;  // count all metrics of a launch at once, by running it again
   std::optional<int64_t> window_ms;
   // Nothing is recorded until SIGUSR2 comes, or the file is there or touched.
   bool wait_for_signal = false;

@@ -4,7 +4,9 @@
 #include "base/threads.h"
 #include "sheets/counter_sheets.h"
 #include "sheets/cpu_ops.h"
+#include "sheets/kernel_clocks.h"
 #include "sheets/sheets.h"
+#include "sheets/stall_sheets.h"
 
 namespace fathom {
 
@@ -33,6 +35,10 @@ std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launche
   for (Table& sheet : families.get()) sheets.push_back(std::move(sheet));
   for (Table& sheet : cpu_sheets(input)) sheets.push_back(std::move(sheet));
   if (input.kernels.counters() != nullptr) sheets.push_back(kernel_counters_sheet(input));
+  if (const StallSamples* samples = input.kernels.samples())
+    sheets.push_back(stall_samples_sheet(input, *samples));
+  if (const auto clocks = measure_clocks(input))
+    sheets.push_back(kernel_clocks_sheet(input, *clocks));
   for (Table& sheet : counter_sheets(input)) sheets.push_back(std::move(sheet));
   return sheets;
 }

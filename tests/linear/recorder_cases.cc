@@ -1,6 +1,7 @@
 // Recordings of other tools: databases, JSON, CSV and packets of n events.
 #include <fmt/format.h>
 
+#include "capture/gpu_numbers.h"
 #include "linear_cases.h"
 #include "made_database.h"
 #include "record/made_capture.h"
@@ -131,6 +132,38 @@ void write_capture(const fs::path& directory, size_t n) {
   write_file(directory / "t.capture", made_capture(static_cast<int>(n)));
 }
 
+// Kernels that all last as long as the recording, with as many numbers of their GPU, and samples of
+// as many instructions in functions with long names.
+void write_capture_of_samples(const fs::path& directory, size_t n) {
+  StringSink sink;
+  capture::ChunkWriter writer(sink);
+  writer.begin();
+  std::vector<capture::Kernel> kernels(n);
+  std::vector<capture::Number> numbers(n);
+  std::vector<capture::Sample> samples(n);
+  const capture::TextId long_name = writer.text(std::string(n * 20, 'f'));
+  for (size_t i = 0; i < n; ++i) {
+    kernels[i].start = i;
+    kernels[i].end = n * 1'000'000;
+    kernels[i].name = writer.text("kernel " + std::to_string(i % 50));
+    numbers[i] = {
+        i * 1'000'000, static_cast<double>(i % 7),
+        writer.text(capture::gpu_number_name(
+            0, i % 2 == 0 ? capture::GpuNumber::kSmClock : capture::GpuNumber::kClockReasons)),
+        0};
+    samples[i].samples = i + 1;
+    samples[i].pc = i * 16;
+    samples[i].function = i % 3 == 0 ? long_name : writer.text("function " + std::to_string(i));
+    samples[i].reason = writer.text("wait");
+    samples[i].file = i % 2 == 0 ? long_name : 0;
+    samples[i].line = static_cast<uint32_t>(i);
+  }
+  writer.write<capture::Kernel>(capture::ChunkKind::kKernels, kernels);
+  writer.write<capture::Number>(capture::ChunkKind::kNumbers, numbers);
+  writer.write<capture::Sample>(capture::ChunkKind::kSamples, samples);
+  write_file(directory / "t.capture", sink.text);
+}
+
 // Heads that promise more than there is, one after another.
 void write_crafted_capture(const fs::path& directory, size_t n) {
   std::string bytes(capture::kMagic, sizeof capture::kMagic);
@@ -156,6 +189,8 @@ std::vector<LinearCase> recorder_cases() {
       {"RocprofCsvOfOpenQuotes", write_open_quotes, "analyze t.csv --threads 1 --out out", 20000},
       {"PerfettoPackets", write_packets, "analyze t.pftrace --threads 1 --out out", 1000},
       {"Capture", write_capture, "analyze t.capture --threads 1 --out out", 1000},
+      {"CaptureOfSamplesAndClocks", write_capture_of_samples,
+       "analyze t.capture --threads 1 --out out", 1000},
       {"CaptureOfCraftedHeads", write_crafted_capture, "convert -q t.capture out.json", 20000},
       {"XlaTrace", write_xla, "analyze t.json --threads 1 --out out", 1000},
   };

@@ -7,6 +7,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
@@ -15,6 +16,7 @@
 
 #include "record/cupti_api.h"
 #include "record/cupti_records.h"
+#include "record/pc_sampling_api.h"
 #include "record/pm_sampling_api.h"
 #include "record/range_profiler_api.h"
 
@@ -137,6 +139,58 @@ static_assert(same(kPmSampling, CUPTI_PROFILER_TYPE_PM_SAMPLING) &&
               same(kEveryNanoseconds, CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL) &&
               same(kKeepOldest, CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST) &&
               same(kImageIsFull, CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL));
+SAME(ResourceData, context, CUpti_ResourceData, context);
+SAME(ResourceData, descriptor, CUpti_ResourceData, resourceDescriptor);
+SAME(ModuleData, bytes, CUpti_ModuleResourceData, cubinSize);
+SAME(ModuleData, cubin, CUpti_ModuleResourceData, pCubin);
+SAME(StallCount, reason, CUpti_PCSamplingStallReason, pcSamplingStallReasonIndex);
+SAME(StallCount, samples, CUpti_PCSamplingStallReason, samples);
+static_assert(sizeof(StallCount) == sizeof(CUpti_PCSamplingStallReason));
+SAME(PcRecord, cubin_crc, CUpti_PCSamplingPCData, cubinCrc);
+SAME(PcRecord, pc, CUpti_PCSamplingPCData, pcOffset);
+SAME(PcRecord, function, CUpti_PCSamplingPCData, functionName);
+SAME(PcRecord, stall_count, CUpti_PCSamplingPCData, stallReasonCount);
+SAME(PcRecord, stalls, CUpti_PCSamplingPCData, stallReason);
+static_assert(sizeof(PcRecord) == sizeof(CUpti_PCSamplingPCData));
+SAME(PcData, most_pcs, CUpti_PCSamplingData, collectNumPcs);
+SAME(PcData, samples, CUpti_PCSamplingData, totalSamples);
+SAME(PcData, dropped, CUpti_PCSamplingData, droppedSamples);
+SAME(PcData, pcs, CUpti_PCSamplingData, totalNumPcs);
+SAME(PcData, remaining, CUpti_PCSamplingData, remainingNumPcs);
+SAME(PcData, records, CUpti_PCSamplingData, pPcData);
+SAME(PcData, other_samples, CUpti_PCSamplingData, nonUsrKernelsTotalSamples);
+SAME(PcData, hardware_buffer_full, CUpti_PCSamplingData, hardwareBufferFull);
+static_assert(sizeof(PcData) == sizeof(CUpti_PCSamplingData));
+SAME(PcSetting, type, CUpti_PCSamplingConfigurationInfo, attributeType);
+SAME(PcSetting, status, CUpti_PCSamplingConfigurationInfo, attributeStatus);
+SAME_PLACE(PcSetting, data, CUpti_PCSamplingConfigurationInfo, attributeData);
+static_assert(sizeof(PcSetting) == sizeof(CUpti_PCSamplingConfigurationInfo));
+// The whole struct is its size: no padding at the end.
+static_assert(sizeof(PcConfigure) == CUpti_PCSamplingConfigurationInfoParamsSize);
+static_assert(sizeof(PcContext) == CUpti_PCSamplingEnableParamsSize);
+static_assert(sizeof(PcContext) == CUpti_PCSamplingDisableParamsSize);
+static_assert(sizeof(PcGetData) == CUpti_PCSamplingGetDataParamsSize);
+static_assert(sizeof(PcReasonCount) == CUpti_PCSamplingGetNumStallReasonsParamsSize);
+static_assert(sizeof(PcReasons) == CUpti_PCSamplingGetStallReasonsParamsSize);
+static_assert(kReasonNameSize == CUPTI_STALL_REASON_STRING_SIZE);
+static_assert(sizeof(SassToSource) == CUpti_GetSassToSourceCorrelationParamsSize);
+SAME(SassToSource, line, CUpti_GetSassToSourceCorrelationParams, lineNumber);
+SAME(SassToSource, pc, CUpti_GetSassToSourceCorrelationParams, pcOffset);
+SAME(SassToSource, file, CUpti_GetSassToSourceCorrelationParams, fileName);
+static_assert(sizeof(CubinCrc) == CUpti_GetCubinCrcParamsSize);
+SAME(CubinCrc, crc, CUpti_GetCubinCrcParams, cubinCrc);
+static_assert(same(kResourceDomain, CUPTI_CB_DOMAIN_RESOURCE) &&
+              same(kContextCreated, CUPTI_CBID_RESOURCE_CONTEXT_CREATED) &&
+              same(kContextEnds, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) &&
+              same(kModuleLoaded, CUPTI_CBID_RESOURCE_MODULE_LOADED) &&
+              same(kOutOfMemory, CUPTI_ERROR_OUT_OF_MEMORY) &&
+              same(kSamplingPeriod, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD) &&
+              same(kStallReasons, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON) &&
+              same(kHardwareBufferSize,
+                   CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE) &&
+              same(kCollectionMode, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE) &&
+              same(kDataBuffer, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER) &&
+              same(kContinuous, CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS));
 
 }  // namespace
 

@@ -6,6 +6,9 @@
 
 #include "ingest/capture/counters.h"
 #include "ingest/capture/reader.h"
+#include "ingest/capture/samples.h"
+#include "sheets/kernel_clocks.h"
+#include "sheets/stall_sheets.h"
 #include "test_files.h"
 #include "tree/call_tree.h"
 
@@ -96,6 +99,54 @@ TEST(ExampleCaptures, FramesProbesAndNumbersOfTheOutput) {
   }
   EXPECT_EQ(lengths, (std::vector<double>{256, 256, 1, 1, 1, 1}));  // a prefill, two decodes
   EXPECT_EQ(tokens, (std::vector<double>{19510}));
+}
+
+// stalls.cu: two kernels that wait at a line that is known.
+TEST(ExampleCaptures, KernelsStallWhereTheProgramSaysSo) {
+  const EventStore store = open_example("stalls-h200.capture");
+  const CallTree tree = build_call_tree(store);
+  const SheetInput input(store, tree, Scope{});
+  const std::string path = (test::source_dir() / "examples/captures/stalls-h200.capture").string();
+  Result<std::unique_ptr<ByteSource>> source = open_source(path);
+  const auto samples = capture::read_samples(*source.value(), "stalls");
+  ASSERT_TRUE(samples.ok() && samples.value());
+  EXPECT_EQ(samples.value()->period_cycles, 65536u);
+  EXPECT_EQ(samples.value()->dropped, 0u);
+  std::map<std::string_view, StalledKernel> kernels;
+  for (const StalledKernel& kernel : stalled_kernels(input, *samples.value()))
+    kernels.emplace(kernel.name.substr(0, kernel.name.find('(')), kernel);
+  ASSERT_EQ(kernels.size(), 3u);
+  const StalledPlace& memory = kernels.at("add_arrays").places.at(0);
+  EXPECT_EQ(memory.place, "/tmp/fathom-example/stalls.cu:23");  // sum[i] = a[i] + b[i]
+  EXPECT_EQ(memory.reasons.at(0).name, "long_scoreboard");
+  EXPECT_GT(memory.stalled * 10, kernels.at("add_arrays").samples * 8);
+  const StalledPlace& banks = kernels.at("read_one_bank").places.at(0);
+  EXPECT_EQ(banks.place, "/tmp/fathom-example/stalls.cu:34");  // sum += tile[…]
+  EXPECT_GT(banks.stalled * 10, kernels.at("read_one_bank").samples * 9);
+  // Arithmetic issues most of the time.
+  EXPECT_LT(kernels.at("polynomial").stalled * 10, kernels.at("polynomial").samples);
+  const auto clocks = measure_clocks(input);
+  ASSERT_TRUE(clocks.has_value());
+  EXPECT_NEAR(*clocks->all.mean(0), 1980, 1);
+  EXPECT_GT(*clocks->all.mean(2), 200);
+}
+
+// burn.py: products at the power cap, then short kernels after a pause.
+TEST(ExampleCaptures, ClocksOfKernelsAtThePowerCap) {
+  const EventStore store = open_example("burn-h200.capture");
+  const CallTree tree = build_call_tree(store);
+  const SheetInput input(store, tree, Scope{});
+  const auto clocks = measure_clocks(input);
+  ASSERT_TRUE(clocks.has_value());
+  const ClockMeans& product = clocks->kernels.at(0).means;
+  EXPECT_EQ(product.kernels, 2360);
+  EXPECT_GT(*product.share(product.power_capped), 0.9);
+  EXPECT_LT(*product.mean(0), 1600);
+  EXPECT_GT(*product.mean(2), 650);
+  const ClockMeans& add = clocks->kernels.at(1).means;
+  EXPECT_EQ(add.kernels, 200);
+  EXPECT_EQ(*add.share(add.slowed), 0);
+  EXPECT_NEAR(*add.mean(0), 1980, 1);
 }
 
 TEST(ExampleCaptures, NodesOfGraphsAndSeveralProcesses) {

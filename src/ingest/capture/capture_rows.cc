@@ -112,6 +112,7 @@ void CaptureRows::take(const Chunk& chunk) {
       return;
     }
     case ChunkKind::kCounters:
+    case ChunkKind::kSamples:
       return;  // no events
     case ChunkKind::kDrops: {
       std::vector<Drop> drops;

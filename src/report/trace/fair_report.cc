@@ -10,6 +10,7 @@
 #include "report/markdown.h"
 #include "report/trace/analysis_files.h"
 #include "report/trace/findings_markdown.h"
+#include "report/trace/hardware_sections.h"
 
 namespace fathom {
 namespace {
@@ -78,6 +79,10 @@ std::string summary_part(const AnalysisView& v) {
     const AssessedCategory& top = a.categories().front();
     metric("Top bottleneck category",
            fmt::format("{} ({} of GPU time)", top.name, percent_text(top.share)));
+  }
+  if (v.summary.clocks) {
+    metric(is_throttled(*v.summary.clocks) ? "**GPU throttled**" : "GPU clocks",
+           clocks_text(*v.summary.clocks));
   }
   metric("Fused attention used", fused_attention_use(v));
   if (a.platform() != nullptr) {
@@ -197,6 +202,7 @@ std::string fair_report(const AnalysisView& v) {
   text += summary_part(v);
   text += v.summary.cpu ? "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu) + "\n"
                         : "## Top operations\n\n" + md_top_ops(a) + "\n";
+  if (v.summary.stalls) text += md_stalls(*v.summary.stalls);
   text += "## Recommendations\n\n";
   const std::vector<const Finding*> list = recommended(v);
   if (list.empty()) text += "None above low priority.\n\n";

@@ -62,6 +62,24 @@ struct Summary {
     int64_t left_out = 0;  // values that counters.csv has no room for
   };
 
+  // Where kernels wait, by PC samples.
+  struct Stalls {
+    struct Place {
+      std::string kernel, place;  // "rows.cu:24", or "PC 0x1a0" without line information
+      std::string reasons;        // "long_scoreboard 91 %, wait 4 %"
+      double percent = 0;         // of the kernel's samples, that are stalls here
+    };
+    std::vector<Place> places;  // of the kernels with the most GPU time
+    int64_t samples = 0, samples_with_line = 0, dropped = 0;
+    std::optional<uint64_t> period_cycles;
+  };
+  // Of the time of the scope's kernels.
+  struct Clocks {
+    double known_percent = 0;
+    std::optional<double> sm_clock_mhz, power_watts, temperature;
+    std::optional<double> power_cap_percent, thermal_percent, slowed_percent;
+  };
+
   std::string trace;    // the file's name, as given
   std::string source;   // the tool that recorded it; empty: the file does not tell
   std::string gpu;      // "NVIDIA H200", "8 × AMD Instinct MI300X"; empty: the trace does not say
@@ -85,6 +103,8 @@ struct Summary {
   std::vector<Found> findings;       // the most important first
   std::optional<Sources> sources;    // none: no repository was given
   std::optional<Counters> counters;  // none: no counters were given
+  std::optional<Stalls> stalls;      // none: PCs were not sampled
+  std::optional<Clocks> clocks;      // none: clocks were not recorded
   std::vector<Diagnostic> diagnostics;
 };
 

@@ -47,6 +47,39 @@ void write_counters(JsonWriter& json, const Summary::Counters& counters) {
   json.key("ambiguous_percent").value(counters.ambiguous_percent).end_object();
 }
 
+void optional_number(JsonWriter& json, std::string_view key, std::optional<double> value) {
+  json.key(key);
+  value ? json.value(*value) : json.null();
+}
+
+void write_clocks(JsonWriter& json, const Summary::Clocks& clocks) {
+  json.key("clocks").begin_object();
+  json.key("known_percent").value(clocks.known_percent);
+  optional_number(json, "sm_clock_mhz", clocks.sm_clock_mhz);
+  optional_number(json, "power_watts", clocks.power_watts);
+  optional_number(json, "temperature_celsius", clocks.temperature);
+  optional_number(json, "power_cap_percent", clocks.power_cap_percent);
+  optional_number(json, "thermal_slowdown_percent", clocks.thermal_percent);
+  optional_number(json, "slowed_percent", clocks.slowed_percent);
+  json.end_object();
+}
+
+void write_stalls(JsonWriter& json, const Summary::Stalls& stalls) {
+  json.key("stalls").begin_object();
+  json.key("samples").value(stalls.samples);
+  json.key("samples_with_line").value(stalls.samples_with_line);
+  json.key("dropped").value(stalls.dropped);
+  optional_integer(json, "period_cycles",
+                   stalls.period_cycles ? std::optional(static_cast<int64_t>(*stalls.period_cycles))
+                                        : std::nullopt);
+  json.key("places").begin_array();
+  for (const Summary::Stalls::Place& place : stalls.places) {
+    json.begin_object().key("kernel").value(place.kernel).key("place").value(place.place);
+    json.key("percent").value(place.percent).key("reasons").value(place.reasons).end_object();
+  }
+  json.end_array().end_object();
+}
+
 }  // namespace
 
 std::string summary_json(const Summary& s, const ReportListing& written) {
@@ -112,6 +145,8 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
     json.key("ambiguous_percent").value(s.sources->ambiguous_percent).end_object();
   }
   if (s.counters) write_counters(json, *s.counters);
+  if (s.clocks) write_clocks(json, *s.clocks);
+  if (s.stalls) write_stalls(json, *s.stalls);
   json.key("diagnostics").begin_array();
   for (const Diagnostic& d : s.diagnostics) {
     const FlawText& flaw = describe(d.flaw);

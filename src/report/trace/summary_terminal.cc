@@ -6,6 +6,7 @@
 #include "analyze/finding_parts.h"
 #include "base/count_text.h"
 #include "report/screen.h"
+#include "report/trace/hardware_sections.h"
 #include "report/trace/summary.h"
 
 namespace fathom {
@@ -173,6 +174,14 @@ void show_counters(Screen& screen, const Summary::Counters& counters) {
   }
 }
 
+void show_hardware(Screen& screen, const Summary& s) {
+  if (s.clocks) {
+    const std::string text = clocks_text(*s.clocks);
+    screen.entry("Clocks", is_throttled(*s.clocks) ? screen.warn(text) : text);
+  }
+  if (s.stalls) screen.entry("Stalls", stalls_text(*s.stalls) + " (stall_samples.csv)");
+}
+
 // The findings that matter most.
 void show_findings(Screen& screen, const Summary& s) {
   constexpr size_t kShown = 5;
@@ -281,6 +290,7 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
   if (s.cpu) show_cpu_ops(screen, *s.cpu, style.width);
   if (s.gpu_events > 0) show_limits(screen, s);
   if (s.counters) show_counters(screen, *s.counters);
+  show_hardware(screen, s);
   if (s.gpu_events > 0 || s.cpu) show_findings(screen, s);
   bool first = true;
   for (const SummaryNote& note : summary_notes(s, style.verbose)) {

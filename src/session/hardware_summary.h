@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "events/stall_samples.h"
+#include "report/trace/summary.h"
+
+namespace fathom {
+
+// The PC samples inside a capture; none: it is no capture, or has none.
+Result<std::optional<StallSamples>> open_capture_samples(const std::string& path);
+
+// The lines where the kernels with the most GPU time wait most.
+Summary::Stalls summarize_stalls(const SheetInput& input, const StallSamples& samples);
+
+// The scope's clocks and power; none where the trace has no such numbers.
+std::optional<Summary::Clocks> summarize_clocks(const SheetInput& input);
+
+}  // namespace fathom
