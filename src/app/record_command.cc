@@ -4,15 +4,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 
 #include "app/commands.h"
 #include "app/option_rules.h"
 #include "app/output_options.h"
+#include "app/record_extras.h"
 #include "report/record_text.h"
 #include "session/counter_plan.h"
+#include "session/probe_words.h"
 #include "session/record.h"
 
 extern char** environ;
@@ -28,9 +29,13 @@ constexpr const char* kRecordExamples = R"(Examples:
   fathom record --torch --python-stacks -- python train.py
   fathom record --graph-nodes -- python decode.py       the kernels of CUDA graphs one by one
   fathom record --probe 'engine.scheduler:Scheduler.step(batch.size, len(result))' -- python serve.py
+  fathom record --probe 'libengine.so:engine::Queue::push' --probe c:cudaMalloc -- ./server
   fathom record --log-pattern 'hit rate: {float}' -- python serve.py
   fathom record --counters=memory -- ./my_program       hardware counters, in a second run
+  fathom record --ncu=memory -- ./my_program            the same by Nsight Compute
   fathom record --trigger SIGUSR2 --window 10s -- python serve.py    then: kill -USR2 PID
+  fathom record --trigger slow --before 5s --window 2s -- python serve.py    then: touch slow
+  fathom record --calibrate -- ./my_program             what recording costs this program
 
 The capture is an input of analyze, diff and convert:
   fathom record --out run.capture -- python train.py
@@ -54,20 +59,8 @@ struct RecordArguments {
   bool torch = false, python_stacks = false, graph_nodes = false, allocations = false;
   bool all_calls = false;
   std::vector<std::string> probes, log_patterns;
+  RecordExtras extras;
 };
-
-// "10s", "500ms", "2m" in milliseconds; nothing else.
-std::optional<int64_t> duration_ms(const std::string& text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  constexpr int64_t kMost = 1'000'000;
-  if (error != std::errc() || number <= 0 || number > kMost) return std::nullopt;
-  if (unit == "ms") return number;
-  if (unit == "s" || unit.empty()) return number * 1000;
-  if (unit == "m" || unit == "min") return number * 60'000;
-  return std::nullopt;
-}
 
 std::string variable_text(const char* name) {
   const char* value = std::getenv(name);
@@ -75,11 +68,11 @@ std::string variable_text(const char* name) {
 }
 
 // Beside the program, or where a package would put it.
-std::optional<fs::path> recorder_library() {
+std::optional<fs::path> library_beside(const char* name) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const fs::path& place : {program, program / "../lib/fathom", program / "../lib"}) {
-    const fs::path library = place / "libfathom_record.so";
+    const fs::path library = place / name;
     if (fs::exists(library, error)) return fs::weakly_canonical(library, error);
   }
   return std::nullopt;
@@ -127,17 +120,19 @@ Result<RecordRequest> make_request(const RecordArguments& a) {
     request.counters = counter_metrics(set).value_or(std::vector<std::string>{});
     request.replay = a.replay;
   }
+  put_extras(a.extras, request);
   if (!a.window.empty()) request.window_ms = duration_ms(a.window);
   if (a.trigger == "SIGUSR2")
     request.wait_for_signal = true;
   else
     request.trigger_file = a.trigger;
-  const std::optional<fs::path> library = recorder_library();
+  const std::optional<fs::path> library = library_beside("libfathom_record.so");
   if (!library) {
     return Error{
         "libfathom_record.so is not beside the fathom program; build it with ./dev build release"};
   }
   request.library = *library;
+  request.probe_library = library_beside("libfathom_probe.so").value_or(fs::path());
   request.cupti = cupti_libraries();
   return request;
 }
@@ -159,6 +154,7 @@ int run_record(const RecordArguments& a, const Terminal& terminal) {
     complain(request.error().message);
     return static_cast<int>(ExitCode::kUsage);
   }
+  if (a.extras.calibrate) return run_calibration(a.extras, request.value(), a.json, terminal);
   const Result<RecordResult> recorded = record_program(request.value());
   if (!recorded.ok()) {
     complain(recorded.error().message);
@@ -203,10 +199,10 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
   command
       ->add_option("--probe", a->probes,
                    "Record each call of a Python function, with numbers of its arguments or "
-                   "result; repeatable")
+                   "result, or of an exported C or C++ function; repeatable")
       ->check([](const std::string& probe) { return probe_mistake(probe).value_or(""); })
       ->allow_extra_args(false)
-      ->option_text("MODULE:FUNCTION[(NUMBER,...)]");
+      ->option_text("MODULE:FUNCTION[(NUMBER,...)]|LIBRARY.so:SYMBOL|c:SYMBOL");
   command
       ->add_option(
           "--log-pattern", a->log_patterns,
@@ -244,12 +240,19 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
   command->add_flag("--replay", a->replay,
                     "Count all metrics of a launch at once, by running the kernel again; for "
                     "programs whose kernels do not wait for each other");
+  add_record_extras(*command, a->extras);
   command->add_flag("--json", a->json, "Print the summary as JSON on standard output");
   command->add_flag("-q,--quiet", a->quiet, "Print no summary and no notes");
   command->callback([a, &terminal, &code] {
     if (!a->trigger.empty() && (a->torch || a->python_stacks)) {
       complain(
           "--torch and --python-stacks record from the start; they cannot be used with --trigger");
+      code = ExitCode::kUsage;
+      return;
+    }
+    if (const auto mistake =
+            extras_mistake(a->extras, !a->trigger.empty(), a->counters.has_value())) {
+      complain(*mistake);
       code = ExitCode::kUsage;
       return;
     }

@@ -21,10 +21,13 @@ Settings read_settings() {
     if (word == kDormant) settings.dormant = true;
     if (word == kCounters) settings.counters = true;
     if (word == kReplay) settings.replay = true;
-    if (word.starts_with(kWindow)) {
-      settings.window_ms = std::strtol(
-          std::string(word.substr(std::string_view(kWindow).size())).c_str(), nullptr, 10);
-    }
+    const auto number = [word](const char* name, long& out) {
+      if (word.starts_with(name))
+        out = std::strtol(std::string(word.substr(std::string_view(name).size())).c_str(), nullptr,
+                          10);
+    };
+    number(kWindow, settings.window_ms);
+    number(kBefore, settings.before_ms);
   }
   return settings;
 }

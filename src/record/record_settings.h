@@ -15,6 +15,7 @@ constexpr const char* kAllCalls = "all-calls";
 // Nothing is recorded until the file TRIGGER in the directory has been touched; then for a window.
 constexpr const char* kDormant = "dormant";
 constexpr const char* kWindow = "window=";  // milliseconds; 0: to the end
+constexpr const char* kBefore = "before=";  // milliseconds before the trigger that are kept too
 constexpr const char* kTriggerFile = "trigger";
 
 // Counters instead of events: of the kernels in the file KERNELS of the directory, a key on each
@@ -28,7 +29,7 @@ struct Settings {
   std::string directory, cupti;
   bool graph_nodes = false, allocations = false, all_calls = false, dormant = false;
   bool counters = false, replay = false;
-  long window_ms = 0;
+  long window_ms = 0, before_ms = 0;
 };
 
 // From the environment. An empty directory: nothing is asked for.

@@ -5,6 +5,7 @@
 
 #include "capture/chunk_writer.h"
 #include "record/cupti_api.h"
+#include "record/recent_records.h"
 
 namespace fathom::record {
 
@@ -17,6 +18,8 @@ class RecordWriter {
   void write_buffer(uint8_t* buffer, size_t valid);
   void write_drops(uint64_t records);
   bool saw_kernels() const { return saw_kernels_; }
+  // Where records go while it holds them; null: to the file.
+  void keep_recent(RecentRecords* recent) { recent_ = recent; }
 
  private:
   void take(const cupti::Record& record);
@@ -29,6 +32,7 @@ class RecordWriter {
   capture::FileSink file_;
   capture::ChunkWriter writer_;
   bool saw_kernels_ = false;
+  RecentRecords* recent_ = nullptr;
 
   struct KernelName {
     capture::TextId shown = 0, mangled = 0;
@@ -46,6 +50,8 @@ class RecordWriter {
   std::vector<capture::Allocation> allocations_;
   std::vector<capture::Overhead> overheads_;
 };
+
+int64_t now_ns();  // CLOCK_REALTIME
 
 // "cudaLaunchKernel_v7000" → "cudaLaunchKernel"; "cuMemcpyHtoD_v2" stays, that is its name.
 std::string_view plain_call_name(std::string_view name);

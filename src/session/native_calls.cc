@@ -1,0 +1,180 @@
+#include "session/native_calls.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "base/file_descriptor.h"
+#include "base/mapped_file.h"
+#include "base/units.h"
+#include "probe/call_file.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file of calls; what is cut or absurd is left out.
+class CallFile {
+ public:
+  static std::optional<CallFile> open(const fs::path& path) {
+    const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (fd.get() < 0) return std::nullopt;
+    CallFile file;
+    file.mapped_ = MappedFile::map(fd.get());
+    if (!file.mapped_ || file.mapped_->bytes().size() < probe::kCallRecordsAt) return std::nullopt;
+    std::memcpy(&file.head_, file.mapped_->bytes().data(), sizeof file.head_);
+    if (std::memcmp(file.head_.magic, probe::kCallFileMagic, sizeof file.head_.magic) != 0)
+      return std::nullopt;
+    return file;
+  }
+
+  uint32_t slots() const { return std::min(head_.slots, probe::kMostCallSlots); }
+  bool is_full() const { return head_.slots > probe::kMostCallSlots; }
+  uint64_t lost() const { return head_.lost; }
+
+  uint32_t probe_of(uint32_t slot) const { return slot_at(slot).probe; }
+  std::string name_of(uint32_t slot) const {
+    const probe::CallSlot shown = slot_at(slot);
+    return {shown.name, std::min(shown.length, probe::kLongestSlotName)};
+  }
+
+  template <typename Visit>
+  void for_each_call(Visit visit) const {
+    const uint64_t room =
+        (mapped_->bytes().size() - probe::kCallRecordsAt) / sizeof(probe::CallRecord);
+    const uint64_t count = std::min(head_.records, room);
+    for (uint64_t i = 0; i < count; ++i) {
+      probe::CallRecord record;
+      std::memcpy(&record,
+                  mapped_->bytes().data() + probe::kCallRecordsAt + i * sizeof(probe::CallRecord),
+                  sizeof record);
+      if (record.end != 0 && record.slot < slots()) visit(record);
+    }
+  }
+
+ private:
+  probe::CallSlot slot_at(uint32_t slot) const {
+    probe::CallSlot shown;
+    std::memcpy(
+        &shown,
+        mapped_->bytes().data() + sizeof(probe::CallFileHead) + slot * sizeof(probe::CallSlot),
+        sizeof shown);
+    return shown;
+  }
+
+  std::shared_ptr<const MappedFile> mapped_;
+  probe::CallFileHead head_ = {};
+};
+
+}  // namespace
+
+std::vector<NativeCallFile> find_native_calls(const fs::path& directory) {
+  std::vector<NativeCallFile> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(probe::kCallFileStart) || !name.ends_with(probe::kCallFileEnd)) continue;
+    const std::optional<CallFile> file = CallFile::open(entry.path());
+    if (!file) continue;
+    NativeCallFile found{entry.path(), {}};
+    int64_t last = -1;
+    file->for_each_call([&](const probe::CallRecord& record) {
+      if (record.process == last) return;
+      last = record.process;
+      found.processes.insert(last);
+    });
+    files.push_back(std::move(found));
+  }
+  std::ranges::sort(files, {}, &NativeCallFile::path);
+  return files;
+}
+
+Status add_native_calls(const fs::path& path, int64_t process, capture::ChunkWriter& to) {
+  const std::optional<CallFile> file = CallFile::open(path);
+  if (!file) return Nothing{};
+  std::vector<capture::TextId> names;
+  for (uint32_t slot = 0; slot < file->slots(); ++slot)
+    names.push_back(to.text(file->name_of(slot)));
+  constexpr size_t kAtOnce = 1 << 16;
+  std::vector<capture::Range> ranges;
+  const auto put = [&] {
+    to.write<capture::Range>(capture::ChunkKind::kRanges, ranges);
+    ranges.clear();
+  };
+  file->for_each_call([&](const probe::CallRecord& record) {
+    if (record.process != process) return;
+    ranges.push_back({record.start, record.end, names[record.slot], record.thread});
+    if (ranges.size() >= kAtOnce) put();
+  });
+  put();
+  if (file->lost() > 0) {
+    const capture::Drop drop{file->lost()};
+    to.write<capture::Drop>(capture::ChunkKind::kDrops, {&drop, 1});
+  }
+  return Nothing{};
+}
+
+void add_native_environment(const NativeProbes& probes, const fs::path& directory,
+                            std::vector<std::string>& environment) {
+  if (probes.probes.empty() || probes.library.empty()) return;
+  std::string preload = probes.library.string();
+  std::erase_if(environment, [&](const std::string& line) {
+    if (!line.starts_with("LD_PRELOAD=")) return false;
+    if (const std::string old = line.substr(11); !old.empty()) preload += ":" + old;
+    return true;
+  });
+  environment.push_back("LD_PRELOAD=" + preload);
+  std::string lines;
+  for (const std::string& probe : probes.probes) lines += (lines.empty() ? "" : "\n") + probe;
+  environment.push_back(fmt::format("{}={}", probe::kProbesVariable, lines));
+  environment.push_back(fmt::format("{}={}", probe::kProbeDirectoryVariable, directory.string()));
+}
+
+std::vector<std::string> native_probe_notes(const NativeProbes& probes,
+                                            const std::vector<NativeCallFile>& files) {
+  std::vector<std::string> notes;
+  std::vector<std::string> found(probes.probes.size());
+  std::vector<bool> called(probes.probes.size());
+  bool is_full = false;
+  for (const NativeCallFile& place : files) {
+    const std::optional<CallFile> file = CallFile::open(place.path);
+    if (!file) continue;
+    is_full = is_full || file->is_full();
+    for (uint32_t slot = 0; slot < file->slots(); ++slot) {
+      if (file->probe_of(slot) < found.size()) found[file->probe_of(slot)] = file->name_of(slot);
+    }
+    file->for_each_call([&](const probe::CallRecord& record) {
+      const uint32_t index = file->probe_of(record.slot);
+      if (index < called.size()) called[index] = true;
+    });
+  }
+  for (size_t i = 0; i < probes.probes.size(); ++i) {
+    if (called[i]) continue;
+    if (probes.library.empty()) {
+      notes.push_back(fmt::format(
+          "--probe {}: nothing was recorded; libfathom_probe.so is not beside fathom (it is made "
+          "for x86-64 only)",
+          probes.probes[i]));
+    } else if (found[i].empty()) {
+      notes.push_back(fmt::format(
+          "--probe {}: nothing was recorded; no library calls it through the dynamic linker. Name "
+          "an exported function (nm -DC LIBRARY); calls inside its own library may be direct",
+          probes.probes[i]));
+    } else {
+      notes.push_back(fmt::format("--probe {}: nothing was recorded; {} was not called",
+                                  probes.probes[i], found[i]));
+    }
+  }
+  if (is_full) {
+    notes.push_back(fmt::format("--probe: more than {} functions match; only so many are recorded",
+                                probe::kMostCallSlots));
+  }
+  return notes;
+}
+
+}  // namespace fathom
