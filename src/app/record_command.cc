@@ -116,8 +116,8 @@ Result<RecordRequest> make_request(const RecordArguments& a) {
   for (const std::string& text : a.log_patterns)
     request.log_patterns.push_back(TRY(LogPattern::parse(text)));
   if (a.counters) {
-    const std::string set = a.counters->empty() ? "basic" : *a.counters;
-    request.counters = counter_metrics(set).value_or(std::vector<std::string>{});
+    request.counters =
+        counter_metrics(counter_set(*a.counters)).value_or(std::vector<std::string>{});
     request.replay = a.replay;
   }
   put_extras(a.extras, request);
@@ -226,17 +226,15 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
                    "Record nothing until fathom gets SIGUSR2, or until FILE appears or is touched")
       ->option_text("SIGUSR2|FILE");
   command
-      ->add_option(
-          "--counters", a->counters,
-          "Count in hardware too, for the kernels with 90 % of the GPU time: basic "
-          "(default), memory, stalls, roofline or full. Runs the program twice. Sets beyond "
-          "basic are complete with --replay only")
-      ->expected(0, 1)
+      ->add_flag("--counters", a->counters,
+                 "Count in hardware too, for the kernels with 90 % of the GPU time: basic "
+                 "(default), memory, stalls, roofline or full. Runs the program twice. Sets beyond "
+                 "basic are complete with --replay only")
       ->check([](const std::string& set) {
-        return set.empty() || counter_metrics(set) ? std::string()
-                                                   : fmt::format("'{}' is no set of counters", set);
+        return counter_set(set).empty() ? fmt::format("'{}' is no set of counters", set)
+                                        : std::string();
       })
-      ->option_text("[SET]");
+      ->option_text("[=SET]");
   command->add_flag("--replay", a->replay,
                     "Count all metrics of a launch at once, by running the kernel again; for "
                     "programs whose kernels do not wait for each other");

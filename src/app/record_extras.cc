@@ -16,9 +16,12 @@ namespace fathom {
 namespace {
 
 constexpr int kUsualPairs = 5, kMostPairs = 1000;
+// What the parser puts for a flag that is given without a value. An option whose value may be
+// absent would take the "--" before the command for its own end.
+constexpr const char* kNoValue = "true";
 
 std::optional<int> pairs_in(const std::string& text) {
-  if (text.empty()) return kUsualPairs;
+  if (text == kNoValue) return kUsualPairs;
   int pairs = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pairs);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -56,6 +59,11 @@ std::filesystem::path find_ncu() {
 
 }  // namespace
 
+std::string counter_set(const std::string& text) {
+  if (text == kNoValue) return "basic";
+  return counter_metrics(text) ? text : std::string();
+}
+
 std::optional<int64_t> duration_ms(const std::string& text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -79,25 +87,23 @@ void add_record_extras(CLI::App& command, RecordExtras& extras) {
       })
       ->option_text("TIME");
   command
-      .add_option("--ncu", extras.ncu,
-                  "Run the program again under Nsight Compute for the kernels with 90 % of the GPU "
-                  "time: basic (default), memory, stalls, roofline or full")
-      ->expected(0, 1)
+      .add_flag("--ncu", extras.ncu,
+                "Run the program again under Nsight Compute for the kernels with 90 % of the GPU "
+                "time: basic (default), memory, stalls, roofline or full")
       ->check([](const std::string& set) {
-        return set.empty() || counter_metrics(set) ? std::string()
-                                                   : fmt::format("'{}' is no set of counters", set);
+        return counter_set(set).empty() ? fmt::format("'{}' is no set of counters", set)
+                                        : std::string();
       })
-      ->option_text("[SET]");
+      ->option_text("[=SET]");
   command
-      .add_option("--calibrate", extras.calibrate,
-                  "Measure what recording costs: run the program plain and recorded in turn, this "
-                  "many pairs (default: 5). Drops its standard output; keeps no capture")
-      ->expected(0, 1)
+      .add_flag("--calibrate", extras.calibrate,
+                "Measure what recording costs: run the program plain and recorded in turn, this "
+                "many pairs (default: 5). Drops its standard output; keeps no capture")
       ->check([](const std::string& text) {
         return pairs_in(text) ? std::string()
                               : fmt::format("expected a number of pairs from 1 to {}", kMostPairs);
       })
-      ->option_text("[PAIRS]");
+      ->option_text("[=PAIRS]");
 }
 
 std::optional<std::string> extras_mistake(const RecordExtras& extras, bool has_trigger,
@@ -115,13 +121,13 @@ void put_extras(const RecordExtras& extras, RecordRequest& request) {
   if (!extras.before.empty()) request.before_ms = duration_ms(extras.before);
   if (!extras.ncu) return;
   request.use_ncu = true;
-  request.ncu_set = extras.ncu->empty() ? "basic" : *extras.ncu;
+  request.ncu_set = counter_set(*extras.ncu);
   request.ncu = find_ncu();
 }
 
 int run_calibration(const RecordExtras& extras, const RecordRequest& request, bool json,
                     const Terminal& terminal) {
-  const int pairs = pairs_in(extras.calibrate.value_or("")).value_or(kUsualPairs);
+  const int pairs = pairs_in(extras.calibrate.value_or(kNoValue)).value_or(kUsualPairs);
   const bool shows_progress = terminal.color;
   const auto report = [&](int done, int all) {
     if (shows_progress) std::fprintf(stderr, "\rfathom: run %d of %d ", done + 1, all);

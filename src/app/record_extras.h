@@ -25,6 +25,9 @@ void put_extras(const RecordExtras& extras, RecordRequest& request);
 int run_calibration(const RecordExtras& extras, const RecordRequest& request, bool json,
                     const Terminal& terminal);
 
+// The set of counters that an option names, "basic" where it names none; empty: there is no such.
+std::string counter_set(const std::string& text);
+
 // "10s", "500ms", "2m" in milliseconds; nothing else.
 std::optional<int64_t> duration_ms(const std::string& text);
 

@@ -17,10 +17,11 @@
 
 // A slot pushes its number; the rest is common. Arguments on the stack are copied, as many bytes as
 // may be some: a caller does not tell how many there are. The frame has unwind tables like any
-// other, so exceptions, backtraces and longjmp pass.
+// other, so exceptions, backtraces and longjmp pass. All registers come out as the function left
+// them: inside one file a compiler knows which of them a function does not touch, and relies on it.
 //
 // In the frame, from %rbp: +24 arguments on the stack, +16 return address, +8 slot, 0 caller's
-// %rbp, -8 to -64 registers that hold arguments, -72 start, -80 target.
+// %rbp, -8 to -64 registers, -72 start, -80 target, -88 %r11.
 asm(R"(
   .pushsection .text
   .hidden fathom_call_slots, fathom_call_through
@@ -47,7 +48,7 @@ fathom_call_through:
   .cfi_offset %rbp, -24
   movq %rsp, %rbp
   .cfi_def_cfa_register %rbp
-  subq $88, %rsp
+  subq $104, %rsp
   movq %rdi, -8(%rbp)
   movq %rsi, -16(%rbp)
   movq %rdx, -24(%rbp)
@@ -56,6 +57,7 @@ fathom_call_through:
   movq %r9, -48(%rbp)
   movq %rax, -56(%rbp)
   movq %r10, -64(%rbp)
+  movq %r11, -88(%rbp)
   movq %rbp, %rdi
   call fathom_call_begins
   movq %rax, %rcx
@@ -72,14 +74,29 @@ fathom_call_through:
   movq -48(%rbp), %r9
   movq -56(%rbp), %rax
   movq -64(%rbp), %r10
+  movq -88(%rbp), %r11
   call *-80(%rbp)
-  leaq -88(%rbp), %rsp
+  leaq -104(%rbp), %rsp
   movq %rax, -8(%rbp)
   movq %rdx, -16(%rbp)
+  movq %rcx, -24(%rbp)
+  movq %rsi, -32(%rbp)
+  movq %rdi, -40(%rbp)
+  movq %r8, -48(%rbp)
+  movq %r9, -56(%rbp)
+  movq %r10, -64(%rbp)
+  movq %r11, -88(%rbp)
   movq %rbp, %rdi
   call fathom_call_ended
   movq -8(%rbp), %rax
   movq -16(%rbp), %rdx
+  movq -24(%rbp), %rcx
+  movq -32(%rbp), %rsi
+  movq -40(%rbp), %rdi
+  movq -48(%rbp), %r8
+  movq -56(%rbp), %r9
+  movq -64(%rbp), %r10
+  movq -88(%rbp), %r11
   leave
   .cfi_def_cfa %rsp, 16
   addq $8, %rsp
@@ -342,7 +359,7 @@ fathom_call_unwound(int, _Unwind_Action actions, _Unwind_Exception_Class, struct
   if (register_of == nullptr) return _URC_CONTINUE_UNWIND;
   constexpr int kFramePointer = 6;
   auto* base = reinterpret_cast<char*>(register_of(context, kFramePointer));
-  if (reinterpret_cast<uint64_t>(base) % 16 != 8 ||
+  if (reinterpret_cast<uint64_t>(base) % 8 != 0 ||
       !is_readable(reinterpret_cast<uint64_t>(base) - 80)) {
     return _URC_CONTINUE_UNWIND;
   }

@@ -16,6 +16,7 @@
 
 #include "probe/call_file.h"
 #include "probe/call_recorder.h"
+#include "probe/direct_calls.h"
 #include "probe/native_probe.h"
 
 namespace fathom::probe {
@@ -26,6 +27,7 @@ struct LoadedObject {
   uintptr_t base = 0, begin = 0, end = 0;
   uintptr_t sealed = 0, sealed_end = 0;  // read-only after it has been linked
   const ElfW(Dyn) * dynamic = nullptr;
+  std::vector<CodeRange> code;
 };
 
 struct LinkTables {
@@ -305,6 +307,36 @@ void patch_object(const LoadedObject& object) {
   dlclose(handle);
 }
 
+// Calls inside an object. Only of objects that a probe names, and of the program: scanning all code
+// would take long, and what the C library does inside is its own.
+void patch_direct_calls(const LoadedObject& object, bool is_early) {
+  const bool is_program = object.name.empty();
+  const std::string path = is_program ? program_path() : object.name;
+  std::vector<const NativeProbe*> meant;
+  for (const NativeProbe& probe : *wanted_probes) {
+    const bool is_named = !probe.object.empty() && matches_object(probe, path);
+    if (is_named || (is_program && probe.object.empty())) meant.push_back(&probe);
+  }
+  if (meant.empty() || path.find("/libc.so") != std::string::npos) return;
+  const std::vector<DefinedFunction> functions =
+      defined_functions(is_program ? "/proc/self/exe" : path.c_str(), [&](const char* name) {
+        return std::ranges::any_of(
+            meant, [name](const NativeProbe* probe) { return matches_symbol(*probe, name); });
+      });
+  std::vector<Redirection> redirections;
+  for (const DefinedFunction& function : functions) {
+    const uintptr_t from = object.base + function.offset;
+    const auto probe = std::ranges::find_if(
+        meant, [&](const NativeProbe* one) { return matches_symbol(*one, function.name.c_str()); });
+    if (probe == meant.end()) continue;
+    const auto index = static_cast<uint32_t>(*probe - wanted_probes->data());
+    void* to = recorded_call(reinterpret_cast<void*>(from), index,
+                             shown_name(function.name.c_str(), path));
+    if (to != nullptr) redirections.push_back({from, to});
+  }
+  for (const CodeRange& code : object.code) redirect_calls(code, redirections, is_early);
+}
+
 int collect_object(dl_phdr_info* info, size_t, void* out) {
   LoadedObject object;
   object.name = info->dlpi_name != nullptr ? info->dlpi_name : "";
@@ -314,6 +346,7 @@ int collect_object(dl_phdr_info* info, size_t, void* out) {
     const ElfW(Phdr)& part = info->dlpi_phdr[i];
     const uintptr_t start = info->dlpi_addr + part.p_vaddr;
     if (part.p_type == PT_LOAD) {
+      if ((part.p_flags & PF_X) != 0) object.code.push_back({start, start + part.p_filesz});
       object.begin = std::min(object.begin, start);
       object.end = std::max(object.end, start + part.p_memsz);
     } else if (part.p_type == PT_DYNAMIC) {
@@ -350,13 +383,11 @@ void look_at_objects() {
   old.swap(*known);
   *known = objects;
   for (const LoadedObject& object : objects) {
-    bool is_new = again;
-    if (!is_new) {
-      is_new = true;
-      for (const LoadedObject& before : old)
-        is_new = is_new && (before.base != object.base || before.name != object.name);
-    }
-    if (is_new) patch_object(object);
+    const bool is_new = std::ranges::none_of(old, [&](const LoadedObject& before) {
+      return before.base == object.base && before.name == object.name;
+    });
+    if (is_new || again) patch_object(object);
+    if (is_new) patch_direct_calls(object, old.empty());
   }
 }
 

@@ -115,7 +115,8 @@ TEST_F(ProbedProgram, DoesWhatItDoesWithoutProbes) {
       " --probe c:probed_long --probe c:probed_fails --probe c:probed_calls"
       " --probe c:shapes::Shape::grow --probe c:shapes::Shape::area"
       " --probe c:shapes::Shape::refuse --probe c:shapes::twice"
-      " --probe libfathom_probed_later.so:probed_later ";
+      " --probe libfathom_probed_later.so:probed_later"
+      " --probe 'c:(anonymous namespace)::of_the_program' --probe ./fathom_probed:main ";
   const test::CommandResult probed =
       run("fathom record -q --out run.capture" + probes + "-- $P/fathom_probed $LATER; echo $?");
   EXPECT_NE(plain.output.find("caught 7\njumped\n"), std::string::npos) << plain.output;
@@ -123,9 +124,9 @@ TEST_F(ProbedProgram, DoesWhatItDoesWithoutProbes) {
   const test::CommandResult ranges =
       run("fathom convert -q run.capture run.json; for n in :probed_many :shapes::Shape::grow"
           " :shapes::Shape::area :shapes::Shape::refuse ':shapes::twice<int>' :probed_later"
-          " :probed_calls; do grep -o \"$n\\\"\" run.json | wc -l; done; ls");
+          " :probed_calls of_the_program; do grep -o \"$n\\\"\" run.json | wc -l; done; ls");
   // 1 + 5 from the library that came later + 4 threads of 5,000; the forked process has its own.
-  EXPECT_EQ(ranges.output, "20006\n2\n1\n2\n1\n5\n1\nrun-2.capture\nrun.capture\nrun.json\n");
+  EXPECT_EQ(ranges.output, "20006\n2\n1\n2\n1\n5\n1\n11\nrun-2.capture\nrun.capture\nrun.json\n");
 }
 
 TEST_F(ProbedProgram, WhatWasNotRecordedIsSaid) {

@@ -62,11 +62,11 @@ done
 } >"$log"
 )";
 constexpr const char* kTable =
-    R"("ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","dram__throughput.avg.pct_of_peak_sustained_elapsed","gpu__time_duration.sum","device__attribute_clock_rate"
+    R"csv("ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","dram__throughput.avg.pct_of_peak_sustained_elapsed","gpu__time_duration.sum","device__attribute_clock_rate"
 "","","","","","","","","","","","","%","ns",""
 "0","4711","fake","host","_Z6attendPf","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0","","42.5","100000","1980"
 "1","4711","fake","host","_Z4gemmPfi","1","7","(128, 1, 1)","(64, 1, 1)","0","9.0","","17.25","101,000","1980"
-)";
+)csv";
 
 class NcuProgram : public ::testing::Test {
  protected:

@@ -126,6 +126,15 @@ TEST_F(RecordProgram, AnotherToolInTheEnvironmentIsLeftAlone) {
       << result.output;
 }
 
+// The value of an option may be absent; the program's own options are its own even so.
+TEST_F(RecordProgram, ACommandMayFollowAnOptionWithoutItsValue) {
+  for (const char* option : {"--counters", "--counters=memory", "--ncu", "--calibrate=1"}) {
+    const test::CommandResult result =
+        run(std::string("fathom record -q ") + option + " -- sh -c 'exit 4' 2>&1");
+    EXPECT_EQ(result.exit_code, 4) << option << " " << result.output;
+  }
+}
+
 // Nothing of it stays: neither temporary folders nor variables.
 TEST_F(RecordProgram, LeavesNothingBehind) {
   run("fathom record -q -- true");

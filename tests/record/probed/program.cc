@@ -20,7 +20,16 @@ void throws(long code) {
   if (code > 0) throw code;
 }
 
+// Called directly, inside this file: the compiler may keep values in registers it does not touch.
+[[gnu::noinline]] long of_the_program(long value) { return value * 3 + 1; }
+[[gnu::noinline]] long mixed(long a, long b, long c) {
+  long sum = 0;
+  for (long i = 0; i < 10; ++i) sum += of_the_program(a + i) * b - c + i;
+  return sum + of_the_program(sum);
+}
+
 void all() {
+  std::printf("%ld\n", mixed(3, 5, 7));
   std::printf("%ld\n", probed_many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10));
   Wide wide{};
   for (int i = 0; i < 20; ++i) wide.parts[i] = i;
