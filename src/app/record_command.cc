@@ -29,7 +29,7 @@ constexpr const char* kRecordExamples = R"(Examples:
   fathom record --torch --python-stacks -- python train.py
   fathom record --graph-nodes -- python decode.py       the kernels of CUDA graphs one by one
   fathom record --probe 'engine.scheduler:Scheduler.step(batch.size, len(result))' -- python serve.py
-  fathom record --probe 'libengine.so:engine::Queue::push' --probe c:cudaMalloc -- ./server
+  fathom record --probe 'libengine.so:engine::Queue::push' --probe 'c:cudaMalloc(arg2)' -- ./server
   fathom record --log-pattern 'hit rate: {float}' -- python serve.py
   fathom record --counters=memory -- ./my_program       hardware counters, in a second run
   fathom record --ncu=memory -- ./my_program            the same by Nsight Compute
@@ -202,7 +202,7 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
                    "result, or of an exported C or C++ function; repeatable")
       ->check([](const std::string& probe) { return probe_mistake(probe).value_or(""); })
       ->allow_extra_args(false)
-      ->option_text("MODULE:FUNCTION[(NUMBER,...)]|LIBRARY.so:SYMBOL|c:SYMBOL");
+      ->option_text("MODULE:FUNCTION|LIBRARY.so:SYMBOL|c:SYMBOL[(NUMBER,...)]");
   command
       ->add_option(
           "--log-pattern", a->log_patterns,

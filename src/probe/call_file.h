@@ -7,7 +7,8 @@
 //
 //     CallFileHead, CallSlot[kMostCallSlots], CallRecord, CallRecord, …
 //
-// A record with an end of 0 has not been filled. Times are nanoseconds of CLOCK_REALTIME.
+// A record with an end of 0 and no kind has not been filled. Times are nanoseconds of
+// CLOCK_REALTIME.
 namespace fathom::probe {
 
 constexpr const char* kProbeDirectoryVariable = "FATHOM_PROBE_DIR";
@@ -40,8 +41,11 @@ struct CallSlot {
 struct CallRecord {
   uint64_t start, end;
   uint32_t slot, process, thread;
-  uint32_t unwound;  // 1: it was left by an exception
+  uint32_t kind;
 };
+// Kinds of records. Of a number, `start` is the time and `end` the value.
+constexpr uint32_t kReturned = 0, kUnwound = 1;  // left by an exception
+constexpr uint32_t kNumber = 16;                 // + 0: the result; + 1 to 6: that argument
 
 static_assert(sizeof(CallFileHead) == 4096 && sizeof(CallSlot) == 512 && sizeof(CallRecord) == 32);
 constexpr uint64_t kCallRecordsAt = sizeof(CallFileHead) + kMostCallSlots * sizeof(CallSlot);

@@ -117,7 +117,9 @@ constexpr uint64_t kArgumentBytes = 512, kPage = 4096;
 constexpr uint64_t kSegmentSize = kCallsInSegment * sizeof(CallRecord);
 
 struct Frame {  // as the code above lays it out, upwards
-  uint64_t target, start, registers[8], caller, slot, return_address;
+  uint64_t target, start;
+  uint64_t registers[8];  // the first argument last; then the result there
+  uint64_t caller, slot, return_address;
 };
 Frame& frame_at(char* base) { return *reinterpret_cast<Frame*>(base - 80); }
 
@@ -127,6 +129,7 @@ std::atomic<CallFileHead*> head = nullptr;
 std::atomic<CallRecord*> segments[kMostCallRecords / kCallsInSegment];
 std::atomic<bool> mapping = false;
 void* targets[kMostCallSlots];
+uint32_t numbers_of[kMostCallSlots];
 
 // 0: not asked yet. A forked child asks again.
 thread_local uint32_t own_thread = 0, own_process = 0;
@@ -263,9 +266,10 @@ CallRecord* segment_at(uint64_t number) {
   return segment;
 }
 
-void add_record(const Frame& frame, uint64_t end, uint32_t unwound) {
+// A place for a record, with all but its times and kind; null: it is lost.
+CallRecord* new_record(const Frame& frame) {
   CallFileHead* shared = head.load(std::memory_order_acquire);
-  if (shared == nullptr || frame.start == 0) return;
+  if (shared == nullptr || frame.start == 0) return nullptr;
   if (own_thread == 0) {
     own_process = static_cast<uint32_t>(system_call(SYS_getpid, 0));
     own_thread = static_cast<uint32_t>(system_call(SYS_gettid, 0));
@@ -274,15 +278,29 @@ void add_record(const Frame& frame, uint64_t end, uint32_t unwound) {
   CallRecord* segment = index < kMostCallRecords ? segment_at(index / kCallsInSegment) : nullptr;
   if (segment == nullptr) {
     __atomic_fetch_add(&shared->lost, 1, __ATOMIC_RELAXED);
-    return;
+    return nullptr;
   }
   CallRecord& record = segment[index % kCallsInSegment];
-  record.start = frame.start;
   record.slot = static_cast<uint32_t>(frame.slot);
   record.process = own_process;
   record.thread = own_thread;
-  record.unwound = unwound;
-  __atomic_store_n(&record.end, end, __ATOMIC_RELEASE);
+  return &record;
+}
+
+void add_call(const Frame& frame, uint64_t end, uint32_t kind) {
+  CallRecord* record = new_record(frame);
+  if (record == nullptr) return;
+  record->start = frame.start;
+  record->kind = kind;
+  __atomic_store_n(&record->end, end, __ATOMIC_RELEASE);
+}
+
+void add_number(const Frame& frame, uint64_t time, uint32_t number, uint64_t value) {
+  CallRecord* record = new_record(frame);
+  if (record == nullptr) return;
+  record->start = time;
+  record->end = value;
+  __atomic_store_n(&record->kind, kNumber + number, __ATOMIC_RELEASE);
 }
 
 }  // namespace
@@ -303,7 +321,7 @@ bool is_recorded_call(const void* address) {
   return place >= fathom_call_slots && place < fathom_call_slots + kMostCallSlots * kSlotSize;
 }
 
-void* recorded_call(void* target, uint32_t probe, std::string_view name) {
+void* recorded_call(void* target, uint32_t probe, std::string_view name, uint32_t numbers) {
   if (target == nullptr || is_recorded_call(target) || !open_file()) return nullptr;
   for (uint32_t i = 0; i < kMostCallSlots; ++i) {
     if (targets[i] == target) return fathom_call_slots + i * kSlotSize;
@@ -317,6 +335,7 @@ void* recorded_call(void* target, uint32_t probe, std::string_view name) {
   for (; length < name.size() && length < kLongestSlotName; ++length)
     shown.name[length] = name[length];
   __atomic_store_n(&shown.length, length, __ATOMIC_RELEASE);
+  numbers_of[slot] = numbers;
   targets[slot] = target;
   return fathom_call_slots + slot * kSlotSize;
 }
@@ -336,11 +355,21 @@ __attribute__((visibility("hidden"))) uint64_t fathom_call_begins(char* base) {
   // At the top of a stack there may be nothing above the caller's frame.
   if (arguments + bytes > page_end && !is_readable(page_end)) bytes = page_end - arguments;
   frame.start = now();
+  if (const uint32_t numbers = numbers_of[frame.slot]; numbers > 1) {
+    for (uint32_t argument = 1; argument <= 6; ++argument) {
+      if ((numbers >> argument & 1) != 0)
+        add_number(frame, frame.start, argument, frame.registers[8 - argument]);
+    }
+  }
   return bytes;
 }
 
 __attribute__((visibility("hidden"))) void fathom_call_ended(char* base) {
-  fathom::probe::add_record(fathom::probe::frame_at(base), fathom::probe::now(), 0);
+  using namespace fathom::probe;
+  const Frame& frame = frame_at(base);
+  const uint64_t end = now();
+  add_call(frame, end, kReturned);
+  if ((numbers_of[frame.slot] & 1) != 0) add_number(frame, end, 0, frame.registers[7]);
 }
 
 // An exception leaves the function.
@@ -366,7 +395,7 @@ fathom_call_unwound(int, _Unwind_Action actions, _Unwind_Exception_Class, struct
   const Frame& frame = frame_at(base);
   if (frame.slot < kMostCallSlots &&
       frame.target == reinterpret_cast<uint64_t>(targets[frame.slot]))
-    add_record(frame, end, 1);
+    add_call(frame, end, kUnwound);
   return _URC_CONTINUE_UNWIND;
 }
 }

@@ -7,8 +7,9 @@
 namespace fathom::probe {
 
 // Makes a place that calls `target` and records each call. Null where there is no room. The same
-// target has the same place. Used by one thread at a time.
-void* recorded_call(void* target, uint32_t probe, std::string_view name);
+// target has the same place. `numbers`: bit 0 for the result, bits 1 to 6 for arguments. Used by
+// one thread at a time.
+void* recorded_call(void* target, uint32_t probe, std::string_view name, uint32_t numbers);
 
 // Whether it is one of those places.
 bool is_recorded_call(const void* address);

@@ -222,6 +222,12 @@ std::string shown_name(const char* symbol, const std::string& path) {
   return name + ":" + function;
 }
 
+uint32_t numbers_in(const NativeProbe& probe) {
+  uint32_t bits = 0;
+  for (const NativeNumber& number : probe.numbers) bits |= 1u << number.argument;
+  return bits;
+}
+
 // What a call of `target` goes to instead; null: to itself.
 void* instead_of(void* target, const char* name, bool must_be_function) {
   for (size_t i = 0; i < wanted_probes->size(); ++i) {
@@ -230,7 +236,8 @@ void* instead_of(void* target, const char* name, bool must_be_function) {
     const Definition definition = definition_at(target);
     if (must_be_function && !definition.is_function) return nullptr;
     if (!matches_object(probe, definition.path)) continue;
-    return recorded_call(target, static_cast<uint32_t>(i), shown_name(name, definition.path));
+    return recorded_call(target, static_cast<uint32_t>(i), shown_name(name, definition.path),
+                         numbers_in(probe));
   }
   return nullptr;
 }
@@ -331,7 +338,7 @@ void patch_direct_calls(const LoadedObject& object, bool is_early) {
     if (probe == meant.end()) continue;
     const auto index = static_cast<uint32_t>(*probe - wanted_probes->data());
     void* to = recorded_call(reinterpret_cast<void*>(from), index,
-                             shown_name(function.name.c_str(), path));
+                             shown_name(function.name.c_str(), path), numbers_in(**probe));
     if (to != nullptr) redirections.push_back({from, to});
   }
   for (const CodeRange& code : object.code) redirect_calls(code, redirections, is_early);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "base/mangled_name.h"
 
@@ -18,6 +19,45 @@ std::string_view last_part(std::string_view path) {
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+std::optional<NativeNumber> number_named(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  NativeNumber number;
+  number.text = text;
+  if (text.starts_with("int(") && text.ends_with(')')) {
+    number.is_int = true;
+    text = text.substr(4, text.size() - 5);
+  }
+  if (text == "result") return number;
+  if (text.size() != 4 || !text.starts_with("arg") || text[3] < '1' || text[3] > '6') return {};
+  number.argument = static_cast<uint32_t>(text[3] - '0');
+  return number;
+}
+
+// Takes a list of numbers from the end of a name; leaves it as it is where there is none.
+std::vector<NativeNumber> take_numbers(std::string_view& name) {
+  if (!name.ends_with(')')) return {};
+  size_t open = name.size();
+  int depth = 0;
+  do {
+    --open;
+    depth += name[open] == ')' ? 1 : name[open] == '(' ? -1 : 0;
+  } while (open > 0 && depth > 0);
+  if (depth != 0) return {};
+  std::string_view list = name.substr(open + 1, name.size() - open - 2);
+  std::vector<NativeNumber> numbers;
+  while (true) {
+    const size_t comma = list.find(',');
+    std::optional<NativeNumber> number = number_named(list.substr(0, comma));
+    if (!number) return {};
+    numbers.push_back(std::move(*number));
+    if (comma == std::string_view::npos) break;
+    list.remove_prefix(comma + 1);
+  }
+  name = name.substr(0, open);
+  return numbers;
 }
 
 // Where the name of an operator at `at` ends: "operator()", "operator<<", "operator new[]".
@@ -58,8 +98,11 @@ bool is_native_probe(std::string_view probe) {
 NativeProbe native_probe(std::string_view probe) {
   const size_t colon = probe.find(':');
   const std::string_view object = probe.substr(0, colon);
-  return {object == "c" ? std::string() : std::string(last_part(object)),
-          colon == std::string_view::npos ? std::string() : std::string(probe.substr(colon + 1))};
+  std::string_view name =
+      colon == std::string_view::npos ? std::string_view() : probe.substr(colon + 1);
+  std::vector<NativeNumber> numbers = take_numbers(name);
+  return {object == "c" ? std::string() : std::string(last_part(object)), std::string(name),
+          std::move(numbers)};
 }
 
 std::string function_name(std::string_view text, bool with_arguments) {

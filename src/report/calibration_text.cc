@@ -79,7 +79,7 @@ std::string calibration_text(const Calibration& calibration, const std::string& 
   if (const auto each = summary.us_per_launch())
     text +=
         fmt::format(", {:.2f} µs per launch, {} launches", *each, with_thousands(summary.launches));
-  text += "\n";
+  text += "\n        It includes the start of CUPTI, once for each process with GPU work.\n";
   if (summary.is_inside_noise) {
     text += fmt::format(
         "        The difference is inside the noise: plain runs vary by ± {}. Use a longer run or "

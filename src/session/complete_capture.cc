@@ -257,7 +257,7 @@ Status complete_capture(const ProcessRecords& process, const std::vector<LoggedN
   if (!process.torch_trace.empty()) TRY(add_torch_trace(process.torch_trace, writer));
   if (!process.probes.empty()) TRY(add_probes(process.probes, writer));
   for (const fs::path& path : process.native_calls)
-    TRY(add_native_calls(path, process.pid, writer));
+    TRY(add_native_calls(path, process.pid, process.native_probes, writer));
   if (!process.counters.empty()) TRY(add_counters(process.counters, writer));
   std::vector<capture::Number> numbers;
   for (const LoggedNumber& number : logged) {

@@ -12,11 +12,20 @@
 #include "base/mapped_file.h"
 #include "base/units.h"
 #include "probe/call_file.h"
+#include "probe/native_probe.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
+
+bool is_call(const probe::CallRecord& record) { return record.kind < probe::kNumber; }
+
+struct SlotNumber {
+  uint32_t argument;
+  bool is_int;
+  capture::TextId name;
+};
 
 // A file of calls; what is cut or absurd is left out.
 class CallFile {
@@ -44,7 +53,7 @@ class CallFile {
   }
 
   template <typename Visit>
-  void for_each_call(Visit visit) const {
+  void for_each_record(Visit visit) const {
     const uint64_t room =
         (mapped_->bytes().size() - probe::kCallRecordsAt) / sizeof(probe::CallRecord);
     const uint64_t count = std::min(head_.records, room);
@@ -53,7 +62,8 @@ class CallFile {
       std::memcpy(&record,
                   mapped_->bytes().data() + probe::kCallRecordsAt + i * sizeof(probe::CallRecord),
                   sizeof record);
-      if (record.end != 0 && record.slot < slots()) visit(record);
+      const bool is_filled = record.start != 0 && (record.end != 0 || !is_call(record));
+      if (is_filled && record.slot < slots()) visit(record);
     }
   }
 
@@ -83,7 +93,7 @@ std::vector<NativeCallFile> find_native_calls(const fs::path& directory) {
     if (!file) continue;
     NativeCallFile found{entry.path(), {}};
     int64_t last = -1;
-    file->for_each_call([&](const probe::CallRecord& record) {
+    file->for_each_record([&](const probe::CallRecord& record) {
       if (record.process == last) return;
       last = record.process;
       found.processes.insert(last);
@@ -94,22 +104,45 @@ std::vector<NativeCallFile> find_native_calls(const fs::path& directory) {
   return files;
 }
 
-Status add_native_calls(const fs::path& path, int64_t process, capture::ChunkWriter& to) {
+Status add_native_calls(const fs::path& path, int64_t process,
+                        const std::vector<std::string>& probes, capture::ChunkWriter& to) {
   const std::optional<CallFile> file = CallFile::open(path);
   if (!file) return Nothing{};
   std::vector<capture::TextId> names;
-  for (uint32_t slot = 0; slot < file->slots(); ++slot)
-    names.push_back(to.text(file->name_of(slot)));
+  std::vector<std::vector<SlotNumber>> numbers_of;
+  for (uint32_t slot = 0; slot < file->slots(); ++slot) {
+    const std::string name = file->name_of(slot);
+    names.push_back(to.text(name));
+    numbers_of.emplace_back();
+    if (file->probe_of(slot) >= probes.size()) continue;
+    for (const probe::NativeNumber& number :
+         probe::native_probe(probes[file->probe_of(slot)]).numbers) {
+      numbers_of.back().push_back(
+          {number.argument, number.is_int, to.text(name + " " + number.text)});
+    }
+  }
   constexpr size_t kAtOnce = 1 << 16;
   std::vector<capture::Range> ranges;
+  std::vector<capture::Number> numbers;
   const auto put = [&] {
     to.write<capture::Range>(capture::ChunkKind::kRanges, ranges);
+    to.write<capture::Number>(capture::ChunkKind::kNumbers, numbers);
     ranges.clear();
+    numbers.clear();
   };
-  file->for_each_call([&](const probe::CallRecord& record) {
+  file->for_each_record([&](const probe::CallRecord& record) {
     if (record.process != process) return;
-    ranges.push_back({record.start, record.end, names[record.slot], record.thread});
-    if (ranges.size() >= kAtOnce) put();
+    if (is_call(record)) {
+      ranges.push_back({record.start, record.end, names[record.slot], record.thread});
+    } else {
+      for (const SlotNumber& number : numbers_of[record.slot]) {
+        if (record.kind != probe::kNumber + number.argument) continue;
+        const double value = number.is_int ? static_cast<double>(static_cast<int32_t>(record.end))
+                                           : static_cast<double>(static_cast<int64_t>(record.end));
+        numbers.push_back({record.start, value, number.name, record.thread});
+      }
+    }
+    if (ranges.size() + numbers.size() >= kAtOnce) put();
   });
   put();
   if (file->lost() > 0) {
@@ -148,7 +181,7 @@ std::vector<std::string> native_probe_notes(const NativeProbes& probes,
     for (uint32_t slot = 0; slot < file->slots(); ++slot) {
       if (file->probe_of(slot) < found.size()) found[file->probe_of(slot)] = file->name_of(slot);
     }
-    file->for_each_call([&](const probe::CallRecord& record) {
+    file->for_each_record([&](const probe::CallRecord& record) {
       const uint32_t index = file->probe_of(record.slot);
       if (index < called.size()) called[index] = true;
     });
@@ -162,12 +195,15 @@ std::vector<std::string> native_probe_notes(const NativeProbes& probes,
           probes.probes[i]));
     } else if (found[i].empty()) {
       notes.push_back(fmt::format(
-          "--probe {}: nothing was recorded; no library calls it through the dynamic linker. Name "
-          "an exported function (nm -DC LIBRARY); calls inside its own library may be direct",
+          "--probe {}: nothing was recorded; no call of a function with this name was found. Check "
+          "the name (nm -DC LIBRARY) and name its library: inside others only calls through the "
+          "dynamic linker are seen",
           probes.probes[i]));
     } else {
-      notes.push_back(fmt::format("--probe {}: nothing was recorded; {} was not called",
-                                  probes.probes[i], found[i]));
+      notes.push_back(
+          fmt::format("--probe {}: nothing was recorded; {} was not called, or only through a "
+                      "pointer, or it was inlined",
+                      probes.probes[i], found[i]));
     }
   }
   if (is_full) {

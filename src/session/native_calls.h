@@ -17,9 +17,9 @@ struct NativeCallFile {
 };
 std::vector<NativeCallFile> find_native_calls(const std::filesystem::path& directory);
 
-// The calls of one process as ranges.
+// The calls of one process as ranges, and their numbers. `probes` as they were asked for.
 Status add_native_calls(const std::filesystem::path& path, int64_t process,
-                        capture::ChunkWriter& to);
+                        const std::vector<std::string>& probes, capture::ChunkWriter& to);
 
 // The environment of a program whose C functions are recorded.
 struct NativeProbes {

@@ -106,7 +106,7 @@ Status write_rows(const CounterSet& set, int64_t process, const fs::path& path) 
     const std::string shown = demangled(symbol);
     capture::Counter base = {};
     base.name = writer.text(shown);
-    base.mangled = shown == symbol ? 0 : writer.text(symbol);
+    base.mangled = writer.text(symbol);
     const auto put = [](const std::optional<Dim3>& from, uint32_t(&to)[3]) {
       if (!from) return;
       to[0] = from->x;

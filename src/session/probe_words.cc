@@ -23,7 +23,7 @@ bool cannot_be_probed(std::string_view symbol) {
 std::optional<std::string> native_mistake(std::string_view probe) {
   const probe::NativeProbe parts = probe::native_probe(probe);
   if (parts.function.empty() || probe.find('\n') != std::string_view::npos)
-    return "expected LIBRARY.so:SYMBOL or c:SYMBOL";
+    return "expected LIBRARY.so:SYMBOL or c:SYMBOL, with (arg1, int(arg2), result) for numbers";
   if (cannot_be_probed(parts.function)) {
     return fmt::format("{} depends on its caller's stack frame and cannot be probed",
                        parts.function);
@@ -31,7 +31,8 @@ std::optional<std::string> native_mistake(std::string_view probe) {
   // A parameter list, unless it belongs to the name: operator(), (anonymous namespace).
   const std::string_view name = parts.function;
   if (name.ends_with(')') && !name.ends_with("operator()"))
-    return "name a C or C++ function without its parameters; all overloads are recorded";
+    return "expected arg1 to arg6, result, or int() of them in brackets; a C or C++ function is "
+           "named without its parameters, and all overloads are recorded";
   return std::nullopt;
 }
 

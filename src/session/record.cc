@@ -297,7 +297,8 @@ Status bring_home(const RecordRequest& request, const fs::path& directory, const
   if (processes.empty() && !logged.empty()) processes.push_back({});
   bool first = true;
   size_t made = 0;
-  for (const ProcessRecords& process : processes) {
+  for (ProcessRecords& process : processes) {
+    process.native_probes = native_probes(request).probes;
     const fs::path staged = directory / "complete";
     TRY(complete_capture(process, first ? logged : std::vector<LoggedNumber>{},
                          shown_command(request.command), staged));

@@ -29,7 +29,8 @@ TEST(CalibrationText, AddedTimeIsTheMedianOfThePairs) {
             "fathom: 5 pairs of runs of ./a b\n"
             "        plain       1.004 s   (1.000 s to 1.010 s)\n"
             "        recorded    1.052 s   (1.050 s to 1.099 s)\n"
-            "        added       50.0 ms   4.98 %, 2.50 µs per launch, 20,000 launches\n");
+            "        added       50.0 ms   4.98 %, 2.50 µs per launch, 20,000 launches\n"
+            "        It includes the start of CUPTI, once for each process with GPU work.\n");
 }
 
 TEST(CalibrationText, ADifferenceInsideTheNoiseIsSaid) {

@@ -129,12 +129,26 @@ TEST_F(ProbedProgram, DoesWhatItDoesWithoutProbes) {
   EXPECT_EQ(ranges.output, "20006\n2\n1\n2\n1\n5\n1\n11\nrun-2.capture\nrun.capture\nrun.json\n");
 }
 
+TEST_F(ProbedProgram, NumbersOfArgumentsAndResults) {
+  run("fathom record -q --out run.capture --probe 'c:probed_many(arg1, arg6, result)'"
+      " --probe 'c:(anonymous namespace)::of_the_program(arg1, result)'"
+      " --probe 'c:probed_fails(int(result))' -- $P/fathom_probed");
+  const test::CommandResult numbers =
+      run("fathom convert -q run.capture run.json; for n in 'probed_many arg6' 'probed_many result'"
+          " 'of_the_program arg1' 'probed_fails int(result)'; do grep -F \"$n\" run.json | wc -l;"
+          " done; grep -F 'probed_many result' run.json | grep -c 'value\": *385[^0-9]'; grep -F "
+          "'int(result)'"
+          " run.json | grep -c 'value\": *-1[^0-9]'");
+  // 385 = 55 × 7: once by itself, once in each of four threads.
+  EXPECT_EQ(numbers.output, "20001\n20001\n11\n1\n5\n1\n");
+}
+
 TEST_F(ProbedProgram, WhatWasNotRecordedIsSaid) {
   const test::CommandResult result =
       run("fathom record --probe c:no_such_function --probe libz.so:probed_many"
           " --probe libfathom_probed_shapes.so:probed_depth -- $P/fathom_probed 2>&1 >/dev/null");
   EXPECT_EQ(result.exit_code, 5);
-  EXPECT_NE(result.output.find("--probe c:no_such_function: nothing was recorded; no library"),
+  EXPECT_NE(result.output.find("--probe c:no_such_function: nothing was recorded; no call"),
             std::string::npos)
       << result.output;
   EXPECT_NE(result.output.find("--probe libz.so:probed_many: nothing"), std::string::npos);

@@ -64,12 +64,15 @@ TEST(Probe, GrammarIsPathsAndLengthsOnly) {
 }
 
 TEST(Probe, CFunctionsAreNamedByLibraryAndSymbol) {
-  for (const char* probe : {"c:f", "libz.so:deflate", "libz.so.1:ns::A::operator()",
-                            "./a:main_loop", "c:ns::f<int>", "c:(anonymous namespace)::f"}) {
+  for (const char* probe :
+       {"c:f", "libz.so:deflate", "libz.so.1:ns::A::operator()", "./a:main_loop", "c:ns::f<int>",
+        "c:f(arg1)", "c:ns::f(arg6, int(arg2), int(result))", "c:operator()(arg1)",
+        "c:(anonymous namespace)::f"}) {
     EXPECT_FALSE(probe_mistake(probe).has_value()) << probe;
   }
-  for (const char* probe : {"c:", "libz.so:", "c:f(int)", "c:setjmp", "c:dlopen", "c:f\nc:g",
-                            "c:_Unwind_RaiseException"}) {
+  for (const char* probe :
+       {"c:", "libz.so:", "c:f(int)", "c:f(arg7)", "c:f(arg1,)", "c:f()", "c:setjmp(arg1)",
+        "c:setjmp", "c:dlopen", "c:f\nc:g", "c:_Unwind_RaiseException"}) {
     EXPECT_TRUE(probe_mistake(probe).has_value()) << probe;
   }
 }

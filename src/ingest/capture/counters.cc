@@ -103,7 +103,8 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
   for (const auto& [shape, counted] : kernels) {
     CounterRow row;
     row.kernel = builder.intern(texts[shape.name]);
-    row.mangled = builder.intern(texts[shape.mangled]);
+    // Without one the name is compared: an empty text would be no kernel's.
+    if (!texts[shape.mangled].empty()) row.mangled = builder.intern(texts[shape.mangled]);
     row.grid = Dim3{shape.grid[0], shape.grid[1], shape.grid[2]};
     row.block = Dim3{shape.block[0], shape.block[1], shape.block[2]};
     row.dynamic_shared = shape.dynamic_shared;

@@ -19,7 +19,7 @@ int main(int count, char** words) {
   }
   const long pause = std::atol(words[2]);
   for (int i = 0; i < std::atoi(words[1]); ++i) {
-    if (launch != nullptr) launch(i % 3 == 0 ? "_Z6attendPf" : "_Z4gemmPfi");
+    if (launch != nullptr) launch(i % 3 == 0 ? "_Z6attendPf" : "gemm_64x64");
     const timespec time{pause / 1000, pause % 1000 * 1'000'000};
     nanosleep(&time, nullptr);
   }
