@@ -21,6 +21,11 @@ namespace fs = std::filesystem;
 
 bool is_call(const probe::CallRecord& record) { return record.kind < probe::kNumber; }
 
+// LD_PRELOAD is a list with spaces or colons between.
+bool can_be_preloaded(const fs::path& library) {
+  return library.string().find_first_of(" :\t\n") == std::string::npos;
+}
+
 struct SlotNumber {
   uint32_t argument;
   bool is_int;
@@ -154,7 +159,7 @@ Status add_native_calls(const fs::path& path, int64_t process,
 
 void add_native_environment(const NativeProbes& probes, const fs::path& directory,
                             std::vector<std::string>& environment) {
-  if (probes.probes.empty() || probes.library.empty()) return;
+  if (probes.probes.empty() || probes.library.empty() || !can_be_preloaded(probes.library)) return;
   std::string preload = probes.library.string();
   std::erase_if(environment, [&](const std::string& line) {
     if (!line.starts_with("LD_PRELOAD=")) return false;
@@ -193,6 +198,11 @@ std::vector<std::string> native_probe_notes(const NativeProbes& probes,
           "--probe {}: nothing was recorded; libfathom_probe.so is not beside fathom (it is made "
           "for x86-64 only)",
           probes.probes[i]));
+    } else if (!can_be_preloaded(probes.library)) {
+      notes.push_back(
+          fmt::format("--probe {}: nothing was recorded; the path of {} has a space or a colon, "
+                      "which LD_PRELOAD does not allow. Install fathom elsewhere",
+                      probes.probes[i], probes.library.string()));
     } else if (found[i].empty()) {
       notes.push_back(fmt::format(
           "--probe {}: nothing was recorded; no call of a function with this name was found. Check "

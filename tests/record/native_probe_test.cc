@@ -92,6 +92,19 @@ TEST(NativeCalls, FilesOfAnyContentAreRead) {
   EXPECT_EQ(native_probe_notes(probes, files).size(), 2u);  // not found; too many functions
 }
 
+TEST(NativeCalls, APathThatCannotBePreloadedIsNot) {
+  std::vector<std::string> environment = {"LD_PRELOAD=a.so", "HOME=/"};
+  const NativeProbes spaced{{"c:f"}, "/opt/my tools/libfathom_probe.so"};
+  add_native_environment(spaced, "/tmp/d", environment);
+  EXPECT_EQ(environment, (std::vector<std::string>{"LD_PRELOAD=a.so", "HOME=/"}));
+  ASSERT_EQ(native_probe_notes(spaced, {}).size(), 1u);
+  EXPECT_NE(native_probe_notes(spaced, {})[0].find("has a space or a colon"), std::string::npos);
+  add_native_environment({{"c:f"}, "/opt/lib.so"}, "/tmp/d", environment);
+  EXPECT_EQ(environment,
+            (std::vector<std::string>{"HOME=/", "LD_PRELOAD=/opt/lib.so:a.so", "FATHOM_PROBES=c:f",
+                                      "FATHOM_PROBE_DIR=/tmp/d"}));
+}
+
 class ProbedProgram : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -103,8 +103,8 @@ TEST_F(FakeGpu, KernelsAreRecorded) {
 
 TEST_F(FakeGpu, NothingBeforeTheTriggerIsRecorded) {
   const test::CommandResult result =
-      run("(sleep 0.8; touch now) & fathom record -q --json --out run.capture --trigger now"
-          " --window 300ms -- $P/fathom_fake_gpu 160 10; wait");
+      run("(sleep 1; touch now) & fathom record -q --json --out run.capture --trigger now"
+          " --window 300ms -- $P/fathom_fake_gpu 200 10; wait");
   const int64_t kernels = number(result.output, "kernels");
   EXPECT_GT(kernels, 10) << result.output;
   EXPECT_LT(kernels, 45) << result.output;
@@ -112,8 +112,8 @@ TEST_F(FakeGpu, NothingBeforeTheTriggerIsRecorded) {
 
 TEST_F(FakeGpu, TheLastSecondsBeforeTheTriggerAreKept) {
   const test::CommandResult result =
-      run("(sleep 0.9; touch now) & fathom record -q --json --out run.capture --trigger now"
-          " --before 500ms --window 200ms -- $P/fathom_fake_gpu 160 10; wait");
+      run("(sleep 1.2; touch now) & fathom record -q --json --out run.capture --trigger now"
+          " --before 500ms --window 200ms -- $P/fathom_fake_gpu 220 10; wait");
   const int64_t covered = number(result.output, "covered_ms");
   EXPECT_GT(covered, 500) << result.output;
   EXPECT_LT(covered, 850) << result.output;
