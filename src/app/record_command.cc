@@ -4,15 +4,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 
 #include "app/commands.h"
 #include "app/option_rules.h"
 #include "app/output_options.h"
+#include "app/record_extras.h"
+#include "app/record_sampling.h"
 #include "report/record_text.h"
 #include "session/counter_plan.h"
+#include "session/probe_words.h"
 #include "session/record.h"
 
 extern char** environ;
@@ -28,11 +30,15 @@ constexpr const char* kRecordExamples = R"(Examples:
   fathom record --torch --python-stacks -- python train.py
   fathom record --graph-nodes -- python decode.py       the kernels of CUDA graphs one by one
   fathom record --probe 'engine.scheduler:Scheduler.step(batch.size, len(result))' -- python serve.py
+  fathom record --probe 'libengine.so:engine::Queue::push' --probe 'c:cudaMalloc(arg2)' -- ./server
   fathom record --log-pattern 'hit rate: {float}' -- python serve.py
   fathom record --counters=memory -- ./my_program       hardware counters, in a second run
+  fathom record --ncu=memory -- ./my_program            the same by Nsight Compute
   fathom record --pm-sampling -- python serve.py        how busy the GPU's parts are, over time
   fathom record --pc-sampling -- ./my_program           where kernels stall; build with nvcc -lineinfo
   fathom record --trigger SIGUSR2 --window 10s -- python serve.py    then: kill -USR2 PID
+  fathom record --trigger slow --before 5s --window 2s -- python serve.py    then: touch slow
+  fathom record --calibrate -- ./my_program             what recording costs this program
 
 The capture is an input of analyze, diff and convert:
   fathom record --out run.capture -- python train.py
@@ -52,57 +58,13 @@ struct RecordArguments {
   std::vector<std::string> command;
   std::string out, trigger, window;
   bool force = false, json = false, quiet = false, replay = false;
-  std::optional<std::string> counters, pm_sampling, pc_sampling;
-  bool no_clocks = false;
+  std::optional<std::string> counters;
   bool torch = false, python_stacks = false, graph_nodes = false, allocations = false;
   bool all_calls = false;
   std::vector<std::string> probes, log_patterns;
+  SamplingOptions sampling;
+  RecordExtras extras;
 };
-
-struct NumberWithUnit {
-  int64_t number = 0;
-  std::string_view unit;
-};
-std::optional<NumberWithUnit> number_with_unit(const std::string& text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  constexpr int64_t kMost = 1'000'000;
-  if (error != std::errc() || number <= 0 || number > kMost) return std::nullopt;
-  return NumberWithUnit{
-      number, std::string_view(end, static_cast<size_t>(text.data() + text.size() - end))};
-}
-
-// "20us", "1ms" in nanoseconds: how often the GPU is asked.
-std::optional<int64_t> interval_ns(const std::string& text) {
-  constexpr int64_t kLeast = 2000, kMost = 1'000'000'000;
-  if (text.empty()) return 200'000;
-  const std::optional<NumberWithUnit> parsed = number_with_unit(text);
-  if (!parsed) return std::nullopt;
-  int64_t ns = 0;
-  if (parsed->unit == "us") ns = parsed->number * 1000;
-  if (parsed->unit == "ms") ns = parsed->number * 1'000'000;
-  return ns >= kLeast && ns <= kMost ? std::optional(ns) : std::nullopt;
-}
-
-// "10s", "500ms", "2m" in milliseconds; nothing else.
-std::optional<int64_t> duration_ms(const std::string& text) {
-  const std::optional<NumberWithUnit> parsed = number_with_unit(text);
-  if (!parsed) return std::nullopt;
-  const auto [number, unit] = *parsed;
-  if (unit == "ms") return number;
-  if (unit == "s" || unit.empty()) return number * 1000;
-  if (unit == "m" || unit == "min") return number * 60'000;
-  return std::nullopt;
-}
-
-// "65536" → 16; "" → 0, the default. Nothing for what the hardware has not.
-std::optional<uint32_t> sampling_exponent(const std::string& cycles) {
-  if (cycles.empty()) return 0;
-  for (uint32_t exponent = 5; exponent <= 31; ++exponent) {
-    if (cycles == std::to_string(uint64_t{1} << exponent)) return exponent;
-  }
-  return std::nullopt;
-}
 
 std::string variable_text(const char* name) {
   const char* value = std::getenv(name);
@@ -110,11 +72,11 @@ std::string variable_text(const char* name) {
 }
 
 // Beside the program, or where a package would put it.
-std::optional<fs::path> recorder_library() {
+std::optional<fs::path> library_beside(const char* name) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const fs::path& place : {program, program / "../lib/fathom", program / "../lib"}) {
-    const fs::path library = place / "libfathom_record.so";
+    const fs::path library = place / name;
     if (fs::exists(library, error)) return fs::weakly_canonical(library, error);
   }
   return std::nullopt;
@@ -158,24 +120,24 @@ Result<RecordRequest> make_request(const RecordArguments& a) {
   for (const std::string& text : a.log_patterns)
     request.log_patterns.push_back(TRY(LogPattern::parse(text)));
   if (a.counters) {
-    const std::string set = a.counters->empty() ? "basic" : *a.counters;
-    request.counters = counter_metrics(set).value_or(std::vector<std::string>{});
+    request.counters =
+        counter_metrics(counter_set(*a.counters)).value_or(std::vector<std::string>{});
     request.replay = a.replay;
   }
-  if (a.pm_sampling) request.sampling_ns = interval_ns(*a.pm_sampling);
-  if (a.pc_sampling) request.pc_sampling = sampling_exponent(*a.pc_sampling);
-  request.clocks = !a.no_clocks;
+  put_sampling(a.sampling, request);
+  put_extras(a.extras, request);
   if (!a.window.empty()) request.window_ms = duration_ms(a.window);
   if (a.trigger == "SIGUSR2")
     request.wait_for_signal = true;
   else
     request.trigger_file = a.trigger;
-  const std::optional<fs::path> library = recorder_library();
+  const std::optional<fs::path> library = library_beside("libfathom_record.so");
   if (!library) {
     return Error{
         "libfathom_record.so is not beside the fathom program; build it with ./dev build release"};
   }
   request.library = *library;
+  request.probe_library = library_beside("libfathom_probe.so").value_or(fs::path());
   request.cupti = cupti_libraries();
   return request;
 }
@@ -197,6 +159,7 @@ int run_record(const RecordArguments& a, const Terminal& terminal) {
     complain(request.error().message);
     return static_cast<int>(ExitCode::kUsage);
   }
+  if (a.extras.calibrate) return run_calibration(a.extras, request.value(), a.json, terminal);
   const Result<RecordResult> recorded = record_program(request.value());
   if (!recorded.ok()) {
     complain(recorded.error().message);
@@ -241,10 +204,10 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
   command
       ->add_option("--probe", a->probes,
                    "Record each call of a Python function, with numbers of its arguments or "
-                   "result; repeatable")
+                   "result, or of an exported C or C++ function; repeatable")
       ->check([](const std::string& probe) { return probe_mistake(probe).value_or(""); })
       ->allow_extra_args(false)
-      ->option_text("MODULE:FUNCTION[(NUMBER,...)]");
+      ->option_text("MODULE:FUNCTION|LIBRARY.so:SYMBOL|c:SYMBOL[(NUMBER,...)]");
   command
       ->add_option(
           "--log-pattern", a->log_patterns,
@@ -268,44 +231,20 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
                    "Record nothing until fathom gets SIGUSR2, or until FILE appears or is touched")
       ->option_text("SIGUSR2|FILE");
   command
-      ->add_option(
-          "--counters", a->counters,
-          "Count in hardware too, for the kernels with 90 % of the GPU time: basic "
-          "(default), memory, stalls, roofline or full. Runs the program twice. Metrics that "
-          "need several passes are counted with --replay only")
-      ->expected(0, 1)
+      ->add_flag("--counters", a->counters,
+                 "Count in hardware too, for the kernels with 90 % of the GPU time: basic "
+                 "(default), memory, stalls, roofline or full. Runs the program twice. Metrics "
+                 "that need several passes are counted with --replay only")
       ->check([](const std::string& set) {
-        return set.empty() || counter_metrics(set) ? std::string()
-                                                   : fmt::format("'{}' is no set of counters", set);
+        return counter_set(set).empty() ? fmt::format("'{}' is no set of counters", set)
+                                        : std::string();
       })
-      ->option_text("[SET]");
+      ->option_text("[=SET]");
   command->add_flag("--replay", a->replay,
                     "Count all metrics of a launch at once, by running the kernel again; for "
                     "programs whose kernels do not wait for each other");
-  command
-      ->add_option("--pm-sampling", a->pm_sampling,
-                   "Ask the GPU every 200us, or as often as given, how busy its SMs, tensor cores, "
-                   "DRAM, PCIe and NVLink are. No kernel waits or runs again")
-      ->expected(0, 1)
-      ->check([](const std::string& text) {
-        return interval_ns(text) ? std::string()
-                                 : "expected a time from 2us to 1000ms, such as 20us";
-      })
-      ->option_text("[TIME]");
-  command
-      ->add_option(
-          "--pc-sampling", a->pc_sampling,
-          "Sample which instructions warps are at and why they wait, every so many cycles, "
-          "a power of two (default: 65536). Source lines need -lineinfo")
-      ->expected(0, 1)
-      ->check([](const std::string& cycles) {
-        return sampling_exponent(cycles) ? std::string()
-                                         : "expected a power of two from 32 to 2147483648";
-      })
-      ->option_text("[CYCLES]");
-  command->add_flag(
-      "--no-clocks", a->no_clocks,
-      "Do not record clocks, power and temperature of the GPUs (by NVML, every 100 ms)");
+  add_sampling_options(*command, a->sampling);
+  add_record_extras(*command, a->extras);
   command->add_flag("--json", a->json, "Print the summary as JSON on standard output");
   command->add_flag("-q,--quiet", a->quiet, "Print no summary and no notes");
   command->callback([a, &terminal, &code] {
@@ -315,14 +254,15 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
       code = ExitCode::kUsage;
       return;
     }
-    // Seen with CUDA 13.0: to end sampling while a kernel is launched can block both for ever.
-    if ((!a->trigger.empty() || !a->window.empty()) && a->pc_sampling) {
-      complain("--pc-sampling samples the whole run; it cannot be used with --trigger or --window");
+    const bool is_part = !a->trigger.empty() || !a->window.empty();
+    if (const auto mistake = sampling_mistake(a->sampling, is_part)) {
+      complain(*mistake);
       code = ExitCode::kUsage;
       return;
     }
-    if (a->pm_sampling && a->pc_sampling) {
-      complain("--pm-sampling and --pc-sampling use the same hardware; record them in two runs");
+    if (const auto mistake =
+            extras_mistake(a->extras, !a->trigger.empty(), a->counters.has_value())) {
+      complain(*mistake);
       code = ExitCode::kUsage;
       return;
     }

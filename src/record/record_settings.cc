@@ -25,6 +25,7 @@ Settings read_settings() {
       return std::strtol(std::string(word.substr(name.size())).c_str(), nullptr, 10);
     };
     if (word.starts_with(kWindow)) settings.window_ms = number_after(kWindow);
+    if (word.starts_with(kBefore)) settings.before_ms = number_after(kBefore);
     if (word.starts_with(kPmSampling)) settings.sampling_ns = number_after(kPmSampling);
     if (word == kNoClocks) settings.clocks = false;
     if (word.starts_with(kPcSampling)) {

@@ -16,6 +16,7 @@ constexpr const char* kAllCalls = "all-calls";
 // Nothing is recorded until the file TRIGGER in the directory has been touched; then for a window.
 constexpr const char* kDormant = "dormant";
 constexpr const char* kWindow = "window=";  // milliseconds; 0: to the end
+constexpr const char* kBefore = "before=";  // milliseconds before the trigger that are kept too
 constexpr const char* kTriggerFile = "trigger";
 
 // Which instructions warps are at; "=16": every 2^16 cycles.
@@ -39,7 +40,7 @@ struct Settings {
   bool counters = false, replay = false;
   bool pc_sampling = false, clocks = true;
   uint32_t pc_period = 0;  // a power of two; 0: the default
-  long window_ms = 0;
+  long window_ms = 0, before_ms = 0;
   long sampling_ns = 0;  // 0: no sampling
 };
 

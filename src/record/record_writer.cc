@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 
 namespace fathom::record {
@@ -23,6 +24,12 @@ std::string demangled(const char* name) {
 uint32_t positive(int32_t number) { return number > 0 ? static_cast<uint32_t>(number) : 0; }
 
 }  // namespace
+
+int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
 
 std::string_view plain_call_name(std::string_view name) {
   const size_t at = name.rfind("_v");
@@ -165,14 +172,20 @@ void RecordWriter::write_buffer(uint8_t* buffer, size_t valid) {
 }
 
 void RecordWriter::write_drops(uint64_t records) {
-  const capture::Drop drop{records};
-  writer_.write<capture::Drop>(capture::ChunkKind::kDrops, {&drop, 1});
+  const std::vector<capture::Drop> drops{{records}};
+  if (recent_ != nullptr && recent_->holds())
+    recent_->take(capture::ChunkKind::kDrops, drops, now_ns(), writer_);
+  else
+    writer_.write<capture::Drop>(capture::ChunkKind::kDrops, drops);
 }
 
 void RecordWriter::flush() {
   const auto put = [this](capture::ChunkKind kind, auto& records) {
     using R = typename std::decay_t<decltype(records)>::value_type;
-    writer_.write<R>(kind, records);
+    if (recent_ != nullptr && recent_->holds())
+      recent_->take(kind, records, now_ns(), writer_);
+    else
+      writer_.write<R>(kind, records);
     records.clear();
   };
   put(capture::ChunkKind::kKernels, kernels_);

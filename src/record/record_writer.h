@@ -5,6 +5,7 @@
 
 #include "capture/chunk_writer.h"
 #include "record/cupti_api.h"
+#include "record/recent_records.h"
 
 namespace fathom::record {
 
@@ -19,6 +20,8 @@ class RecordWriter {
   bool saw_kernels() const { return saw_kernels_; }
   // A bit for each GPU, by CUDA's number, that a kernel ran on.
   uint64_t devices() const { return devices_; }
+  // Where records go while it holds them; null: to the file.
+  void keep_recent(RecentRecords* recent) { recent_ = recent; }
 
  private:
   void ran_on(uint32_t device) {
@@ -35,6 +38,7 @@ class RecordWriter {
   capture::ChunkWriter writer_;
   bool saw_kernels_ = false;
   uint64_t devices_ = 0;
+  RecentRecords* recent_ = nullptr;
 
   struct KernelName {
     capture::TextId shown = 0, mangled = 0;
@@ -52,6 +56,8 @@ class RecordWriter {
   std::vector<capture::Allocation> allocations_;
   std::vector<capture::Overhead> overheads_;
 };
+
+int64_t now_ns();  // CLOCK_REALTIME
 
 // "cudaLaunchKernel_v7000" → "cudaLaunchKernel"; "cuMemcpyHtoD_v2" stays, that is its name.
 std::string_view plain_call_name(std::string_view name);

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <string_view>
 
 #include "record/exit_guard.h"
@@ -28,12 +27,6 @@ constexpr auto kMonitorEvery = std::chrono::nanoseconds(GpuMonitor::kEvery);
 constexpr auto kLongestEnd = std::chrono::seconds(20);
 
 std::atomic<Recorder*> current_recorder = nullptr;
-
-int64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
 
 // Calls that start work, move data, wait, or take memory. Of the others there are ten for each
 // launch (cudaGetDevice, cudaGetLastError, …), and each would cost as much as one of these.
@@ -193,9 +186,13 @@ void Recorder::start() {
   }
   if (settings_.clocks && !settings_.counters) monitor_ = std::make_unique<GpuMonitor>();
   if (settings_.pc_sampling) enable_pc_sampling();
+  if (settings_.dormant && settings_.before_ms > 0) {
+    recent_ = std::make_unique<RecentRecords>(settings_.before_ms * 1'000'000);
+    writer_->keep_recent(recent_.get());
+  }
   if (settings_.counters)
     enable_counters();
-  else if (!settings_.dormant)
+  else if (!settings_.dormant || recent_)
     enable();
   // The program's signals are not for this thread.
   sigset_t all, old;
@@ -417,10 +414,18 @@ void Recorder::watch_trigger() {
     if (touched != last_trigger_) {
       last_trigger_ = touched;
       window_end_ = settings_.window_ms > 0 ? now + settings_.window_ms * 1'000'000 : INT64_MAX;
+      if (recent_ && recent_->holds()) recent_->release(now, writer_->chunks());
       if (!recording_) enable();
     }
   }
-  if (recording_ && now >= window_end_) disable();
+  if (recording_ && now >= window_end_) end_window();
+}
+
+void Recorder::end_window() {
+  if (!recent_)
+    disable();
+  else if (!recent_->holds())
+    recent_->hold(window_end_);
 }
 
 void Recorder::run() {

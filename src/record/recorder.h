@@ -56,6 +56,7 @@ class Recorder {
   void enable_calls(uint32_t domain, int (*enable_call)(uint32_t, uint8_t), uint32_t kind);
   void run();            // the writing thread
   void watch_trigger();  // there: begins or ends a window
+  void end_window();
   void write_waiting(std::unique_lock<std::mutex>& lock);
   void write_start();
   void write_gpus();
@@ -70,6 +71,7 @@ class Recorder {
   void* subscriber_ = nullptr;
   std::atomic<bool> recording_ = false;
   std::unique_ptr<RecordWriter> writer_;
+  std::unique_ptr<RecentRecords> recent_;  // null: nothing before a trigger is kept
   bool wrote_gpus_ = false;
   std::unique_ptr<CounterCollector> counters_;
   std::unique_ptr<PmSampler> pm_sampler_;

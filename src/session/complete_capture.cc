@@ -13,6 +13,7 @@
 #include "capture/chunk_writer.h"
 #include "ingest/capture/chunk_reader.h"
 #include "ingest/kineto/reader.h"
+#include "session/native_calls.h"
 
 namespace fathom {
 namespace {
@@ -78,6 +79,8 @@ Status add_counters(const fs::path& path, ChunkWriter& to) {
         texts.insert_or_assign(id, std::string(text));
       });
     }
+    if (chunk->kind == ChunkKind::kMeta && chunk->payload.starts_with("counters\t"))
+      to.write_meta(chunk->payload);  // another tool's
     if (chunk->kind != ChunkKind::kCounters || chunk->record_size != sizeof(capture::Counter))
       continue;
     for (size_t at = 0; at + sizeof(capture::Counter) <= chunk->payload.size();
@@ -223,6 +226,9 @@ std::vector<ProcessRecords> find_processes(const fs::path& directory) {
         by_pid[*pid].records.probes = entry.path();
     }
   }
+  for (const NativeCallFile& file : find_native_calls(directory)) {
+    for (const int64_t pid : file.processes) by_pid[pid].records.native_calls.push_back(file.path);
+  }
   std::vector<Found> all;
   for (auto& [pid, found] : by_pid) {
     found.records.pid = pid;
@@ -250,6 +256,8 @@ Status complete_capture(const ProcessRecords& process, const std::vector<LoggedN
   }
   if (!process.torch_trace.empty()) TRY(add_torch_trace(process.torch_trace, writer));
   if (!process.probes.empty()) TRY(add_probes(process.probes, writer));
+  for (const fs::path& path : process.native_calls)
+    TRY(add_native_calls(path, process.pid, process.native_probes, writer));
   if (!process.counters.empty()) TRY(add_counters(process.counters, writer));
   std::vector<capture::Number> numbers;
   for (const LoggedNumber& number : logged) {

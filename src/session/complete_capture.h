@@ -19,6 +19,8 @@ struct LoggedNumber {
 struct ProcessRecords {
   int64_t pid = 0;
   std::filesystem::path capture, torch_trace, probes;
+  std::vector<std::filesystem::path> native_calls;  // of C functions
+  std::vector<std::string> native_probes;           // as they were asked for
   std::filesystem::path counters;  // the capture of the same process in a run with counters
 };
 

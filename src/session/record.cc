@@ -11,15 +11,19 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
 
 #include "base/byte_source.h"
 #include "base/staging.h"
 #include "events/intervals.h"
 #include "ingest/capture/chunk_reader.h"
 #include "ingest/capture/reader.h"
+#include "probe/native_probe.h"
 #include "record/record_settings.h"
 #include "session/complete_capture.h"
 #include "session/counter_plan.h"
+#include "session/native_calls.h"
+#include "session/ncu_run.h"
 #include "session/watched_program.h"
 
 extern const std::string_view record_sitecustomize_py;
@@ -75,7 +79,17 @@ std::string other_profiler(const std::vector<std::string>& environment) {
   return {};
 }
 
-bool wants_python(const RecordRequest& request) { return request.torch || !request.probes.empty(); }
+std::vector<std::string> python_probes(const RecordRequest& request) {
+  std::vector<std::string> probes = request.probes;
+  std::erase_if(probes, probe::is_native_probe);
+  return probes;
+}
+
+NativeProbes native_probes(const RecordRequest& request) {
+  NativeProbes native{request.probes, request.probe_library};
+  std::erase_if(native.probes, std::not_fn(probe::is_native_probe));
+  return native;
+}
 
 std::string options_text(const RecordRequest& request) {
   std::string text;
@@ -96,6 +110,7 @@ std::string options_text(const RecordRequest& request) {
   if (request.window_ms) add(true, fmt::format("{}{}", record::kWindow, *request.window_ms));
   if (request.sampling_ns)
     add(true, fmt::format("{}{}", record::kPmSampling, *request.sampling_ns));
+  if (request.before_ms) add(true, fmt::format("{}{}", record::kBefore, *request.before_ms));
   return text;
 }
 
@@ -116,7 +131,9 @@ Result<std::vector<std::string>> watched_environment(const RecordRequest& reques
   // A program that profiles itself with PyTorch would print that CUPTI is taken.
   if (variable(environment, "KINETO_LOG_LEVEL").empty())
     set_variable(environment, "KINETO_LOG_LEVEL", "5");
-  if (!wants_python(request)) return environment;
+  add_native_environment(native_probes(request), directory, environment);
+  const std::vector<std::string> in_python = python_probes(request);
+  if (!request.torch && in_python.empty()) return environment;
   const fs::path hooks = directory / "python";
   std::error_code error;
   fs::create_directory(hooks, error);
@@ -127,7 +144,7 @@ Result<std::vector<std::string>> watched_environment(const RecordRequest& reques
   const std::string old = variable(environment, "PYTHONPATH");
   set_variable(environment, "PYTHONPATH", hooks.string() + (old.empty() ? "" : ":" + old));
   std::string probes;
-  for (const std::string& probe : request.probes) probes += probe + "\n";
+  for (const std::string& probe : in_python) probes += probe + "\n";
   set_variable(environment, "FATHOM_RECORD_PROBES", probes);
   return environment;
 }
@@ -279,10 +296,15 @@ Status bring_home(const RecordRequest& request, const fs::path& directory, const
                   const std::vector<LoggedNumber>& logged, RecordResult& result) {
   std::vector<ProcessRecords> processes = find_processes(directory);
   TRY(count_kernels(request, directory, processes, result));
+  if (request.use_ncu) {
+    TRY(count_with_ncu({request.ncu, request.command, request.environment, request.ncu_set},
+                       directory, processes, result));
+  }
   if (processes.empty() && !logged.empty()) processes.push_back({});
   bool first = true;
   size_t made = 0;
-  for (const ProcessRecords& process : processes) {
+  for (ProcessRecords& process : processes) {
+    process.native_probes = native_probes(request).probes;
     const fs::path staged = directory / "complete";
     TRY(complete_capture(process, first ? logged : std::vector<LoggedNumber>{},
                          shown_command(request.command), staged));
@@ -296,8 +318,10 @@ Status bring_home(const RecordRequest& request, const fs::path& directory, const
     result.captures.push_back(std::move(summary));
     first = false;
   }
+  for (std::string& note : native_probe_notes(native_probes(request), find_native_calls(directory)))
+    result.notes.push_back(std::move(note));
   const std::vector<std::string> placed = placed_probes(processes);
-  for (const std::string& probe : request.probes) {
+  for (const std::string& probe : python_probes(request)) {
     if (std::ranges::find(placed, probe) == placed.end()) {
       result.notes.push_back(fmt::format(
           "--probe {}: nothing was recorded; no Python process imported a module with it", probe));
@@ -321,42 +345,6 @@ int64_t changed_at(const fs::path& path) {
 
 }  // namespace
 
-std::optional<std::string> probe_mistake(const std::string& probe) {
-  const auto is_path = [](std::string_view text) {
-    if (text.empty()) return false;
-    bool begins = true;
-    for (const char c : text) {
-      const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-      const bool digit = c >= '0' && c <= '9';
-      if (c == '.' ? begins : !(letter || (digit && !begins))) return false;
-      begins = c == '.';
-    }
-    return !begins;
-  };
-  constexpr const char* kForm =
-      "expected MODULE:FUNCTION or MODULE:CLASS.METHOD, with (PATH, len(PATH)) for numbers";
-  std::string_view rest = probe;
-  const size_t colon = rest.find(':');
-  if (colon == std::string_view::npos || !is_path(rest.substr(0, colon))) return kForm;
-  rest.remove_prefix(colon + 1);
-  const size_t open = rest.find('(');
-  if (!is_path(rest.substr(0, open))) return kForm;
-  if (open == std::string_view::npos) return std::nullopt;
-  rest.remove_prefix(open + 1);
-  if (!rest.ends_with(')')) return kForm;
-  rest.remove_suffix(1);
-  while (true) {
-    const size_t comma = rest.find(',');
-    std::string_view item = rest.substr(0, comma);
-    while (item.starts_with(' ')) item.remove_prefix(1);
-    while (item.ends_with(' ')) item.remove_suffix(1);
-    if (item.starts_with("len(") && item.ends_with(')')) item = item.substr(4, item.size() - 5);
-    if (!is_path(item)) return fmt::format("'{}' is no attribute path; {}", item, kForm);
-    if (comma == std::string_view::npos) return std::nullopt;
-    rest.remove_prefix(comma + 1);
-  }
-}
-
 Result<RecordResult> record_program(const RecordRequest& request) {
   const fs::path out = TRY(choose_place(request));
   fs::path folder = out.parent_path();
@@ -368,6 +356,7 @@ Result<RecordResult> record_program(const RecordRequest& request) {
   program.command = request.command;
   program.environment = TRY(watched_environment(request, directory));
   if (request.sampling_ns) TRY(write_lines(directory / record::kSampledFile, sampled_metrics()));
+  program.discard_output = request.discard_output;
   const std::string other = other_profiler(request.environment);
   if (!other.empty()) program.environment = request.environment;
   std::vector<LoggedNumber> logged;

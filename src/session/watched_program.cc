@@ -178,6 +178,10 @@ Result<ProgramEnd> run_watched(const WatchedProgram& program) {
   if (child == 0) {
     signals.restore_in_child();
     for (int i = 0; passes && i < 2; ++i) dup2(streams[i].write_end.get(), i + 1);
+    if (program.discard_output) {
+      const int nowhere = open("/dev/null", O_WRONLY);
+      if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
+    }
     execvpe(arguments[0], arguments.data(), environment.data());
     const int code = errno;
     if (write(said_write.get(), &code, sizeof code) < 0) _exit(126);

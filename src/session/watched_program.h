@@ -17,6 +17,8 @@ struct WatchedProgram {
   // Called with each line of its output and the time; the output goes on to ours as it comes.
   // Without it the program writes to our streams itself. From two threads, one at a time.
   std::function<void(std::string_view line, int64_t time_ns)> on_line;
+  // Its standard output goes nowhere.
+  bool discard_output = false;
   // Asked 20 times a second while it runs.
   std::function<void()> meanwhile;
 };

@@ -72,7 +72,7 @@ cupti::RangeApi fake_host_side() {
   return api;
 }
 
-cupti::PmApi fake_sampling() {
+cupti::PmApi fake_pm_side() {
   cupti::PmApi api;
   api.Enable = [](cupti::PmEnable* p) {
     ++fake_gpu->opened;
@@ -126,7 +126,7 @@ class PmSamplerTest : public ::testing::Test {
   // Never deleted either, as in a program.
   record::PmSampler& sampler(std::vector<std::string> metrics) {
     auto* made =
-        new record::PmSampler(fake_host_side(), fake_sampling(), std::move(metrics), 100'000,
+        new record::PmSampler(fake_host_side(), fake_pm_side(), std::move(metrics), 100'000,
                               [this](const std::string& text) { notes_ += text + "\n"; });
     made->set_at_exit([this] { ++exits_; });
     return *made;

@@ -4,7 +4,7 @@
 
 #include "session/counter_plan.h"
 #include "session/log_pattern.h"
-#include "session/record.h"
+#include "session/probe_words.h"
 
 namespace fathom {
 namespace {
@@ -59,6 +59,20 @@ TEST(Probe, GrammarIsPathsAndLengthsOnly) {
   for (const char* probe : {"", "function", ":f", "m:", "m:f(", "m:f()", "m:f(x", "m:f(x+1)",
                             "m:f(__import__('os'))", "m:f(x[0])", "m:f(len(x)", "m:f(len(len(x)))",
                             "m:f(a..b)", "m:f(1)", "m f:g", "m:f\nm:g"}) {
+    EXPECT_TRUE(probe_mistake(probe).has_value()) << probe;
+  }
+}
+
+TEST(Probe, CFunctionsAreNamedByLibraryAndSymbol) {
+  for (const char* probe :
+       {"c:f", "libz.so:deflate", "libz.so.1:ns::A::operator()", "./a:main_loop", "c:ns::f<int>",
+        "c:f(arg1)", "c:ns::f(arg6, int(arg2), int(result))", "c:operator()(arg1)",
+        "c:(anonymous namespace)::f"}) {
+    EXPECT_FALSE(probe_mistake(probe).has_value()) << probe;
+  }
+  for (const char* probe :
+       {"c:", "libz.so:", "c:f(int)", "c:f(arg7)", "c:f(arg1,)", "c:f()", "c:setjmp(arg1)",
+        "c:setjmp", "c:dlopen", "c:f\nc:g", "c:_Unwind_RaiseException"}) {
     EXPECT_TRUE(probe_mistake(probe).has_value()) << probe;
   }
 }

@@ -41,6 +41,7 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
   std::unordered_map<uint32_t, std::string, TableHash> texts;
   std::map<LaunchShape, Counted> kernels;
   std::string gpu, capability;
+  std::string tool = "fathom record", version = FATHOM_VERSION;
   while (true) {
     Result<std::optional<Chunk>> read = chunks.next();
     if (!read.ok()) return Error{fmt::format("cannot read {}: {}", shown, read.error().message)};
@@ -51,6 +52,11 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
         texts.insert_or_assign(id, std::string(text));
       });
     } else if (chunk->kind == ChunkKind::kMeta) {
+      for_each_fact(chunk->payload, [&](const std::vector<std::string_view>& fields) {
+        if (fields[0] != "counters" || fields.size() < 3) return;
+        tool = fields[1];
+        version = fields[2];
+      });
       for_each_gpu(chunk->payload, [&](const GpuProperties& properties) {
         if (!gpu.empty()) return;
         gpu = properties.name;
@@ -70,9 +76,9 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
   }
   if (kernels.empty()) return std::optional<CounterSet>();
   CounterSetBuilder builder;
-  builder.origin().tool = "fathom record";
+  builder.origin().tool = tool;
   builder.origin().form = "capture";
-  builder.origin().version = FATHOM_VERSION;
+  builder.origin().version = version;
   builder.origin().gpu = gpu;
   builder.origin().capability = capability;
   builder.origin().input_bytes = chunks.bytes_read();
@@ -80,7 +86,8 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
   for (const auto& [shape, counted] : kernels) {
     CounterRow row;
     row.kernel = builder.intern(texts[shape.name]);
-    row.mangled = builder.intern(texts[shape.mangled]);
+    // Without one the name is compared: an empty text would be no kernel's.
+    if (!texts[shape.mangled].empty()) row.mangled = builder.intern(texts[shape.mangled]);
     set_shape(row, shape);
     row.passes = counted.passes;
     const CounterRowId id = builder.add_row(row);

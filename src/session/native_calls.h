@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "capture/chunk_writer.h"
+
+namespace fathom {
+
+// What the library in src/probe left in the directory that was recorded into.
+struct NativeCallFile {
+  std::filesystem::path path;
+  std::set<int64_t> processes;  // with calls in it
+};
+std::vector<NativeCallFile> find_native_calls(const std::filesystem::path& directory);
+
+// The calls of one process as ranges, and their numbers. `probes` as they were asked for.
+Status add_native_calls(const std::filesystem::path& path, int64_t process,
+                        const std::vector<std::string>& probes, capture::ChunkWriter& to);
+
+// The environment of a program whose C functions are recorded.
+struct NativeProbes {
+  std::vector<std::string> probes;
+  std::filesystem::path library;  // empty: not made for this machine
+};
+void add_native_environment(const NativeProbes& probes, const std::filesystem::path& directory,
+                            std::vector<std::string>& environment);
+
+// A sentence for each probe that recorded nothing.
+std::vector<std::string> native_probe_notes(const NativeProbes& probes,
+                                            const std::vector<NativeCallFile>& files);
+
+}  // namespace fathom
