@@ -22,7 +22,7 @@ std::string repeated(std::string_view text, size_t n) {
 namespace {
 
 struct Work {
-  double steps = 0;   // basic blocks run
+  double steps = 0;   // functions entered, labels passed
   double moved = 0;   // bytes copied, compared, searched
   double memory = 0;  // bytes held at once
   double report = 0;  // bytes written

@@ -1,7 +1,8 @@
-// Counts what the program does, for tests/linear: linked into fathom_counted, whose code the
-// compiler gave a call of __sanitizer_cov_trace_pc in every basic block. Compiled without those
-// calls itself. The memory functions and operators below stand before those of the system's
-// libraries, so bytes moved or compared inside libstdc++ count as well.
+// Counts what the program does, for tests/linear: linked into fathom_counted, whose code adds to
+// fathom_steps (count_blocks.cc) or, where the compiler did the counting, calls
+// __sanitizer_cov_trace_pc. This file itself does neither. The memory functions and operators below
+// stand before those of the system's libraries, so bytes moved or compared inside libstdc++ count
+// as well.
 #include <malloc.h>
 
 #include <atomic>
@@ -11,15 +12,20 @@
 #include <cstdlib>
 #include <new>
 
+extern "C" {
+extern thread_local uint64_t fathom_steps;
+constinit thread_local uint64_t fathom_steps = 0;
+}
+
 namespace {
 
 std::atomic<uint64_t> all_steps, all_moved;
 std::atomic<int64_t> live, peak;
 
 struct ThreadCounts {
-  uint64_t steps = 0, moved = 0;
+  uint64_t moved = 0;
   ~ThreadCounts() {
-    all_steps += steps;
+    all_steps += fathom_steps;
     all_moved += moved;
   }
 };
@@ -53,6 +59,7 @@ void* take(size_t size, size_t alignment) {
 
 void give(void* block) {
   if (block == nullptr) return;
+  counts.moved += 0;  // so that a thread's steps are added even where it moved nothing
   live.fetch_sub(static_cast<int64_t>(malloc_usable_size(block)), std::memory_order_relaxed);
   std::free(block);
 }
@@ -78,7 +85,7 @@ void operator delete[](void* block, size_t, std::align_val_t) noexcept { give(bl
 
 extern "C" {
 
-void __sanitizer_cov_trace_pc() { ++counts.steps; }
+void __sanitizer_cov_trace_pc() { ++fathom_steps; }
 
 void* memcpy(void* to, const void* from, size_t size) {
   counts.moved += size;
