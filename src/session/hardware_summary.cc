@@ -41,7 +41,7 @@ Summary::Stalls summarize_stalls(const SheetInput& input, const StallSamples& sa
   for (const StalledKernel& kernel : kernels) {
     summary.samples += static_cast<int64_t>(kernel.samples);
     for (const StalledPlace& place : kernel.places)
-      if (place.has_line) summary.samples_with_line += static_cast<int64_t>(place.samples);
+      if (place.file) summary.samples_with_line += static_cast<int64_t>(place.samples);
   }
   for (size_t i = 0; i < std::min(kernels.size(), kStalledKernels); ++i) {
     const StalledKernel& kernel = kernels[i];
@@ -55,7 +55,7 @@ Summary::Stalls summarize_stalls(const SheetInput& input, const StallSamples& sa
         if (r > 0) reasons += ", ";
         reasons += fmt::format("{} {:.0f} %", place.reasons[r].name, share);
       }
-      summary.places.push_back({std::string(kernel.name), place.place, std::move(reasons),
+      summary.places.push_back({std::string(kernel.name), place.text(), std::move(reasons),
                                 percent_of(place.stalled, kernel.samples)});
     }
   }

@@ -40,11 +40,11 @@ struct FunctionRows {
 std::vector<FunctionRows> rows_by_function(const SheetInput& input, const StallSamples& samples) {
   const auto times = kernel_times(input);
   std::vector<FunctionRows> functions;
-  std::unordered_map<std::string_view, size_t, TableHash> index;
+  std::unordered_map<uint64_t, size_t, TableHash> index;  // by the name's number: it may be long
   for (const StallSample& row : samples.rows) {
     if (input.scope.device && static_cast<int64_t>(row.device) != *input.scope.device) continue;
     const std::string_view name = samples.text(row.function);
-    const auto [found, is_new] = index.try_emplace(name, functions.size());
+    const auto [found, is_new] = index.try_emplace(row.function, functions.size());
     if (is_new) {
       const auto time = times.find(name);
       functions.push_back({name, time != times.end() ? time->second : Nanos{}, 0, {}});
@@ -73,9 +73,9 @@ StalledKernel sum_places(const FunctionRows& function, const StallSamples& sampl
   for (size_t i = 0; i < sorted.size();) {
     StalledPlace place;
     const StallSample& first = *sorted[i].second;
-    place.has_line = first.file.has_value();
-    place.place = first.file ? fmt::format("{}:{}", samples.text(*first.file), first.line)
-                             : "PC " + pc_text(first.pc);
+    if (first.file) place.file = samples.text(*first.file);
+    place.line = first.line;
+    place.pc = first.pc;
     std::vector<std::pair<std::string_view, uint64_t>> reasons;
     size_t end = i;
     for (; end < sorted.size() && sorted[end].first == sorted[i].first; ++end) {
@@ -102,6 +102,10 @@ StalledKernel sum_places(const FunctionRows& function, const StallSamples& sampl
 }
 
 }  // namespace
+
+std::string StalledPlace::text() const {
+  return file ? fmt::format("{}:{}", *file, line) : "PC " + pc_text(pc);
+}
 
 std::vector<StalledKernel> stalled_kernels(const SheetInput& input, const StallSamples& samples) {
   std::vector<StalledKernel> kernels;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,14 +13,19 @@ namespace fathom {
 
 // A line of the source, or an instruction where the code has no line information.
 struct StalledPlace {
-  std::string place;  // "rows.cu:24"; "PC 0x1a0" without line information
-  bool has_line = false;
+  std::optional<std::string_view> file;  // none: no line information
+  uint32_t line = 0;
+  uint64_t pc = 0;                    // of one instruction of it
   uint64_t samples = 0, stalled = 0;  // stalled: those with a reason that is a stall
   struct Reason {
     std::string_view name;
     uint64_t samples = 0;
   };
   std::vector<Reason> reasons;  // stalls, the most frequent first
+
+  // "rows.cu:24"; "PC 0x1a0" without line information. Made when it is shown: a path may be long,
+  // and there may be as many places as instructions.
+  std::string text() const;
 };
 
 struct StalledKernel {

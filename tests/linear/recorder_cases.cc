@@ -133,7 +133,7 @@ void write_capture(const fs::path& directory, size_t n) {
 }
 
 // Kernels that all last as long as the recording, with as many numbers of their GPU, and samples of
-// as many instructions in functions with long names.
+// as many instructions in functions with long names, longer at each size than a cell of a workbook.
 void write_capture_of_samples(const fs::path& directory, size_t n) {
   StringSink sink;
   capture::ChunkWriter writer(sink);
@@ -141,7 +141,7 @@ void write_capture_of_samples(const fs::path& directory, size_t n) {
   std::vector<capture::Kernel> kernels(n);
   std::vector<capture::Number> numbers(n);
   std::vector<capture::Sample> samples(n);
-  const capture::TextId long_name = writer.text(std::string(n * 20, 'f'));
+  const capture::TextId long_name = writer.text(std::string(n * 80, 'f'));
   for (size_t i = 0; i < n; ++i) {
     kernels[i].start = i;
     kernels[i].end = n * 1'000'000;

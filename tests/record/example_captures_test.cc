@@ -117,11 +117,11 @@ TEST(ExampleCaptures, KernelsStallWhereTheProgramSaysSo) {
     kernels.emplace(kernel.name.substr(0, kernel.name.find('(')), kernel);
   ASSERT_EQ(kernels.size(), 3u);
   const StalledPlace& memory = kernels.at("add_arrays").places.at(0);
-  EXPECT_EQ(memory.place, "/tmp/fathom-example/stalls.cu:23");  // sum[i] = a[i] + b[i]
+  EXPECT_EQ(memory.text(), "/tmp/fathom-example/stalls.cu:23");  // sum[i] = a[i] + b[i]
   EXPECT_EQ(memory.reasons.at(0).name, "long_scoreboard");
   EXPECT_GT(memory.stalled * 10, kernels.at("add_arrays").samples * 8);
   const StalledPlace& banks = kernels.at("read_one_bank").places.at(0);
-  EXPECT_EQ(banks.place, "/tmp/fathom-example/stalls.cu:34");  // sum += tile[…]
+  EXPECT_EQ(banks.text(), "/tmp/fathom-example/stalls.cu:34");  // sum += tile[…]
   EXPECT_GT(banks.stalled * 10, kernels.at("read_one_bank").samples * 9);
   // Arithmetic issues most of the time.
   EXPECT_LT(kernels.at("polynomial").stalled * 10, kernels.at("polynomial").samples);

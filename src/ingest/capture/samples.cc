@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 
@@ -79,9 +80,14 @@ class SampleRows {
       row.samples = samples;
       out.rows.push_back(row);
     }
-    // The order of a hash table is nobody's.
-    std::ranges::sort(out.rows, {}, [&out](const StallSample& row) {
-      return std::tuple(row.device, out.text(row.function), row.cubin, row.pc, out.text(row.reason),
+    // The order of a hash table is nobody's. Texts are compared once: they may be long, and alike.
+    std::vector<uint32_t> by_text(out.texts.size());
+    std::iota(by_text.begin(), by_text.end(), 0u);
+    std::ranges::sort(by_text, {}, [&out](uint32_t index) { return out.text(index); });
+    std::vector<uint32_t> rank(by_text.size());
+    for (uint32_t i = 0; i < by_text.size(); ++i) rank[by_text[i]] = i;
+    std::ranges::sort(out.rows, {}, [&rank](const StallSample& row) {
+      return std::tuple(row.device, rank[row.function], row.cubin, row.pc, rank[row.reason],
                         row.line, row.samples);
     });
     return out;
