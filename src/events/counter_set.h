@@ -51,6 +51,7 @@ struct CounterOrigin {
   std::string gpu;         // as the driver names it; empty: not known
   std::string capability;  // "9.0", "gfx942"; empty: not known
   std::string replay;      // "kernel", "application", "range"; empty: not known
+  std::optional<int64_t> multiprocessors;
   int64_t input_bytes = 0;
 };
 

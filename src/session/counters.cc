@@ -99,7 +99,7 @@ Summary::Counters summarize_counters(const SheetInput& input) {
     const CounterOrigin& origin = file.file->set.origin();
     summary.files.push_back({file.file->name, tool_text(origin), origin.gpu,
                              static_cast<int64_t>(file.file->set.size()),
-                             static_cast<int64_t>(file.joined_rows), file.refusal});
+                             static_cast<int64_t>(file.joined_rows), file.refusal, file.doubt});
   }
   const CounterCoverage coverage = counter_coverage(input.store, all_selected(input), join);
   summary.joined_percent = 100 * ratio(coverage.joined, coverage.total);

@@ -54,6 +54,7 @@ struct Summary {
     std::string file, tool, gpu;  // "Nsight Compute 2025.3.1.0, report file"; gpu may be empty
     int64_t launches = 0, joined = 0;
     std::string refusal;  // why they are not of this trace; empty: they were joined
+    std::string doubt;    // why they may be of another run; empty: nothing says so
   };
   // Of the kernels' time: with counters, those of other durations among it, of unclear ones.
   struct Counters {

@@ -39,6 +39,7 @@ void write_counters(JsonWriter& json, const Summary::Counters& counters) {
     optional_text(json, "gpu", source.gpu);
     json.key("launches").value(source.launches).key("joined_launches").value(source.joined);
     optional_text(json, "refused", source.refusal);
+    optional_text(json, "doubt", source.doubt);
     json.end_object();
   }
   json.end_array();

@@ -160,6 +160,8 @@ void show_counters(Screen& screen, const Summary::Counters& counters) {
                                         screen_safe(source.tool), with_thousands(source.joined),
                                         counted(static_cast<uint64_t>(source.launches), "launch",
                                                 "launches")));
+    if (!source.doubt.empty())
+      screen.entry("", screen.warn("it may be of another run: " + screen_safe(source.doubt)));
   }
   if (any) {
     screen.entry("", fmt::format("{:.1f} % of kernel time has counters; {:.1f} % untrusted, {:.1f} "
