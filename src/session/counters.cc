@@ -12,6 +12,7 @@
 #include "ingest/rocprof/counter_csv.h"
 #include "report/csv.h"
 #include "sheets/counter_sheets.h"
+#include "sheets/kernel_contexts.h"
 
 namespace fathom {
 namespace {
@@ -106,6 +107,24 @@ Summary::Counters summarize_counters(const SheetInput& input) {
   summary.untrusted_percent = 100 * ratio(coverage.untrusted, coverage.total);
   summary.ambiguous_percent = 100 * ratio(coverage.ambiguous, coverage.total);
   return summary;
+}
+
+std::vector<Summary::Counters::Bottleneck> summarize_bottlenecks(
+    const std::vector<KernelContext>& kernels) {
+  constexpr size_t kShown = 3;
+  std::vector<Summary::Counters::Bottleneck> out;
+  std::vector<const KernelContext*> seen;
+  for (const ConfirmedLimit& found : find_bottlenecks(kernels)) {
+    if (out.size() == kShown) break;
+    if (found.saving <= Nanos{} || std::ranges::find(seen, found.kernel) != seen.end()) continue;
+    seen.push_back(found.kernel);
+    const Hypothesis& hypothesis = *found.tested->hypothesis;
+    out.push_back({found.kernel->name, std::string(hypothesis.id), std::string(hypothesis.title),
+                   evidence_text(*found.kernel, hypothesis), std::string(hypothesis.fix),
+                   found.kernel->time, found.saving, found.tested->least_gain(),
+                   found.tested->most_gain()});
+  }
+  return out;
 }
 
 ReportFile counter_values_file(const std::vector<CounterFile>& files, int64_t& left_out) {

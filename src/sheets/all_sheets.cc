@@ -4,13 +4,15 @@
 #include "base/threads.h"
 #include "sheets/counter_sheets.h"
 #include "sheets/cpu_ops.h"
+#include "sheets/kernel_contexts.h"
 #include "sheets/sheets.h"
 
 namespace fathom {
 
 // Each sheet only reads its input, so they are made side by side; the order stays that of the list.
 std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launcher>& launchers,
-                              const MeasuredOpsLater& ops, size_t threads) {
+                              const MeasuredOpsLater& ops, size_t threads,
+                              const std::vector<KernelContext>* contexts) {
   const std::vector<std::function<Table()>> makers = {
       [&] { return gpu_timeline_sheet(input); },
       [&] { return ops_summary_by_category_sheet(input, launchers); },
@@ -33,6 +35,10 @@ std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launche
   for (Table& sheet : families.get()) sheets.push_back(std::move(sheet));
   for (Table& sheet : cpu_sheets(input)) sheets.push_back(std::move(sheet));
   if (input.kernels.counters() != nullptr) sheets.push_back(kernel_counters_sheet(input));
+  if (contexts != nullptr && !contexts->empty()) {
+    sheets.push_back(kernels_sheet(*contexts));
+    sheets.push_back(hypotheses_sheet(*contexts, kMostKernelPages));
+  }
   for (Table& sheet : counter_sheets(input)) sheets.push_back(std::move(sheet));
   return sheets;
 }

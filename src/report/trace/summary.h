@@ -61,6 +61,12 @@ struct Summary {
     std::vector<CounterSource> files;
     double joined_percent = 0, untrusted_percent = 0, ambiguous_percent = 0;
     int64_t left_out = 0;  // values that counters.csv has no room for
+    struct Bottleneck {
+      std::string kernel, hypothesis, title, evidence, fix;
+      Nanos time, saving;  // of the kernel in the scope; at best
+      std::optional<double> least_gain, most_gain;
+    };
+    std::vector<Bottleneck> bottlenecks;  // confirmed by counters: at most three
   };
 
   std::string trace;    // the file's name, as given

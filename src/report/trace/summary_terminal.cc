@@ -169,6 +169,13 @@ void show_counters(Screen& screen, const Summary::Counters& counters) {
                                  counters.joined_percent, counters.untrusted_percent,
                                  counters.ambiguous_percent));
   }
+  bool is_first = true;
+  for (const Summary::Counters::Bottleneck& found : counters.bottlenecks) {
+    screen.entry(is_first ? "Bound" : "",
+                 fmt::format("{}: {} ({})", shortened(screen_safe(found.kernel)), found.title,
+                             screen_safe(found.evidence)));
+    is_first = false;
+  }
   if (counters.left_out > 0) {
     screen.entry("", fmt::format("counters.csv is full: {} left out",
                                  counted(static_cast<uint64_t>(counters.left_out), "value")));
