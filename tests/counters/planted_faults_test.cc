@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/tsv.h"
+#include "report/trace/kernel_pages.h"
 #include "session/counters.h"
 #include "session/trace.h"
 #include "sheets/kernel_contexts.h"
@@ -236,6 +237,68 @@ TEST(Formulas, PrecedenceUnknownsAndFaults) {
   for (const char* bad : {"a +", "(a", "a b", "foo(a, 1)", "max(a)", "a > > 1", "%", "1 2"})
     EXPECT_FALSE(Formula::parse(bad).ok()) << bad;
   EXPECT_FALSE(Formula::parse(std::string(100'000, '(')).ok());
+}
+
+// Pages of kernels with counters: a bounded number, inert whatever a kernel is called.
+KernelContext counted_kernel(std::string name) {
+  KernelContext kernel;
+  kernel.name = std::move(name);
+  kernel.file = "c.csv";
+  kernel.quality = JoinQuality::kByKey;
+  kernel.trust = "yes";
+  kernel.values = {{"dram_throughput", 90},      {"dram_read", 80},       {"dram_written", 20},
+                   {"vector_flop", 1e9},         {"tensor_flop", 0},      {"duration_us", 50},
+                   {"peak_bandwidth", 4.8e12},   {"peak_matrix", 989e12}, {"peak_vector", 66.9e12},
+                   {"stall_long_scoreboard", 70}};
+  kernel.stalls = {{"long_scoreboard", 70}, {"<b>&", 20}};
+  add_derived_values(kernel.values);
+  kernel.tested = test_hypotheses(kernel.values);
+  return kernel;
+}
+
+TEST(KernelPages, AreBoundedInNumber) {
+  std::vector<KernelContext> kernels;
+  for (int i = 0; i < 50; ++i) kernels.push_back(counted_kernel("k" + std::to_string(i)));
+  size_t pages = 0;
+  for (const ReportFile& file : kernel_pages(kernels)) pages += file.path.ends_with(".md");
+  EXPECT_EQ(pages, kMostKernelPages);
+  // One without counters has none.
+  kernels.resize(1);
+  kernels[0].file.clear();
+  EXPECT_TRUE(kernel_pages(kernels).empty());
+}
+
+TEST(KernelPages, DrawThePointThatWasCounted) {
+  const KernelContext kernel = counted_kernel("k");
+  // 1 GFLOP over 100 MB in 50 µs: 10 FLOP/B, 20 TFLOP/s.
+  const std::string roofline = roofline_svg(kernel);
+  EXPECT_NE(roofline.find("10 FLOP/B, 20 TFLOP/s"), std::string::npos) << roofline;
+  EXPECT_NE(stalls_svg(kernel).find("70 %"), std::string::npos);
+  KernelContext unknown = kernel;
+  unknown.values.erase("flop_rate");
+  EXPECT_EQ(roofline_svg(unknown), "");
+  unknown.stalls.clear();
+  EXPECT_EQ(stalls_svg(unknown), "");
+}
+
+TEST(KernelPages, AKernelsNameIsInert) {
+  const auto files = kernel_pages({counted_kernel("<script>alert(1)</script>/../`|x")});
+  ASSERT_EQ(files.size(), 3u);
+  for (const ReportFile& file : files) {
+    EXPECT_EQ(file.path.find(".."), std::string::npos) << file.path;
+    EXPECT_EQ(file.path.find('<'), std::string::npos) << file.path;
+    if (!file.path.ends_with(".svg")) continue;
+    EXPECT_EQ(file.content.find("<b>"), std::string::npos);
+    EXPECT_EQ(file.content.find("script"), std::string::npos);
+  }
+  EXPECT_EQ(files[0].content.find("\n<script"), std::string::npos);
+}
+
+TEST(KernelPages, AnUntrustedRunIsSaid) {
+  KernelContext kernel = counted_kernel("k");
+  EXPECT_EQ(kernel_pages({kernel})[0].content.find("over twice"), std::string::npos);
+  kernel.is_trusted = false;
+  EXPECT_NE(kernel_pages({kernel})[0].content.find("over twice"), std::string::npos);
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ std::string svg_begin(int width, int height) {
 }
 
 std::string rate_text(double flop_per_second) {
+  if (flop_per_second >= 1e15) return fmt::format("{:.3g} PFLOP/s", flop_per_second / 1e15);
   return flop_per_second >= 1e12 ? fmt::format("{:.3g} TFLOP/s", flop_per_second / 1e12)
                                  : fmt::format("{:.3g} GFLOP/s", flop_per_second / 1e9);
 }
@@ -154,7 +155,7 @@ std::string roofline_svg(const KernelContext& kernel) {
   const auto bandwidth = kernel.value("peak_bandwidth"), matrix = kernel.value("peak_matrix"),
              vector = kernel.value("peak_vector");
   if (!intensity || !rate || !bandwidth || !vector || *intensity <= 0 || *rate <= 0) return {};
-  constexpr int kWidth = 560, kHeight = 360, kLeft = 70, kRight = 20, kTop = 30, kBottom = 50;
+  constexpr int kWidth = 560, kHeight = 360, kLeft = 95, kRight = 20, kTop = 30, kBottom = 50;
   const double top_rate = matrix ? std::max(*matrix, *vector) : *vector;
   const double x0 = std::floor(std::min(-2.0, std::log10(*intensity)));
   const double x1 = std::ceil(std::max(4.0, std::log10(*intensity)));
@@ -184,7 +185,7 @@ std::string roofline_svg(const KernelContext& kernel) {
   }
   for (double e = y0; e <= y1; ++e) {
     line(kLeft, y(std::pow(10, e)), kWidth - kRight, y(std::pow(10, e)), "#eee");
-    text(kLeft - 6, y(std::pow(10, e)) + 4, rate_text(std::pow(10, e)).substr(0, 12), "end");
+    text(kLeft - 6, y(std::pow(10, e)) + 4, rate_text(std::pow(10, e)), "end");
   }
   // The bandwidth's slope up to the highest roof, then a roof for each kind of arithmetic.
   const double low = std::pow(10, std::max(x0, y0 - std::log10(*bandwidth)));
