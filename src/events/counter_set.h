@@ -51,7 +51,11 @@ struct CounterOrigin {
   std::string gpu;         // as the driver names it; empty: not known
   std::string capability;  // "9.0", "gfx942"; empty: not known
   std::string replay;      // "kernel", "application", "range"; empty: not known
+  std::optional<int64_t> multiprocessors;
   int64_t input_bytes = 0;
+  // Rows have all that is known of a launch: one without a grid is of work that has none, such as a
+  // whole graph.
+  bool has_whole_shapes = false;
 };
 
 // Hardware counters of kernel launches, in the tool's order. Sealed: read-only.

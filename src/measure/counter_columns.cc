@@ -17,12 +17,13 @@ namespace {
 
 std::vector<CounterColumn> read_columns() {
   std::vector<CounterColumn> columns;
-  for (const auto& row : read_tsv(counter_columns_tsv, 3)) {
+  for (const auto& row : read_tsv(counter_columns_tsv, 5)) {
     using Kind = CounterColumn::Kind;
     columns.push_back({row[0], row[1],
                        row[2] == "%"    ? Kind::kPercent
                        : row[2] == "MB" ? Kind::kMegabytes
-                                        : Kind::kNumber});
+                                        : Kind::kNumber,
+                       row[3], row[4] == "yes"});
   }
   return columns;
 }
@@ -138,7 +139,8 @@ std::optional<double> CounterColumnReader::value(CounterRowId row, size_t column
   return {};
 }
 
-std::vector<CounterColumnReader::Stall> CounterColumnReader::stalls(CounterRowId row) const {
+std::vector<CounterColumnReader::Stall> CounterColumnReader::stalls(CounterRowId row,
+                                                                    bool with_zeros) const {
   for (const std::vector<Reason>& family : families_) {
     std::vector<Stall> stalls;
     double all = 0;
@@ -146,9 +148,9 @@ std::vector<CounterColumnReader::Stall> CounterColumnReader::stalls(CounterRowId
       const std::optional<double> value = find(row, reason.metric);
       if (!value || *value < 0) continue;
       all += *value;
-      if (reason.is_stall && *value > 0) stalls.push_back({reason.name, *value});
+      if (reason.is_stall && (*value > 0 || with_zeros)) stalls.push_back({reason.name, *value});
     }
-    if (stalls.empty() || !std::isfinite(all)) continue;
+    if (stalls.empty() || !std::isfinite(all) || all <= 0) continue;
     for (Stall& stall : stalls) stall.share /= all;
     std::ranges::sort(stalls, [](const Stall& a, const Stall& b) {
       return std::tie(b.share, a.reason) < std::tie(a.share, b.reason);

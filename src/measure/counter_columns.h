@@ -15,6 +15,8 @@ struct CounterColumn {
   enum class Kind : uint8_t { kPercent, kMegabytes, kNumber };
   std::string_view id, header;
   Kind kind = Kind::kNumber;
+  std::string_view set;   // of counter_sets.tsv that counts it
+  bool is_shown = false;  // a column of kernel_counters
 };
 std::span<const CounterColumn> counter_columns();
 
@@ -32,8 +34,9 @@ class CounterColumnReader {
     std::string_view reason;  // "long_scoreboard"
     double share = 0;         // of all reasons, 0 to 1
   };
-  // Why warps did not issue, the most frequent first.
-  std::vector<Stall> stalls(CounterRowId row) const;
+  // Why warps did not issue, the most frequent first. With `with_zeros` also reasons that were
+  // counted and never seen.
+  std::vector<Stall> stalls(CounterRowId row, bool with_zeros = false) const;
 
  private:
   struct Term {

@@ -36,6 +36,12 @@ std::optional<int64_t> shared_memory_of(const CounterRow& row) {
   return *row.static_shared + *row.dynamic_shared;
 }
 
+// Where only one part is known, the whole is no smaller.
+bool fits_at_least(const std::optional<int32_t>& whole, const CounterRow& row) {
+  const int64_t part = std::max(row.static_shared.value_or(0), row.dynamic_shared.value_or(0));
+  return !whole || *whole >= part;
+}
+
 // Runs of one kernel and shape, in a trace or in a file of counters.
 struct TraceGroup {
   KernelLaunch launch;
@@ -49,6 +55,7 @@ struct CounterGroup {
   CounterRow first;
   std::vector<CounterRowId> rows;
   size_t claims = 0;  // trace groups that it may be of
+  bool is_candidate = false;
 };
 
 // Normal names of a list of texts, each worked out once.
@@ -81,13 +88,19 @@ class FileJoin {
     for (TraceGroup& group : kernels_) find_candidates(group);
     for (TraceGroup& group : kernels_) {
       if (group.candidates.size() == 1) ++counters_[group.candidates[0]].claims;
+      for (const size_t at : group.candidates) counters_[at].is_candidate = true;
     }
     for (const TraceGroup& group : kernels_) {
       if (group.candidates.empty()) continue;
       JoinedCounters joined = join(group);
       into.joined_rows += joined.rows.size();
+      count_odd(group, joined, into);
       into.kernels.emplace(group.launch, std::move(joined));
     }
+    size_t found = 0;
+    for (const CounterGroup& group : counters_) found += group.is_candidate ? group.rows.size() : 0;
+    into.ambiguous_rows = found - std::min(found, into.joined_rows);
+    into.doubt = doubt_of(into);
   }
 
  private:
@@ -100,11 +113,11 @@ class FileJoin {
       const auto dims = [](const std::optional<Dim3>& d) {
         return d ? fmt::format("{}x{}x{}", d->x, d->y, d->z) : std::string("-");
       };
-      const std::string key =
-          fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}", name.text, dims(row.grid),
-                      dims(row.block), dims(row.cluster), row.grid_blocks.value_or(-1),
-                      row.block_threads.value_or(-1), row.registers.value_or(-1),
-                      shared_memory_of(row).value_or(-1));
+      const std::string key = fmt::format(
+          "{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}", name.text, dims(row.grid),
+          dims(row.block), dims(row.cluster), row.grid_blocks.value_or(-1),
+          row.block_threads.value_or(-1), row.registers.value_or(-1),
+          row.static_shared.value_or(-1), row.dynamic_shared.value_or(-1));
       const auto [found, is_new] = index.try_emplace(key, counters_.size());
       if (is_new) {
         counters_.push_back({&name, row, {}, 0});
@@ -170,7 +183,8 @@ class FileJoin {
     const bool has_registers = launch.registers.value_or(0) > 0;
     return agree(launch.grid, counter.first.grid) && agree(launch.block, counter.first.block) &&
            (!has_registers || agree(launch.registers, counter.first.registers)) &&
-           agree(launch.shared_memory, shared_memory_of(counter.first));
+           agree(launch.shared_memory, shared_memory_of(counter.first)) &&
+           fits_at_least(launch.shared_memory, counter.first);
   }
 
   template <typename Map>
@@ -209,7 +223,8 @@ class FileJoin {
   JoinedCounters join(const TraceGroup& group) const {
     JoinedCounters joined;
     joined.quality = JoinQuality::kAmbiguous;
-    if (group.candidates.size() != 1 || group.shapeless) return joined;
+    const bool is_unsure = group.shapeless && !set_.origin().has_whole_shapes;
+    if (group.candidates.size() != 1 || is_unsure) return joined;
     const CounterGroup& counter = counters_[group.candidates[0]];
     if (counter.claims != 1) return joined;
     joined.rows = counter.rows;
@@ -228,10 +243,7 @@ class FileJoin {
   }
 
   void judge(const TraceGroup& group, JoinedCounters& joined) const {
-    std::vector<Nanos> durations;
-    durations.reserve(group.events.size());
-    for (EventId event : group.events) durations.push_back(store_.duration(event));
-    const double limit = kSlow * summarize(std::move(durations)).median;
+    const double limit = kSlow * median_of(group);
     bool is_known = false;
     for (const CounterRowId row : joined.rows) {
       const std::optional<Nanos> duration = set_.row(row).duration;
@@ -241,6 +253,41 @@ class FileJoin {
       joined.slow_rows += is_slow;
     }
     if (is_known) joined.trusted = joined.slow_rows == 0;
+  }
+
+  double median_of(const TraceGroup& group) const {
+    std::vector<Nanos> durations;
+    durations.reserve(group.events.size());
+    for (EventId event : group.events) durations.push_back(store_.duration(event));
+    return summarize(std::move(durations)).median;
+  }
+
+  // A kernel that ran much faster than in the trace is no worse measured, but where most are off
+  // either way, the values are not of these kernels.
+  void count_odd(const TraceGroup& group, const JoinedCounters& joined,
+                 CounterJoin::File& into) const {
+    if (joined.rows.empty()) return;
+    const double median = median_of(group);
+    for (const CounterRowId row : joined.rows) {
+      const std::optional<Nanos> duration = set_.row(row).duration;
+      if (!duration) continue;
+      const auto time = static_cast<double>(duration->count);
+      ++into.timed_rows;
+      into.odd_rows += time > kSlow * median || time * kSlow < median;
+    }
+  }
+
+  std::string doubt_of(const CounterJoin::File& file) const {
+    const size_t found = file.joined_rows + file.ambiguous_rows;
+    if (2 * found < set_.size()) {
+      return fmt::format("{} of its {} launches {} of a kernel and shape of the trace", found,
+                         set_.size(), found == 1 ? "is" : "are");
+    }
+    if (2 * file.odd_rows > file.timed_rows) {
+      return fmt::format("the durations of {} of {} launches differ from the trace's by over 2 ×",
+                         file.odd_rows, file.timed_rows);
+    }
+    return {};
   }
 
   const EventStore& store_;
@@ -287,6 +334,17 @@ bool is_same_gpu(const GpuProperties& gpu, std::string_view name) {
   return first != nullptr && first == Platforms::built_in().detect({name, {}, {}});
 }
 
+// Nsight Compute gives the device's attributes as metrics of each launch.
+std::optional<int64_t> counted_multiprocessors(const CounterSet& set) {
+  if (set.size() == 0) return {};
+  for (const MetricValue& value : set.values(CounterRowId(0))) {
+    if (set.metric_name(value.metric) == "device__attribute_multiprocessor_count" &&
+        value.value >= 1 && value.value < 1e6)
+      return static_cast<int64_t>(value.value);
+  }
+  return {};
+}
+
 enum class Vendor : uint8_t { kUnknown, kNvidia, kAmd };
 
 Vendor vendor_of(std::string_view names) {
@@ -324,7 +382,9 @@ CounterJoin::CounterJoin(const EventStore& store, const std::vector<CounterFile>
   for (const CounterFile& file : files) {
     File joined;
     joined.file = &file;
-    joined.refusal = other_gpu(store.metadata(), file.set.origin());
+    CounterOrigin origin = file.set.origin();
+    if (!origin.multiprocessors) origin.multiprocessors = counted_multiprocessors(file.set);
+    joined.refusal = other_gpu(store.metadata(), origin);
     if (joined.refusal.empty()) FileJoin(store, file.set).run(joined);
     files_.push_back(std::move(joined));
   }
@@ -339,10 +399,16 @@ const JoinedCounters& CounterJoin::find(size_t file, const KernelLaunch& launch)
 std::string other_gpu(const TraceMetadata& trace, const CounterOrigin& counters) {
   bool has_names = false, has_capability = false, fits_capability = false;
   std::string names;
+  std::optional<int64_t> other_size;
   for (const GpuProperties& gpu : trace.gpus) {
+    // A slice of a GPU, or a smaller one of the same name.
+    const bool has_size = agree(gpu.multiprocessors, counters.multiprocessors);
     if (!gpu.name.empty()) {
       has_names = true;
-      if (!counters.gpu.empty() && is_same_gpu(gpu, counters.gpu)) return {};
+      if (!counters.gpu.empty() && is_same_gpu(gpu, counters.gpu)) {
+        if (has_size) return {};
+        other_size = gpu.multiprocessors;
+      }
       if (names.find(gpu.name) == std::string::npos)
         names += (names.empty() ? "" : ", ") + gpu.name;
     }
@@ -351,6 +417,10 @@ std::string other_gpu(const TraceMetadata& trace, const CounterOrigin& counters)
     fits_capability =
         fits_capability ||
         counters.capability == fmt::format("{}.{}", *gpu.compute_major, *gpu.compute_minor);
+  }
+  if (other_size) {
+    return fmt::format("its counters are of {} with {} multiprocessors, the trace's has {}",
+                       counters.gpu, *counters.multiprocessors, *other_size);
   }
   if (has_names && !counters.gpu.empty())
     return fmt::format("its counters are of {}, the trace is of {}", counters.gpu, names);

@@ -55,8 +55,11 @@ class CounterJoin {
   struct File {
     const CounterFile* file = nullptr;
     std::string refusal;  // why it is of another GPU; empty: it is joined
+    std::string doubt;    // why it may be of another run; empty: nothing says so
     std::unordered_map<KernelLaunch, JoinedCounters, KernelLaunchHash> kernels;
-    size_t joined_rows = 0;
+    size_t joined_rows = 0, ambiguous_rows = 0;
+    // Of the joined ones with a duration, those over 2 × the trace's or under half of it.
+    size_t timed_rows = 0, odd_rows = 0;
   };
   const std::vector<File>& files() const { return files_; }
   // Those of a kernel, in the file of this number.

@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
+#include "report/trace/kernel_pages.h"
 #include "report/trace/kernel_sources_markdown.h"
 #include "report/trace/xlsx.h"
 #include "session/counters.h"
@@ -81,6 +82,9 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   const std::vector<Launcher> launchers = find_launchers(input);
   const Platform* platform =
       options.platform != nullptr ? options.platform : detect_platform(trace);
+  const Platform* recorded_on = detect_platform(trace);
+  const std::vector<KernelContext> contexts =
+      kernel_contexts(input, recorded_on != nullptr ? recorded_on : platform, kMostContexts);
   // Sheets that need no costs do not wait for them, nor any sheet for the findings.
   const bool beside = options.threads != 1;
   const MeasuredOpsLater ops = start_beside(
@@ -100,7 +104,7 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
         return Found{std::move(assessment), std::move(findings)};
       },
       beside);
-  std::vector<Table> sheets = all_sheets(input, launchers, ops, options.threads);
+  std::vector<Table> sheets = all_sheets(input, launchers, ops, options.threads, &contexts);
   const Found done = found.get();
   const Assessment& assessment = *done.assessment;
   std::optional<CodeCoverage> coverage;
@@ -115,6 +119,8 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
     for (const CounterFile& file : *options.counters) add_diagnostics(file, analysis.summary);
     counter_values.push_back(
         counter_values_file(*options.counters, analysis.summary.counters->left_out));
+    analysis.summary.counters->bottlenecks = summarize_bottlenecks(contexts);
+    for (ReportFile& page : kernel_pages(contexts)) counter_values.push_back(std::move(page));
   }
   if (options.samples != nullptr)
     analysis.summary.stalls = summarize_stalls(input, *options.samples);

@@ -13,6 +13,7 @@
 #include "ingest/rocprof/counter_csv.h"
 #include "report/csv.h"
 #include "sheets/counter_sheets.h"
+#include "sheets/kernel_contexts.h"
 
 namespace fathom {
 namespace {
@@ -105,13 +106,31 @@ Summary::Counters summarize_counters(const SheetInput& input) {
     const CounterOrigin& origin = file.file->set.origin();
     summary.files.push_back({file.file->name, tool_text(origin), origin.gpu,
                              static_cast<int64_t>(file.file->set.size()),
-                             static_cast<int64_t>(file.joined_rows), file.refusal});
+                             static_cast<int64_t>(file.joined_rows), file.refusal, file.doubt});
   }
   const CounterCoverage coverage = counter_coverage(input.store, all_selected(input), join);
   summary.joined_percent = 100 * ratio(coverage.joined, coverage.total);
   summary.untrusted_percent = 100 * ratio(coverage.untrusted, coverage.total);
   summary.ambiguous_percent = 100 * ratio(coverage.ambiguous, coverage.total);
   return summary;
+}
+
+std::vector<Summary::Counters::Bottleneck> summarize_bottlenecks(
+    const std::vector<KernelContext>& kernels) {
+  constexpr size_t kShown = 3;
+  std::vector<Summary::Counters::Bottleneck> out;
+  std::vector<const KernelContext*> seen;
+  for (const ConfirmedLimit& found : find_bottlenecks(kernels)) {
+    if (out.size() == kShown) break;
+    if (found.saving <= Nanos{} || std::ranges::find(seen, found.kernel) != seen.end()) continue;
+    seen.push_back(found.kernel);
+    const Hypothesis& hypothesis = *found.tested->hypothesis;
+    out.push_back({found.kernel->name, std::string(hypothesis.id), std::string(hypothesis.title),
+                   evidence_text(*found.kernel, hypothesis), std::string(hypothesis.fix),
+                   found.kernel->time, found.saving, found.tested->least_gain(),
+                   found.tested->most_gain()});
+  }
+  return out;
 }
 
 ReportFile counter_values_file(const std::vector<CounterFile>& files, int64_t& left_out) {

@@ -13,6 +13,8 @@
 
 namespace fathom {
 
+struct KernelContext;
+
 // Hardware counters by what the file holds: Nsight Compute's CSV pages and reports, rocprof's CSV,
 // plain, gzip or zstd. None: it is something else, or no file. Fails on counters that cannot be
 // read.
@@ -24,6 +26,9 @@ Result<std::vector<CounterFile>> open_capture_counters(const std::string& path);
 
 // How much of the scope's kernel time the joined counters cover.
 Summary::Counters summarize_counters(const SheetInput& input);
+// The confirmed hypotheses with the most to save, each kernel once.
+std::vector<Summary::Counters::Bottleneck> summarize_bottlenecks(
+    const std::vector<KernelContext>& kernels);
 // perf_report_csvs/counters.csv: every value.
 ReportFile counter_values_file(const std::vector<CounterFile>& files, int64_t& left_out);
 

@@ -5,6 +5,7 @@
 #include "sheets/counter_sheets.h"
 #include "sheets/cpu_ops.h"
 #include "sheets/kernel_clocks.h"
+#include "sheets/kernel_contexts.h"
 #include "sheets/sheets.h"
 #include "sheets/stall_sheets.h"
 
@@ -12,7 +13,8 @@ namespace fathom {
 
 // Each sheet only reads its input, so they are made side by side; the order stays that of the list.
 std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launcher>& launchers,
-                              const MeasuredOpsLater& ops, size_t threads) {
+                              const MeasuredOpsLater& ops, size_t threads,
+                              const std::vector<KernelContext>* contexts) {
   const std::vector<std::function<Table()>> makers = {
       [&] { return gpu_timeline_sheet(input); },
       [&] { return ops_summary_by_category_sheet(input, launchers); },
@@ -39,6 +41,10 @@ std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launche
     sheets.push_back(stall_samples_sheet(input, *samples));
   if (const auto clocks = measure_clocks(input))
     sheets.push_back(kernel_clocks_sheet(input, *clocks));
+  if (contexts != nullptr && !contexts->empty()) {
+    sheets.push_back(kernels_sheet(*contexts));
+    sheets.push_back(hypotheses_sheet(*contexts, kMostKernelPages));
+  }
   for (Table& sheet : counter_sheets(input)) sheets.push_back(std::move(sheet));
   return sheets;
 }

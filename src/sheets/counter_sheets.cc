@@ -35,6 +35,8 @@ class CounterCells {
       : duration_(table.time_column("Counted duration (µs)", Unit::kMicros)) {
     for (const CounterColumn& column : counter_columns()) {
       using Kind = CounterColumn::Kind;
+      if (!column.is_shown) continue;
+      places_.push_back(static_cast<size_t>(&column - counter_columns().data()));
       columns_.push_back(&table.real_column(std::string(column.header),
                                             column.kind == Kind::kPercent     ? Unit::kPercent
                                             : column.kind == Kind::kMegabytes ? Unit::kMegabytes
@@ -58,7 +60,7 @@ class CounterCells {
       const TimeStatistics times = summarize(std::move(durations));
       duration_.add(Nanos{std::llround(times.mean)});
     }
-    for (size_t i = 0; i < columns_.size(); ++i) columns_[i]->add(mean(reader, rows, i));
+    for (size_t i = 0; i < columns_.size(); ++i) columns_[i]->add(mean(reader, rows, places_[i]));
     registers_->add(registers);
     const std::string stalls = stalls_text(reader, rows);
     stalls.empty() ? stalls_->add_unknown() : stalls_->add(stalls);
@@ -111,66 +113,10 @@ class CounterCells {
 
   Column& duration_;
   std::vector<Column*> columns_;
+  std::vector<size_t> places_;  // of each in counter_columns()
   Column* registers_ = nullptr;
   Column* stalls_ = nullptr;
 };
-
-struct LaunchGroup {
-  KernelLaunch launch;
-  EventId first;
-  std::vector<EventId> events;
-  Nanos time;
-};
-
-std::vector<LaunchGroup> group_launches(const SheetInput& input) {
-  std::vector<LaunchGroup> groups;
-  std::unordered_map<KernelLaunch, size_t, KernelLaunchHash> index;
-  for (EventId event : all_selected(input)) {
-    if (input.store.kind(event) != EventKind::kKernel) continue;
-    const KernelLaunch launch = kernel_launch(input.store, event);
-    const auto [found, is_new] = index.try_emplace(launch, groups.size());
-    if (is_new) groups.push_back({launch, event, {}, {}});
-    LaunchGroup& group = groups[found->second];
-    group.first = std::min(group.first, event);
-    group.events.push_back(event);
-    group.time += input.store.duration(event);
-  }
-  std::ranges::sort(groups, [](const LaunchGroup& a, const LaunchGroup& b) {
-    return std::tie(b.time, a.first) < std::tie(a.time, b.first);
-  });
-  return groups;
-}
-
-// The rows that count: of an exact join those of the selected runs; slow ones only where all are.
-std::vector<CounterRowId> counted_rows(const SheetInput& input, const JoinedCounters& joined) {
-  std::vector<CounterRowId> all, good;
-  for (size_t i = 0; i < joined.rows.size(); ++i) {
-    if (!joined.events.empty() && !input.selection.contains(joined.events[i])) continue;
-    all.push_back(joined.rows[i]);
-    if (!joined.is_slow[i]) good.push_back(joined.rows[i]);
-  }
-  return good.empty() ? all : good;
-}
-
-std::string_view quality_text(JoinQuality quality) {
-  switch (quality) {
-    case JoinQuality::kNone:
-      return "none";
-    case JoinQuality::kAmbiguous:
-      return "ambiguous";
-    case JoinQuality::kByKey:
-      return "by key";
-    case JoinQuality::kExact:
-      return "exact";
-  }
-  return "";
-}
-
-std::string_view trust_text(const JoinedCounters& joined) {
-  if (!joined.trusted) return "duration unknown";
-  if (*joined.trusted) return "yes";
-  return joined.slow_rows == joined.rows.size() ? "no" : "in part";
-}
 
 // A name in a line for each value would repeat without end.
 std::string short_name(std::string_view kernel) {
@@ -212,6 +158,55 @@ std::vector<CounterColumnReader> readers_of(const std::vector<const CounterSet*>
 }
 
 }  // namespace
+
+std::vector<LaunchGroup> group_launches(const SheetInput& input) {
+  std::vector<LaunchGroup> groups;
+  std::unordered_map<KernelLaunch, size_t, KernelLaunchHash> index;
+  for (EventId event : all_selected(input)) {
+    if (input.store.kind(event) != EventKind::kKernel) continue;
+    const KernelLaunch launch = kernel_launch(input.store, event);
+    const auto [found, is_new] = index.try_emplace(launch, groups.size());
+    if (is_new) groups.push_back({launch, event, {}, {}});
+    LaunchGroup& group = groups[found->second];
+    group.first = std::min(group.first, event);
+    group.events.push_back(event);
+    group.time += input.store.duration(event);
+  }
+  std::ranges::sort(groups, [](const LaunchGroup& a, const LaunchGroup& b) {
+    return std::tie(b.time, a.first) < std::tie(a.time, b.first);
+  });
+  return groups;
+}
+
+std::vector<CounterRowId> counted_rows(const SheetInput& input, const JoinedCounters& joined) {
+  std::vector<CounterRowId> all, good;
+  for (size_t i = 0; i < joined.rows.size(); ++i) {
+    if (!joined.events.empty() && !input.selection.contains(joined.events[i])) continue;
+    all.push_back(joined.rows[i]);
+    if (!joined.is_slow[i]) good.push_back(joined.rows[i]);
+  }
+  return good.empty() ? all : good;
+}
+
+std::string_view quality_text(JoinQuality quality) {
+  switch (quality) {
+    case JoinQuality::kNone:
+      return "none";
+    case JoinQuality::kAmbiguous:
+      return "ambiguous";
+    case JoinQuality::kByKey:
+      return "by key";
+    case JoinQuality::kExact:
+      return "exact";
+  }
+  return "";
+}
+
+std::string_view trust_text(const JoinedCounters& joined) {
+  if (!joined.trusted) return "duration unknown";
+  if (*joined.trusted) return "yes";
+  return joined.slow_rows == joined.rows.size() ? "no" : "in part";
+}
 
 Table kernel_counters_sheet(const SheetInput& input) {
   const CounterJoin& join = *input.kernels.counters();

@@ -10,6 +10,20 @@
 // What hardware counters say of kernels. Columns: data/metrics/columns.tsv.
 namespace fathom {
 
+// The runs of a kernel and shape in the scope.
+struct LaunchGroup {
+  KernelLaunch launch;
+  EventId first;
+  std::vector<EventId> events;
+  Nanos time;
+};
+// The longest first.
+std::vector<LaunchGroup> group_launches(const SheetInput& input);
+// The rows that count: of an exact join those of the selected runs; slow ones only where all are.
+std::vector<CounterRowId> counted_rows(const SheetInput& input, const JoinedCounters& joined);
+std::string_view quality_text(JoinQuality quality);
+std::string_view trust_text(const JoinedCounters& joined);
+
 // A row for each kernel and shape of launch in the scope, the longest first, and each file with
 // counters of it; those without any too, with join "none".
 Table kernel_counters_sheet(const SheetInput& input);

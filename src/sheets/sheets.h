@@ -13,6 +13,8 @@
 // know; where they differ, docs/differences.tsv says why.
 namespace fathom {
 
+struct KernelContext;
+
 // Where the GPU's time went. Comparable with the sum of the parts: computation + exposed
 // communication + exposed copies + idle = total.
 struct GpuTimeline {
@@ -42,8 +44,10 @@ std::vector<Table> family_sheets(const SheetInput& input, const MeasuredOps& ops
 // Made elsewhere, and waited for only by the sheets that need them.
 using MeasuredOpsLater = std::shared_future<std::shared_ptr<const MeasuredOps>>;
 
-// All of them, in the order of the report: the only list of sheets.
+// All of them, in the order of the report: the only list of sheets. `contexts`: of the kernels,
+// where counters were given.
 std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launcher>& launchers,
-                              const MeasuredOpsLater& ops, size_t threads = 0);
+                              const MeasuredOpsLater& ops, size_t threads = 0,
+                              const std::vector<KernelContext>* contexts = nullptr);
 
 }  // namespace fathom

@@ -209,6 +209,70 @@ TEST(CounterJoin, CountersOfAnotherGpuAreRefused) {
   EXPECT_EQ(join.find(0, kernel_launch(store, EventId(0))).quality, JoinQuality::kNone);
 }
 
+TEST(CounterJoin, AnotherNumberOfMultiprocessorsIsAnotherGpu) {
+  TraceMetadata trace = metadata_of("NVIDIA H100 PCIe", 9);
+  trace.gpus[0].multiprocessors = 114;
+  CounterOrigin origin;
+  origin.gpu = "NVIDIA H100 PCIe";
+  origin.capability = "9.0";
+  EXPECT_EQ(other_gpu(trace, origin), "");
+  origin.multiprocessors = 114;
+  EXPECT_EQ(other_gpu(trace, origin), "");
+  origin.multiprocessors = 16;  // a slice of it
+  EXPECT_NE(other_gpu(trace, origin), "");
+}
+
+std::string doubt_of(const std::vector<KernelRun>& runs, const std::vector<CounterFile>& files) {
+  const EventStore store = trace_of_runs(runs);
+  return CounterJoin(store, files).files()[0].doubt;
+}
+
+TEST(CounterJoin, AForeignFileIsMarked) {
+  const std::vector<KernelRun> runs = {{"a"}, {"b"}, {"c"}};
+  EXPECT_EQ(doubt_of(runs, counters_of({{"a"}, {"b"}})), "");
+  EXPECT_EQ(doubt_of(runs, counters_of({{"a"}, {"x"}})), "");
+  EXPECT_EQ(doubt_of(runs, counters_of({{"a"}, {"x"}, {"y"}})),
+            "1 of its 3 launches is of a kernel and shape of the trace");
+  EXPECT_EQ(doubt_of(runs, counters_of({{"a", 11}, {"b", 12}})),
+            "0 of its 2 launches are of a kernel and shape of the trace");
+}
+
+TEST(CounterJoin, ValuesMovedToOtherKernelsAreMarked) {
+  const std::vector<KernelRun> runs = {{"a", 10, 10}, {"b", 10, 50}, {"c", 10, 250}};
+  EXPECT_EQ(doubt_of(runs, counters_of({{"a", 10, 12}, {"b", 10, 60}, {"c", 10, 100}})), "");
+  EXPECT_EQ(doubt_of(runs, counters_of({{"a", 10, 250}, {"b", 10, 10}, {"c", 10, 50}})),
+            "the durations of 3 of 3 launches differ from the trace's by over 2 ×");
+}
+
+TEST(CounterJoin, DynamicSharedMemoryAloneTellsShapesApart) {
+  EventStoreBuilder builder;
+  GpuWork work;
+  work.grid = Dim3{10, 1, 1};
+  work.block = Dim3{128, 1, 1};
+  work.shared_memory = 2048;
+  builder.add({EventKind::kKernel, Nanos{}, Nanos{20000}, builder.intern("k"), {}, {}}, work);
+  const EventStore store = std::move(builder).seal({}, 0);
+  const auto joined_with = [&store](const std::vector<int64_t>& dynamic) {
+    CounterSetBuilder counters;
+    for (const int64_t bytes : dynamic) {
+      CounterRow row;
+      row.kernel = counters.intern("k");
+      row.grid = Dim3{10, 1, 1};
+      row.block = Dim3{128, 1, 1};
+      row.dynamic_shared = bytes;
+      counters.add_row(row);
+    }
+    std::vector<CounterFile> files;
+    files.push_back({"c", std::move(counters).seal()});
+    return CounterJoin(store, files).find(0, kernel_launch(store, EventId(0))).quality;
+  };
+  EXPECT_EQ(joined_with({1024}), JoinQuality::kExact);
+  EXPECT_EQ(joined_with({4096}), JoinQuality::kNone);
+  // Either may be the kernel's: its static part is not known.
+  EXPECT_EQ(joined_with({1024, 2048}), JoinQuality::kAmbiguous);
+  EXPECT_EQ(joined_with({1024, 4096}), JoinQuality::kExact);
+}
+
 TEST(CounterJoin, CoverageIsOfKernelTime) {
   const EventStore store =
       trace_of_runs({{"k", 10, 30}, {"slow", 10, 10}, {"odd", 0, 20}, {"x", 5, 40}});
@@ -224,7 +288,7 @@ TEST(CounterJoin, CoverageIsOfKernelTime) {
 }
 
 TEST(CounterColumns, DataNamesColumnsAndSources) {
-  EXPECT_EQ(counter_columns().size(), 11u);
+  EXPECT_EQ(std::ranges::count(counter_columns(), true, &CounterColumn::is_shown), 11);
   CounterSetBuilder builder;
   builder.origin().capability = "gfx942";
   const CounterRowId row = builder.add_row({});

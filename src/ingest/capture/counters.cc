@@ -42,6 +42,7 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
   std::map<LaunchShape, Counted> kernels;
   std::string gpu, capability;
   std::string tool = "fathom record", version = FATHOM_VERSION;
+  std::optional<int64_t> multiprocessors;
   while (true) {
     Result<std::optional<Chunk>> read = chunks.next();
     if (!read.ok()) return Error{fmt::format("cannot read {}: {}", shown, read.error().message)};
@@ -60,6 +61,7 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
       for_each_gpu(chunk->payload, [&](const GpuProperties& properties) {
         if (!gpu.empty()) return;
         gpu = properties.name;
+        multiprocessors = properties.multiprocessors;
         capability = fmt::format("{}.{}", properties.compute_major.value_or(0),
                                  properties.compute_minor.value_or(0));
       });
@@ -81,6 +83,7 @@ Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::s
   builder.origin().version = version;
   builder.origin().gpu = gpu;
   builder.origin().capability = capability;
+  builder.origin().multiprocessors = multiprocessors;
   builder.origin().input_bytes = chunks.bytes_read();
   builder.diagnostics().merge(chunks.diagnostics());
   for (const auto& [shape, counted] : kernels) {

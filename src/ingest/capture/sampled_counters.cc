@@ -153,7 +153,9 @@ class SampleReader {
 
   std::optional<CounterSet> finish(const Diagnostics& diagnostics, int64_t bytes) {
     CounterSetBuilder builder;
-    builder.origin() = {"fathom record", "samples", FATHOM_VERSION, gpu_, capability_, "", bytes};
+    builder.origin() = {"fathom record", "samples", FATHOM_VERSION,   gpu_,
+                        capability_,     "",        multiprocessors_, bytes};
+    builder.origin().has_whole_shapes = true;
     builder.diagnostics().merge(diagnostics);
     bool any = false;
     for (auto& [device, gpu] : gpus_) {
@@ -186,6 +188,7 @@ class SampleReader {
     for_each_gpu(payload, [this](const GpuProperties& properties) {
       if (!gpu_.empty()) return;
       gpu_ = properties.name;
+      multiprocessors_ = properties.multiprocessors;
       capability_ = fmt::format("{}.{}", properties.compute_major.value_or(0),
                                 properties.compute_minor.value_or(0));
     });
@@ -249,6 +252,7 @@ class SampleReader {
   std::map<LaunchShape, size_t> keys_;
   std::vector<Sampled> sampled_;
   std::string gpu_, capability_;
+  std::optional<int64_t> multiprocessors_;
 };
 
 }  // namespace

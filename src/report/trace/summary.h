@@ -54,12 +54,19 @@ struct Summary {
     std::string file, tool, gpu;  // "Nsight Compute 2025.3.1.0, report file"; gpu may be empty
     int64_t launches = 0, joined = 0;
     std::string refusal;  // why they are not of this trace; empty: they were joined
+    std::string doubt;    // why they may be of another run; empty: nothing says so
   };
   // Of the kernels' time: with counters, those of other durations among it, of unclear ones.
   struct Counters {
     std::vector<CounterSource> files;
     double joined_percent = 0, untrusted_percent = 0, ambiguous_percent = 0;
     int64_t left_out = 0;  // values that counters.csv has no room for
+    struct Bottleneck {
+      std::string kernel, hypothesis, title, evidence, fix;
+      Nanos time, saving;  // of the kernel in the scope; at best
+      std::optional<double> least_gain, most_gain;
+    };
+    std::vector<Bottleneck> bottlenecks;  // confirmed by counters: at most three
   };
 
   // Where kernels wait, by PC samples.

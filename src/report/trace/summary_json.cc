@@ -39,12 +39,24 @@ void write_counters(JsonWriter& json, const Summary::Counters& counters) {
     optional_text(json, "gpu", source.gpu);
     json.key("launches").value(source.launches).key("joined_launches").value(source.joined);
     optional_text(json, "refused", source.refusal);
+    optional_text(json, "doubt", source.doubt);
     json.end_object();
   }
   json.end_array();
   json.key("joined_percent").value(counters.joined_percent);
   json.key("untrusted_percent").value(counters.untrusted_percent);
-  json.key("ambiguous_percent").value(counters.ambiguous_percent).end_object();
+  json.key("ambiguous_percent").value(counters.ambiguous_percent);
+  json.key("bottlenecks").begin_array();
+  for (const Summary::Counters::Bottleneck& found : counters.bottlenecks) {
+    json.begin_object().key("kernel").value(found.kernel).key("hypothesis").value(found.hypothesis);
+    json.key("evidence").value(found.evidence);
+    json.key("time_ms").value(static_cast<double>(found.time.count) / 1e6);
+    json.key("saving_ms").value(static_cast<double>(found.saving.count) / 1e6);
+    if (found.least_gain) json.key("least_speedup").value(*found.least_gain);
+    if (found.most_gain) json.key("most_speedup").value(*found.most_gain);
+    json.end_object();
+  }
+  json.end_array().end_object();
 }
 
 void optional_number(JsonWriter& json, std::string_view key, std::optional<double> value) {

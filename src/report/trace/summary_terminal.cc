@@ -161,12 +161,21 @@ void show_counters(Screen& screen, const Summary::Counters& counters) {
                                         screen_safe(source.tool), with_thousands(source.joined),
                                         counted(static_cast<uint64_t>(source.launches), "launch",
                                                 "launches")));
+    if (!source.doubt.empty())
+      screen.entry("", screen.warn("it may be of another run: " + screen_safe(source.doubt)));
   }
   if (any) {
     screen.entry("", fmt::format("{:.1f} % of kernel time has counters; {:.1f} % untrusted, {:.1f} "
                                  "% ambiguous (kernel_counters.csv)",
                                  counters.joined_percent, counters.untrusted_percent,
                                  counters.ambiguous_percent));
+  }
+  bool is_first = true;
+  for (const Summary::Counters::Bottleneck& found : counters.bottlenecks) {
+    screen.entry(is_first ? "Bound" : "",
+                 fmt::format("{}: {} ({})", shortened(screen_safe(found.kernel)), found.title,
+                             screen_safe(found.evidence)));
+    is_first = false;
   }
   if (counters.left_out > 0) {
     screen.entry("", fmt::format("counters.csv is full: {} left out",

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/kernel_traits.h"
+#include "base/table.h"
+#include "measure/hypotheses.h"
+#include "platform/occupancy.h"
+#include "platform/platform.h"
+#include "sheets/counter_sheets.h"
+
+// How the hardware behaved while a kernel ran, and which explanations that confirms.
+namespace fathom {
+
+struct KernelContext {
+  KernelLaunch launch;
+  EventId first;
+  std::string name;  // as the profiler shows it
+  KernelTraits traits;
+  int64_t count = 0;
+  Nanos time;        // of all its runs in the scope
+  std::string file;  // whose counters these are; empty: none
+  JoinQuality quality = JoinQuality::kNone;
+  std::string trust;  // "yes", "in part", "no", "duration unknown"; empty: no counters
+  bool is_trusted = true;
+  OccupancyLimiter limiter = OccupancyLimiter::kNone;  // meaningless without theoretical_occupancy
+  HardwareValues values;
+  std::vector<std::pair<std::string, double>> stalls;  // percent of warp states, the largest first
+  std::vector<TestedHypothesis> tested;
+
+  std::optional<double> value(std::string_view which) const;
+};
+
+// Of the scope's kernels, the longest first, up to `limit`. The platform may be null.
+std::vector<KernelContext> kernel_contexts(const SheetInput& input, const Platform* platform,
+                                           size_t limit);
+constexpr size_t kMostContexts = 1000;
+
+// A confirmed hypothesis with the time that its removal could save.
+struct ConfirmedLimit {
+  const KernelContext* kernel = nullptr;
+  const TestedHypothesis* tested = nullptr;
+  Nanos saving;  // at best
+};
+// The largest first, one for each kernel and hypothesis; those without a known range last.
+std::vector<ConfirmedLimit> find_bottlenecks(const std::vector<KernelContext>& kernels);
+
+// kernels.csv: a row for each kernel and shape with counters.
+Table kernels_sheet(const std::vector<KernelContext>& kernels);
+// hypotheses.csv: a row for each kernel among the longest and each hypothesis.
+Table hypotheses_sheet(const std::vector<KernelContext>& kernels, size_t limit);
+constexpr size_t kMostKernelPages = 20;
+
+std::string_view limiter_text(OccupancyLimiter limiter);
+std::string_view verdict_text(Verdict verdict);
+// "DRAM throughput 87.1 %, L2 hit rate 35.4 %": the values that a hypothesis rests on.
+std::string evidence_text(const KernelContext& kernel, const Hypothesis& hypothesis);
+// "1.3–2.0 ×"; empty: not known.
+std::string gain_text(const TestedHypothesis& tested);
+
+}  // namespace fathom

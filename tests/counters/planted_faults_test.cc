@@ -1,0 +1,305 @@
+// Kernels with one fault each and their repaired twins (tests/gpu/faults), recorded on an H200:
+// the right hypothesis is confirmed, and none that is not true.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "base/tsv.h"
+#include "report/trace/kernel_pages.h"
+#include "session/counters.h"
+#include "session/trace.h"
+#include "sheets/kernel_contexts.h"
+#include "test_files.h"
+
+namespace fathom::test {
+namespace {
+
+std::filesystem::path faults_folder() { return source_dir() / "tests/gpu/faults"; }
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+std::vector<std::string> listed(std::string_view text) {
+  std::vector<std::string> out;
+  for (std::string_view part : split(text, ',')) {
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    out.emplace_back(part);
+  }
+  return out;
+}
+
+struct Recorded {
+  std::vector<KernelContext> kernels;
+
+  const KernelContext* find(const std::string& name) const {
+    for (const KernelContext& kernel : kernels) {
+      if (kernel.name.starts_with(name + "(")) return &kernel;
+    }
+    return nullptr;
+  }
+};
+
+Recorded contexts_of(const std::string& pair) {
+  const std::string path = (faults_folder() / "recorded" / (pair + ".capture")).string();
+  Result<Trace> trace = open_trace(path);
+  EXPECT_TRUE(trace.ok()) << path;
+  Result<std::optional<CounterFile>> counters = open_capture_counters(path);
+  EXPECT_TRUE(counters.ok() && counters.value()) << path;
+  std::vector<CounterFile> files;
+  files.push_back(std::move(*counters.take()));
+  KernelMeasures measures;
+  measures.add_counters(trace.value().store, files);
+  const Scope scope;
+  const SheetInput input(trace.value().store, trace.value().tree, scope, std::move(measures));
+  return {kernel_contexts(input, detect_platform(trace.value()), kMostContexts)};
+}
+
+std::vector<std::string> confirmed_of(const KernelContext& kernel) {
+  std::vector<std::string> out;
+  for (const TestedHypothesis& tested : kernel.tested) {
+    if (tested.verdict == Verdict::kConfirmed) out.emplace_back(tested.hypothesis->id);
+  }
+  return out;
+}
+
+const TestedHypothesis& tested_of(const KernelContext& kernel, std::string_view id) {
+  for (const TestedHypothesis& tested : kernel.tested) {
+    if (tested.hypothesis->id == id) return tested;
+  }
+  static const TestedHypothesis none;
+  return none;
+}
+
+double micros_of(const KernelContext& kernel) {
+  return static_cast<double>(kernel.time.count) / 1e3 / static_cast<double>(kernel.count);
+}
+
+TEST(PlantedFaults, TheRightHypothesisIsConfirmedAndNoneThatIsNotTrue) {
+  const std::string text = text_of(faults_folder() / "expected.tsv");
+  size_t pairs = 0, right = 0, in_range = 0;
+  std::string table;
+  for (const auto& row : read_tsv(text, 6)) {
+    const std::string pair(row[0]);
+    const bool is_planted = row[1] != "-";
+    pairs += is_planted;
+    const Recorded recorded = contexts_of(pair);
+    const KernelContext* fault = recorded.find("fault_" + pair);
+    const KernelContext* twin = recorded.find("twin_" + pair);
+    ASSERT_TRUE(fault != nullptr && twin != nullptr) << pair;
+    const std::vector<std::string> confirmed = confirmed_of(*fault);
+    const bool is_right = std::ranges::find(confirmed, row[1]) != confirmed.end();
+    EXPECT_EQ(is_right, is_planted) << pair << ": " << row[1] << " is not confirmed";
+    right += is_right;
+    for (const std::string& id : confirmed) {
+      const auto others = listed(row[2]);
+      EXPECT_TRUE(id == row[1] || std::ranges::find(others, id) != others.end())
+          << "fault_" << pair << ": " << id;
+    }
+    const auto allowed = listed(row[3]);
+    for (const std::string& id : confirmed_of(*twin)) {
+      EXPECT_TRUE(std::ranges::find(allowed, id) != allowed.end()) << "twin_" << pair << ": " << id;
+    }
+    const TestedHypothesis& tested = tested_of(*fault, row[1]);
+    if (!is_planted || !tested.least_gain()) continue;
+    // What is saved of a launch includes the time before it.
+    const double before = row[1] == "host_bound" ? fault->value("idle_before_us").value_or(0) : 0;
+    const double steps = pair == "tiny_steps" ? 300 : 1;  // launches that one twin replaces
+    const double gain = steps * (micros_of(*fault) + before) / micros_of(*twin);
+    const std::string found = gain < *tested.least_gain()  ? "below"
+                              : gain > *tested.most_gain() ? "above"
+                                                           : "in";
+    EXPECT_EQ(found, row[4]) << pair << ": " << gain << " × against " << gain_text(tested);
+    in_range += found == "in";
+    std::string of_fault, of_twin;
+    for (const std::string& id : confirmed) of_fault += (of_fault.empty() ? "" : ", ") + id;
+    for (const std::string& id : confirmed_of(*twin)) of_twin += (of_twin.empty() ? "" : ", ") + id;
+    char line[512];
+    std::snprintf(line, sizeof line, "| %s | %.1f | %.1f | %s | %s | %s | %.2f | %s | %s |\n",
+                  pair.c_str(), micros_of(*fault), micros_of(*twin), std::string(row[1]).c_str(),
+                  of_fault.c_str(), of_twin.c_str(), gain, gain_text(tested).c_str(),
+                  found.c_str());
+    table += line;
+  }
+  EXPECT_GE(pairs, 20u);
+  EXPECT_GE(10 * right, 9 * pairs);
+  EXPECT_GE(10 * in_range, 7 * pairs);
+  // For bench/results: the same table that this test checks.
+  if (const char* path = std::getenv("FATHOM_FAULTS_TABLE")) std::ofstream(path) << table;
+}
+
+TEST(PlantedFaults, WithoutCountersHypothesesAreUntestedWithTheCommandThatTestsThem) {
+  HardwareValues values{{"trace_duration_us", 100}, {"idle_before_us", 1}, {"runs", 20}};
+  add_derived_values(values);
+  for (const TestedHypothesis& tested : test_hypotheses(values)) {
+    if (tested.hypothesis->id == "host_bound") {
+      EXPECT_EQ(tested.verdict, Verdict::kRejected);
+      continue;
+    }
+    EXPECT_EQ(tested.verdict, Verdict::kUntested) << tested.hypothesis->id;
+    EXPECT_FALSE(tested.missing.empty()) << tested.hypothesis->id;
+  }
+  EXPECT_EQ(command_for({"stall_barrier"}), "fathom record --counters=stalls --replay -- PROGRAM");
+  EXPECT_EQ(command_for({"dram_throughput", "l2_hit", "stall_wait"}),
+            "fathom record --counters=full --replay -- PROGRAM");
+  EXPECT_EQ(command_for({"allocated_mb"}), "fathom record --allocations -- PROGRAM");
+  EXPECT_EQ(command_for({"is_communication"}), "");
+}
+
+std::optional<Verdict> verdict_of(const HardwareValues& given, std::string_view id) {
+  HardwareValues values = given;
+  add_derived_values(values);
+  for (const TestedHypothesis& tested : test_hypotheses(values)) {
+    if (tested.hypothesis->id == id) return tested.verdict;
+  }
+  return {};
+}
+
+// What no kernel of ours can plant on one GPU; each with its near-twin.
+TEST(PlantedFaults, ThrottlingAndExposedCommunication) {
+  const HardwareValues clock{{"boost_clock", 2e9}, {"trace_duration_us", 100}};
+  HardwareValues slow = clock, near = clock;
+  slow["sm_clock"] = 1.5e9;
+  near["sm_clock"] = 1.7e9;
+  EXPECT_EQ(verdict_of(slow, "throttling"), Verdict::kConfirmed);
+  EXPECT_EQ(verdict_of(near, "throttling"), Verdict::kRejected);
+  HardwareValues exposed{{"is_communication", 1}, {"exposed_share", 60}};
+  EXPECT_EQ(verdict_of(exposed, "communication_exposed"), Verdict::kConfirmed);
+  exposed["exposed_share"] = 5;
+  EXPECT_EQ(verdict_of(exposed, "communication_exposed"), Verdict::kRejected);
+  EXPECT_EQ(verdict_of({{"is_communication", 0}}, "communication_exposed"), Verdict::kRejected);
+}
+
+TEST(PlantedFaults, ThePitfallsHold) {
+  HardwareValues waits{
+      {"stall_long_scoreboard", 80},  {"issue", 0.1},       {"dram_throughput", 40},
+      {"l2_throughput", 40},          {"lsu_data", 10},     {"shared_data", 5},
+      {"stall_short_scoreboard", 70}, {"bank_conflicts", 2}};
+  EXPECT_EQ(verdict_of(waits, "memory_latency"), Verdict::kConfirmed);
+  EXPECT_EQ(verdict_of(waits, "dram_bandwidth"), Verdict::kRejected);
+  // A wait for shared memory alone is no bank conflict.
+  waits["shared_data"] = 90;
+  EXPECT_EQ(verdict_of(waits, "bank_conflicts"), Verdict::kRejected);
+  waits["bank_conflicts"] = 40;
+  EXPECT_EQ(verdict_of(waits, "bank_conflicts"), Verdict::kConfirmed);
+  waits["dram_throughput"] = 85;
+  EXPECT_EQ(verdict_of(waits, "memory_latency"), Verdict::kRejected);
+  waits.erase("dram_throughput");
+  EXPECT_EQ(verdict_of(waits, "memory_latency"), Verdict::kUntested);
+}
+
+TEST(Hypotheses, DataIsWhole) {
+  EXPECT_GE(hypotheses().size(), 20u);
+  std::map<std::string_view, int> ids;
+  for (const Hypothesis& hypothesis : hypotheses()) {
+    EXPECT_EQ(ids[hypothesis.id]++, 0) << hypothesis.id;
+    EXPECT_FALSE(hypothesis.when.empty()) << hypothesis.id;
+    EXPECT_FALSE(hypothesis.fix.empty()) << hypothesis.id;
+    EXPECT_FALSE(hypothesis.source.empty()) << hypothesis.id;
+    EXPECT_FALSE(hypothesis.evidence.empty()) << hypothesis.id;
+    std::vector<std::string_view> names = hypothesis.evidence;
+    for (const Formula* formula : {&hypothesis.when, &hypothesis.unless, &hypothesis.best}) {
+      for (const std::string_view name : formula->names()) names.push_back(name);
+    }
+    for (const std::string_view name : names)
+      EXPECT_TRUE(is_known_value(name)) << hypothesis.id << ": " << name;
+  }
+  EXPECT_FALSE(is_known_value("no_such_value"));
+}
+
+TEST(Formulas, PrecedenceUnknownsAndFaults) {
+  const Formula::Lookup lookup = [](std::string_view name) -> std::optional<double> {
+    if (name == "a") return 2;
+    if (name == "zero") return 0;
+    return {};
+  };
+  const auto value = [&](std::string_view text) {
+    Result<Formula> formula = Formula::parse(text);
+    EXPECT_TRUE(formula.ok()) << text;
+    return formula.value().value(lookup);
+  };
+  EXPECT_EQ(value("1 + a * 3 - 4 / 2"), 5);
+  EXPECT_EQ(value("(1 + a) * 3 > 8 & a < 3"), 1);
+  EXPECT_EQ(value("max(a, 7) - min(a, 7)"), 5);
+  EXPECT_EQ(value("x > 1"), std::nullopt);
+  EXPECT_EQ(value("x > 1 & a > 5"), 0);
+  EXPECT_EQ(value("x > 1 | a > 1"), 1);
+  EXPECT_EQ(value("x > 1 | a > 5"), std::nullopt);
+  EXPECT_EQ(value("known(x, 4) + known(a, 4)"), 6);
+  EXPECT_EQ(value("a / zero"), std::nullopt);
+  Result<Formula> formula = Formula::parse("x > 1 & a > 1 & y < x");
+  EXPECT_EQ(formula.value().missing(lookup), (std::vector<std::string_view>{"x", "y"}));
+  for (const char* bad : {"a +", "(a", "a b", "foo(a, 1)", "max(a)", "a > > 1", "%", "1 2"})
+    EXPECT_FALSE(Formula::parse(bad).ok()) << bad;
+  EXPECT_FALSE(Formula::parse(std::string(100'000, '(')).ok());
+}
+
+// Pages of kernels with counters: a bounded number, inert whatever a kernel is called.
+KernelContext counted_kernel(std::string name) {
+  KernelContext kernel;
+  kernel.name = std::move(name);
+  kernel.file = "c.csv";
+  kernel.quality = JoinQuality::kByKey;
+  kernel.trust = "yes";
+  kernel.values = {{"dram_throughput", 90},      {"dram_read", 80},       {"dram_written", 20},
+                   {"vector_flop", 1e9},         {"tensor_flop", 0},      {"duration_us", 50},
+                   {"peak_bandwidth", 4.8e12},   {"peak_matrix", 989e12}, {"peak_vector", 66.9e12},
+                   {"stall_long_scoreboard", 70}};
+  kernel.stalls = {{"long_scoreboard", 70}, {"<b>&", 20}};
+  add_derived_values(kernel.values);
+  kernel.tested = test_hypotheses(kernel.values);
+  return kernel;
+}
+
+TEST(KernelPages, AreBoundedInNumber) {
+  std::vector<KernelContext> kernels;
+  for (int i = 0; i < 50; ++i) kernels.push_back(counted_kernel("k" + std::to_string(i)));
+  size_t pages = 0;
+  for (const ReportFile& file : kernel_pages(kernels)) pages += file.path.ends_with(".md");
+  EXPECT_EQ(pages, kMostKernelPages);
+  // One without counters has none.
+  kernels.resize(1);
+  kernels[0].file.clear();
+  EXPECT_TRUE(kernel_pages(kernels).empty());
+}
+
+TEST(KernelPages, DrawThePointThatWasCounted) {
+  const KernelContext kernel = counted_kernel("k");
+  // 1 GFLOP over 100 MB in 50 µs: 10 FLOP/B, 20 TFLOP/s.
+  const std::string roofline = roofline_svg(kernel);
+  EXPECT_NE(roofline.find("10 FLOP/B, 20 TFLOP/s"), std::string::npos) << roofline;
+  EXPECT_NE(stalls_svg(kernel).find("70 %"), std::string::npos);
+  KernelContext unknown = kernel;
+  unknown.values.erase("flop_rate");
+  EXPECT_EQ(roofline_svg(unknown), "");
+  unknown.stalls.clear();
+  EXPECT_EQ(stalls_svg(unknown), "");
+}
+
+TEST(KernelPages, AKernelsNameIsInert) {
+  const auto files = kernel_pages({counted_kernel("<script>alert(1)</script>/../`|x")});
+  ASSERT_EQ(files.size(), 3u);
+  for (const ReportFile& file : files) {
+    EXPECT_EQ(file.path.find(".."), std::string::npos) << file.path;
+    EXPECT_EQ(file.path.find('<'), std::string::npos) << file.path;
+    if (!file.path.ends_with(".svg")) continue;
+    EXPECT_EQ(file.content.find("<b>"), std::string::npos);
+    EXPECT_EQ(file.content.find("script"), std::string::npos);
+  }
+  EXPECT_EQ(files[0].content.find("\n<script"), std::string::npos);
+}
+
+TEST(KernelPages, AnUntrustedRunIsSaid) {
+  KernelContext kernel = counted_kernel("k");
+  EXPECT_EQ(kernel_pages({kernel})[0].content.find("over twice"), std::string::npos);
+  kernel.is_trusted = false;
+  EXPECT_NE(kernel_pages({kernel})[0].content.find("over twice"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fathom::test
