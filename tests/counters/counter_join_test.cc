@@ -288,7 +288,7 @@ TEST(CounterJoin, CoverageIsOfKernelTime) {
 }
 
 TEST(CounterColumns, DataNamesColumnsAndSources) {
-  EXPECT_EQ(std::ranges::count(counter_columns(), true, &CounterColumn::is_shown), 11);
+  EXPECT_EQ(std::ranges::count(counter_columns(), true, &CounterColumn::is_shown), 12);
   CounterSetBuilder builder;
   builder.origin().capability = "gfx942";
   const CounterRowId row = builder.add_row({});

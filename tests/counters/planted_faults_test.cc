@@ -49,10 +49,9 @@ Recorded contexts_of(const std::string& pair) {
   const std::string path = (faults_folder() / "recorded" / (pair + ".capture")).string();
   Result<Trace> trace = open_trace(path);
   EXPECT_TRUE(trace.ok()) << path;
-  Result<std::optional<CounterFile>> counters = open_capture_counters(path);
-  EXPECT_TRUE(counters.ok() && counters.value()) << path;
-  std::vector<CounterFile> files;
-  files.push_back(std::move(*counters.take()));
+  Result<std::vector<CounterFile>> counters = open_capture_counters(path);
+  EXPECT_TRUE(counters.ok() && !counters.value().empty()) << path;
+  const std::vector<CounterFile> files = counters.take();
   KernelMeasures measures;
   measures.add_counters(trace.value().store, files);
   const Scope scope;

@@ -12,16 +12,16 @@ namespace fathom {
 namespace {
 
 // Stands for CUPTI: a GPU that gives three samples at each decoding, and says what was asked of it.
-struct FakeGpu {
+struct SampledGpu {
   std::mutex mutex;
   int opened = 0, started = 0, decoded = 0, stopped = 0;
   int enable_code = 0, decode_code = 0;
   uint8_t overflow = 0;
   uint64_t clock = 1000;
 };
-FakeGpu* fake_gpu = nullptr;
+SampledGpu* sampled_gpu = nullptr;
 
-cupti::RangeApi fake_host_side() {
+cupti::RangeApi host_side_of_gpu() {
   cupti::RangeApi api;
   api.ProfilerInitialize = [](cupti::ProfilerInitialize*) { return 0; };
   api.DeviceGetChipName = [](cupti::GetChipName* p) {
@@ -72,28 +72,28 @@ cupti::RangeApi fake_host_side() {
   return api;
 }
 
-cupti::PmApi fake_pm_side() {
+cupti::PmApi pm_side_of_gpu() {
   cupti::PmApi api;
   api.Enable = [](cupti::PmEnable* p) {
-    ++fake_gpu->opened;
-    p->object = fake_gpu;
-    return fake_gpu->enable_code;
+    ++sampled_gpu->opened;
+    p->object = sampled_gpu;
+    return sampled_gpu->enable_code;
   };
   api.Disable = [](cupti::PmObject*) { return 0; };
   api.SetConfig = [](cupti::PmSetConfig*) { return 0; };
   api.Start = [](cupti::PmObject*) {
-    ++fake_gpu->started;
+    ++sampled_gpu->started;
     return 0;
   };
   api.Stop = [](cupti::PmObject*) {
-    ++fake_gpu->stopped;
+    ++sampled_gpu->stopped;
     return 0;
   };
   api.DecodeData = [](cupti::PmDecode* p) {
-    const std::lock_guard lock(fake_gpu->mutex);
-    ++fake_gpu->decoded;
-    p->overflow = fake_gpu->overflow;
-    return fake_gpu->decode_code;
+    const std::lock_guard lock(sampled_gpu->mutex);
+    ++sampled_gpu->decoded;
+    p->overflow = sampled_gpu->overflow;
+    return sampled_gpu->decode_code;
   };
   api.GetCounterAvailability = [](cupti::PmAvailability* p) {
     p->bytes = 4;
@@ -109,11 +109,11 @@ cupti::PmApi fake_pm_side() {
     return 0;
   };
   api.CounterDataGetSampleInfo = [](cupti::PmSampleInfo* p) {
-    const std::lock_guard lock(fake_gpu->mutex);
-    p->start = fake_gpu->clock;
+    const std::lock_guard lock(sampled_gpu->mutex);
+    p->start = sampled_gpu->clock;
     // The last one of a decoding covers no time, as after a stop.
-    if (p->index < 2) fake_gpu->clock += 100;
-    p->end = fake_gpu->clock;
+    if (p->index < 2) sampled_gpu->clock += 100;
+    p->end = sampled_gpu->clock;
     return 0;
   };
   return api;
@@ -121,12 +121,12 @@ cupti::PmApi fake_pm_side() {
 
 class PmSamplerTest : public ::testing::Test {
  protected:
-  PmSamplerTest() { fake_gpu = new FakeGpu; }  // the sampler's thread may outlive the test
+  PmSamplerTest() { sampled_gpu = new SampledGpu; }  // the sampler's thread may outlive the test
 
   // Never deleted either, as in a program.
   record::PmSampler& sampler(std::vector<std::string> metrics) {
     auto* made =
-        new record::PmSampler(fake_host_side(), fake_pm_side(), std::move(metrics), 100'000,
+        new record::PmSampler(host_side_of_gpu(), pm_side_of_gpu(), std::move(metrics), 100'000,
                               [this](const std::string& text) { notes_ += text + "\n"; });
     made->set_at_exit([this] { ++exits_; });
     return *made;
@@ -138,8 +138,8 @@ class PmSamplerTest : public ::testing::Test {
     return sink.text;
   }
   int decoded() {
-    const std::lock_guard lock(fake_gpu->mutex);
-    return fake_gpu->decoded;
+    const std::lock_guard lock(sampled_gpu->mutex);
+    return sampled_gpu->decoded;
   }
 
   std::string notes_;
@@ -149,13 +149,13 @@ class PmSamplerTest : public ::testing::Test {
 TEST_F(PmSamplerTest, StartsWithTheFirstLaunchAndWritesWhatTheGpuSays) {
   record::PmSampler& made = sampler({"sm__a.sum", "?absent.sum", "absent|dram__b.sum"});
   made.begin();
-  EXPECT_EQ(fake_gpu->opened, 0);
+  EXPECT_EQ(sampled_gpu->opened, 0);
   made.launched(0);
   made.launched(0);
-  EXPECT_EQ(fake_gpu->opened, 1);
-  EXPECT_EQ(fake_gpu->started, 1);
+  EXPECT_EQ(sampled_gpu->opened, 1);
+  EXPECT_EQ(sampled_gpu->started, 1);
   made.end();
-  EXPECT_EQ(fake_gpu->stopped, 1);
+  EXPECT_EQ(sampled_gpu->stopped, 1);
   EXPECT_GE(decoded(), 1);
   const std::string bytes = written(made);
   EXPECT_NE(bytes.find("activity\t0\tsm__a.sum\tdram__b.sum\n"), std::string::npos);
@@ -186,18 +186,18 @@ TEST_F(PmSamplerTest, AfterTheProgramsEndCuptiIsNotAskedAnyMore) {
   made.launched(1);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_EQ(decoded(), asked);
-  EXPECT_EQ(fake_gpu->opened, 1);
-  EXPECT_EQ(fake_gpu->stopped, 0);
+  EXPECT_EQ(sampled_gpu->opened, 1);
+  EXPECT_EQ(sampled_gpu->stopped, 0);
 }
 
 TEST_F(PmSamplerTest, AFullBufferEndsItWithANote) {
   record::PmSampler& made = sampler({"a.sum"});
-  fake_gpu->decode_code = 8;
-  fake_gpu->overflow = 1;
+  sampled_gpu->decode_code = 8;
+  sampled_gpu->overflow = 1;
   made.begin();
   made.launched(0);
   made.end();
-  EXPECT_GE(fake_gpu->stopped, 1);
+  EXPECT_GE(sampled_gpu->stopped, 1);
   EXPECT_EQ(notes_,
             "samples are lost: the GPU's buffer for them was full; a longer interval helps, such "
             "as --pm-sampling=400us\n");
@@ -205,20 +205,20 @@ TEST_F(PmSamplerTest, AFullBufferEndsItWithANote) {
 
 TEST_F(PmSamplerTest, RefusedPermissionSaysHowToGetIt) {
   record::PmSampler& made = sampler({"a.sum"});
-  fake_gpu->enable_code = cupti::kInsufficientPrivileges;
+  sampled_gpu->enable_code = cupti::kInsufficientPrivileges;
   made.begin();
   made.launched(0);
   made.launched(0);
   made.end();
-  EXPECT_EQ(fake_gpu->opened, 1);
-  EXPECT_EQ(fake_gpu->started, 0);
+  EXPECT_EQ(sampled_gpu->opened, 1);
+  EXPECT_EQ(sampled_gpu->started, 0);
   EXPECT_NE(notes_.find("NVreg_RestrictProfilingToAdminUsers=0"), std::string::npos) << notes_;
 }
 
 TEST_F(PmSamplerTest, NothingIsAskedBeforeItBegins) {
   record::PmSampler& made = sampler({"a.sum"});
   made.launched(0);
-  EXPECT_EQ(fake_gpu->opened, 0);
+  EXPECT_EQ(sampled_gpu->opened, 0);
 }
 
 }  // namespace
