@@ -16,8 +16,10 @@ int main(int argc, char** argv) {
   const int launches = argc > 1 ? std::atoi(argv[1]) : 20000;
   const long long cycles = argc > 2 ? static_cast<long long>(std::atof(argv[2]) * 1980) : 0;
   const auto launch = [&] {
-    if (cycles > 0) busy<<<132, 128>>>(cycles);
-    else empty<<<1, 32>>>();
+    if (cycles > 0)
+      busy<<<132, 128>>>(cycles);
+    else
+      empty<<<1, 32>>>();
   };
   for (int i = 0; i < 1000; ++i) launch();
   cudaDeviceSynchronize();
@@ -27,7 +29,8 @@ int main(int argc, char** argv) {
     if (cycles == 0 && i % 500 == 499) cudaDeviceSynchronize();  // the queue never fills
   }
   cudaDeviceSynchronize();
-  const double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+  const double us =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
   std::printf("%.4f\n", us / launches);
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }

@@ -4,12 +4,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
+
 namespace fathom {
 namespace {
 
 using namespace std::string_view_literals;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Blanks and apostrophes that separate thousands: U+00A0, U+202F, U+2009, U+2019.
 size_t separator_length(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/kernel_name.h"
 #include "base/tsv.h"
 
@@ -16,9 +17,6 @@ namespace {
 
 // Names of templates grow to megabytes; what tells a kernel stands at the front.
 constexpr size_t kReadBytes = 4096;
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Letters and digits between anything else, "_" included.
 std::vector<std::string_view> words_of(std::string_view name) {

@@ -20,8 +20,8 @@ struct KernelContext;
 // read.
 Result<std::optional<CounterFile>> open_counters(const std::string& path);
 
-// The counters inside a capture, and what was sampled of its kernels; none: it is no capture, or has
-// none.
+// The counters inside a capture, and what was sampled of its kernels; none: it is no capture, or
+// has none.
 Result<std::vector<CounterFile>> open_capture_counters(const std::string& path);
 
 // How much of the scope's kernel time the joined counters cover.

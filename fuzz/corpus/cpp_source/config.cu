@@ -1,10 +1,14 @@
-template <int N> __global__ void a(int* p) {}
-template <int N> __global__ void b(int* p) {}
+template <int N>
+__global__ void a(int* p) {}
+template <int N>
+__global__ void b(int* p) {}
 void run(bool pdl) {
   cudaLaunchConfig_t config{1, 2};
   config.gridDim = dim3(8, 2);
   cudaLaunchAttribute attrs[2];
-  if (pdl) { attrs[0].id = cudaLaunchAttributeProgrammaticStreamSerialization; }
+  if (pdl) {
+    attrs[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  }
   attrs[1].id = cudaLaunchAttributeClusterDimension;
   attrs[1].val.clusterDim.x = 2;
   config.attrs = attrs;

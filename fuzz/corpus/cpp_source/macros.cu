@@ -4,6 +4,14 @@
 CONVERT(A, B)
 CONVERT(B, A, int m);
 GLOBAL void plain() {}
-#define LAUNCH(K, N) do { K<N><<<N, 32>>>(p); } while (0)
-#define TWICE(x) LAUNCH(x, 1); LAUNCH(x, 2)
-void run() { TWICE(plain); DISPATCH(LAUNCH); }
+#define LAUNCH(K, N)    \
+  do {                  \
+    K<N><<<N, 32>>>(p); \
+  } while (0)
+#define TWICE(x) \
+  LAUNCH(x, 1);  \
+  LAUNCH(x, 2)
+void run() {
+  TWICE(plain);
+  DISPATCH(LAUNCH);
+}
