@@ -13,6 +13,7 @@
 #include "events/store_file.h"
 #include "ingest/capture/counters.h"
 #include "ingest/capture/reader.h"
+#include "ingest/capture/sampled_counters.h"
 #include "ingest/capture/samples.h"
 #include "ingest/kineto/reader.h"
 #include "ingest/nsys/reader.h"
@@ -125,6 +126,8 @@ void read_capture_bytes(const uint8_t* data, size_t size) {
   if (store.ok()) analyze_all(store.take());
   (void)capture::read_counters(counters, "fuzz");
   (void)capture::read_samples(samples, "fuzz");
+  TextSource activity(bytes_of(data, size));
+  (void)capture::read_sampled_counters(activity, "fuzz");
 }
 
 }  // namespace

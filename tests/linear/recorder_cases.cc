@@ -164,6 +164,40 @@ void write_capture_of_samples(const fs::path& directory, size_t n) {
   write_file(directory / "t.capture", sink.text);
 }
 
+// Kernels that all last as long as the recording, each on a GPU of its own or on the first, with
+// what was sampled of the GPUs and counted of each kernel.
+void write_capture_of_activity(const fs::path& directory, size_t n) {
+  StringSink sink;
+  capture::ChunkWriter writer(sink);
+  writer.begin();
+  std::string meta = "gpu\t0\tNVIDIA H200\t132\t150000000000\t9\t0\n";
+  std::vector<capture::Kernel> kernels(n);
+  std::vector<capture::Activity> samples(n);
+  std::vector<capture::Counter> counters(n);
+  for (size_t i = 0; i < n; ++i) {
+    const auto device = static_cast<uint32_t>(i % 2 == 0 ? 0 : i);
+    meta += fmt::format(
+        "activity\t{}\tsm__cycles_active.avg.pct_of_peak_sustained_elapsed\t"
+        "dram__bytes_read.sum\n",
+        device);
+    kernels[i].start = i;
+    kernels[i].end = n * 1000;
+    kernels[i].device = device;
+    kernels[i].name = writer.text("kernel " + std::to_string(i));
+    kernels[i].grid[0] = kernels[i].block[0] = 32;
+    samples[i] = {i * 1000, (i + 1) * 1000, device, 2, {50, 1000}};
+    counters[i].name = kernels[i].name;
+    counters[i].metric = writer.text("dram__throughput.avg.pct_of_peak_sustained_elapsed");
+    counters[i].value = 80;
+    counters[i].grid[0] = counters[i].block[0] = 32;
+  }
+  writer.write_meta(meta);
+  writer.write<capture::Kernel>(capture::ChunkKind::kKernels, kernels);
+  writer.write<capture::Activity>(capture::ChunkKind::kActivity, samples);
+  writer.write<capture::Counter>(capture::ChunkKind::kCounters, counters);
+  write_file(directory / "t.capture", sink.text);
+}
+
 // Heads that promise more than there is, one after another.
 void write_crafted_capture(const fs::path& directory, size_t n) {
   std::string bytes(capture::kMagic, sizeof capture::kMagic);
@@ -190,6 +224,8 @@ std::vector<LinearCase> recorder_cases() {
       {"PerfettoPackets", write_packets, "analyze t.pftrace --threads 1 --out out", 1000},
       {"Capture", write_capture, "analyze t.capture --threads 1 --out out", 1000},
       {"CaptureOfSamplesAndClocks", write_capture_of_samples,
+       "analyze t.capture --threads 1 --out out", 1000},
+      {"CaptureOfActivityAndCounters", write_capture_of_activity,
        "analyze t.capture --threads 1 --out out", 1000},
       {"CaptureOfCraftedHeads", write_crafted_capture, "convert -q t.capture out.json", 20000},
       {"XlaTrace", write_xla, "analyze t.json --threads 1 --out out", 1000},

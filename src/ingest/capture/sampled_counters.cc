@@ -35,6 +35,7 @@ struct Gpu {
   std::vector<std::string> metrics;
   std::vector<Work> work;
   std::vector<Activity> samples;
+  double least_time = 0;  // of a kernel that its samples say something of; 0: there are none
 };
 
 bool is_count(std::string_view metric) { return metric.ends_with(".sum"); }
@@ -162,12 +163,12 @@ class SampleReader {
       if (gpu.samples.empty() || gpu.metrics.empty()) continue;
       any = true;
       attribute(gpu, sampled_);
-      const double length = typical_length(gpu.samples);
-      for (const auto& [shape, key] : keys_) {
-        if (shape.device == device && shape.name != kCopyName &&
-            sampled_[key].time >= kLeastSamples * length)
-          add_row(builder, gpu, shape, sampled_[key]);
-      }
+      gpu.least_time = kLeastSamples * typical_length(gpu.samples);
+    }
+    for (const auto& [shape, key] : keys_) {
+      const Gpu& gpu = gpus_[shape.device];
+      if (gpu.least_time > 0 && shape.name != kCopyName && sampled_[key].time >= gpu.least_time)
+        add_row(builder, gpu, shape, sampled_[key]);
     }
     if (!any) return std::nullopt;
     return std::move(builder).seal();
