@@ -104,6 +104,9 @@ class ContextBuilder {
     out.first = group.first;
     out.name = cut_to_bytes(input_.store.text(group.launch.name), kLongestName);
     out.traits = kernel_traits(out.name);
+    const KernelCode& code = input_.kernels.code(group.first);
+    out.source = code.source;
+    out.code_facts = code.facts;
     out.count = static_cast<int64_t>(group.events.size());
     out.time = group.time;
     add_trace_values(group, out);
@@ -424,6 +427,9 @@ Table kernels_sheet(const std::vector<KernelContext>& kernels) {
   Column& stalls = table.text_column("Top stall reasons");
   Column& confirmed = table.text_column("Confirmed");
   Column& gain = table.text_column("Predicted speed-up");
+  const bool has_source = std::ranges::any_of(
+      kernels, [](const KernelContext& kernel) { return !kernel.source.empty(); });
+  Column* source = has_source ? &table.text_column("Source") : nullptr;
   for (const KernelContext& kernel : kernels) {
     if (kernel.file.empty()) continue;
     const auto text = [](Column& column, std::string_view cell) {
@@ -464,6 +470,7 @@ Table kernels_sheet(const std::vector<KernelContext>& kernels) {
     text(stalls, reasons);
     text(confirmed, ids);
     text(gain, gains);
+    if (source != nullptr) text(*source, kernel.source);
   }
   return table;
 }

@@ -18,6 +18,7 @@ struct KernelContext {
   EventId first;
   std::string name;  // as the profiler shows it
   KernelTraits traits;
+  std::string source, code_facts;  // where the code has it and what it shows; empty: not known
   int64_t count = 0;
   Nanos time;        // of all its runs in the scope
   std::string file;  // whose counters these are; empty: none

@@ -122,9 +122,9 @@ std::string page_of(const KernelContext& kernel, const std::string& drawings, bo
   const auto dims = [](const std::optional<Dim3>& d) {
     return d ? fmt::format("{} × {} × {}", d->x, d->y, d->z) : std::string("unknown");
   };
-  out += fmt::format("{} runs, {:.1f} µs in all. Grid {}, block {}.\n", kernel.count,
-                     static_cast<double>(kernel.time.count) / 1e3, dims(kernel.launch.grid),
-                     dims(kernel.launch.block));
+  out += fmt::format("{} run{}, {:.1f} µs in all. Grid {}, block {}.\n", kernel.count,
+                     kernel.count == 1 ? "" : "s", static_cast<double>(kernel.time.count) / 1e3,
+                     dims(kernel.launch.grid), dims(kernel.launch.block));
   const KernelTraits& traits = kernel.traits;
   if (!traits.family.empty()) {
     out += fmt::format("Family {}", traits.family);
@@ -134,7 +134,13 @@ std::string page_of(const KernelContext& kernel, const std::string& drawings, bo
     if (!traits.layout.empty()) out += fmt::format(", layout {}", traits.layout);
     out += ", read from its name.\n";
   }
-  out += fmt::format("Counters from {}, joined {}, trusted: {}.\n", md_text(kernel.file),
+  if (!kernel.source.empty()) {
+    out += fmt::format("Defined at {}", md_code(kernel.source));
+    if (!kernel.code_facts.empty())
+      out += fmt::format("; the code shows: {}", md_text(kernel.code_facts));
+    out += ".\n";
+  }
+  out += fmt::format("Counters from {}, join: {}, trusted: {}.\n", md_text(kernel.file),
                      quality_text(kernel.quality), kernel.trust);
   if (!kernel.is_trusted) {
     out +=
