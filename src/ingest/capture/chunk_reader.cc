@@ -1,5 +1,7 @@
 #include "ingest/capture/chunk_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -86,6 +88,17 @@ Result<bool> ChunkReader::have(size_t bytes) {
     if (got < wanted) ended_ = true;
   }
   return window_.size() - at_ >= bytes;
+}
+
+Status ChunkReader::for_each(const std::string& shown,
+                             const std::function<void(const Chunk&)>& visit) {
+  if (!begins_well()) return Error{fmt::format("{} is no capture of fathom record", shown)};
+  while (true) {
+    const Result<std::optional<Chunk>> chunk = next();
+    if (!chunk.ok()) return Error{fmt::format("cannot read {}: {}", shown, chunk.error().message)};
+    if (!chunk.value()) return Nothing{};
+    visit(*chunk.value());
+  }
 }
 
 bool ChunkReader::begins_well() {

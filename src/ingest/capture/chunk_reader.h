@@ -38,6 +38,17 @@ void for_each_text(std::string_view payload, Visit visit) {
   }
 }
 
+// Calls visit(record) for the records of a chunk of this kind of them.
+template <typename Record, typename Visit>
+void for_each_record(const Chunk& chunk, Visit visit) {
+  if (chunk.record_size < sizeof(Record)) return;
+  for (size_t at = 0; at + chunk.record_size <= chunk.payload.size(); at += chunk.record_size) {
+    Record record;
+    std::memcpy(&record, chunk.payload.data() + at, sizeof record);
+    visit(record);
+  }
+}
+
 // The facts of a chunk of them, each a line of fields; fields[0] is the name.
 void for_each_fact(std::string_view payload,
                    const std::function<void(const std::vector<std::string_view>&)>& visit);
@@ -52,6 +63,8 @@ class ChunkReader {
 
   // Nothing at the end.
   Result<std::optional<Chunk>> next();
+  // All of them. Fails on a file that is no capture or cannot be read; `shown` names it.
+  Status for_each(const std::string& shown, const std::function<void(const Chunk&)>& visit);
   bool begins_well();  // the file's mark; first of all
 
   const Diagnostics& diagnostics() const { return diagnostics_; }

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "base/hash.h"
 #include "ingest/capture/chunk_reader.h"
-#include "ingest/capture/launch_shape.h"
+#include "ingest/capture/counter_rows.h"
 
 namespace fathom::capture {
 namespace {
@@ -27,6 +26,16 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
+void take_gpu(std::string_view facts, CounterOrigin& origin) {
+  for_each_gpu(facts, [&origin](const GpuProperties& gpu) {
+    if (!origin.gpu.empty()) return;
+    origin.gpu = gpu.name;
+    origin.multiprocessors = gpu.multiprocessors;
+    origin.capability =
+        fmt::format("{}.{}", gpu.compute_major.value_or(0), gpu.compute_minor.value_or(0));
+  });
+}
+
 std::string_view unit_of_metric(std::string_view metric) {
   if (metric.ends_with(".pct") || metric.find(".pct_of") != std::string_view::npos) return "%";
   if (metric.find("time_duration") != std::string_view::npos) return "ns";
@@ -37,54 +46,36 @@ std::string_view unit_of_metric(std::string_view metric) {
 
 Result<std::optional<CounterSet>> read_counters(ByteSource& source, const std::string& shown) {
   ChunkReader chunks(source, int64_t{64} << 30);
-  if (!chunks.begins_well()) return Error{fmt::format("{} is no capture of fathom record", shown)};
   std::unordered_map<uint32_t, std::string, TableHash> texts;
   std::map<LaunchShape, Counted> kernels;
-  std::string gpu, capability;
-  std::string tool = "fathom record", version = FATHOM_VERSION;
-  std::optional<int64_t> multiprocessors;
-  while (true) {
-    Result<std::optional<Chunk>> read = chunks.next();
-    if (!read.ok()) return Error{fmt::format("cannot read {}: {}", shown, read.error().message)};
-    const std::optional<Chunk> chunk = read.take();
-    if (!chunk) break;
-    if (chunk->kind == ChunkKind::kStrings) {
-      for_each_text(chunk->payload, [&texts](uint32_t id, std::string_view text) {
+  CounterOrigin origin;
+  origin.tool = "fathom record";
+  origin.form = "capture";
+  origin.version = FATHOM_VERSION;
+  TRY(chunks.for_each(shown, [&](const Chunk& chunk) {
+    if (chunk.kind == ChunkKind::kStrings) {
+      for_each_text(chunk.payload, [&texts](uint32_t id, std::string_view text) {
         texts.insert_or_assign(id, std::string(text));
       });
-    } else if (chunk->kind == ChunkKind::kMeta) {
-      for_each_fact(chunk->payload, [&](const std::vector<std::string_view>& fields) {
+    } else if (chunk.kind == ChunkKind::kMeta) {
+      for_each_fact(chunk.payload, [&origin](const std::vector<std::string_view>& fields) {
         if (fields[0] != "counters" || fields.size() < 3) return;
-        tool = fields[1];
-        version = fields[2];
+        origin.tool = fields[1];
+        origin.version = fields[2];
       });
-      for_each_gpu(chunk->payload, [&](const GpuProperties& properties) {
-        if (!gpu.empty()) return;
-        gpu = properties.name;
-        multiprocessors = properties.multiprocessors;
-        capability = fmt::format("{}.{}", properties.compute_major.value_or(0),
-                                 properties.compute_minor.value_or(0));
+      take_gpu(chunk.payload, origin);
+    } else if (chunk.kind == ChunkKind::kCounters) {
+      for_each_record<Counter>(chunk, [&kernels](const Counter& counter) {
+        Counted& counted = kernels[shape_of(counter)];
+        counted.values[counter.metric].push_back(counter.value);
+        counted.passes = std::max(counted.passes, counter.passes);
       });
-    } else if (chunk->kind == ChunkKind::kCounters && chunk->record_size >= sizeof(Counter)) {
-      for (size_t at = 0; at + chunk->record_size <= chunk->payload.size();
-           at += chunk->record_size) {
-        Counter c;
-        std::memcpy(&c, chunk->payload.data() + at, sizeof c);
-        Counted& counted = kernels[shape_of(c)];
-        counted.values[c.metric].push_back(c.value);
-        counted.passes = std::max(counted.passes, c.passes);
-      }
     }
-  }
+  }));
   if (kernels.empty()) return std::optional<CounterSet>();
   CounterSetBuilder builder;
-  builder.origin().tool = tool;
-  builder.origin().form = "capture";
-  builder.origin().version = version;
-  builder.origin().gpu = gpu;
-  builder.origin().capability = capability;
-  builder.origin().multiprocessors = multiprocessors;
-  builder.origin().input_bytes = chunks.bytes_read();
+  origin.input_bytes = chunks.bytes_read();
+  builder.origin() = std::move(origin);
   builder.diagnostics().merge(chunks.diagnostics());
   for (const auto& [shape, counted] : kernels) {
     CounterRow row;

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <queue>
 #include <unordered_map>
 
 #include "base/hash.h"
 #include "ingest/capture/chunk_reader.h"
-#include "ingest/capture/launch_shape.h"
+#include "ingest/capture/counter_rows.h"
 
 namespace fathom::capture {
 namespace {
@@ -129,22 +128,22 @@ class SampleReader {
       case ChunkKind::kMeta:
         return take_meta(chunk.payload);
       case ChunkKind::kKernels:
-        return each<Kernel>(chunk, [this](const Kernel& kernel) {
+        return for_each_record<Kernel>(chunk, [this](const Kernel& kernel) {
           add(kernel.device, kernel.start, kernel.end, shape_of(kernel));
         });
       case ChunkKind::kGraphs:
-        return each<Graph>(chunk, [this](const Graph& graph) {
+        return for_each_record<Graph>(chunk, [this](const Graph& graph) {
           LaunchShape shape;
           shape.device = graph.device;
           shape.dynamic_shared = graph.graph;  // which graph it is: none has a name
           add(graph.device, graph.start, graph.end, shape);
         });
       case ChunkKind::kCopies:
-        return each<Copy>(chunk, [this](const Copy& copy) { add_copy(copy); });
+        return for_each_record<Copy>(chunk, [this](const Copy& copy) { add_copy(copy); });
       case ChunkKind::kSets:
-        return each<Set>(chunk, [this](const Set& set) { add_copy(set); });
+        return for_each_record<Set>(chunk, [this](const Set& set) { add_copy(set); });
       case ChunkKind::kActivity:
-        return each<Activity>(chunk, [this](const Activity& sample) {
+        return for_each_record<Activity>(chunk, [this](const Activity& sample) {
           gpus_[sample.device].samples.push_back(sample);
         });
       default:
@@ -154,8 +153,11 @@ class SampleReader {
 
   std::optional<CounterSet> finish(const Diagnostics& diagnostics, int64_t bytes) {
     CounterSetBuilder builder;
-    builder.origin() = {"fathom record", "samples", FATHOM_VERSION,   gpu_,
-                        capability_,     "",        multiprocessors_, bytes};
+    builder.origin() = origin_;
+    builder.origin().tool = "fathom record";
+    builder.origin().form = "samples";
+    builder.origin().version = FATHOM_VERSION;
+    builder.origin().input_bytes = bytes;
     builder.origin().has_whole_shapes = true;
     builder.diagnostics().merge(diagnostics);
     bool any = false;
@@ -175,24 +177,8 @@ class SampleReader {
   }
 
  private:
-  template <typename Record, typename Visit>
-  static void each(const Chunk& chunk, Visit visit) {
-    if (chunk.record_size < sizeof(Record)) return;
-    for (size_t at = 0; at + chunk.record_size <= chunk.payload.size(); at += chunk.record_size) {
-      Record record;
-      std::memcpy(&record, chunk.payload.data() + at, sizeof record);
-      visit(record);
-    }
-  }
-
   void take_meta(std::string_view payload) {
-    for_each_gpu(payload, [this](const GpuProperties& properties) {
-      if (!gpu_.empty()) return;
-      gpu_ = properties.name;
-      multiprocessors_ = properties.multiprocessors;
-      capability_ = fmt::format("{}.{}", properties.compute_major.value_or(0),
-                                properties.compute_minor.value_or(0));
-    });
+    take_gpu(payload, origin_);
     for_each_fact(payload, [this](const std::vector<std::string_view>& fields) {
       if (fields.size() < 3 || fields[0] != "activity") return;
       const std::optional<int64_t> device = whole_number_in(fields[1]);
@@ -252,8 +238,7 @@ class SampleReader {
   std::map<uint32_t, Gpu> gpus_;
   std::map<LaunchShape, size_t> keys_;
   std::vector<Sampled> sampled_;
-  std::string gpu_, capability_;
-  std::optional<int64_t> multiprocessors_;
+  CounterOrigin origin_;
 };
 
 }  // namespace
@@ -261,15 +246,8 @@ class SampleReader {
 Result<std::optional<CounterSet>> read_sampled_counters(ByteSource& source,
                                                         const std::string& shown) {
   ChunkReader chunks(source, int64_t{64} << 30);
-  if (!chunks.begins_well()) return Error{fmt::format("{} is no capture of fathom record", shown)};
   SampleReader reader;
-  while (true) {
-    Result<std::optional<Chunk>> read = chunks.next();
-    if (!read.ok()) return Error{fmt::format("cannot read {}: {}", shown, read.error().message)};
-    const std::optional<Chunk> chunk = read.take();
-    if (!chunk) break;
-    reader.take(*chunk);
-  }
+  TRY(chunks.for_each(shown, [&reader](const Chunk& chunk) { reader.take(chunk); }));
   return reader.finish(chunks.diagnostics(), chunks.bytes_read());
 }
 

@@ -1,9 +1,6 @@
 #include "ingest/capture/samples.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
@@ -50,14 +47,12 @@ class SampleRows {
         // Each time the sum so far.
         if (dropped && *dropped > 0) dropped_ = static_cast<uint64_t>(*dropped);
       });
-    } else if (chunk.kind == ChunkKind::kSamples && chunk.record_size >= sizeof(Sample)) {
-      for (size_t at = 0; at + chunk.record_size <= chunk.payload.size(); at += chunk.record_size) {
-        Sample s;
-        std::memcpy(&s, chunk.payload.data() + at, sizeof s);
+    } else if (chunk.kind == ChunkKind::kSamples) {
+      for_each_record<Sample>(chunk, [this](const Sample& s) {
         uint64_t& samples =
             samples_[{s.cubin, s.pc, s.function, s.mangled, s.reason, s.file, s.line, s.device}];
         samples = sum_below_limit(samples, s.samples);
-      }
+      });
     }
   }
 
@@ -114,14 +109,8 @@ class SampleRows {
 
 Result<std::optional<StallSamples>> read_samples(ByteSource& source, const std::string& shown) {
   ChunkReader chunks(source, int64_t{64} << 30);
-  if (!chunks.begins_well()) return Error{fmt::format("{} is no capture of fathom record", shown)};
   SampleRows rows;
-  while (true) {
-    const Result<std::optional<Chunk>> chunk = chunks.next();
-    if (!chunk.ok()) return Error{fmt::format("cannot read {}: {}", shown, chunk.error().message)};
-    if (!chunk.value()) break;
-    rows.take(*chunk.value());
-  }
+  TRY(chunks.for_each(shown, [&rows](const Chunk& chunk) { rows.take(chunk); }));
   return rows.finish();
 }
 

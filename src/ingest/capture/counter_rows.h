@@ -37,6 +37,9 @@ inline void set_shape(CounterRow& row, const LaunchShape& shape) {
   row.device = shape.device;
 }
 
+// What a chunk of facts tells of the first GPU.
+void take_gpu(std::string_view facts, CounterOrigin& origin);
+
 // CUPTI's values are in these: what a name measures tells which.
 std::string_view unit_of_metric(std::string_view metric);
 
