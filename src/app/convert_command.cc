@@ -26,6 +26,12 @@ Status convert(const ConvertArguments& a, const Terminal& terminal) {
   options.progress = [&line](double fraction) { line.update(fraction); };
   const Trace trace = TRY(open_trace(a.input, options));
   const int64_t size = TRY(convert_trace(trace, a.out, a.force));
+  for (const Diagnostic& found : trace.store.diagnostics().all()) {
+    const FlawText& flaw = describe(found.flaw);
+    if (flaw.severity < Severity::kDataLoss) continue;
+    complain(fmt::format("{}: {}{}", severity_name(flaw.severity), flaw.text,
+                         found.count > 1 ? fmt::format(" ({})", with_thousands(found.count)) : ""));
+  }
   if (a.quiet) return Nothing{};
   return print_output(fmt::format("{}  {} events, {} bytes\n", screen_safe(a.out),
                                   with_thousands(static_cast<int64_t>(trace.store.size())),

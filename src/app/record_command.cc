@@ -254,6 +254,16 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
       code = ExitCode::kUsage;
       return;
     }
+    if (a->trigger.starts_with("SIG") && a->trigger != "SIGUSR2") {
+      complain("--trigger takes SIGUSR2 or a file; for a file of this name write ./" + a->trigger);
+      code = ExitCode::kUsage;
+      return;
+    }
+    if (a->replay && !a->counters) {
+      complain("--replay says how counters are counted; it needs --counters");
+      code = ExitCode::kUsage;
+      return;
+    }
     const bool is_part = !a->trigger.empty() || !a->window.empty();
     if (const auto mistake = sampling_mistake(a->sampling, is_part)) {
       complain(*mistake);

@@ -41,23 +41,6 @@ std::vector<PackageInReport> package_slow_ops(const Trace& trace, const SheetInp
   return packages;
 }
 
-// A recording of nothing is a mistake that a report would only hide.
-Status check_has_events(const Trace& trace) {
-  const EventStore& store = trace.store;
-  if (store.size() > 0) return Nothing{};
-  if (store.diagnostics().count(Flaw::kTruncated) > 0) {
-    return Error{
-        fmt::format("{} has no events that can be read: the file ends in the middle", trace.path)};
-  }
-  const std::string found =
-      store.entries() == 0
-          ? "its traceEvents list is empty"
-          : fmt::format("none of its {} traceEvents is a timed event that can be read",
-                        with_thousands(store.entries()));
-  return Error{fmt::format("{} has no events: {}; was the profiler stopped before any step ran?",
-                           trace.path, found)};
-}
-
 // Those of several inputs are counted together.
 void add_diagnostics(const CounterFile& file, Summary& summary) {
   Diagnostics all;

@@ -177,7 +177,7 @@ void for_each_line(std::string_view text, Visit visit) {
 }
 
 // Lines of the hook: R start end thread name; N time value thread name.
-Status add_probes(const fs::path& path, ChunkWriter& to) {
+Status add_probes(const fs::path& path, const TimeWindows& windows, ChunkWriter& to) {
   const std::string lines = TRY(whole_text(path));
   std::vector<capture::Range> ranges;
   std::vector<capture::Number> numbers;
@@ -187,10 +187,12 @@ Status add_probes(const fs::path& path, ChunkWriter& to) {
     const auto first = number_in<uint64_t>(fields[1]);
     if (!thread || !first) return;
     if (fields[0] == "R") {
-      if (const auto end = number_in<uint64_t>(fields[2]))
+      const auto end = number_in<uint64_t>(fields[2]);
+      if (end && windows.include(*first, *end))
         ranges.push_back({*first, *end, to.text(fields[4]), *thread});
     } else if (fields[0] == "N") {
-      if (const auto value = number_in<double>(fields[2]))
+      const auto value = number_in<double>(fields[2]);
+      if (value && windows.include(*first, *first))
         numbers.push_back({*first, *value, to.text(fields[4]), *thread});
     }
   });
@@ -241,7 +243,8 @@ std::vector<ProcessRecords> find_processes(const fs::path& directory) {
 }
 
 Status complete_capture(const ProcessRecords& process, const std::vector<LoggedNumber>& logged,
-                        const std::string& command, const fs::path& out) {
+                        const TimeWindows& windows, const std::string& command,
+                        const fs::path& out) {
   ZstdFile file = TRY(ZstdFile::create(out));
   ZstdSink sink(file);
   ChunkWriter writer(sink);
@@ -255,9 +258,9 @@ Status complete_capture(const ProcessRecords& process, const std::vector<LoggedN
                                   process.pid, shown));
   }
   if (!process.torch_trace.empty()) TRY(add_torch_trace(process.torch_trace, writer));
-  if (!process.probes.empty()) TRY(add_probes(process.probes, writer));
+  if (!process.probes.empty()) TRY(add_probes(process.probes, windows, writer));
   for (const fs::path& path : process.native_calls)
-    TRY(add_native_calls(path, process.pid, process.native_probes, writer));
+    TRY(add_native_calls(path, process.pid, process.native_probes, windows, writer));
   if (!process.counters.empty()) TRY(add_counters(process.counters, writer));
   std::vector<capture::Number> numbers;
   for (const LoggedNumber& number : logged) {

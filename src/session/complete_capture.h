@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "session/time_windows.h"
 
 namespace fathom {
 
@@ -27,9 +28,11 @@ struct ProcessRecords {
 // Finds the processes in the directory that was recorded into, in the order of their beginning.
 std::vector<ProcessRecords> find_processes(const std::filesystem::path& directory);
 
-// Writes one compressed capture of all that is known of a process.
+// Writes one compressed capture of all that is known of a process. Calls of probes count as far as
+// they are in the windows; the recorder heeds these itself.
 Status complete_capture(const ProcessRecords& process, const std::vector<LoggedNumber>& logged,
-                        const std::string& command, const std::filesystem::path& out);
+                        const TimeWindows& windows, const std::string& command,
+                        const std::filesystem::path& out);
 
 // The probes that found their function in any process: lines "P\tPROBE" of the hook's files.
 std::vector<std::string> placed_probes(const std::vector<ProcessRecords>& processes);

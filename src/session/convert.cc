@@ -40,6 +40,7 @@ Status write_plain(const EventStore& store, const fs::path& path) {
 }  // namespace
 
 Result<int64_t> convert_trace(const Trace& trace, const fs::path& out, bool force) {
+  TRY(check_has_events(trace));
   std::error_code error;
   if (fs::is_directory(out, error))
     return Error{fmt::format("{} is a directory; name a file", out.string())};
@@ -47,6 +48,8 @@ Result<int64_t> convert_trace(const Trace& trace, const fs::path& out, bool forc
     return Error{fmt::format("{} exists; use another name or --force", out.string())};
   fs::path folder = out.parent_path();
   if (folder.empty()) folder = ".";
+  if (!fs::is_directory(folder, error))
+    return Error{fmt::format("{} is no directory; name a file in one that is", folder.string())};
   const StagingDirectory staging = TRY(StagingDirectory::create(folder, folder));
   const fs::path staged = staging.content() / "trace";
   TRY(out.extension() == ".zst" ? write_compressed(trace.store, staged)

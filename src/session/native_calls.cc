@@ -110,7 +110,8 @@ std::vector<NativeCallFile> find_native_calls(const fs::path& directory) {
 }
 
 Status add_native_calls(const fs::path& path, int64_t process,
-                        const std::vector<std::string>& probes, capture::ChunkWriter& to) {
+                        const std::vector<std::string>& probes, const TimeWindows& windows,
+                        capture::ChunkWriter& to) {
   const std::optional<CallFile> file = CallFile::open(path);
   if (!file) return Nothing{};
   std::vector<capture::TextId> names;
@@ -137,6 +138,7 @@ Status add_native_calls(const fs::path& path, int64_t process,
   };
   file->for_each_record([&](const probe::CallRecord& record) {
     if (record.process != process) return;
+    if (!windows.include(record.start, is_call(record) ? record.end : record.start)) return;
     if (is_call(record)) {
       ranges.push_back({record.start, record.end, names[record.slot], record.thread});
     } else {

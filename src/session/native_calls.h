@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "capture/chunk_writer.h"
+#include "session/time_windows.h"
 
 namespace fathom {
 
@@ -17,9 +18,11 @@ struct NativeCallFile {
 };
 std::vector<NativeCallFile> find_native_calls(const std::filesystem::path& directory);
 
-// The calls of one process as ranges, and their numbers. `probes` as they were asked for.
+// The calls of one process in the windows as ranges, and their numbers. `probes` as they were asked
+// for.
 Status add_native_calls(const std::filesystem::path& path, int64_t process,
-                        const std::vector<std::string>& probes, capture::ChunkWriter& to);
+                        const std::vector<std::string>& probes, const TimeWindows& windows,
+                        capture::ChunkWriter& to);
 
 // The environment of a program whose C functions are recorded.
 struct NativeProbes {

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <functional>
 
@@ -293,7 +294,8 @@ Status count_kernels(const RecordRequest& request, const fs::path& directory,
 }
 
 Status bring_home(const RecordRequest& request, const fs::path& directory, const fs::path& out,
-                  const std::vector<LoggedNumber>& logged, RecordResult& result) {
+                  const std::vector<LoggedNumber>& logged, const TimeWindows& windows,
+                  RecordResult& result) {
   std::vector<ProcessRecords> processes = find_processes(directory);
   TRY(count_kernels(request, directory, processes, result));
   if (request.use_ncu) {
@@ -306,7 +308,7 @@ Status bring_home(const RecordRequest& request, const fs::path& directory, const
   for (ProcessRecords& process : processes) {
     process.native_probes = native_probes(request).probes;
     const fs::path staged = directory / "complete";
-    TRY(complete_capture(process, first ? logged : std::vector<LoggedNumber>{},
+    TRY(complete_capture(process, first ? logged : std::vector<LoggedNumber>{}, windows,
                          shown_command(request.command), staged));
     CaptureSummary summary = TRY(summarize_capture(staged, process.pid));
     if (!has_events(summary) && (!first || logged.empty())) continue;
@@ -335,6 +337,17 @@ void touch(const fs::path& path) {
   if (fd < 0) return;
   futimens(fd, nullptr);
   close(fd);
+}
+
+int64_t wall_clock_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+std::pair<int64_t, int64_t> window_from(const RecordRequest& request, int64_t now) {
+  const int64_t before = request.before_ms.value_or(0) * 1'000'000;
+  return {now - before, request.window_ms ? now + *request.window_ms * 1'000'000 : INT64_MAX};
 }
 
 int64_t changed_at(const fs::path& path) {
@@ -369,6 +382,7 @@ Result<RecordResult> record_program(const RecordRequest& request) {
     };
   }
   const WindowSignal signal;
+  TimeWindows windows;
   int64_t last_trigger = 0;
   if (request.wait_for_signal || !request.trigger_file.empty()) {
     last_trigger = changed_at(request.trigger_file);
@@ -377,7 +391,11 @@ Result<RecordResult> record_program(const RecordRequest& request) {
       if (!window_asked.exchange(false) && (now == 0 || now == last_trigger)) return;
       last_trigger = now;
       touch(directory / record::kTriggerFile);
+      windows.spans.push_back(window_from(request, wall_clock_ns()));
     };
+    windows.is_whole_run = false;
+  } else if (request.window_ms) {
+    windows = {false, {window_from(request, wall_clock_ns())}};
   }
   const ProgramEnd end = TRY(run_watched(program));
   RecordResult result;
@@ -393,7 +411,19 @@ Result<RecordResult> record_program(const RecordRequest& request) {
     result.notes.push_back(
         fmt::format("nothing was recorded: {}. Only one profiler can be used at a time", other));
   }
-  TRY(bring_home(request, directory, out, logged, result));
+  if (!windows.is_whole_run) {
+    std::erase_if(logged, [&windows](const LoggedNumber& number) {
+      const auto time = static_cast<uint64_t>(number.time_ns);
+      return !windows.include(time, time);
+    });
+    if (windows.spans.empty())
+      result.notes.push_back(
+          fmt::format("no trigger came: {}",
+                      request.wait_for_signal
+                          ? "fathom got no SIGUSR2"
+                          : request.trigger_file.string() + " did not appear and was not touched"));
+  }
+  TRY(bring_home(request, directory, out, logged, windows, result));
   return result;
 }
 

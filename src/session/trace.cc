@@ -66,4 +66,20 @@ const Platform* detect_platform(const Trace& trace) {
   return Platforms::built_in().detect({gpu.name, gpu.memory_bytes, gpu.multiprocessors});
 }
 
+Status check_has_events(const Trace& trace) {
+  const EventStore& store = trace.store;
+  if (store.size() > 0) return Nothing{};
+  if (store.diagnostics().count(Flaw::kTruncated) > 0) {
+    return Error{
+        fmt::format("{} has no events that can be read: the file ends in the middle", trace.path)};
+  }
+  const std::string found =
+      store.entries() == 0
+          ? "its traceEvents list is empty"
+          : fmt::format("none of its {} traceEvents is a timed event that can be read",
+                        with_thousands(store.entries()));
+  return Error{fmt::format("{} has no events: {}; was the profiler stopped before any step ran?",
+                           trace.path, found)};
+}
+
 }  // namespace fathom

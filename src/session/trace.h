@@ -40,4 +40,7 @@ Result<Trace> open_trace(const std::string& path, const OpenOptions& options = {
 // What the trace's GPU is among those known here; null where it does not say or is not known.
 const Platform* detect_platform(const Trace& trace);
 
+// Fails on a recording of nothing: a mistake that a report would only hide.
+Status check_has_events(const Trace& trace);
+
 }  // namespace fathom

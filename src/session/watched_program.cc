@@ -6,6 +6,7 @@
 #include <pty.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,6 +100,12 @@ struct PassedStream {
   }
 };
 
+bool same_place(int a, int b) {
+  struct stat first = {}, second = {};
+  return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t wrote = write(fd, bytes.data(), bytes.size());
@@ -109,7 +116,7 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-void pass_stream(const PassedStream& stream, const WatchedProgram& program, std::mutex& one,
+void pass_stream(PassedStream& stream, const WatchedProgram& program, std::mutex& one,
                  const std::atomic<bool>& program_ended) {
   constexpr size_t kLongestLine = 1 << 16;
   std::string line;
@@ -127,7 +134,8 @@ void pass_stream(const PassedStream& stream, const WatchedProgram& program, std:
     if (got <= 0) break;
     const int64_t time = clock_ns(CLOCK_REALTIME);
     std::string_view bytes(part, static_cast<size_t>(got));
-    write_all(stream.to, bytes);
+    // Whoever read our output is gone: the program finds out as it would without us.
+    if (!write_all(stream.to, bytes)) stream.read_end = FileDescriptor();
     while (!bytes.empty()) {
       const size_t end = bytes.find_first_of("\n\r");
       if (line.size() < kLongestLine) line += bytes.substr(0, end);
@@ -139,6 +147,7 @@ void pass_stream(const PassedStream& stream, const WatchedProgram& program, std:
       line.clear();
       bytes.remove_prefix(end + 1);
     }
+    if (!stream.read_end.ok()) break;
   }
   if (!line.empty()) {
     const std::lock_guard lock(one);
@@ -160,7 +169,9 @@ Result<ProgramEnd> run_watched(const WatchedProgram& program) {
   std::vector<char*> environment = pointers(program.environment);
   PassedStream streams[2];
   const bool passes = static_cast<bool>(program.on_line);
-  for (int i = 0; passes && i < 2; ++i) {
+  // Where both go to the same place, one stream keeps their order.
+  const int stream_count = !passes ? 0 : same_place(STDOUT_FILENO, STDERR_FILENO) ? 1 : 2;
+  for (int i = 0; i < stream_count; ++i) {
     streams[i].to = i + 1;
     if (!streams[i].open_pair())
       return Error{fmt::format("cannot pass the program's output on: {}", std::strerror(errno))};
@@ -177,7 +188,7 @@ Result<ProgramEnd> run_watched(const WatchedProgram& program) {
   if (child < 0) return Error{fmt::format("cannot start the program: {}", std::strerror(errno))};
   if (child == 0) {
     signals.restore_in_child();
-    for (int i = 0; passes && i < 2; ++i) dup2(streams[i].write_end.get(), i + 1);
+    for (int i = 0; passes && i < 2; ++i) dup2(streams[i % stream_count].write_end.get(), i + 1);
     if (program.discard_output) {
       const int nowhere = open("/dev/null", O_WRONLY);
       if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
@@ -194,7 +205,7 @@ Result<ProgramEnd> run_watched(const WatchedProgram& program) {
   std::mutex one;
   std::atomic<bool> program_ended = false;
   std::vector<std::thread> threads;
-  for (int i = 0; passes && i < 2; ++i) {
+  for (int i = 0; i < stream_count; ++i) {
     threads.emplace_back([&, i] { pass_stream(streams[i], program, one, program_ended); });
   }
   ProgramEnd end;
