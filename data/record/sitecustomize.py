@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+import types
 
 _directory = os.environ.get("FATHOM_RECORD_DIR", "")
 _options = os.environ.get("FATHOM_RECORD_OPTIONS", "").split(",")
@@ -109,7 +110,20 @@ def _wrapped(function, label, numbers):
                 lines.append("N\t%d\t%.17g\t%d\t%s %s\n" % (end, value, thread, label, path))
         _calls.add(*lines)
 
-    if inspect.iscoroutinefunction(function):
+    if inspect.isgeneratorfunction(function):
+        @functools.wraps(function)
+        def call(*arguments, **keywords):  # from its first step to its end
+            start, result, done = time.time_ns(), None, False
+            try:
+                result = yield from function(*arguments, **keywords)
+                done = True
+                return result
+            finally:
+                record(start, arguments, keywords, result, done)
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & inspect.CO_ITERABLE_COROUTINE:
+            call = types.coroutine(call)  # can be awaited too
+    elif inspect.iscoroutinefunction(function):
         @functools.wraps(function)
         async def call(*arguments, **keywords):
             start, result, done = time.time_ns(), None, False
@@ -132,21 +146,40 @@ def _wrapped(function, label, numbers):
     return call
 
 
+def _not_placed(probe, why):
+    """Says why; the line tells `fathom record` that nothing more is to be said about the probe."""
+    _note("--probe %s: nothing was recorded; %s" % (probe, why))
+    _calls.add("P\t%s\n" % probe)
+    _calls.finish()
+
+
 @_guarded
 def _place_probe(module, probe):
     place, _, numbers = probe.partition("(")
     numbers = [n.strip() for n in numbers[:-1].split(",")] if numbers else []
-    names = place.partition(":")[2].split(".")
+    module_name, _, path = place.partition(":")
+    names = path.split(".")
     owner = module
-    for name in names[:-1]:
-        owner = getattr(owner, name)
-    target = inspect.getattr_static(owner, names[-1])
-    if isinstance(target, (staticmethod, classmethod)):
-        setattr(owner, names[-1], type(target)(_wrapped(target.__func__, place, numbers)))
-    elif callable(target):
-        setattr(owner, names[-1], _wrapped(target, place, numbers))
-    else:
-        _note("probe %s: this is not a function" % place)
+    try:
+        for name in names[:-1]:
+            owner = getattr(owner, name)
+        target = inspect.getattr_static(owner, names[-1])
+    except AttributeError:
+        _not_placed(probe, "%s has no %s" % (module_name, path))
+        return
+    kind = type(target) if isinstance(target, (staticmethod, classmethod)) else None
+    function = target.__func__ if kind else target
+    if not callable(function):
+        _not_placed(probe, "it is a property or another value, not a function")
+        return
+    if inspect.isasyncgenfunction(function):
+        _not_placed(probe, "async generators cannot be probed")
+        return
+    call = _wrapped(function, place, numbers)
+    try:
+        setattr(owner, names[-1], kind(call) if kind else call)
+    except (AttributeError, TypeError):  # a class of an extension
+        _not_placed(probe, "Python does not let it be replaced")
         return
     _calls.add("P\t%s\n" % probe)
 
@@ -259,6 +292,13 @@ def _start():
         sys.meta_path.insert(0, _Finder(names))
     if _probes:
         atexit.register(_calls.finish)
+    for probe in _probes:
+        name = probe.partition(":")[0]
+        if name == "__main__":
+            _not_placed(probe, "functions of the file that is run (__main__) cannot be probed; "
+                        "move it to a module that is imported")
+        elif name in sys.modules:
+            _not_placed(probe, "%s is loaded before probes can be placed" % name)
 
 
 def _pass_on():

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// The calls of C functions that the library in src/probe records: one file for a process and what
-// it forks, mapped and shared, so that it is whole whatever ends the program.
+// The calls of C functions that the library in src/probe records: one file for a process, mapped
+// and shared, so that it is whole whatever ends the program. A forked process has its own.
 //
 //     CallFileHead, CallSlot[kMostCallSlots], CallRecord, CallRecord, …
 //
@@ -16,11 +16,11 @@ constexpr const char* kProbesVariable = "FATHOM_PROBES";  // a probe on each lin
 constexpr const char* kCallFileStart = "native-";         // its name begins with this
 constexpr const char* kCallFileEnd = ".calls";
 
-constexpr char kCallFileMagic[8] = {'F', 'A', 'T', 'H', 'O', 'M', 'P', '1'};
+constexpr char kCallFileMagic[8] = {'F', 'A', 'T', 'H', 'O', 'M', 'P', '2'};
 constexpr uint32_t kMostCallSlots = 512;
 constexpr uint64_t kMostCallRecords = uint64_t{1} << 26;  // 2 GiB of them
 constexpr uint32_t kCallsInSegment = 1 << 13;             // the file grows by so many
-constexpr uint32_t kLongestSlotName = 504;
+constexpr uint32_t kLongestSlotName = 500;
 
 struct CallFileHead {
   char magic[8];
@@ -31,9 +31,11 @@ struct CallFileHead {
   uint8_t rest[4064];
 };
 
-// A function that is recorded.
+// A function that is recorded for a probe. Of several probes of one function, the first has the
+// records.
 struct CallSlot {
   uint32_t probe;               // its line in kProbesVariable
+  uint32_t records_of;          // the slot that its records name
   uint32_t length;              // of the name
   char name[kLongestSlotName];  // "libfoo.so.1:ns::Class::method"
 };

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -127,9 +128,18 @@ char directory[2048];
 std::atomic<int> file = -1;
 std::atomic<CallFileHead*> head = nullptr;
 std::atomic<CallRecord*> segments[kMostCallRecords / kCallsInSegment];
-std::atomic<bool> mapping = false;
 void* targets[kMostCallSlots];
 uint32_t numbers_of[kMostCallSlots];
+uint32_t slot_count = 0;                 // used, or asked for where there are not enough
+std::atomic<bool> has_own_file = false;  // else records are counted as lost in the parent's
+
+// Zeros in a forked process, by whatever way it was forked: it needs a file of its own, and a lock
+// that another thread held in its parent is free.
+struct OwnState {
+  std::atomic<uint32_t> process;
+  std::atomic<bool> mapping;
+};
+std::atomic<OwnState*> own = nullptr;
 
 // 0: not asked yet. A forked child asks again.
 thread_local uint32_t own_thread = 0, own_process = 0;
@@ -176,9 +186,14 @@ char* append_text(char* at, const char* text) {
 }
 
 // Room that is there on the disk too: a page that is only promised ends the program when it is
-// written to.
+// written to. Beyond the limit on the size of files a write would end the program.
 bool extend_file(int fd, uint64_t from, uint64_t bytes) {
   static const char zeros[kPage] = {};
+  rlimit limit{};
+  if (system_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, reinterpret_cast<long>(&limit)) != 0 ||
+      from + bytes > limit.rlim_cur) {
+    return false;
+  }
   for (uint64_t done = 0; done < bytes; done += kPage) {
     if (system_call(SYS_pwrite64, fd, reinterpret_cast<long>(zeros), kPage,
                     static_cast<long>(from + done)) != static_cast<long>(kPage)) {
@@ -194,11 +209,15 @@ void* map_file(int fd, uint64_t at, uint64_t bytes) {
   return place < 0 && place > -4096 ? nullptr : reinterpret_cast<void*>(place);
 }
 
+// Not by memcpy: it uses vector registers.
+void copy_bytes(void* to, const void* from, uint64_t bytes) {
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+
 // Named by process and time: a program may become another (exec).
-bool open_file() {
-  if (head.load() != nullptr) return true;
+bool make_file() {
   if (directory[0] == '\0') return false;
-  char path[sizeof directory + 100];
+  static char path[sizeof directory + 100];  // the stack may be small
   char* at = append_text(path, directory);
   at = append_text(at, "/");
   at = append_text(at, kCallFileStart);
@@ -219,12 +238,29 @@ bool open_file() {
                      : nullptr;
   if (mapped == nullptr) {
     system_call(SYS_close, kept);
-    directory[0] = '\0';
     return false;
   }
   for (size_t i = 0; i < sizeof kCallFileMagic; ++i) mapped->magic[i] = kCallFileMagic[i];
   file = kept;
   head = mapped;
+  has_own_file = true;
+  return true;
+}
+
+bool open_file() {
+  if (head.load() != nullptr) return true;
+  if (own.load() == nullptr) {
+    const long page = system_call(SYS_mmap, 0, static_cast<long>(kPage), PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    if (page < 0 && page > -4096) return false;
+    system_call(SYS_madvise, page, static_cast<long>(kPage), MADV_WIPEONFORK);
+    own = reinterpret_cast<OwnState*>(page);
+  }
+  if (!make_file()) {
+    directory[0] = '\0';
+    return false;
+  }
+  own.load()->process = static_cast<uint32_t>(system_call(SYS_getpid, 0));
   return true;
 }
 
@@ -242,40 +278,77 @@ bool is_ours(int fd) {
   return true;
 }
 
-CallRecord* segment_at(uint64_t number) {
+// One thread at a time. A signal may come meanwhile, and its handler call what is recorded: it is
+// not to wait for what it interrupted.
+bool begin_mapping(OwnState& state) {
+  if (is_mapping) return false;
+  is_mapping = true;
+  while (state.mapping.exchange(true, std::memory_order_acquire)) system_call(SYS_sched_yield, 0);
+  return true;
+}
+
+void end_mapping(OwnState& state) {
+  state.mapping.store(false, std::memory_order_release);
+  is_mapping = false;
+}
+
+// The functions are those of its parent; of what the parent has recorded nothing stays.
+void give_child_its_file(OwnState& state) {
+  if (!begin_mapping(state)) return;
+  if (state.process.load() == 0) {
+    CallFileHead* of_parent = head.load();
+    const int parent_file = file.load();
+    for (std::atomic<CallRecord*>& segment : segments) {
+      if (CallRecord* old = segment.exchange(nullptr))
+        system_call(SYS_munmap, reinterpret_cast<long>(old), kSegmentSize);
+    }
+    const bool was_own = has_own_file.exchange(false);
+    if (make_file()) {
+      CallFileHead* made = head.load();
+      copy_bytes(made + 1, of_parent + 1, kMostCallSlots * sizeof(CallSlot));
+      made->slots = slot_count;
+      system_call(SYS_munmap, reinterpret_cast<long>(of_parent), kCallRecordsAt);
+      if (was_own && is_ours(parent_file)) system_call(SYS_close, parent_file);
+    }
+    own_thread = 0;
+    state.process.store(static_cast<uint32_t>(system_call(SYS_getpid, 0)),
+                        std::memory_order_release);
+  }
+  end_mapping(state);
+}
+
+CallRecord* segment_at(uint64_t number, OwnState& state) {
   CallRecord* segment = segments[number].load(std::memory_order_acquire);
   if (segment != nullptr) return segment;
-  // A signal may come while it is mapped, and its handler call what is recorded: not to be waited
-  // for.
-  if (is_mapping) return nullptr;
-  is_mapping = true;
-  while (mapping.exchange(true, std::memory_order_acquire)) system_call(SYS_sched_yield, 0);
+  if (!begin_mapping(state)) return nullptr;
   segment = segments[number].load();
   const uint64_t at = kCallRecordsAt + number * kSegmentSize;
   if (segment == nullptr && is_ours(file.load())) {
-    // A forked process may have made it: records that are there stay.
-    char last = 0;
-    const bool exists = system_call(SYS_pread64, file.load(), reinterpret_cast<long>(&last), 1,
-                                    static_cast<long>(at + kSegmentSize - 1)) == 1;
-    if (exists || extend_file(file.load(), at, kSegmentSize))
+    if (extend_file(file.load(), at, kSegmentSize))
       segment = static_cast<CallRecord*>(map_file(file.load(), at, kSegmentSize));
     segments[number].store(segment, std::memory_order_release);
   }
-  mapping.store(false, std::memory_order_release);
-  is_mapping = false;
+  end_mapping(state);
   return segment;
 }
 
 // A place for a record, with all but its times and kind; null: it is lost.
 CallRecord* new_record(const Frame& frame) {
+  OwnState* state = own.load(std::memory_order_acquire);
+  if (state == nullptr || frame.start == 0) return nullptr;
+  if (state->process.load(std::memory_order_acquire) == 0) give_child_its_file(*state);
+  const uint32_t process = state->process.load(std::memory_order_acquire);
   CallFileHead* shared = head.load(std::memory_order_acquire);
-  if (shared == nullptr || frame.start == 0) return nullptr;
-  if (own_thread == 0) {
-    own_process = static_cast<uint32_t>(system_call(SYS_getpid, 0));
+  if (own_thread == 0 || own_process != process) {
+    own_process = process;
     own_thread = static_cast<uint32_t>(system_call(SYS_gettid, 0));
   }
-  const uint64_t index = __atomic_fetch_add(&shared->records, 1, __ATOMIC_RELAXED);
-  CallRecord* segment = index < kMostCallRecords ? segment_at(index / kCallsInSegment) : nullptr;
+  CallRecord* segment = nullptr;
+  uint64_t index = 0;
+  if (process != 0 && has_own_file.load(std::memory_order_acquire)) {
+    index = __atomic_fetch_add(&shared->records, 1, __ATOMIC_RELAXED);
+    if (index < kMostCallRecords) segment = segment_at(index / kCallsInSegment, *state);
+  }
   if (segment == nullptr) {
     __atomic_fetch_add(&shared->lost, 1, __ATOMIC_RELAXED);
     return nullptr;
@@ -307,7 +380,11 @@ void add_number(const Frame& frame, uint64_t time, uint32_t number, uint64_t val
 
 void forked() {
   own_thread = 0;
-  mapping = is_mapping = false;
+  is_mapping = false;
+  OwnState* state = own.load();
+  if (state == nullptr) return;
+  state->process = 0;  // kernels before 4.14 do not
+  state->mapping = false;
 }
 
 void set_call_directory(std::string_view text) {
@@ -323,21 +400,35 @@ bool is_recorded_call(const void* address) {
 
 void* recorded_call(void* target, uint32_t probe, std::string_view name, uint32_t numbers) {
   if (target == nullptr || is_recorded_call(target) || !open_file()) return nullptr;
-  for (uint32_t i = 0; i < kMostCallSlots; ++i) {
-    if (targets[i] == target) return fathom_call_slots + i * kSlotSize;
-  }
+  OwnState& state = *own.load();
+  if (state.process.load() == 0) give_child_its_file(state);
+  if (!has_own_file.load()) return nullptr;
   CallFileHead* shared = head.load();
-  const uint32_t slot = __atomic_fetch_add(&shared->slots, 1, __ATOMIC_RELAXED);
-  if (slot >= kMostCallSlots) return nullptr;
-  auto& shown = reinterpret_cast<CallSlot*>(shared + 1)[slot];
+  auto* shown_slots = reinterpret_cast<CallSlot*>(shared + 1);
+  uint32_t first = kMostCallSlots;  // that of another probe, or of this one
+  const uint32_t used = slot_count < kMostCallSlots ? slot_count : kMostCallSlots;
+  for (uint32_t i = 0; i < used && first == kMostCallSlots; ++i) {
+    if (targets[i] == target) first = i;
+  }
+  for (uint32_t i = first; i < used; ++i) {
+    if (shown_slots[i].records_of == first && shown_slots[i].probe == probe)
+      return fathom_call_slots + first * kSlotSize;
+  }
+  const uint32_t slot = slot_count++;
+  __atomic_store_n(&shared->slots, slot_count, __ATOMIC_RELAXED);
+  const bool is_known = first < kMostCallSlots;
+  if (slot >= kMostCallSlots) return is_known ? fathom_call_slots + first * kSlotSize : nullptr;
+  if (!is_known) first = slot;
+  CallSlot& shown = shown_slots[slot];
   shown.probe = probe;
+  shown.records_of = first;
   uint32_t length = 0;
   for (; length < name.size() && length < kLongestSlotName; ++length)
     shown.name[length] = name[length];
   __atomic_store_n(&shown.length, length, __ATOMIC_RELEASE);
-  numbers_of[slot] = numbers;
-  targets[slot] = target;
-  return fathom_call_slots + slot * kSlotSize;
+  __atomic_fetch_or(&numbers_of[first], numbers, __ATOMIC_RELAXED);
+  if (!is_known) targets[slot] = target;
+  return fathom_call_slots + first * kSlotSize;
 }
 
 }  // namespace fathom::probe

@@ -228,18 +228,20 @@ uint32_t numbers_in(const NativeProbe& probe) {
   return bits;
 }
 
-// What a call of `target` goes to instead; null: to itself.
+// What a call of `target` goes to instead; null: to itself. Each probe of it gets its numbers.
 void* instead_of(void* target, const char* name, bool must_be_function) {
+  void* instead = nullptr;
   for (size_t i = 0; i < wanted_probes->size(); ++i) {
     const NativeProbe& probe = (*wanted_probes)[i];
     if (!matches_symbol(probe, name)) continue;
     const Definition definition = definition_at(target);
     if (must_be_function && !definition.is_function) return nullptr;
     if (!matches_object(probe, definition.path)) continue;
-    return recorded_call(target, static_cast<uint32_t>(i), shown_name(name, definition.path),
-                         numbers_in(probe));
+    void* place = recorded_call(target, static_cast<uint32_t>(i), shown_name(name, definition.path),
+                                numbers_in(probe));
+    if (instead == nullptr) instead = place;
   }
-  return nullptr;
+  return instead;
 }
 
 bool is_wanted(const char* name) {
@@ -333,12 +335,14 @@ void patch_direct_calls(const LoadedObject& object, bool is_early) {
   std::vector<Redirection> redirections;
   for (const DefinedFunction& function : functions) {
     const uintptr_t from = object.base + function.offset;
-    const auto probe = std::ranges::find_if(
-        meant, [&](const NativeProbe* one) { return matches_symbol(*one, function.name.c_str()); });
-    if (probe == meant.end()) continue;
-    const auto index = static_cast<uint32_t>(*probe - wanted_probes->data());
-    void* to = recorded_call(reinterpret_cast<void*>(from), index,
-                             shown_name(function.name.c_str(), path), numbers_in(**probe));
+    void* to = nullptr;
+    for (const NativeProbe* probe : meant) {
+      if (!matches_symbol(*probe, function.name.c_str())) continue;
+      const auto index = static_cast<uint32_t>(probe - wanted_probes->data());
+      void* place = recorded_call(reinterpret_cast<void*>(from), index,
+                                  shown_name(function.name.c_str(), path), numbers_in(*probe));
+      if (to == nullptr) to = place;
+    }
     if (to != nullptr) redirections.push_back({from, to});
   }
   for (const CodeRange& code : object.code) redirect_calls(code, redirections, is_early);

@@ -21,6 +21,9 @@ namespace fs = std::filesystem;
 
 bool is_call(const probe::CallRecord& record) { return record.kind < probe::kNumber; }
 
+constexpr const char* kNoRoom =
+    "no room for them on the disk, in memory or below the limit on the size of files (ulimit -f)";
+
 // LD_PRELOAD is a list with spaces or colons between.
 bool can_be_preloaded(const fs::path& library) {
   return library.string().find_first_of(" :\t\n") == std::string::npos;
@@ -51,7 +54,9 @@ class CallFile {
   bool is_full() const { return head_.slots > probe::kMostCallSlots; }
   uint64_t lost() const { return head_.lost; }
 
+  bool is_filled(uint32_t slot) const { return slot_at(slot).length > 0; }
   uint32_t probe_of(uint32_t slot) const { return slot_at(slot).probe; }
+  uint32_t records_of(uint32_t slot) const { return slot_at(slot).records_of; }
   std::string name_of(uint32_t slot) const {
     const probe::CallSlot shown = slot_at(slot);
     return {shown.name, std::min(shown.length, probe::kLongestSlotName)};
@@ -95,8 +100,9 @@ std::vector<NativeCallFile> find_native_calls(const fs::path& directory) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(probe::kCallFileStart) || !name.ends_with(probe::kCallFileEnd)) continue;
     const std::optional<CallFile> file = CallFile::open(entry.path());
+    NativeCallFile found{entry.path(), {}, entry.file_size(error) < probe::kCallRecordsAt};
+    if (found.is_cut) files.push_back(found);
     if (!file) continue;
-    NativeCallFile found{entry.path(), {}};
     int64_t last = -1;
     file->for_each_record([&](const probe::CallRecord& record) {
       if (record.process == last) return;
@@ -115,16 +121,23 @@ Status add_native_calls(const fs::path& path, int64_t process,
   const std::optional<CallFile> file = CallFile::open(path);
   if (!file) return Nothing{};
   std::vector<capture::TextId> names;
-  std::vector<std::vector<SlotNumber>> numbers_of;
+  std::vector<std::vector<SlotNumber>> numbers_of(file->slots());
   for (uint32_t slot = 0; slot < file->slots(); ++slot) {
     const std::string name = file->name_of(slot);
     names.push_back(to.text(name));
-    numbers_of.emplace_back();
-    if (file->probe_of(slot) >= probes.size()) continue;
+    const uint32_t recorded = file->records_of(slot);
+    if (!file->is_filled(slot) || file->probe_of(slot) >= probes.size() ||
+        recorded >= numbers_of.size()) {
+      continue;
+    }
     for (const probe::NativeNumber& number :
          probe::native_probe(probes[file->probe_of(slot)]).numbers) {
-      numbers_of.back().push_back(
-          {number.argument, number.is_int, to.text(name + " " + number.text)});
+      const SlotNumber shown{number.argument, number.is_int, to.text(name + " " + number.text)};
+      // Several probes of a function may ask for the same.
+      if (std::ranges::find(numbers_of[recorded], shown.name, &SlotNumber::name) ==
+          numbers_of[recorded].end()) {
+        numbers_of[recorded].push_back(shown);
+      }
     }
   }
   constexpr size_t kAtOnce = 1 << 16;
@@ -181,6 +194,7 @@ std::vector<std::string> native_probe_notes(const NativeProbes& probes,
   std::vector<std::string> found(probes.probes.size());
   std::vector<bool> called(probes.probes.size());
   bool is_full = false;
+  uint64_t lost = 0;
   for (const NativeCallFile& place : files) {
     const std::optional<CallFile> file = CallFile::open(place.path);
     if (!file) continue;
@@ -188,10 +202,16 @@ std::vector<std::string> native_probe_notes(const NativeProbes& probes,
     for (uint32_t slot = 0; slot < file->slots(); ++slot) {
       if (file->probe_of(slot) < found.size()) found[file->probe_of(slot)] = file->name_of(slot);
     }
-    file->for_each_record([&](const probe::CallRecord& record) {
-      const uint32_t index = file->probe_of(record.slot);
-      if (index < called.size()) called[index] = true;
-    });
+    lost += file->lost();
+    std::vector<bool> has_records(file->slots());
+    file->for_each_record(
+        [&](const probe::CallRecord& record) { has_records[record.slot] = true; });
+    for (uint32_t slot = 0; slot < file->slots(); ++slot) {
+      const uint32_t index = file->probe_of(slot), recorded = file->records_of(slot);
+      if (file->is_filled(slot) && index < called.size() && recorded < has_records.size() &&
+          has_records[recorded])
+        called[index] = true;
+    }
   }
   for (size_t i = 0; i < probes.probes.size(); ++i) {
     if (called[i]) continue;
@@ -205,6 +225,9 @@ std::vector<std::string> native_probe_notes(const NativeProbes& probes,
           fmt::format("--probe {}: nothing was recorded; the path of {} has a space or a colon, "
                       "which LD_PRELOAD does not allow. Install fathom elsewhere",
                       probes.probes[i], probes.library.string()));
+    } else if (found[i].empty() && std::ranges::any_of(files, &NativeCallFile::is_cut)) {
+      notes.push_back(fmt::format("--probe {}: no calls were recorded; there is {}",
+                                  probes.probes[i], kNoRoom));
     } else if (found[i].empty()) {
       notes.push_back(fmt::format(
           "--probe {}: nothing was recorded; no call of a function with this name was found. Check "
@@ -213,14 +236,20 @@ std::vector<std::string> native_probe_notes(const NativeProbes& probes,
           probes.probes[i]));
     } else {
       notes.push_back(
-          fmt::format("--probe {}: nothing was recorded; {} was not called, or only through a "
-                      "pointer, or it was inlined",
+          fmt::format("--probe {}: no finished call of it was recorded: {} was not called, was "
+                      "called only through a pointer, was inlined, or did not return (exit, exec, "
+                      "longjmp, an exception that nothing catches)",
                       probes.probes[i], found[i]));
     }
   }
   if (is_full) {
     notes.push_back(fmt::format("--probe: more than {} functions match; only so many are recorded",
                                 probe::kMostCallSlots));
+  }
+  if (lost > 0) {
+    notes.push_back(fmt::format(
+        "--probe: {} records of calls are lost: there is {}",
+        with_thousands(static_cast<int64_t>(std::min<uint64_t>(lost, INT64_MAX))), kNoRoom));
   }
   return notes;
 }

@@ -15,6 +15,7 @@ namespace fathom {
 struct NativeCallFile {
   std::filesystem::path path;
   std::set<int64_t> processes;  // with calls in it
+  bool is_cut = false;          // there was no room for more than a part of its head
 };
 std::vector<NativeCallFile> find_native_calls(const std::filesystem::path& directory);
 

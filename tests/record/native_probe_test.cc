@@ -78,7 +78,7 @@ TEST(NativeCalls, FilesOfAnyContentAreRead) {
   head.records = UINT64_MAX;
   head.lost = 7;
   std::memcpy(bytes.data(), &head, sizeof head);
-  probe::CallSlot slot = {9, 0xffffffff, {}};
+  probe::CallSlot slot = {9, 0xffffffff, 0xffffffff, {}};
   std::memcpy(bytes.data() + sizeof head, &slot, sizeof slot);
   const probe::CallRecord records[2] = {{5, 6, 0, 42, 43, 0}, {5, 6, 100000, 42, 43, 0}};
   std::memcpy(bytes.data() + probe::kCallRecordsAt, records, sizeof records);
@@ -86,10 +86,12 @@ TEST(NativeCalls, FilesOfAnyContentAreRead) {
   test::write_file(directory.path() / "native-1-3.calls", bytes.substr(0, 5000));
   test::write_file(directory.path() / "native-1-4.calls", "");
   const std::vector<NativeCallFile> files = find_native_calls(directory.path());
-  ASSERT_EQ(files.size(), 1u);
+  ASSERT_EQ(files.size(), 3u);
   EXPECT_EQ(files[0].processes, std::set<int64_t>{42});
+  EXPECT_FALSE(files[0].is_cut);
+  EXPECT_TRUE(files[1].is_cut && files[2].is_cut);
   const NativeProbes probes{{"c:f"}, "library"};
-  EXPECT_EQ(native_probe_notes(probes, files).size(), 2u);  // not found; too many functions
+  EXPECT_EQ(native_probe_notes(probes, files).size(), 3u);  // not found; too many functions; lost
 }
 
 TEST(NativeCalls, APathThatCannotBePreloadedIsNot) {
@@ -166,6 +168,55 @@ TEST_F(ProbedProgram, WhatWasNotRecordedIsSaid) {
       << result.output;
   EXPECT_NE(result.output.find("--probe libz.so:probed_many: nothing"), std::string::npos);
   EXPECT_EQ(result.output.find("probed_depth: nothing"), std::string::npos);
+}
+
+TEST_F(ProbedProgram, ACallThatDoesNotReturnIsNotCalledUncalled) {
+  const test::CommandResult result =
+      run("fathom record --probe c:probed_calls -- $P/fathom_probed leave 2>&1");
+  EXPECT_EQ(result.exit_code, 6);
+  EXPECT_NE(result.output.find("--probe c:probed_calls: no finished call of it was recorded: "),
+            std::string::npos)
+      << result.output;
+  EXPECT_NE(result.output.find("or did not return (exit, exec, longjmp, "), std::string::npos);
+}
+
+// Each writes its own file, however it was forked.
+TEST_F(ProbedProgram, ForkedProcessesLoseNothingOfEachOther) {
+  const test::CommandResult result =
+      run("fathom record -q --json --out run.capture --probe c:probed_many -- $P/fathom_probed "
+          "children 2>&1 >out; grep -c '\"ranges\": 20000' out; grep -c '\"ranges\": 10,' out; "
+          "ls *.capture | wc -l; grep -c '\"lost_records\": 0' out");
+  EXPECT_EQ(result.output, "30\n1\n31\n31\n");
+}
+
+// Writing beyond the limit would end the program.
+TEST_F(ProbedProgram, ALimitOnTheSizeOfFilesIsKept) {
+  const test::CommandResult result =
+      run("(ulimit -f 2000; fathom record --probe c:probed_many -- $P/fathom_probed many; echo $?) "
+          "2>&1");
+  EXPECT_TRUE(result.output.ends_with("\n0\n")) << result.output;
+  // 2,000 blocks of 512 bytes have room for the head and two segments.
+  EXPECT_NE(result.output.find("--probe: 183,616 records of calls are lost: "), std::string::npos)
+      << result.output;
+  EXPECT_NE(
+      run("(ulimit -f 100; fathom record --probe c:probed_many -- $P/fathom_probed many) 2>&1")
+          .output.find("--probe c:probed_many: no calls were recorded; there is no room"),
+      std::string::npos);
+}
+
+TEST_F(ProbedProgram, SeveralProbesOfAFunctionAllWork) {
+  const test::CommandResult result =
+      run("fathom record --out run.capture --probe 'c:probed_many(arg1)'"
+          " --probe 'libfathom_probed_shapes.so:probed_many(arg1, result)'"
+          " --probe './fathom_probed:(anonymous namespace)::of_the_program(arg1)'"
+          " --probe './fathom_probed:(anonymous namespace)::of_the_program(result)'"
+          " -- $P/fathom_probed 2>&1");
+  EXPECT_EQ(result.output.find("--probe"), std::string::npos) << result.output;
+  const test::CommandResult counts =
+      run("fathom convert -q run.capture run.json; for n in ':probed_many\"' 'probed_many arg1'"
+          " 'probed_many result' 'of_the_program arg1' 'of_the_program result';"
+          " do grep -o \"$n\" run.json | wc -l; done");
+  EXPECT_EQ(counts.output, "20001\n20001\n20001\n11\n11\n");
 }
 
 // The file is shared and mapped: it is whole even so.

@@ -77,6 +77,81 @@ TEST_F(RecordProgram, AProbeThatFindsNothingIsSaid) {
   EXPECT_NE(result.output.find("--probe nowhere:f: nothing was recorded"), std::string::npos);
 }
 
+TEST_F(RecordProgram, WhyAProbeIsNotPlacedIsSaid) {
+  if (!has_python()) GTEST_SKIP() << "no python3";
+  write("engine.py",
+        "class Engine:\n    size = property(lambda self: 3)\nasync def stream():\n    yield 1\n");
+  const test::CommandResult result =
+      run("fathom record --probe engine:nosuch --probe engine:Engine.size --probe engine:stream"
+          " --probe os:getpid --probe builtins:len --probe __main__:f -- python3 -c 'import engine,"
+          " inspect, os; os.getpid(); print(inspect.isasyncgenfunction(engine.stream))' 2>&1");
+  const auto says = [&](const std::string& text) {
+    EXPECT_NE(result.output.find(text + "\n"), std::string::npos) << text << "\n" << result.output;
+  };
+  says("True");
+  says("--probe engine:nosuch: nothing was recorded; engine has no nosuch");
+  says(
+      "--probe engine:Engine.size: nothing was recorded; it is a property or another value, not a "
+      "function");
+  says("--probe engine:stream: nothing was recorded; async generators cannot be probed");
+  says("--probe os:getpid: nothing was recorded; os is loaded before probes can be placed");
+  says(
+      "--probe builtins:len: nothing was recorded; builtins is loaded before probes can be "
+      "placed");
+  says(
+      "--probe __main__:f: nothing was recorded; functions of the file that is run (__main__) "
+      "cannot be probed; move it to a module that is imported");
+  EXPECT_EQ(result.output.find("place_probe"), std::string::npos);
+  EXPECT_EQ(result.output.find("no Python process"), std::string::npos);
+}
+
+TEST_F(RecordProgram, AGeneratorStaysOne) {
+  if (!has_python()) GTEST_SKIP() << "no python3";
+  write("engine.py", R"(
+import time, types
+def steps(count):
+    got = 0
+    for i in range(count):
+        time.sleep(0.05)
+        got += (yield i) or 0
+    return got
+@types.coroutine
+def waits():
+    yield 5
+    return 6
+)");
+  write("main.py", R"(
+import engine, inspect
+print(inspect.isgeneratorfunction(engine.steps))
+g = engine.steps(3)
+print(next(g), g.send(4), g.send(5))
+try:
+    g.send(6)
+except StopIteration as end:
+    print(end.value)
+engine.steps(3)
+left = engine.steps(9)
+next(left)
+left.close()
+async def outer():
+    return await engine.waits()
+c = outer()
+print(c.send(None))
+c.close()
+)");
+  const test::CommandResult result =
+      run("fathom record -q --out run.capture --probe 'engine:steps(count, result)'"
+          " --probe engine:waits -- python3 main.py");
+  EXPECT_EQ(result.output, "True\n0 1 2\n15\n5\n");
+  // One to its end, one that was closed; that which never began is none.
+  const test::CommandResult converted = run(
+      "fathom convert -q run.capture run.json; grep -o 'engine:steps\"' run.json | wc -l;"
+      " grep -o 'engine:steps result' run.json | wc -l; grep -o 'engine:waits\"' run.json | wc -l;"
+      " grep 'engine:steps\"' run.json | grep -o '\"dur\": *[0-9]*' | tr -dc '0-9\n' | sort -n |"
+      " awk 'END { print ($1 > 150000) }'");
+  EXPECT_EQ(converted.output, "2\n1\n1\n1\n");
+}
+
 // The program's own sitecustomize still runs.
 TEST_F(RecordProgram, AnotherSitecustomizeIsNotHidden) {
   if (!has_python()) GTEST_SKIP() << "no python3";

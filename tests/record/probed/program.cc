@@ -1,11 +1,14 @@
 // Calls the functions of shapes.cc and prints what they return: the same with and without probes.
 #include <dlfcn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csetjmp>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -62,9 +65,31 @@ void all() {
   std::puts("jumped");
 }
 
+void leave(long code) { std::_Exit(static_cast<int>(code)); }
+
+void call_many(long times) {
+  for (long i = 0; i < times; ++i) probed_many(i, i, i, i, i, i, i, i, i, i);
+}
+
+// At the same time, and by both ways: the system's own tells no library.
+void call_in_children() {
+  call_many(10);
+  for (int i = 0; i < 30; ++i) {
+    const long child = i % 2 == 0 ? fork() : syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child != 0) continue;
+    call_many(20000);
+    _exit(0);
+  }
+  while (wait(nullptr) > 0) continue;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
+  const char* part = count > 1 ? words[1] : "";
+  if (std::strcmp(part, "leave") == 0) probed_calls(leave, 6);
+  if (std::strcmp(part, "many") == 0) return call_many(200000), 0;
+  if (std::strcmp(part, "children") == 0) return call_in_children(), 0;
   all();
   if (count > 1) {  // a library that comes later
     void* library = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
