@@ -48,7 +48,7 @@ std::string record_text(const RecordResult& result, bool color) {
                         seconds_text(capture.busy));
     if (capture.lost > 0) {
       text +=
-          fmt::format("        {} records were lost: they came faster than they could be written\n",
+          fmt::format("        {} records were lost: there was no room for them, or they came too fast\n",
                       with_thousands(capture.lost));
     }
   }
