@@ -20,10 +20,10 @@ std::vector<CounterColumn> read_columns() {
   for (const auto& row : read_tsv(counter_columns_tsv, 5)) {
     using Kind = CounterColumn::Kind;
     columns.push_back({row[0], row[1],
-                       row[2] == "%"    ? Kind::kPercent
-                       : row[2] == "MB" ? Kind::kMegabytes
-                                        : Kind::kNumber,
-                       row[3], row[4] == "yes"});
+                       row[2] == "%" || row[2] == "share" ? Kind::kPercent
+                       : row[2] == "MB"                   ? Kind::kMegabytes
+                                                          : Kind::kNumber,
+                       row[3], row[4] == "yes", row[2] == "share"});
   }
   return columns;
 }
@@ -57,6 +57,14 @@ bool fits_chip(std::string_view chips, std::string_view chip) {
   if (chip.empty()) return false;
   return std::ranges::any_of(
       split(chips, '|'), [chip](std::string_view pattern) { return glob_matches(pattern, chip); });
+}
+
+// A rate's two counts may come from different runs of the kernel. Where they contradict each other
+// the rate says nothing; a little over 100 % is rounding.
+std::optional<double> share_of_whole(double percent) {
+  constexpr double kRounding = 0.5;
+  if (percent < 0 || percent > 100 + kRounding) return {};
+  return std::min(percent, 100.0);
 }
 
 }  // namespace
@@ -134,7 +142,8 @@ std::optional<double> CounterColumnReader::value(CounterRowId row, size_t column
       *value /= *over;
     }
     if (counter_columns()[column].kind == CounterColumn::Kind::kMegabytes) *value /= 1e6;
-    if (std::isfinite(*value)) return value;
+    if (!std::isfinite(*value)) continue;
+    return counter_columns()[column].is_share ? share_of_whole(*value) : value;
   }
   return {};
 }

@@ -17,6 +17,7 @@ struct CounterColumn {
   Kind kind = Kind::kNumber;
   std::string_view set;   // of counter_sets.tsv that counts it
   bool is_shown = false;  // a column of kernel_counters
+  bool is_share = false;  // of a whole: 0 to 100 %
 };
 std::span<const CounterColumn> counter_columns();
 

@@ -218,4 +218,37 @@ void Formula::add_missing(size_t at, const Lookup& lookup,
   add_missing(node.right, lookup, out);
 }
 
+std::vector<std::string_view> Formula::deciding(const Lookup& lookup) const {
+  std::vector<std::string_view> out;
+  if (!nodes_.empty()) add_deciding(nodes_.size() - 1, lookup, out);
+  return out;
+}
+
+void Formula::add_deciding(size_t at, const Lookup& lookup,
+                           std::vector<std::string_view>& out) const {
+  const Node& node = nodes_[at];
+  if (node.kind == Kind::kNumber) return;
+  if (node.kind == Kind::kName) {
+    if (lookup(node.name) && std::ranges::find(out, node.name) == out.end())
+      out.push_back(node.name);
+    return;
+  }
+  const std::optional<double> left = value_of(node.left, lookup);
+  const std::optional<double> right = value_of(node.right, lookup);
+  const auto is_false = [](std::optional<double> side) { return side && *side == 0; };
+  const auto is_true = [](std::optional<double> side) { return side && *side != 0; };
+  bool uses_left = true, uses_right = true;
+  if (node.kind == Kind::kAnd && (is_false(left) || is_false(right))) {
+    uses_left = is_false(left);
+    uses_right = is_false(right);
+  } else if (node.kind == Kind::kOr && (is_true(left) || is_true(right))) {
+    uses_left = is_true(left);
+    uses_right = is_true(right);
+  } else if (node.kind == Kind::kKnown) {
+    uses_right = !left;
+  }
+  if (uses_left) add_deciding(node.left, lookup, out);
+  if (uses_right) add_deciding(node.right, lookup, out);
+}
+
 }  // namespace fathom

@@ -22,6 +22,8 @@ class Formula {
   std::vector<std::string_view> names() const;
   // The names whose values are missing to know the formula's.
   std::vector<std::string_view> missing(const Lookup& lookup) const;
+  // The known values that make a true or false formula so: of "a & b" where only b is false, b's.
+  std::vector<std::string_view> deciding(const Lookup& lookup) const;
   bool empty() const { return nodes_.empty(); }
 
  private:
@@ -52,6 +54,7 @@ class Formula {
   };
   std::optional<double> value_of(size_t at, const Lookup& lookup) const;
   void add_missing(size_t at, const Lookup& lookup, std::vector<std::string_view>& out) const;
+  void add_deciding(size_t at, const Lookup& lookup, std::vector<std::string_view>& out) const;
 
   std::vector<Node> nodes_;  // the last is the whole
 };

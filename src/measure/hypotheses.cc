@@ -39,10 +39,18 @@ const std::vector<DerivedValue>& derived_values() {
 
 std::vector<Hypothesis> read_hypotheses() {
   std::vector<Hypothesis> all;
-  for (const auto& row : read_tsv(hypotheses_tsv, 8)) {
-    Hypothesis hypothesis{row[0],         row[1], parsed(row[2]), parsed(row[3]),
-                          parsed(row[4]), {},     row[6],         row[7]};
-    for (std::string_view name : split(row[5], ',')) {
+  for (const auto& row : read_tsv(hypotheses_tsv, 9)) {
+    Hypothesis hypothesis{row[0],
+                          row[1],
+                          parsed(row[2]),
+                          parsed(row[3]),
+                          parsed(row[4]),
+                          parsed(row[5]),
+                          {},
+                          row[7],
+                          row[8],
+                          row[7].substr(0, row[7].find(" Range: "))};
+    for (std::string_view name : split(row[6], ',')) {
       while (name.starts_with(' ')) name.remove_prefix(1);
       hypothesis.evidence.push_back(name);
     }
@@ -60,7 +68,7 @@ constexpr LaunchValue kLaunchValues[] = {
     {"runs", "", "runs"},
     {"trace_duration_us", "µs", "duration"},
     {"idle_before_us", "µs", "idle before it"},
-    {"is_communication", "", "collective"},
+    {"is_communication", kYesOrNo, "collective"},
     {"exposed_share", "%", "exposed"},
     {"allocated_mb", "MB", "device memory in use"},
     {"registers", "", "registers per thread"},
@@ -68,9 +76,9 @@ constexpr LaunchValue kLaunchValues[] = {
     {"block_threads", "", "threads per block"},
     {"grid_blocks", "", "blocks"},
     {"theoretical_occupancy", "%", "theoretical occupancy"},
-    {"limited_by_registers", "", "limited by registers"},
-    {"limited_by_shared", "", "limited by shared memory"},
-    {"limited_by_block", "", "limited by block size"},
+    {"limited_by_registers", kYesOrNo, "limited by registers"},
+    {"limited_by_shared", kYesOrNo, "limited by shared memory"},
+    {"limited_by_block", kYesOrNo, "limited by block size"},
     {"waves", "", "waves"},
     {"full_waves", "", "waves, rounded up"},
     {"boost_clock", "Hz", "boost clock"},
@@ -139,6 +147,11 @@ std::string value_title(std::string_view name) {
   return std::string(name);
 }
 
+std::string value_header(std::string_view name) {
+  const CounterColumn* column = column_of(name);
+  return column != nullptr ? std::string(column->header) : value_title(name);
+}
+
 void add_derived_values(HardwareValues& values) {
   const Formula::Lookup lookup = [&values](std::string_view name) -> std::optional<double> {
     const auto found = values.find(name);
@@ -170,23 +183,36 @@ std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values) {
   };
   std::vector<TestedHypothesis> tested;
   for (const Hypothesis& hypothesis : hypotheses()) {
+    const std::optional<double> applies =
+        hypothesis.applies.empty() ? 1 : hypothesis.applies.value(lookup);
+    if (applies && *applies == 0) continue;
     TestedHypothesis one;
     one.hypothesis = &hypothesis;
     const std::optional<double> holds = hypothesis.when.value(lookup);
     const std::optional<double> refuted =
         hypothesis.unless.empty() ? 0 : hypothesis.unless.value(lookup);
-    if ((holds && *holds == 0) || (refuted && *refuted != 0)) {
+    const auto add_missing = [&](const Formula& formula) {
+      for (const std::string_view name : formula.missing(lookup))
+        add_roots(name, lookup, one.missing);
+    };
+    if (holds && *holds == 0) {
       one.verdict = Verdict::kRejected;
-    } else if (holds && refuted) {
+      one.rejecting = hypothesis.when.deciding(lookup);
+    } else if (refuted && *refuted != 0) {
+      one.verdict = Verdict::kRejected;
+      one.rejecting = hypothesis.unless.deciding(lookup);
+    } else if (applies && holds && refuted) {
       one.verdict = Verdict::kConfirmed;
-      if (const auto best = hypothesis.best.value(lookup)) one.best = std::clamp(*best, 0.0, 1.0);
+      if (const auto best = hypothesis.best.value(lookup))
+        one.best = std::clamp(*best, 0.0, 1.0);
+      else
+        add_missing(hypothesis.best);
     } else {
-      for (const Formula* formula : {&hypothesis.when, &hypothesis.unless}) {
-        for (const std::string_view name : formula->missing(lookup))
-          add_roots(name, lookup, one.missing);
-      }
-      one.command = command_for(one.missing);
+      add_missing(hypothesis.applies);
+      add_missing(hypothesis.when);
+      add_missing(hypothesis.unless);
     }
+    one.command = command_for(one.missing);
     tested.push_back(std::move(one));
   }
   return tested;

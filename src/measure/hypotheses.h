@@ -20,24 +20,31 @@ void add_derived_values(HardwareValues& values);
 
 struct Hypothesis {
   std::string_view id, title;
-  Formula when, unless, best;
+  Formula applies, when, unless, best;
   std::vector<std::string_view> evidence;  // names
   std::string_view fix, source;
+  std::string_view advice;  // fix without what the range assumes
 };
 std::span<const Hypothesis> hypotheses();
-// "%", "MB", "µs"; empty: a plain number.
+// "%", "MB", "µs"; empty: a plain number; kYesOrNo: 1 or 0.
+constexpr std::string_view kYesOrNo = "yes or no";
 std::string_view value_unit(std::string_view name);
 // Whether data or launches can give it; for the data's own test.
 bool is_known_value(std::string_view name);
 // A value's name for readers: "DRAM throughput".
 std::string value_title(std::string_view name);
+// As the reports' columns call it: "L2 hit rate (%)".
+std::string value_header(std::string_view name);
 
 enum class Verdict : uint8_t { kConfirmed, kRejected, kUntested };
 
 struct TestedHypothesis {
   const Hypothesis* hypothesis = nullptr;
   Verdict verdict = Verdict::kUntested;
-  // Where untested: values that are missing, and the command that gets them.
+  // Where rejected: the values that reject it.
+  std::vector<std::string_view> rejecting;
+  // Where untested, or confirmed without a known range: values that are missing, and the command
+  // that gets them.
   std::vector<std::string_view> missing;
   std::string command;
   // Where confirmed and known: the kernel's time that is left at best, 0 to 1.
@@ -47,7 +54,7 @@ struct TestedHypothesis {
   std::optional<double> most_gain() const;   // 1 ÷ best
 };
 
-// All of them, in the order of the data.
+// Those that apply to the kernel, in the order of the data.
 std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values);
 
 // "fathom record --counters=full --replay -- PROGRAM", or another that gives these values.

@@ -291,6 +291,30 @@ std::string number_text(double value) {
   return fmt::format("{:.{}f}", value, size >= 10 ? 1 : 2);
 }
 
+void add_dims(Column& column, const std::optional<Dim3>& d) {
+  d ? column.add(fmt::format("({}, {}, {})", d->x, d->y, d->z)) : column.add_unknown();
+}
+
+std::string values_text(const KernelContext& kernel, const std::vector<std::string_view>& names) {
+  std::string out;
+  for (const std::string_view name : names) {
+    const auto value = kernel.value(name);
+    if (!value) continue;
+    const std::string_view unit = value_unit(name);
+    if (unit == kYesOrNo) {
+      out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", value_title(name),
+                         *value != 0 ? "yes" : "no");
+      continue;
+    }
+    const std::string number = number_text(*value);
+    // "1.95 GHz", "87.1 %"
+    const bool has_prefix = number.ends_with('G') || number.ends_with('M');
+    out += fmt::format("{}{} {}{}{}", out.empty() ? "" : ", ", value_title(name), number,
+                       unit.empty() || has_prefix ? "" : " ", unit);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<double> KernelContext::value(std::string_view which) const {
@@ -358,18 +382,12 @@ std::string_view verdict_text(Verdict verdict) {
 }
 
 std::string evidence_text(const KernelContext& kernel, const Hypothesis& hypothesis) {
-  std::string out;
-  for (const std::string_view name : hypothesis.evidence) {
-    const auto value = kernel.value(name);
-    if (!value) continue;
-    const std::string_view unit = value_unit(name);
-    const std::string number = number_text(*value);
-    // "1.95 GHz", "87.1 %"
-    const bool has_prefix = number.ends_with('G') || number.ends_with('M');
-    out += fmt::format("{}{} {}{}{}", out.empty() ? "" : ", ", value_title(name), number,
-                       unit.empty() || has_prefix ? "" : " ", unit);
-  }
-  return out;
+  return values_text(kernel, hypothesis.evidence);
+}
+
+std::string evidence_text(const KernelContext& kernel, const TestedHypothesis& tested) {
+  return values_text(kernel, tested.verdict == Verdict::kRejected ? tested.rejecting
+                                                                  : tested.hypothesis->evidence);
 }
 
 std::string gain_text(const TestedHypothesis& tested) {
@@ -435,12 +453,9 @@ Table kernels_sheet(const std::vector<KernelContext>& kernels) {
     const auto text = [](Column& column, std::string_view cell) {
       cell.empty() ? column.add_unknown() : column.add(cell);
     };
-    const auto dims = [](const std::optional<Dim3>& d) {
-      return d ? fmt::format("({}, {}, {})", d->x, d->y, d->z) : std::string();
-    };
     name.add(kernel.name);
-    text(grid, dims(kernel.launch.grid));
-    text(block, dims(kernel.launch.block));
+    add_dims(grid, kernel.launch.grid);
+    add_dims(block, kernel.launch.block);
     text(family, kernel.traits.family);
     text(tile, kernel.traits.tile);
     text(dtype, kernel.traits.dtype);
@@ -478,6 +493,8 @@ Table kernels_sheet(const std::vector<KernelContext>& kernels) {
 Table hypotheses_sheet(const std::vector<KernelContext>& kernels, size_t limit) {
   Table table("hypotheses");
   Column& name = table.text_column("Kernel name");
+  Column& grid = table.text_column("Grid");
+  Column& block = table.text_column("Block");
   Column& time = table.time_column("Time (µs)", Unit::kMicros);
   Column& hypothesis = table.text_column("Hypothesis");
   Column& verdict = table.text_column("Verdict");
@@ -490,10 +507,12 @@ Table hypotheses_sheet(const std::vector<KernelContext>& kernels, size_t limit) 
     const KernelContext& kernel = kernels[i];
     for (const TestedHypothesis& tested : kernel.tested) {
       name.add(kernel.name);
+      add_dims(grid, kernel.launch.grid);
+      add_dims(block, kernel.launch.block);
       time.add(kernel.time);
       hypothesis.add(tested.hypothesis->id);
       verdict.add(verdict_text(tested.verdict));
-      const std::string shown = evidence_text(kernel, *tested.hypothesis);
+      const std::string shown = evidence_text(kernel, tested);
       shown.empty() ? evidence.add_unknown() : evidence.add(shown);
       low.add(tested.least_gain());
       high.add(tested.most_gain());

@@ -57,6 +57,8 @@ std::string_view limiter_text(OccupancyLimiter limiter);
 std::string_view verdict_text(Verdict verdict);
 // "DRAM throughput 87.1 %, L2 hit rate 35.4 %": the values that a hypothesis rests on.
 std::string evidence_text(const KernelContext& kernel, const Hypothesis& hypothesis);
+// The same; of one that is rejected, the values that reject it.
+std::string evidence_text(const KernelContext& kernel, const TestedHypothesis& tested);
 // "1.3–2.0 ×"; empty: not known.
 std::string gain_text(const TestedHypothesis& tested);
 

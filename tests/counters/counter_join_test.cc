@@ -318,6 +318,32 @@ TEST(CounterColumns, DataNamesColumnsAndSources) {
   EXPECT_TRUE(reader.stalls(CounterRowId(0)).empty());
 }
 
+// The counts of a rate may come from different runs; over 100 % they contradict each other.
+TEST(CounterColumns, AHitRateOver100PercentIsUnknown) {
+  const auto rate = [](double counted) {
+    CounterSetBuilder builder;
+    const CounterRowId row = builder.add_row({});
+    builder.add_value(row, builder.metric("lts__t_sector_hit_rate.pct", "%"), counted);
+    builder.add_value(
+        row, builder.metric("dram__throughput.avg.pct_of_peak_sustained_elapsed", "%"), counted);
+    const CounterSet set = std::move(builder).seal();
+    const CounterColumnReader reader(set);
+    std::optional<double> hit, throughput;
+    for (size_t i = 0; i < counter_columns().size(); ++i) {
+      if (counter_columns()[i].id == "l2_hit") hit = reader.value(row, i);
+      if (counter_columns()[i].id == "dram_throughput") throughput = reader.value(row, i);
+    }
+    EXPECT_EQ(throughput, counted);  // no part of a whole
+    return hit;
+  };
+  EXPECT_EQ(rate(168), std::nullopt);
+  EXPECT_EQ(rate(100.6), std::nullopt);
+  EXPECT_EQ(rate(100.4), 100);
+  EXPECT_EQ(rate(99.9), 99.9);
+  EXPECT_EQ(rate(0), 0);
+  EXPECT_EQ(rate(-1), std::nullopt);
+}
+
 TEST(CounterColumns, AFormulaOfAnotherChipIsNotUsed) {
   CounterSetBuilder builder;
   builder.origin().capability = "gfx950";

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/tsv.h"
+#include "report/csv.h"
 #include "report/trace/kernel_pages.h"
 #include "session/counters.h"
 #include "session/trace.h"
@@ -171,7 +172,81 @@ TEST(PlantedFaults, ThrottlingAndExposedCommunication) {
   EXPECT_EQ(verdict_of(exposed, "communication_exposed"), Verdict::kConfirmed);
   exposed["exposed_share"] = 5;
   EXPECT_EQ(verdict_of(exposed, "communication_exposed"), Verdict::kRejected);
-  EXPECT_EQ(verdict_of({{"is_communication", 0}}, "communication_exposed"), Verdict::kRejected);
+}
+
+// What is not about a kernel is not listed with it.
+TEST(PlantedFaults, AHypothesisOfOtherKernelsIsNotListed) {
+  EXPECT_EQ(
+      verdict_of({{"is_communication", 0}, {"trace_duration_us", 33}}, "communication_exposed"),
+      std::nullopt);
+  const HardwareValues unmeasured{{"boost_clock", 1.98e9}, {"trace_duration_us", 33}};
+  EXPECT_EQ(verdict_of(unmeasured, "throttling"), std::nullopt);
+  HardwareValues longer = unmeasured;
+  longer["trace_duration_us"] = 330;
+  add_derived_values(longer);
+  for (const TestedHypothesis& tested : test_hypotheses(longer)) {
+    if (tested.hypothesis->id != "throttling") continue;
+    EXPECT_EQ(tested.verdict, Verdict::kUntested);
+    EXPECT_EQ(tested.missing, std::vector<std::string_view>{"sm_clock"});
+    EXPECT_EQ(tested.command, "fathom record --counters=basic --replay -- PROGRAM");
+  }
+}
+
+TEST(PlantedFaults, ARejectionShowsTheValuesThatReject) {
+  KernelContext kernel;
+  kernel.values = {{"stall_long_scoreboard", 80}, {"issue", 0.1},     {"dram_throughput", 85},
+                   {"l2_throughput", 40},         {"lsu_data", 10},   {"limited_by_shared", 0},
+                   {"theoretical_occupancy", 50}, {"stall_wait", 10}, {"stall_barrier", 2}};
+  add_derived_values(kernel.values);
+  kernel.tested = test_hypotheses(kernel.values);
+  EXPECT_EQ(evidence_text(kernel, tested_of(kernel, "memory_latency")), "DRAM throughput 85 %");
+  EXPECT_EQ(evidence_text(kernel, tested_of(kernel, "barrier_wait")), "stall barrier 2 %");
+  EXPECT_EQ(evidence_text(kernel, tested_of(kernel, "occupancy_shared")),
+            "limited by shared memory: no");
+  EXPECT_EQ(evidence_text(kernel, tested_of(kernel, "dram_bandwidth")),
+            "DRAM throughput 85 %");  // confirmed: what its row lists, as far as known
+}
+
+TEST(PlantedFaults, EveryRejectionHasEvidenceAndNoHitRateIsOver100Percent) {
+  for (const auto& entry : std::filesystem::directory_iterator(faults_folder() / "recorded")) {
+    if (entry.path().extension() != ".capture") continue;
+    for (const KernelContext& kernel : contexts_of(entry.path().stem().string()).kernels) {
+      EXPECT_LE(kernel.value("l2_hit").value_or(0), 100) << kernel.name;
+      for (const TestedHypothesis& tested : kernel.tested) {
+        if (tested.verdict != Verdict::kRejected) continue;
+        EXPECT_NE(evidence_text(kernel, tested), "") << kernel.name << tested.hypothesis->id;
+      }
+    }
+  }
+}
+
+// The L2's halves count some sectors twice: 416 MB at L2 are 278 MB that threads read.
+TEST(PlantedFaults, HostMemoryIsNotCountedTwice) {
+  const Recorded recorded = contexts_of("host_memory");
+  const KernelContext* fault = recorded.find("fault_host_memory");
+  ASSERT_NE(fault, nullptr);
+  EXPECT_NEAR(fault->value("host_mb").value_or(0), 277.9, 0.1);
+  EXPECT_NEAR(fault->value("host_rate").value_or(0), 51.5, 0.2);
+  const auto host_mb = [](HardwareValues values) {
+    add_derived_values(values);
+    return values["host_mb"];
+  };
+  // 64 MB at L2.
+  EXPECT_EQ(host_mb({{"host_sectors", 2e6}}), 64);
+  EXPECT_EQ(host_mb({{"host_sectors", 2e6}, {"load_sectors", 1e6}, {"store_sectors", 5e5}}), 48);
+  // Loads and stores explain less than half: something else reads it too.
+  EXPECT_EQ(host_mb({{"host_sectors", 2e6}, {"load_sectors", 1e5}, {"store_sectors", 0}}), 64);
+  // Loads of device memory beside it are none of the host's.
+  EXPECT_EQ(host_mb({{"host_sectors", 2e6}, {"load_sectors", 9e6}, {"store_sectors", 0}}), 64);
+}
+
+TEST(PlantedFaults, PartsInHostMemoryByTheirShareOfL2) {
+  HardwareValues values{{"host_sectors", 2e6}, {"l2_sector_count", 4e6}};
+  EXPECT_EQ(verdict_of(values, "pcie"), Verdict::kConfirmed);
+  values["l2_sector_count"] = 8e6;
+  EXPECT_EQ(verdict_of(values, "pcie"), Verdict::kRejected);
+  EXPECT_EQ(verdict_of({{"host_sectors", 1e5}, {"l2_sector_count", 1e5}}, "pcie"),
+            Verdict::kRejected);
 }
 
 TEST(PlantedFaults, ThePitfallsHold) {
@@ -202,7 +277,8 @@ TEST(Hypotheses, DataIsWhole) {
     EXPECT_FALSE(hypothesis.source.empty()) << hypothesis.id;
     EXPECT_FALSE(hypothesis.evidence.empty()) << hypothesis.id;
     std::vector<std::string_view> names = hypothesis.evidence;
-    for (const Formula* formula : {&hypothesis.when, &hypothesis.unless, &hypothesis.best}) {
+    for (const Formula* formula :
+         {&hypothesis.applies, &hypothesis.when, &hypothesis.unless, &hypothesis.best}) {
       for (const std::string_view name : formula->names()) names.push_back(name);
     }
     for (const std::string_view name : names)
@@ -233,6 +309,15 @@ TEST(Formulas, PrecedenceUnknownsAndFaults) {
   EXPECT_EQ(value("a / zero"), std::nullopt);
   Result<Formula> formula = Formula::parse("x > 1 & a > 1 & y < x");
   EXPECT_EQ(formula.value().missing(lookup), (std::vector<std::string_view>{"x", "y"}));
+  const auto deciding = [&](std::string_view text) {
+    return Formula::parse(text).value().deciding(lookup);
+  };
+  using Names = std::vector<std::string_view>;
+  EXPECT_EQ(deciding("a > 1 & zero > 1 & x > 1"), (Names{"zero"}));
+  EXPECT_EQ(deciding("a > 5 | zero > 1"), (Names{"a", "zero"}));
+  EXPECT_EQ(deciding("a > 1 | zero > 1 | x > 1"), (Names{"a"}));
+  EXPECT_EQ(deciding("known(a, zero) > 5"), (Names{"a"}));
+  EXPECT_EQ(deciding(""), Names{});
   for (const char* bad : {"a +", "(a", "a b", "foo(a, 1)", "max(a)", "a > > 1", "%", "1 2"})
     EXPECT_FALSE(Formula::parse(bad).ok()) << bad;
   EXPECT_FALSE(Formula::parse(std::string(100'000, '(')).ok());
@@ -291,6 +376,49 @@ TEST(KernelPages, AKernelsNameIsInert) {
     EXPECT_EQ(file.content.find("script"), std::string::npos);
   }
   EXPECT_EQ(files[0].content.find("\n<script"), std::string::npos);
+}
+
+TEST(KernelPages, WordsForWhatIsMissing) {
+  KernelContext kernel = counted_kernel("k");
+  kernel.file = "counters_of_k.csv";
+  kernel.values = {{"issue", 0.9}, {"dram_throughput", 10}};
+  add_derived_values(kernel.values);
+  kernel.tested = test_hypotheses(kernel.values);
+  const auto page = [&kernel] { return kernel_pages({kernel})[0].content; };
+  const auto has = [](const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+  };
+  const std::string basic = page();
+  // Confirmed without a range: no word of what the range assumes.
+  EXPECT_TRUE(has(basic, "| **Issue slots are the limit** |")) << basic;
+  EXPECT_TRUE(has(basic,
+                  "| not known; needs L1 data pipe (%); L2 sectors, of peak (%): `fathom "
+                  "record --counters=memory --replay -- PROGRAM` |"))
+      << basic;
+  EXPECT_FALSE(has(basic, "Range: half the instructions")) << basic;
+  // Headers, no identifiers.
+  EXPECT_FALSE(has(basic, "load_bytes_per_sector")) << basic;
+  EXPECT_TRUE(has(basic, "Used bytes per load sector")) << basic;
+  EXPECT_TRUE(has(basic, "Counters from `counters_of_k.csv`,")) << basic;
+  kernel.file = "c.csv";
+  EXPECT_TRUE(has(page(), "Counters from `c.csv`,")) << page();
+  kernel.values["lsu_data"] = kernel.values["l2_sectors"] = 20;
+  kernel.tested = test_hypotheses(kernel.values);
+  EXPECT_TRUE(has(page(), "| 1.33–2.00 × |")) << page();
+  EXPECT_TRUE(has(page(), "Range: half the instructions")) << page();
+}
+
+TEST(KernelPages, KernelsOfOneNameDifferByShapeInTheTableOfHypotheses) {
+  KernelContext small = counted_kernel("k"), large = small;
+  small.launch.grid = Dim3{4, 1, 1};
+  small.launch.block = Dim3{128, 1, 1};
+  large.launch.grid = Dim3{4096, 2, 1};
+  const Table table = hypotheses_sheet({small, large}, 2);
+  ASSERT_EQ(table.columns()[1].name(), "Grid");
+  ASSERT_EQ(table.columns()[2].name(), "Block");
+  const std::string csv = to_csv(table);
+  EXPECT_NE(csv.find("k,\"(4, 1, 1)\",\"(128, 1, 1)\","), std::string::npos) << csv;
+  EXPECT_NE(csv.find("k,\"(4096, 2, 1)\",,"), std::string::npos) << csv;
 }
 
 TEST(KernelPages, AnUntrustedRunIsSaid) {

@@ -88,21 +88,36 @@ std::string context_table(const KernelContext& kernel) {
   return out;
 }
 
+std::string needs_text(const TestedHypothesis& tested) {
+  std::string out;
+  for (const std::string_view name : tested.missing)
+    out += fmt::format("{}{}", out.empty() ? "" : "; ", value_header(name));
+  return out;
+}
+
+std::string gain_cell(const TestedHypothesis& tested) {
+  const std::string range = gain_text(tested);
+  if (!range.empty()) return range;
+  if (tested.best) return "none";
+  std::string out = "not known";
+  if (!tested.missing.empty()) out += "; needs " + needs_text(tested);
+  if (!tested.command.empty()) out += fmt::format(": `{}`", tested.command);
+  return out;
+}
+
 std::string hypothesis_tables(const KernelContext& kernel) {
   std::string confirmed, untested, rejected;
   for (const TestedHypothesis& tested : kernel.tested) {
     const Hypothesis& hypothesis = *tested.hypothesis;
-    const std::string evidence = evidence_text(kernel, hypothesis);  // names are the data's own
+    const std::string evidence = evidence_text(kernel, tested);  // names are the data's own
     if (tested.verdict == Verdict::kConfirmed) {
-      confirmed += fmt::format("| **{}** | {} | {} | {} |\n", hypothesis.title, evidence,
-                               gain_text(tested), hypothesis.fix);
+      confirmed +=
+          fmt::format("| **{}** | {} | {} | {} |\n", hypothesis.title, evidence, gain_cell(tested),
+                      gain_text(tested).empty() ? hypothesis.advice : hypothesis.fix);
     } else if (tested.verdict == Verdict::kRejected) {
       rejected += fmt::format("| {} | {} |\n", hypothesis.title, evidence);
     } else {
-      std::string missing;
-      for (const std::string_view name : tested.missing)
-        missing += fmt::format("{}`{}`", missing.empty() ? "" : ", ", name);
-      untested += fmt::format("| {} | {} | {} |\n", hypothesis.title, missing,
+      untested += fmt::format("| {} | {} | {} |\n", hypothesis.title, needs_text(tested),
                               tested.command.empty() ? "" : "`" + tested.command + "`");
     }
   }
@@ -140,7 +155,7 @@ std::string page_of(const KernelContext& kernel, const std::string& drawings, bo
       out += fmt::format("; the code shows: {}", md_text(kernel.code_facts));
     out += ".\n";
   }
-  out += fmt::format("Counters from {}, join: {}, trusted: {}.\n", md_text(kernel.file),
+  out += fmt::format("Counters from {}, join: {}, trusted: {}.\n", md_code(kernel.file),
                      quality_text(kernel.quality), kernel.trust);
   if (!kernel.is_trusted) {
     out +=
