@@ -46,7 +46,8 @@ constexpr FlawText kFlaws[] = {
     {Flaw::kDamagedPart, Severity::kDataLoss, "damaged_part",
      "damaged parts of the capture, passed over"},
     {Flaw::kLostRecords, Severity::kDataLoss, "lost_records",
-     "records that were lost while recording, because they came faster than they could be written"},
+     "records that were lost while recording, because there was no room for them or they came too "
+     "fast"},
     {Flaw::kOpenRange, Severity::kInfo, "open_range",
      "ranges of which only one end was recorded, left out"},
     {Flaw::kCounterText, Severity::kInfo, "counter_text",

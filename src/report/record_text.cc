@@ -47,9 +47,9 @@ std::string record_text(const RecordResult& result, bool color) {
     text += fmt::format("        {} covered, GPU busy {}\n", seconds_text(capture.covered),
                         seconds_text(capture.busy));
     if (capture.lost > 0) {
-      text +=
-          fmt::format("        {} records were lost: there was no room for them, or they came too fast\n",
-                      with_thousands(capture.lost));
+      text += fmt::format(
+          "        {} records were lost: there was no room for them, or they came too fast\n",
+          with_thousands(capture.lost));
     }
   }
   text += fmt::format("        next: fathom analyze {}\n",
