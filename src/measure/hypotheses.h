@@ -26,8 +26,8 @@ struct Hypothesis {
   std::string_view advice;  // fix without what the range assumes
 };
 std::span<const Hypothesis> hypotheses();
-// "%", "MB", "µs"; empty: a plain number; kYesOrNo: 1 or 0.
-constexpr std::string_view kYesOrNo = "yes or no";
+// "%", "MB", "µs"; empty: a plain number; kYesOrNoUnit: 1 or 0.
+constexpr std::string_view kYesOrNoUnit = "yes or no";
 std::string_view value_unit(std::string_view name);
 // Whether data or launches can give it; for the data's own test.
 bool is_known_value(std::string_view name);

@@ -301,7 +301,7 @@ std::string values_text(const KernelContext& kernel, const std::vector<std::stri
     const auto value = kernel.value(name);
     if (!value) continue;
     const std::string_view unit = value_unit(name);
-    if (unit == kYesOrNo) {
+    if (unit == kYesOrNoUnit) {
       out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", value_title(name),
                          *value != 0 ? "yes" : "no");
       continue;
