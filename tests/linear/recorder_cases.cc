@@ -227,7 +227,7 @@ std::vector<LinearCase> recorder_cases() {
        "analyze t.capture --threads 1 --out out", 1000},
       {"CaptureOfActivityAndCounters", write_capture_of_activity,
        "analyze t.capture --threads 1 --out out", 1000},
-      {"CaptureOfCraftedHeads", write_crafted_capture, "convert -q t.capture out.json", 20000},
+      {"CaptureOfCraftedHeads", write_crafted_capture, "convert -q t.capture out.json", 20000, 1},
       {"XlaTrace", write_xla, "analyze t.json --threads 1 --out out", 1000},
   };
 }
