@@ -52,8 +52,8 @@ class FileBytes {
   size_t size_ = 0;
 };
 
-constexpr size_t kPage = 4096, kStubSize = 16;
-constexpr size_t kMostRedirections = kPage / kStubSize;
+constexpr size_t kPage = 4096, kJumpSize = 16;
+constexpr size_t kMostRedirections = kPage / kJumpSize;
 
 // A page that calls in the code can reach, which is within 2 GiB of all of it.
 char* page_near(const CodeRange& code) {
@@ -74,7 +74,7 @@ char* page_near(const CodeRange& code) {
 }
 
 // jmp *0(%rip), and where to
-void write_stub(char* place, void* target) {
+void write_jump(char* place, void* target) {
   constexpr unsigned char kJump[6] = {0xff, 0x25, 0, 0, 0, 0};
   std::memcpy(place, kJump, sizeof kJump);
   std::memcpy(place + sizeof kJump, &target, sizeof target);
@@ -148,12 +148,12 @@ void redirect_calls(const CodeRange& code, const std::vector<Redirection>& redir
       page = page_near(code);
       if (page == nullptr) return;
       for (size_t i = 0; i < redirections.size(); ++i)
-        write_stub(page + i * kStubSize, redirections[i].to);
+        write_jump(page + i * kJumpSize, redirections[i].to);
       if (mprotect(page, kPage, PROT_READ | PROT_EXEC) != 0) return;
     }
     const auto index = static_cast<size_t>(target - redirections.begin());
-    const uintptr_t stub = reinterpret_cast<uintptr_t>(page) + index * kStubSize;
-    write_distance(after - 4, static_cast<int32_t>(stub - after));
+    const uintptr_t jump = reinterpret_cast<uintptr_t>(page) + index * kJumpSize;
+    write_distance(after - 4, static_cast<int32_t>(jump - after));
   }
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 
 #include "base/byte_source.h"
@@ -27,11 +26,6 @@ bool waits_for_others(std::string_view name) {
     if (name.find(part) != std::string_view::npos) return true;
   }
   return false;
-}
-
-std::string launch_key(std::string_view name, const capture::Kernel& k) {
-  return fmt::format("{}\t{},{},{}\t{},{},{}\t{}", name, k.grid[0], k.grid[1], k.grid[2],
-                     k.block[0], k.block[1], k.block[2], k.dynamic_shared);
 }
 
 struct SetRow {
@@ -84,36 +78,43 @@ std::vector<std::string> sampled_metrics() {
   return metrics;
 }
 
-Result<KernelsToCount> choose_kernels(const std::filesystem::path& path) {
+std::string launch_key(std::string_view name, const capture::Kernel& k) {
+  return fmt::format("{}\t{},{},{}\t{},{},{}\t{}", name, k.grid[0], k.grid[1], k.grid[2],
+                     k.block[0], k.block[1], k.block[2], k.dynamic_shared);
+}
+
+Status for_each_kernel(const std::filesystem::path& path,
+                       const std::function<void(std::string_view, const capture::Kernel&)>& visit) {
   const std::unique_ptr<ByteSource> source = TRY(open_source(path.string()));
   capture::ChunkReader chunks(*source, int64_t{64} << 30);
-  KernelsToCount out;
-  if (!chunks.begins_well()) return out;
+  if (!chunks.begins_well()) return Nothing{};  // the program ended before there was anything
   std::unordered_map<uint32_t, std::string, TableHash> texts;
-  std::unordered_map<std::string, int64_t, TableHash, std::equal_to<>> times;
-  while (std::optional<capture::Chunk> chunk = TRY(chunks.next())) {
+  while (const std::optional<capture::Chunk> chunk = TRY(chunks.next())) {
     if (chunk->kind == capture::ChunkKind::kStrings) {
-      capture::for_each_text(chunk->payload, [&](uint32_t id, std::string_view text) {
+      capture::for_each_text(chunk->payload, [&texts](uint32_t id, std::string_view text) {
         texts.insert_or_assign(id, std::string(text));
       });
-    }
-    if (chunk->kind != capture::ChunkKind::kKernels ||
-        chunk->record_size < sizeof(capture::Kernel)) {
-      continue;
-    }
-    for (size_t at = 0; at + chunk->record_size <= chunk->payload.size();
-         at += chunk->record_size) {
-      capture::Kernel kernel;
-      std::memcpy(&kernel, chunk->payload.data() + at, sizeof kernel);
-      if (kernel.end < kernel.start) continue;
-      const auto time = static_cast<int64_t>(kernel.end - kernel.start);
-      out.total.count += time;
-      const auto name = texts.find(kernel.mangled != 0 ? kernel.mangled : kernel.name);
-      // What a graph launches is not seen one by one.
-      if (name == texts.end() || kernel.graph_node != 0 || waits_for_others(name->second)) continue;
-      times[launch_key(name->second, kernel)] += time;
+    } else if (chunk->kind == capture::ChunkKind::kKernels) {
+      capture::for_each_record<capture::Kernel>(*chunk, [&](const capture::Kernel& kernel) {
+        const auto name = texts.find(kernel.mangled != 0 ? kernel.mangled : kernel.name);
+        visit(name != texts.end() ? std::string_view(name->second) : std::string_view(), kernel);
+      });
     }
   }
+  return Nothing{};
+}
+
+Result<KernelsToCount> choose_kernels(const std::filesystem::path& path) {
+  KernelsToCount out;
+  std::unordered_map<std::string, int64_t, TableHash, std::equal_to<>> times;
+  TRY(for_each_kernel(path, [&](std::string_view name, const capture::Kernel& kernel) {
+    if (kernel.end < kernel.start) return;
+    const auto time = static_cast<int64_t>(kernel.end - kernel.start);
+    out.total.count += time;
+    // What a graph launches is not seen one by one.
+    if (name.empty() || kernel.graph_node != 0 || waits_for_others(name)) return;
+    times[launch_key(name, kernel)] += time;
+  }));
   std::vector<std::pair<int64_t, std::string>> ranked;
   for (auto& [key, time] : times) ranked.emplace_back(-time, key);
   std::ranges::sort(ranked);

@@ -40,11 +40,6 @@ struct Launch {
 // The key of choose_kernels: the name, then the shape.
 std::string_view name_in(std::string_view key) { return key.substr(0, key.find('\t')); }
 
-std::string shape_key(std::string_view name, const capture::Kernel& k) {
-  return fmt::format("{}\t{},{},{}\t{},{},{}\t{}", name, k.grid[0], k.grid[1], k.grid[2],
-                     k.block[0], k.block[1], k.block[2], k.dynamic_shared);
-}
-
 std::string escaped(std::string_view name) {
   std::string text;
   for (const char c : name) {
@@ -143,33 +138,14 @@ Result<NcuSelection> select_for_ncu(const fs::path& path) {
   for (const std::string& key : keys) {
     if (name_in(key).find(':') == std::string_view::npos) names.insert(name_in(key));
   }
-  const std::unique_ptr<ByteSource> source = TRY(open_source(path.string()));
-  capture::ChunkReader chunks(*source, int64_t{64} << 30);
-  std::unordered_map<uint32_t, std::string, TableHash> texts;
   std::vector<Launch> launches;
-  if (!chunks.begins_well()) return NcuSelection{};
-  while (std::optional<capture::Chunk> chunk = TRY(chunks.next())) {
-    if (chunk->kind == capture::ChunkKind::kStrings) {
-      capture::for_each_text(chunk->payload, [&](uint32_t id, std::string_view text) {
-        texts.insert_or_assign(id, std::string(text));
-      });
-    }
-    if (chunk->kind != capture::ChunkKind::kKernels ||
-        chunk->record_size < sizeof(capture::Kernel)) {
-      continue;
-    }
-    for (size_t at = 0; at + chunk->record_size <= chunk->payload.size();
-         at += chunk->record_size) {
-      capture::Kernel kernel;
-      std::memcpy(&kernel, chunk->payload.data() + at, sizeof kernel);
-      const auto text = texts.find(kernel.mangled != 0 ? kernel.mangled : kernel.name);
-      if (text == texts.end() || kernel.graph_node != 0) continue;
-      const auto name = names.find(text->second);
-      if (name == names.end()) continue;
-      const auto key = keys.find(shape_key(text->second, kernel));
-      launches.push_back({kernel.start, *name, key == keys.end() ? "" : std::string_view(*key)});
-    }
-  }
+  TRY(for_each_kernel(path, [&](std::string_view text, const capture::Kernel& kernel) {
+    if (text.empty() || kernel.graph_node != 0) return;
+    const auto name = names.find(text);
+    if (name == names.end()) return;
+    const auto key = keys.find(launch_key(text, kernel));
+    launches.push_back({kernel.start, *name, key == keys.end() ? "" : std::string_view(*key)});
+  }));
   std::ranges::stable_sort(launches, {}, &Launch::start);
   std::map<std::string_view, int64_t> of_name, of_key;
   for (const Launch& launch : launches) ++of_key[launch.key];

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "record/program_without_gpu.h"
 #include "report/calibration_text.h"
 #include "test_files.h"
 
@@ -48,22 +49,7 @@ TEST(CalibrationText, ADifferenceInsideTheNoiseIsSaid) {
   EXPECT_TRUE(summarize_calibration(calibration).is_inside_noise);
 }
 
-class CalibratedProgram : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = fs::path(test::fathom_binary()).parent_path();
-    fs::create_directories(directory_.path() / "cuda/lib64");
-    fs::create_symlink(folder_ / "probed/libfathom_fake_cupti.so",
-                       directory_.path() / "cuda/lib64/libcupti.so.13");
-  }
-  test::CommandResult run(const std::string& command) {
-    return test::run_command("PATH=" + folder_.string() + ":$PATH; P=" + folder_.string() +
-                                 "/probed; export CUDA_HOME=$PWD/cuda; " + command,
-                             directory_.path());
-  }
-  fs::path folder_;
-  test::TemporaryDirectory directory_;
-};
+class CalibratedProgram : public ProgramWithoutGpu {};
 
 TEST_F(CalibratedProgram, RunsInPairsAndKeepsNothing) {
   const test::CommandResult result =

@@ -6,6 +6,7 @@
 
 #include "ingest/capture/reader.h"
 #include "record/made_capture.h"
+#include "record/program_without_gpu.h"
 #include "test_files.h"
 
 namespace fathom {
@@ -72,25 +73,12 @@ TEST_F(RecentRecordsTest, MemoryIsBoundedAndWhatWentIsCounted) {
 }
 
 // The recorder itself, with a CUPTI that has no GPU.
-class FakeGpu : public ::testing::Test {
+class FakeGpu : public ProgramWithoutGpu {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(test::fathom_binary()).parent_path();
-    fs::create_directories(directory_.path() / "cuda/lib64");
-    fs::create_symlink(folder_ / "probed/libfathom_fake_cupti.so",
-                       directory_.path() / "cuda/lib64/libcupti.so.13");
-  }
-  test::CommandResult run(const std::string& command) {
-    return test::run_command("PATH=" + folder_.string() + ":$PATH; P=" + folder_.string() +
-                                 "/probed; export CUDA_HOME=$PWD/cuda; " + command,
-                             directory_.path());
-  }
   int64_t number(const std::string& json, const std::string& key) {
     const size_t at = json.find("\"" + key + "\": ");
     return at == std::string::npos ? -1 : std::atoll(json.c_str() + at + key.size() + 4);
   }
-  fs::path folder_;
-  test::TemporaryDirectory directory_;
 };
 
 TEST_F(FakeGpu, KernelsAreRecorded) {
