@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tree/call_tree.h"
+
+// The phases of a run: what its GPU work was for.
+namespace fathom {
+
+enum class PhaseKind : uint8_t {
+  kPrefill,
+  kDecode,
+  kForward,
+  kBackward,
+  kOptimizer,
+  kCommunication,
+  kNamed,   // an annotation whose name is of no kind above
+  kRepeat,  // a sequence of kernels that repeats
+  kOther,   // work that belongs to no phase: set-up, copies between phases
+};
+
+// What shows that a phase is one.
+enum class PhaseEvidence : uint8_t {
+  kAnnotation,  // a range with its name
+  kAutograd,    // ops and threads of the backward pass, ops of optimisers
+  kModules,     // Python modules and functions
+  kShapes,      // how many tokens the products of a step have
+  kRepetition,  // the sequence of kernels
+  kNone,
+};
+
+// One run of a phase: its host range, as far as it is known, and its GPU work.
+struct PhaseRun {
+  std::optional<Nanos> host_begin, host_end;
+  Nanos gpu_begin, gpu_end;   // first start, last end; meaningless without work
+  std::vector<EventId> work;  // GPU events in the order of time
+};
+
+struct Phase {
+  PhaseKind kind = PhaseKind::kOther;
+  std::string name;  // of the annotation; else empty
+  PhaseEvidence evidence = PhaseEvidence::kNone;
+  EventId example;             // an event that shows it; invalid where there is none
+  std::vector<PhaseRun> runs;  // in the order of time
+};
+
+// In the order of their first runs. Each of the given GPU events is in exactly one run.
+std::vector<Phase> find_phases(const EventStore& store, const CallTree& tree,
+                               const std::vector<EventId>& gpu_work);
+
+}  // namespace fathom
