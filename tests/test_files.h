@@ -39,6 +39,7 @@ class TemporaryDirectory {
 
  private:
   std::filesystem::path path_;
+  int owner_ = 0;  // process
 };
 
 // Set by --accept: golden files are rewritten instead of compared.
