@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import types
+import warnings
 
 _directory = os.environ.get("FATHOM_RECORD_DIR", "")
 _options = os.environ.get("FATHOM_RECORD_OPTIONS", "").split(",")
@@ -192,24 +193,23 @@ def _stop_torch():
     profiler, _torch["profiler"] = _torch["profiler"], None
     if profiler is None or _torch["pid"] != os.getpid():
         return
-    inner = profiler.profiler
     # Events as objects of Python take 0.07 ms each, and only the exported file is read.
-    if hasattr(inner, "_parse_kineto_results"):
-        inner._parse_kineto_results = lambda *arguments, **keywords: []
+    if hasattr(profiler, "_parse_kineto_results"):
+        profiler._parse_kineto_results = lambda *arguments, **keywords: []
     path = os.path.join(_directory, "torch-%d.json" % os.getpid())
     try:
-        profiler.stop()
+        profiler.__exit__(None, None, None)
         profiler.export_chrome_trace(path)
     except Exception:
-        inner.kineto_results.save(path)  # what both of them work with
+        profiler.kineto_results.save(path)  # what both of them work with
 
 
 @_guarded
 def _start_torch(torch):
+    # Not torch.profiler.profile, which imports torch._inductor as it starts: seconds.
     from torch.autograd import profiler as autograd_profiler
-    from torch.profiler import ProfilerActivity, profile
 
-    settings = {"activities": [ProfilerActivity.CPU], "record_shapes": True}
+    settings = {"use_kineto": True, "record_shapes": True}
     if "python-stacks" in _options:
         settings.update(with_stack=True)
     try:
@@ -217,20 +217,19 @@ def _start_torch(torch):
         settings["experimental_config"] = _ExperimentalConfig(profile_all_threads=True)
     except (ImportError, TypeError):
         pass  # older versions: the threads that start from this one
-    try:
-        profiler = profile(acc_events=True, **settings)  # else it warns about cycles
-    except TypeError:
-        profiler = profile(**settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch 2.4 warns that no GPU is profiled
+        profiler = autograd_profiler.profile(**settings)
     # There can be one: where the program profiles itself, that one goes first.
     prepare = autograd_profiler.profile._prepare_trace
 
     def prepare_trace(self, *arguments, **keywords):
-        if _torch["profiler"] is not None and self is not _torch["profiler"].profiler:
+        if _torch["profiler"] is not None and self is not _torch["profiler"]:
             _note("the program uses PyTorch's profiler itself: ops are recorded up to there")
             _stop_torch()
         return prepare(self, *arguments, **keywords)
 
-    profiler.start()
+    profiler.__enter__()
     autograd_profiler.profile._prepare_trace = prepare_trace
     _torch.update(profiler=profiler, pid=os.getpid())
     atexit.register(_stop_torch)
