@@ -125,6 +125,8 @@ std::vector<Capability> capabilities(const Environment& e) {
                  counter_obstacles(e, e.cupti.range_profiler, Obstacle::kNoRangeProfiler, 7, 0)),
           judged(Part::kPmSampling,
                  counter_obstacles(e, e.cupti.pm_sampling, Obstacle::kNoPmSampling, 7, 5)),
+          judged(Part::kPcSampling,
+                 counter_obstacles(e, e.cupti.pc_sampling, Obstacle::kNoPcSampling, 7, 0)),
           judged(Part::kNcu, ncu_obstacles(e)),
           judged(Part::kRocprof, rocprof_obstacles(e))};
 }

@@ -7,7 +7,16 @@
 namespace fathom {
 
 // What Fathom does, or another tool whose reports it reads.
-enum class Part : uint8_t { kAnalyze, kScan, kRecord, kCounters, kPmSampling, kNcu, kRocprof };
+enum class Part : uint8_t {
+  kAnalyze,
+  kScan,
+  kRecord,
+  kCounters,
+  kPmSampling,
+  kPcSampling,
+  kNcu,
+  kRocprof
+};
 
 enum class Verdict : uint8_t { kYes, kNo, kUnknown };
 
@@ -25,6 +34,7 @@ enum class Obstacle : uint8_t {
   kCuptiFails,
   kNoRangeProfiler,  // CUPTI is too old for counters
   kNoPmSampling,
+  kNoPcSampling,
   kGpuTooOld,
   kCountersRestricted,
   kCountersUnknown,

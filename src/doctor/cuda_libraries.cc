@@ -77,6 +77,7 @@ void read_cupti(void* library, const AnswerWriter& answer) {
   if (get_version(&version) == 0) answer.put("version", cupti_version_text(version));
   if (dlsym(library, "cuptiRangeProfilerEnable") != nullptr) answer.put("range_profiler", "1");
   if (dlsym(library, "cuptiPmSamplingEnable") != nullptr) answer.put("pm_sampling", "1");
+  if (dlsym(library, "cuptiPCSamplingEnable") != nullptr) answer.put("pc_sampling", "1");
 }
 
 }  // namespace
@@ -98,6 +99,7 @@ void ask_cupti(const Machine& machine, Environment& out) {
        ask_library(machine, cupti_candidates(machine), "cuptiGetVersion", read_cupti, out.cupti)) {
     if (key == "range_profiler") out.cupti.range_profiler = true;
     if (key == "pm_sampling") out.cupti.pm_sampling = true;
+    if (key == "pc_sampling") out.cupti.pc_sampling = true;
   }
 }
 

@@ -18,7 +18,8 @@ struct LibraryFact {
 };
 
 struct CuptiFact : LibraryFact {
-  bool range_profiler = false, pm_sampling = false;  // the version has these interfaces
+  bool range_profiler = false, pm_sampling = false,
+       pc_sampling = false;  // the version has these interfaces
 };
 
 // A program on PATH or where its installer puts it. Without a path: not found.

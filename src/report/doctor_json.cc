@@ -113,6 +113,7 @@ class EnvironmentWriter {
     library("cupti", e_.cupti);
     truth("range_profiler", e_.cupti.range_profiler);
     truth("pm_sampling", e_.cupti.pm_sampling);
+    truth("pc_sampling", e_.cupti.pc_sampling);
     truth("mps", e_.mps);
     truth("dcgm", e_.dcgm);
     w_.key("gpus").begin_array();

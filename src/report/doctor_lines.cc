@@ -178,6 +178,7 @@ void add_nvidia(const Environment& e, std::vector<EnvironmentLine>& out) {
   std::string cupti = library_text(e.cupti, "libcupti.so");
   if (e.cupti.range_profiler) join(cupti, "range profiler");
   if (e.cupti.pm_sampling) join(cupti, "PM sampling");
+  if (e.cupti.pc_sampling) join(cupti, "PC sampling");
   out.push_back({"CUPTI", cupti});
   if (e.mps) out.push_back({"MPS", "running"});
   if (e.dcgm) out.push_back({"DCGM", "running"});

@@ -81,6 +81,8 @@ std::string_view part_name(Part part) {
       return "counters";
     case Part::kPmSampling:
       return "pm_sampling";
+    case Part::kPcSampling:
+      return "pc_sampling";
     case Part::kNcu:
       return "ncu";
     case Part::kRocprof:
@@ -101,6 +103,8 @@ std::string_view part_title(Part part) {
       return "counters per kernel (CUPTI)";
     case Part::kPmSampling:
       return "PM sampling (CUPTI)";
+    case Part::kPcSampling:
+      return "PC sampling (CUPTI)";
     case Part::kNcu:
       return "profile with ncu";
     case Part::kRocprof:
@@ -167,6 +171,8 @@ std::string_view obstacle_name(Obstacle obstacle) {
       return "no_range_profiler";
     case Obstacle::kNoPmSampling:
       return "no_pm_sampling";
+    case Obstacle::kNoPcSampling:
+      return "no_pc_sampling";
     case Obstacle::kGpuTooOld:
       return "gpu_too_old";
     case Obstacle::kCountersRestricted:
@@ -221,8 +227,11 @@ std::string obstacle_text(const Environment& e, Obstacle obstacle) {
       return fmt::format("CUPTI {} has no range profiler", e.cupti.version);
     case Obstacle::kNoPmSampling:
       return fmt::format("CUPTI {} has no PM sampling", e.cupti.version);
+    case Obstacle::kNoPcSampling:
+      return fmt::format("CUPTI {} has no PC sampling", e.cupti.version);
     case Obstacle::kGpuTooOld:
-      return "the GPU is too old: counters need compute capability 7.0, PM sampling 7.5";
+      return "the GPU is too old: counters and PC sampling need compute capability 7.0, PM "
+             "sampling 7.5";
     case Obstacle::kCountersRestricted:
       return "counters are restricted to administrators (RmProfilingAdminOnly 1)";
     case Obstacle::kCountersUnknown:
@@ -268,6 +277,7 @@ std::string obstacle_fix(const Environment& e, Obstacle obstacle) {
       return fmt::format("pip install {}", cupti_package(e));
     case Obstacle::kNoRangeProfiler:
     case Obstacle::kNoPmSampling:
+    case Obstacle::kNoPcSampling:
       return fmt::format("pip install --upgrade {}", cupti_package(e));
     case Obstacle::kCountersRestricted:
       return counters_fix(e);

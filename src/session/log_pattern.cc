@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
+
 namespace fathom {
 namespace {
 
@@ -37,7 +39,10 @@ std::optional<ReadNumber> number_at(std::string_view text, size_t at, bool whole
   std::from_chars_result read{};
   if (whole) {
     int64_t number = 0;
-    read = std::from_chars(from, text.data() + text.size(), number);
+    const char* const end = text.data() + text.size();
+    read = std::from_chars(from, end, number);
+    // The front of "1.5" is no whole number; a full stop after one is.
+    if (end - read.ptr > 1 && read.ptr[0] == '.' && is_digit(read.ptr[1])) return std::nullopt;
     value = static_cast<double>(number);
   } else {
     read = std::from_chars(from, text.data() + text.size(), value);

@@ -43,7 +43,7 @@ using Obstacles = std::vector<Obstacle>;
 TEST(Doctor, AnEmptyMachineCanReadTracesAndCode) {
   const FakeMachine fake;
   const Environment found = examine(fake.machine());
-  EXPECT_EQ(verdicts(found), "yynnnnn");
+  EXPECT_EQ(verdicts(found), "yynnnnnn");
   EXPECT_EQ(capability(found, Part::kCounters).obstacles, Obstacles{Obstacle::kNoGpu});
   EXPECT_TRUE(has_text(doctor_text(found, false), "GPU         none found\n"));
   EXPECT_FALSE(has_text(doctor_text(found, false), "To fix"));
@@ -52,7 +52,7 @@ TEST(Doctor, AnEmptyMachineCanReadTracesAndCode) {
 TEST(Doctor, AMachineWithEverything) {
   FakeMachine fake;
   const Environment found = examine(fake.with_h200().machine());
-  EXPECT_EQ(verdicts(found), "yyyyyyn");
+  EXPECT_EQ(verdicts(found), "yyyyyyyn");
   EXPECT_EQ(found.nvidia_module, "580.65.06");
   EXPECT_EQ(found.cuda_driver_version, "13.0");
   EXPECT_EQ(found.cuda_device_count, 2);
@@ -84,7 +84,7 @@ TEST(Doctor, RestrictedCountersAndWhoMayReadThem) {
   FakeMachine fake;
   fake.with_h200().put("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
   const Environment closed = examine(fake.machine());
-  EXPECT_EQ(verdicts(closed), "yyynnnn") << "recording needs no permission";
+  EXPECT_EQ(verdicts(closed), "yyynnnnn") << "recording needs no permission";
   EXPECT_EQ(capability(closed, Part::kCounters).obstacles,
             Obstacles{Obstacle::kCountersRestricted});
   EXPECT_TRUE(has_text(doctor_text(closed, false), "NVreg_RestrictProfilingToAdminUsers=0"));
@@ -94,20 +94,20 @@ TEST(Doctor, RestrictedCountersAndWhoMayReadThem) {
       has_text(doctor_text(examine(fake.machine()), false), "docker run --cap-add=SYS_ADMIN"));
 
   fake.put("/proc/self/status", "CapEff:\t0000000000200000\n");
-  EXPECT_EQ(verdicts(examine(fake.machine())), "yyyyyyn");
+  EXPECT_EQ(verdicts(examine(fake.machine())), "yyyyyyyn");
   // All other capabilities, but not this one.
   fake.put("/proc/self/status", "CapEff:\t000001ffffdfffff\n");
-  EXPECT_EQ(verdicts(examine(fake.machine())), "yyynnnn");
+  EXPECT_EQ(verdicts(examine(fake.machine())), "yyynnnnn");
   // A rootless container has it for itself alone.
   fake.put("/proc/self/status", "CapEff:\t000001ffffffffff\n");
   fake.put("/proc/self/uid_map", "         0       1000          1\n");
-  EXPECT_EQ(verdicts(examine(fake.machine())), "yyynnnn");
+  EXPECT_EQ(verdicts(examine(fake.machine())), "yyynnnnn");
 }
 
 TEST(Doctor, PermissionIsUnknownWhereTheDriverDoesNotTell) {
   FakeMachine fake;
   fake.with_h200().put("/proc/driver/nvidia/params", "RmProfilingAdminOnly:\n");
-  EXPECT_EQ(verdicts(examine(fake.machine())), "yyy???n");
+  EXPECT_EQ(verdicts(examine(fake.machine())), "yyy????n");
 }
 
 TEST(Doctor, ADriverThatHangsIsLeftBehind) {
@@ -131,7 +131,7 @@ TEST(Doctor, ALibraryThatCrashesTakesNobodyWithIt) {
   EXPECT_TRUE(has_text(found.nvml.problem, "crashed")) << found.nvml.problem;
   ASSERT_EQ(found.nvidia_gpus.size(), 2U) << "CUDA tells of them too";
   EXPECT_EQ(found.nvidia_gpus[1].name, "NVIDIA H200");
-  EXPECT_EQ(verdicts(found), "yyyyyyn");
+  EXPECT_EQ(verdicts(found), "yyyyyyyn");
 }
 
 TEST(Doctor, LibrariesThatDoNotFitTheDriver) {

@@ -97,5 +97,6 @@ int cuptiGetVersion(uint32_t* out) {
 }
 int cuptiRangeProfilerEnable(void*) { return 0; }
 int cuptiPmSamplingEnable(void*) { return 0; }
+int cuptiPCSamplingEnable(void*) { return 0; }
 
 }  // extern "C"

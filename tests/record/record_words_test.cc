@@ -31,6 +31,9 @@ TEST(LogPattern, LinesThatDoNotFitGiveNothing) {
   EXPECT_TRUE(values_of("hit rate: {float}", "hit rate: n/a").empty());
   EXPECT_TRUE(values_of("hit rate: {float}", "hit-rate: 0.5").empty());
   EXPECT_TRUE(values_of("step {int} loss {float}", "step 12").empty());
+  EXPECT_TRUE(values_of("took {int}", "took 1.5 s").empty());
+  EXPECT_EQ(values_of("took {int}", "It took 15. Then"), values_of("took {int}", "took 15"));
+  EXPECT_FALSE(values_of("took {int}", "took 15.").empty());
   EXPECT_TRUE(values_of("loss {float}", "loss nan").empty());
   EXPECT_TRUE(values_of("loss {float}", "").empty());
 }
