@@ -139,7 +139,7 @@ PhaseName read_phase_name(std::string_view name) {
 
 std::optional<PhaseKind> kind_of_code(CodePlace place, std::string_view name) {
   static const auto rows = read_tsv(phase_ops_tsv, 4);
-  constexpr std::string_view kPlaces[] = {"op", "kernel", "frame"};
+  constexpr std::string_view kPlaces[] = {"op", "kernel", "frame", "marker"};
   for (const auto& row : rows) {
     if (row[0] == kPlaces[static_cast<size_t>(place)] && glob_matches(row[1], name)) {
       return phase_kind_of_word(row[2]);

@@ -9,6 +9,7 @@
 #include "tree/phase_autograd.h"
 #include "tree/phase_runs.h"
 #include "tree/repetition.h"
+#include "tree/training_kernels.h"
 
 namespace fathom {
 namespace {
@@ -57,7 +58,7 @@ class PhaseFinder {
     join_collectives();
     fill_gaps();
     join_ranges();
-    label_repeats();
+    label_rest();
     label_by_attention();
     return collect();
   }
@@ -70,11 +71,12 @@ class PhaseFinder {
   void join_collectives();
   void fill_gaps();
   void join_ranges();
-  void label_repeats();
+  void label_rest();
   void search_repeats(size_t begin, size_t end, size_t least, int depth);
+  bool label_by_kernels(size_t begin, size_t end);
   void label_by_attention();
   Stretch look_for_attention(const AttentionLengths& attention, size_t begin, size_t end) const;
-  void label_collectives(size_t begin, size_t end);
+  bool label_collectives(size_t begin, size_t end);
   WorkSequence sequence_of(size_t begin, size_t end) const;
   std::vector<RepeatedPart> parts_by_step(size_t begin, size_t end) const;
   std::vector<Phase> collect() const;
@@ -84,7 +86,7 @@ class PhaseFinder {
   const CallTree& tree_;
   PhaseRanges ranges_;
   CodeKinds code_;
-  std::vector<PhaseItem> items_;  // in the order of their launches
+  std::vector<PhaseItem> items_;  // by device, then in the order of their launches
   std::vector<std::optional<bool>> collective_names_;
   uint32_t parts_ = 0, repetitions_ = 0;
 };
@@ -97,12 +99,13 @@ void PhaseFinder::add_items(const std::vector<EventId>& work) {
     const EventId from = known ? tree_.event(launch) : e;
     PhaseItem item{.event = e, .when = store_.start(from), .thread = {}};
     if (known) item.thread = store_.track_id(from);
+    item.device = store_.gpu_work(e).device.value_or(-1);
     item.step = ranges_.step_at(item.when);
     items_.push_back(item);
   }
   std::ranges::sort(items_, [&](const PhaseItem& a, const PhaseItem& b) {
-    return std::tuple(a.when, store_.start(a.event), a.event) <
-           std::tuple(b.when, store_.start(b.event), b.event);
+    return std::tuple(a.device, a.when, store_.start(a.event), a.event) <
+           std::tuple(b.device, b.when, store_.start(b.event), b.event);
   });
 }
 
@@ -136,6 +139,7 @@ void PhaseFinder::label_by_ranges() {
     const int32_t range = own[i] != kNoRange ? own[i] : other[i];
     inside.push_back({range, store_.duration(item.event), training.has_value()});
   }
+  std::ranges::sort(backward);
   ranges_.choose(inside, backward);
   for (size_t i = 0; i < items_.size(); ++i) {
     const auto chosen = [&](int32_t range) {
@@ -211,6 +215,7 @@ void PhaseFinder::fill_gaps() {
     if (!item.has_phase() || item.kind == PhaseKind::kCommunication) continue;
     const bool joins =
         last < i && item.evidence == PhaseEvidence::kAutograd && items_[last].step == item.step &&
+        items_[last].device == item.device &&
         ((items_[last].evidence == PhaseEvidence::kAutograd && items_[last].kind == item.kind) ||
          (items_[last].kind == PhaseKind::kForward && item.kind == PhaseKind::kBackward));
     // More work than a little is another pass that nothing tells of.
@@ -236,7 +241,7 @@ void PhaseFinder::join_ranges() {
     if (last < items_.size() && item.evidence == PhaseEvidence::kAutograd) {
       const PhaseItem& before = items_[last];
       if (before.evidence == PhaseEvidence::kAnnotation && before.kind == item.kind &&
-          before.step == item.step) {
+          before.step == item.step && before.device == item.device) {
         item.evidence = PhaseEvidence::kAnnotation;
         item.range = before.range;
       }
@@ -248,22 +253,23 @@ void PhaseFinder::join_ranges() {
   for (size_t i = items_.size(); i-- > 0;) join(i);
 }
 
-void PhaseFinder::label_repeats() {
+void PhaseFinder::label_rest() {
   const Nanos all = time_of(0, items_.size());
   for (size_t begin = 0; begin < items_.size();) {
     size_t end = begin;
-    while (end < items_.size() && !items_[end].has_phase()) ++end;
-    if (end > begin) {
-      label_collectives(begin, end);
-      if (!items_[begin].has_phase() && ratio(time_of(begin, end), all) >= kWorthSearching) {
-        search_repeats(begin, end, 0, 0);
-      }
+    while (end < items_.size() && !items_[end].has_phase() &&
+           items_[end].device == items_[begin].device) {
+      ++end;
+    }
+    if (end > begin && !label_collectives(begin, end) && !label_by_kernels(begin, end) &&
+        ratio(time_of(begin, end), all) >= kWorthSearching) {
+      search_repeats(begin, end, 0, 0);
     }
     begin = std::max(end, begin + 1);
   }
 }
 
-void PhaseFinder::label_collectives(size_t begin, size_t end) {
+bool PhaseFinder::label_collectives(size_t begin, size_t end) {
   Nanos collectives;
   size_t count = 0;
   for (size_t i = begin; i < end; ++i) {
@@ -275,9 +281,23 @@ void PhaseFinder::label_collectives(size_t begin, size_t end) {
     }
   }
   // A collective that waits for another GPU may last longer than all the work between.
-  if (2 * count < end - begin) return;
-  if (ratio(collectives, time_of(begin, end)) < kMostlyCollectives) return;
+  if (2 * count < end - begin) return false;
+  if (ratio(collectives, time_of(begin, end)) < kMostlyCollectives) return false;
   for (size_t i = begin; i < end; ++i) items_[i].kind = PhaseKind::kCommunication;
+  return true;
+}
+
+bool PhaseFinder::label_by_kernels(size_t begin, size_t end) {
+  if (code_.has_backward()) return false;  // better known by ops
+  std::vector<EventId> sequence;
+  for (size_t i = begin; i < end; ++i) sequence.push_back(items_[i].event);
+  const std::vector<PhaseKind> kinds = passes_of_kernels(store_, sequence);
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    if (kinds[i] == PhaseKind::kOther) continue;
+    items_[begin + i].kind = kinds[i];
+    items_[begin + i].evidence = PhaseEvidence::kAutograd;
+  }
+  return !kinds.empty();
 }
 
 WorkSequence PhaseFinder::sequence_of(size_t begin, size_t end) const {
@@ -295,6 +315,7 @@ WorkSequence PhaseFinder::sequence_of(size_t begin, size_t end) const {
     sequence.gaps.push_back(std::max(store_.start(e) - busy_until, Nanos{}));
     busy_until = std::max(busy_until, store_.end(e));
   }
+  number_pairs(sequence);
   return sequence;
 }
 
@@ -369,7 +390,7 @@ void PhaseFinder::label_by_attention() {
   for (size_t i = 0; i < items_.size();) {
     const size_t begin = i;
     while (i < items_.size() && items_[i].kind == items_[begin].kind &&
-           items_[i].part == items_[begin].part) {
+           items_[i].part == items_[begin].part && items_[i].device == items_[begin].device) {
       ++i;
     }
     if (items_[begin].has_phase() && items_[begin].part == 0) continue;
@@ -377,6 +398,7 @@ void PhaseFinder::label_by_attention() {
     decodes += stretch.is_decode ? 1 : 0;
     // What is between decode steps is one stretch, whatever repeats in it: layers or chunks.
     const bool joins = !stretches.empty() && stretches.back().end == begin &&
+                       items_[begin].device == items_[begin - 1].device &&
                        !stretches.back().is_decode && !stretch.is_decode;
     if (joins) {
       stretches.back().append(stretch);

@@ -118,7 +118,8 @@ TEST(PhaseCodeData, RowsNameAPlaceAndAKind) {
   for (size_t row = 1; row < rows.size(); ++row) {
     const auto& cells = rows[row].cells;
     ASSERT_EQ(cells.size(), 4u) << "line " << rows[row].line;
-    EXPECT_TRUE(cells[0] == "op" || cells[0] == "kernel" || cells[0] == "frame")
+    EXPECT_TRUE(cells[0] == "op" || cells[0] == "kernel" || cells[0] == "frame" ||
+                cells[0] == "marker")
         << "line " << rows[row].line;
     EXPECT_TRUE(phase_kind_of_word(cells[2])) << "line " << rows[row].line;
     EXPECT_FALSE(cells[3].empty()) << "line " << rows[row].line << " has no source";
