@@ -16,13 +16,18 @@ enum class NameRole : uint8_t {
   kPart,   // inside a phase, or around none
 };
 
-struct PhaseName {
+struct NameMeaning {
   NameRole role = NameRole::kNamed;
   PhaseKind kind = PhaseKind::kNamed;
-  std::string text;  // numbers replaced by '#', those at the ends removed
+
+  bool operator==(const NameMeaning&) const = default;
 };
 
-PhaseName read_phase_name(std::string_view name);
+// By its words, which names with other numbers have in common.
+NameMeaning meaning_of_words(const std::string& words);
+
+// A name with '#' for numbers, without those at its ends.
+std::string text_of_name(std::string_view name);
 
 // The words of a name as data/phases/names.tsv compares them, each with a space before and after
 // it: so a pattern's "*" may stand for no word.

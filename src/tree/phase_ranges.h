@@ -7,6 +7,11 @@
 
 namespace fathom {
 
+// A name that ranges share but for its numbers.
+struct PhaseName : NameMeaning {
+  std::string text;
+};
+
 // The annotations of a trace as nested ranges, and which of them are phases.
 class PhaseRanges {
  public:

@@ -1,14 +1,11 @@
 #include "tree/phases.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
-#include "tree/attention_lengths.h"
 #include "tree/communication.h"
 #include "tree/phase_autograd.h"
-#include "tree/phase_runs.h"
-#include "tree/repetition.h"
+#include "tree/phase_repeats.h"
 #include "tree/training_kernels.h"
 
 namespace fathom {
@@ -19,28 +16,6 @@ constexpr int32_t kNoRange = PhaseRanges::kNone;
 // repeats.
 constexpr size_t kLittleWork = 8;
 constexpr double kMostlyCollectives = 0.8, kWorthSearching = 0.15;
-
-// A stretch of items that may be one step of text generation.
-struct Stretch {
-  size_t begin = 0, end = 0;
-  size_t prompts = 0, tokens = 0;  // attention of either use
-  size_t first = 0, layer = 0;     // the place of the first, the distance to the next
-  EventId example;
-  bool is_decode = false;
-
-  void append(const Stretch& next) {
-    if (!example.valid()) {
-      example = next.example;
-      first = next.first;
-      layer = next.layer;
-    } else if (layer == 0 && next.example.valid()) {
-      layer = next.first - first;
-    }
-    end = next.end;
-    prompts += next.prompts;
-    tokens += next.tokens;
-  }
-};
 
 class PhaseFinder {
  public:
@@ -59,7 +34,6 @@ class PhaseFinder {
     fill_gaps();
     join_ranges();
     label_rest();
-    label_by_attention();
     return collect();
   }
 
@@ -72,13 +46,8 @@ class PhaseFinder {
   void fill_gaps();
   void join_ranges();
   void label_rest();
-  void search_repeats(size_t begin, size_t end, size_t least, int depth);
   bool label_by_kernels(size_t begin, size_t end);
-  void label_by_attention();
-  Stretch look_for_attention(const AttentionLengths& attention, size_t begin, size_t end) const;
   bool label_collectives(size_t begin, size_t end);
-  WorkSequence sequence_of(size_t begin, size_t end) const;
-  std::vector<RepeatedPart> parts_by_step(size_t begin, size_t end) const;
   std::vector<Phase> collect() const;
   Nanos time_of(size_t begin, size_t end) const;
 
@@ -88,7 +57,6 @@ class PhaseFinder {
   CodeKinds code_;
   std::vector<PhaseItem> items_;  // by device, then in the order of their launches
   std::vector<std::optional<bool>> collective_names_;
-  uint32_t parts_ = 0, repetitions_ = 0;
 };
 
 void PhaseFinder::add_items(const std::vector<EventId>& work) {
@@ -253,19 +221,38 @@ void PhaseFinder::join_ranges() {
   for (size_t i = items_.size(); i-- > 0;) join(i);
 }
 
+// Work that no known name tells of. A range of the user's own name may hold a whole text
+// generation: it is searched too, and keeps its name where no decode steps are found.
 void PhaseFinder::label_rest() {
+  PhaseRepeats repeats(store_, tree_, items_);
   const Nanos all = time_of(0, items_.size());
-  for (size_t begin = 0; begin < items_.size();) {
-    size_t end = begin;
-    while (end < items_.size() && !items_[end].has_phase() &&
-           items_[end].device == items_[begin].device) {
+  for (size_t begin = 0, end = 0; begin < items_.size(); begin = end) {
+    const PhaseItem first = items_[begin];
+    while (end < items_.size() && items_[end].kind == first.kind &&
+           items_[end].evidence == first.evidence && items_[end].range == first.range &&
+           items_[end].device == first.device) {
       ++end;
     }
-    if (end > begin && !label_collectives(begin, end) && !label_by_kernels(begin, end) &&
-        ratio(time_of(begin, end), all) >= kWorthSearching) {
-      search_repeats(begin, end, 0, 0);
+    if (first.kind == PhaseKind::kNamed) {
+      if (!repeats.may_generate(begin, end)) continue;
+      for (size_t i = begin; i < end; ++i) {
+        items_[i].kind = PhaseKind::kOther;
+        items_[i].evidence = PhaseEvidence::kNone;
+      }
+      repeats.search(begin, end);
+    } else if (!first.has_phase() && !label_collectives(begin, end) &&
+               !label_by_kernels(begin, end) &&
+               ratio(time_of(begin, end), all) >= kWorthSearching) {
+      repeats.search(begin, end);
     }
-    begin = std::max(end, begin + 1);
+  }
+  repeats.label_generation();
+  for (PhaseItem& item : items_) {
+    const bool is_known = item.has_phase() && item.evidence != PhaseEvidence::kRepetition;
+    if (item.range == kNoRange || is_known) continue;
+    item.kind = PhaseKind::kNamed;
+    item.evidence = PhaseEvidence::kAnnotation;
+    item.part = item.repetition = 0;
   }
 }
 
@@ -298,133 +285,6 @@ bool PhaseFinder::label_by_kernels(size_t begin, size_t end) {
     items_[begin + i].evidence = PhaseEvidence::kAutograd;
   }
   return !kinds.empty();
-}
-
-WorkSequence PhaseFinder::sequence_of(size_t begin, size_t end) const {
-  WorkSequence sequence;
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, uint32_t> numbers;
-  Nanos busy_until = store_.start(items_[begin].event);
-  for (size_t i = begin; i < end; ++i) {
-    const EventId e = items_[i].event;
-    const Dim3 grid = store_.gpu_work(e).grid.value_or(Dim3{});
-    const auto number = static_cast<uint32_t>(numbers.size());
-    sequence.symbols.push_back(
-        numbers.emplace(std::tuple(store_.name_id(e).index, grid.x, grid.y, grid.z), number)
-            .first->second);
-    sequence.times.push_back(store_.duration(e));
-    sequence.gaps.push_back(std::max(store_.start(e) - busy_until, Nanos{}));
-    busy_until = std::max(busy_until, store_.end(e));
-  }
-  number_pairs(sequence);
-  return sequence;
-}
-
-std::vector<RepeatedPart> PhaseFinder::parts_by_step(size_t begin, size_t end) const {
-  std::vector<RepeatedPart> parts;
-  for (size_t i = begin; i < end; ++i) {
-    if (items_[i].step == kNoRange) continue;
-    if (i == begin || items_[i].step != items_[i - 1].step) parts.push_back({i - begin, 0});
-    parts.back().end = i + 1 - begin;
-  }
-  return parts;
-}
-
-// `least`: the length of a part that counts; `depth`: how often a rest was searched.
-void PhaseFinder::search_repeats(size_t begin, size_t end, size_t least, int depth) {
-  const WorkSequence sequence = sequence_of(begin, end);
-  const std::vector<RepeatedPart> steps = parts_by_step(begin, end);
-  std::vector<RepeatedPart> parts = alike_parts(sequence, steps);
-  if (parts.empty()) parts = find_repetition(sequence);
-  if (parts.empty() || parts[parts.size() / 2].end - parts[parts.size() / 2].begin < least) return;
-  ++repetitions_;
-  for (RepeatedPart part : parts) {
-    ++parts_;
-    for (size_t i = begin + part.begin; i < begin + part.end; ++i) {
-      items_[i].kind = PhaseKind::kRepeat;
-      items_[i].evidence = PhaseEvidence::kRepetition;
-      items_[i].part = parts_;
-      items_[i].repetition = repetitions_;
-    }
-  }
-  // What is left may repeat by itself: training steps after the decode steps. Much shorter parts
-  // are the layers of one step.
-  constexpr int kMostDepth = 3;
-  if (depth == kMostDepth) return;
-  const size_t first = begin + parts.front().begin, last = begin + parts.back().end;
-  const Nanos whole = time_of(begin, end);
-  const size_t length = (parts.front().end - parts.front().begin) / 2;
-  if (ratio(time_of(begin, first), whole) >= kWorthSearching) {
-    search_repeats(begin, first, length, depth + 1);
-  }
-  if (ratio(time_of(last, end), whole) >= kWorthSearching)
-    search_repeats(last, end, length, depth + 1);
-}
-
-Stretch PhaseFinder::look_for_attention(const AttentionLengths& attention, size_t begin,
-                                        size_t end) const {
-  Stretch stretch{.begin = begin, .end = end, .example = {}};
-  uint32_t last = UINT32_MAX;
-  for (size_t i = begin; i < end; ++i) {
-    const AttentionUse use = attention.use(items_[i].event);
-    if (use == AttentionUse::kNone || attention.source(items_[i].event) == last) continue;
-    last = attention.source(items_[i].event);
-    if (!stretch.example.valid()) {
-      stretch.example = EventId(last);
-      stretch.first = i;
-    } else if (stretch.layer == 0) {
-      stretch.layer = i - stretch.first;
-    }
-    ++(use == AttentionUse::kToken ? stretch.tokens : stretch.prompts);
-  }
-  stretch.is_decode =
-      items_[begin].kind == PhaseKind::kRepeat && stretch.prompts == 0 && stretch.tokens >= 2;
-  return stretch;
-}
-
-// Repeated parts with attention of few queries in two layers or more are decode steps. Only where
-// the trace has such, work with attention of many queries is a prefill: an encoder has it as well.
-void PhaseFinder::label_by_attention() {
-  const AttentionLengths attention(store_, tree_);
-  std::vector<Stretch> stretches;
-  size_t decodes = 0;
-  for (size_t i = 0; i < items_.size();) {
-    const size_t begin = i;
-    while (i < items_.size() && items_[i].kind == items_[begin].kind &&
-           items_[i].part == items_[begin].part && items_[i].device == items_[begin].device) {
-      ++i;
-    }
-    if (items_[begin].has_phase() && items_[begin].part == 0) continue;
-    Stretch stretch = look_for_attention(attention, begin, i);
-    decodes += stretch.is_decode ? 1 : 0;
-    // What is between decode steps is one stretch, whatever repeats in it: layers or chunks.
-    const bool joins = !stretches.empty() && stretches.back().end == begin &&
-                       items_[begin].device == items_[begin - 1].device &&
-                       !stretches.back().is_decode && !stretch.is_decode;
-    if (joins) {
-      stretches.back().append(stretch);
-    } else {
-      stretches.push_back(stretch);
-    }
-  }
-  if (decodes < 2) return;
-  for (const Stretch& stretch : stretches) {
-    const bool prefill = !stretch.is_decode && stretch.tokens == 0 && stretch.prompts >= 2;
-    if (!stretch.is_decode && !prefill) continue;
-    // Before the first attention is the first half of a layer; what comes earlier is set-up.
-    const size_t before = stretch.layer + kLittleWork;
-    const size_t begin =
-        prefill && stretch.first > stretch.begin + before ? stretch.first - before : stretch.begin;
-    ++parts_;
-    for (size_t i = stretch.begin; i < stretch.end; ++i) {
-      const bool set_up = i < begin;
-      items_[i].kind = set_up              ? PhaseKind::kOther
-                       : stretch.is_decode ? PhaseKind::kDecode
-                                           : PhaseKind::kPrefill;
-      items_[i].evidence = set_up ? PhaseEvidence::kNone : PhaseEvidence::kShapes;
-      items_[i].part = set_up ? 0 : parts_;
-      if (!set_up) items_[i].shown_by = stretch.example;
-    }
-  }
 }
 
 std::vector<Phase> PhaseFinder::collect() const {

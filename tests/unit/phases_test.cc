@@ -444,7 +444,35 @@ TEST(PhaseShapes, FewQueriesInRepeatedStepsAreDecoding) {
   program.work("set-up", 0);
   model_step(program, 100, "many", 1024, 1024);
   for (int i = 0; i < 5; ++i) model_step(program, 200 + 100 * i, "few", 1, 1025 + i);
-  EXPECT_EQ(counts(program), (Lines{"prefill 1", "decode 5"}));
+  EXPECT_EQ(counts(program), (Lines{"other 1", "prefill 1", "decode 5"}));
+}
+
+TEST(PhaseShapes, RequestsAreSearchedForTheirSteps) {
+  Program program;
+  for (int i = 0; i < 40; ++i) program.work(fmt::format("weights{}", i % 2), 2 * i);
+  for (int request = 0; request < 3; ++request) {
+    const int64_t at = 100 + 600 * request;
+    model_step(program, at, "many", 1024, 1024);
+    for (int i = 0; i < 5; ++i) model_step(program, at + 100 + 100 * i, "few", 1, 1025 + i);
+  }
+  EXPECT_EQ(counts(program), (Lines{"other 1", "prefill 3", "decode 15"}));
+}
+
+TEST(PhaseShapes, ARangeOfAnotherNameMayHoldThem) {
+  Program program;
+  program.range("rollout", 0, 700).work("begin", 2);
+  model_step(program, 100, "many", 1024, 1024);
+  for (int i = 0; i < 5; ++i) model_step(program, 200 + 100 * i, "few", 1, 1025 + i);
+  program.range("reward", 800, 100).work("r", 802).work("s", 850);
+  EXPECT_EQ(counts(program), (Lines{"named 1", "prefill 1", "decode 5", "named 1"}));
+}
+
+TEST(PhaseShapes, ARangeWithoutThemKeepsItsName) {
+  Program program;
+  program.range("embed documents", 0, 700);
+  for (int i = 0; i < 6; ++i) model_step(program, 100 * i, "k", 512, 512);
+  program.range("reward", 800, 100).work("r", 802).work("s", 850);
+  EXPECT_EQ(counts(program), (Lines{"named 1", "named 1"}));
 }
 
 TEST(PhaseShapes, AnEncoderDoesNotDecode) {
