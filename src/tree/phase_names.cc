@@ -46,6 +46,8 @@ class NameRules {
         rule.meaning = {NameRole::kPhase, *kind};
       } else if (row[1] != "named") {
         rule.meaning.role = row[1] == "step" ? NameRole::kStep : NameRole::kPart;
+        if (row[1] == "forward part") rule.meaning.kind = PhaseKind::kForward;
+        if (row[1] == "backward part") rule.meaning.kind = PhaseKind::kBackward;
       }
       rules_.push_back(std::move(rule));
     }

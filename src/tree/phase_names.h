@@ -18,7 +18,7 @@ enum class NameRole : uint8_t {
 
 struct NameMeaning {
   NameRole role = NameRole::kNamed;
-  PhaseKind kind = PhaseKind::kNamed;
+  PhaseKind kind = PhaseKind::kNamed;  // of a part too: an op of autograd
 
   bool operator==(const NameMeaning&) const = default;
 };

@@ -118,6 +118,12 @@ void PhaseRanges::nest() {
       open = range(open).parent;
     }
     r.parent = open;
+    if (open != kNone) r.pass = range(open).pass;
+    if (name(r).role == NameRole::kPart && name(r).kind != PhaseKind::kNamed) {
+      // What autograd's op calls is part of it.
+      if (r.pass != PhaseKind::kBackward) r.pass = name(r).kind;
+      has_backward_ = has_backward_ || r.pass == PhaseKind::kBackward;
+    }
     open = static_cast<int32_t>(i);
   }
 }
@@ -138,6 +144,11 @@ void PhaseRanges::find_mirrors(const EventStore& store) {
     const auto host = by_key.find(std::pair(*key, ranges_[i].name));
     if (host != by_key.end()) mirrors_[i] = host->second;
   }
+}
+
+std::optional<PhaseKind> PhaseRanges::pass_of(int32_t index) const {
+  if (index == kNone || !has_backward_ || range(index).pass == PhaseKind::kNamed) return {};
+  return range(index).pass;
 }
 
 std::vector<int32_t> PhaseRanges::innermost(std::vector<Query> queries, size_t items) const {

@@ -21,9 +21,10 @@ class PhaseRanges {
     EventId event;
     TrackId track;
     Nanos begin, end;
-    int32_t parent = kNone;  // the range around it, on its track
-    int32_t name = 0;        // into names()
-    int32_t chosen = kNone;  // the range at or around it that is its phase
+    int32_t parent = kNone;              // the range around it, on its track
+    int32_t name = 0;                    // into names()
+    int32_t chosen = kNone;              // the range at or around it that is its phase
+    PhaseKind pass = PhaseKind::kNamed;  // of autograd's op at or around it; kNamed: none
   };
   // A look for the innermost range that is open on a track at a time.
   struct Query {
@@ -46,6 +47,10 @@ class PhaseRanges {
     return names_[static_cast<size_t>(range.name)];
   }
   PhaseKind kind(int32_t index) const { return name(range(index)).kind; }
+
+  // By the ranges of autograd's ops: the backward pass, and in a trace that has it the forward one.
+  std::optional<PhaseKind> pass_of(int32_t range) const;
+  bool has_backward() const { return has_backward_; }
 
   // The answer to each query, by item; kNone where none is open.
   std::vector<int32_t> innermost(std::vector<Query> queries, size_t items) const;
@@ -90,6 +95,7 @@ class PhaseRanges {
   std::vector<int32_t> mirrors_;
   std::vector<bool> on_gpu_;
   LatestOpen any_thread_, steps_;
+  bool has_backward_ = false;
 };
 
 }  // namespace fathom

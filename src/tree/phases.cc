@@ -41,7 +41,12 @@ class PhaseFinder {
   void add_items(const std::vector<EventId>& work);
   std::vector<int32_t> innermost_ranges() const;
   void label_by_ranges();
-  void label_by_code(PhaseItem& item, int32_t own, int32_t other);
+  std::optional<PhaseKind> training_of(const PhaseItem& item, int32_t innermost) const {
+    const std::optional<PhaseKind> by_ops = code_.training(item.event);
+    return by_ops ? by_ops : ranges_.pass_of(innermost);
+  }
+  void label_by_code(PhaseItem& item, std::optional<PhaseKind> training, int32_t own,
+                     int32_t other);
   void join_collectives();
   void fill_gaps();
   void join_ranges();
@@ -101,7 +106,7 @@ void PhaseFinder::label_by_ranges() {
   std::vector<Nanos> backward;
   for (size_t i = 0; i < items_.size(); ++i) {
     const PhaseItem& item = items_[i];
-    const auto training = code_.training(item.event);
+    const auto training = training_of(item, own[i]);
     if (own[i] == kNoRange) other[i] = ranges_.on_any_thread(item.when);
     if (training == PhaseKind::kBackward) backward.push_back(item.when);
     const int32_t range = own[i] != kNoRange ? own[i] : other[i];
@@ -113,12 +118,14 @@ void PhaseFinder::label_by_ranges() {
     const auto chosen = [&](int32_t range) {
       return range == kNoRange ? kNoRange : ranges_.range(range).chosen;
     };
-    label_by_code(items_[i], chosen(own[i]), chosen(own[i] == kNoRange ? other[i] : kNoRange));
+    label_by_code(items_[i], training_of(items_[i], own[i]), chosen(own[i]),
+                  chosen(own[i] == kNoRange ? other[i] : kNoRange));
   }
 }
 
 // `own`: the phase's range on the event's thread or stream; `other`: on another thread.
-void PhaseFinder::label_by_code(PhaseItem& item, int32_t own, int32_t other) {
+void PhaseFinder::label_by_code(PhaseItem& item, std::optional<PhaseKind> training, int32_t own,
+                                int32_t other) {
   const auto take_range = [&](int32_t range) {
     item.range = ranges_.on_host(range);
     item.kind = ranges_.kind(range);
@@ -128,7 +135,6 @@ void PhaseFinder::label_by_code(PhaseItem& item, int32_t own, int32_t other) {
     return range != kNoRange && ranges_.kind(range) != PhaseKind::kNamed &&
            ranges_.kind(range) != PhaseKind::kCommunication;
   };
-  const auto training = code_.training(item.event);
   if (training == PhaseKind::kBackward) {
     // Whatever the program's thread has open, this is the backward pass; but a range may name it.
     for (int32_t range : {own, other}) {
@@ -275,7 +281,7 @@ bool PhaseFinder::label_collectives(size_t begin, size_t end) {
 }
 
 bool PhaseFinder::label_by_kernels(size_t begin, size_t end) {
-  if (code_.has_backward()) return false;  // better known by ops
+  if (code_.has_backward() || ranges_.has_backward()) return false;  // better known by ops
   std::vector<EventId> sequence;
   for (size_t i = begin; i < end; ++i) sequence.push_back(items_[i].event);
   const std::vector<PhaseKind> kinds = passes_of_kernels(store_, sequence);

@@ -340,6 +340,23 @@ TEST(PhaseAutograd, OpsWithNumbersAreNoForwardPassWithoutABackwardPass) {
   EXPECT_EQ(phases(Program().forward("a", 0).forward("b", 10)), Lines{"other none: a b"});
 }
 
+// Nsight Systems has autograd's ops as NVTX ranges.
+TEST(PhaseAutograd, OpsMayBeRanges) {
+  EXPECT_EQ(phases(Program()
+                       .range("aten::linear, seq = 12, op_id = 1", 0, 10)
+                       .work("f1", 2)
+                       .range("aten::mm, seq = 13, op_id = 2", 20, 10)
+                       .work("f2", 22)
+                       .range("autograd::engine::evaluate_function: MmBackward0", 40, 10, "2")
+                       .range("aten::mm, op_id = 3", 41, 5, "2")
+                       .work("b1", 42, "2")
+                       .range("autograd::engine::evaluate_function: AddBackward0", 60, 10, "2")
+                       .work("b2", 62, "2")),
+            (Lines{"forward autograd: f1 f2", "backward autograd: b1 b2"}));
+  EXPECT_EQ(phases(Program().range("aten::linear, seq = 12, op_id = 1", 0, 10).work("f1", 2)),
+            Lines{"other none: f1"});
+}
+
 TEST(PhaseAutograd, MuchWorkBetweenIsAnotherPass) {
   Program program;
   program.backward("b", 0);
