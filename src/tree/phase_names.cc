@@ -43,7 +43,9 @@ class NameRules {
       by_word_[longest].push_back(rules_.size());
       NameRule rule{pattern_of_words(row[0]), {}};
       if (const auto kind = phase_kind_of_word(row[1])) {
-        rule.meaning = {NameRole::kPhase, *kind};
+        rule.meaning = {NameRole::kPhase, *kind, false};
+      } else if (row[1] == "collective") {
+        rule.meaning = {NameRole::kPhase, PhaseKind::kCommunication, true};
       } else if (row[1] != "named") {
         rule.meaning.role = row[1] == "step" ? NameRole::kStep : NameRole::kPart;
         if (row[1] == "forward part") rule.meaning.kind = PhaseKind::kForward;

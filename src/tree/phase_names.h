@@ -20,6 +20,8 @@ struct NameMeaning {
   NameRole role = NameRole::kNamed;
   PhaseKind kind = PhaseKind::kNamed;  // of a part too: an op of autograd
 
+  bool of_library = false;  // a collective, in a range that its library made
+
   bool operator==(const NameMeaning&) const = default;
 };
 

@@ -131,6 +131,9 @@ void PhaseFinder::label_by_code(PhaseItem& item, std::optional<PhaseKind> traini
     item.kind = ranges_.kind(range);
     item.evidence = PhaseEvidence::kAnnotation;
   };
+  const auto is_collective = [&](int32_t range) {
+    return range != kNoRange && ranges_.kind(range) == PhaseKind::kCommunication;
+  };
   const auto is_known = [&](int32_t range) {
     return range != kNoRange && ranges_.kind(range) != PhaseKind::kNamed &&
            ranges_.kind(range) != PhaseKind::kCommunication;
@@ -147,8 +150,8 @@ void PhaseFinder::label_by_code(PhaseItem& item, std::optional<PhaseKind> traini
   } else if (is_known(own)) {
     return take_range(own);
   }
-  if (training && (*training != PhaseKind::kForward || own == kNoRange ||
-                   ranges_.kind(own) == PhaseKind::kCommunication)) {
+  if (is_collective(own) && !ranges_.name(ranges_.range(own)).of_library) return take_range(own);
+  if (training && (*training != PhaseKind::kForward || own == kNoRange || is_collective(own))) {
     item.kind = *training;
     item.evidence = PhaseEvidence::kAutograd;
     return;
@@ -162,11 +165,14 @@ void PhaseFinder::label_by_code(PhaseItem& item, std::optional<PhaseKind> traini
   }
 }
 
-// A collective is a phase by itself only on a thread of its own. Among other work its range tells
-// what it is, not what it is for: fill_gaps gives it to the phase around.
+// A collective is a phase by itself on a thread of its own, and where the program gave it a range
+// beside those of other phases. Else its range tells what it is, not what it is for: fill_gaps
+// gives it to the phase around.
 void PhaseFinder::join_collectives() {
   std::vector<bool> mixed(store_.track_count());
+  bool has_phases = false;
   for (const PhaseItem& item : items_) {
+    has_phases = has_phases || (item.has_phase() && item.kind != PhaseKind::kCommunication);
     if (item.thread.valid() && item.kind != PhaseKind::kCommunication) {
       mixed[item.thread.index] = true;
     }
@@ -174,6 +180,7 @@ void PhaseFinder::join_collectives() {
   for (PhaseItem& item : items_) {
     if (item.kind != PhaseKind::kCommunication) continue;
     if (item.thread.valid() && !mixed[item.thread.index]) continue;
+    if (has_phases && !ranges_.name(ranges_.range(item.range)).of_library) continue;
     item.kind = PhaseKind::kOther;
     item.evidence = PhaseEvidence::kNone;
     item.range = kNoRange;

@@ -99,8 +99,9 @@ TEST(PhaseNamesData, EachRowDecidesItsExample) {
   for (size_t row = 1; row < rows.size(); ++row) {
     ASSERT_EQ(rows[row].cells.size(), 3u) << "line " << rows[row].line;
     const std::string& role = rows[row].cells[1];
-    EXPECT_TRUE(phase_kind_of_word(role) || role == "named" || role == "step" || role == "part" ||
-                role == "forward part" || role == "backward part")
+    EXPECT_TRUE(phase_kind_of_word(role) || role == "collective" || role == "named" ||
+                role == "step" || role == "part" || role == "forward part" ||
+                role == "backward part")
         << "line " << rows[row].line;
     std::string example = rows[row].cells[2];
     if (example.ends_with(')') && example.find(" (") != std::string::npos) {

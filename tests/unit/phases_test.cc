@@ -402,6 +402,26 @@ TEST(PhaseCollectives, BelongToThePhaseTheyWereLaunchedIn) {
                    "backward autograd: b ncclDevKernel_AllReduce"}));
 }
 
+TEST(PhaseCollectives, AreAPhaseWhereTheProgramSaysSo) {
+  EXPECT_EQ(phases(Program()
+                       .range("backward", 0, 10)
+                       .work("b", 2)
+                       .range("gradient_sync", 20, 10)
+                       .work("ncclDevKernel_AllReduce", 22)
+                       .work("copy", 25)
+                       .range("optimizer", 40, 10)
+                       .work("o", 42)),
+            (Lines{"backward 'backward' annotation: b",
+                   "communication 'gradient_sync' annotation: ncclDevKernel_AllReduce copy",
+                   "optimizer 'optimizer' annotation: o"}));
+  EXPECT_EQ(phases(Program()
+                       .range("forward", 0, 40)
+                       .work("f", 2)
+                       .range("all_reduce", 20, 10)
+                       .work("ncclDevKernel_AllReduce", 22)),
+            Lines{"forward 'forward' annotation: f ncclDevKernel_AllReduce"});
+}
+
 TEST(PhaseCollectives, OfAThreadOfTheirOwnAreAPhase) {
   EXPECT_EQ(phases(Program()
                        .forward("f", 0)
