@@ -45,8 +45,11 @@ PhaseRanges::PhaseRanges(const EventStore& store) {
   const bool few_names =
       std::ranges::count(names_, NameRole::kNamed, &PhaseName::role) <= kMostNames;
   std::vector<LatestOpen::Span> spans, steps;
+  tracks_.resize(store.track_count());
   for (size_t i = 0; i < ranges_.size(); ++i) {
     const Range& r = ranges_[i];
+    if (may_be_phase(r)) tracks_[r.track.index] = true;
+    has_images_ = has_images_ || on_gpu_[r.event.index];
     if (on_gpu_[r.event.index]) continue;
     const PhaseName& of = name(r);
     if (of.role == NameRole::kStep) steps.push_back({r.begin, r.end, i});

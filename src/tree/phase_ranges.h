@@ -52,6 +52,10 @@ class PhaseRanges {
   std::optional<PhaseKind> pass_of(int32_t range) const;
   bool has_backward() const { return has_backward_; }
 
+  // Whether a track has any range that may be a phase.
+  bool has_phases(TrackId track) const { return tracks_[track.index]; }
+  bool has_images() const { return has_images_; }  // on the GPU
+
   // The answer to each query, by item; kNone where none is open.
   std::vector<int32_t> innermost(std::vector<Query> queries, size_t items) const;
   // The range of the host, of any thread, that began last before a time and is open. Ranges of
@@ -95,7 +99,8 @@ class PhaseRanges {
   std::vector<int32_t> mirrors_;
   std::vector<bool> on_gpu_;
   LatestOpen any_thread_, steps_;
-  bool has_backward_ = false;
+  std::vector<bool> tracks_;
+  bool has_backward_ = false, has_images_ = false;
 };
 
 }  // namespace fathom

@@ -40,6 +40,7 @@ class PhaseFinder {
  private:
   void add_items(const std::vector<EventId>& work);
   std::vector<int32_t> innermost_ranges() const;
+  bool is_looked_for_elsewhere(const PhaseItem& item) const;
   void label_by_ranges();
   std::optional<PhaseKind> training_of(const PhaseItem& item, int32_t innermost) const {
     const std::optional<PhaseKind> by_ops = code_.training(item.event);
@@ -99,6 +100,12 @@ std::vector<int32_t> PhaseFinder::innermost_ranges() const {
   return ranges_.innermost(std::move(queries), items_.size());
 }
 
+// In the ranges of other threads: work of a thread that has none. Without a launch: of any thread,
+// if no images on the streams tell.
+bool PhaseFinder::is_looked_for_elsewhere(const PhaseItem& item) const {
+  return item.thread.valid() ? !ranges_.has_phases(item.thread) : !ranges_.has_images();
+}
+
 void PhaseFinder::label_by_ranges() {
   const std::vector<int32_t> own = innermost_ranges();
   std::vector<int32_t> other(items_.size(), kNoRange);
@@ -107,9 +114,9 @@ void PhaseFinder::label_by_ranges() {
   for (size_t i = 0; i < items_.size(); ++i) {
     const PhaseItem& item = items_[i];
     const auto training = training_of(item, own[i]);
-    if (own[i] == kNoRange) other[i] = ranges_.on_any_thread(item.when);
+    if (is_looked_for_elsewhere(item)) other[i] = ranges_.on_any_thread(item.when);
     if (training == PhaseKind::kBackward) backward.push_back(item.when);
-    const int32_t range = own[i] != kNoRange ? own[i] : other[i];
+    const int32_t range = other[i] != kNoRange ? other[i] : own[i];
     inside.push_back({range, store_.duration(item.event), training.has_value()});
   }
   std::ranges::sort(backward);
@@ -118,8 +125,13 @@ void PhaseFinder::label_by_ranges() {
     const auto chosen = [&](int32_t range) {
       return range == kNoRange ? kNoRange : ranges_.range(range).chosen;
     };
-    label_by_code(items_[i], training_of(items_[i], own[i]), chosen(own[i]),
-                  chosen(own[i] == kNoRange ? other[i] : kNoRange));
+    int32_t elsewhere = chosen(other[i]);
+    // A thread beside the one that prepares data is not preparing data.
+    if (items_[i].thread.valid() && elsewhere != kNoRange &&
+        ranges_.kind(elsewhere) == PhaseKind::kNamed) {
+      elsewhere = kNoRange;
+    }
+    label_by_code(items_[i], training_of(items_[i], own[i]), chosen(own[i]), elsewhere);
   }
 }
 

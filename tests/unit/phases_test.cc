@@ -261,6 +261,22 @@ TEST(PhaseRanges, AThreadWithoutRangesHasThoseOfTheOthers) {
             Lines{"decode 'decode' annotation: a helper"});
 }
 
+TEST(PhaseRanges, AThreadBesideAnotherDoesNotDoItsWork) {
+  EXPECT_EQ(phases(Program()
+                       .range("ProfilerStep#1", 0, 90)
+                       .range("prepare batch", 0, 50, "5")
+                       .work("copy", 2, "5")
+                       .work("model", 9)),
+            (Lines{"named 'prepare batch' annotation: copy", "other none: model"}));
+}
+
+TEST(PhaseRanges, WorkFromBeforeTheTraceIsOfNoRange) {
+  Program program;
+  program.range("decode", 0, 50).work("k", 2);
+  program.add(test::gpu_annotation("decode", 20, 30, 7)).add(test::kernel("early", 5, 1, 999));
+  EXPECT_EQ(phases(program), (Lines{"decode 'decode' annotation: k", "other none: early"}));
+}
+
 TEST(PhaseRanges, ManyNamesAreNoOverview) {
   Program program;
   for (int i = 0; i < 60; ++i) {
