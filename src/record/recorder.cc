@@ -25,6 +25,9 @@ constexpr auto kFlushEvery = std::chrono::milliseconds(250);
 constexpr auto kLookEvery = std::chrono::milliseconds(20);
 constexpr auto kMonitorEvery = std::chrono::nanoseconds(GpuMonitor::kEvery);
 constexpr auto kLongestEnd = std::chrono::seconds(20);
+// Of PC sampling, which does not end before the GPU is idle: a program's threads may go on
+// launching.
+constexpr auto kLongestSamplingEnd = std::chrono::seconds(5);
 
 std::atomic<Recorder*> current_recorder = nullptr;
 
@@ -473,8 +476,9 @@ void Recorder::finish() {
   if (counters_) counters_->say_what_is_missing();
   if (pc_sampler_) {
     // CUPTI waits for threads of its own here.
-    const ExitGuard guard(
-        kLongestEnd, [this] { note("PC sampling did not end: the last samples are missing"); });
+    const ExitGuard guard(kLongestSamplingEnd, [this] {
+      note("PC sampling did not end: the last samples are missing");
+    });
     pc_sampler_->finish();
   }
   std::unique_lock lock(mutex_);
