@@ -63,8 +63,15 @@ void PmSampler::end_for_good() {
   is_over_ = true;
 }
 
-void PmSampler::launched(uint32_t device) {
-  const std::lock_guard lock(gpu_mutex_);
+bool PmSampler::launched(uint32_t device) {
+  // Another thread may be starting it, which takes half a second: this one goes on.
+  const std::unique_lock lock(gpu_mutex_, std::try_to_lock);
+  if (!lock) return false;
+  start_on(device);
+  return true;
+}
+
+void PmSampler::start_on(uint32_t device) {
   if (!wanted_ || refused_ || is_over_) return;
   const auto [found, is_new] = gpus_.try_emplace(device);
   Gpu& gpu = found->second;
@@ -92,6 +99,10 @@ void PmSampler::refuse(const std::string& what, int code) {
 bool PmSampler::open(Gpu& gpu) {
   const auto failed = [this](const char* what, int code) {
     if (code != 0) refuse(what, code);
+    // Another thread may end the program meanwhile: it has to wait for this one before what the
+    // call has set up is taken down.
+    else if (at_exit_)
+      at_exit_();
     return code != 0;
   };
   cupti::ProfilerInitialize initialize{FATHOM_CUPTI_SIZE(cupti::ProfilerInitialize, priv), nullptr};

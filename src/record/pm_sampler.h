@@ -30,8 +30,8 @@ class PmSampler {
   // atexit() there runs before that. Seen with CUPTI 13.0: what is asked later corrupts memory.
   void set_at_exit(std::function<void()> at_exit) { at_exit_ = std::move(at_exit); }
   // The program has launched something on this GPU, so its context is made; in the thread that did.
-  // Sampling of the GPU starts here.
-  void launched(uint32_t device);
+  // Sampling of the GPU starts here. False: another thread is at it; to be called again.
+  bool launched(uint32_t device);
   // Writes what was sampled since the last time; in the thread that writes.
   void write(capture::ChunkWriter& out);
 
@@ -47,6 +47,7 @@ class PmSampler {
   };
 
   void run();
+  void start_on(uint32_t device);
   bool open(Gpu& gpu);
   bool clear(Gpu& gpu);
   void start(Gpu& gpu);

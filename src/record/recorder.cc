@@ -329,9 +329,10 @@ bool Recorder::is_capturing(void* stream) const {
 void Recorder::launch_called(uint32_t domain, uint32_t id, const cupti::CallbackData& data) {
   if (pm_sampler_ && data.site != 0) {
     uint32_t device = 0;
-    if (api_->GetDeviceId != nullptr && api_->GetDeviceId(data.context, &device) == 0)
-      pm_sampler_->launched(device);
-    watch_launches(false);  // until there is another context
+    const bool is_known =
+        api_->GetDeviceId != nullptr && api_->GetDeviceId(data.context, &device) == 0;
+    // Until there is another context.
+    if (!is_known || pm_sampler_->launched(device)) watch_launches(false);
   }
   if (!counters_) return;
   if (data.site != 0) {
