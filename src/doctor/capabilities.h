@@ -9,7 +9,7 @@ namespace fathom {
 // What Fathom does, or another tool whose reports it reads.
 enum class Part : uint8_t { kAnalyze, kScan, kRecord, kCounters, kPmSampling, kNcu, kRocprof };
 
-enum class Verdict : uint8_t { kYes, kNo, kUnknown };
+enum class CanDo : uint8_t { kYes, kNo, kUnknown };
 
 enum class Obstacle : uint8_t {
   kNoGpu,
@@ -39,7 +39,7 @@ enum class Obstacle : uint8_t {
 
 struct Capability {
   Part part = Part::kAnalyze;
-  Verdict verdict = Verdict::kYes;
+  CanDo verdict = CanDo::kYes;
   std::vector<Obstacle> obstacles;  // of a kYes: what to watch out for
 };
 

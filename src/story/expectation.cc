@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/count_text.h"
+#include "base/tsv.h"
 #include "scan/facts/pattern_ids.h"
 #include "story/access_model.h"
 #include "story/assumptions.h"
@@ -23,16 +24,17 @@ bool has(const KernelFacts& kernel, std::string_view what) { return shows(kernel
 
 class Expecter {
  public:
-  Expecter(const KernelFacts& kernel, const Parameters& parameters, const Platform* platform)
+  Expecter(const KernelFacts& kernel, const LaunchOfKernel& launch, const Parameters& parameters,
+           const Platform* platform)
       : kernel_(kernel),
+        launch_(launch),
         parameters_(parameters),
         platform_(platform),
-        values_(out_.launch, parameters) {}
+        values_(out_.launch, parameters, launch.own) {}
 
   Expectation run() {
     out_.model = choose_model(kernel_, out_.no_model);
-    if (!kernel_.launchers.empty())
-      out_.launch = expect_launch(kernel_.launchers.front(), parameters_);
+    if (launch_.launcher != nullptr) out_.launch = expect_launch(*launch_.launcher, parameters_);
     if (out_.model) {
       use_type_in_code();
       traffic(*out_.model);
@@ -46,7 +48,10 @@ class Expecter {
   // A type that stands in the code goes before the one that was asked for.
   void use_type_in_code() {
     const auto code = type_in_code(kernel_);
-    if (!code) return;
+    if (!code) {
+      use_measured_type();
+      return;
+    }
     const auto asked = parameters_.evaluate_formula("dtype_bytes");
     values_.set_element_bytes(code->bytes);
     if (!asked || *asked == code->bytes) return;
@@ -56,6 +61,18 @@ class Expecter {
           fmt::format("{0}={1} is ignored: line {4} fixes the type to {2} ({3}).", name, text,
                       code->type, counted(code->bytes, "byte"), code->at.line));
     }
+  }
+
+  // The types among the template arguments of a launch that ran, where they have one size.
+  void use_measured_type() {
+    if (launch_.own == nullptr) return;
+    std::optional<double> bytes;
+    for (const auto& [name, value] : *launch_.own) {
+      if (!name.starts_with("sizeof(")) continue;
+      if (bytes && *bytes != value) return;
+      bytes = value;
+    }
+    if (bytes) values_.set_element_bytes(*bytes);
   }
 
   std::optional<double> formula(const std::string& text) {
@@ -74,6 +91,7 @@ class Expecter {
     const bool counted = !model.flops.empty();
     add(out_.traffic, model.by_accesses ? "floating-point operations" : "FLOPs", "",
         counted ? model.flops : "not counted", flops_, flops_);
+    out_.traffic.back().quantity = Quantity::kFlops;
     add(out_.traffic, "bytes read", "B", model.bytes_read, read_, read_);
     out_.traffic.back().quantity = Quantity::kBytesRead;
     add(out_.traffic, "bytes written", "B", model.bytes_written, written_, written_);
@@ -163,10 +181,11 @@ class Expecter {
     bound_rows(all);
     percent("dram__throughput.avg.pct_of_peak_sustained_elapsed",
             "(bytes read + written) / time / peak bandwidth",
-            *bytes_ / platform_->memory_bandwidth.peak.value_or(bandwidth->rate), low, high);
+            *bytes_ / platform_->memory_bandwidth.peak.value_or(bandwidth->rate), low, high,
+            Quantity::kDramPercent);
     percent("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
             rate_.tensor ? "FLOPs / time / peak rate" : "0: no tensor core instruction found",
-            rate_.tensor && flops_ ? *flops_ / rate_.peak : 0, low, high);
+            rate_.tensor && flops_ ? *flops_ / rate_.peak : 0, low, high, Quantity::kTensorPercent);
     l1(low, high);
     occupancy();
   }
@@ -196,10 +215,11 @@ class Expecter {
 
   // A share of the time that something takes at its peak, for the two ends of the expected time.
   void percent(std::string name, std::string formula, double seconds_at_peak, double low,
-               double high) {
+               double high, Quantity quantity) {
     add(out_.counters, std::move(name), "%", std::move(formula),
         std::min(100.0, 100 * seconds_at_peak / high),
         std::min(100.0, 100 * seconds_at_peak / low));
+    out_.counters.back().quantity = quantity;
   }
 
   void l1(double low, double high) {
@@ -209,7 +229,7 @@ class Expecter {
     percent("l1tex__throughput.avg.pct_of_peak_sustained_elapsed, and sm__throughput at least that",
             work_ ? "bytes requested by threads / time / (SMs × 128 B × clock)"
                   : "(bytes read + written) / time / (SMs × 128 B × clock)",
-            bytes / assumption("cuda_l1_bytes") / *steps, low, high);
+            bytes / assumption("cuda_l1_bytes") / *steps, low, high, Quantity::kL1Percent);
   }
 
   void occupancy() {
@@ -218,7 +238,7 @@ class Expecter {
       return;
     const double warps = std::ceil(*out_.launch->threads / kWarp);
     const double per_unit = std::min(kMaxBlocks, std::floor(kMaxWarps / warps));
-    const double upper = 100 * per_unit * warps / kMaxWarps;
+    const double upper = launch_.theoretical_occupancy.value_or(100 * per_unit * warps / kMaxWarps);
     const auto units = static_cast<double>(*platform_->compute_units);
     double present = upper;
     if (out_.launch->blocks) {
@@ -229,6 +249,7 @@ class Expecter {
         "at most blocks per SM × warps per block / 64; registers (known after compiling) may lower "
         "it",
         std::min(present, 100 * warps / kMaxWarps), present);
+    out_.counters.back().quantity = Quantity::kOccupancy;
   }
 
   // Loads that wait for one another: the model's own, the rounds of each thread's loop, and the
@@ -263,6 +284,10 @@ class Expecter {
   void stalls() {
     const auto add_stall = [&](std::string_view reason, std::string_view why) {
       out_.stalls.push_back(fmt::format("{} ({})", reason, why));
+      for (std::string_view one : split(reason, ',')) {
+        if (one.starts_with(' ')) one.remove_prefix(1);
+        out_.stall_reasons.push_back(one);
+      }
     };
     const bool async = has(kernel_, pattern_id::kCpAsync) || has(kernel_, pattern_id::kTmaLoad);
     if (out_.side == Bottleneck::kSharedMemory)
@@ -282,6 +307,7 @@ class Expecter {
   }
 
   const KernelFacts& kernel_;
+  const LaunchOfKernel launch_;
   const Parameters& parameters_;
   const Platform* platform_;
   Expectation out_;
@@ -313,7 +339,14 @@ std::string_view bottleneck_name(Bottleneck bottleneck) {
 
 Expectation expect_of(const KernelFacts& kernel, const Parameters& parameters,
                       const Platform* platform) {
-  return Expecter(kernel, parameters, platform).run();
+  LaunchOfKernel first;
+  if (!kernel.launchers.empty()) first.launcher = &kernel.launchers.front();
+  return Expecter(kernel, first, parameters, platform).run();
+}
+
+Expectation expect_of(const KernelFacts& kernel, const LaunchOfKernel& launch,
+                      const Parameters& parameters, const Platform* platform) {
+  return Expecter(kernel, launch, parameters, platform).run();
 }
 
 }  // namespace fathom

@@ -1,83 +1,14 @@
 #include "scan/link/accesses.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <set>
 
+#include "scan/facts/type_bytes.h"
+
 namespace fathom {
 namespace {
-
-struct TypeSize {
-  std::string_view type;
-  uint32_t bytes;
-};
-
-std::optional<uint32_t> size_of_known(std::string_view type) {
-  constexpr std::array<TypeSize, 56> sizes = {{
-      {"char", 1},
-      {"bool", 1},
-      {"int8_t", 1},
-      {"uint8_t", 1},
-      {"unsigned char", 1},
-      {"__nv_fp8_e4m3", 1},
-      {"__nv_fp8_e5m2", 1},
-      {"half", 2},
-      {"__half", 2},
-      {"nv_half", 2},
-      {"__nv_bfloat16", 2},
-      {"nv_bfloat16", 2},
-      {"bfloat16", 2},
-      {"short", 2},
-      {"int16_t", 2},
-      {"uint16_t", 2},
-      {"float", 4},
-      {"int", 4},
-      {"unsigned", 4},
-      {"unsigned int", 4},
-      {"int32_t", 4},
-      {"uint32_t", 4},
-      {"half2", 4},
-      {"__half2", 4},
-      {"__nv_bfloat162", 4},
-      {"nv_bfloat162", 4},
-      {"double", 8},
-      {"long", 8},
-      {"long long", 8},
-      {"int64_t", 8},
-      {"uint64_t", 8},
-      {"size_t", 8},
-      {"float2", 8},
-      {"int2", 8},
-      {"uint2", 8},
-      {"ptrdiff_t", 8},
-      {"float4", 16},
-      {"int4", 16},
-      {"uint4", 16},
-      {"double2", 16},
-      {"longlong2", 16},
-      {"ulonglong2", 16},
-      {"uint3", 12},
-      {"float3", 12},
-      {"unsigned long long", 8},
-      {"unsigned short", 2},
-      {"uint", 4},
-      {"unsigned long", 8},
-      {"std::uint8_t", 1},
-      {"std::int32_t", 4},
-      {"std::uint32_t", 4},
-      {"std::int64_t", 8},
-      {"std::size_t", 8},
-      {"cutlass::half_t", 2},
-      {"cutlass::bfloat16_t", 2},
-      {"at::BFloat16", 2},
-  }};
-  for (const TypeSize& size : sizes) {
-    if (size.type == type) return size.bytes;
-  }
-  return std::nullopt;
-}
 
 // Of the walk of one kernel: steps, steps for each byte of code, and accesses that are listed.
 constexpr size_t kLeastWork = 1000, kMostWork = 30000, kWorkOfByte = 8, kWorkOfSite = 60;
@@ -195,7 +126,7 @@ const std::set<uint32_t>& AccessLinker::sizes_of(const std::string& type, int de
   const auto [known, added] = sizes_.emplace(type, std::set<uint32_t>());
   if (!added) return known->second;  // empty while it is worked out: a circle adds nothing
   std::set<uint32_t> found;
-  if (const auto size = size_of_known(type)) {
+  if (const auto size = bytes_of_type_name(type)) {
     found.insert(*size);
   } else if (type.starts_with("Packed128<")) {
     found.insert(16);
@@ -212,7 +143,7 @@ const std::set<uint32_t>& AccessLinker::sizes_of(const std::string& type, int de
 
 // None where two aliases of a name differ in size: which one holds is decided by an #if.
 std::optional<uint32_t> AccessLinker::bytes_of(std::string_view type, uint32_t file) {
-  if (const auto known = size_of_known(type)) return known;
+  if (const auto known = bytes_of_type_name(type)) return known;
   std::set<uint32_t> own;
   const auto [first, last] = aliases_.equal_range(type);
   constexpr size_t kMaxTries = 1000;  // T, of a large repository
