@@ -22,15 +22,16 @@ std::string dims_text(const std::optional<Dim3>& d) {
   return fmt::format("({}, {}, {})", d->x, d->y, d->z);
 }
 
+// For a cell: numbers are our own, texts may hold a counter's name.
 std::string range_text(const ComparedQuantity& one) {
-  if (!one.expected_text.empty()) return one.expected_text;
+  if (!one.expected_text.empty()) return md_prose_cell(one.expected_text);
   if (!one.low || !one.high) return "unknown";
   const std::string low = amount_text(*one.low, one.unit), high = amount_text(*one.high, one.unit);
   return low == high ? low : low + " – " + high;
 }
 
 std::string measured_cell(const ComparedQuantity& one) {
-  if (!one.measured_text.empty()) return one.measured_text;
+  if (!one.measured_text.empty()) return md_prose_cell(one.measured_text);
   return one.measured ? amount_text(*one.measured, one.unit) : "unknown";
 }
 
@@ -87,10 +88,9 @@ std::string compared_table(const ComparedKernel& compared) {
       "|---|---:|---:|---|---|\n";
   for (const ComparedQuantity& one : compared.quantities) {
     const bool is_surprise = one.comparison == Comparison::kSurprise;
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", one.title, md_prose_cell(range_text(one)),
-                       md_prose_cell(measured_cell(one)),
-                       is_surprise ? "**surprise**" : comparison_name(one.comparison),
-                       reason_text(one));
+    out += fmt::format(
+        "| {} | {} | {} | {} | {} |\n", one.title, range_text(one), measured_cell(one),
+        is_surprise ? "**surprise**" : comparison_name(one.comparison), reason_text(one));
   }
   return out;
 }
@@ -293,8 +293,8 @@ std::string compared_page(const std::string& repository, const std::vector<Measu
           "| {} | {} × {} | {} | {} | {} | {} | {} | {} |\n", md_code_cell(context.name),
           dims_text(context.launch.grid), dims_text(context.launch.block),
           context.source.empty() ? "" : md_code_cell(context.source),
-          time == nullptr ? "" : md_prose_cell(range_text(*time)),
-          time == nullptr ? "" : md_prose_cell(measured_cell(*time)), one.within, one.surprises,
+          time == nullptr ? "" : range_text(*time), time == nullptr ? "" : measured_cell(*time),
+          one.within, one.surprises,
           kernel.not_comparable.empty() ? std::to_string(one.not_comparable + one.not_measured)
                                         : md_prose_cell(kernel.not_comparable));
     }
@@ -311,8 +311,7 @@ std::string compared_page(const std::string& repository, const std::vector<Measu
         if (one.comparison != Comparison::kSurprise || ++shown > kPageKernels) continue;
         out += fmt::format("| {} | {} | {} | {} | {} |\n",
                            md_code_cell(run.contexts[kernel.context].name), one.title,
-                           md_prose_cell(range_text(one)), md_prose_cell(measured_cell(one)),
-                           md_prose_cell(one.reason));
+                           range_text(one), measured_cell(one), md_prose_cell(one.reason));
       }
     }
   }

@@ -88,6 +88,10 @@ class Expecter {
     flops_ = formula(model.flops);
     read_ = formula(model.bytes_read);
     written_ = formula(model.bytes_written);
+    if (model.by_accesses) {
+      limit_to_accesses(AccessKind::kRead, read_);
+      limit_to_accesses(AccessKind::kWrite, written_);
+    }
     const bool counted = !model.flops.empty();
     add(out_.traffic, model.by_accesses ? "floating-point operations" : "FLOPs", "",
         counted ? model.flops : "not counted", flops_, flops_);
@@ -105,6 +109,22 @@ class Expecter {
     if (work_ && work_->bytes > 0)
       add(out_.traffic, "bytes requested by threads", "B",
           "accesses × width, including re-reads and shared memory", work_->bytes, work_->bytes);
+  }
+
+  // Arrays that are indexed by a value that wraps around: no more elements than accesses.
+  void limit_to_accesses(AccessKind kind, std::optional<double>& bytes) {
+    if (!bytes) return;
+    for (const ArrayTraffic& traffic : kernel_.traffic) {
+      if (traffic.kind != kind && traffic.kind != AccessKind::kAtomic) continue;
+      const auto elements = values_.evaluate(traffic.elements),
+                 times = values_.evaluate(traffic.times);
+      if (!elements || !times || *times >= *elements) continue;
+      const double size =
+          traffic.element_bytes ? *traffic.element_bytes : values_.element_bytes().value_or(0);
+      *bytes = std::max(0.0, *bytes - (*elements - *times) * size);
+      out_.remarks.push_back(fmt::format(
+          "{} is accessed {:.0f} times, fewer than the elements in reach.", traffic.array, *times));
+    }
   }
 
   void say_what_work_needs() {
@@ -225,11 +245,20 @@ class Expecter {
   void l1(double low, double high) {
     const auto steps = wavefront_rate();
     if (!steps) return;
-    const double bytes = work_ ? work_->bytes : *bytes_;
-    percent("l1tex__throughput.avg.pct_of_peak_sustained_elapsed, and sm__throughput at least that",
-            work_ ? "bytes requested by threads / time / (SMs × 128 B × clock)"
-                  : "(bytes read + written) / time / (SMs × 128 B × clock)",
-            bytes / assumption("cuda_l1_bytes") / *steps, low, high, Quantity::kL1Percent);
+    // The way from L2 is half as wide as the way to the threads.
+    const double filled = *bytes_ / assumption("cuda_l1_fill_bytes") / *steps;
+    const double asked = (work_ ? work_->bytes : *bytes_) / assumption("cuda_l1_bytes") / *steps;
+    const double least = std::max(filled, asked);
+    const double most = work_ ? std::max(least, work_->wavefronts_high / *steps) : least;
+    add(out_.counters,
+        "l1tex__throughput.avg.pct_of_peak_sustained_elapsed, and sm__throughput at least that",
+        "%",
+        work_
+            ? "the larger of 128-byte wavefronts / (SMs × clock) and (bytes read + written) / (SMs "
+              "× 64 B × clock), / time"
+            : "(bytes read + written) / (SMs × 64 B × clock) / time",
+        std::min(100.0, 100 * least / high), std::min(100.0, 100 * most / low));
+    out_.counters.back().quantity = Quantity::kL1Percent;
   }
 
   void occupancy() {
@@ -293,7 +322,7 @@ class Expecter {
     if (out_.side == Bottleneck::kSharedMemory)
       add_stall("short_scoreboard, mio_throttle", "shared-memory bound");
     if (has(kernel_, pattern_id::kWgmma)) add_stall("gmma", "warpgroups wait for MMA results");
-    if (!async) add_stall("long_scoreboard", "waits for global loads");
+    if (!async && reads_global()) add_stall("long_scoreboard", "waits for global loads");
     if (has(kernel_, pattern_id::kMbarrier) || has(kernel_, pattern_id::kNamedBarrier) ||
         has(kernel_, pattern_id::kBlockBarrier)) {
       add_stall("barrier", "barriers in the code");
@@ -301,10 +330,25 @@ class Expecter {
     if (out_.side != Bottleneck::kSharedMemory &&
         (has(kernel_, pattern_id::kWarpShuffle) || has(kernel_, pattern_id::kLdmatrix) ||
          has(kernel_, pattern_id::kSharedStatic) || has(kernel_, pattern_id::kSharedDynamic))) {
-      add_stall("short_scoreboard", "shuffles or shared memory");
+      add_stall("short_scoreboard, mio_throttle", "shuffles or shared memory");
     }
     if (has(kernel_, pattern_id::kAtomics)) add_stall("lg_throttle", "atomic operations");
+    if (out_.side == Bottleneck::kCompute || !reads_global())
+      add_stall("wait, math_pipe_throttle", "arithmetic");
+    if (!reads_global() && writes_global()) add_stall("lg_throttle", "stores");
   }
+
+  bool accesses_global(AccessKind kind) const {
+    return std::ranges::any_of(kernel_.accesses, [kind](const ArrayAccess& access) {
+      return !access.shared && access.kind == kind;
+    });
+  }
+  // Where the walk saw nothing, loads are expected.
+  bool reads_global() const {
+    return kernel_.accesses.empty() || accesses_global(AccessKind::kRead) ||
+           accesses_global(AccessKind::kAtomic);
+  }
+  bool writes_global() const { return accesses_global(AccessKind::kWrite); }
 
   const KernelFacts& kernel_;
   const LaunchOfKernel launch_;

@@ -301,9 +301,11 @@ class KernelComparer {
       not_measured(one, row.measured.missing(lookup));
     } else if (*one.measured < *one.low * row.low - row.floor) {
       set_range(one);
+      if (row.id == "time") values_["time_below"] = 1;
       surprise(one, "below");
     } else if (*one.measured > *one.high * row.high + row.floor) {
       set_range(one);
+      if (row.id == "time") values_["time_above"] = 1;
       surprise(one, "above");
     } else {
       one.comparison = Comparison::kWithin;

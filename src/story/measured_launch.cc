@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "scan/cpp/expressions.h"
@@ -131,6 +132,85 @@ void set_value(KernelLauncher& launcher, const std::string& name, double value) 
   launcher.argument_values.insert(launcher.argument_values.begin(), known);
 }
 
+bool is_product(std::string_view text) {
+  bool has_star = false;
+  for (const char c : text) {
+    has_star = has_star || c == '*';
+    const bool is_plain =
+        c == '*' || c == ' ' || c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (!is_plain) return false;
+  }
+  return has_star;
+}
+
+// The expression with each place of a product replaced by a name; empty: it has none that may be.
+std::string with_name_for(std::string_view product, std::string_view expression,
+                          std::string_view name) {
+  std::string out;
+  bool any = false;
+  for (size_t at = 0; at < expression.size();) {
+    const size_t found = expression.find(product, at);
+    if (found == std::string_view::npos) {
+      out += expression.substr(at);
+      break;
+    }
+    out += expression.substr(at, found - at);
+    const size_t before = out.find_last_not_of(' ');
+    const char left = before == std::string::npos ? '(' : out[before];
+    const size_t end = found + product.size();
+    const char right = end < expression.size() ? expression[end] : ')';
+    const auto is_word = [](char c) {
+      return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+    };
+    const bool fits = left != '/' && left != '%' && !(is_word(left) && before + 1 == out.size()) &&
+                      !is_word(right) && right != '.' && right != '[' && right != '(' &&
+                      right != ':';
+    if (!fits) return {};
+    out += name;
+    any = true;
+    at = end;
+  }
+  return any ? out : std::string();
+}
+
+// "(rows * columns + 255) / 256" blocks of a kernel whose n is rows * columns: they tell n, though
+// neither factor.
+void solve_products(std::vector<MeasuredDimension>& dimensions, const Parameters& parameters,
+                    LaunchValues& out) {
+  for (MeasuredDimension& dimension : dimensions) {
+    if (dimension.done) continue;
+    const std::vector<NamedValue> values = all_values(out.least);
+    // What a name stands for, one level deep.
+    std::vector<std::string> texts = {dimension.text};
+    for (const NamedValue& value : values) {
+      if (value.name == dimension.text) texts.push_back(value.text);
+    }
+    const std::vector<NamedValue> arguments = out.least.arguments;
+    for (const NamedValue& argument : arguments) {
+      if (dimension.done || !is_product(argument.text)) continue;
+      for (const std::string& text : texts) {
+        const std::string turned = with_name_for(argument.text, text, argument.name);
+        if (turned.empty() || dimension.done) continue;
+        const std::vector<std::string> missing = parameters.missing_in(turned, {});
+        Range range;
+        if (missing.size() != 1 || missing[0] != argument.name ||
+            Solver(turned, argument.name, {}, parameters).run(dimension.value, range) !=
+                Answer::kSolved)
+          continue;
+        dimension.done = true;
+        const auto set = [&](KernelLauncher& launcher, int64_t value) {
+          launcher.arguments.insert(launcher.arguments.begin(),
+                                    NamedValue{argument.name, std::to_string(value), {}});
+        };
+        set(out.least, range.least);
+        set(out.most, range.most);
+        out.solved.push_back({argument.name, static_cast<double>(range.least),
+                              static_cast<double>(range.most), dimension.from});
+      }
+    }
+  }
+}
+
 // Puts the measured dimensions into the launch. False where they contradict it.
 bool solve_dimensions(std::vector<MeasuredDimension>& dimensions, const Parameters& parameters,
                       LaunchValues& out) {
@@ -210,6 +290,7 @@ std::optional<LaunchValues> fit_site(const KernelFacts& kernel, const KernelLaun
       dimensions.push_back(std::move(one));
   }
   if (!solve_dimensions(dimensions, parameters, out)) return std::nullopt;
+  solve_products(dimensions, parameters, out);
   for (KernelLauncher* one : {&out.least, &out.most}) {
     one->grid = dim_text(*measured.grid);
     one->block = dim_text(*measured.block);

@@ -19,11 +19,16 @@ bool is_name_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) !
 
 bool is_whole(double value) { return std::floor(value) == value && std::abs(value) < 9e15; }
 
-// What code calls a division that rounds up.
+// What code calls a division that rounds up: capitals and underscores are a matter of style.
 bool is_ceil_div(std::string_view name) {
-  constexpr std::array<std::string_view, 9> names = {
-      "cdiv", "ceil_div", "ceilDiv", "div_ceil", "DIVUP", "CEIL_DIV", "ceildiv", "divUp", "div_up"};
-  return std::find(names.begin(), names.end(), name) != names.end();
+  constexpr std::array<std::string_view, 11> names = {
+      "cdiv",       "ceildiv",  "divceil", "divup",      "idivup",       "divroundup",
+      "ceildivide", "divideup", "updiv",   "ceilingdiv", "divideroundup"};
+  std::string plain;
+  for (const char c : name) {
+    if (c != '_') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return std::find(names.begin(), names.end(), plain) != names.end();
 }
 
 class Evaluator {

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
+#include <cmath>
 #include <set>
 
+#include "scan/facts/expression.h"
 #include "scan/facts/type_bytes.h"
 
 namespace fathom {
@@ -14,6 +15,8 @@ namespace {
 constexpr size_t kLeastWork = 1000, kMostWork = 30000, kWorkOfByte = 8, kWorkOfSite = 60;
 constexpr size_t kMostShared = 1 << 16;  // bytes of a function that is walked for its callers
 constexpr size_t kLeastSites = 24, kMostSites = 160;
+constexpr size_t kLongestConstant = 48;  // text of one that may be evaluated
+constexpr int kConstantDepth = 4;        // constants made of constants
 
 // "PlainLayout<64>::column" → "PlainLayout" and "column".
 std::pair<std::string, std::string> split_name(std::string_view name) {
@@ -61,7 +64,7 @@ AccessLinker::AccessLinker(const Readings& readings) : readings_(readings) {
     if (reading.device_code.bodies.empty() && reading.constants.size() > 2000) continue;
     add_members(reading);
     for (const cpp::LocalValue& constant : reading.constants) {
-      if (constant.text.size() <= 12)
+      if (constant.text.size() <= kLongestConstant)
         constants_.emplace(constant.name, std::pair(file, constant.text));
     }
   }
@@ -187,18 +190,21 @@ std::optional<std::string> AccessLinker::member(std::string_view name, int depth
   return replaced(found->second.text, filled);
 }
 
-std::optional<double> AccessLinker::constant(std::string_view name, uint32_t file) const {
-  const auto number = [](std::string_view text) -> std::optional<double> {
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const std::string_view rest(end, static_cast<size_t>(text.data() + text.size() - end));
-    if (error != std::errc() || rest.find_first_not_of("uUlL") != std::string_view::npos)
-      return std::nullopt;
-    return static_cast<double>(value);
+std::optional<double> AccessLinker::constant(std::string_view name, uint32_t file,
+                                             int depth) const {
+  constexpr size_t kMostDefinitions = 100;  // of one name
+  // "1 << 21", "kTile * 2": whole numbers only.
+  const auto number = [&](std::string_view text) -> std::optional<double> {
+    const auto value = evaluate(text, [&](std::string_view part) {
+      return depth < kConstantDepth ? constant(part, file, depth + 1) : std::nullopt;
+    });
+    return value && std::floor(*value) == *value ? value : std::nullopt;
   };
   std::set<double> own, all;
   const auto [first, last] = constants_.equal_range(name);
+  size_t definitions = 0;
   for (auto one = first; one != last; ++one) {
+    if (++definitions > kMostDefinitions) return std::nullopt;
     const auto value = number(one->second.second);
     if (!value) return std::nullopt;
     all.insert(*value);

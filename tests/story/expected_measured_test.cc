@@ -1,0 +1,339 @@
+// What the code makes expect of a kernel, evaluated for the launch that was measured, against what
+// was counted.
+#include "story/expected_measured.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/expected_measured_text.h"
+#include "scan/scan_repository.h"
+#include "session/measured.h"
+#include "story/measured_launch.h"
+#include "test_files.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+CodeFacts scanned_text(const std::string& file, const std::string& text) {
+  const test::TemporaryDirectory directory;
+  test::write_file(directory.path() / file, text);
+  return scan_repository(directory.path(), {}).take();
+}
+
+const KernelFacts& kernel_named(const CodeFacts& facts, std::string_view name) {
+  for (const KernelFacts& kernel : facts.kernels) {
+    if (kernel.name == name) return kernel;
+  }
+  static const KernelFacts none;
+  ADD_FAILURE() << name;
+  return none;
+}
+
+constexpr const char* kScale = R"(
+__global__ void scale(float* y, const float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2.0f * x[i];
+}
+void run(float* y, const float* x, int count) { scale<<<(count + 255) / 256, 256>>>(y, x, count); }
+)";
+
+const ComparedQuantity& quantity(const ComparedKernel& compared, std::string_view id) {
+  for (const ComparedQuantity& one : compared.quantities) {
+    if (one.id == id) return one;
+  }
+  static const ComparedQuantity none{};
+  ADD_FAILURE() << id;
+  return none;
+}
+
+KernelContext counted_launch(std::string name, Dim3 grid, Dim3 block, HardwareValues values) {
+  KernelContext out;
+  out.name = std::move(name);
+  out.launch.grid = grid;
+  out.launch.block = block;
+  out.file = "counters.csv";
+  out.quality = JoinQuality::kExact;
+  out.trust = "yes";
+  out.values = std::move(values);
+  return out;
+}
+
+TEST(MeasuredLaunch, TheGridTellsASizeUpToItsRounding) {
+  const CodeFacts facts = scanned_text("a.cu", kScale);
+  const auto fits = fit_launch(
+      kernel_named(facts, "scale"),
+      {"scale(float*, float const*, int)", Dim3{1000, 1, 1}, Dim3{256, 1, 1}}, Parameters());
+  ASSERT_EQ(fits.size(), 1u);
+  ASSERT_EQ(fits[0].solved.size(), 1u);
+  EXPECT_EQ(fits[0].solved[0].name, "count");
+  EXPECT_EQ(fits[0].solved[0].least, 999 * 256 + 1);
+  EXPECT_EQ(fits[0].solved[0].most, 1000 * 256);
+}
+
+TEST(MeasuredLaunch, ALaunchOfAnotherBlockIsOfAnotherSite) {
+  const CodeFacts facts = scanned_text("a.cu", kScale);
+  EXPECT_TRUE(fit_launch(kernel_named(facts, "scale"), {"scale", Dim3{1000, 1, 1}, Dim3{128, 1, 1}},
+                         Parameters())
+                  .empty());
+}
+
+// The host's n is not the kernel's n: four elements a thread.
+TEST(MeasuredLaunch, NamesOfTheHostAreNotTheKernels) {
+  const CodeFacts facts = scanned_text("a.cu", R"(
+__global__ void copy4(float4* y, const float4* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+void run(float* y, const float* x, int n) {
+  copy4<<<n / 1024, 256>>>((float4*)y, (const float4*)x, n / 4);
+}
+)");
+  const KernelContext launch =
+      counted_launch("copy4", Dim3{64, 1, 1}, Dim3{256, 1, 1}, {{"dram_read", 0.2621}});
+  const ComparedKernel compared =
+      compare_kernel(kernel_named(facts, "copy4"), launch, Parameters(), nullptr);
+  const ComparedQuantity& read = quantity(compared, "bytes_read");
+  ASSERT_TRUE(read.low && read.high);
+  EXPECT_EQ(*read.low, 64 * 256 * 16);
+  EXPECT_LT(*read.high, 65 * 256 * 16);
+}
+
+TEST(MeasuredLaunch, TemplateArgumentsComeFromTheProfilersName) {
+  const CodeFacts facts = scanned_text("a.cu", R"(
+template <typename T, int kItems>
+__global__ void fill(T* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int k = 0; k < kItems; ++k) y[i * kItems + k] = T(0);
+}
+template <typename T>
+void run(T* y, int n) { fill<T, 4><<<n / 512, 128>>>(y, n); }
+void others(double* y, int n) { fill<double, 8><<<n / 1024, 128>>>(y, n); }
+)");
+  const KernelFacts& kernel = kernel_named(facts, "fill");
+  const auto own = template_values(kernel, "void fill<__half, (int)4>(__half*, int)");
+  ASSERT_TRUE(own.contains("sizeof(T)") && own.contains("kItems"));
+  EXPECT_EQ(own.at("sizeof(T)"), 2);
+  EXPECT_EQ(own.at("kItems"), 4);
+  const MeasuredLaunch launch{"void fill<__half, 4>(__half*, int)", Dim3{100, 1, 1},
+                              Dim3{128, 1, 1}};
+  const auto fits = fit_launch(kernel, launch, Parameters());
+  ASSERT_EQ(fits.size(), 1u);  // fill<double, 8> is another launch
+  const ComparedKernel compared = compare_kernel(
+      kernel, counted_launch(launch.name, *launch.grid, *launch.block, {}), Parameters(), nullptr);
+  EXPECT_EQ(quantity(compared, "bytes_written").high.value_or(0), 100 * 128 * 4 * 2);
+}
+
+// Two unknown sizes in one grid: nothing is guessed.
+TEST(MeasuredLaunch, AnUnknownSizeIsNamedAndNothingIsGuessed) {
+  const CodeFacts facts = scanned_text("a.cu", R"(
+__global__ void scale(float* y, const float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2.0f * x[i];
+}
+void run(float* y, const float* x, int rows, int columns) {
+  scale<<<(rows + columns + 255) / 256, 256>>>(y, x, rows * columns);
+}
+)");
+  const KernelContext launch =
+      counted_launch("scale", Dim3{64, 1, 1}, Dim3{256, 1, 1}, {{"dram_read", 0.07}});
+  const ComparedKernel compared =
+      compare_kernel(kernel_named(facts, "scale"), launch, Parameters(), nullptr);
+  const ComparedQuantity& read = quantity(compared, "bytes_read");
+  EXPECT_EQ(read.comparison, Comparison::kNotComparable);
+  EXPECT_EQ(read.reason, "parameter n unknown");
+  EXPECT_FALSE(read.low);
+  // One of them given, the grid tells the other.
+  const Parameters given = Parameters::parse({"columns=16"}).take();
+  const ComparedKernel more = compare_kernel(kernel_named(facts, "scale"), launch, given, nullptr);
+  EXPECT_EQ(quantity(more, "bytes_read").high.value_or(0), (64 * 256 - 16) * 16 * 4);
+}
+
+// "n" is known where the grid is made of the same product, though neither factor is.
+TEST(MeasuredLaunch, AProductIsSolvedWhole) {
+  const auto code = [](const std::string& grid) {
+    return scanned_text("a.cu", R"(
+__global__ void scale(float* y, const float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2.0f * x[i];
+}
+void run(float* y, const float* x, int rows, int columns) {
+  scale<<<)" + grid + R"(, 256>>>(y, x, rows * columns);
+}
+)");
+  };
+  const KernelContext launch = counted_launch("scale", Dim3{64, 1, 1}, Dim3{256, 1, 1}, {});
+  const auto most = [&](const std::string& grid) {
+    const CodeFacts facts = code(grid);
+    return quantity(compare_kernel(kernel_named(facts, "scale"), launch, Parameters(), nullptr),
+                    "bytes_read")
+        .high;
+  };
+  EXPECT_EQ(most("(rows * columns + 255) / 256").value_or(0), 64 * 256 * 4);
+  EXPECT_FALSE(most("(4096 / rows * columns + 255) / 256"));  // another product
+  EXPECT_FALSE(most("(rows * columns_all + 255) / 256"));
+}
+
+TEST(ExpectedMeasured, SizesGivenForAnotherLaunchAreNotUsed) {
+  const CodeFacts facts = scanned_text("a.cu", kScale);
+  const KernelContext launch =
+      counted_launch("scale", Dim3{1000, 1, 1}, Dim3{256, 1, 1}, {{"dram_read", 1.02}});
+  const Parameters given = Parameters::parse({"count=64"}).take();
+  const ComparedKernel compared =
+      compare_kernel(kernel_named(facts, "scale"), launch, given, nullptr);
+  EXPECT_EQ(quantity(compared, "bytes_read").comparison, Comparison::kWithin);
+  ASSERT_EQ(compared.remarks.size(), 1u);
+}
+
+TEST(ExpectedMeasured, ASurpriseHasTheLikeliestReason) {
+  const CodeFacts facts = scanned_text("a.cu", kScale);
+  const KernelFacts& kernel = kernel_named(facts, "scale");
+  const auto reason = [&](HardwareValues values, std::string_view id) {
+    const ComparedKernel compared =
+        compare_kernel(kernel, counted_launch("scale", Dim3{65536, 1, 1}, Dim3{256, 1, 1}, values),
+                       Parameters(), nullptr);
+    const ComparedQuantity& one = quantity(compared, id);
+    return one.comparison == Comparison::kSurprise ? one.reason
+                                                   : std::string(comparison_name(one.comparison));
+  };
+  constexpr double kBytes = 67.1, kSectors = 2097152;  // 16 Mi floats
+  EXPECT_EQ(reason({{"dram_read", kBytes}}, "bytes_read"), "within");
+  EXPECT_NE(reason({{"dram_read", 5}, {"l2_hit", 95}, {"load_sectors", kSectors}}, "bytes_read")
+                .find("still in L2"),
+            std::string::npos);
+  EXPECT_NE(
+      reason({{"dram_read", 0.1}, {"host_share", 60}, {"load_sectors", kSectors}}, "bytes_read")
+          .find("host memory"),
+      std::string::npos);
+  EXPECT_NE(
+      reason({{"dram_read", 500}, {"load_bytes_per_sector", 4}}, "bytes_read").find("uncoalesced"),
+      std::string::npos);
+  EXPECT_NE(reason({{"dram_read", 200},
+                    {"load_bytes_per_sector", 32},
+                    {"load_sectors", 4 * kSectors},
+                    {"l2_hit", 20}},
+                   "bytes_read")
+                .find("exceeds L2"),
+            std::string::npos);
+  EXPECT_NE(reason({{"dram_read", 500}, {"local_mb", 400}}, "bytes_read").find("spills"),
+            std::string::npos);
+  EXPECT_NE(reason({{"dram_written", 3}, {"store_sectors", kSectors}}, "bytes_written")
+                .find("stays in L2"),
+            std::string::npos);
+  EXPECT_NE(reason({{"dram_written", 3}, {"store_sectors", kSectors / 8}}, "bytes_written")
+                .find("fewer elements are stored"),
+            std::string::npos);
+  // Without counters that tell why, none is made up.
+  EXPECT_EQ(reason({{"dram_read", 500}}, "bytes_read"), "the counters do not tell why");
+}
+
+TEST(ExpectedMeasured, NumbersThatAreNoneAreNotMeasured) {
+  const CodeFacts facts = scanned_text("a.cu", kScale);
+  for (const double value : {std::nan(""), -1.0, HUGE_VAL}) {
+    const KernelContext launch =
+        counted_launch("scale", Dim3{65536, 1, 1}, Dim3{256, 1, 1}, {{"dram_read", value}});
+    const ComparedKernel compared =
+        compare_kernel(kernel_named(facts, "scale"), launch, Parameters(), nullptr);
+    EXPECT_EQ(quantity(compared, "bytes_read").comparison, Comparison::kNotMeasured) << value;
+  }
+}
+
+TEST(ExpectedMeasured, EachRowOfTheDataHasAKnownNameAndCanHold) {
+  const auto folder = test::source_dir() / "data/stories";
+  const std::vector<std::string_view> own = {
+      "expected_low", "expected_high", "measured",   "expected_bytes", "measured_bytes",
+      "load_bytes",   "store_bytes",   "time_above", "time_below",     "latency_side"};
+  for (const test::DataRow& row : test::read_data_rows(folder / "surprises.tsv")) {
+    if (row.cells[0] == "quantity") continue;
+    const std::string when = row.cells[2];
+    const Result<Formula> formula = Formula::parse(when);
+    ASSERT_TRUE(formula.ok()) << row.line;
+    for (const std::string_view name : formula.value().names()) {
+      EXPECT_TRUE(is_known_value(name) || std::ranges::find(own, name) != own.end())
+          << "surprises.tsv:" << row.line << ": " << name;
+    }
+    EXPECT_TRUE(row.cells[1] == "above" || row.cells[1] == "below" || row.cells[1] == "any");
+  }
+  for (const test::DataRow& row : test::read_data_rows(folder / "compared.tsv")) {
+    if (row.cells[0] == "quantity") continue;
+    const std::string text = row.cells[3];
+    const Result<Formula> formula = Formula::parse(text);
+    ASSERT_TRUE(formula.ok()) << row.line;
+    for (const std::string_view name : formula.value().names())
+      EXPECT_TRUE(is_known_value(name)) << "compared.tsv:" << row.line << ": " << name;
+  }
+}
+
+// Recordings of planted faults and their twins: the whole table is held, with each reason.
+TEST(ExpectedMeasured, PlantedFaultsSurpriseForTheRightReason) {
+  const fs::path folder = test::source_dir() / "tests/gpu/faults";
+  const CodeFacts code = scan_repository(folder, {}).take();
+  MeasureRequest request;
+  for (const auto& entry : fs::directory_iterator(folder / "recorded"))
+    request.files.push_back(entry.path().string());
+  std::ranges::sort(request.files);
+  const Parameters none;
+  request.code = &code;
+  request.parameters = &none;
+  const Result<std::vector<MeasuredRun>> runs = measure_kernels(request);
+  ASSERT_TRUE(runs.ok());
+  std::string table = "kernel\tquantity\tverdict\treason\n";
+  for (const MeasuredRun& run : runs.value()) {
+    for (const ComparedKernel& kernel : run.compared) {
+      const std::string& name = run.contexts[kernel.context].name;
+      if (!kernel.not_comparable.empty())
+        table += fmt::format("{}\tall\tnot comparable\t{}\n", name, kernel.not_comparable);
+      for (const ComparedQuantity& one : kernel.quantities)
+        table += fmt::format("{}\t{}\t{}\t{}\n", name, one.id, comparison_name(one.comparison),
+                             one.reason);
+    }
+  }
+  EXPECT_EQ(test::compare_golden(test::source_dir() / "tests/story/expected_faults.tsv", table),
+            "");
+  std::vector<ComparedKernel> all;
+  for (const MeasuredRun& run : runs.value())
+    all.insert(all.end(), run.compared.begin(), run.compared.end());
+  const ComparedCounts counts = count_compared(all);
+  EXPECT_GE(counts.within, 3 * counts.surprises);
+}
+
+TEST(ExpectedMeasured, PagesAreInertWhateverNamesAndReasonsHold) {
+  MeasuredRun run;
+  run.file = "<b>x</b>|y.capture";
+  run.doubt = "a|b <i>";
+  KernelContext context = counted_launch("<script>|k", Dim3{1, 1, 1}, Dim3{32, 1, 1}, {});
+  context.stalls = {{"<b>|stall", 99}};
+  run.contexts.push_back(context);
+  ComparedKernel compared;
+  compared.solved.push_back({"n|<b>", 1, 2, "grid x"});
+  compared.quantities.push_back({"stalls",
+                                 "first stall reason",
+                                 "",
+                                 {},
+                                 {},
+                                 {},
+                                 "<i>|",
+                                 "<b>|stall",
+                                 Comparison::kSurprise,
+                                 "<u>|",
+                                 ""});
+  run.compared.push_back(compared);
+  const std::string part = measured_part(run, run.compared[0]);
+  const std::string page = compared_page("<repo>|", {run});
+  for (const std::string& text : {part, page}) {
+    size_t outside = 0;
+    bool in_code = false;
+    for (const char c : text) {
+      if (c == '`') in_code = !in_code;
+      outside += !in_code && c == '<';
+    }
+    EXPECT_EQ(outside, 0u) << text;
+  }
+}
+
+}  // namespace
+}  // namespace fathom
