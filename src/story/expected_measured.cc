@@ -115,6 +115,14 @@ const Estimate* find_estimate(const Expectation& expected, std::string_view id) 
   return nullptr;
 }
 
+// Damaged counters hold any number.
+bool is_plausible(const QuantityRow& row, double value) {
+  constexpr double kMostPercent = 200;
+  if (!std::isfinite(value) || value < 0) return false;
+  if (row.unit == "%") return value <= kMostPercent;
+  return row.unit != "s" || value > 0;  // no kernel takes no time
+}
+
 // What several evaluations of one launch come to: a quantity is known where all of them know it.
 class Expected {
  public:
@@ -287,7 +295,7 @@ class KernelComparer {
     ComparedQuantity one{row.id, row.title, row.unit};
     const Formula::Lookup lookup = [this](std::string_view name) { return value(name); };
     one.measured = row.measured.value(lookup);
-    if (one.measured && (!std::isfinite(*one.measured) || *one.measured < 0)) one.measured.reset();
+    if (one.measured && !is_plausible(row, *one.measured)) one.measured.reset();
     const auto range = expected_.range(row.id);
     if (range) {
       one.low = range->first;
