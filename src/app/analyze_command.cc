@@ -288,7 +288,10 @@ class AnalyzeRun {
     scope.rank = arguments_.rank;
     AnalyzeOptions options;
     options.threads = arguments_.threads;
-    if (code_) options.code = &*code_;
+    if (code_) {
+      options.code = &*code_;
+      options.repository = arguments_.repository;
+    }
     std::vector<CounterFile> own = TRY(open_capture_counters(path));
     const size_t others = counters_.size();
     for (CounterFile& file : own) counters_.push_back(std::move(file));

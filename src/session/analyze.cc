@@ -16,6 +16,7 @@
 #include "session/hardware_summary.h"
 #include "session/measured.h"
 #include "session/summarize.h"
+#include "story/source_outlines.h"
 
 namespace fathom {
 namespace {
@@ -107,8 +108,11 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
     analysis.summary.counters->bottlenecks = summarize_bottlenecks(contexts);
   }
   if (has_counters && code != nullptr) {
+    std::optional<SourceOutlines> sources;
+    if (!options.repository.empty()) sources.emplace(options.repository, code->files);
     MeasuredRun run = measured_run(input, contexts, *code, Parameters(),
-                                   recorded_on != nullptr ? recorded_on : platform);
+                                   recorded_on != nullptr ? recorded_on : platform,
+                                   sources ? &*sources : nullptr);
     if (options.samples != nullptr) add_hot_lines(input, *options.samples, *code, run);
     run.file = fs::path(trace.path).filename().string();
     const std::vector<MeasuredRun> runs = {std::move(run)};

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
+#include <unordered_map>
 
 #include "events/timeline_rows.h"
 #include "scan/facts/kernel_identity.h"
@@ -42,6 +42,41 @@ std::string other_platform(const Trace& trace, const Platform* asked) {
   return fmt::format("recorded on {}, not on {} (--platform)", own->name, asked->name);
 }
 
+// The op that launched each kernel and shape; none where its launches are of several ops or shapes.
+std::vector<std::optional<LaunchingOp>> launching_ops(const SheetInput& input,
+                                                      const std::vector<KernelContext>& contexts) {
+  const EventStore& store = input.store;
+  struct Seen {
+    EventId op;
+    bool is_one = true;
+  };
+  std::unordered_map<KernelLaunch, Seen, KernelLaunchHash> seen;
+  for (const LaunchGroup& group : group_launches(input)) {
+    Seen& one = seen[group.launch];
+    for (const EventId event : group.events) {
+      const CallId op = input.tree.enclosing_op(input.tree.launch(event));
+      if (!op.valid()) {
+        one.is_one = false;
+        break;
+      }
+      const EventId call = input.tree.event(op);
+      if (!one.op.valid()) one.op = call;
+      one.is_one = one.is_one && store.name_id(call) == store.name_id(one.op) &&
+                   store.args_id(call) == store.args_id(one.op);
+    }
+  }
+  std::vector<std::optional<LaunchingOp>> out;
+  for (const KernelContext& context : contexts) {
+    out.emplace_back();
+    const auto found = seen.find(context.launch);
+    if (found == seen.end() || !found->second.is_one || !found->second.op.valid()) continue;
+    const EventId op = found->second.op;
+    if (std::optional<OpArgs> arguments = read_op_args(store, store.args_id(op)))
+      out.back() = LaunchingOp{std::string(store.name(op)), std::move(*arguments)};
+  }
+  return out;
+}
+
 Result<MeasuredRun> run_of_trace(const Trace& trace, const std::string& shown,
                                  const std::vector<CounterFile>& counters,
                                  const StallSamples* samples, bool has_timeline,
@@ -57,7 +92,7 @@ Result<MeasuredRun> run_of_trace(const Trace& trace, const std::string& shown,
     const Platform* own = detect_platform(trace);
     const Platform* platform = own != nullptr ? own : request.platform;
     run = measured_run(input, kernel_contexts(input, platform, kMostContexts, has_timeline),
-                       *request.code, *request.parameters, platform);
+                       *request.code, *request.parameters, platform, request.sources);
     if (samples != nullptr) add_hot_lines(input, *samples, *request.code, run);
   }
   run.file = shown;
@@ -111,7 +146,7 @@ Trace trace_of_counters(const CounterFile& file) {
 
 MeasuredRun measured_run(const SheetInput& input, std::vector<KernelContext> contexts,
                          const CodeFacts& code, const Parameters& parameters,
-                         const Platform* platform) {
+                         const Platform* platform, SourceOutlines* sources) {
   MeasuredRun run;
   run.has_timeline = true;
   size_t refused = 0;
@@ -122,7 +157,10 @@ MeasuredRun measured_run(const SheetInput& input, std::vector<KernelContext> con
     }
     if (refused > 0 && refused == join->files().size()) run.refusal = join->files()[0].refusal;
   }
-  run.compared = compare_expected(code, input.kernels, contexts, parameters, platform);
+  std::vector<std::optional<LaunchingOp>> ops;
+  if (sources != nullptr && input.tree.has_ops()) ops = launching_ops(input, contexts);
+  run.compared =
+      compare_expected(code, input.kernels, contexts, parameters, platform, ops, sources);
   for (const KernelContext& context : contexts) run.launches += !context.file.empty();
   run.in_code = run.compared.size();
   run.contexts = std::move(contexts);

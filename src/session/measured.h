@@ -12,11 +12,14 @@
 
 namespace fathom {
 
+class SourceOutlines;
+
 // What is asked of captures, traces and files of counters about a repository's kernels.
 struct MeasureRequest {
   std::vector<std::string> files;
   const CodeFacts* code = nullptr;
   const Parameters* parameters = nullptr;
+  SourceOutlines* sources = nullptr;  // the code, to follow the arguments of ops; null: not at hand
   const Platform* platform = nullptr;  // recordings of another GPU are refused; null: their own
   size_t threads = 0;
 };
@@ -31,7 +34,7 @@ Trace trace_of_counters(const CounterFile& file);
 // What a trace tells of the code's kernels, with its contexts. `platform`: the trace's.
 MeasuredRun measured_run(const SheetInput& input, std::vector<KernelContext> contexts,
                          const CodeFacts& code, const Parameters& parameters,
-                         const Platform* platform);
+                         const Platform* platform, SourceOutlines* sources);
 // Adds the lines where the code's kernels wait.
 void add_hot_lines(const SheetInput& input, const StallSamples& samples, const CodeFacts& code,
                    MeasuredRun& run);

@@ -148,6 +148,7 @@ Result<ScanResult> scan(const ScanRequest& request) {
     measure.files = request.counters;
     measure.code = &facts;
     measure.parameters = &context.parameters;
+    measure.sources = &sources;
     measure.platform = context.platform;
     measure.threads = request.threads;
     result.report.measured = TRY(measure_kernels(measure));

@@ -169,8 +169,12 @@ class Expected {
 class KernelComparer {
  public:
   KernelComparer(const KernelFacts& kernel, const KernelContext& context,
-                 const Parameters& parameters, const Platform* platform)
-      : kernel_(kernel), context_(context), parameters_(parameters), platform_(platform) {}
+                 const Parameters& parameters, const Platform* platform, const OpValues& op_values)
+      : kernel_(kernel),
+        context_(context),
+        parameters_(parameters),
+        platform_(platform),
+        op_values_(op_values) {}
 
   ComparedKernel run() {
     evaluate();
@@ -192,7 +196,8 @@ class KernelComparer {
       return;
     }
     std::vector<LaunchValues> sites = fit_launch(
-        kernel_, {context_.name, context_.launch.grid, context_.launch.block}, parameters_);
+        kernel_, {context_.name, context_.launch.grid, context_.launch.block, op_values_},
+        parameters_);
     if (sites.empty()) {
       out_.not_comparable = kernel_.launchers.empty()
                                 ? "no launch site found in the code"
@@ -389,6 +394,7 @@ class KernelComparer {
   const KernelContext& context_;
   const Parameters& parameters_;
   const Platform* platform_;
+  const OpValues& op_values_;
   Expected expected_;
   HardwareValues values_;
   ComparedKernel out_;
@@ -411,14 +417,16 @@ std::string_view comparison_name(Comparison comparison) {
 }
 
 ComparedKernel compare_kernel(const KernelFacts& kernel, const KernelContext& context,
-                              const Parameters& parameters, const Platform* platform) {
-  return KernelComparer(kernel, context, parameters, platform).run();
+                              const Parameters& parameters, const Platform* platform,
+                              const OpValues& op_values) {
+  return KernelComparer(kernel, context, parameters, platform, op_values).run();
 }
 
 std::vector<ComparedKernel> compare_expected(const CodeFacts& code, const KernelMeasures& measures,
                                              const std::vector<KernelContext>& contexts,
-                                             const Parameters& parameters,
-                                             const Platform* platform) {
+                                             const Parameters& parameters, const Platform* platform,
+                                             const std::vector<std::optional<LaunchingOp>>& ops,
+                                             SourceOutlines* sources) {
   std::vector<ComparedKernel> out;
   for (size_t i = 0; i < contexts.size(); ++i) {
     const KernelContext& context = contexts[i];
@@ -429,7 +437,14 @@ std::vector<ComparedKernel> compare_expected(const CodeFacts& code, const Kernel
       one.not_comparable =
           fmt::format("its name fits {} kernels of the code", known.definitions.size());
     } else {
-      one = compare_kernel(code.kernels[known.definitions.front()], context, parameters, platform);
+      const KernelFacts& kernel = code.kernels[known.definitions.front()];
+      OpValues op_values;
+      if (sources != nullptr && i < ops.size() && ops[i]) {
+        op_values = [&](const KernelLauncher& launcher) {
+          return values_of_op(code, kernel, launcher, *ops[i], *sources);
+        };
+      }
+      one = compare_kernel(kernel, context, parameters, platform, op_values);
     }
     one.kernel = known.definitions.front();
     one.context = i;

@@ -9,6 +9,7 @@
 #include "sheets/kernel_contexts.h"
 #include "story/expectation.h"
 #include "story/measured_launch.h"
+#include "story/op_values.h"
 
 // What the code makes expect of a kernel beside what was counted of it, quantity by quantity. The
 // expectation is of the launch that was measured. Rows and reasons: data/stories/compared.tsv,
@@ -52,14 +53,18 @@ struct ComparedCounts {
 
 // Of the contexts whose kernels the code defines and which have counters, in their order. The
 // definitions are those of `measures`. Nothing is compared where a name fits several kernels.
-std::vector<ComparedKernel> compare_expected(const CodeFacts& code, const KernelMeasures& measures,
-                                             const std::vector<KernelContext>& contexts,
-                                             const Parameters& parameters,
-                                             const Platform* platform);
+// `ops`: the op of each context; `sources`: the code, to follow its arguments. Either may be empty.
+std::vector<ComparedKernel> compare_expected(
+    const CodeFacts& code, const KernelMeasures& measures,
+    const std::vector<KernelContext>& contexts, const Parameters& parameters,
+    const Platform* platform, const std::vector<std::optional<LaunchingOp>>& ops = {},
+    SourceOutlines* sources = nullptr);
 ComparedCounts count_compared(const std::vector<ComparedKernel>& kernels);
 
 // The comparison of one launch with one definition.
+using OpValues = std::function<std::vector<NamedValue>(const KernelLauncher&)>;
 ComparedKernel compare_kernel(const KernelFacts& kernel, const KernelContext& context,
-                              const Parameters& parameters, const Platform* platform);
+                              const Parameters& parameters, const Platform* platform,
+                              const OpValues& op_values = nullptr);
 
 }  // namespace fathom

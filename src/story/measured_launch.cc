@@ -300,6 +300,27 @@ std::optional<LaunchValues> fit_site(const KernelFacts& kernel, const KernelLaun
   return out;
 }
 
+// With what the op's arguments tell; none where they tell nothing, or contradict the launch.
+std::optional<LaunchValues> fit_with_op(const KernelFacts& kernel, const KernelLauncher& launcher,
+                                        const MeasuredLaunch& measured,
+                                        const Parameters& parameters) {
+  if (!measured.op_values) return std::nullopt;
+  const std::vector<NamedValue> known = measured.op_values(launcher);
+  if (known.empty()) return std::nullopt;
+  KernelLauncher with = launcher;
+  for (auto* list : {&with.values, &with.argument_values})
+    list->insert(list->begin(), known.begin(), known.end());
+  std::optional<LaunchValues> fits = fit_site(kernel, with, measured, parameters);
+  if (!fits) return std::nullopt;
+  // Reports show what the kernel is given.
+  for (const NamedValue& argument : launcher.arguments) {
+    if (parameters.evaluate_in(argument.text, launcher.argument_values)) continue;
+    const auto number = parameters.evaluate_in(argument.text, with.argument_values);
+    if (number) fits->solved.push_back({argument.name, *number, *number, "op"});
+  }
+  return fits;
+}
+
 }  // namespace
 
 std::map<std::string, double, std::less<>> template_values(const KernelFacts& kernel,
@@ -329,7 +350,8 @@ std::vector<LaunchValues> fit_launch(const KernelFacts& kernel, const MeasuredLa
   for (size_t i = 0; i < std::min(kernel.launchers.size(), kMostSites); ++i) {
     const KernelLauncher& launcher = kernel.launchers[i];
     if (launcher.certainty == Certainty::kUnsure) continue;
-    std::optional<LaunchValues> fits = fit_site(kernel, launcher, measured, parameters);
+    std::optional<LaunchValues> fits = fit_with_op(kernel, launcher, measured, parameters);
+    if (!fits) fits = fit_site(kernel, launcher, measured, parameters);
     if (!fits && !parameters.empty()) {
       fits = fit_site(kernel, launcher, measured, types);
       if (fits) fits->uses_parameters = false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,6 +18,8 @@ namespace fathom {
 struct MeasuredLaunch {
   std::string name;  // the profiler's, with template arguments where it has them
   std::optional<Dim3> grid, block;
+  // What the op that launched it gives the names of a launch site; null: it is not known.
+  std::function<std::vector<NamedValue>(const KernelLauncher&)> op_values = nullptr;
 };
 
 // A launch site with the measured numbers in place of its own, once for the least sizes that give
@@ -29,7 +32,7 @@ struct LaunchValues {
   struct Solved {
     std::string name;
     double least = 0, most = 0;
-    std::string from;  // "grid x", "block x", "template argument"
+    std::string from;  // "grid x", "block x", "template argument", "op"
   };
   std::vector<Solved> solved;
   bool uses_parameters = true;  // of the user: they do not contradict the launch
