@@ -77,6 +77,31 @@ std::vector<std::optional<LaunchingOp>> launching_ops(const SheetInput& input,
   return out;
 }
 
+std::string_view file_of(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// The line as the repository has it, where one file of it ends like the path that was compiled.
+std::string place_in_code(
+    const StalledPlace& place,
+    const std::unordered_multimap<std::string_view, std::string_view>& files) {
+  if (!place.file) return place.text();
+  std::string_view best;
+  size_t fits = 0;
+  const auto [first, last] = files.equal_range(file_of(*place.file));
+  for (auto one = first; one != last; ++one) {
+    const std::string_view path = one->second;
+    const bool ends =
+        *place.file == path || (place.file->size() > path.size() && place.file->ends_with(path) &&
+                                (*place.file)[place.file->size() - path.size() - 1] == '/');
+    if (!ends || path.size() < best.size()) continue;
+    fits = path.size() > best.size() ? 1 : fits + 1;
+    best = path;
+  }
+  return fits == 1 ? fmt::format("{}:{}", best, place.line) : place.text();
+}
+
 Result<MeasuredRun> run_of_trace(const Trace& trace, const std::string& shown,
                                  const std::vector<CounterFile>& counters,
                                  const StallSamples* samples, bool has_timeline,
@@ -170,6 +195,8 @@ MeasuredRun measured_run(const SheetInput& input, std::vector<KernelContext> con
 void add_hot_lines(const SheetInput& input, const StallSamples& samples, const CodeFacts& code,
                    MeasuredRun& run) {
   const KernelIdentity identity(code);
+  std::unordered_multimap<std::string_view, std::string_view> files;
+  for (const SourceFile& file : code.files) files.emplace(file_of(file.path), file.path);
   for (const StalledKernel& kernel : stalled_kernels(input, samples)) {
     const std::vector<size_t> definitions = identity.find(kernel.name);
     if (definitions.size() != 1) continue;
@@ -178,7 +205,7 @@ void add_hot_lines(const SheetInput& input, const StallSamples& samples, const C
       const StalledPlace& place = kernel.places[i];
       if (place.stalled == 0) break;
       sampled.lines.push_back(
-          {place.text(), stall_reasons_text(place),
+          {place_in_code(place, files), stall_reasons_text(place),
            100 * static_cast<double>(place.stalled) / static_cast<double>(kernel.samples)});
     }
     if (!sampled.lines.empty()) run.sampled.push_back(std::move(sampled));

@@ -328,7 +328,8 @@ class Expecter {
       add_stall("barrier", "barriers in the code");
     }
     if (out_.side != Bottleneck::kSharedMemory &&
-        (has(kernel_, pattern_id::kWarpShuffle) || has(kernel_, pattern_id::kLdmatrix) ||
+        (has(kernel_, pattern_id::kWarpShuffle) || has(kernel_, pattern_id::kTileReduce) ||
+         has(kernel_, pattern_id::kLdmatrix) ||
          has(kernel_, pattern_id::kSharedStatic) || has(kernel_, pattern_id::kSharedDynamic))) {
       add_stall("short_scoreboard, mio_throttle", "shuffles or shared memory");
     }
