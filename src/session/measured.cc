@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "base/check.h"
 #include "events/timeline_rows.h"
 #include "scan/facts/kernel_identity.h"
 #include "session/counters.h"
@@ -110,7 +111,10 @@ Result<MeasuredRun> run_of_trace(const Trace& trace, const std::string& shown,
   run.refusal = other_platform(trace, request.platform);
   if (run.refusal.empty()) {
     KernelMeasures measures(trace.store, *request.code);
-    measures.add_counters(trace.store, counters);
+    if (has_timeline)
+      measures.add_counters(trace.store, counters);
+    else
+      measures.add_counters(CounterJoin::of_its_own_rows(trace.store, counters.front()));
     if (samples != nullptr) measures.add_samples(*samples);
     const Scope scope;
     const SheetInput input(trace.store, trace.tree, scope, std::move(measures));
@@ -141,7 +145,7 @@ Trace trace_of_counters(const CounterFile& file) {
     const int64_t length = row.duration ? std::max<int64_t>(0, row.duration->count) : 0;
     const auto event = rows.event(EventKind::kKernel, rows.text(name),
                                   rows.stream(device, row.stream), now, now + length);
-    if (!event) continue;
+    CHECK(event);  // rows and events have the same numbers
     now += std::min(length, int64_t{1} << 40) + 1;
     GpuWork work;
     work.device = small_number(device);

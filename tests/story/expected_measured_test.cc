@@ -210,7 +210,9 @@ TEST(ExpectedMeasured, ASurpriseHasTheLikeliestReason) {
           .find("host memory"),
       std::string::npos);
   EXPECT_NE(
-      reason({{"dram_read", 500}, {"load_bytes_per_sector", 4}}, "bytes_read").find("uncoalesced"),
+      reason({{"dram_read", 500}, {"load_bytes_per_sector", 4}, {"load_sectors", 8 * kSectors}},
+             "bytes_read")
+          .find("uncoalesced"),
       std::string::npos);
   EXPECT_NE(reason({{"dram_read", 200},
                     {"load_bytes_per_sector", 32},
@@ -275,18 +277,22 @@ TEST(ExpectedMeasured, EachRowOfTheDataHasAKnownNameAndCanHold) {
   }
 }
 
+// Each launch with how many of its quantities are within, and each surprise with its reason.
 std::string table_of(const std::vector<MeasuredRun>& runs) {
-  std::string table = "kernel\tgrid\tquantity\tverdict\treason\n";
+  std::string table;
   for (const MeasuredRun& run : runs) {
     for (const ComparedKernel& kernel : run.compared) {
       const KernelContext& context = run.contexts[kernel.context];
       const Dim3 grid = context.launch.grid.value_or(Dim3{});
-      const std::string launch = fmt::format("{}\t{} {} {}", context.name, grid.x, grid.y, grid.z);
-      if (!kernel.not_comparable.empty())
-        table += fmt::format("{}\tall\tnot comparable\t{}\n", launch, kernel.not_comparable);
-      for (const ComparedQuantity& one : kernel.quantities)
-        table += fmt::format("{}\t{}\t{}\t{}\n", launch, one.id, comparison_name(one.comparison),
-                             one.reason);
+      const ComparedCounts counts = count_compared({kernel});
+      table += fmt::format("{} {}x{}x{}\twithin {}, not comparable {}, not measured {}{}\n",
+                           context.name, grid.x, grid.y, grid.z, counts.within,
+                           counts.not_comparable, counts.not_measured,
+                           kernel.not_comparable.empty() ? "" : ": " + kernel.not_comparable);
+      for (const ComparedQuantity& one : kernel.quantities) {
+        if (one.comparison == Comparison::kSurprise)
+          table += fmt::format("  {}\t{}\n", one.id, one.reason);
+      }
     }
   }
   return table;
