@@ -249,14 +249,16 @@ class Expecter {
     const double filled = *bytes_ / assumption("cuda_l1_fill_bytes") / *steps;
     const double asked = (work_ ? work_->bytes : *bytes_) / assumption("cuda_l1_bytes") / *steps;
     const double least = std::max(filled, asked);
-    const double most = work_ ? std::max(least, work_->wavefronts_high / *steps) : least;
+    // A row of the table knows nothing of shared memory: only a lower bound.
+    const bool counts_all = work_ && out_.model->by_accesses;
+    const double most = counts_all ? std::max(least, work_->wavefronts_high / *steps) : low;
     add(out_.counters,
         "l1tex__throughput.avg.pct_of_peak_sustained_elapsed, and sm__throughput at least that",
         "%",
         work_
             ? "the larger of 128-byte wavefronts / (SMs × clock) and (bytes read + written) / (SMs "
               "× 64 B × clock), / time"
-            : "(bytes read + written) / (SMs × 64 B × clock) / time",
+            : "at least (bytes read + written) / (SMs × 64 B × clock) / time",
         std::min(100.0, 100 * least / high), std::min(100.0, 100 * most / low));
     out_.counters.back().quantity = Quantity::kL1Percent;
   }
@@ -329,8 +331,8 @@ class Expecter {
     }
     if (out_.side != Bottleneck::kSharedMemory &&
         (has(kernel_, pattern_id::kWarpShuffle) || has(kernel_, pattern_id::kTileReduce) ||
-         has(kernel_, pattern_id::kLdmatrix) ||
-         has(kernel_, pattern_id::kSharedStatic) || has(kernel_, pattern_id::kSharedDynamic))) {
+         has(kernel_, pattern_id::kLdmatrix) || has(kernel_, pattern_id::kSharedStatic) ||
+         has(kernel_, pattern_id::kSharedDynamic))) {
       add_stall("short_scoreboard, mio_throttle", "shuffles or shared memory");
     }
     if (has(kernel_, pattern_id::kAtomics)) add_stall("lg_throttle", "atomic operations");

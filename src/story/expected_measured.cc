@@ -33,8 +33,12 @@ struct SideRow {
   Formula share;
 };
 
+// On which side of the expected range a value lies.
+enum class Outside : uint8_t { kAny, kBelow, kAbove };
+
 struct SurpriseRow {
-  std::string_view quantity, side;
+  std::string_view quantity;
+  Outside where = Outside::kAny;
   Formula when;
   std::string_view reason;
 };
@@ -84,8 +88,12 @@ const std::vector<SideRow>& side_rows() {
 const std::vector<SurpriseRow>& surprise_rows() {
   static const std::vector<SurpriseRow> rows = [] {
     std::vector<SurpriseRow> out;
-    for (const auto& row : read_tsv(surprises_tsv, 5))
-      out.push_back({row[0], row[1], formula_of(row[2]), row[3]});
+    for (const auto& row : read_tsv(surprises_tsv, 5)) {
+      const Outside where = row[1] == "below"   ? Outside::kBelow
+                            : row[1] == "above" ? Outside::kAbove
+                                                : Outside::kAny;
+      out.push_back({row[0], where, formula_of(row[2]), row[3]});
+    }
     return out;
   }();
   return rows;
@@ -283,11 +291,11 @@ class KernelComparer {
     one.command = command_for(missing);
   }
 
-  void surprise(ComparedQuantity& one, std::string_view side) {
+  void surprise(ComparedQuantity& one, Outside where) {
     one.comparison = Comparison::kSurprise;
     const Formula::Lookup lookup = [this](std::string_view name) { return value(name); };
     for (const SurpriseRow& row : surprise_rows()) {
-      if (row.quantity != one.id || (row.side != "any" && row.side != side)) continue;
+      if (row.quantity != one.id || (row.where != Outside::kAny && row.where != where)) continue;
       const std::optional<double> holds = row.when.value(lookup);
       if (!holds || *holds == 0) continue;
       one.reason = row.reason;
@@ -315,11 +323,11 @@ class KernelComparer {
     } else if (*one.measured < *one.low * row.low - row.floor) {
       set_range(one);
       if (row.id == "time") values_["time_below"] = 1;
-      surprise(one, "below");
+      surprise(one, Outside::kBelow);
     } else if (*one.measured > *one.high * row.high + row.floor) {
       set_range(one);
       if (row.id == "time") values_["time_above"] = 1;
-      surprise(one, "above");
+      surprise(one, Outside::kAbove);
     } else {
       one.comparison = Comparison::kWithin;
     }
@@ -366,7 +374,7 @@ class KernelComparer {
                      : fmt::format("{} {:.0f} %", bottleneck_name(shares.front().second), most);
       one.comparison = Comparison::kWithin;
       values_["latency_side"] = is_latency ? 1 : 0;
-      if (!fits) surprise(one, "any");
+      if (!fits) surprise(one, Outside::kAny);
     }
     out_.quantities.push_back(std::move(one));
   }
@@ -385,7 +393,7 @@ class KernelComparer {
     } else {
       one.measured_text = fmt::format("{} {:.0f} %", first->first, first->second);
       one.comparison = Comparison::kWithin;
-      if (std::ranges::find(expected, first->first) == expected.end()) surprise(one, "any");
+      if (std::ranges::find(expected, first->first) == expected.end()) surprise(one, Outside::kAny);
     }
     out_.quantities.push_back(std::move(one));
   }

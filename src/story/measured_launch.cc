@@ -113,6 +113,10 @@ std::vector<MeasuredDimension> measured_dimensions(
     std::string_view what) {
   const int64_t values[] = {measured.x, measured.y, measured.z};
   std::vector<MeasuredDimension> out;
+  // A name of unknown value may be a dim3 that somebody passes.
+  const bool may_be_dim3 = code.size() == 1 && !code[0].value &&
+                           code[0].text.find_first_of("+-*/%(<>") == std::string::npos;
+  if (may_be_dim3 && (measured.y != 1 || measured.z != 1)) return out;
   for (size_t i = 0; i < std::min<size_t>(code.size(), 3); ++i)
     out.push_back({code[i].text, values[i], fmt::format("{} {}", what, "xyz"[i])});
   for (size_t i = code.size(); i < 3 && !code.empty(); ++i)

@@ -82,6 +82,24 @@ TEST(MeasuredLaunch, ALaunchOfAnotherBlockIsOfAnotherSite) {
                   .empty());
 }
 
+// A dim3 that is passed on is no number: nothing contradicts its other dimensions.
+TEST(MeasuredLaunch, AGridThatIsPassedOnFitsAnyLaunch) {
+  const CodeFacts facts = scanned_text("a.cu", R"(
+__global__ void scale(float* y, const float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2.0f * x[i];
+}
+void run(float* y, const float* x, dim3 grid, int n) { scale<<<grid, 256>>>(y, x, n); }
+void rows(float* y, const float* x, int count, int n) { scale<<<count, 128>>>(y, x, n); }
+)");
+  const KernelFacts& kernel = kernel_named(facts, "scale");
+  EXPECT_EQ(fit_launch(kernel, {"scale", Dim3{16, 8, 4}, Dim3{256, 1, 1}}, Parameters()).size(),
+            1u);
+  const auto plain = fit_launch(kernel, {"scale", Dim3{16, 1, 1}, Dim3{128, 1, 1}}, Parameters());
+  ASSERT_EQ(plain.size(), 1u);
+  EXPECT_EQ(plain[0].solved[0].name, "count");
+}
+
 // The host's n is not the kernel's n: four elements a thread.
 TEST(MeasuredLaunch, NamesOfTheHostAreNotTheKernels) {
   const CodeFacts facts = scanned_text("a.cu", R"(
@@ -331,6 +349,19 @@ TEST(ExpectedMeasured, AForeignEnginesKernelsAreMostlyWithinTheirRanges) {
   EXPECT_EQ(test::compare_golden(folder / "expected_foreign.tsv", table_of(runs)), "");
   const ComparedCounts counts = counts_of(runs);
   EXPECT_GE(counts.within, 4 * counts.surprises);
+}
+
+// Our own ladders; what the launch does not tell is given.
+TEST(ExpectedMeasured, TheLaddersKernelsAreMostlyWithinTheirRanges) {
+  const auto runs =
+      runs_of(test::source_dir() / "kernels", test::source_dir() / "examples/captures/ladders",
+              {"batch=4", "heads=16", "kv_heads=4", "seq=1024", "kv_len=1024", "head_dim=128",
+               "dtype=fp16"});
+  EXPECT_EQ(
+      test::compare_golden(test::source_dir() / "tests/story/expected_ladders.tsv", table_of(runs)),
+      "");
+  const ComparedCounts counts = counts_of(runs);
+  EXPECT_GE(counts.within, 3 * counts.surprises);
 }
 
 // Recordings of planted faults and their twins: the whole table is held, with each reason.
