@@ -26,10 +26,11 @@ first, it links to the rest), repo_analysis.md (folders, key modules, API, depen
 documentation and code disagree), architecture.md (parts, diagrams, the request path to the
 kernels), features.md (techniques and what to measure), kernels.md (every GPU kernel with its
 launchers and execution story), the lists entry_points.md, options.md and dependencies.md, and
-scan.json (everything, for programs). --counters adds expected_vs_measured.md and .csv. Of a large repository features/, kernels/ and options/ hold
-the details. An earlier report of the same repository is replaced. Files that are not the report's, or
-that were changed since, stay. Another report or directory is refused, unless --force is given. The
-repository is only read: nothing of it is built or run, and nothing is written into it.)";
+scan.json (everything, for programs). --counters adds expected_vs_measured.md and .csv. Of a large
+repository features/, kernels/ and options/ hold the details. An earlier report of the same repository
+is replaced. Files that are not the report's, or that were changed since, stay. Another report or
+directory is refused, unless --force is given. The repository is only read: nothing of it is built or
+run, and nothing is written into it.)";
 
 struct ScanArguments {
   std::string repository;
