@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "base/glob.h"
@@ -70,6 +71,15 @@ std::optional<CallText> as_call(std::string_view text) {
     while (argument.starts_with(' ')) argument.remove_prefix(1);
   }
   return call;
+}
+
+// "blocks(rows)" is a function; "x.size(0)" is a value that is known, and tells nothing of
+// x.size(1).
+bool has_parameters(const CallText& call) {
+  return std::ranges::all_of(call.arguments, [](std::string_view argument) {
+    return !argument.empty() &&
+           (argument.front() == '_' || std::isalpha(static_cast<unsigned char>(argument.front())));
+  });
 }
 
 // Whether some launch's grid, block or shared memory is made of the name, or what a kernel moves.
@@ -141,7 +151,7 @@ class CodeValues {
     for (const NamedValue& value : values_) {
       const auto definition = as_call(value.name);
       if (!definition || definition->name != call->name ||
-          definition->arguments.size() != call->arguments.size()) {
+          definition->arguments.size() != call->arguments.size() || !has_parameters(*definition)) {
         continue;
       }
       return evaluate(value.text, [&](std::string_view name) -> std::optional<double> {

@@ -12,6 +12,7 @@
 #include "scan/scan_repository.h"
 #include "session/measured.h"
 #include "story/measured_launch.h"
+#include "story/source_outlines.h"
 #include "test_files.h"
 
 namespace fathom {
@@ -194,6 +195,46 @@ void run(float* y, const float* x, int rows, int columns) {
   EXPECT_EQ(most("(rows * columns + 255) / 256").value_or(0), 64 * 256 * 4);
   EXPECT_FALSE(most("(4096 / rows * columns + 255) / 256"));  // another product
   EXPECT_FALSE(most("(rows * columns_all + 255) / 256"));
+}
+
+// The arguments of an op, where the function of its name launches, and where a Python function of
+// its name calls the one that does.
+TEST(OpValues, ShapesAreFollowedToTheLaunch) {
+  const test::TemporaryDirectory directory;
+  test::write_file(directory.path() / "norm.cu", R"(
+__global__ void norm_kernel(float* out, const float* in, int width) {
+  for (int i = threadIdx.x; i < width; i += blockDim.x)
+    out[blockIdx.x * width + i] = 2.0f * in[blockIdx.x * width + i];
+}
+void row_norm(torch::Tensor out, const torch::Tensor& x) {
+  norm_kernel<<<x.size(0), 256>>>(out.data_ptr<float>(), x.data_ptr<float>(), x.size(1));
+}
+)");
+  const CodeFacts facts = scan_repository(directory.path(), {}).take();
+  const KernelFacts& kernel = kernel_named(facts, "norm_kernel");
+  ASSERT_EQ(kernel.launchers.size(), 1u);
+  SourceOutlines sources(directory.path(), facts.files);
+  LaunchingOp op{"mine::row_norm", {}};
+  for (int i = 0; i < 2; ++i) {
+    ArgValue tensor;
+    tensor.shape.dims = {64, 512};
+    tensor.type = "float";
+    op.arguments.inputs.push_back(tensor);
+  }
+  const OpValues values = [&](const KernelLauncher& launcher) {
+    return values_of_op(facts, kernel, launcher, op, sources);
+  };
+  const auto read = [&](Dim3 grid) {
+    const ComparedKernel compared =
+        compare_kernel(kernel, counted_launch("norm_kernel", grid, Dim3{256, 1, 1}, {}),
+                       Parameters(), nullptr, values);
+    return quantity(compared, "bytes_read").high;
+  };
+  EXPECT_EQ(read(Dim3{64, 1, 1}).value_or(0), 64 * 512 * 4);
+  // Shapes that contradict the launch are of another call.
+  EXPECT_FALSE(read(Dim3{32, 1, 1}));
+  op.name = "mine::layer_norm";
+  EXPECT_FALSE(read(Dim3{64, 1, 1}));
 }
 
 TEST(ExpectedMeasured, SizesGivenForAnotherLaunchAreNotUsed) {
