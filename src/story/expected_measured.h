@@ -7,6 +7,7 @@
 
 #include "platform/platform.h"
 #include "sheets/kernel_contexts.h"
+#include "story/compared_counts.h"
 #include "story/expectation.h"
 #include "story/measured_launch.h"
 #include "story/op_values.h"
@@ -44,11 +45,6 @@ struct ComparedKernel {
   std::string not_comparable;  // why no expectation holds; empty: one does
   std::vector<std::string> remarks;
   std::vector<ComparedQuantity> quantities;
-};
-
-struct ComparedCounts {
-  size_t within = 0, surprises = 0, not_comparable = 0, not_measured = 0;
-  size_t compared() const { return within + surprises; }
 };
 
 // Of the contexts whose kernels the code defines and which have counters, in their order. The
