@@ -39,9 +39,10 @@ constexpr const char* kExamples = R"(Examples:
 The report holds standalone_analysis_fair.md (what matters and what to do; read this first),
 standalone_analysis_rough.md (working notes), perf_report_csvs/ and perf_report.xlsx (all tables),
 category_data/, category_findings/, metadata/, replay_packages/ and summary.json. Counters add
-kernel_counters.csv and counters.csv; without a trace, counters.md sums them up. An earlier report
-of the same trace and scope is replaced. Files that are not the report's, or that were changed since,
-stay. Another report or directory is refused, unless --force is given.)";
+kernel_counters.csv, counters.csv and kernels/, with --repo also expected_vs_measured.md; without a
+trace, counters.md sums them up. An earlier report of the same trace and scope is replaced. Files that
+are not the report's, or that were changed since, stay. Another report or directory is refused, unless
+--force is given.)";
 
 constexpr const char* kExitCodes = R"(
 
@@ -288,7 +289,10 @@ class AnalyzeRun {
     scope.rank = arguments_.rank;
     AnalyzeOptions options;
     options.threads = arguments_.threads;
-    if (code_) options.code = &*code_;
+    if (code_) {
+      options.code = &*code_;
+      options.repository = arguments_.repository;
+    }
     std::vector<CounterFile> own = TRY(open_capture_counters(path));
     const size_t others = counters_.size();
     for (CounterFile& file : own) counters_.push_back(std::move(file));
@@ -392,7 +396,8 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command
       ->add_option("--repo", a->repository,
                    "Repository of the kernels: adds each kernel's source location (kernel_summary, "
-                   "kernel_sources.md)")
+                   "kernel_sources.md) and, with counters, what its code makes expect beside what "
+                   "was counted (expected_vs_measured)")
       ->option_text("DIR");
   add_scope_options(*command, a->scope);
   command->add_option("--rank", a->rank, "Analyze only this rank's trace")

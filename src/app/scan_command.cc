@@ -18,6 +18,7 @@ constexpr const char* kScanExamples = R"(Examples:
   fathom scan repo --out scans/repo                somewhere else
   fathom scan repo --select kernels                one kernel on each line, file:line first
   fathom scan repo --kernel 'index*' --platform h200 --param batch=64 --param embed_dim=4096
+  fathom scan repo --counters run.capture          expected against measured, for each kernel
   fathom scan repo --json --select options | jq '.options[].name'
 
 The report holds quick_scan.md (what it is, how to start and set it, five pages at most; read this
@@ -25,15 +26,16 @@ first, it links to the rest), repo_analysis.md (folders, key modules, API, depen
 documentation and code disagree), architecture.md (parts, diagrams, the request path to the
 kernels), features.md (techniques and what to measure), kernels.md (every GPU kernel with its
 launchers and execution story), the lists entry_points.md, options.md and dependencies.md, and
-scan.json (everything, for programs). Of a large repository features/, kernels/ and options/ hold
-the details. An earlier report of the same repository is replaced. Files that are not the report's, or
-that were changed since, stay. Another report or directory is refused, unless --force is given. The
-repository is only read: nothing of it is built or run, and nothing is written into it.)";
+scan.json (everything, for programs). --counters adds expected_vs_measured.md and .csv. Of a large
+repository features/, kernels/ and options/ hold the details. An earlier report of the same repository
+is replaced. Files that are not the report's, or that were changed since, stay. Another report or
+directory is refused, unless --force is given. The repository is only read: nothing of it is built or
+run, and nothing is written into it.)";
 
 struct ScanArguments {
   std::string repository;
   OutputArguments output;
-  std::vector<std::string> parts, parameters;
+  std::vector<std::string> parts, parameters, counters;
   std::string platform, kernels;
   bool quiet = false, verbose = false, no_cache = false;
   size_t threads = 0;
@@ -71,6 +73,7 @@ Result<ScanResult> scan(const ScanArguments& a, const Terminal& terminal) {
   request.parameters = a.parameters;
   request.platform = a.platform;
   request.kernels = a.kernels;
+  request.counters = a.counters;
   if (!a.output.no_report) request.place = TRY(place_of(a));
   request.writes = a.output.writes();
   request.reuses = reuses_report(a);
@@ -132,6 +135,13 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
           "Print the expected behaviour of the kernels with this name ('Batch*') and limit the "
           "execution stories in the report to them (default: all kernels)")
       ->option_text("PATTERN");
+  command
+      ->add_option(
+          "--counters", a->counters,
+          "Captures, traces or hardware counters (ncu CSV or .ncu-rep, rocprof CSV) of its "
+          "kernels: adds what was measured to each kernel, beside what is expected; "
+          "repeatable")
+      ->option_text("FILE ...");
   command->add_flag("--no-cache", a->no_cache, "Scan again even if the repository is unchanged");
   command->add_option("--threads", a->threads, "Threads (default: all cores)")
       ->transform(whole_number(kThreadCounts))

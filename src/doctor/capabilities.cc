@@ -106,11 +106,11 @@ bool is_unknown(Obstacle obstacle) {
 }
 
 Capability judged(Part part, Obstacles obstacles) {
-  Verdict verdict = Verdict::kYes;
+  CanDo verdict = CanDo::kYes;
   for (const Obstacle obstacle : obstacles) {
     if (is_remark(obstacle)) continue;
-    if (!is_unknown(obstacle)) verdict = Verdict::kNo;
-    if (is_unknown(obstacle) && verdict == Verdict::kYes) verdict = Verdict::kUnknown;
+    if (!is_unknown(obstacle)) verdict = CanDo::kNo;
+    if (is_unknown(obstacle) && verdict == CanDo::kYes) verdict = CanDo::kUnknown;
   }
   return {part, verdict, std::move(obstacles)};
 }

@@ -18,7 +18,7 @@ enum class Part : uint8_t {
   kRocprof
 };
 
-enum class Verdict : uint8_t { kYes, kNo, kUnknown };
+enum class CanDo : uint8_t { kYes, kNo, kUnknown };
 
 enum class Obstacle : uint8_t {
   kNoGpu,
@@ -49,7 +49,7 @@ enum class Obstacle : uint8_t {
 
 struct Capability {
   Part part = Part::kAnalyze;
-  Verdict verdict = Verdict::kYes;
+  CanDo verdict = CanDo::kYes;
   std::vector<Obstacle> obstacles;  // of a kYes: what to watch out for
 };
 

@@ -51,6 +51,9 @@ class CounterJoin {
  public:
   // Both must outlive it.
   CounterJoin(const EventStore& store, const std::vector<CounterFile>& files);
+  // Of a store that was made from the file itself, an event for each row in their order: nothing
+  // has to be found, and names that differ in their scope alone stay apart.
+  static CounterJoin of_its_own_rows(const EventStore& store, const CounterFile& file);
 
   struct File {
     const CounterFile* file = nullptr;
@@ -66,6 +69,8 @@ class CounterJoin {
   const JoinedCounters& find(size_t file, const KernelLaunch& launch) const;
 
  private:
+  CounterJoin() = default;
+
   std::vector<File> files_;
 };
 

@@ -70,6 +70,10 @@ void KernelMeasures::add_counters(const EventStore& store, const std::vector<Cou
   counters_ = std::make_shared<const CounterJoin>(store, files);
 }
 
+void KernelMeasures::add_counters(CounterJoin join) {
+  counters_ = std::make_shared<const CounterJoin>(std::move(join));
+}
+
 const KernelCode& KernelMeasures::code(EventId kernel) const {
   static const KernelCode none;
   if (store_ == nullptr || store_->kind(kernel) != EventKind::kKernel) return none;

@@ -47,6 +47,7 @@ class KernelMeasures {
 
   // Joins counters with the trace's kernels. Both must outlive it.
   void add_counters(const EventStore& store, const std::vector<CounterFile>& files);
+  void add_counters(CounterJoin join);
 
   // PC samples, which must outlive it. They know a kernel by its name.
   void add_samples(const StallSamples& samples) { samples_ = &samples; }

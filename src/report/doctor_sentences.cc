@@ -113,13 +113,13 @@ std::string_view part_title(Part part) {
   return "";
 }
 
-std::string_view verdict_name(Verdict verdict) {
+std::string_view verdict_name(CanDo verdict) {
   switch (verdict) {
-    case Verdict::kYes:
+    case CanDo::kYes:
       return "yes";
-    case Verdict::kNo:
+    case CanDo::kNo:
       return "no";
-    case Verdict::kUnknown:
+    case CanDo::kUnknown:
       return "unknown";
   }
   return "";

@@ -10,7 +10,7 @@ namespace fathom {
 
 std::string_view part_name(Part part);   // "record"
 std::string_view part_title(Part part);  // "record kernels (CUPTI)"
-std::string_view verdict_name(Verdict verdict);
+std::string_view verdict_name(CanDo verdict);
 std::string_view obstacle_name(Obstacle obstacle);  // of the JSON: "counters_restricted"
 std::string obstacle_text(const Environment& environment, Obstacle obstacle);
 // The command that removes the obstacle; empty: there is none.

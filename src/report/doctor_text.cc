@@ -13,10 +13,10 @@ namespace {
 
 constexpr size_t kLabelWidth = 12, kPartWidth = 30, kVerdictWidth = 9;
 
-std::string colored_verdict(Verdict verdict, bool color) {
+std::string colored_verdict(CanDo verdict, bool color) {
   std::string text = fit_left(verdict_name(verdict), kVerdictWidth);
   if (!color) return text;
-  const char* const code = verdict == Verdict::kYes ? "32" : verdict == Verdict::kNo ? "31" : "33";
+  const char* const code = verdict == CanDo::kYes ? "32" : verdict == CanDo::kNo ? "31" : "33";
   return fmt::format("\033[{}m{}\033[0m", code, text);
 }
 

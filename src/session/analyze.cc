@@ -8,12 +8,15 @@
 #include "base/threads.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
+#include "report/expected_measured_text.h"
 #include "report/trace/kernel_pages.h"
 #include "report/trace/kernel_sources_markdown.h"
 #include "report/trace/xlsx.h"
 #include "session/counters.h"
 #include "session/hardware_summary.h"
+#include "session/measured.h"
 #include "session/summarize.h"
+#include "story/source_outlines.h"
 
 namespace fathom {
 namespace {
@@ -103,6 +106,22 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
     counter_values.push_back(
         counter_values_file(*options.counters, analysis.summary.counters->left_out));
     analysis.summary.counters->bottlenecks = summarize_bottlenecks(contexts);
+  }
+  if (has_counters && code != nullptr) {
+    std::optional<SourceOutlines> sources;
+    if (!options.repository.empty()) sources.emplace(options.repository, code->files);
+    MeasuredRun run = measured_run(input, contexts, *code, Parameters(),
+                                   recorded_on != nullptr ? recorded_on : platform,
+                                   sources ? &*sources : nullptr);
+    if (options.samples != nullptr) add_hot_lines(input, *options.samples, *code, run);
+    run.file = fs::path(trace.path).filename().string();
+    const std::vector<MeasuredRun> runs = {std::move(run)};
+    analysis.summary.counters->expected = count_compared(runs[0].compared);
+    analysis.sheets.push_back(compared_sheet(runs));
+    counter_values.push_back({"expected_vs_measured.md", compared_page(code->repository, runs)});
+    for (ReportFile& page : kernel_pages(contexts, &runs[0]))
+      counter_values.push_back(std::move(page));
+  } else if (has_counters) {
     for (ReportFile& page : kernel_pages(contexts)) counter_values.push_back(std::move(page));
   }
   if (options.samples != nullptr)

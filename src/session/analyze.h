@@ -27,9 +27,10 @@ struct Analysis {
 };
 
 struct AnalyzeOptions {
-  size_t threads = 0;                  // 1, or (0) as many as help
-  const Platform* platform = nullptr;  // null: detected from the trace
-  const CodeFacts* code = nullptr;     // of the repository whose kernels ran; null: not known
+  size_t threads = 0;                     // 1, or (0) as many as help
+  const Platform* platform = nullptr;     // null: detected from the trace
+  const CodeFacts* code = nullptr;        // of the repository whose kernels ran; null: not known
+  std::filesystem::path repository = {};  // where that code lies; empty: it is not at hand
   // Hardware counters of the trace's kernels; null or empty: none. They outlive the call.
   const std::vector<CounterFile>* counters = nullptr;
   // PC samples of the trace's kernels; null: none. They outlive the call.

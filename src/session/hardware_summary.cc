@@ -33,6 +33,17 @@ Result<std::optional<StallSamples>> open_capture_samples(const std::string& path
   return capture::read_samples(*source, path);
 }
 
+std::string stall_reasons_text(const StalledPlace& place) {
+  std::string reasons;
+  for (size_t r = 0; r < std::min(place.reasons.size(), kStallReasons); ++r) {
+    const double share = percent_of(place.reasons[r].samples, place.stalled);
+    if (r > 0 && share < kLeastReasonPercent) break;
+    if (r > 0) reasons += ", ";
+    reasons += fmt::format("{} {:.0f} %", place.reasons[r].name, share);
+  }
+  return reasons;
+}
+
 Summary::Stalls summarize_stalls(const SheetInput& input, const StallSamples& samples) {
   Summary::Stalls summary;
   summary.period_cycles = samples.period_cycles;
@@ -48,14 +59,7 @@ Summary::Stalls summarize_stalls(const SheetInput& input, const StallSamples& sa
     for (size_t k = 0; k < std::min(kernel.places.size(), kStalledPlaces); ++k) {
       const StalledPlace& place = kernel.places[k];
       if (place.stalled == 0) break;
-      std::string reasons;
-      for (size_t r = 0; r < std::min(place.reasons.size(), kStallReasons); ++r) {
-        const double share = percent_of(place.reasons[r].samples, place.stalled);
-        if (r > 0 && share < kLeastReasonPercent) break;
-        if (r > 0) reasons += ", ";
-        reasons += fmt::format("{} {:.0f} %", place.reasons[r].name, share);
-      }
-      summary.places.push_back({std::string(kernel.name), place.text(), std::move(reasons),
+      summary.places.push_back({std::string(kernel.name), place.text(), stall_reasons_text(place),
                                 percent_of(place.stalled, kernel.samples)});
     }
   }

@@ -12,6 +12,10 @@ namespace fathom {
 // The PC samples inside a capture; none: it is no capture, or has none.
 Result<std::optional<StallSamples>> open_capture_samples(const std::string& path);
 
+// "long_scoreboard 91 %, wait 4 %": why warps wait at a place, the two most frequent reasons.
+struct StalledPlace;
+std::string stall_reasons_text(const StalledPlace& place);
+
 // The lines where the kernels with the most GPU time wait most.
 Summary::Stalls summarize_stalls(const SheetInput& input, const StallSamples& samples);
 

@@ -10,7 +10,10 @@
 #include "base/glob.h"
 #include "base/hash.h"
 #include "base/screen_text.h"
+#include "report/csv.h"
+#include "report/expected_measured_text.h"
 #include "scan/files/source_text.h"
+#include "session/measured.h"
 #include "story/source_outlines.h"
 #include "story/tell_stories.h"
 
@@ -21,6 +24,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kJson = "scan.json";
+constexpr const char* kCompared = "expected_vs_measured.csv";
 constexpr const char* kScreen = "summary.txt";  // what the scan prints
 
 }  // namespace
@@ -47,13 +51,17 @@ namespace {
 // What a scan's report depends on: the content of every file, the program, and what was asked for.
 // A report that has the same stamp need not be made again.
 uint64_t scan_stamp(const Repository& repository, const StoryContext& context,
-                    const fs::path& directory) {
+                    const std::vector<std::string>& counters, const fs::path& directory) {
   std::string asked =
       fmt::format("{}\n{}\n{}\n", repository.name, directory.string(), context.kernels);
   for (const auto& [name, value] : context.parameters.given()) asked += name + "=" + value + "\n";
   if (context.platform != nullptr) asked += platform_json(*context.platform);
   if (const auto program = stamp_of("/proc/self/exe")) {
     asked += fmt::format("{} {}", program->size, program->content);
+  }
+  for (const std::string& path : counters) {
+    const ContentStamp file = stamp_of(path).value_or(ContentStamp{});
+    asked += fmt::format("{} {} {}\n", path, file.size, file.content);
   }
   uint64_t stamp = hash_text(asked);
   for (const SourceFile& file : repository.files) {
@@ -96,6 +104,10 @@ Status write_scan(const OutputPlace& place, uint64_t stamp, ScanResult& result) 
     TRY(out.write_file(page.path, page.text));
     written.files.push_back(page.path);
   }
+  if (!result.report.measured.empty()) {
+    TRY(out.write_file(kCompared, to_csv(compared_sheet(result.report.measured))));
+    written.files.emplace_back(kCompared);
+  }
   written.directory = shown_directory(place.path).string();
   constexpr TerminalStyle kPlain = {false, false, 100};
   TRY(out.write_file(kScreen, scan_text(result.report, kPlain, written)));
@@ -115,7 +127,7 @@ Result<ScanResult> scan(const ScanRequest& request) {
     context.platform = &*platform;
   }
   const Repository repository = TRY(list_repository(request.repository, request.threads));
-  const uint64_t stamp = scan_stamp(repository, context, request.place.path);
+  const uint64_t stamp = scan_stamp(repository, context, request.counters, request.place.path);
   ScanResult result;
   if (request.reuses) result.kept = same_scan(request.place.path, stamp);
   if (result.kept) return result;
@@ -131,6 +143,16 @@ Result<ScanResult> scan(const ScanRequest& request) {
   }
   SourceOutlines sources(repository.root, facts.files);
   result.report.stories = tell_stories(facts, context, &sources);
+  if (!request.counters.empty()) {
+    MeasureRequest measure;
+    measure.files = request.counters;
+    measure.code = &facts;
+    measure.parameters = &context.parameters;
+    measure.sources = &sources;
+    measure.platform = context.platform;
+    measure.threads = request.threads;
+    result.report.measured = TRY(measure_kernels(measure));
+  }
   if (request.writes) TRY(write_scan(request.place, stamp, result));
   return result;
 }

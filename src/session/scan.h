@@ -21,6 +21,7 @@ struct ScanRequest {
   std::vector<std::string> parameters;  // NAME=VALUE: what the kernels work on
   std::string platform;                 // GPU, by its name or a file; empty: none
   std::string kernels;                  // pattern of those that get a story; empty: all
+  std::vector<std::string> counters;    // captures, traces and files of counters of its kernels
   OutputPlace place;                    // of the report
   bool writes = false;                  // the report to the place
   bool reuses = false;                  // a report of the same content there, instead of a scan

@@ -91,8 +91,11 @@ std::optional<double> allocated_megabytes(const EventStore& store) {
 
 class ContextBuilder {
  public:
-  ContextBuilder(const SheetInput& input, const Platform* platform)
-      : input_(input), platform_(platform), times_(device_times(input)) {
+  ContextBuilder(const SheetInput& input, const Platform* platform, bool has_timeline)
+      : input_(input),
+        platform_(platform),
+        has_timeline_(has_timeline),
+        times_(has_timeline ? device_times(input) : DeviceTimes()) {
     for (const CounterJoin::File& file : input.kernels.counters()->files())
       readers_.emplace_back(file.file->set);
     allocated_ = allocated_megabytes(input.store);
@@ -122,17 +125,18 @@ class ContextBuilder {
 
  private:
   void add_trace_values(const LaunchGroup& group, KernelContext& out) const {
+    out.values["runs"] = static_cast<double>(group.events.size());
+    const bool is_communication = input_.selection.is_communication(group.first);
+    out.values["is_communication"] = is_communication ? 1 : 0;
+    if (!has_timeline_) return;
     std::vector<Nanos> durations, idle;
     for (const EventId event : group.events) {
       durations.push_back(input_.store.duration(event));
       const auto found = times_.idle_before.find(event);
       idle.push_back(found == times_.idle_before.end() ? Nanos{} : found->second);
     }
-    out.values["runs"] = static_cast<double>(group.events.size());
     out.values["trace_duration_us"] = median_micros(std::move(durations));
     out.values["idle_before_us"] = median_micros(std::move(idle));
-    const bool is_communication = input_.selection.is_communication(group.first);
-    out.values["is_communication"] = is_communication ? 1 : 0;
     if (is_communication) out.values["exposed_share"] = exposed_share(input_.store, group, times_);
     if (allocated_) out.values["allocated_mb"] = *allocated_;
   }
@@ -276,6 +280,7 @@ class ContextBuilder {
 
   const SheetInput& input_;
   const Platform* platform_;
+  bool has_timeline_;
   DeviceTimes times_;
   std::vector<CounterColumnReader> readers_;
   std::optional<double> allocated_;
@@ -324,10 +329,10 @@ std::optional<double> KernelContext::value(std::string_view which) const {
 }
 
 std::vector<KernelContext> kernel_contexts(const SheetInput& input, const Platform* platform,
-                                           size_t limit) {
+                                           size_t limit, bool has_timeline) {
   std::vector<KernelContext> out;
   if (input.kernels.counters() == nullptr) return out;
-  const ContextBuilder builder(input, platform);
+  const ContextBuilder builder(input, platform, has_timeline);
   for (const LaunchGroup& group : group_launches(input)) {
     if (out.size() == limit) break;
     out.push_back(builder.make(group));
@@ -518,7 +523,7 @@ Table hypotheses_sheet(const std::vector<KernelContext>& kernels, size_t limit) 
       high.add(tested.most_gain());
       std::string names;
       for (const std::string_view one : tested.missing)
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", one);
+        names += fmt::format("{}{}", names.empty() ? "" : "; ", value_header(one));
       names.empty() ? missing.add_unknown() : missing.add(names);
       tested.command.empty() ? command.add_unknown() : command.add(tested.command);
     }

@@ -33,9 +33,10 @@ struct KernelContext {
   std::optional<double> value(std::string_view which) const;
 };
 
-// Of the scope's kernels, the longest first, up to `limit`. The platform may be null.
+// Of the scope's kernels, the longest first, up to `limit`. The platform may be null. Without a
+// timeline the events are the counted launches themselves: their order and gaps say nothing.
 std::vector<KernelContext> kernel_contexts(const SheetInput& input, const Platform* platform,
-                                           size_t limit);
+                                           size_t limit, bool has_timeline = true);
 constexpr size_t kMostContexts = 1000;
 
 // A confirmed hypothesis with the time that its removal could save.

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/count_text.h"
+#include "base/tsv.h"
 #include "scan/facts/pattern_ids.h"
 #include "story/access_model.h"
 #include "story/assumptions.h"
@@ -23,16 +24,17 @@ bool has(const KernelFacts& kernel, std::string_view what) { return shows(kernel
 
 class Expecter {
  public:
-  Expecter(const KernelFacts& kernel, const Parameters& parameters, const Platform* platform)
+  Expecter(const KernelFacts& kernel, const LaunchOfKernel& launch, const Parameters& parameters,
+           const Platform* platform)
       : kernel_(kernel),
+        launch_(launch),
         parameters_(parameters),
         platform_(platform),
-        values_(out_.launch, parameters) {}
+        values_(out_.launch, parameters, launch.own) {}
 
   Expectation run() {
     out_.model = choose_model(kernel_, out_.no_model);
-    if (!kernel_.launchers.empty())
-      out_.launch = expect_launch(kernel_.launchers.front(), parameters_);
+    if (launch_.launcher != nullptr) out_.launch = expect_launch(*launch_.launcher, parameters_);
     if (out_.model) {
       use_type_in_code();
       traffic(*out_.model);
@@ -46,7 +48,10 @@ class Expecter {
   // A type that stands in the code goes before the one that was asked for.
   void use_type_in_code() {
     const auto code = type_in_code(kernel_);
-    if (!code) return;
+    if (!code) {
+      use_measured_type();
+      return;
+    }
     const auto asked = parameters_.evaluate_formula("dtype_bytes");
     values_.set_element_bytes(code->bytes);
     if (!asked || *asked == code->bytes) return;
@@ -56,6 +61,18 @@ class Expecter {
           fmt::format("{0}={1} is ignored: line {4} fixes the type to {2} ({3}).", name, text,
                       code->type, counted(code->bytes, "byte"), code->at.line));
     }
+  }
+
+  // The types among the template arguments of a launch that ran, where they have one size.
+  void use_measured_type() {
+    if (launch_.own == nullptr) return;
+    std::optional<double> bytes;
+    for (const auto& [name, value] : *launch_.own) {
+      if (!name.starts_with("sizeof(")) continue;
+      if (bytes && *bytes != value) return;
+      bytes = value;
+    }
+    if (bytes) values_.set_element_bytes(*bytes);
   }
 
   std::optional<double> formula(const std::string& text) {
@@ -71,9 +88,14 @@ class Expecter {
     flops_ = formula(model.flops);
     read_ = formula(model.bytes_read);
     written_ = formula(model.bytes_written);
+    if (model.by_accesses) {
+      limit_to_accesses(AccessKind::kRead, read_);
+      limit_to_accesses(AccessKind::kWrite, written_);
+    }
     const bool counted = !model.flops.empty();
     add(out_.traffic, model.by_accesses ? "floating-point operations" : "FLOPs", "",
         counted ? model.flops : "not counted", flops_, flops_);
+    out_.traffic.back().quantity = Quantity::kFlops;
     add(out_.traffic, "bytes read", "B", model.bytes_read, read_, read_);
     out_.traffic.back().quantity = Quantity::kBytesRead;
     add(out_.traffic, "bytes written", "B", model.bytes_written, written_, written_);
@@ -87,6 +109,22 @@ class Expecter {
     if (work_ && work_->bytes > 0)
       add(out_.traffic, "bytes requested by threads", "B",
           "accesses × width, including re-reads and shared memory", work_->bytes, work_->bytes);
+  }
+
+  // Arrays that are indexed by a value that wraps around: no more elements than accesses.
+  void limit_to_accesses(AccessKind kind, std::optional<double>& bytes) {
+    if (!bytes) return;
+    for (const ArrayTraffic& traffic : kernel_.traffic) {
+      if (traffic.kind != kind && traffic.kind != AccessKind::kAtomic) continue;
+      const auto elements = values_.evaluate(traffic.elements),
+                 times = values_.evaluate(traffic.times);
+      if (!elements || !times || *times >= *elements) continue;
+      const double size =
+          traffic.element_bytes ? *traffic.element_bytes : values_.element_bytes().value_or(0);
+      *bytes = std::max(0.0, *bytes - (*elements - *times) * size);
+      out_.remarks.push_back(fmt::format(
+          "{} is accessed {:.0f} times, fewer than the elements in reach.", traffic.array, *times));
+    }
   }
 
   void say_what_work_needs() {
@@ -163,10 +201,11 @@ class Expecter {
     bound_rows(all);
     percent("dram__throughput.avg.pct_of_peak_sustained_elapsed",
             "(bytes read + written) / time / peak bandwidth",
-            *bytes_ / platform_->memory_bandwidth.peak.value_or(bandwidth->rate), low, high);
+            *bytes_ / platform_->memory_bandwidth.peak.value_or(bandwidth->rate), low, high,
+            Quantity::kDramPercent);
     percent("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
             rate_.tensor ? "FLOPs / time / peak rate" : "0: no tensor core instruction found",
-            rate_.tensor && flops_ ? *flops_ / rate_.peak : 0, low, high);
+            rate_.tensor && flops_ ? *flops_ / rate_.peak : 0, low, high, Quantity::kTensorPercent);
     l1(low, high);
     occupancy();
   }
@@ -196,20 +235,32 @@ class Expecter {
 
   // A share of the time that something takes at its peak, for the two ends of the expected time.
   void percent(std::string name, std::string formula, double seconds_at_peak, double low,
-               double high) {
+               double high, Quantity quantity) {
     add(out_.counters, std::move(name), "%", std::move(formula),
         std::min(100.0, 100 * seconds_at_peak / high),
         std::min(100.0, 100 * seconds_at_peak / low));
+    out_.counters.back().quantity = quantity;
   }
 
   void l1(double low, double high) {
     const auto steps = wavefront_rate();
     if (!steps) return;
-    const double bytes = work_ ? work_->bytes : *bytes_;
-    percent("l1tex__throughput.avg.pct_of_peak_sustained_elapsed, and sm__throughput at least that",
-            work_ ? "bytes requested by threads / time / (SMs × 128 B × clock)"
-                  : "(bytes read + written) / time / (SMs × 128 B × clock)",
-            bytes / assumption("cuda_l1_bytes") / *steps, low, high);
+    // The way from L2 is half as wide as the way to the threads.
+    const double filled = *bytes_ / assumption("cuda_l1_fill_bytes") / *steps;
+    const double asked = (work_ ? work_->bytes : *bytes_) / assumption("cuda_l1_bytes") / *steps;
+    const double least = std::max(filled, asked);
+    // A row of the table knows nothing of shared memory: only a lower bound.
+    const bool counts_all = work_ && out_.model->by_accesses;
+    const double most = counts_all ? std::max(least, work_->wavefronts_high / *steps) : low;
+    add(out_.counters,
+        "l1tex__throughput.avg.pct_of_peak_sustained_elapsed, and sm__throughput at least that",
+        "%",
+        work_
+            ? "the larger of 128-byte wavefronts / (SMs × clock) and (bytes read + written) / (SMs "
+              "× 64 B × clock), / time"
+            : "at least (bytes read + written) / (SMs × 64 B × clock) / time",
+        std::min(100.0, 100 * least / high), std::min(100.0, 100 * most / low));
+    out_.counters.back().quantity = Quantity::kL1Percent;
   }
 
   void occupancy() {
@@ -218,7 +269,7 @@ class Expecter {
       return;
     const double warps = std::ceil(*out_.launch->threads / kWarp);
     const double per_unit = std::min(kMaxBlocks, std::floor(kMaxWarps / warps));
-    const double upper = 100 * per_unit * warps / kMaxWarps;
+    const double upper = launch_.theoretical_occupancy.value_or(100 * per_unit * warps / kMaxWarps);
     const auto units = static_cast<double>(*platform_->compute_units);
     double present = upper;
     if (out_.launch->blocks) {
@@ -229,6 +280,7 @@ class Expecter {
         "at most blocks per SM × warps per block / 64; registers (known after compiling) may lower "
         "it",
         std::min(present, 100 * warps / kMaxWarps), present);
+    out_.counters.back().quantity = Quantity::kOccupancy;
   }
 
   // Loads that wait for one another: the model's own, the rounds of each thread's loop, and the
@@ -263,25 +315,46 @@ class Expecter {
   void stalls() {
     const auto add_stall = [&](std::string_view reason, std::string_view why) {
       out_.stalls.push_back(fmt::format("{} ({})", reason, why));
+      for (std::string_view one : split(reason, ',')) {
+        if (one.starts_with(' ')) one.remove_prefix(1);
+        out_.stall_reasons.push_back(one);
+      }
     };
     const bool async = has(kernel_, pattern_id::kCpAsync) || has(kernel_, pattern_id::kTmaLoad);
     if (out_.side == Bottleneck::kSharedMemory)
       add_stall("short_scoreboard, mio_throttle", "shared-memory bound");
     if (has(kernel_, pattern_id::kWgmma)) add_stall("gmma", "warpgroups wait for MMA results");
-    if (!async) add_stall("long_scoreboard", "waits for global loads");
+    if (!async && reads_global()) add_stall("long_scoreboard", "waits for global loads");
     if (has(kernel_, pattern_id::kMbarrier) || has(kernel_, pattern_id::kNamedBarrier) ||
         has(kernel_, pattern_id::kBlockBarrier)) {
       add_stall("barrier", "barriers in the code");
     }
     if (out_.side != Bottleneck::kSharedMemory &&
-        (has(kernel_, pattern_id::kWarpShuffle) || has(kernel_, pattern_id::kLdmatrix) ||
-         has(kernel_, pattern_id::kSharedStatic) || has(kernel_, pattern_id::kSharedDynamic))) {
-      add_stall("short_scoreboard", "shuffles or shared memory");
+        (has(kernel_, pattern_id::kWarpShuffle) || has(kernel_, pattern_id::kTileReduce) ||
+         has(kernel_, pattern_id::kLdmatrix) || has(kernel_, pattern_id::kSharedStatic) ||
+         has(kernel_, pattern_id::kSharedDynamic))) {
+      add_stall("short_scoreboard, mio_throttle", "shuffles or shared memory");
     }
     if (has(kernel_, pattern_id::kAtomics)) add_stall("lg_throttle", "atomic operations");
+    if (out_.side == Bottleneck::kCompute || !reads_global())
+      add_stall("wait, math_pipe_throttle", "arithmetic");
+    if (!reads_global() && writes_global()) add_stall("lg_throttle", "stores");
   }
 
+  bool accesses_global(AccessKind kind) const {
+    return std::ranges::any_of(kernel_.accesses, [kind](const ArrayAccess& access) {
+      return !access.shared && access.kind == kind;
+    });
+  }
+  // Where the walk saw nothing, loads are expected.
+  bool reads_global() const {
+    return kernel_.accesses.empty() || accesses_global(AccessKind::kRead) ||
+           accesses_global(AccessKind::kAtomic);
+  }
+  bool writes_global() const { return accesses_global(AccessKind::kWrite); }
+
   const KernelFacts& kernel_;
+  const LaunchOfKernel launch_;
   const Parameters& parameters_;
   const Platform* platform_;
   Expectation out_;
@@ -313,7 +386,14 @@ std::string_view bottleneck_name(Bottleneck bottleneck) {
 
 Expectation expect_of(const KernelFacts& kernel, const Parameters& parameters,
                       const Platform* platform) {
-  return Expecter(kernel, parameters, platform).run();
+  LaunchOfKernel first;
+  if (!kernel.launchers.empty()) first.launcher = &kernel.launchers.front();
+  return Expecter(kernel, first, parameters, platform).run();
+}
+
+Expectation expect_of(const KernelFacts& kernel, const LaunchOfKernel& launch,
+                      const Parameters& parameters, const Platform* platform) {
+  return Expecter(kernel, launch, parameters, platform).run();
 }
 
 }  // namespace fathom

@@ -16,7 +16,18 @@ namespace fathom {
 enum class Bottleneck : uint8_t { kUnknown, kMemory, kCompute, kSharedMemory, kL1, kLatency };
 std::string_view bottleneck_name(Bottleneck bottleneck);  // "shared memory"; empty: unknown
 
-enum class Quantity : uint8_t { kOther, kBytesRead, kBytesWritten, kTime, kYesOrNo };
+enum class Quantity : uint8_t {
+  kOther,
+  kBytesRead,
+  kBytesWritten,
+  kTime,
+  kYesOrNo,
+  kFlops,
+  kDramPercent,
+  kTensorPercent,
+  kL1Percent,
+  kOccupancy
+};
 
 // A number that a formula gives, with the formula; unknown where a parameter of it is.
 struct Estimate {
@@ -35,13 +46,24 @@ struct Expectation {
   std::vector<Estimate> traffic;   // FLOPs, bytes, intensity
   std::vector<Estimate> counters;  // time, DRAM %, tensor %, occupancy
   Bottleneck side = Bottleneck::kUnknown;
-  std::vector<std::string> stalls;   // the reasons to look for, the likeliest first, each with why
-  std::vector<std::string> missing;  // parameters that would make more of it known
-  std::vector<std::string> remarks;  // sentences: what was given and not used
+  std::vector<std::string> stalls;  // the reasons to look for, the likeliest first, each with why
+  std::vector<std::string_view> stall_reasons;  // the same as counters name them
+  std::vector<std::string> missing;             // parameters that would make more of it known
+  std::vector<std::string> remarks;             // sentences: what was given and not used
 };
 
 // Without a platform only what does not depend on one.
 Expectation expect_of(const KernelFacts& kernel, const Parameters& parameters,
                       const Platform* platform);
+
+// Of a launch that ran, at one end of what it tells of the kernel's names. `own`: its template
+// arguments. Both must outlive the call.
+struct LaunchOfKernel {
+  const KernelLauncher* launcher = nullptr;
+  const KernelValues::Own* own = nullptr;
+  std::optional<double> theoretical_occupancy;  // percent, by its registers and shared memory
+};
+Expectation expect_of(const KernelFacts& kernel, const LaunchOfKernel& launch,
+                      const Parameters& parameters, const Platform* platform);
 
 }  // namespace fathom

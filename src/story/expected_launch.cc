@@ -107,10 +107,14 @@ std::optional<double> KernelValues::argument(std::string_view name) const {
 }
 
 std::optional<double> KernelValues::named(std::string_view name) const {
+  if (own_ != nullptr) {
+    if (const auto measured = own_->find(name); measured != own_->end()) return measured->second;
+  }
   for (const auto& [given, text] : parameters_.given()) {
     if (given == name) return parameters_.find(name);
   }
   if (name.starts_with("sizeof(")) return element_bytes();
+  if (name == "dtype_bytes" && element_bytes_) return element_bytes_;
   if (auto known = dimension(name)) return known;
   if (name.starts_with("gridDim.") || name.starts_with("blockDim.")) return std::nullopt;
   if (auto known = argument(name)) return known;

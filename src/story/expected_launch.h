@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,12 +23,15 @@ struct ExpectedLaunch {
 
 ExpectedLaunch expect_launch(const KernelLauncher& launcher, const Parameters& parameters);
 
-// The numbers of a kernel's own names: what the user says of them, what its first launch gives it,
-// gridDim and blockDim of that launch.
+// The numbers of a kernel's own names: what a measured launch tells of them (`own`), what the user
+// says of them, what the launch gives it, gridDim and blockDim of that launch.
 class KernelValues {
  public:
-  KernelValues(const std::optional<ExpectedLaunch>& launch, const Parameters& parameters)
-      : launch_(launch), parameters_(parameters) {}
+  using Own = std::map<std::string, double, std::less<>>;
+
+  KernelValues(const std::optional<ExpectedLaunch>& launch, const Parameters& parameters,
+               const Own* own = nullptr)
+      : launch_(launch), parameters_(parameters), own_(own) {}
 
   std::optional<double> evaluate(std::string_view formula) const;
   std::optional<double> named(std::string_view name) const;
@@ -44,6 +48,7 @@ class KernelValues {
 
   const std::optional<ExpectedLaunch>& launch_;
   const Parameters& parameters_;
+  const Own* own_;
   std::optional<double> element_bytes_;
 };
 

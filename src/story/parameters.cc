@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "base/glob.h"
@@ -72,6 +73,15 @@ std::optional<CallText> as_call(std::string_view text) {
   return call;
 }
 
+// "blocks(rows)" is a function; "x.size(0)" is a value that is known, and tells nothing of
+// x.size(1).
+bool has_parameters(const CallText& call) {
+  return std::ranges::all_of(call.arguments, [](std::string_view argument) {
+    return !argument.empty() &&
+           (argument.front() == '_' || std::isalpha(static_cast<unsigned char>(argument.front())));
+  });
+}
+
 // Whether some launch's grid, block or shared memory is made of the name, or what a kernel moves.
 bool kernels_use(const CodeFacts& facts, const std::string& name) {
   const auto in = [&](const std::string& expression) {
@@ -108,6 +118,14 @@ class CodeValues {
     return evaluate(expression, [&](std::string_view name) { return named(name, depth + 1); });
   }
 
+  std::vector<std::string> missing(std::string_view expression) {
+    std::vector<std::string> out;
+    missing_ = &out;
+    of(expression, 0);
+    missing_ = nullptr;
+    return out;
+  }
+
  private:
   std::optional<double> named(std::string_view name, int depth) const {
     if (depth > kMaxDepth || ++steps_ > kMaxSteps) return std::nullopt;
@@ -120,7 +138,11 @@ class CodeValues {
       if (auto known = of(value.text, depth)) return known;
     }
     if (auto known = called(name, depth)) return known;
-    return parameters_.find(name);
+    auto known = parameters_.find(name);
+    if (known || missing_ == nullptr) return known;
+    if (std::find(missing_->begin(), missing_->end(), name) == missing_->end())
+      missing_->emplace_back(name);
+    return 1;  // so that the names after it are asked for too
   }
 
   std::optional<double> called(std::string_view text, int depth) const {
@@ -129,7 +151,7 @@ class CodeValues {
     for (const NamedValue& value : values_) {
       const auto definition = as_call(value.name);
       if (!definition || definition->name != call->name ||
-          definition->arguments.size() != call->arguments.size()) {
+          definition->arguments.size() != call->arguments.size() || !has_parameters(*definition)) {
         continue;
       }
       return evaluate(value.text, [&](std::string_view name) -> std::optional<double> {
@@ -144,6 +166,7 @@ class CodeValues {
 
   const Parameters& parameters_;
   const std::vector<NamedValue>& values_;
+  std::vector<std::string>* missing_ = nullptr;  // where these are asked for
   mutable size_t steps_ = 0;  // names looked up: each may stand many times in the next one's value
 };
 
@@ -220,6 +243,22 @@ std::optional<double> Parameters::evaluate_formula(std::string_view formula) con
 std::optional<double> Parameters::evaluate_in(std::string_view expression,
                                               const std::vector<NamedValue>& values) const {
   return CodeValues(*this, values).of(expression, 0);
+}
+
+std::vector<std::string> Parameters::missing_in(std::string_view expression,
+                                                const std::vector<NamedValue>& values) const {
+  return CodeValues(*this, values).missing(expression);
+}
+
+Parameters Parameters::types_only() const {
+  Parameters out;
+  for (const auto& [name, text] : given_) {
+    if (name.find("type") != std::string::npos) out.given_.emplace_back(name, text);
+  }
+  for (const auto& [name, value] : values_) {
+    if (name == "dtype_bytes" || name == "index_bytes") out.values_.emplace(name, value);
+  }
+  return out;
 }
 
 }  // namespace fathom

@@ -20,6 +20,8 @@ class Parameters {
   static Result<Parameters> parse(const std::vector<std::string>& given);
 
   bool empty() const { return values_.empty(); }
+  // Those that say the size of an element, and no size of the workload.
+  Parameters types_only() const;
   const std::vector<std::pair<std::string, std::string>>& given() const { return given_; }
 
   // Those given that neither data/stories/parameter_names.tsv nor a launch or a parameter of these
@@ -32,6 +34,10 @@ class Parameters {
   // The same where the code's own values may say more: names → values of a launch.
   std::optional<double> evaluate_in(std::string_view expression,
                                     const std::vector<NamedValue>& values) const;
+  // The names at the end of those values that nothing gives a number: "x.shape[0]" where grid is
+  // blocks and blocks is made of it.
+  std::vector<std::string> missing_in(std::string_view expression,
+                                      const std::vector<NamedValue>& values) const;
   // Of a formula whose names are parameters.
   std::optional<double> evaluate_formula(std::string_view formula) const;
 

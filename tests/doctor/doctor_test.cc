@@ -33,7 +33,7 @@ Capability capability(const Environment& environment, Part part) {
 std::string verdicts(const Environment& environment) {
   std::string out;
   for (const Capability& one : capabilities(environment)) {
-    out += one.verdict == Verdict::kYes ? 'y' : one.verdict == Verdict::kNo ? 'n' : '?';
+    out += one.verdict == CanDo::kYes ? 'y' : one.verdict == CanDo::kNo ? 'n' : '?';
   }
   return out;
 }
@@ -148,7 +148,7 @@ TEST(Doctor, ATextIsNoLibrary) {
   const Environment found = examine(fake.machine());
   EXPECT_EQ(found.cuda.path, "/usr/lib/x86_64-linux-gnu/libcuda.so.1");
   EXPECT_FALSE(found.cuda.problem.empty());
-  EXPECT_EQ(capability(found, Part::kRecord).verdict, Verdict::kNo);
+  EXPECT_EQ(capability(found, Part::kRecord).verdict, CanDo::kNo);
 }
 
 TEST(Doctor, HiddenDevicesAreNoBrokenDriver) {
@@ -183,24 +183,24 @@ TEST(Doctor, WhatKeepsAProgramFromTheGpuLayerByLayer) {
   e.cuda_device_count = 1;
   EXPECT_EQ(obstacle(e), Obstacle::kNoCupti);
   e.cupti.path = "/usr/lib/libcupti.so.12";
-  EXPECT_EQ(capability(e, Part::kRecord).verdict, Verdict::kYes);
+  EXPECT_EQ(capability(e, Part::kRecord).verdict, CanDo::kYes);
   e.counters = CounterPermission::kEveryone;
   e.cupti.version = "11.8";
   EXPECT_EQ(capability(e, Part::kCounters).obstacles, Obstacles{Obstacle::kNoRangeProfiler});
   e.cupti.range_profiler = true;
-  EXPECT_EQ(capability(e, Part::kCounters).verdict, Verdict::kYes);
+  EXPECT_EQ(capability(e, Part::kCounters).verdict, CanDo::kYes);
   EXPECT_EQ(capability(e, Part::kPmSampling).obstacles, Obstacles{Obstacle::kNoPmSampling});
   e.nvidia_gpus.emplace_back();
   e.nvidia_gpus[0].compute_major = 6;
   EXPECT_EQ(capability(e, Part::kCounters).obstacles, Obstacles{Obstacle::kGpuTooOld});
   e.nvidia_gpus[0].compute_major = 7;
-  EXPECT_EQ(capability(e, Part::kCounters).verdict, Verdict::kYes);
+  EXPECT_EQ(capability(e, Part::kCounters).verdict, CanDo::kYes);
   e.dcgm = true;
-  EXPECT_EQ(capability(e, Part::kCounters).verdict, Verdict::kYes) << "it may hold the counters";
+  EXPECT_EQ(capability(e, Part::kCounters).verdict, CanDo::kYes) << "it may hold the counters";
   EXPECT_EQ(capability(e, Part::kCounters).obstacles, Obstacles{Obstacle::kDcgm});
   e.mps = true;
-  EXPECT_EQ(capability(e, Part::kCounters).verdict, Verdict::kNo);
-  EXPECT_EQ(capability(e, Part::kRecord).verdict, Verdict::kYes);
+  EXPECT_EQ(capability(e, Part::kCounters).verdict, CanDo::kNo);
+  EXPECT_EQ(capability(e, Part::kRecord).verdict, CanDo::kYes);
 }
 
 TEST(Doctor, WhereCuptiIsLookedFor) {
@@ -262,7 +262,7 @@ TEST(Doctor, Amd) {
   EXPECT_EQ(capability(found, Part::kRecord).obstacles, Obstacles{Obstacle::kOnlyAmd});
   EXPECT_EQ(capability(found, Part::kRocprof).obstacles, Obstacles{Obstacle::kNoRocprof});
   fake.program("/opt/rocm/bin/rocprofv3", "echo version: 1.0.0");
-  EXPECT_EQ(capability(examine(fake.machine()), Part::kRocprof).verdict, Verdict::kYes);
+  EXPECT_EQ(capability(examine(fake.machine()), Part::kRocprof).verdict, CanDo::kYes);
 }
 
 TEST(Doctor, GpusOnThePciBus) {

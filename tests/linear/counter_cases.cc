@@ -97,6 +97,42 @@ LinearCase joined_rivals() {
   return {"JoinedRivals", write, "analyze t.json c.csv --out out", 2000};
 }
 
+// A repository whose kernels have one name in many namespaces, and counters of each.
+LinearCase scanned_counters() {
+  const auto write = [](const std::filesystem::path& directory, size_t n) {
+    std::string code, text(kNcuIds);
+    text +=
+        ",\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\","
+        "\"us\"\n";
+    for (size_t i = 0; i < n; ++i) {
+      code += fmt::format(
+          "namespace n{0} {{\n__global__ void k(float* y, int n) {{ y[threadIdx.x] = n; }}\n"
+          "void run{0}(float* y, int n) {{ k<<<n / 128, 128>>>(y, n); }}\n}}\n",
+          i);
+      text += ncu_row(i, fmt::format("n{}::k(float *, int)", i), i + 1) + ",\"5\"\n";
+    }
+    write_file(directory / "repo/a.cu", code);
+    write_file(directory / "c.csv", text);
+  };
+  return {"ScannedCounters", write, "scan repo --counters c.csv --out out", 4000};
+}
+
+// One kernel, launched in many shapes.
+LinearCase scanned_shapes() {
+  const auto write = [](const std::filesystem::path& directory, size_t n) {
+    write_file(directory / "repo/a.cu",
+               "__global__ void k(float* y, int n) { y[threadIdx.x] = n; }\n"
+               "void run(float* y, int n) { k<<<n / 128, 128>>>(y, n); }\n");
+    std::string text(kNcuIds);
+    text +=
+        ",\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\","
+        "\"us\"\n";
+    for (size_t i = 0; i < n; ++i) text += ncu_row(i, "k(float *, int)", i + 1) + ",\"5\"\n";
+    write_file(directory / "c.csv", text);
+  };
+  return {"ScannedShapes", write, "scan repo --counters c.csv --out out", 400};
+}
+
 }  // namespace
 
 std::vector<LinearCase> counter_cases() {
@@ -106,7 +142,9 @@ std::vector<LinearCase> counter_cases() {
           counter_case("NcuOpenQuotes", ncu_open_quotes, 20000),
           counter_case("RocprofLong", rocprof_long, 8000),
           counter_case("RocprofChannels", rocprof_channels, 8000),
-          joined_rivals()};
+          joined_rivals(),
+          scanned_counters(),
+          scanned_shapes()};
 }
 
 }  // namespace fathom::test

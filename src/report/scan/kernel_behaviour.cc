@@ -5,39 +5,18 @@
 #include <algorithm>
 #include <set>
 
+#include "report/expected_measured_text.h"
 #include "report/markdown.h"
 #include "report/scan/access_words.h"
 #include "scan/facts/fact_names.h"
 
 namespace fathom {
-namespace {
-
-// 1048576 B → "1.05 MB"; 2.1e-6 s → "2.1 µs".
-std::string amount(double value, std::string_view unit) {
-  if (unit == "s")
-    return value < 1e-3 ? fmt::format("{:.1f} µs", value * 1e6)
-                        : fmt::format("{:.2f} ms", value * 1e3);
-  if (unit == "%") return fmt::format("{:.0f} %", value);
-  if (unit == "FLOP/B") return fmt::format("{:.2g} FLOP/B", value);
-  constexpr const char* scales[] = {"", "k", "M", "G", "T"};
-  size_t scale = 0;
-  while (value >= 1000 && scale + 1 < std::size(scales)) {
-    value /= 1000;
-    ++scale;
-  }
-  const std::string number =
-      scale == 0 ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
-  const std::string suffix = scales[scale] + std::string(unit);
-  return suffix.empty() ? number : number + " " + suffix;
-}
-
-}  // namespace
 
 std::string estimate_range(const Estimate& estimate) {
   if (!estimate.known()) return "unknown";
   if (estimate.quantity == Quantity::kYesOrNo) return *estimate.low != 0 ? "yes" : "no";
-  const std::string low = amount(*estimate.low, estimate.unit),
-                    high = amount(*estimate.high, estimate.unit);
+  const std::string low = amount_text(*estimate.low, estimate.unit),
+                    high = amount_text(*estimate.high, estimate.unit);
   return low == high ? low : low + " – " + high;
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/count_text.h"
+#include "report/expected_measured_text.h"
 #include "report/markdown.h"
 #include "report/scan/kernel_tables.h"
 #include "report/scan/scan_counts.h"
@@ -14,6 +15,8 @@ namespace {
 
 // On the top page of many.
 constexpr size_t kExpectedKernels = 30, kDead = 20;
+// In the section of a kernel.
+constexpr size_t kMeasuredLaunches = 5;
 // A page of kernels/ larger than this is divided.
 constexpr size_t kKernelPageBytes = 200'000;
 // Of one file, which is never divided: beyond this many kernels, or so much text about them, the
@@ -39,9 +42,15 @@ std::string heading(const CodeFacts& facts) {
 
 class KernelReport {
  public:
-  KernelReport(const CodeFacts& facts, const Stories& stories)
-      : facts_(facts), stories_(stories), anchors_(facts.kernels.size()) {
+  KernelReport(const CodeFacts& facts, const Stories& stories,
+               const std::vector<MeasuredRun>& measured)
+      : facts_(facts),
+        stories_(stories),
+        is_measured_(!measured.empty()),
+        measured_(facts.kernels.size()),
+        anchors_(facts.kernels.size()) {
     out_.links.resize(facts.kernels.size());
+    add_measured(measured);
   }
 
   KernelPages run() {
@@ -55,6 +64,29 @@ class KernelReport {
   }
 
  private:
+  // Of each kernel the launches with the most time; the others are counted.
+  void add_measured(const std::vector<MeasuredRun>& runs) {
+    std::vector<size_t> launches(facts_.kernels.size());
+    for (const MeasuredRun& run : runs) {
+      for (const ComparedKernel& one : run.compared) {
+        if (++launches[one.kernel] <= kMeasuredLaunches)
+          measured_[one.kernel] += measured_part(run, one);
+      }
+      for (const MeasuredRun::Sampled& sampled : run.sampled)
+        if (launches[sampled.kernel] <= kMeasuredLaunches)
+          measured_[sampled.kernel] += hot_lines_text(sampled);
+    }
+    for (size_t i = 0; i < launches.size(); ++i) {
+      if (launches[i] > kMeasuredLaunches) {
+        measured_[i] += fmt::format(
+            "\n{} more in expected_vs_measured.csv.\n",
+            counted(launches[i] - kMeasuredLaunches, "measured launch", "measured launches"));
+      }
+      if (is_measured_ && measured_[i].empty() && !facts_.kernels[i].dead)
+        measured_[i] = "\n**Measured**: no counters of this kernel were given.\n";
+    }
+  }
+
   // The kernels of one file, and the text of those that are told.
   struct FilePart {
     std::string path;
@@ -79,7 +111,8 @@ class KernelReport {
       if (part.sections.size() >= kKernelsOfFile || part.bytes > kFileBytes) continue;
       // One without a section ends those that have one.
       if (part.sections.size() + 1 < part.kernels.size()) continue;
-      part.sections.push_back(kernel_section(facts_, k, stories_.kernels[i], stories_, root));
+      part.sections.push_back(
+          kernel_section(facts_, k, stories_.kernels[i], stories_, root, measured_[i]));
       part.bytes += part.sections.back().size();
     }
   }
@@ -145,7 +178,7 @@ class KernelReport {
       for (const FilePart& part : parts_) text += text_of(part);
     }
     text += host_text();
-    if (!all.empty()) add_profiling_checklist(text);
+    if (!all.empty() && !is_measured_) add_profiling_checklist(text);
     out_.pages.push_back({"kernels.md", std::move(text)});
   }
 
@@ -230,12 +263,14 @@ class KernelReport {
                           counted(facts_.host_functions.size(), "function", "functions"),
                           host_page_, host_page_);
     }
-    add_profiling_checklist(text);
+    if (!is_measured_) add_profiling_checklist(text);
     return text;
   }
 
   const CodeFacts& facts_;
   const Stories& stories_;
+  bool is_measured_;
+  std::vector<std::string> measured_;  // of each kernel, markdown
   std::vector<FilePart> parts_;
   std::vector<std::string> anchors_;                         // of each kernel, on its page
   std::multimap<uint32_t, const ExpectedRow*> expected_of_;  // by kernel
@@ -246,8 +281,9 @@ class KernelReport {
 
 }  // namespace
 
-KernelPages kernel_pages(const CodeFacts& facts, const Stories& stories) {
-  return KernelReport(facts, stories).run();
+KernelPages kernel_pages(const CodeFacts& facts, const Stories& stories,
+                         const std::vector<MeasuredRun>& measured) {
+  return KernelReport(facts, stories, measured).run();
 }
 
 }  // namespace fathom

@@ -7,6 +7,7 @@
 #include "report/report_page.h"
 #include "report/scan/kernel_story.h"
 #include "scan/facts/code_facts.h"
+#include "story/measured_run.h"
 
 namespace fathom {
 
@@ -25,12 +26,14 @@ struct KernelPages {
   std::vector<KernelGroup> groups;
 };
 inline constexpr size_t kKernelsOnOnePage = 24;
-KernelPages kernel_pages(const CodeFacts& facts, const Stories& stories);
+KernelPages kernel_pages(const CodeFacts& facts, const Stories& stories,
+                         const std::vector<MeasuredRun>& measured = {});
 
-// A kernel in full: code position, launches, path, what it does, its story. `root` leads from the
-// page to the report's directory: "" or "../".
+// A kernel in full: code position, launches, path, what it does, its story, what was measured of it
+// (markdown; may be empty). `root` leads from the page to the report's directory: "" or "../".
 std::string kernel_section(const CodeFacts& facts, const KernelFacts& kernel,
-                           const KernelStory& told, const Stories& stories, std::string_view root);
+                           const KernelStory& told, const Stories& stories, std::string_view root,
+                           std::string_view measured = {});
 std::string host_section(const CodeFacts& facts, const HostFacts& host, const HostStory& told);
 
 // What a kernel's code does, each thing once, in the order of the code.

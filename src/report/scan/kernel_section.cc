@@ -97,7 +97,8 @@ std::vector<std::string> things_done(const std::vector<CodeEvidence>& evidence) 
 }
 
 std::string kernel_section(const CodeFacts& facts, const KernelFacts& k, const KernelStory& told,
-                           const Stories& stories, std::string_view root) {
+                           const Stories& stories, std::string_view root,
+                           std::string_view measured) {
   std::string out = fmt::format("\n### {}\n\n", md_code(full_name(k)));
   out += fmt::format("- **Code** {}",
                      md_code(fmt::format("{}-{}", place_text(facts, k.at), k.line_last)));
@@ -115,7 +116,7 @@ std::string kernel_section(const CodeFacts& facts, const KernelFacts& k, const K
     out += fmt::format("- **In a profile** {}\n", code(k.profiler_name));
   }
   if (told.story.detail != StoryDetail::kNotTold) out += kernel_story(facts, k, told, stories);
-  return out;
+  return out.append(measured);
 }
 
 std::string host_section(const CodeFacts& facts, const HostFacts& h, const HostStory& told) {

@@ -6,6 +6,7 @@
 #include "report/scan/claims_report.h"
 #include "report/scan/fact_writer.h"
 #include "report/scan/features_markdown.h"
+#include "report/scan/measured_json.h"
 #include "report/scan/scan_counts.h"
 #include "report/scan/scan_report.h"
 #include "report/scan/story_json.h"
@@ -57,6 +58,7 @@ void write_access(FactWriter& w, const ArrayAccess& a) {
 
 void write_kernels(FactWriter& w, const ScanReport& report) {
   w.json().key("kernels").begin_array();
+  const MeasuredJson measured(report.measured, report.facts.kernels.size());
   for (size_t i = 0; i < report.facts.kernels.size(); ++i) {
     const KernelFacts& k = report.facts.kernels[i];
     w.json().begin_object();
@@ -88,6 +90,7 @@ void write_kernels(FactWriter& w, const ScanReport& report) {
     });
     w.optional_text("arithmetic", k.arithmetic);
     write_story(w, report.stories.kernels[i]);
+    measured.write_kernel(w, i);
     w.json().end_object();
   }
   w.json().end_array();
@@ -230,6 +233,7 @@ std::string scan_json(const ScanReport& report, const std::vector<std::string>& 
   w.text("repository", facts.repository);
   if (parts.empty()) write_readme(w, facts);
   if (wanted("kernels") || wanted("host_functions")) write_told_for(w, report.stories);
+  if (wanted("kernels")) MeasuredJson(report.measured, report.facts.kernels.size()).write_runs(w);
   if (wanted("components")) write_components(w.json().key("components"), facts);
   if (wanted("features")) write_features(w.json().key("features"), facts);
   if (wanted("kernels")) write_kernels(w, report);

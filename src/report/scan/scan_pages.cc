@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "report/expected_measured_text.h"
 #include "report/scan/inventory_pages.h"
 #include "report/scan/scan_report.h"
 
@@ -26,7 +27,7 @@ std::vector<ReportPage> scan_pages(const ScanReport& report) {
   const CodeFacts& facts = report.facts;
   CHECK(report.stories.kernels.size() == facts.kernels.size());
   CHECK(report.stories.host_functions.size() == facts.host_functions.size());
-  KernelPages kernels = kernel_pages(facts, report.stories);
+  KernelPages kernels = kernel_pages(facts, report.stories, report.measured);
   FeaturePages features = feature_pages(facts, kernels.links);
   std::vector<ReportPage> pages;
   const auto add = [&pages](std::vector<ReportPage> more) {
@@ -37,6 +38,9 @@ std::vector<ReportPage> scan_pages(const ScanReport& report) {
   pages.push_back({"architecture.md", architecture_markdown(facts)});
   add(std::move(features.pages));
   add(std::move(kernels.pages));
+  if (!report.measured.empty()) {
+    pages.push_back({"expected_vs_measured.md", compared_page(facts.repository, report.measured)});
+  }
   add(entry_point_pages(facts));
   add(option_pages(facts));
   add(dependency_pages(facts));

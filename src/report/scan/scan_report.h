@@ -8,6 +8,7 @@
 #include "report/scan/kernel_pages.h"
 #include "report/screen.h"
 #include "scan/facts/code_facts.h"
+#include "story/measured_run.h"
 
 namespace fathom {
 
@@ -15,7 +16,8 @@ namespace fathom {
 // open no file.
 struct ScanReport {
   CodeFacts facts;
-  Stories stories;  // of these facts
+  Stories stories;                         // of these facts
+  std::vector<MeasuredRun> measured = {};  // what recordings tell of these kernels
 };
 
 // The lists of scan.json that can be asked for by name.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/count_text.h"
+#include "report/expected_measured_text.h"
 #include "report/scan/expected_table.h"
 #include "report/scan/scan_counts.h"
 #include "report/scan/scan_report.h"
@@ -156,6 +157,42 @@ void show_dependencies(Screen& screen, const CodeFacts& facts, size_t width) {
 
 }  // namespace
 
+namespace {
+
+void show_measured(Screen& screen, const std::vector<MeasuredRun>& runs, size_t width) {
+  if (runs.empty()) return;
+  ComparedCounts all;
+  size_t launches = 0, in_code = 0, refused = 0, doubted = 0;
+  std::string first_refusal;
+  for (const MeasuredRun& run : runs) {
+    if (!run.refusal.empty() && refused++ == 0) first_refusal = run.file + ": " + run.refusal;
+    doubted += !run.doubt.empty();
+    launches += run.launches;
+    in_code += run.in_code;
+    const ComparedCounts counts = count_compared(run.compared);
+    all.within += counts.within;
+    all.surprises += counts.surprises;
+    all.not_comparable += counts.not_comparable;
+    all.not_measured += counts.not_measured;
+  }
+  screen.entry(
+      "Counter",
+      fmt::format("{}; {} with counters, {} of them in the code", counted(runs.size(), "recording"),
+                  counted(launches, "kernel launch", "kernel launches"), number_text(in_code)));
+  screen.entry("", compared_line(all));
+  if (refused > 0) {
+    const std::string more = refused > 1 ? fmt::format(" ({} more)", refused - 1) : "";
+    screen.entry("", screen.warn(cut("not used: " + screen_safe(first_refusal) + more,
+                                     width - std::min(width, kLabel))));
+  }
+  if (doubted > 0)
+    screen.entry(
+        "", screen.warn(fmt::format("{} may be of another run than the trace",
+                                    counted(doubted, "file of counters", "files of counters"))));
+}
+
+}  // namespace
+
 std::string scan_text(const ScanReport& report, const TerminalStyle& style,
                       const ReportListing& written) {
   const CodeFacts& facts = report.facts;
@@ -178,6 +215,7 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style,
                                             joined_counts(count_option_kinds(facts))));
   show_dependencies(screen, facts, style.width);
   show_expected(screen, facts, report.stories, style.width);
+  show_measured(screen, report.measured, style.width);
   const size_t shown =
       style.verbose ? facts.notes.size() : std::min(facts.notes.size(), kScreenNotes);
   for (size_t i = 0; i < shown; ++i) {

@@ -2,18 +2,17 @@
 
 #include <vector>
 
+#include "report/kernel_hardware.h"
 #include "report/trace/analysis_files.h"
 #include "sheets/kernel_contexts.h"
+#include "story/measured_run.h"
 
 namespace fathom {
 
 // kernels/NN_NAME.md for each of the longest kernels with counters, with drawings beside it: the
 // measured point on the roofline, and why warps waited. At most kMostKernelPages pages.
-std::vector<ReportFile> kernel_pages(const std::vector<KernelContext>& kernels);
-
-// Empty where FLOPs, bytes or the GPU's rates are not known.
-std::string roofline_svg(const KernelContext& kernel);
-// Empty where no stalls were counted.
-std::string stalls_svg(const KernelContext& kernel);
+// `run`: the same contexts compared with the code; null: no code is known.
+std::vector<ReportFile> kernel_pages(const std::vector<KernelContext>& kernels,
+                                     const MeasuredRun* run = nullptr);
 
 }  // namespace fathom

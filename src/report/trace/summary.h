@@ -9,6 +9,7 @@
 #include "report/report_listing.h"
 #include "report/screen.h"
 #include "sheets/sheets.h"
+#include "story/compared_counts.h"
 
 namespace fathom {
 
@@ -67,6 +68,8 @@ struct Summary {
       std::optional<double> least_gain, most_gain;
     };
     std::vector<Bottleneck> bottlenecks;  // confirmed by counters: at most three
+    // Of the kernels that the code defines; none: no code was given.
+    std::optional<ComparedCounts> expected = {};
   };
 
   // Where kernels wait, by PC samples.

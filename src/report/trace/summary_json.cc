@@ -46,6 +46,17 @@ void write_counters(JsonWriter& json, const Summary::Counters& counters) {
   json.key("joined_percent").value(counters.joined_percent);
   json.key("untrusted_percent").value(counters.untrusted_percent);
   json.key("ambiguous_percent").value(counters.ambiguous_percent);
+  if (counters.expected) {
+    const auto count = [&json](std::string_view key, size_t value) {
+      json.key(key).value(static_cast<int64_t>(value));
+    };
+    json.key("expected_vs_measured").begin_object();
+    count("within", counters.expected->within);
+    count("surprises", counters.expected->surprises);
+    count("not_comparable", counters.expected->not_comparable);
+    count("not_measured", counters.expected->not_measured);
+    json.end_object();
+  }
   json.key("bottlenecks").begin_array();
   for (const Summary::Counters::Bottleneck& found : counters.bottlenecks) {
     json.begin_object().key("kernel").value(found.kernel).key("hypothesis").value(found.hypothesis);

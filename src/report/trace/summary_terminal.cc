@@ -5,6 +5,7 @@
 
 #include "analyze/finding_parts.h"
 #include "base/count_text.h"
+#include "report/expected_measured_text.h"
 #include "report/screen.h"
 #include "report/trace/hardware_sections.h"
 #include "report/trace/summary.h"
@@ -170,6 +171,8 @@ void show_counters(Screen& screen, const Summary::Counters& counters) {
                                  counters.joined_percent, counters.untrusted_percent,
                                  counters.ambiguous_percent));
   }
+  if (counters.expected)
+    screen.entry("", compared_line(*counters.expected) + " (expected_vs_measured.md)");
   bool is_first = true;
   for (const Summary::Counters::Bottleneck& found : counters.bottlenecks) {
     screen.entry(is_first ? "Bound" : "",

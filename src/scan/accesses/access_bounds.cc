@@ -45,8 +45,10 @@ std::optional<bool> AccessWalker::decided(uint32_t id) {
     if (!left || !right) return std::nullopt;
     return at.text == "&&" ? *left && *right : *left || *right;
   }
+  flush_operations();
   ++quiet_;
   const Value left = value(at.children[0]), right = value(at.children[1]);
+  flush_operations();
   --quiet_;
   const double a = left.number ? left.number->as_constant().value_or(NAN) : NAN;
   const double b = right.number ? right.number->as_constant().value_or(NAN) : NAN;
@@ -67,8 +69,10 @@ bool AccessWalker::guard(uint32_t id, bool holds) {
   }
   const std::string_view op = holds ? std::string_view(at.text) : negated(at.text);
   if (op.empty() || negated(op).empty()) return false;
+  flush_operations();
   ++quiet_;
   const Value left = value(at.children[0]), right = value(at.children[1]);
+  flush_operations();
   --quiet_;
   return guard_comparison(op, left, right) || guard_comparison(mirrored(op), right, left);
 }

@@ -75,6 +75,9 @@ AccessWalker::Value AccessWalker::subscript_value(uint32_t id, bool for_address)
     if (base.extents.size() > 1) out.extents = {base.extents.begin() + 1, base.extents.end()};
     if (!out.real && out.extents.empty()) {
       out = computed(source(id), {&base, &where}, false);
+      // What was put into an array of the thread's own is not followed: it may be any index.
+      if (!base.extents.empty())
+        out.number = Polynomial::symbol(space_.loop(source(id), {}, {}, {}));
       out.object = true;
     }
     return out;

@@ -80,8 +80,10 @@ AccessWalker::Value AccessWalker::assign_value(uint32_t id) {
     store(at.children[0], right, false);
     return right;
   }
+  flush_operations();
   ++quiet_;
   const Value left = value(at.children[0]);
+  flush_operations();
   --quiet_;
   CodeNode operation = at;
   operation.text = at.text.substr(0, at.text.size() - 1);

@@ -207,8 +207,10 @@ AccessWalker::Value AccessWalker::value_of_text(const std::string& text) {
   Frame* const outer = frame_;
   frame.types.swap(outer->types);  // lent: it may be large
   frame_ = &frame;
+  flush_operations();
   ++quiet_;
   const Value out = value(tree[statements[0]].children[0]);
+  flush_operations();
   --quiet_;
   frame_ = outer;
   frame.types.swap(outer->types);

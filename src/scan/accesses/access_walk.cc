@@ -236,6 +236,7 @@ void AccessWalker::for_statement(uint32_t id) {
   variable.local = true;
   variable.loops = static_cast<int>(loops_.size());
   if (!name.empty()) frame_->names[name] = std::move(variable);
+  carry_over(parts[3], name);
   statement(parts[3]);
   flush_operations();
   loops_.pop_back();
@@ -254,13 +255,61 @@ void AccessWalker::unknown_loop(uint32_t id) {
     element.local = true;
     frame_->names[node(id).text] = element;
   }
+  carry_over(parts.back(), {});
   statement(parts.back());
   flush_operations();
   loops_.pop_back();
 }
 
+// A variable that each round makes of its own last value, `row = next[row]`, differs from round to
+// round already where the body begins.
+void AccessWalker::carry_over(uint32_t body, const std::string& loop_name) {
+  if (quiet_ > 0) return;
+  Value round;
+  round.number = Polynomial::symbol(loops_.back());
+  for (const auto& [name, loaded] : carried_names(body)) {
+    const auto known = frame_->names.find(name);
+    if (name == loop_name || known == frame_->names.end()) continue;
+    Value& variable = known->second;
+    if (variable.real || variable.object || variable.pointer || !variable.number) continue;
+    variable.number = computed(name, {&variable, &round}, loaded).number;
+  }
+}
+
+// The names that the code assigns an expression of themselves, and whether memory is read for it.
+std::map<std::string, bool> AccessWalker::carried_names(uint32_t body) {
+  std::map<std::string, bool> out;
+  std::vector<uint32_t> open = {body};
+  while (!open.empty() && work_ <= max_work()) {
+    const CodeNode& at = node(open.back());
+    open.pop_back();
+    ++work_;
+    open.insert(open.end(), at.children.begin(), at.children.end());
+    if (at.kind != CodeKind::kAssign || at.text != "=" || at.children.size() < 2) continue;
+    const CodeNode& target = node(at.children[0]);
+    if (target.kind != CodeKind::kName) continue;
+    bool itself = false, loaded = false;
+    std::vector<uint32_t> inside = {at.children[1]};
+    while (!inside.empty() && work_ <= max_work()) {
+      const CodeNode& part = node(inside.back());
+      inside.pop_back();
+      ++work_;
+      itself = itself || (part.kind == CodeKind::kName && part.text == target.text);
+      loaded = loaded || part.kind == CodeKind::kSubscript;
+      inside.insert(inside.end(), part.children.begin(), part.children.end());
+    }
+    if (itself) out[target.text] = out[target.text] || loaded;
+  }
+  return out;
+}
+
 void AccessWalker::flush_operations() {
   if (operations_ == 0) return;
+  // A condition that is looked at again for its bounds runs once.
+  if (quiet_ > 0) {
+    operations_ = 0;
+    return;
+  }
   std::vector<Symbol> guarded;
   for (const IndexSpace::Saved& saved : guards_) guarded.push_back(saved.symbol);
   const auto times = space_.times(loops_, guarded);

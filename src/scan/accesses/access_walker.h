@@ -77,6 +77,8 @@ class AccessWalker {
   void assembly(uint32_t id);
   void if_statement(uint32_t id, size_t& open_guards);
   void for_statement(uint32_t id);
+  void carry_over(uint32_t body, const std::string& loop_name);
+  std::map<std::string, bool> carried_names(uint32_t body);
   void unknown_loop(uint32_t id);
   // `begin` is what the variable is more than the symbol.
   Symbol loop_symbol(uint32_t id, std::string& name, Polynomial& begin);

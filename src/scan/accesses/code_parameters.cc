@@ -10,7 +10,11 @@ std::vector<CodeParameter> code_parameters(std::string_view parameters) {
   CodeParameter current;
   int depth = 0;
   bool value = false;  // behind = : a default
+  bool is_unsigned = false;
   const auto finish = [&] {
+    // "unsigned* rows": the word is all of the type.
+    if (is_unsigned && current.type.empty()) current.type = "unsigned";
+    is_unsigned = false;
     if (!current.name.empty()) out.push_back(std::move(current));
     current = {};
     value = false;
@@ -33,6 +37,7 @@ std::vector<CodeParameter> code_parameters(std::string_view parameters) {
     }
     if (token == "=") value = true;
     if (value || token == "&") continue;
+    is_unsigned = is_unsigned || (depth == 0 && (token == "unsigned" || token == "signed"));
     if (depth == 0 && (token == "*" || token == "[")) ++current.pointers;
     if (token == "*" || token == "[" || token == "]") continue;
     if (depth == 0 && tokens.is_name(i) && !is_qualifier(token)) {

@@ -66,8 +66,10 @@ Polynomial IndexSpace::step(Symbol symbol) const {
   if (deeper.too_deep() || facts.single) return Polynomial::constant(1);
   switch (facts.kind) {
     case Kind::kVariable:
-    case Kind::kRemainder:
       return step_of(facts.value);
+    case Kind::kRemainder:
+      // Values that wrap around keep only what divides the whole turn too.
+      return Polynomial::common_factor(step_of(facts.value), facts.divisor);
     case Kind::kLoop:
       if (is_uniform(facts.value)) return facts.divisor;
       return step_of(facts.value);
@@ -102,7 +104,14 @@ std::optional<Polynomial> IndexSpace::extent(Symbol symbol) const {
   const auto range = span(symbol);
   if (!range) return std::nullopt;
   const Polynomial by = step(symbol);
-  return facts.single ? range : range->divided_by(by);
+  const auto count = facts.single ? range : range->divided_by(by);
+  if (!count || facts.single || facts.kind != Kind::kLoop || is_uniform(facts.value)) return count;
+  // Threads that start side by side and together fill a part of each step skip the rest of it.
+  const auto filled = span_of(facts.value);
+  const auto parts = filled ? facts.divisor.divided_by(*filled) : std::nullopt;
+  const auto skipped = parts ? parts->as_constant() : std::nullopt;
+  if (!skipped || *skipped <= 1) return count;
+  return *count * Polynomial::constant(1 / *skipped);
 }
 
 std::optional<Polynomial> IndexSpace::span_of(const Polynomial& value) const {
@@ -201,7 +210,12 @@ std::optional<Polynomial> IndexSpace::rest_of_bases(const Parts& done) const {
       const auto divisor = divisors_.find(key);
       if (divisor == divisors_.end()) return std::nullopt;
       if (joint == kQuotient) {
-        missing[kRest + key] = divisor->second;
+        // The lane of a warp is counted once, whichever coordinate it was taken of.
+        const std::string rest = kRest + key;
+        const bool counted = std::any_of(done.begin(), done.end(), [&](const std::string& other) {
+          return other.ends_with(rest);
+        });
+        if (!counted) missing[rest] = divisor->second;
         continue;
       }
       const auto whole = extent(symbol);

@@ -7,9 +7,24 @@
 namespace fathom {
 namespace {
 
+// Whether another thread or round reaches what lies so far away: of "y * nx + x" the row below, nx
+// further on; not of "y * 2 * nx + x", whose rows lie between the others.
+bool others_reach(const Polynomial& distance, const Polynomial& varying, const IndexSpace& space) {
+  for (const auto& [product, factor] : varying.terms()) {
+    const Polynomial term = Polynomial::term(product, factor);
+    const std::vector<Symbol> symbols = space.varying(term);
+    if (symbols.size() != 1) continue;
+    const auto step = term.divided_by(Polynomial::symbol(symbols[0]));
+    const auto steps = step ? distance.divided_by(*step) : std::nullopt;
+    const auto count = steps ? steps->as_constant() : std::nullopt;
+    if (count && *count != 0 && std::floor(*count) == *count) return true;
+  }
+  return false;
+}
+
 // Accesses whose indices differ by something that is the same for all threads touch different
-// elements (x[i], x[i + n]), unless it is a number that others reach too (x[i], x[i + 1]); all
-// others are taken to touch the same ones, so the most of them counts.
+// elements (x[i], x[i + n]), unless others reach it too (x[i], x[i + 1]; x[y * n + i],
+// x[(y + 1) * n + i]); all others are taken to touch the same ones, so the most of them counts.
 std::string union_of(const std::vector<const AccessSite*>& sites, const IndexSpace& space) {
   struct Group {
     std::string varying;
@@ -31,7 +46,7 @@ std::string union_of(const std::vector<const AccessSite*>& sites, const IndexSpa
         std::any_of(known->offsets.begin(), known->offsets.end(), [&](const Polynomial& other) {
           const auto distance = (offset - other).as_constant();
           const auto step = site->step.as_constant();
-          if (!distance) return false;
+          if (!distance) return others_reach(offset - other, site->where - offset, space);
           return *distance == 0 || !step || std::abs(*distance) >= *step;
         });
     if (shares) continue;

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "scan/facts/type_bytes.h"
+
 namespace fathom {
 namespace {
 
@@ -17,27 +19,16 @@ bool is_name_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) !
 
 bool is_whole(double value) { return std::floor(value) == value && std::abs(value) < 9e15; }
 
-// What code calls a division that rounds up.
+// What code calls a division that rounds up: capitals and underscores are a matter of style.
 bool is_ceil_div(std::string_view name) {
-  constexpr std::array<std::string_view, 9> names = {
-      "cdiv", "ceil_div", "ceilDiv", "div_ceil", "DIVUP", "CEIL_DIV", "ceildiv", "divUp", "div_up"};
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::optional<double> size_of(std::string_view type) {
-  struct Size {
-    std::string_view type;
-    double bytes;
-  };
-  constexpr std::array<Size, 20> sizes = {
-      {{"char", 1},     {"int8_t", 1},  {"uint8_t", 1}, {"half", 2},          {"__half", 2},
-       {"bfloat16", 2}, {"fp16", 2},    {"bf16", 2},    {"__nv_bfloat16", 2}, {"float", 4},
-       {"int", 4},      {"int32_t", 4}, {"fp32", 4},    {"double", 8},        {"int64_t", 8},
-       {"uint4", 16},   {"float4", 16}, {"fp8", 1},     {"int4", 16},         {"size_t", 8}}};
-  for (const Size& size : sizes) {
-    if (size.type == type) return size.bytes;
+  constexpr std::array<std::string_view, 11> names = {
+      "cdiv",       "ceildiv",  "divceil", "divup",      "idivup",       "divroundup",
+      "ceildivide", "divideup", "updiv",   "ceilingdiv", "divideroundup"};
+  std::string plain;
+  for (const char c : name) {
+    if (c != '_') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
-  return std::nullopt;
+  return std::find(names.begin(), names.end(), plain) != names.end();
 }
 
 class Evaluator {
@@ -173,11 +164,27 @@ class Evaluator {
   Value primary() {
     skip_space();
     if (take("(")) {
+      if (take_cast()) {
+        const Value inner = unary();
+        return inner ? Value(std::trunc(*inner)) : std::nullopt;
+      }
       const Value inner = conditional();
       return take(")") ? inner : std::nullopt;
     }
     if (at_ < text_.size() && is_name_start(text_[at_])) return name_or_call();
     return number();
+  }
+
+  // "(size_t)" and "(unsigned long)" before a value, behind the bracket.
+  bool take_cast() {
+    const size_t close = text_.find(')', at_);
+    if (close == std::string_view::npos) return false;
+    std::string_view type = text_.substr(at_, close - at_);
+    while (type.ends_with(' ')) type.remove_suffix(1);
+    while (type.starts_with(' ')) type.remove_prefix(1);
+    if (!is_integer_type_name(type)) return false;
+    at_ = close + 1;
+    return true;
   }
 
   Value number() {
@@ -290,7 +297,7 @@ class Evaluator {
     if (end == std::string_view::npos) return std::nullopt;
     std::string_view type = text_.substr(at_, end - at_);
     at_ = end + 1;
-    if (const auto known = size_of(type)) return known;
+    if (const auto known = bytes_of_type_name(type)) return *known;
     return value_of_("sizeof(" + std::string(type) + ")");
   }
 
@@ -303,8 +310,8 @@ class Evaluator {
       if (name == "next_power_of_2" && *arguments[0] >= 1)
         return std::exp2(std::ceil(std::log2(*arguments[0])));
       if (name == "ceil") return std::ceil(*arguments[0]);
-      if (name == "static_cast" || name == "int" || name == "dim3" || name == "uint32_t")
-        return arguments[0];
+      if (name == "static_cast" || name == "dim3") return arguments[0];
+      if (is_integer_type_name(name)) return std::trunc(*arguments[0]);
     }
     if (arguments.size() != 2) return std::nullopt;
     const double a = *arguments[0], b = *arguments[1];

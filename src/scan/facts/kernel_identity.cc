@@ -68,6 +68,14 @@ std::string name_pattern(std::string_view name) {
   return out;
 }
 
+// More say no more than "several".
+constexpr size_t kMostDefinitions = 64;
+
+std::string_view innermost(std::string_view scope) {
+  const size_t colons = scope.rfind("::");
+  return colons == std::string_view::npos ? scope : scope.substr(colons + 2);
+}
+
 bool is_python(KernelKind kind) { return kind == KernelKind::kTriton || kind == KernelKind::kCute; }
 
 }  // namespace
@@ -108,7 +116,11 @@ std::string profiler_pattern(const KernelFacts& kernel) {
 }
 
 KernelIdentity::KernelIdentity(const CodeFacts& facts) : facts_(facts) {
-  for (size_t i = 0; i < facts.kernels.size(); ++i) by_name_[facts.kernels[i].name].push_back(i);
+  for (size_t i = 0; i < facts.kernels.size(); ++i) {
+    const KernelFacts& kernel = facts.kernels[i];
+    by_name_[kernel.name].push_back(i);
+    by_scope_[{kernel.name, std::string(innermost(kernel.scope))}].push_back(i);
+  }
 }
 
 std::vector<size_t> KernelIdentity::find(std::string_view profiler_name) const {
@@ -134,11 +146,28 @@ std::vector<size_t> KernelIdentity::find(std::string_view profiler_name) const {
   return found;
 }
 
+// Those of the name in such a scope, and those of the name without any.
+std::vector<size_t> KernelIdentity::candidates(const ProfilerName& wanted) const {
+  const auto all = by_name_.find(wanted.name);
+  if (all == by_name_.end()) return {};
+  if (wanted.scope.empty()) {
+    constexpr size_t kLookedAt = 16 * kMostDefinitions;
+    const size_t count = std::min(all->second.size(), kLookedAt);
+    return {all->second.begin(), all->second.begin() + static_cast<ptrdiff_t>(count)};
+  }
+  std::vector<size_t> out;
+  for (const std::string& scope : {std::string(innermost(wanted.scope)), std::string()}) {
+    const auto found = by_scope_.find({wanted.name, scope});
+    if (found != by_scope_.end()) out.insert(out.end(), found->second.begin(), found->second.end());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 std::vector<size_t> KernelIdentity::named(const ProfilerName& wanted) const {
-  const auto found = by_name_.find(wanted.name);
-  if (found == by_name_.end()) return {};
   std::vector<size_t> out, alive;
-  for (const size_t i : found->second) {
+  for (const size_t i : candidates(wanted)) {
+    if (out.size() == kMostDefinitions) break;
     const KernelFacts& kernel = facts_.kernels[i];
     const bool python = is_python(kernel.kind);
     if (!python && !scopes_agree(kernel.scope, wanted.scope)) continue;

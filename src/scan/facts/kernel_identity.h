@@ -29,14 +29,17 @@ class KernelIdentity {
   explicit KernelIdentity(const CodeFacts& facts);
 
   // The kernels that the profiler's name can mean, by position in facts.kernels: none where it is
-  // not the repository's, several where its name does not tell them apart.
+  // not the repository's, several where its name does not tell them apart, 64 at most.
   std::vector<size_t> find(std::string_view profiler_name) const;
 
  private:
+  std::vector<size_t> candidates(const ProfilerName& wanted) const;
   std::vector<size_t> named(const ProfilerName& wanted) const;
 
   const CodeFacts& facts_;
   std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
+  // By name and innermost scope, so that thousands of one name are not all compared.
+  std::map<std::pair<std::string, std::string>, std::vector<size_t>> by_scope_;
 };
 
 }  // namespace fathom

@@ -1,88 +1,22 @@
 #include "scan/link/accesses.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <charconv>
+#include <cmath>
 #include <set>
+
+#include "scan/facts/expression.h"
+#include "scan/facts/type_bytes.h"
 
 namespace fathom {
 namespace {
-
-struct TypeSize {
-  std::string_view type;
-  uint32_t bytes;
-};
-
-std::optional<uint32_t> size_of_known(std::string_view type) {
-  constexpr std::array<TypeSize, 56> sizes = {{
-      {"char", 1},
-      {"bool", 1},
-      {"int8_t", 1},
-      {"uint8_t", 1},
-      {"unsigned char", 1},
-      {"__nv_fp8_e4m3", 1},
-      {"__nv_fp8_e5m2", 1},
-      {"half", 2},
-      {"__half", 2},
-      {"nv_half", 2},
-      {"__nv_bfloat16", 2},
-      {"nv_bfloat16", 2},
-      {"bfloat16", 2},
-      {"short", 2},
-      {"int16_t", 2},
-      {"uint16_t", 2},
-      {"float", 4},
-      {"int", 4},
-      {"unsigned", 4},
-      {"unsigned int", 4},
-      {"int32_t", 4},
-      {"uint32_t", 4},
-      {"half2", 4},
-      {"__half2", 4},
-      {"__nv_bfloat162", 4},
-      {"nv_bfloat162", 4},
-      {"double", 8},
-      {"long", 8},
-      {"long long", 8},
-      {"int64_t", 8},
-      {"uint64_t", 8},
-      {"size_t", 8},
-      {"float2", 8},
-      {"int2", 8},
-      {"uint2", 8},
-      {"ptrdiff_t", 8},
-      {"float4", 16},
-      {"int4", 16},
-      {"uint4", 16},
-      {"double2", 16},
-      {"longlong2", 16},
-      {"ulonglong2", 16},
-      {"uint3", 12},
-      {"float3", 12},
-      {"unsigned long long", 8},
-      {"unsigned short", 2},
-      {"uint", 4},
-      {"unsigned long", 8},
-      {"std::uint8_t", 1},
-      {"std::int32_t", 4},
-      {"std::uint32_t", 4},
-      {"std::int64_t", 8},
-      {"std::size_t", 8},
-      {"cutlass::half_t", 2},
-      {"cutlass::bfloat16_t", 2},
-      {"at::BFloat16", 2},
-  }};
-  for (const TypeSize& size : sizes) {
-    if (size.type == type) return size.bytes;
-  }
-  return std::nullopt;
-}
 
 // Of the walk of one kernel: steps, steps for each byte of code, and accesses that are listed.
 constexpr size_t kLeastWork = 1000, kMostWork = 30000, kWorkOfByte = 8, kWorkOfSite = 60;
 constexpr size_t kMostShared = 1 << 16;  // bytes of a function that is walked for its callers
 constexpr size_t kLeastSites = 24, kMostSites = 160;
+constexpr size_t kLongestConstant = 48;  // text of one that may be evaluated
+constexpr int kConstantDepth = 4;        // constants made of constants
 
 // "PlainLayout<64>::column" → "PlainLayout" and "column".
 std::pair<std::string, std::string> split_name(std::string_view name) {
@@ -130,7 +64,7 @@ AccessLinker::AccessLinker(const Readings& readings) : readings_(readings) {
     if (reading.device_code.bodies.empty() && reading.constants.size() > 2000) continue;
     add_members(reading);
     for (const cpp::LocalValue& constant : reading.constants) {
-      if (constant.text.size() <= 12)
+      if (constant.text.size() <= kLongestConstant)
         constants_.emplace(constant.name, std::pair(file, constant.text));
     }
   }
@@ -195,7 +129,7 @@ const std::set<uint32_t>& AccessLinker::sizes_of(const std::string& type, int de
   const auto [known, added] = sizes_.emplace(type, std::set<uint32_t>());
   if (!added) return known->second;  // empty while it is worked out: a circle adds nothing
   std::set<uint32_t> found;
-  if (const auto size = size_of_known(type)) {
+  if (const auto size = bytes_of_type_name(type)) {
     found.insert(*size);
   } else if (type.starts_with("Packed128<")) {
     found.insert(16);
@@ -212,7 +146,7 @@ const std::set<uint32_t>& AccessLinker::sizes_of(const std::string& type, int de
 
 // None where two aliases of a name differ in size: which one holds is decided by an #if.
 std::optional<uint32_t> AccessLinker::bytes_of(std::string_view type, uint32_t file) {
-  if (const auto known = size_of_known(type)) return known;
+  if (const auto known = bytes_of_type_name(type)) return known;
   std::set<uint32_t> own;
   const auto [first, last] = aliases_.equal_range(type);
   constexpr size_t kMaxTries = 1000;  // T, of a large repository
@@ -256,18 +190,21 @@ std::optional<std::string> AccessLinker::member(std::string_view name, int depth
   return replaced(found->second.text, filled);
 }
 
-std::optional<double> AccessLinker::constant(std::string_view name, uint32_t file) const {
-  const auto number = [](std::string_view text) -> std::optional<double> {
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const std::string_view rest(end, static_cast<size_t>(text.data() + text.size() - end));
-    if (error != std::errc() || rest.find_first_not_of("uUlL") != std::string_view::npos)
-      return std::nullopt;
-    return static_cast<double>(value);
+std::optional<double> AccessLinker::constant(std::string_view name, uint32_t file,
+                                             int depth) const {
+  constexpr size_t kMostDefinitions = 100;  // of one name
+  // "1 << 21", "kTile * 2": whole numbers only.
+  const auto number = [&](std::string_view text) -> std::optional<double> {
+    const auto value = evaluate(text, [&](std::string_view part) {
+      return depth < kConstantDepth ? constant(part, file, depth + 1) : std::nullopt;
+    });
+    return value && std::floor(*value) == *value ? value : std::nullopt;
   };
   std::set<double> own, all;
   const auto [first, last] = constants_.equal_range(name);
+  size_t definitions = 0;
   for (auto one = first; one != last; ++one) {
+    if (++definitions > kMostDefinitions) return std::nullopt;
     const auto value = number(one->second.second);
     if (!value) return std::nullopt;
     all.insert(*value);

@@ -32,7 +32,7 @@ class AccessLinker {
   void add_members(const FileReading& reading);
   const std::set<uint32_t>& sizes_of(const std::string& type, int depth = 0);
   std::optional<std::string> member(std::string_view name, int depth = 0) const;
-  std::optional<double> constant(std::string_view name, uint32_t file) const;
+  std::optional<double> constant(std::string_view name, uint32_t file, int depth = 0) const;
 
   const Readings& readings_;
   size_t work_of_one_ = 0, sites_of_one_ = 0;  // of one kernel's walk

@@ -1,0 +1,161 @@
+// How often code runs and which elements it touches, in forms that hardware counters showed to be
+// counted wrongly, each with a near-twin (bench/results/2026-11-16-expected.md).
+#include <gtest/gtest.h>
+
+#include "scan/scan_repository.h"
+#include "story/expectation.h"
+#include "test_files.h"
+
+namespace fathom {
+namespace {
+
+constexpr const char* kCountedKernels = R"(__device__ float twice(float x, int steps) {
+  for (int i = 0; i < steps; ++i) x = x * 0.5f + 1;
+  return x;
+}
+__global__ void in_condition(float* out, int steps) {
+  if (twice(threadIdx.x, steps) < -1) out[0] = 1;
+}
+__global__ void by_warps(const float* x, float* out, int rows, int columns) {
+  const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  if (row >= rows) return;
+  float sum = 0;
+  for (int c = threadIdx.x % 32; c < columns; c += 32) sum += x[size_t(row) * columns + c];
+  if (threadIdx.x % 32 == 0) out[row] = sum;
+}
+__global__ void eight_each(const float* x, float* out, size_t n) {
+  const size_t thread = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+  const size_t threads = size_t(gridDim.x) * blockDim.x;
+  float sum = 0;
+  for (size_t i = thread; i < n; i += 8 * threads) {
+    for (int j = 0; j < 8; ++j) sum += i + j * threads < n ? x[i + j * threads] : 0;
+  }
+  out[thread] = sum;
+}
+__global__ void one_each(const float* x, float* out, size_t n) {
+  const size_t thread = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+  float sum = 0;
+  for (size_t i = thread; i < n; i += size_t(gridDim.x) * blockDim.x) sum += x[i];
+  out[thread] = sum;
+}
+constexpr unsigned kRows = 1u << 21, kOther = 5;
+__global__ void chased(const unsigned* rows, float* out, int steps) {
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned row = thread;
+  for (int i = 0; i < steps; ++i) {
+    row = rows[row];
+  }
+  out[thread] = row;
+}
+__global__ void wrapped(const float* rows, float* out) {
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  out[thread] = rows[(thread * 251u) & (kRows - 1)];
+}
+__global__ void own_array(const float* x, float* out, const int* order) {
+  int at[4];
+  for (int j = 0; j < 4; ++j) at[j] = order[j];
+  for (int j = 0; j < 4; ++j) out[threadIdx.x] += x[at[j]];
+}
+__global__ void stencil(const float* src, float* dst, int nx, int ny) {
+  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+  if (x >= nx || y >= ny) return;
+  dst[y * nx + x] = src[y * nx + x] + src[(y + 1) * nx + x];
+}
+__global__ void halves(const float* src, float* dst, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) dst[i] = src[i] + src[i + n];
+}
+__global__ void packed(const float* src, float* dst, int rows, int n) {
+  int i = threadIdx.x + blockIdx.x * blockDim.x, r = blockIdx.y;
+  if (i < n && r < rows) dst[r * n + i] = src[r * 2 * n + i] + src[r * 2 * n + n + i];
+}
+void run(float* a, float* b, const unsigned* u, const int* o) {
+  const size_t n = size_t(48) << 20;
+  const int count = (int)4096;
+  one_each<<<1056, 256>>>(a, b, n);
+  in_condition<<<10, 256>>>(a, count);
+}
+)";
+
+const CodeFacts& counted_kernels() {
+  static const CodeFacts facts = [] {
+    const test::TemporaryDirectory directory;
+    test::write_file(directory.path() / "a.cu", kCountedKernels);
+    return scan_repository(directory.path(), {}).take();
+  }();
+  return facts;
+}
+
+const KernelFacts& counted_kernel(std::string_view name) {
+  for (const KernelFacts& kernel : counted_kernels().kernels) {
+    if (kernel.name == name) return kernel;
+  }
+  static const KernelFacts none;
+  ADD_FAILURE() << name;
+  return none;
+}
+
+std::string elements_of(std::string_view kernel, std::string_view array) {
+  for (const ArrayTraffic& traffic : counted_kernel(kernel).traffic) {
+    if (traffic.array == array) return traffic.elements;
+  }
+  return "absent";
+}
+
+TEST(AccessCounts, AConditionRunsOnce) {
+  EXPECT_EQ(counted_kernel("in_condition").arithmetic, "2 * gridDim.x * blockDim.x * steps");
+}
+
+TEST(AccessCounts, ALoopFromTheLaneOnIsSharedOutOverTheWarp) {
+  EXPECT_EQ(counted_kernel("by_warps").arithmetic, "rows * columns");
+  EXPECT_EQ(counted_kernel("by_warps").traffic[0].times, "rows * columns");
+}
+
+TEST(AccessCounts, AStepOfEightTimesTheThreadsSkipsWhatTheInnerLoopTouches) {
+  EXPECT_EQ(elements_of("eight_each", "x"), "n");
+  EXPECT_EQ(elements_of("one_each", "x"), "n");
+}
+
+TEST(AccessCounts, AnIndexThatIsLoadedInEachRoundDiffersInEachRound) {
+  EXPECT_EQ(elements_of("chased", "rows"), "gridDim.x * blockDim.x * steps");
+  EXPECT_EQ(counted_kernel("chased").traffic[0].element_bytes, 4u);  // unsigned*
+}
+
+TEST(AccessCounts, AWrappedIndexReachesAllOfTheTurn) {
+  EXPECT_EQ(elements_of("wrapped", "rows"), "2097152");  // kRows = 1u << 21
+}
+
+// No more elements than accesses: 10 × 256 threads of 2 Mi rows.
+TEST(AccessCounts, AWrappedIndexTouchesNoMoreElementsThanAccesses) {
+  KernelLauncher launcher;
+  launcher.grid = "10";
+  launcher.block = "256";
+  const Expectation expected =
+      expect_of(counted_kernel("wrapped"), {&launcher, nullptr, {}}, Parameters(), nullptr);
+  ASSERT_TRUE(expected.traffic.size() > 1 && expected.traffic[1].known());
+  EXPECT_EQ(*expected.traffic[1].low, 10 * 256 * 4);
+}
+
+TEST(AccessCounts, WhatAThreadsOwnArrayHoldsIsNotFollowed) {
+  EXPECT_EQ(elements_of("own_array", "x"), "");
+  EXPECT_EQ(elements_of("own_array", "order"), "4");
+}
+
+TEST(AccessCounts, RowsThatOtherThreadsReachCountOnce) {
+  EXPECT_EQ(elements_of("stencil", "src"), "nx * ny");
+  EXPECT_EQ(elements_of("halves", "src"), "2 * n");
+  EXPECT_EQ(elements_of("packed", "src"), "2 * rows * n");
+}
+
+// size_t(48) << 20 and (int)4096.
+TEST(AccessCounts, CastsOfConstantsAreFollowed) {
+  const Expectation each = expect_of(counted_kernel("one_each"), Parameters(), nullptr);
+  ASSERT_TRUE(each.traffic[1].known());
+  EXPECT_EQ(*each.traffic[1].low, 4.0 * (48 << 20));
+  const Expectation other = expect_of(counted_kernel("in_condition"), Parameters(), nullptr);
+  ASSERT_TRUE(other.traffic[0].known());
+  EXPECT_EQ(*other.traffic[0].low, 2.0 * 10 * 256 * 4096);
+}
+
+}  // namespace
+}  // namespace fathom
