@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/check.h"
@@ -37,23 +38,30 @@ const std::vector<DerivedValue>& derived_values() {
   return all;
 }
 
+std::vector<std::string_view> listed_names(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (std::string_view name : split(text, ',')) {
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    if (!name.empty()) names.push_back(name);
+  }
+  return names;
+}
+
 std::vector<Hypothesis> read_hypotheses() {
   std::vector<Hypothesis> all;
-  for (const auto& row : read_tsv(hypotheses_tsv, 9)) {
+  for (const auto& row : read_tsv(hypotheses_tsv, 11)) {
     Hypothesis hypothesis{row[0],
                           row[1],
                           parsed(row[2]),
                           parsed(row[3]),
                           parsed(row[4]),
                           parsed(row[5]),
-                          {},
-                          row[7],
-                          row[8],
-                          row[7].substr(0, row[7].find(" Range: "))};
-    for (std::string_view name : split(row[6], ',')) {
-      while (name.starts_with(' ')) name.remove_prefix(1);
-      hypothesis.evidence.push_back(name);
-    }
+                          row[6],
+                          listed_names(row[7]),
+                          listed_names(row[8]),
+                          row[9],
+                          row[10],
+                          row[9].substr(0, row[9].find(" Range: "))};
     all.push_back(std::move(hypothesis));
   }
   return all;
@@ -68,9 +76,12 @@ constexpr LaunchValue kLaunchValues[] = {
     {"runs", "", "runs"},
     {"trace_duration_us", "µs", "duration"},
     {"idle_before_us", "µs", "idle before it"},
+    {"copies_before_us", "µs", "copies before it"},
     {"is_communication", kYesOrNoUnit, "collective"},
     {"exposed_share", "%", "exposed"},
     {"allocated_mb", "MB", "device memory in use"},
+    {"narrow_type", kYesOrNoUnit, "FP16, BF16 or FP8 in its name"},
+    {"block_spread", "", "time of a block, longest over mean"},
     {"registers", "", "registers per thread"},
     {"shared_bytes", "B", "shared memory per block"},
     {"block_threads", "", "threads per block"},
@@ -175,6 +186,75 @@ std::optional<double> TestedHypothesis::most_gain() const {
   return 1 / std::max(*best, kSmallest);
 }
 
+double micros_before(const Hypothesis& hypothesis, const HardwareValues& values) {
+  double micros = 0;
+  for (const std::string_view name : hypothesis.best.names()) {
+    if (name != "idle_before_us" && name != "copies_before_us") continue;
+    if (const auto found = values.find(name); found != values.end()) micros += found->second;
+  }
+  return micros;
+}
+
+namespace {
+
+// What saves less is none: counters and times differ by as much from run to run.
+constexpr double kLeastSaving = 0.1;
+
+// The time left at best, and no less than the busiest unit whose work stays needs.
+void add_best(const HardwareValues& values, const Formula::Lookup& lookup, TestedHypothesis& one) {
+  const Hypothesis& hypothesis = *one.hypothesis;
+  if (hypothesis.best.empty()) return;
+  const auto best = hypothesis.best.value(lookup);
+  std::optional<double> bound = 0;
+  if (!hypothesis.bound.empty()) bound = lookup(hypothesis.bound);
+  if (!best || !bound) {
+    for (const std::string_view name : hypothesis.best.missing(lookup))
+      add_roots(name, lookup, one.missing);
+    if (!bound) add_roots(hypothesis.bound, lookup, one.missing);
+    return;
+  }
+  one.best = std::clamp(std::max(*best, *bound / 100), 0.0, 1.0);
+  // A range that assumes half the work says what the limit is, not that there is a fault.
+  const bool is_assumed = hypothesis.advice.size() != hypothesis.fix.size();
+  if (is_assumed || *one.best <= 1 - kLeastSaving) return;
+  one.verdict = Verdict::kRejected;
+  one.best.reset();
+  if (*bound / 100 > *best)
+    one.rejecting = {hypothesis.bound};
+  else
+    one.rejecting = hypothesis.best.deciding(lookup);
+  std::erase_if(one.rejecting, [&values](std::string_view name) { return !values.contains(name); });
+}
+
+// Causes before what they explain, then by the time that is saved.
+void rank(const HardwareValues& values, std::vector<TestedHypothesis>& tested) {
+  const auto is_confirmed = [](const TestedHypothesis& one) {
+    return one.verdict == Verdict::kConfirmed;
+  };
+  for (TestedHypothesis& one : tested) {
+    if (!is_confirmed(one)) continue;
+    for (const std::string_view cause : one.hypothesis->explained_by) {
+      if (std::ranges::any_of(tested, [&](const TestedHypothesis& other) {
+            return is_confirmed(other) && other.hypothesis->id == cause;
+          })) {
+        one.explained_by = cause;
+        break;
+      }
+    }
+  }
+  const auto run = values.find("trace_duration_us");
+  const double micros = run == values.end() ? 1 : run->second;
+  const auto place = [&](const TestedHypothesis& one) {
+    const double saved = one.best ? 1 - *one.best : 0;
+    return std::tuple(
+        !is_confirmed(one), !one.explained_by.empty(),
+        is_confirmed(one) ? -saved * (micros + micros_before(*one.hypothesis, values)) : 0);
+  };
+  std::ranges::stable_sort(tested, std::less<>(), place);
+}
+
+}  // namespace
+
 std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values) {
   const Formula::Lookup lookup = [&values](std::string_view name) -> std::optional<double> {
     const auto found = values.find(name);
@@ -203,10 +283,7 @@ std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values) {
       one.rejecting = hypothesis.unless.deciding(lookup);
     } else if (applies && holds && refuted) {
       one.verdict = Verdict::kConfirmed;
-      if (const auto best = hypothesis.best.value(lookup))
-        one.best = std::clamp(*best, 0.0, 1.0);
-      else
-        add_missing(hypothesis.best);
+      add_best(values, lookup, one);
     } else {
       add_missing(hypothesis.applies);
       add_missing(hypothesis.when);
@@ -215,6 +292,7 @@ std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values) {
     one.command = command_for(one.missing);
     tested.push_back(std::move(one));
   }
+  rank(values, tested);
   return tested;
 }
 

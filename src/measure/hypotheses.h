@@ -21,7 +21,9 @@ void add_derived_values(HardwareValues& values);
 struct Hypothesis {
   std::string_view id, title;
   Formula applies, when, unless, best;
-  std::vector<std::string_view> evidence;  // names
+  std::string_view bound;                      // a value: no less of the time is left, percent
+  std::vector<std::string_view> explained_by;  // ids
+  std::vector<std::string_view> evidence;      // names
   std::string_view fix, source;
   std::string_view advice;  // fix without what the range assumes
 };
@@ -49,13 +51,18 @@ struct TestedHypothesis {
   std::string command;
   // Where confirmed and known: the kernel's time that is left at best, 0 to 1.
   std::optional<double> best;
+  std::string_view explained_by;  // id of a confirmed cause of it; empty: none
 
   std::optional<double> least_gain() const;  // 2 ÷ (1 + best): half of what can be saved
   std::optional<double> most_gain() const;   // 1 ÷ best
 };
 
-// Those that apply to the kernel, in the order of the data.
+// Those that apply to the kernel: confirmed ones first, causes before what they explain and then
+// by what they can save; the others in the order of the data.
 std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values);
+
+// Time besides a run's own that its removal can save: what the GPU waits or copies before it.
+double micros_before(const Hypothesis& hypothesis, const HardwareValues& values);
 
 // "fathom record --counters=full --replay -- PROGRAM", or another that gives these values.
 std::string command_for(const std::vector<std::string_view>& missing);

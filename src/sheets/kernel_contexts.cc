@@ -18,9 +18,17 @@ namespace {
 
 // What the order of events on each device says of single events.
 struct DeviceTimes {
-  std::map<EventId, Nanos> idle_before;  // of those with any
+  std::map<EventId, Nanos> idle_before;    // of those with any
+  std::map<EventId, Nanos> copies_before;  // of kernels: since the one before it
   std::map<int32_t, std::vector<Interval>> computation;
 };
+
+// "Memcpy HtoD (Pageable -> Device)", not within a device.
+bool is_host_copy(const EventStore& store, EventId event) {
+  if (store.kind(event) != EventKind::kMemcpy) return false;
+  const std::string_view name = store.name(event);
+  return name.find("HtoD") != std::string_view::npos || name.find("DtoH") != std::string_view::npos;
+}
 
 DeviceTimes device_times(const SheetInput& input) {
   const EventStore& store = input.store;
@@ -34,8 +42,16 @@ DeviceTimes device_times(const SheetInput& input) {
     });
     std::vector<Interval> work;
     std::optional<Nanos> last;
+    Nanos copied;
     for (const EventId event : events) {
       const Nanos start = store.start(event), end = start + store.duration(event);
+      const Nanos from = last ? std::max(*last, start) : start;  // beside other work it costs less
+      if (store.kind(event) == EventKind::kKernel) {
+        if (copied > Nanos{}) out.copies_before[event] = copied;
+        copied = {};
+      } else if (is_host_copy(store, event) && from < end) {
+        copied += end - from;
+      }
       if (last && *last < start) out.idle_before[event] = start - *last;
       last = last ? std::max(*last, end) : end;
       if (store.kind(event) == EventKind::kKernel && !input.selection.is_communication(event))
@@ -48,6 +64,15 @@ DeviceTimes device_times(const SheetInput& input) {
 
 // No report needs more of a name, and a trace may repeat megabytes.
 constexpr size_t kLongestName = 2000;
+
+// Whether a kernel's name has a type that tensor cores take as it is.
+bool names_narrow_type(std::string_view name) {
+  for (const std::string_view type : {"__half", "c10::Half", "bfloat16", "BFloat16", "bf16", "fp16",
+                                      "_f16", "__nv_fp8", "e4m3", "e5m2"}) {
+    if (name.find(type) != std::string_view::npos) return true;
+  }
+  return false;
+}
 
 double median_micros(std::vector<Nanos> times) { return summarize(std::move(times)).median / 1e3; }
 
@@ -126,17 +151,21 @@ class ContextBuilder {
  private:
   void add_trace_values(const LaunchGroup& group, KernelContext& out) const {
     out.values["runs"] = static_cast<double>(group.events.size());
+    out.values["narrow_type"] = names_narrow_type(out.name) ? 1 : 0;
     const bool is_communication = input_.selection.is_communication(group.first);
     out.values["is_communication"] = is_communication ? 1 : 0;
     if (!has_timeline_) return;
-    std::vector<Nanos> durations, idle;
+    std::vector<Nanos> durations, idle, copies;
     for (const EventId event : group.events) {
+      const auto copied = times_.copies_before.find(event);
+      copies.push_back(copied == times_.copies_before.end() ? Nanos{} : copied->second);
       durations.push_back(input_.store.duration(event));
       const auto found = times_.idle_before.find(event);
       idle.push_back(found == times_.idle_before.end() ? Nanos{} : found->second);
     }
     out.values["trace_duration_us"] = median_micros(std::move(durations));
     out.values["idle_before_us"] = median_micros(std::move(idle));
+    out.values["copies_before_us"] = median_micros(std::move(copies));
     if (is_communication) out.values["exposed_share"] = exposed_share(input_.store, group, times_);
     if (allocated_) out.values["allocated_mb"] = *allocated_;
   }
@@ -348,15 +377,15 @@ std::vector<ConfirmedLimit> find_bottlenecks(const std::vector<KernelContext>& k
       const double saved = tested.best ? 1 - *tested.best : 0;
       double time = static_cast<double>(kernel.time.count);
       // Where the time before a kernel is part of what is left, it is part of what is saved.
-      const std::vector<std::string_view> names = tested.hypothesis->best.names();
-      if (std::ranges::find(names, "idle_before_us") != names.end())
-        time +=
-            1e3 * kernel.value("idle_before_us").value_or(0) * static_cast<double>(kernel.count);
+      time += 1e3 * micros_before(*tested.hypothesis, kernel.values) *
+              static_cast<double>(kernel.count);
       out.push_back({&kernel, &tested, Nanos{std::llround(saved * time)}});
     }
   }
-  std::ranges::stable_sort(
-      out, [](const ConfirmedLimit& a, const ConfirmedLimit& b) { return b.saving < a.saving; });
+  std::ranges::stable_sort(out, [](const ConfirmedLimit& a, const ConfirmedLimit& b) {
+    return std::tuple(!a.tested->explained_by.empty(), b.saving) <
+           std::tuple(!b.tested->explained_by.empty(), a.saving);
+  });
   return out;
 }
 
@@ -445,6 +474,17 @@ Table kernels_sheet(const std::vector<KernelContext>& kernels) {
       {"sm_imbalance", "SM cycles, largest over mean", Unit::kNone, 1, nullptr},
       {"sm_clock", "SM clock (MHz)", Unit::kNone, 1e-6, nullptr},
   };
+  // Where used: few chips and few kernels have it.
+  for (const Shown& one :
+       {Shown{"tma_read", "Read by TMA (MB)", Unit::kMegabytes, 1, nullptr},
+        Shown{"tma_written", "Written by TMA (MB)", Unit::kMegabytes, 1, nullptr},
+        Shown{"nvlink_received", "NVLink received (MB)", Unit::kMegabytes, 1, nullptr},
+        Shown{"nvlink_sent", "NVLink sent (MB)", Unit::kMegabytes, 1, nullptr}}) {
+    if (std::ranges::any_of(kernels, [&one](const KernelContext& kernel) {
+          return kernel.value(one.name).value_or(0) > 0;
+        }))
+      shown.push_back(one);
+  }
   Column& limiter = table.text_column("Occupancy limited by");
   for (Shown& one : shown) one.column = &table.real_column(std::string(one.header), one.unit);
   Column& stalls = table.text_column("Top stall reasons");

@@ -45,7 +45,7 @@ struct ConfirmedLimit {
   const TestedHypothesis* tested = nullptr;
   Nanos saving;  // at best
 };
-// The largest first, one for each kernel and hypothesis; those without a known range last.
+// The largest first, one for each kernel and hypothesis; those that another explains last.
 std::vector<ConfirmedLimit> find_bottlenecks(const std::vector<KernelContext>& kernels);
 
 // kernels.csv: a row for each kernel and shape with counters.
