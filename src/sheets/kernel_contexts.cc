@@ -93,8 +93,9 @@ class ContextBuilder {
  public:
   ContextBuilder(const SheetInput& input, const Platform* platform)
       : input_(input), platform_(platform), times_(device_times(input)) {
-    for (const CounterJoin::File& file : input.kernels.counters()->files())
-      readers_.emplace_back(file.file->set);
+    if (const CounterJoin* join = input.kernels.counters()) {
+      for (const CounterJoin::File& file : join->files()) readers_.emplace_back(file.file->set);
+    }
     allocated_ = allocated_megabytes(input.store);
   }
 
@@ -139,6 +140,7 @@ class ContextBuilder {
 
   // Of several files, the one with the most to tell.
   void add_counters(const LaunchGroup& group, KernelContext& out, std::string& capability) const {
+    if (input_.kernels.counters() == nullptr) return;
     const CounterJoin& join = *input_.kernels.counters();
     for (size_t file = 0; file < join.files().size(); ++file) {
       const JoinedCounters& joined = join.find(file, group.launch);
@@ -325,8 +327,13 @@ std::optional<double> KernelContext::value(std::string_view which) const {
 
 std::vector<KernelContext> kernel_contexts(const SheetInput& input, const Platform* platform,
                                            size_t limit) {
+  if (input.kernels.counters() == nullptr) return {};
+  return launch_contexts(input, platform, limit);
+}
+
+std::vector<KernelContext> launch_contexts(const SheetInput& input, const Platform* platform,
+                                           size_t limit) {
   std::vector<KernelContext> out;
-  if (input.kernels.counters() == nullptr) return out;
   const ContextBuilder builder(input, platform);
   for (const LaunchGroup& group : group_launches(input)) {
     if (out.size() == limit) break;

@@ -33,8 +33,12 @@ struct KernelContext {
   std::optional<double> value(std::string_view which) const;
 };
 
-// Of the scope's kernels, the longest first, up to `limit`. The platform may be null.
+// Of the scope's kernels, the longest first, up to `limit`; none where no counters were given. The
+// platform may be null.
 std::vector<KernelContext> kernel_contexts(const SheetInput& input, const Platform* platform,
+                                           size_t limit);
+// The same also without counters: what the launches and the trace tell.
+std::vector<KernelContext> launch_contexts(const SheetInput& input, const Platform* platform,
                                            size_t limit);
 constexpr size_t kMostContexts = 1000;
 
