@@ -2,17 +2,8 @@
 
 #include <algorithm>
 
-#include "base/tsv.h"
-
-extern const std::string_view communication_kernels_tsv;
-
 namespace fathom {
 namespace {
-
-bool contains_ignoring_case(std::string_view text, std::string_view lower_case) {
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
-  return !std::ranges::search(text, lower_case, same).empty();
-}
 
 // Each name is looked at once: a trace has millions of kernels and hundreds of names.
 std::vector<bool> communication_events(const EventStore& store, const CallTree& tree) {
@@ -74,12 +65,6 @@ std::span<const EventId> GpuSelection::among(std::span<const EventId> of_linked)
   if (of_linked.empty()) return {};
   const size_t begin = static_cast<size_t>(of_linked.data() - all_linked_.data());
   return std::span(linked_).subspan(selected_before_[begin], count(of_linked));
-}
-
-bool is_communication_name(std::string_view kernel_name) {
-  static const auto kernels = read_tsv(communication_kernels_tsv, 2);
-  return std::ranges::any_of(
-      kernels, [&](const auto& row) { return contains_ignoring_case(kernel_name, row[0]); });
 }
 
 Nanos busy_time(const EventStore& store, std::span<const EventId> events) {

@@ -8,6 +8,7 @@
 #include "measure/kernel_measures.h"
 #include "sheets/scope.h"
 #include "tree/call_tree.h"
+#include "tree/communication.h"
 
 namespace fathom {
 
@@ -55,10 +56,6 @@ struct SheetInput {
   SheetInput(const EventStore& s, const CallTree& t, const Scope& sc, KernelMeasures k = {})
       : store(s), tree(t), scope(sc), selection(s, t, sc), kernels(std::move(k)) {}
 };
-
-// NCCL, RCCL and the custom all-reduce kernels of inference engines, by name. For one name: a sheet
-// asks the selection, which knows it of every event.
-bool is_communication_name(std::string_view kernel_name);
 
 // Union of the events' intervals.
 Nanos busy_time(const EventStore& store, std::span<const EventId> events);

@@ -7,7 +7,16 @@
 
 #include "tree/call_tree.h"
 
-// The phases of a run: what its GPU work was for.
+// The phases of a run: what its GPU work was for. The evidence, in the order in which it counts:
+// 1. Ranges of the program with the name of a phase (data/phases/names.tsv), open on the thread of
+//    the launch when the work was launched. Without a launch: the range's image on the stream, else
+//    the range that is open on the host at that time.
+// 2. Autograd: its ops and its thread are the backward pass, ops and kernels of optimisers the
+//    optimiser, ops with a sequence number the forward pass, if the trace has a backward pass.
+// 3. Other ranges of the program, then Python functions (data/phases/ops.tsv).
+// 4. Repeats of the sequence of kernels. Those with attention of few queries are decode steps.
+// A collective belongs to the phase that it was launched in. It is a phase of its own where a thread
+// launches nothing else, or where nearly all work between two phases is collectives.
 namespace fathom {
 
 enum class PhaseKind : uint8_t {

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tree/phases.h"
+
+namespace fathom {
+
+// What a range's name tells about the work inside it (data/phases/names.tsv).
+enum class NameRole : uint8_t {
+  kPhase,  // of a known kind
+  kNamed,  // may be a phase of its own name
+  kStep,   // bounds runs
+  kPart,   // inside a phase, or around none
+};
+
+struct PhaseName {
+  NameRole role = NameRole::kNamed;
+  PhaseKind kind = PhaseKind::kNamed;
+  std::string text;  // numbers replaced by '#', those at the ends removed
+};
+
+PhaseName read_phase_name(std::string_view name);
+
+// The words of a name as data/phases/names.tsv compares them, each with a space before and after
+// it: so a pattern's "*" may stand for no word.
+std::string words_of_name(std::string_view name);
+// A glob for that, of words and "*".
+std::string pattern_of_words(std::string_view words);
+
+// What kind of work an op, a kernel or a Python function does (data/phases/ops.tsv).
+enum class CodePlace : uint8_t { kOp, kKernel, kFrame };
+std::optional<PhaseKind> kind_of_code(CodePlace place, std::string_view name);
+
+std::optional<PhaseKind> phase_kind_of_word(std::string_view word);
+
+}  // namespace fathom
