@@ -31,6 +31,11 @@ struct StorySection {
 std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& name,
                                         bool with_evidence);
 
+// A few lines for a report: the phases, the first bottleneck and insight.
+std::string story_extract_markdown(const RunStory& story);
+// "prefill 12 %, decode 87 %"; empty where there are no phases.
+std::string story_phases_text(const RunStory& story, const NameStyle& name);
+
 std::string story_text(const RunStory& story, const TerminalStyle& style, bool with_evidence);
 std::string story_markdown(const RunStory& story, bool with_evidence);
 // docs/story_json.md

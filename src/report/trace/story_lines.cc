@@ -24,7 +24,14 @@ std::string rate_of(double per_second, std::string_view unit) {
   constexpr std::pair<double, std::string_view> kPrefixes[] = {
       {1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
   for (const auto& [factor, prefix] : kPrefixes)
-    if (per_second >= factor) return fmt::format("{:.3g} {}{}", per_second / factor, prefix, unit);
+    if (per_second >= factor) {
+      const double value = per_second / factor;
+      return fmt::format("{:.{}f} {}{}", value,
+                         value >= 100  ? 0
+                         : value >= 10 ? 1
+                                       : 2,
+                         prefix, unit);
+    }
   return fmt::format("{:.3g} {}", per_second, unit);
 }
 
@@ -42,7 +49,7 @@ std::string plain_number(double value) {
 
 // Without scopes, parameters and what is beyond a line.
 std::string short_kernel(std::string_view name) {
-  constexpr size_t kCharacters = 56;
+  constexpr size_t kCharacters = 46;
   std::string text = normal_kernel_name(name).text;
   if (text.empty()) text = name;
   if (screen_width(text) <= kCharacters) return text;
@@ -51,12 +58,17 @@ std::string short_kernel(std::string_view name) {
   return cut;
 }
 
+std::string fit_name(std::string_view name) {
+  constexpr size_t kCharacters = 32;
+  return screen_width(name) <= kCharacters ? std::string(name) : fit_left(name, kCharacters);
+}
+
 std::string_view cause_words(Topic topic) {
   switch (topic) {
     case Topic::kHost:
-      return "the CPU launches kernels too slowly";
+      return "the CPU launches too slowly";
     case Topic::kSynchronization:
-      return "the CPU waits for the GPU before it launches more";
+      return "the CPU waits for the GPU";
     case Topic::kDataLoading:
       return "the data loader is too slow";
     case Topic::kFirstUse:
@@ -66,6 +78,31 @@ std::string_view cause_words(Topic topic) {
     default:
       return "cause not recorded";
   }
+}
+
+// What warps wait for (Nsight Compute's documentation of its stall reasons); empty: not listed.
+std::string_view stall_words(std::string_view reason) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"long_scoreboard", "warps wait for global or local memory"},
+      {"short_scoreboard", "warps wait for shared memory or special functions"},
+      {"mio_throttle", "warps wait for the shared-memory queue"},
+      {"lg_throttle", "warps wait for the queue of memory instructions"},
+      {"tex_throttle", "warps wait for the texture queue"},
+      {"math_pipe_throttle", "warps wait for an arithmetic pipe"},
+      {"barrier", "warps wait at barriers"},
+      {"membar", "warps wait at memory barriers"},
+      {"wait", "warps wait for fixed instruction latencies"},
+      {"no_instruction", "warps wait for instructions (cache misses, short code)"},
+      {"branch_resolve", "warps wait for branches"},
+      {"drain", "warps wait for stores at their end"},
+      {"imc_miss", "warps wait for constants"},
+      {"dispatch_stall", "warps wait for the dispatcher"},
+      {"gmma", "warps wait for tensor-core instructions"},
+      {"sleeping", "warps sleep"},
+  };
+  for (const auto& [name, words] : kWords)
+    if (name == reason) return words;
+  return {};
 }
 
 class Sentence {
@@ -95,8 +132,11 @@ class Sentence {
       case Kind::kIdleInPhase:
         return idle_in_phase();
       case Kind::kFirstRun:
-        return fmt::format("First run {:.1f} × slower than the median ({}){}", value("ratio"),
-                           time("time"), deviation_cause());
+        return fmt::format(
+            "First run {:.1f} × the median ({}): warm-up{}", value("ratio"), time("time"),
+            value("loading") >= 1
+                ? fmt::format(", {} loading or compiling modules", percent("loading"))
+                : "");
       case Kind::kSlowestRun:
         return fmt::format("Slowest run is number {}: {:.1f} × the median ({}){}", count("number"),
                            value("ratio"), time("time"), deviation_cause());
@@ -104,7 +144,7 @@ class Sentence {
         return fmt::format("{} of its work ({}) runs behind work that counts for another event",
                            percent("share"), time("time"));
       case Kind::kMoreBlocks:
-        return fmt::format("{} more GPU {}: {} of the run", count("count"),
+        return fmt::format("{} more GPU {}: {} of busy", count("count"),
                            noun(static_cast<uint64_t>(value("count")), "event"), percent("share"));
       case Kind::kBlock:
         return block();
@@ -167,7 +207,6 @@ class Sentence {
   }
 
   std::string deviation_cause() const {
-    if (l_.topic == Topic::kFirstUse) return ": warm-up, modules are loaded or compiled";
     return l_.topic == Topic::kUnknownCause || l_.topic == Topic::kNone
                ? std::string()
                : fmt::format(": {}", cause_words(l_.topic));
@@ -175,10 +214,10 @@ class Sentence {
 
   // "Block × 8: Attention" or "gemm × 8: mm → mm"
   std::string block() const {
-    std::string ops;
-    for (size_t i = 2; i < l_.names.size() && i < 8; ++i)
-      ops += fmt::format("{}{}", i > 2 ? " → " : "", named(i));
-    if (l_.names.size() > 8) ops += " → …";
+    const bool is_mixed = l_.topic == Topic::kOps;
+    std::string ops = is_mixed ? "mostly " : "";
+    for (size_t i = 2; i < l_.names.size(); ++i)
+      ops += fmt::format("{}{}", i == 2 ? "" : is_mixed ? ", " : " → ", named(i));
     std::string out;
     const bool repeats = value("repeats") > 1;
     if (!l_.name(1).empty()) {
@@ -194,10 +233,8 @@ class Sentence {
   std::string hardware() const {
     switch (l_.kind) {
       case Kind::kKernel: {
-        std::string out = fmt::format("{} takes {} of it: {} × {}", kernel(0), percent("share"),
-                                      count("count"), time("mean"));
-        if (!l_.name(1).empty()) out += fmt::format(", tile {}", named(1));
-        return out;
+        return fmt::format("{} {}: {} × {}", kernel(0), percent("share"), count("count"),
+                           time("mean"));
       }
       case Kind::kSource:
         return l_.name(1).empty() ? fmt::format("defined at {}", named(0))
@@ -211,13 +248,12 @@ class Sentence {
       case Kind::kRates:
         return rates();
       case Kind::kFromCache:
-        return fmt::format(
-            "operands are read at {}, {:.1f} × the HBM peak: most of them come from L2",
-            rate_of(value("byte_rate"), "B/s"), value("ratio"));
-      case Kind::kModelBound:
-        return model_bound();
+        return fmt::format("operands move at {}, {:.1f} × the HBM peak: most come from L2",
+                           rate_of(value("byte_rate"), "B/s"), value("ratio"));
+      case Kind::kObserved:
+        return observed();
       case Kind::kSmallGrid:
-        return fmt::format("grid of {} for {} {}s: at most {} of them have work",
+        return fmt::format("{} for {} {}s: at most {} of them have work",
                            counted(static_cast<uint64_t>(value("blocks")), "block"), count("units"),
                            l_.name(1).empty() ? "SM" : named(1), percent("share"));
       case Kind::kExplained:
@@ -229,8 +265,8 @@ class Sentence {
         return fmt::format("{} of the samples stall at {}: {}", percent("share"), named(0),
                            l_.name(1));
       case Kind::kExposed:
-        return fmt::format("{} of this time {} computation", percent("share"),
-                           "does not overlap with");
+        return fmt::format("exposed: {} of this time does not overlap with computation",
+                           percent("share"));
       default:
         return one_kernel();
     }
@@ -258,37 +294,63 @@ class Sentence {
     std::ranges::replace(stalls, '_', ' ');
     if (!stalls.empty()) out += fmt::format("{}stalls: {}", out.empty() ? "" : "   ", stalls);
     if (has("coverage") && value("coverage") < 99.5)
-      out += fmt::format("   ({} of the time has counters)", percent("coverage"));
+      out += fmt::format("   (counters: {})", percent("coverage"));
     return out;
   }
 
   std::string rates() const {
     if (l_.topic == Topic::kCopies)
       return fmt::format("copies at {}", rate_of(value("byte_rate"), "B/s"));
-    std::string out;
+    std::string flop, bytes;
     if (value("flop_rate") > 0) {
-      out = rate_of(value("flop_rate"), "FLOP/s");
-      if (has("of_peak_flop")) out += fmt::format(" ({} of peak)", percent("of_peak_flop"));
+      flop = rate_of(value("flop_rate"), "FLOP/s");
+      if (has("of_peak_flop")) flop += fmt::format(" ({} of peak)", percent("of_peak_flop"));
     }
     if (value("byte_rate") > 0) {
-      if (!out.empty()) out += ", ";
-      out += rate_of(value("byte_rate"), "B/s");
-      if (has("of_peak_bytes"))
-        out += fmt::format(" ({} of the HBM peak)", percent("of_peak_bytes"));
+      bytes = rate_of(value("byte_rate"), "B/s");
+      if (has("of_peak_bytes")) bytes += fmt::format(" ({} of HBM peak)", percent("of_peak_bytes"));
     }
-    if (value("coverage") < 99.5)
-      out += fmt::format("; cost models cover {} of the time", percent("coverage"));
+    std::string out;
+    switch (l_.topic) {
+      case Topic::kMemory:
+        out = "memory bound: " + bytes;
+        if (value("of_peak_flop") >= 1) out += ", " + flop;
+        break;
+      case Topic::kCompute:
+        out = fmt::format("compute bound: {}, {}", flop, bytes);
+        break;
+      case Topic::kLatency:
+        out = fmt::format("too little work for the GPU: {}", bytes);
+        if (value("of_peak_flop") >= 1) out += ", " + flop;
+        break;
+      default:
+        out = flop + (flop.empty() || bytes.empty() ? "" : ", ") + bytes;
+    }
+    if (has("coverage") && value("coverage") < 95)
+      out += fmt::format("; models cover {}", percent("coverage"));
     return out;
   }
 
-  std::string model_bound() const {
-    const bool is_memory = l_.topic == Topic::kMemory;
-    std::string out = fmt::format("{} bound", is_memory ? "memory" : "compute");
-    if (has("ridge"))
-      out += fmt::format(" ({} FLOP/B, ridge {})", plain_number(value("intensity")),
-                         plain_number(value("ridge")));
-    return out + fmt::format(", runs at {} of the achievable {}", percent("of_limit"),
-                             is_memory ? "bandwidth" : "rate");
+  std::string observed() const {
+    std::string_view what;
+    switch (l_.topic) {
+      case Topic::kMemory:
+        what = value("dram") >= 60 ? "close to the HBM limit" : "HBM is the most used unit";
+        break;
+      case Topic::kCompute:
+        what = std::max(value("tensor"), value("sm")) >= 60
+                   ? "close to the limit of the arithmetic units"
+                   : "the arithmetic units are used most";
+        break;
+      case Topic::kLatency:
+        what = "far from the HBM and arithmetic peaks: latency or too little work";
+        break;
+      default:
+        break;
+    }
+    const std::string_view stall = stall_words(l_.name(0));
+    if (what.empty()) return std::string(stall);
+    return stall.empty() ? std::string(what) : fmt::format("{}; {}", what, stall);
   }
 
   std::string one_kernel() const {
@@ -377,15 +439,17 @@ class Sentence {
                            rate_of(value("flop_after"), "FLOP/s"),
                            rate_of(value("byte_before"), "B/s"),
                            rate_of(value("byte_after"), "B/s"));
-      case Kind::kWhyIntensity:
+      case Kind::kWhyIntensity: {
+        const bool crosses =
+            (value("before") < value("ridge")) != (value("after") < value("ridge"));
         return fmt::format(
-            "why: intensity {} FLOP/B crosses the ridge of {}; {} time",
-            arrow("before", "after", false), plain_number(value("ridge")),
-            l_.topic == Topic::kMemory ? "bytes, mostly weights, set the" : "arithmetic sets the");
+            "why: intensity {} FLOP/B {} {}: {} set the time", arrow("before", "after", false),
+            crosses ? "crosses the ridge of" : "against a ridge of", plain_number(value("ridge")),
+            l_.topic == Topic::kMemory ? "bytes" : "FLOP");
+      }
       case Kind::kWhyLaunches:
-        return fmt::format(
-            "why: a kernel takes {} instead of {}, but the host launches one every {}",
-            time("kernel"), time("kernel_before"), time("interval"));
+        return fmt::format("why: kernels take {} (before: {}), the host launches one every {}",
+                           time("kernel"), time("kernel_before"), time("interval"));
       default:
         return summary();
     }
@@ -396,7 +460,8 @@ class Sentence {
       case Kind::kHotspot:
         return l_.topic == Topic::kCpu ? fmt::format("{}: {} of CPU time ({})", named(0),
                                                      percent("share"), time("time"))
-                                       : fmt::format("{}: {} of GPU busy time ({})", kernel(0),
+                                       : fmt::format("{}: {} of GPU busy time ({})",
+                                                     l_.topic == Topic::kOps ? named(0) : kernel(0),
                                                      percent("share"), time("time"));
       case Kind::kBottleneck:
         return bottleneck();
@@ -415,9 +480,9 @@ class Sentence {
     const std::string part = fmt::format("{} of the run ({})", percent("share"), time("time"));
     switch (l_.topic) {
       case Topic::kMemory:
-        return fmt::format("memory bandwidth: ops whose bytes set their time take {}", part);
+        return fmt::format("memory bandwidth: memory-bound ops take {}", part);
       case Topic::kCompute:
-        return fmt::format("arithmetic: ops whose FLOP set their time take {}", part);
+        return fmt::format("arithmetic: compute-bound ops take {}", part);
       case Topic::kCopies:
         return fmt::format("exposed copies: {}", part);
       case Topic::kCommunication:
@@ -432,19 +497,16 @@ class Sentence {
   std::string insight() const {
     if (l_.topic == Topic::kHost) {
       return fmt::format(
-          "The GPU is busy {} of the time. Kernels of zero length would make the run {:.2f} × as "
-          "fast; "
-          "no idle time would make it up to {:.1f} ×.",
+          "GPU busy {}: kernels of zero length would speed the run up {:.2f} ×, no idle time up to "
+          "{:.1f} ×",
           percent("busy"), value("kernels_gain"), value("idle_gain"));
     }
     if (l_.topic == Topic::kKernel) {
-      std::string out = "Over the kernels with counters: " + utilisation();
+      std::string out = "Kernels: " + utilisation();
       return out;
     }
     return fmt::format(
-        "While ops run, they reach {} of what memory bandwidth and arithmetic allow; {} of that "
-        "time "
-        "is memory bound.",
+        "Ops reach {} of the achievable bandwidth or FLOP/s; {} of their time is memory bound",
         percent("of_limit"), percent("memory_bound"));
   }
 
@@ -452,27 +514,27 @@ class Sentence {
     if (l_.topic == Topic::kKernel)
       return fmt::format("{}: {}{}", kernel(0), l_.name(1),
                          has("most") ? fmt::format(" Expect {}.", gain()) : "");
-    const std::string saving =
-        value("least") > 0 && value("most") - value("least") >= 0.1
-            ? fmt::format("{:.1f}–{:.1f} % of the run", value("least"), value("most"))
-            : fmt::format("up to {} of the run", percent("most"));
-    return fmt::format("{}: {} Saves {}.", named(0), l_.name(1), saving);
+    const std::string saving = value("least") > 0 && value("most") - value("least") >= 0.1
+                                   ? fmt::format("{:.1f}–{:.1f} %", value("least"), value("most"))
+                                   : fmt::format("up to {}", percent("most"));
+    constexpr size_t kTitle = 60;
+    std::string title(l_.name(0));
+    if (screen_width(title) > kTitle) title = fit_left(title, kTitle);
+    return fmt::format("saves {}: {}. {}", saving, name_(title), l_.name(1));
   }
 
   std::string missing() const {
     const std::string command(l_.name(0));
     switch (l_.topic) {
       case Topic::kCounters:
-        return fmt::format(
-            "No hardware counters: SM, tensor and HBM % are not measured. Get them with: {}",
-            command);
+        return fmt::format("SM, tensor and HBM % are not measured: {}", command);
       case Topic::kMoreCounters:
         return command.empty()
                    ? fmt::format("Counters cover {} of kernel time", percent("coverage"))
-                   : fmt::format("Counters cover {} of kernel time. The rest, and more metrics: {}",
-                                 percent("coverage"), command);
+                   : fmt::format("Counters cover {} of kernel time; more: {}", percent("coverage"),
+                                 command);
       case Topic::kStalls:
-        return fmt::format("No warp stalls. Get them with source lines: {}", command);
+        return fmt::format("Warp stalls and their lines: {}", command);
       case Topic::kShapes:
         return fmt::format("No shapes of ops: no cost models, no achieved rates. Record with {}",
                            command);
@@ -502,13 +564,26 @@ class Sentence {
 };
 
 StoryNode node_of(const StoryLine& line, const NameStyle& name, bool with_evidence) {
+  // What is missing rests on nothing.
   return {Sentence(line, name).make(),
-          std::string(mark_text(line.mark)),
+          std::string(line.kind == Kind::kMissing ? std::string_view{} : mark_text(line.mark)),
           with_evidence ? evidence_sentence(line.evidence, name) : std::string(),
           {}};
 }
 
 }  // namespace
+
+std::string story_phases_text(const RunStory& story, const NameStyle& name) {
+  std::string out;
+  for (const StoryPhase& phase : story.phases) {
+    const std::string title = phase.kind == PhaseKind::kNamed
+                                  ? name(fit_name(phase.name))
+                                  : std::string(phase_kind_name(phase.kind));
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", title,
+                       percent_of(100 * ratio(phase.busy + phase.idle, story.total)));
+  }
+  return out;
+}
 
 std::string story_sentence(const StoryLine& line, const NameStyle& name) {
   return Sentence(line, name).make();
@@ -552,7 +627,10 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
   };
   const auto title_of = [&](const StoryPhase& phase) {
     const std::string kind(phase_kind_name(phase.kind));
-    return phase.name.empty() ? kind : name(phase.name);
+    if (phase.name.empty() || phase.name == kind) return kind;
+    return phase.kind == PhaseKind::kNamed || phase.name.starts_with(kind)
+               ? name(phase.name)
+               : fmt::format("{} ({})", kind, name(phase.name));
   };
   out.push_back({"EXECUTION STORY", name(story.title), {}});
   if (!story.selection.empty()) out.back().after += fmt::format(" ({})", name(story.selection));
@@ -587,7 +665,7 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
       StoryNode node = node_of(event.what, name, with_evidence);
       const std::string at =
           story.has_timeline ? fmt::format(" +{}", time_of(event.at.micros())) : "";
-      node.text = fmt::format("T{}{}  {}  {}, {} of the run", i, at, node.text,
+      node.text = fmt::format("T{}{}  {}  {}, {} of busy", i, at, node.text,
                               time_of(event.what.number("time").value_or(0)),
                               percent_of(event.what.number("share").value_or(0)));
       add_lines(node.below, event.lines);
@@ -606,7 +684,10 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
     const std::string rest =
         story.more_phases == 0
             ? std::string()
-            : fmt::format("; {} take {}", counted(story.more_phases, "more phase"),
+            : fmt::format("; {} {}",
+                          story.more_phases == 1
+                              ? "1 more phase takes"
+                              : counted(story.more_phases, "more phase") + " take",
                           percent_of(100 * ratio(story.more_time, story.total)));
     if (!rest.empty() || story.between.count > 0) {
       summary.after = fmt::format("{} of {} is outside these phases{}",

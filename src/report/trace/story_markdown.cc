@@ -19,6 +19,20 @@ void write_nodes(const std::vector<StoryNode>& nodes, size_t depth, std::string&
 
 }  // namespace
 
+std::string story_extract_markdown(const RunStory& story) {
+  std::string out;
+  const std::string phases = story_phases_text(story, md_text);
+  if (!phases.empty()) out += fmt::format("- Phases: {} of the recording\n", phases);
+  const auto add = [&out](std::string_view title, const std::vector<StoryLine>& lines) {
+    if (lines.empty()) return;
+    out += fmt::format("- {}: {} *({})*\n", title, story_sentence(lines.front(), md_text),
+                       mark_text(lines.front().mark));
+  };
+  add("Bottleneck", story.bottlenecks);
+  add("Hardware", story.insights);
+  return out + "- Timeline, transitions and evidence: [story.md](story.md)\n";
+}
+
 std::string story_markdown(const RunStory& story, bool with_evidence) {
   std::string out;
   for (const StorySection& section : story_outline(story, md_text, with_evidence)) {

@@ -31,7 +31,8 @@ std::optional<double> HardwareState::byte_rate() const {
 
 namespace {
 
-constexpr double kEnough = 0.5;  // of a block's time, for a line to speak of the block
+constexpr double kEnough = 0.5;    // of a block's time, for a line to speak of the block
+constexpr double kFarBelow = 0.1;  // of the limit
 constexpr size_t kTopStalls = 2;
 constexpr double kLeastStall = 5;  // percent of warp states
 
@@ -97,7 +98,7 @@ HardwareState HardwareIndex::state(std::span<const EventId> events) const {
       s.limited += time;
       s.limit += 1e9 * op->bound->seconds() * part;
       if (!op->bound->is_compute()) s.memory_bound += time;
-      s.specs[std::string(rate_name_of(cost, *platform()))] += time;
+      s.specs[std::string(rate_name_of(cost, *platform()))] += cost.flops * part;
     }
   }
   return s;
@@ -107,9 +108,9 @@ std::optional<double> HardwareIndex::ridge(const HardwareState& state) const {
   if (platform() == nullptr || !platform()->memory_bandwidth.peak) return {};
   std::string_view main;
   double most = 0;
-  for (const auto& [spec, time] : state.specs) {
-    if (time <= most || spec.empty()) continue;
-    most = time;
+  for (const auto& [spec, flops] : state.specs) {
+    if (flops <= most || spec.empty()) continue;
+    most = flops;
     main = spec;
   }
   const Rate* rate = main.empty() ? nullptr : platform()->find(main);
@@ -207,6 +208,63 @@ void HardwareIndex::add_kernel_line(const Main& kernel, double block_time,
   out.push_back(std::move(source));
 }
 
+// Stalls of the kernel by PC samples, where no counters tell them.
+bool HardwareIndex::add_sampled(const Main& kernel, std::vector<StoryLine>& out) const {
+  const StalledKernel* samples = kernel.context == nullptr ? nullptr : stalled(*kernel.context);
+  if (samples == nullptr) return false;
+  std::map<std::string_view, uint64_t> reasons;
+  for (const StalledPlace& place : samples->places)
+    for (const StalledPlace::Reason& reason : place.reasons) reasons[reason.name] += reason.samples;
+  std::vector<std::pair<uint64_t, std::string_view>> sorted;
+  for (const auto& [name, count] : reasons) sorted.emplace_back(count, name);
+  std::ranges::sort(sorted, [](const auto& x, const auto& y) {
+    return std::tie(y.first, x.second) < std::tie(x.first, y.second);
+  });
+  StoryLine line{K::kHardware, StoryMark::kMeasured, StoryTopic::kNone, {}, {}, {}};
+  constexpr std::string_view kNames[] = {"stall_1", "stall_2"};
+  for (size_t i = 0; i < std::min(sorted.size(), kTopStalls); ++i) {
+    const double share =
+        100 * static_cast<double>(sorted[i].first) / static_cast<double>(samples->samples);
+    if (share < kLeastStall) break;
+    line.names.emplace_back(sorted[i].second);
+    line.numbers.push_back({kNames[i], share, "%"});
+  }
+  if (line.numbers.empty()) return false;
+  line.evidence.sheet = "stall_samples";
+  line.evidence.row = cut_to_bytes(kernel.context->name, 200);
+  line.evidence.formula = "samples of the reason ÷ samples of the kernel";
+  add_observed(line, out);
+  out.insert(out.end() - (out.empty() || out.back().kind != K::kObserved ? 0 : 1), std::move(line));
+  return true;
+}
+
+// What the measured state means, where no hypothesis is confirmed.
+void HardwareIndex::add_observed(const StoryLine& hardware, std::vector<StoryLine>& out) {
+  constexpr double kFar = 40, kMainStall = 30;  // percent, as Nsight Compute's rules
+  StoryLine line{K::kObserved, StoryMark::kDerived, StoryTopic::kNone, {}, {}, hardware.evidence};
+  line.evidence.formula =
+      "largest of them; from 60 % of peak on it is the limit, all under 40 %: latency";
+  const auto dram = hardware.number("dram"), tensor = hardware.number("tensor"),
+             sm = hardware.number("sm"), stall = hardware.number("stall_1");
+  for (const StoryNumber& number : hardware.numbers)
+    if (number.name == "dram" || number.name == "tensor" || number.name == "sm")
+      line.numbers.push_back(number);
+  if (stall && *stall >= kMainStall) {
+    line.names = {hardware.names.front()};
+    line.numbers.push_back({"stall", *stall, "%"});
+  }
+  if (dram && *dram >= kFar && *dram >= tensor.value_or(0)) {
+    line.topic = StoryTopic::kMemory;
+  } else if (tensor.value_or(0) >= kFar || sm.value_or(0) >= kFar) {
+    line.topic = StoryTopic::kCompute;
+  } else if (dram && *dram < kFar && tensor.value_or(0) < kFar && sm.value_or(0) < kFar) {
+    line.topic = StoryTopic::kLatency;
+  } else if (!line.names.empty()) {
+    line.topic = StoryTopic::kStalls;
+  }
+  if (line.topic != StoryTopic::kNone) out.push_back(std::move(line));
+}
+
 bool HardwareIndex::add_measured(const HardwareState& s, const Main& kernel,
                                  std::vector<StoryLine>& out) const {
   if (s.counted > 0 && s.counted >= kEnough * s.kernel_time) {
@@ -286,6 +344,15 @@ void HardwareIndex::add_modelled(const HardwareState& s, bool is_measured,
     if (has_peaks && of_peak_bytes <= 1)
       line.numbers.push_back({"of_peak_bytes", 100 * of_peak_bytes, "%"});
     line.numbers.push_back({"coverage", 100 * s.modelled / s.kernel_time, "%"});
+    if (s.limited >= kEnough * s.modelled && s.limit > 0 && of_peak_bytes <= 1) {
+      // Far below both limits, neither sets the time.
+      line.topic = s.limit < kFarBelow * s.limited         ? StoryTopic::kLatency
+                   : s.memory_bound >= kEnough * s.limited ? StoryTopic::kMemory
+                                                           : StoryTopic::kCompute;
+      line.numbers.push_back({"of_limit", 100 * std::min(1.0, s.limit / s.limited), "%"});
+      line.numbers.push_back({"intensity", *s.intensity(), "FLOP/B"});
+      if (const auto crossing = ridge(s)) line.numbers.push_back({"ridge", *crossing, "FLOP/B"});
+    }
     out.push_back(std::move(line));
   }
   if (has_peaks && of_peak_bytes > 1.05) {
@@ -297,19 +364,6 @@ void HardwareIndex::add_modelled(const HardwareState& s, bool is_measured,
                    evidence});
     return;
   }
-  const auto crossing = ridge(s);
-  if (s.limited < kEnough * s.modelled || s.limit <= 0) return;
-  StoryLine bound{
-      K::kModelBound,
-      StoryMark::kEstimated,
-      s.memory_bound >= kEnough * s.limited ? StoryTopic::kMemory : StoryTopic::kCompute,
-      {},
-      {{"of_limit", 100 * std::min(1.0, s.limit / s.limited), "%"},
-       {"intensity", *s.intensity(), "FLOP/B"}},
-      evidence};
-  if (crossing) bound.numbers.push_back({"ridge", *crossing, "FLOP/B"});
-  bound.evidence.formula = "time at the achievable rates of the GPU ÷ measured time";
-  out.push_back(std::move(bound));
 }
 
 // The confirmed hypothesis that is about the most time. Waiting before a kernel is told as idle
@@ -382,19 +436,19 @@ void HardwareIndex::add_small_grid(const Main& kernel, std::vector<StoryLine>& o
 }
 
 std::vector<StoryLine> HardwareIndex::block_lines(const std::vector<EventId>& events) const {
-  std::vector<StoryLine> out;
+  std::vector<StoryLine> out, observed;
   const HardwareState s = state(events);
   const Main kernel = main_kernel(events);
   if (s.kernel_time > 0) add_kernel_line(kernel, s.kernel_time, out);
-  const bool is_measured = add_measured(s, kernel, out);
-  const size_t before = out.size();
+  const bool is_counted = add_measured(s, kernel, out);
+  if (is_counted) add_observed(out.back(), observed);
+  const bool is_sampled = !is_counted && add_sampled(kernel, out);
+  add_modelled(s, is_counted, out);
   const bool is_explained = add_explained(events, out);
-  if (!is_explained || !is_measured) {
-    std::vector<StoryLine> modelled;
-    add_modelled(s, is_measured, modelled);
-    out.insert(out.begin() + static_cast<std::ptrdiff_t>(before), modelled.begin(), modelled.end());
+  if (!is_explained) {
+    for (StoryLine& line : observed) out.push_back(std::move(line));
+    if (!is_sampled) add_small_grid(kernel, out);
   }
-  if (!is_explained) add_small_grid(kernel, out);
   if (kernel.context != nullptr) add_hot_lines(*kernel.context, 1, out);
   return out;
 }

@@ -39,7 +39,7 @@ struct HardwareState {
   double limit = 0;                          // ns that it needs at the achievable rates
   double limited = 0;                        // ns of the work that has such a limit
   double memory_bound = 0;                   // ns of the work whose limit is memory
-  std::map<std::string, double> specs;       // time of work by the rate that it runs against
+  std::map<std::string, double> specs;       // FLOP by the rate that they run against
 
   double copied_bytes = 0, copy_time = 0;  // of copies whose size is known; ns
 
@@ -72,6 +72,8 @@ class HardwareIndex {
   void add_kernel_line(const Main& kernel, double block_time, std::vector<StoryLine>& out) const;
   bool add_measured(const HardwareState& state, const Main& kernel,
                     std::vector<StoryLine>& out) const;
+  bool add_sampled(const Main& kernel, std::vector<StoryLine>& out) const;
+  static void add_observed(const StoryLine& hardware, std::vector<StoryLine>& out);
   void add_modelled(const HardwareState& state, bool is_measured,
                     std::vector<StoryLine>& out) const;
   bool add_explained(const std::vector<EventId>& events, std::vector<StoryLine>& out) const;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "base/utf8.h"
@@ -33,17 +34,19 @@ namespace {
 constexpr double kNotable = 0.05;  // share of idle time that gets a line
 constexpr double kSlower = 1.5;    // times the median
 constexpr Nanos kLeastExcess{10'000};
+constexpr double kCovered = 0.5;  // of the busy time, that the events of a timeline tell
 constexpr size_t kNameBytes = 400;
 
 double micros(double nanos) { return nanos / 1e3; }
 
-std::string name_with_most(const EventStore& store, const std::map<StringId, Nanos>& times) {
+std::string name_with_most(const EventStore& store, IdleCause cause,
+                           const std::map<std::pair<IdleCause, StringId>, Nanos>& times) {
   StringId main;
   Nanos most;
   for (const auto& [name, time] : times) {
-    if (time <= most) continue;
+    if (name.first != cause || time <= most) continue;
     most = time;
-    main = name;
+    main = name.second;
   }
   return cut_to_bytes(store.text(main), kNameBytes);
 }
@@ -55,7 +58,7 @@ StoryLine idle_line(const RunFacts& facts, const IdleTimes& gaps, Nanos whole) {
       K::kIdleInPhase,
       Mark::kDerived,
       topic_of(cause),
-      {name_with_most(store, gaps.blamed), name_with_most(store, gaps.before)},
+      {name_with_most(store, cause, gaps.blamed), name_with_most(store, cause, gaps.before)},
       {{"time", gaps.all.micros(), "µs"},
        {"share", 100 * ratio(gaps.all, whole), "%"},
        {"cause_share", 100 * ratio(gaps.by_cause[static_cast<size_t>(cause)], gaps.all), "%"}},
@@ -105,8 +108,9 @@ class PhaseTeller {
   }
 
   void tell_idle(std::vector<StoryLine>& out) const {
-    if (ratio(p_.gaps.all, p_.time()) >= kNotable)
-      out.push_back(idle_line(facts_, p_.gaps, p_.time()));
+    const IdleTimes& gaps = p_.typical_gaps();
+    if (ratio(gaps.all, typical_span()) >= kNotable)
+      out.push_back(idle_line(facts_, gaps, typical_span()));
   }
 
   // What deviates from the typical run.
@@ -120,10 +124,12 @@ class PhaseTeller {
     const bool first_is_slow = is_slow(p_.spans.front());
     if (first_is_slow) {
       const IdleTimes& gaps = p_.run_gaps[p_.run_of_span.front()];
-      const double excess = static_cast<double>(p_.spans.front().count) - middle;
-      const bool is_idle = static_cast<double>(gaps.all.count) > 0.5 * excess;
-      out.push_back(deviation(K::kFirstRun, 0,
-                              is_idle ? topic_of(gaps.main_cause()) : StoryTopic::kUnknownCause));
+      StoryLine line = deviation(K::kFirstRun, 0, StoryTopic::kFirstUse);
+      line.mark = Mark::kDerived;
+      const Nanos loading = gaps.by_cause[static_cast<size_t>(IdleCause::kFirstUse)];
+      if (loading.count > 0)
+        line.numbers.push_back({"loading", 100 * ratio(loading, p_.spans.front()), "%"});
+      out.push_back(std::move(line));
     }
     const size_t slowest =
         static_cast<size_t>(std::ranges::max_element(p_.spans) - p_.spans.begin());
@@ -152,11 +158,14 @@ class PhaseTeller {
     std::vector<WorkBlock> blocks = facts_.has_timeline
                                         ? split_into_blocks(labels_, store, p_.typical_work)
                                         : split_by_kernel(store, p_.typical_work);
-    std::vector<std::pair<Nanos, size_t>> by_time;
-    for (size_t i = 0; i < blocks.size(); ++i) by_time.emplace_back(time_of(blocks[i]), i);
-    std::ranges::sort(by_time, [](const auto& a, const auto& b) {
-      return std::tuple(b.first, a.second) < std::tuple(a.first, b.second);
-    });
+    std::vector<std::pair<Nanos, size_t>> by_time = sorted_by_time(blocks);
+    // Many small parts of a layer say less than all of a kind together.
+    Nanos largest;
+    for (size_t i = 0; i < std::min(most, by_time.size()); ++i) largest += by_time[i].first;
+    if (ratio(largest, p_.typical_busy) < kCovered) {
+      blocks = merged(std::move(blocks));
+      by_time = sorted_by_time(blocks);
+    }
     std::vector<size_t> shown;
     Nanos rest;
     size_t rest_kernels = 0;
@@ -179,7 +188,7 @@ class PhaseTeller {
                      StoryTopic::kNone,
                      {},
                      {{"count", static_cast<double>(rest_kernels), ""},
-                      {"share", 100 * ratio(rest, typical_span()), "%"}},
+                      {"share", 100 * ratio(rest, p_.typical_busy), "%"}},
                      {}};
       line.evidence.sheet = "kernel_summary";
       lines.push_back(std::move(line));
@@ -204,13 +213,46 @@ class PhaseTeller {
     return static_cast<double>(sorted[std::max<size_t>(rank, 1) - 1].count);
   }
 
-  Nanos typical_span() const { return p_.spans[p_.typical]; }
+  Nanos typical_span() const { return p_.typical_span(); }
 
   std::vector<int64_t> some_events() const {
     std::vector<int64_t> uids;
     if (p_.phase->example.valid()) uids.push_back(facts_.input.store.uid(p_.phase->example));
     if (!p_.typical_work.empty()) uids.push_back(facts_.input.store.uid(p_.typical_work.front()));
     return uids;
+  }
+
+  std::vector<std::pair<Nanos, size_t>> sorted_by_time(const std::vector<WorkBlock>& blocks) const {
+    std::vector<std::pair<Nanos, size_t>> out;
+    for (size_t i = 0; i < blocks.size(); ++i) out.emplace_back(time_of(blocks[i]), i);
+    std::ranges::sort(out, [](const auto& a, const auto& b) {
+      return std::tuple(b.first, a.second) < std::tuple(a.first, b.second);
+    });
+    return out;
+  }
+
+  // Blocks of one kind as one, in the order of time.
+  std::vector<WorkBlock> merged(std::vector<WorkBlock> blocks) const {
+    std::vector<WorkBlock> out;
+    std::map<std::pair<std::string, std::string>, size_t> places;
+    for (WorkBlock& block : blocks) {
+      const auto [place, is_new] = places.try_emplace({block.label, block.around}, out.size());
+      if (is_new) {
+        out.push_back(std::move(block));
+        continue;
+      }
+      WorkBlock& into = out[place->second];
+      into.repeats = std::max(into.repeats, block.repeats);
+      into.events.insert(into.events.end(), block.events.begin(), block.events.end());
+    }
+    const EventStore& store = facts_.input.store;
+    for (WorkBlock& block : out) {
+      std::ranges::sort(block.events, [&store](EventId a, EventId b) {
+        return std::tuple(store.start(a), a) < std::tuple(store.start(b), b);
+      });
+      list_ops(labels_, store, block);
+    }
+    return out;
   }
 
   StoryLine deviation(K kind, size_t place, StoryTopic cause) const {
@@ -247,11 +289,12 @@ class PhaseTeller {
                   StoryTopic::kNone,
                   {block.label, block.around},
                   {{"time", time.micros(), "µs"},
-                   {"share", 100 * ratio(time, typical_span()), "%"},
+                   {"share", 100 * ratio(time, p_.typical_busy), "%"},
                    {"kernels", static_cast<double>(block.events.size()), ""},
                    {"repeats", static_cast<double>(block.repeats), ""}},
                   {}};
     for (const std::string& op : block.ops) event.what.names.push_back(op);
+    if (block.is_mixed) event.what.topic = StoryTopic::kOps;
     event.what.evidence.events = {store.uid(block.events.front()), store.uid(block.events.back())};
     event.what.evidence.sheet = facts_.input.tree.has_ops() ? "ops_summary" : "kernel_summary";
     event.lines = hardware_.block_lines(block.events);
@@ -263,8 +306,10 @@ class PhaseTeller {
   void add_exposure(const WorkBlock& block, Nanos time, std::vector<StoryLine>& out) const {
     const EventStore& store = facts_.input.store;
     const EventId first = block.events.front();
-    const bool is_transfer =
-        is_copy_work(store, first) || facts_.input.selection.is_communication(first);
+    const auto is_transfer_event = [&](EventId e) {
+      return is_copy_work(store, e) || facts_.input.selection.is_communication(e);
+    };
+    const bool is_transfer = std::ranges::all_of(block.events, is_transfer_event);
     Nanos all;
     for (const EventId e : block.events) all += std::max(Nanos{}, store.duration(e));
     if (!is_transfer || all.count <= 0) return;

@@ -10,8 +10,8 @@ void IdleTimes::add(const IdleGap& gap, StringId op) {
   const Nanos length = gap.gap.end - gap.gap.begin;
   all += length;
   by_cause[static_cast<size_t>(gap.cause)] += length;
-  if (gap.blamed.valid()) blamed[gap.blamed] += length;
-  if (op.valid()) before[op] += length;
+  if (gap.blamed.valid()) blamed[{gap.cause, gap.blamed}] += length;
+  if (op.valid()) before[{gap.cause, op}] += length;
   if (!example.valid() || length > longest) {
     example = gap.after;
     longest = length;
@@ -160,6 +160,8 @@ class ProfileBuilder {
       profile.run_of_span.push_back(r);
     }
     if (profile.spans.empty()) return;
+    // Other phases lie in between.
+    if (profile.phase->kind == PhaseKind::kOther) profile.spans.front() = profile.time();
     std::vector<size_t> order(profile.spans.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::sort(order, [&profile](size_t a, size_t b) {
@@ -169,7 +171,10 @@ class ProfileBuilder {
     profile.kernels = extents[profile.run_of_span[profile.typical]].kernels;
     const size_t typical_run = profile.run_of_span[profile.typical];
     for (const EventId e : profile.work)
-      if (place_[e.index].run == typical_run) profile.typical_work.push_back(e);
+      if (place_[e.index].run == typical_run) {
+        profile.typical_work.push_back(e);
+        profile.typical_busy += all.owned[e.index];
+      }
     if (!durations.empty()) {
       const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
       std::ranges::nth_element(durations, middle);

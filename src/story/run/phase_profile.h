@@ -12,8 +12,9 @@ namespace fathom {
 struct IdleTimes {
   Nanos all;
   Nanos by_cause[static_cast<size_t>(IdleCause::kCount)];
-  std::map<StringId, Nanos> blamed, before;  // names of host calls; of ops that were launched next
-  EventId example;                           // the work after the longest gap
+  // Names of host calls that held up, of ops that were launched next; of each cause.
+  std::map<std::pair<IdleCause, StringId>, Nanos> blamed, before;
+  EventId example;  // the work after the longest gap
   Nanos longest;
 
   void add(const IdleGap& gap, StringId op);
@@ -41,7 +42,11 @@ struct PhaseProfile {
   EventId gemm_event;
 
   Nanos time() const { return busy + idle; }
-  double busy_share() const { return ratio(busy, time()); }
+  // Of the typical run: its first may have waited for minutes.
+  Nanos typical_span() const { return spans.empty() ? Nanos{} : spans[typical]; }
+  const IdleTimes& typical_gaps() const { return run_gaps[run_of_span[typical]]; }
+  Nanos typical_busy;
+  double busy_share() const { return ratio(typical_busy, typical_span()); }
 };
 
 struct PhaseProfiles {

@@ -47,6 +47,8 @@ std::string_view topic_name(StoryTopic topic) {
       return "kernel";
     case Topic::kOps:
       return "ops";
+    case Topic::kLatency:
+      return "latency";
     case Topic::kCpu:
       return "cpu";
     case Topic::kCounters:
@@ -163,6 +165,8 @@ std::string_view line_kind_name(StoryLineKind kind) {
       return "untrusted";
     case Kind::kRates:
       return "rates";
+    case Kind::kObserved:
+      return "observed";
     case Kind::kFromCache:
       return "from_cache";
     case Kind::kModelBound:

@@ -38,9 +38,10 @@ enum class StoryTopic : uint8_t {
   kCompute,
   kCopies,
   kCommunication,
-  kKernel,  // a confirmed hypothesis
-  kOps,     // slower than memory and arithmetic allow
-  kCpu,     // work of the CPU in a trace without GPU work
+  kKernel,   // a confirmed hypothesis
+  kOps,      // ops, as against kernels
+  kLatency,  // neither memory nor arithmetic is near its peak
+  kCpu,      // work of the CPU in a trace without GPU work
   // Missing
   kCounters,
   kMoreCounters,
@@ -94,6 +95,7 @@ enum class StoryLineKind : uint8_t {
   kHardware,    // names: stall reasons; numbers: sm, tensor, dram, occupancy, stall_N, coverage
   kUntrusted,   // names: file
   kRates,       // names: rate; numbers: flop_rate, of_peak_flop, byte_rate, of_peak_bytes, coverage
+  kObserved,    // names: stall reason; numbers: sm, tensor, dram, stall
   kFromCache,   // numbers: byte_rate, ratio
   kModelBound,  // names: memory or compute; numbers: intensity, ridge, of_limit
   kSmallGrid,   // numbers: blocks, units, share

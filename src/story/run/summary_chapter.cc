@@ -79,7 +79,7 @@ class SummaryTeller {
       if (spot->time.count <= 0) break;
       StoryLine line{K::kHotspot,
                      Mark::kMeasured,
-                     T::kNone,
+                     by_op ? T::kOps : T::kNone,
                      {cut_text(*name), labels_.work_class(spot->first)},
                      {{"share", 100 * ratio(spot->time, busy_), "%"},
                       {"time", spot->time.micros(), "µs"},

@@ -14,6 +14,7 @@
 namespace fathom {
 namespace {
 
+constexpr double kLittle = 0.05;  // of the run
 constexpr size_t kMostPhases = 6, kMostKernels = 3, kListedNames = 5, kAskedName = 400;
 
 std::string lower(std::string_view text) {
@@ -117,11 +118,28 @@ class RunTeller {
 
  private:
   std::vector<Phase> phases_of(const std::vector<EventId>& work) const {
-    if (facts_.has_timeline) return find_phases(facts_.input.store, facts_.input.tree, work);
+    if (facts_.has_timeline) {
+      std::vector<Phase> phases = find_phases(facts_.input.store, facts_.input.tree, work);
+      for (Phase& phase : phases)
+        if (phase.kind == PhaseKind::kOther) join_runs(phase);
+      return phases;
+    }
     if (work.empty()) return {};
     std::vector<Phase> one(1);
     one[0].runs.push_back({{}, {}, {}, {}, work});
     return one;
+  }
+
+  // Work of no phase has no typical run: it is told as a whole.
+  static void join_runs(Phase& phase) {
+    if (phase.runs.size() < 2) return;
+    PhaseRun all = std::move(phase.runs.front());
+    for (size_t i = 1; i < phase.runs.size(); ++i) {
+      all.work.insert(all.work.end(), phase.runs[i].work.begin(), phase.runs[i].work.end());
+      all.gpu_end = std::max(all.gpu_end, phase.runs[i].gpu_end);
+    }
+    all.host_begin = all.host_end = std::nullopt;
+    phase.runs = {std::move(all)};
   }
 
   std::string selection_text() const {
@@ -207,6 +225,20 @@ class RunTeller {
       rest = rest - profile.time();
     }
     story.between = rest;
+    // Work of no phase is told where it is much, or all there is.
+    const bool has_known = std::ranges::any_of(
+        all, [&](size_t p) { return profiles.profiles[p].phase->kind != PhaseKind::kOther; });
+    const auto is_little = [&](size_t p) {
+      const PhaseProfile& profile = profiles.profiles[p];
+      return profile.phase->kind == PhaseKind::kOther && has_known && phase_.pattern().empty() &&
+             ratio(profile.time(), story.total) < kLittle;
+    };
+    for (const size_t p : all) {
+      if (!is_little(p)) continue;
+      ++story.more_phases;
+      story.more_time += profiles.profiles[p].time();
+    }
+    std::erase_if(all, is_little);
     std::ranges::sort(all, [&profiles](size_t a, size_t b) {
       return std::tuple(profiles.profiles[b].time(), a) <
              std::tuple(profiles.profiles[a].time(), b);
@@ -222,16 +254,25 @@ class RunTeller {
 
   void tell_phases(const PhaseProfiles& profiles, const std::vector<size_t>& shown,
                    RunStory& story) const {
-    const size_t most_events = shown.size() <= 2   ? 6
-                               : shown.size() == 3 ? 4
-                               : shown.size() == 4 ? 3
+    // Two minutes of reading, however many phases there are. Where the GPU is mostly idle, the
+    // idle time is the story.
+    const size_t most_events = shown.size() <= 1   ? 6
+                               : shown.size() == 2 ? 5
+                               : shown.size() == 3 ? 3
                                                    : 2;
-    const size_t transition_lines = shown.size() <= 3 ? 7 : 4;
-    for (const size_t p : shown)
+    const size_t transition_lines = shown.size() <= 2 ? 7 : shown.size() == 3 ? 5 : 3;
+    for (const size_t p : shown) {
+      const bool is_idle = profiles.profiles[p].busy_share() < 0.25 && facts_.selection.empty();
       story.phases.push_back(tell_phase(facts_, labels_, hardware_, profiles.profiles[p],
-                                        profiles.owned, story.total, most_events));
+                                        profiles.owned, story.total,
+                                        is_idle ? std::min<size_t>(most_events, 3) : most_events));
+    }
     if (facts_.selection.filters_work() || !facts_.has_timeline) return;
     for (size_t i = 1; i < shown.size(); ++i) {
+      // Nothing is learnt from what set-up and left-over work changes into.
+      if (profiles.profiles[shown[i - 1]].phase->kind == PhaseKind::kOther ||
+          profiles.profiles[shown[i]].phase->kind == PhaseKind::kOther)
+        continue;
       const auto between = profiles.between.find({shown[i - 1], shown[i]});
       std::vector<StoryLine> lines = tell_transition(
           facts_, hardware_, profiles.profiles[shown[i - 1]], profiles.profiles[shown[i]],

@@ -67,7 +67,9 @@ class TransitionTeller {
   }
 
   void add_kernels() {
-    if (!differs(from_.median_kernel, to_.median_kernel)) return;
+    if (from_.median_kernel <= 0 || to_.median_kernel <= 0 ||
+        !differs(from_.median_kernel, to_.median_kernel))
+      return;
     StoryLine line =
         shift(K::kShiftKernels, Mark::kMeasured, "median over the kernels of all runs");
     line.numbers = {{"before", from_.median_kernel / 1e3, "µs"},
@@ -81,7 +83,7 @@ class TransitionTeller {
   void add_busy() {
     const double before = 100 * from_.busy_share(), after = 100 * to_.busy_share();
     if (std::fabs(before - after) < kPoints) return;
-    StoryLine line = shift(K::kShiftBusy, Mark::kMeasured, "busy ÷ (busy + idle inside the runs)");
+    StoryLine line = shift(K::kShiftBusy, Mark::kMeasured, "busy time ÷ time of the typical run");
     line.numbers = {{"before", before, "%"}, {"after", after, "%"}};
     line.evidence.sheet = "gpu_timeline";
     out_.push_back(std::move(line));
@@ -131,7 +133,8 @@ class TransitionTeller {
       // A phase with hardly any arithmetic runs against no rate: the ridge is the other's.
       std::optional<double> ridge = hardware_.ridge(a.flops >= b.flops ? a : b);
       const double before = *a.intensity(), after = *b.intensity();
-      if (ridge && (before < *ridge) != (after < *ridge)) {
+      const bool is_far = std::max(before, after) > 4 * std::min(before, after);
+      if (ridge && ((before < *ridge) != (after < *ridge) || is_far)) {
         StoryLine line = shift(K::kWhyIntensity, Mark::kDerived,
                                "FLOP ÷ bytes of the cost models; ridge: peak FLOP/s ÷ peak B/s");
         line.topic = after < *ridge ? StoryTopic::kMemory : StoryTopic::kCompute;
@@ -143,15 +146,17 @@ class TransitionTeller {
     }
     // The host needs as long for a short kernel as for a long one.
     const double before = from_.busy_share(), after = to_.busy_share();
-    const bool is_host = to_.gaps.main_cause() == IdleCause::kHost;
+    const bool is_host = to_.typical_gaps().main_cause() == IdleCause::kHost;
     if (after + kPoints / 100 < before && is_host && to_.median_kernel < from_.median_kernel &&
-        to_.work.size() > 1) {
-      const double kernels = static_cast<double>(to_.work.size());
-      StoryLine line = shift(K::kWhyLaunches, Mark::kDerived,
-                             "(busy + idle) ÷ events, beside the median duration of a kernel");
-      line.numbers = {{"interval", static_cast<double>(to_.time().count) / kernels / 1e3, "µs"},
-                      {"kernel", to_.median_kernel / 1e3, "µs"},
-                      {"kernel_before", from_.median_kernel / 1e3, "µs"}};
+        to_.kernels > 1) {
+      const double kernels = static_cast<double>(to_.kernels);
+      StoryLine line =
+          shift(K::kWhyLaunches, Mark::kDerived,
+                "time of the typical run ÷ its events, beside the median duration of a kernel");
+      line.numbers = {
+          {"interval", static_cast<double>(to_.typical_span().count) / kernels / 1e3, "µs"},
+          {"kernel", to_.median_kernel / 1e3, "µs"},
+          {"kernel_before", from_.median_kernel / 1e3, "µs"}};
       line.evidence.sheet = "gpu_timeline";
       out_.push_back(std::move(line));
     }
@@ -186,11 +191,11 @@ std::vector<StoryLine> tell_transition(const RunFacts& facts, const HardwareInde
                                        const IdleTimes* between, size_t lines) {
   TransitionTeller teller(facts, hardware, from, to);
   teller.add_tokens();
-  teller.add_families();
   teller.add_busy();
-  teller.add_kernels();
   teller.add_hardware();
   teller.add_rates();
+  teller.add_kernels();
+  teller.add_families();
   teller.add_gap(between);
   std::vector<StoryLine> out = teller.take();
   TransitionTeller reasons(facts, hardware, from, to);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "base/kernel_name.h"
 #include "base/kernel_traits.h"
@@ -16,7 +17,8 @@ namespace {
 constexpr std::string_view kModule = "nn.Module: ";
 constexpr size_t kLongestLabel = 120;  // bytes: a trace may have names of megabytes
 constexpr size_t kMostModules = 64;    // of a chain
-constexpr size_t kMostOps = 12;        // that a block lists
+constexpr size_t kMostOps = 6;         // that a block lists in their order
+constexpr size_t kMainOps = 3;         // that stand for many
 constexpr size_t kLabelledName = 2000;
 
 std::string cut(std::string_view text) { return cut_to_bytes(text, kLongestLabel); }
@@ -149,11 +151,36 @@ RepeatedUnit find_repeated_unit(const std::vector<uint32_t>& tokens) {
   return best.times >= 2 && 2 * covered(best) >= tokens.size() ? best : RepeatedUnit{};
 }
 
-namespace {
-
-void list_op(std::vector<std::string>& ops, std::string name) {
-  if (ops.size() < kMostOps && (ops.empty() || ops.back() != name)) ops.push_back(std::move(name));
+// The ops of a block in their order; of many, those that take the most time. Of a block that
+// repeats, the first time tells.
+void list_ops(const WorkLabels& labels, const EventStore& store, WorkBlock& block) {
+  block.ops.clear();
+  block.is_mixed = false;
+  std::vector<std::string> order;
+  std::map<std::string, std::pair<Nanos, size_t>> times;
+  const size_t once = std::max<size_t>(1, block.events.size() / std::max<size_t>(1, block.repeats));
+  for (size_t i = 0; i < block.events.size(); ++i) {
+    std::string name = labels.op_name(block.events[i]);
+    auto& [time, first] = times.try_emplace(name, Nanos{}, i).first->second;
+    time += store.duration(block.events[i]);
+    if (i < once && order.size() <= kMostOps && (order.empty() || order.back() != name))
+      order.push_back(std::move(name));
+  }
+  if (order.size() <= kMostOps) {
+    block.ops = std::move(order);
+    return;
+  }
+  std::vector<std::pair<std::pair<Nanos, size_t>, std::string>> sorted;
+  for (const auto& [name, time] : times) sorted.emplace_back(time, name);
+  std::ranges::sort(sorted, [](const auto& x, const auto& y) {
+    return std::tuple(y.first.first, x.first.second) < std::tuple(x.first.first, y.first.second);
+  });
+  for (size_t i = 0; i < std::min(sorted.size(), kMainOps); ++i)
+    block.ops.push_back(sorted[i].second);
+  block.is_mixed = sorted.size() > kMainOps;
 }
+
+namespace {
 
 // By modules, where most of the work has some: the layers are the first modules of one class that
 // come several times side by side.
@@ -206,23 +233,20 @@ std::vector<WorkBlock> module_blocks(const WorkLabels& labels, const EventStore&
     }
     const auto [place, is_new] = places.try_emplace({label, in_layer}, blocks.size());
     if (is_new)
-      blocks.push_back({label, in_layer ? cut(layer) : "", {}, in_layer ? layers : 1, {}, true});
-    WorkBlock& block = blocks[place->second];
-    if (chain.empty()) block.is_module = false;
-    if (block.ops.size() < kMostOps &&
-        std::ranges::find(block.ops, labels.op_name(run[i])) == block.ops.end())
-      block.ops.push_back(labels.op_name(run[i]));
-    block.events.push_back(run[i]);
+      blocks.push_back({label, in_layer ? cut(layer) : "", {}, in_layer ? layers : 1, {}, false});
+    blocks[place->second].events.push_back(run[i]);
   }
   return blocks;
 }
 
 }  // namespace
 
-std::vector<WorkBlock> split_into_blocks(const WorkLabels& labels, const EventStore& store,
-                                         const std::vector<EventId>& run) {
-  std::vector<WorkBlock> blocks = module_blocks(labels, store, run);
-  if (!blocks.empty()) return blocks;
+namespace {
+
+// By the sequence of kernels: layers are what repeats in it.
+std::vector<WorkBlock> sequence_blocks(const WorkLabels& labels, const EventStore& store,
+                                       const std::vector<EventId>& run) {
+  std::vector<WorkBlock> blocks;
   std::vector<uint32_t> tokens;
   for (const EventId e : run) tokens.push_back(store.name_id(e).index);
   const RepeatedUnit unit = find_repeated_unit(tokens);
@@ -248,11 +272,20 @@ std::vector<WorkBlock> split_into_blocks(const WorkLabels& labels, const EventSt
         if (is_new) blocks.push_back({label, {}, {}, 1, {}, false});
         place = known->second;
       }
-      list_op(blocks[place].ops, labels.op_name(run[i]));
       last = std::move(label);
     }
     blocks[place].events.push_back(run[i]);
   }
+  return blocks;
+}
+
+}  // namespace
+
+std::vector<WorkBlock> split_into_blocks(const WorkLabels& labels, const EventStore& store,
+                                         const std::vector<EventId>& run) {
+  std::vector<WorkBlock> blocks = module_blocks(labels, store, run);
+  if (blocks.empty()) blocks = sequence_blocks(labels, store, run);
+  for (WorkBlock& block : blocks) list_ops(labels, store, block);
   return blocks;
 }
 

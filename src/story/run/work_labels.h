@@ -46,17 +46,20 @@ class WorkLabels {
 
 // Consecutive work of a run that belongs together.
 struct WorkBlock {
-  std::string label;   // class of the work, or of the module
-  std::string around;  // class of the layers that it is part of; empty: none
-  std::vector<std::string> ops;
+  std::string label;             // class of the work, or of the module
+  std::string around;            // class of the layers that it is part of; empty: none
+  std::vector<std::string> ops;  // in their order; of many, those that take the most time
   size_t repeats = 1;
   std::vector<EventId> events;
-  bool is_module = false;
+  bool is_mixed = false;  // ops are the longest of many
 };
 
 // A run's blocks in the order of their first events; each event is in one.
 std::vector<WorkBlock> split_into_blocks(const WorkLabels& labels, const EventStore& store,
                                          const std::vector<EventId>& run);
+
+// Fills a block's ops from its events.
+void list_ops(const WorkLabels& labels, const EventStore& store, WorkBlock& block);
 
 // The same by kernel, in no known order of time.
 std::vector<WorkBlock> split_by_kernel(const EventStore& store, const std::vector<EventId>& work);
