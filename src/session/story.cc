@@ -113,8 +113,8 @@ class CountedRun {
     GpuWork work;
     work.device = small_number(row.device);
     work.stream = row.stream;
-    work.grid = row.grid;
-    work.block = row.block;
+    work.grid = row.grid ? row.grid : dimensions(row.grid_blocks, 1, 1);
+    work.block = row.block ? row.block : dimensions(row.block_threads, 1, 1);
     work.cluster = row.cluster;
     work.registers = small_number(row.registers);
     if (row.static_shared || row.dynamic_shared)

@@ -9,6 +9,9 @@
 
 namespace fathom {
 
+std::string story_time(double micros);    // "12.3 µs", "1.23 ms"
+std::string story_percent(double value);  // "0.4 %", "40 %"
+
 // How a text of the trace or the code is made inert; kernels' names are shortened before.
 using NameStyle = std::function<std::string(std::string_view)>;
 

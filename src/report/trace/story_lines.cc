@@ -8,17 +8,24 @@
 #include "report/trace/run_story.h"
 
 namespace fathom {
-namespace {
 
-using Kind = StoryLineKind;
-using Topic = StoryTopic;
-
-std::string time_of(double micros) {
+std::string story_time(double micros) {
   const double size = std::fabs(micros);
   if (size >= 1e6) return fmt::format("{:.2f} s", micros / 1e6);
   if (size >= 1e3) return fmt::format("{:.2f} ms", micros / 1e3);
   return fmt::format("{:.{}f} µs", micros, size >= 100 ? 0 : size >= 10 ? 1 : 2);
 }
+
+// 40.3 % in a sentence about large parts needs no tenth; 0.4 % does.
+std::string story_percent(double value) {
+  if (value > 0 && value < 0.05) return "under 0.1 %";
+  return fmt::format("{:.{}f} %", value, value < 9.95 ? 1 : 0);
+}
+
+namespace {
+
+using Kind = StoryLineKind;
+using Topic = StoryTopic;
 
 std::string rate_of(double per_second, std::string_view unit) {
   constexpr std::pair<double, std::string_view> kPrefixes[] = {
@@ -33,12 +40,6 @@ std::string rate_of(double per_second, std::string_view unit) {
                          prefix, unit);
     }
   return fmt::format("{:.3g} {}", per_second, unit);
-}
-
-// 40.3 % in a sentence about large parts needs no tenth; 0.4 % does.
-std::string percent_of(double value) {
-  if (value > 0 && value < 0.05) return "under 0.1 %";
-  return fmt::format("{:.{}f} %", value, value < 9.95 ? 1 : 0);
 }
 
 std::string count_of(double value) { return with_thousands(std::llround(value)); }
@@ -56,11 +57,6 @@ std::string short_kernel(std::string_view name) {
   std::string cut = fit_left(text, kCharacters);
   while (cut.ends_with(' ')) cut.pop_back();
   return cut;
-}
-
-std::string fit_name(std::string_view name) {
-  constexpr size_t kCharacters = 32;
-  return screen_width(name) <= kCharacters ? std::string(name) : fit_left(name, kCharacters);
 }
 
 std::string_view cause_words(Topic topic) {
@@ -156,8 +152,8 @@ class Sentence {
  private:
   double value(std::string_view name) const { return l_.number(name).value_or(0); }
   bool has(std::string_view name) const { return l_.number(name).has_value(); }
-  std::string percent(std::string_view name) const { return percent_of(value(name)); }
-  std::string time(std::string_view name) const { return time_of(value(name)); }
+  std::string percent(std::string_view name) const { return story_percent(value(name)); }
+  std::string time(std::string_view name) const { return story_time(value(name)); }
   std::string count(std::string_view name) const { return count_of(value(name)); }
   std::string named(size_t place) const { return name_(l_.name(place)); }
   std::string kernel(size_t place) const { return name_(short_kernel(l_.name(place))); }
@@ -185,12 +181,15 @@ class Sentence {
 
   std::string phase_runs() const {
     const double runs = value("runs");
+    if (value("median") <= 0)
+      return counted(static_cast<uint64_t>(value("kernels")), "GPU event") + ", durations unknown";
     std::string out = runs == 1 ? fmt::format("1 run of {}", time("median"))
                                 : fmt::format("{} runs, median {}", count("runs"), time("median"));
     if (has("p95")) out += fmt::format(", p95 {}", time("p95"));
-    return out + fmt::format("; {}{}, GPU busy {}",
-                             counted(static_cast<uint64_t>(value("kernels")), "GPU event"),
-                             runs == 1 ? "" : " each", percent("busy"));
+    out += fmt::format("; {}{}", counted(static_cast<uint64_t>(value("kernels")), "GPU event"),
+                       runs == 1 ? "" : " each");
+    if (has("busy")) out += fmt::format(", GPU busy {}", percent("busy"));
+    return out;
   }
 
   std::string idle_in_phase() const {
@@ -233,6 +232,7 @@ class Sentence {
   std::string hardware() const {
     switch (l_.kind) {
       case Kind::kKernel: {
+        if (value("mean") <= 0) return fmt::format("{}, {} launches", kernel(0), count("count"));
         return fmt::format("{} {}: {} × {}", kernel(0), percent("share"), count("count"),
                            time("mean"));
       }
@@ -563,27 +563,7 @@ class Sentence {
   const NameStyle& name_;
 };
 
-StoryNode node_of(const StoryLine& line, const NameStyle& name, bool with_evidence) {
-  // What is missing rests on nothing.
-  return {Sentence(line, name).make(),
-          std::string(line.kind == Kind::kMissing ? std::string_view{} : mark_text(line.mark)),
-          with_evidence ? evidence_sentence(line.evidence, name) : std::string(),
-          {}};
-}
-
 }  // namespace
-
-std::string story_phases_text(const RunStory& story, const NameStyle& name) {
-  std::string out;
-  for (const StoryPhase& phase : story.phases) {
-    const std::string title = phase.kind == PhaseKind::kNamed
-                                  ? name(fit_name(phase.name))
-                                  : std::string(phase_kind_name(phase.kind));
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", title,
-                       percent_of(100 * ratio(phase.busy + phase.idle, story.total)));
-  }
-  return out;
-}
 
 std::string story_sentence(const StoryLine& line, const NameStyle& name) {
   return Sentence(line, name).make();
@@ -616,97 +596,6 @@ std::string evidence_sentence(const StoryEvidence& evidence, const NameStyle& na
   }
   if (!evidence.source.empty()) add("source " + name(evidence.source));
   if (!evidence.formula.empty()) add("formula: " + evidence.formula);
-  return out;
-}
-
-std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& name,
-                                        bool with_evidence) {
-  std::vector<StorySection> out;
-  const auto add_lines = [&](std::vector<StoryNode>& to, const std::vector<StoryLine>& lines) {
-    for (const StoryLine& line : lines) to.push_back(node_of(line, name, with_evidence));
-  };
-  const auto title_of = [&](const StoryPhase& phase) {
-    const std::string kind(phase_kind_name(phase.kind));
-    if (phase.name.empty() || phase.name == kind) return kind;
-    return phase.kind == PhaseKind::kNamed || phase.name.starts_with(kind)
-               ? name(phase.name)
-               : fmt::format("{} ({})", kind, name(phase.name));
-  };
-  out.push_back({"EXECUTION STORY", name(story.title), {}});
-  if (!story.selection.empty()) out.back().after += fmt::format(" ({})", name(story.selection));
-  add_lines(out.back().nodes, story.configuration);
-  for (size_t p = 0; p < story.phases.size(); ++p) {
-    const StoryPhase& phase = story.phases[p];
-    for (const StoryTransition& transition : story.transitions) {
-      if (transition.to != p) continue;
-      StorySection section{
-          "TRANSITION",
-          fmt::format("{} → {}", title_of(story.phases[transition.from]), title_of(phase)),
-          {}};
-      add_lines(section.nodes, transition.lines);
-      out.push_back(std::move(section));
-    }
-    const Nanos time = phase.busy + phase.idle;
-    std::string after = fmt::format("{}: {}, {} of the {}", title_of(phase), time_of(time.micros()),
-                                    percent_of(100 * ratio(time, story.total)),
-                                    story.has_timeline ? "recording" : "counted time");
-    if (phase.evidence != PhaseEvidence::kNone)
-      after += fmt::format(" (found by {})", phase_evidence_name(phase.evidence));
-    StorySection section{fmt::format("PHASE {}", p + 1), std::move(after), {}};
-    add_lines(section.nodes, phase.lines);
-    // The count of what is left out stands behind the events.
-    std::vector<StoryNode> last;
-    if (!phase.lines.empty() && phase.lines.back().kind == Kind::kMoreBlocks) {
-      last.push_back(std::move(section.nodes.back()));
-      section.nodes.pop_back();
-    }
-    for (size_t i = 0; i < phase.events.size(); ++i) {
-      const StoryEvent& event = phase.events[i];
-      StoryNode node = node_of(event.what, name, with_evidence);
-      const std::string at =
-          story.has_timeline ? fmt::format(" +{}", time_of(event.at.micros())) : "";
-      node.text = fmt::format("T{}{}  {}  {}, {} of busy", i, at, node.text,
-                              time_of(event.what.number("time").value_or(0)),
-                              percent_of(event.what.number("share").value_or(0)));
-      add_lines(node.below, event.lines);
-      section.nodes.push_back(std::move(node));
-    }
-    for (StoryNode& node : last) section.nodes.push_back(std::move(node));
-    out.push_back(std::move(section));
-  }
-  for (const StoryKernel& kernel : story.kernels) {
-    StorySection section{"KERNEL", name(kernel.name), {}};
-    add_lines(section.nodes, kernel.lines);
-    out.push_back(std::move(section));
-  }
-  StorySection summary{"SUMMARY", {}, {}};
-  if (story.phases.size() + story.more_phases > 0 && story.has_timeline) {
-    const std::string rest =
-        story.more_phases == 0
-            ? std::string()
-            : fmt::format("; {} {}",
-                          story.more_phases == 1
-                              ? "1 more phase takes"
-                              : counted(story.more_phases, "more phase") + " take",
-                          percent_of(100 * ratio(story.more_time, story.total)));
-    if (!rest.empty() || story.between.count > 0) {
-      summary.after = fmt::format("{} of {} is outside these phases{}",
-                                  percent_of(100 * ratio(story.between, story.total)),
-                                  time_of(story.total.micros()), rest);
-    }
-  }
-  const auto add_part = [&](std::string_view title, const std::vector<StoryLine>& lines) {
-    if (lines.empty()) return;
-    StoryNode node{std::string(title), {}, {}, {}};
-    add_lines(node.below, lines);
-    summary.nodes.push_back(std::move(node));
-  };
-  add_part("Hotspots", story.hotspots);
-  add_part("Bottleneck", story.bottlenecks);
-  add_part("Hardware insight", story.insights);
-  add_part("Actionable", story.actions);
-  add_part("Missing", story.missing);
-  out.push_back(std::move(summary));
   return out;
 }
 

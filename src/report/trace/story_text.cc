@@ -5,7 +5,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kMarkWidth = 22, kLeastText = 30, kMostLines = 3;
+constexpr size_t kMarkWidth = 22, kLeastText = 30, kMostLines = 4;
 
 // Words on lines of a width; a word that is longer is cut.
 std::vector<std::string> story_words(const std::string& text, size_t width) {

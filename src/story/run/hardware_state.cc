@@ -59,7 +59,9 @@ HardwareState HardwareIndex::state(std::span<const EventId> events) const {
   const EventStore& store = facts_.input.store;
   HardwareState s;
   for (const EventId e : events) {
-    const double time = static_cast<double>(std::max<int64_t>(0, store.duration(e).count));
+    double time = static_cast<double>(std::max<int64_t>(0, store.duration(e).count));
+    // Counters of unknown duration weigh the same.
+    if (!facts_.has_timeline && time <= 0) time = 1;
     if (is_copy_work(store, e)) {
       if (const auto bytes = store.gpu_work(e).bytes; bytes && *bytes > 0) {
         s.copied_bytes += static_cast<double>(*bytes);
@@ -127,6 +129,24 @@ StoryEvidence evidence_of_kernel(const KernelContext& kernel, const EventStore& 
   e.file = kernel.file;
   e.metrics = std::move(metrics);
   return e;
+}
+
+bool explains_kernel(const KernelContext& kernel, const TestedHypothesis& tested) {
+  if (tested.verdict != Verdict::kConfirmed) return false;
+  const std::vector<std::string_view>& values = tested.hypothesis->evidence;
+  const auto rests_on = [&values](std::string_view name) {
+    return std::ranges::find(values, name) != values.end();
+  };
+  // Waiting before a kernel is told as idle time.
+  if (rests_on("idle_before_us")) return false;
+  // A unit near its peak leaves no room for what the hypothesis predicts.
+  constexpr double kNearPeak = 60;
+  for (const std::string_view unit : {"sm_throughput", "tensor", "dram_throughput"}) {
+    const double used = kernel.value(unit).value_or(0);
+    if (used >= kNearPeak && !rests_on(unit) && tested.best && *tested.best < used / 100 - 0.02)
+      return false;
+  }
+  return true;
 }
 
 StoryLine explained_line(const KernelContext& kernel, const TestedHypothesis& tested,
@@ -253,9 +273,10 @@ void HardwareIndex::add_observed(const StoryLine& hardware, std::vector<StoryLin
     line.names = {hardware.names.front()};
     line.numbers.push_back({"stall", *stall, "%"});
   }
-  if (dram && *dram >= kFar && *dram >= tensor.value_or(0)) {
+  const double units = std::max(tensor.value_or(0), sm.value_or(0));
+  if (dram && *dram >= kFar && *dram >= units) {
     line.topic = StoryTopic::kMemory;
-  } else if (tensor.value_or(0) >= kFar || sm.value_or(0) >= kFar) {
+  } else if (units >= kFar) {
     line.topic = StoryTopic::kCompute;
   } else if (dram && *dram < kFar && tensor.value_or(0) < kFar && sm.value_or(0) < kFar) {
     line.topic = StoryTopic::kLatency;
@@ -386,9 +407,7 @@ bool HardwareIndex::add_explained(const std::vector<EventId>& events,
   }
   for (const auto& [kernel, time] : times) {
     for (const TestedHypothesis& tested : kernel->tested) {
-      if (tested.verdict != Verdict::kConfirmed) continue;
-      const auto values = tested.hypothesis->evidence;
-      if (std::ranges::find(values, "idle_before_us") != values.end()) continue;
+      if (!explains_kernel(*kernel, tested)) continue;
       Found& f = found[tested.hypothesis->id];
       f.time += time;
       const bool is_more = time > f.longest || (time == f.longest && f.kernel != nullptr &&

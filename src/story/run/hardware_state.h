@@ -89,7 +89,9 @@ class HardwareIndex {
   std::vector<StalledKernel> stalled_;
 };
 
-// "record" values of a confirmed hypothesis and its fix, as lines.
+// Whether a hypothesis is confirmed and speaks of the kernel's own time.
+bool explains_kernel(const KernelContext& kernel, const TestedHypothesis& tested);
+// The values of a confirmed hypothesis and its fix, as lines.
 StoryLine explained_line(const KernelContext& kernel, const TestedHypothesis& tested,
                          const EventStore& store);
 StoryLine advice_line(const KernelContext& kernel, const TestedHypothesis& tested,

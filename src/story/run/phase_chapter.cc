@@ -83,9 +83,11 @@ class PhaseTeller {
                    {{"runs", static_cast<double>(p_.spans.size()), ""},
                     {"median", micros(median()), "µs"},
                     {"share", 100 * ratio(p_.time(), total), "%"},
-                    {"busy", 100 * p_.busy_share(), "%"},
                     {"kernels", static_cast<double>(p_.kernels), ""}},
                    {}};
+    // Of a part of the work, idle time says nothing.
+    if (facts_.has_timeline && !facts_.selection.filters_work())
+      line.numbers.push_back({"busy", 100 * p_.busy_share(), "%"});
     if (p_.spans.size() >= 4) line.numbers.push_back({"p95", micros(percentile_95()), "µs"});
     line.evidence.events = some_events();
     line.evidence.sheet = "gpu_timeline";

@@ -146,10 +146,7 @@ class SummaryTeller {
     for (const auto& [kernel, time] : told) {
       bool is_explained = false;
       for (const TestedHypothesis& tested : kernel->tested) {
-        const auto& values = tested.hypothesis->evidence;
-        if (tested.verdict != Verdict::kConfirmed ||
-            std::ranges::find(values, "idle_before_us") != values.end())
-          continue;
+        if (!explains_kernel(*kernel, tested)) continue;
         is_explained = true;
         Candidate& c = confirmed[tested.hypothesis->id];
         const bool is_first = c.time.count == 0;
@@ -282,8 +279,7 @@ class SummaryTeller {
     for (const ConfirmedLimit& limit : find_bottlenecks(facts_.contexts)) {
       if (seen.size() == kActions || limit.saving.count <= 0) break;
       if (is_told_ && !is_told_(limit.kernel->first)) continue;
-      const auto& values = limit.tested->hypothesis->evidence;
-      if (std::ranges::find(values, "idle_before_us") != values.end()) continue;
+      if (!explains_kernel(*limit.kernel, *limit.tested)) continue;
       if (std::ranges::find(seen, limit.kernel) != seen.end()) continue;
       if (ratio(limit.saving, story_.total) < kWorthTelling && !is_told_) break;
       seen.push_back(limit.kernel);
@@ -433,7 +429,7 @@ std::vector<StoryLine> tell_configuration(const RunFacts& facts, const WorkLabel
     model.evidence.events = {store.uid(root)};
     out.push_back(std::move(model));
   }
-  if (const CounterJoin* join = input.kernels.counters()) {
+  if (const CounterJoin* join = input.kernels.counters(); join != nullptr && facts.has_timeline) {
     for (const CounterJoin::File& file : join->files()) {
       StoryLine line{
           file.refusal.empty() && file.doubt.empty() ? K::kCounterFile : K::kDoubtfulFile,
