@@ -72,7 +72,7 @@ std::string_view cause_words(Topic topic) {
     case Topic::kHostCommunication:
       return "a collective runs on the host";
     default:
-      return "cause not recorded";
+      return "cause unknown";
   }
 }
 
@@ -220,7 +220,8 @@ class Sentence {
     std::string out;
     const bool repeats = value("repeats") > 1;
     if (!l_.name(1).empty()) {
-      out = fmt::format("{} × {}: {}", named(1), count("repeats"), named(0));
+      out = repeats ? fmt::format("{} × {}: {}", named(1), count("repeats"), named(0))
+                    : fmt::format("{}: {}", named(1), named(0));
     } else {
       out = repeats ? fmt::format("{} × {}", named(0), count("repeats")) : named(0);
     }

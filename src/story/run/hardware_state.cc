@@ -31,8 +31,9 @@ std::optional<double> HardwareState::byte_rate() const {
 
 namespace {
 
-constexpr double kEnough = 0.5;    // of a block's time, for a line to speak of the block
-constexpr double kFarBelow = 0.1;  // of the limit
+constexpr double kEnough = 0.5;     // of a block's time, for a line to speak of the block
+constexpr double kFarBelow = 0.1;   // of the limit
+constexpr double kNearlyAll = 0.8;  // of a block's time
 constexpr size_t kTopStalls = 2;
 constexpr double kLeastStall = 5;  // percent of warp states
 
@@ -137,8 +138,8 @@ bool explains_kernel(const KernelContext& kernel, const TestedHypothesis& tested
   const auto rests_on = [&values](std::string_view name) {
     return std::ranges::find(values, name) != values.end();
   };
-  // Waiting before a kernel is told as idle time.
-  if (rests_on("idle_before_us")) return false;
+  // Waiting before a kernel is told as idle time, a collective's as exposed time.
+  if (rests_on("idle_before_us") || rests_on("exposed_share")) return false;
   // A unit near its peak leaves no room for what the hypothesis predicts.
   constexpr double kNearPeak = 60;
   for (const std::string_view unit : {"sm_throughput", "tensor", "dram_throughput"}) {
@@ -367,7 +368,9 @@ void HardwareIndex::add_modelled(const HardwareState& s, bool is_measured,
     line.numbers.push_back({"coverage", 100 * s.modelled / s.kernel_time, "%"});
     if (s.limited >= kEnough * s.modelled && s.limit > 0 && of_peak_bytes <= 1) {
       // Far below both limits, neither sets the time.
-      line.topic = s.limit < kFarBelow * s.limited         ? StoryTopic::kLatency
+      const bool is_far =
+          s.limit < kFarBelow * s.limited && s.modelled >= kNearlyAll * s.kernel_time;
+      line.topic = is_far                                  ? StoryTopic::kLatency
                    : s.memory_bound >= kEnough * s.limited ? StoryTopic::kMemory
                                                            : StoryTopic::kCompute;
       line.numbers.push_back({"of_limit", 100 * std::min(1.0, s.limit / s.limited), "%"});
@@ -436,7 +439,10 @@ bool HardwareIndex::add_explained(const std::vector<EventId>& events,
 }
 
 void HardwareIndex::add_small_grid(const Main& kernel, std::vector<StoryLine>& out) const {
-  if (kernel.count == 0 || platform() == nullptr || !platform()->compute_units) return;
+  // Collectives use few multiprocessors on purpose.
+  if (kernel.count == 0 || platform() == nullptr || !platform()->compute_units ||
+      facts_.input.selection.is_communication(kernel.first))
+    return;
   const auto& grid = facts_.input.store.gpu_work(kernel.first).grid;
   if (!grid || grid->x == 0 || grid->y == 0 || grid->z == 0) return;
   const double blocks = static_cast<double>(grid->x) * grid->y * grid->z;

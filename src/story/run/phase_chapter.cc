@@ -282,6 +282,8 @@ class PhaseTeller {
 
   StoryEvent event_of(const WorkBlock& block) const {
     const EventStore& store = facts_.input.store;
+    // A repeating sequence may begin amid a layer and end in the next: that is one.
+    const bool is_one = p_.phase->kind == PhaseKind::kRepeat && block.repeats == 2;
     StoryEvent event;
     const Nanos begin = store.start(p_.typical_work.front());
     event.at = store.start(block.events.front()) - begin;
@@ -293,7 +295,7 @@ class PhaseTeller {
                   {{"time", time.micros(), "µs"},
                    {"share", 100 * ratio(time, p_.typical_busy), "%"},
                    {"kernels", static_cast<double>(block.events.size()), ""},
-                   {"repeats", static_cast<double>(block.repeats), ""}},
+                   {"repeats", is_one ? 1.0 : static_cast<double>(block.repeats), ""}},
                   {}};
     for (const std::string& op : block.ops) event.what.names.push_back(op);
     if (block.is_mixed) event.what.topic = StoryTopic::kOps;

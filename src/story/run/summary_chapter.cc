@@ -55,6 +55,7 @@ class SummaryTeller {
 
   void tell_hotspots() {
     struct Spot {
+      bool is_op = false;
       Nanos time;
       EventId first;
       size_t count = 0;
@@ -63,8 +64,10 @@ class SummaryTeller {
     std::map<std::string, Spot> spots;
     for (const EventId e : told_) {
       std::string name(by_op ? labels_.full_op_name(e) : std::string_view{});
-      if (name.empty()) name = store().name(e).substr(0, kTextBytes);
+      const bool is_op = !name.empty();
+      if (!is_op) name = store().name(e).substr(0, kTextBytes);
       Spot& spot = spots[std::move(name)];
+      spot.is_op = is_op;
       spot.time += profiles_.owned[e.index];
       if (spot.count++ == 0) spot.first = e;
     }
@@ -79,14 +82,14 @@ class SummaryTeller {
       if (spot->time.count <= 0) break;
       StoryLine line{K::kHotspot,
                      Mark::kMeasured,
-                     by_op ? T::kOps : T::kNone,
+                     spot->is_op ? T::kOps : T::kNone,
                      {cut_text(*name), labels_.work_class(spot->first)},
                      {{"share", 100 * ratio(spot->time, busy_), "%"},
                       {"time", spot->time.micros(), "µs"},
                       {"kernels", static_cast<double>(spot->count), ""}},
                      {}};
       line.evidence.events = {store().uid(spot->first)};
-      line.evidence.sheet = by_op ? "ops_summary" : "kernel_summary";
+      line.evidence.sheet = spot->is_op ? "ops_summary" : "kernel_summary";
       line.evidence.row = cut_to_bytes(*name, 200);
       story_.hotspots.push_back(std::move(line));
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/closest_names.h"
 #include "base/glob.h"
@@ -15,10 +16,11 @@ namespace fathom {
 namespace {
 
 constexpr double kLittle = 0.05;  // of the run
-constexpr size_t kMostPhases = 6, kMostKernels = 3, kListedNames = 5, kAskedName = 400;
+constexpr size_t kMostPhases = 6, kMostKernels = 3, kListedNames = 5, kAskedName = 400,
+                 kComparedName = 4000;
 
 std::string lower(std::string_view text) {
-  std::string out(text.substr(0, 4000));
+  std::string out(text.substr(0, kComparedName));
   for (char& c : out)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return out;
@@ -39,19 +41,20 @@ class NameMatch {
   bool any() const { return !pattern_.empty(); }
   const std::string& pattern() const { return pattern_; }
   bool operator()(std::string_view name) const {
-    const auto [known, is_new] = asked_.try_emplace(std::string(name.substr(0, kAskedName)));
+    const auto [known, is_new] = asked_.try_emplace(std::string(name.substr(0, kComparedName)));
     if (is_new) known->second = fits(pattern_, name);
     return known->second;
   }
   std::vector<std::string> names() const {
     std::vector<std::string> out;
-    for (const auto& [name, is_match] : asked_) out.push_back(name);
+    for (const auto& [name, is_match] : asked_) out.push_back(cut_to_bytes(name, kAskedName));
+    std::ranges::sort(out);
     return out;
   }
 
  private:
   std::string pattern_;
-  mutable std::map<std::string, bool> asked_;
+  mutable std::unordered_map<std::string, bool> asked_;
 };
 
 Error nothing_fits(std::string_view option, const std::string& pattern,

@@ -77,7 +77,9 @@ std::string WorkLabels::find_class(EventId event) const {
     return std::string(known->category);
   const KernelTraits traits = kernel_traits(store_.name(event).substr(0, kLabelledName));
   if (!traits.family.empty()) return traits.family;
-  return op_name(event);
+  if (!full_op_name(event).empty()) return op_name(event);
+  // Template arguments tell kernels of one skeleton apart.
+  return cut(normal_kernel_name(store_.name(event).substr(0, kLabelledName)).text);
 }
 
 std::string_view WorkLabels::module_class(std::string_view name) {
@@ -166,7 +168,9 @@ void list_ops(const WorkLabels& labels, const EventStore& store, WorkBlock& bloc
     if (i < once && order.size() <= kMostOps && (order.empty() || order.back() != name))
       order.push_back(std::move(name));
   }
-  if (order.size() <= kMostOps) {
+  // A few that alternate are no sequence.
+  const bool alternates = order.size() > times.size() && times.size() <= kMainOps;
+  if (order.size() <= kMostOps && !alternates) {
     block.ops = std::move(order);
     return;
   }
@@ -177,7 +181,7 @@ void list_ops(const WorkLabels& labels, const EventStore& store, WorkBlock& bloc
   });
   for (size_t i = 0; i < std::min(sorted.size(), kMainOps); ++i)
     block.ops.push_back(sorted[i].second);
-  block.is_mixed = sorted.size() > kMainOps;
+  block.is_mixed = true;
 }
 
 namespace {
