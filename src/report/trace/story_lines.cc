@@ -115,7 +115,7 @@ class Sentence {
         return fmt::format("Counters of {}: {} of {} launches joined with kernels of the trace",
                            named(0), count("joined"), count("launches"));
       case Kind::kDoubtfulFile:
-        return fmt::format("Counters of {}: {} of {} launches joined. {}", named(0),
+        return fmt::format("Counters of {}: {} of {} launches joined: {}", named(0),
                            count("joined"), count("launches"), named(1));
       case Kind::kClocks:
         return clocks();
@@ -201,6 +201,8 @@ class Sentence {
       out += fmt::format(" ({})", named(0));
     } else if (!l_.name(1).empty()) {
       out += fmt::format(", most before {}", named(1));
+    } else if (!l_.name(2).empty()) {
+      out += fmt::format(", most before {}", kernel(2));
     }
     return out;
   }
@@ -225,7 +227,7 @@ class Sentence {
     } else {
       out = repeats ? fmt::format("{} × {}", named(0), count("repeats")) : named(0);
     }
-    const bool is_same = l_.names.size() == 3 && l_.names[2] == l_.names[0];
+    const bool is_same = l_.names.size() == 3 && l_.name(0).starts_with(l_.name(2));
     if (!ops.empty() && !is_same) out += fmt::format(": {}", ops);
     return out;
   }
@@ -478,7 +480,7 @@ class Sentence {
   }
 
   std::string bottleneck() const {
-    const std::string part = fmt::format("{} of the run ({})", percent("share"), time("time"));
+    const std::string part = fmt::format("{} of the time ({})", percent("share"), time("time"));
     switch (l_.topic) {
       case Topic::kMemory:
         return fmt::format("memory bandwidth: memory-bound ops take {}", part);
@@ -490,6 +492,12 @@ class Sentence {
         return fmt::format("exposed communication: {}", part);
       case Topic::kKernel:
         return fmt::format("{} in kernels that take {} ({})", l_.name(1), part, l_.name(2));
+      case Topic::kStalls: {
+        const std::string_view words = stall_words(l_.name(0));
+        return fmt::format("{} in kernels that take {}: {} stalls {} of {}",
+                           words.empty() ? std::string_view("warps stall") : words, part,
+                           l_.name(0), percent("stall"), kernel(1));
+      }
       default:
         return fmt::format("GPU idle, {}: {}", cause_words(l_.topic), part);
     }
@@ -530,6 +538,8 @@ class Sentence {
       case Topic::kCounters:
         return fmt::format("SM, tensor and HBM % are not measured: {}", command);
       case Topic::kMoreCounters:
+        if (value("coverage") >= 99.5)
+          return fmt::format("Hypotheses that need more metrics: {}", command);
         return command.empty()
                    ? fmt::format("Counters cover {} of kernel time", percent("coverage"))
                    : fmt::format("Counters cover {} of kernel time; more: {}", percent("coverage"),

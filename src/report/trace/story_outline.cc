@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/count_text.h"
 #include "report/trace/run_story.h"
 
@@ -24,6 +26,8 @@ StoryNode node_of(const StoryLine& line, const NameStyle& name, bool with_eviden
 
 std::string story_phases_text(const RunStory& story, const NameStyle& name) {
   std::string out;
+  const auto is_other = [](const StoryPhase& phase) { return phase.kind == PhaseKind::kOther; };
+  if (std::ranges::all_of(story.phases, is_other)) return out;
   for (const StoryPhase& phase : story.phases) {
     const std::string title = phase.kind == PhaseKind::kNamed
                                   ? name(fit_name(phase.name))

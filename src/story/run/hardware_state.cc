@@ -36,6 +36,8 @@ constexpr double kFarBelow = 0.1;   // of the limit
 constexpr double kNearlyAll = 0.8;  // of a block's time
 constexpr size_t kTopStalls = 2;
 constexpr double kLeastStall = 5;  // percent of warp states
+constexpr double kMainStall = 30;  // likewise, as Nsight Compute reports one
+constexpr double kHotLine = 10;    // percent of a kernel's samples
 
 constexpr std::string_view kModelFormula = "cost model of the op ÷ time of its kernels";
 
@@ -229,23 +231,43 @@ void HardwareIndex::add_kernel_line(const Main& kernel, double block_time,
   out.push_back(std::move(source));
 }
 
+namespace {
+
+// Percent of a kernel's samples and the reason, the most frequent first.
+std::vector<std::pair<double, std::string_view>> stalls_of_samples(const StalledKernel& kernel) {
+  std::map<std::string_view, uint64_t> reasons;
+  for (const StalledPlace& place : kernel.places)
+    for (const StalledPlace::Reason& reason : place.reasons) reasons[reason.name] += reason.samples;
+  std::vector<std::pair<double, std::string_view>> sorted;
+  for (const auto& [name, count] : reasons)
+    sorted.emplace_back(100 * static_cast<double>(count) / static_cast<double>(kernel.samples),
+                        name);
+  std::ranges::sort(sorted, [](const auto& x, const auto& y) {
+    return std::tie(y.first, x.second) < std::tie(x.first, y.second);
+  });
+  return sorted;
+}
+
+}  // namespace
+
+std::optional<std::pair<double, std::string_view>> HardwareIndex::main_stall(
+    const KernelContext& kernel) const {
+  const StalledKernel* samples = stalled(kernel);
+  if (samples == nullptr) return {};
+  const auto sorted = stalls_of_samples(*samples);
+  if (sorted.empty() || sorted.front().first < kMainStall) return {};
+  return sorted.front();
+}
+
 // Stalls of the kernel by PC samples, where no counters tell them.
 bool HardwareIndex::add_sampled(const Main& kernel, std::vector<StoryLine>& out) const {
   const StalledKernel* samples = kernel.context == nullptr ? nullptr : stalled(*kernel.context);
   if (samples == nullptr) return false;
-  std::map<std::string_view, uint64_t> reasons;
-  for (const StalledPlace& place : samples->places)
-    for (const StalledPlace::Reason& reason : place.reasons) reasons[reason.name] += reason.samples;
-  std::vector<std::pair<uint64_t, std::string_view>> sorted;
-  for (const auto& [name, count] : reasons) sorted.emplace_back(count, name);
-  std::ranges::sort(sorted, [](const auto& x, const auto& y) {
-    return std::tie(y.first, x.second) < std::tie(x.first, y.second);
-  });
+  const auto sorted = stalls_of_samples(*samples);
   StoryLine line{K::kHardware, StoryMark::kMeasured, StoryTopic::kNone, {}, {}, {}};
   constexpr std::string_view kNames[] = {"stall_1", "stall_2"};
   for (size_t i = 0; i < std::min(sorted.size(), kTopStalls); ++i) {
-    const double share =
-        100 * static_cast<double>(sorted[i].first) / static_cast<double>(samples->samples);
+    const double share = sorted[i].first;
     if (share < kLeastStall) break;
     line.names.emplace_back(sorted[i].second);
     line.numbers.push_back({kNames[i], share, "%"});
@@ -261,7 +283,7 @@ bool HardwareIndex::add_sampled(const Main& kernel, std::vector<StoryLine>& out)
 
 // What the measured state means, where no hypothesis is confirmed.
 void HardwareIndex::add_observed(const StoryLine& hardware, std::vector<StoryLine>& out) {
-  constexpr double kFar = 40, kMainStall = 30;  // percent, as Nsight Compute's rules
+  constexpr double kFar = 40;  // percent, as Nsight Compute's rules
   StoryLine line{K::kObserved, StoryMark::kDerived, StoryTopic::kNone, {}, {}, hardware.evidence};
   line.evidence.formula =
       "largest of them; from 60 % of peak on it is the limit, all under 40 %: latency";
@@ -491,21 +513,21 @@ void HardwareIndex::add_hot_lines(const KernelContext& kernel, size_t most,
   if (samples == nullptr) return;
   for (size_t i = 0; i < std::min(most, samples->places.size()); ++i) {
     const StalledPlace& place = samples->places[i];
-    if (place.stalled == 0) break;
+    const double share =
+        100 * static_cast<double>(place.stalled) / static_cast<double>(samples->samples);
+    if (share < kHotLine) break;
     std::string reasons;
     for (size_t r = 0; r < std::min<size_t>(2, place.reasons.size()); ++r) {
       reasons += fmt::format(
           "{}{} {:.0f} %", r > 0 ? ", " : "", place.reasons[r].name,
           100 * static_cast<double>(place.reasons[r].samples) / static_cast<double>(place.stalled));
     }
-    StoryLine line{
-        K::kHotLine,
-        StoryMark::kMeasured,
-        StoryTopic::kNone,
-        {cut_to_bytes(place.text(), 300), reasons},
-        {{"share", 100 * static_cast<double>(place.stalled) / static_cast<double>(samples->samples),
-          "%"}},
-        {}};
+    StoryLine line{K::kHotLine,
+                   StoryMark::kMeasured,
+                   StoryTopic::kNone,
+                   {cut_to_bytes(place.text(), 300), reasons},
+                   {{"share", share, "%"}},
+                   {}};
     line.evidence.sheet = "stall_samples";
     line.evidence.row = cut_to_bytes(kernel.name, 200);
     line.evidence.source = line.names[0];

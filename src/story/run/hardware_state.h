@@ -60,6 +60,9 @@ class HardwareIndex {
   // against.
   std::optional<double> ridge(const HardwareState& state) const;
 
+  // The reason of most stalls by PC samples and its percent of them; none: no reason stands out.
+  std::optional<std::pair<double, std::string_view>> main_stall(const KernelContext& kernel) const;
+
   // Lines about a block: what the hardware did, what that means, what to try. Those that have
   // evidence, a few.
   std::vector<StoryLine> block_lines(const std::vector<EventId>& events) const;

@@ -6,12 +6,13 @@
 
 namespace fathom {
 
-void IdleTimes::add(const IdleGap& gap, StringId op) {
+void IdleTimes::add(const IdleGap& gap, StringId op, StringId kernel) {
   const Nanos length = gap.gap.end - gap.gap.begin;
   all += length;
   by_cause[static_cast<size_t>(gap.cause)] += length;
   if (gap.blamed.valid()) blamed[{gap.cause, gap.blamed}] += length;
   if (op.valid()) before[{gap.cause, op}] += length;
+  before_kernel[{gap.cause, kernel}] += length;
   if (!example.valid() || length > longest) {
     example = gap.after;
     longest = length;
@@ -123,15 +124,16 @@ class ProfileBuilder {
       StringId op;
       if (const CallId launch = tree.launch(gap.after); launch.valid() && tree.has_launches()) {
         const CallId around = tree.enclosing_op(launch);
-        op = facts_.input.store.name_id(tree.event(around.valid() ? around : launch));
+        if (around.valid()) op = facts_.input.store.name_id(tree.event(around));
       }
+      const StringId kernel = facts_.input.store.name_id(gap.after);
       if (before == after) {
         PhaseProfile& profile = out.profiles[after.phase];
         profile.idle += gap.gap.end - gap.gap.begin;
-        profile.gaps.add(gap, op);
-        profile.run_gaps[after.run].add(gap, op);
+        profile.gaps.add(gap, op, kernel);
+        profile.run_gaps[after.run].add(gap, op, kernel);
       } else {
-        out.between[{before.phase, after.phase}].add(gap, op);
+        out.between[{before.phase, after.phase}].add(gap, op, kernel);
       }
     }
   }

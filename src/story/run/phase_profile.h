@@ -13,11 +13,11 @@ struct IdleTimes {
   Nanos all;
   Nanos by_cause[static_cast<size_t>(IdleCause::kCount)];
   // Names of host calls that held up, of ops that were launched next; of each cause.
-  std::map<std::pair<IdleCause, StringId>, Nanos> blamed, before;
+  std::map<std::pair<IdleCause, StringId>, Nanos> blamed, before, before_kernel;
   EventId example;  // the work after the longest gap
   Nanos longest;
 
-  void add(const IdleGap& gap, StringId op);
+  void add(const IdleGap& gap, StringId op, StringId kernel);
   IdleCause main_cause() const;
 };
 

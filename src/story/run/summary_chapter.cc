@@ -34,7 +34,9 @@ class SummaryTeller {
     for (const PhaseProfile& p : profiles.profiles) {
       told_.insert(told_.end(), p.work.begin(), p.work.end());
       busy_ += p.busy;
+      whole_ += p.time();
     }
+    if (!is_told) whole_ = story.total;
   }
 
   void tell() {
@@ -52,6 +54,8 @@ class SummaryTeller {
 
  private:
   const EventStore& store() const { return facts_.input.store; }
+  // Of some ops or kernels, gaps say nothing.
+  bool has_idle_time() const { return facts_.has_timeline && !facts_.selection.filters_work(); }
 
   void tell_hotspots() {
     struct Spot {
@@ -167,6 +171,7 @@ class SummaryTeller {
       c.line.numbers = bottleneck(Mark::kConfirmed, T::kKernel, c.time).numbers;
       out.push_back(std::move(c));
     }
+    add_stall_candidates(told, out);
     if (explained.count > 0) return;
     for (const auto& [topic, time] : modelled) {
       StoryLine line = bottleneck(Mark::kEstimated, topic, time);
@@ -177,39 +182,68 @@ class SummaryTeller {
     }
   }
 
+  // Kernels by what PC samples show them to wait for.
+  void add_stall_candidates(const std::map<const KernelContext*, Nanos>& told,
+                            std::vector<Candidate>& out) const {
+    struct Stalled {
+      Nanos time, longest;
+      double percent = 0;
+      const KernelContext* kernel = nullptr;
+    };
+    std::map<std::string_view, Stalled> reasons;
+    for (const auto& [kernel, time] : told) {
+      const auto stall = hardware_.main_stall(*kernel);
+      if (!stall) continue;
+      Stalled& s = reasons[stall->second];
+      s.time += time;
+      if (s.kernel != nullptr && time <= s.longest) continue;
+      s.longest = time;
+      s.percent = stall->first;
+      s.kernel = kernel;
+    }
+    for (const auto& [reason, s] : reasons) {
+      StoryLine line = bottleneck(Mark::kDerived, T::kStalls, s.time);
+      line.names = {std::string(reason), cut_text(s.kernel->name)};
+      line.numbers.push_back({"stall", s.percent, "%"});
+      line.evidence.events = {store().uid(s.kernel->first)};
+      line.evidence.sheet = "stall_samples";
+      line.evidence.row = cut_to_bytes(s.kernel->name, 200);
+      line.evidence.formula = "kernels whose most frequent stall is this";
+      out.push_back({s.time, std::move(line)});
+    }
+  }
+
   static Nanos longest_of(const Candidate& c) {
     return Nanos{static_cast<int64_t>(1e3 * c.line.number("kernel_time").value_or(0))};
   }
 
   StoryLine bottleneck(Mark mark, T topic, Nanos time) const {
-    return {K::kBottleneck,
-            mark,
-            topic,
-            {},
-            {{"share", 100 * std::min(1.0, ratio(time, story_.total)), "%"},
-             {"time", time.micros(), "µs"}},
-            {}};
+    return {
+        K::kBottleneck,
+        mark,
+        topic,
+        {},
+        {{"share", 100 * std::min(1.0, ratio(time, whole_)), "%"}, {"time", time.micros(), "µs"}},
+        {}};
   }
 
   void tell_bottlenecks() {
     std::vector<Candidate> all;
-    if (!is_told_ && facts_.has_timeline) {
-      add_idle_candidates(all);
-      add_transfer_candidates(all);
-    }
+    if (has_idle_time()) add_idle_candidates(all);
+    if (has_idle_time() && !is_told_) add_transfer_candidates(all);
     add_kernel_candidates(all);
     std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return b.time < a.time; });
     for (Candidate& c : all) {
       if (story_.bottlenecks.size() == kBottlenecks) break;
-      if (ratio(c.time, story_.total) < kWorthTelling && !story_.bottlenecks.empty()) break;
+      if (ratio(c.time, whole_) < kWorthTelling && !story_.bottlenecks.empty()) break;
       story_.bottlenecks.push_back(std::move(c.line));
     }
   }
 
   void tell_insight() {
     const HardwareState s = hardware_.state(told_);
-    const double busy = ratio(busy_, story_.total);
-    if (!is_told_ && facts_.has_timeline && busy < 0.5 && story_.total.count > 0) {
+    const double busy = ratio(busy_, whole_);
+    if (has_idle_time() && busy < 0.5 && whole_.count > 0) {
       StoryLine line{K::kInsight,
                      Mark::kDerived,
                      T::kHost,
@@ -374,7 +408,7 @@ class SummaryTeller {
   const WorkFilter& is_told_;
   RunStory& story_;
   std::vector<EventId> told_;
-  Nanos busy_;
+  Nanos busy_, whole_;  // whole: what shares are of
 };
 
 }  // namespace

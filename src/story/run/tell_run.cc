@@ -109,13 +109,9 @@ class RunTeller {
     tell_phases(profiles, shown, story);
     tell_kernels(filter, story);
     story.configuration = tell_configuration(facts_, labels_, profiles);
-    if (whole_phases && filter) {
-      // The summary is about the phase that was asked for.
-      const PhaseProfiles only = profile_phases(facts_, labels_, hardware_, phases, work, filter);
-      tell_summary(facts_, labels_, hardware_, only, filter, story);
-    } else {
-      tell_summary(facts_, labels_, hardware_, profiles, filter, story);
-    }
+    // The summary is about what was asked for.
+    tell_summary(facts_, labels_, hardware_,
+                 whole_phases && filter ? only_told(profiles) : profiles, filter, story);
     return story;
   }
 
@@ -216,6 +212,17 @@ class RunTeller {
       if (std::ranges::none_of(names, *match)) return nothing_fits(option, match->pattern(), names);
     }
     return Error{"the selection matches nothing: its parts have no GPU work in common"};
+  }
+
+  PhaseProfiles only_told(PhaseProfiles profiles) const {
+    for (PhaseProfile& profile : profiles.profiles) {
+      if (is_told_phase(*profile.phase)) continue;
+      const Phase* phase = profile.phase;
+      profile = {};
+      profile.phase = phase;
+    }
+    profiles.between.clear();
+    return profiles;
   }
 
   std::vector<size_t> choose_phases(const PhaseProfiles& profiles, RunStory& story) const {
