@@ -1,10 +1,12 @@
 #include "tree/phase_names.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ascii.h"
 #include "base/glob.h"
+#include "base/hash.h"
 #include "base/tsv.h"
 
 extern const std::string_view phase_names_tsv;
@@ -26,24 +28,51 @@ constexpr std::pair<std::string_view, PhaseKind> kKindWords[] = {
 
 struct NameRule {
   std::string pattern;
-  NameRole role;
-  PhaseKind kind;
+  NameMeaning meaning;
 };
 
-std::vector<NameRule> read_name_rules() {
-  std::vector<NameRule> rules;
-  for (const auto& row : read_tsv(phase_names_tsv, 3)) {
-    NameRule rule{pattern_of_words(row[0]), NameRole::kNamed, PhaseKind::kNamed};
-    if (const auto kind = phase_kind_of_word(row[1])) {
-      rule.role = NameRole::kPhase;
-      rule.kind = *kind;
-    } else if (row[1] != "named") {
-      rule.role = row[1] == "step" ? NameRole::kStep : NameRole::kPart;
+// The rules, found by one word of each: a name is compared with a few of them.
+class NameRules {
+ public:
+  NameRules() {
+    for (const auto& row : read_tsv(phase_names_tsv, 3)) {
+      std::string_view longest;
+      for (std::string_view word : split(row[0], ' ')) {
+        if (word != "*" && word.size() > longest.size()) longest = word;
+      }
+      by_word_[longest].push_back(rules_.size());
+      NameRule rule{pattern_of_words(row[0]), {}};
+      if (const auto kind = phase_kind_of_word(row[1])) {
+        rule.meaning = {NameRole::kPhase, *kind, false};
+      } else if (row[1] == "collective") {
+        rule.meaning = {NameRole::kPhase, PhaseKind::kCommunication, true};
+      } else if (row[1] != "named") {
+        rule.meaning.role = row[1] == "step" ? NameRole::kStep : NameRole::kPart;
+        if (row[1] == "forward part") rule.meaning.kind = PhaseKind::kForward;
+        if (row[1] == "backward part") rule.meaning.kind = PhaseKind::kBackward;
+      }
+      rules_.push_back(std::move(rule));
     }
-    rules.push_back(std::move(rule));
   }
-  return rules;
-}
+
+  NameMeaning meaning(const std::string& words) const {
+    std::vector<size_t> candidates;
+    for (std::string_view word : split(words, ' ')) {
+      const auto found = by_word_.find(word);
+      if (found == by_word_.end()) continue;
+      candidates.insert(candidates.end(), found->second.begin(), found->second.end());
+    }
+    std::ranges::sort(candidates);
+    for (size_t rule : candidates) {
+      if (glob_matches(rules_[rule].pattern, words)) return rules_[rule].meaning;
+    }
+    return {};
+  }
+
+ private:
+  std::vector<NameRule> rules_;
+  std::unordered_map<std::string_view, std::vector<size_t>, TableHash> by_word_;
+};
 
 bool take_end(std::string& text, std::string_view end) {
   if (!text.ends_with(end)) return false;
@@ -85,6 +114,7 @@ std::optional<PhaseKind> phase_kind_of_word(std::string_view word) {
 }
 
 std::string words_of_name(std::string_view name) {
+  name = name.substr(0, kLongestName);
   std::string words;
   bool in_word = false;
   const auto end_word = [&] {
@@ -123,23 +153,18 @@ std::string pattern_of_words(std::string_view words) {
   return pattern;
 }
 
-PhaseName read_phase_name(std::string_view name) {
-  static const std::vector<NameRule> rules = read_name_rules();
-  name = name.substr(0, kLongestName);
-  const std::string words = words_of_name(name);
-  PhaseName read;
-  read.text = without_numbers(name);
-  const auto rule = std::ranges::find_if(
-      rules, [&](const NameRule& r) { return glob_matches(r.pattern, words); });
-  if (rule == rules.end()) return read;
-  read.role = rule->role;
-  read.kind = rule->kind;
-  return read;
+NameMeaning meaning_of_words(const std::string& words) {
+  static const NameRules rules;
+  return rules.meaning(words);
+}
+
+std::string text_of_name(std::string_view name) {
+  return without_numbers(name.substr(0, kLongestName));
 }
 
 std::optional<PhaseKind> kind_of_code(CodePlace place, std::string_view name) {
   static const auto rows = read_tsv(phase_ops_tsv, 4);
-  constexpr std::string_view kPlaces[] = {"op", "kernel", "frame"};
+  constexpr std::string_view kPlaces[] = {"op", "kernel", "frame", "marker"};
   for (const auto& row : rows) {
     if (row[0] == kPlaces[static_cast<size_t>(place)] && glob_matches(row[1], name)) {
       return phase_kind_of_word(row[2]);

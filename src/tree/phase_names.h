@@ -16,13 +16,20 @@ enum class NameRole : uint8_t {
   kPart,   // inside a phase, or around none
 };
 
-struct PhaseName {
+struct NameMeaning {
   NameRole role = NameRole::kNamed;
-  PhaseKind kind = PhaseKind::kNamed;
-  std::string text;  // numbers replaced by '#', those at the ends removed
+  PhaseKind kind = PhaseKind::kNamed;  // of a part too: an op of autograd
+
+  bool of_library = false;  // a collective, in a range that its library made
+
+  bool operator==(const NameMeaning&) const = default;
 };
 
-PhaseName read_phase_name(std::string_view name);
+// By its words, which names with other numbers have in common.
+NameMeaning meaning_of_words(const std::string& words);
+
+// A name with '#' for numbers, without those at its ends.
+std::string text_of_name(std::string_view name);
 
 // The words of a name as data/phases/names.tsv compares them, each with a space before and after
 // it: so a pattern's "*" may stand for no word.
@@ -31,7 +38,7 @@ std::string words_of_name(std::string_view name);
 std::string pattern_of_words(std::string_view words);
 
 // What kind of work an op, a kernel or a Python function does (data/phases/ops.tsv).
-enum class CodePlace : uint8_t { kOp, kKernel, kFrame };
+enum class CodePlace : uint8_t { kOp, kKernel, kFrame, kMarker };
 std::optional<PhaseKind> kind_of_code(CodePlace place, std::string_view name);
 
 std::optional<PhaseKind> phase_kind_of_word(std::string_view word);

@@ -12,7 +12,8 @@ namespace fathom {
 namespace {
 
 // More names than this are no overview: those with the least work are left to the ranges around.
-constexpr size_t kMostNames = 20, kMostInnerNames = 12;
+constexpr size_t kMostInnerNames = 12;
+constexpr int64_t kMostNames = 20;
 // A range around (nearly) everything; ranges inside that make up (nearly) all of it.
 constexpr double kAround = 0.9, kMadeUp = 0.8;
 
@@ -40,13 +41,21 @@ PhaseRanges::PhaseRanges(const EventStore& store) {
   doubt_decoding();
   nest();
   find_mirrors(store);
+  // A library that annotates everything it does tells nothing of another thread's work.
+  const bool few_names =
+      std::ranges::count(names_, NameRole::kNamed, &PhaseName::role) <= kMostNames;
   std::vector<LatestOpen::Span> spans, steps;
+  tracks_.resize(store.track_count());
   for (size_t i = 0; i < ranges_.size(); ++i) {
     const Range& r = ranges_[i];
+    if (may_be_phase(r)) tracks_[r.track.index] = true;
+    has_images_ = has_images_ || on_gpu_[r.event.index];
     if (on_gpu_[r.event.index]) continue;
     const PhaseName& of = name(r);
     if (of.role == NameRole::kStep) steps.push_back({r.begin, r.end, i});
-    if (may_be_phase(r) && of.kind != PhaseKind::kCommunication) {
+    if (of.role == NameRole::kNamed
+            ? few_names
+            : of.role == NameRole::kPhase && of.kind != PhaseKind::kCommunication) {
       spans.push_back({r.begin, r.end, i});
     }
   }
@@ -56,22 +65,28 @@ PhaseRanges::PhaseRanges(const EventStore& store) {
 
 void PhaseRanges::read_names(const EventStore& store) {
   std::unordered_map<StringId, int32_t> by_id;
+  std::unordered_map<std::string, NameMeaning, TableHash> meanings;  // by words
   std::unordered_map<std::string, int32_t, TableHash> by_text;
+  const auto number_of = [&](std::string_view name) {
+    const std::string words = words_of_name(name);
+    const auto [known, is_new] = meanings.emplace(words, NameMeaning{});
+    if (is_new) known->second = meaning_of_words(words);
+    PhaseName read{known->second, text_of_name(name)};
+    // One text may be of two kinds: which numbers a name has may tell them apart.
+    std::string key = read.text;
+    key += static_cast<char>(read.kind);
+    key += static_cast<char>(read.role);
+    const auto [same, is_first] = by_text.emplace(key, static_cast<int32_t>(names_.size()));
+    if (is_first) names_.push_back(std::move(read));
+    return same->second;
+  };
   on_gpu_.resize(store.size());
   for (size_t i = 0; i < store.size(); ++i) {
     const EventId e(i);
     if (!is_annotation(store.kind(e))) continue;
     on_gpu_[i] = store.kind(e) == EventKind::kGpuAnnotation;
     const auto [known, is_new] = by_id.emplace(store.name_id(e), 0);
-    if (is_new) {
-      PhaseName read = read_phase_name(store.name(e));
-      // One text may be of two kinds: which numbers a name has may tell them apart.
-      const std::string key = read.text + static_cast<char>('0' + static_cast<int>(read.kind)) +
-                              static_cast<char>('0' + static_cast<int>(read.role));
-      const auto [same, is_first] = by_text.emplace(key, static_cast<int32_t>(names_.size()));
-      if (is_first) names_.push_back(std::move(read));
-      known->second = same->second;
-    }
+    if (is_new) known->second = number_of(store.name(e));
     ranges_.push_back({e, store.track_id(e), store.start(e), store.end(e), kNone, known->second});
   }
 }
@@ -106,6 +121,12 @@ void PhaseRanges::nest() {
       open = range(open).parent;
     }
     r.parent = open;
+    if (open != kNone) r.pass = range(open).pass;
+    if (name(r).role == NameRole::kPart && name(r).kind != PhaseKind::kNamed) {
+      // What autograd's op calls is part of it.
+      if (r.pass != PhaseKind::kBackward) r.pass = name(r).kind;
+      has_backward_ = has_backward_ || r.pass == PhaseKind::kBackward;
+    }
     open = static_cast<int32_t>(i);
   }
 }
@@ -126,6 +147,11 @@ void PhaseRanges::find_mirrors(const EventStore& store) {
     const auto host = by_key.find(std::pair(*key, ranges_[i].name));
     if (host != by_key.end()) mirrors_[i] = host->second;
   }
+}
+
+std::optional<PhaseKind> PhaseRanges::pass_of(int32_t index) const {
+  if (index == kNone || !has_backward_ || range(index).pass == PhaseKind::kNamed) return {};
+  return range(index).pass;
 }
 
 std::vector<int32_t> PhaseRanges::innermost(std::vector<Query> queries, size_t items) const {
@@ -248,11 +274,12 @@ void PhaseRanges::drop_rare_names(const std::vector<Inside>& work, std::vector<N
     }
   }
   std::erase_if(times, [](const auto& time) { return time.first == Nanos{}; });
-  if (times.size() <= kMostNames) return;
+  if (times.size() <= size_t{kMostNames}) return;
   std::ranges::sort(times, [](const auto& a, const auto& b) {
     return std::tie(b.first, a.second) < std::tie(a.first, b.second);
   });
-  for (size_t i = kMostNames; i < times.size(); ++i) facts[times[i].second].is_container = true;
+  for (size_t i = size_t{kMostNames}; i < times.size(); ++i)
+    facts[times[i].second].is_container = true;
 }
 
 void PhaseRanges::choose(const std::vector<Inside>& work,

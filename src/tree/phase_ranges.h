@@ -7,6 +7,11 @@
 
 namespace fathom {
 
+// A name that ranges share but for its numbers.
+struct PhaseName : NameMeaning {
+  std::string text;
+};
+
 // The annotations of a trace as nested ranges, and which of them are phases.
 class PhaseRanges {
  public:
@@ -16,9 +21,10 @@ class PhaseRanges {
     EventId event;
     TrackId track;
     Nanos begin, end;
-    int32_t parent = kNone;  // the range around it, on its track
-    int32_t name = 0;        // into names()
-    int32_t chosen = kNone;  // the range at or around it that is its phase
+    int32_t parent = kNone;              // the range around it, on its track
+    int32_t name = 0;                    // into names()
+    int32_t chosen = kNone;              // the range at or around it that is its phase
+    PhaseKind pass = PhaseKind::kNamed;  // of autograd's op at or around it; kNamed: none
   };
   // A look for the innermost range that is open on a track at a time.
   struct Query {
@@ -41,6 +47,14 @@ class PhaseRanges {
     return names_[static_cast<size_t>(range.name)];
   }
   PhaseKind kind(int32_t index) const { return name(range(index)).kind; }
+
+  // By the ranges of autograd's ops: the backward pass, and in a trace that has it the forward one.
+  std::optional<PhaseKind> pass_of(int32_t range) const;
+  bool has_backward() const { return has_backward_; }
+
+  // Whether a track has any range that may be a phase.
+  bool has_phases(TrackId track) const { return tracks_[track.index]; }
+  bool has_images() const { return has_images_; }  // on the GPU
 
   // The answer to each query, by item; kNone where none is open.
   std::vector<int32_t> innermost(std::vector<Query> queries, size_t items) const;
@@ -85,6 +99,8 @@ class PhaseRanges {
   std::vector<int32_t> mirrors_;
   std::vector<bool> on_gpu_;
   LatestOpen any_thread_, steps_;
+  std::vector<bool> tracks_;
+  bool has_backward_ = false, has_images_ = false;
 };
 
 }  // namespace fathom

@@ -28,10 +28,15 @@ void PhaseRuns::find_only_names(const std::vector<PhaseItem>& items) {
 void PhaseRuns::add(const PhaseItem& item) {
   const size_t phase = phase_of(item);
   const bool is_pass = item.kind != PhaseKind::kCommunication && item.kind != PhaseKind::kOther;
-  if (is_pass && phase != last_pass_) {
-    last_pass_ = phase;
+  // Much other work between two parts of a phase makes them two runs.
+  constexpr size_t kMuchWork = 8;
+  if (item.kind == PhaseKind::kOther) ++others_;
+  if (item.device != device_ || (is_pass && (phase != last_pass_ || others_ > kMuchWork))) {
+    last_pass_ = is_pass ? phase : SIZE_MAX;
+    device_ = item.device;
     ++passes_;
   }
+  if (is_pass) others_ = 0;
   add_work(phases_[phase].runs[run_of(item, phase)], item);
 }
 

@@ -13,6 +13,7 @@ struct PhaseItem {
   EventId event;
   Nanos when;      // of the launch; else of its start on the GPU
   TrackId thread;  // of the launch; invalid where it is unknown
+  int32_t device = -1;
   int32_t step = PhaseRanges::kNone;
   PhaseKind kind = PhaseKind::kOther;
   PhaseEvidence evidence = PhaseEvidence::kNone;
@@ -25,7 +26,7 @@ struct PhaseItem {
   bool has_phase() const { return evidence != PhaseEvidence::kNone || kind != PhaseKind::kOther; }
 };
 
-// Gathers items, in the order of their launches, into the runs of phases.
+// Gathers items, by device and in the order of their launches, into the runs of phases.
 class PhaseRuns {
  public:
   PhaseRuns(const EventStore& store, const CallTree& tree, const PhaseRanges& ranges,
@@ -62,6 +63,8 @@ class PhaseRuns {
   std::map<std::pair<size_t, uint64_t>, size_t> runs_;  // of ranges, functions and repeats
   std::vector<Current> current_;
   size_t last_pass_ = SIZE_MAX, passes_ = 0;
+  size_t others_ = 0;  // of no phase since the last pass
+  int32_t device_ = -1;
 };
 
 }  // namespace fathom

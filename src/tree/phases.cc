@@ -1,14 +1,12 @@
 #include "tree/phases.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
-#include "tree/attention_lengths.h"
 #include "tree/communication.h"
 #include "tree/phase_autograd.h"
-#include "tree/phase_runs.h"
-#include "tree/repetition.h"
+#include "tree/phase_repeats.h"
+#include "tree/training_kernels.h"
 
 namespace fathom {
 namespace {
@@ -18,28 +16,6 @@ constexpr int32_t kNoRange = PhaseRanges::kNone;
 // repeats.
 constexpr size_t kLittleWork = 8;
 constexpr double kMostlyCollectives = 0.8, kWorthSearching = 0.15;
-
-// A stretch of items that may be one step of text generation.
-struct Stretch {
-  size_t begin = 0, end = 0;
-  size_t prompts = 0, tokens = 0;  // attention of either use
-  size_t first = 0, layer = 0;     // the place of the first, the distance to the next
-  EventId example;
-  bool is_decode = false;
-
-  void append(const Stretch& next) {
-    if (!example.valid()) {
-      example = next.example;
-      first = next.first;
-      layer = next.layer;
-    } else if (layer == 0 && next.example.valid()) {
-      layer = next.first - first;
-    }
-    end = next.end;
-    prompts += next.prompts;
-    tokens += next.tokens;
-  }
-};
 
 class PhaseFinder {
  public:
@@ -57,26 +33,27 @@ class PhaseFinder {
     join_collectives();
     fill_gaps();
     join_ranges();
-    label_repeats();
-    label_by_attention();
+    label_rest();
     return collect();
   }
 
  private:
   void add_items(const std::vector<EventId>& work);
   std::vector<int32_t> innermost_ranges() const;
+  bool is_looked_for_elsewhere(const PhaseItem& item) const;
   void label_by_ranges();
-  void label_by_code(PhaseItem& item, int32_t own, int32_t other);
+  std::optional<PhaseKind> training_of(const PhaseItem& item, int32_t innermost) const {
+    const std::optional<PhaseKind> by_ops = code_.training(item.event);
+    return by_ops ? by_ops : ranges_.pass_of(innermost);
+  }
+  void label_by_code(PhaseItem& item, std::optional<PhaseKind> training, int32_t own,
+                     int32_t other);
   void join_collectives();
   void fill_gaps();
   void join_ranges();
-  void label_repeats();
-  void search_repeats(size_t begin, size_t end, size_t least, int depth);
-  void label_by_attention();
-  Stretch look_for_attention(const AttentionLengths& attention, size_t begin, size_t end) const;
-  void label_collectives(size_t begin, size_t end);
-  WorkSequence sequence_of(size_t begin, size_t end) const;
-  std::vector<RepeatedPart> parts_by_step(size_t begin, size_t end) const;
+  void label_rest();
+  bool label_by_kernels(size_t begin, size_t end);
+  bool label_collectives(size_t begin, size_t end);
   std::vector<Phase> collect() const;
   Nanos time_of(size_t begin, size_t end) const;
 
@@ -84,9 +61,8 @@ class PhaseFinder {
   const CallTree& tree_;
   PhaseRanges ranges_;
   CodeKinds code_;
-  std::vector<PhaseItem> items_;  // in the order of their launches
+  std::vector<PhaseItem> items_;  // by device, then in the order of their launches
   std::vector<std::optional<bool>> collective_names_;
-  uint32_t parts_ = 0, repetitions_ = 0;
 };
 
 void PhaseFinder::add_items(const std::vector<EventId>& work) {
@@ -97,12 +73,13 @@ void PhaseFinder::add_items(const std::vector<EventId>& work) {
     const EventId from = known ? tree_.event(launch) : e;
     PhaseItem item{.event = e, .when = store_.start(from), .thread = {}};
     if (known) item.thread = store_.track_id(from);
+    item.device = store_.gpu_work(e).device.value_or(-1);
     item.step = ranges_.step_at(item.when);
     items_.push_back(item);
   }
   std::ranges::sort(items_, [&](const PhaseItem& a, const PhaseItem& b) {
-    return std::tuple(a.when, store_.start(a.event), a.event) <
-           std::tuple(b.when, store_.start(b.event), b.event);
+    return std::tuple(a.device, a.when, store_.start(a.event), a.event) <
+           std::tuple(b.device, b.when, store_.start(b.event), b.event);
   });
 }
 
@@ -123,6 +100,12 @@ std::vector<int32_t> PhaseFinder::innermost_ranges() const {
   return ranges_.innermost(std::move(queries), items_.size());
 }
 
+// In the ranges of other threads: work of a thread that has none. Without a launch: of any thread,
+// if no images on the streams tell.
+bool PhaseFinder::is_looked_for_elsewhere(const PhaseItem& item) const {
+  return item.thread.valid() ? !ranges_.has_phases(item.thread) : !ranges_.has_images();
+}
+
 void PhaseFinder::label_by_ranges() {
   const std::vector<int32_t> own = innermost_ranges();
   std::vector<int32_t> other(items_.size(), kNoRange);
@@ -130,33 +113,43 @@ void PhaseFinder::label_by_ranges() {
   std::vector<Nanos> backward;
   for (size_t i = 0; i < items_.size(); ++i) {
     const PhaseItem& item = items_[i];
-    const auto training = code_.training(item.event);
-    if (own[i] == kNoRange) other[i] = ranges_.on_any_thread(item.when);
+    const auto training = training_of(item, own[i]);
+    if (is_looked_for_elsewhere(item)) other[i] = ranges_.on_any_thread(item.when);
     if (training == PhaseKind::kBackward) backward.push_back(item.when);
-    const int32_t range = own[i] != kNoRange ? own[i] : other[i];
+    const int32_t range = other[i] != kNoRange ? other[i] : own[i];
     inside.push_back({range, store_.duration(item.event), training.has_value()});
   }
+  std::ranges::sort(backward);
   ranges_.choose(inside, backward);
   for (size_t i = 0; i < items_.size(); ++i) {
     const auto chosen = [&](int32_t range) {
       return range == kNoRange ? kNoRange : ranges_.range(range).chosen;
     };
-    label_by_code(items_[i], chosen(own[i]), chosen(own[i] == kNoRange ? other[i] : kNoRange));
+    int32_t elsewhere = chosen(other[i]);
+    // A thread beside the one that prepares data is not preparing data.
+    if (items_[i].thread.valid() && elsewhere != kNoRange &&
+        ranges_.kind(elsewhere) == PhaseKind::kNamed) {
+      elsewhere = kNoRange;
+    }
+    label_by_code(items_[i], training_of(items_[i], own[i]), chosen(own[i]), elsewhere);
   }
 }
 
 // `own`: the phase's range on the event's thread or stream; `other`: on another thread.
-void PhaseFinder::label_by_code(PhaseItem& item, int32_t own, int32_t other) {
+void PhaseFinder::label_by_code(PhaseItem& item, std::optional<PhaseKind> training, int32_t own,
+                                int32_t other) {
   const auto take_range = [&](int32_t range) {
     item.range = ranges_.on_host(range);
     item.kind = ranges_.kind(range);
     item.evidence = PhaseEvidence::kAnnotation;
   };
+  const auto is_collective = [&](int32_t range) {
+    return range != kNoRange && ranges_.kind(range) == PhaseKind::kCommunication;
+  };
   const auto is_known = [&](int32_t range) {
     return range != kNoRange && ranges_.kind(range) != PhaseKind::kNamed &&
            ranges_.kind(range) != PhaseKind::kCommunication;
   };
-  const auto training = code_.training(item.event);
   if (training == PhaseKind::kBackward) {
     // Whatever the program's thread has open, this is the backward pass; but a range may name it.
     for (int32_t range : {own, other}) {
@@ -169,8 +162,8 @@ void PhaseFinder::label_by_code(PhaseItem& item, int32_t own, int32_t other) {
   } else if (is_known(own)) {
     return take_range(own);
   }
-  if (training && (*training != PhaseKind::kForward || own == kNoRange ||
-                   ranges_.kind(own) == PhaseKind::kCommunication)) {
+  if (is_collective(own) && !ranges_.name(ranges_.range(own)).of_library) return take_range(own);
+  if (training && (*training != PhaseKind::kForward || own == kNoRange || is_collective(own))) {
     item.kind = *training;
     item.evidence = PhaseEvidence::kAutograd;
     return;
@@ -184,11 +177,14 @@ void PhaseFinder::label_by_code(PhaseItem& item, int32_t own, int32_t other) {
   }
 }
 
-// A collective is a phase by itself only on a thread of its own. Among other work its range tells
-// what it is, not what it is for: fill_gaps gives it to the phase around.
+// A collective is a phase by itself on a thread of its own, and where the program gave it a range
+// beside those of other phases. Else its range tells what it is, not what it is for: fill_gaps
+// gives it to the phase around.
 void PhaseFinder::join_collectives() {
   std::vector<bool> mixed(store_.track_count());
+  bool has_phases = false;
   for (const PhaseItem& item : items_) {
+    has_phases = has_phases || (item.has_phase() && item.kind != PhaseKind::kCommunication);
     if (item.thread.valid() && item.kind != PhaseKind::kCommunication) {
       mixed[item.thread.index] = true;
     }
@@ -196,6 +192,7 @@ void PhaseFinder::join_collectives() {
   for (PhaseItem& item : items_) {
     if (item.kind != PhaseKind::kCommunication) continue;
     if (item.thread.valid() && !mixed[item.thread.index]) continue;
+    if (has_phases && !ranges_.name(ranges_.range(item.range)).of_library) continue;
     item.kind = PhaseKind::kOther;
     item.evidence = PhaseEvidence::kNone;
     item.range = kNoRange;
@@ -211,6 +208,7 @@ void PhaseFinder::fill_gaps() {
     if (!item.has_phase() || item.kind == PhaseKind::kCommunication) continue;
     const bool joins =
         last < i && item.evidence == PhaseEvidence::kAutograd && items_[last].step == item.step &&
+        items_[last].device == item.device &&
         ((items_[last].evidence == PhaseEvidence::kAutograd && items_[last].kind == item.kind) ||
          (items_[last].kind == PhaseKind::kForward && item.kind == PhaseKind::kBackward));
     // More work than a little is another pass that nothing tells of.
@@ -236,7 +234,7 @@ void PhaseFinder::join_ranges() {
     if (last < items_.size() && item.evidence == PhaseEvidence::kAutograd) {
       const PhaseItem& before = items_[last];
       if (before.evidence == PhaseEvidence::kAnnotation && before.kind == item.kind &&
-          before.step == item.step) {
+          before.step == item.step && before.device == item.device) {
         item.evidence = PhaseEvidence::kAnnotation;
         item.range = before.range;
       }
@@ -248,22 +246,42 @@ void PhaseFinder::join_ranges() {
   for (size_t i = items_.size(); i-- > 0;) join(i);
 }
 
-void PhaseFinder::label_repeats() {
+// Work that no known name tells of. A range of the user's own name may hold a whole text
+// generation: it is searched too, and keeps its name where no decode steps are found.
+void PhaseFinder::label_rest() {
+  PhaseRepeats repeats(store_, tree_, items_);
   const Nanos all = time_of(0, items_.size());
-  for (size_t begin = 0; begin < items_.size();) {
-    size_t end = begin;
-    while (end < items_.size() && !items_[end].has_phase()) ++end;
-    if (end > begin) {
-      label_collectives(begin, end);
-      if (!items_[begin].has_phase() && ratio(time_of(begin, end), all) >= kWorthSearching) {
-        search_repeats(begin, end, 0, 0);
-      }
+  for (size_t begin = 0, end = 0; begin < items_.size(); begin = end) {
+    const PhaseItem first = items_[begin];
+    while (end < items_.size() && items_[end].kind == first.kind &&
+           items_[end].evidence == first.evidence && items_[end].range == first.range &&
+           items_[end].device == first.device) {
+      ++end;
     }
-    begin = std::max(end, begin + 1);
+    if (first.kind == PhaseKind::kNamed) {
+      if (!repeats.may_generate(begin, end)) continue;
+      for (size_t i = begin; i < end; ++i) {
+        items_[i].kind = PhaseKind::kOther;
+        items_[i].evidence = PhaseEvidence::kNone;
+      }
+      repeats.search(begin, end);
+    } else if (!first.has_phase() && !label_collectives(begin, end) &&
+               !label_by_kernels(begin, end) &&
+               ratio(time_of(begin, end), all) >= kWorthSearching) {
+      repeats.search(begin, end);
+    }
+  }
+  repeats.label_generation();
+  for (PhaseItem& item : items_) {
+    const bool is_known = item.has_phase() && item.evidence != PhaseEvidence::kRepetition;
+    if (item.range == kNoRange || is_known) continue;
+    item.kind = PhaseKind::kNamed;
+    item.evidence = PhaseEvidence::kAnnotation;
+    item.part = item.repetition = 0;
   }
 }
 
-void PhaseFinder::label_collectives(size_t begin, size_t end) {
+bool PhaseFinder::label_collectives(size_t begin, size_t end) {
   Nanos collectives;
   size_t count = 0;
   for (size_t i = begin; i < end; ++i) {
@@ -275,134 +293,23 @@ void PhaseFinder::label_collectives(size_t begin, size_t end) {
     }
   }
   // A collective that waits for another GPU may last longer than all the work between.
-  if (2 * count < end - begin) return;
-  if (ratio(collectives, time_of(begin, end)) < kMostlyCollectives) return;
+  if (2 * count < end - begin) return false;
+  if (ratio(collectives, time_of(begin, end)) < kMostlyCollectives) return false;
   for (size_t i = begin; i < end; ++i) items_[i].kind = PhaseKind::kCommunication;
+  return true;
 }
 
-WorkSequence PhaseFinder::sequence_of(size_t begin, size_t end) const {
-  WorkSequence sequence;
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, uint32_t> numbers;
-  Nanos busy_until = store_.start(items_[begin].event);
-  for (size_t i = begin; i < end; ++i) {
-    const EventId e = items_[i].event;
-    const Dim3 grid = store_.gpu_work(e).grid.value_or(Dim3{});
-    const auto number = static_cast<uint32_t>(numbers.size());
-    sequence.symbols.push_back(
-        numbers.emplace(std::tuple(store_.name_id(e).index, grid.x, grid.y, grid.z), number)
-            .first->second);
-    sequence.times.push_back(store_.duration(e));
-    sequence.gaps.push_back(std::max(store_.start(e) - busy_until, Nanos{}));
-    busy_until = std::max(busy_until, store_.end(e));
+bool PhaseFinder::label_by_kernels(size_t begin, size_t end) {
+  if (code_.has_backward() || ranges_.has_backward()) return false;  // better known by ops
+  std::vector<EventId> sequence;
+  for (size_t i = begin; i < end; ++i) sequence.push_back(items_[i].event);
+  const std::vector<PhaseKind> kinds = passes_of_kernels(store_, sequence);
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    if (kinds[i] == PhaseKind::kOther) continue;
+    items_[begin + i].kind = kinds[i];
+    items_[begin + i].evidence = PhaseEvidence::kAutograd;
   }
-  return sequence;
-}
-
-std::vector<RepeatedPart> PhaseFinder::parts_by_step(size_t begin, size_t end) const {
-  std::vector<RepeatedPart> parts;
-  for (size_t i = begin; i < end; ++i) {
-    if (items_[i].step == kNoRange) continue;
-    if (i == begin || items_[i].step != items_[i - 1].step) parts.push_back({i - begin, 0});
-    parts.back().end = i + 1 - begin;
-  }
-  return parts;
-}
-
-// `least`: the length of a part that counts; `depth`: how often a rest was searched.
-void PhaseFinder::search_repeats(size_t begin, size_t end, size_t least, int depth) {
-  const WorkSequence sequence = sequence_of(begin, end);
-  const std::vector<RepeatedPart> steps = parts_by_step(begin, end);
-  std::vector<RepeatedPart> parts = alike_parts(sequence, steps);
-  if (parts.empty()) parts = find_repetition(sequence);
-  if (parts.empty() || parts[parts.size() / 2].end - parts[parts.size() / 2].begin < least) return;
-  ++repetitions_;
-  for (RepeatedPart part : parts) {
-    ++parts_;
-    for (size_t i = begin + part.begin; i < begin + part.end; ++i) {
-      items_[i].kind = PhaseKind::kRepeat;
-      items_[i].evidence = PhaseEvidence::kRepetition;
-      items_[i].part = parts_;
-      items_[i].repetition = repetitions_;
-    }
-  }
-  // What is left may repeat by itself: training steps after the decode steps. Much shorter parts
-  // are the layers of one step.
-  constexpr int kMostDepth = 3;
-  if (depth == kMostDepth) return;
-  const size_t first = begin + parts.front().begin, last = begin + parts.back().end;
-  const Nanos whole = time_of(begin, end);
-  const size_t length = (parts.front().end - parts.front().begin) / 2;
-  if (ratio(time_of(begin, first), whole) >= kWorthSearching) {
-    search_repeats(begin, first, length, depth + 1);
-  }
-  if (ratio(time_of(last, end), whole) >= kWorthSearching)
-    search_repeats(last, end, length, depth + 1);
-}
-
-Stretch PhaseFinder::look_for_attention(const AttentionLengths& attention, size_t begin,
-                                        size_t end) const {
-  Stretch stretch{.begin = begin, .end = end, .example = {}};
-  uint32_t last = UINT32_MAX;
-  for (size_t i = begin; i < end; ++i) {
-    const AttentionUse use = attention.use(items_[i].event);
-    if (use == AttentionUse::kNone || attention.source(items_[i].event) == last) continue;
-    last = attention.source(items_[i].event);
-    if (!stretch.example.valid()) {
-      stretch.example = EventId(last);
-      stretch.first = i;
-    } else if (stretch.layer == 0) {
-      stretch.layer = i - stretch.first;
-    }
-    ++(use == AttentionUse::kToken ? stretch.tokens : stretch.prompts);
-  }
-  stretch.is_decode =
-      items_[begin].kind == PhaseKind::kRepeat && stretch.prompts == 0 && stretch.tokens >= 2;
-  return stretch;
-}
-
-// Repeated parts with attention of few queries in two layers or more are decode steps. Only where
-// the trace has such, work with attention of many queries is a prefill: an encoder has it as well.
-void PhaseFinder::label_by_attention() {
-  const AttentionLengths attention(store_, tree_);
-  std::vector<Stretch> stretches;
-  size_t decodes = 0;
-  for (size_t i = 0; i < items_.size();) {
-    const size_t begin = i;
-    while (i < items_.size() && items_[i].kind == items_[begin].kind &&
-           items_[i].part == items_[begin].part) {
-      ++i;
-    }
-    if (items_[begin].has_phase() && items_[begin].part == 0) continue;
-    Stretch stretch = look_for_attention(attention, begin, i);
-    decodes += stretch.is_decode ? 1 : 0;
-    // What is between decode steps is one stretch, whatever repeats in it: layers or chunks.
-    const bool joins = !stretches.empty() && stretches.back().end == begin &&
-                       !stretches.back().is_decode && !stretch.is_decode;
-    if (joins) {
-      stretches.back().append(stretch);
-    } else {
-      stretches.push_back(stretch);
-    }
-  }
-  if (decodes < 2) return;
-  for (const Stretch& stretch : stretches) {
-    const bool prefill = !stretch.is_decode && stretch.tokens == 0 && stretch.prompts >= 2;
-    if (!stretch.is_decode && !prefill) continue;
-    // Before the first attention is the first half of a layer; what comes earlier is set-up.
-    const size_t before = stretch.layer + kLittleWork;
-    const size_t begin =
-        prefill && stretch.first > stretch.begin + before ? stretch.first - before : stretch.begin;
-    ++parts_;
-    for (size_t i = stretch.begin; i < stretch.end; ++i) {
-      const bool set_up = i < begin;
-      items_[i].kind = set_up              ? PhaseKind::kOther
-                       : stretch.is_decode ? PhaseKind::kDecode
-                                           : PhaseKind::kPrefill;
-      items_[i].evidence = set_up ? PhaseEvidence::kNone : PhaseEvidence::kShapes;
-      items_[i].part = set_up ? 0 : parts_;
-      if (!set_up) items_[i].shown_by = stretch.example;
-    }
-  }
+  return !kinds.empty();
 }
 
 std::vector<Phase> PhaseFinder::collect() const {

@@ -15,8 +15,9 @@
 //    optimiser, ops with a sequence number the forward pass, if the trace has a backward pass.
 // 3. Other ranges of the program, then Python functions (data/phases/ops.tsv).
 // 4. Repeats of the sequence of kernels. Those with attention of few queries are decode steps.
-// A collective belongs to the phase that it was launched in. It is a phase of its own where a thread
-// launches nothing else, or where nearly all work between two phases is collectives.
+// A collective belongs to the phase that it was launched in. It is a phase of its own where the
+// program gave it a range outside other phases, where a thread launches nothing else, or where
+// nearly all work between two phases is collectives.
 namespace fathom {
 
 enum class PhaseKind : uint8_t {

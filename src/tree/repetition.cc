@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
+
+#include "base/hash.h"
 
 namespace fathom {
 namespace {
@@ -10,11 +13,11 @@ constexpr size_t kLeastLength = 6;  // of a sequence
 // Steps that are nearly equal may be the smaller part of the time: one long prefill comes before
 // them.
 constexpr double kMostOfTheTime = 0.6, kEqualSteps = 0.2;
-constexpr double kAlike = 0.8, kNearlyEqual = 0.95;
+// Of pairs of neighbours only some: streams interleave differently in each run.
+constexpr double kAlike = 0.8, kNearlyEqual = 0.95, kAlikePairs = 0.3;
 constexpr size_t kPeriodsTried = 24;
 
-// Compares parts by how often each symbol occurs, in any order: streams interleave differently in
-// each run.
+// Compares parts by how often each symbol occurs, in any order.
 class PartComparison {
  public:
   PartComparison(std::span<const uint32_t> symbols, RepeatedPart reference)
@@ -65,13 +68,26 @@ size_t size_of(std::span<const RepeatedPart> parts) {
   return sum;
 }
 
-// The part of median length.
-RepeatedPart typical(std::span<const RepeatedPart> parts) {
+// The part at a place, in quarters, when they are sorted by length: 2 is the median.
+RepeatedPart typical(std::span<const RepeatedPart> parts, size_t quarter = 2) {
   std::vector<RepeatedPart> sorted(parts.begin(), parts.end());
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::ranges::nth_element(sorted, middle, {},
+  const auto place = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() * quarter / 4);
+  std::ranges::nth_element(sorted, place, {},
                            [](RepeatedPart p) { return std::pair(p.end - p.begin, p.begin); });
-  return *middle;
+  return *place;
+}
+
+std::vector<RepeatedPart> parts_like(const WorkSequence& sequence,
+                                     std::span<const RepeatedPart> parts, RepeatedPart reference) {
+  PartComparison symbols(sequence.symbols, reference);
+  PartComparison pairs(sequence.pairs, reference);
+  // Two runs may be alike by chance.
+  const double needed = parts.size() == 2 ? kNearlyEqual : kAlike;
+  std::vector<RepeatedPart> alike;
+  for (RepeatedPart part : parts) {
+    if (symbols.with(part) >= needed && pairs.with(part) >= kAlikePairs) alike.push_back(part);
+  }
+  return alike;
 }
 
 bool are_equal(const WorkSequence& sequence, std::span<const RepeatedPart> parts) {
@@ -141,15 +157,26 @@ uint32_t best_begin(const WorkSequence& sequence, const std::vector<std::vector<
 
 }  // namespace
 
+void number_pairs(WorkSequence& sequence) {
+  std::unordered_map<uint64_t, uint32_t, TableHash> numbers;
+  sequence.pairs.clear();
+  uint64_t before = UINT32_MAX;
+  for (uint32_t symbol : sequence.symbols) {
+    const uint64_t pair = before << 32 | symbol;
+    const auto next = static_cast<uint32_t>(numbers.size());
+    sequence.pairs.push_back(numbers.emplace(pair, next).first->second);
+    before = symbol;
+  }
+}
+
 std::vector<RepeatedPart> alike_parts(const WorkSequence& sequence,
                                       std::span<const RepeatedPart> parts) {
   if (parts.size() < 2) return {};
-  PartComparison comparison(sequence.symbols, typical(parts));
-  // Two runs may be alike by chance.
-  const double needed = parts.size() == 2 ? kNearlyEqual : kAlike;
   std::vector<RepeatedPart> alike;
-  for (RepeatedPart part : parts) {
-    if (comparison.with(part) >= needed) alike.push_back(part);
+  for (size_t quarter : {2, 1, 3}) {  // the median may be the odd one
+    std::vector<RepeatedPart> found = parts_like(sequence, parts, typical(parts, quarter));
+    if (found.size() > alike.size()) alike = std::move(found);
+    if (2 * alike.size() > parts.size()) break;
   }
   if (alike.size() < 2 || 2 * alike.size() < parts.size()) return {};
   return alike;
@@ -183,7 +210,11 @@ std::vector<RepeatedPart> find_repetition(const WorkSequence& sequence) {
     };
     std::vector<RepeatedPart> alike = runs_from(anchors.symbols.front());
     std::vector<RepeatedPart> after_gaps = runs_from(best_begin(sequence, places, anchors));
-    if (size_of(after_gaps) >= size_of(alike)) alike = std::move(after_gaps);
+    // Where the sequence begins with the first part, it may be the end of a step.
+    const size_t lost = !alike.empty() && alike.front().begin == 0
+                            ? (alike.front().end - alike.front().begin) / 2
+                            : 0;
+    if (size_of(after_gaps) + lost >= size_of(alike)) alike = std::move(after_gaps);
     if (!covers_most(alike)) continue;
     found = std::move(alike);
     found_at = count;

@@ -13,7 +13,10 @@ struct WorkSequence {
   std::vector<uint32_t> symbols;  // dense: below the number of different ones
   std::vector<Nanos> times;       // how long each ran
   std::vector<Nanos> gaps;        // how long nothing ran before each
+  std::vector<uint32_t> pairs;    // numbers of a symbol with the one before it: number_pairs
 };
+
+void number_pairs(WorkSequence& sequence);
 
 // A run of a repeated part: positions from begin to before end.
 struct RepeatedPart {

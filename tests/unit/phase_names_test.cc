@@ -10,14 +10,16 @@ namespace {
 
 void expect_kind(PhaseKind kind, std::initializer_list<std::string_view> names) {
   for (std::string_view name : names) {
-    const PhaseName read = read_phase_name(name);
-    EXPECT_EQ(read.role, NameRole::kPhase) << name;
-    EXPECT_EQ(read.kind, kind) << name;
+    const NameMeaning meaning = meaning_of_words(words_of_name(name));
+    EXPECT_EQ(meaning.role, NameRole::kPhase) << name;
+    EXPECT_EQ(meaning.kind, kind) << name;
   }
 }
 
 void expect_role(NameRole role, std::initializer_list<std::string_view> names) {
-  for (std::string_view name : names) EXPECT_EQ(read_phase_name(name).role, role) << name;
+  for (std::string_view name : names) {
+    EXPECT_EQ(meaning_of_words(words_of_name(name)).role, role) << name;
+  }
 }
 
 TEST(PhaseNames, KindsByWords) {
@@ -64,7 +66,7 @@ TEST(PhaseNames, NumbersOfRequestsTellTheKind) {
 }
 
 TEST(PhaseNames, NumbersAreNoPartOfTheName) {
-  const auto text = [](std::string_view name) { return read_phase_name(name).text; };
+  const auto text = [](std::string_view name) { return text_of_name(name); };
   EXPECT_EQ(text("decode 17"), "decode");
   EXPECT_EQ(text("decode_18"), "decode");
   EXPECT_EQ(text("decode[3]"), "decode");
@@ -79,8 +81,8 @@ TEST(PhaseNames, NumbersAreNoPartOfTheName) {
 
 TEST(PhaseNames, OfALongNameTheBeginningCounts) {
   const std::string name = std::string(100'000, 'x') + " decode";
-  EXPECT_LT(read_phase_name(name).text.size(), 300u);
-  EXPECT_EQ(read_phase_name(name).role, NameRole::kNamed);
+  EXPECT_LT(text_of_name(name).size(), 300u);
+  EXPECT_EQ(meaning_of_words(words_of_name(name)).role, NameRole::kNamed);
 }
 
 TEST(PhaseNames, WordsAreSplitAtSignsDigitsAndCapitals) {
@@ -97,7 +99,9 @@ TEST(PhaseNamesData, EachRowDecidesItsExample) {
   for (size_t row = 1; row < rows.size(); ++row) {
     ASSERT_EQ(rows[row].cells.size(), 3u) << "line " << rows[row].line;
     const std::string& role = rows[row].cells[1];
-    EXPECT_TRUE(phase_kind_of_word(role) || role == "named" || role == "step" || role == "part")
+    EXPECT_TRUE(phase_kind_of_word(role) || role == "collective" || role == "named" ||
+                role == "step" || role == "part" || role == "forward part" ||
+                role == "backward part")
         << "line " << rows[row].line;
     std::string example = rows[row].cells[2];
     if (example.ends_with(')') && example.find(" (") != std::string::npos) {
@@ -118,7 +122,8 @@ TEST(PhaseCodeData, RowsNameAPlaceAndAKind) {
   for (size_t row = 1; row < rows.size(); ++row) {
     const auto& cells = rows[row].cells;
     ASSERT_EQ(cells.size(), 4u) << "line " << rows[row].line;
-    EXPECT_TRUE(cells[0] == "op" || cells[0] == "kernel" || cells[0] == "frame")
+    EXPECT_TRUE(cells[0] == "op" || cells[0] == "kernel" || cells[0] == "frame" ||
+                cells[0] == "marker")
         << "line " << rows[row].line;
     EXPECT_TRUE(phase_kind_of_word(cells[2])) << "line " << rows[row].line;
     EXPECT_FALSE(cells[3].empty()) << "line " << rows[row].line << " has no source";
