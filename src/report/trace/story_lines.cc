@@ -156,6 +156,10 @@ class Sentence {
   std::string time(std::string_view name) const { return story_time(value(name)); }
   std::string count(std::string_view name) const { return count_of(value(name)); }
   std::string named(size_t place) const { return name_(l_.name(place)); }
+  std::string fitted(size_t place, size_t characters) const {
+    const std::string_view text = l_.name(place);
+    return screen_width(text) <= characters ? name_(text) : name_(fit_left(text, characters));
+  }
   std::string kernel(size_t place) const { return name_(short_kernel(l_.name(place))); }
 
   std::string recording() const {
@@ -200,7 +204,7 @@ class Sentence {
     if (!l_.name(0).empty()) {
       out += fmt::format(" ({})", named(0));
     } else if (!l_.name(1).empty()) {
-      out += fmt::format(", most before {}", named(1));
+      out += fmt::format(", most before {}", fitted(1, 40));
     } else if (!l_.name(2).empty()) {
       out += fmt::format(", most before {}", kernel(2));
     }
@@ -213,22 +217,29 @@ class Sentence {
                : fmt::format(": {}", cause_words(l_.topic));
   }
 
-  // "Block × 8: Attention" or "gemm × 8: mm → mm"
+  // "Block × 8: Attention (848 µs, 35 % of busy): mm → mul" or "gemm × 8 (1.02 ms, …): mm"
   std::string block() const {
-    const bool is_mixed = l_.topic == Topic::kOps;
-    std::string ops = is_mixed ? "mostly " : "";
-    for (size_t i = 2; i < l_.names.size(); ++i)
-      ops += fmt::format("{}{}", i == 2 ? "" : is_mixed ? ", " : " → ", named(i));
-    std::string out;
-    const bool repeats = value("repeats") > 1;
+    constexpr size_t kLabel = 56, kOp = 30;
+    const bool is_mixed = l_.topic == Topic::kOps, repeats = value("repeats") > 1;
+    const std::string label = fitted(0, kLabel);
+    std::string out = label;
     if (!l_.name(1).empty()) {
-      out = repeats ? fmt::format("{} × {}: {}", named(1), count("repeats"), named(0))
-                    : fmt::format("{}: {}", named(1), named(0));
-    } else {
-      out = repeats ? fmt::format("{} × {}", named(0), count("repeats")) : named(0);
+      out = repeats ? fmt::format("{} × {}: {}", fitted(1, kOp), count("repeats"), label)
+                    : fmt::format("{}: {}", fitted(1, kOp), label);
+    } else if (repeats) {
+      out = fmt::format("{} × {}", label, count("repeats"));
     }
+    if (value("time") > 0) out += fmt::format(" ({}, {} of busy)", time("time"), percent("share"));
     const bool is_same = l_.names.size() == 3 && l_.name(0).starts_with(l_.name(2));
-    if (!ops.empty() && !is_same) out += fmt::format(": {}", ops);
+    if (l_.names.size() < 3 || is_same) return out;
+    out += is_mixed ? ": mostly " : ": ";
+    std::vector<std::string> shown;  // long names may be equal as far as they are shown
+    for (size_t i = 2; i < l_.names.size(); ++i) {
+      std::string op = fitted(i, kOp);
+      if (is_mixed && std::ranges::find(shown, op) != shown.end()) continue;
+      out += fmt::format("{}{}", shown.empty() ? "" : is_mixed ? ", " : " → ", op);
+      shown.push_back(std::move(op));
+    }
     return out;
   }
 

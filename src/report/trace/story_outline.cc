@@ -88,11 +88,6 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
       const std::string at =
           story.has_timeline ? fmt::format(" +{}", story_time(event.at.micros())) : "";
       node.text = fmt::format("T{}{}  {}", i, at, node.text);
-      if (story.total.count > 0) {
-        node.text +=
-            fmt::format("  {}, {} of busy", story_time(event.what.number("time").value_or(0)),
-                        story_percent(event.what.number("share").value_or(0)));
-      }
       add_lines(node.below, event.lines);
       section.nodes.push_back(std::move(node));
     }
