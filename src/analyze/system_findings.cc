@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
+#include "analyze/idle_gaps.h"
 #include "analyze/priority.h"
 #include "base/count_text.h"
 
@@ -27,84 +27,15 @@ void project_removal(const Assessment& a, Finding& f) {
   f.saving_at_most = f.time;
 }
 
-// What the host did while the GPU waited.
-enum class Cause {
-  kCommunication,
-  kSynchronization,
-  kDataLoading,
-  kFirstUse,
-  kHost,
-  kOther,
-  kCount
-};
-
 // By name. A name can be long and stand for many: it is not compared letter by letter.
 using NamedTimes = std::map<StringId, Nanos>;
-
-// Spans of the host held against gaps of the GPU, which are disjoint and come in the order of time:
-// each span is looked at a few times, however long it is and however many there are.
-class HostSpans {
- public:
-  struct Span {
-    Nanos begin, end;
-    StringId name;
-  };
-
-  void add(const Span& span) { spans_.push_back(span); }
-  size_t size() const { return spans_.size(); }
-
-  // To be called once, before the gaps.
-  void order() {
-    std::ranges::sort(spans_, [](const Span& x, const Span& y) {
-      return std::tie(x.begin, x.end) < std::tie(y.begin, y.end);
-    });
-    by_end_.resize(spans_.size());
-    std::iota(by_end_.begin(), by_end_.end(), size_t{0});
-    std::ranges::sort(by_end_, [this](size_t x, size_t y) {
-      return std::tie(spans_[x].end, x) < std::tie(spans_[y].end, y);
-    });
-  }
-
-  // The last span that began before the gap's end and covers most of the gap.
-  const Span* covering(const Interval& gap) {
-    const Nanos half{(gap.end - gap.begin).count / 2};
-    const Span* found = nullptr;
-    // Those begun before the gap. What ends no later than one begun after it never comes first.
-    for (; next_ < spans_.size() && spans_[next_].begin <= gap.begin; ++next_) {
-      while (!begun_.empty() && spans_[begun_.back()].end <= spans_[next_].end) begun_.pop_back();
-      begun_.push_back(next_);
-    }
-    while (!begun_.empty() && spans_[begun_.back()].end <= gap.begin + half) begun_.pop_back();
-    if (!begun_.empty()) found = &spans_[begun_.back()];
-    // Those begun in it, which no other gap has; they are added above when the next gap comes.
-    for (size_t i = next_; i < spans_.size() && spans_[i].begin < gap.end; ++i) {
-      if (std::min(spans_[i].end, gap.end) - spans_[i].begin > half) found = &spans_[i];
-    }
-    return found;
-  }
-
-  // The last span begun before the gap that ends in it.
-  const Span* ending_in(const Interval& gap) {
-    while (next_end_ < by_end_.size() && spans_[by_end_[next_end_]].end < gap.begin) ++next_end_;
-    std::optional<size_t> last;
-    for (size_t i = next_end_; i < by_end_.size() && spans_[by_end_[i]].end <= gap.end; ++i) {
-      if (spans_[by_end_[i]].begin < gap.begin) last = std::max(last, std::optional(by_end_[i]));
-    }
-    return last ? &spans_[*last] : nullptr;
-  }
-
- private:
-  std::vector<Span> spans_;     // by begin
-  std::vector<size_t> by_end_;  // places in spans_
-  std::vector<size_t> begun_;   // places in spans_, each ending before the one below it
-  size_t next_ = 0, next_end_ = 0;
-};
 
 class Gaps {
  public:
   explicit Gaps(const Assessment& a) : a_(a), store_(a.input().store) {
-    list_host_spans();
-    list_gaps();
+    const IdleGaps found = find_idle_gaps(a.input(), all_selected(a.input()));
+    waits_ = found.waits;
+    for (const IdleGap& gap : found.gaps) add(gap);
   }
 
   struct Part {
@@ -112,89 +43,26 @@ class Gaps {
     size_t gaps = 0;
     NamedTimes after, blamed;  // of the call that launched next; that held up
   };
-  size_t waits() const { return waits_.size(); }
-  const Part& part(Cause cause) const { return parts_[static_cast<size_t>(cause)]; }
+  size_t waits() const { return waits_; }
+  const Part& part(IdleCause cause) const { return parts_[static_cast<size_t>(cause)]; }
 
  private:
-  static bool is_wait(std::string_view name) {
-    return contains(name, "Synchronize") || (contains(name, "Memcpy") && !contains(name, "Async"));
-  }
-  static bool is_loading(std::string_view name) {
-    return contains(name, "DataLoader") || contains(name, "dataloader");
-  }
-  static bool is_communication(std::string_view name) {
-    return name.starts_with("gloo:") || name.starts_with("nccl:") || name.starts_with("c10d::") ||
-           name.starts_with("MPI_");
-  }
-  static bool is_first_use(std::string_view name) {
-    return contains(name, "ModuleLoad") || contains(name, "LibraryLoad") ||
-           contains(name, "ModuleGetFunction") || contains(name, "compile_fx") ||
-           contains(name, "_compile.compile") || contains(name, "Inductor");
-  }
-
-  void list_host_spans() {
-    for (size_t i = 0; i < store_.size(); ++i) {
-      const EventId e(i);
-      const EventKind kind = store_.kind(e);
-      if (!is_host_call(kind) && kind != EventKind::kAnnotation) continue;
-      const std::string_view name = store_.name(e);
-      const HostSpans::Span span{store_.start(e), store_.end(e), store_.name_id(e)};
-      if (is_launch(kind) && is_wait(name)) waits_.add(span);
-      if (is_loading(name)) loading_.add(span);
-      if (is_communication(name)) communication_.add(span);
-      if (is_first_use(name)) first_use_.add(span);
-    }
-    for (HostSpans* spans : {&waits_, &loading_, &communication_, &first_use_}) spans->order();
-  }
-
-  void list_gaps() {
-    std::vector<EventId> work = all_selected(a_.input());
-    std::ranges::sort(work, [this](EventId x, EventId y) {
-      return std::tuple(store_.start(x), x) < std::tuple(store_.start(y), y);
-    });
-    Nanos busy_until{INT64_MIN};
-    for (EventId e : work) {
-      const Nanos begin = store_.start(e);
-      if (busy_until.count != INT64_MIN && begin > busy_until) add_gap({busy_until, begin}, e);
-      busy_until = std::max(busy_until, store_.end(e));
-    }
-  }
-
-  void add_gap(const Interval& gap, EventId next) {
-    const CallId launch = a_.input().tree.launch(next);
-    Cause cause = Cause::kOther;
-    // Each is asked for every gap: they go through their spans in its order.
-    const HostSpans::Span *first_use = first_use_.covering(gap), *loading = loading_.covering(gap),
-                          *communication = communication_.covering(gap),
-                          *wait = waits_.ending_in(gap), *blamed = nullptr;
-    if ((blamed = first_use) != nullptr) {
-      cause = Cause::kFirstUse;
-    } else if ((blamed = loading) != nullptr) {
-      cause = Cause::kDataLoading;
-    } else if ((blamed = communication) != nullptr) {
-      cause = Cause::kCommunication;
-    } else if ((blamed = wait) != nullptr) {
-      cause = Cause::kSynchronization;
-    } else if (launch.valid() && a_.input().tree.has_launches() &&
-               store_.end(a_.input().tree.event(launch)) > gap.begin) {
-      cause = Cause::kHost;
-    }
-    Part& part = parts_[static_cast<size_t>(cause)];
-    const Nanos length = gap.end - gap.begin;
+  void add(const IdleGap& gap) {
+    Part& part = parts_[static_cast<size_t>(gap.cause)];
+    const Nanos length = gap.gap.end - gap.gap.begin;
     part.time += length;
     ++part.gaps;
-    if (blamed != nullptr) part.blamed[blamed->name] += length;
-    if (launch.valid()) {
-      const CallId op = a_.input().tree.enclosing_op(launch);
-      part.after[store_.name_id(a_.input().tree.event(op.valid() ? op : launch))] += length;
-    }
+    if (gap.blamed.valid()) part.blamed[gap.blamed] += length;
+    const CallId launch = a_.input().tree.launch(gap.after);
+    if (!launch.valid()) return;
+    const CallId op = a_.input().tree.enclosing_op(launch);
+    part.after[store_.name_id(a_.input().tree.event(op.valid() ? op : launch))] += length;
   }
 
   const Assessment& a_;
   const EventStore& store_;
-  // The end of a wait is that of the GPU's work: the next launch comes only after it.
-  HostSpans waits_, loading_, communication_, first_use_;
-  Part parts_[static_cast<size_t>(Cause::kCount)];
+  size_t waits_ = 0;
+  Part parts_[static_cast<size_t>(IdleCause::kCount)];
 };
 
 void note_longest(const EventStore& store, Finding& f, std::string_view what,
@@ -211,22 +79,23 @@ void note_longest(const EventStore& store, Finding& f, std::string_view what,
 }
 
 struct CauseText {
-  Cause cause;
+  IdleCause cause;
   FindingKind kind;
   std::string_view title, issue;
   Confidence confidence;
 };
 
 constexpr CauseText kCauses[] = {
-    {Cause::kHost, FindingKind::kHostBound, "the CPU launches kernels too slowly",
+    {IdleCause::kHost, FindingKind::kHostBound, "the CPU launches kernels too slowly",
      "the next kernel is launched only after the previous one has ended", Confidence::kHigh},
-    {Cause::kSynchronization, FindingKind::kSynchronization, "synchronization stalls the launches",
+    {IdleCause::kSynchronization, FindingKind::kSynchronization,
+     "synchronization stalls the launches",
      "a call that synchronizes with the GPU keeps the CPU from launching ahead", Confidence::kHigh},
-    {Cause::kCommunication, FindingKind::kExposedCommunication, "communication on the host",
+    {IdleCause::kCommunication, FindingKind::kExposedCommunication, "communication on the host",
      "a collective runs on the host while the GPU is idle", Confidence::kHigh},
-    {Cause::kDataLoading, FindingKind::kDataLoading, "input-bound, the data loader is too slow",
+    {IdleCause::kDataLoading, FindingKind::kDataLoading, "input-bound, the data loader is too slow",
      "the data loader runs while the GPU is idle", Confidence::kMedium},
-    {Cause::kFirstUse, FindingKind::kFirstUse, "modules are loaded or compiled on first use",
+    {IdleCause::kFirstUse, FindingKind::kFirstUse, "modules are loaded or compiled on first use",
      "modules are loaded or compiled during the recording", Confidence::kMedium},
 };
 
@@ -247,11 +116,11 @@ std::vector<Finding> idle_time(const Assessment& a) {
     f.title = fmt::format("GPU idle {}: {}", percent_text(share), text.title);
     f.issue =
         fmt::format("{} in {}: {}.", micros_text(part.time), counted(part.gaps, "gap"), text.issue);
-    advise(a, f, text.cause == Cause::kCommunication ? Traits{"on_host"} : traits_of(a));
+    advise(a, f, text.cause == IdleCause::kCommunication ? Traits{"on_host"} : traits_of(a));
     f.confidence = text.confidence;
     project_removal(a, f);
     rate_part_of_whole(f);
-    if (text.cause == Cause::kHost && gaps.waits() > 0) {
+    if (text.cause == IdleCause::kHost && gaps.waits() > 0) {
       f.notes.push_back(
           {fmt::format("{} with the GPU. Remove those inside a step before "
                        "capturing it as a graph.",

@@ -37,7 +37,8 @@ constexpr const char* kExamples = R"(Examples:
   fathom analyze trace.json --json | jq .gpu_timeline_ms
 
 The report holds standalone_analysis_fair.md (what matters and what to do; read this first),
-standalone_analysis_rough.md (working notes), perf_report_csvs/ and perf_report.xlsx (all tables),
+story.md (what happened when, and how the hardware behaved), standalone_analysis_rough.md (working
+notes), perf_report_csvs/ and perf_report.xlsx (all tables),
 category_data/, category_findings/, metadata/, replay_packages/ and summary.json. Counters add
 kernel_counters.csv, counters.csv and kernels/, with --repo also expected_vs_measured.md; without a
 trace, counters.md sums them up. An earlier report of the same trace and scope is replaced. Files that

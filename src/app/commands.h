@@ -23,6 +23,7 @@ constexpr const char* kTryHelp = "Try 'fathom --help' or 'fathom COMMAND --help'
 // Each adds its subcommand with options, help and examples; the callback runs it and sets the code.
 void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_platforms_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code);

@@ -69,6 +69,7 @@ int run(int argc, char** argv) {
   add_record_command(app, terminal, code);
   add_convert_command(app, terminal, code);
   add_platforms_command(app, terminal, code);
+  add_story_command(app, terminal, code);
   add_diff_command(app, terminal, code);
   add_replay_commands(app, terminal, code);
   add_scan_command(app, terminal, code);

@@ -11,10 +11,12 @@
 #include "report/expected_measured_text.h"
 #include "report/trace/kernel_pages.h"
 #include "report/trace/kernel_sources_markdown.h"
+#include "report/trace/run_story.h"
 #include "report/trace/xlsx.h"
 #include "session/counters.h"
 #include "session/hardware_summary.h"
 #include "session/measured.h"
+#include "session/story.h"
 #include "session/summarize.h"
 #include "story/source_outlines.h"
 
@@ -129,7 +131,14 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   analysis.summary.clocks = summarize_clocks(input);
   std::vector<std::string> package_paths;
   for (const PackageInReport& package : analysis.packages) package_paths.push_back(package.path);
-  analysis.files = analysis_files({analysis.summary, assessment, done.findings, package_paths});
+  const RunStory story = TRY(tell_story(
+      trace, assessment, done.findings,
+      has_counters ? contexts
+                   : launch_contexts(input, recorded_on != nullptr ? recorded_on : platform,
+                                     kMostContexts)));
+  analysis.summary.phases = story_phases_text(story, screen_safe);
+  analysis.files =
+      analysis_files({analysis.summary, assessment, done.findings, package_paths, story});
   for (ReportFile& file : counter_values) analysis.files.push_back(std::move(file));
   if (coverage)
     analysis.files.push_back({"kernel_sources.md", kernel_sources_markdown(*code, *coverage)});

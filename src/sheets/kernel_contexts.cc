@@ -121,8 +121,9 @@ class ContextBuilder {
         platform_(platform),
         has_timeline_(has_timeline),
         times_(has_timeline ? device_times(input) : DeviceTimes()) {
-    for (const CounterJoin::File& file : input.kernels.counters()->files())
-      readers_.emplace_back(file.file->set);
+    if (const CounterJoin* join = input.kernels.counters()) {
+      for (const CounterJoin::File& file : join->files()) readers_.emplace_back(file.file->set);
+    }
     allocated_ = allocated_megabytes(input.store);
   }
 
@@ -172,6 +173,7 @@ class ContextBuilder {
 
   // Of several files, the one with the most to tell.
   void add_counters(const LaunchGroup& group, KernelContext& out, std::string& capability) const {
+    if (input_.kernels.counters() == nullptr) return;
     const CounterJoin& join = *input_.kernels.counters();
     for (size_t file = 0; file < join.files().size(); ++file) {
       const JoinedCounters& joined = join.find(file, group.launch);
@@ -359,8 +361,13 @@ std::optional<double> KernelContext::value(std::string_view which) const {
 
 std::vector<KernelContext> kernel_contexts(const SheetInput& input, const Platform* platform,
                                            size_t limit, bool has_timeline) {
+  if (input.kernels.counters() == nullptr) return {};
+  return launch_contexts(input, platform, limit, has_timeline);
+}
+
+std::vector<KernelContext> launch_contexts(const SheetInput& input, const Platform* platform,
+                                           size_t limit, bool has_timeline) {
   std::vector<KernelContext> out;
-  if (input.kernels.counters() == nullptr) return out;
   const ContextBuilder builder(input, platform, has_timeline);
   for (const LaunchGroup& group : group_launches(input)) {
     if (out.size() == limit) break;

@@ -33,9 +33,13 @@ struct KernelContext {
   std::optional<double> value(std::string_view which) const;
 };
 
-// Of the scope's kernels, the longest first, up to `limit`. The platform may be null. Without a
-// timeline the events are the counted launches themselves: their order and gaps say nothing.
+// Of the scope's kernels, the longest first, up to `limit`; none where no counters were given. The
+// platform may be null. Without a timeline the events are the counted launches themselves: their
+// order and gaps say nothing.
 std::vector<KernelContext> kernel_contexts(const SheetInput& input, const Platform* platform,
+                                           size_t limit, bool has_timeline = true);
+// The same also without counters: what the launches and the trace tell.
+std::vector<KernelContext> launch_contexts(const SheetInput& input, const Platform* platform,
                                            size_t limit, bool has_timeline = true);
 constexpr size_t kMostContexts = 1000;
 

@@ -65,6 +65,7 @@ std::string dims(std::string_view shapes, std::string_view types = R"(["float","
 constexpr std::string_view kAnalyze = "analyze t.json --out out",
                            kDiff = "diff t.json u.json --out out",
                            kReplay = "replay pack t.json --top 100000 --out out",
+                           kStory = "story t.json --evidence --out out",
                            kSteps = "analyze t.json --steps 1:3 --out out";
 
 using Maker = void (*)(TraceText& trace, size_t n);
@@ -443,6 +444,9 @@ std::vector<LinearCase> analysis_cases() {
       one("OptimizersAndGradients", optimizers_and_gradients, 500, kReplay, 1),
       one("FilesOfOneName", files_of_one_name, 200, kReplay),
       one("CpuOpsNested", cpu_ops_nested, 1000),
+      one("DeepModulesStory", deep_modules, 600, kStory),
+      one("LongNameOverKernelsStory", long_name_over_kernels, 250, kStory),
+      one("NestedAnnotationsStory", nested_annotations_of_requests, 600, kStory),
       {"JoinedKernels", joined_kernels, "analyze t.json --repo repo --out out", 200},
   };
 }

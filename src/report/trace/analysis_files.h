@@ -5,6 +5,7 @@
 
 #include "analyze/pipeline.h"
 #include "report/trace/summary.h"
+#include "story/run/run_story.h"
 
 namespace fathom {
 
@@ -18,6 +19,7 @@ struct AnalysisView {
   const Assessment& assessment;
   const std::vector<Finding>& findings;
   const std::vector<std::string>& replay_packages;  // paths in the report
+  const RunStory& story;
 };
 
 // category_data/, metadata/ and category_manifest.json.
@@ -29,7 +31,7 @@ std::string fair_report(const AnalysisView& view);
 // Working notes: steps, tables, trees, gaps, open questions.
 std::string rough_report(const AnalysisView& view);
 
-// All of the above.
+// All of the above, and story.md.
 std::vector<ReportFile> analysis_files(const AnalysisView& view);
 
 }  // namespace fathom

@@ -11,6 +11,7 @@
 #include "report/markdown.h"
 #include "report/trace/analysis_files.h"
 #include "report/trace/findings_markdown.h"
+#include "report/trace/run_story.h"
 
 namespace fathom {
 namespace {
@@ -245,6 +246,7 @@ std::vector<ReportFile> analysis_files(const AnalysisView& v) {
   std::vector<ReportFile> files = category_files(v);
   for (ReportFile& file : category_findings_files(v)) files.push_back(std::move(file));
   files.push_back({"standalone_analysis_rough.md", rough_report(v)});
+  files.push_back({"story.md", story_markdown(v.story, true)});
   files.push_back({"standalone_analysis_fair.md", fair_report(v)});
   return files;
 }

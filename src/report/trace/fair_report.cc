@@ -11,6 +11,7 @@
 #include "report/trace/analysis_files.h"
 #include "report/trace/findings_markdown.h"
 #include "report/trace/hardware_sections.h"
+#include "report/trace/run_story.h"
 
 namespace fathom {
 namespace {
@@ -202,6 +203,7 @@ std::string fair_report(const AnalysisView& v) {
   text += summary_part(v);
   text += v.summary.cpu ? "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu) + "\n"
                         : "## Top operations\n\n" + md_top_ops(a) + "\n";
+  if (!v.summary.cpu) text += "## Execution story\n\n" + story_extract_markdown(v.story) + "\n";
   if (v.summary.stalls) text += md_stalls(*v.summary.stalls);
   text += "## Recommendations\n\n";
   const std::vector<const Finding*> list = recommended(v);

@@ -9,6 +9,7 @@
 #include "report/markdown.h"
 #include "report/trace/analysis_files.h"
 #include "report/trace/findings_markdown.h"
+#include "report/trace/run_story.h"
 
 namespace fathom {
 namespace {
@@ -174,6 +175,7 @@ std::string rough_report(const AnalysisView& v) {
            findings_part(v);
   }
   text += steps_part(v) + timeline_part(a.timeline());
+  text += "## Execution story\n\n" + story_extract_markdown(v.story) + "\n";
   text += "## Top operations\n\n" + md_top_ops(a) + "\n";
   text += "## Categories\n\n" + md_categories(a) + "\n";
   for (const AssessedCategory& category : a.categories()) {

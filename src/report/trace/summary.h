@@ -115,6 +115,7 @@ struct Summary {
   std::optional<Counters> counters;  // none: no counters were given
   std::optional<Stalls> stalls;      // none: PCs were not sampled
   std::optional<Clocks> clocks;      // none: clocks were not recorded
+  std::string phases;                // "prefill 12 %, decode 87 %", safe to print; empty: none
   std::vector<Diagnostic> diagnostics;
 };
 

@@ -297,6 +297,10 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
                                             shortened(screen_safe(s.steps.back()))));
   }
   show_ranges(screen, s.ranges);
+  if (!s.phases.empty()) {
+    screen.entry("Phases", fmt::format("{}   ({})", s.phases,
+                                       written.directory.empty() ? "fathom story" : "story.md"));
+  }
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
   show_ops(screen, s, style.width);
   if (s.cpu) show_cpu_ops(screen, *s.cpu, style.width);

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "story/run/phase_profile.h"
+
+// The parts of a story, each made from the profiles.
+namespace fathom {
+
+std::string phase_title(const Phase& phase);
+StoryTopic topic_of(IdleCause cause);
+
+// Lines and events of one phase; at most `events` of them.
+StoryPhase tell_phase(const RunFacts& facts, const WorkLabels& labels,
+                      const HardwareIndex& hardware, const PhaseProfile& profile,
+                      const std::vector<Nanos>& owned, Nanos total, size_t events);
+
+// What shifts from one phase to the next, and why; at most `lines`.
+std::vector<StoryLine> tell_transition(const RunFacts& facts, const HardwareIndex& hardware,
+                                       const PhaseProfile& from, const PhaseProfile& to,
+                                       const IdleTimes* between, size_t lines);
+
+std::vector<StoryLine> tell_configuration(const RunFacts& facts, const WorkLabels& labels,
+                                          const PhaseProfiles& profiles);
+
+// Hotspots, bottlenecks, insight, actions and what is missing.
+void tell_summary(const RunFacts& facts, const WorkLabels& labels, const HardwareIndex& hardware,
+                  const PhaseProfiles& profiles, const WorkFilter& is_told, RunStory& story);
+
+}  // namespace fathom

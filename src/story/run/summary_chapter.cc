@@ -1,0 +1,499 @@
+#include <algorithm>
+#include <tuple>
+
+#include "base/kernel_name.h"
+#include "base/utf8.h"
+#include "measure/hypotheses.h"
+#include "sheets/kernel_clocks.h"
+#include "story/run/chapters.h"
+
+namespace fathom {
+
+using K = StoryLineKind;
+using Mark = StoryMark;
+using T = StoryTopic;
+
+namespace {
+
+constexpr size_t kHotspots = 3, kBottlenecks = 3, kActions = 3;
+constexpr double kWorthTelling = 0.01;  // of the run
+constexpr size_t kTextBytes = 400;
+
+std::string cut_text(std::string_view text) { return cut_to_bytes(text, kTextBytes); }
+
+class SummaryTeller {
+ public:
+  SummaryTeller(const RunFacts& facts, const WorkLabels& labels, const HardwareIndex& hardware,
+                const PhaseProfiles& profiles, const WorkFilter& is_told, RunStory& story)
+      : facts_(facts),
+        labels_(labels),
+        hardware_(hardware),
+        profiles_(profiles),
+        is_told_(is_told),
+        story_(story) {
+    for (const PhaseProfile& p : profiles.profiles) {
+      told_.insert(told_.end(), p.work.begin(), p.work.end());
+      busy_ += p.busy;
+      whole_ += p.time();
+    }
+    if (!is_told) whole_ = story.total;
+  }
+
+  void tell() {
+    if (facts_.assessment.cpu() != nullptr) {
+      tell_cpu();
+      tell_findings();
+      return;
+    }
+    tell_hotspots();
+    tell_bottlenecks();
+    tell_insight();
+    tell_actions();
+    tell_missing();
+  }
+
+ private:
+  const EventStore& store() const { return facts_.input.store; }
+  // Of some ops or kernels, gaps say nothing.
+  bool has_idle_time() const { return facts_.has_timeline && !facts_.selection.filters_work(); }
+
+  void tell_hotspots() {
+    struct Spot {
+      bool is_op = false;
+      Nanos time;
+      EventId first;
+      size_t count = 0;
+    };
+    const bool by_op = facts_.input.tree.has_ops();
+    std::map<std::string, Spot> spots;
+    for (const EventId e : told_) {
+      std::string name(by_op ? labels_.full_op_name(e) : std::string_view{});
+      const bool is_op = !name.empty();
+      if (!is_op) name = store().name(e).substr(0, kTextBytes);
+      Spot& spot = spots[std::move(name)];
+      spot.is_op = is_op;
+      spot.time += profiles_.owned[e.index];
+      if (spot.count++ == 0) spot.first = e;
+    }
+    std::vector<std::pair<const std::string*, const Spot*>> sorted;
+    for (const auto& [name, spot] : spots) sorted.emplace_back(&name, &spot);
+    std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+      return std::tuple(b.second->time, a.second->first) <
+             std::tuple(a.second->time, b.second->first);
+    });
+    for (size_t i = 0; i < std::min(sorted.size(), kHotspots); ++i) {
+      const auto& [name, spot] = sorted[i];
+      if (spot->time.count <= 0) break;
+      StoryLine line{K::kHotspot,
+                     Mark::kMeasured,
+                     spot->is_op ? T::kOps : T::kNone,
+                     {cut_text(*name), labels_.work_class(spot->first)},
+                     {{"share", 100 * ratio(spot->time, busy_), "%"},
+                      {"time", spot->time.micros(), "µs"},
+                      {"kernels", static_cast<double>(spot->count), ""}},
+                     {}};
+      line.evidence.events = {store().uid(spot->first)};
+      line.evidence.sheet = spot->is_op ? "ops_summary" : "kernel_summary";
+      line.evidence.row = cut_to_bytes(*name, 200);
+      story_.hotspots.push_back(std::move(line));
+    }
+  }
+
+  struct Candidate {
+    Nanos time;
+    StoryLine line;
+  };
+
+  void add_idle_candidates(std::vector<Candidate>& out) const {
+    Nanos by_cause[static_cast<size_t>(IdleCause::kCount)];
+    EventId example[static_cast<size_t>(IdleCause::kCount)];
+    const auto add = [&](const IdleTimes& gaps) {
+      for (size_t c = 0; c < static_cast<size_t>(IdleCause::kCount); ++c) {
+        by_cause[c] += gaps.by_cause[c];
+        if (gaps.by_cause[c].count > 0 && !example[c].valid()) example[c] = gaps.example;
+      }
+    };
+    for (const PhaseProfile& p : profiles_.profiles) add(p.gaps);
+    for (const auto& [phases, gaps] : profiles_.between) add(gaps);
+    for (size_t c = 0; c < static_cast<size_t>(IdleCause::kCount); ++c) {
+      if (by_cause[c].count <= 0) continue;
+      StoryLine line = bottleneck(Mark::kDerived, topic_of(static_cast<IdleCause>(c)), by_cause[c]);
+      line.evidence.events = {store().uid(example[c])};
+      line.evidence.sheet = "gpu_timeline";
+      line.evidence.formula = "gaps over all streams, by what the host did in them";
+      out.push_back({by_cause[c], std::move(line)});
+    }
+  }
+
+  void add_transfer_candidates(std::vector<Candidate>& out) const {
+    const GpuTimeline& t = facts_.assessment.timeline();
+    for (const auto& [topic, time] : {std::pair(T::kCopies, t.exposed_copies),
+                                      std::pair(T::kCommunication, t.exposed_communication)}) {
+      if (time.count <= 0) continue;
+      StoryLine line = bottleneck(Mark::kMeasured, topic, time);
+      line.evidence.sheet = "gpu_timeline";
+      out.push_back({time, std::move(line)});
+    }
+  }
+
+  // Kernels by what confirmed hypotheses say, else by their ops' cost models.
+  void add_kernel_candidates(std::vector<Candidate>& out) const {
+    std::map<std::string_view, Candidate> confirmed;
+    std::map<const KernelContext*, Nanos> told;
+    std::map<T, Nanos> modelled;
+    for (const EventId e : told_) {
+      const Nanos time = profiles_.owned[e.index];
+      const KernelContext* kernel = hardware_.context(e);
+      if (kernel != nullptr) told[kernel] += time;
+      const AssessedOp* op = labels_.op(e);
+      if (op != nullptr && op->bound)
+        modelled[op->bound->is_compute() ? T::kCompute : T::kMemory] += time;
+    }
+    Nanos explained;
+    for (const auto& [kernel, time] : told) {
+      bool is_explained = false;
+      for (const TestedHypothesis& tested : kernel->tested) {
+        if (!explains_kernel(*kernel, tested)) continue;
+        is_explained = true;
+        Candidate& c = confirmed[tested.hypothesis->id];
+        const bool is_first = c.time.count == 0;
+        c.time += time;
+        if (is_first || kernel->time > longest_of(c)) {
+          c.line = explained_line(*kernel, tested, store());
+          c.line.kind = K::kBottleneck;
+          c.line.topic = T::kKernel;
+          c.line.numbers = {{"kernel_time", kernel->time.micros(), "µs"}};
+        }
+      }
+      if (is_explained) explained += time;
+    }
+    for (auto& [id, c] : confirmed) {
+      c.line.numbers = bottleneck(Mark::kConfirmed, T::kKernel, c.time).numbers;
+      out.push_back(std::move(c));
+    }
+    add_stall_candidates(told, out);
+    if (explained.count > 0) return;
+    for (const auto& [topic, time] : modelled) {
+      StoryLine line = bottleneck(Mark::kEstimated, topic, time);
+      line.evidence.sheet = "unified_perf_summary";
+      line.evidence.formula = "ops whose time at the GPU's rates is longer for " +
+                              std::string(topic == T::kMemory ? "bytes" : "FLOP");
+      out.push_back({time, std::move(line)});
+    }
+  }
+
+  // Kernels by what PC samples show them to wait for.
+  void add_stall_candidates(const std::map<const KernelContext*, Nanos>& told,
+                            std::vector<Candidate>& out) const {
+    struct Stalled {
+      Nanos time, longest;
+      double percent = 0;
+      const KernelContext* kernel = nullptr;
+    };
+    std::map<std::string_view, Stalled> reasons;
+    for (const auto& [kernel, time] : told) {
+      const auto stall = hardware_.main_stall(*kernel);
+      if (!stall) continue;
+      Stalled& s = reasons[stall->second];
+      s.time += time;
+      if (s.kernel != nullptr && time <= s.longest) continue;
+      s.longest = time;
+      s.percent = stall->first;
+      s.kernel = kernel;
+    }
+    for (const auto& [reason, s] : reasons) {
+      StoryLine line = bottleneck(Mark::kDerived, T::kStalls, s.time);
+      line.names = {std::string(reason), cut_text(s.kernel->name)};
+      line.numbers.push_back({"stall", s.percent, "%"});
+      line.evidence.events = {store().uid(s.kernel->first)};
+      line.evidence.sheet = "stall_samples";
+      line.evidence.row = cut_to_bytes(s.kernel->name, 200);
+      line.evidence.formula = "kernels whose most frequent stall is this";
+      out.push_back({s.time, std::move(line)});
+    }
+  }
+
+  static Nanos longest_of(const Candidate& c) {
+    return Nanos{static_cast<int64_t>(1e3 * c.line.number("kernel_time").value_or(0))};
+  }
+
+  StoryLine bottleneck(Mark mark, T topic, Nanos time) const {
+    return {
+        K::kBottleneck,
+        mark,
+        topic,
+        {},
+        {{"share", 100 * std::min(1.0, ratio(time, whole_)), "%"}, {"time", time.micros(), "µs"}},
+        {}};
+  }
+
+  void tell_bottlenecks() {
+    std::vector<Candidate> all;
+    if (has_idle_time()) add_idle_candidates(all);
+    if (has_idle_time() && !is_told_) add_transfer_candidates(all);
+    add_kernel_candidates(all);
+    std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return b.time < a.time; });
+    for (Candidate& c : all) {
+      if (story_.bottlenecks.size() == kBottlenecks) break;
+      if (ratio(c.time, whole_) < kWorthTelling && !story_.bottlenecks.empty()) break;
+      story_.bottlenecks.push_back(std::move(c.line));
+    }
+  }
+
+  void tell_insight() {
+    const HardwareState s = hardware_.state(told_);
+    const double busy = ratio(busy_, whole_);
+    if (has_idle_time() && busy < 0.5 && whole_.count > 0) {
+      StoryLine line{K::kInsight,
+                     Mark::kDerived,
+                     T::kHost,
+                     {},
+                     {{"busy", 100 * busy, "%"},
+                      {"kernels_gain", 1 / (1 - busy), "×"},
+                      {"idle_gain", busy > 0 ? 1 / busy : 0, "×"}},
+                     {}};
+      line.evidence.sheet = "gpu_timeline";
+      line.evidence.formula = "total ÷ (total − busy), and total ÷ busy";
+      story_.insights.push_back(std::move(line));
+    }
+    if (s.counted > 0 && (s.tensor.mean() || s.dram.mean() || s.sm.mean())) {
+      StoryLine line{K::kInsight, Mark::kMeasured, T::kKernel, {}, {}, {}};
+      const auto add = [&line](std::string_view name, const WeightedMean& mean) {
+        if (mean.mean()) line.numbers.push_back({name, *mean.mean(), "%"});
+      };
+      add("sm", s.sm);
+      add("tensor", s.tensor);
+      add("dram", s.dram);
+      add("occupancy", s.occupancy);
+      line.numbers.push_back({"coverage", 100 * s.counted / s.kernel_time, "%"});
+      line.evidence.file = s.file;
+      line.evidence.sheet = "kernels";
+      line.evidence.formula = "mean over the kernels with counters, weighted by their time";
+      story_.insights.push_back(std::move(line));
+    }
+    if (s.limited > 0 && s.limit > 0 && s.limited >= 0.2 * s.kernel_time) {
+      StoryLine line{K::kInsight,
+                     Mark::kEstimated,
+                     T::kOps,
+                     {},
+                     {{"of_limit", 100 * std::min(1.0, s.limit / s.limited), "%"},
+                      {"memory_bound", 100 * s.memory_bound / s.limited, "%"},
+                      {"coverage", 100 * s.limited / s.kernel_time, "%"}},
+                     {}};
+      line.evidence.sheet = "unified_perf_summary";
+      line.evidence.formula = "time at the achievable rates of the GPU ÷ measured time";
+      story_.insights.push_back(std::move(line));
+    }
+  }
+
+  void tell_findings() {
+    for (const Finding& f : facts_.findings) {
+      if (story_.actions.size() == kActions) return;
+      const std::string& advice = f.change_code.empty() ? f.improve_kernel : f.change_code;
+      if (advice.empty()) continue;
+      const double length = static_cast<double>(facts_.assessment.length().count);
+      if (length <= 0) continue;
+      const double most = 100 * static_cast<double>(f.saving_at_most.count) / length;
+      const double least = 100 * static_cast<double>(f.saving_at_least.count) / length;
+      if (most < 100 * kWorthTelling) continue;
+      StoryLine line{K::kAction,
+                     Mark::kDerived,
+                     T::kNone,
+                     {cut_text(f.title), cut_text(advice), std::string(kind_name(f.kind))},
+                     {{"least", std::clamp(least, 0.0, 100.0), "%"},
+                      {"most", std::clamp(most, 0.0, 100.0), "%"}},
+                     {}};
+      line.evidence.sheet = "standalone_analysis_fair.md";
+      line.evidence.row = cut_to_bytes(f.title, 200);
+      story_.actions.push_back(std::move(line));
+    }
+  }
+
+  void tell_actions() {
+    if (!is_told_ && facts_.has_timeline) tell_findings();
+    // Of kernels: the confirmed hypotheses with the most to save, each kernel once.
+    std::vector<const KernelContext*> seen;
+    for (const ConfirmedLimit& limit : find_bottlenecks(facts_.contexts)) {
+      if (seen.size() == kActions || limit.saving.count <= 0) break;
+      if (is_told_ && !is_told_(limit.kernel->first)) continue;
+      if (!explains_kernel(*limit.kernel, *limit.tested)) continue;
+      if (std::ranges::find(seen, limit.kernel) != seen.end()) continue;
+      if (ratio(limit.saving, story_.total) < kWorthTelling && !is_told_) break;
+      seen.push_back(limit.kernel);
+      StoryLine line = advice_line(*limit.kernel, *limit.tested, store());
+      line.kind = K::kAction;
+      line.topic = T::kKernel;
+      line.names = {cut_text(limit.kernel->name), std::string(limit.tested->hypothesis->advice),
+                    std::string(limit.tested->hypothesis->id)};
+      story_.actions.push_back(std::move(line));
+    }
+  }
+
+  void add_missing(T topic, std::string command, std::vector<StoryNumber> numbers,
+                   std::string_view sheet) {
+    StoryLine line{K::kMissing,          Mark::kMeasured,    topic,
+                   {std::move(command)}, std::move(numbers), {}};
+    line.evidence.sheet = sheet;
+    story_.missing.push_back(std::move(line));
+  }
+
+  void tell_missing() {
+    const SheetInput& input = facts_.input;
+    const HardwareState s = hardware_.state(told_);
+    if (!facts_.has_timeline)
+      add_missing(T::kTimeline, "fathom record -- PROGRAM", {}, "kernel_counters");
+    std::vector<std::string_view> wanted;
+    for (const KernelContext& kernel : facts_.contexts) {
+      for (const TestedHypothesis& tested : kernel.tested)
+        for (const std::string_view name : tested.missing)
+          if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
+      if (&kernel - facts_.contexts.data() >= 20) break;
+    }
+    const double coverage = s.kernel_time > 0 ? 100 * s.counted / s.kernel_time : 0;
+    if (s.kernel_time > 0 && s.counted <= 0) {
+      const std::string command = command_for(wanted);
+      add_missing(T::kCounters, command.empty() ? "fathom record --counters -- PROGRAM" : command,
+                  {}, "kernel_summary");
+    } else if (s.kernel_time > 0 && (coverage < 80 || !wanted.empty())) {
+      add_missing(T::kMoreCounters, command_for(wanted), {{"coverage", coverage, "%"}},
+                  "kernel_counters");
+    }
+    if (s.kernel_time > 0 && s.stalls.empty() && input.kernels.samples() == nullptr)
+      add_missing(T::kStalls, "fathom record --pc-sampling -- PROGRAM", {}, "kernel_counters");
+    if (facts_.has_timeline && !input.tree.has_ops()) {
+      add_missing(T::kOpNames, {}, {}, "kernel_summary");
+    } else if (facts_.has_timeline && s.modelled <= 0 && s.kernel_time > 0) {
+      add_missing(T::kShapes, "torch.profiler.profile(record_shapes=True)", {}, "ops_unique_args");
+    }
+    if (hardware_.platform() == nullptr)
+      add_missing(T::kPlatform, "--platform NAME", {}, "kernel_summary");
+    const std::vector<EventId>& unlinked = input.selection.unlinked();
+    if (!unlinked.empty() && !input.scope.include_unlinked) {
+      Nanos time;
+      for (const EventId e : unlinked) time += store().duration(e);
+      add_missing(
+          T::kLaunches, "--include-unlinked",
+          {{"count", static_cast<double>(unlinked.size()), ""}, {"time", time.micros(), "µs"}},
+          "kernel_summary");
+    }
+  }
+
+  // A trace without GPU work.
+  void tell_cpu() {
+    const CpuOps& cpu = *facts_.assessment.cpu();
+    story_.total = cpu.length();
+    story_.between = cpu.length();
+    size_t shown = 0;
+    for (const auto& op : cpu.by_name()) {
+      if (shown++ == kHotspots) break;
+      StoryLine line{
+          K::kHotspot,
+          Mark::kMeasured,
+          T::kCpu,
+          {cut_text(store().text(op.name)), "cpu"},
+          {{"share", 100 * ratio(op.self, cpu.self()), "%"}, {"time", op.self.micros(), "µs"}},
+          {}};
+      line.evidence.sheet = "cpu_ops_summary";
+      line.evidence.row = cut_to_bytes(store().text(op.name), 200);
+      line.evidence.events = {store().uid(op.first)};
+      story_.hotspots.push_back(std::move(line));
+    }
+    add_missing(T::kGpuWork, "fathom record -- PROGRAM", {}, "ops_summary");
+  }
+
+  const RunFacts& facts_;
+  const WorkLabels& labels_;
+  const HardwareIndex& hardware_;
+  const PhaseProfiles& profiles_;
+  const WorkFilter& is_told_;
+  RunStory& story_;
+  std::vector<EventId> told_;
+  Nanos busy_, whole_;  // whole: what shares are of
+};
+
+}  // namespace
+
+void tell_summary(const RunFacts& facts, const WorkLabels& labels, const HardwareIndex& hardware,
+                  const PhaseProfiles& profiles, const WorkFilter& is_told, RunStory& story) {
+  SummaryTeller(facts, labels, hardware, profiles, is_told, story).tell();
+}
+
+std::vector<StoryLine> tell_configuration(const RunFacts& facts, const WorkLabels& labels,
+                                          const PhaseProfiles& profiles) {
+  const SheetInput& input = facts.input;
+  const EventStore& store = input.store;
+  std::vector<StoryLine> out;
+  size_t kernels = 0;
+  EventId first;
+  std::map<StringId, size_t> roots;
+  std::map<StringId, EventId> root_events;
+  size_t asked = 0;
+  for (const PhaseProfile& p : profiles.profiles) {
+    for (const EventId e : p.work) {
+      kernels += store.kind(e) == EventKind::kKernel;
+      if (!first.valid()) first = e;
+      // A model calls many kernels: some of them tell.
+      if (asked > 5000) continue;
+      ++asked;
+      const std::vector<EventId> chain = labels.modules(e);
+      if (chain.empty()) continue;
+      ++roots[store.name_id(chain.front())];
+      root_events.try_emplace(store.name_id(chain.front()), chain.front());
+    }
+  }
+  const GpuTimeline& t = facts.assessment.timeline();
+  StoryLine recording{K::kRecording,
+                      Mark::kMeasured,
+                      T::kNone,
+                      {facts.gpu, facts.software},
+                      {{"kernels", static_cast<double>(kernels), ""}},
+                      {}};
+  if (facts.has_timeline) {
+    recording.numbers.push_back({"length", facts.assessment.length().micros(), "µs"});
+    if (facts.assessment.cpu() == nullptr)
+      recording.numbers.push_back({"busy", 100 * ratio(t.busy, t.total), "%"});
+  }
+  recording.evidence.sheet = "gpu_timeline";
+  if (first.valid()) recording.evidence.events = {store.uid(first)};
+  out.push_back(std::move(recording));
+  if (!roots.empty()) {
+    const auto main = std::ranges::max_element(
+        roots, [](const auto& a, const auto& b) { return a.second < b.second; });
+    const EventId root = root_events[main->first];
+    StoryLine model{K::kModel, Mark::kMeasured,
+                    T::kNone,  {cut_text(WorkLabels::module_class(store.name(root)))},
+                    {},        {}};
+    model.evidence.events = {store.uid(root)};
+    out.push_back(std::move(model));
+  }
+  if (const CounterJoin* join = input.kernels.counters(); join != nullptr && facts.has_timeline) {
+    for (const CounterJoin::File& file : join->files()) {
+      StoryLine line{
+          file.refusal.empty() && file.doubt.empty() ? K::kCounterFile : K::kDoubtfulFile,
+          Mark::kMeasured,
+          T::kNone,
+          {cut_text(file.file->name),
+           file.refusal.empty() ? cut_text(file.doubt) : cut_text(file.refusal)},
+          {{"launches", static_cast<double>(file.file->set.size()), ""},
+           {"joined", static_cast<double>(file.joined_rows), ""}},
+          {}};
+      line.evidence.file = cut_text(file.file->name);
+      line.evidence.sheet = "kernel_counters";
+      if (out.size() < 6) out.push_back(std::move(line));
+    }
+  }
+  if (const std::optional<KernelClocks> clocks = measure_clocks(input)) {
+    StoryLine line{K::kClocks, Mark::kMeasured, T::kNone, {}, {}, {}};
+    if (const auto clock = clocks->all.mean(0)) line.numbers.push_back({"sm_clock", *clock, "MHz"});
+    if (const auto power = clocks->all.mean(2)) line.numbers.push_back({"power", *power, "W"});
+    if (const auto capped = clocks->all.share(clocks->all.power_capped))
+      line.numbers.push_back({"power_cap", 100 * *capped, "%"});
+    if (const auto hot = clocks->all.share(clocks->all.too_hot))
+      line.numbers.push_back({"thermal", 100 * *hot, "%"});
+    line.evidence.sheet = "kernel_clocks";
+    if (!line.numbers.empty()) out.push_back(std::move(line));
+  }
+  return out;
+}
+
+}  // namespace fathom

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analyze/pipeline.h"
+#include "sheets/kernel_contexts.h"
+#include "story/run/run_story.h"
+
+namespace fathom {
+
+// Which part is told. Globs without regard to letter case; empty: all.
+struct StorySelection {
+  std::string phase, op, kernel, module;
+
+  bool filters_work() const { return !op.empty() || !kernel.empty() || !module.empty(); }
+  bool empty() const { return phase.empty() && !filters_work(); }
+};
+
+// What code does in a kernel: a line of its story.
+struct CodeStep {
+  std::string what, place;
+};
+
+struct RunFacts {
+  const SheetInput& input;
+  const Assessment& assessment;
+  const std::vector<Finding>& findings;
+  const std::vector<KernelContext>& contexts;  // of launch_contexts
+  std::string title, gpu, software;            // as reports show them; may be empty
+  StorySelection selection;
+  bool has_timeline = true;  // false: of counters alone
+  // Of a kernel by its place in `contexts`; may be empty.
+  std::function<std::vector<CodeStep>(const KernelContext&)> code_steps = {};
+};
+
+// Fails where the selection is of nothing, with the nearest names.
+Result<RunStory> tell_run(const RunFacts& facts);
+
+}  // namespace fathom
