@@ -26,6 +26,7 @@ std::vector<LinearCase> recorder_cases();  // recordings of other tools
 std::vector<LinearCase> analysis_cases();  // linking, sheets, findings, diff, reports
 std::vector<LinearCase> reader_cases();    // a repository's listing, documents and manifests
 std::vector<LinearCase> scan_cases();      // a repository's code
+std::vector<LinearCase> phase_cases();     // the phases of a run
 std::vector<LinearCase> counter_cases();   // hardware counters, and their join with a trace
 
 // `text` n times in a row.
