@@ -92,6 +92,7 @@ constexpr LaunchValue kLaunchValues[] = {
     {"limited_by_block", kYesOrNoUnit, "limited by block size"},
     {"waves", "", "waves"},
     {"full_waves", "", "waves, rounded up"},
+    {"block_imbalance", "", "blocks of an SM, largest over mean"},
     {"boost_clock", "Hz", "boost clock"},
     {"peak_bandwidth", "B/s", "peak bandwidth"},
     {"peak_matrix", "FLOP/s", "peak of the tensor cores"},

@@ -291,6 +291,9 @@ class ContextBuilder {
         static_cast<double>(*blocks) / static_cast<double>(*multiprocessors * occupancy->blocks);
     out.values["waves"] = waves;
     out.values["full_waves"] = std::ceil(waves);
+    // Blocks of a multiprocessor, largest over mean, if they are spread evenly.
+    const double share = static_cast<double>(*blocks) / static_cast<double>(*multiprocessors);
+    out.values["block_imbalance"] = std::ceil(share) / share;
   }
 
   void add_platform_values(KernelContext& out) const {
