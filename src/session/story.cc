@@ -10,6 +10,7 @@
 #include "report/trace/counters_report.h"
 #include "report/trace/run_story.h"
 #include "session/summarize.h"
+#include "story/tell_stories.h"
 
 namespace fathom {
 namespace {
@@ -24,11 +25,46 @@ std::string software_of(const Trace& trace) {
   return out;
 }
 
+// What the code of a kernel that was asked for shows, a few lines; the repository is told once.
+class KernelCodeSteps {
+ public:
+  KernelCodeSteps(const SheetInput& input, const CodeFacts& code, const Platform* platform)
+      : input_(input), code_(code) {
+    StoryContext context;
+    context.platform = platform;
+    stories_ = tell_stories(code, context);
+  }
+
+  std::vector<CodeStep> operator()(const KernelContext& kernel) const {
+    constexpr size_t kMostSteps = 6;
+    std::vector<CodeStep> steps;
+    const std::vector<size_t>& definitions = input_.kernels.code(kernel.first).definitions;
+    // Of several definitions it is not known which one ran.
+    if (definitions.size() != 1 || definitions[0] >= stories_.kernels.size()) return steps;
+    for (const KernelNote& note : stories_.kernels[definitions[0]].notes) {
+      if (steps.size() == kMostSteps) break;
+      if (note.at.file >= code_.files.size()) continue;
+      const StoryMark mark = note.basis == mark_text(StoryMark::kCodeFact)  ? StoryMark::kCodeFact
+                             : note.basis == mark_text(StoryMark::kDerived) ? StoryMark::kDerived
+                                                                            : StoryMark::kEstimated;
+      steps.push_back(
+          {note.text, fmt::format("{}:{}", code_.files[note.at.file].path, note.at.line), mark});
+    }
+    return steps;
+  }
+
+ private:
+  const SheetInput& input_;
+  const CodeFacts& code_;
+  Stories stories_;
+};
+
 struct Told {
   const Trace& trace;
   const SheetInput& input;
   const StorySelection& selection;
   bool has_timeline = true;
+  std::function<std::vector<CodeStep>(const KernelContext&)> code_steps = {};
 };
 
 Result<RunStory> tell(const Told& told, const Assessment& assessment,
@@ -43,7 +79,7 @@ Result<RunStory> tell(const Told& told, const Assessment& assessment,
                        software_of(told.trace),
                        told.selection,
                        told.has_timeline,
-                       {}};
+                       told.code_steps};
   return tell_run(facts);
 }
 
@@ -65,7 +101,10 @@ Result<RunStory> tell_whole(const Trace& trace, const Scope& scope, const StoryO
   const std::vector<Finding> findings = find_all(assessment);
   const std::vector<KernelContext> contexts =
       launch_contexts(input, recorded_on != nullptr ? recorded_on : platform, kMostContexts);
-  return tell({trace, input, options.selection, has_timeline}, assessment, findings, contexts);
+  Told told{trace, input, options.selection, has_timeline, {}};
+  if (a.code != nullptr && !options.selection.kernel.empty())
+    told.code_steps = KernelCodeSteps(input, *a.code, platform);
+  return tell(told, assessment, findings, contexts);
 }
 
 // A kernel for each counted launch, one after the other: what order and gaps they had is not known.
@@ -153,7 +192,7 @@ Result<RunStory> tell_counters(const std::vector<CounterFile>& files, const Stor
 Result<RunStory> tell_story(const Trace& trace, const Assessment& assessment,
                             const std::vector<Finding>& findings,
                             const std::vector<KernelContext>& contexts) {
-  return tell({trace, assessment.input(), {}, true}, assessment, findings, contexts);
+  return tell({trace, assessment.input(), {}, true, {}}, assessment, findings, contexts);
 }
 
 Result<std::vector<std::string>> write_story(const RunStory& story, bool with_evidence,

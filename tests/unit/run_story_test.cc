@@ -299,6 +299,23 @@ TEST(RunStory, ATraceWithoutGpuWorkIsToldFromItsOps) {
   EXPECT_EQ(story.missing[0].topic, StoryTopic::kGpuWork);
 }
 
+// Durations whose sum is no 64-bit number, at one time: shares stay shares.
+TEST(RunStory, DurationsThatOverflowStayShares) {
+  std::vector<std::string> events;
+  for (int64_t i = 1; i <= 200; ++i) {
+    events.push_back(launch_call(i, 1, i));
+    events.push_back(kernel("", 1000 + i, 100'000'000'000'000, i, i));
+  }
+  const RunStory story = told(test::open_events(events));
+  ASSERT_EQ(story.phases.size(), 1u);
+  const StoryLine* hidden = find_line(story.phases[0].lines, Kind::kOverlapped);
+  ASSERT_NE(hidden, nullptr);
+  EXPECT_GT(*hidden->number("time"), 0);
+  EXPECT_GT(*hidden->number("share"), 99);
+  EXPECT_LE(*hidden->number("share"), 100);
+  EXPECT_NE(story_text(story, {}, false).find("(no name)"), std::string::npos);
+}
+
 TEST(RunStory, KernelsOfNoLengthAndAtOneTimeAreTold) {
   RunBuilder b;
   b.run("decode", 0, {"a", "b", "c"}, 0, 0);

@@ -52,7 +52,7 @@ std::string plain_number(double value) {
 std::string short_kernel(std::string_view name) {
   constexpr size_t kCharacters = 46;
   std::string text = normal_kernel_name(name).text;
-  if (text.empty()) text = name;
+  if (text.empty()) text = name.empty() ? "(no name)" : std::string(name);
   if (screen_width(text) <= kCharacters) return text;
   std::string cut = fit_left(text, kCharacters);
   while (cut.ends_with(' ')) cut.pop_back();
@@ -157,7 +157,7 @@ class Sentence {
   std::string count(std::string_view name) const { return count_of(value(name)); }
   std::string named(size_t place) const { return name_(l_.name(place)); }
   std::string fitted(size_t place, size_t characters) const {
-    const std::string_view text = l_.name(place);
+    const std::string_view text = l_.name(place).empty() ? "(no name)" : l_.name(place);
     return screen_width(text) <= characters ? name_(text) : name_(fit_left(text, characters));
   }
   std::string kernel(size_t place) const { return name_(short_kernel(l_.name(place))); }

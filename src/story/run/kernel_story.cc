@@ -122,8 +122,7 @@ std::vector<StoryLine> HardwareIndex::kernel_lines(const KernelContext& kernel) 
   }
   if (facts_.code_steps) {
     for (const CodeStep& step : facts_.code_steps(kernel)) {
-      StoryLine line{
-          K::kCodeStep, StoryMark::kCodeFact, StoryTopic::kNone, {step.what, step.place}, {}, {}};
+      StoryLine line{K::kCodeStep, step.mark, StoryTopic::kNone, {step.what, step.place}, {}, {}};
       line.evidence.source = step.place;
       out.push_back(std::move(line));
     }

@@ -142,15 +142,14 @@ class PhaseTeller {
   }
 
   void tell_overlap(std::vector<StoryLine>& out) const {
-    const Nanos all = p_.busy + p_.hidden;
-    if (ratio(p_.hidden, all) < kNotable) return;
-    StoryLine line{
-        K::kOverlapped,
-        Mark::kMeasured,
-        StoryTopic::kNone,
-        {},
-        {{"time", p_.hidden.micros(), "µs"}, {"share", 100 * ratio(p_.hidden, all), "%"}},
-        {}};
+    const double all = static_cast<double>(p_.busy.count) + p_.hidden;
+    if (all <= 0 || p_.hidden / all < kNotable) return;
+    StoryLine line{K::kOverlapped,
+                   Mark::kMeasured,
+                   StoryTopic::kNone,
+                   {},
+                   {{"time", micros(p_.hidden), "µs"}, {"share", 100 * p_.hidden / all, "%"}},
+                   {}};
     line.evidence.events = some_events();
     line.evidence.formula = "sum of durations − time that counts for the phase";
     out.push_back(std::move(line));
@@ -315,14 +314,15 @@ class PhaseTeller {
       return is_copy_work(store, e) || facts_.input.selection.is_communication(e);
     };
     const bool is_transfer = std::ranges::all_of(block.events, is_transfer_event);
-    Nanos all;
-    for (const EventId e : block.events) all += std::max(Nanos{}, store.duration(e));
-    if (!is_transfer || all.count <= 0) return;
+    double all = 0;
+    for (const EventId e : block.events)
+      all += static_cast<double>(std::max<int64_t>(0, store.duration(e).count));
+    if (!is_transfer || all <= 0) return;
     StoryLine line{K::kExposed,
                    Mark::kMeasured,
                    is_copy_work(store, first) ? StoryTopic::kCopies : StoryTopic::kCommunication,
                    {},
-                   {{"share", 100 * std::min(1.0, ratio(time, all)), "%"}},
+                   {{"share", 100 * std::min(1.0, static_cast<double>(time.count) / all), "%"}},
                    {}};
     line.evidence.events = {store.uid(first)};
     line.evidence.formula = "time in which no computation ran ÷ sum of durations";

@@ -104,7 +104,7 @@ class ProfileBuilder {
       profile.work.push_back(e);
       profile.busy += out.owned[e.index];
       const Nanos hidden = std::max(Nanos{}, store.duration(e)) - out.owned[e.index];
-      if (hidden > Nanos{}) profile.hidden += hidden;
+      if (hidden > Nanos{}) profile.hidden += static_cast<double>(hidden.count);
     }
     if (!is_told_ && facts_.has_timeline) add_gaps(std::move(work), out);
     for (PhaseProfile& profile : out.profiles) finish_profile(profile, out);

@@ -25,7 +25,8 @@ struct IdleTimes {
 struct PhaseProfile {
   const Phase* phase = nullptr;
   std::vector<EventId> work;  // that is told, of all runs, in the order of time
-  Nanos busy, idle, hidden;   // hidden: of its work, while another phase's work counts
+  Nanos busy, idle;
+  double hidden = 0;  // ns of its work while other work counts; sums of durations may be anything
   IdleTimes gaps;
   std::vector<Nanos> spans;         // of each run with work: from its first start to its last end
   std::vector<size_t> run_of_span;  // its number

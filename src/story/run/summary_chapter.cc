@@ -369,12 +369,12 @@ class SummaryTeller {
       add_missing(T::kPlatform, "--platform NAME", {}, "kernel_summary");
     const std::vector<EventId>& unlinked = input.selection.unlinked();
     if (!unlinked.empty() && !input.scope.include_unlinked) {
-      Nanos time;
-      for (const EventId e : unlinked) time += store().duration(e);
-      add_missing(
-          T::kLaunches, "--include-unlinked",
-          {{"count", static_cast<double>(unlinked.size()), ""}, {"time", time.micros(), "µs"}},
-          "kernel_summary");
+      double time = 0;
+      for (const EventId e : unlinked) time += static_cast<double>(store().duration(e).count);
+      add_missing(T::kLaunches, "--include-unlinked",
+                  {{"count", static_cast<double>(unlinked.size()), ""},
+                   {"time", std::max(0.0, time) / 1e3, "µs"}},
+                  "kernel_summary");
     }
   }
 

@@ -21,6 +21,7 @@ struct StorySelection {
 // What code does in a kernel: a line of its story.
 struct CodeStep {
   std::string what, place;
+  StoryMark mark = StoryMark::kCodeFact;
 };
 
 struct RunFacts {

@@ -41,7 +41,8 @@ WorkLabels::WorkLabels(const Assessment& assessment)
 
 double WorkLabels::part_of_call(EventId event) const {
   const auto found = call_time_.find(event.index);
-  return found == call_time_.end() ? 0 : ratio(store_.duration(event), found->second);
+  if (found == call_time_.end() || found->second.count <= 0) return 0;
+  return std::clamp(ratio(store_.duration(event), found->second), 0.0, 1.0);
 }
 
 std::string_view WorkLabels::full_op_name(EventId event) const {
