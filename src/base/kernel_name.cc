@@ -160,6 +160,13 @@ std::string_view without_descriptor(std::string_view name) {
   return name;
 }
 
+// "CUDA graph 2", "Memcpy HtoD (Pageable -> Device)": what recorders call work that is no function.
+bool is_title(std::string_view name) {
+  if (name.starts_with("Memcpy ") || name.starts_with("Memset ")) return true;
+  return name.find(' ') != std::string_view::npos &&
+         name.find_first_of("(<") == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string demangled(std::string_view name) {
@@ -177,6 +184,7 @@ std::string_view KernelName::base() const {
 }
 
 KernelName normal_kernel_name(std::string_view name) {
+  if (is_title(name)) return {std::string(name)};
   const std::string plain = demangled(without_descriptor(name));
   KernelName normal{NameWalk(without_descriptor(plain)).run()};
   // Nothing of it was a name, as in a text that was no kernel's.

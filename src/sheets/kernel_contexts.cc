@@ -324,6 +324,7 @@ class ContextBuilder {
 
 std::string number_text(double value) {
   const double size = std::fabs(value);
+  if (size >= 1e12) return fmt::format("{:.2f} T", value / 1e12);
   if (size >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
   if (size >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
   if (size >= 100 || value == std::floor(value)) return fmt::format("{:.0f}", value);
@@ -347,7 +348,7 @@ std::string values_text(const KernelContext& kernel, const std::vector<std::stri
     }
     const std::string number = number_text(*value);
     // "1.95 GHz", "87.1 %"
-    const bool has_prefix = number.ends_with('G') || number.ends_with('M');
+    const bool has_prefix = std::string_view("TGM").find(number.back()) != std::string_view::npos;
     out += fmt::format("{}{} {}{}{}", out.empty() ? "" : ", ", value_title(name), number,
                        unit.empty() || has_prefix ? "" : " ", unit);
   }

@@ -363,7 +363,9 @@ TEST(PlantedFaults, AtomicsThatMeetInOneSector) {
   EXPECT_EQ(ranked[0].explained_by, "");
   EXPECT_EQ(ranked[1].hypothesis->id, "memory_latency");  // its symptom
   EXPECT_EQ(ranked[1].explained_by, "atomics");
-  values["atomic_sectors"] = 8e6;  // each warp's go to several
+  values["atomic_sectors"] = 8e6;  // each warp's go to several, and still all units are idle
+  EXPECT_EQ(verdict_of(values, "atomics"), Verdict::kConfirmed);
+  values["l2_sectors"] = 40;  // L2 works: they are spread
   EXPECT_EQ(verdict_of(values, "atomics"), Verdict::kRejected);
   values.erase("atomic_requests");  // a capture without them
   EXPECT_EQ(verdict_of(values, "atomics"), Verdict::kUntested);

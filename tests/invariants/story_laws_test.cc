@@ -68,7 +68,7 @@ void expect_sound(const RunStory& story) {
 // Two minutes of reading at the width of a report.
 void expect_short(const RunStory& story) {
   const std::string text = story_text(story, {false, false, 100}, false);
-  EXPECT_LE(std::ranges::count(text, '\n'), 105);
+  EXPECT_LE(std::ranges::count(text, '\n'), 115);
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);
     EXPECT_LE(screen_width(text.substr(at, end - at)), 100u);

@@ -455,7 +455,8 @@ bool HardwareIndex::add_explained(const std::vector<EventId>& events,
   StoryLine line = explained_line(*best->kernel, *best->tested, facts_.input.store);
   line.numbers = {{"share", 100 * std::min(1.0, best->time / all), "%"}};
   out.push_back(std::move(line));
-  if (!best->tested->hypothesis->advice.empty())
+  // Of a limit that leaves nothing to gain there is nothing to try.
+  if (best->tested->best && !best->tested->hypothesis->advice.empty())
     out.push_back(advice_line(*best->kernel, *best->tested, facts_.input.store));
   return true;
 }

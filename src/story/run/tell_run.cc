@@ -270,13 +270,15 @@ class RunTeller {
                                : shown.size() == 2 ? 5
                                : shown.size() == 3 ? 3
                                                    : 2;
+    const size_t idle_events = shown.size() <= 2 ? 3 : 2;
     const size_t transition_lines = shown.size() <= 2 ? 7 : shown.size() == 3 ? 5 : 3;
     for (const size_t p : shown) {
-      const bool is_idle = profiles.profiles[p].busy_share() < 0.25 && facts_.selection.empty();
-      story.phases.push_back(tell_phase(facts_, labels_, hardware_, profiles.profiles[p],
-                                        profiles.owned, story.total,
-                                        is_idle ? std::min<size_t>(most_events, 3) : most_events));
+      const bool is_idle = profiles.profiles[p].busy_share() < 0.5 && facts_.selection.empty();
+      story.phases.push_back(
+          tell_phase(facts_, labels_, hardware_, profiles.profiles[p], profiles.owned, story.total,
+                     is_idle ? std::min(most_events, idle_events) : most_events));
     }
+    drop_repeated_advice(story);
     if (facts_.selection.filters_work() || !facts_.has_timeline) return;
     for (size_t i = 1; i < shown.size(); ++i) {
       // Nothing is learnt from what set-up and left-over work changes into.
@@ -288,6 +290,18 @@ class RunTeller {
           facts_, hardware_, profiles.profiles[shown[i - 1]], profiles.profiles[shown[i]],
           between == profiles.between.end() ? nullptr : &between->second, transition_lines);
       if (!lines.empty()) story.transitions.push_back({i - 1, i, std::move(lines)});
+    }
+  }
+
+  // The same fix is told once, where it comes up first.
+  static void drop_repeated_advice(RunStory& story) {
+    std::set<std::string> told;
+    for (StoryPhase& phase : story.phases) {
+      for (StoryEvent& event : phase.events) {
+        std::erase_if(event.lines, [&told](const StoryLine& line) {
+          return line.kind == StoryLineKind::kAdvice && !told.insert(line.names[0]).second;
+        });
+      }
     }
   }
 
