@@ -5,14 +5,23 @@
 namespace fathom {
 
 std::string_view kind_name(FindingKind kind) {
-  static constexpr std::string_view kNames[] = {"low_efficiency",  "unfused_attention",
-                                                "fusible_chain",   "tiny_products",
-                                                "image_layout",    "host_bound",
-                                                "synchronization", "data_loading",
-                                                "first_use",       "exposed_communication",
-                                                "exposed_copies",  "short_kernels",
-                                                "recompute",       "cpu_op",
-                                                "cpu_dispatch",    "cpu_between_ops",
+  static constexpr std::string_view kNames[] = {"low_efficiency",
+                                                "unfused_attention",
+                                                "fusible_chain",
+                                                "tiny_products",
+                                                "image_layout",
+                                                "host_bound",
+                                                "synchronization",
+                                                "data_loading",
+                                                "first_use",
+                                                "host_work",
+                                                "exposed_communication",
+                                                "exposed_copies",
+                                                "short_kernels",
+                                                "recompute",
+                                                "cpu_op",
+                                                "cpu_dispatch",
+                                                "cpu_between_ops",
                                                 "cpu_copies"};
   static_assert(std::size(kNames) == static_cast<size_t>(FindingKind::kCount));
   return kNames[static_cast<size_t>(kind)];

@@ -19,6 +19,7 @@ enum class FindingKind : uint8_t {
   kSynchronization,
   kDataLoading,
   kFirstUse,
+  kHostWork,
   kExposedCommunication,
   kExposedCopies,
   kShortKernels,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
 
 namespace fathom {
 namespace {
@@ -108,7 +109,9 @@ class GapFinder {
            name.starts_with("MPI_");
   }
   static bool is_first_use(std::string_view name) {
-    return has_part(name, "ModuleLoad") || has_part(name, "LibraryLoad") ||
+    return has_part(name, "odule loading") || has_part(name, "odule Loading") ||  // overhead
+           has_part(name, "unction loading") || has_part(name, "unction Loading") ||
+           has_part(name, "ModuleLoad") || has_part(name, "LibraryLoad") ||
            has_part(name, "ModuleGetFunction") || has_part(name, "compile_fx") ||
            has_part(name, "_compile.compile") || has_part(name, "Inductor");
   }
@@ -117,15 +120,73 @@ class GapFinder {
     for (size_t i = 0; i < store_.size(); ++i) {
       const EventId e(i);
       const EventKind kind = store_.kind(e);
-      if (!is_host_call(kind) && kind != EventKind::kAnnotation) continue;
+      // A profiler's notes of overhead are of no kind.
+      if (!is_host_call(kind) && kind != EventKind::kAnnotation && kind != EventKind::kOther)
+        continue;
       const std::string_view name = store_.name(e);
       const HostSpans::Span span{store_.start(e), store_.end(e), store_.name_id(e)};
+      if (kind == EventKind::kOther) {
+        if (is_first_use(name)) first_use_.add(span);
+        continue;
+      }
+      if (is_host_call(kind)) calls_.push_back({span.begin, span.end});
+      if (kind == EventKind::kCpuOp) note_op(e);
       if (is_launch(kind) && is_wait(name)) waits_.add(span);
       if (is_loading(name)) loading_.add(span);
       if (is_communication(name)) communication_.add(span);
       if (is_first_use(name)) first_use_.add(span);
     }
+    calls_ = merge_intervals(std::move(calls_));
     for (HostSpans* spans : {&waits_, &loading_, &communication_, &first_use_}) spans->order();
+  }
+
+  void note_op(EventId op) {
+    const auto [known, is_new] = ops_.try_emplace(store_.name_id(op).index, OpRuns{op, {}});
+    OpRuns& runs = known->second;
+    if (store_.start(op) < store_.start(runs.first)) runs.first = op;
+    if (is_new || store_.duration(op) < runs.shortest) runs.shortest = store_.duration(op);
+  }
+
+  static Nanos overlap(const Interval& gap, Nanos begin, Nanos end) {
+    const Nanos both = std::min(gap.end, end) - std::max(gap.begin, begin);
+    return std::max(both, Nanos{});
+  }
+
+  // A call that fills a long gap: a launch that takes milliseconds loads code; an op's first call
+  // that takes ten times as long as a later one sets something up.
+  StringId first_call_in(const Interval& gap, CallId launch) const {
+    const Nanos length = gap.end - gap.begin;
+    if (length.count < kLongGap || !launch.valid() || !input_.tree.has_launches()) return {};
+    const auto fills = [&](EventId e) {
+      return overlap(gap, store_.start(e), store_.end(e)).count > length.count / 2;
+    };
+    const EventId call = input_.tree.event(launch);
+    if (is_launch(store_.kind(call)) && fills(call)) return store_.name_id(call);
+    for (CallId op = input_.tree.enclosing_op(launch); op.valid();
+         op = input_.tree.enclosing_op(input_.tree.parent(op))) {
+      const EventId e = input_.tree.event(op);
+      const auto known = ops_.find(store_.name_id(e).index);
+      if (known == ops_.end() || known->second.first != e || !fills(e)) continue;
+      if (known->second.shortest.count * 10 < store_.duration(e).count) return store_.name_id(e);
+    }
+    return {};
+  }
+
+  // Whether calls cover less than half of a long gap. To be called in the order of gaps.
+  bool is_unrecorded(const Interval& gap) {
+    const Nanos length = gap.end - gap.begin;
+    if (length.count < kLongGap) return false;
+    while (next_call_ < calls_.size() && calls_[next_call_].end <= gap.begin) ++next_call_;
+    Nanos covered;
+    for (size_t i = next_call_; i < calls_.size() && calls_[i].begin < gap.end; ++i)
+      covered += overlap(gap, calls_[i].begin, calls_[i].end);
+    return 2 * covered.count < length.count;
+  }
+
+  // The launch after a wait comes late because of the wait only as long as little else is between.
+  static bool explains(const HostSpans::Span& wait, const Interval& gap) {
+    const Nanos after = gap.end - wait.end;
+    return after.count < kLongGap || 2 * overlap(gap, wait.begin, wait.end).count > after.count;
   }
 
   IdleGap explained(IdleGap gap) {
@@ -141,18 +202,31 @@ class GapFinder {
       gap.cause = IdleCause::kDataLoading;
     } else if ((blamed = communication) != nullptr) {
       gap.cause = IdleCause::kCommunication;
-    } else if ((blamed = wait) != nullptr) {
+    } else if (const StringId name = first_call_in(gap.gap, launch); name.valid()) {
+      gap.cause = IdleCause::kFirstUse;
+      gap.blamed = name;
+    } else if (wait != nullptr && explains(*wait, gap.gap)) {
       gap.cause = IdleCause::kSynchronization;
+      blamed = wait;
     } else if (launch.valid() && input_.tree.has_launches() &&
                store_.end(input_.tree.event(launch)) > gap.gap.begin) {
-      gap.cause = IdleCause::kHost;
+      gap.cause = is_unrecorded(gap.gap) ? IdleCause::kHostWork : IdleCause::kHost;
     }
     if (blamed != nullptr) gap.blamed = blamed->name;
     return gap;
   }
 
+  static constexpr int64_t kLongGap = 2'000'000;  // ns: over a hundred launches
+  struct OpRuns {
+    EventId first;
+    Nanos shortest;
+  };
+
   const SheetInput& input_;
   const EventStore& store_;
+  std::unordered_map<uint32_t, OpRuns> ops_;  // by name
+  std::vector<Interval> calls_;               // of the host, merged
+  size_t next_call_ = 0;
   // The end of a wait is that of the GPU's work: the next launch comes only after it.
   HostSpans waits_, loading_, communication_, first_use_;
 };
@@ -171,6 +245,8 @@ std::string_view idle_cause_name(IdleCause cause) {
       return "first_use";
     case IdleCause::kHost:
       return "host";
+    case IdleCause::kHostWork:
+      return "host_work";
     case IdleCause::kOther:
     case IdleCause::kCount:
       break;

@@ -14,7 +14,8 @@ enum class IdleCause : uint8_t {
   kSynchronization,
   kDataLoading,
   kFirstUse,
-  kHost,  // the next work was launched only after the last had ended
+  kHost,      // the next work was launched only after the last had ended
+  kHostWork,  // so it was, after a long time in which no call of the host was recorded
   kOther,
   kCount
 };

@@ -35,7 +35,12 @@ class Gaps {
   explicit Gaps(const Assessment& a) : a_(a), store_(a.input().store) {
     const IdleGaps found = find_idle_gaps(a.input(), all_selected(a.input()));
     waits_ = found.waits;
-    for (const IdleGap& gap : found.gaps) add(gap);
+    for (IdleGap gap : found.gaps) {
+      // Work without a launch keeps the GPU busy; where it is all there is, nothing is counted.
+      gap.gap.begin = std::max(gap.gap.begin, a.timeline().begin);
+      gap.gap.end = std::min(gap.gap.end, a.timeline().end);
+      if (gap.gap.begin < gap.gap.end) add(gap);
+    }
   }
 
   struct Part {
@@ -88,6 +93,8 @@ struct CauseText {
 constexpr CauseText kCauses[] = {
     {IdleCause::kHost, FindingKind::kHostBound, "the CPU launches kernels too slowly",
      "the next kernel is launched only after the previous one has ended", Confidence::kHigh},
+    {IdleCause::kHostWork, FindingKind::kHostWork, "the program is busy elsewhere",
+     "the CPU makes no CUDA call and runs no recorded op for most of it", Confidence::kHigh},
     {IdleCause::kSynchronization, FindingKind::kSynchronization,
      "synchronization stalls the launches",
      "a call that synchronizes with the GPU keeps the CPU from launching ahead", Confidence::kHigh},

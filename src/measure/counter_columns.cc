@@ -132,6 +132,18 @@ std::optional<double> CounterColumnReader::sum(CounterRowId row,
   return total;
 }
 
+namespace {
+
+// No hardware counts this: a damaged file, or a metric of another meaning. Throughputs are up to a
+// few percent above their peaks where clocks change.
+bool is_possible(double value, CounterColumn::Kind kind) {
+  constexpr double kMost = 1e18;
+  if (!std::isfinite(value) || value < 0 || value > kMost) return false;
+  return kind != CounterColumn::Kind::kPercent || value <= 150;
+}
+
+}  // namespace
+
 std::optional<double> CounterColumnReader::value(CounterRowId row, size_t column) const {
   for (const Formula& formula : formulas_[column]) {
     std::optional<double> value = sum(row, formula.value);
@@ -142,7 +154,7 @@ std::optional<double> CounterColumnReader::value(CounterRowId row, size_t column
       *value /= *over;
     }
     if (counter_columns()[column].kind == CounterColumn::Kind::kMegabytes) *value /= 1e6;
-    if (!std::isfinite(*value)) continue;
+    if (!is_possible(*value, counter_columns()[column].kind)) continue;
     return counter_columns()[column].is_share ? share_of_whole(*value) : value;
   }
   return {};

@@ -41,7 +41,11 @@ GpuTimeline measure_timeline(const SheetInput& input) {
   t.exposed_copies =
       total_length(subtract_intervals(subtract_intervals(copying, computing), communicating));
   t.busy = total_length(any);
-  t.total = any.empty() ? Nanos{} : any.back().end - any.front().begin;
+  if (!any.empty()) {
+    t.begin = any.front().begin;
+    t.end = any.back().end;
+  }
+  t.total = t.end - t.begin;
   t.idle = t.total - t.busy;
   return t;
 }

@@ -20,6 +20,7 @@ struct KernelContext;
 struct GpuTimeline {
   Nanos computation, exposed_communication, exposed_copies, busy, idle, total;
   Nanos communication, copies;
+  Nanos begin, end;  // of the first and the last work
 };
 // Of the scope's linked work, and of its unlinked work where the scope asks for it.
 GpuTimeline measure_timeline(const SheetInput& input);

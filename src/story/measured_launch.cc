@@ -48,7 +48,7 @@ std::string plain_type(std::string_view type) {
 }
 
 // The values of one unknown name for which an expression gives a whole number.
-struct Range {
+struct SizeRange {
   int64_t least = 0, most = 0;
 };
 enum class Answer : uint8_t { kSolved, kUnknown, kContradiction };
@@ -61,7 +61,7 @@ class Solver {
     values_.insert(values_.begin(), NamedValue{name, "", {}});
   }
 
-  Answer run(int64_t target, Range& range) {
+  Answer run(int64_t target, SizeRange& range) {
     const auto goal = static_cast<double>(target);
     // Only what grows with the name can be turned round.
     std::optional<double> before;
@@ -196,7 +196,7 @@ void solve_products(std::vector<MeasuredDimension>& dimensions, const Parameters
         const std::string turned = with_name_for(argument.text, text, argument.name);
         if (turned.empty() || dimension.done) continue;
         const std::vector<std::string> missing = parameters.missing_in(turned, {});
-        Range range;
+        SizeRange range;
         if (missing.size() != 1 || missing[0] != argument.name ||
             Solver(turned, argument.name, {}, parameters).run(dimension.value, range) !=
                 Answer::kSolved)
@@ -234,7 +234,7 @@ bool solve_dimensions(std::vector<MeasuredDimension>& dimensions, const Paramete
         if (value < std::min(*a, *b) || value > std::max(*a, *b)) return false;
         continue;
       }
-      Range low, high;
+      SizeRange low, high;
       const Answer answer =
           Solver(dimension.text, missing[0], least, parameters).run(dimension.value, low);
       if (answer == Answer::kContradiction) return false;

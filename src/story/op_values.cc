@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostValues = 400;
 
-std::string_view last_name(std::string_view name) {
+std::string_view after_last_joint(std::string_view name) {
   const size_t joint = name.find_last_of(":.");
   return joint == std::string_view::npos ? name : name.substr(joint + 1);
 }
@@ -136,19 +136,19 @@ void add_assignments(const PythonBody& body, std::vector<NamedValue>& values) {
 std::vector<NamedValue> values_of_op(const CodeFacts& facts, const KernelFacts& kernel,
                                      const KernelLauncher& launcher, const LaunchingOp& op,
                                      SourceOutlines& sources) {
-  const std::string_view wanted = last_name(op.name);
+  const std::string_view wanted = after_last_joint(op.name);
   const auto is_python = [&](uint32_t file) {
     return facts.files[file].language == Language::kPython;
   };
   sources.make_room();
   // The function that launches is the op itself.
-  if (last_name(launcher.function) == wanted && !is_python(launcher.at.file)) {
+  if (after_last_joint(launcher.function) == wanted && !is_python(launcher.at.file)) {
     const CppBody* body = sources.cpp_function(launcher.at);
     if (body == nullptr || body->function->name != wanted) return {};
     return argument_values(cpp_names(*body->function), op.arguments);
   }
   for (const PathHop& hop : kernel.path) {
-    if (hop.kind != PathHopKind::kPython || last_name(hop.name) != wanted) continue;
+    if (hop.kind != PathHopKind::kPython || after_last_joint(hop.name) != wanted) continue;
     const PythonBody* body = sources.python_function(hop.at);
     if (body == nullptr) return {};
     std::vector<NamedValue> values = argument_values(python_names(*body->function), op.arguments);

@@ -1,5 +1,6 @@
-// The program ends while its threads launch kernels; they stop in its own exit handler, which runs after those of libraries that
-// were loaded later. Nothing a recorder does at the end may hold or break it.
+// The program ends while its threads launch kernels; they stop in its own exit handler, which runs
+// after those of libraries that were loaded later. Nothing a recorder does at the end may hold or
+// break it.
 //   exit_threads MILLISECONDS
 #include <atomic>
 #include <chrono>

@@ -379,6 +379,46 @@ TEST(Findings, DataLoadingAndFirstUse) {
   EXPECT_NE(first_of(other, FindingKind::kHostBound), nullptr);
 }
 
+TEST(Findings, ALongPauseIsNotTheWaitBeforeItNorSlowLaunching) {
+  const auto run = [](int64_t pause) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      for (int k = 0; k < 4; ++k) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 40);
+      w.synchronize().host_pause(pause);
+    }
+    return w.find();
+  };
+  const auto away = run(50'000);
+  EXPECT_NE(first_of(away, FindingKind::kHostWork), nullptr);
+  EXPECT_EQ(first_of(away, FindingKind::kSynchronization), nullptr);
+  EXPECT_EQ(first_of(away, FindingKind::kHostBound), nullptr);
+  const auto waits = run(100);
+  EXPECT_NE(first_of(waits, FindingKind::kSynchronization), nullptr);
+  EXPECT_EQ(first_of(waits, FindingKind::kHostWork), nullptr);
+}
+
+TEST(Findings, IdleTimeIsThatOfTheTimeline) {
+  Workload w;
+  w.raw(test::kernel("in_flight", 0, 5, 999)).host_pause(4000);
+  w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 5);
+  for (const Finding& f : w.find()) EXPECT_LE(f.share, 1) << f.title;
+}
+
+TEST(Findings, AFirstCallThatFillsTheGapIsFirstUse) {
+  // An op whose call takes so long, then the same op as usual.
+  const auto run = [](int64_t first, int64_t later) {
+    Workload w;
+    w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 30);
+    for (const int64_t length : {first, later, later}) {
+      w.raw(test::cpu_op("aten::attention", w.host(), length, ""));
+      w.host_pause(length - 20).op("aten::mul", "[[8,8],[8,8]]", kTwoBf16, 30).host_pause(20);
+    }
+    return w.find();
+  };
+  EXPECT_NE(first_of(run(80'000, 100), FindingKind::kFirstUse), nullptr);
+  EXPECT_EQ(first_of(run(80'000, 70'000), FindingKind::kFirstUse), nullptr) << "always so slow";
+}
+
 TEST(Findings, ExposedCommunication) {
   const auto collectives = [](bool hidden) {
     Workload w;

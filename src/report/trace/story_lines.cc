@@ -69,6 +69,8 @@ std::string_view cause_words(Topic topic) {
       return "the data loader is too slow";
     case Topic::kFirstUse:
       return "modules are loaded or compiled on first use";
+    case Topic::kHostWork:
+      return "the program is busy elsewhere, nothing recorded";
     case Topic::kHostCommunication:
       return "a collective runs on the host";
     default:

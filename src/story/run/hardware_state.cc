@@ -283,7 +283,7 @@ bool HardwareIndex::add_sampled(const Main& kernel, std::vector<StoryLine>& out)
 
 // What the measured state means, where no hypothesis is confirmed.
 void HardwareIndex::add_observed(const StoryLine& hardware, std::vector<StoryLine>& out) {
-  constexpr double kFar = 40;  // percent, as Nsight Compute's rules
+  constexpr double kFar = 40, kNearPeakOfUnit = 60;  // percent, as Nsight Compute's rules
   StoryLine line{K::kObserved, StoryMark::kDerived, StoryTopic::kNone, {}, {}, hardware.evidence};
   line.evidence.formula =
       "largest of them; from 60 % of peak on it is the limit, all under 40 %: latency";
@@ -297,12 +297,12 @@ void HardwareIndex::add_observed(const StoryLine& hardware, std::vector<StoryLin
     line.numbers.push_back({"stall", *stall, "%"});
   }
   const double units = std::max(tensor.value_or(0), sm.value_or(0));
-  if (dram && *dram >= kFar && *dram >= units) {
+  if (dram && *dram >= kFar && *dram >= units && (sm || *dram >= kNearPeakOfUnit)) {
     line.topic = StoryTopic::kMemory;
   } else if (units >= kFar) {
     line.topic = StoryTopic::kCompute;
-  } else if (dram && *dram < kFar && tensor.value_or(0) < kFar && sm.value_or(0) < kFar) {
-    line.topic = StoryTopic::kLatency;
+  } else if (dram && sm && *dram < kFar && tensor.value_or(0) < kFar && *sm < kFar) {
+    line.topic = StoryTopic::kLatency;  // SM throughput that was not counted may be anything
   } else if (!line.names.empty()) {
     line.topic = StoryTopic::kStalls;
   }

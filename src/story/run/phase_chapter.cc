@@ -20,6 +20,8 @@ StoryTopic topic_of(IdleCause cause) {
       return StoryTopic::kDataLoading;
     case IdleCause::kFirstUse:
       return StoryTopic::kFirstUse;
+    case IdleCause::kHostWork:
+      return StoryTopic::kHostWork;
     case IdleCause::kHost:
       return StoryTopic::kHost;
     case IdleCause::kOther:

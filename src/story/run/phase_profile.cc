@@ -172,11 +172,15 @@ class ProfileBuilder {
     profile.typical = order[(order.size() - 1) / 2];
     profile.kernels = extents[profile.run_of_span[profile.typical]].kernels;
     const size_t typical_run = profile.run_of_span[profile.typical];
+    std::vector<Interval> covered;
     for (const EventId e : profile.work)
       if (place_[e.index].run == typical_run) {
         profile.typical_work.push_back(e);
         profile.typical_busy += all.owned[e.index];
+        if (store.end(e) > store.start(e)) covered.push_back({store.start(e), store.end(e)});
       }
+    if (profile.phase->kind != PhaseKind::kOther)
+      profile.typical_covered = total_length(merge_intervals(std::move(covered)));
     if (!durations.empty()) {
       const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
       std::ranges::nth_element(durations, middle);

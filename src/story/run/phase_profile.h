@@ -47,7 +47,11 @@ struct PhaseProfile {
   Nanos typical_span() const { return spans.empty() ? Nanos{} : spans[typical]; }
   const IdleTimes& typical_gaps() const { return run_gaps[run_of_span[typical]]; }
   Nanos typical_busy;
-  double busy_share() const { return ratio(typical_busy, typical_span()); }
+  // With what runs beside work of other runs, which counts for only one of them.
+  Nanos typical_covered;
+  double busy_share() const {
+    return std::min(1.0, ratio(std::max(typical_busy, typical_covered), typical_span()));
+  }
 };
 
 struct PhaseProfiles {

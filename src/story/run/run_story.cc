@@ -31,6 +31,8 @@ std::string_view topic_name(StoryTopic topic) {
       return "data_loading";
     case Topic::kFirstUse:
       return "first_use";
+    case Topic::kHostWork:
+      return "host_work";
     case Topic::kHostCommunication:
       return "host_communication";
     case Topic::kUnknownCause:

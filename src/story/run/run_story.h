@@ -31,6 +31,7 @@ enum class StoryTopic : uint8_t {
   kSynchronization,
   kDataLoading,
   kFirstUse,
+  kHostWork,
   kHostCommunication,
   kUnknownCause,
   // Limits

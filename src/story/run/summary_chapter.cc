@@ -350,15 +350,20 @@ class SummaryTeller {
       if (&kernel - facts_.contexts.data() >= 20) break;
     }
     const double coverage = s.kernel_time > 0 ? 100 * s.counted / s.kernel_time : 0;
-    if (s.kernel_time > 0 && s.counted <= 0) {
+    // `fathom record` is for NVIDIA's GPUs.
+    const bool is_amd = hardware_.platform() != nullptr && hardware_.platform()->vendor == "AMD";
+    if (is_amd && s.kernel_time > 0 && s.counted <= 0) {
+      add_missing(T::kCounters, "rocprof-compute profile --name run -- PROGRAM", {},
+                  "kernel_summary");
+    } else if (s.kernel_time > 0 && s.counted <= 0) {
       const std::string command = command_for(wanted);
       add_missing(T::kCounters, command.empty() ? "fathom record --counters -- PROGRAM" : command,
                   {}, "kernel_summary");
-    } else if (s.kernel_time > 0 && (coverage < 80 || !wanted.empty())) {
+    } else if (!is_amd && s.kernel_time > 0 && (coverage < 80 || !wanted.empty())) {
       add_missing(T::kMoreCounters, command_for(wanted), {{"coverage", coverage, "%"}},
                   "kernel_counters");
     }
-    if (s.kernel_time > 0 && s.stalls.empty() && input.kernels.samples() == nullptr)
+    if (!is_amd && s.kernel_time > 0 && s.stalls.empty() && input.kernels.samples() == nullptr)
       add_missing(T::kStalls, "fathom record --pc-sampling -- PROGRAM", {}, "kernel_counters");
     if (facts_.has_timeline && !input.tree.has_ops()) {
       add_missing(T::kOpNames, {}, {}, "kernel_summary");
