@@ -102,6 +102,7 @@ class StoryRun {
     const Trace trace = TRY(open(path));
     ScopeArguments scope_arguments = arguments_.scope;
     if (!arguments_.step.empty()) scope_arguments.steps = arguments_.step;
+    arguments_.selection.steps = scope_arguments.steps;
     const Scope scope = TRY(make_scope(scope_arguments, trace));
     std::vector<CounterFile> own = TRY(open_capture_counters(path));
     const size_t others = counters_.size();
@@ -213,6 +214,7 @@ void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code) 
                       "Print the story as JSON, a list for several traces",
                       "Print only, write nothing (the default)"});
   add_scope_options(*command, a->scope);
+  command->get_option("--step")->excludes("--steps");
   command->add_option("--threads", a->threads, "Threads (default: all cores)")
       ->transform(whole_number(kThreadCounts))
       ->option_text("N");

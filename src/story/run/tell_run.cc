@@ -144,8 +144,8 @@ class RunTeller {
   std::string selection_text() const {
     std::string out;
     for (const auto& [name, value] :
-         {std::pair("phase", &facts_.selection.phase), std::pair("op", &facts_.selection.op),
-          std::pair("kernel", &facts_.selection.kernel),
+         {std::pair("step", &facts_.selection.steps), std::pair("phase", &facts_.selection.phase),
+          std::pair("op", &facts_.selection.op), std::pair("kernel", &facts_.selection.kernel),
           std::pair("module", &facts_.selection.module)})
       if (!value->empty()) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, *value);
     return out;
