@@ -13,7 +13,7 @@ namespace fathom {
 // Which part is told. Globs without regard to letter case; empty: all.
 struct StorySelection {
   std::string phase, op, kernel, module;
-  std::string steps;  // of the scope, as asked for; the scope has chosen them
+  std::string steps = {};  // of the scope, as asked for; the scope has chosen them
 
   bool filters_work() const { return !op.empty() || !kernel.empty() || !module.empty(); }
   bool empty() const { return phase.empty() && !filters_work(); }
