@@ -572,6 +572,10 @@ class Sentence {
       case Topic::kLaunches:
         return fmt::format("{} GPU events without a launch ({}) are left out; {} adds them",
                            count("count"), time("time"), command);
+      case Topic::kDevices:
+        return fmt::format(
+            "Work of {} GPUs is told on one timeline, where one hides the other; {} tells one",
+            count("count"), command);
       case Topic::kPlatform:
         return fmt::format("The GPU is not known: no peaks to compare with. Name it with {}",
                            command);

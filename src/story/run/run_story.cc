@@ -67,6 +67,8 @@ std::string_view topic_name(StoryTopic topic) {
       return "ops_recorded";
     case Topic::kLaunches:
       return "launches";
+    case Topic::kDevices:
+      return "devices";
     case Topic::kPlatform:
       return "platform";
     case Topic::kGpuWork:

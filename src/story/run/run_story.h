@@ -51,6 +51,7 @@ enum class StoryTopic : uint8_t {
   kTimeline,
   kOpNames,
   kLaunches,
+  kDevices,
   kPlatform,
   kGpuWork,
 };

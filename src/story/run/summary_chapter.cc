@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "base/kernel_name.h"
@@ -370,6 +371,13 @@ class SummaryTeller {
     } else if (facts_.has_timeline && s.modelled <= 0 && s.kernel_time > 0) {
       add_missing(T::kShapes, "torch.profiler.profile(record_shapes=True)", {}, "ops_unique_args");
     }
+    std::set<int32_t> devices;
+    for (const EventId e : told_) {
+      if (const auto device = store().gpu_work(e).device) devices.insert(*device);
+    }
+    if (devices.size() > 1)
+      add_missing(T::kDevices, "--device N", {{"count", static_cast<double>(devices.size()), ""}},
+                  "gpu_timeline");
     if (hardware_.platform() == nullptr)
       add_missing(T::kPlatform, "--platform NAME", {}, "kernel_summary");
     const std::vector<EventId>& unlinked = input.selection.unlinked();
