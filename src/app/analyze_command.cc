@@ -7,6 +7,7 @@
 #include "app/option_rules.h"
 #include "app/output_options.h"
 #include "app/questions.h"
+#include "app/reading_options.h"
 #include "app/remote.h"
 #include "app/scope_options.h"
 #include "base/screen_text.h"
@@ -58,9 +59,8 @@ struct AnalyzeArguments {
   std::string platform, repository;
   ScopeArguments scope;
   std::optional<int64_t> rank;
-  bool quiet = false, verbose = false;
-  size_t threads = 0;
-  uint64_t max_size = 0;
+  ReadingArguments reading;
+  bool verbose = false;
   bool no_cache = false;
   RemotePlace place;
 };
@@ -90,7 +90,7 @@ OutputPlace local_place(const AnalyzeArguments& a) {
   for (const std::string& part : {a.place.container, a.place.host}) {
     if (!part.empty()) subject = part + ":" + subject;
   }
-  return {path, {"analyze", subject, scope_text(a.scope, a.max_size)}, a.output.force};
+  return {path, {"analyze", subject, scope_text(a.scope, a.reading.max_size)}, a.output.force};
 }
 
 // The same command over there, its report brought here.
@@ -116,11 +116,11 @@ ExitCode analyze_there(const AnalyzeArguments& a) {
   pass("--step-pattern", a.scope.step_pattern);
   pass("--device", a.scope.device ? std::to_string(*a.scope.device) : "");
   pass("--rank", a.rank ? std::to_string(*a.rank) : "");
-  pass("--threads", a.threads > 0 ? std::to_string(a.threads) : "");
-  pass("--max-size", a.max_size > 0 ? std::to_string(a.max_size) : "");
+  pass("--threads", a.reading.threads > 0 ? std::to_string(a.reading.threads) : "");
+  pass("--max-size", a.reading.max_size > 0 ? std::to_string(a.reading.max_size) : "");
   if (a.scope.include_unlinked) words.emplace_back("--include-unlinked");
   if (a.output.json) words.emplace_back("--json");
-  if (a.quiet) words.emplace_back("--quiet");
+  if (a.reading.quiet) words.emplace_back("--quiet");
   if (a.verbose) words.emplace_back("--verbose");
   words.insert(words.end(), {"--", a.traces[0]});
   // Looked at before: over there it may take hours.
@@ -145,8 +145,8 @@ ExitCode analyze_there(const AnalyzeArguments& a) {
     complain(fetched.error().message);
     return ExitCode::kFailed;
   }
-  tell(fetched.value(), a.quiet);
-  if (!a.quiet && !a.output.json)
+  tell(fetched.value(), a.reading.quiet);
+  if (!a.reading.quiet && !a.output.json)
     (void)print_output(fmt::format("Copied to {}/\n", screen_safe(local.path.string())));
   return ExitCode::kOk;
 }
@@ -163,7 +163,7 @@ std::vector<fs::path> report_directories(const AnalyzeArguments& arguments) {
     if (arguments.output.writes() && out.empty()) {
       const Result<DefaultPlace> place = writable_place(directory, trace, arguments.repository);
       // Where there is none, writing says why.
-      if (place.ok() && !place.value().why.empty() && !arguments.quiet) {
+      if (place.ok() && !place.value().why.empty() && !arguments.reading.quiet) {
         complain(fmt::format("{}; the report goes to {}", place.value().why,
                              place.value().path.string()));
       }
@@ -195,7 +195,8 @@ class AnalyzeRun {
       return failed || !done.ok() ? ExitCode::kFailed : ExitCode::kOk;
     }
     if (!arguments_.repository.empty()) {
-      Result<CodeFacts> code = scan(arguments_.repository);
+      Result<CodeFacts> code =
+          scan_with_progress(arguments_.repository, arguments_.reading, terminal_);
       if (!code.ok()) {
         complain(code.error().message);
         return ExitCode::kFailed;
@@ -260,10 +261,10 @@ class AnalyzeRun {
       const OutputPlace place = place_of(counter_paths_.front(), report_directories(first).front());
       TRY(OutputDirectory::check(place));
       written = TRY(write_counter_report(report, counters_, place));
-      tell(written.notes, arguments_.quiet);
+      tell(written.notes, arguments_.reading.quiet);
     }
     if (arguments_.output.json) return print_output(counters_json(report, written.listing));
-    if (arguments_.quiet) return Nothing{};
+    if (arguments_.reading.quiet) return Nothing{};
     return print_output(counters_text(
         report, {terminal_.color, arguments_.verbose, terminal_.width}, written.listing));
   }
@@ -271,7 +272,7 @@ class AnalyzeRun {
   OutputPlace place_of(const std::string& trace, const fs::path& directory) const {
     return {directory,
             {"analyze", subject_of(trace, directory),
-             scope_text(arguments_.scope, arguments_.max_size)},
+             scope_text(arguments_.scope, arguments_.reading.max_size)},
             arguments_.output.force};
   }
 
@@ -289,7 +290,7 @@ class AnalyzeRun {
     Scope scope = TRY(make_scope(arguments_.scope, trace));
     scope.rank = arguments_.rank;
     AnalyzeOptions options;
-    options.threads = arguments_.threads;
+    options.threads = arguments_.reading.threads;
     if (code_) {
       options.code = &*code_;
       options.repository = arguments_.repository;
@@ -304,8 +305,8 @@ class AnalyzeRun {
     if (!arguments_.platform.empty()) {
       platform = TRY(open_platform(arguments_.platform));
       options.platform = &*platform;
-    } else if (terminal_.input_is_terminal && terminal_.error_is_terminal && !arguments_.quiet &&
-               detect_platform(trace) == nullptr) {
+    } else if (terminal_.input_is_terminal && terminal_.error_is_terminal &&
+               !arguments_.reading.quiet && detect_platform(trace) == nullptr) {
       platform = ask_platform();
       if (platform) options.platform = &*platform;
     }
@@ -315,36 +316,22 @@ class AnalyzeRun {
     WrittenReport written;
     if (arguments_.output.writes()) {
       written = TRY(write_report(analysis, place));
-      tell(written.notes, arguments_.quiet);
+      tell(written.notes, arguments_.reading.quiet);
     }
     TRY(show(analysis.summary, written.listing));
     ++reports_;
     if (trace.saving.valid()) {
       const Status saved = trace.saving.get();
-      if (!saved.ok()) tell({saved.error().message}, arguments_.quiet);
+      if (!saved.ok()) tell({saved.error().message}, arguments_.reading.quiet);
     }
     return Nothing{};
   }
 
-  Result<CodeFacts> scan(const std::string& repository) const {
-    ProgressLine line("scanning " + screen_safe(repository),
-                      terminal_.error_is_terminal && !arguments_.quiet);
-    ScanOptions options;
-    options.threads = arguments_.threads;
-    options.progress = [&line](double fraction) { line.update(fraction); };
-    return scan_repository(repository, options);
-  }
-
   Result<Trace> open(const std::string& path, const fs::path& directory) const {
-    ProgressLine line("reading " + screen_safe(path),
-                      terminal_.error_is_terminal && !arguments_.quiet);
     OpenOptions options;
-    options.threads = arguments_.threads;
-    options.max_size = static_cast<int64_t>(arguments_.max_size);
     if (!arguments_.no_cache) options.cache = cache_beside(directory);
     options.keep = arguments_.output.writes();
-    options.progress = [&line](double fraction) { line.update(fraction); };
-    return open_trace(path, options);
+    return open_with_progress(path, arguments_.reading, terminal_, std::move(options));
   }
 
   // One object, or a list of them where several traces were asked for.
@@ -354,7 +341,7 @@ class AnalyzeRun {
       return print_output((several ? (reports_ == 0 ? "[" : ",") : "") +
                           summary_json(summary, written));
     }
-    if (arguments_.quiet) return Nothing{};
+    if (arguments_.reading.quiet) return Nothing{};
     return print_output(
         (reports_ > 0 ? "\n" : "") +
         summary_text(summary, {terminal_.color, arguments_.verbose, terminal_.width}, written));
@@ -386,14 +373,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       {"Report directory (default: TRACE.fathom); for several traces, their parent",
        "Print the summary as JSON, a list for several traces; no report unless --out is given",
        "Print only, write nothing"});
-  command
-      ->add_option("--platform", a->platform,
-                   "GPU to compute limits for: a name from 'fathom platforms', or a file "
-                   "(default: the trace's)")
-      ->check([](const std::string& name) {
-        return name.empty() ? std::string("expected a name or a file") : std::string();
-      })
-      ->option_text("NAME|FILE");
+  add_platform_option(*command, a->platform);
   command
       ->add_option("--repo", a->repository,
                    "Repository of the kernels: adds each kernel's source location (kernel_summary, "
@@ -404,15 +384,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command->add_option("--rank", a->rank, "Analyze only this rank's trace")
       ->transform(whole_number({0, INT32_MAX, 3}))
       ->option_text("N");
-  command->add_option("--threads", a->threads, "Threads (default: all cores)")
-      ->transform(whole_number(kThreadCounts))
-      ->option_text("N");
-  command
-      ->add_option("--max-size", a->max_size,
-                   "Read at most this much of a trace, decompressed, such as 500MB or 20GB "
-                   "(default: 64 GiB of a Chrome trace, 8 GiB of other text)")
-      ->transform(byte_size())
-      ->option_text("SIZE");
+  add_reading_options(*command, a->reading);
   command->add_flag("--no-cache", a->no_cache,
                     "Do not use or write REPORT.cache, which speeds up reopening a large trace");
   command
@@ -424,7 +396,8 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       ->add_option("--container", a->place.container,
                    "Run in this container (docker exec), with --host on that host")
       ->option_text("NAME");
-  command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
+  command->add_flag("-q,--quiet", a->reading.quiet,
+                    "Print nothing but errors and what --json prints");
   command->add_flag("-v,--verbose", a->verbose,
                     "Show all notes on the input, with the first example of each");
   command->callback([a, &terminal, &code] {

@@ -8,6 +8,7 @@
 #include "app/commands.h"
 #include "app/option_rules.h"
 #include "app/output_options.h"
+#include "app/reading_options.h"
 #include "app/scope_options.h"
 #include "base/closest_names.h"
 #include "base/screen_text.h"
@@ -39,9 +40,8 @@ struct DiffArguments {
   std::string a, b, fail_over;
   OutputArguments output;
   ScopeArguments scope;
-  bool quiet = false, verbose = false;
-  size_t threads = 0;
-  uint64_t max_size = 0;
+  ReadingArguments reading;
+  bool verbose = false;
 };
 
 // "3%", "10%:idle". Without the sign 0.03 could be meant as 3 %.
@@ -119,12 +119,12 @@ class DiffRun {
     const bool writes = !arguments_.output.out.empty() && arguments_.output.writes();
     const OutputPlace place = place_of(arguments_.output.out);
     if (writes) TRY(OutputDirectory::check(place));
-    const Trace a = TRY(open(arguments_.a));
-    const Trace b = TRY(open(arguments_.b));
+    const Trace a = TRY(open_with_progress(arguments_.a, arguments_.reading, terminal_));
+    const Trace b = TRY(open_with_progress(arguments_.b, arguments_.reading, terminal_));
     const Scope scope_a = TRY(make_scope(arguments_.scope, a)),
                 scope_b = TRY(make_scope(arguments_.scope, b));
     DiffReport report = TRY(compare(a, b, scope_a, scope_b));
-    if (writes) tell(TRY(write_diff(report, place)), arguments_.quiet);
+    if (writes) tell(TRY(write_diff(report, place)), arguments_.reading.quiet);
     TRY(show(report));
     if (arguments_.fail_over.empty()) return false;
     if (const auto reason = reason_for_no_verdict(report))
@@ -136,23 +136,13 @@ class DiffRun {
     return {out,
             {"diff",
              fmt::format("{} and {}", subject_of(arguments_.a, out), subject_of(arguments_.b, out)),
-             scope_text(arguments_.scope, arguments_.max_size)},
+             scope_text(arguments_.scope, arguments_.reading.max_size)},
             arguments_.output.force};
-  }
-
-  Result<Trace> open(const std::string& path) const {
-    ProgressLine line("reading " + screen_safe(path),
-                      terminal_.error_is_terminal && !arguments_.quiet);
-    OpenOptions options;
-    options.threads = arguments_.threads;
-    options.max_size = static_cast<int64_t>(arguments_.max_size);
-    options.progress = [&line](double fraction) { line.update(fraction); };
-    return open_trace(path, options);
   }
 
   Status show(const DiffReport& report) const {
     if (arguments_.output.json) return print_output(diff_json(report));
-    if (arguments_.quiet) return Nothing{};
+    if (arguments_.reading.quiet) return Nothing{};
     return print_output(diff_text(report, {terminal_.color, arguments_.verbose, terminal_.width}));
   }
 
@@ -202,15 +192,9 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
       })
       ->option_text("PERCENT");
   add_scope_options(*command, a->scope);
-  command->add_option("--threads", a->threads, "Threads (default: all cores)")
-      ->transform(whole_number(kThreadCounts))
-      ->option_text("N");
-  command
-      ->add_option("--max-size", a->max_size,
-                   "Read at most this much JSON per trace, such as 500MB or 20GB (default: 64 GiB)")
-      ->transform(byte_size())
-      ->option_text("SIZE");
-  command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
+  add_reading_options(*command, a->reading);
+  command->add_flag("-q,--quiet", a->reading.quiet,
+                    "Print nothing but errors and what --json prints");
   command->add_flag("-v,--verbose", a->verbose,
                     "Show all notes on the inputs, with the first example of each");
   command->callback([a, &terminal, &code] {

@@ -5,10 +5,9 @@
 #include "app/commands.h"
 #include "app/option_rules.h"
 #include "app/output_options.h"
+#include "app/reading_options.h"
 #include "app/scope_options.h"
-#include "base/screen_text.h"
 #include "report/trace/run_story.h"
-#include "scan/scan_repository.h"
 #include "session/counters.h"
 #include "session/hardware_summary.h"
 #include "session/report_place.h"
@@ -47,9 +46,8 @@ struct StoryArguments {
   ScopeArguments scope;
   StorySelection selection;
   std::string step;
-  bool evidence = false, quiet = false;
-  size_t threads = 0;
-  uint64_t max_size = 0;
+  ReadingArguments reading;
+  bool evidence = false;
 };
 
 class StoryRun {
@@ -75,7 +73,8 @@ class StoryRun {
       counters_.push_back(std::move(*file));
     }
     if (!arguments_.platform.empty()) platform_ = TRY(open_platform(arguments_.platform));
-    if (!arguments_.repository.empty()) code_ = TRY(scan(arguments_.repository));
+    if (!arguments_.repository.empty())
+      code_ = TRY(scan_with_progress(arguments_.repository, arguments_.reading, terminal_));
     is_list_ = traces.size() > 1;
     if (traces.empty()) {
       const RunStory story = TRY(tell_counters(counters_, options({})));
@@ -92,18 +91,15 @@ class StoryRun {
   }
 
   StoryOptions options(AnalyzeOptions analysis) const {
-    analysis.threads = arguments_.threads;
+    analysis.threads = arguments_.reading.threads;
     if (code_) analysis.code = &*code_;
     if (platform_) analysis.platform = &*platform_;
     return {analysis, arguments_.selection};
   }
 
   Status tell_one(const std::string& path) {
-    const Trace trace = TRY(open(path));
-    ScopeArguments scope_arguments = arguments_.scope;
-    if (!arguments_.step.empty()) scope_arguments.steps = arguments_.step;
-    arguments_.selection.steps = scope_arguments.steps;
-    const Scope scope = TRY(make_scope(scope_arguments, trace));
+    const Trace trace = TRY(open_with_progress(path, arguments_.reading, terminal_));
+    const Scope scope = TRY(make_scope(arguments_.scope, trace));
     std::vector<CounterFile> own = TRY(open_capture_counters(path));
     const size_t others = counters_.size();
     for (CounterFile& file : own) counters_.push_back(std::move(file));
@@ -123,38 +119,19 @@ class StoryRun {
           is_list_ ? std::filesystem::path(output.out) /
                          (default_report_directory(path).filename().string())
                    : std::filesystem::path(output.out);
-      const OutputPlace place{
-          directory,
-          {"story", subject_of(path, directory), scope_text(arguments_.scope, arguments_.max_size)},
-          output.force};
+      const OutputPlace place{directory,
+                              {"story", subject_of(path, directory),
+                               scope_text(arguments_.scope, arguments_.reading.max_size)},
+                              output.force};
       TRY(OutputDirectory::check(place));
-      tell(TRY(write_story(story, arguments_.evidence, place)), arguments_.quiet);
+      tell(TRY(write_story(story, arguments_.evidence, place)), arguments_.reading.quiet);
     }
     const std::string between = told_++ == 0 ? "" : "\n";
     if (output.json)
       return print_output((is_list_ ? (told_ == 1 ? "[" : ",") : "") + story_json(story));
-    if (arguments_.quiet) return Nothing{};
+    if (arguments_.reading.quiet) return Nothing{};
     return print_output(between + story_text(story, {terminal_.color, false, terminal_.width},
                                              arguments_.evidence));
-  }
-
-  Result<Trace> open(const std::string& path) const {
-    ProgressLine line("reading " + screen_safe(path),
-                      terminal_.error_is_terminal && !arguments_.quiet);
-    OpenOptions options;
-    options.threads = arguments_.threads;
-    options.max_size = static_cast<int64_t>(arguments_.max_size);
-    options.progress = [&line](double fraction) { line.update(fraction); };
-    return open_trace(path, options);
-  }
-
-  Result<CodeFacts> scan(const std::string& repository) const {
-    ProgressLine line("scanning " + screen_safe(repository),
-                      terminal_.error_is_terminal && !arguments_.quiet);
-    ScanOptions options;
-    options.threads = arguments_.threads;
-    options.progress = [&line](double fraction) { line.update(fraction); };
-    return scan_repository(repository, options);
   }
 
   StoryArguments arguments_;
@@ -198,14 +175,7 @@ void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code) 
       ->add_option("--repo", a->repository,
                    "Repository of the kernels: adds their source locations")
       ->option_text("DIR");
-  command
-      ->add_option("--platform", a->platform,
-                   "GPU to compute limits for: a name from 'fathom platforms', or a file "
-                   "(default: the trace's)")
-      ->check([](const std::string& name) {
-        return name.empty() ? std::string("expected a name or a file") : std::string();
-      })
-      ->option_text("NAME|FILE");
+  add_platform_option(*command, a->platform);
   command->add_flag(
       "--evidence", a->evidence,
       "Show under each line the sheet, counters, events, source or formula behind it");
@@ -215,17 +185,12 @@ void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code) 
                       "Print only, write nothing (the default)"});
   add_scope_options(*command, a->scope);
   command->get_option("--step")->excludes("--steps");
-  command->add_option("--threads", a->threads, "Threads (default: all cores)")
-      ->transform(whole_number(kThreadCounts))
-      ->option_text("N");
-  command
-      ->add_option("--max-size", a->max_size,
-                   "Read at most this much of a trace, decompressed, such as 500MB or 20GB "
-                   "(default: 64 GiB of a Chrome trace, 8 GiB of other text)")
-      ->transform(byte_size())
-      ->option_text("SIZE");
-  command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
+  add_reading_options(*command, a->reading);
+  command->add_flag("-q,--quiet", a->reading.quiet,
+                    "Print nothing but errors and what --json prints");
   command->callback([a, &terminal, &code] {
+    if (!a->step.empty()) a->scope.steps = a->step;
+    a->selection.steps = a->scope.steps;
     code = check_output(a->output) ? StoryRun(*a, terminal).run() : ExitCode::kUsage;
   });
 }

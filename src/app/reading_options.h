@@ -1,0 +1,29 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "app/terminal.h"
+#include "scan/facts/code_facts.h"
+#include "session/trace.h"
+
+namespace fathom {
+
+// How the commands that tell of a trace read it.
+struct ReadingArguments {
+  size_t threads = 0;
+  uint64_t max_size = 0;
+  bool quiet = false;
+};
+
+// --threads and --max-size.
+void add_reading_options(CLI::App& command, ReadingArguments& arguments);
+void add_platform_option(CLI::App& command, std::string& platform);
+
+// With a line of progress on a terminal. `options`: what the arguments do not say.
+Result<Trace> open_with_progress(const std::string& path, const ReadingArguments& arguments,
+                                 const Terminal& terminal, OpenOptions options = {});
+Result<CodeFacts> scan_with_progress(const std::string& repository,
+                                     const ReadingArguments& arguments, const Terminal& terminal);
+
+}  // namespace fathom
