@@ -93,8 +93,8 @@ struct CauseText {
 constexpr CauseText kCauses[] = {
     {IdleCause::kHost, FindingKind::kHostBound, "the CPU launches kernels too slowly",
      "the next kernel is launched only after the previous one has ended", Confidence::kHigh},
-    {IdleCause::kHostWork, FindingKind::kHostWork, "the program is busy elsewhere",
-     "the CPU makes no CUDA call and runs no recorded op for most of it", Confidence::kHigh},
+    {IdleCause::kHostWork, FindingKind::kHostWork, "host code outside recorded calls",
+     "no CUDA call and no op is recorded for most of it", Confidence::kHigh},
     {IdleCause::kSynchronization, FindingKind::kSynchronization,
      "synchronization stalls the launches",
      "a call that synchronizes with the GPU keeps the CPU from launching ahead", Confidence::kHigh},

@@ -4,108 +4,19 @@
 #include <cmath>
 
 #include "base/count_text.h"
-#include "base/kernel_name.h"
-#include "report/trace/run_story.h"
+#include "report/trace/story_words.h"
 
 namespace fathom {
 
-std::string story_time(double micros) {
-  const double size = std::fabs(micros);
-  if (size >= 1e6) return fmt::format("{:.2f} s", micros / 1e6);
-  if (size >= 1e3) return fmt::format("{:.2f} ms", micros / 1e3);
-  return fmt::format("{:.{}f} µs", micros, size >= 100 ? 0 : size >= 10 ? 1 : 2);
-}
-
-// 40.3 % in a sentence about large parts needs no tenth; 0.4 % does.
-std::string story_percent(double value) {
-  if (value > 0 && value < 0.05) return "under 0.1 %";
-  return fmt::format("{:.{}f} %", value, value < 9.95 ? 1 : 0);
-}
-
 namespace {
 
-using Kind = StoryLineKind;
-using Topic = StoryTopic;
+// Of the recording, of phases, their events and single kernels.
+class Sentence : LineWords {
+  using Kind = StoryLineKind;
+  using Topic = StoryTopic;
 
-std::string rate_of(double per_second, std::string_view unit) {
-  constexpr std::pair<double, std::string_view> kPrefixes[] = {
-      {1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
-  for (const auto& [factor, prefix] : kPrefixes)
-    if (per_second >= factor) {
-      const double value = per_second / factor;
-      return fmt::format("{:.{}f} {}{}", value,
-                         value >= 100  ? 0
-                         : value >= 10 ? 1
-                                       : 2,
-                         prefix, unit);
-    }
-  return fmt::format("{:.3g} {}", per_second, unit);
-}
-
-std::string count_of(double value) { return with_thousands(std::llround(value)); }
-
-std::string plain_number(double value) {
-  return value >= 1000 ? count_of(value) : fmt::format("{:.3g}", value);
-}
-
-// Without scopes, parameters and what is beyond a line.
-std::string short_kernel(std::string_view name) {
-  constexpr size_t kCharacters = 46;
-  std::string text = normal_kernel_name(name).text;
-  if (text.empty()) text = name.empty() ? "(no name)" : std::string(name);
-  if (screen_width(text) <= kCharacters) return text;
-  std::string cut = fit_left(text, kCharacters);
-  while (cut.ends_with(' ')) cut.pop_back();
-  return cut;
-}
-
-std::string_view cause_words(Topic topic) {
-  switch (topic) {
-    case Topic::kHost:
-      return "the CPU launches too slowly";
-    case Topic::kSynchronization:
-      return "the CPU waits for the GPU";
-    case Topic::kDataLoading:
-      return "the data loader is too slow";
-    case Topic::kFirstUse:
-      return "modules are loaded or compiled on first use";
-    case Topic::kHostWork:
-      return "the program is busy elsewhere, nothing recorded";
-    case Topic::kHostCommunication:
-      return "a collective runs on the host";
-    default:
-      return "cause unknown";
-  }
-}
-
-// What warps wait for (Nsight Compute's documentation of its stall reasons); empty: not listed.
-std::string_view stall_words(std::string_view reason) {
-  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"long_scoreboard", "warps wait for global or local memory"},
-      {"short_scoreboard", "warps wait for shared memory or special functions"},
-      {"mio_throttle", "warps wait for the shared-memory queue"},
-      {"lg_throttle", "warps wait for the queue of memory instructions"},
-      {"tex_throttle", "warps wait for the texture queue"},
-      {"math_pipe_throttle", "warps wait for an arithmetic pipe"},
-      {"barrier", "warps wait at barriers"},
-      {"membar", "warps wait at memory barriers"},
-      {"wait", "warps wait for fixed instruction latencies"},
-      {"no_instruction", "warps wait for instructions (cache misses, short code)"},
-      {"branch_resolve", "warps wait for branches"},
-      {"drain", "warps wait for stores at their end"},
-      {"imc_miss", "warps wait for constants"},
-      {"dispatch_stall", "warps wait for the dispatcher"},
-      {"gmma", "warps wait for tensor-core instructions"},
-      {"sleeping", "warps sleep"},
-  };
-  for (const auto& [name, words] : kWords)
-    if (name == reason) return words;
-  return {};
-}
-
-class Sentence {
  public:
-  Sentence(const StoryLine& line, const NameStyle& name) : l_(line), name_(name) {}
+  Sentence(const StoryLine& line, const NameStyle& name) : LineWords(line, name) {}
 
   std::string make() const {
     switch (l_.kind) {
@@ -139,7 +50,7 @@ class Sentence {
         return fmt::format("Slowest run is number {}: {:.1f} × the median ({}){}", count("number"),
                            value("ratio"), time("time"), deviation_cause());
       case Kind::kOverlapped:
-        return fmt::format("{} of its work ({}) runs behind work that counts for another event",
+        return fmt::format("{} of its GPU time ({}) overlaps other work and is counted there",
                            percent("share"), time("time"));
       case Kind::kMoreBlocks:
         return fmt::format("{} more GPU {}: {} of busy", count("count"),
@@ -152,18 +63,6 @@ class Sentence {
   }
 
  private:
-  double value(std::string_view name) const { return l_.number(name).value_or(0); }
-  bool has(std::string_view name) const { return l_.number(name).has_value(); }
-  std::string percent(std::string_view name) const { return story_percent(value(name)); }
-  std::string time(std::string_view name) const { return story_time(value(name)); }
-  std::string count(std::string_view name) const { return count_of(value(name)); }
-  std::string named(size_t place) const { return name_(l_.name(place)); }
-  std::string fitted(size_t place, size_t characters) const {
-    const std::string_view text = l_.name(place).empty() ? "(no name)" : l_.name(place);
-    return screen_width(text) <= characters ? name_(text) : name_(fit_left(text, characters));
-  }
-  std::string kernel(size_t place) const { return name_(short_kernel(l_.name(place))); }
-
   std::string recording() const {
     std::string out;
     for (const size_t place : {0, 1})
@@ -265,7 +164,7 @@ class Sentence {
         return rates();
       case Kind::kFromCache:
         return fmt::format("operands move at {}, {:.1f} × the HBM peak: most come from L2",
-                           rate_of(value("byte_rate"), "B/s"), value("ratio"));
+                           story_rate(value("byte_rate"), "B/s"), value("ratio"));
       case Kind::kObserved:
         return observed();
       case Kind::kSmallGrid:
@@ -288,42 +187,16 @@ class Sentence {
     }
   }
 
-  std::string gain() const {
-    return fmt::format("{:.2f}–{:.{}f} × for this kernel", value("least"), value("most"),
-                       value("most") < 10 ? 2 : 0);
-  }
-
-  std::string utilisation() const {
-    std::string out;
-    const auto add = [&](std::string_view title, std::string_view which) {
-      if (has(which))
-        out += fmt::format("{}{} {:.0f} %", out.empty() ? "" : "   ", title, value(which));
-    };
-    add("SM", "sm");
-    add("tensor", "tensor");
-    add("HBM", "dram");
-    add("occupancy", "occupancy");
-    std::string stalls;
-    constexpr std::string_view kStalls[] = {"stall_1", "stall_2", "stall_3"};
-    for (size_t i = 0; i < l_.names.size() && i < 3; ++i)
-      stalls += fmt::format("{}{} {:.0f} %", i > 0 ? ", " : "", l_.names[i], value(kStalls[i]));
-    std::ranges::replace(stalls, '_', ' ');
-    if (!stalls.empty()) out += fmt::format("{}stalls: {}", out.empty() ? "" : "   ", stalls);
-    if (has("coverage") && value("coverage") < 99.5)
-      out += fmt::format("   (counters: {})", percent("coverage"));
-    return out;
-  }
-
   std::string rates() const {
     if (l_.topic == Topic::kCopies)
-      return fmt::format("copies at {}", rate_of(value("byte_rate"), "B/s"));
+      return fmt::format("copies at {}", story_rate(value("byte_rate"), "B/s"));
     std::string flop, bytes;
     if (value("flop_rate") > 0) {
-      flop = rate_of(value("flop_rate"), "FLOP/s");
+      flop = story_rate(value("flop_rate"), "FLOP/s");
       if (has("of_peak_flop")) flop += fmt::format(" ({} of peak)", percent("of_peak_flop"));
     }
     if (value("byte_rate") > 0) {
-      bytes = rate_of(value("byte_rate"), "B/s");
+      bytes = story_rate(value("byte_rate"), "B/s");
       if (has("of_peak_bytes")) bytes += fmt::format(" ({} of HBM peak)", percent("of_peak_bytes"));
     }
     std::string out;
@@ -392,8 +265,8 @@ class Sentence {
       }
       case Kind::kRoofline:
         return fmt::format("roofline: {} FLOP/B (ridge {}), {}: {} side, {} of the roof",
-                           plain_number(value("intensity")), plain_number(value("ridge")),
-                           rate_of(value("flop_rate"), "FLOP/s"),
+                           story_number(value("intensity")), story_number(value("ridge")),
+                           story_rate(value("flop_rate"), "FLOP/s"),
                            l_.topic == Topic::kMemory ? "memory" : "compute", percent("of_roof"));
       case Kind::kCacheRates: {
         std::string out = "cache hit rates:";
@@ -410,185 +283,9 @@ class Sentence {
         return fmt::format("{}{}", named(0),
                            l_.name(1).empty() ? "" : fmt::format(" ({})", named(1)));
       default:
-        return transition();
+        return summary_sentence(l_, name_);
     }
   }
-
-  std::string arrow(std::string_view before, std::string_view after, bool is_percent) const {
-    return is_percent
-               ? fmt::format("{:.0f} → {:.0f} %", value(before), value(after))
-               : fmt::format("{} → {}", plain_number(value(before)), plain_number(value(after)));
-  }
-
-  std::string transition() const {
-    switch (l_.kind) {
-      case Kind::kGapBetween:
-        return fmt::format("GPU idle between them: {} in all, {}", time("time"),
-                           cause_words(l_.topic));
-      case Kind::kShiftTokens:
-        return fmt::format("GEMM rows (M) {} → {}", count("before"), count("after"));
-      case Kind::kShiftFamilies:
-        return l_.name(0) == l_.name(1)
-                   ? fmt::format("{} stays the largest part: {} of GPU time", named(0),
-                                 arrow("before", "after", true))
-                   : fmt::format("largest part of GPU time: {} ({}) → {} ({})", named(0),
-                                 percent("before"), named(1), percent("after"));
-      case Kind::kShiftKernels:
-        return fmt::format("median kernel {} → {}; GPU events of a run {} → {}", time("before"),
-                           time("after"), count("kernels_before"), count("kernels_after"));
-      case Kind::kShiftBusy:
-        return fmt::format("GPU busy {}", arrow("before", "after", true));
-      case Kind::kShiftHardware: {
-        std::string out;
-        const auto add = [&](std::string_view title, std::string_view a, std::string_view b) {
-          if (has(a))
-            out += fmt::format("{}{} {}", out.empty() ? "" : "   ", title, arrow(a, b, true));
-        };
-        add("SM", "sm_before", "sm_after");
-        add("tensor", "tensor_before", "tensor_after");
-        add("HBM", "dram_before", "dram_after");
-        return out + fmt::format("   (counters cover {})",
-                                 arrow("coverage_before", "coverage_after", true));
-      }
-      case Kind::kShiftRates:
-        return fmt::format("achieved {} → {}, {} → {}", rate_of(value("flop_before"), "FLOP/s"),
-                           rate_of(value("flop_after"), "FLOP/s"),
-                           rate_of(value("byte_before"), "B/s"),
-                           rate_of(value("byte_after"), "B/s"));
-      case Kind::kWhyIntensity: {
-        const bool crosses =
-            (value("before") < value("ridge")) != (value("after") < value("ridge"));
-        return fmt::format(
-            "why: intensity {} FLOP/B {} {}: {} set the time", arrow("before", "after", false),
-            crosses ? "crosses the ridge of" : "against a ridge of", plain_number(value("ridge")),
-            l_.topic == Topic::kMemory ? "bytes" : "FLOP");
-      }
-      case Kind::kWhyLaunches:
-        return fmt::format("why: kernels take {} (before: {}), the host launches one every {}",
-                           time("kernel"), time("kernel_before"), time("interval"));
-      default:
-        return summary();
-    }
-  }
-
-  std::string summary() const {
-    switch (l_.kind) {
-      case Kind::kHotspot:
-        return l_.topic == Topic::kCpu ? fmt::format("{}: {} of CPU time ({})", named(0),
-                                                     percent("share"), time("time"))
-                                       : fmt::format("{}: {} of GPU busy time ({})",
-                                                     l_.topic == Topic::kOps ? named(0) : kernel(0),
-                                                     percent("share"), time("time"));
-      case Kind::kBottleneck:
-        return bottleneck();
-      case Kind::kInsight:
-        return insight();
-      case Kind::kAction:
-        return action();
-      case Kind::kMissing:
-        return missing();
-      default:
-        return std::string(line_kind_name(l_.kind));
-    }
-  }
-
-  std::string bottleneck() const {
-    const std::string part = fmt::format("{} of the time ({})", percent("share"), time("time"));
-    switch (l_.topic) {
-      case Topic::kMemory:
-        return fmt::format("memory bandwidth: memory-bound ops take {}", part);
-      case Topic::kCompute:
-        return fmt::format("arithmetic: compute-bound ops take {}", part);
-      case Topic::kCopies:
-        return fmt::format("exposed copies: {}", part);
-      case Topic::kCommunication:
-        return fmt::format("exposed communication: {}", part);
-      case Topic::kKernel:
-        return fmt::format("{} in kernels that take {} ({})", l_.name(1), part, l_.name(2));
-      case Topic::kStalls: {
-        const std::string_view words = stall_words(l_.name(0));
-        return fmt::format("{} in kernels that take {}: {} stalls {} of {}",
-                           words.empty() ? std::string_view("warps stall") : words, part,
-                           l_.name(0), percent("stall"), kernel(1));
-      }
-      default:
-        return fmt::format("GPU idle, {}: {}", cause_words(l_.topic), part);
-    }
-  }
-
-  std::string insight() const {
-    if (l_.topic == Topic::kHost) {
-      return fmt::format(
-          "GPU busy {}: kernels of zero length would speed the run up {:.2f} ×, no idle time up to "
-          "{:.1f} ×",
-          percent("busy"), value("kernels_gain"), value("idle_gain"));
-    }
-    if (l_.topic == Topic::kKernel) {
-      std::string out = "Kernels: " + utilisation();
-      return out;
-    }
-    return fmt::format(
-        "Ops reach {} of the achievable bandwidth or FLOP/s; {} of their time is memory bound",
-        percent("of_limit"), percent("memory_bound"));
-  }
-
-  std::string action() const {
-    if (l_.topic == Topic::kKernel)
-      return fmt::format("{}: {}{}", kernel(0), l_.name(1),
-                         has("most") ? fmt::format(" Expect {}.", gain()) : "");
-    const std::string saving = value("least") > 0 && value("most") - value("least") >= 0.1
-                                   ? fmt::format("{:.1f}–{:.1f} %", value("least"), value("most"))
-                                   : fmt::format("up to {}", percent("most"));
-    constexpr size_t kTitle = 60;
-    std::string title(l_.name(0));
-    if (screen_width(title) > kTitle) title = fit_left(title, kTitle);
-    return fmt::format("saves {}: {}. {}", saving, name_(title), l_.name(1));
-  }
-
-  std::string missing() const {
-    const std::string command(l_.name(0));
-    switch (l_.topic) {
-      case Topic::kCounters:
-        return fmt::format("SM, tensor and HBM % are not measured: {}", command);
-      case Topic::kMoreCounters:
-        if (value("coverage") >= 99.5)
-          return fmt::format("Hypotheses that need more metrics: {}", command);
-        return command.empty()
-                   ? fmt::format("Counters cover {} of kernel time", percent("coverage"))
-                   : fmt::format("Counters cover {} of kernel time; more: {}", percent("coverage"),
-                                 command);
-      case Topic::kStalls:
-        return fmt::format("Warp stalls and their lines: {}", command);
-      case Topic::kShapes:
-        return fmt::format("No shapes of ops: no cost models, no achieved rates. Record with {}",
-                           command);
-      case Topic::kTimeline:
-        return fmt::format(
-            "Counters without a trace: order, idle time, phases and ops are unknown. Record with: "
-            "{}",
-            command);
-      case Topic::kOpNames:
-        return "No ops were recorded: kernels stand for themselves, without modules and shapes";
-      case Topic::kLaunches:
-        return fmt::format("{} GPU events without a launch ({}) are left out; {} adds them",
-                           count("count"), time("time"), command);
-      case Topic::kDevices:
-        return fmt::format(
-            "Work of {} GPUs is told on one timeline, where one hides the other; {} tells one",
-            count("count"), command);
-      case Topic::kPlatform:
-        return fmt::format("The GPU is not known: no peaks to compare with. Name it with {}",
-                           command);
-      case Topic::kGpuWork:
-        return fmt::format(
-            "No GPU work was recorded: no phases, no hardware state. Record it with: {}", command);
-      default:
-        return command;
-    }
-  }
-
-  const StoryLine& l_;
-  const NameStyle& name_;
 };
 
 }  // namespace
