@@ -11,7 +11,6 @@
 #include "app/remote.h"
 #include "app/scope_options.h"
 #include "base/screen_text.h"
-#include "scan/scan_repository.h"
 #include "session/analyze.h"
 #include "session/counters.h"
 #include "session/hardware_summary.h"
@@ -184,8 +183,8 @@ std::vector<fs::path> report_directories(const AnalyzeArguments& arguments) {
 
 class AnalyzeRun {
  public:
-  AnalyzeRun(AnalyzeArguments arguments, const Terminal& terminal)
-      : arguments_(std::move(arguments)), terminal_(terminal) {}
+  AnalyzeRun(AnalyzeArguments arguments, const Terminal& terminal, const CodeHalf& half)
+      : arguments_(std::move(arguments)), terminal_(terminal), half_(half) {}
 
   ExitCode run() {
     bool failed = !open_counter_files();
@@ -195,8 +194,8 @@ class AnalyzeRun {
       return failed || !done.ok() ? ExitCode::kFailed : ExitCode::kOk;
     }
     if (!arguments_.repository.empty()) {
-      Result<CodeFacts> code =
-          scan_with_progress(arguments_.repository, arguments_.reading, terminal_);
+      Result<std::unique_ptr<const KnownCode>> code =
+          read_with_progress(half_.read, arguments_.repository, arguments_.reading, terminal_);
       if (!code.ok()) {
         complain(code.error().message);
         return ExitCode::kFailed;
@@ -291,10 +290,7 @@ class AnalyzeRun {
     scope.rank = arguments_.rank;
     AnalyzeOptions options;
     options.threads = arguments_.reading.threads;
-    if (code_) {
-      options.code = &*code_;
-      options.repository = arguments_.repository;
-    }
+    options.code = code_.get();
     std::vector<CounterFile> own = TRY(open_capture_counters(path));
     const size_t others = counters_.size();
     for (CounterFile& file : own) counters_.push_back(std::move(file));
@@ -349,7 +345,8 @@ class AnalyzeRun {
 
   AnalyzeArguments arguments_;  // its traces without the files of counters
   const Terminal& terminal_;
-  std::optional<CodeFacts> code_;
+  const CodeHalf& half_;
+  std::unique_ptr<const KnownCode> code_;
   std::vector<CounterFile> counters_;
   std::vector<std::string> counter_paths_;
   size_t reports_ = 0;
@@ -357,7 +354,8 @@ class AnalyzeRun {
 
 }  // namespace
 
-void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
+void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code,
+                         const CodeHalf& half) {
   CLI::App* command = app.add_subcommand(
       "analyze", "Write a performance report from a trace, a capture, hardware counters, or a mix");
   command->footer(std::string(kExamples) + kExitCodes);
@@ -400,7 +398,11 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
                     "Print nothing but errors and what --json prints");
   command->add_flag("-v,--verbose", a->verbose,
                     "Show all notes on the input, with the first example of each");
-  command->callback([a, &terminal, &code] {
+  command->callback([a, &terminal, &code, &half] {
+    if (!a->repository.empty() && !half.is_here()) {
+      code = hand_over(half);
+      return;
+    }
     if (a->traces.empty() && !ask_for_arguments(*a, terminal)) {
       complain("TRACE is required");
       std::fputs(kTryHelp, stderr);
@@ -411,7 +413,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       code = ExitCode::kUsage;
       return;
     }
-    code = a->place.is_here() ? AnalyzeRun(*a, terminal).run() : analyze_there(*a);
+    code = a->place.is_here() ? AnalyzeRun(*a, terminal, half).run() : analyze_there(*a);
   });
 }
 

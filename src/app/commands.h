@@ -2,14 +2,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/code_half.h"
 #include "app/terminal.h"
 #include "base/result.h"
 
 namespace fathom {
-
-// What a program reports to the shell. As diff(1) has it, `fathom diff` says 1 of a difference that
-// is too large, and 2 where it could not tell.
-enum class ExitCode { kOk = 0, kFailed = 1, kTooLarge = 1, kUsage = 2, kTrouble = 2 };
 
 // One line on standard error: "fathom: …".
 void complain(std::string_view message);
@@ -21,14 +18,15 @@ Status print_output(std::string_view text);
 constexpr const char* kTryHelp = "Try 'fathom --help' or 'fathom COMMAND --help'.\n";
 
 // Each adds its subcommand with options, help and examples; the callback runs it and sets the code.
-void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code,
+                         const CodeHalf& half);
 void add_platforms_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
-void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code,
+                       const CodeHalf& half);
 void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_convert_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
-void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_doctor_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_docs_commands(CLI::App& app, ExitCode& code);
 

@@ -47,7 +47,7 @@ ExitCode print_help(const CLI::App& app, const std::vector<std::string>& words) 
 
 // `fathom help replay pack` as `fathom replay pack --help`.
 void add_help_command(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("help", "Print the help of a command");
+  CLI::App* command = app.add_subcommand(kHelpCommand.name, kHelpCommand.text);
   command->footer("Examples:\n  fathom help diff\n  fathom help replay pack");
   std::vector<std::string> names;
   for (const Command& known : all_commands(app)) {
@@ -63,7 +63,7 @@ void add_help_command(CLI::App& app, ExitCode& code) {
 }  // namespace
 
 void add_docs_commands(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("completion", "Print a completion script for the shell");
+  CLI::App* command = app.add_subcommand(kCompletionCommand.name, kCompletionCommand.text);
   command->footer(kInstall);
   auto shell = std::make_shared<std::string>();
   command->add_option("SHELL", *shell, "The shell that reads the script")
@@ -74,7 +74,7 @@ void add_docs_commands(CLI::App& app, ExitCode& code) {
   add_help_command(app, code);
 
   // For packagers; a reader wants `man fathom`.
-  app.add_subcommand("man-page", "Print the manual page in roff")
+  app.add_subcommand(kManPageCommand.name, kManPageCommand.text)
       ->group("")
       ->callback([&app, &code] { code = print(man_page(app, FATHOM_VERSION)); });
 }

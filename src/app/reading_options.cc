@@ -2,7 +2,6 @@
 
 #include "app/option_rules.h"
 #include "base/screen_text.h"
-#include "scan/scan_repository.h"
 
 namespace fathom {
 
@@ -38,14 +37,13 @@ Result<Trace> open_with_progress(const std::string& path, const ReadingArguments
   return open_trace(path, options);
 }
 
-Result<CodeFacts> scan_with_progress(const std::string& repository,
-                                     const ReadingArguments& arguments, const Terminal& terminal) {
+Result<std::unique_ptr<const KnownCode>> read_with_progress(const CodeReader& read,
+                                                            const std::string& repository,
+                                                            const ReadingArguments& arguments,
+                                                            const Terminal& terminal) {
   ProgressLine line("scanning " + screen_safe(repository),
                     terminal.error_is_terminal && !arguments.quiet);
-  ScanOptions options;
-  options.threads = arguments.threads;
-  options.progress = [&line](double fraction) { line.update(fraction); };
-  return scan_repository(repository, options);
+  return read(repository, arguments.threads, [&line](double fraction) { line.update(fraction); });
 }
 
 }  // namespace fathom

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/terminal.h"
-#include "scan/facts/code_facts.h"
+#include "session/known_code.h"
 #include "session/trace.h"
 
 namespace fathom {
@@ -23,7 +23,9 @@ void add_platform_option(CLI::App& command, std::string& platform);
 // With a line of progress on a terminal. `options`: what the arguments do not say.
 Result<Trace> open_with_progress(const std::string& path, const ReadingArguments& arguments,
                                  const Terminal& terminal, OpenOptions options = {});
-Result<CodeFacts> scan_with_progress(const std::string& repository,
-                                     const ReadingArguments& arguments, const Terminal& terminal);
+Result<std::unique_ptr<const KnownCode>> read_with_progress(const CodeReader& read,
+                                                            const std::string& repository,
+                                                            const ReadingArguments& arguments,
+                                                            const Terminal& terminal);
 
 }  // namespace fathom

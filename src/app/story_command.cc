@@ -52,8 +52,8 @@ struct StoryArguments {
 
 class StoryRun {
  public:
-  StoryRun(StoryArguments arguments, const Terminal& terminal)
-      : arguments_(std::move(arguments)), terminal_(terminal) {}
+  StoryRun(StoryArguments arguments, const Terminal& terminal, const CodeHalf& half)
+      : arguments_(std::move(arguments)), terminal_(terminal), half_(half) {}
 
   ExitCode run() {
     const Status done = tell_all();
@@ -74,7 +74,8 @@ class StoryRun {
     }
     if (!arguments_.platform.empty()) platform_ = TRY(open_platform(arguments_.platform));
     if (!arguments_.repository.empty())
-      code_ = TRY(scan_with_progress(arguments_.repository, arguments_.reading, terminal_));
+      code_ =
+          TRY(read_with_progress(half_.read, arguments_.repository, arguments_.reading, terminal_));
     is_list_ = traces.size() > 1;
     if (traces.empty()) {
       const RunStory story = TRY(tell_counters(counters_, options({})));
@@ -92,7 +93,7 @@ class StoryRun {
 
   StoryOptions options(AnalyzeOptions analysis) const {
     analysis.threads = arguments_.reading.threads;
-    if (code_) analysis.code = &*code_;
+    analysis.code = code_.get();
     if (platform_) analysis.platform = &*platform_;
     return {analysis, arguments_.selection};
   }
@@ -136,8 +137,9 @@ class StoryRun {
 
   StoryArguments arguments_;
   const Terminal& terminal_;
+  const CodeHalf& half_;
   std::vector<CounterFile> counters_;
-  std::optional<CodeFacts> code_;
+  std::unique_ptr<const KnownCode> code_;
   std::optional<Platform> platform_;
   bool is_list_ = false, failed_ = false;
   size_t told_ = 0;
@@ -145,7 +147,8 @@ class StoryRun {
 
 }  // namespace
 
-void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
+void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code,
+                       const CodeHalf& half) {
   CLI::App* command = app.add_subcommand(
       "story",
       "Tell what ran and how the hardware behaved: phases, timeline, transitions, summary");
@@ -188,10 +191,14 @@ void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code) 
   add_reading_options(*command, a->reading);
   command->add_flag("-q,--quiet", a->reading.quiet,
                     "Print nothing but errors and what --json prints");
-  command->callback([a, &terminal, &code] {
+  command->callback([a, &terminal, &code, &half] {
+    if (!a->repository.empty() && !half.is_here()) {
+      code = hand_over(half);
+      return;
+    }
     if (!a->step.empty()) a->scope.steps = a->step;
     a->selection.steps = a->scope.steps;
-    code = check_output(a->output) ? StoryRun(*a, terminal).run() : ExitCode::kUsage;
+    code = check_output(a->output) ? StoryRun(*a, terminal, half).run() : ExitCode::kUsage;
   });
 }
 

@@ -8,17 +8,14 @@
 #include "base/threads.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
-#include "report/expected_measured_text.h"
 #include "report/trace/kernel_pages.h"
 #include "report/trace/kernel_sources_markdown.h"
 #include "report/trace/run_story.h"
 #include "report/trace/xlsx.h"
 #include "session/counters.h"
 #include "session/hardware_summary.h"
-#include "session/measured.h"
 #include "session/story.h"
 #include "session/summarize.h"
-#include "story/source_outlines.h"
 
 namespace fathom {
 namespace {
@@ -60,7 +57,7 @@ void add_diagnostics(const CounterFile& file, Summary& summary) {
 
 Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOptions& options) {
   TRY(check_has_events(trace));
-  const CodeFacts* code = options.code;
+  const CodeFacts* code = options.code != nullptr ? &options.code->facts() : nullptr;
   const bool has_counters = options.counters != nullptr && !options.counters->empty();
   KernelMeasures measures = code != nullptr ? KernelMeasures(trace.store, *code) : KernelMeasures();
   if (has_counters) measures.add_counters(trace.store, *options.counters);
@@ -110,18 +107,13 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
     analysis.summary.counters->bottlenecks = summarize_bottlenecks(contexts);
   }
   if (has_counters && code != nullptr) {
-    std::optional<SourceOutlines> sources;
-    if (!options.repository.empty()) sources.emplace(options.repository, code->files);
-    MeasuredRun run = measured_run(input, contexts, *code, Parameters(),
-                                   recorded_on != nullptr ? recorded_on : platform,
-                                   sources ? &*sources : nullptr);
-    if (options.samples != nullptr) add_hot_lines(input, *options.samples, *code, run);
-    run.file = fs::path(trace.path).filename().string();
-    const std::vector<MeasuredRun> runs = {std::move(run)};
-    analysis.summary.counters->expected = count_compared(runs[0].compared);
-    analysis.sheets.push_back(compared_sheet(runs));
-    counter_values.push_back({"expected_vs_measured.md", compared_page(code->repository, runs)});
-    for (ReportFile& page : kernel_pages(contexts, &runs[0]))
+    KnownCode::Compared compared =
+        options.code->compare({input, contexts, recorded_on != nullptr ? recorded_on : platform,
+                               options.samples, fs::path(trace.path).filename().string()});
+    analysis.summary.counters->expected = compared.counts;
+    analysis.sheets.push_back(std::move(compared.sheet));
+    counter_values.push_back({"expected_vs_measured.md", std::move(compared.page)});
+    for (ReportFile& page : kernel_pages(contexts, compared.parts))
       counter_values.push_back(std::move(page));
   } else if (has_counters) {
     for (ReportFile& page : kernel_pages(contexts)) counter_values.push_back(std::move(page));

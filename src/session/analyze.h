@@ -8,7 +8,7 @@
 #include "replay/package.h"
 #include "report/trace/analysis_files.h"
 #include "report/trace/summary.h"
-#include "scan/facts/code_facts.h"
+#include "session/known_code.h"
 #include "session/trace.h"
 
 namespace fathom {
@@ -27,10 +27,9 @@ struct Analysis {
 };
 
 struct AnalyzeOptions {
-  size_t threads = 0;                     // 1, or (0) as many as help
-  const Platform* platform = nullptr;     // null: detected from the trace
-  const CodeFacts* code = nullptr;        // of the repository whose kernels ran; null: not known
-  std::filesystem::path repository = {};  // where that code lies; empty: it is not at hand
+  size_t threads = 0;                  // 1, or (0) as many as help
+  const Platform* platform = nullptr;  // null: detected from the trace
+  const KnownCode* code = nullptr;     // of the repository whose kernels ran; null: not known
   // Hardware counters of the trace's kernels; null or empty: none. They outlive the call.
   const std::vector<CounterFile>* counters = nullptr;
   // PC samples of the trace's kernels; null: none. They outlive the call.

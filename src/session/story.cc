@@ -10,7 +10,6 @@
 #include "report/trace/counters_report.h"
 #include "report/trace/run_story.h"
 #include "session/summarize.h"
-#include "story/tell_stories.h"
 
 namespace fathom {
 namespace {
@@ -25,46 +24,12 @@ std::string software_of(const Trace& trace) {
   return out;
 }
 
-// What the code of a kernel that was asked for shows, a few lines; the repository is told once.
-class KernelCodeSteps {
- public:
-  KernelCodeSteps(const SheetInput& input, const CodeFacts& code, const Platform* platform)
-      : input_(input), code_(code) {
-    StoryContext context;
-    context.platform = platform;
-    stories_ = tell_stories(code, context);
-  }
-
-  std::vector<CodeStep> operator()(const KernelContext& kernel) const {
-    constexpr size_t kMostSteps = 6;
-    std::vector<CodeStep> steps;
-    const std::vector<size_t>& definitions = input_.kernels.code(kernel.first).definitions;
-    // Of several definitions it is not known which one ran.
-    if (definitions.size() != 1 || definitions[0] >= stories_.kernels.size()) return steps;
-    for (const KernelNote& note : stories_.kernels[definitions[0]].notes) {
-      if (steps.size() == kMostSteps) break;
-      if (note.at.file >= code_.files.size()) continue;
-      const StoryMark mark = note.basis == mark_text(StoryMark::kCodeFact)  ? StoryMark::kCodeFact
-                             : note.basis == mark_text(StoryMark::kDerived) ? StoryMark::kDerived
-                                                                            : StoryMark::kEstimated;
-      steps.push_back(
-          {note.text, fmt::format("{}:{}", code_.files[note.at.file].path, note.at.line), mark});
-    }
-    return steps;
-  }
-
- private:
-  const SheetInput& input_;
-  const CodeFacts& code_;
-  Stories stories_;
-};
-
 struct Told {
   const Trace& trace;
   const SheetInput& input;
   const StorySelection& selection;
   bool has_timeline = true;
-  std::function<std::vector<CodeStep>(const KernelContext&)> code_steps = {};
+  CodeSteps code_steps = {};
 };
 
 Result<RunStory> tell(const Told& told, const Assessment& assessment,
@@ -87,7 +52,7 @@ Result<RunStory> tell_whole(const Trace& trace, const Scope& scope, const StoryO
                             bool has_timeline) {
   const AnalyzeOptions& a = options.analysis;
   KernelMeasures measures =
-      a.code != nullptr ? KernelMeasures(trace.store, *a.code) : KernelMeasures();
+      a.code != nullptr ? KernelMeasures(trace.store, a.code->facts()) : KernelMeasures();
   if (a.counters != nullptr && !a.counters->empty())
     measures.add_counters(trace.store, *a.counters);
   if (a.samples != nullptr) measures.add_samples(*a.samples);
@@ -103,7 +68,7 @@ Result<RunStory> tell_whole(const Trace& trace, const Scope& scope, const StoryO
       launch_contexts(input, recorded_on != nullptr ? recorded_on : platform, kMostContexts);
   Told told{trace, input, options.selection, has_timeline, {}};
   if (a.code != nullptr && !options.selection.kernel.empty())
-    told.code_steps = KernelCodeSteps(input, *a.code, platform);
+    told.code_steps = a.code->steps(input, platform);
   return tell(told, assessment, findings, contexts);
 }
 

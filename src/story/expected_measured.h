@@ -7,7 +7,7 @@
 
 #include "platform/platform.h"
 #include "sheets/kernel_contexts.h"
-#include "story/compared_counts.h"
+#include "measure/compared_counts.h"
 #include "story/expectation.h"
 #include "story/measured_launch.h"
 #include "story/op_values.h"

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "report/markdown.h"
-#include "session/scan.h"
+#include "session/code/scan.h"
 #include "test_files.h"
 
 namespace fathom {

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/expected_measured_text.h"
+#include "report/scan/expected_measured_text.h"
 #include "scan/scan_repository.h"
-#include "session/measured.h"
+#include "session/code/measured.h"
 #include "story/measured_launch.h"
 #include "story/source_outlines.h"
 #include "test_files.h"

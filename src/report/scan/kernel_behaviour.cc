@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "report/expected_measured_text.h"
+#include "report/scan/expected_measured_text.h"
 #include "report/markdown.h"
 #include "report/scan/access_words.h"
 #include "scan/facts/fact_names.h"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "report/expected_measured_text.h"
+#include "report/scan/expected_measured_text.h"
 #include "report/scan/inventory_pages.h"
 #include "report/scan/scan_report.h"
 

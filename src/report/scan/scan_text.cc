@@ -4,7 +4,8 @@
 #include <set>
 
 #include "base/count_text.h"
-#include "report/expected_measured_text.h"
+#include "report/compared_line.h"
+#include "report/scan/expected_measured_text.h"
 #include "report/scan/expected_table.h"
 #include "report/scan/scan_counts.h"
 #include "report/scan/scan_report.h"

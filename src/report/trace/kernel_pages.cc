@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/kernel_name.h"
-#include "report/expected_measured_text.h"
 #include "report/markdown.h"
 
 namespace fathom {
@@ -59,45 +58,21 @@ std::string page_of(const KernelContext& kernel, const std::string& drawings, bo
   return out;
 }
 
-// What the code makes expect of it, what was verified, and the lines where it waits.
-std::string code_part(const KernelContext& kernel, const ComparedKernel* compared,
-                      const MeasuredRun* run) {
-  if (compared == nullptr) return {};
-  std::string out = "\n## Expected against measured\n\n";
-  if (!compared->not_comparable.empty()) {
-    out += fmt::format("Not comparable with the code: {}.\n", md_prose(compared->not_comparable));
-  } else {
-    const std::string solved = solved_text(*compared);
-    if (!solved.empty()) out += fmt::format("The launch gives {}.\n", solved);
-    for (const std::string& remark : compared->remarks) out += md_prose(remark) + "\n";
-    out += "\n" + compared_table(*compared);
-  }
-  for (const MeasuredRun::Sampled& sampled : run->sampled) {
-    if (sampled.kernel == compared->kernel && sampled.name == kernel.name)
-      out += hot_lines_text(sampled);
-  }
-  return out + "\n## Checklist\n\n" + verified_list(*compared, kernel);
-}
-
 }  // namespace
 
 std::vector<ReportFile> kernel_pages(const std::vector<KernelContext>& kernels,
-                                     const MeasuredRun* run) {
+                                     const std::vector<std::string>& code_parts) {
   std::vector<ReportFile> files;
-  size_t number = 0, next = 0;
+  size_t number = 0;
   for (size_t i = 0; i < kernels.size(); ++i) {
     const KernelContext& kernel = kernels[i];
     if (kernel.file.empty()) continue;
-    // Both lists are in the order of the contexts.
-    const ComparedKernel* compared = nullptr;
-    if (run != nullptr && next < run->compared.size() && run->compared[next].context == i)
-      compared = &run->compared[next++];
     if (++number > kMostKernelPages) break;
     const std::string name = page_name(kernel, number);
     std::string roofline = roofline_svg(kernel), stalls = stalls_svg(kernel);
     files.push_back(
         {"kernels/" + name + ".md", page_of(kernel, name, !roofline.empty(), !stalls.empty()) +
-                                        code_part(kernel, compared, run)});
+                                        (i < code_parts.size() ? code_parts[i] : std::string())});
     if (!roofline.empty())
       files.push_back({"kernels/" + name + "_roofline.svg", std::move(roofline)});
     if (!stalls.empty()) files.push_back({"kernels/" + name + "_stalls.svg", std::move(stalls)});

@@ -5,14 +5,13 @@
 #include "report/kernel_hardware.h"
 #include "report/trace/analysis_files.h"
 #include "sheets/kernel_contexts.h"
-#include "story/measured_run.h"
 
 namespace fathom {
 
 // kernels/NN_NAME.md for each of the longest kernels with counters, with drawings beside it: the
 // measured point on the roofline, and why warps waited. At most kMostKernelPages pages.
-// `run`: the same contexts compared with the code; null: no code is known.
+// `code_parts`: what the code makes expect of each, the end of its page; empty: no code is known.
 std::vector<ReportFile> kernel_pages(const std::vector<KernelContext>& kernels,
-                                     const MeasuredRun* run = nullptr);
+                                     const std::vector<std::string>& code_parts = {});
 
 }  // namespace fathom

@@ -9,7 +9,7 @@
 #include "report/report_listing.h"
 #include "report/screen.h"
 #include "sheets/sheets.h"
-#include "story/compared_counts.h"
+#include "measure/compared_counts.h"
 
 namespace fathom {
 

@@ -5,7 +5,7 @@
 
 #include "analyze/finding_parts.h"
 #include "base/count_text.h"
-#include "report/expected_measured_text.h"
+#include "report/compared_line.h"
 #include "report/screen.h"
 #include "report/trace/hardware_sections.h"
 #include "report/trace/summary.h"

@@ -25,6 +25,9 @@ struct CodeStep {
   StoryMark mark = StoryMark::kCodeFact;
 };
 
+// Of a kernel that was asked for.
+using CodeSteps = std::function<std::vector<CodeStep>(const KernelContext&)>;
+
 struct RunFacts {
   const SheetInput& input;
   const Assessment& assessment;
@@ -32,9 +35,8 @@ struct RunFacts {
   const std::vector<KernelContext>& contexts;  // of launch_contexts
   std::string title, gpu, software;            // as reports show them; may be empty
   StorySelection selection;
-  bool has_timeline = true;  // false: of counters alone
-  // Of a kernel by its place in `contexts`; may be empty.
-  std::function<std::vector<CodeStep>(const KernelContext&)> code_steps = {};
+  bool has_timeline = true;   // false: of counters alone
+  CodeSteps code_steps = {};  // may be empty
 };
 
 // Fails where the selection is of nothing, with the nearest names.

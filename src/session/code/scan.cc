@@ -1,4 +1,4 @@
-#include "session/scan.h"
+#include "session/code/scan.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include "base/hash.h"
 #include "base/screen_text.h"
 #include "report/csv.h"
-#include "report/expected_measured_text.h"
+#include "report/scan/expected_measured_text.h"
 #include "scan/files/source_text.h"
-#include "session/measured.h"
+#include "session/code/measured.h"
 #include "story/source_outlines.h"
 #include "story/tell_stories.h"
 

@@ -1,4 +1,4 @@
-#include "session/measured.h"
+#include "session/code/measured.h"
 
 #include <fmt/format.h>
 

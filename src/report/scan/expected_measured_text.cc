@@ -1,4 +1,4 @@
-#include "report/expected_measured_text.h"
+#include "report/scan/expected_measured_text.h"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/count_text.h"
+#include "report/compared_line.h"
 #include "report/kernel_hardware.h"
 #include "report/markdown.h"
 
@@ -66,20 +67,6 @@ std::string amount_text(double value, std::string_view unit) {
       scale == 0 ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
   const std::string suffix = scales[scale] + std::string(unit);
   return suffix.empty() ? number : number + " " + suffix;
-}
-
-std::string compared_line(const ComparedCounts& counts) {
-  std::string out = fmt::format("expected vs measured: {} of {} within range, {}",
-                                with_thousands(static_cast<int64_t>(counts.within)),
-                                counted(counts.compared(), "quantity", "quantities"),
-                                counted(counts.surprises, "surprise"));
-  if (counts.not_comparable > 0)
-    out += fmt::format("; {} not comparable",
-                       with_thousands(static_cast<int64_t>(counts.not_comparable)));
-  if (counts.not_measured > 0)
-    out +=
-        fmt::format("; {} not measured", with_thousands(static_cast<int64_t>(counts.not_measured)));
-  return out;
 }
 
 std::string compared_table(const ComparedKernel& compared) {
@@ -191,6 +178,33 @@ std::string hot_lines_text(const MeasuredRun::Sampled& sampled) {
   return out;
 }
 
+// What the code makes expect of a launch, what was verified, and the lines where it waits.
+static std::string compared_part(const MeasuredRun& run, const ComparedKernel& compared) {
+  const KernelContext& kernel = run.contexts[compared.context];
+  std::string out = "\n## Expected against measured\n\n";
+  if (!compared.not_comparable.empty()) {
+    out += fmt::format("Not comparable with the code: {}.\n", md_prose(compared.not_comparable));
+  } else {
+    const std::string solved = solved_text(compared);
+    if (!solved.empty()) out += fmt::format("The launch gives {}.\n", solved);
+    for (const std::string& remark : compared.remarks) out += md_prose(remark) + "\n";
+    out += "\n" + compared_table(compared);
+  }
+  for (const MeasuredRun::Sampled& sampled : run.sampled) {
+    if (sampled.kernel == compared.kernel && sampled.name == kernel.name)
+      out += hot_lines_text(sampled);
+  }
+  return out + "\n## Checklist\n\n" + verified_list(compared, kernel);
+}
+
+std::vector<std::string> compared_parts(const MeasuredRun& run) {
+  std::vector<std::string> parts(run.contexts.size());
+  for (const ComparedKernel& compared : run.compared) {
+    if (compared.context < parts.size()) parts[compared.context] = compared_part(run, compared);
+  }
+  return parts;
+}
+
 Table compared_sheet(const std::vector<MeasuredRun>& runs) {
   Table table("expected_vs_measured");
   Column& file = table.text_column("File");
@@ -279,7 +293,8 @@ std::string compared_page(const std::string& repository, const std::vector<Measu
   if (kernels == 0) return out + "\nNo kernel has both an expectation and counters.\n";
   // One line for each launch: the verdict of each quantity.
   out +=
-      "\n## Overview\n\n| kernel | grid × block | source | duration, expected | measured | within "
+      "\n## Overview\n\n| kernel | grid × block | source | duration, expected | measured | "
+      "within "
       "| "
       "surprises | not comparable or not measured |\n|---|---|---|---:|---:|---:|---:|---:|\n";
   size_t shown = 0;

@@ -12,9 +12,6 @@ namespace fathom {
 // 1048576 B → "1.05 MB"; 2.1e-6 s → "2.1 µs"; 12 % → "12 %".
 std::string amount_text(double value, std::string_view unit);
 
-// "expected vs measured: 14 of 18 quantities within range, 4 surprises; 5 not comparable"
-std::string compared_line(const ComparedCounts& counts);
-
 // A row for each quantity: expected, measured, verdict, likeliest reason.
 std::string compared_table(const ComparedKernel& compared);
 // "n = 67,108,609 – 67,108,864 (grid x)": what the launch tells of the kernel's names.
@@ -25,6 +22,9 @@ std::string verified_list(const ComparedKernel& compared, const KernelContext& c
 // roofline, stalls, hypotheses, checklist.
 std::string measured_part(const MeasuredRun& run, const ComparedKernel& compared);
 std::string hot_lines_text(const MeasuredRun::Sampled& sampled);
+
+// For each context of the run what its page in a report says of it; empty: nothing is expected.
+std::vector<std::string> compared_parts(const MeasuredRun& run);
 
 // expected_vs_measured.csv: a row for each kernel, launch and quantity.
 Table compared_sheet(const std::vector<MeasuredRun>& runs);

@@ -2,12 +2,13 @@
 
 #include <memory>
 
+#include "app/code/code_commands.h"
 #include "app/commands.h"
 #include "app/option_rules.h"
 #include "app/output_options.h"
 #include "base/screen_text.h"
+#include "session/code/scan.h"
 #include "session/report_place.h"
-#include "session/scan.h"
 
 namespace fathom {
 namespace {
@@ -98,8 +99,7 @@ Status run_scan(const ScanArguments& a, const Terminal& terminal) {
 }  // namespace
 
 void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
-  CLI::App* command =
-      app.add_subcommand("scan", "Find kernels, launchers and options in source code");
+  CLI::App* command = app.add_subcommand(kScanCommand.name, kScanCommand.text);
   command->footer(kScanExamples);
   auto a = std::make_shared<ScanArguments>();
   command->add_option("REPO", a->repository, "Folder of the repository")

@@ -1,0 +1,9 @@
+#include "app/code/code_commands.h"
+
+namespace fathom {
+
+void add_code_commands(CLI::App& app, const Terminal& terminal, ExitCode& code) {
+  add_scan_command(app, terminal, code);
+}
+
+}  // namespace fathom

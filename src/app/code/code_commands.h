@@ -1,0 +1,13 @@
+#pragma once
+
+#include "app/commands.h"
+
+namespace fathom {
+
+// As in commands.h, of the half that reads code.
+void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+
+// All of them, in the order of kCodeCommands.
+void add_code_commands(CLI::App& app, const Terminal& terminal, ExitCode& code);
+
+}  // namespace fathom

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/terminal.h"
+#include "session/known_code.h"
+
+namespace fathom {
+
+// What a program reports to the shell. As diff(1) has it, `fathom diff` says 1 of a difference that
+// is too large, and 2 where it could not tell.
+enum class ExitCode { kOk = 0, kFailed = 1, kTooLarge = 1, kUsage = 2, kTrouble = 2 };
+
+// The half of the program that reads source code. `fathom` is built without it, so that the first
+// report of a trace does not wait for its compilation; it hands over to `fathom-code`, which has
+// both halves and lies beside it. Nobody but the builder sees that there are two.
+struct CodeHalf {
+  void (*add_commands)(CLI::App& app, const Terminal& terminal, ExitCode& code) = nullptr;
+  CodeReader read = nullptr;
+  std::vector<std::string> arguments = {};  // the program's own
+
+  bool is_here() const { return add_commands != nullptr; }
+};
+
+struct CommandWords {
+  const char* name;
+  const char* text;
+  bool is_shown = true;
+};
+inline constexpr CommandWords kScanCommand = {"scan",
+                                              "Find kernels, launchers and options in source code"};
+// In the order in which --help shows them.
+inline constexpr CommandWords kCodeCommands[] = {kScanCommand};
+
+// These tell of all commands, which only the whole program knows.
+inline constexpr CommandWords kCompletionCommand = {"completion",
+                                                    "Print a completion script for the shell"};
+inline constexpr CommandWords kHelpCommand = {"help", "Print the help of a command"};
+inline constexpr CommandWords kManPageCommand = {"man-page", "Print the manual page in roff",
+                                                 false};
+inline constexpr CommandWords kDocsCommands[] = {kCompletionCommand, kHelpCommand, kManPageCommand};
+
+// Goes on as fathom-code, with the same arguments. Returns only where that cannot be started.
+ExitCode hand_over(const CodeHalf& half);
+// Commands whose every use is handed over, --help too.
+void add_handed_over(CLI::App& app, std::span<const CommandWords> commands, ExitCode& code,
+                     const CodeHalf& half);
+
+}  // namespace fathom
