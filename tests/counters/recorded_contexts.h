@@ -38,7 +38,7 @@ struct Recorded {
 inline Recorded contexts_of_file(const std::string& path) {
   Result<Trace> trace = open_trace(path);
   EXPECT_TRUE(trace.ok()) << path;
-  Result<std::vector<CounterFile>> counters = open_capture_counters(path);
+  Result<std::vector<CounterFile>> counters = open_capture_counters(trace.value());
   EXPECT_TRUE(counters.ok() && !counters.value().empty()) << path;
   const std::vector<CounterFile> files = counters.take();
   KernelMeasures measures;
