@@ -9,8 +9,11 @@
 #include "ingest/ncu/reader.h"
 #include "ingest/rocprof/counter_csv.h"
 #include "measure/counter_join.h"
+#include "platform/platform.h"
 #include "report/csv.h"
+#include "session/analyze.h"
 #include "session/counters.h"
+#include "session/measured.h"
 #include "sheets/counter_sheets.h"
 #include "targets.h"
 
@@ -22,7 +25,7 @@ std::string_view text_of(const uint8_t* data, size_t size) {
 }
 
 // A trace in which each counted launch ran once, and the first once more.
-EventStore trace_of_counters(const CounterSet& set) {
+EventStore store_of_counters(const CounterSet& set) {
   EventStoreBuilder builder;
   for (size_t i = 0; i <= set.size(); ++i) {
     const CounterRow& row = set.row(CounterRowId(i % set.size()));
@@ -44,7 +47,7 @@ void report_all(Result<CounterSet> read) {
   if (!read.ok()) return;
   std::vector<CounterFile> files;
   files.push_back({"fuzz.csv", read.take()});
-  const EventStore store = trace_of_counters(files[0].set);
+  const EventStore store = store_of_counters(files[0].set);
   const CounterJoin join(store, files);
   std::vector<EventId> events;
   for (size_t i = 0; i < store.size(); ++i) events.emplace_back(i);
@@ -54,6 +57,12 @@ void report_all(Result<CounterSet> read) {
   (void)counters_text(report, {true, true, 80});
   (void)counters_markdown(report, files);
   (void)counters_json(report);
+  const Result<Platform> platform = open_platform("h200");
+  AnalyzeOptions options;
+  options.threads = 1;
+  options.platform = platform.ok() ? &platform.value() : nullptr;
+  options.counters = &files;
+  (void)analyze(trace_of_counters(files[0]), Scope(), options);
   size_t left_out = 0;
   (void)to_csv(counters_sheet(files, 1000, left_out));
 }

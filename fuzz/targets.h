@@ -21,6 +21,13 @@ void rocprof_trace(const uint8_t* data, size_t size);
 // that a chunk must have to be read at all.
 void capture_chunks(const uint8_t* data, size_t size);
 
+// The first line is a --log-pattern, the others are a program's output.
+void log_lines(const uint8_t* data, size_t size);
+
+// What a recorded process leaves beside its capture; by the first byte: R lines of the Python hook, T
+// PyTorch's records, N calls of C functions, else a capture.
+void process_records(const uint8_t* data, size_t size);
+
 // The JSON of --platform; what is printed of it is read back.
 void platform_file(const uint8_t* data, size_t size);
 
@@ -30,7 +37,8 @@ void compressed(const uint8_t* data, size_t size);
 // A cache's body, whose hash says nothing about who wrote it, through the whole of an analysis.
 void store_file(const uint8_t* data, size_t size);
 
-// Hardware counters: what ncu prints and its report files; rocprof's tables.
+// Hardware counters: what ncu prints and its report files; rocprof's tables. Each is joined with a
+// trace, whose hypotheses are tested and whose story is told.
 void ncu_counters(const uint8_t* data, size_t size);
 void rocprof_counters(const uint8_t* data, size_t size);
 

@@ -199,6 +199,7 @@ Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
       timeline_(measure_timeline(input)),
       total_(measured.total()) {
   if (is_cpu_only(input)) cpu_.emplace(input);
+  host_ = measure_host_activity(input);
   assess_ops(measured);
   group_categories();
   rank_ops();

@@ -9,6 +9,7 @@
 
 #include "platform/platform.h"
 #include "sheets/cpu_ops.h"
+#include "sheets/host_activity.h"
 #include "sheets/op_groups.h"
 #include "sheets/sheets.h"
 
@@ -107,8 +108,10 @@ class Assessment {
   const GpuTimeline& timeline() const { return timeline_; }
   // Of the ops of a trace without GPU work; null where there is some.
   const CpuOps* cpu() const { return cpu_ ? &*cpu_ : nullptr; }
+  // Ranges and counters of a trace without GPU work; null where there is some, or none of them.
+  const HostActivity* host() const { return host_ ? &*host_ : nullptr; }
   // What savings are parts of: the GPU's timeline, or of a trace without GPU work the CPU's.
-  Nanos length() const { return cpu_ ? cpu_->length() : timeline_.total; }
+  Nanos length() const { return cpu_ ? cpu_->length() : host_ ? host_->length : timeline_.total; }
   Nanos total() const { return total_; }  // of all ops' GPU time
   // Share of the ops' time whose cost and bound are known.
   double known_share() const { return known_share_; }
@@ -136,6 +139,7 @@ class Assessment {
   Nanos total_, shortest_kernel_;
   double known_share_ = 0;
   std::optional<CpuOps> cpu_;
+  std::optional<HostActivity> host_;
 };
 
 // Whether an op only moves data and works on it element by element, row by row.

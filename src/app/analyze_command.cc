@@ -291,11 +291,11 @@ class AnalyzeRun {
     AnalyzeOptions options;
     options.threads = arguments_.reading.threads;
     options.code = code_.get();
-    std::vector<CounterFile> own = TRY(open_capture_counters(path));
+    std::vector<CounterFile> own = TRY(open_capture_counters(trace));
     const size_t others = counters_.size();
     for (CounterFile& file : own) counters_.push_back(std::move(file));
     options.counters = &counters_;
-    const std::optional<StallSamples> samples = TRY(open_capture_samples(path));
+    const std::optional<StallSamples> samples = TRY(open_capture_samples(trace));
     if (samples) options.samples = &*samples;
     std::optional<Platform> platform;
     if (!arguments_.platform.empty()) {

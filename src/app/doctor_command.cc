@@ -23,19 +23,8 @@ struct DoctorArguments {
   bool json = false, markdown = false;
 };
 
-Machine this_machine() {
-  Machine machine;
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const size_t equals = text.find('=');
-    if (equals != std::string_view::npos)
-      machine.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return machine;
-}
-
 Status run_doctor(const DoctorArguments& arguments, bool color) {
-  Machine machine = this_machine();
+  Machine machine = this_machine(environ);
   if (!arguments.root.empty()) {
     std::error_code error;
     machine.root = std::filesystem::canonical(arguments.root, error);

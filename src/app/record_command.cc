@@ -12,6 +12,7 @@
 #include "app/output_options.h"
 #include "app/record_extras.h"
 #include "app/record_sampling.h"
+#include "app/record_summary.h"
 #include "report/record_text.h"
 #include "session/counter_plan.h"
 #include "session/probe_words.h"
@@ -57,8 +58,8 @@ written; 2 usage error.)";
 struct RecordArguments {
   std::vector<std::string> command;
   std::string out, trigger, window;
-  bool force = false, json = false, quiet = false, replay = false;
-  std::optional<std::string> counters;
+  bool force = false, quiet = false, replay = false;
+  std::optional<std::string> json, counters;
   bool torch = false, python_stacks = false, graph_nodes = false, allocations = false;
   bool all_calls = false;
   std::vector<std::string> probes, log_patterns;
@@ -139,6 +140,7 @@ Result<RecordRequest> make_request(const RecordArguments& a) {
   request.library = *library;
   request.probe_library = library_beside("libfathom_probe.so").value_or(fs::path());
   request.cupti = cupti_libraries();
+  request.notes = notes_before(request);
   return request;
 }
 
@@ -159,7 +161,18 @@ int run_record(const RecordArguments& a, const Terminal& terminal) {
     complain(request.error().message);
     return static_cast<int>(ExitCode::kUsage);
   }
-  if (a.extras.calibrate) return run_calibration(a.extras, request.value(), a.json, terminal);
+  Result<SummaryPlace> opened = SummaryPlace::open(a.json);
+  if (!opened.ok()) {
+    complain(opened.error().message);
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  SummaryPlace place = opened.take();
+  if (a.extras.calibrate) {
+    place.use_free_output();
+    return run_calibration(a.extras, request.value(), place, terminal);
+  }
+  const bool tells = !a.quiet && place.leaves_errors_free();
+  tell(request.value().notes, !tells);
   const Result<RecordResult> recorded = record_program(request.value());
   if (!recorded.ok()) {
     complain(recorded.error().message);
@@ -170,12 +183,13 @@ int run_record(const RecordArguments& a, const Terminal& terminal) {
     complain(fmt::format("cannot run {}: {}", a.command[0], *result.not_started));
     return result.not_found ? 127 : 126;
   }
-  tell(result.notes, a.quiet);
-  // After the program's own output, and not into it.
-  if (a.json) {
-    (void)print_output(record_json(result));
-  } else if (!a.quiet) {
+  const auto told = static_cast<ptrdiff_t>(request.value().notes.size());
+  tell({result.notes.begin() + told, result.notes.end()}, !tells);
+  if (place.shows_text() && !a.quiet)
     std::fputs(record_text(result, terminal.color).c_str(), stderr);
+  if (place.is_json()) {
+    if (const Status written = place.write(record_json(result)); !written.ok())
+      complain(written.error().message);
   }
   return end_like(result.status);
 }
@@ -235,17 +249,18 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
                  "Count in hardware too, for the kernels with 90 % of the GPU time: basic "
                  "(default), memory, stalls, roofline or full. Runs the program twice. Metrics "
                  "that need several passes are counted with --replay only")
-      ->check([](const std::string& set) {
-        return counter_set(set).empty() ? fmt::format("'{}' is no set of counters", set)
-                                        : std::string();
-      })
+      ->check(counter_set_mistake)
       ->option_text("[=SET]");
   command->add_flag("--replay", a->replay,
                     "Count all metrics of a launch at once, by running the kernel again; for "
                     "programs whose kernels do not wait for each other");
   add_sampling_options(*command, a->sampling);
   add_record_extras(*command, a->extras);
-  command->add_flag("--json", a->json, "Print the summary as JSON on standard output");
+  command
+      ->add_flag("--json", a->json,
+                 "Write the summary as JSON: to FILE, to standard output for -, by default to "
+                 "standard error. Standard output is the program's")
+      ->option_text("[=FILE]");
   command->add_flag("-q,--quiet", a->quiet, "Print no summary and no notes");
   command->callback([a, &terminal, &code] {
     if (!a->trigger.empty() && (a->torch || a->python_stacks)) {

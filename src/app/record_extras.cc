@@ -1,6 +1,7 @@
 #include "app/record_extras.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 
 #include "app/option_rules.h"
 #include "app/output_options.h"
+#include "app/record_summary.h"
 #include "session/calibrate.h"
 #include "session/counter_plan.h"
 
@@ -61,6 +63,12 @@ std::string counter_set(const std::string& text) {
   return counter_metrics(text) ? text : std::string();
 }
 
+std::string counter_set_mistake(const std::string& text) {
+  if (!counter_set(text).empty()) return "";
+  return fmt::format("'{}' is no set of counters; the sets are {}", text,
+                     fmt::join(counter_set_names(), ", "));
+}
+
 std::optional<int64_t> duration_ms(const std::string& text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -87,10 +95,7 @@ void add_record_extras(CLI::App& command, RecordExtras& extras) {
       .add_flag("--ncu", extras.ncu,
                 "Run the program again under Nsight Compute for the kernels with 90 % of the GPU "
                 "time: basic (default), memory, stalls, roofline or full")
-      ->check([](const std::string& set) {
-        return counter_set(set).empty() ? fmt::format("'{}' is no set of counters", set)
-                                        : std::string();
-      })
+      ->check(counter_set_mistake)
       ->option_text("[=SET]");
   command
       .add_flag("--calibrate", extras.calibrate,
@@ -122,8 +127,8 @@ void put_extras(const RecordExtras& extras, RecordRequest& request) {
   request.ncu = find_ncu();
 }
 
-int run_calibration(const RecordExtras& extras, const RecordRequest& request, bool json,
-                    const Terminal& terminal) {
+int run_calibration(const RecordExtras& extras, const RecordRequest& request,
+                    const SummaryPlace& place, const Terminal& terminal) {
   const int pairs = pairs_in(extras.calibrate.value_or(kNoValue)).value_or(kUsualPairs);
   const bool shows_progress = terminal.color;
   const auto report = [&](int done, int all) {
@@ -151,9 +156,9 @@ int run_calibration(const RecordExtras& extras, const RecordRequest& request, bo
   tell(calibration.notes, false);
   std::string command;
   for (const std::string& word : request.command) command += (command.empty() ? "" : " ") + word;
-  const std::string text =
-      json ? calibration_json(calibration) : calibration_text(calibration, command);
-  return print_output(text).ok() ? 0 : static_cast<int>(ExitCode::kFailed);
+  const Status written = place.is_json() ? place.write(calibration_json(calibration))
+                                         : print_output(calibration_text(calibration, command));
+  return written.ok() ? 0 : static_cast<int>(ExitCode::kFailed);
 }
 
 }  // namespace fathom

@@ -101,10 +101,10 @@ class StoryRun {
   Status tell_one(const std::string& path) {
     const Trace trace = TRY(open_with_progress(path, arguments_.reading, terminal_));
     const Scope scope = TRY(make_scope(arguments_.scope, trace));
-    std::vector<CounterFile> own = TRY(open_capture_counters(path));
+    std::vector<CounterFile> own = TRY(open_capture_counters(trace));
     const size_t others = counters_.size();
     for (CounterFile& file : own) counters_.push_back(std::move(file));
-    const std::optional<StallSamples> samples = TRY(open_capture_samples(path));
+    const std::optional<StallSamples> samples = TRY(open_capture_samples(trace));
     AnalyzeOptions analysis;
     analysis.counters = &counters_;
     if (samples) analysis.samples = &*samples;

@@ -12,6 +12,7 @@
 
 #include "base/compressed_source.h"
 #include "base/content_stamp.h"
+#include "base/patient_source.h"
 
 namespace fathom {
 namespace {
@@ -38,10 +39,10 @@ class FileSource : public ByteSource {
   }
 
   // For a FIFO that was opened without blocking: false when nobody comes to write to it.
-  bool await_writer() {
-    constexpr int kTries = 100, kPauseMillis = 100;
+  bool await_writer(std::chrono::milliseconds patience) {
+    constexpr int kPauseMillis = 100;
     pollfd fifo = {fd_, POLLIN, 0};
-    for (int i = 0; i < kTries; ++i) {
+    for (int64_t waited = 0; waited <= patience.count(); waited += kPauseMillis) {
       const ssize_t got = ::read(fd_, head_, 1);  // 0 until somebody has opened it
       if (got > 0) consumed_ += static_cast<int64_t>(head_size_ = 1);
       if (got != 0 || (fifo.revents & POLLHUP) != 0) return fcntl(fd_, F_SETFL, O_RDONLY) == 0;
@@ -93,7 +94,8 @@ class FileSource : public ByteSource {
   size_t head_size_ = 0, head_used_ = 0;
 };
 
-Result<std::unique_ptr<FileSource>> open_file(const std::string& path, ReadingStamp* stamp) {
+Result<std::unique_ptr<FileSource>> open_file(const std::string& path, ReadingStamp* stamp,
+                                              std::chrono::milliseconds patience) {
   if (path == "-") {
     const int flags = fcntl(STDIN_FILENO, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY) return Error{"standard input is closed"};
@@ -111,7 +113,7 @@ Result<std::unique_ptr<FileSource>> open_file(const std::string& path, ReadingSt
   if (known && S_ISDIR(status.st_mode)) {
     return Error{fmt::format("{} is a directory; name the trace file in it", path)};
   }
-  if (known && S_ISFIFO(status.st_mode) && !source->await_writer()) {
+  if (known && S_ISFIFO(status.st_mode) && !source->await_writer(patience)) {
     return Error{fmt::format("{} is a FIFO, and nobody writes to it", path)};
   }
   return source;
@@ -120,7 +122,13 @@ Result<std::unique_ptr<FileSource>> open_file(const std::string& path, ReadingSt
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path, ReadingStamp* stamp) {
-  std::unique_ptr<FileSource> file = TRY(open_file(path, stamp));
+  constexpr std::chrono::seconds kPatience(10);
+  return open_patiently(path, stamp, kPatience);
+}
+
+Result<std::unique_ptr<ByteSource>> open_patiently(const std::string& path, ReadingStamp* stamp,
+                                                   std::chrono::milliseconds patience) {
+  std::unique_ptr<FileSource> file = TRY(open_file(path, stamp, patience));
   const Result<std::span<const char>> head = file->peek();
   if (!head.ok()) {
     const std::string shown = path == "-" ? "standard input" : path;

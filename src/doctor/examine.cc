@@ -53,4 +53,11 @@ Environment examine(const Machine& machine) {
   return out;
 }
 
+Environment examine_permissions(const Machine& machine) {
+  Environment out;
+  read_system(machine, out);
+  read_nvidia_files(machine, out);
+  return out;
+}
+
 }  // namespace fathom

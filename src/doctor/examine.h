@@ -9,4 +9,7 @@ namespace fathom {
 // nothing is changed.
 Environment examine(const Machine& machine);
 
+// Of that only who may read counters, and what their fix depends on: files, no library is loaded.
+Environment examine_permissions(const Machine& machine);
+
 }  // namespace fathom

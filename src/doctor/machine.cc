@@ -36,6 +36,17 @@ std::optional<std::string> read_start(const fs::path& path) {
 
 }  // namespace
 
+Machine this_machine(const char* const* environment) {
+  Machine machine;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view text = *environment;
+    const size_t equals = text.find('=');
+    if (equals != std::string_view::npos)
+      machine.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return machine;
+}
+
 fs::path Machine::at(std::string_view path) const {
   return is_this_one() ? fs::path(path) : root / fs::path(path).relative_path();
 }

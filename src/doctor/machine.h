@@ -37,6 +37,9 @@ struct Machine {
   std::vector<std::string> list(std::string_view path) const;
 };
 
+// This machine, with the variables of a process: `environ`.
+Machine this_machine(const char* const* environment);
+
 // What a child process wrote, and how it ended.
 struct ChildAnswer {
   enum class End : uint8_t { kDone, kFailed, kCrashed, kTimedOut, kNotStarted };

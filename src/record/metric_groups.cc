@@ -78,21 +78,25 @@ std::vector<MetricGroup> group_metrics(const cupti::RangeApi& api, const std::st
     groups.push_back(make_group(api, chip, known));
     return groups;
   }
-  std::vector<std::vector<std::string>> lists;
+  struct List {
+    std::vector<std::string> names;
+    bool is_open;  // of a metric that needs several passes, none has room for another
+  };
+  std::vector<List> lists;
   for (size_t i = 0; i < known.size(); ++i) {
     bool placed = false;
     for (size_t l = 0; passes_alone[i] == 1 && l < lists.size() && !placed; ++l) {
-      std::vector<std::string> longer = lists[l];
+      if (!lists[l].is_open) continue;
+      std::vector<std::string> longer = lists[l].names;
       longer.push_back(known[i]);
       MetricGroup tried = make_group(api, chip, longer);
       placed = tried.passes == 1;
       release(api, tried);
-      if (placed) lists[l] = std::move(longer);
+      if (placed) lists[l].names = std::move(longer);
     }
-    if (!placed) lists.push_back({known[i]});
+    if (!placed) lists.push_back({{known[i]}, passes_alone[i] == 1});
   }
-  for (std::vector<std::string>& list : lists)
-    groups.push_back(make_group(api, chip, std::move(list)));
+  for (List& list : lists) groups.push_back(make_group(api, chip, std::move(list.names)));
   return groups;
 }
 

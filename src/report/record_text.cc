@@ -5,6 +5,7 @@
 
 #include "base/json_writer.h"
 #include "base/screen_text.h"
+#include "report/doctor_sentences.h"
 
 namespace fathom {
 namespace {
@@ -30,6 +31,22 @@ std::string counts_text(const CaptureSummary& capture) {
 }
 
 }  // namespace
+
+std::vector<std::string> counter_notes(const CountersAsked& asked, const Environment& environment) {
+  std::vector<std::string> notes;
+  if (asked.by_ncu && !asked.has_ncu) {
+    notes.emplace_back(
+        "no counters: ncu was not found. Install Nsight Compute and put it on PATH, or use "
+        "--counters");
+  }
+  const bool may_count = asked.by_cupti || (asked.by_ncu && asked.has_ncu);
+  if (may_count && environment.counters == CounterPermission::kRestricted) {
+    notes.push_back(fmt::format("{}; expect none. To allow them: {}",
+                                obstacle_text(environment, Obstacle::kCountersRestricted),
+                                obstacle_fix(environment, Obstacle::kCountersRestricted)));
+  }
+  return notes;
+}
 
 std::string record_text(const RecordResult& result, bool color) {
   const std::string bold = color ? "\033[1m" : "", plain = color ? "\033[0m" : "";

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "doctor/environment.h"
 
 namespace fathom {
 
@@ -24,6 +25,14 @@ struct RecordResult {
   std::vector<CaptureSummary> captures;
   std::vector<std::string> notes;
 };
+
+// How hardware counters were asked for.
+struct CountersAsked {
+  bool by_cupti = false, by_ncu = false;
+  bool has_ncu = false;  // its program was found
+};
+// What keeps them from being counted, each with its fix: for the user before the program runs.
+std::vector<std::string> counter_notes(const CountersAsked& asked, const Environment& environment);
 
 // For the terminal: what was recorded and the command to run next.
 std::string record_text(const RecordResult& result, bool color);

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/read_all.h"
+#include "events/timeline_rows.h"
 #include "ingest/capture/chunk_reader.h"
 #include "ingest/capture/counters.h"
 #include "ingest/capture/sampled_counters.h"
@@ -83,20 +84,34 @@ Result<std::optional<CounterFile>> open_counters(const std::string& path) {
   return std::optional<CounterFile>();
 }
 
-Result<std::vector<CounterFile>> open_capture_counters(const std::string& path) {
+Result<std::vector<CounterFile>> open_capture_counters(const Trace& trace) {
   std::vector<CounterFile> files;
-  std::error_code error;
-  // A pipe can be read only once.
-  if (path == "-" || !fs::is_regular_file(path, error) || !capture::is_capture_file(path))
-    return files;
-  const std::string name = fs::path(path).filename().string();
-  const std::unique_ptr<ByteSource> source = TRY(open_source(path));
-  if (std::optional<CounterSet> set = TRY(capture::read_counters(*source, path)))
+  if (!is_readable_capture(trace)) return files;
+  const std::string name =
+      trace.path == "-" ? "standard input" : fs::path(trace.path).filename().string();
+  const std::unique_ptr<ByteSource> source = TRY(open_again(trace));
+  if (std::optional<CounterSet> set = TRY(capture::read_counters(*source, name)))
     files.push_back({name, std::move(*set)});
-  const std::unique_ptr<ByteSource> again = TRY(open_source(path));
-  if (std::optional<CounterSet> set = TRY(capture::read_sampled_counters(*again, path)))
+  const std::unique_ptr<ByteSource> again = TRY(open_again(trace));
+  if (std::optional<CounterSet> set = TRY(capture::read_sampled_counters(*again, name)))
     files.push_back({name + ", sampled", std::move(*set)});
   return files;
+}
+
+GpuWork counted_work(const CounterRow& row) {
+  GpuWork work;
+  work.device = small_number(row.device);
+  work.stream = row.stream;
+  work.grid = row.grid;
+  work.block = row.block;
+  work.cluster = row.cluster;
+  work.registers = small_number(row.registers);
+  // Each by itself, so that the sum of absurd ones is defined.
+  const auto fixed = small_number(row.static_shared.value_or(0));
+  const auto dynamic = small_number(row.dynamic_shared.value_or(0));
+  if ((row.static_shared || row.dynamic_shared) && fixed && dynamic)
+    work.shared_memory = small_number(int64_t{*fixed} + *dynamic);
+  return work;
 }
 
 Summary::Counters summarize_counters(const SheetInput& input) {

@@ -22,7 +22,10 @@ Result<std::optional<CounterFile>> open_counters(const std::string& path);
 
 // The counters inside a capture, and what was sampled of its kernels; none: it is no capture, or
 // has none.
-Result<std::vector<CounterFile>> open_capture_counters(const std::string& path);
+Result<std::vector<CounterFile>> open_capture_counters(const Trace& trace);
+
+// How a counted kernel was launched, as a trace would tell it.
+GpuWork counted_work(const CounterRow& row);
 
 // How much of the scope's kernel time the joined counters cover.
 Summary::Counters summarize_counters(const SheetInput& input);

@@ -22,15 +22,10 @@ double percent_of(uint64_t part, uint64_t whole) {
 
 }  // namespace
 
-Result<std::optional<StallSamples>> open_capture_samples(const std::string& path) {
-  std::error_code error;
-  // A pipe can be read only once.
-  if (path == "-" || !std::filesystem::is_regular_file(path, error) ||
-      !capture::is_capture_file(path)) {
-    return std::optional<StallSamples>();
-  }
-  const std::unique_ptr<ByteSource> source = TRY(open_source(path));
-  return capture::read_samples(*source, path);
+Result<std::optional<StallSamples>> open_capture_samples(const Trace& trace) {
+  if (!is_readable_capture(trace)) return std::optional<StallSamples>();
+  const std::unique_ptr<ByteSource> source = TRY(open_again(trace));
+  return capture::read_samples(*source, trace.path);
 }
 
 std::string stall_reasons_text(const StalledPlace& place) {

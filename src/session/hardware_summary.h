@@ -6,11 +6,12 @@
 #include "base/result.h"
 #include "events/stall_samples.h"
 #include "report/trace/summary.h"
+#include "session/trace.h"
 
 namespace fathom {
 
 // The PC samples inside a capture; none: it is no capture, or has none.
-Result<std::optional<StallSamples>> open_capture_samples(const std::string& path);
+Result<std::optional<StallSamples>> open_capture_samples(const Trace& trace);
 
 // "long_scoreboard 91 %, wait 4 %": why warps wait at a place, the two most frequent reasons.
 struct StalledPlace;

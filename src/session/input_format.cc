@@ -50,6 +50,30 @@ class HeadedSource : public ByteSource {
   ByteSource& rest_;
 };
 
+// Keeps what is read.
+class KeepingSource : public ByteSource {
+ public:
+  explicit KeepingSource(ByteSource& source) : source_(source) {}
+  Result<size_t> read(std::span<char> into) override {
+    const size_t got = TRY(source_.read(into));
+    if (static_cast<int64_t>(kept_.size() + got) > kMostHeld)
+      return Error{"over 8 GiB from a pipe; write it to a file first"};
+    kept_.append(into.data(), got);
+    return got;
+  }
+  bool truncated() const override { return source_.truncated(); }
+  bool changed() const override { return source_.changed(); }
+  double progress() const override { return source_.progress(); }
+
+  std::shared_ptr<const std::string> take() {
+    return std::make_shared<const std::string>(std::move(kept_));
+  }
+
+ private:
+  ByteSource& source_;
+  std::string kept_;
+};
+
 std::string_view first_line(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   return text.substr(0, text.find_first_of("\r\n"));
@@ -123,7 +147,14 @@ Result<EventStore> read_recording(Input& input, const OpenOptions& options) {
   capture::ReadOptions read;
   if (options.max_size > 0) read.max_size = options.max_size;
   read.progress = options.progress;
-  return capture::read_capture(source, input.shown, read);
+  std::error_code error;
+  if (input.path != "-" && std::filesystem::is_regular_file(input.path, error))
+    return capture::read_capture(source, input.shown, read);
+  // A pipe: its counters and samples are read from what is kept.
+  KeepingSource keeping(source);
+  EventStore store = TRY(capture::read_capture(keeping, input.shown, read));
+  input.kept = keeping.take();
+  return store;
 }
 
 constexpr InputFormat kFormats[] = {
@@ -300,7 +331,7 @@ const InputFormat* find_format(const InputHead& head) {
 }
 
 Result<Input> open_input(const std::string& path, const OpenOptions& options, ReadingStamp* stamp) {
-  Input input{path, path == "-" ? "standard input" : path, {}, {}, {}};
+  Input input{path, path == "-" ? "standard input" : path, {}, {}, {}, nullptr};
   input.source = TRY(open_source(path, stamp));
   input.head.resize(kHeadSize);
   const Result<size_t> got = input.source->read(input.head);

@@ -32,6 +32,7 @@ struct Input {
   std::string head;  // the bytes that were looked at; `source` goes on behind them
   std::unique_ptr<ByteSource> source;
   std::optional<SqliteDatabase> database;
+  std::shared_ptr<const std::string> kept = nullptr;  // see Trace::kept
 };
 
 struct InputFormat {

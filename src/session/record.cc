@@ -406,7 +406,8 @@ Result<RecordResult> record_program(const RecordRequest& request) {
     result.not_found = end.not_started->not_found;
     return result;
   }
-  result.notes = read_notes(directory);
+  result.notes = request.notes;
+  for (std::string& note : read_notes(directory)) result.notes.push_back(std::move(note));
   if (!other.empty()) {
     result.notes.push_back(
         fmt::format("nothing was recorded: {}. Only one profiler can be used at a time", other));

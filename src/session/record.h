@@ -28,7 +28,8 @@ struct RecordRequest {
   bool use_ncu = false;       // Nsight Compute counts, in a second run
   std::filesystem::path ncu;  // its program; empty: not found
   std::string ncu_set;
-  bool discard_output = false;  // of the program, on standard output
+  std::vector<std::string> notes;  // that are known before the run; the first of the result's
+  bool discard_output = false;     // of the program, on standard output
   std::optional<int64_t> window_ms;
   std::optional<int64_t> before_ms;  // what happened so long before a trigger is kept too
   // Nothing is recorded until SIGUSR2 comes, or the file is there or touched.

@@ -9,6 +9,8 @@
 #include "events/timeline_rows.h"
 #include "report/trace/counters_report.h"
 #include "report/trace/run_story.h"
+#include "session/counters.h"
+#include "session/counters.h"
 #include "session/summarize.h"
 
 namespace fathom {
@@ -114,16 +116,9 @@ class CountedRun {
                                     rows_.stream(row.device, row.stream), now_, now_ + length);
     now_ += length;
     if (!common) return;
-    GpuWork work;
-    work.device = small_number(row.device);
-    work.stream = row.stream;
-    work.grid = row.grid ? row.grid : dimensions(row.grid_blocks, 1, 1);
-    work.block = row.block ? row.block : dimensions(row.block_threads, 1, 1);
-    work.cluster = row.cluster;
-    work.registers = small_number(row.registers);
-    if (row.static_shared || row.dynamic_shared)
-      work.shared_memory =
-          small_number(row.static_shared.value_or(0) + row.dynamic_shared.value_or(0));
+    GpuWork work = counted_work(row);
+    if (!work.grid) work.grid = dimensions(row.grid_blocks, 1, 1);
+    if (!work.block) work.block = dimensions(row.block_threads, 1, 1);
     builder_.add(*common, work);
   }
 

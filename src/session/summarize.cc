@@ -74,6 +74,30 @@ std::optional<Summary::Cpu> summarize_cpu(const Assessment& assessment) {
   return cpu;
 }
 
+std::optional<Summary::Host> summarize_host(const Assessment& assessment) {
+  const HostActivity* activity = assessment.host();
+  if (activity == nullptr) return {};
+  const EventStore& store = assessment.input().store;
+  Summary::Host host{activity->length, {}, {}, static_cast<int64_t>(activity->left_out)};
+  for (const HostRange& range : activity->ranges) {
+    host.ranges.push_back({std::string(store.text(range.name)), range.count, range.total.millis(),
+                           range.median.millis(), range.most.millis(),
+                           ratio(range.total, activity->length) * 100});
+  }
+  for (const CounterTrack& track : activity->counters) {
+    // One value of an event needs no second name.
+    std::string name(store.text(track.name));
+    if (const std::string_view counter = store.text(track.counter); counter != "value")
+      name += fmt::format(" {}", counter);
+    std::vector<std::optional<double>> means;
+    for (const CounterTrack::Part& part : track.parts)
+      means.push_back(part.count > 0 ? std::optional(part.mean) : std::nullopt);
+    host.counters.push_back({std::move(name), track.count, track.first, track.last, track.min,
+                             track.mean, track.max, std::move(means)});
+  }
+  return host;
+}
+
 std::string describe_scope(const Scope& scope, const std::vector<std::string>& steps) {
   std::vector<std::string> parts;
   if (scope.steps && scope.steps->begin < steps.size()) {
@@ -182,6 +206,8 @@ Summary summarize(const Trace& trace, const Assessment& assessment,
   Summary summary = summarize_trace(trace, assessment.input());
   summary.ops = summarize_ops(assessment);
   summary.cpu = summarize_cpu(assessment);
+  summary.host = summarize_host(assessment);
+  if (summary.host) summary.ranges.clear();  // they have a table
   add_findings(trace, assessment, findings, summary);
   if (code != nullptr) {
     summary.sources = {code->repository, 100 * ratio(code->found, code->total),

@@ -1,8 +1,10 @@
 #include "session/trace.h"
 
 #include "base/content_stamp.h"
+#include "base/text_source.h"
 #include "base/threads.h"
 #include "events/store_file.h"
+#include "ingest/capture/chunk_reader.h"
 #include "session/input_format.h"
 
 namespace fathom {
@@ -26,9 +28,11 @@ const GpuProperties& used_gpu(const EventStore& store, const std::vector<GpuProp
 
 // The stamp is known once the input is closed.
 Result<EventStore> read_closed(const std::string& path, const OpenOptions& options,
-                               ReadingStamp* stamp) {
+                               ReadingStamp* stamp, std::shared_ptr<const std::string>& kept) {
   Input input = TRY(open_input(path, options, stamp));
-  return read_input(input, options);
+  EventStore store = TRY(read_input(input, options));
+  kept = std::move(input.kept);
+  return store;
 }
 
 }  // namespace
@@ -41,12 +45,14 @@ Result<Trace> open_trace(const std::string& path, const OpenOptions& options) {
   if (may_cache) {
     if (std::optional<EventStore> store = StoreFile::load(options.cache, path, program)) {
       CallTree tree = build_call_tree(*store);
-      return Trace{path, std::move(*store), std::move(tree), true, {}};
+      return Trace{path, std::move(*store), std::move(tree), true, {}, nullptr};
     }
   }
   ReadingStamp stamp;
-  EventStore store = TRY(read_closed(path, options, may_cache && options.keep ? &stamp : nullptr));
-  Trace trace{path, std::move(store), {}, false, {}};
+  std::shared_ptr<const std::string> kept;
+  EventStore store =
+      TRY(read_closed(path, options, may_cache && options.keep ? &stamp : nullptr, kept));
+  Trace trace{path, std::move(store), {}, false, {}, std::move(kept)};
   const bool whole = trace.store.diagnostics().count(Flaw::kSizeLimit) == 0;
   if (stamp.value() && whole && trace.store.input_bytes() >= kWorthCaching) {
     const StoreFile::Origin origin{*stamp.value(), program};
@@ -57,6 +63,18 @@ Result<Trace> open_trace(const std::string& path, const OpenOptions& options) {
   }
   trace.tree = build_call_tree(trace.store);
   return trace;
+}
+
+Result<std::unique_ptr<ByteSource>> open_again(const Trace& trace) {
+  if (!trace.kept) return open_source(trace.path);
+  return std::unique_ptr<ByteSource>(std::make_unique<TextSource>(*trace.kept));
+}
+
+bool is_readable_capture(const Trace& trace) {
+  if (trace.kept) return capture::is_capture(*trace.kept);
+  std::error_code error;
+  return trace.path != "-" && std::filesystem::is_regular_file(trace.path, error) &&
+         capture::is_capture_file(trace.path);
 }
 
 const Platform* detect_platform(const Trace& trace) {

@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <future>
+#include <memory>
 #include <string>
 
+#include "base/byte_source.h"
 #include "base/progress.h"
 #include "base/result.h"
 #include "events/event_store.h"
@@ -21,6 +23,8 @@ struct Trace {
   bool from_cache = false;
   // Writes the cache while the trace is analysed; waited for at the end.
   std::future<Status> saving = {};
+  // The bytes of a capture that came through a pipe, which cannot be read again; else null.
+  std::shared_ptr<const std::string> kept = nullptr;
 
   // The tool that recorded it, and its version as far as the file tells; empty: it does not.
   const std::string& source() const { return store.metadata().source; }
@@ -34,6 +38,11 @@ struct OpenOptions {
   bool keep = true;  // keep them there for the next time; else only look
   ProgressCallback progress;
 };
+
+// A trace's file once more, from its begin. Only of a trace that is a file, or whose bytes are kept.
+Result<std::unique_ptr<ByteSource>> open_again(const Trace& trace);
+// Whether it is a capture whose other records, such as counters, can be read.
+bool is_readable_capture(const Trace& trace);
 
 Result<Trace> open_trace(const std::string& path, const OpenOptions& options = {});
 

@@ -4,6 +4,7 @@
 #include "base/threads.h"
 #include "sheets/counter_sheets.h"
 #include "sheets/cpu_ops.h"
+#include "sheets/host_activity.h"
 #include "sheets/kernel_clocks.h"
 #include "sheets/kernel_contexts.h"
 #include "sheets/sheets.h"
@@ -36,6 +37,7 @@ std::vector<Table> all_sheets(const SheetInput& input, const std::vector<Launche
   for (std::future<Table>& sheet : running) sheets.push_back(sheet.get());
   for (Table& sheet : families.get()) sheets.push_back(std::move(sheet));
   for (Table& sheet : cpu_sheets(input)) sheets.push_back(std::move(sheet));
+  for (Table& sheet : host_sheets(input)) sheets.push_back(std::move(sheet));
   if (input.kernels.counters() != nullptr) sheets.push_back(kernel_counters_sheet(input));
   if (const StallSamples* samples = input.kernels.samples())
     sheets.push_back(stall_samples_sheet(input, *samples));

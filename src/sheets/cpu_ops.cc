@@ -138,7 +138,7 @@ void CpuOps::find_busiest(const SheetInput& input, const std::vector<bool>& sele
 }
 
 bool is_cpu_only(const SheetInput& input) {
-  return input.tree.size() > 0 && input.tree.linked().empty() && input.tree.unlinked().empty();
+  return input.tree.has_ops() && input.tree.linked().empty() && input.tree.unlinked().empty();
 }
 
 std::vector<Table> cpu_sheets(const SheetInput& input) {

@@ -6,9 +6,7 @@
 #include <map>
 
 #include "compare_values.h"
-#include "csv.h"
 #include "match_rows.h"
-#include "tolerance.h"
 
 namespace fathom::agreement {
 namespace {
@@ -183,6 +181,13 @@ std::vector<Mismatch> compare_sheet(const SheetRule& rule, const std::filesystem
   return SheetComparison(rule, events, ours, theirs).run();
 }
 
+std::vector<Mismatch> without_covered(std::vector<Mismatch> found, Differences& differences) {
+  std::erase_if(found, [&differences](const Mismatch& one) {
+    return differences.cover(one.sheet, one.column, one.key);
+  });
+  return found;
+}
+
 // Cells of kernel details run to thousands of characters; what differs is near the start or in
 // `why`.
 std::string shorten(const std::string& text) {
@@ -204,11 +209,15 @@ std::vector<Mismatch> compare_reports(const std::filesystem::path& ours,
   }
   std::vector<Mismatch> left;
   for (const auto& rule : rules) {
-    for (auto& one : compare_sheet(rule, ours, expected, events)) {
-      if (!differences.cover(one.sheet, one.column, one.key)) left.push_back(std::move(one));
-    }
+    for (auto& one : without_covered(compare_sheet(rule, ours, expected, events), differences))
+      left.push_back(std::move(one));
   }
   return left;
+}
+
+std::vector<Mismatch> compare_sheets(const SheetRule& rule, const Csv& ours, const Csv& theirs,
+                                     const EventCounts& events, Differences& differences) {
+  return without_covered(SheetComparison(rule, events, ours, theirs).run(), differences);
 }
 
 std::string format_mismatches(const std::vector<Mismatch>& mismatches, size_t per_sheet) {

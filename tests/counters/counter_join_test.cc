@@ -116,19 +116,24 @@ TEST(CounterJoin, AmbiguousWhereTheShapeDoesNotTell) {
             JoinQuality::kAmbiguous);
 }
 
-std::vector<CounterFile> numbered_counters(const std::vector<int64_t>& launches) {
+// Launches of one kernel that differ in one number.
+std::vector<CounterFile> counters_with(std::optional<int64_t> CounterRow::* which,
+                                       const std::vector<int64_t>& numbers) {
   CounterSetBuilder builder;
-  for (const int64_t launch : launches) {
+  for (const int64_t number : numbers) {
     CounterRow row;
     row.kernel = builder.intern("k");
     row.grid = Dim3{10, 1, 1};
     row.block = Dim3{128, 1, 1};
-    row.launch = launch;
+    row.*which = number;
     builder.add_row(row);
   }
   std::vector<CounterFile> files;
   files.push_back({"c.csv", std::move(builder).seal()});
   return files;
+}
+std::vector<CounterFile> numbered_counters(const std::vector<int64_t>& launches) {
+  return counters_with(&CounterRow::launch, launches);
 }
 
 TEST(CounterJoin, AShuffledFileIsPutInOrder) {
@@ -253,17 +258,7 @@ TEST(CounterJoin, DynamicSharedMemoryAloneTellsShapesApart) {
   builder.add({EventKind::kKernel, Nanos{}, Nanos{20000}, builder.intern("k"), {}, {}}, work);
   const EventStore store = std::move(builder).seal({}, 0);
   const auto joined_with = [&store](const std::vector<int64_t>& dynamic) {
-    CounterSetBuilder counters;
-    for (const int64_t bytes : dynamic) {
-      CounterRow row;
-      row.kernel = counters.intern("k");
-      row.grid = Dim3{10, 1, 1};
-      row.block = Dim3{128, 1, 1};
-      row.dynamic_shared = bytes;
-      counters.add_row(row);
-    }
-    std::vector<CounterFile> files;
-    files.push_back({"c", std::move(counters).seal()});
+    const std::vector<CounterFile> files = counters_with(&CounterRow::dynamic_shared, dynamic);
     return CounterJoin(store, files).find(0, kernel_launch(store, EventId(0))).quality;
   };
   EXPECT_EQ(joined_with({1024}), JoinQuality::kExact);

@@ -9,6 +9,7 @@
 #include "doctor/libraries.h"
 #include "doctor/system_facts.h"
 #include "report/doctor_text.h"
+#include "report/record_text.h"
 
 namespace fathom {
 namespace {
@@ -102,6 +103,25 @@ TEST(Doctor, RestrictedCountersAndWhoMayReadThem) {
   fake.put("/proc/self/status", "CapEff:\t000001ffffffffff\n");
   fake.put("/proc/self/uid_map", "         0       1000          1\n");
   EXPECT_EQ(verdicts(examine(fake.machine())), "yyynnnnn");
+}
+
+TEST(Doctor, RestrictedCountersAreSaidBeforeAProgramRuns) {
+  FakeMachine fake;
+  fake.with_h200().put("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 1\n");
+  const CountersAsked by_cupti{true, false, false}, by_ncu{false, true, true},
+      by_no_ncu{false, true, false};
+  for (const CountersAsked& asked : {by_cupti, by_ncu}) {
+    const auto notes = counter_notes(asked, examine_permissions(fake.machine()));
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_TRUE(has_text(notes[0], "restricted to administrators")) << notes[0];
+    EXPECT_TRUE(has_text(notes[0], "NVreg_RestrictProfilingToAdminUsers=0")) << notes[0];
+  }
+  // Who has no ncu needs no permission for it.
+  const auto without = counter_notes(by_no_ncu, examine_permissions(fake.machine()));
+  ASSERT_EQ(without.size(), 1u);
+  EXPECT_TRUE(has_text(without[0], "ncu was not found"));
+  fake.put("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 0\n");
+  EXPECT_TRUE(counter_notes(by_ncu, examine_permissions(fake.machine())).empty());
 }
 
 TEST(Doctor, PermissionIsUnknownWhereTheDriverDoesNotTell) {

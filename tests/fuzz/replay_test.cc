@@ -43,7 +43,28 @@ TEST(FuzzReplay, NcuCounters) { EXPECT_GT(replay("ncu_counters", fuzz::ncu_count
 TEST(FuzzReplay, RocprofCounters) {
   EXPECT_GT(replay("rocprof_counters", fuzz::rocprof_counters), 4u);
 }
+TEST(FuzzReplay, LogLines) { EXPECT_GT(replay("log_lines", fuzz::log_lines), 3u); }
+TEST(FuzzReplay, ProcessRecords) {
+  EXPECT_GT(replay("process_records", fuzz::process_records), 4u);
+}
 TEST(FuzzReplay, Repository) { EXPECT_GT(replay("repository", fuzz::repository), 10u); }
+
+// A folder of inputs that nothing replays would only look like a test.
+TEST(FuzzReplay, EveryTargetHasInputsThatAreReplayed) {
+  const std::string targets = read_file(source_dir() / "fuzz/targets.h");
+  const std::string tests = read_file(source_dir() / "tests/fuzz/replay_test.cc");
+  size_t found = 0;
+  for (size_t at = targets.find("\nvoid "); at != std::string::npos;
+       at = targets.find("\nvoid ", at + 1)) {
+    const size_t begin = at + std::string_view("\nvoid ").size();
+    const std::string name = targets.substr(begin, targets.find('(', begin) - begin);
+    EXPECT_TRUE(fs::is_directory(source_dir() / "fuzz/corpus" / name)) << name;
+    EXPECT_TRUE(fs::is_directory(source_dir() / "fuzz/crashes" / name)) << name;
+    EXPECT_NE(tests.find("replay(\"" + name + "\""), std::string::npos) << name;
+    ++found;
+  }
+  EXPECT_GT(found, 15u);
+}
 
 // Each seed cut off in so many places: nothing may depend on the end being there.
 void replay_cut(const char* name, Target target, size_t cuts) {
@@ -71,6 +92,8 @@ TEST(FuzzReplay, CutNcuCounters) { replay_cut("ncu_counters", fuzz::ncu_counters
 TEST(FuzzReplay, CutRocprofCounters) {
   replay_cut("rocprof_counters", fuzz::rocprof_counters, 400);
 }
+TEST(FuzzReplay, CutLogLines) { replay_cut("log_lines", fuzz::log_lines, 400); }
+TEST(FuzzReplay, CutProcessRecords) { replay_cut("process_records", fuzz::process_records, 60); }
 TEST(FuzzReplay, CutRepository) { replay_cut("repository", fuzz::repository, 60); }
 
 }  // namespace

@@ -8,27 +8,13 @@
 #include <random>
 #include <set>
 
-#include "base/byte_source.h"
+#include "base/text_source.h"
 #include "ingest/kineto/reader.h"
 #include "invariants/every_trace.h"
 #include "test_files.h"
 
 namespace fathom {
 namespace {
-
-class TextSource : public ByteSource {
- public:
-  explicit TextSource(std::string_view text) : rest_(text) {}
-  Result<size_t> read(std::span<char> into) override {
-    const size_t length = std::min(into.size(), rest_.size());
-    std::memcpy(into.data(), rest_.data(), length);
-    rest_.remove_prefix(length);
-    return length;
-  }
-
- private:
-  std::string_view rest_;
-};
 
 struct Reading {
   std::map<int64_t, std::string> rows;  // by position in the list

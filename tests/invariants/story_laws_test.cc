@@ -125,8 +125,8 @@ TEST(StoryOfCaptures, PartsAddUpAndLinesHaveEvidence) {
     SCOPED_TRACE(path);
     const Result<Trace> trace = open_trace(path);
     ASSERT_TRUE(trace.ok());
-    const Result<std::vector<CounterFile>> counters = open_capture_counters(path);
-    const Result<std::optional<StallSamples>> samples = open_capture_samples(path);
+    const Result<std::vector<CounterFile>> counters = open_capture_counters(trace.value());
+    const Result<std::optional<StallSamples>> samples = open_capture_samples(trace.value());
     ASSERT_TRUE(counters.ok() && samples.ok());
     StoryOptions options;
     options.analysis.counters = &counters.value();

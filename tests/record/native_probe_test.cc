@@ -183,7 +183,7 @@ TEST_F(ProbedProgram, ACallThatDoesNotReturnIsNotCalledUncalled) {
 // Each writes its own file, however it was forked.
 TEST_F(ProbedProgram, ForkedProcessesLoseNothingOfEachOther) {
   const test::CommandResult result =
-      run("fathom record -q --json --out run.capture --probe c:probed_many -- $P/fathom_probed "
+      run("fathom record -q --json=- --out run.capture --probe c:probed_many -- $P/fathom_probed "
           "children 2>&1 >out; grep -c '\"ranges\": 20000' out; grep -c '\"ranges\": 10,' out; "
           "ls *.capture | wc -l; grep -c '\"lost_records\": 0' out");
   EXPECT_EQ(result.output, "30\n1\n31\n31\n");
@@ -222,9 +222,9 @@ TEST_F(ProbedProgram, SeveralProbesOfAFunctionAllWork) {
 // The file is shared and mapped: it is whole even so.
 TEST_F(ProbedProgram, AKilledProgramLeavesItsCalls) {
   const test::CommandResult result = run(
-      "fathom record -q --json --probe c:abs --probe c:strdup -- python3 -c \"import ctypes, os;"
+      "fathom record -q --json=- --probe c:abs --probe c:strdup -- python3 -c \"import ctypes, os;"
       " l = ctypes.CDLL(os.environ['LATER']); [l.probed_later(1) for _ in range(9)];"
-      " os.kill(os.getpid(), 9)\"; fathom record -q --json --probe c:probed_many -- python3 -c "
+      " os.kill(os.getpid(), 9)\"; fathom record -q --json=- --probe c:probed_many -- python3 -c "
       "\"import ctypes, os; l = ctypes.CDLL(os.environ['LATER']);"
       " [l.probed_later(1) for _ in range(9)]; os.kill(os.getpid(), 9)\"");
   if (run("python3 -c 1").exit_code != 0) GTEST_SKIP() << "no python3";

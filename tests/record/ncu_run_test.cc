@@ -117,8 +117,13 @@ TEST_F(NcuProgram, WithoutCountersTheTraceIsDelivered) {
     EXPECT_NE(result.output.find(text), std::string::npos) << result.output;
     EXPECT_TRUE(result.output.ends_with("\nrun.capture\n")) << result.output;
   };
-  if (run("command -v ncu || ls /usr/local/cuda/bin/ncu").exit_code != 0)
+  if (run("command -v ncu || ls /usr/local/cuda/bin/ncu").exit_code != 0) {
     says("", "no counters: ncu was not found");
+    // In time to stop the program, and once.
+    const std::string output = run(record).output;
+    EXPECT_LT(output.find("ncu was not found"), output.find("done\n")) << output;
+    EXPECT_EQ(output.find("ncu was not found"), output.rfind("ncu was not found")) << output;
+  }
   add_ncu();
   says("export FAKE_NCU=refused; ", "NVreg_RestrictProfilingToAdminUsers=0");
   says("export FAKE_NCU=nothing; ", "no counters: ncu profiled no kernel");

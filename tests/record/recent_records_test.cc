@@ -83,7 +83,7 @@ class FakeGpu : public ProgramWithoutGpu {
 
 TEST_F(FakeGpu, KernelsAreRecorded) {
   const test::CommandResult result =
-      run("fathom record -q --json --out run.capture -- $P/fathom_fake_gpu 50 1");
+      run("fathom record -q --json=- --out run.capture -- $P/fathom_fake_gpu 50 1");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(number(result.output, "kernels"), 50) << result.output;
   EXPECT_EQ(number(result.output, "calls"), 50) << result.output;
@@ -91,7 +91,7 @@ TEST_F(FakeGpu, KernelsAreRecorded) {
 
 TEST_F(FakeGpu, NothingBeforeTheTriggerIsRecorded) {
   const test::CommandResult result =
-      run("(sleep 1; touch now) & fathom record -q --json --out run.capture --trigger now"
+      run("(sleep 1; touch now) & fathom record -q --json=- --out run.capture --trigger now"
           " --window 300ms -- $P/fathom_fake_gpu 200 10; wait");
   const int64_t kernels = number(result.output, "kernels");
   EXPECT_GT(kernels, 10) << result.output;
@@ -100,7 +100,7 @@ TEST_F(FakeGpu, NothingBeforeTheTriggerIsRecorded) {
 
 TEST_F(FakeGpu, TheLastSecondsBeforeTheTriggerAreKept) {
   const test::CommandResult result =
-      run("(sleep 1.2; touch now) & fathom record -q --json --out run.capture --trigger now"
+      run("(sleep 1.2; touch now) & fathom record -q --json=- --out run.capture --trigger now"
           " --before 500ms --window 200ms -- $P/fathom_fake_gpu 220 10; wait");
   const int64_t covered = number(result.output, "covered_ms");
   EXPECT_GT(covered, 500) << result.output;
@@ -110,7 +110,7 @@ TEST_F(FakeGpu, TheLastSecondsBeforeTheTriggerAreKept) {
 
 TEST_F(FakeGpu, WithoutATriggerNothingOfTheRingIsWritten) {
   const test::CommandResult result =
-      run("fathom record -q --json --out run.capture --trigger now --before 1s -- "
+      run("fathom record -q --json=- --out run.capture --trigger now --before 1s -- "
           "$P/fathom_fake_gpu 30 "
           "10");
   EXPECT_EQ(number(result.output, "kernels"), -1) << result.output;

@@ -52,7 +52,7 @@ except ValueError:
 asyncio.run(engine.later(5))
 )");
   const test::CommandResult result =
-      run("fathom record --json -q --out run.capture --log-pattern 'hit rate: {float}'"
+      run("fathom record --json=- -q --out run.capture --log-pattern 'hit rate: {float}'"
           " --probe 'engine:Engine.step(len(batch), scale, self.size, len(result), nothing.there)'"
           " --probe 'engine:Engine.check(value)' --probe engine:later -- python3 main.py");
   EXPECT_EQ(result.exit_code, 0) << result.output;
@@ -240,7 +240,7 @@ TEST_F(RecordProgram, OpsOfPyTorchAreExportedWithoutBuildingItsEvents) {
   for (const char* fails : {"FAILS = False\n", "FAILS = True\n"}) {
     write("torch/autograd/profiler.py", fails + std::string(kTorchProfiler));
     const test::CommandResult result =
-        run("fathom record -q --json --force --out run.capture --torch -- python3 -B -c "
+        run("fathom record -q --json=- --force --out run.capture --torch -- python3 -B -c "
             "'import torch; print(1)' 2>&1");
     EXPECT_TRUE(result.output.starts_with("1\n{")) << result.output;
     EXPECT_NE(result.output.find("\"ops\": 1"), std::string::npos) << result.output;

@@ -49,7 +49,7 @@ TEST_F(RecordStreams, ProbesAndNumbersHeedTheWindow) {
                    "import engine, time\n"
                    "for i in range(40):\n"
                    "    engine.step(); print('rate: %d' % i, flush=True); time.sleep(0.05)\n");
-  const std::string record = "fathom record --json -q --probe engine:step";
+  const std::string record = "fathom record --json=- -q --probe engine:step";
   const auto ranges = [&](const std::string& options) {
     const std::string output =
         run(record + " " + options + " -- python3 main.py | grep -o '\"ranges\": *[0-9]*'").output;
@@ -64,6 +64,32 @@ TEST_F(RecordStreams, ProbesAndNumbersHeedTheWindow) {
       run("fathom record --out n.capture --trigger never --log-pattern 'rate: {int}' -- python3 "
           "main.py 2>&1 | grep -c 'no trigger came: never did not appear and was not touched'");
   EXPECT_EQ(waited.output, "1\n");
+}
+
+TEST_F(RecordStreams, TheSummaryStaysOutOfTheProgramsOutput) {
+  const std::string record = "fathom record -o j.capture --log-pattern 'rate {int}' ";
+  const std::string program = " -- sh -c 'echo rate 7; exit 3'";
+  const auto has_summary = [](const std::string& text) {
+    return text.starts_with("{") && text.find("\"exit_code\": 3") != std::string::npos &&
+           text.ends_with("}\n");
+  };
+  const test::CommandResult errors = run(record + "--json" + program);
+  EXPECT_EQ(errors.output, "rate 7\n");
+  EXPECT_TRUE(has_summary(errors.errors)) << errors.errors;
+  EXPECT_EQ(errors.exit_code, 3);
+  // Over a longer file, and beside the summary for people.
+  test::write_file(directory_.path() / "j.json", std::string(100'000, 'x'));
+  const test::CommandResult file = run(record + "--json=j.json" + program);
+  EXPECT_EQ(file.output, "rate 7\n");
+  EXPECT_NE(file.errors.find("next: fathom analyze"), std::string::npos) << file.errors;
+  EXPECT_TRUE(has_summary(run("cat j.json").output));
+  const test::CommandResult output = run(record + "-q --json=-" + program);
+  EXPECT_TRUE(output.output.starts_with("rate 7\n{")) << output.output;
+  EXPECT_EQ(output.errors, "");
+  // A place that cannot be written is known before the program runs.
+  const test::CommandResult nowhere = run(record + "--json=missing/j.json" + program);
+  EXPECT_EQ(nowhere.output, "");
+  EXPECT_EQ(nowhere.exit_code, 2);
 }
 
 TEST_F(RecordStreams, ConvertOfNothingReadableFails) {

@@ -1,8 +1,10 @@
 #include "base/byte_source.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <zstd.h>
 
+#include "base/patient_source.h"
 #include "test_files.h"
 
 namespace fathom {
@@ -191,6 +193,17 @@ TEST_F(ByteSourceTest, ProgressReachesTheEnd) {
   std::string buffer(1 << 20, '\0');
   ASSERT_TRUE(source->read(buffer).ok());
   EXPECT_EQ(source->progress(), 1.0);
+}
+
+TEST(ByteSource, AFifoThatNobodyWritesToIsNoHang) {
+  const test::TemporaryDirectory directory;
+  const std::string pipe = (directory.path() / "pipe").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto source = open_patiently(pipe, nullptr, std::chrono::milliseconds(300));
+  ASSERT_FALSE(source.ok());
+  EXPECT_EQ(source.error().message, pipe + " is a FIFO, and nobody writes to it");
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(300));
 }
 
 }  // namespace

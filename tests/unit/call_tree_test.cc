@@ -136,16 +136,21 @@ TEST(PythonFrames, AFrameThatEndsTooEarlyTearsNoCallsApart) {
   EXPECT_EQ(partial_overlaps(t), 0);
 }
 
+// Sixty ops at random on two threads.
+Trace random_calls(std::mt19937& random) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 60; ++i) {
+    events.push_back(cpu_op(fmt::format("op{}", i), random() % 50, random() % 30, "",
+                            random() % 2 == 0 ? "1" : "2"));
+  }
+  return open_events(events);
+}
+
 // Trees of random calls: a subtree is exactly the calls whose chain of parents meets its root.
 TEST(CallSubtrees, AreRangesOfDescendants) {
   std::mt19937 random(3);
   for (int trial = 0; trial < 20; ++trial) {
-    std::vector<std::string> events;
-    for (int i = 0; i < 60; ++i) {
-      events.push_back(cpu_op(fmt::format("op{}", i), random() % 50, random() % 30, "",
-                              random() % 2 == 0 ? "1" : "2"));
-    }
-    const Trace t = open_events(events);
+    const Trace t = random_calls(random);
     ASSERT_EQ(t.tree.size(), 60u);
     for (size_t root = 0; root < t.tree.size(); ++root) {
       for (size_t i = 0; i < t.tree.size(); ++i) {
@@ -161,12 +166,7 @@ TEST(CallSubtrees, AreRangesOfDescendants) {
 TEST(CallSubtrees, AParentIsAroundItsChildOnTheSameThread) {
   std::mt19937 random(4);
   for (int trial = 0; trial < 20; ++trial) {
-    std::vector<std::string> events;
-    for (int i = 0; i < 60; ++i) {
-      events.push_back(cpu_op(fmt::format("op{}", i), random() % 50, random() % 30, "",
-                              random() % 2 == 0 ? "1" : "2"));
-    }
-    const Trace t = open_events(events);
+    const Trace t = random_calls(random);
     for (size_t i = 0; i < t.tree.size(); ++i) {
       const CallId parent = t.tree.parent(CallId(i));
       if (!parent.valid()) continue;

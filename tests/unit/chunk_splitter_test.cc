@@ -6,25 +6,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/text_source.h"
 #include "ingest/kineto/event_parser.h"
 #include "unit/small_trace.h"
 
 namespace fathom::kineto {
 namespace {
-
-class TextSource : public ByteSource {
- public:
-  explicit TextSource(std::string_view text) : rest_(text) {}
-  Result<size_t> read(std::span<char> into) override {
-    const size_t length = std::min(into.size(), rest_.size());
-    std::memcpy(into.data(), rest_.data(), length);
-    rest_.remove_prefix(length);
-    return length;
-  }
-
- private:
-  std::string_view rest_;
-};
 
 struct Split {
   std::vector<std::string> events;

@@ -1,88 +1,28 @@
-// Each kind of finding on a trace where it fires, and on a near twin where it must not.
+// Each kind of finding about ops on a trace where it fires, and on a near twin where it must not.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "analyze/finding_parts.h"
-#include "analyze/pipeline.h"
-#include "unit/small_trace.h"
+#include "unit/workload.h"
 
 namespace fathom {
 namespace {
 
-// Events of one op with one kernel, launched ahead so that the GPU never waits unless told to.
-class Workload {
- public:
-  // dims and types as JSON lists; the kernel runs for `gpu` µs right after the one before.
-  Workload& op(const std::string& name, const std::string& dims, const std::string& types,
-               int64_t gpu, const std::string& kernel_name = "k", int64_t wait = 0,
-               const std::string& more = "") {
-    const std::string args = fmt::format(R"("Input Dims":{},"Input type":{}{})", dims, types,
-                                         more.empty() ? "" : "," + more);
-    events_.push_back(test::cpu_op(name, host_, 8, args));
-    events_.push_back(test::launch_call(host_ + 2, 4, ++correlation_));
-    gpu_ = std::max(gpu_ + wait, host_ + 7);
-    events_.push_back(test::kernel(kernel_name, gpu_, gpu, correlation_));
-    gpu_ += gpu;
-    host_ += 10;
-    return *this;
-  }
-  // The host does something else: the GPU may run dry.
-  Workload& host_pause(int64_t micros) {
-    host_ += micros;
-    return *this;
-  }
-  // The host waits for the GPU, then goes on.
-  Workload& synchronize(const std::string& name = "cudaStreamSynchronize") {
-    const int64_t end = std::max(host_ + 1, gpu_ + 1);
-    events_.push_back(test::launch_call(host_, end - host_, ++correlation_, "1", name));
-    host_ = end + 60;
-    return *this;
-  }
-  Workload& annotate(const std::string& name, int64_t duration) {
-    events_.push_back(test::annotation(name, host_, duration));
-    return *this;
-  }
-  Workload& raw(const std::string& event) {
-    events_.push_back(event);
-    return *this;
-  }
-  int64_t host() const { return host_; }
-  int64_t gpu() const { return gpu_; }
-  int64_t next_correlation() { return ++correlation_; }
-
-  std::vector<Finding> find(const char* platform = "H200") const {
-    const Trace trace = test::open_events(events_);
-    const Scope scope;
-    const SheetInput input(trace.store, trace.tree, scope);
-    const MeasuredOps ops(input, find_launchers(input));
-    const Platform* known = nullptr;
-    if (platform != nullptr) known = Platforms::built_in().find(platform).value();
-    return find_all(Assessment(input, ops, known));
-  }
-
- private:
-  std::vector<std::string> events_;
-  int64_t host_ = 100, gpu_ = 0, correlation_ = 0;
-};
-
-const Finding* first_of(const std::vector<Finding>& findings, FindingKind kind) {
-  const auto found = std::ranges::find(findings, kind, &Finding::kind);
-  return found == findings.end() ? nullptr : &*found;
-}
-
-constexpr const char* kMatrix = "[[4096,4096],[4096,4096]]";
-constexpr const char* kTwoBf16 = R"(["c10::BFloat16","c10::BFloat16"])";
-constexpr const char* kImage = "[[64,1024,1024]]";
-constexpr const char* kOneBf16 = R"(["c10::BFloat16"])";
+using test::first_finding;
+using test::kImage;
+using test::kMatrix;
+using test::kOneBf16;
+using test::kTwoBf16;
+using test::Workload;
 
 // 2·4096³ operations at the H200's achievable 798 TFLOP/s take 172 µs.
 TEST(Findings, AProductFarFromTheLimit) {
   Workload slow;
   for (int i = 0; i < 20; ++i) slow.op("aten::mm", kMatrix, kTwoBf16, 1000);
   const auto findings = slow.find();
-  const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+  const Finding* f = first_finding(findings, FindingKind::kLowEfficiency);
   ASSERT_NE(f, nullptr);
   EXPECT_EQ(f->subject, "aten::mm");
   EXPECT_EQ(f->category, "gemm");
@@ -101,13 +41,13 @@ TEST(Findings, AProductFarFromTheLimit) {
 TEST(Findings, AProductNearTheLimitIsGoodNews) {
   Workload fast;
   for (int i = 0; i < 20; ++i) fast.op("aten::mm", kMatrix, kTwoBf16, 200);
-  EXPECT_EQ(first_of(fast.find(), FindingKind::kLowEfficiency), nullptr);
+  EXPECT_EQ(first_finding(fast.find(), FindingKind::kLowEfficiency), nullptr);
 }
 
 TEST(Findings, WithoutAPlatformNothingIsSaidOfEfficiency) {
   Workload slow;
   for (int i = 0; i < 20; ++i) slow.op("aten::mm", kMatrix, kTwoBf16, 1000);
-  EXPECT_EQ(first_of(slow.find(nullptr), FindingKind::kLowEfficiency), nullptr);
+  EXPECT_EQ(first_finding(slow.find(nullptr), FindingKind::kLowEfficiency), nullptr);
 }
 
 // The next kernel is launched long after the slow one ended: a faster one would only wait longer.
@@ -115,7 +55,7 @@ TEST(Findings, TimeThatTheHostHidesIsNotCounted) {
   Workload hidden;
   for (int i = 0; i < 200; ++i) hidden.op("aten::mm", kMatrix, kTwoBf16, 1000).host_pause(1500);
   const auto findings = hidden.find();
-  const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+  const Finding* f = first_finding(findings, FindingKind::kLowEfficiency);
   ASSERT_NE(f, nullptr);
   EXPECT_EQ(f->priority, Priority::kLow);
   EXPECT_LT(f->saving_at_most.micros(), 1100) << "only the last call's";
@@ -136,12 +76,12 @@ TEST(Findings, AttentionInSeparateOps) {
     return w.find();
   };
   const auto findings = attention(true);
-  const Finding* f = first_of(findings, FindingKind::kUnfusedAttention);
+  const Finding* f = first_finding(findings, FindingKind::kUnfusedAttention);
   ASSERT_NE(f, nullptr);
   EXPECT_EQ(f->time.micros(), 6 * 1300);
   EXPECT_EQ(f->evidence.size(), 4u);
   EXPECT_GT(f->saving_at_least.micros(), 5000) << "the scores alone are 0.5 GB each way";
-  EXPECT_EQ(first_of(attention(false), FindingKind::kUnfusedAttention), nullptr);
+  EXPECT_EQ(first_finding(attention(false), FindingKind::kUnfusedAttention), nullptr);
 }
 
 TEST(Findings, ARunOfMemoryBoundOps) {
@@ -154,15 +94,15 @@ TEST(Findings, ARunOfMemoryBoundOps) {
     return w.find();
   };
   const auto findings = run(kImage);
-  const Finding* f = first_of(findings, FindingKind::kFusibleChain);
+  const Finding* f = first_finding(findings, FindingKind::kFusibleChain);
   ASSERT_NE(f, nullptr);
   EXPECT_EQ(f->subject, "mul → silu → neg");
-  EXPECT_EQ(first_of(findings, FindingKind::kLowEfficiency), nullptr)
+  EXPECT_EQ(first_finding(findings, FindingKind::kLowEfficiency), nullptr)
       << "what the run says is not said again of each of its ops";
   EXPECT_EQ(f->time.micros(), 10 * 300);
   // Fused: read and write 128 MB each once, 62.6 µs at 4.29 TB/s.
   EXPECT_NEAR(f->projections.back().time.micros(), 10 * 62.6, 1);
-  EXPECT_EQ(first_of(run("[[63,1000,1000]]"), FindingKind::kFusibleChain), nullptr)
+  EXPECT_EQ(first_finding(run("[[63,1000,1000]]"), FindingKind::kFusibleChain), nullptr)
       << "another tensor";
 }
 
@@ -176,7 +116,7 @@ TEST(Findings, RunsOfTheSameOpsAreOneFinding) {
   }
   const auto findings = w.find();
   EXPECT_EQ(std::ranges::count(findings, FindingKind::kFusibleChain, &Finding::kind), 1);
-  const Finding* f = first_of(findings, FindingKind::kFusibleChain);
+  const Finding* f = first_finding(findings, FindingKind::kFusibleChain);
   EXPECT_EQ(f->subject, "add → mul → silu → neg");
   EXPECT_EQ(f->time.micros(), 9 * 400 + 300) << "the shorter run is counted too";
 }
@@ -191,7 +131,7 @@ TEST(Findings, FusingSparesTheWaitsForLaunches) {
     bound.op("aten::mm", "[[64,64],[64,64]]", kTwoBf16, 3).host_pause(40);
   }
   const auto findings = bound.find();
-  const Finding* f = first_of(findings, FindingKind::kFusibleChain);
+  const Finding* f = first_finding(findings, FindingKind::kFusibleChain);
   ASSERT_NE(f, nullptr);
   // 47 µs before each op but the first of its run: 50 from launch to launch less the kernel's 3.
   EXPECT_NEAR(f->saving_at_most.micros(), 20 * 2 * 47, 1);
@@ -216,14 +156,15 @@ TEST(Findings, ALoopOverExperts) {
     return w.find();
   };
   const auto findings = experts(500);
-  const Finding* f = first_of(findings, FindingKind::kTinyProducts);
+  const Finding* f = first_finding(findings, FindingKind::kTinyProducts);
   ASSERT_NE(f, nullptr);
   EXPECT_EQ(f->title, "64 small GEMMs run one by one in loops");
   EXPECT_TRUE(f->issue.starts_with("4 loops of 32 rounds in all")) << f->issue;
   EXPECT_EQ(std::ranges::count(findings, FindingKind::kTinyProducts, &Finding::kind), 1)
       << "both weights are of one loop";
   EXPECT_GT(f->saving_at_most, f->saving_at_least);
-  EXPECT_EQ(first_of(experts(8192), FindingKind::kTinyProducts), nullptr) << "they fill the GPU";
+  EXPECT_EQ(first_finding(experts(8192), FindingKind::kTinyProducts), nullptr)
+      << "they fill the GPU";
 }
 
 TEST(Findings, SmallProductsOneByOne) {
@@ -235,9 +176,9 @@ TEST(Findings, SmallProductsOneByOne) {
     }
     return w.find();
   };
-  EXPECT_NE(first_of(products(2, 20), FindingKind::kTinyProducts), nullptr)
+  EXPECT_NE(first_finding(products(2, 20), FindingKind::kTinyProducts), nullptr)
       << "a loop over experts";
-  EXPECT_EQ(first_of(products(30, 20), FindingKind::kTinyProducts), nullptr)
+  EXPECT_EQ(first_finding(products(30, 20), FindingKind::kTinyProducts), nullptr)
       << "a loop over layers";
 }
 
@@ -253,11 +194,12 @@ TEST(Findings, ConvolutionsThatConvertLayouts) {
     }
     return w.find();
   };
-  EXPECT_NE(
-      first_of(convolutions("void cudnn::ops::nchwToNhwcKernel<x>"), FindingKind::kImageLayout),
-      nullptr);
-  EXPECT_EQ(first_of(convolutions("sm90_xmma_fprop_implicit_gemm_nhwc"), FindingKind::kImageLayout),
+  EXPECT_NE(first_finding(convolutions("void cudnn::ops::nchwToNhwcKernel<x>"),
+                          FindingKind::kImageLayout),
             nullptr);
+  EXPECT_EQ(
+      first_finding(convolutions("sm90_xmma_fprop_implicit_gemm_nhwc"), FindingKind::kImageLayout),
+      nullptr);
 }
 
 // Slow enough to be worth a finding; the strides are what differs.
@@ -276,7 +218,7 @@ TEST(Findings, NoAdviceToDoWhatIsAlreadyDone) {
               strides));
     }
     const auto findings = w.find();
-    const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+    const Finding* f = first_finding(findings, FindingKind::kLowEfficiency);
     return f != nullptr ? f->change_code : "no finding";
   };
   const std::string nchw = "[200704,3136,56,1],[576,9,3,1]";
@@ -296,7 +238,7 @@ TEST(Findings, FlashAttentionIsNotAdvisedWhereItRuns) {
            R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16"])", 900, kernel);
     }
     const auto findings = w.find();
-    const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+    const Finding* f = first_finding(findings, FindingKind::kLowEfficiency);
     return f != nullptr ? f->change_code : "no finding";
   };
   EXPECT_TRUE(attention_advice("softmax_warp", "[]").starts_with("Call torch.nn.functional"));
@@ -306,190 +248,21 @@ TEST(Findings, FlashAttentionIsNotAdvisedWhereItRuns) {
                   .starts_with("A flash kernel already runs, but reads a dense mask"));
 }
 
-TEST(Findings, GraphsAreNotAdvisedWhereTheyAreUsed) {
-  const auto advice = [](const char* launch) {
-    Workload w;
-    for (int i = 0; i < 50; ++i) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 3);
-    const int64_t correlation = w.next_correlation();
-    w.raw(test::launch_call(w.host(), 4, correlation, "1", launch));
-    w.raw(test::kernel("k", w.host() + 7, 3, correlation));
-    return first_of(w.find(), FindingKind::kHostBound)->change_code;
-  };
-  EXPECT_TRUE(advice("cudaLaunchKernel").starts_with("Reduce launches: CUDA graphs"));
-  EXPECT_TRUE(advice("cudaGraphLaunch").starts_with("CUDA graphs already cover part"));
-}
-
 TEST(Findings, PoolingIsAReductionBothWays) {
   Workload w;
   w.op("aten::max_pool2d_with_indices_backward", "[[32,64,56,56],[32,64,112,112]]", kTwoBf16, 900);
   const auto findings = w.find();
-  const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+  const Finding* f = first_finding(findings, FindingKind::kLowEfficiency);
   ASSERT_NE(f, nullptr);
   EXPECT_EQ(f->category, "reduce");
   EXPECT_TRUE(f->change_code.starts_with("Pool later")) << f->change_code;
-}
-
-TEST(Findings, TheGpuWaitsForLaunches) {
-  Workload bound, ahead;
-  for (int i = 0; i < 50; ++i) {
-    bound.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 3);
-    ahead.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 30);
-  }
-  const auto findings = bound.find();
-  const Finding* f = first_of(findings, FindingKind::kHostBound);
-  ASSERT_NE(f, nullptr);
-  EXPECT_EQ(f->priority, Priority::kCritical);
-  EXPECT_TRUE(f->improve_kernel.empty()) << "no kernel is at fault";
-  EXPECT_EQ(first_of(ahead.find(), FindingKind::kHostBound), nullptr);
-}
-
-TEST(Findings, SynchronizationKeepsTheHostFromLaunchingAhead) {
-  const auto run = [](bool synchronizes) {
-    Workload w;
-    for (int i = 0; i < 20; ++i) {
-      for (int k = 0; k < 4; ++k) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 40);
-      if (synchronizes) w.synchronize();
-    }
-    return w.find();
-  };
-  const auto findings = run(true);
-  const Finding* f = first_of(findings, FindingKind::kSynchronization);
-  ASSERT_NE(f, nullptr);
-  EXPECT_EQ(first_of(findings, FindingKind::kHostBound), nullptr) << "each gap has one cause";
-  EXPECT_EQ(first_of(run(false), FindingKind::kSynchronization), nullptr);
-}
-
-TEST(Findings, DataLoadingAndFirstUse) {
-  const auto pauses = [](const char* what) {
-    Workload w;
-    for (int i = 0; i < 10; ++i) {
-      for (int k = 0; k < 4; ++k) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 30);
-      w.annotate(what, 2000).host_pause(2000);
-    }
-    return w.find();
-  };
-  EXPECT_NE(first_of(pauses("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"),
-                     FindingKind::kDataLoading),
-            nullptr);
-  EXPECT_NE(first_of(pauses("compile_fx.<locals>.fw_compiler_base"), FindingKind::kFirstUse),
-            nullptr);
-  const auto other = pauses("forward");
-  EXPECT_EQ(first_of(other, FindingKind::kDataLoading), nullptr);
-  EXPECT_EQ(first_of(other, FindingKind::kFirstUse), nullptr);
-  EXPECT_NE(first_of(other, FindingKind::kHostBound), nullptr);
-}
-
-TEST(Findings, ALongPauseIsNotTheWaitBeforeItNorSlowLaunching) {
-  const auto run = [](int64_t pause) {
-    Workload w;
-    for (int i = 0; i < 10; ++i) {
-      for (int k = 0; k < 4; ++k) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 40);
-      w.synchronize().host_pause(pause);
-    }
-    return w.find();
-  };
-  const auto away = run(50'000);
-  EXPECT_NE(first_of(away, FindingKind::kHostWork), nullptr);
-  EXPECT_EQ(first_of(away, FindingKind::kSynchronization), nullptr);
-  EXPECT_EQ(first_of(away, FindingKind::kHostBound), nullptr);
-  const auto waits = run(100);
-  EXPECT_NE(first_of(waits, FindingKind::kSynchronization), nullptr);
-  EXPECT_EQ(first_of(waits, FindingKind::kHostWork), nullptr);
-}
-
-TEST(Findings, IdleTimeIsThatOfTheTimeline) {
-  Workload w;
-  w.raw(test::kernel("in_flight", 0, 5, 999)).host_pause(4000);
-  w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 5);
-  for (const Finding& f : w.find()) EXPECT_LE(f.share, 1) << f.title;
-}
-
-TEST(Findings, AFirstCallThatFillsTheGapIsFirstUse) {
-  // An op whose call takes so long, then the same op as usual.
-  const auto run = [](int64_t first, int64_t later) {
-    Workload w;
-    w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 30);
-    for (const int64_t length : {first, later, later}) {
-      w.raw(test::cpu_op("aten::attention", w.host(), length, ""));
-      w.host_pause(length - 20).op("aten::mul", "[[8,8],[8,8]]", kTwoBf16, 30).host_pause(20);
-    }
-    return w.find();
-  };
-  EXPECT_NE(first_of(run(80'000, 100), FindingKind::kFirstUse), nullptr);
-  EXPECT_EQ(first_of(run(80'000, 70'000), FindingKind::kFirstUse), nullptr) << "always so slow";
-}
-
-TEST(Findings, ExposedCommunication) {
-  const auto collectives = [](bool hidden) {
-    Workload w;
-    for (int i = 0; i < 10; ++i) {
-      w.op("aten::mm", kMatrix, kTwoBf16, 200);
-      const int64_t correlation = w.next_correlation();
-      w.raw(test::launch_call(w.host() - 3, 1, correlation));
-      // Beside the product, or after it on a stream of its own with nothing else to run.
-      w.raw(test::kernel("ncclDevKernel_AllReduce", hidden ? w.gpu() - 100 : w.gpu(), 80,
-                         correlation, 20));
-      if (!hidden) w.op("aten::mm", kMatrix, kTwoBf16, 200, "k", 80);
-    }
-    return w.find();
-  };
-  EXPECT_NE(first_of(collectives(false), FindingKind::kExposedCommunication), nullptr);
-  EXPECT_EQ(first_of(collectives(true), FindingKind::kExposedCommunication), nullptr);
-}
-
-// The same copies, beside the products on a stream of their own or between them.
-TEST(Findings, ExposedCopies) {
-  const auto copies = [](bool hidden) {
-    Workload w;
-    for (int i = 0; i < 10; ++i) {
-      w.op("aten::mm", kMatrix, kTwoBf16, 200);
-      const int64_t correlation = w.next_correlation();
-      w.raw(test::cpu_op("aten::copy_", w.host(), 8));
-      w.raw(test::launch_call(w.host() + 2, 1, correlation, "1", "cudaMemcpyAsync"));
-      w.raw(test::event_text(
-          "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", hidden ? w.gpu() - 100 : w.gpu(), 80,
-          fmt::format(R"("correlation":{},"device":0,"stream":20,"bytes":1000000)", correlation),
-          "0", "20"));
-      w.host_pause(10);
-      if (!hidden) w.op("aten::mm", kMatrix, kTwoBf16, 200, "k", 80);
-    }
-    return w.find();
-  };
-  const auto findings = copies(false);
-  const Finding* f = first_of(findings, FindingKind::kExposedCopies);
-  ASSERT_NE(f, nullptr);
-  EXPECT_EQ(f->category, "memcpy");
-  EXPECT_EQ(f->time.micros(), 10 * 80);
-  EXPECT_EQ(f->issue, "800.0 µs of 800.0 µs does not overlap with computation.");
-  EXPECT_EQ(f->notes.at(0).name, "Memcpy HtoD (Pinned -> Device)");
-  EXPECT_EQ(first_of(copies(true), FindingKind::kExposedCopies), nullptr);
-}
-
-// What a copy engine does is a copy, whatever the op is called; a kernel that copies is not.
-TEST(Findings, CopiesOfTheCopyEngineAreNoElementwiseOps) {
-  const auto category = [](const char* kind) {
-    const std::vector<std::string> events = {
-        test::cpu_op("aten::copy_", 0, 10,
-                     R"("Input Dims":[[1024],[1024]],"Input type":["float","float"])"),
-        test::launch_call(2, 1, 1),
-        test::event_text(kind, "Memcpy DtoD", 20, 30, R"("correlation":1,"device":0,"stream":7)",
-                         "0", "7")};
-    const Trace trace = test::open_events(events);
-    const Scope scope;
-    const SheetInput input(trace.store, trace.tree, scope);
-    const MeasuredOps ops(input, find_launchers(input));
-    const Assessment assessment(input, ops, nullptr);
-    return std::string(assessment.categories().at(0).name);
-  };
-  EXPECT_EQ(category("gpu_memcpy"), "memcpy");
-  EXPECT_EQ(category("kernel"), "elementwise");
 }
 
 TEST(Findings, TellThePeakBesideTheLimit) {
   Workload slow;
   for (int i = 0; i < 20; ++i) slow.op("aten::mm", kMatrix, kTwoBf16, 1000);
   const auto findings = slow.find();
-  const EvidenceOp& evidence = first_of(findings, FindingKind::kLowEfficiency)->evidence.at(0);
+  const EvidenceOp& evidence = first_finding(findings, FindingKind::kLowEfficiency)->evidence.at(0);
   // 137.4 GFLOP in a millisecond, of 798 and of 989.5 TFLOP/s.
   EXPECT_NEAR(*evidence.efficiency, 137.4 / 798, 1e-3);
   EXPECT_NEAR(*evidence.of_peak, 137.4 / 989.5, 1e-3);
@@ -541,16 +314,6 @@ TEST(Findings, AnEfficiencyOfASmallPartIsNotTheOps) {
   EXPECT_TRUE(efficiency(2));
 }
 
-TEST(Findings, ManyShortKernels) {
-  Workload many, few;
-  for (int i = 0; i < 200; ++i) {
-    many.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 5);
-    few.op("aten::mm", kMatrix, kTwoBf16, 200);
-  }
-  EXPECT_NE(first_of(many.find(), FindingKind::kShortKernels), nullptr);
-  EXPECT_EQ(first_of(few.find(), FindingKind::kShortKernels), nullptr);
-}
-
 TEST(Findings, ForwardWorkThatRunsAgain) {
   const auto train = [](const char* node) {
     std::vector<std::string> events;
@@ -567,8 +330,8 @@ TEST(Findings, ForwardWorkThatRunsAgain) {
     const MeasuredOps ops(input, find_launchers(input));
     return find_all(Assessment(input, ops, nullptr));
   };
-  EXPECT_NE(first_of(train("CheckpointFunctionBackward"), FindingKind::kRecompute), nullptr);
-  EXPECT_EQ(first_of(train("AddmmBackward0"), FindingKind::kRecompute), nullptr);
+  EXPECT_NE(first_finding(train("CheckpointFunctionBackward"), FindingKind::kRecompute), nullptr);
+  EXPECT_EQ(first_finding(train("AddmmBackward0"), FindingKind::kRecompute), nullptr);
 }
 
 TEST(Findings, ComeInTheOrderOfTheirSaving) {
@@ -593,7 +356,7 @@ TEST(Findings, NothingIsMoreUrgentThanItsSavingBears) {
          R"(["c10::BFloat16","","c10::BFloat16","c10::BFloat16","Scalar"])", 100);
     w.op("aten::mm", kMatrix, kTwoBf16, 200);
     const auto findings = w.find();
-    const Finding* f = first_of(findings, FindingKind::kLowEfficiency);
+    const Finding* f = first_finding(findings, FindingKind::kLowEfficiency);
     return f != nullptr ? std::pair(f->priority, f->priority_reason)
                         : std::pair(Priority::kLow, std::string("none"));
   };

@@ -11,6 +11,7 @@
 #include "report/trace/analysis_files.h"
 #include "report/trace/findings_markdown.h"
 #include "report/trace/hardware_sections.h"
+#include "report/trace/host_report.h"
 #include "report/trace/run_story.h"
 
 namespace fathom {
@@ -50,7 +51,8 @@ std::string summary_part(const AnalysisView& v) {
   std::string text = "## Summary\n\n";
   const auto best = std::ranges::max_element(v.findings, {}, &Finding::saving_at_most);
   if (v.summary.gpu_events == 0 && !v.summary.cpu) {
-    text += "The trace has no GPU work.\n\n";
+    text += v.summary.host ? "No GPU work recorded: ranges and counters of the program only.\n\n"
+                           : "The trace has no GPU work.\n\n";
   } else if (best != v.findings.end() && best->priority != Priority::kLow) {
     text += fmt::format("Largest opportunity: {}. Saving: {}.\n\n", md_title(*best),
                         saving_text(*best, a));
@@ -67,6 +69,10 @@ std::string summary_part(const AnalysisView& v) {
   if (v.summary.cpu) {
     metric("Length of the trace", micros_text(v.summary.cpu->length));
     metric("CPU time of all ops, over all threads", micros_text(v.summary.cpu->self));
+    return text + "\n";
+  }
+  if (v.summary.host) {
+    metric("Length of the recording", micros_text(v.summary.host->length));
     return text + "\n";
   }
   metric("Total compute time", micros_text(t.computation));
@@ -201,8 +207,11 @@ std::string fair_report(const AnalysisView& v) {
   std::string text = fmt::format("# {}: performance analysis{}{}\n\n", md_text(v.summary.trace),
                                  cpu_only.empty() ? "" : ", ", cpu_only);
   text += summary_part(v);
-  text += v.summary.cpu ? "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu) + "\n"
-                        : "## Top operations\n\n" + md_top_ops(a) + "\n";
+  if (v.summary.cpu) text += "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu) + "\n";
+  if (v.summary.host) text += md_host(*v.summary.host);
+  // Ranges and counters are all there is: nothing is found in them.
+  if (v.summary.host && !v.summary.cpu) return text;
+  if (!v.summary.cpu) text += "## Top operations\n\n" + md_top_ops(a) + "\n";
   if (!v.summary.cpu) text += "## Execution story\n\n" + story_extract_markdown(v.story) + "\n";
   if (v.summary.stalls) text += md_stalls(*v.summary.stalls);
   text += "## Recommendations\n\n";

@@ -170,9 +170,10 @@ std::string rough_report(const AnalysisView& v) {
   const std::string_view cpu_only = cpu_only_text(v.summary);
   std::string text = fmt::format("# {}: working notes{}{}\n\n", md_text(v.summary.trace),
                                  cpu_only.empty() ? "" : ", ", cpu_only);
-  if (v.summary.cpu) {
-    return text + "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu) + "\n" +
-           findings_part(v);
+  if (v.summary.cpu || v.summary.host) {
+    if (v.summary.cpu) text += "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu) + "\n";
+    if (v.summary.host) text += md_host(*v.summary.host);
+    return v.summary.cpu ? text + findings_part(v) : text;
   }
   text += steps_part(v) + timeline_part(a.timeline());
   text += "## Execution story\n\n" + story_extract_markdown(v.story) + "\n";

@@ -69,7 +69,9 @@ class Sentence : LineWords {
       if (!l_.name(place).empty())
         out += fmt::format("{}{}", out.empty() ? "" : " · ", named(place));
     if (!out.empty()) out += "; ";
-    out += counted(static_cast<uint64_t>(value("kernels")), "kernel");
+    const bool has_gpu_work = value("kernels") > 0 || has("busy");
+    out += has_gpu_work ? counted(static_cast<uint64_t>(value("kernels")), "kernel")
+                        : std::string("no GPU work recorded");
     if (has("length")) out += " in " + time("length");
     if (has("busy")) out += fmt::format(", GPU busy {}", percent("busy"));
     return out;

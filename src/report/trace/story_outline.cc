@@ -124,7 +124,9 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
   };
   add_part("Hotspots", story.hotspots);
   add_part("Bottleneck", story.bottlenecks);
-  add_part("Hardware insight", story.insights);
+  const bool is_host =
+      !story.insights.empty() && story.insights[0].kind == StoryLineKind::kHostCounter;
+  add_part(is_host ? "Counters over time" : "Hardware insight", story.insights);
   add_part("Actionable", story.actions);
   add_part("Missing", story.missing);
   out.push_back(std::move(summary));

@@ -81,6 +81,15 @@ class SummarySentence : LineWords {
                                        : fmt::format("{}: {} of GPU busy time ({})",
                                                      l_.topic == Topic::kOps ? named(0) : kernel(0),
                                                      percent("share"), time("time"));
+      case Kind::kHostRange:
+        return fmt::format("{}: {} of the recording ({} in {}, median {})", named(0),
+                           percent("share"), time("time"),
+                           counted(static_cast<uint64_t>(value("count")), "call"), time("median"));
+      case Kind::kHostCounter:
+        return fmt::format("{}: {:.4g} → {:.4g} in {}, from {:.4g} to {:.4g}", named(0),
+                           value("first"), value("last"),
+                           counted(static_cast<uint64_t>(value("count")), "value"), value("least"),
+                           value("most"));
       case Kind::kBottleneck:
         return bottleneck();
       case Kind::kInsight:

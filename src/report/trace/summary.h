@@ -30,6 +30,24 @@ struct Summary {
     Nanos length, self;      // from the first op to the last; of all ops, over all threads
     std::vector<CpuOp> ops;  // by self time, all of them
   };
+  // Ranges and counters of a trace without GPU work.
+  struct HostRange {
+    std::string name;
+    int64_t count = 0;
+    double total_millis = 0, median_millis = 0, max_millis = 0, share_percent = 0;  // of the length
+  };
+  struct HostCounter {
+    std::string name;
+    int64_t count = 0;
+    double first = 0, last = 0, min = 0, mean = 0, max = 0;
+    std::vector<std::optional<double>> means;  // over time, in equal parts
+  };
+  struct Host {
+    Nanos length;                   // from the first range or value to the last
+    std::vector<HostRange> ranges;  // by total time, all of them
+    std::vector<HostCounter> counters;
+    int64_t left_out = 0;  // counters
+  };
   struct Unlinked {
     int64_t events = 0;
     Nanos time;         // the sum of their durations
@@ -101,6 +119,7 @@ struct Summary {
   std::string scope;               // what part of the trace this is about; empty: all of it
   GpuTimeline timeline;
   std::optional<Cpu> cpu;  // only of a trace without GPU work
+  std::optional<Host> host;
   Unlinked unlinked;
   // False: the recorder keeps no ops, or not even launches. Kernels then take their place.
   bool has_ops = true, has_launches = true;

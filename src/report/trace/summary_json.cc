@@ -103,6 +103,28 @@ void write_stalls(JsonWriter& json, const Summary::Stalls& stalls) {
   json.end_array().end_object();
 }
 
+void write_host(JsonWriter& json, const Summary::Host& host) {
+  json.key("host").begin_object();
+  json.key("length_ms").raw(exact_decimal(host.length.count, 6));
+  json.key("ranges").begin_array();
+  for (const Summary::HostRange& range : host.ranges) {
+    json.begin_object().key("name").value(range.name).key("count").value(range.count);
+    json.key("total_ms").value(range.total_millis).key("median_ms").value(range.median_millis);
+    json.key("max_ms").value(range.max_millis).key("percent").value(range.share_percent);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("counters").begin_array();
+  for (const Summary::HostCounter& c : host.counters) {
+    json.begin_object().key("name").value(c.name).key("values").value(c.count);
+    json.key("first").value(c.first).key("last").value(c.last);
+    json.key("min").value(c.min).key("mean").value(c.mean).key("max").value(c.max);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("counters_left_out").value(host.left_out).end_object();
+}
+
 }  // namespace
 
 std::string summary_json(const Summary& s, const ReportListing& written) {
@@ -152,6 +174,7 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
     }
     json.end_array().end_object();
   }
+  if (s.host) write_host(json, *s.host);
   optional_text(json, "platform", s.platform);
   optional_text(json, "recorded_on_another_platform", s.recorded_on);
   json.key("findings").begin_array();

@@ -8,6 +8,7 @@
 #include "report/compared_line.h"
 #include "report/screen.h"
 #include "report/trace/hardware_sections.h"
+#include "report/trace/host_report.h"
 #include "report/trace/summary.h"
 
 namespace fathom {
@@ -234,6 +235,7 @@ std::string other_platform_text(const Summary& s) {
 
 std::string_view cpu_only_text(const Summary& s) {
   if (s.cpu) return "no GPU work: CPU ops only";
+  if (s.host) return "no GPU work recorded";
   return s.gpu_events == 0 && s.scope.empty() ? "no GPU work" : "";
 }
 
@@ -252,7 +254,7 @@ std::string summary_headline(const Summary& s) {
                      : fmt::format("rank {}", *s.rank));
   }
   add(counted(static_cast<uint64_t>(s.events), "event"));
-  const Nanos length = s.cpu ? s.cpu->length : s.timeline.total;
+  const Nanos length = s.cpu ? s.cpu->length : s.host ? s.host->length : s.timeline.total;
   add(fmt::format("{:.1f} ms", length.millis()));
   add(cpu_only_text(s));
   return text;
@@ -304,6 +306,7 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
   show_ops(screen, s, style.width);
   if (s.cpu) show_cpu_ops(screen, *s.cpu, style.width);
+  if (s.host) show_host(screen, *s.host, style.width);
   if (s.gpu_events > 0) show_limits(screen, s);
   if (s.counters) show_counters(screen, *s.counters);
   show_hardware(screen, s);

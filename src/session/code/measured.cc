@@ -147,16 +147,8 @@ Trace trace_of_counters(const CounterFile& file) {
                                   rows.stream(device, row.stream), now, now + length);
     CHECK(event);  // rows and events have the same numbers
     now += std::min(length, int64_t{1} << 40) + 1;
-    GpuWork work;
+    GpuWork work = counted_work(row);
     work.device = small_number(device);
-    work.stream = row.stream;
-    work.grid = row.grid;
-    work.block = row.block;
-    work.cluster = row.cluster;
-    work.registers = small_number(row.registers);
-    if (row.static_shared || row.dynamic_shared)
-      work.shared_memory =
-          small_number(row.static_shared.value_or(0) + row.dynamic_shared.value_or(0));
     builder.add(*event, work);
   }
   TraceMetadata metadata;
@@ -231,9 +223,9 @@ Result<std::vector<MeasuredRun>> measure_kernels(const MeasureRequest& request) 
     OpenOptions options;
     options.threads = request.threads;
     const Trace trace = TRY(open_trace(path, options));
-    std::vector<CounterFile> joined = TRY(open_capture_counters(path));
+    std::vector<CounterFile> joined = TRY(open_capture_counters(trace));
     const bool has_own = !joined.empty();
-    const std::optional<StallSamples> samples = TRY(open_capture_samples(path));
+    const std::optional<StallSamples> samples = TRY(open_capture_samples(trace));
     const size_t own = joined.size();
     for (CounterFile& file : counters) joined.push_back(std::move(file));
     Result<MeasuredRun> run = run_of_trace(trace, fs::path(path).filename().string(), joined,

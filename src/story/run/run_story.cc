@@ -221,6 +221,10 @@ std::string_view line_kind_name(StoryLineKind kind) {
       return "why_launches";
     case Kind::kHotspot:
       return "hotspot";
+    case Kind::kHostRange:
+      return "host_range";
+    case Kind::kHostCounter:
+      return "host_counter";
     case Kind::kBottleneck:
       return "bottleneck";
     case Kind::kInsight:

@@ -125,12 +125,14 @@ enum class StoryLineKind : uint8_t {
   kWhyIntensity,   // numbers: intensity_before, intensity_after, ridge
   kWhyLaunches,    // numbers: kernel time, launch interval
   // Summary
-  kHotspot,     // names: name, category; numbers: share, time, calls
-  kBottleneck,  // names: what; numbers: share, time
-  kInsight,     // names: kind; numbers
-  kAction,      // names: what; numbers: least, most
-  kMissing,     // names: which, command
-  kLeftOut,     // names: what; numbers: count, share
+  kHotspot,      // names: name, category; numbers: share, time, calls
+  kHostRange,    // names: name; numbers: share, time, count, median: in a trace without GPU work
+  kHostCounter,  // names: name; numbers: count, first, last, least, most: likewise
+  kBottleneck,   // names: what; numbers: share, time
+  kInsight,      // names: kind; numbers
+  kAction,       // names: what; numbers: least, most
+  kMissing,      // names: which, command
+  kLeftOut,      // names: what; numbers: count, share
 };
 std::string_view line_kind_name(StoryLineKind kind);  // for programs: "phase_runs"
 

@@ -16,6 +16,7 @@ using T = StoryTopic;
 
 namespace {
 
+constexpr size_t kHostLines = 6;
 constexpr size_t kHotspots = 3, kBottlenecks = 3, kActions = 3;
 constexpr double kWorthTelling = 0.01;  // of the run
 constexpr size_t kTextBytes = 400;
@@ -41,8 +42,10 @@ class SummaryTeller {
   }
 
   void tell() {
-    if (facts_.assessment.cpu() != nullptr) {
-      tell_cpu();
+    if (facts_.assessment.cpu() != nullptr || facts_.assessment.host() != nullptr) {
+      if (facts_.assessment.cpu() != nullptr) tell_cpu();
+      if (facts_.assessment.host() != nullptr) tell_host();
+      add_missing(T::kGpuWork, "fathom record -- PROGRAM", {}, "ops_summary");
       tell_findings();
       return;
     }
@@ -411,7 +414,45 @@ class SummaryTeller {
       line.evidence.events = {store().uid(op.first)};
       story_.hotspots.push_back(std::move(line));
     }
-    add_missing(T::kGpuWork, "fathom record -- PROGRAM", {}, "ops_summary");
+  }
+
+  // Its ranges and counters.
+  void tell_host() {
+    const HostActivity& host = *facts_.assessment.host();
+    if (facts_.assessment.cpu() == nullptr) story_.total = story_.between = host.length;
+    for (size_t i = 0; i < std::min(host.ranges.size(), kHostLines); ++i) {
+      const HostRange& range = host.ranges[i];
+      StoryLine line{K::kHostRange,
+                     Mark::kMeasured,
+                     T::kNone,
+                     {cut_text(store().text(range.name))},
+                     {{"share", 100 * ratio(range.total, host.length), "%"},
+                      {"time", range.total.micros(), "µs"},
+                      {"count", static_cast<double>(range.count), ""},
+                      {"median", range.median.micros(), "µs"}},
+                     {}};
+      line.evidence.sheet = "host_ranges";
+      line.evidence.row = cut_to_bytes(store().text(range.name), 200);
+      line.evidence.events = {store().uid(range.first)};
+      story_.hotspots.push_back(std::move(line));
+    }
+    for (size_t i = 0; i < std::min(host.counters.size(), kHostLines); ++i) {
+      const CounterTrack& track = host.counters[i];
+      StoryLine line{K::kHostCounter,
+                     Mark::kMeasured,
+                     T::kNone,
+                     {cut_text(store().text(track.name))},
+                     {{"count", static_cast<double>(track.count), ""},
+                      {"first", track.first, ""},
+                      {"last", track.last, ""},
+                      {"least", track.min, ""},
+                      {"most", track.max, ""}},
+                     {}};
+      line.evidence.sheet = "counters_over_time";
+      line.evidence.row = cut_to_bytes(store().text(track.name), 200);
+      line.evidence.events = {store().uid(track.first_event)};
+      story_.insights.push_back(std::move(line));
+    }
   }
 
   const RunFacts& facts_;
@@ -463,7 +504,7 @@ std::vector<StoryLine> tell_configuration(const RunFacts& facts, const WorkLabel
                       {}};
   if (facts.has_timeline) {
     recording.numbers.push_back({"length", facts.assessment.length().micros(), "µs"});
-    if (facts.assessment.cpu() == nullptr)
+    if (facts.assessment.cpu() == nullptr && facts.assessment.host() == nullptr)
       recording.numbers.push_back({"busy", 100 * ratio(t.busy, t.total), "%"});
   }
   recording.evidence.sheet = "gpu_timeline";

@@ -1,0 +1,197 @@
+// Findings about a GPU that is idle, or busy with copies and communication: where they fire, and
+// near twins where they must not.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "unit/workload.h"
+
+namespace fathom {
+namespace {
+
+using test::first_finding;
+using test::kMatrix;
+using test::kTwoBf16;
+using test::Workload;
+
+TEST(IdleFindings, GraphsAreNotAdvisedWhereTheyAreUsed) {
+  const auto advice = [](const char* launch) {
+    Workload w;
+    for (int i = 0; i < 50; ++i) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 3);
+    const int64_t correlation = w.next_correlation();
+    w.raw(test::launch_call(w.host(), 4, correlation, "1", launch));
+    w.raw(test::kernel("k", w.host() + 7, 3, correlation));
+    return first_finding(w.find(), FindingKind::kHostBound)->change_code;
+  };
+  EXPECT_TRUE(advice("cudaLaunchKernel").starts_with("Reduce launches: CUDA graphs"));
+  EXPECT_TRUE(advice("cudaGraphLaunch").starts_with("CUDA graphs already cover part"));
+}
+
+TEST(IdleFindings, TheGpuWaitsForLaunches) {
+  Workload bound, ahead;
+  for (int i = 0; i < 50; ++i) {
+    bound.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 3);
+    ahead.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 30);
+  }
+  const auto findings = bound.find();
+  const Finding* f = first_finding(findings, FindingKind::kHostBound);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->priority, Priority::kCritical);
+  EXPECT_TRUE(f->improve_kernel.empty()) << "no kernel is at fault";
+  EXPECT_EQ(first_finding(ahead.find(), FindingKind::kHostBound), nullptr);
+}
+
+TEST(IdleFindings, SynchronizationKeepsTheHostFromLaunchingAhead) {
+  const auto run = [](bool synchronizes) {
+    Workload w;
+    for (int i = 0; i < 20; ++i) {
+      for (int k = 0; k < 4; ++k) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 40);
+      if (synchronizes) w.synchronize();
+    }
+    return w.find();
+  };
+  const auto findings = run(true);
+  const Finding* f = first_finding(findings, FindingKind::kSynchronization);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(first_finding(findings, FindingKind::kHostBound), nullptr) << "each gap has one cause";
+  EXPECT_EQ(first_finding(run(false), FindingKind::kSynchronization), nullptr);
+}
+
+TEST(IdleFindings, DataLoadingAndFirstUse) {
+  const auto pauses = [](const char* what) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      for (int k = 0; k < 4; ++k) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 30);
+      w.annotate(what, 2000).host_pause(2000);
+    }
+    return w.find();
+  };
+  EXPECT_NE(first_finding(pauses("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"),
+                          FindingKind::kDataLoading),
+            nullptr);
+  EXPECT_NE(first_finding(pauses("compile_fx.<locals>.fw_compiler_base"), FindingKind::kFirstUse),
+            nullptr);
+  const auto other = pauses("forward");
+  EXPECT_EQ(first_finding(other, FindingKind::kDataLoading), nullptr);
+  EXPECT_EQ(first_finding(other, FindingKind::kFirstUse), nullptr);
+  EXPECT_NE(first_finding(other, FindingKind::kHostBound), nullptr);
+}
+
+TEST(IdleFindings, ALongPauseIsNotTheWaitBeforeItNorSlowLaunching) {
+  const auto run = [](int64_t pause) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      for (int k = 0; k < 4; ++k) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 40);
+      w.synchronize().host_pause(pause);
+    }
+    return w.find();
+  };
+  const auto away = run(50'000);
+  EXPECT_NE(first_finding(away, FindingKind::kHostWork), nullptr);
+  EXPECT_EQ(first_finding(away, FindingKind::kSynchronization), nullptr);
+  EXPECT_EQ(first_finding(away, FindingKind::kHostBound), nullptr);
+  const auto waits = run(100);
+  EXPECT_NE(first_finding(waits, FindingKind::kSynchronization), nullptr);
+  EXPECT_EQ(first_finding(waits, FindingKind::kHostWork), nullptr);
+}
+
+TEST(IdleFindings, IdleTimeIsThatOfTheTimeline) {
+  Workload w;
+  w.raw(test::kernel("in_flight", 0, 5, 999)).host_pause(4000);
+  w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 5);
+  for (const Finding& f : w.find()) EXPECT_LE(f.share, 1) << f.title;
+}
+
+TEST(IdleFindings, AFirstCallThatFillsTheGapIsFirstUse) {
+  // An op whose call takes so long, then the same op as usual.
+  const auto run = [](int64_t first, int64_t later) {
+    Workload w;
+    w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 30);
+    for (const int64_t length : {first, later, later}) {
+      w.raw(test::cpu_op("aten::attention", w.host(), length, ""));
+      w.host_pause(length - 20).op("aten::mul", "[[8,8],[8,8]]", kTwoBf16, 30).host_pause(20);
+    }
+    return w.find();
+  };
+  EXPECT_NE(first_finding(run(80'000, 100), FindingKind::kFirstUse), nullptr);
+  EXPECT_EQ(first_finding(run(80'000, 70'000), FindingKind::kFirstUse), nullptr)
+      << "always so slow";
+}
+
+TEST(IdleFindings, ExposedCommunication) {
+  const auto collectives = [](bool hidden) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op("aten::mm", kMatrix, kTwoBf16, 200);
+      const int64_t correlation = w.next_correlation();
+      w.raw(test::launch_call(w.host() - 3, 1, correlation));
+      // Beside the product, or after it on a stream of its own with nothing else to run.
+      w.raw(test::kernel("ncclDevKernel_AllReduce", hidden ? w.gpu() - 100 : w.gpu(), 80,
+                         correlation, 20));
+      if (!hidden) w.op("aten::mm", kMatrix, kTwoBf16, 200, "k", 80);
+    }
+    return w.find();
+  };
+  EXPECT_NE(first_finding(collectives(false), FindingKind::kExposedCommunication), nullptr);
+  EXPECT_EQ(first_finding(collectives(true), FindingKind::kExposedCommunication), nullptr);
+}
+
+// The same copies, beside the products on a stream of their own or between them.
+TEST(IdleFindings, ExposedCopies) {
+  const auto copies = [](bool hidden) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op("aten::mm", kMatrix, kTwoBf16, 200);
+      const int64_t correlation = w.next_correlation();
+      w.raw(test::cpu_op("aten::copy_", w.host(), 8));
+      w.raw(test::launch_call(w.host() + 2, 1, correlation, "1", "cudaMemcpyAsync"));
+      w.raw(test::event_text(
+          "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", hidden ? w.gpu() - 100 : w.gpu(), 80,
+          fmt::format(R"("correlation":{},"device":0,"stream":20,"bytes":1000000)", correlation),
+          "0", "20"));
+      w.host_pause(10);
+      if (!hidden) w.op("aten::mm", kMatrix, kTwoBf16, 200, "k", 80);
+    }
+    return w.find();
+  };
+  const auto findings = copies(false);
+  const Finding* f = first_finding(findings, FindingKind::kExposedCopies);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->category, "memcpy");
+  EXPECT_EQ(f->time.micros(), 10 * 80);
+  EXPECT_EQ(f->issue, "800.0 µs of 800.0 µs does not overlap with computation.");
+  EXPECT_EQ(f->notes.at(0).name, "Memcpy HtoD (Pinned -> Device)");
+  EXPECT_EQ(first_finding(copies(true), FindingKind::kExposedCopies), nullptr);
+}
+
+// What a copy engine does is a copy, whatever the op is called; a kernel that copies is not.
+TEST(IdleFindings, CopiesOfTheCopyEngineAreNoElementwiseOps) {
+  const auto category = [](const char* kind) {
+    const std::vector<std::string> events = {
+        test::cpu_op("aten::copy_", 0, 10,
+                     R"("Input Dims":[[1024],[1024]],"Input type":["float","float"])"),
+        test::launch_call(2, 1, 1),
+        test::event_text(kind, "Memcpy DtoD", 20, 30, R"("correlation":1,"device":0,"stream":7)",
+                         "0", "7")};
+    const Trace trace = test::open_events(events);
+    const Scope scope;
+    const SheetInput input(trace.store, trace.tree, scope);
+    const MeasuredOps ops(input, find_launchers(input));
+    const Assessment assessment(input, ops, nullptr);
+    return std::string(assessment.categories().at(0).name);
+  };
+  EXPECT_EQ(category("gpu_memcpy"), "memcpy");
+  EXPECT_EQ(category("kernel"), "elementwise");
+}
+
+TEST(IdleFindings, ManyShortKernels) {
+  Workload many, few;
+  for (int i = 0; i < 200; ++i) {
+    many.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 5);
+    few.op("aten::mm", kMatrix, kTwoBf16, 200);
+  }
+  EXPECT_NE(first_finding(many.find(), FindingKind::kShortKernels), nullptr);
+  EXPECT_EQ(first_finding(few.find(), FindingKind::kShortKernels), nullptr);
+}
+
+}  // namespace
+}  // namespace fathom
