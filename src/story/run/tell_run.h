@@ -25,6 +25,13 @@ struct CodeStep {
   StoryMark mark = StoryMark::kCodeFact;
 };
 
+// A GPU that the recording has work of.
+struct UsedGpu {
+  int32_t device = 0;
+  Nanos busy;
+  size_t events = 0;
+};
+
 struct RunFacts {
   const SheetInput& input;
   const Assessment& assessment;
@@ -33,6 +40,8 @@ struct RunFacts {
   std::string title, gpu, software;            // as reports show them; may be empty
   StorySelection selection;
   bool has_timeline = true;  // false: of counters alone
+  // The GPU that is told, then the others; empty where there is one.
+  std::vector<UsedGpu> gpus = {};
   // Of a kernel by its place in `contexts`; may be empty.
   std::function<std::vector<CodeStep>(const KernelContext&)> code_steps = {};
 };
