@@ -122,6 +122,17 @@ TEST(StoryClaims, AnOpFasterThanMemoryAllowsIsNotMemoryBound) {
   EXPECT_EQ(line_of(story.bottlenecks, Line::kBottleneck, StoryTopic::kMemory), nullptr);
 }
 
+TEST(StoryClaims, KernelsOfUnknownLimitsAreNoIdleTime) {
+  StoryTrace t;
+  t.run("a", 0, 1000);
+  t.run("b", 500, 1000);
+  const RunStory story = story_of(t.open());
+  ASSERT_EQ(story.bottlenecks.size(), 1u);
+  EXPECT_EQ(story.bottlenecks[0].topic, StoryTopic::kUnknownLimit);
+  EXPECT_EQ(sentence(&story.bottlenecks[0]),
+            "kernels take 100 % of the time (1.50 ms); counters tell what limits them");
+}
+
 TEST(StoryClaims, ATransitionBlamesBytesOnlyNearTheMemoryLimit) {
   constexpr std::string_view kOneRow =
       R"("Input Dims":[[1,4096],[4096,4096]],"Input type":["c10::BFloat16","c10::BFloat16"])";

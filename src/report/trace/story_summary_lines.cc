@@ -109,10 +109,12 @@ class SummarySentence : LineWords {
       case Topic::kLatency:
         return has("of_peak_bytes")
                    ? fmt::format(
-                         "neither memory nor arithmetic: ops below half of both limits take {}, at "
+                         "neither memory nor arithmetic: ops below 60 % of both limits take {}, at "
                          "{} of HBM peak and {} of peak FLOP/s (model); counters tell why",
                          part, percent("of_peak_bytes"), percent("of_peak_flop"))
-                   : fmt::format("ops below half of both limits take {}; counters tell why", part);
+                   : fmt::format("ops below 60 % of both limits take {}; counters tell why", part);
+      case Topic::kUnknownLimit:
+        return fmt::format("kernels take {}; counters tell what limits them", part);
       case Topic::kSetup:
         return fmt::format("compilation, autotuning and graph capture, no steady state: {}", part);
       case Topic::kThrottling:

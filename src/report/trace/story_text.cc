@@ -11,12 +11,22 @@ namespace {
 constexpr size_t kLeastText = 30, kMostLines = 4;
 constexpr size_t kShortStory = 58;  // lines that are read in two minutes
 
+// A number keeps its unit on its line.
+bool is_unit(std::string_view text) {
+  const std::string_view word = text.substr(0, text.find_first_of(" ,;:)"));
+  for (const std::string_view unit : {"%", "µs", "ms", "s", "×", "MHz", "W", "B", "B/s", "FLOP/B"})
+    if (word == unit) return true;
+  return false;
+}
+
 // Words on lines of a width, at most so many; a word that is longer is cut.
 std::vector<std::string> story_words(const std::string& text, size_t width, size_t most) {
   std::vector<std::string> lines = {""};
   size_t at = 0;
   while (at < text.size()) {
     size_t end = text.find(' ', at);
+    while (end != std::string::npos && is_unit(std::string_view(text).substr(end + 1)))
+      end = text.find(' ', end + 1);
     if (end == std::string::npos) end = text.size();
     std::string word = text.substr(at, end - at);
     at = end + 1;
@@ -157,7 +167,8 @@ std::string story_text(const RunStory& story, const TerminalStyle& style, bool w
   std::vector<StorySection> sections = story_outline(story, screen_safe, with_evidence);
   size_t most = kMostLines, dropped = 0;
   const auto is_long = [&] { return shown_story(sections, style, most).lines() > kShortStory; };
-  if (!with_evidence) {
+  // Of a kernel that was asked for all is shown.
+  if (!with_evidence && story.kernels.empty()) {
     // What matters least goes first, then the ends of long sentences.
     for (const auto& [ranks, lines] : {std::pair(2, size_t{4}),
                                        {3, size_t{3}},

@@ -58,7 +58,7 @@ const KernelContext* HardwareIndex::context(EventId kernel) const {
 }
 
 ModelLimit model_limit(const Bound& bound, double needed, double time) {
-  constexpr double kNear = 0.5, kImpossible = 1.25;
+  constexpr double kNear = 0.6, kImpossible = 1.25;
   if (needed < kNear * time) return ModelLimit::kNeither;
   if (needed > kImpossible * time) return ModelLimit::kUnknown;
   return bound.is_compute() ? ModelLimit::kCompute : ModelLimit::kMemory;

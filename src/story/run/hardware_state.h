@@ -26,9 +26,9 @@ struct WeightedMean {
   }
 };
 
-// What sets the time of an op by its cost model: memory, arithmetic, or, at less than half of what
-// they allow, neither. An op faster than they allow was not held up by them: caches, or a model
-// that counts too much.
+// What sets the time of an op by its cost model: memory, arithmetic, or, below 60 % of what they
+// allow, neither: Nsight Compute calls less of a unit low. An op faster than they allow was not
+// held up by them: caches, or a model that counts too much.
 enum class ModelLimit : uint8_t { kMemory, kCompute, kNeither, kUnknown };
 // `needed`: at the achievable rates; `time`: measured.
 ModelLimit model_limit(const Bound& bound, double needed, double time);
@@ -46,7 +46,7 @@ struct HardwareState {
   double peak_compute = 0, peak_memory = 0;  // ns that the work needs at the GPU's peaks
   double limit = 0;                          // ns that it needs at the achievable rates
   double limited = 0;                        // ns of the work that has such a limit
-  double near_memory = 0, near_compute = 0;  // ns of it: at half of that limit or above
+  double near_memory = 0, near_compute = 0;  // ns of it: at 60 % of that limit or above
   double far = 0;                            // ns of it: below, so that neither sets the time
   std::map<std::string, double> specs;       // FLOP by the rate that they run against
 

@@ -55,6 +55,8 @@ std::string_view topic_name(StoryTopic topic) {
       return "setup";
     case Topic::kThrottling:
       return "throttling";
+    case Topic::kUnknownLimit:
+      return "unknown_limit";
     case Topic::kCpu:
       return "cpu";
     case Topic::kCounters:

@@ -39,12 +39,13 @@ enum class StoryTopic : uint8_t {
   kCompute,
   kCopies,
   kCommunication,
-  kKernel,      // a confirmed hypothesis
-  kOps,         // ops, as against kernels
-  kLatency,     // neither memory nor arithmetic is near its peak
-  kSetup,       // compilation, autotuning, graph capture
-  kThrottling,  // power or heat holds the clock down
-  kCpu,         // work of the CPU in a trace without GPU work
+  kKernel,        // a confirmed hypothesis
+  kOps,           // ops, as against kernels
+  kLatency,       // neither memory nor arithmetic is near its peak
+  kSetup,         // compilation, autotuning, graph capture
+  kThrottling,    // power or heat holds the clock down
+  kUnknownLimit,  // of kernels without counters and cost models
+  kCpu,           // work of the CPU in a trace without GPU work
   // Missing
   kCounters,
   kMoreCounters,

@@ -222,8 +222,8 @@ class SummaryTeller {
       line.evidence.sheet = "unified_perf_summary";
       line.evidence.events = {store().uid(events.front())};
       line.evidence.formula = topic == T::kLatency
-                                  ? "ops at less than half of the GPU's achievable rates"
-                                  : "ops at half of the achievable rate or above, whose limit is " +
+                                  ? "ops at less than 60 % of the GPU's achievable rates"
+                                  : "ops at 60 % of the achievable rate or above, whose limit is " +
                                         std::string(topic == T::kMemory ? "bytes" : "FLOP");
       out.push_back({time, std::move(line)});
     }
@@ -306,9 +306,15 @@ class SummaryTeller {
     std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return b.time < a.time; });
     for (Candidate& c : all) {
       if (story_.bottlenecks.size() == kBottlenecks) break;
-      if (ratio(c.time, whole_) < kWorthTelling && !story_.bottlenecks.empty()) break;
+      if (ratio(c.time, whole_) < kWorthTelling) break;
       story_.bottlenecks.push_back(std::move(c.line));
     }
+    if (!story_.bottlenecks.empty() || busy_.count <= 0 || !has_idle_time()) return;
+    // Kernels fill the time, and nothing tells what limits them.
+    if (hardware_.state(steps_).counted > 0) return;
+    StoryLine line = bottleneck(Mark::kMeasured, T::kUnknownLimit, busy_);
+    line.evidence.sheet = "gpu_timeline";
+    story_.bottlenecks.push_back(std::move(line));
   }
 
   void tell_insight() {
@@ -426,7 +432,8 @@ class SummaryTeller {
     // `fathom record` is for NVIDIA's GPUs.
     const bool is_amd = facts_.assessment.vendor() == "AMD" ||
                         facts_.gpu.find("AMD") != std::string::npos ||
-                        facts_.gpu.find("Instinct") != std::string::npos;
+                        facts_.gpu.find("Instinct") != std::string::npos ||
+                        facts_.software.find("rocprof") != std::string::npos;
     if (is_amd && s.kernel_time > 0 && s.counted <= 0) {
       add_missing(T::kCounters, "rocprof-compute profile --name run -- PROGRAM", {},
                   "kernel_summary");
