@@ -89,7 +89,9 @@ Advice advice_for(const AdviceQuestion& q) {
 }
 
 void advise(const Assessment& a, Finding& f, const Traits& traits) {
-  Advice advice = advice_for({kind_name(f.kind), f.subject, {}, a.vendor(), traits, false});
+  Traits all = traits;
+  if (a.uses_pytorch()) all.add("pytorch");
+  Advice advice = advice_for({kind_name(f.kind), f.subject, {}, a.vendor(), all, false});
   f.change_code = std::move(advice.change_code);
   f.improve_kernel = std::move(advice.improve_kernel);
   f.counters = std::move(advice.counters);

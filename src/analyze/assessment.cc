@@ -135,6 +135,17 @@ std::vector<int64_t> largest_dims(const EventStore& store, const AssessedOp& op)
   return largest;
 }
 
+// By names of ops, kernels and functions: its profiler's format is written by others too.
+bool is_of_pytorch(const EventStore& store) {
+  for (size_t i = 0; i < store.text_count(); ++i) {
+    const std::string_view text = store.text(StringId(i));
+    if (text.starts_with("aten::") || text.starts_with("torch") ||
+        text.starts_with("Torch-Compiled") || text.find("at::native::") != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_pointwise(const AssessedOp& op) {
@@ -196,10 +207,12 @@ Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
                        const Platform* platform)
     : input_(input),
       platform_(platform),
+      setup_(input.store),
       timeline_(measure_timeline(input)),
       total_(measured.total()) {
   if (is_cpu_only(input)) cpu_.emplace(input);
   host_ = measure_host_activity(input);
+  uses_pytorch_ = is_of_pytorch(input.store);
   assess_ops(measured);
   group_categories();
   rank_ops();
@@ -211,6 +224,13 @@ Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
 
 std::span<const TopOp> Assessment::top_ops() const {
   return std::span(by_name_).first(std::min(kTopOps, by_name_.size()));
+}
+
+bool Assessment::is_setup(EventId gpu_event) const {
+  const CallId launch = input_.tree.launch(gpu_event);
+  if (setup_.empty() || !launch.valid() || !input_.tree.has_launches()) return false;
+  const EventId call = input_.tree.event(launch);
+  return setup_.contains(input_.store.track_id(call), input_.store.start(call));
 }
 
 std::string_view Assessment::vendor() const {
@@ -317,13 +337,19 @@ void Assessment::rank_ops() {
 void Assessment::order_calls() {
   const EventStore& store = input_.store;
   const std::vector<CallId> callers = find_callers(input_);
-  for (const AssessedOp& op : ops_) {
+  for (AssessedOp& op : ops_) {
+    size_t in_setup = 0;
     for (size_t i = 0; i < op.group->calls.size(); ++i) {
       const UnifiedOp* call = op.group->calls[i];
+      if (setup_.contains(store.track_id(call->event), store.start(call->event))) {
+        ++in_setup;
+        continue;
+      }
       const CallId id = input_.tree.call(call->event);
       calls_.push_back(
           {call, &op, op.group->gpu_times[i], {}, id.valid() ? callers[id.index] : CallId{}});
     }
+    op.in_setup = static_cast<double>(in_setup) / static_cast<double>(op.group->calls.size());
   }
   // Ops were collected in the order of time, so their places in memory nearly are that order.
   std::ranges::sort(calls_, {}, &AssessedCall::op);

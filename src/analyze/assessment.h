@@ -12,6 +12,7 @@
 #include "sheets/host_activity.h"
 #include "sheets/op_groups.h"
 #include "sheets/sheets.h"
+#include "tree/setup_spans.h"
 
 namespace fathom {
 
@@ -53,7 +54,8 @@ struct AssessedOp {
   // The part of its time that the trace's length depends on: while the next work was already
   // waiting, and no communication ran on beside it.
   double counted = 1;
-  double in_runs = 0;  // share of its calls that are in a run of pointwise ops
+  double in_setup = 0;  // share of its calls that a compiler or autotuner makes
+  double in_runs = 0;   // share of its calls that are in a run of pointwise ops
 };
 
 // One call of an assessed op.
@@ -100,7 +102,7 @@ class Assessment {
   std::string_view vendor() const;
   const std::vector<AssessedOp>& ops() const { return ops_; }                      // by time
   const std::vector<AssessedCategory>& categories() const { return categories_; }  // by time
-  // Thread by thread, in the order of time.
+  // Thread by thread, in the order of time; without those of compilers and autotuners.
   const std::vector<AssessedCall>& calls() const { return calls_; }
   const std::vector<PointwiseRun>& pointwise_runs() const { return runs_; }
   std::span<const TopOp> top_ops() const;                             // of the next, the first ten
@@ -117,6 +119,10 @@ class Assessment {
   double known_share() const { return known_share_; }
   // As long as the shortest kernels of this trace: no kernel can be expected to take less.
   Nanos shortest_kernel() const { return shortest_kernel_; }
+  // By its ops and kernels; advice for other programs names no part of PyTorch.
+  bool uses_pytorch() const { return uses_pytorch_; }
+  // Whether a compiler or autotuner launched it: no advice for steps follows from it.
+  bool is_setup(EventId gpu_event) const;
 
  private:
   void assess_ops(const MeasuredOps& measured);
@@ -130,6 +136,7 @@ class Assessment {
 
   const SheetInput& input_;
   const Platform* platform_;
+  SetupSpans setup_;
   std::vector<AssessedOp> ops_;
   std::vector<AssessedCall> calls_;
   std::vector<PointwiseRun> runs_;
@@ -138,6 +145,7 @@ class Assessment {
   GpuTimeline timeline_;
   Nanos total_, shortest_kernel_;
   double known_share_ = 0;
+  bool uses_pytorch_ = false;
   std::optional<CpuOps> cpu_;
   std::optional<HostActivity> host_;
 };

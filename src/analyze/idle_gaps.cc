@@ -5,6 +5,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "tree/setup_spans.h"
+
 namespace fathom {
 namespace {
 
@@ -112,8 +114,13 @@ class GapFinder {
     return has_part(name, "odule loading") || has_part(name, "odule Loading") ||  // overhead
            has_part(name, "unction loading") || has_part(name, "unction Loading") ||
            has_part(name, "ModuleLoad") || has_part(name, "LibraryLoad") ||
-           has_part(name, "ModuleGetFunction") || has_part(name, "compile_fx") ||
-           has_part(name, "_compile.compile") || has_part(name, "Inductor");
+           has_part(name, "ModuleGetFunction") || has_part(name, "Inductor");
+  }
+  // Of a name, asked once: of the many that a trace has, few are compilers.
+  bool is_setup(EventId e) {
+    const auto [known, is_new] = setup_names_.try_emplace(store_.name_id(e).index);
+    if (is_new) known->second = setup_kind(store_.name(e)).has_value();
+    return known->second;
   }
 
   void list_host_spans() {
@@ -134,7 +141,7 @@ class GapFinder {
       if (is_launch(kind) && is_wait(name)) waits_.add(span);
       if (is_loading(name)) loading_.add(span);
       if (is_communication(name)) communication_.add(span);
-      if (is_first_use(name)) first_use_.add(span);
+      if (is_first_use(name) || is_setup(e)) first_use_.add(span);
     }
     calls_ = merge_intervals(std::move(calls_));
     for (HostSpans* spans : {&waits_, &loading_, &communication_, &first_use_}) spans->order();
@@ -224,8 +231,9 @@ class GapFinder {
 
   const SheetInput& input_;
   const EventStore& store_;
-  std::unordered_map<uint32_t, OpRuns> ops_;  // by name
-  std::vector<Interval> calls_;               // of the host, merged
+  std::unordered_map<uint32_t, OpRuns> ops_;        // by name
+  std::unordered_map<uint32_t, bool> setup_names_;  // likewise
+  std::vector<Interval> calls_;                     // of the host, merged
   size_t next_call_ = 0;
   // The end of a wait is that of the GPU's work: the next launch comes only after it.
   HostSpans waits_, loading_, communication_, first_use_;

@@ -111,7 +111,7 @@ std::vector<Finding> low_efficiency(const Assessment& a) {
   for (const AssessedOp& op : a.ops()) {
     if (!op.efficiency || *op.efficiency >= kExcellent) continue;
     // Told as a run of ops that could be one, once.
-    if (op.in_runs > kMostly) continue;
+    if (op.in_runs > kMostly || op.in_setup > kMostly) continue;
     slow[op.group->key.name].add(op, a.shortest_kernel());
   }
   std::vector<Finding> findings;

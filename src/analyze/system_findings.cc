@@ -193,7 +193,7 @@ std::vector<Finding> short_kernels(const Assessment& a) {
   Nanos time, all;
   size_t count = 0, kernels = 0;
   for (EventId e : a.input().selection.linked()) {
-    if (store.kind(e) != EventKind::kKernel) continue;
+    if (store.kind(e) != EventKind::kKernel || a.is_setup(e)) continue;
     ++kernels;
     all += store.duration(e);
     if (store.duration(e) >= kShort) continue;

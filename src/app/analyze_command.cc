@@ -189,6 +189,11 @@ class AnalyzeRun {
   ExitCode run() {
     bool failed = !open_counter_files();
     if (arguments_.traces.empty()) {
+      if (!arguments_.repository.empty() && !counters_.empty())
+        complain(
+            fmt::format("--repo is not used for counters without a trace; use: fathom scan {} "
+                        "--counters {}",
+                        screen_safe(arguments_.repository), screen_safe(counter_paths_.front())));
       const Status done = counters_.empty() ? Status(Nothing{}) : report_counters();
       if (!done.ok()) complain(done.error().message);
       return failed || !done.ok() ? ExitCode::kFailed : ExitCode::kOk;

@@ -32,7 +32,8 @@ constexpr const char* kStoryExamples = R"(Examples:
 
 Each line is marked: measured, derived (a formula over measured values), estimated (a cost model),
 code fact, or hypothesis confirmed (by counters of the kernel). A name without * and ? fits any
-part; letter case does not matter. Without --out nothing is written.
+part; letter case does not matter. Without --out nothing is written. On the terminal a story has at
+most 60 lines; --evidence and --out show all of them. Of several GPUs the busiest is told.
 
 Exit codes:
   0  every story was told

@@ -56,6 +56,8 @@ constexpr FlawText kFlaws[] = {
      "rows of counters that are damaged or cut off: what could be read of them is kept"},
     {Flaw::kCounterValueUnreadable, Severity::kNotice, "counter_value_unreadable",
      "counter values that are no numbers, left unknown"},
+    {Flaw::kRepeatedColumn, Severity::kNotice, "repeated_column",
+     "columns of counters with a name that an earlier one has, left out"},
     {Flaw::kDamagedTable, Severity::kDataLoss, "damaged_table",
      "tables of the database are damaged: what came before the damage was read"},
     {Flaw::kUnreadTable, Severity::kInfo, "unread_table",

@@ -38,6 +38,7 @@ enum class Flaw : uint8_t {
   kCounterText,
   kCounterRowDamaged,
   kCounterValueUnreadable,
+  kRepeatedColumn,
   kDamagedTable,
   kUnreadTable,
   kCount,

@@ -125,27 +125,39 @@ std::optional<Cost> concatenate(const CostCall& call) {
   return cost;
 }
 
-// Optimizers and other loops over lists of tensors, whose sizes the trace does not show: each block
-// has a chunk of a fixed size, so the grid tells how many elements there are at most.
+// Optimizers and other loops over lists of tensors. Where the trace does not show their sizes: each
+// block has a chunk of a tensor, so the grid tells how many elements there are at most. A launch of
+// the most blocks is of few tensors, whose chunks are mostly full; of a smaller one it is not known
+// whether they are chunks or single numbers.
 std::optional<Cost> multi_tensor(const CostCall& call) {
-  constexpr double kChunk = 65536;
-  double elements = 0, bytes_each = 0;
+  constexpr double kChunk = 65536, kMostBlocks = 320;
+  double elements = 0, bytes_each = 0, full = 0;
   for (const LaunchedKernel& kernel : call.kernels()) {
     if (!kernel.grid || kernel.name.find("multi_tensor_apply") == std::string_view::npos) continue;
-    elements += threads_in(*kernel.grid) * kChunk;
+    const double blocks = threads_in(*kernel.grid);
+    elements += blocks * kChunk;
+    if (blocks >= kMostBlocks) full += blocks * kChunk;
     bytes_each = kernel.name.find("BFloat16") != std::string_view::npos ||
                          kernel.name.find("Half") != std::string_view::npos
                      ? 2
                      : 4;
   }
   if (elements == 0) return {};
+  const std::vector<ArgValue>& inputs = call.args().inputs;
+  const bool has_sizes = !inputs.empty() && !inputs[0].list.empty();
+  if (has_sizes) {
+    elements = 0;
+    for (const ArgValue::Shape& shape : inputs[0].list) elements += count_of(shape.dims);
+  } else if (2 * full < elements) {
+    return {};
+  }
   Cost cost;
   cost.flops = elements * call.number("flops", 1);
   cost.bytes = elements * bytes_each * (call.number("reads", 1) + call.number("writes", 1));
   cost.spec = "vector_fp32";
-  cost.params = {{"num_elems_at_most", json_count(elements)},
+  cost.params = {{has_sizes ? "num_elems" : "num_elems_at_most", json_count(elements)},
                  {"bytes_per_element", json_count(bytes_each)}};
-  cost.assumption = "elements from the kernels' grids: full chunks";
+  if (!has_sizes) cost.assumption = "elements from the kernels' grids: full chunks";
   return cost;
 }
 

@@ -76,7 +76,7 @@ constexpr LaunchValue kLaunchValues[] = {
     {"runs", "", "runs"},
     {"trace_duration_us", "µs", "duration"},
     {"idle_before_us", "µs", "idle before it"},
-    {"copies_before_us", "µs", "copies before it"},
+    {"copies_around_us", "µs", "copies to and from the host around it"},
     {"is_communication", kYesOrNoUnit, "collective"},
     {"exposed_share", "%", "exposed"},
     {"allocated_mb", "MB", "device memory in use"},
@@ -190,7 +190,7 @@ std::optional<double> TestedHypothesis::most_gain() const {
 double micros_before(const Hypothesis& hypothesis, const HardwareValues& values) {
   double micros = 0;
   for (const std::string_view name : hypothesis.best.names()) {
-    if (name != "idle_before_us" && name != "copies_before_us") continue;
+    if (name != "idle_before_us" && name != "copies_around_us") continue;
     if (const auto found = values.find(name); found != values.end()) micros += found->second;
   }
   return micros;

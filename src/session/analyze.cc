@@ -125,9 +125,10 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   for (const PackageInReport& package : analysis.packages) package_paths.push_back(package.path);
   const RunStory story = TRY(tell_story(
       trace, assessment, done.findings,
-      has_counters ? contexts
-                   : launch_contexts(input, recorded_on != nullptr ? recorded_on : platform,
-                                     kMostContexts)));
+      has_counters
+          ? contexts
+          : launch_contexts(input, recorded_on != nullptr ? recorded_on : platform, kMostContexts),
+      options));
   analysis.summary.phases = story_phases_text(story, screen_safe);
   analysis.files =
       analysis_files({analysis.summary, assessment, done.findings, package_paths, story});

@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <unordered_set>
 
 #include "base/kernel_name.h"
 #include "events/timeline_rows.h"
 #include "report/trace/counters_report.h"
 #include "report/trace/run_story.h"
-#include "session/counters.h"
 #include "session/counters.h"
 #include "session/summarize.h"
 
@@ -26,11 +28,63 @@ std::string software_of(const Trace& trace) {
   return out;
 }
 
+// GPUs that the scope has work of, the busiest first; empty where there is one.
+std::vector<UsedGpu> used_gpus(const Trace& trace, Scope scope) {
+  scope.device.reset();
+  std::map<int32_t, std::vector<EventId>> work;
+  const GpuSelection selection(trace.store, trace.tree, scope);
+  const auto add = [&](const std::vector<EventId>& events) {
+    for (const EventId e : events)
+      if (const auto device = trace.store.gpu_work(e).device) work[*device].push_back(e);
+  };
+  add(selection.linked());
+  if (scope.include_unlinked) add(selection.unlinked());
+  std::vector<UsedGpu> gpus;
+  if (work.size() < 2) return gpus;
+  for (const auto& [device, events] : work)
+    gpus.push_back({device, busy_time(trace.store, events), events.size()});
+  std::ranges::stable_sort(gpus, std::greater{}, &UsedGpu::busy);
+  return gpus;
+}
+
+void put_first(std::vector<UsedGpu>& gpus, int32_t device) {
+  const auto place = std::ranges::find(gpus, device, &UsedGpu::device);
+  if (place != gpus.end()) std::rotate(gpus.begin(), place, place + 1);
+}
+
+// A range may hold only other ranges, to which all the work belongs.
+Status check_steps_have_work(const SheetInput& input, const std::string& path) {
+  constexpr size_t kListed = 8;
+  const CallTree& tree = input.tree;
+  if (!input.scope.steps || !all_selected(input).empty()) return Nothing{};
+  const Steps steps(input.store, input.scope.step_pattern);
+  std::set<size_t> with_work;
+  for (size_t i = 0; i < input.store.size(); ++i) {
+    const EventId e(i);
+    if (!is_gpu_work(input.store.kind(e))) continue;
+    if (input.scope.device && input.store.gpu_work(e).device != input.scope.device) continue;
+    if (const auto step = step_of(steps, input.store, tree, e)) with_work.insert(*step);
+  }
+  if (with_work.empty()) return Nothing{};
+  std::string listed;
+  size_t count = 0;
+  for (const size_t step : with_work) {
+    if (count++ == kListed) {
+      listed += ", …";
+      break;
+    }
+    listed += fmt::format("{}{}", listed.empty() ? "" : ", ", step);
+  }
+  return Error{fmt::format("the selected step of {} has no GPU work; steps with GPU work: {}", path,
+                           listed)};
+}
+
 struct Told {
   const Trace& trace;
   const SheetInput& input;
   const StorySelection& selection;
   bool has_timeline = true;
+  std::vector<UsedGpu> gpus = {};
   CodeSteps code_steps = {};
 };
 
@@ -42,16 +96,17 @@ Result<RunStory> tell(const Told& told, const Assessment& assessment,
                        findings,
                        contexts,
                        std::filesystem::path(told.trace.path).filename().string(),
-                       gpu_names(told.trace.store.metadata().gpus),
+                       used_gpu_names(told.input),
                        software_of(told.trace),
                        told.selection,
                        told.has_timeline,
+                       told.gpus,
                        told.code_steps};
   return tell_run(facts);
 }
 
 Result<RunStory> tell_whole(const Trace& trace, const Scope& scope, const StoryOptions& options,
-                            bool has_timeline) {
+                            bool has_timeline, std::vector<UsedGpu> gpus = {}) {
   const AnalyzeOptions& a = options.analysis;
   KernelMeasures measures =
       a.code != nullptr ? KernelMeasures(trace.store, a.code->facts()) : KernelMeasures();
@@ -60,7 +115,8 @@ Result<RunStory> tell_whole(const Trace& trace, const Scope& scope, const StoryO
   if (a.samples != nullptr) measures.add_samples(*a.samples);
   const SheetInput input(trace.store, trace.tree, scope, std::move(measures));
   TRY(check_scope(input, trace.path));
-  const Platform* recorded_on = detect_platform(trace);
+  TRY(check_steps_have_work(input, trace.path));
+  const Platform* recorded_on = detect_platform(trace, scope.device);
   const Platform* platform = a.platform != nullptr ? a.platform : recorded_on;
   const std::vector<Launcher> launchers = find_launchers(input);
   const MeasuredOps ops(input, launchers);
@@ -68,10 +124,33 @@ Result<RunStory> tell_whole(const Trace& trace, const Scope& scope, const StoryO
   const std::vector<Finding> findings = find_all(assessment);
   const std::vector<KernelContext> contexts =
       launch_contexts(input, recorded_on != nullptr ? recorded_on : platform, kMostContexts);
-  Told told{trace, input, options.selection, has_timeline, {}};
+  Told told{trace, input, options.selection, has_timeline, std::move(gpus), {}};
   if (a.code != nullptr && !options.selection.kernel.empty())
     told.code_steps = a.code->steps(input, platform);
   return tell(told, assessment, findings, contexts);
+}
+
+// Kernels of two GPUs on one timeline would hide each other's idle time: one is told, the busiest
+// that has what was asked for.
+Result<RunStory> tell_one_gpu(const Trace& trace, const Scope& scope, const StoryOptions& options,
+                              std::vector<UsedGpu> gpus) {
+  Scope of_one = scope;
+  if (scope.device) {
+    put_first(gpus, *scope.device);
+    return tell_whole(trace, of_one, options, true, std::move(gpus));
+  }
+  constexpr size_t kMostTries = 16;
+  std::optional<Error> first_error;
+  for (size_t i = 0; i < std::min(gpus.size(), kMostTries); ++i) {
+    of_one.device = gpus[i].device;
+    std::vector<UsedGpu> ordered = gpus;
+    put_first(ordered, gpus[i].device);
+    Result<RunStory> story = tell_whole(trace, of_one, options, true, std::move(ordered));
+    if (story.ok()) return story;
+    if (!first_error) first_error = story.error();
+    if (options.selection.empty()) break;
+  }
+  return *first_error;
 }
 
 // A kernel for each counted launch, one after the other: what order and gaps they had is not known.
@@ -133,6 +212,8 @@ class CountedRun {
 
 Result<RunStory> tell_story(const Trace& trace, const Scope& scope, const StoryOptions& options) {
   TRY(check_has_events(trace));
+  std::vector<UsedGpu> gpus = used_gpus(trace, scope);
+  if (gpus.size() > 1) return tell_one_gpu(trace, scope, options, std::move(gpus));
   return tell_whole(trace, scope, options, true);
 }
 
@@ -151,8 +232,12 @@ Result<RunStory> tell_counters(const std::vector<CounterFile>& files, const Stor
 
 Result<RunStory> tell_story(const Trace& trace, const Assessment& assessment,
                             const std::vector<Finding>& findings,
-                            const std::vector<KernelContext>& contexts) {
-  return tell({trace, assessment.input(), {}, true, {}}, assessment, findings, contexts);
+                            const std::vector<KernelContext>& contexts,
+                            const AnalyzeOptions& options) {
+  const Scope& scope = assessment.input().scope;
+  std::vector<UsedGpu> gpus = used_gpus(trace, scope);
+  if (gpus.size() > 1) return tell_one_gpu(trace, scope, {options, {}}, std::move(gpus));
+  return tell({trace, assessment.input(), {}, true, {}, {}}, assessment, findings, contexts);
 }
 
 Result<std::vector<std::string>> write_story(const RunStory& story, bool with_evidence,

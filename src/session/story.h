@@ -16,10 +16,11 @@ Result<RunStory> tell_story(const Trace& trace, const Scope& scope, const StoryO
 // Of counters without a trace: kernels in the order in which they were counted.
 Result<RunStory> tell_counters(const std::vector<CounterFile>& files, const StoryOptions& options);
 
-// As part of an analysis.
+// As part of an analysis; of a recording of several GPUs it is told anew, for one of them.
 Result<RunStory> tell_story(const Trace& trace, const Assessment& assessment,
                             const std::vector<Finding>& findings,
-                            const std::vector<KernelContext>& contexts);
+                            const std::vector<KernelContext>& contexts,
+                            const AnalyzeOptions& options);
 
 // story.md and story.json.
 Result<std::vector<std::string>> write_story(const RunStory& story, bool with_evidence,

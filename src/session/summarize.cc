@@ -29,6 +29,17 @@ std::string gpu_names(const std::vector<GpuProperties>& gpus) {
   return text;
 }
 
+std::string used_gpu_names(const SheetInput& input) {
+  std::set<int64_t> used;
+  for (const EventId e : all_selected(input))
+    if (const auto device = input.store.gpu_work(e).device) used.insert(*device);
+  const std::vector<GpuProperties>& all = input.store.metadata().gpus;
+  std::vector<GpuProperties> told;
+  for (const GpuProperties& gpu : all)
+    if (used.contains(gpu.id)) told.push_back(gpu);
+  return gpu_names(told.empty() ? all : told);
+}
+
 namespace {
 
 std::string runtime_name(const TraceMetadata& metadata) {
@@ -135,7 +146,7 @@ Summary summarize_trace(const Trace& trace, const SheetInput& input) {
   Summary s;
   s.trace = trace.path == "-" ? "standard input" : fs::path(trace.path).filename().string();
   s.source = trace.source();
-  s.gpu = gpu_names(store.metadata().gpus);
+  s.gpu = used_gpu_names(input);
   s.runtime = runtime_name(store.metadata());
   s.rank = store.metadata().rank;
   s.world_size = store.metadata().world_size;

@@ -12,6 +12,8 @@ namespace fathom {
 
 // "8 × AMD Instinct MI300X"; different GPUs are listed.
 std::string gpu_names(const std::vector<GpuProperties>& gpus);
+// Of those whose work is selected; of all where their numbers are not known.
+std::string used_gpu_names(const SheetInput& input);
 
 // A scope that holds nothing is a mistake in the asking.
 Status check_scope(const SheetInput& input, const std::string& path);

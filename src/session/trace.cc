@@ -14,7 +14,10 @@ namespace {
 constexpr int64_t kWorthCaching = 16 << 20;
 
 // All of a machine's GPUs may be listed. The one with the first work is the one that was used.
-const GpuProperties& used_gpu(const EventStore& store, const std::vector<GpuProperties>& gpus) {
+const GpuProperties& used_gpu(const EventStore& store, const std::vector<GpuProperties>& gpus,
+                              std::optional<int32_t> asked) {
+  for (const GpuProperties& gpu : gpus)
+    if (asked && gpu.id == *asked) return gpu;
   for (size_t i = 0; i < store.size(); ++i) {
     if (!is_gpu_work(store.kind(EventId(i)))) continue;
     const auto device = store.gpu_work(EventId(i)).device;
@@ -77,10 +80,10 @@ bool is_readable_capture(const Trace& trace) {
          capture::is_capture_file(trace.path);
 }
 
-const Platform* detect_platform(const Trace& trace) {
+const Platform* detect_platform(const Trace& trace, std::optional<int32_t> device) {
   const std::vector<GpuProperties>& gpus = trace.store.metadata().gpus;
   if (gpus.empty()) return nullptr;
-  const GpuProperties& gpu = used_gpu(trace.store, gpus);
+  const GpuProperties& gpu = used_gpu(trace.store, gpus, device);
   return Platforms::built_in().detect({gpu.name, gpu.memory_bytes, gpu.multiprocessors});
 }
 

@@ -47,7 +47,8 @@ bool is_readable_capture(const Trace& trace);
 Result<Trace> open_trace(const std::string& path, const OpenOptions& options = {});
 
 // What the trace's GPU is among those known here; null where it does not say or is not known.
-const Platform* detect_platform(const Trace& trace);
+// Of a machine with several, the GPU with this number, or that of the first work.
+const Platform* detect_platform(const Trace& trace, std::optional<int32_t> device = {});
 
 // Fails on a recording of nothing: a mistake that a report would only hide.
 Status check_has_events(const Trace& trace);

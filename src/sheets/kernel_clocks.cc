@@ -17,6 +17,8 @@ constexpr uint64_t kPowerReasons = capture::kSwPowerCap | capture::kHwPowerBrake
 constexpr uint64_t kThermalReasons = capture::kSwThermal | capture::kHwThermal;
 constexpr uint64_t kSlowReasons = kPowerReasons | kThermalReasons | capture::kHwSlowdown;
 
+}  // namespace
+
 // A step function of time that is unknown in places, integrated from its start: what lies between
 // two times is a difference, however many steps that are.
 class StepIntegral {
@@ -55,6 +57,15 @@ class StepIntegral {
   double value_ = 0, known_ = 0;
 };
 
+struct GpuIntegrals {
+  double highest_clock = 0;
+  std::array<StepIntegral, 4> numbers;
+  std::array<StepIntegral, 9> reasons;
+  StepIntegral power, thermal, slowed;
+};
+
+namespace {
+
 using Samples = std::vector<std::pair<Nanos, double>>;
 
 // Each sample up to halfway to its neighbours.
@@ -82,12 +93,6 @@ uint64_t bits_of(double value) {
   return value >= 0 && value < kMost ? static_cast<uint64_t>(value) : 0;
 }
 
-struct GpuIntegrals {
-  std::array<StepIntegral, 4> numbers;
-  std::array<StepIntegral, 9> reasons;
-  StepIntegral power, thermal, slowed;
-};
-
 std::map<int64_t, GpuIntegrals> integrate_numbers(const EventStore& store) {
   std::unordered_map<StringId, std::optional<capture::GpuNumberOf>> names;
   std::map<int64_t, std::array<Samples, 5>> samples;
@@ -105,6 +110,8 @@ std::map<int64_t, GpuIntegrals> integrate_numbers(const EventStore& store) {
   for (auto& [gpu, lists] : samples) {
     GpuIntegrals& of_gpu = integrals[gpu];
     for (Samples& list : lists) std::ranges::stable_sort(list, {}, &Samples::value_type::first);
+    for (const auto& [time, clock] : lists[static_cast<size_t>(capture::GpuNumber::kSmClock)])
+      of_gpu.highest_clock = std::max(of_gpu.highest_clock, clock);
     for (size_t i = 0; i < of_gpu.numbers.size(); ++i)
       of_gpu.numbers[i] = integral_of(lists[i], [](double value) { return value; });
     const Samples& reasons = lists[static_cast<size_t>(capture::GpuNumber::kClockReasons)];
@@ -165,10 +172,41 @@ double ClockMeans::known_share() const {
   return time.count > 0 ? std::clamp(most / static_cast<double>(time.count), 0.0, 1.0) : 0;
 }
 
+struct ClockNumbers::Numbers {
+  std::map<int64_t, GpuIntegrals> gpus;
+};
+
+ClockNumbers::ClockNumbers(const EventStore& store)
+    : store_(store), numbers_(std::make_unique<const Numbers>(Numbers{integrate_numbers(store)})) {}
+
+ClockNumbers::~ClockNumbers() = default;
+
+bool ClockNumbers::empty() const { return numbers_->gpus.empty(); }
+
+void ClockNumbers::add(EventId work, ClockMeans& means) const {
+  ++means.kernels;
+  means.time += store_.duration(work);
+  const auto gpu = numbers_->gpus.find(store_.gpu_work(work).device.value_or(0));
+  if (gpu != numbers_->gpus.end())
+    add_run(gpu->second, store_.start(work), store_.end(work), means);
+}
+
+ClockMeans ClockNumbers::during(std::span<const EventId> work) const {
+  ClockMeans means;
+  for (const EventId e : work) add(e, means);
+  return means;
+}
+
+std::optional<double> ClockNumbers::highest_clock(int64_t gpu) const {
+  const auto found = numbers_->gpus.find(gpu);
+  if (found == numbers_->gpus.end() || found->second.highest_clock <= 0) return std::nullopt;
+  return found->second.highest_clock;
+}
+
 std::optional<KernelClocks> measure_clocks(const SheetInput& input) {
   const EventStore& store = input.store;
-  const std::map<int64_t, GpuIntegrals> integrals = integrate_numbers(store);
-  if (integrals.empty()) return std::nullopt;
+  const ClockNumbers numbers(store);
+  if (numbers.empty()) return std::nullopt;
   KernelClocks clocks;
   std::unordered_map<StringId, size_t> index;
   for (const EventId e : all_selected(input)) {
@@ -176,12 +214,8 @@ std::optional<KernelClocks> measure_clocks(const SheetInput& input) {
     const StringId name = store.name_id(e);
     const auto [found, is_new] = index.try_emplace(name, clocks.kernels.size());
     if (is_new) clocks.kernels.push_back({name, {}});
-    const auto gpu = integrals.find(store.gpu_work(e).device.value_or(0));
-    for (ClockMeans* means : {&clocks.kernels[found->second].means, &clocks.all}) {
-      ++means->kernels;
-      means->time += store.duration(e);
-      if (gpu != integrals.end()) add_run(gpu->second, store.start(e), store.end(e), *means);
-    }
+    numbers.add(e, clocks.kernels[found->second].means);
+    numbers.add(e, clocks.all);
   }
   std::ranges::stable_sort(clocks.kernels, std::greater{},
                            [](const KernelClocks::Kernel& kernel) { return kernel.means.time; });

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +45,27 @@ struct KernelClocks {
   };
   std::vector<Kernel> kernels;  // the longest first
   ClockMeans all;
+};
+
+// The numbers of a recording, read once.
+class ClockNumbers {
+ public:
+  explicit ClockNumbers(const EventStore& store);
+  ~ClockNumbers();
+
+  bool empty() const;
+  // While some GPU work ran.
+  ClockMeans during(std::span<const EventId> work) const;
+  // The highest SM clock that was sampled of a GPU, MHz.
+  std::optional<double> highest_clock(int64_t gpu) const;
+
+ private:
+  struct Numbers;
+  void add(EventId work, ClockMeans& means) const;
+  friend std::optional<KernelClocks> measure_clocks(const SheetInput& input);
+
+  const EventStore& store_;
+  std::unique_ptr<const Numbers> numbers_;
 };
 
 // Of the scope's kernels; none where the trace has no such numbers.

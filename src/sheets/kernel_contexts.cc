@@ -18,16 +18,16 @@ namespace {
 
 // What the order of events on each device says of single events.
 struct DeviceTimes {
-  std::map<EventId, Nanos> idle_before;    // of those with any
-  std::map<EventId, Nanos> copies_before;  // of kernels: since the one before it
+  std::map<EventId, Nanos> idle_before;  // of those with any
+  // Of kernels: copies to the device since the one before it, and to the host until the next.
+  std::map<EventId, Nanos> copies_around;
   std::map<int32_t, std::vector<Interval>> computation;
 };
 
 // "Memcpy HtoD (Pageable -> Device)", not within a device.
-bool is_host_copy(const EventStore& store, EventId event) {
-  if (store.kind(event) != EventKind::kMemcpy) return false;
-  const std::string_view name = store.name(event);
-  return name.find("HtoD") != std::string_view::npos || name.find("DtoH") != std::string_view::npos;
+bool is_copy(const EventStore& store, EventId event, std::string_view direction) {
+  return store.kind(event) == EventKind::kMemcpy &&
+         store.name(event).find(direction) != std::string_view::npos;
 }
 
 DeviceTimes device_times(const SheetInput& input) {
@@ -43,14 +43,18 @@ DeviceTimes device_times(const SheetInput& input) {
     std::vector<Interval> work;
     std::optional<Nanos> last;
     Nanos copied;
+    EventId last_kernel;
     for (const EventId event : events) {
       const Nanos start = store.start(event), end = start + store.duration(event);
       const Nanos from = last ? std::max(*last, start) : start;  // beside other work it costs less
       if (store.kind(event) == EventKind::kKernel) {
-        if (copied > Nanos{}) out.copies_before[event] = copied;
+        if (copied > Nanos{}) out.copies_around[event] += copied;
         copied = {};
-      } else if (is_host_copy(store, event) && from < end) {
+        last_kernel = event;
+      } else if (is_copy(store, event, "HtoD") && from < end) {
         copied += end - from;
+      } else if (is_copy(store, event, "DtoH") && from < end && last_kernel.valid()) {
+        out.copies_around[last_kernel] += end - from;  // results of what ran before
       }
       if (last && *last < start) out.idle_before[event] = start - *last;
       last = last ? std::max(*last, end) : end;
@@ -158,15 +162,15 @@ class ContextBuilder {
     if (!has_timeline_) return;
     std::vector<Nanos> durations, idle, copies;
     for (const EventId event : group.events) {
-      const auto copied = times_.copies_before.find(event);
-      copies.push_back(copied == times_.copies_before.end() ? Nanos{} : copied->second);
+      const auto copied = times_.copies_around.find(event);
+      copies.push_back(copied == times_.copies_around.end() ? Nanos{} : copied->second);
       durations.push_back(input_.store.duration(event));
       const auto found = times_.idle_before.find(event);
       idle.push_back(found == times_.idle_before.end() ? Nanos{} : found->second);
     }
     out.values["trace_duration_us"] = median_micros(std::move(durations));
     out.values["idle_before_us"] = median_micros(std::move(idle));
-    out.values["copies_before_us"] = median_micros(std::move(copies));
+    out.values["copies_around_us"] = median_micros(std::move(copies));
     if (is_communication) out.values["exposed_share"] = exposed_share(input_.store, group, times_);
     if (allocated_) out.values["allocated_mb"] = *allocated_;
   }

@@ -23,6 +23,7 @@ struct MeasuredRun {
   bool has_timeline = false;
   size_t launches = 0;  // kernels and shapes that have counters
   size_t in_code = 0;   // those of them that the repository defines
+  size_t left_out = 0;  // kernels and shapes beyond the longest that are looked at
   std::vector<KernelContext> contexts;
   std::vector<ComparedKernel> compared;
 

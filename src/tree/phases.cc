@@ -6,6 +6,7 @@
 #include "tree/communication.h"
 #include "tree/phase_autograd.h"
 #include "tree/phase_repeats.h"
+#include "tree/setup_spans.h"
 #include "tree/training_kernels.h"
 
 namespace fathom {
@@ -320,7 +321,31 @@ std::vector<Phase> PhaseFinder::collect() const {
 
 std::vector<Phase> find_phases(const EventStore& store, const CallTree& tree,
                                const std::vector<EventId>& gpu_work) {
-  return PhaseFinder(store, tree, gpu_work).find();
+  const SetupSpans setup(store);
+  if (setup.empty() || !tree.has_launches()) return PhaseFinder(store, tree, gpu_work).find();
+  std::vector<EventId> steps;
+  PhaseRun prepared;
+  for (const EventId e : gpu_work) {
+    const CallId launch = tree.launch(e);
+    const EventId call = launch.valid() ? tree.event(launch) : EventId{};
+    const bool is_setup = call.valid() && setup.contains(store.track_id(call), store.start(call));
+    (is_setup ? prepared.work : steps).push_back(e);
+  }
+  std::vector<Phase> phases = PhaseFinder(store, tree, steps).find();
+  if (prepared.work.empty()) return phases;
+  std::ranges::sort(prepared.work, [&store](EventId a, EventId b) {
+    return std::tuple(store.start(a), a) < std::tuple(store.start(b), b);
+  });
+  prepared.gpu_begin = store.start(prepared.work.front());
+  prepared.gpu_end = prepared.gpu_begin;
+  for (const EventId e : prepared.work) prepared.gpu_end = std::max(prepared.gpu_end, store.end(e));
+  Phase phase{PhaseKind::kSetup, {}, PhaseEvidence::kSetupCalls, setup.example(), {}};
+  phase.runs.push_back(std::move(prepared));
+  const auto place =
+      std::ranges::upper_bound(phases, phase.runs.front().gpu_begin, {},
+                               [](const Phase& p) { return p.runs.front().gpu_begin; });
+  phases.insert(place, std::move(phase));
+  return phases;
 }
 
 }  // namespace fathom

@@ -7,7 +7,8 @@
 
 #include "tree/call_tree.h"
 
-// The phases of a run: what its GPU work was for. The evidence, in the order in which it counts:
+// The phases of a run: what its GPU work was for. Work that a compiler or autotuner launches is
+// apart from all others. The evidence of those, in the order in which it counts:
 // 1. Ranges of the program with the name of a phase (data/phases/names.tsv), open on the thread of
 //    the launch when the work was launched. Without a launch: the range's image on the stream, else
 //    the range that is open on the host at that time.
@@ -29,7 +30,8 @@ enum class PhaseKind : uint8_t {
   kCommunication,
   kNamed,   // an annotation whose name is of no kind above
   kRepeat,  // a sequence of kernels that repeats
-  kOther,   // work that belongs to no phase: set-up, copies between phases
+  kOther,   // work that belongs to no phase: copies between phases
+  kSetup,   // compilation, autotuning, graph capture (tree/setup_spans.h)
 };
 
 // What shows that a phase is one.
@@ -40,6 +42,7 @@ enum class PhaseEvidence : uint8_t {
   kShapes,      // how many tokens the products of a step have
   kRepetition,  // the sequence of kernels
   kNone,
+  kSetupCalls,  // calls of compilers and autotuners
 };
 
 // One run of a phase: its host range, as far as it is known, and its GPU work.

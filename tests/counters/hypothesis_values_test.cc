@@ -29,6 +29,20 @@ TEST(HypothesisValues, ThrottlingAndExposedCommunication) {
   EXPECT_EQ(verdict_of(exposed, "communication_exposed"), Verdict::kRejected);
 }
 
+// An attention kernel of FP16 on FMA units, whose operands come from shared memory but do not fill
+// its pipe; its near-twin is a polynomial, whose operands stay in registers.
+TEST(HypothesisValues, TensorCoresIdleBesideAHalfUsedSharedMemory) {
+  HardwareValues kernel{
+      {"tensor_flop", 0},      {"fma_instructions", 40}, {"thread_instructions", 100},
+      {"narrow_type", 1},      {"lsu_data", 45},         {"shared_data", 40},
+      {"intensity", 60},       {"vector_ridge", 14},     {"flop_rate", 2e13},
+      {"peak_matrix", 9.9e14}, {"dram_throughput", 10}};
+  EXPECT_EQ(verdict_of(kernel, "tensor_idle"), Verdict::kConfirmed);
+  kernel["lsu_data"] = 10;
+  kernel["shared_data"] = 0;
+  EXPECT_EQ(verdict_of(kernel, "tensor_idle"), Verdict::kRejected);
+}
+
 // What is not about a kernel is not listed with it.
 TEST(HypothesisValues, AHypothesisOfOtherKernelsIsNotListed) {
   EXPECT_EQ(

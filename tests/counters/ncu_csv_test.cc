@@ -36,6 +36,16 @@ std::string text_of(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
+TEST(NcuCsv, OfTwoColumnsWithOneNameTheFirstCountsAndTheOtherIsSaid) {
+  std::string text = text_of({kRaw, kRow0});
+  EXPECT_EQ(read_ok(text).diagnostics().count(Flaw::kRepeatedColumn), 0);
+  const std::string_view first = "dram__bytes_read.sum", other = "launch__registers_per_thread";
+  text.replace(text.find(other), other.size(), first);
+  const CounterSet set = read_ok(text);
+  EXPECT_EQ(set.diagnostics().count(Flaw::kRepeatedColumn), 1);
+  EXPECT_EQ(value_of(set, 0, "dram__bytes_read.sum"), 1234.5e6);
+}
+
 TEST(NcuCsv, RawPage) {
   const std::string text = text_of({kRaw, kRow0, kRow1});
   EXPECT_TRUE(ncu::recognises(text));

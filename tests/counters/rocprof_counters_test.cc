@@ -41,6 +41,18 @@ TEST(RocprofCounters, LongForm) {
   EXPECT_EQ(value_of(set, 1, "SQ_WAVES"), 1);
 }
 
+TEST(RocprofCounters, OfTwoColumnsWithOneNameTheFirstCountsAndTheOtherIsSaid) {
+  const auto read = [](std::string_view last) {
+    return read_counters("Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,Kernel_Name,TCC_HIT[0]," +
+                         std::string(last) + "\n0,2,1048576,256,\"copy(double*)\",30,10\n");
+  };
+  const Result<CounterSet> once = read("TCC_MISS[0]"), twice = read("TCC_HIT[0]");
+  ASSERT_TRUE(once.ok() && twice.ok());
+  EXPECT_EQ(once.value().diagnostics().count(Flaw::kRepeatedColumn), 0);
+  EXPECT_EQ(twice.value().diagnostics().count(Flaw::kRepeatedColumn), 1);
+  EXPECT_EQ(value_of(twice.value(), 0, "TCC_HIT[0]"), 30);
+}
+
 TEST(RocprofCounters, WideFormsOfVersionsOneAndTwo) {
   const std::string_view one =
       "Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,lds,scr,arch_vgpr,accum_vgpr,"

@@ -65,14 +65,23 @@ void expect_sound(const RunStory& story) {
   }
 }
 
-// Two minutes of reading at the width of a report.
+// Two minutes of reading, with each part of the summary that there is.
 void expect_short(const RunStory& story) {
-  const std::string text = story_text(story, {false, false, 100}, false);
-  EXPECT_LE(std::ranges::count(text, '\n'), 115);
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\n', at);
-    EXPECT_LE(screen_width(text.substr(at, end - at)), 100u);
-    at = end + 1;
+  for (const size_t width : {80u, 100u}) {
+    const std::string text = story_text(story, {false, false, width}, false);
+    EXPECT_LE(std::ranges::count(text, '\n'), 60) << text;
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = text.find('\n', at);
+      EXPECT_LE(screen_width(text.substr(at, end - at)), width);
+      at = end + 1;
+    }
+    for (const auto& [title, lines] : {std::pair("Hotspots", &story.hotspots),
+                                       {"Bottleneck", &story.bottlenecks},
+                                       {"Hardware insight", &story.insights},
+                                       {"Actionable", &story.actions}})
+      EXPECT_EQ(text.find(title) == std::string::npos, lines->empty()) << title;
+    if (text.find("left out") == std::string::npos) continue;
+    EXPECT_GT(story_text(story, {false, false, width}, true).size(), text.size());
   }
 }
 

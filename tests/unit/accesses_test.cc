@@ -242,6 +242,20 @@ TEST(Accesses, ALaunchSaysWhatItFillsIn) {
   EXPECT_EQ(launcher.argument_values[0].text, "B * T");
 }
 
+TEST(Accesses, TwoLaunchesOnOneLineAreTwo) {
+  const auto launches = [](std::string_view second) {
+    return scan_text(
+               "__global__ void k(float* y) { y[threadIdx.x] = 1; }\n"
+               "void run(float* y, int n, bool b) { if (b) k<<<n, 32>>>(y); else " +
+               std::string(second) + "; }\n")
+        .kernels.at(0)
+        .launchers.size();
+  };
+  EXPECT_EQ(launches("k<<<n * 2, 64>>>(y)"), 2u);
+  EXPECT_EQ(launches("k<<<n, 32, 1024>>>(y)"), 2u);
+  EXPECT_EQ(launches("k<<<n, 32>>>(y)"), 1u) << "nothing tells them apart";
+}
+
 TEST(TritonAccesses, MasksAndLoopsSayHowMuch) {
   const KernelAccesses found = walk_triton(
       "@triton.jit\n"

@@ -76,18 +76,31 @@ TEST(ConcatenateCost, TheKernelTellsTheElementsSize) {
 }
 
 TEST(MultiTensorCost, TheGridTellsTheElements) {
-  // 3 blocks of 65536 elements; Adam reads 4, writes 3
-  Around around{{{"void multi_tensor_apply_kernel<TensorListMetadata<4>, float>", Dim3{3, 1, 1},
+  // 320 blocks, the most of a launch, of 65536 elements; Adam reads 4, writes 3
+  Around around{{{"void multi_tensor_apply_kernel<TensorListMetadata<4>, float>", Dim3{320, 1, 1},
                   Dim3{512, 1, 1}}},
                 {},
                 {}};
-  const double elements = 3 * 65536;
+  const double elements = 320 * 65536;
   EXPECT_COST(cost("aten::_fused_adamw_", {}, around), 15 * elements, 7 * 4 * elements);
   around.kernels[0].name = "multi_tensor_apply_kernel<c10::BFloat16>";
   EXPECT_COST(cost("aten::_foreach_add_", {}, around), elements, 3 * 2 * elements);
   around.kernels[0].grid = {};
   EXPECT_FALSE(cost("aten::_foreach_add_", {}, around));
   EXPECT_FALSE(cost("aten::_foreach_add_", {}));
+}
+
+TEST(MultiTensorCost, BlocksOfASmallLaunchMayBeSingleNumbers) {
+  Around around{{{"void multi_tensor_apply_kernel<TensorListMetadata<1>, float>", Dim3{39, 1, 1},
+                  Dim3{512, 1, 1}}},
+                {},
+                {}};
+  EXPECT_FALSE(cost("aten::_foreach_add_", {}, around));
+  // Sizes that the trace shows count, whatever the grid: 39 steps of one element each.
+  const auto steps =
+      cost("aten::_foreach_add_", {tensor_list(std::vector<std::vector<int64_t>>(39))}, around);
+  EXPECT_COST(steps, 39, 3 * 4 * 39);
+  EXPECT_COST(cost("aten::_foreach_add_", {tensor_list({{3, 4}, {5}})}, around), 17, 3 * 4 * 17);
 }
 
 TEST(IndexCost, TheSpreadSourceTellsTheResults) {

@@ -9,6 +9,7 @@
 #include "base/screen_text.h"
 #include "session/code/scan.h"
 #include "session/report_place.h"
+#include "story/parameters.h"
 
 namespace fathom {
 namespace {
@@ -123,6 +124,14 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
       ->add_option("--param", a->parameters,
                    "Set a problem size for the expected behaviour: batch=64, embed_dim=4096, "
                    "dtype=fp16, or any name in the code; repeatable")
+      ->check([](const std::string& text) {
+        const Result<Parameters> read = Parameters::parse({text});
+        if (read.ok()) return std::string();
+        // CLI11 puts the option's name in front.
+        constexpr std::string_view kOption = "--param ";
+        const std::string& message = read.error().message;
+        return message.starts_with(kOption) ? message.substr(kOption.size()) : message;
+      })
       ->allow_extra_args(false)
       ->option_text("NAME=VALUE");
   command

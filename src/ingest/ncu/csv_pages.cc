@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/csv_text.h"
 #include "base/hash.h"
@@ -56,6 +57,7 @@ class Page {
     names_ = record_.fields;
     for (size_t i = 0; i < names_.size(); ++i) assign_column(names_[i], i);
     is_long_ = columns_.metric != kNone && columns_.value != kNone;
+    leave_out_repeated();
   }
 
   void add(std::string_view record) { records_.push_back(record); }
@@ -79,6 +81,16 @@ class Page {
 
  private:
   static constexpr size_t kNone = SIZE_MAX;
+  // Of two columns with one name nothing tells which is right.
+  void leave_out_repeated() {
+    std::unordered_set<std::string_view, TableHash> seen;
+    for (size_t i = 0; i < names_.size(); ++i) {
+      if (seen.insert(names_[i]).second || is_fact_[i] || is_long_) continue;
+      is_fact_[i] = true;
+      builder_.diagnostics().add(Flaw::kRepeatedColumn, names_[i]);
+    }
+  }
+
   struct Columns {
     size_t id = kNone, process = kNone, kernel = kNone, context = kNone, stream = kNone,
            block = kNone, grid = kNone, device = kNone, capability = kNone;

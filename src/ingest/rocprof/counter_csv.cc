@@ -157,8 +157,19 @@ class CounterTable {
   explicit CounterTable(std::string_view header) {
     split_csv(header, record_);
     names_ = record_.fields;
-    for (const std::string& name : names_) roles_.push_back(role_of(name));
+    std::unordered_set<std::string_view, TableHash> seen;
+    for (const std::string& name : names_) {
+      roles_.push_back(role_of(name));
+      if (seen.insert(name).second || roles_.back() != Role::kCounter) continue;
+      roles_.back() = Role::kIgnored;
+      repeated_.push_back(name);
+    }
     find_sums();
+  }
+
+  void note_repeated_columns(CounterSetBuilder& builder) const {
+    for (const std::string& name : repeated_)
+      builder.diagnostics().add(Flaw::kRepeatedColumn, name);
   }
 
   bool has(Role role) const { return std::ranges::find(roles_, role) != roles_.end(); }
@@ -369,6 +380,7 @@ class CounterTable {
   std::vector<Role> roles_;
   CsvRecord record_;
   std::unordered_map<std::string, CounterRowId, TableHash> rows_;
+  std::vector<std::string> repeated_;          // columns with the name of an earlier one
   std::vector<std::optional<size_t>> sum_of_;  // by column: into sum_names_
   std::vector<std::string> sum_names_;
 };
@@ -408,6 +420,7 @@ Result<CounterSet> read(ByteSource& source, const std::string& shown) {
     // The files of several passes may have been put one after the other.
     if (recognises(line)) {
       table.emplace(line);
+      table->note_repeated_columns(builder);
     } else if (!line.empty() && line != "\r" && !is_cut) {
       table->read(line, builder);
     }

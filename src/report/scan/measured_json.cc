@@ -91,6 +91,7 @@ void MeasuredJson::write_runs(FactWriter& w) const {
     line.optional_text("doubt", run.doubt);
     line.count("launches", run.launches);
     line.count("in_code", run.in_code);
+    if (run.left_out > 0) line.count("left_out", run.left_out);
     line.count("within", counts.within);
     line.count("surprises", counts.surprises);
     line.count("not_comparable", counts.not_comparable);

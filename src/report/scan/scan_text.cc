@@ -163,23 +163,27 @@ namespace {
 void show_measured(Screen& screen, const std::vector<MeasuredRun>& runs, size_t width) {
   if (runs.empty()) return;
   ComparedCounts all;
-  size_t launches = 0, in_code = 0, refused = 0, doubted = 0;
+  size_t launches = 0, in_code = 0, refused = 0, doubted = 0, left_out = 0;
   std::string first_refusal;
   for (const MeasuredRun& run : runs) {
     if (!run.refusal.empty() && refused++ == 0) first_refusal = run.file + ": " + run.refusal;
     doubted += !run.doubt.empty();
     launches += run.launches;
     in_code += run.in_code;
+    left_out += run.left_out;
     const ComparedCounts counts = count_compared(run.compared);
     all.within += counts.within;
     all.surprises += counts.surprises;
     all.not_comparable += counts.not_comparable;
     all.not_measured += counts.not_measured;
   }
-  screen.entry(
-      "Counter",
-      fmt::format("{}; {} with counters, {} of them in the code", counted(runs.size(), "recording"),
-                  counted(launches, "kernel launch", "kernel launches"), number_text(in_code)));
+  screen.entry("Counter", fmt::format("{}; {} with counters, {} of them in the code",
+                                      counted(runs.size(), "recording"),
+                                      counted(launches, "kernel and shape", "kernels and shapes"),
+                                      number_text(in_code)));
+  if (left_out > 0)
+    screen.entry("", fmt::format("{} with less time are not compared",
+                                 counted(left_out, "kernel and shape", "kernels and shapes")));
   screen.entry("", compared_line(all));
   if (refused > 0) {
     const std::string more = refused > 1 ? fmt::format(" ({} more)", refused - 1) : "";

@@ -26,6 +26,9 @@ struct StoryNode {
   std::string mark;      // empty: a heading
   std::string evidence;  // empty: not asked for
   std::vector<StoryNode> below;
+  int rank = kKept;  // a short story leaves out the lowest ranks first
+
+  static constexpr int kKept = 9;
 };
 struct StorySection {
   std::string title, after;  // after: beside the title

@@ -22,6 +22,8 @@ class Sentence : LineWords {
     switch (l_.kind) {
       case Kind::kRecording:
         return recording();
+      case Kind::kGpus:
+        return gpus();
       case Kind::kModel:
         return fmt::format("Model {}", named(0));
       case Kind::kCounterFile:
@@ -30,6 +32,11 @@ class Sentence : LineWords {
       case Kind::kDoubtfulFile:
         return fmt::format("Counters of {}: {} of {} launches joined: {}", named(0),
                            count("joined"), count("launches"), named(1));
+      case Kind::kFlaw:
+        return fmt::format("{}{}: {}{}", l_.name(2).empty() ? "" : named(2) + ": ", l_.name(0),
+                           l_.name(1), value("count") > 1 ? " (" + count("count") + ")" : "");
+      case Kind::kThrottled:
+        return throttled();
       case Kind::kClocks:
         return clocks();
       case Kind::kPhaseRuns:
@@ -41,11 +48,7 @@ class Sentence : LineWords {
       case Kind::kIdleInPhase:
         return idle_in_phase();
       case Kind::kFirstRun:
-        return fmt::format(
-            "First run {:.1f} × the median ({}): warm-up{}", value("ratio"), time("time"),
-            value("loading") >= 1
-                ? fmt::format(", {} loading or compiling modules", percent("loading"))
-                : "");
+        return first_run();
       case Kind::kSlowestRun:
         return fmt::format("Slowest run is number {}: {:.1f} × the median ({}){}", count("number"),
                            value("ratio"), time("time"), deviation_cause());
@@ -77,6 +80,21 @@ class Sentence : LineWords {
     return out;
   }
 
+  std::string gpus() const {
+    std::string others;
+    double left = value("count") - 1;
+    for (const auto& [device, busy] :
+         {std::pair("device_1", "busy_1"), {"device_2", "busy_2"}, {"device_3", "busy_3"}}) {
+      if (!has(device)) break;
+      --left;
+      others +=
+          fmt::format("{}GPU {} busy {}", others.empty() ? "" : ", ", count(device), time(busy));
+    }
+    if (left > 0) others += fmt::format(", {} more", story_count(left));
+    return fmt::format("Story of GPU {}, one of {} GPUs with work. Others: {}; --device N chooses",
+                       count("told"), count("count"), others);
+  }
+
   std::string clocks() const {
     std::string out = "While kernels ran:";
     if (has("sm_clock")) out += fmt::format(" SM clock {:.0f} MHz", value("sm_clock"));
@@ -90,8 +108,17 @@ class Sentence : LineWords {
     const double runs = value("runs");
     if (value("median") <= 0)
       return counted(static_cast<uint64_t>(value("kernels")), "GPU event") + ", durations unknown";
-    std::string out = runs == 1 ? fmt::format("1 run of {}", time("median"))
-                                : fmt::format("{} runs, median {}", count("runs"), time("median"));
+    std::string out;
+    if (runs == 1) {
+      out = fmt::format("1 run of {}", time("median"));
+    } else if (!has("steady")) {
+      out = fmt::format("{} runs, median {}", count("runs"), time("median"));
+    } else {
+      out = value("steady") == 1
+                ? fmt::format("2 runs, the second of {}", time("median"))
+                : fmt::format("{} runs, median {} after the first", count("runs"), time("median"));
+    }
+    if (has("shortest")) out += fmt::format(" ({} to {})", time("shortest"), time("longest"));
     if (has("p95")) out += fmt::format(", p95 {}", time("p95"));
     out += fmt::format("; {}{}", counted(static_cast<uint64_t>(value("kernels")), "GPU event"),
                        runs == 1 ? "" : " each");
@@ -99,9 +126,21 @@ class Sentence : LineWords {
     return out;
   }
 
+  std::string first_run() const {
+    std::string out = fmt::format(
+        "First run {:.1f} × the median of the others ({}): ", value("ratio"), time("time"));
+    if (has("busy_ratio"))
+      return out + fmt::format("its GPU work takes {:.1f} × as long", value("busy_ratio"));
+    out += "warm-up";
+    if (value("loading") >= 1)
+      out += fmt::format(", {} loading or compiling modules", percent("loading"));
+    return out;
+  }
+
   std::string idle_in_phase() const {
-    std::string out =
-        fmt::format("GPU idle {} ({}): {}", percent("share"), time("time"), cause_words(l_.topic));
+    std::string out = fmt::format("GPU idle {} ({}{}): {}", percent("share"), time("time"),
+                                  has("run") ? fmt::format(" of a run of {}", time("run")) : "",
+                                  cause_words(l_.topic));
     if (l_.topic != Topic::kUnknownCause && value("cause_share") < 95)
       out += fmt::format(" in {} of it", percent("cause_share"));
     if (!l_.name(0).empty()) {
@@ -150,8 +189,11 @@ class Sentence : LineWords {
     switch (l_.kind) {
       case Kind::kKernel: {
         if (value("mean") <= 0) return fmt::format("{}, {} launches", kernel(0), count("count"));
-        return fmt::format("{} {}: {} × {}", kernel(0), percent("share"), count("count"),
-                           time("mean"));
+        return fmt::format("{} {}: {} × {}{}", kernel(0), percent("share"),
+                           count(has("timed") ? "timed" : "count"), time("mean"),
+                           has("timed") ? fmt::format(", {} more without a duration",
+                                                      story_count(value("count") - value("timed")))
+                                        : "");
       }
       case Kind::kSource:
         return l_.name(1).empty() ? fmt::format("defined at {}", named(0))
@@ -190,8 +232,16 @@ class Sentence : LineWords {
   }
 
   std::string rates() const {
-    if (l_.topic == Topic::kCopies)
-      return fmt::format("copies at {}", story_rate(value("byte_rate"), "B/s"));
+    if (l_.topic == Topic::kCopies) {
+      const std::string rate = story_rate(value("byte_rate"), "B/s");
+      // The fixed cost of a copy is that of some ten kilobytes.
+      constexpr double kSmall = 65536;
+      return value("mean_bytes") >= kSmall
+                 ? fmt::format("copies at {}", rate)
+                 : fmt::format("{} of {} B on average: their number sets the time, not bandwidth",
+                               counted(static_cast<uint64_t>(value("copies")), "copy", "copies"),
+                               count("mean_bytes"));
+    }
     std::string flop, bytes;
     if (value("flop_rate") > 0) {
       flop = story_rate(value("flop_rate"), "FLOP/s");
@@ -211,8 +261,10 @@ class Sentence : LineWords {
         out = fmt::format("compute bound: {}, {}", flop, bytes);
         break;
       case Topic::kLatency:
-        out = fmt::format("too little work for the GPU: {}", bytes);
-        if (value("of_peak_flop") >= 1) out += ", " + flop;
+        out =
+            fmt::format("{} both limits: {}", value("of_limit") < 25 ? "far from" : "below", bytes);
+        if (!flop.empty()) out += ", " + flop;
+        out += " (model)";
         break;
       default:
         out = flop + (flop.empty() || bytes.empty() ? "" : ", ") + bytes;

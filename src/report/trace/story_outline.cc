@@ -13,13 +13,79 @@ std::string fit_name(std::string_view name) {
   return screen_width(name) <= kCharacters ? std::string(name) : fit_left(name, kCharacters);
 }
 
+// How much a line matters where a story must be short: what repeats elsewhere or only describes
+// goes before what explains.
+int rank_of(const StoryLine& line) {
+  using Kind = StoryLineKind;
+  switch (line.kind) {
+    case Kind::kMoreBlocks:
+    case Kind::kOverlapped:
+    case Kind::kShiftKernels:
+    case Kind::kShiftFamilies:
+    case Kind::kTokens:
+      return 0;
+    case Kind::kClocks:
+    case Kind::kExposed:
+    case Kind::kShiftRates:
+    case Kind::kShiftTokens:
+    case Kind::kGapBetween:
+    case Kind::kModel:
+      return 1;
+    case Kind::kKernel:
+    case Kind::kSmallGrid:
+    case Kind::kHotLine:
+    case Kind::kFromCache:
+    case Kind::kSlowestRun:
+    case Kind::kShiftBusy:
+    case Kind::kShiftHardware:
+    case Kind::kAdvice:
+      return 2;
+    case Kind::kMissing:
+      return line.topic == StoryTopic::kCounters || line.topic == StoryTopic::kTimeline ||
+                     line.topic == StoryTopic::kGpuWork
+                 ? StoryNode::kKept
+                 : 3;
+    case Kind::kHardware:
+    case Kind::kRates:
+    case Kind::kSource:
+    case Kind::kFirstRun:
+      return 4;
+    case Kind::kObserved:
+    case Kind::kExplained:
+    case Kind::kUntrusted:
+    case Kind::kCounterFile:
+    case Kind::kThrottled:
+      return 5;
+    case Kind::kWhyIntensity:
+    case Kind::kWhyLaunches:
+      return 6;
+    default:
+      return StoryNode::kKept;
+  }
+}
+
 StoryNode node_of(const StoryLine& line, const NameStyle& name, bool with_evidence) {
   // What is missing rests on nothing.
   return {
       story_sentence(line, name),
       std::string(line.kind == StoryLineKind::kMissing ? std::string_view{} : mark_text(line.mark)),
       with_evidence ? evidence_sentence(line.evidence, name) : std::string(),
-      {}};
+      {},
+      rank_of(line)};
+}
+
+// Of the events of a phase, the longest stays longest.
+std::vector<int> event_ranks(const StoryPhase& phase) {
+  std::vector<size_t> order(phase.events.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, std::greater{}, [&phase](size_t i) {
+    return phase.events[i].what.number("time").value_or(0);
+  });
+  constexpr int kRanks[] = {7, 5, 3};
+  std::vector<int> ranks(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    ranks[order[i]] = kRanks[std::min(i, std::size(kRanks) - 1)];
+  return ranks;
 }
 
 }  // namespace
@@ -82,6 +148,7 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
       last.push_back(std::move(section.nodes.back()));
       section.nodes.pop_back();
     }
+    const std::vector<int> ranks = event_ranks(phase);
     for (size_t i = 0; i < phase.events.size(); ++i) {
       const StoryEvent& event = phase.events[i];
       StoryNode node = node_of(event.what, name, with_evidence);
@@ -89,6 +156,7 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
           story.has_timeline ? fmt::format(" +{}", story_time(event.at.micros())) : "";
       node.text = fmt::format("T{}{}  {}", i, at, node.text);
       add_lines(node.below, event.lines);
+      node.rank = ranks[i];
       section.nodes.push_back(std::move(node));
     }
     for (StoryNode& node : last) section.nodes.push_back(std::move(node));
@@ -97,6 +165,7 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
   for (const StoryKernel& kernel : story.kernels) {
     StorySection section{"KERNEL", name(kernel.name), {}};
     add_lines(section.nodes, kernel.lines);
+    for (StoryNode& node : section.nodes) node.rank = StoryNode::kKept;
     out.push_back(std::move(section));
   }
   StorySection summary{"SUMMARY", {}, {}};
@@ -118,7 +187,7 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
   }
   const auto add_part = [&](std::string_view title, const std::vector<StoryLine>& lines) {
     if (lines.empty()) return;
-    StoryNode node{std::string(title), {}, {}, {}};
+    StoryNode node{std::string(title), {}, {}, {}, StoryNode::kKept};
     add_lines(node.below, lines);
     summary.nodes.push_back(std::move(node));
   };

@@ -60,10 +60,15 @@ class SummarySentence : LineWords {
       case Kind::kWhyIntensity: {
         const bool crosses =
             (value("before") < value("ridge")) != (value("after") < value("ridge"));
-        return fmt::format(
-            "why: intensity {} FLOP/B {} {}: {} set the time", arrow("before", "after", false),
-            crosses ? "crosses the ridge of" : "against a ridge of", story_number(value("ridge")),
-            l_.topic == Topic::kMemory ? "bytes" : "FLOP");
+        const std::string why = fmt::format(
+            "why: intensity {} FLOP/B {} {}", arrow("before", "after", false),
+            crosses ? "crosses the ridge of" : "against a ridge of", story_number(value("ridge")));
+        const bool is_memory = l_.topic == Topic::kMemory;
+        return has("of_peak")
+                   ? fmt::format("{}: the {} side, but at {} of {}", why,
+                                 is_memory ? "memory" : "compute", percent("of_peak"),
+                                 is_memory ? "HBM peak" : "peak FLOP/s")
+                   : fmt::format("{}: {} set the time", why, is_memory ? "bytes" : "FLOP");
       }
       case Kind::kWhyLaunches:
         return fmt::format("why: kernels take {} (before: {}), the host launches one every {}",
@@ -110,6 +115,22 @@ class SummarySentence : LineWords {
         return fmt::format("memory bandwidth: memory-bound ops take {}", part);
       case Topic::kCompute:
         return fmt::format("arithmetic: compute-bound ops take {}", part);
+      case Topic::kLatency:
+        return has("of_peak_bytes")
+                   ? fmt::format(
+                         "neither memory nor arithmetic: ops below 60 % of both limits take {}, at "
+                         "{} of HBM peak and {} of peak FLOP/s (model); counters tell why",
+                         part, percent("of_peak_bytes"), percent("of_peak_flop"))
+                   : fmt::format("ops below 60 % of both limits take {}; counters tell why", part);
+      case Topic::kUnknownLimit:
+        return fmt::format("kernels take {}; counters tell what limits them", part);
+      case Topic::kSetup:
+        return fmt::format("compilation, autotuning and graph capture, no steady state: {}", part);
+      case Topic::kThrottling:
+        return fmt::format(
+            "{}. Kernels under it take {}; at the full clock compute-bound ones run up to {:.2f} × "
+            "as fast",
+            throttled(), part, value("most"));
       case Topic::kCopies:
         return fmt::format("exposed copies: {}", part);
       case Topic::kCommunication:
@@ -138,9 +159,17 @@ class SummarySentence : LineWords {
       std::string out = "Kernels: " + utilisation();
       return out;
     }
+    std::string parts;
+    for (const auto& [part, words] : {std::pair("near_memory", "near the memory limit"),
+                                      {"near_compute", "near the compute limit"},
+                                      {"far", "near neither limit"}}) {
+      if (value(part) < 0.05) continue;
+      parts += fmt::format("{}{} is {}", parts.empty() ? "" : ", ", percent(part), words);
+    }
+    if (parts.empty()) parts = "none is below what DRAM allows";
     return fmt::format(
-        "Ops reach {} of the achievable bandwidth or FLOP/s; {} of their time is memory bound",
-        percent("of_limit"), percent("memory_bound"));
+        "Ops reach {} of the achievable bandwidth or FLOP/s (model); of their time {}",
+        percent("of_limit"), parts);
   }
 
   std::string action() const {
@@ -184,13 +213,17 @@ class SummarySentence : LineWords {
         return fmt::format("{} without a launch ({}) left out; {} adds them",
                            counted(static_cast<uint64_t>(value("count")), "GPU event"),
                            time("time"), command);
-      case Topic::kDevices:
-        return fmt::format(
-            "{} GPUs share one timeline here, so their work overlaps; {} tells one of them",
-            count("count"), command);
       case Topic::kPlatform:
-        return fmt::format("The GPU is not known: no peaks to compare with. Name it with {}",
-                           command);
+        return fmt::format("{}: no peaks to compare with. {} with {}",
+                           l_.name(1).empty() ? "The recording does not name its GPU"
+                                              : "No rates are known of " + named(1),
+                           l_.name(1).empty() ? "Name it" : "Give them", command);
+      case Topic::kStacks:
+        return fmt::format(
+            "Python stacks were recorded ({} frames, {:.0f} for each launch), which slows the "
+            "host: "
+            "measure idle time again without them ({})",
+            count("frames"), value("per_launch"), command);
       case Topic::kGpuWork:
         return fmt::format(
             "No GPU work was recorded: no phases, no hardware state. Record it with: {}", command);

@@ -98,8 +98,18 @@ std::string_view stall_words(std::string_view reason) {
 }
 
 std::string LineWords::gain() const {
-  return fmt::format("{:.2f}–{:.{}f} × for this kernel", value("least"), value("most"),
-                     value("most") < 10 ? 2 : 0);
+  // Of an advice the first name is the hypothesis, of an action the third.
+  constexpr std::string_view kCopies = "copies";
+  const bool with_copies = l_.name(0) == kCopies || l_.name(2) == kCopies;
+  return fmt::format("{:.2f}–{:.{}f} × for this kernel{}", value("least"), value("most"),
+                     value("most") < 10 ? 2 : 0, with_copies ? " together with its copies" : "");
+}
+
+std::string LineWords::throttled() const {
+  std::string out = fmt::format("{} in {} of kernel time: SM clock {:.0f} of {:.0f} MHz",
+                                l_.name(0), percent("active"), value("sm_clock"), value("highest"));
+  if (has("power")) out += fmt::format(", {:.0f} W", value("power"));
+  return out;
 }
 
 std::string LineWords::utilisation() const {

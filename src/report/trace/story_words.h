@@ -34,6 +34,7 @@ class LineWords {
   }
   std::string kernel(size_t place) const { return name_(short_kernel(l_.name(place))); }
   std::string gain() const;         // "1.33–2.00 × for this kernel"
+  std::string throttled() const;    // "power cap in 93 % of kernel time, SM clock 1509 of …"
   std::string utilisation() const;  // "SM 68 %   tensor 35 % …"
 
   const StoryLine& l_;

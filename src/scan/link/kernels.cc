@@ -248,13 +248,16 @@ class KernelLinker {
   }
 
   static void sort_launchers(std::vector<KernelLauncher>& launchers) {
-    std::sort(launchers.begin(), launchers.end(),
-              [](const KernelLauncher& a, const KernelLauncher& b) {
-                return std::tie(a.at, a.line_last, a.template_arguments) <
-                       std::tie(b.at, b.line_last, b.template_arguments);
-              });
+    std::sort(
+        launchers.begin(), launchers.end(), [](const KernelLauncher& a, const KernelLauncher& b) {
+          return std::tie(a.at, a.line_last, a.template_arguments, a.grid, a.block, a.shared_memory,
+                          a.stream) < std::tie(b.at, b.line_last, b.template_arguments, b.grid,
+                                               b.block, b.shared_memory, b.stream);
+        });
+    // A line may launch a kernel twice, in different ways.
     const auto same = [](const KernelLauncher& a, const KernelLauncher& b) {
-      return std::tie(a.at, a.template_arguments) == std::tie(b.at, b.template_arguments);
+      return std::tie(a.at, a.template_arguments, a.grid, a.block, a.shared_memory, a.stream) ==
+             std::tie(b.at, b.template_arguments, b.grid, b.block, b.shared_memory, b.stream);
     };
     launchers.erase(std::unique(launchers.begin(), launchers.end(), same), launchers.end());
   }

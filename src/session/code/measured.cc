@@ -183,6 +183,11 @@ MeasuredRun measured_run(const SheetInput& input, std::vector<KernelContext> con
   run.compared =
       compare_expected(code, input.kernels, contexts, parameters, platform, ops, sources);
   for (const KernelContext& context : contexts) run.launches += !context.file.empty();
+  // Only the longest kernels are looked at: how many more there are is said.
+  if (contexts.size() >= kMostContexts) {
+    const size_t all = group_launches(input).size();
+    run.left_out = all > contexts.size() ? all - contexts.size() : 0;
+  }
   run.in_code = run.compared.size();
   run.contexts = std::move(contexts);
   return run;

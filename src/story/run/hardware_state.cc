@@ -15,8 +15,8 @@ using K = StoryLineKind;
 struct HardwareIndex::Main {
   const KernelContext* context = nullptr;
   EventId first;
-  double time = 0;  // ns in the block
-  size_t count = 0;
+  double time = 0;              // ns in the block
+  size_t count = 0, timed = 0;  // timed: whose duration is known
 };
 
 std::optional<double> HardwareState::intensity() const {
@@ -31,14 +31,13 @@ std::optional<double> HardwareState::byte_rate() const {
 
 namespace {
 
-constexpr double kEnough = 0.5;     // of a block's time, for a line to speak of the block
-constexpr double kFarBelow = 0.1;   // of the limit
-constexpr double kNearlyAll = 0.8;  // of a block's time
+constexpr double kEnough = 0.5;  // of a block's time, for a line to speak of the block
 constexpr size_t kTopStalls = 2;
 constexpr double kLeastStall = 5;  // percent of warp states
 constexpr double kMainStall = 30;  // likewise, as Nsight Compute reports one
 constexpr double kHotLine = 10;    // percent of a kernel's samples
 
+constexpr std::string_view kSmallGridId = "small_grid";  // of data/hypotheses
 constexpr std::string_view kModelFormula = "cost model of the op ÷ time of its kernels";
 
 std::string shown_name(std::string_view name) { return cut_to_bytes(name, 400); }
@@ -46,7 +45,7 @@ std::string shown_name(std::string_view name) { return cut_to_bytes(name, 400); 
 }  // namespace
 
 HardwareIndex::HardwareIndex(const RunFacts& facts, const WorkLabels& labels)
-    : facts_(facts), labels_(labels) {
+    : facts_(facts), labels_(labels), clocks_(facts.input.store) {
   for (const KernelContext& context : facts.contexts) contexts_[context.launch] = &context;
   if (const StallSamples* samples = facts.input.kernels.samples())
     stalled_ = stalled_kernels(facts.input, *samples);
@@ -58,6 +57,13 @@ const KernelContext* HardwareIndex::context(EventId kernel) const {
   return found == contexts_.end() ? nullptr : found->second;
 }
 
+ModelLimit model_limit(const Bound& bound, double needed, double time) {
+  constexpr double kNear = 0.6, kImpossible = 1.25;
+  if (needed < kNear * time) return ModelLimit::kNeither;
+  if (needed > kImpossible * time) return ModelLimit::kUnknown;
+  return bound.is_compute() ? ModelLimit::kCompute : ModelLimit::kMemory;
+}
+
 HardwareState HardwareIndex::state(std::span<const EventId> events) const {
   const EventStore& store = facts_.input.store;
   HardwareState s;
@@ -67,6 +73,7 @@ HardwareState HardwareIndex::state(std::span<const EventId> events) const {
     if (!facts_.has_timeline && time <= 0) time = 1;
     if (is_copy_work(store, e)) {
       if (const auto bytes = store.gpu_work(e).bytes; bytes && *bytes > 0) {
+        ++s.copies;
         s.copied_bytes += static_cast<double>(*bytes);
         s.copy_time += time;
       }
@@ -101,8 +108,21 @@ HardwareState HardwareIndex::state(std::span<const EventId> events) const {
     }
     if (op->bound) {
       s.limited += time;
-      s.limit += 1e9 * op->bound->seconds() * part;
-      if (!op->bound->is_compute()) s.memory_bound += time;
+      const double needed = 1e9 * op->bound->seconds() * part;
+      s.limit += needed;
+      switch (model_limit(*op->bound, needed, time)) {
+        case ModelLimit::kMemory:
+          s.near_memory += time;
+          break;
+        case ModelLimit::kCompute:
+          s.near_compute += time;
+          break;
+        case ModelLimit::kNeither:
+          s.far += time;
+          break;
+        case ModelLimit::kUnknown:
+          break;
+      }
       s.specs[std::string(rate_name_of(cost, *platform()))] += cost.flops * part;
     }
   }
@@ -187,7 +207,8 @@ HardwareIndex::Main HardwareIndex::main_kernel(const std::vector<EventId>& event
     if (store.kind(e) != EventKind::kKernel) continue;
     Main& kernel = all[kernel_launch(store, e)];
     if (kernel.count++ == 0) kernel.first = e;
-    kernel.time += static_cast<double>(store.duration(e).count);
+    kernel.time += static_cast<double>(std::max<int64_t>(0, store.duration(e).count));
+    kernel.timed += store.duration(e).count > 0;
   }
   for (const auto& [launch, kernel] : all) {
     const bool is_more = kernel.time > best.time ||
@@ -207,14 +228,18 @@ void HardwareIndex::add_kernel_line(const Main& kernel, double block_time,
   std::string known = traits.tile;
   for (const std::string* part : {&traits.dtype, &traits.layout})
     if (!part->empty()) known += (known.empty() ? "" : " ") + *part;
-  StoryLine line{K::kKernel,
-                 StoryMark::kMeasured,
-                 StoryTopic::kNone,
-                 {shown_name(name), known},
-                 {{"share", 100 * std::min(1.0, kernel.time / block_time), "%"},
-                  {"count", static_cast<double>(kernel.count), ""},
-                  {"mean", kernel.time / static_cast<double>(kernel.count) / 1e3, "µs"}},
-                 {}};
+  StoryLine line{
+      K::kKernel,
+      StoryMark::kMeasured,
+      StoryTopic::kNone,
+      {shown_name(name), known},
+      {{"share", 100 * std::min(1.0, kernel.time / block_time), "%"},
+       {"count", static_cast<double>(kernel.count), ""},
+       {"mean", kernel.time / static_cast<double>(std::max<size_t>(1, kernel.timed)) / 1e3, "µs"}},
+      {}};
+  if (kernel.timed < kernel.count)
+    line.numbers.push_back({"timed", static_cast<double>(kernel.timed), ""});
+
   line.evidence.events = {store.uid(kernel.first)};
   line.evidence.sheet = "kernel_summary";
   line.evidence.row = cut_to_bytes(name, 200);
@@ -364,7 +389,9 @@ void HardwareIndex::add_modelled(const HardwareState& s, bool is_measured,
                    StoryMark::kDerived,
                    StoryTopic::kCopies,
                    {},
-                   {{"byte_rate", s.copied_bytes / s.copy_time * 1e9, "B/s"}},
+                   {{"byte_rate", s.copied_bytes / s.copy_time * 1e9, "B/s"},
+                    {"copies", static_cast<double>(s.copies), ""},
+                    {"mean_bytes", s.copied_bytes / static_cast<double>(s.copies), "B"}},
                    {}};
     line.evidence.sheet = "kernel_summary";
     line.evidence.formula = "bytes of the copies ÷ their time";
@@ -389,12 +416,15 @@ void HardwareIndex::add_modelled(const HardwareState& s, bool is_measured,
       line.numbers.push_back({"of_peak_bytes", 100 * of_peak_bytes, "%"});
     line.numbers.push_back({"coverage", 100 * s.modelled / s.kernel_time, "%"});
     if (s.limited >= kEnough * s.modelled && s.limit > 0 && of_peak_bytes <= 1) {
-      // Far below both limits, neither sets the time.
-      const bool is_far =
-          s.limit < kFarBelow * s.limited && s.modelled >= kNearlyAll * s.kernel_time;
-      line.topic = is_far                                  ? StoryTopic::kLatency
-                   : s.memory_bound >= kEnough * s.limited ? StoryTopic::kMemory
-                                                           : StoryTopic::kCompute;
+      // Of ops at different limits none speaks for the block.
+      const double enough = kEnough * s.limited;
+      if (s.far >= enough) {
+        line.topic = StoryTopic::kLatency;
+      } else if (s.near_memory >= enough) {
+        line.topic = StoryTopic::kMemory;
+      } else if (s.near_compute >= enough) {
+        line.topic = StoryTopic::kCompute;
+      }
       line.numbers.push_back({"of_limit", 100 * std::min(1.0, s.limit / s.limited), "%"});
       line.numbers.push_back({"intensity", *s.intensity(), "FLOP/B"});
       if (const auto crossing = ridge(s)) line.numbers.push_back({"ridge", *crossing, "FLOP/B"});
@@ -490,13 +520,15 @@ std::vector<StoryLine> HardwareIndex::block_lines(const std::vector<EventId>& ev
   if (s.kernel_time > 0) add_kernel_line(kernel, s.kernel_time, out);
   const bool is_counted = add_measured(s, kernel, out);
   if (is_counted) add_observed(out.back(), observed);
-  const bool is_sampled = !is_counted && add_sampled(kernel, out);
+  if (!is_counted) add_sampled(kernel, out);
   add_modelled(s, is_counted, out);
+  const size_t explained_at = out.size();
   const bool is_explained = add_explained(events, out);
-  if (!is_explained) {
+  if (!is_explained)
     for (StoryLine& line : observed) out.push_back(std::move(line));
-    if (!is_sampled) add_small_grid(kernel, out);
-  }
+  // A grid that leaves units without work is a fact beside other explanations.
+  const bool is_told = is_explained && out[explained_at].name(0) == kSmallGridId;
+  if (!is_told) add_small_grid(kernel, out);
   if (kernel.context != nullptr) add_hot_lines(*kernel.context, 1, out);
   return out;
 }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sheets/kernel_clocks.h"
 #include "sheets/stall_sheets.h"
 #include "story/run/tell_run.h"
 #include "story/run/work_labels.h"
@@ -25,6 +26,13 @@ struct WeightedMean {
   }
 };
 
+// What sets the time of an op by its cost model: memory, arithmetic, or, below 60 % of what they
+// allow, neither: Nsight Compute calls less of a unit low. An op faster than they allow was not
+// held up by them: caches, or a model that counts too much.
+enum class ModelLimit : uint8_t { kMemory, kCompute, kNeither, kUnknown };
+// `needed`: at the achievable rates; `time`: measured.
+ModelLimit model_limit(const Bound& bound, double needed, double time);
+
 // How the hardware behaved during some GPU work: counted, and by the ops' cost models.
 struct HardwareState {
   double kernel_time = 0;             // ns, copies left out
@@ -38,10 +46,12 @@ struct HardwareState {
   double peak_compute = 0, peak_memory = 0;  // ns that the work needs at the GPU's peaks
   double limit = 0;                          // ns that it needs at the achievable rates
   double limited = 0;                        // ns of the work that has such a limit
-  double memory_bound = 0;                   // ns of the work whose limit is memory
+  double near_memory = 0, near_compute = 0;  // ns of it: at 60 % of that limit or above
+  double far = 0;                            // ns of it: below, so that neither sets the time
   std::map<std::string, double> specs;       // FLOP by the rate that they run against
 
   double copied_bytes = 0, copy_time = 0;  // of copies whose size is known; ns
+  size_t copies = 0;
 
   std::optional<double> intensity() const;
   std::optional<double> flop_rate() const;  // per second
@@ -62,6 +72,10 @@ class HardwareIndex {
 
   // The reason of most stalls by PC samples and its percent of them; none: no reason stands out.
   std::optional<std::pair<double, std::string_view>> main_stall(const KernelContext& kernel) const;
+
+  // A clock that power or heat held below its maximum while the work's kernels ran; none: it was
+  // not, or too little of their time was sampled.
+  std::optional<StoryLine> throttled_line(std::span<const EventId> work) const;
 
   // Lines about a block: what the hardware did, what that means, what to try. Those that have
   // evidence, a few.
@@ -90,6 +104,7 @@ class HardwareIndex {
   const WorkLabels& labels_;
   std::unordered_map<KernelLaunch, const KernelContext*, KernelLaunchHash> contexts_;
   std::vector<StalledKernel> stalled_;
+  ClockNumbers clocks_;
 };
 
 // Whether a hypothesis is confirmed and speaks of the kernel's own time.

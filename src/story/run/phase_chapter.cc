@@ -91,7 +91,16 @@ class PhaseTeller {
     // Of a part of the work, idle time says nothing.
     if (facts_.has_timeline && !facts_.selection.filters_work())
       line.numbers.push_back({"busy", 100 * p_.busy_share(), "%"});
-    if (p_.spans.size() >= 4) line.numbers.push_back({"p95", micros(percentile_95()), "µs"});
+    const size_t steady = p_.steady_spans().size();
+    if (steady < p_.spans.size())
+      line.numbers.push_back({"steady", static_cast<double>(steady), ""});
+    // The median of few runs that differ is none of them.
+    const auto [shortest, longest] = std::ranges::minmax(p_.steady_spans());
+    if (steady > 1 && steady < 4 && ratio(longest, shortest) > kSlower) {
+      line.numbers.push_back({"shortest", shortest.micros(), "µs"});
+      line.numbers.push_back({"longest", longest.micros(), "µs"});
+    }
+    if (steady >= 4) line.numbers.push_back({"p95", micros(percentile_95()), "µs"});
     line.evidence.events = some_events();
     line.evidence.sheet = "gpu_timeline";
     out.push_back(std::move(line));
@@ -100,7 +109,9 @@ class PhaseTeller {
   void tell_rows(std::vector<StoryLine>& out) const {
     const PhaseKind kind = p_.phase->kind;
     // The products of gradients have rows of other meanings.
-    if (!p_.gemm_rows || kind == PhaseKind::kBackward || kind == PhaseKind::kOptimizer) return;
+    if (!p_.gemm_rows || kind == PhaseKind::kBackward || kind == PhaseKind::kOptimizer ||
+        kind == PhaseKind::kSetup)
+      return;
     StoryLine line{K::kTokens,
                    Mark::kMeasured,
                    StoryTopic::kNone,
@@ -114,30 +125,38 @@ class PhaseTeller {
 
   void tell_idle(std::vector<StoryLine>& out) const {
     const IdleTimes& gaps = p_.typical_gaps();
-    if (ratio(gaps.all, typical_span()) >= kNotable)
-      out.push_back(idle_line(facts_, gaps, typical_span()));
+    if (ratio(gaps.all, typical_span()) < kNotable) return;
+    out.push_back(idle_line(facts_, gaps, typical_span()));
+    // The median of an even number of runs is none of them.
+    if (p_.spans.size() > 1) out.back().numbers.push_back({"run", typical_span().micros(), "µs"});
   }
 
   // What deviates from the typical run.
   void tell_deviations(std::vector<StoryLine>& out) const {
-    if (p_.spans.size() < 3) return;
+    if (p_.spans.size() < 2) return;
     const double middle = median();
     const auto is_slow = [&](Nanos span) {
       return static_cast<double>(span.count) > kSlower * middle &&
              static_cast<double>(span.count) - middle > static_cast<double>(kLeastExcess.count);
     };
-    const bool first_is_slow = is_slow(p_.spans.front());
-    if (first_is_slow) {
+    if (p_.first_is_apart) {
       const IdleTimes& gaps = p_.run_gaps[p_.run_of_span.front()];
       StoryLine line = deviation(K::kFirstRun, 0, StoryTopic::kFirstUse);
       line.mark = Mark::kDerived;
+      // More GPU work is no warm-up.
+      const double more = static_cast<double>((p_.first_busy - p_.typical_busy).count);
+      if (2 * more > static_cast<double>(p_.spans.front().count) - middle)
+        line.numbers.push_back(
+            {"busy_ratio", 1 / std::max(1e-9, ratio(p_.typical_busy, p_.first_busy)), "×"});
       const Nanos loading = gaps.by_cause[static_cast<size_t>(IdleCause::kFirstUse)];
       if (loading.count > 0)
         line.numbers.push_back({"loading", 100 * ratio(loading, p_.spans.front()), "%"});
       out.push_back(std::move(line));
     }
+    if (p_.spans.size() < 3) return;
+    const auto after_first = p_.spans.begin() + (p_.first_is_apart ? 1 : 0);
     const size_t slowest =
-        static_cast<size_t>(std::ranges::max_element(p_.spans) - p_.spans.begin());
+        static_cast<size_t>(std::max_element(after_first, p_.spans.end()) - p_.spans.begin());
     if (slowest > 0 && is_slow(p_.spans[slowest]))
       out.push_back(deviation(K::kSlowestRun, slowest,
                               topic_of(p_.run_gaps[p_.run_of_span[slowest]].main_cause())));
@@ -201,17 +220,10 @@ class PhaseTeller {
   }
 
  private:
-  double median() const {
-    std::vector<Nanos> sorted = p_.spans;
-    std::ranges::sort(sorted);
-    const size_t n = sorted.size();
-    return n == 0 ? 0
-                  : 0.5 * (static_cast<double>(sorted[(n - 1) / 2].count) +
-                           static_cast<double>(sorted[n / 2].count));
-  }
+  double median() const { return p_.median_span; }
 
   double percentile_95() const {
-    std::vector<Nanos> sorted = p_.spans;
+    std::vector<Nanos> sorted = p_.steady_spans();
     std::ranges::sort(sorted);
     const size_t rank = (95 * sorted.size() + 99) / 100;
     return static_cast<double>(sorted[std::max<size_t>(rank, 1) - 1].count);
@@ -304,6 +316,9 @@ class PhaseTeller {
     event.what.evidence.events = {store.uid(block.events.front()), store.uid(block.events.back())};
     event.what.evidence.sheet = facts_.input.tree.has_ops() ? "ops_summary" : "kernel_summary";
     event.lines = hardware_.block_lines(block.events);
+    // How candidates of an autotuner behave says nothing of a step.
+    if (p_.phase->kind == PhaseKind::kSetup)
+      std::erase_if(event.lines, [](const StoryLine& line) { return line.kind != K::kKernel; });
     add_exposure(block, time, event.lines);
     return event;
   }
@@ -357,6 +372,7 @@ StoryPhase tell_phase(const RunFacts& facts, const WorkLabels& labels,
     teller.tell_idle(out.lines);
     teller.tell_deviations(out.lines);
     teller.tell_overlap(out.lines);
+    if (auto line = hardware.throttled_line(profile.work)) out.lines.push_back(std::move(*line));
   }
   out.events = teller.tell_events(events, out.lines);
   return out;

@@ -77,6 +77,26 @@ void find_gemm_rows(const WorkLabels& labels, const EventStore& store, PhaseProf
   profile.gemm_k = param(cost, "K").value_or(0);
 }
 
+double median_of(std::vector<Nanos> spans) {
+  std::ranges::sort(spans);
+  const size_t n = spans.size();
+  return n == 0 ? 0
+                : 0.5 * (static_cast<double>(spans[(n - 1) / 2].count) +
+                         static_cast<double>(spans[n / 2].count));
+}
+
+// Tells a first run apart that is much slower than those after it.
+void find_first_run(PhaseProfile& profile) {
+  constexpr double kSlowerFirst = 1.5;
+  constexpr double kLeastFirstExcess = 10'000;  // ns
+  if (profile.spans.size() > 1) {
+    const double others = median_of({profile.spans.begin() + 1, profile.spans.end()});
+    const double first = static_cast<double>(profile.spans.front().count);
+    profile.first_is_apart = first > kSlowerFirst * others && first - others > kLeastFirstExcess;
+  }
+  profile.median_span = median_of(profile.steady_spans());
+}
+
 class ProfileBuilder {
  public:
   ProfileBuilder(const RunFacts& facts, const WorkLabels& labels, const HardwareIndex& hardware,
@@ -163,9 +183,11 @@ class ProfileBuilder {
     }
     if (profile.spans.empty()) return;
     // Other phases lie in between.
-    if (profile.phase->kind == PhaseKind::kOther) profile.spans.front() = profile.time();
-    std::vector<size_t> order(profile.spans.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    if (!has_runs(profile.phase->kind)) profile.spans.front() = profile.time();
+    find_first_run(profile);
+    std::vector<size_t> order;
+    for (size_t i = profile.first_is_apart ? 1 : 0; i < profile.spans.size(); ++i)
+      order.push_back(i);
     std::ranges::sort(order, [&profile](size_t a, size_t b) {
       return std::tie(profile.spans[a], a) < std::tie(profile.spans[b], b);
     });
@@ -173,13 +195,16 @@ class ProfileBuilder {
     profile.kernels = extents[profile.run_of_span[profile.typical]].kernels;
     const size_t typical_run = profile.run_of_span[profile.typical];
     std::vector<Interval> covered;
-    for (const EventId e : profile.work)
+    for (const EventId e : profile.work) {
+      if (place_[e.index].run == profile.run_of_span.front())
+        profile.first_busy += all.owned[e.index];
       if (place_[e.index].run == typical_run) {
         profile.typical_work.push_back(e);
         profile.typical_busy += all.owned[e.index];
         if (store.end(e) > store.start(e)) covered.push_back({store.start(e), store.end(e)});
       }
-    if (profile.phase->kind != PhaseKind::kOther)
+    }
+    if (has_runs(profile.phase->kind))
       profile.typical_covered = total_length(merge_intervals(std::move(covered)));
     if (!durations.empty()) {
       const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);

@@ -8,6 +8,11 @@
 
 namespace fathom {
 
+// Whether a phase has runs that can be compared: work of none and preparation have not.
+constexpr bool has_runs(PhaseKind kind) {
+  return kind != PhaseKind::kOther && kind != PhaseKind::kSetup;
+}
+
 // Idle time by its causes.
 struct IdleTimes {
   Nanos all;
@@ -32,6 +37,10 @@ struct PhaseProfile {
   std::vector<size_t> run_of_span;  // its number
   std::vector<IdleTimes> run_gaps;  // of each run
   size_t typical = 0;               // place in spans
+  // The first run takes over 1.5 times the median of the others: it is told apart from them.
+  bool first_is_apart = false;
+  double median_span = 0;  // ns; of all runs, or of the others
+  Nanos first_busy;        // of the first run
   std::vector<EventId> typical_work;
   size_t kernels = 0;        // of the typical run
   double median_kernel = 0;  // ns, over all runs
@@ -43,6 +52,10 @@ struct PhaseProfile {
   EventId gemm_event;
 
   Nanos time() const { return busy + idle; }
+  // Of the runs that are told together, in no order.
+  std::vector<Nanos> steady_spans() const {
+    return {spans.begin() + (first_is_apart ? 1 : 0), spans.end()};
+  }
   // Of the typical run: its first may have waited for minutes.
   Nanos typical_span() const { return spans.empty() ? Nanos{} : spans[typical]; }
   const IdleTimes& typical_gaps() const { return run_gaps[run_of_span[typical]]; }

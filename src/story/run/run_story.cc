@@ -51,6 +51,12 @@ std::string_view topic_name(StoryTopic topic) {
       return "ops";
     case Topic::kLatency:
       return "latency";
+    case Topic::kSetup:
+      return "setup";
+    case Topic::kThrottling:
+      return "throttling";
+    case Topic::kUnknownLimit:
+      return "unknown_limit";
     case Topic::kCpu:
       return "cpu";
     case Topic::kCounters:
@@ -67,8 +73,8 @@ std::string_view topic_name(StoryTopic topic) {
       return "ops_recorded";
     case Topic::kLaunches:
       return "launches";
-    case Topic::kDevices:
-      return "devices";
+    case Topic::kStacks:
+      return "recorded_stacks";
     case Topic::kPlatform:
       return "platform";
     case Topic::kGpuWork:
@@ -95,6 +101,8 @@ std::string_view phase_kind_name(PhaseKind kind) {
       return "range";
     case PhaseKind::kRepeat:
       return "repeating sequence";
+    case PhaseKind::kSetup:
+      return "compilation and autotuning";
     case PhaseKind::kOther:
       return "other work";
   }
@@ -113,6 +121,8 @@ std::string_view phase_evidence_name(PhaseEvidence evidence) {
       return "shapes";
     case PhaseEvidence::kRepetition:
       return "repetition";
+    case PhaseEvidence::kSetupCalls:
+      return "calls of compilers";
     case PhaseEvidence::kNone:
       break;
   }
@@ -135,12 +145,18 @@ std::string_view line_kind_name(StoryLineKind kind) {
   switch (kind) {
     case Kind::kRecording:
       return "recording";
+    case Kind::kGpus:
+      return "gpus";
     case Kind::kModel:
       return "model";
     case Kind::kCounterFile:
       return "counter_file";
     case Kind::kDoubtfulFile:
       return "doubtful_file";
+    case Kind::kFlaw:
+      return "flaw";
+    case Kind::kThrottled:
+      return "throttled";
     case Kind::kClocks:
       return "clocks";
     case Kind::kPhaseRuns:

@@ -39,10 +39,13 @@ enum class StoryTopic : uint8_t {
   kCompute,
   kCopies,
   kCommunication,
-  kKernel,   // a confirmed hypothesis
-  kOps,      // ops, as against kernels
-  kLatency,  // neither memory nor arithmetic is near its peak
-  kCpu,      // work of the CPU in a trace without GPU work
+  kKernel,        // a confirmed hypothesis
+  kOps,           // ops, as against kernels
+  kLatency,       // neither memory nor arithmetic is near its peak
+  kSetup,         // compilation, autotuning, graph capture
+  kThrottling,    // power or heat holds the clock down
+  kUnknownLimit,  // of kernels without counters and cost models
+  kCpu,           // work of the CPU in a trace without GPU work
   // Missing
   kCounters,
   kMoreCounters,
@@ -51,8 +54,8 @@ enum class StoryTopic : uint8_t {
   kTimeline,
   kOpNames,
   kLaunches,
-  kDevices,
   kPlatform,
+  kStacks,  // recorded stacks make the host slower
   kGpuWork,
 };
 std::string_view topic_name(StoryTopic topic);  // for programs
@@ -77,9 +80,12 @@ struct StoryEvidence {
 enum class StoryLineKind : uint8_t {
   // Configuration
   kRecording,     // names: file, GPU, software; numbers: length, busy, kernels
+  kGpus,          // numbers: told, count; device_1, busy_1, … of some others
   kModel,         // names: module class, class of the layers; numbers: layers
   kCounterFile,   // names: file, tool; numbers: coverage, untrusted
   kDoubtfulFile,  // names: file, why
+  kFlaw,          // names: severity, what, file (empty: the trace); numbers: count
+  kThrottled,     // names: reason; numbers: active, sm_clock, highest, most, power
   kClocks,        // numbers: sm_clock, power, power_cap, thermal
   // Phases
   kPhaseRuns,    // numbers: runs, median, p95, share, busy, kernels

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 #include <tuple>
 
 #include "base/kernel_name.h"
@@ -20,6 +19,7 @@ constexpr size_t kHostLines = 6;
 constexpr size_t kHotspots = 3, kBottlenecks = 3, kActions = 3;
 constexpr double kWorthTelling = 0.01;  // of the run
 constexpr size_t kTextBytes = 400;
+constexpr std::string_view kThrottlingId = "throttling";  // of data/hypotheses
 
 std::string cut_text(std::string_view text) { return cut_to_bytes(text, kTextBytes); }
 
@@ -35,9 +35,12 @@ class SummaryTeller {
         story_(story) {
     for (const PhaseProfile& p : profiles.profiles) {
       told_.insert(told_.end(), p.work.begin(), p.work.end());
+      if (p.phase->kind != PhaseKind::kSetup)
+        steps_.insert(steps_.end(), p.work.begin(), p.work.end());
       busy_ += p.busy;
       whole_ += p.time();
     }
+    if (steps_.empty()) steps_ = told_;
     if (!is_told) whole_ = story.total;
   }
 
@@ -70,7 +73,7 @@ class SummaryTeller {
     };
     const bool by_op = facts_.input.tree.has_ops();
     std::map<std::string, Spot> spots;
-    for (const EventId e : told_) {
+    for (const EventId e : steps_) {
       std::string name(by_op ? labels_.full_op_name(e) : std::string_view{});
       const bool is_op = !name.empty();
       if (!is_op) name = store().name(e).substr(0, kTextBytes);
@@ -117,7 +120,8 @@ class SummaryTeller {
         if (gaps.by_cause[c].count > 0 && !example[c].valid()) example[c] = gaps.example;
       }
     };
-    for (const PhaseProfile& p : profiles_.profiles) add(p.gaps);
+    for (const PhaseProfile& p : profiles_.profiles)
+      if (p.phase->kind != PhaseKind::kSetup) add(p.gaps);
     for (const auto& [phases, gaps] : profiles_.between) add(gaps);
     for (size_t c = 0; c < static_cast<size_t>(IdleCause::kCount); ++c) {
       if (by_cause[c].count <= 0) continue;
@@ -126,6 +130,18 @@ class SummaryTeller {
       line.evidence.sheet = "gpu_timeline";
       line.evidence.formula = "gaps over all streams, by what the host did in them";
       out.push_back({by_cause[c], std::move(line)});
+    }
+  }
+
+  void add_setup_candidate(std::vector<Candidate>& out) const {
+    for (const PhaseProfile& p : profiles_.profiles) {
+      if (p.phase->kind != PhaseKind::kSetup || p.time().count <= 0) continue;
+      StoryLine line = bottleneck(Mark::kMeasured, T::kSetup, p.time());
+      line.evidence.events = {store().uid(p.work.front())};
+      if (p.phase->example.valid()) line.evidence.events.push_back(store().uid(p.phase->example));
+      line.evidence.sheet = "gpu_timeline";
+      line.evidence.formula = "GPU work launched by compilers and autotuners, with the gaps in it";
+      out.push_back({p.time(), std::move(line)});
     }
   }
 
@@ -140,24 +156,41 @@ class SummaryTeller {
     }
   }
 
+  // A clock that is held down, for the part of the kernels' time in which it is.
+  bool add_clock_candidate(std::vector<Candidate>& out) const {
+    std::optional<StoryLine> line = hardware_.throttled_line(told_);
+    if (!line) return false;
+    double time = 0;
+    for (const EventId e : told_)
+      if (store().kind(e) == EventKind::kKernel)
+        time += static_cast<double>(profiles_.owned[e.index].count);
+    const Nanos slowed{static_cast<int64_t>(time * line->number("active").value_or(0) / 100)};
+    line->kind = K::kBottleneck;
+    for (const StoryNumber& n : bottleneck(Mark::kMeasured, T::kThrottling, slowed).numbers)
+      line->numbers.push_back(n);
+    out.push_back({slowed, std::move(*line)});
+    return true;
+  }
+
   // Kernels by what confirmed hypotheses say, else by their ops' cost models.
   void add_kernel_candidates(std::vector<Candidate>& out) const {
+    const bool is_throttled = facts_.has_timeline && add_clock_candidate(out);
     std::map<std::string_view, Candidate> confirmed;
     std::map<const KernelContext*, Nanos> told;
-    std::map<T, Nanos> modelled;
-    for (const EventId e : told_) {
+    std::map<T, std::vector<EventId>> modelled;
+    for (const EventId e : steps_) {
       const Nanos time = profiles_.owned[e.index];
       const KernelContext* kernel = hardware_.context(e);
       if (kernel != nullptr) told[kernel] += time;
-      const AssessedOp* op = labels_.op(e);
-      if (op != nullptr && op->bound)
-        modelled[op->bound->is_compute() ? T::kCompute : T::kMemory] += time;
+      if (const T limit = limit_of(e); limit != T::kNone) modelled[limit].push_back(e);
     }
     Nanos explained;
     for (const auto& [kernel, time] : told) {
       bool is_explained = false;
       for (const TestedHypothesis& tested : kernel->tested) {
         if (!explains_kernel(*kernel, tested)) continue;
+        // The clocks of this run come before those of the counted one.
+        if (is_throttled && tested.hypothesis->id == kThrottlingId) continue;
         is_explained = true;
         Candidate& c = confirmed[tested.hypothesis->id];
         const bool is_first = c.time.count == 0;
@@ -176,14 +209,50 @@ class SummaryTeller {
       out.push_back(std::move(c));
     }
     add_stall_candidates(told, out);
-    if (explained.count > 0) return;
-    for (const auto& [topic, time] : modelled) {
+    for (auto& [topic, events] : modelled) {
+      // Of counted kernels the counters tell more than a model.
+      if (explained.count > 0) std::erase_if(events, [&](EventId e) { return is_counted(e); });
+      if (events.empty()) continue;
+      Nanos time;
+      for (const EventId e : events) time += profiles_.owned[e.index];
       StoryLine line = bottleneck(Mark::kEstimated, topic, time);
+      const HardwareState s = hardware_.state(events);
+      if (s.modelled > 0 && s.peak_memory > 0) {
+        const auto share = [&s](double needed) { return 100 * std::min(1.0, needed / s.modelled); };
+        line.numbers.push_back({"of_peak_bytes", share(s.peak_memory), "%"});
+        line.numbers.push_back({"of_peak_flop", share(s.peak_compute), "%"});
+      }
       line.evidence.sheet = "unified_perf_summary";
-      line.evidence.formula = "ops whose time at the GPU's rates is longer for " +
-                              std::string(topic == T::kMemory ? "bytes" : "FLOP");
+      line.evidence.events = {store().uid(events.front())};
+      line.evidence.formula = topic == T::kLatency
+                                  ? "ops at less than 60 % of the GPU's achievable rates"
+                                  : "ops at 60 % of the achievable rate or above, whose limit is " +
+                                        std::string(topic == T::kMemory ? "bytes" : "FLOP");
       out.push_back({time, std::move(line)});
     }
+  }
+
+  bool is_counted(EventId e) const {
+    const KernelContext* kernel = hardware_.context(e);
+    return kernel != nullptr && !kernel->file.empty() && kernel->is_trusted;
+  }
+
+  // What the cost model of the event's op makes its limit; none: nothing is known of it.
+  T limit_of(EventId e) const {
+    const AssessedOp* op = labels_.op(e);
+    const double time = static_cast<double>(store().duration(e).count);
+    if (op == nullptr || !op->bound || time <= 0) return T::kNone;
+    switch (model_limit(*op->bound, 1e9 * op->bound->seconds() * labels_.part_of_call(e), time)) {
+      case ModelLimit::kMemory:
+        return T::kMemory;
+      case ModelLimit::kCompute:
+        return T::kCompute;
+      case ModelLimit::kNeither:
+        return T::kLatency;
+      case ModelLimit::kUnknown:
+        break;
+    }
+    return T::kNone;
   }
 
   // Kernels by what PC samples show them to wait for.
@@ -234,18 +303,25 @@ class SummaryTeller {
   void tell_bottlenecks() {
     std::vector<Candidate> all;
     if (has_idle_time()) add_idle_candidates(all);
+    if (has_idle_time()) add_setup_candidate(all);
     if (has_idle_time() && !is_told_) add_transfer_candidates(all);
     add_kernel_candidates(all);
     std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return b.time < a.time; });
     for (Candidate& c : all) {
       if (story_.bottlenecks.size() == kBottlenecks) break;
-      if (ratio(c.time, whole_) < kWorthTelling && !story_.bottlenecks.empty()) break;
+      if (ratio(c.time, whole_) < kWorthTelling) break;
       story_.bottlenecks.push_back(std::move(c.line));
     }
+    if (!story_.bottlenecks.empty() || busy_.count <= 0 || !has_idle_time()) return;
+    // Kernels fill the time, and nothing tells what limits them.
+    if (hardware_.state(steps_).counted > 0) return;
+    StoryLine line = bottleneck(Mark::kMeasured, T::kUnknownLimit, busy_);
+    line.evidence.sheet = "gpu_timeline";
+    story_.bottlenecks.push_back(std::move(line));
   }
 
   void tell_insight() {
-    const HardwareState s = hardware_.state(told_);
+    const HardwareState s = hardware_.state(steps_);
     const double busy = ratio(busy_, whole_);
     if (has_idle_time() && busy < 0.5 && whole_.count > 0) {
       StoryLine line{K::kInsight,
@@ -281,7 +357,9 @@ class SummaryTeller {
                      T::kOps,
                      {},
                      {{"of_limit", 100 * std::min(1.0, s.limit / s.limited), "%"},
-                      {"memory_bound", 100 * s.memory_bound / s.limited, "%"},
+                      {"near_memory", 100 * s.near_memory / s.limited, "%"},
+                      {"near_compute", 100 * s.near_compute / s.limited, "%"},
+                      {"far", 100 * s.far / s.limited, "%"},
                       {"coverage", 100 * s.limited / s.kernel_time, "%"}},
                      {}};
       line.evidence.sheet = "unified_perf_summary";
@@ -355,7 +433,10 @@ class SummaryTeller {
     }
     const double coverage = s.kernel_time > 0 ? 100 * s.counted / s.kernel_time : 0;
     // `fathom record` is for NVIDIA's GPUs.
-    const bool is_amd = hardware_.platform() != nullptr && hardware_.platform()->vendor == "AMD";
+    const bool is_amd = facts_.assessment.vendor() == "AMD" ||
+                        facts_.gpu.find("AMD") != std::string::npos ||
+                        facts_.gpu.find("Instinct") != std::string::npos ||
+                        facts_.software.find("rocprof") != std::string::npos;
     if (is_amd && s.kernel_time > 0 && s.counted <= 0) {
       add_missing(T::kCounters, "rocprof-compute profile --name run -- PROGRAM", {},
                   "kernel_summary");
@@ -374,15 +455,11 @@ class SummaryTeller {
     } else if (facts_.has_timeline && s.modelled <= 0 && s.kernel_time > 0) {
       add_missing(T::kShapes, "torch.profiler.profile(record_shapes=True)", {}, "ops_unique_args");
     }
-    std::set<int32_t> devices;
-    for (const EventId e : told_) {
-      if (const auto device = store().gpu_work(e).device) devices.insert(*device);
-    }
-    if (devices.size() > 1)
-      add_missing(T::kDevices, "--device N", {{"count", static_cast<double>(devices.size()), ""}},
-                  "gpu_timeline");
-    if (hardware_.platform() == nullptr)
+    if (hardware_.platform() == nullptr) {
       add_missing(T::kPlatform, "--platform NAME", {}, "kernel_summary");
+      story_.missing.back().names.push_back(facts_.gpu);
+    }
+    add_stack_overhead();
     const std::vector<EventId>& unlinked = input.selection.unlinked();
     if (!unlinked.empty() && !input.scope.include_unlinked) {
       double time = 0;
@@ -392,6 +469,26 @@ class SummaryTeller {
                    {"time", std::max(0.0, time) / 1e3, "µs"}},
                   "kernel_summary");
     }
+  }
+
+  // Recording Python frames slows the host down: idle time is longer than without.
+  void add_stack_overhead() {
+    constexpr double kFramesPerLaunch = 5, kMuchIdle = 0.1;
+    size_t frames = 0, launches = 0;
+    EventId first;
+    for (size_t i = 0; i < store().size(); ++i) {
+      const EventKind kind = store().kind(EventId(i));
+      launches += is_launch(kind);
+      if (kind != EventKind::kPython) continue;
+      if (frames++ == 0) first = EventId(i);
+    }
+    const double each =
+        static_cast<double>(frames) / static_cast<double>(std::max<size_t>(1, launches));
+    if (each < kFramesPerLaunch || !has_idle_time() || 1 - ratio(busy_, whole_) < kMuchIdle) return;
+    add_missing(T::kStacks, "with_stack=False",
+                {{"frames", static_cast<double>(frames), ""}, {"per_launch", each, ""}},
+                "gpu_timeline");
+    story_.missing.back().evidence.events = {store().uid(first)};
   }
 
   // A trace without GPU work.
@@ -461,9 +558,38 @@ class SummaryTeller {
   const PhaseProfiles& profiles_;
   const WorkFilter& is_told_;
   RunStory& story_;
-  std::vector<EventId> told_;
-  Nanos busy_, whole_;  // whole: what shares are of
+  std::vector<EventId> told_, steps_;  // steps: without what compilers and autotuners launch
+  Nanos busy_, whole_;                 // whole: what shares are of
 };
+
+}  // namespace
+
+namespace {
+
+// What was wrong with an input, the worst first: what a story lacks may be there.
+void add_flaws(const Diagnostics& diagnostics, const std::string& file,
+               std::vector<StoryLine>& out) {
+  constexpr size_t kMostFlaws = 3;
+  std::vector<Diagnostic> found = diagnostics.all();
+  std::erase_if(found, [](const Diagnostic& d) {
+    // Work without a launch is told as missing.
+    return describe(d.flaw).severity == Severity::kInfo || d.flaw == Flaw::kUnlinkedGpuEvent;
+  });
+  std::ranges::stable_sort(found, std::greater{},
+                           [](const Diagnostic& d) { return describe(d.flaw).severity; });
+  for (size_t i = 0; i < std::min(found.size(), kMostFlaws); ++i) {
+    const FlawText& flaw = describe(found[i].flaw);
+    StoryLine line{K::kFlaw,
+                   Mark::kMeasured,
+                   T::kNone,
+                   {std::string(severity_name(flaw.severity)), std::string(flaw.text), file},
+                   {{"count", static_cast<double>(found[i].count), ""}},
+                   {}};
+    line.evidence.sheet = "summary.json";
+    line.evidence.row = std::string(flaw.id);
+    out.push_back(std::move(line));
+  }
+}
 
 }  // namespace
 
@@ -510,6 +636,26 @@ std::vector<StoryLine> tell_configuration(const RunFacts& facts, const WorkLabel
   recording.evidence.sheet = "gpu_timeline";
   if (first.valid()) recording.evidence.events = {store.uid(first)};
   out.push_back(std::move(recording));
+  if (facts.gpus.size() > 1) {
+    constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+        {"device_1", "busy_1"}, {"device_2", "busy_2"}, {"device_3", "busy_3"}};
+    const size_t listed = std::min(facts.gpus.size() - 1, std::size(kOthers));
+    StoryLine line{K::kGpus,
+                   Mark::kMeasured,
+                   T::kNone,
+                   {},
+                   {{"told", static_cast<double>(facts.gpus[0].device), ""},
+                    {"count", static_cast<double>(facts.gpus.size()), ""}},
+                   {}};
+    for (size_t i = 1; i <= listed; ++i) {
+      const auto& [device, busy] = kOthers[i - 1];
+      line.numbers.push_back({device, static_cast<double>(facts.gpus[i].device), ""});
+      line.numbers.push_back({busy, facts.gpus[i].busy.micros(), "µs"});
+    }
+    line.evidence.sheet = "gpu_timeline";
+    line.evidence.formula = "union of the GPU's work; times of different GPUs are not added";
+    out.push_back(std::move(line));
+  }
   if (!roots.empty()) {
     const auto main = std::ranges::max_element(
         roots, [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -536,6 +682,10 @@ std::vector<StoryLine> tell_configuration(const RunFacts& facts, const WorkLabel
       if (out.size() < 6) out.push_back(std::move(line));
     }
   }
+  add_flaws(store.diagnostics(), {}, out);
+  if (const CounterJoin* join = input.kernels.counters())
+    for (const CounterJoin::File& file : join->files())
+      add_flaws(file.file->set.diagnostics(), cut_text(file.file->name), out);
   if (const std::optional<KernelClocks> clocks = measure_clocks(input)) {
     StoryLine line{K::kClocks, Mark::kMeasured, T::kNone, {}, {}, {}};
     if (const auto clock = clocks->all.mean(0)) line.numbers.push_back({"sm_clock", *clock, "MHz"});

@@ -237,10 +237,10 @@ class RunTeller {
     story.between = rest;
     // Work of no phase is told where it is much, or all there is.
     const bool has_known = std::ranges::any_of(
-        all, [&](size_t p) { return profiles.profiles[p].phase->kind != PhaseKind::kOther; });
+        all, [&](size_t p) { return has_runs(profiles.profiles[p].phase->kind); });
     const auto is_little = [&](size_t p) {
       const PhaseProfile& profile = profiles.profiles[p];
-      return profile.phase->kind == PhaseKind::kOther && has_known && phase_.pattern().empty() &&
+      return !has_runs(profile.phase->kind) && has_known && phase_.pattern().empty() &&
              ratio(profile.time(), story.total) < kLittle;
     };
     for (const size_t p : all) {
@@ -282,8 +282,8 @@ class RunTeller {
     if (facts_.selection.filters_work() || !facts_.has_timeline) return;
     for (size_t i = 1; i < shown.size(); ++i) {
       // Nothing is learnt from what set-up and left-over work changes into.
-      if (profiles.profiles[shown[i - 1]].phase->kind == PhaseKind::kOther ||
-          profiles.profiles[shown[i]].phase->kind == PhaseKind::kOther)
+      if (!has_runs(profiles.profiles[shown[i - 1]].phase->kind) ||
+          !has_runs(profiles.profiles[shown[i]].phase->kind))
         continue;
       const auto between = profiles.between.find({shown[i - 1], shown[i]});
       std::vector<StoryLine> lines = tell_transition(

@@ -28,6 +28,13 @@ struct CodeStep {
 // Of a kernel that was asked for.
 using CodeSteps = std::function<std::vector<CodeStep>(const KernelContext&)>;
 
+// A GPU that the recording has work of.
+struct UsedGpu {
+  int32_t device = 0;
+  Nanos busy;
+  size_t events = 0;
+};
+
 struct RunFacts {
   const SheetInput& input;
   const Assessment& assessment;
@@ -35,7 +42,9 @@ struct RunFacts {
   const std::vector<KernelContext>& contexts;  // of launch_contexts
   std::string title, gpu, software;            // as reports show them; may be empty
   StorySelection selection;
-  bool has_timeline = true;   // false: of counters alone
+  bool has_timeline = true;  // false: of counters alone
+  // The GPU that is told, then the others; empty where there is one.
+  std::vector<UsedGpu> gpus = {};
   CodeSteps code_steps = {};  // may be empty
 };
 

@@ -140,6 +140,12 @@ class TransitionTeller {
         line.topic = after < *ridge ? StoryTopic::kMemory : StoryTopic::kCompute;
         line.numbers = {
             {"before", before, "FLOP/B"}, {"after", after, "FLOP/B"}, {"ridge", *ridge, "FLOP/B"}};
+        // A side of the ridge sets the time only of what runs near its limit.
+        const double near = after < *ridge ? b.near_memory : b.near_compute;
+        if (near < 0.5 * b.limited && b.modelled > 0) {
+          const double needed = after < *ridge ? b.peak_memory : b.peak_compute;
+          line.numbers.push_back({"of_peak", 100 * std::min(1.0, needed / b.modelled), "%"});
+        }
         line.evidence.sheet = "unified_perf_summary";
         out_.push_back(std::move(line));
       }
