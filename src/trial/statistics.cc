@@ -213,9 +213,9 @@ Comparison compare_samples(std::span<const double> first, std::span<const double
       Interval{steps[pair.rank - 1], steps[steps.size() - pair.rank], pair.confidence};
   const bool leaves_out = comparison.interval->low > none || comparison.interval->high < none;
   const bool is_large = std::abs(comparison.estimate - none) > comparison.noise;
-  comparison.verdict = !leaves_out || !is_large     ? Verdict::kNoDifference
-                       : comparison.estimate < none ? Verdict::kLess
-                                                    : Verdict::kMore;
+  comparison.verdict = !leaves_out || !is_large     ? SampleVerdict::kNoDifference
+                       : comparison.estimate < none ? SampleVerdict::kLess
+                                                    : SampleVerdict::kMore;
   return comparison;
 }
 

@@ -48,7 +48,7 @@ struct SampleSummary {
 // In the order measured; at least one value.
 SampleSummary summarize_sample(std::span<const double> values);
 
-enum class Verdict : uint8_t {
+enum class SampleVerdict : uint8_t {
   kTooFew,  // 95 % cannot be reached with so few values: under 4 of each
   kNoDifference,
   kLess,  // the second sample's values are smaller
@@ -57,7 +57,7 @@ enum class Verdict : uint8_t {
 
 // The second sample against the first.
 struct Comparison {
-  Verdict verdict = Verdict::kTooFew;
+  SampleVerdict verdict = SampleVerdict::kTooFew;
   // Hodges and Lehmann's: the median of all ratios second / first. Differences where a value is not
   // positive.
   bool is_ratio = true;

@@ -109,19 +109,19 @@ TEST(TrialStatistics, VerdictsOfAComparison) {
   std::vector<double> fast, close;
   for (const double value : slow) fast.push_back(value / 2), close.push_back(value * 1.005);
   const Comparison half = compare_samples(slow, fast);
-  EXPECT_EQ(half.verdict, Verdict::kLess);
+  EXPECT_EQ(half.verdict, SampleVerdict::kLess);
   EXPECT_NEAR(half.estimate, 0.5, 0.01);
   EXPECT_LT(half.interval->high, 0.52);
-  EXPECT_EQ(compare_samples(fast, slow).verdict, Verdict::kMore);
-  EXPECT_EQ(compare_samples(slow, slow).verdict, Verdict::kNoDifference);
-  EXPECT_EQ(compare_samples(slow, close).verdict, Verdict::kNoDifference);
+  EXPECT_EQ(compare_samples(fast, slow).verdict, SampleVerdict::kMore);
+  EXPECT_EQ(compare_samples(slow, slow).verdict, SampleVerdict::kNoDifference);
+  EXPECT_EQ(compare_samples(slow, close).verdict, SampleVerdict::kNoDifference);
   // Exact values that differ by less than the least share are no difference either.
   const std::vector<double> exact(10, 100.0), nearly(10, 100.5), apart(10, 102.0);
-  EXPECT_EQ(compare_samples(exact, nearly).verdict, Verdict::kNoDifference);
-  EXPECT_EQ(compare_samples(exact, apart).verdict, Verdict::kMore);
+  EXPECT_EQ(compare_samples(exact, nearly).verdict, SampleVerdict::kNoDifference);
+  EXPECT_EQ(compare_samples(exact, apart).verdict, SampleVerdict::kMore);
   EXPECT_EQ(compare_samples(std::vector<double>{1, 2, 3}, std::vector<double>{7, 8, 9}).verdict,
-            Verdict::kTooFew);
-  EXPECT_EQ(compare_samples({}, slow).verdict, Verdict::kTooFew);
+            SampleVerdict::kTooFew);
+  EXPECT_EQ(compare_samples({}, slow).verdict, SampleVerdict::kTooFew);
 }
 
 // Samples of one distribution, with the long tail of run times: at most 5 % are called different.
@@ -138,8 +138,8 @@ TEST(TrialStatistics, FalsePositivesOfEqualSamples) {
         b.push_back(times(random));
         c.push_back(1.5 * times(random));
       }
-      different += compare_samples(a, b).verdict != Verdict::kNoDifference;
-      missed += compare_samples(a, c).verdict != Verdict::kMore;
+      different += compare_samples(a, b).verdict != SampleVerdict::kNoDifference;
+      missed += compare_samples(a, c).verdict != SampleVerdict::kMore;
       std::sort(a.begin(), a.end());
       const auto interval = median_interval(a);
       covered += interval && interval->low <= 1 && interval->high >= 1;
