@@ -187,7 +187,8 @@ struct Experiment {
   std::string folder;                // working folder, below the repository; empty: its root
   Variables environment;
   std::vector<Configuration> configurations;  // none: the command as it is
-  std::vector<std::string> record;  // options of `fathom record`; empty: it runs unrecorded
+  bool recorded = true;                       // under `fathom record`, with these options
+  std::vector<std::string> record;
   int64_t repetitions = 1, warmup = 0;
   double time_limit = 600;     // s, of one run
   bool ends_by_limit = false;  // a server: reaching the limit is its normal end

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,21 +11,13 @@
 
 namespace fathom {
 
-// A fault of a plan.toml that was edited by hand.
-struct PlanFault {
-  size_t line = 0;      // counted from 1; 0: of the file as a whole
-  bool fatal = true;    // false: it can be run all the same
-  std::string message;  // what is wrong and what is wanted
-};
-
+// What an edited plan.toml holds, and what is wrong with it.
 struct PlanCheck {
-  Plan plan;                      // what could be read
-  std::vector<PlanFault> faults;  // in order of line
-  bool usable() const;            // none of them is fatal
+  Plan plan;                          // what could be read
+  std::vector<std::string> mistakes;  // "plan.toml:12: …", in order of line; none: it can be run
 };
 
 // Bounds: a plan beyond them is refused, so that an edited or hostile one cannot ask for more.
-inline constexpr size_t kMaxPlanBytes = 4 << 20;
 inline constexpr size_t kMaxExperiments = 100;
 inline constexpr size_t kMaxConfigurations = 200;  // of one experiment
 inline constexpr int64_t kMaxRepetitions = 10'000;
@@ -36,10 +29,12 @@ std::string plan_toml(const Plan& plan);
 
 // Text → plan with everything that is wrong with it: unknown keys, wrong types, numbers out of
 // range, ids given twice, unknown metrics and options of record, sweeps that are too large.
-PlanCheck read_plan(std::string_view text);
+// `shown`: what messages call the file.
+PlanCheck read_plan(std::string_view text, const std::string& shown);
 
-// The same of a file; fails where it cannot be read, or has a fatal fault: "plan.toml:12: …".
+// The same of a file; fails only where that cannot be read.
 Result<PlanCheck> check_plan_file(const std::string& path);
+// Fails with all mistakes, a line each.
 Result<Plan> load_plan(const std::string& path);
 
 }  // namespace fathom
