@@ -120,10 +120,7 @@ struct Requirement {
 };
 
 // One value of what an experiment varies, for tables and fits.
-struct Setting {
-  std::string name, value;
-  bool operator==(const Setting&) const = default;
-};
+using Setting = std::pair<std::string, std::string>;                 // name, value
 using Variables = std::vector<std::pair<std::string, std::string>>;  // NAME, value
 
 // One way to run an experiment's command.
