@@ -88,7 +88,7 @@ double quantile(std::span<const double> sorted, double q) {
   return sorted[below] + part * (sorted[below + 1] - sorted[below]);
 }
 
-std::optional<Interval> median_interval(std::span<const double> sorted, double confidence) {
+std::optional<SampleInterval> median_interval(std::span<const double> sorted, double confidence) {
   const size_t n = sorted.size();
   if (n == 0) return std::nullopt;
   // P(at most k of n lie below the median), from k = 0 up, in logarithms: 2^-n may underflow.
@@ -105,7 +105,7 @@ std::optional<Interval> median_interval(std::span<const double> sorted, double c
     reached = 1 - 2 * below;
   }
   if (rank == 0) return std::nullopt;
-  return Interval{sorted[rank - 1], sorted[n - rank], reached};
+  return SampleInterval{sorted[rank - 1], sorted[n - rank], reached};
 }
 
 std::vector<size_t> outliers(std::span<const double> values) {
@@ -210,7 +210,7 @@ Comparison compare_samples(std::span<const double> first, std::span<const double
   const PairCount pair = pair_rank(a.size(), b.size(), (1 - confidence) / 2);
   if (pair.rank == 0) return comparison;
   comparison.interval =
-      Interval{steps[pair.rank - 1], steps[steps.size() - pair.rank], pair.confidence};
+      SampleInterval{steps[pair.rank - 1], steps[steps.size() - pair.rank], pair.confidence};
   const bool leaves_out = comparison.interval->low > none || comparison.interval->high < none;
   const bool is_large = std::abs(comparison.estimate - none) > comparison.noise;
   comparison.verdict = !leaves_out || !is_large     ? SampleVerdict::kNoDifference

@@ -11,7 +11,7 @@ namespace fathom {
 // Statistics of repeated measurements that assume no distribution: run times have long tails, and
 // few runs are made. Values that are not finite are left out by the caller.
 
-struct Interval {
+struct SampleInterval {
   double low = 0, high = 0;
   double confidence = 0;  // reached, at least what was asked for
 };
@@ -21,7 +21,7 @@ double quantile(std::span<const double> sorted, double q);
 
 // Between two of the sorted values, by the binomial distribution of how many lie below the median.
 // Nothing where there are too few of them (under 6 for 95 %).
-std::optional<Interval> median_interval(std::span<const double> sorted, double confidence = 0.95);
+std::optional<SampleInterval> median_interval(std::span<const double> sorted, double confidence = 0.95);
 
 // Values that lie over 3.5 deviations from the median, a deviation being 1.4826 × the median
 // distance from it (Iglewicz and Hoaglin); places in the order given.
@@ -39,7 +39,7 @@ struct SampleSummary {
   double mean = 0, least = 0, most = 0;
   double p50 = 0, p95 = 0, p99 = 0;
   std::optional<double> deviation;   // over n − 1; unknown for a single value
-  std::optional<Interval> interval;  // of the median
+  std::optional<SampleInterval> interval;  // of the median
   size_t outliers = 0;
   Drift drift;
   // Half the interval's width as a share of the median; the deviation's share where there is none.
@@ -62,7 +62,7 @@ struct Comparison {
   // positive.
   bool is_ratio = true;
   double estimate = 1;
-  std::optional<Interval> interval;
+  std::optional<SampleInterval> interval;
   double noise = 0;  // differences below this share (or, of differences, amount) are none
 };
 // By Mann and Whitney's test: there is a difference where the interval leaves 1 out and the
