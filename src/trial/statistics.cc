@@ -192,9 +192,9 @@ SampleSummary summarize_sample(std::span<const double> values) {
   return summary;
 }
 
-Comparison compare_samples(std::span<const double> first, std::span<const double> second,
-                           double least_share, double confidence) {
-  Comparison comparison;
+SampleComparison compare_samples(std::span<const double> first, std::span<const double> second,
+                                 double least_share, double confidence) {
+  SampleComparison comparison;
   const std::vector<double> a = thinned(sorted_copy(first)), b = thinned(sorted_copy(second));
   if (a.empty() || b.empty()) return comparison;
   comparison.is_ratio = a.front() > 0 && b.front() > 0;

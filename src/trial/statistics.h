@@ -21,7 +21,8 @@ double quantile(std::span<const double> sorted, double q);
 
 // Between two of the sorted values, by the binomial distribution of how many lie below the median.
 // Nothing where there are too few of them (under 6 for 95 %).
-std::optional<SampleInterval> median_interval(std::span<const double> sorted, double confidence = 0.95);
+std::optional<SampleInterval> median_interval(std::span<const double> sorted,
+                                              double confidence = 0.95);
 
 // Values that lie over 3.5 deviations from the median, a deviation being 1.4826 × the median
 // distance from it (Iglewicz and Hoaglin); places in the order given.
@@ -38,7 +39,7 @@ struct SampleSummary {
   size_t count = 0;
   double mean = 0, least = 0, most = 0;
   double p50 = 0, p95 = 0, p99 = 0;
-  std::optional<double> deviation;   // over n − 1; unknown for a single value
+  std::optional<double> deviation;         // over n − 1; unknown for a single value
   std::optional<SampleInterval> interval;  // of the median
   size_t outliers = 0;
   Drift drift;
@@ -56,7 +57,7 @@ enum class SampleVerdict : uint8_t {
 };
 
 // The second sample against the first.
-struct Comparison {
+struct SampleComparison {
   SampleVerdict verdict = SampleVerdict::kTooFew;
   // Hodges and Lehmann's: the median of all ratios second / first. Differences where a value is not
   // positive.
@@ -67,8 +68,8 @@ struct Comparison {
 };
 // By Mann and Whitney's test: there is a difference where the interval leaves 1 out and the
 // estimate is further from it than `least_share`.
-Comparison compare_samples(std::span<const double> first, std::span<const double> second,
-                           double least_share = 0.01, double confidence = 0.95);
+SampleComparison compare_samples(std::span<const double> first, std::span<const double> second,
+                                 double least_share = 0.01, double confidence = 0.95);
 
 // Of equal width, from the least to the most. One where all values are the same.
 struct HistogramBin {

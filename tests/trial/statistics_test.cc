@@ -108,7 +108,7 @@ TEST(TrialStatistics, VerdictsOfAComparison) {
   const std::vector<double> slow = {10.0, 10.1, 10.2, 10.1, 10.3, 10.0};
   std::vector<double> fast, close;
   for (const double value : slow) fast.push_back(value / 2), close.push_back(value * 1.005);
-  const Comparison half = compare_samples(slow, fast);
+  const SampleComparison half = compare_samples(slow, fast);
   EXPECT_EQ(half.verdict, SampleVerdict::kLess);
   EXPECT_NEAR(half.estimate, 0.5, 0.01);
   EXPECT_LT(half.interval->high, 0.52);
