@@ -27,6 +27,7 @@ void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_run_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_bench_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_convert_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);

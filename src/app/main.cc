@@ -67,6 +67,7 @@ int run(int argc, char** argv) {
       "Exit codes: 0 done, 1 failed, 2 usage error. diff has its own: fathom help diff.");
   add_analyze_command(app, terminal, code);
   add_record_command(app, terminal, code);
+  add_run_command(app, terminal, code);
   add_bench_command(app, terminal, code);
   add_convert_command(app, terminal, code);
   add_platforms_command(app, terminal, code);

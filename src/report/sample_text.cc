@@ -46,7 +46,8 @@ constexpr ScaledUnit kFlopRates[] = {
 
 std::string measured_text(double value, std::string_view unit) {
   if (!std::isfinite(value)) return "unknown";
-  if (value == 0) return unit.empty() ? "0" : fmt::format("0 {}", unit);
+  const bool has_unit = !unit.empty() && unit != "number" && unit != "status";
+  if (value == 0) return has_unit ? fmt::format("0 {}", unit) : "0";
   if (unit == "s") return scaled(value, kTimes);
   if (unit == "B") return scaled(value, kBytes);
   if (unit == "B/s") return scaled(value, kByteRates);
@@ -54,9 +55,7 @@ std::string measured_text(double value, std::string_view unit) {
   const bool is_count = value == std::floor(value) && std::abs(value) < 1e15;
   const std::string number =
       is_count ? with_thousands(static_cast<int64_t>(value)) : four_digits(value);
-  // Plain numbers have no unit worth a word.
-  if (unit.empty() || unit == "number" || unit == "status") return number;
-  return fmt::format("{} {}", number, unit);
+  return has_unit ? fmt::format("{} {}", number, unit) : number;
 }
 
 std::string median_text(const SampleSummary& summary, std::string_view unit) {

@@ -302,15 +302,16 @@ Observations observe_log(std::string_view log, const std::vector<LogPattern>& pa
 }
 
 void append_observations(Observations& all, Observations more) {
+  std::map<std::pair<std::string, std::string>, size_t> places;
+  for (size_t i = 0; i < all.all.size(); ++i)
+    places.try_emplace({all.all[i].metric, all.all[i].subject}, i);
   for (Observation& one : more.all) {
-    Observation* known = nullptr;
-    for (Observation& other : all.all) {
-      if (other.metric == one.metric && other.subject == one.subject) known = &other;
-    }
-    if (known == nullptr) {
+    const auto [at, is_new] = places.try_emplace({one.metric, one.subject}, all.all.size());
+    if (is_new) {
       all.all.push_back(std::move(one));
     } else {
-      known->values.insert(known->values.end(), one.values.begin(), one.values.end());
+      std::vector<double>& values = all.all[at->second].values;
+      values.insert(values.end(), one.values.begin(), one.values.end());
     }
   }
   for (ObservedCause& one : more.causes) all.causes.push_back(std::move(one));

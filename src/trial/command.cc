@@ -141,34 +141,33 @@ struct ChildStart {
 // Ends the group, politely first: a program that is asked can write what it has.
 class GroupEnd {
  public:
-  explicit GroupEnd(pid_t group) : group_(group) {}
+  GroupEnd(pid_t group, int64_t grace_ns) : group_(group), grace_ns_(grace_ns) {}
   void begin() {
     if (asked_ns_ != 0) return;
     asked_ns_ = monotonic_ns();
     kill(-group_, SIGTERM);
   }
   void continue_after_grace() {
-    constexpr int64_t kGrace = 3'000'000'000;
-    if (asked_ns_ != 0 && monotonic_ns() - asked_ns_ >= kGrace) kill(-group_, SIGKILL);
+    if (asked_ns_ != 0 && monotonic_ns() - asked_ns_ >= grace_ns_) kill(-group_, SIGKILL);
   }
   bool begun() const { return asked_ns_ != 0; }
 
  private:
   pid_t group_;
-  int64_t asked_ns_ = 0;
+  int64_t grace_ns_, asked_ns_ = 0;
 };
 
 struct Waiting {
   pid_t child;
   int pid_fd;  // < 0: an old kernel
   int output;  // < 0: none
-  int64_t deadline_ns;
+  int64_t deadline_ns, grace_ns;
 };
 
 // Until the command has ended; reads its output meanwhile.
 void wait_for_end(const Waiting& waiting, BoundedLog* log, TrialEnd& end, int& status,
                   rusage& usage) {
-  GroupEnd ending(waiting.child);
+  GroupEnd ending(waiting.child, waiting.grace_ns);
   bool reads = waiting.output >= 0;
   char part[65536];
   while (true) {
@@ -314,7 +313,8 @@ Result<TrialEnd> run_command(const TrialCommand& command, StartedCall started, v
   // A limit beyond a century is none.
   const double limit_s = std::clamp(command.limit_s, 0.0, 3e9);
   const Waiting waiting{child, pid_fd.get(), output_read.get(),
-                        begun + static_cast<int64_t>(limit_s * 1e9)};
+                        begun + static_cast<int64_t>(limit_s * 1e9),
+                        static_cast<int64_t>(std::clamp(command.grace_s, 0.0, 3e9) * 1e9)};
   int status = 0;
   rusage usage{};
   wait_for_end(waiting, &log, end, status, usage);

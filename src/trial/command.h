@@ -33,6 +33,7 @@ struct TrialCommand {
   // empty: nowhere. The file is written over.
   std::filesystem::path log;
   uint64_t log_limit = 8 << 20;
+  double grace_s = 3;  // from SIGTERM, at the limit or an interrupt, to SIGKILL
   // SIGKILL, or SIGTERM for a program that has to end its own child: what it gets when this program
   // is killed.
   bool ends_child = false;

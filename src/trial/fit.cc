@@ -109,7 +109,10 @@ std::optional<Fit> best_fit(std::span<const double> x, std::span<const double> y
       linear->b_error && std::abs(linear->b) <= 2 * *linear->b_error && linear->r_squared < 0.5;
   if (is_flat || is_noise) return fit_points(FitKind::kConstant, x, y);
   const std::optional<Fit> power = fit_points(FitKind::kPower, x, y);
-  return power && power->worst_share < linear->worst_share ? power : linear;
+  // Both have two parameters; a line is what a fixed cost and a cost for each unit give.
+  const bool is_clearly_better =
+      power && linear->worst_share > 0.02 && power->worst_share < linear->worst_share / 2;
+  return is_clearly_better ? power : linear;
 }
 
 }  // namespace fathom

@@ -30,8 +30,8 @@ struct Fit {
 std::optional<Fit> fit_points(FitKind kind, std::span<const double> x, std::span<const double> y);
 
 // The simplest that explains the points: a constant where the slope is within its error or the
-// change over the range within 2 %, otherwise the one of the two whose largest residual is the
-// smaller. Needs three different x: through two points everything fits.
+// change over the range within 2 %, otherwise a line, or a power where that has less than half the
+// largest residual. Needs three different x: through two points everything fits.
 std::optional<Fit> best_fit(std::span<const double> x, std::span<const double> y);
 
 }  // namespace fathom
