@@ -135,8 +135,9 @@ void add_planned_metrics(const Plan& plan, const Experiment& experiment, Observa
     if (is_log_pattern(source.text)) {
       const Result<LogPattern> pattern = LogPattern::parse(source.text);
       if (!pattern.ok() || pattern.value().names().empty()) continue;
-      add_values(source, metric->unit, run.find("log_value", pattern.value().names()[0]),
-                 factor_of(source.text, 0, metric->unit), run);
+      const Observation* line = run.find("log_value", pattern.value().names()[0]);
+      if (line == nullptr) line = run.find("log_value", source.text);
+      add_values(source, metric->unit, line, factor_of(source.text, 0, metric->unit), run);
       continue;
     }
     const ProbeWords words = probe_words(source.text);

@@ -339,6 +339,9 @@ std::optional<uint64_t> process_start_ticks(int64_t pid) {
   if (pid <= 0 || !std::getline(file, line)) return std::nullopt;
   // The name in brackets may hold anything; the fields after it are numbers. The 22nd is the time.
   size_t at = line.rfind(')');
+  if (at == std::string::npos || at + 2 >= line.size()) return std::nullopt;
+  // Dead, but nobody asked how it ended: a container's first process may never do.
+  if (line[at + 2] == 'Z' || line[at + 2] == 'X') return std::nullopt;
   for (int field = 2; field < 22 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
   if (at == std::string::npos) return std::nullopt;
   return std::strtoull(line.c_str() + at, nullptr, 10);

@@ -71,7 +71,7 @@ using StartedCall = void (*)(void* context, int64_t group);
 Result<TrialEnd> run_command(const TrialCommand& command, StartedCall started = nullptr,
                              void* context = nullptr);
 
-// When the process began, in clock ticks since boot; nothing where there is none of this id. With
+// When the process began, in clock ticks since boot; nothing where none of this id runs. With
 // it, an id that is used again is told from the process that had it.
 std::optional<uint64_t> process_start_ticks(int64_t pid);
 
