@@ -30,8 +30,8 @@ shell = true. Everything is written below --out: results.md with expected beside
 results.json, tables/, stories/, logs/, captures/, and the journal that --resume reads. Without a GPU,
 experiments with needs_gpu = false run all the same.
 
-Exit codes: 0 every run ended well, 1 a run failed or results cannot be written, 2 usage error or a
-mistake in the plan, 130 interrupted.)";
+Exit codes: 0 every run ended well, 1 a run failed or was not made, or results cannot be written, 2
+usage error or a mistake in the plan, 130 interrupted.)";
 
 struct RunArguments {
   std::string plan, out, replay, clocks;
@@ -134,7 +134,8 @@ ExitCode run_run(const RunArguments& a, const Terminal& terminal) {
   if (result.failed_runs > 0)
     complain(fmt::format("{} failed; see {}", counted(result.failed_runs, "run"),
                          (request.out / "logs").string()));
-  return printed.ok() && result.failed_runs == 0 ? ExitCode::kOk : ExitCode::kFailed;
+  const bool is_done = result.failed_runs == 0 && result.results.is_complete;
+  return printed.ok() && is_done ? ExitCode::kOk : ExitCode::kFailed;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "base/kernel_name.h"
+#include "base/ascii.h"
 #include "base/screen_text.h"
 #include "report/trace/run_story.h"
 #include "session/counters.h"
@@ -143,10 +143,14 @@ class CaptureObserver {
                                    {"local_memory", "B", "local_mb", 1e6},
                                    {"wave_count", "waves", "waves", 1}};
     const std::vector<KernelContext> contexts = launch_contexts(input_, platform_, kMostSubjects);
-    std::map<std::string, std::map<std::string_view, std::vector<double>>> found;
+    // By kernel, the longest first: a pattern of the plan means the first that fits.
+    std::map<std::string, size_t> place_of;
+    std::vector<std::pair<std::string, std::map<std::string_view, std::vector<double>>>> found;
     for (const KernelContext& kernel : contexts) {
       explain(kernel);
-      auto& values = found[kernel.name];
+      const auto [place, is_new] = place_of.try_emplace(kernel.name, found.size());
+      if (is_new) found.push_back({kernel.name, {}});
+      auto& values = found[place->second].second;
       for (const Column& column : kColumns) {
         if (const auto value = kernel.value(column.value))
           values[column.metric].push_back(*value * column.factor);
@@ -187,28 +191,79 @@ class CaptureObserver {
   }
 
   void observe_phases() {
-    for (const Phase& phase : find_phases(store_, trace_.tree, work_)) {
+    const std::vector<Phase> phases = find_phases(store_, trace_.tree, work_);
+    std::vector<Nanos> prefills;
+    for (const Phase& phase : phases) {
+      if (phase.kind != PhaseKind::kPrefill) continue;
+      for (const PhaseRun& run : phase.runs) {
+        if (!run.work.empty()) prefills.push_back(run.gpu_begin);
+      }
+    }
+    std::sort(prefills.begin(), prefills.end());
+    for (const Phase& phase : phases) {
       if (phase.kind == PhaseKind::kOther) continue;
       const std::string name =
           phase.name.empty() ? std::string(phase_kind_name(phase.kind)) : phase.name;
-      std::vector<double> lengths, launches, answers;
-      const PhaseRun* before = nullptr;
-      std::vector<double> between;
+      std::vector<double> lengths, launches;
       for (const PhaseRun& run : phase.runs) {
         if (run.work.empty()) continue;
         const Nanos begin =
             run.host_begin ? std::min(*run.host_begin, run.gpu_begin) : run.gpu_begin;
         lengths.push_back(in_seconds(run.gpu_end - begin));
         launches.push_back(static_cast<double>(run.work.size()));
-        if (before != nullptr) between.push_back(in_seconds(run.gpu_end - before->gpu_end));
-        before = &run;
       }
-      // A request's first token is there when its prefill ends; each decode step ends with one.
+      // A request's first token is there when its prefill ends.
       if (phase.kind == PhaseKind::kPrefill) put("ttft", name, "s", lengths);
-      if (phase.kind == PhaseKind::kDecode) put("itl", name, "s", std::move(between));
+      if (phase.kind == PhaseKind::kDecode) observe_tokens(phase, name, prefills);
       put("iteration_time", name, "s", std::move(lengths));
       put("launches_per_step", name, "launches", std::move(launches));
     }
+  }
+
+  // From the end of one decode step to the end of the next, unless a prefill begins between them. A
+  // run of the phase is a step, or several where it is mostly launches of one CUDA graph.
+  void observe_tokens(const Phase& phase, const std::string& name,
+                      const std::vector<Nanos>& prefills) {
+    std::vector<Nanos> ends;
+    bool has_graphs = false;
+    for (const PhaseRun& run : phase.runs) {
+      if (run.work.empty()) continue;
+      const std::vector<Nanos> graphs = graph_ends(run);
+      has_graphs = has_graphs || !graphs.empty();
+      if (graphs.empty())
+        ends.push_back(run.gpu_end);
+      else
+        ends.insert(ends.end(), graphs.begin(), graphs.end());
+    }
+    std::sort(ends.begin(), ends.end());
+    std::vector<double> between;
+    for (size_t i = 1; i < ends.size(); ++i) {
+      const auto next = std::lower_bound(prefills.begin(), prefills.end(), ends[i - 1]);
+      if (next == prefills.end() || *next >= ends[i])
+        between.push_back(in_seconds(ends[i] - ends[i - 1]));
+    }
+    if (between.empty()) return;
+    out_.notes.push_back(
+        fmt::format("inter-token latency: each {} is taken as one decode step",
+                    has_graphs ? "launch of a CUDA graph" : "run of the phase '" + name + "'"));
+    put("itl", name, "s", std::move(between));
+  }
+
+  // Of the graph that most of a run's time goes to, launched at least twice; else empty.
+  std::vector<Nanos> graph_ends(const PhaseRun& run) const {
+    std::map<std::string_view, std::pair<Nanos, std::vector<Nanos>>> graphs;
+    Nanos all;
+    for (const EventId event : run.work) {
+      all += store_.duration(event);
+      if (!store_.name(event).starts_with("CUDA graph ")) continue;  // source text: a recording's
+      auto& [time, ends] = graphs[store_.name(event)];
+      time += store_.duration(event);
+      ends.push_back(store_.end(event));
+    }
+    for (const auto& [name, graph] : graphs) {
+      if (graph.second.size() >= 2 && 2 * graph.first.count > all.count) return graph.second;
+    }
+    return {};
   }
 
   // Ranges of the program, and calls that probes saw. The first is apart: it pays for what the
@@ -244,17 +299,21 @@ class CaptureObserver {
     for (const CounterValue& counter : store_.counters()) {
       if (store_.kind(counter.event) != EventKind::kCounter) continue;
       const std::string_view name = store_.name(counter.event);
-      if (name.starts_with("memory in use, GPU")) {
+      if (name.starts_with("memory in use, GPU")) {  // source text: a recording's
         memory = std::max(memory, counter.value);
         has_memory = true;
         continue;
       }
-      // What the GPU's own sensors say, several of them under one name, is told by the story.
+      // Several under one name are samples of the GPU's parts, which the story tells.
       if (store_.text(counter.name) != "value" || numbers.size() >= kMostSubjects) continue;
       numbers[std::string(name)].push_back(counter.value);
     }
     if (has_memory) put("peak_memory", "", "B", memory);
-    for (auto& [name, values] : numbers) put("log_value", name, "number", std::move(values));
+    for (auto& [name, values] : numbers) {
+      // Clocks, power and temperature that the recorder reads are no numbers of the program.
+      const bool is_sensor = name.starts_with("GPU ") && name.size() > 4 && is_digit(name[4]);
+      put(is_sensor ? "gpu_sensor" : "log_value", name, "number", std::move(values));
+    }
   }
 
   const Trace& trace_;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/count_text.h"
 #include "base/kernel_traits.h"
@@ -34,6 +35,21 @@ std::string interval_cell(const MetricResult& metric) {
   if (!metric.interval) return "";
   return fmt::format("{} to {}", measured_text(metric.interval->low, metric.unit),
                      measured_text(metric.interval->high, metric.unit));
+}
+
+// Of the run first, then of its parts; of kernels and of anything else with many names a few.
+std::vector<const MetricResult*> shown_metrics(const ConfigurationResult& in) {
+  constexpr size_t kMostOfOne = 6;
+  std::vector<const MetricResult*> rows;
+  std::map<std::string_view, size_t> taken;
+  for (const bool of_run : {true, false}) {
+    for (const MetricResult& one : in.metrics) {
+      if (one.subject.empty() != of_run || rows.size() == kMostMetricRows) continue;
+      if (one.metric == "kernel_share" || one.metric == "gpu_sensor") continue;
+      if (of_run || ++taken[one.metric] <= kMostOfOne) rows.push_back(&one);
+    }
+  }
+  return rows;
 }
 
 class ResultsPage {
@@ -229,19 +245,18 @@ class ResultsPage {
     line("|---|---|---|---:|---:|---:|---:|---:|---:|---:|");
     std::string left_out;
     for (const ConfigurationResult& in : of.configurations) {
-      size_t rows = 0;
-      for (const MetricResult& one : in.metrics) {
-        if (rows++ >= kMostMetricRows) continue;
-        const SampleSummary& s = one.summary;
-        line(md_row({md_prose_cell(in.name), md_prose_cell(metric_title(one.metric)),
-                     subject_cell(one.subject), number_text(s.count),
-                     measured_text(s.p50, one.unit), interval_cell(one),
-                     measured_text(s.p95, one.unit), measured_text(s.p99, one.unit),
-                     measured_text(s.least, one.unit), measured_text(s.most, one.unit)}));
+      const std::vector<const MetricResult*> rows = shown_metrics(in);
+      for (const MetricResult* one : rows) {
+        const SampleSummary& s = one->summary;
+        line(md_row({md_prose_cell(in.name), md_prose_cell(metric_title(one->metric)),
+                     subject_cell(one->subject), number_text(s.count),
+                     measured_text(s.p50, one->unit), interval_cell(*one),
+                     measured_text(s.p95, one->unit), measured_text(s.p99, one->unit),
+                     measured_text(s.least, one->unit), measured_text(s.most, one->unit)}));
       }
-      if (rows > kMostMetricRows)
+      if (rows.size() < in.metrics.size())
         left_out += fmt::format("- {}: {} more in `tables/metrics.csv`\n", md_prose(in.name),
-                                rows - kMostMetricRows);
+                                in.metrics.size() - rows.size());
     }
     line("");
     if (!left_out.empty()) line(left_out), line("");
