@@ -2,10 +2,9 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/this_machine.h"
 #include "doctor/examine.h"
 #include "report/doctor_text.h"
-
-extern char** environ;
 
 namespace fathom {
 namespace {
@@ -22,17 +21,6 @@ struct DoctorArguments {
   std::string root;
   bool json = false, markdown = false;
 };
-
-Machine this_machine() {
-  Machine machine;
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const size_t equals = text.find('=');
-    if (equals != std::string_view::npos)
-      machine.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return machine;
-}
 
 Status run_doctor(const DoctorArguments& arguments, bool color) {
   Machine machine = this_machine();
