@@ -139,8 +139,8 @@ std::vector<ExpectedObservation> expected_of_kernels(const PlanDraft& draft,
 }
 
 FeatureQuestion feature_question(std::string_view feature) {
-  for (const auto& row : read_tsv(plan_features_tsv, 7)) {
-    if (row[0] == feature) return {row[1], row[2], row[3], row[4], row[5], row[6]};
+  for (const auto& row : read_tsv(plan_features_tsv, 8)) {
+    if (row[0] == feature) return {row[1], row[2], row[3], row[4], row[5], row[6], row[7]};
   }
   return {};
 }

@@ -52,6 +52,7 @@ class ExperimentWriter {
     experiment.name = std::move(name);
     experiment.command = draft_.program.command;
     experiment.environment = draft_.program.environment;
+    experiment.folder = draft_.program.folder;
     experiment.needs_gpu = draft_.gpu;
     experiment.recorded = draft_.gpu && !draft_.amd;
     experiment.ends_by_limit = draft_.program.server;
@@ -121,6 +122,30 @@ class ExperimentWriter {
       options.push_back(pattern);
     }
   }
+  // Of one feature only: watching costs time, and a sweep is about one thing.
+  void add_watched_of(const FeatureFacts* feature, std::vector<std::string>& options) const {
+    std::vector<std::string> metrics;
+    if (feature != nullptr) {
+      for (const MetricFacts& metric : feature->metrics) metrics.push_back(metric.id);
+    }
+    for (const Requirement& row : draft_.plan.requirements) {
+      const bool of_feature =
+          feature != nullptr &&
+          (std::ranges::find(metrics, row.metric) != metrics.end() ||
+           (row.metric == "function_time" && row.title.starts_with(feature->title + ":")));
+      const bool asked =
+          std::ranges::find(draft_.goal.metrics, row.metric) != draft_.goal.metrics.end();
+      if (row.level != Level::kApplication || row.names.empty() || (!of_feature && !asked))
+        continue;
+      const std::string& name = row.names[0];
+      const bool probed = std::ranges::find(draft_.probes, name) != draft_.probes.end();
+      const bool printed =
+          std::ranges::find(draft_.log_patterns, name) != draft_.log_patterns.end();
+      if ((!probed && !printed) || std::ranges::find(options, name) != options.end()) continue;
+      options.emplace_back(probed ? "--probe" : "--log-pattern");
+      options.push_back(name);
+    }
+  }
   bool samples() const {
     return std::ranges::any_of(draft_.tracked, [](const Tracked& one) {
       return find_plan_metric(one.metric)->record == "--pm-sampling";
@@ -131,23 +156,28 @@ class ExperimentWriter {
            draft_.facts.features.end();
   }
 
-  // The first chosen feature that this kind of experiment can speak of.
+  // The chosen feature that this kind of experiment tells most of.
   const FeatureFacts* feature_with(Level level) const {
+    const FeatureFacts* best = nullptr;
+    size_t most = 0;
     for (const uint32_t position : draft_.features) {
       const FeatureFacts& feature = draft_.facts.features[position];
+      size_t count = 0;
       for (const MetricFacts& metric : feature.metrics) {
         const PlanMetric* known = find_plan_metric(metric.id);
-        if (known != nullptr && (known->level == level) && draft_.tracks(metric.id))
-          return &feature;
+        count += known != nullptr && known->level == level && draft_.tracks(metric.id) ? 1 : 0;
       }
+      if (count <= most) continue;
+      most = count;
+      best = &feature;
     }
-    return nullptr;
+    return best;
   }
   std::string hypothesis_of(const FeatureFacts* feature) const {
     if (feature == nullptr) return "None: the first measurement tells.";
-    return fmt::format("{} ({}): {}", feature->title,
-                       feature->evidence.empty() ? "" : draft_.place(feature->evidence[0].at),
-                       feature->implication);
+    const std::string place =
+        feature->evidence.empty() ? "" : " at " + draft_.place(feature->evidence[0].at);
+    return fmt::format("{}{} : {}", feature->title, place, feature->implication);
   }
 
   void add_baseline() {
@@ -387,6 +417,7 @@ class ExperimentWriter {
       }
       add_sweep(sweep, option);
     }
+    say_what_cannot_be_set();
     for (const uint32_t position : draft_.goal.options) {
       const OptionFacts& option = draft_.facts.options[position];
       if (can_set(position) || option.kind != OptionKind::kConfig) continue;
@@ -394,6 +425,26 @@ class ExperimentWriter {
           "{} ({}) is set in code: no option of the command sets it; add configurations by hand",
           option.name, draft_.place(option.at)));
     }
+  }
+  // Options that affect the features, of other programs of the repository.
+  void say_what_cannot_be_set() {
+    std::string names;
+    size_t count = 0;
+    std::set<std::string> seen;
+    for (const uint32_t position : draft_.features) {
+      for (const uint32_t option : draft_.facts.features[position].options) {
+        const OptionFacts& facts = draft_.facts.options[option];
+        if (facts.kind != OptionKind::kCli || can_set(option) || values_of(facts, {}).empty())
+          continue;
+        if (count == 4 || !seen.insert(facts.name).second) continue;
+        names +=
+            fmt::format("{}{} at {}", count++ > 0 ? ", " : "", facts.name, draft_.place(facts.at));
+      }
+    }
+    if (count == 0) return;
+    draft_.plan.open.push_back(
+        "The command does not have these options, which affect the features: " + names +
+        " . Give a command that has them with --command to vary them.");
   }
   void add_sweep(const Sweep& sweep, const OptionFacts& option) {
     Experiment experiment = begin(
@@ -405,8 +456,8 @@ class ExperimentWriter {
     const std::string place = draft_.place(option.at);
     experiment.purpose =
         sweep.feature != nullptr
-            ? fmt::format("How {} depends on {} ({}).", sweep.feature->title, option.name, place)
-            : fmt::format("How the time depends on {} ({}).", option.name, place);
+            ? fmt::format("How {} depends on {} at {} .", sweep.feature->title, option.name, place)
+            : fmt::format("How the time depends on {} at {} .", option.name, place);
     if (option.default_value)
       experiment.purpose += fmt::format(" Its default is {}.", *option.default_value);
     if (!option.help.empty()) experiment.purpose += fmt::format(" {}", first_sentence(option.help));
@@ -414,7 +465,7 @@ class ExperimentWriter {
         sweep.feature != nullptr
             ? hypothesis_of(sweep.feature)
             : fmt::format("None for {}: the first measurement tells.", option.name);
-    if (experiment.recorded) add_watched(experiment.record);
+    if (experiment.recorded) add_watched_of(sweep.feature, experiment.record);
     experiment.repetitions = kRepetitions;
     experiment.warmup = kWarmup;
     add_expected_values(sweep, option, experiment);

@@ -298,7 +298,8 @@ class GoalReader {
                                   (name.ends_with(token) || name.starts_with(token))));
       };
       if (std::ranges::none_of(names, is_own)) continue;
-      if (is_common(text_.tokens[i])) continue;
+      if (std::ranges::find(names, token) == names.end() && is_common(text_.tokens[i])) continue;
+      if (stands_for_something(text_.tokens[i])) continue;
       project_said_ = text_.tokens[i];
       for (GoalWord& word : text_.words) {
         if (word.token == i) word.taken = true;
@@ -307,10 +308,20 @@ class GoalReader {
       return;
     }
   }
-  // A word that stands for something else too: "kernels" in the repository kernels.
+  // "kernels" in the repository kernels.
+  bool stands_for_something(const std::string& token) const {
+    const GoalText alone = goal_text(token);
+    return std::ranges::any_of(goal_tables().meanings, [&](const Meaning& meaning) {
+      return meaning.phrase.match(alone.words, 0) == alone.words.size();
+    });
+  }
+  // A word that has a meaning of its own.
   bool is_common(const std::string& token) const {
     const GoalText alone = goal_text(token);
     for (const Meaning& meaning : goal_tables().meanings) {
+      if (meaning.phrase.match(alone.words, 0) == alone.words.size()) return true;
+    }
+    for (const auto& [meaning, claim] : claim_meanings()) {
       if (meaning.phrase.match(alone.words, 0) == alone.words.size()) return true;
     }
     return is_plain_word(alone.words, 0);
@@ -337,7 +348,7 @@ class GoalReader {
   void read_identifiers() {
     for (uint32_t i = 0; i < text_.tokens.size(); ++i) {
       const std::string& token = text_.tokens[i];
-      if (!is_identifier(token) || is_taken(i)) continue;
+      if (!is_identifier(token) || is_taken(i) || is_common(token)) continue;
       if (add_option(token) || add_kernels(token, true) || add_entry(token)) take_token(i);
     }
   }
@@ -567,7 +578,7 @@ class GoalReader {
     }
     if (text_.cut)
       out_.reading.unread.push_back(
-          fmt::format("everything after the first {} bytes", kMaxGoalBytes));
+          fmt::format("everything after the first {} words", text_.words.size()));
   }
 
   void add_subject(GoalSubject subject) {
@@ -613,7 +624,8 @@ std::vector<std::string> metrics_in_words(std::string_view text) {
     }
     for (const std::string_view target :
          best != nullptr ? best->targets : std::vector<std::string_view>{}) {
-      if (!target.starts_with("metric:")) continue;
+      // A line of a program is of one thing: words with several meanings do not tell of which.
+      if (!target.starts_with("metric:") || best->targets.size() > 1) continue;
       const std::string id(target.substr(7));
       if (std::ranges::find(metrics, id) == metrics.end()) metrics.push_back(id);
     }

@@ -72,6 +72,10 @@ GoalText goal_text(std::string_view text) {
       add_words(token, static_cast<uint32_t>(out.tokens.size() - 1), out);
     }
     begin = end + 1;
+    if (out.words.size() > kMaxGoalWords) {
+      out.cut = out.cut || begin < plain.size();
+      break;
+    }
   }
   return out;
 }

@@ -20,7 +20,7 @@ struct GoalText {
   std::vector<GoalWord> words;
   bool cut = false;  // it was longer
 };
-inline constexpr size_t kMaxGoalBytes = 4000;
+inline constexpr size_t kMaxGoalBytes = 4000, kMaxGoalWords = 300;
 GoalText goal_text(std::string_view text);
 
 // Words of a phrase in data/plan: "tokens per second", "optimi*", "does … help".

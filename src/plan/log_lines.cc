@@ -12,9 +12,9 @@ constexpr size_t kLongestLabel = 60;
 constexpr size_t kMostLogLines = 2000;  // of one file
 
 // Calls that print or log.
-constexpr std::array<std::string_view, 12> kPythonLogs = {
-    "print", "info",  "info_rank0", "debug",    "warning", "warn",
-    "log",   "write", "echo",       "critical", "error",   "set_postfix_str"};
+// Not those of warnings and errors: what they print is no measurement.
+constexpr std::array<std::string_view, 6> kPythonLogs = {"print", "info",  "info_rank0",
+                                                         "log",   "write", "echo"};
 
 std::string_view last_name(std::string_view callee) {
   const size_t dot = callee.rfind('.');
@@ -83,9 +83,12 @@ Format read_format(std::string_view text, bool braces, bool percents) {
 
 // The words right before a number: behind the last line break, without what separates it from the
 // number before.
-std::string label_before(std::string_view literal) {
+std::string label_before(std::string_view literal, bool behind_number) {
   const size_t line = literal.rfind('\n');
   if (line != std::string_view::npos) literal.remove_prefix(line + 1);
+  // The unit of the number before ends at a comma.
+  const size_t unit = behind_number ? literal.find_first_of(",;|)]") : std::string_view::npos;
+  if (unit != std::string_view::npos) literal.remove_prefix(unit);
   const size_t first = literal.find_first_not_of(" ,;|)]}\t.");
   if (first == std::string_view::npos) return "";
   literal.remove_prefix(first);
@@ -112,21 +115,25 @@ bool has_letters(std::string_view text) {
 // What cannot be typed as one argument, or would be read as a field.
 bool is_plain_text(std::string_view text) {
   return std::ranges::none_of(text, [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == '{' || c == '}' || c == 0x7f;
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f ||
+           std::string_view("{}\"'`\\<>$").find(c) != std::string_view::npos;
   });
 }
 
 void add_lines(const Format& format, uint32_t line, std::vector<LogLine>& out) {
   for (size_t i = 0; i < format.fields.size() && out.size() < kMostLogLines; ++i) {
-    const std::string label = label_before(format.literals[i]);
+    const std::string label = label_before(format.literals[i], i > 0);
     const std::string unit = unit_after(format.literals[i + 1]);
     LogLine found;
     found.at.line = line;
-    if (has_letters(label) && is_plain_text(label)) {
+    // A field of no stated form may be any text: it is a number where a label names it.
+    const bool typed = format.fields[i] != "{}";
+    const bool named = label.ends_with(": ") || label.ends_with(":") || label.ends_with("=");
+    if (has_letters(label) && is_plain_text(label) && (typed || named)) {
       found.metrics = metrics_in_words(label);
       found.pattern = label + format.fields[i];
     }
-    if (found.metrics.empty() && has_letters(unit) && is_plain_text(unit)) {
+    if (found.metrics.empty() && typed && has_letters(unit) && is_plain_text(unit)) {
       found.metrics = metrics_in_words(unit);
       found.pattern = format.fields[i] + unit;
     }
@@ -149,8 +156,10 @@ void read_call(const python::Call& call, std::vector<LogLine>& out) {
     const std::string_view content = text.substr(quote + 1, end - quote - 1);
     const bool formatted = prefix.find_first_of("fF") != std::string_view::npos;
     const bool called = text.find(".format(") != std::string_view::npos;
-    add_lines(read_format(content, formatted || called, !formatted && !called), call.line_first,
-              out);
+    std::string plain(content);
+    for (size_t escape; (escape = plain.find("\\n")) != std::string::npos;)
+      plain.replace(escape, 2, "\n");
+    add_lines(read_format(plain, formatted || called, !formatted && !called), call.line_first, out);
     return;
   }
 }

@@ -73,6 +73,14 @@ void add_position(std::vector<uint32_t>& list, uint32_t position, size_t most) {
     list.push_back(position);
 }
 
+// A technique of another chip: Blackwell's tensor cores on an H200.
+bool runs_on(const PlanDraft& draft, const FeatureFacts& feature) {
+  const std::string_view chips = feature_question(feature.id).chips;
+  if (chips.empty() || (draft.chip.empty() && !draft.amd)) return true;
+  const std::vector<std::string_view> known = split(chips, ' ');
+  return std::ranges::find(known, draft.amd ? std::string_view("gfx") : draft.chip) != known.end();
+}
+
 // What the goal names; where it names nothing in particular, what tells most of such a program.
 void choose_features(PlanDraft& draft) {
   for (const uint32_t feature : draft.goal.features)
@@ -99,7 +107,7 @@ void choose_features(PlanDraft& draft) {
       return std::ranges::find(draft.goal.metrics, metric.id) != draft.goal.metrics.end();
     });
     const bool wanted = draft.goal.whole_project || draft.goal.all_kernels || tracks_asked;
-    if (!wanted) continue;
+    if (!wanted || !runs_on(draft, *found)) continue;
     const size_t most = draft.goal.whole_project || draft.goal.all_kernels ? kMostFeatures : 3;
     add_position(draft.features, static_cast<uint32_t>(found - draft.facts.features.begin()), most);
   }
@@ -139,6 +147,11 @@ std::vector<uint32_t> files_to_read(const PlanDraft& draft) {
   for (const uint32_t position : draft.features) {
     for (const RuleEvidence& evidence : draft.facts.features[position].evidence)
       add(evidence.at.file);
+  }
+  for (const RequestPath& path : draft.facts.request_paths) {
+    for (const RequestHop& hop : path.hops) {
+      if (files.size() < kMaxPlanFiles / 2) add(hop.at.file);
+    }
   }
   for (const std::string_view id :
        {"scheduler", "kv_cache", "engine", "training_loop", "sampling", "tokenisation", "server",

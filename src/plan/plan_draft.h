@@ -70,7 +70,7 @@ std::vector<std::string> workload_parameters(const PlanDraft& draft);
 
 // A row of data/plan/features.tsv; fields are empty where there is none.
 struct FeatureQuestion {
-  std::string_view question, surprise, metric, below, above, look_at;
+  std::string_view question, surprise, metric, below, above, look_at, chips;
 };
 FeatureQuestion feature_question(std::string_view feature);
 

@@ -58,6 +58,27 @@ void add_platform(PlanDraft& draft) {
     rate("BF16 matrix rate", *bf16, 1e12, "TFLOP/s");
 }
 
+// What can be recorded here; one line where the same stands in the way of all.
+void add_capabilities(PlanDraft& draft) {
+  const Environment& machine = *draft.input.machine;
+  std::vector<Capability> parts;
+  for (const Capability& capability : capabilities(machine)) {
+    if (capability.part == Part::kAnalyze || capability.part == Part::kScan) continue;
+    if ((capability.part == Part::kRocprof) == draft.amd) parts.push_back(capability);
+  }
+  const bool same = parts.size() > 1 && std::ranges::all_of(parts, [&](const Capability& one) {
+                      return one.verdict == CanDo::kNo && one.obstacles == parts[0].obstacles;
+                    });
+  auto& rows = draft.plan.environment.rows;
+  if (same) {
+    rows.push_back({"Recording on this machine",
+                    parts_text(machine, parts[0]) + "; run the plan elsewhere", "doctor"});
+    return;
+  }
+  for (const Capability& one : parts)
+    rows.push_back({std::string(part_title(one.part)), parts_text(machine, one), "doctor"});
+}
+
 void add_software(PlanDraft& draft) {
   auto& rows = draft.plan.environment.rows;
   size_t count = 0;
@@ -106,16 +127,12 @@ void write_environment(PlanDraft& draft) {
   PlanEnvironment& environment = draft.plan.environment;
   add_platform(draft);
   const Environment& machine = *draft.input.machine;
-  for (const EnvironmentLine& line : environment_lines(machine))
-    environment.rows.push_back({line.label, line.value, "doctor"});
-  if (draft.gpu) {
-    for (const Capability& capability : capabilities(machine)) {
-      if (capability.part == Part::kAnalyze || capability.part == Part::kScan) continue;
-      if ((capability.part == Part::kRocprof) != draft.amd) continue;
-      environment.rows.push_back(
-          {std::string(part_title(capability.part)), parts_text(machine, capability), "doctor"});
-    }
+  for (const EnvironmentLine& line : environment_lines(machine)) {
+    if (line.value == "not found" || line.value.find("not found") != std::string::npos) continue;
+    const bool none = line.value == "none found";
+    environment.rows.push_back({none ? "GPU of this machine" : line.label, line.value, "doctor"});
   }
+  if (draft.gpu) add_capabilities(draft);
   add_software(draft);
   add_model(draft);
   environment.fixed = {

@@ -62,6 +62,7 @@ class MarkdownPlan {
 
  private:
   void line(const std::string& text) { out_ += text + "\n"; }
+  void table_row(const std::string& markdown) { out_ += markdown; }
   void bullets(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) line("- " + md_prose(text));
     line("");
@@ -101,11 +102,12 @@ class MarkdownPlan {
                     md_code_cell(one.where)}));
       }
       for (const GoalConstraint& one : goal.constraints) {
-        line(md_row({md_prose_cell(one.said),
-                     fmt::format("limit: {} {}", constraint_kind_name(one.kind),
-                                 md_prose_cell(one.kind == ConstraintKind::kTime ? one.value + " s"
-                                                                                 : one.value)),
-                     ""}));
+        table_row(md_row(
+            {md_prose_cell(one.said),
+             fmt::format(
+                 "limit: {} {}", constraint_kind_name(one.kind),
+                 md_prose_cell(one.kind == ConstraintKind::kTime ? one.value + " s" : one.value)),
+             ""}));
       }
       line("");
     }
@@ -137,6 +139,11 @@ class MarkdownPlan {
     std::string out;
     for (const std::string& id : row.experiments) out += (out.empty() ? "" : ", ") + id;
     return out.empty() ? "none" : out;
+  }
+  // A log pattern holds a number's place; anything else is a function to probe.
+  static std::string watch_option(const std::string& name) {
+    const bool pattern = name.find('{') != std::string::npos;
+    return fmt::format("{} {}", pattern ? "--log-pattern" : "--probe", shell_line({name}));
   }
   void requirements() {
     line("## Tracking Requirements\n");
@@ -171,16 +178,20 @@ class MarkdownPlan {
         std::string names;
         for (const std::string& name : row.names)
           names += (names.empty() ? "" : " ") + md_code_cell(name);
-        line(md_row({title_cell, names.empty() ? "none" : names,
-                     row.set.empty() && !row.passes
-                         ? ""
-                         : fmt::format("{}{}", row.set.empty() ? "no set" : row.set,
-                                       row.passes ? fmt::format(", {}", *row.passes) : ", unknown"),
-                     why, how, in}));
+        table_row(
+            md_row({title_cell, names.empty() ? "none" : names,
+                    row.set.empty() && !row.passes
+                        ? ""
+                        : fmt::format("{}{}", row.set.empty() ? "no set" : row.set,
+                                      row.passes ? fmt::format(", {}", *row.passes) : ", unknown"),
+                    why, how, in}));
       } else if (level == Level::kProcess) {
-        line(md_row({title_cell, why, how, in}));
+        table_row(md_row({title_cell, why, how, in}));
       } else {
-        line(md_row({title_cell, why, how, row.where.empty() ? "" : md_code_cell(row.where), in}));
+        std::string watched;
+        for (const std::string& name : row.names) watched += md_code_cell(watch_option(name)) + " ";
+        table_row(md_row({title_cell, why, watched + how,
+                          row.where.empty() ? "" : md_code_cell(row.where), in}));
       }
     }
     line("");
@@ -211,8 +222,8 @@ class MarkdownPlan {
         std::string set;
         for (const auto& [name, value] : configuration.environment)
           set += (set.empty() ? "" : " ") + name + "=" + shell_line({value});
-        line(md_row({md_prose_cell(configuration.name),
-                     md_code_cell(shell_line(configuration.arguments)), md_code_cell(set)}));
+        table_row(md_row({md_prose_cell(configuration.name),
+                          md_code_cell(shell_line(configuration.arguments)), md_code_cell(set)}));
       }
       line("");
     }
@@ -340,6 +351,8 @@ std::string range_text(const ExpectedObservation& expected) {
   const double main = expected.high.value_or(expected.low.value_or(0));
   const Scaled scaled = scale_of(main, expected.unit);
   const auto number = [&](double value) { return fmt::format("{:.4g}", value * scaled.factor); };
+  if (main == 1 && expected.unit.ends_with('s') && expected.unit != "s")
+    return fmt::format("{}1", !expected.high ? "at least " : (!expected.low ? "at most " : ""));
   if (!expected.high) return "at least " + with_unit(number(*expected.low), scaled.unit);
   if (!expected.low) return "at most " + with_unit(number(*expected.high), scaled.unit);
   if (*expected.low == *expected.high) return with_unit(number(*expected.low), scaled.unit);

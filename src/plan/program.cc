@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "plan/goal_words.h"
 
@@ -53,44 +55,76 @@ std::vector<std::string> words_of_command(std::string_view command) {
   return words;
 }
 
-// The module or script that a command runs, as a file of the repository.
-std::optional<uint32_t> file_of_command(const std::vector<std::string>& words,
-                                        const CodeFacts& facts) {
-  for (size_t i = 0; i < words.size(); ++i) {
-    std::string wanted;
-    if (words[i] == "-m" && i > 0 && i + 1 < words.size()) {
-      wanted = words[i + 1];
-      std::ranges::replace(wanted, '.', '/');
-      for (uint32_t f = 0; f < facts.files.size(); ++f) {
-        const std::string& path = facts.files[f].path;
-        for (const std::string& end : {wanted + "/__main__.py", wanted + ".py"}) {
-          if (path == end || path.ends_with("/" + end)) return f;
-        }
-      }
-      return std::nullopt;
+// Files of a repository by the end of their paths.
+class FilesByName {
+ public:
+  explicit FilesByName(const CodeFacts& facts) : facts_(facts) {
+    for (uint32_t i = 0; i < facts.files.size(); ++i) {
+      if (facts.files[i].language == Language::kPython)
+        by_name_[name_of(facts.files[i].path)].push_back(i);
     }
-    if (!words[i].ends_with(".py")) continue;
-    wanted = words[i].starts_with("./") ? words[i].substr(2) : words[i];
-    for (uint32_t f = 0; f < facts.files.size(); ++f) {
-      const std::string& path = facts.files[f].path;
-      if (path == wanted || path.ends_with("/" + wanted)) return f;
+  }
+
+  // The module or script that a command runs; none: it is not a Python file of the repository.
+  std::optional<uint32_t> of_command(const std::vector<std::string>& words) const {
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == "-m" && i > 0 && i + 1 < words.size()) return of_module(words[i + 1]);
+      if (words[i].ends_with(".py"))
+        return ending_with(words[i].starts_with("./") ? words[i].substr(2) : words[i]);
     }
     return std::nullopt;
   }
-  return std::nullopt;
-}
+  std::optional<uint32_t> of_module(std::string module) const {
+    std::ranges::replace(module, '.', '/');
+    const std::optional<uint32_t> main = ending_with(module + "/__main__.py");
+    return main ? main : ending_with(module + ".py");
+  }
+
+ private:
+  static std::string_view name_of(std::string_view path) {
+    const size_t slash = path.rfind('/');
+    return slash == std::string_view::npos ? path : path.substr(slash + 1);
+  }
+  std::optional<uint32_t> ending_with(const std::string& end) const {
+    const auto found = by_name_.find(name_of(end));
+    if (found == by_name_.end()) return std::nullopt;
+    for (const uint32_t file : found->second) {
+      const std::string& path = facts_.files[file].path;
+      if (path == end || path.ends_with("/" + end)) return file;
+    }
+    return std::nullopt;
+  }
+
+  const CodeFacts& facts_;
+  std::map<std::string_view, std::vector<uint32_t>> by_name_;
+};
 
 class ProgramChooser {
  public:
   ProgramChooser(const ReadGoal& goal, const CodeFacts& facts, const ProgramSources& sources)
-      : goal_(goal), facts_(facts), sources_(sources) {}
+      : goal_(goal), facts_(facts), sources_(sources), files_(facts) {
+    for (uint32_t i = 0; i < sources.commands.size(); ++i) {
+      const DocumentedCommand& command = sources.commands[i];
+      const std::optional<uint32_t> file = files_.of_command(command.words);
+      const auto keep_shorter = [&](auto& table, const auto& key) {
+        const auto [place, added] = table.emplace(key, i);
+        if (!added && command.words.size() < sources.commands[place->second].words.size())
+          place->second = i;
+      };
+      if (file) keep_shorter(documented_files_, *file);
+      keep_shorter(documented_names_, command.words[0]);
+    }
+    for (const RequestPath& path : facts.request_paths) {
+      if (path.kernels_reached > 0 && !path.hops.empty()) reaching_.insert(path.hops[0].at.file);
+    }
+  }
 
   Result<Program> from_command(const std::string& given) {
     SplitCommand split = TRY(split_command(given));
     Program program;
     program.command = std::move(split.words);
     program.environment = std::move(split.variables);
-    program.file = file_of_command(program.command, facts_);
+    program.file = files_.of_command(program.command);
     for (uint32_t i = 0; i < facts_.entry_points.size() && program.file; ++i) {
       const EntryPoint& entry = facts_.entry_points[i];
       if (entry.at.file == *program.file && entry.kind != EntryKind::kHttpRoute) program.entry = i;
@@ -124,7 +158,7 @@ class ProgramChooser {
       program.entry = i;
       // "package.module:function"
       std::string module = entry.target.substr(0, entry.target.find(':'));
-      program.file = file_of_command({"python", "-m", module}, facts_);
+      program.file = files_.of_module(module);
       return;
     }
   }
@@ -148,7 +182,7 @@ class ProgramChooser {
         score = 4;
         break;
       case EntryKind::kTest:
-        score = -20;
+        score = -60;
         break;
       default:
         return std::nullopt;
@@ -160,13 +194,25 @@ class ProgramChooser {
     // Depth: what lies near the root is meant for everybody.
     score -= static_cast<double>(std::ranges::count(path, '/'));
     score += relevance(squashed(path));
-    if (command_in_documents(position) != nullptr) score += 12;
-    if (serves(entry.command.empty() ? path : entry.command) || serves(path)) score -= 12;
+    if (const DocumentedCommand* documented = command_in_documents(position)) {
+      const bool at_root = facts_.files[documented->at.file].path.find('/') == std::string::npos;
+      score += at_root ? 12 : 6;
+    }
+    const bool is_package =
+        path.ends_with("__main__.py") || entry.kind == EntryKind::kConsoleScript;
+    if (serves(entry.command.empty() ? path : entry.command) || serves(path) ||
+        (is_package && has_server()))
+      score -= 16;
     if (path.find("offline") != std::string::npos || path.find("throughput") != std::string::npos ||
         path.find("latency") != std::string::npos)
-      score += 4;
+      score += goal_.whole_project ? 12 : 4;
     score += reaches_kernels(entry) ? 6 : 0;
     return score;
+  }
+
+  bool has_server() const {
+    return std::ranges::find(facts_.components, "server", &ComponentFacts::id) !=
+           facts_.components.end();
   }
 
   // How many of the goal's subjects the path names.
@@ -188,27 +234,16 @@ class ProgramChooser {
     return where.substr(0, where.rfind(':'));
   }
 
-  bool reaches_kernels(const EntryPoint& entry) const {
-    return std::ranges::any_of(facts_.request_paths, [&](const RequestPath& path) {
-      return path.kernels_reached > 0 && !path.hops.empty() &&
-             path.hops[0].at.file == entry.at.file;
-    });
-  }
+  bool reaches_kernels(const EntryPoint& entry) const { return reaching_.contains(entry.at.file); }
 
   const DocumentedCommand* command_in_documents(uint32_t position) const {
     const EntryPoint& entry = facts_.entry_points[position];
-    const DocumentedCommand* shortest = nullptr;
-    for (const DocumentedCommand& command : sources_.commands) {
-      bool same = false;
-      if (entry.kind == EntryKind::kConsoleScript) {
-        same = command.words[0] == entry.name;
-      } else if (const auto file = file_of_command(command.words, facts_)) {
-        same = *file == entry.at.file;
-      }
-      if (same && (shortest == nullptr || command.words.size() < shortest->words.size()))
-        shortest = &command;
+    if (entry.kind == EntryKind::kConsoleScript) {
+      const auto found = documented_names_.find(entry.name);
+      return found == documented_names_.end() ? nullptr : &sources_.commands[found->second];
     }
-    return shortest;
+    const auto found = documented_files_.find(entry.at.file);
+    return found == documented_files_.end() ? nullptr : &sources_.commands[found->second];
   }
 
   void complete(Program& program) {
@@ -220,6 +255,13 @@ class ProgramChooser {
       program.command = documented->words;
       program.environment = documented->variables;
       program.why = "as in " + code_place_text(facts_, documented->at);
+      // Documents of a folder are written from there.
+      const std::string& path = facts_.files[entry.at.file].path;
+      for (const std::string& word : program.command) {
+        const std::string plain = word.starts_with("./") ? word.substr(2) : word;
+        if (plain.ends_with(".py") && path.size() > plain.size() && path.ends_with("/" + plain))
+          program.folder = path.substr(0, path.size() - plain.size() - 1);
+      }
       if (program.command[0].ends_with(".py"))
         program.command.insert(program.command.begin(), "python");
     } else if (!entry.command.empty()) {
@@ -240,7 +282,7 @@ class ProgramChooser {
   }
   void find_file_of_script(const EntryPoint& entry, Program& program) const {
     const std::string module = entry.target.substr(0, entry.target.find(':'));
-    if (const auto file = file_of_command({"python", "-m", module}, facts_)) program.file = file;
+    if (const auto file = files_.of_module(module)) program.file = file;
   }
 
   // Those declared in the program's own file; where it has none, in its package.
@@ -313,6 +355,10 @@ class ProgramChooser {
   const ReadGoal& goal_;
   const CodeFacts& facts_;
   const ProgramSources& sources_;
+  FilesByName files_;
+  std::map<uint32_t, uint32_t> documented_files_;                  // file → shortest command
+  std::map<std::string, uint32_t, std::less<>> documented_names_;  // first word → shortest command
+  std::set<uint32_t> reaching_;  // files of entry points whose requests reach kernels
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ Result<SplitCommand> split_command(std::string_view text);
 struct Program {
   std::vector<std::string> command;  // an argument "<MODEL>" is for a person to fill in
   Variables environment;
+  std::string folder;             // that it runs in, below the repository; empty: its root
   std::optional<uint32_t> entry;  // position in CodeFacts::entry_points
   std::optional<uint32_t> file;   // position in CodeFacts::files
   std::vector<uint32_t> options;  // command line options that it has, positions in the facts

@@ -21,10 +21,41 @@ std::string_view folder_of(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
-// The name that Python imports a file by: from the outermost folder that is a package.
-std::string module_name(std::string_view path, const std::set<std::string_view>& packages) {
+// Folders that Python imports as top-level packages: those that `-m` and the API name, and the
+// outermost with an __init__.py.
+std::set<std::string> top_packages(const CodeFacts& facts) {
+  std::set<std::string> tops;
+  const auto add = [&](uint32_t file, std::string_view name) {
+    const std::string first(name.substr(0, name.find('.')));
+    const std::string& path = facts.files[file].path;
+    if (first.empty()) return;
+    if (path.starts_with(first + "/")) tops.insert(first);
+    const size_t at = path.find("/" + first + "/");
+    if (at != std::string::npos) tops.insert(path.substr(0, at + 1 + first.size()));
+  };
+  for (const ApiFacts& api : facts.api) {
+    const bool python = api.kind == EntryKind::kFunction || api.kind == EntryKind::kClass ||
+                        api.kind == EntryKind::kMethod;
+    if (python) add(api.at.file, api.name);
+  }
+  for (const EntryPoint& entry : facts.entry_points) {
+    const size_t module = entry.command.find(" -m ");
+    if (module != std::string::npos) add(entry.at.file, entry.command.substr(module + 4));
+  }
+  return tops;
+}
+
+// The name that Python imports a file by.
+std::string module_name(std::string_view path, const std::set<std::string_view>& packages,
+                        const std::set<std::string>& tops) {
   std::string_view root = folder_of(path);
-  while (!root.empty() && packages.contains(root)) root = folder_of(root);
+  bool known = false;
+  for (std::string_view folder = root; !folder.empty(); folder = folder_of(folder)) {
+    if (!tops.contains(std::string(folder))) continue;
+    root = folder_of(folder);
+    known = true;
+  }
+  while (!known && !root.empty() && packages.contains(root)) root = folder_of(root);
   std::string_view rest = root.empty() ? path : path.substr(root.size() + 1);
   if (!rest.ends_with(".py")) return "";
   rest.remove_suffix(3);
@@ -42,15 +73,12 @@ std::string module_name(std::string_view path, const std::set<std::string_view>&
 void add_functions(const python::PythonFile& python, uint32_t file, const std::string& module,
                    std::vector<ProbePlace>& out) {
   if (module.empty()) return;
-  std::set<std::string_view> functions;
-  for (const python::Function& function : python.functions) {
-    if (function.scope.empty()) functions.insert(function.name);
-  }
+  std::set<std::string> functions;
+  for (const python::Function& function : python.functions)
+    functions.insert(function.scope.empty() ? function.name : function.scope + "." + function.name);
   for (const python::Function& function : python.functions) {
     // What is defined inside of a function has no name from outside.
-    const std::string_view outer =
-        std::string_view(function.scope).substr(0, function.scope.find('.'));
-    if (functions.contains(outer)) continue;
+    if (functions.contains(function.scope)) continue;
     const bool compiled = std::ranges::any_of(function.decorators, [](const std::string& one) {
       return one.find("jit") != std::string::npos || one.find("overload") != std::string::npos ||
              one.find("property") != std::string::npos || one.find("abstract") != std::string::npos;
@@ -112,6 +140,7 @@ ProgramSources read_program_sources(const std::filesystem::path& root, const Cod
   for (const SourceFile& file : facts.files) {
     if (file.path.ends_with("/__init__.py")) packages.insert(folder_of(file.path));
   }
+  const std::set<std::string> tops = top_packages(facts);
   size_t read = 0;
   for (const uint32_t position : files) {
     const SourceFile& file = facts.files[position];
@@ -129,8 +158,8 @@ ProgramSources read_program_sources(const std::filesystem::path& root, const Cod
       out.logs.push_back(std::move(line));
     }
     if (is_python)
-      add_functions(python::read_python(text.value()), position, module_name(file.path, packages),
-                    out.functions);
+      add_functions(python::read_python(text.value()), position,
+                    module_name(file.path, packages, tops), out.functions);
   }
   const DocPrograms programs(root.string(), facts);
   size_t documents = 0;

@@ -139,13 +139,6 @@ class Tracking {
   PlanDraft& draft_;
 };
 
-bool any_glob(std::string_view globs, std::string_view text) {
-  for (const std::string_view glob : split(globs, '|')) {
-    if (glob == "*" || glob_matches(glob, text)) return true;
-  }
-  return false;
-}
-
 // Where the files of a feature or component are: a probe elsewhere is a namesake.
 std::set<uint32_t> files_of(const PlanDraft& draft, std::string_view id) {
   std::set<uint32_t> files;
@@ -167,16 +160,22 @@ std::vector<const ProbePlace*> probes_for(const PlanDraft& draft, std::string_vi
     const ProbePlace* best = nullptr;
     bool best_is_near = false;
     for (const std::string_view function : split(row[2], '|')) {
-      for (const ProbePlace& place : draft.sources.functions) {
-        if (place.function.empty() || !glob_matches(function, place.function)) continue;
-        const std::string_view classes = row[1];
-        const bool of_class = place.scope.empty() ? classes.find('-') != std::string_view::npos
-                                                  : any_glob(classes, place.scope);
-        if (!of_class) continue;
-        const bool near = files.contains(place.at.file);
-        if (best != nullptr && (best_is_near || !near)) continue;
-        best = &place;
-        best_is_near = near;
+      for (const std::string_view scope : split(row[1], '|')) {
+        for (const ProbePlace& place : draft.sources.functions) {
+          if (place.function.empty() || !glob_matches(function, place.function)) continue;
+          const bool of_scope =
+              place.scope.empty() ? scope == "-" : scope != "-" && glob_matches(scope, place.scope);
+          const bool stands_in =
+              place.scope.starts_with("base") || place.scope.starts_with("abstract") ||
+              place.scope.find("no_") != std::string::npos || place.scope.starts_with("mock") ||
+              place.scope.starts_with("dummy");
+          if (!of_scope || stands_in) continue;
+          const bool near = files.contains(place.at.file);
+          if (best != nullptr && (best_is_near || !near)) continue;
+          best = &place;
+          best_is_near = near;
+        }
+        if (best != nullptr) break;
       }
       if (best != nullptr) break;
     }
@@ -233,6 +232,15 @@ class RequirementRows {
     draft_.plan.requirements.push_back(std::move(row));
   }
 
+  // Without what the table says of AMD's counters.
+  static std::string nvidia_words(std::string_view how) {
+    const size_t amd = how.find("AMD:");
+    if (amd == std::string_view::npos) return std::string(how);
+    how = how.substr(0, amd);
+    while (how.ends_with(' ') || how.ends_with(';')) how.remove_suffix(1);
+    return std::string(how);
+  }
+
   void put_hardware(const PlanMetric& metric, Requirement& row) {
     if (draft_.amd) {
       for (const std::string_view name : metric.amd) row.names.emplace_back(name);
@@ -246,6 +254,8 @@ class RequirementRows {
       row.how += fmt::format(" -- COMMAND; {}", metric.how);
       return;
     }
+    const std::string words = nvidia_words(metric.how);
+    const std::string then = words.empty() ? "" : "; " + words;
     ChipCounters counters = counters_on(metric, draft_.chip);
     row.names = std::move(counters.names);
     row.passes = counters.passes;
@@ -256,15 +266,15 @@ class RequirementRows {
       row.how = draft_.chip.empty() ? "not on all chips: give --platform for the names of one"
                                     : fmt::format("not available on {}", draft_.platform->name);
     } else if (row.set == "sampling") {
-      row.how = fmt::format("fathom record --pm-sampling; {}", metric.how);
+      row.how = "fathom record --pm-sampling" + then;
     } else if (row.set.empty()) {
       row.how = "ncu --metrics ";
       for (size_t i = 0; i < row.names.size(); ++i) row.how += (i > 0 ? "," : "") + row.names[i];
-      row.how += fmt::format(": in no set of fathom record; {}", metric.how);
+      row.how += ": in no set of fathom record" + then;
     } else {
       const bool several = row.passes.value_or(1) > 1;
-      row.how = fmt::format("fathom record --counters={}{}; {}", row.set,
-                            several ? " --replay" : "", metric.how);
+      row.how =
+          fmt::format("fathom record --counters={}{}{}", row.set, several ? " --replay" : "", then);
     }
   }
 
@@ -274,6 +284,7 @@ class RequirementRows {
       if (std::ranges::find(line.metrics, metric.id) == line.metrics.end()) continue;
       // What the program itself prints, before what others of the repository print.
       const bool own = draft_.program.file && line.at.file == *draft_.program.file;
+      if (!own && is_other_program(line.at.file)) continue;
       if (!row.names.empty() && !own) continue;
       row.names = {line.pattern};
       row.where = draft_.place(line.at);
@@ -281,8 +292,7 @@ class RequirementRows {
     }
     if (!row.names.empty()) {
       add_pattern(row.names[0]);
-      row.how =
-          fmt::format("the program prints it: --log-pattern '{}'; {}", row.names[0], metric.how);
+      row.how = fmt::format("the code prints it: {}", metric.how);
       return;
     }
     std::vector<std::string_view> what;
@@ -292,7 +302,7 @@ class RequirementRows {
     if (!places.empty()) {
       row.names = {places[0]->probe};
       row.where = draft_.place(places[0]->at);
-      row.how = fmt::format("--probe {}: {}; {}", places[0]->probe, what[0], metric.how);
+      row.how = fmt::format("{}; {}", what[0], metric.how);
       add_probe(places[0]->probe);
       return;
     }
@@ -304,6 +314,12 @@ class RequirementRows {
         part == all.end() || part->evidence.empty() ? "" : draft_.place(part->evidence[0].at);
     row.how = fmt::format(
         "no log line or function for it was found; print it and add --log-pattern: {}", metric.how);
+  }
+
+  bool is_other_program(uint32_t file) const {
+    return std::ranges::any_of(draft_.facts.entry_points, [&](const EntryPoint& entry) {
+      return entry.at.file == file && entry.kind != EntryKind::kHttpRoute;
+    });
   }
 
   // What a feature does on the host, call by call.
@@ -323,7 +339,7 @@ class RequirementRows {
       row.title = fmt::format("{}: {}", feature.title, what[i]);
       row.names = {places[i]->probe};
       row.why = std::string(feature.concern);
-      row.how = fmt::format("--probe {}", places[i]->probe);
+      row.how = "median, p95 and p99 of its calls";
       row.where = draft_.place(places[i]->at);
       draft_.plan.requirements.push_back(std::move(row));
     }
@@ -340,7 +356,7 @@ class RequirementRows {
       row.title = host.name;
       row.names = {probe};
       row.why = "a function of the host that the scan singles out: " + host.evidence[0].what;
-      row.how = "--probe " + probe;
+      row.how = "median, p95 and p99 of its calls";
       row.where = draft_.place(host.at);
       draft_.plan.requirements.push_back(std::move(row));
     }
