@@ -31,6 +31,7 @@ void add_run_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_bench_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_convert_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_plan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_doctor_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_docs_commands(CLI::App& app, ExitCode& code);
 

@@ -10,6 +10,7 @@
 #include "doctor/examine.h"
 #include "plan/run/results_text.h"
 #include "report/doctor_text.h"
+#include "session/plan.h"
 #include "session/run_plan.h"
 
 namespace fathom {
@@ -92,6 +93,7 @@ ExitCode run_run(const RunArguments& a, const Terminal& terminal) {
   request.replay = a.replay;
   request.environment = this_environment();
   request.program = this_program();
+  request.check = record_value_mistake;
   if (!a.clocks.empty()) request.lock_clocks = std::stoll(a.clocks);
   if (a.replay.empty()) {
     const Machine machine = this_machine();
