@@ -157,7 +157,7 @@ std::vector<fs::path> captures_at(const fs::path& first) {
   for (int i = 1; i <= kMostProcesses; ++i) {
     const fs::path path =
         i == 1 ? first : fs::path(fmt::format("{}-{}{}", stem, i, first.extension().string()));
-    if (!fs::is_regular_file(fs::symlink_status(path, error))) break;
+    if (!fs::is_regular_file(path, error)) break;
     found.push_back(path);
   }
   return found;

@@ -16,6 +16,7 @@
 #include "sheets/kernel_contexts.h"
 #include "sheets/sheets.h"
 #include "tree/phases.h"
+#include "trial/fit.h"
 
 namespace fathom {
 namespace {
@@ -236,13 +237,29 @@ class CaptureObserver {
         ends.insert(ends.end(), graphs.begin(), graphs.end());
     }
     std::sort(ends.begin(), ends.end());
-    std::vector<double> between;
+    std::vector<double> between, request, growth;
+    // Each step of a request has one key more than the one before.
+    const auto end_request = [&] {
+      std::vector<double> number;
+      for (size_t i = 0; i < request.size(); ++i) number.push_back(static_cast<double>(i));
+      constexpr size_t kFewest = 8;
+      const auto line =
+          request.size() < kFewest ? std::nullopt : fit_points(FitKind::kLinear, number, request);
+      if (line) growth.push_back(line->b);
+      request.clear();
+    };
     for (size_t i = 1; i < ends.size(); ++i) {
       const auto next = std::lower_bound(prefills.begin(), prefills.end(), ends[i - 1]);
-      if (next == prefills.end() || *next >= ends[i])
-        between.push_back(in_seconds(ends[i] - ends[i - 1]));
+      if (next != prefills.end() && *next < ends[i]) {
+        end_request();
+        continue;
+      }
+      between.push_back(in_seconds(ends[i] - ends[i - 1]));
+      request.push_back(between.back());
     }
+    end_request();
     if (between.empty()) return;
+    put("itl_growth", name, "s", std::move(growth));
     out_.notes.push_back(
         fmt::format("inter-token latency: each {} is taken as one decode step",
                     has_graphs ? "launch of a CUDA graph" : "run of the phase '" + name + "'"));

@@ -439,8 +439,16 @@ std::optional<int64_t> recorded_wall_ns(std::string_view log) {
 
 Result<PreparedRun> prepare_run(const RunPlanRequest& request) {
   PreparedRun prepared;
-  prepared.plan = TRY(load_plan(request.plan.string(), request.check));
-  prepared.text = file_text(request.plan, 4 << 20);
+  // Read once: what is checked, run and copied is the same text.
+  const std::unique_ptr<ByteSource> source = TRY(open_source(request.plan.string()));
+  prepared.text = TRY(read_all(*source, 4 << 20)).text;
+  PlanCheck check = read_plan(prepared.text, screen_safe(request.plan.string()), request.check);
+  if (!check.mistakes.empty()) {
+    std::string all;
+    for (const std::string& mistake : check.mistakes) all += (all.empty() ? "" : "\n") + mistake;
+    return Error{all};
+  }
+  prepared.plan = std::move(check.plan);
   std::error_code error;
   prepared.out = fs::absolute(request.out, error).lexically_normal();
   prepared.runs = TRY(schedule_runs(prepared.plan, request.only));

@@ -183,6 +183,8 @@ TEST(Observe, ServingNumbersOfACapture) {
       summarize_sample(seen.find("kernel_duration", "CUDA graph 2")->values);
   EXPECT_GE(itl.p50, graph.p50);
   EXPECT_LT(itl.p50, 1.1 * graph.p50);
+  ASSERT_NE(seen.find("itl_growth", "decode"), nullptr);
+  EXPECT_EQ(seen.find("itl_growth", "decode")->values.size(), 3u);  // of each request
   EXPECT_NE(seen.find("first_call_time", "prefill"), nullptr);
   EXPECT_FALSE(seen.causes.empty());
   EXPECT_NE(serve.value().story.find("decode"), std::string::npos);
