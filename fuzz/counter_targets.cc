@@ -13,7 +13,7 @@
 #include "report/csv.h"
 #include "session/analyze.h"
 #include "session/counters.h"
-#include "session/measured.h"
+#include "session/code/measured.h"
 #include "sheets/counter_sheets.h"
 #include "targets.h"
 

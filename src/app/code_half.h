@@ -14,9 +14,10 @@ namespace fathom {
 // is too large, and 2 where it could not tell.
 enum class ExitCode { kOk = 0, kFailed = 1, kTooLarge = 1, kUsage = 2, kTrouble = 2 };
 
-// The half of the program that reads source code. `fathom` is built without it, so that the first
-// report of a trace does not wait for its compilation; it hands over to `fathom-code`, which has
-// both halves and lies beside it. Nobody but the builder sees that there are two.
+// The half of the program that reads source code and runs experiments. `fathom` is built without
+// it, so that the first report of a trace does not wait for its compilation; it hands over to
+// `fathom-code`, which has both halves and lies beside it. Nobody but the builder sees that there
+// are two.
 struct CodeHalf {
   void (*add_commands)(CLI::App& app, const Terminal& terminal, ExitCode& code) = nullptr;
   CodeReader read = nullptr;
@@ -32,8 +33,15 @@ struct CommandWords {
 };
 inline constexpr CommandWords kScanCommand = {"scan",
                                               "Find kernels, launchers and options in source code"};
+inline constexpr CommandWords kPlanCommand = {
+    "plan", "Plan measurements for a goal: what to track, experiments, expected numbers"};
+inline constexpr CommandWords kRunCommand = {
+    "run", "Run the experiments of a plan, and put what was observed beside what was expected"};
+inline constexpr CommandWords kBenchCommand = {
+    "bench", "Time commands against each other, with GPU time where there is a GPU"};
 // In the order in which --help shows them.
-inline constexpr CommandWords kCodeCommands[] = {kScanCommand};
+inline constexpr CommandWords kCodeCommands[] = {kScanCommand, kPlanCommand, kRunCommand,
+                                                 kBenchCommand};
 
 // These tell of all commands, which only the whole program knows.
 inline constexpr CommandWords kCompletionCommand = {"completion",

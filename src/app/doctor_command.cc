@@ -2,10 +2,9 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/this_machine.h"
 #include "doctor/examine.h"
 #include "report/doctor_text.h"
-
-extern char** environ;
 
 namespace fathom {
 namespace {

@@ -6,6 +6,9 @@ namespace fathom {
 
 // As in commands.h, of the half that reads code.
 void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_plan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_run_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_bench_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 
 // All of them, in the order of kCodeCommands.
 void add_code_commands(CLI::App& app, const Terminal& terminal, ExitCode& code);

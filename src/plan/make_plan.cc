@@ -1,0 +1,450 @@
+#include "plan/make_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/count_text.h"
+#include "base/tsv.h"
+#include "base/utf8.h"
+#include "plan/goal_words.h"
+#include "plan/plan_draft.h"
+#include "plan/plan_metrics.h"
+#include "story/parameters.h"
+
+extern const std::string_view plan_programs_tsv;
+extern const std::string_view plan_questions_tsv;
+
+namespace fathom {
+namespace {
+
+constexpr size_t kMostFeatures = 6, kMostPlanKernels = 6, kMostQuestions = 8;
+
+// Features that only GPU programs have.
+bool is_gpu_feature(const FeatureFacts& feature) {
+  for (const MetricFacts& metric : feature.metrics) {
+    if (metric.level == "hardware") return true;
+  }
+  return !feature.kernels.empty();
+}
+
+bool has_gpu_work(const CodeFacts& facts) {
+  const bool own = std::ranges::any_of(facts.kernels, [&](const KernelFacts& kernel) {
+    return facts.files[kernel.at.file].origin == Origin::kOwn;
+  });
+  // Without kernels of its own: techniques that run on a GPU, and a package that brings them along.
+  const bool packages = std::ranges::any_of(facts.dependencies, [](const DependencyFacts& one) {
+    for (const std::string_view name : {"torch", "pytorch", "jax", "cupy", "triton", "cuda-python",
+                                        "vllm", "flashinfer", "flashinfer-python", "flash-attn"}) {
+      if (one.name == name) return true;
+    }
+    return false;
+  });
+  return own || (packages && std::ranges::any_of(facts.features, is_gpu_feature));
+}
+
+ProgramKind kind_of_program(const CodeFacts& facts, bool gpu) {
+  ProgramKind kind;
+  for (const auto& row : read_tsv(plan_programs_tsv, 5)) {
+    const auto has = [&](std::string_view need) {
+      if (need == "-") return true;
+      if (need == "gpu") return gpu;
+      if (need == "kernels") return gpu && !facts.kernels.empty();
+      return gpu && std::ranges::find(facts.components, need, &ComponentFacts::id) !=
+                        facts.components.end();
+    };
+    // A serving engine has a scheduler and a server; a library with a demo server has not.
+    const std::vector<std::string_view> needs = split(row[1], ' ');
+    const bool fits =
+        row[0] == "serving" ? std::ranges::all_of(needs, has) : std::ranges::any_of(needs, has);
+    if (!fits) continue;
+    kind.name = row[0];
+    kind.features = split(row[2], ' ');
+    kind.metrics = split(row[3], ' ');
+    kind.phases = split(row[4], ' ');
+    return kind;
+  }
+  return kind;
+}
+
+void add_position(std::vector<uint32_t>& list, uint32_t position, size_t most) {
+  if (list.size() < most && std::ranges::find(list, position) == list.end())
+    list.push_back(position);
+}
+
+// A technique of another chip: Blackwell's tensor cores on an H200.
+bool runs_on(const PlanDraft& draft, const FeatureFacts& feature) {
+  const std::string_view chips = feature_question(feature.id).chips;
+  if (chips.empty() || (draft.chip.empty() && !draft.amd)) return true;
+  const std::vector<std::string_view> known = split(chips, ' ');
+  return std::ranges::find(known, draft.amd ? std::string_view("gfx") : draft.chip) != known.end();
+}
+
+// What the goal names; where it names nothing in particular, what tells most of such a program.
+void choose_features(PlanDraft& draft) {
+  for (const uint32_t feature : draft.goal.features)
+    add_position(draft.features, feature, kMostFeatures);
+  // Components stand for the features whose evidence lies in their files.
+  for (const std::string& id : draft.goal.components) {
+    const auto component = std::ranges::find(draft.facts.components, id, &ComponentFacts::id);
+    if (component == draft.facts.components.end()) continue;
+    const std::set<uint32_t> files(component->files.begin(), component->files.end());
+    for (uint32_t i = 0; i < draft.facts.features.size() && draft.features.size() < 3; ++i) {
+      const FeatureFacts& feature = draft.facts.features[i];
+      if (!feature.evidence.empty() && files.contains(feature.evidence[0].at.file))
+        add_position(draft.features, i, 3);
+    }
+  }
+  // Metrics stand for the features that make them worth tracking.
+  const bool named = !draft.features.empty() || !draft.goal.kernels.empty();
+  if (!draft.goal.whole_project && !draft.goal.all_kernels && (named || !draft.goal.phases.empty()))
+    return;
+  for (const std::string_view id : draft.kind.features) {
+    const auto found = std::ranges::find(draft.facts.features, id, &FeatureFacts::id);
+    if (found == draft.facts.features.end()) continue;
+    const bool tracks_asked = std::ranges::any_of(found->metrics, [&](const MetricFacts& metric) {
+      return std::ranges::find(draft.goal.metrics, metric.id) != draft.goal.metrics.end();
+    });
+    const bool wanted = draft.goal.whole_project || draft.goal.all_kernels || tracks_asked;
+    if (!wanted || !runs_on(draft, *found)) continue;
+    const size_t most = draft.goal.whole_project || draft.goal.all_kernels ? kMostFeatures : 3;
+    add_position(draft.features, static_cast<uint32_t>(found - draft.facts.features.begin()), most);
+  }
+}
+
+void choose_kernels(PlanDraft& draft) {
+  for (const uint32_t kernel : draft.goal.kernels)
+    add_position(draft.kernels, kernel, kMostPlanKernels);
+  for (const uint32_t position : draft.features) {
+    for (const uint32_t kernel : draft.facts.features[position].kernels) {
+      if (!draft.facts.kernels[kernel].dead) add_position(draft.kernels, kernel, kMostPlanKernels);
+    }
+  }
+  const bool all = draft.goal.whole_project || draft.goal.all_kernels || draft.kernels.empty();
+  if (!all) return;
+  for (uint32_t i = 0; i < draft.facts.kernels.size(); ++i) {
+    const KernelFacts& kernel = draft.facts.kernels[i];
+    if (!kernel.dead && !kernel.launchers.empty() &&
+        draft.facts.files[kernel.at.file].origin == Origin::kOwn)
+      add_position(draft.kernels, i, kMostPlanKernels);
+  }
+}
+
+// The files whose log lines and functions may matter: the program's, those of the features and of
+// the parts that run requests or steps.
+std::vector<uint32_t> files_to_read(const PlanDraft& draft) {
+  std::vector<uint32_t> files;
+  std::set<uint32_t> seen;
+  const auto add = [&](uint32_t file) {
+    if (seen.insert(file).second) files.push_back(file);
+  };
+  for (const EntryPoint& entry : draft.facts.entry_points) {
+    const bool runs = entry.kind == EntryKind::kMain || entry.kind == EntryKind::kBenchmark ||
+                      entry.kind == EntryKind::kCppMain || entry.kind == EntryKind::kExample;
+    if (runs && files.size() < kMaxPlanFiles / 4) add(entry.at.file);
+  }
+  for (const uint32_t position : draft.features) {
+    for (const RuleEvidence& evidence : draft.facts.features[position].evidence)
+      add(evidence.at.file);
+  }
+  for (const RequestPath& path : draft.facts.request_paths) {
+    for (const RequestHop& hop : path.hops) {
+      if (files.size() < kMaxPlanFiles / 2) add(hop.at.file);
+    }
+  }
+  for (const std::string_view id :
+       {"scheduler", "kv_cache", "engine", "training_loop", "sampling", "tokenisation", "server",
+        "speculation", "jit", "attention", "communication", "data_loading", "moe", "autotuner"}) {
+    const auto found = std::ranges::find(draft.facts.components, id, &ComponentFacts::id);
+    if (found == draft.facts.components.end()) continue;
+    for (const uint32_t file : found->files) add(file);
+  }
+  return files;
+}
+
+void interpret(PlanDraft& draft) {
+  auto& questions = draft.plan.goal.interpreted;
+  const auto add = [&](std::string text) {
+    if (questions.size() < kMostQuestions && std::ranges::find(questions, text) == questions.end())
+      questions.push_back(std::move(text));
+  };
+  const std::string gpu = draft.platform != nullptr ? draft.platform->name : "the GPU";
+  for (const uint32_t position : draft.goal.kernels) {
+    const KernelFacts& kernel = draft.facts.kernels[position];
+    add(fmt::format("What limits {} ({}), and how far is it from the limit of {}?", kernel.name,
+                    draft.place({kernel.at.file, kernel.line_name}), gpu));
+  }
+  for (const uint32_t position : draft.features) {
+    const FeatureFacts& feature = draft.facts.features[position];
+    const FeatureQuestion known = feature_question(feature.id);
+    add(fmt::format("{}: {}", feature.title,
+                    known.question.empty() ? "what does it cost? " + feature.concern
+                                           : std::string(known.question)));
+  }
+  for (const std::string& phase : draft.goal.phases)
+    add(fmt::format(
+        "Which kernels does {} run, how long does one {} step take, and what limits it?", phase,
+        phase));
+  for (const std::string& metric : draft.goal.metrics) {
+    if (!draft.tracks(metric)) continue;
+    add(fmt::format("How large is {}, over the run and not only on average?",
+                    find_plan_metric(metric)->title));
+  }
+  if (draft.goal.asks(Question::kRegression))
+    add("Which kernels, how many launches and how much idle time differ between the two versions?");
+  if (questions.empty()) {
+    add(draft.gpu ? "Where does the time go: which kernels, which idle time, what on the host?"
+                  : "Where does the time go on the CPU, and how much memory is used?");
+  }
+  for (const uint32_t position : draft.features) {
+    const FeatureFacts& feature = draft.facts.features[position];
+    std::string metrics;
+    size_t listed = 0;
+    for (const MetricFacts& metric : feature.metrics) {
+      if (!draft.tracks(metric.id) || listed == 4) continue;
+      metrics += (listed++ > 0 ? ", " : "") + metric.title;
+    }
+    if (metrics.empty()) continue;
+    draft.plan.goal.informed_by.push_back(
+        {feature.title, metrics,
+         feature.evidence.empty() ? "" : draft.place(feature.evidence[0].at)});
+  }
+}
+
+void write_analysis(PlanDraft& draft) {
+  auto& steps = draft.plan.analysis;
+  const auto id_of = [&](ExperimentKind kind) -> std::string {
+    for (const Experiment& one : draft.plan.experiments) {
+      if (one.kind == kind) return one.id;
+    }
+    return "";
+  };
+  const std::string baseline = id_of(ExperimentKind::kBaseline);
+  const std::string counters = id_of(ExperimentKind::kCounters);
+  const std::string stalls = id_of(ExperimentKind::kStalls);
+  if (!baseline.empty() && !draft.amd) {
+    steps.push_back(
+        fmt::format("Extract phases, kernels and idle time: fathom analyze {0}.capture; the "
+                    "execution story: fathom "
+                    "story {0}.capture.",
+                    baseline));
+  } else if (!baseline.empty()) {
+    steps.push_back(
+        fmt::format("Extract kernels and idle time: fathom analyze TRACE, with the trace that "
+                    "rocprofv3 wrote in {}.",
+                    baseline));
+  }
+  if (!counters.empty() && !draft.amd) {
+    steps.push_back(fmt::format(
+        "Compare counters with what the code makes expect: fathom scan {} --counters {}.capture.",
+        draft.plan.repository, counters));
+  }
+  if (!stalls.empty())
+    steps.push_back(
+        fmt::format("Rank stall reasons by source line: fathom analyze {}.capture, "
+                    "stall_samples.csv.",
+                    stalls));
+  for (const Experiment& one : draft.plan.experiments) {
+    if (one.configurations.size() < 2) continue;
+    std::string names;
+    for (const Configuration& configuration : one.configurations)
+      names += (names.empty() ? "" : ", ") + configuration.name;
+    steps.push_back(
+        fmt::format("Compare {} ({}): medians with confidence intervals; a difference below the "
+                    "noise is no difference.",
+                    one.id, names));
+    const bool numbers =
+        std::ranges::all_of(one.configurations, [](const Configuration& configuration) {
+          double number = 0;
+          return !configuration.settings.empty() &&
+                 read_number(configuration.settings[0].second, number);
+        });
+    if (numbers && one.configurations.size() > 2)
+      steps.push_back(fmt::format("Fit time against {} in {} and look at the residuals.",
+                                  one.configurations[0].settings[0].first, one.id));
+  }
+  if (!draft.features.empty()) {
+    const FeatureFacts& feature = draft.facts.features[draft.features[0]];
+    steps.push_back(fmt::format(
+        "Correlate each feature with the hardware: {} at {} beside its metrics, and so on for the "
+        "others.",
+        feature.title, feature.evidence.empty() ? "" : draft.place(feature.evidence[0].at)));
+  }
+  steps.emplace_back(
+      "Stop when the success criteria are met, or when a surprise contradicts a hypothesis: then "
+      "plan again.");
+}
+
+void write_success(PlanDraft& draft) {
+  // A question is answered when the metrics that it needs were measured.
+  const auto measured_by = [&](std::string_view metric) -> std::string {
+    for (const Requirement& row : draft.plan.requirements) {
+      if (row.metric == metric && !row.experiments.empty()) return row.experiments[0];
+    }
+    return "";
+  };
+  auto& success = draft.plan.success;
+  for (const uint32_t position : draft.features) {
+    const FeatureFacts& feature = draft.facts.features[position];
+    for (const MetricFacts& metric : feature.metrics) {
+      const std::string experiment = measured_by(metric.id);
+      if (experiment.empty()) continue;
+      const FeatureQuestion known = feature_question(feature.id);
+      success.push_back(
+          {CriterionKind::kMeasured,
+           fmt::format("Answered: {}: {}", feature.title,
+                       known.question.empty() ? feature.concern : std::string(known.question)),
+           experiment, metric.id, "", std::nullopt, ""});
+      break;
+    }
+  }
+  for (const uint32_t position : draft.goal.kernels) {
+    const std::string experiment = measured_by("sm_throughput");
+    if (experiment.empty()) break;
+    const KernelFacts& kernel = draft.facts.kernels[position];
+    success.push_back(
+        {CriterionKind::kMeasured, fmt::format("Identified: what limits {}", kernel.name),
+         experiment, "sm_throughput",
+         kernel.profiler_name.empty() ? kernel.name : kernel.profiler_name, std::nullopt, ""});
+  }
+  for (const std::string& metric : draft.goal.metrics) {
+    const std::string experiment = measured_by(metric);
+    if (experiment.empty()) continue;
+    success.push_back({CriterionKind::kMeasured,
+                       fmt::format("Answered: {}", find_plan_metric(metric)->title), experiment,
+                       metric, "", std::nullopt, ""});
+  }
+  for (const GoalConstraint& constraint : draft.goal.reading.constraints) {
+    double tolerance = 0;
+    if (constraint.kind != ConstraintKind::kAccuracy || !read_number(constraint.value, tolerance))
+      continue;
+    success.push_back({CriterionKind::kAtMost,
+                       fmt::format("Results stay as asked: {}", constraint.said), "", "accuracy",
+                       "", tolerance, "error"});
+  }
+  if (success.empty() && !draft.plan.experiments.empty()) {
+    const Experiment& last = draft.plan.experiments.back();
+    success.push_back({CriterionKind::kMeasured, "Answered: " + draft.plan.goal.interpreted[0],
+                       last.id, "wall_time", "", std::nullopt, ""});
+  }
+}
+
+void write_surprises(PlanDraft& draft) {
+  for (const uint32_t position : draft.features) {
+    const FeatureFacts& feature = draft.facts.features[position];
+    const FeatureQuestion known = feature_question(feature.id);
+    if (known.surprise.empty() || !draft.tracks(known.metric)) continue;
+    const PlanMetric& metric = *find_plan_metric(known.metric);
+    if (metric.level == Level::kHardware && !draft.amd && !counters_on(metric, draft.chip).exists())
+      continue;
+    Surprise surprise;
+    surprise.text = fmt::format("{}: {}", feature.title, known.surprise);
+    surprise.look_at = known.look_at;
+    surprise.metric = known.metric;
+    surprise.unit = metric.unit;
+    double number = 0;
+    if (read_number(known.below, number)) surprise.below = number;
+    if (read_number(known.above, number)) surprise.above = number;
+    draft.plan.surprises.push_back(std::move(surprise));
+  }
+  const bool estimated = std::ranges::any_of(draft.plan.experiments, [](const Experiment& one) {
+    return std::ranges::any_of(one.expected, [](const ExpectedObservation& expected) {
+      return expected.metric == "kernel_duration" && expected.low;
+    });
+  });
+  if (estimated) {
+    draft.plan.surprises.push_back(
+        {"A kernel is outside the time estimated from its source.",
+         "bytes moved against bytes expected: fathom scan --counters names the "
+         "likeliest reason",
+         "kernel_duration", "", std::nullopt, std::nullopt, "s"});
+  }
+}
+
+void write_open(PlanDraft& draft) {
+  auto& open = draft.plan.open;
+  const GoalReading& goal = draft.goal.reading;
+  if (!goal.unread.empty()) {
+    std::string words;
+    for (const std::string& word : goal.unread) words += (words.empty() ? "" : ", ") + word;
+    open.push_back("Not understood in the goal, and not used: " + words);
+  }
+  for (const std::string& title : draft.goal.absent)
+    open.push_back(
+        fmt::format("The goal names {}; the scan found nothing of it in the code.", title));
+  for (const std::string& name : draft.goal.ambiguous)
+    open.push_back(fmt::format(
+        "'{}' is several platforms; give --platform (fathom platforms lists them).", name));
+  if (draft.gpu && draft.platform == nullptr)
+    open.emplace_back(
+        "The GPU is unknown: counters are those that all chips have, and nothing is estimated.");
+  if (!draft.gpu)
+    open.emplace_back(
+        "No GPU code was found in this repository: no kernel and no GPU library with a technique "
+        "that the "
+        "scan knows. The plan measures CPU time and memory only.");
+  if (draft.goal.kernels_named > draft.goal.kernels.size())
+    open.push_back(fmt::format("{} kernels fit the goal's words; the first {} are planned for.",
+                               draft.goal.kernels_named, draft.goal.kernels.size()));
+  if (!draft.program.found()) {
+    open.emplace_back(
+        "No program to run was found: no entry point and no documented command. Give one with "
+        "--command.");
+  } else if (std::ranges::any_of(draft.program.command, is_placeholder)) {
+    open.push_back("The command is not complete: " + draft.program.prepare);
+  }
+  if (draft.goal.asks(Question::kComparison)) {
+    const bool compares = std::ranges::any_of(draft.plan.experiments, [](const Experiment& one) {
+      return one.configurations.size() > 1;
+    });
+    if (!compares && draft.goal.kernels.size() < 2)
+      open.emplace_back(
+          "What to compare with? No option of the program has the alternatives: add configurations "
+          "to "
+          "plan.toml, or compare commands with fathom bench.");
+  }
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const PlanInput& input) {
+  TRY(Parameters::parse(input.parameters));
+  PlanDraft draft{
+      input, *input.facts, input.platform, {}, false, false, {}, {}, {}, {}, {}, {}, {}, {}, {},
+      {}};
+  draft.goal = read_goal(input.goal, draft.facts);
+  if (draft.platform == nullptr && !draft.goal.platform.empty()) {
+    const Result<const Platform*> named = Platforms::built_in().find(draft.goal.platform);
+    if (named.ok()) draft.platform = named.value();
+  }
+  draft.gpu = has_gpu_work(draft.facts);
+  if (draft.platform != nullptr && draft.gpu) {
+    draft.amd = draft.platform->vendor == "AMD";
+    draft.chip = chip_of(draft.platform->architecture);
+  }
+  draft.plan.project = with_valid_utf8(draft.facts.repository);
+  draft.plan.repository = with_valid_utf8(input.repository);
+  draft.plan.goal = draft.goal.reading;
+  draft.kind = kind_of_program(draft.facts, draft.gpu);
+  if (draft.gpu) {
+    choose_features(draft);
+    choose_kernels(draft);
+  }
+  draft.sources = read_program_sources(input.root, draft.facts, files_to_read(draft));
+  draft.program = TRY(choose_program(input.command, draft.goal, draft.facts, draft.sources));
+  choose_tracked(draft);
+  write_requirements(draft);
+  write_experiments(draft);
+  fit_budget(draft);
+  assign_requirements(draft);
+  interpret(draft);
+  write_environment(draft);
+  write_analysis(draft);
+  write_success(draft);
+  write_surprises(draft);
+  write_open(draft);
+  return std::move(draft.plan);
+}
+
+}  // namespace fathom

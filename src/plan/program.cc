@@ -1,0 +1,445 @@
+#include "plan/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "plan/goal_words.h"
+
+namespace fathom {
+namespace {
+
+std::string_view parent_folder(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+bool is_python_word(std::string_view word) {
+  const size_t slash = word.rfind('/');
+  if (slash != std::string_view::npos) word.remove_prefix(slash + 1);
+  return word.starts_with("python") || word == "torchrun" || word == "accelerate";
+}
+
+// Words of a path or command that say that it waits for requests.
+bool serves(std::string_view name) {
+  for (const std::string_view part : {"serve", "server", "launch", "api", "shell", "daemon"}) {
+    for (size_t at = name.find(part); at != std::string_view::npos; at = name.find(part, at + 1)) {
+      const bool begins = at == 0 || !((name[at - 1] >= 'a' && name[at - 1] <= 'z'));
+      const size_t after = at + part.size();
+      const bool ends = after == name.size() || !(name[after] >= 'a' && name[after] <= 'z');
+      if (begins && ends) return true;
+    }
+  }
+  return false;
+}
+
+bool lies_aside(std::string_view path) {
+  for (const std::string_view part :
+       {"tests/", "test/", "tools/", "scripts/", "dev/", "docs/", "ci/", ".github/", "docker/"}) {
+    if (path.starts_with(part) || path.find("/" + std::string(part)) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+std::vector<std::string> words_of_command(std::string_view command) {
+  std::vector<std::string> words;
+  size_t begin = 0;
+  while (begin < command.size()) {
+    const size_t end = std::min(command.find(' ', begin), command.size());
+    if (end > begin) words.emplace_back(command.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+// Files of a repository by the end of their paths.
+class FilesByName {
+ public:
+  explicit FilesByName(const CodeFacts& facts) : facts_(facts) {
+    for (uint32_t i = 0; i < facts.files.size(); ++i) {
+      if (facts.files[i].language == Language::kPython)
+        by_name_[name_of(facts.files[i].path)].push_back(i);
+    }
+  }
+
+  // The module or script that a command runs; none: it is not a Python file of the repository.
+  std::optional<uint32_t> of_command(const std::vector<std::string>& words) const {
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == "-m" && i > 0 && i + 1 < words.size()) return of_module(words[i + 1]);
+      if (words[i].ends_with(".py"))
+        return ending_with(words[i].starts_with("./") ? words[i].substr(2) : words[i]);
+    }
+    return std::nullopt;
+  }
+  std::optional<uint32_t> of_module(std::string module) const {
+    std::ranges::replace(module, '.', '/');
+    const std::optional<uint32_t> main = ending_with(module + "/__main__.py");
+    return main ? main : ending_with(module + ".py");
+  }
+
+ private:
+  static std::string_view name_of(std::string_view path) {
+    const size_t slash = path.rfind('/');
+    return slash == std::string_view::npos ? path : path.substr(slash + 1);
+  }
+  std::optional<uint32_t> ending_with(const std::string& end) const {
+    const auto found = by_name_.find(name_of(end));
+    if (found == by_name_.end()) return std::nullopt;
+    for (const uint32_t file : found->second) {
+      const std::string& path = facts_.files[file].path;
+      if (path == end || path.ends_with("/" + end)) return file;
+    }
+    return std::nullopt;
+  }
+
+  const CodeFacts& facts_;
+  std::map<std::string_view, std::vector<uint32_t>> by_name_;
+};
+
+class ProgramChooser {
+ public:
+  ProgramChooser(const ReadGoal& goal, const CodeFacts& facts, const ProgramSources& sources)
+      : goal_(goal), facts_(facts), sources_(sources), files_(facts) {
+    for (uint32_t i = 0; i < sources.commands.size(); ++i) {
+      const DocumentedCommand& command = sources.commands[i];
+      const std::optional<uint32_t> file = files_.of_command(command.words);
+      const auto keep_shorter = [&](auto& table, const auto& key) {
+        const auto [place, added] = table.emplace(key, i);
+        if (!added && command.words.size() < sources.commands[place->second].words.size())
+          place->second = i;
+      };
+      if (file) keep_shorter(documented_files_, *file);
+      keep_shorter(documented_names_, command.words[0]);
+    }
+    for (const RequestPath& path : facts.request_paths) {
+      if (path.kernels_reached > 0 && !path.hops.empty()) reaching_.insert(path.hops[0].at.file);
+    }
+  }
+
+  Result<Program> from_command(const std::string& given) {
+    SplitCommand split = TRY(split_command(given));
+    Program program;
+    program.command = std::move(split.words);
+    program.environment = std::move(split.variables);
+    program.file = files_.of_command(program.command);
+    for (uint32_t i = 0; i < facts_.entry_points.size() && program.file; ++i) {
+      const EntryPoint& entry = facts_.entry_points[i];
+      if (entry.at.file == *program.file && entry.kind != EntryKind::kHttpRoute) program.entry = i;
+    }
+    if (!program.file) find_console_script(program);
+    program.why = "given with --command";
+    finish(program);
+    return program;
+  }
+
+  Program choose() {
+    Program best;
+    double best_score = -1e9;
+    for (uint32_t i = 0; i < facts_.entry_points.size(); ++i) {
+      const std::optional<double> score = score_of(i);
+      if (!score || *score <= best_score) continue;
+      best_score = *score;
+      best = Program();
+      best.entry = i;
+    }
+    if (best.entry) complete(best);
+    return best;
+  }
+
+ private:
+  void find_console_script(Program& program) const {
+    const std::string& word = program.command[0];
+    for (uint32_t i = 0; i < facts_.entry_points.size(); ++i) {
+      const EntryPoint& entry = facts_.entry_points[i];
+      if (entry.kind != EntryKind::kConsoleScript || entry.name != word) continue;
+      program.entry = i;
+      // "package.module:function"
+      std::string module = entry.target.substr(0, entry.target.find(':'));
+      program.file = files_.of_module(module);
+      return;
+    }
+  }
+
+  std::optional<double> score_of(uint32_t position) const {
+    const EntryPoint& entry = facts_.entry_points[position];
+    double score = 0;
+    switch (entry.kind) {
+      case EntryKind::kBenchmark:
+        score = 15;
+        break;
+      case EntryKind::kExample:
+        score = 10;
+        break;
+      case EntryKind::kMain:
+      case EntryKind::kConsoleScript:
+        score = 8;
+        break;
+      case EntryKind::kCppMain:
+      case EntryKind::kCommand:
+        score = 4;
+        break;
+      case EntryKind::kTest:
+        score = -60;
+        break;
+      default:
+        return std::nullopt;
+    }
+    if (std::ranges::find(goal_.entry_points, position) != goal_.entry_points.end()) score += 100;
+    const std::string& path = facts_.files[entry.at.file].path;
+    if (facts_.files[entry.at.file].origin != Origin::kOwn) return std::nullopt;
+    if (lies_aside(path) && entry.kind != EntryKind::kTest) score -= 10;
+    // Depth: what lies near the root is meant for everybody.
+    score -= static_cast<double>(std::ranges::count(path, '/'));
+    score += relevance(squashed(path));
+    if (const DocumentedCommand* documented = command_in_documents(position)) {
+      const bool at_root = facts_.files[documented->at.file].path.find('/') == std::string::npos;
+      score += at_root ? 12 : 6;
+    }
+    const bool is_package =
+        path.ends_with("__main__.py") || entry.kind == EntryKind::kConsoleScript;
+    if (serves(entry.command.empty() ? path : entry.command) || serves(path) ||
+        (is_package && has_server()))
+      score -= 16;
+    if (path.find("offline") != std::string::npos || path.find("throughput") != std::string::npos ||
+        path.find("latency") != std::string::npos)
+      score += goal_.whole_project ? 12 : 4;
+    score += reaches_kernels(entry) ? 6 : 0;
+    return score;
+  }
+
+  bool has_server() const {
+    return std::ranges::find(facts_.components, "server", &ComponentFacts::id) !=
+           facts_.components.end();
+  }
+
+  // How many of the goal's subjects the path names.
+  double relevance(const std::string& path) const {
+    double score = 0;
+    for (const GoalSubject& subject : goal_.reading.subjects) {
+      if (subject.kind == SubjectKind::kProject || subject.kind == SubjectKind::kMetric) continue;
+      const std::string id = squashed(subject.id), said = squashed(subject.said);
+      const bool named = (id.size() > 3 && path.find(id) != std::string::npos) ||
+                         (said.size() > 3 && path.find(said) != std::string::npos);
+      if (named) score += 12;
+      // The kernel's own folder: flash_attention/check.cu for v7_specialised.
+      const std::string folder(parent_folder(parent_file(subject.where)));
+      if (!folder.empty() && path.starts_with(squashed(folder))) score += 8;
+    }
+    return std::min(score, 40.0);
+  }
+  static std::string_view parent_file(std::string_view where) {
+    return where.substr(0, where.rfind(':'));
+  }
+
+  bool reaches_kernels(const EntryPoint& entry) const { return reaching_.contains(entry.at.file); }
+
+  const DocumentedCommand* command_in_documents(uint32_t position) const {
+    const EntryPoint& entry = facts_.entry_points[position];
+    if (entry.kind == EntryKind::kConsoleScript) {
+      const auto found = documented_names_.find(entry.name);
+      return found == documented_names_.end() ? nullptr : &sources_.commands[found->second];
+    }
+    const auto found = documented_files_.find(entry.at.file);
+    return found == documented_files_.end() ? nullptr : &sources_.commands[found->second];
+  }
+
+  void complete(Program& program) {
+    const EntryPoint& entry = facts_.entry_points[*program.entry];
+    program.file = entry.at.file;
+    if (entry.kind == EntryKind::kConsoleScript) find_file_of_script(entry, program);
+    const std::string where = code_place_text(facts_, entry.at);
+    if (const DocumentedCommand* documented = command_in_documents(*program.entry)) {
+      program.command = documented->words;
+      program.environment = documented->variables;
+      program.why = "as in " + code_place_text(facts_, documented->at);
+      // Documents of a folder are written from there.
+      const std::string& path = facts_.files[entry.at.file].path;
+      for (const std::string& word : program.command) {
+        const std::string plain = word.starts_with("./") ? word.substr(2) : word;
+        if (plain.ends_with(".py") && path.size() > plain.size() && path.ends_with("/" + plain))
+          program.folder = path.substr(0, path.size() - plain.size() - 1);
+      }
+      if (program.command[0].ends_with(".py"))
+        program.command.insert(program.command.begin(), "python");
+    } else if (!entry.command.empty()) {
+      program.command = words_of_command(entry.command);
+      program.why = where;
+    } else if (entry.kind == EntryKind::kConsoleScript || entry.kind == EntryKind::kCommand) {
+      program.command = words_of_command(entry.name);
+      program.why = where;
+    } else {
+      program.command = {"<PROGRAM>"};
+      program.why = where;
+      program.prepare =
+          fmt::format("Build {} and put the path of the program in place of <PROGRAM>.",
+                      facts_.files[entry.at.file].path);
+    }
+    finish(program);
+    add_required(program);
+  }
+  void find_file_of_script(const EntryPoint& entry, Program& program) const {
+    const std::string module = entry.target.substr(0, entry.target.find(':'));
+    if (const auto file = files_.of_module(module)) program.file = file;
+  }
+
+  // Those declared in the program's own file; where it has none, in its package.
+  void finish(Program& program) const {
+    program.python = is_python_word(program.command[0]);
+    std::string joined;
+    for (const std::string& word : program.command) joined += word + " ";
+    program.server = serves(joined);
+    if (program.file) {
+      const SourceFile& file = facts_.files[*program.file];
+      program.python = program.python || file.language == Language::kPython;
+      program.server =
+          program.server || (serves(file.path) && joined.find("bench") == std::string::npos);
+      const auto add_if = [&](auto&& fits) {
+        for (uint32_t i = 0; i < facts_.options.size(); ++i) {
+          const OptionFacts& option = facts_.options[i];
+          if (option.kind == OptionKind::kCli && fits(option)) program.options.push_back(i);
+        }
+      };
+      add_if([&](const OptionFacts& option) { return option.at.file == *program.file; });
+      const std::string folder(parent_folder(file.path));
+      const bool is_package =
+          file.path.ends_with("__main__.py") ||
+          (program.entry && facts_.entry_points[*program.entry].kind == EntryKind::kConsoleScript);
+      if (program.options.empty() && is_package) {
+        add_if([&](const OptionFacts& option) {
+          return facts_.files[option.at.file].path.starts_with(folder + "/");
+        });
+        // A package with a server declares its options beside it.
+        program.server =
+            program.server || std::ranges::any_of(program.options, [&](uint32_t i) {
+              return serves(parent_folder(facts_.files[facts_.options[i].at.file].path));
+            });
+      }
+    }
+    program.torch = program.python && std::ranges::any_of(facts_.dependencies, [](const auto& one) {
+                      return one.name == "torch" || one.name == "pytorch";
+                    });
+  }
+
+  // Positional arguments without a default, and options that a program cannot do without.
+  void add_required(Program& program) const {
+    size_t given = 0;  // arguments without a dash behind the program
+    bool behind = false;
+    for (const std::string& word : program.command) {
+      if (behind && !word.starts_with('-')) ++given;
+      behind = behind || word.ends_with(".py");
+    }
+    for (const uint32_t i : program.options) {
+      const OptionFacts& option = facts_.options[i];
+      const bool own = program.file && option.at.file == *program.file;
+      if (option.name.starts_with('-') || option.default_value || !own) continue;
+      if (given > 0) {
+        --given;
+        continue;
+      }
+      std::string placeholder;
+      for (const char c : option.name) {
+        placeholder += c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+      }
+      if (placeholder.size() > 40 || !is_placeholder("<" + placeholder + ">"))
+        placeholder = "VALUE";
+      program.command.push_back("<" + placeholder + ">");
+      program.prepare += fmt::format("{}Fill in <{}>: {} ({}).", program.prepare.empty() ? "" : " ",
+                                     placeholder, option.help.empty() ? option.name : option.help,
+                                     code_place_text(facts_, option.at));
+    }
+  }
+
+  const ReadGoal& goal_;
+  const CodeFacts& facts_;
+  const ProgramSources& sources_;
+  FilesByName files_;
+  std::map<uint32_t, uint32_t> documented_files_;                  // file → shortest command
+  std::map<std::string, uint32_t, std::less<>> documented_names_;  // first word → shortest command
+  std::set<uint32_t> reaching_;  // files of entry points whose requests reach kernels
+};
+
+}  // namespace
+
+bool is_placeholder(std::string_view argument) {
+  if (argument.size() < 3 || argument.front() != '<' || argument.back() != '>') return false;
+  return std::ranges::all_of(argument.substr(1, argument.size() - 2), [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+Result<SplitCommand> split_command(std::string_view text) {
+  constexpr size_t kLongestCommand = 64 * 1024;
+  if (text.size() > kLongestCommand) return Error{"--command is longer than 64 kB"};
+  if (text.find('\0') != std::string_view::npos) return Error{"--command holds a zero byte"};
+  SplitCommand out;
+  std::string word;
+  bool open = false;  // a word has begun
+  char quote = 0;
+  const auto finish = [&] {
+    if (open) out.words.push_back(std::move(word));
+    word.clear();
+    open = false;
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool only_shell =
+        quote == 0 ? std::string_view("|&;<>()$`*?{}~").find(c) != std::string_view::npos
+                   : quote == '"' && (c == '$' || c == '`');
+    // A tilde or a brace inside of a word is a letter.
+    if (only_shell && !((c == '~' || c == '{' || c == '}' || c == '?' || c == '*') && open)) {
+      return Error{fmt::format(
+          "--command: '{}' needs a shell; put the command into a script and give that, or quote it",
+          c)};
+    }
+    if (quote != 0) {
+      if (c == quote) {
+        quote = 0;
+      } else if (quote == '"' && c == '\\' && i + 1 < text.size() &&
+                 (text[i + 1] == '"' || text[i + 1] == '\\')) {
+        word += text[++i];
+      } else {
+        word += c;
+      }
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+      open = true;
+    } else if (c == '\\' && i + 1 < text.size()) {
+      word += text[++i];
+      open = true;
+    } else if (c == ' ' || c == '\t' || c == '\n') {
+      finish();
+    } else {
+      word += c;
+      open = true;
+    }
+  }
+  if (quote != 0) return Error{fmt::format("--command: {} is not closed", quote)};
+  finish();
+  size_t variables = 0;
+  for (; variables < out.words.size(); ++variables) {
+    const std::string& one = out.words[variables];
+    const size_t equals = one.find('=');
+    const bool assigns = equals != std::string::npos && equals > 0 &&
+                         std::ranges::all_of(one.substr(0, equals), [](char c) {
+                           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                                  (c >= '0' && c <= '9') || c == '_';
+                         });
+    if (!assigns) break;
+    out.variables.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+  }
+  out.words.erase(out.words.begin(), out.words.begin() + static_cast<std::ptrdiff_t>(variables));
+  if (out.words.empty()) return Error{"--command is empty: a program and its arguments are wanted"};
+  return out;
+}
+
+Result<Program> choose_program(const std::string& given, const ReadGoal& goal,
+                               const CodeFacts& facts, const ProgramSources& sources) {
+  ProgramChooser chooser(goal, facts, sources);
+  if (!given.empty()) return chooser.from_command(given);
+  return chooser.choose();
+}
+
+}  // namespace fathom

@@ -1,0 +1,185 @@
+#include "plan/program_sources.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "scan/docs/doc_programs.h"
+#include "scan/docs/doc_text.h"
+#include "scan/features/feature_rules.h"
+#include "scan/files/source_text.h"
+#include "scan/python/python_file.h"
+
+namespace fathom {
+namespace {
+
+constexpr uint64_t kMaxPlanFileBytes = 1u << 20;
+constexpr size_t kMaxDocuments = 40, kMaxDocumentedCommands = 400;
+
+std::string_view folder_of(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+// Folders that Python imports as top-level packages: those that `-m` and the API name, and the
+// outermost with an __init__.py.
+std::set<std::string> top_packages(const CodeFacts& facts) {
+  std::set<std::string> tops;
+  const auto add = [&](uint32_t file, std::string_view name) {
+    const std::string first(name.substr(0, name.find('.')));
+    const std::string& path = facts.files[file].path;
+    if (first.empty()) return;
+    if (path.starts_with(first + "/")) tops.insert(first);
+    const size_t at = path.find("/" + first + "/");
+    if (at != std::string::npos) tops.insert(path.substr(0, at + 1 + first.size()));
+  };
+  for (const ApiFacts& api : facts.api) {
+    const bool python = api.kind == EntryKind::kFunction || api.kind == EntryKind::kClass ||
+                        api.kind == EntryKind::kMethod;
+    if (python) add(api.at.file, api.name);
+  }
+  for (const EntryPoint& entry : facts.entry_points) {
+    const size_t module = entry.command.find(" -m ");
+    if (module != std::string::npos) add(entry.at.file, entry.command.substr(module + 4));
+  }
+  return tops;
+}
+
+// The name that Python imports a file by.
+std::string module_name(std::string_view path, const std::set<std::string_view>& packages,
+                        const std::set<std::string>& tops) {
+  std::string_view root = folder_of(path);
+  bool known = false;
+  for (std::string_view folder = root; !folder.empty(); folder = folder_of(folder)) {
+    if (!tops.contains(std::string(folder))) continue;
+    root = folder_of(folder);
+    known = true;
+  }
+  while (!known && !root.empty() && packages.contains(root)) root = folder_of(root);
+  std::string_view rest = root.empty() ? path : path.substr(root.size() + 1);
+  if (!rest.ends_with(".py")) return "";
+  rest.remove_suffix(3);
+  if (rest.ends_with("/__init__")) rest.remove_suffix(9);
+  if (rest.ends_with("__main__")) return "";  // runs under another name
+  std::string name(rest);
+  std::ranges::replace(name, '/', '.');
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.';
+  };
+  return std::ranges::all_of(name, fits) ? name : "";
+}
+
+void add_functions(const python::PythonFile& python, uint32_t file, const std::string& module,
+                   std::vector<ProbePlace>& out) {
+  if (module.empty()) return;
+  std::set<std::string> functions;
+  for (const python::Function& function : python.functions)
+    functions.insert(function.scope.empty() ? function.name : function.scope + "." + function.name);
+  for (const python::Function& function : python.functions) {
+    // What is defined inside of a function has no name from outside.
+    if (functions.contains(function.scope)) continue;
+    const bool compiled = std::ranges::any_of(function.decorators, [](const std::string& one) {
+      return one.find("jit") != std::string::npos || one.find("overload") != std::string::npos ||
+             one.find("property") != std::string::npos || one.find("abstract") != std::string::npos;
+    });
+    if (compiled) continue;
+    ProbePlace place;
+    place.probe =
+        module + ":" + (function.scope.empty() ? "" : function.scope + ".") + function.name;
+    place.scope = fold_name(function.scope);
+    place.function = fold_name(function.name);
+    place.at = {file, function.line_name};
+    out.push_back(std::move(place));
+  }
+}
+
+// Documents that introduce: READMEs, and those at the root, in docs/ and in folders below the root.
+bool introduces(std::string_view path) {
+  const auto depth = std::ranges::count(path, '/');
+  const size_t slash = path.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  return depth == 0 || (depth <= 3 && name.starts_with("README")) || (depth == 1);
+}
+
+}  // namespace
+
+std::vector<DocumentedCommand> documented_commands(std::string_view text, bool markdown) {
+  std::vector<DocumentedCommand> out;
+  for (const DocLine& line : read_doc(text, markdown)) {
+    if (!line.code || line.text.size() > 2000) continue;
+    // A pipe or a redirection is no argument list; what is behind && is a command of its own.
+    if (line.text.find_first_of("`$<>&|;\\") != std::string::npos) continue;
+    for (const std::vector<std::string>& words : shell_commands(line.text)) {
+      DocumentedCommand command;
+      command.at.line = line.line;
+      size_t begin = 0;
+      for (; begin < words.size(); ++begin) {
+        const size_t equals = words[begin].find('=');
+        const bool assigns = equals != std::string::npos && equals > 0 && words[begin][0] != '-' &&
+                             words[begin].find_first_of("/.") > equals;
+        if (!assigns) break;
+        command.variables.emplace_back(words[begin].substr(0, equals),
+                                       words[begin].substr(equals + 1));
+      }
+      command.words.assign(words.begin() + static_cast<std::ptrdiff_t>(begin), words.end());
+      const bool elided = std::ranges::any_of(command.words, [](const std::string& word) {
+        return word.find("...") != std::string::npos || word.find("…") != std::string::npos ||
+               word.starts_with('[');
+      });
+      if (!elided && !command.words.empty()) out.push_back(std::move(command));
+    }
+  }
+  return out;
+}
+
+ProgramSources read_program_sources(const std::filesystem::path& root, const CodeFacts& facts,
+                                    const std::vector<uint32_t>& files) {
+  ProgramSources out;
+  std::set<std::string_view> packages;
+  for (const SourceFile& file : facts.files) {
+    if (file.path.ends_with("/__init__.py")) packages.insert(folder_of(file.path));
+  }
+  const std::set<std::string> tops = top_packages(facts);
+  size_t read = 0;
+  for (const uint32_t position : files) {
+    const SourceFile& file = facts.files[position];
+    const bool is_python = file.language == Language::kPython;
+    const bool is_cpp = file.language == Language::kCpp || file.language == Language::kCuda ||
+                        file.language == Language::kHip;
+    if ((!is_python && !is_cpp) || file.origin != Origin::kOwn || !file.skipped.empty()) continue;
+    if (read++ == kMaxPlanFiles) break;
+    const Result<std::string> text = read_source_text(root / file.path, kMaxPlanFileBytes);
+    if (!text.ok()) continue;
+    std::vector<LogLine> lines =
+        is_python ? python_log_lines(text.value()) : cpp_log_lines(text.value());
+    for (LogLine& line : lines) {
+      line.at.file = position;
+      out.logs.push_back(std::move(line));
+    }
+    if (is_python)
+      add_functions(python::read_python(text.value()), position,
+                    module_name(file.path, packages, tops), out.functions);
+  }
+  const DocPrograms programs(root.string(), facts);
+  size_t documents = 0;
+  for (uint32_t i = 0; i < facts.files.size() && documents < kMaxDocuments; ++i) {
+    const SourceFile& file = facts.files[i];
+    const bool markdown = file.language == Language::kMarkdown;
+    if ((!markdown && file.language != Language::kRestructuredText) || !introduces(file.path) ||
+        file.origin != Origin::kOwn)
+      continue;
+    ++documents;
+    const Result<std::string> text = read_source_text(root / file.path, kMaxPlanFileBytes);
+    if (!text.ok()) continue;
+    for (DocumentedCommand& command : documented_commands(text.value(), markdown)) {
+      if (out.commands.size() == kMaxDocumentedCommands) break;
+      if (!programs.own_program(command.words, folder_of(file.path))) continue;
+      command.at.file = i;
+      out.commands.push_back(std::move(command));
+    }
+  }
+  return out;
+}
+
+}  // namespace fathom

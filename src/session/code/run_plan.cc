@@ -1,0 +1,503 @@
+#include "session/code/run_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <map>
+#include <set>
+
+#include "base/byte_source.h"
+#include "base/count_text.h"
+#include "base/hash.h"
+#include "base/read_all.h"
+#include "base/screen_text.h"
+#include "plan/plan_file.h"
+#include "plan/run/results_text.h"
+#include "report/trial/sample_text.h"
+#include "session/code/bench.h"
+#include "session/code/observe.h"
+#include "session/code/planned_metrics.h"
+#include "session/code/run_files.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace run_files;
+
+constexpr size_t kLargestLog = 64 << 20;
+
+std::string file_text(const fs::path& path, size_t limit) {
+  const Result<std::unique_ptr<ByteSource>> source = open_source(path.string());
+  if (!source.ok()) return "";
+  Result<WholeText> whole = read_all(*source.value(), limit);
+  return whole.ok() ? whole.take().text : "";
+}
+
+std::string stamp_text(std::string_view plan) { return fmt::format("{:016x}", hash_text(plan)); }
+
+std::string time_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32] = {};
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+// The folder that commands run in: the repository, or the plan's own folder where it names none.
+Result<fs::path> repository_of(const Plan& plan, const fs::path& plan_file) {
+  std::error_code error;
+  const fs::path base = fs::absolute(plan_file, error).parent_path();
+  const fs::path folder = fs::weakly_canonical(base / plan.repository, error);
+  if (error || !fs::is_directory(folder, error))
+    return Error{fmt::format("the repository {} is no folder; edit repository in {}",
+                             screen_safe(plan.repository), plan_file.string())};
+  return folder;
+}
+
+bool is_below(const fs::path& path, const fs::path& folder) {
+  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end();
+}
+
+Result<fs::path> working_folder(const Experiment& experiment, const fs::path& repository) {
+  std::error_code error;
+  const fs::path folder = fs::weakly_canonical(repository / experiment.folder, error);
+  if (error || !is_below(folder, repository))
+    return Error{fmt::format("experiment {}: folder {} is outside the repository", experiment.id,
+                             screen_safe(experiment.folder))};
+  if (!fs::is_directory(folder, error))
+    return Error{fmt::format("experiment {}: there is no folder {}", experiment.id,
+                             screen_safe(folder.string()))};
+  return folder;
+}
+
+bool is_good_end(const Experiment& experiment, const TrialEnd& end) {
+  return end.ok() || (experiment.ends_by_limit && end.kind == EndKind::kTimedOut);
+}
+
+Status check_journal(const Journal& journal, const RunPlanRequest& request,
+                     const std::string& plan_text) {
+  const std::string stamp = stamp_text(plan_text);
+  for (const JournalRecord& record : journal.records()) {
+    if (record.kind == "plan" && record.get("stamp") != stamp)
+      return Error{
+          fmt::format("{} holds a run of another plan, or of this one before it was edited; "
+                      "choose another folder with --out",
+                      request.out.string())};
+  }
+  if (!journal.records().empty() && !request.resume)
+    return Error{
+        fmt::format("{} holds a run already; --resume continues it, --out takes another "
+                    "folder",
+                    request.out.string())};
+  // A run of the killed program that goes on would disturb the next one, and write its files.
+  std::map<std::string, std::pair<int64_t, uint64_t>> started;
+  for (const JournalRecord& record : journal.records()) {
+    if (record.kind == "started")
+      started[std::string(record.get("run"))] = {
+          record.integer("group").value_or(0),
+          static_cast<uint64_t>(record.integer("ticks").value_or(0))};
+    if (record.kind == "finished") started.erase(std::string(record.get("run")));
+  }
+  for (const auto& [run, process] : started) {
+    if (process_start_ticks(process.first) == process.second)
+      return Error{
+          fmt::format("{} of the earlier run still runs as process {}; end it with kill -- "
+                      "-{}, then resume",
+                      run, process.first, process.first)};
+  }
+  return Nothing{};
+}
+
+// What is finished, without opening the journal for writing.
+Result<std::map<std::string, TrialEnd>> read_finished(const fs::path& folder, std::string& stamp) {
+  std::error_code error;
+  const fs::path path = folder / "journal";
+  if (!fs::exists(path, error)) return std::map<std::string, TrialEnd>();
+  const std::string text = file_text(path, size_t{256} << 20);
+  size_t good = 0, damaged = 0;
+  const std::vector<JournalRecord> records = parse_journal(text, good, damaged);
+  for (const JournalRecord& record : records) {
+    if (record.kind == "plan") stamp = record.get("stamp");
+  }
+  return finished_runs(records);
+}
+
+class PlanRunner {
+ public:
+  PlanRunner(const RunPlanRequest& request, const PreparedRun& prepared,
+             const std::function<void(const std::string&)>& progress)
+      : request_(request), prepared_(prepared), plan_(prepared.plan), progress_(progress) {}
+
+  Result<RunPlanResult> run() {
+    TRY(prepare_folder(prepared_.out));
+    Journal journal = TRY(Journal::open(prepared_.out / "journal"));
+    if (request_.replay.empty()) {
+      TRY(check_journal(journal, request_, prepared_.text));
+      TRY(run_all(journal));
+    } else {
+      TRY(take_replayed(journal));
+    }
+    TRY(write_results());
+    return std::move(result_);
+  }
+
+ private:
+  Status run_all(Journal& journal) {
+    finished_ = finished_runs(journal.records());
+    if (journal.records().empty()) {
+      TRY(journal.append(JournalRecord("plan")
+                             .put("stamp", stamp_text(prepared_.text))
+                             .put("version", FATHOM_VERSION)));
+    }
+    TRY(write_whole_file(prepared_.out / "plan.toml", prepared_.text));
+    JournalRecord state("machine");
+    for (const auto& [name, value] : request_.machine) state.put(name, value);
+    TRY(journal.append(state.put("at", time_now())));
+    if (!request_.environment_page.empty())
+      TRY(write_whole_file(prepared_.out / "environment.md", request_.environment_page));
+    const Interruption interruption;
+    lock_clocks();
+    Status done = run_pending(journal);
+    unlock_clocks();
+    result_.interrupted = Interruption::signal() != 0;
+    return done;
+  }
+
+  Status run_pending(Journal& journal) {
+    for (const ScheduledRun& run : prepared_.runs) {
+      if (const auto end = finished_.find(run.name); end != finished_.end())
+        note_finished(run, end->second);
+    }
+    size_t at = 0;
+    for (const ScheduledRun& run : prepared_.to_run) {
+      ++at;
+      if (Interruption::signal() != 0) break;
+      const Experiment& experiment = plan_.experiments[run.experiment];
+      if (const std::string why = reason_to_skip(run); !why.empty()) {
+        skipped_[run.name] = why;
+        continue;
+      }
+      const TrialEnd end = TRY(run_one(run, journal));
+      if (end.kind == EndKind::kInterrupted) {
+        remove_files_of(prepared_.out, run);
+        break;
+      }
+      TRY(journal.append(finished_record(run, end)));
+      finished_[run.name] = end;
+      note_finished(run, end);
+      if (progress_) {
+        progress_(fmt::format("{}/{} {}: {}, {}", at, prepared_.to_run.size(), run.name,
+                              end_text(end, limit_of(experiment, run)),
+                              measured_text(static_cast<double>(end.wall_ns) / 1e9, "s")));
+      }
+    }
+    return Nothing{};
+  }
+
+  struct Starting {
+    Journal* journal;
+    const ScheduledRun* run;
+    Status status = Nothing{};
+  };
+
+  Result<TrialEnd> run_one(const ScheduledRun& run, Journal& journal) {
+    const Experiment& experiment = plan_.experiments[run.experiment];
+    remove_files_of(prepared_.out, run);
+    TrialCommand command;
+    command.words = words_of(experiment, run, places());
+    command.folder = TRY(working_folder(experiment, prepared_.folder));
+    command.environment =
+        changed_environment(request_.environment, changes_of(experiment, run.configuration));
+    command.limit_s = limit_of(experiment, run);
+    command.log = log_of(prepared_.out, run);
+    const bool is_recorded = experiment.recorded && !run.is_warmup;
+    command.ends_child = is_recorded;
+    if (is_recorded) command.grace_s = 30;  // it writes the capture
+    Starting starting{&journal, &run};
+    TrialEnd end = TRY(run_command(
+        command,
+        [](void* context, int64_t group) {
+          auto* at = static_cast<Starting*>(context);
+          JournalRecord record("started");
+          record.put("run", at->run->name)
+              .put("group", std::to_string(group))
+              .put("ticks", std::to_string(process_start_ticks(group).value_or(0)));
+          at->status = at->journal->append(record);
+        },
+        &starting));
+    TRY(starting.status);
+    if (is_recorded) {
+      // The recorder's own time is none of the program's.
+      if (const auto wall = recorded_wall_ns(file_text(command.log, kLargestLog)))
+        end.wall_ns = *wall;
+    }
+    return end;
+  }
+
+  RunPlaces places() const {
+    return {request_.program.string(), (prepared_.out / "captures").string()};
+  }
+
+  void note_finished(const ScheduledRun& run, const TrialEnd& end) {
+    const Experiment& experiment = plan_.experiments[run.experiment];
+    const double seconds = static_cast<double>(end.wall_ns) / 1e9;
+    spent_[run.experiment] += seconds;
+    all_spent_ += seconds;
+    if (!is_good_end(experiment, end))
+      first_failure_.try_emplace(
+          {run.experiment, run.configuration},
+          fmt::format("{} ended with {}", run.name, end_text(end, limit_of(experiment, run))));
+  }
+
+  std::string reason_to_skip(const ScheduledRun& run) const {
+    const Experiment& experiment = plan_.experiments[run.experiment];
+    // The first failure of a configuration is told; more of the same cost time only.
+    const auto failure = first_failure_.find({run.experiment, run.configuration});
+    if (failure != first_failure_.end()) return failure->second;
+    const auto spent = spent_.find(run.experiment);
+    if (experiment.budget && spent != spent_.end() && spent->second >= *experiment.budget)
+      return fmt::format("the budget of {} ({:.6g} s) is spent", experiment.id, *experiment.budget);
+    if (plan_.budget && all_spent_ >= *plan_.budget)
+      return fmt::format("the budget of the plan ({:.6g} s) is spent", *plan_.budget);
+    return "";
+  }
+
+  void lock_clocks() {
+    if (!request_.lock_clocks || prepared_.to_run.empty()) return;
+    const std::string mhz = std::to_string(*request_.lock_clocks);
+    smi({"nvidia-smi", "--lock-gpu-clocks=" + mhz + "," + mhz}, "clocks are not locked");
+  }
+  void unlock_clocks() {
+    if (!request_.lock_clocks || prepared_.to_run.empty()) return;
+    smi({"nvidia-smi", "--reset-gpu-clocks"}, "clocks are not reset");
+  }
+  void smi(std::vector<std::string> words, const std::string& otherwise) {
+    TrialCommand command;
+    command.words = std::move(words);
+    command.environment = request_.environment;
+    command.limit_s = 60;
+    command.log = prepared_.out / "logs" / "nvidia-smi.log";
+    const Result<TrialEnd> end = run_command(command);
+    if (end.ok() && end.value().ok()) return;
+    result_.results.notes.push_back(
+        fmt::format("{}: nvidia-smi, {}", otherwise,
+                    end.ok() ? end_text(end.value(), 60) : end.error().message));
+  }
+
+  Status take_replayed(Journal& journal) {
+    std::string stamp;
+    finished_ = TRY(read_finished(request_.replay, stamp));
+    if (!stamp.empty() && stamp != stamp_text(prepared_.text))
+      result_.results.notes.emplace_back(
+          "the folder was recorded with another version of the plan");
+    for (const JournalRecord& record : journal.records()) {
+      if (record.kind != "replay")
+        return Error{fmt::format("{} holds a run; choose another folder with --out",
+                                 prepared_.out.string())};
+    }
+    return journal.append(JournalRecord("replay").put("at", time_now()));
+  }
+
+  // What a run's files show.
+  RunOutcome outcome_of(const ScheduledRun& run, std::string& story) {
+    RunOutcome outcome;
+    outcome.run = run;
+    const Experiment& experiment = plan_.experiments[run.experiment];
+    const fs::path& folder = request_.replay.empty() ? prepared_.out : request_.replay;
+    const auto end = finished_.find(run.name);
+    const std::vector<fs::path> recordings = recordings_in(folder, experiment, run);
+    const fs::path log = log_in(folder, run);
+    if (end != finished_.end()) {
+      outcome.end = end->second;
+      outcome.failed = !is_good_end(experiment, end->second);
+      append_observations(outcome.observations, observe_end(end->second));
+    } else if (request_.replay.empty() || (recordings.empty() && log.empty())) {
+      outcome.not_run = why_not_run(run);
+      return outcome;
+    }
+    for (const fs::path& path : recordings) {
+      Result<ObservedCapture> observed = observe_capture(path.string());
+      if (!observed.ok()) {
+        outcome.observations.notes.push_back(observed.error().message);
+        continue;
+      }
+      ObservedCapture capture = observed.take();
+      if (story.empty()) story = std::move(capture.story);
+      append_observations(outcome.observations, std::move(capture.observations));
+    }
+    if (experiment.recorded && recordings.empty() && !outcome.failed)
+      outcome.observations.notes.push_back(
+          request_.has_gpu || !request_.replay.empty()
+              ? "nothing was recorded: the program did not use the GPU"
+              : "nothing was recorded: no GPU was found");
+    add_log(log, experiment, outcome.observations);
+    add_planned_metrics(plan_, experiment, outcome.observations);
+    return outcome;
+  }
+
+  // Where the recorder kept a line's numbers they are in the capture already.
+  void add_log(const fs::path& log, const Experiment& experiment, Observations& into) const {
+    if (log.empty()) return;
+    Observations lines =
+        observe_log(file_text(log, kLargestLog), log_patterns_of(plan_, experiment));
+    std::erase_if(lines.all, [&](const Observation& one) {
+      return into.find(one.metric, one.subject) != nullptr;
+    });
+    append_observations(into, std::move(lines));
+  }
+
+  std::string why_not_run(const ScheduledRun& run) const {
+    if (const auto why = skipped_.find(run.name); why != skipped_.end()) return why->second;
+    const Experiment& experiment = plan_.experiments[run.experiment];
+    if (!request_.replay.empty())
+      return fmt::format("{} has no recording {}", request_.replay.string(), run.name);
+    if (experiment.needs_gpu && !request_.has_gpu) return "no GPU was found, and it needs one";
+    return "it was not run";
+  }
+
+  Status write_results() {
+    PlanResults& results = result_.results;
+    results.plan = &plan_;
+    results.machine = request_.machine;
+    results.is_replay = !request_.replay.empty();
+    if (results.is_replay) results.machine.clear();
+    for (const std::string& note : prepared_.notes) results.notes.push_back(note);
+    for (size_t i = 0; i < plan_.experiments.size(); ++i) TRY(evaluate(i));
+    evaluate_plan(plan_, results);
+    for (auto& [name, content] : results_tables(results))
+      TRY(write_whole_file(prepared_.out / "tables" / name, content));
+    TRY(write_whole_file(prepared_.out / "results.json", results_json(results)));
+    return write_whole_file(prepared_.out / "results.md", results_markdown(results));
+  }
+
+  Status evaluate(size_t number) {
+    std::vector<RunOutcome> outcomes;
+    std::map<size_t, std::string> stories;
+    for (const ScheduledRun& run : prepared_.runs) {
+      if (run.experiment != number || run.is_warmup) continue;
+      RunOutcome outcome = outcome_of(run, stories[run.configuration]);
+      if (outcome.failed) ++result_.failed_runs;
+      if (!outcome.not_run.empty() && !skipped_.contains(run.name))
+        result_.results.is_complete = false;
+      outcomes.push_back(std::move(outcome));
+    }
+    if (outcomes.empty()) return Nothing{};  // left out by --only
+    if (!request_.replay.empty()) drop_missing_repetitions(outcomes);
+    ExperimentResult result = evaluate_experiment(plan_.experiments[number], std::move(outcomes));
+    for (const auto& [configuration, story] : stories) {
+      if (story.empty()) continue;
+      const std::string name =
+          fmt::format("stories/{}-c{}.md", plan_.experiments[number].id, configuration);
+      TRY(write_whole_file(prepared_.out / name, story));
+      result.configurations[configuration].story = name;
+    }
+    result_.results.experiments.push_back(std::move(result));
+    return Nothing{};
+  }
+
+  // A recorded folder may hold fewer repetitions than the plan asks for: those that are there
+  // count.
+  static void drop_missing_repetitions(std::vector<RunOutcome>& outcomes) {
+    std::set<size_t> measured;
+    for (const RunOutcome& one : outcomes) {
+      if (one.not_run.empty()) measured.insert(one.run.configuration);
+    }
+    std::erase_if(outcomes, [&](const RunOutcome& one) {
+      return !one.not_run.empty() && measured.contains(one.run.configuration);
+    });
+  }
+
+  const RunPlanRequest& request_;
+  const PreparedRun& prepared_;
+  const Plan& plan_;
+  const std::function<void(const std::string&)>& progress_;
+  std::map<std::string, TrialEnd> finished_;
+  std::map<std::string, std::string> skipped_;
+  std::map<size_t, double> spent_;  // seconds, of an experiment
+  double all_spent_ = 0;
+  std::map<std::pair<size_t, size_t>, std::string> first_failure_;  // experiment, configuration
+  RunPlanResult result_;
+};
+
+}  // namespace
+
+std::optional<int64_t> recorded_wall_ns(std::string_view log) {
+  constexpr std::string_view kHead = "{\n  \"wall_ms\": ";
+  const size_t at = log.rfind(kHead);
+  if (at == std::string_view::npos || (at > 0 && log[at - 1] != '\n')) return std::nullopt;
+  double value = 0;
+  const char* begin = log.data() + at + kHead.size();
+  const auto [end, error] = std::from_chars(begin, log.data() + log.size(), value);
+  if (error != std::errc() || !(value >= 0 && value < 1e12)) return std::nullopt;
+  return static_cast<int64_t>(value * 1e6);
+}
+
+Result<PreparedRun> prepare_run(const RunPlanRequest& request) {
+  PreparedRun prepared;
+  // Read once: what is checked, run and copied is the same text.
+  const std::unique_ptr<ByteSource> source = TRY(open_source(request.plan.string()));
+  prepared.text = TRY(read_all(*source, 4 << 20)).text;
+  PlanCheck check = read_plan(prepared.text, screen_safe(request.plan.string()), request.check);
+  if (!check.mistakes.empty()) {
+    std::string all;
+    for (const std::string& mistake : check.mistakes) all += (all.empty() ? "" : "\n") + mistake;
+    return Error{all};
+  }
+  prepared.plan = std::move(check.plan);
+  std::error_code error;
+  prepared.out = fs::absolute(request.out, error).lexically_normal();
+  prepared.runs = TRY(schedule_runs(prepared.plan, request.only));
+  if (!request.replay.empty()) {
+    if (!fs::is_directory(request.replay, error))
+      return Error{fmt::format("{} is no folder", request.replay.string())};
+    if (fs::equivalent(request.replay, prepared.out, error))
+      return Error{"--out is the recorded folder; choose another one"};
+    return prepared;
+  }
+  prepared.folder = TRY(repository_of(prepared.plan, request.plan));
+  std::string stamp;
+  const std::map<std::string, TrialEnd> finished = TRY(read_finished(prepared.out, stamp));
+  if (!finished.empty() && !request.resume)
+    return Error{
+        fmt::format("{} holds a run already; --resume continues it, --out takes another folder",
+                    request.out.string())};
+  std::set<size_t> without_gpu;
+  size_t done = 0, last = SIZE_MAX;
+  for (const ScheduledRun& run : prepared.runs) {
+    const Experiment& experiment = prepared.plan.experiments[run.experiment];
+    if (run.experiment != last) TRY(working_folder(experiment, prepared.folder));
+    last = run.experiment;
+    if (finished.contains(run.name)) {
+      ++done;
+    } else if (experiment.needs_gpu && !request.has_gpu) {
+      without_gpu.insert(run.experiment);
+    } else {
+      prepared.to_run.push_back(run);
+    }
+  }
+  for (const size_t number : without_gpu)
+    prepared.notes.push_back(fmt::format("{} needs a GPU and none was found: not run",
+                                         prepared.plan.experiments[number].id));
+  if (done > 0) prepared.notes.push_back(fmt::format("{} finished earlier", counted(done, "run")));
+  const RunPlaces places{request.program.string(), (prepared.out / "captures").string()};
+  prepared.shown = shown_commands(prepared.plan, prepared.to_run, places);
+  if (request.lock_clocks && !prepared.to_run.empty()) {
+    prepared.shown.insert(
+        prepared.shown.begin(),
+        fmt::format("before: nvidia-smi --lock-gpu-clocks={0},{0}", *request.lock_clocks));
+    prepared.shown.emplace_back("after: nvidia-smi --reset-gpu-clocks");
+  }
+  return prepared;
+}
+
+Result<RunPlanResult> run_plan(const RunPlanRequest& request, const PreparedRun& prepared,
+                               const std::function<void(const std::string&)>& progress) {
+  return PlanRunner(request, prepared, progress).run();
+}
+
+}  // namespace fathom

@@ -1,0 +1,350 @@
+#include "trial/command.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+
+#include "base/file_descriptor.h"
+
+namespace fathom {
+namespace {
+
+constinit std::atomic<int> came = 0;
+constinit std::atomic<int> wake_up = -1;  // written to by the handler, so that a wait ends
+
+void note_signal(int signal) {
+  const int saved = errno;
+  came = signal;
+  const char byte = 0;
+  const int fd = wake_up;
+  if (fd >= 0 && write(fd, &byte, 1) < 0) {
+    // Full: the reader wakes up anyway.
+  }
+  errno = saved;
+}
+
+constexpr int kCaught[] = {SIGINT, SIGTERM, SIGHUP};
+struct sigaction before_interruption[3];
+int wake_ends[2] = {-1, -1};
+
+int64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+int64_t nanoseconds_of(const timeval& time) {
+  return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_usec * int64_t{1000};
+}
+
+// The beginning goes to the file at once, the end is kept in memory until it is known: results
+// stand in the last lines, the reason of a failure in the first ones.
+class BoundedLog {
+ public:
+  Status open(const std::filesystem::path& path, uint64_t limit) {
+    file_ = FileDescriptor(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!file_.ok())
+      return Error{fmt::format("cannot write {}: {}", path.string(), std::strerror(errno))};
+    head_left_ = limit / 2;
+    tail_limit_ = limit - limit / 2;
+    return Nothing{};
+  }
+  void put(std::string_view bytes) {
+    total_ += bytes.size();
+    const size_t head = static_cast<size_t>(std::min<uint64_t>(bytes.size(), head_left_));
+    write_out(bytes.substr(0, head));
+    head_left_ -= head;
+    tail_ += bytes.substr(head);
+    if (tail_.size() > 2 * tail_limit_) drop_begin();
+  }
+  void finish(TrialEnd& end) {
+    drop_begin();
+    end.log_bytes = total_;
+    end.log_cut = dropped_ > 0;
+    if (dropped_ > 0) write_out(fmt::format("\n[... {} bytes left out ...]\n", dropped_));
+    write_out(tail_);
+    file_ = FileDescriptor();
+  }
+
+ private:
+  void drop_begin() {
+    if (tail_.size() <= tail_limit_) return;
+    const size_t over = tail_.size() - static_cast<size_t>(tail_limit_);
+    dropped_ += over;
+    tail_.erase(0, over);
+  }
+  void write_out(std::string_view bytes) {
+    while (!bytes.empty() && file_.ok()) {
+      const ssize_t wrote = write(file_.get(), bytes.data(), bytes.size());
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote <= 0) return;  // a full disk: the run itself is not lost
+      bytes.remove_prefix(static_cast<size_t>(wrote));
+    }
+  }
+  FileDescriptor file_;
+  uint64_t head_left_ = 0, tail_limit_ = 0, total_ = 0, dropped_ = 0;
+  std::string tail_;
+};
+
+std::vector<char*> c_strings(const std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (const std::string& word : words) out.push_back(const_cast<char*>(word.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+struct ChildStart {
+  char* const* arguments;
+  char* const* environment;
+  const char* folder;
+  int output, said, death_signal;
+  pid_t parent;
+};
+
+// Between fork and exec: only calls that are safe there.
+[[noreturn]] void become_command(const ChildStart& start) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, start.death_signal);
+  if (getppid() != start.parent) _exit(127);  // killed in between
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction standard = {};
+    standard.sa_handler = SIG_DFL;
+    if (signal != SIGKILL && signal != SIGSTOP) sigaction(signal, &standard, nullptr);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int nowhere = open("/dev/null", O_RDWR);
+  dup2(nowhere, STDIN_FILENO);
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
+    dup2(start.output >= 0 ? start.output : nowhere, fd);
+  if (*start.folder == '\0' || chdir(start.folder) == 0)
+    execvpe(start.arguments[0], start.arguments, start.environment);
+  const int code = errno;
+  if (write(start.said, &code, sizeof code) < 0) _exit(126);
+  _exit(127);
+}
+
+// Ends the group, politely first: a program that is asked can write what it has.
+class GroupEnd {
+ public:
+  GroupEnd(pid_t group, int64_t grace_ns) : group_(group), grace_ns_(grace_ns) {}
+  void begin() {
+    if (asked_ns_ != 0) return;
+    asked_ns_ = monotonic_ns();
+    kill(-group_, SIGTERM);
+  }
+  void continue_after_grace() {
+    if (asked_ns_ != 0 && monotonic_ns() - asked_ns_ >= grace_ns_) kill(-group_, SIGKILL);
+  }
+  bool begun() const { return asked_ns_ != 0; }
+
+ private:
+  pid_t group_;
+  int64_t grace_ns_, asked_ns_ = 0;
+};
+
+struct Waiting {
+  pid_t child;
+  int pid_fd;  // < 0: an old kernel
+  int output;  // < 0: none
+  int64_t deadline_ns, grace_ns;
+};
+
+// Until the command has ended; reads its output meanwhile.
+void wait_for_end(const Waiting& waiting, BoundedLog* log, TrialEnd& end, int& status,
+                  rusage& usage) {
+  GroupEnd ending(waiting.child, waiting.grace_ns);
+  bool reads = waiting.output >= 0;
+  char part[65536];
+  while (true) {
+    const pid_t done = wait4(waiting.child, &status, WNOHANG, &usage);
+    if (done == waiting.child || (done < 0 && errno != EINTR)) break;
+    const int64_t left_ms = (waiting.deadline_ns - monotonic_ns()) / 1'000'000;
+    if (Interruption::signal() != 0 && !ending.begun()) {
+      end.kind = EndKind::kInterrupted;
+      ending.begin();
+    } else if (left_ms <= 0 && !ending.begun()) {
+      end.kind = EndKind::kTimedOut;
+      ending.begin();
+    }
+    ending.continue_after_grace();
+    pollfd ready[3] = {{waiting.pid_fd, POLLIN, 0},
+                       {reads ? waiting.output : -1, POLLIN, 0},
+                       {ending.begun() ? -1 : wake_ends[0], POLLIN, 0}};
+    const int64_t longest = ending.begun() ? 50 : waiting.pid_fd < 0 ? 1 : 1000;
+    poll(ready, 3,
+         static_cast<int>(std::clamp<int64_t>(ending.begun() ? longest : left_ms + 1, 1, longest)));
+    if (reads && ready[1].revents != 0) {
+      const ssize_t got = read(waiting.output, part, sizeof part);
+      if (got > 0) log->put({part, static_cast<size_t>(got)});
+      if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) reads = false;
+    }
+  }
+  // What it leaves behind would disturb the next run, and may hold the stream open.
+  kill(-waiting.child, SIGKILL);
+  while (reads) {
+    pollfd rest{waiting.output, POLLIN, 0};
+    if (poll(&rest, 1, 100) <= 0) break;
+    const ssize_t got = read(waiting.output, part, sizeof part);
+    if (got <= 0) break;
+    log->put({part, static_cast<size_t>(got)});
+  }
+}
+
+int64_t own_peak_bytes() {
+  rusage own{};
+  getrusage(RUSAGE_SELF, &own);
+  return own.ru_maxrss * int64_t{1024};
+}
+
+void put_usage(const rusage& usage, int64_t own_peak, TrialEnd& end) {
+  end.user_ns = nanoseconds_of(usage.ru_utime);
+  end.system_ns = nanoseconds_of(usage.ru_stime);
+  const int64_t peak = usage.ru_maxrss * int64_t{1024};
+  if (peak > own_peak) end.max_rss_bytes = peak;
+}
+
+}  // namespace
+
+Interruption::Interruption() {
+  came = 0;
+  if (pipe2(wake_ends, O_CLOEXEC | O_NONBLOCK) == 0) wake_up = wake_ends[1];
+  struct sigaction action = {};
+  action.sa_handler = note_signal;
+  for (size_t i = 0; i < 3; ++i) {
+    sigaction(kCaught[i], nullptr, &before_interruption[i]);
+    // nohup and the shell's background jobs ignore some of them.
+    if (before_interruption[i].sa_handler != SIG_IGN) sigaction(kCaught[i], &action, nullptr);
+  }
+}
+
+Interruption::~Interruption() {
+  for (size_t i = 0; i < 3; ++i) sigaction(kCaught[i], &before_interruption[i], nullptr);
+  wake_up = -1;
+  for (int& end : wake_ends) {
+    if (end >= 0) close(end);
+    end = -1;
+  }
+}
+
+int Interruption::signal() { return came; }
+
+std::vector<std::string> shell_words(const std::string& text) { return {"/bin/sh", "-c", text}; }
+
+std::vector<std::string> changed_environment(std::vector<std::string> environment,
+                                             const std::vector<std::string>& changes) {
+  for (const std::string& change : changes) {
+    const std::string name = change.substr(0, change.find('=') + 1);
+    std::erase_if(environment, [&](const std::string& line) { return line.starts_with(name); });
+    environment.push_back(change);
+  }
+  return environment;
+}
+
+std::string end_text(const TrialEnd& end, double limit_s) {
+  switch (end.kind) {
+    case EndKind::kExited:
+      return fmt::format("exit status {}", end.code);
+    case EndKind::kSignalled: {
+      const char* name = sigabbrev_np(end.code);
+      return name != nullptr ? fmt::format("killed by SIG{}", name)
+                             : fmt::format("killed by signal {}", end.code);
+    }
+    case EndKind::kTimedOut:
+      return fmt::format("ended at its limit of {:.6g} s", limit_s);
+    case EndKind::kNotStarted:
+      return fmt::format("cannot be started: {}", end.why);
+    case EndKind::kInterrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+Result<TrialEnd> run_command(const TrialCommand& command, StartedCall started, void* context) {
+  if (command.words.empty() || command.words[0].empty()) return Error{"there is no command to run"};
+  TrialEnd end;
+  BoundedLog log;
+  FileDescriptor output_read, output_write;
+  if (!command.log.empty()) {
+    TRY(log.open(command.log, command.log_limit));
+    int ends[2] = {-1, -1};
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return Error{fmt::format("cannot start {}: {}", command.words[0], std::strerror(errno))};
+    output_read = FileDescriptor(ends[0]);
+    output_write = FileDescriptor(ends[1]);
+  }
+  int said[2] = {-1, -1};  // why it could not be started; closed by a start
+  if (pipe2(said, O_CLOEXEC) != 0)
+    return Error{fmt::format("cannot start {}: {}", command.words[0], std::strerror(errno))};
+  const FileDescriptor said_read(said[0]);
+  FileDescriptor said_write(said[1]);
+  const std::vector<char*> arguments = c_strings(command.words);
+  const std::vector<char*> environment = c_strings(command.environment);
+  const std::string folder = command.folder.string();
+  const int64_t own_peak = own_peak_bytes();
+  const ChildStart start{arguments.data(), environment.data(),
+                         folder.c_str(),   output_write.get(),
+                         said_write.get(), command.ends_child ? SIGTERM : SIGKILL,
+                         getpid()};
+  const int64_t begun = monotonic_ns();
+  const pid_t child = fork();
+  if (child < 0)
+    return Error{fmt::format("cannot start {}: {}", command.words[0], std::strerror(errno))};
+  if (child == 0) become_command(start);
+  setpgid(child, child);  // also here: whoever comes first
+  said_write = FileDescriptor();
+  output_write = FileDescriptor();
+  if (started != nullptr) started(context, child);
+  const FileDescriptor pid_fd(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+  // A limit beyond a century is none.
+  const double limit_s = std::clamp(command.limit_s, 0.0, 3e9);
+  const Waiting waiting{child, pid_fd.get(), output_read.get(),
+                        begun + static_cast<int64_t>(limit_s * 1e9),
+                        static_cast<int64_t>(std::clamp(command.grace_s, 0.0, 3e9) * 1e9)};
+  int status = 0;
+  rusage usage{};
+  wait_for_end(waiting, &log, end, status, usage);
+  end.wall_ns = monotonic_ns() - begun;
+  if (!command.log.empty()) log.finish(end);
+  put_usage(usage, own_peak, end);
+  int code = 0;
+  if (read(said_read.get(), &code, sizeof code) == static_cast<ssize_t>(sizeof code)) {
+    end.kind = EndKind::kNotStarted;
+    end.why = std::strerror(code);
+    end.not_found = code == ENOENT;
+  } else if (end.kind == EndKind::kExited) {
+    end.kind = WIFSIGNALED(status) ? EndKind::kSignalled : EndKind::kExited;
+    end.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  }
+  return end;
+}
+
+std::optional<uint64_t> process_start_ticks(int64_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  if (pid <= 0 || !std::getline(file, line)) return std::nullopt;
+  // The name in brackets may hold anything; the fields after it are numbers. The 22nd is the time.
+  size_t at = line.rfind(')');
+  if (at == std::string::npos || at + 2 >= line.size()) return std::nullopt;
+  // Dead, but nobody asked how it ended: a container's first process may never do.
+  if (line[at + 2] == 'Z' || line[at + 2] == 'X') return std::nullopt;
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
+  if (at == std::string::npos) return std::nullopt;
+  return std::strtoull(line.c_str() + at, nullptr, 10);
+}
+
+}  // namespace fathom

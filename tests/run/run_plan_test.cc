@@ -1,0 +1,300 @@
+// `fathom run` as a program: killed, interrupted, resumed, replayed, and given hostile plans.
+#include "session/code/run_plan.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "test_files.h"
+#include "trial/journal.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunPlan : public ::testing::Test {
+ protected:
+  void write_plan(const std::string& experiments) {
+    test::write_file(directory_.path() / "plan.toml", "format = 1\n" + experiments);
+  }
+  test::CommandResult run(const std::string& arguments) {
+    return test::run_command(test::fathom_binary() + " run " + arguments, directory_.path());
+  }
+  std::string text(const fs::path& name) { return test::read_file(directory_.path() / name); }
+
+  // Starts the program in a process group of its own, with its output dropped.
+  pid_t start(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {test::fathom_binary(), "run"});
+    const pid_t child = fork();
+    if (child == 0) {
+      setpgid(0, 0);
+      if (chdir(directory_.path().c_str()) != 0) _exit(126);
+      const int nowhere = open("/dev/null", O_RDWR);
+      for (const int fd : {0, 1, 2}) dup2(nowhere, fd);
+      std::vector<char*> words;
+      for (std::string& word : arguments) words.push_back(word.data());
+      words.push_back(nullptr);
+      execv(words[0], words.data());
+      _exit(127);
+    }
+    return child;
+  }
+
+  // The names of finished runs, in the order of the journal.
+  std::vector<std::string> finished(const fs::path& out) {
+    size_t good = 0, damaged = 0;
+    std::vector<std::string> names;
+    for (const JournalRecord& record : parse_journal(text(out / "journal"), good, damaged)) {
+      if (record.kind == "finished") names.emplace_back(record.get("run"));
+    }
+    EXPECT_EQ(damaged, 0u);
+    return names;
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+constexpr const char* kMarks = R"(
+[[experiment]]
+id = "E1"
+name = "marks"
+command = ["sh", "-c", "echo begin $0 >>marks; sleep 0.02; echo end $0 >>marks; echo value: 3"]
+recorded = false
+needs_gpu = false
+repetitions = 8
+warmup = 1
+time_limit = 20
+[[experiment.configuration]]
+name = "a"
+arguments = ["a"]
+[[experiment.configuration]]
+name = "b"
+arguments = ["b"]
+[[experiment.expected]]
+metric = "log_value"
+subject = "value: {int}"
+low = 3
+high = 3
+)";
+
+TEST_F(RunPlan, KillAtRandomMomentsLosesNothingThatWasFinished) {
+  write_plan(kMarks);
+  std::mt19937 random(20261116);
+  std::set<std::string> before;
+  constexpr int kKills = 12;
+  for (int kill_number = 0; kill_number < kKills; ++kill_number) {
+    const pid_t child = start({"plan.toml", "--yes", "--resume"});
+    usleep(static_cast<useconds_t>(20'000 + random() % 150'000));
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!fs::exists(directory_.path() / "plan.results/journal")) continue;
+    const std::vector<std::string> now = finished("plan.results");
+    const std::set<std::string> names(now.begin(), now.end());
+    // Nothing twice, and nothing that was there is gone.
+    EXPECT_EQ(names.size(), now.size());
+    EXPECT_TRUE(std::ranges::includes(names, before));
+    before = names;
+  }
+  // The command that ran when the program was killed is dead too: nothing is left to wait for.
+  const test::CommandResult last = run("plan.toml --yes --resume");
+  EXPECT_EQ(last.exit_code, 0) << last.errors;
+  const std::vector<std::string> all = finished("plan.results");
+  EXPECT_EQ(all.size(), 18u);  // 2 × (1 warm-up + 8)
+  EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 18u);
+  // What was finished was not run again: a begun run that has no end was killed, and only those and
+  // at most one for each kill that ended before its line was written are begun more than once.
+  std::map<std::string, int> counts;
+  std::string marks = text("marks");
+  for (size_t at = 0; at < marks.size();) {
+    const size_t end = marks.find('\n', at);
+    ++counts[marks.substr(at, 3)];
+    at = end + 1;
+  }
+  EXPECT_GE(counts["end"], 18);
+  EXPECT_LE(counts["end"], 18 + kKills);
+  EXPECT_LE(counts["beg"], 18 + kKills);
+  EXPECT_NE(text("plan.results/results.md").find("| confirmed |"), std::string::npos);
+  EXPECT_NE(text("plan.results/tables/runs.csv").find("E1-c1-r7,exit status 0"), std::string::npos);
+  // A third time there is nothing to run.
+  const std::string journal = text("plan.results/journal");
+  EXPECT_EQ(run("plan.toml --yes --resume").exit_code, 0);
+  EXPECT_EQ(finished("plan.results").size(), 18u);
+  EXPECT_EQ(text("marks"), marks);
+}
+
+TEST_F(RunPlan, AnInterruptEndsTheCommandAndSaysHowToGoOn) {
+  write_plan(R"(
+[[experiment]]
+id = "E1"
+name = "long"
+command = ["sh", "-c", "echo $$ >pid; sleep 30 & wait"]
+recorded = false
+needs_gpu = false
+repetitions = 3
+)");
+  const test::CommandResult result = test::run_command(
+      "(sleep 1; kill -INT $(cat fathom.pid)) & sh -c 'echo $$ >fathom.pid; exec " +
+          test::fathom_binary() + " run plan.toml --yes'; echo code $?",
+      directory_.path());
+  EXPECT_NE(result.output.find("code 130"), std::string::npos) << result.output << result.errors;
+  EXPECT_NE(result.errors.find("To go on: fathom run plan.toml --out plan.results --resume"),
+            std::string::npos)
+      << result.errors;
+  const int64_t command = std::stoll(text("pid"));
+  EXPECT_NE(kill(static_cast<pid_t>(command), 0), 0);
+  EXPECT_TRUE(finished("plan.results").empty());
+}
+
+TEST_F(RunPlan, NothingIsDoneThatIsNotShown) {
+  write_plan(R"toml(
+[[experiment]]
+id = "E1"
+name = "quotes \u001b[31m and\nlines"
+command = ["printf", "%s", "$(touch made) `touch made` ; touch made", "a\nb", "'", "\u001b[2J"]
+recorded = false
+needs_gpu = false
+[[experiment.configuration]]
+name = "../../outside"
+arguments = ["| touch made"]
+environment = { "X" = "$(touch made)" }
+)toml");
+  const test::CommandResult shown = run("plan.toml");
+  EXPECT_EQ(shown.exit_code, 2);
+  EXPECT_FALSE(fs::exists(directory_.path() / "plan.results"));
+  EXPECT_EQ((shown.output + shown.errors).find('\x1b'), std::string::npos);
+  EXPECT_NE(shown.output.find("'$(touch made) `touch made` ; touch made'"), std::string::npos)
+      << shown.output;
+  EXPECT_NE(shown.output.find("\\x0a"), std::string::npos) << shown.output;
+  const test::CommandResult done = run("plan.toml --yes");
+  EXPECT_EQ(done.exit_code, 0) << done.errors;
+  EXPECT_EQ((done.output + done.errors).find('\x1b'), std::string::npos);
+  EXPECT_EQ(text("plan.results/results.md").find('\x1b'), std::string::npos);
+  EXPECT_EQ(text("plan.results/logs/E1-c0-r0.log"),
+            "$(touch made) `touch made` ; touch madea\nb'\x1b[2J| touch made");
+  std::set<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory_.path()))
+    names.insert(entry.path().filename().string());
+  EXPECT_EQ(names, (std::set<std::string>{"plan.toml", "plan.results"}));
+}
+
+TEST_F(RunPlan, HostilePlansAreRefusedBeforeAnythingRuns) {
+  const std::string head =
+      "[[experiment]]\nid = \"E1\"\nname = \"x\"\nrecorded = false\nneeds_gpu = false\n"
+      "command = [\"touch\", \"made\"]\n";
+  for (const char* line :
+       {"time_limit = 0", "time_limit = -5", "time_limit = nan", "time_limit = inf",
+        "repetitions = 1000000000", "repetitions = 0", "repetitions = -1", "warmup = 1000000000",
+        "folder = \"../..\"", "folder = \"/\"", "environment = { \"A=B\" = \"x\" }",
+        "record = [\"--out\", \"/tmp/outside\"]", "shell = \"yes\"", "unknown = 1"}) {
+    write_plan(head + line + "\n");
+    const test::CommandResult result = run("plan.toml --yes");
+    EXPECT_EQ(result.exit_code, 2) << line << result.errors;
+    EXPECT_FALSE(result.errors.empty()) << line;
+    EXPECT_FALSE(fs::exists(directory_.path() / "made")) << line;
+    EXPECT_FALSE(fs::exists(directory_.path() / "plan.results")) << line;
+  }
+  std::string sweep = head + "repetitions = 10000\n";
+  for (int i = 0; i < 5; ++i)
+    sweep += fmt::format("[[experiment.configuration]]\nname = \"{}\"\n", i);
+  write_plan(sweep);
+  const test::CommandResult result = run("plan.toml --yes");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.errors.find("20000 runs"), std::string::npos) << result.errors;
+  EXPECT_FALSE(fs::exists(directory_.path() / "made"));
+}
+
+TEST_F(RunPlan, OnlyTheFolderOfTheResultsIsWritten) {
+  write_plan(kMarks);
+  fs::create_directory(directory_.path() / "full");
+  test::write_file(directory_.path() / "full/notes", "mine");
+  EXPECT_EQ(run("plan.toml --yes --out full").exit_code, 1);
+  EXPECT_EQ(text("full/notes"), "mine");
+  // A link in the place of one of its folders.
+  EXPECT_EQ(run("plan.toml --yes --only E1").exit_code, 0);
+  fs::create_directory(directory_.path() / "elsewhere");
+  fs::remove_all(directory_.path() / "plan.results/tables");
+  fs::create_directory_symlink(directory_.path() / "elsewhere",
+                               directory_.path() / "plan.results/tables");
+  EXPECT_EQ(run("plan.toml --yes --resume").exit_code, 1);
+  EXPECT_TRUE(fs::is_empty(directory_.path() / "elsewhere"));
+  // Another plan does not go on in it, nor the same without --resume.
+  fs::remove(directory_.path() / "plan.results/tables");
+  EXPECT_EQ(run("plan.toml --yes").exit_code, 2);
+  write_plan(std::string(kMarks) + "# edited\n");
+  EXPECT_EQ(run("plan.toml --yes --resume").exit_code, 1);
+}
+
+TEST_F(RunPlan, FailuresLimitsAndBudgets) {
+  write_plan(R"(
+[[experiment]]
+id = "E1"
+name = "fails"
+command = ["sh", "-c", "echo oops; exit 3"]
+recorded = false
+needs_gpu = false
+repetitions = 4
+[[experiment.expected]]
+metric = "wall_time"
+low = 0.0
+high = 10.0
+[[experiment]]
+id = "E2"
+name = "server"
+command = ["sh", "-c", "echo ready: 7; sleep 60"]
+recorded = false
+needs_gpu = false
+time_limit = 0.3
+ends_by_limit = true
+[[experiment.expected]]
+metric = "log_value"
+subject = "ready: {int}"
+low = 7
+high = 7
+[[experiment]]
+id = "E3"
+name = "budget"
+command = ["sleep", "0.2"]
+recorded = false
+needs_gpu = false
+repetitions = 50
+budget = 0.5
+[[experiment]]
+id = "E4"
+name = "absent"
+command = ["no-such-program-here"]
+recorded = false
+needs_gpu = false
+)");
+  const test::CommandResult result = run("plan.toml --yes");
+  EXPECT_EQ(result.exit_code, 1);
+  const std::string runs = text("plan.results/tables/runs.csv");
+  EXPECT_NE(runs.find("E1-c0-r0,exit status 3"), std::string::npos) << runs;
+  EXPECT_NE(runs.find("E1-c0-r1,not run: E1-c0-r0 ended with exit status 3"), std::string::npos);
+  EXPECT_NE(runs.find("E2-c0-r0,ended at its limit of 0.3 s"), std::string::npos) << runs;
+  EXPECT_NE(runs.find("not run: the budget of E3 (0.5 s) is spent"), std::string::npos) << runs;
+  EXPECT_NE(runs.find("E4-c0-r0,cannot be started: No such file or directory"), std::string::npos);
+  const std::string expected = text("plan.results/tables/expected.csv");
+  EXPECT_NE(expected.find("not measured,exit status 3"), std::string::npos) << expected;
+  EXPECT_NE(expected.find("confirmed"), std::string::npos) << expected;
+}
+
+TEST(RecordedWall, IsTheLastSummaryOfTheLog) {
+  EXPECT_EQ(recorded_wall_ns("x\n{\n  \"wall_ms\": 12.5,\n  \"exit_code\": 0\n}\n"), 12'500'000);
+  EXPECT_EQ(recorded_wall_ns("{\n  \"wall_ms\": 1,\n}\n{\n  \"wall_ms\": 2,\n}\n"), 2'000'000);
+  EXPECT_FALSE(recorded_wall_ns("a {\n  \"wall_ms\": 3"));
+  EXPECT_FALSE(recorded_wall_ns("{\n  \"wall_ms\": nan"));
+  EXPECT_FALSE(recorded_wall_ns(""));
+}
+
+}  // namespace
+}  // namespace fathom

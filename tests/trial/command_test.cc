@@ -1,0 +1,150 @@
+#include "trial/command.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "test_files.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class TrialCommandTest : public ::testing::Test {
+ protected:
+  TrialEnd run(std::vector<std::string> words, double limit_s = 20) {
+    command_.words = std::move(words);
+    command_.limit_s = limit_s;
+    command_.log = folder_ / "log";
+    if (command_.environment.empty()) command_.environment = {"PATH=/usr/bin:/bin"};
+    const Result<TrialEnd> end = run_command(command_);
+    EXPECT_TRUE(end.ok());
+    return end.ok() ? end.value() : TrialEnd();
+  }
+  std::string log() const { return text_of(folder_ / "log"); }
+
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / fmt_name();
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  static std::string fmt_name() {
+    return "fathom-trial-" + std::to_string(getpid()) + "-" +
+           ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+  fs::path folder_;
+  TrialCommand command_;
+};
+
+TEST_F(TrialCommandTest, ArgumentsAreNotReadByAShell) {
+  const TrialEnd end = run({"printf", "[%s]", "$(touch made)", "a b", "'q'", "x\ny", ""});
+  EXPECT_TRUE(end.ok());
+  EXPECT_EQ(log(), "[$(touch made)][a b]['q'][x\ny][]");
+  EXPECT_FALSE(fs::exists(folder_ / "made"));
+  EXPECT_GT(end.wall_ns, 0);
+}
+
+TEST_F(TrialCommandTest, FolderAndEnvironment) {
+  command_.folder = folder_;
+  command_.environment =
+      changed_environment({"PATH=/usr/bin:/bin", "A=1", "AB=2"}, {"A=3", "C=x=y"});
+  const TrialEnd end = run(shell_words("pwd; echo $A $AB $C"));
+  EXPECT_TRUE(end.ok());
+  EXPECT_EQ(log(), fs::canonical(folder_).string() + "\n3 2 x=y\n");
+}
+
+TEST_F(TrialCommandTest, WaysToEnd) {
+  EXPECT_EQ(end_text(run(shell_words("exit 3")), 20), "exit status 3");
+  EXPECT_EQ(end_text(run(shell_words("kill -SEGV $$")), 20), "killed by SIGSEGV");
+  const TrialEnd absent = run({"no-such-program-here"});
+  EXPECT_EQ(absent.kind, EndKind::kNotStarted);
+  EXPECT_TRUE(absent.not_found);
+  command_.folder = folder_ / "absent";
+  EXPECT_EQ(run({"true"}).kind, EndKind::kNotStarted);
+  EXPECT_FALSE(run_command({}).ok());
+}
+
+TEST_F(TrialCommandTest, TheLimitEndsTheWholeGroup) {
+  // The child that is left would write after a second.
+  const TrialEnd end = run(shell_words("(sleep 1; echo late >late) & trap '' TERM; sleep 30"), 0.2);
+  EXPECT_EQ(end.kind, EndKind::kTimedOut);
+  EXPECT_EQ(end_text(end, 0.2), "ended at its limit of 0.2 s");
+  EXPECT_LT(end.wall_ns, 10'000'000'000);
+  EXPECT_EQ(run({"sleep", "30"}, 0).kind, EndKind::kTimedOut);
+}
+
+TEST_F(TrialCommandTest, WhatIsLeftRunningIsKilled) {
+  command_.folder = folder_;
+  const TrialEnd end = run(shell_words("(sleep 1; echo late >late) & echo done"));
+  EXPECT_TRUE(end.ok());
+  EXPECT_EQ(log(), "done\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+  EXPECT_FALSE(fs::exists(folder_ / "late"));
+}
+
+TEST_F(TrialCommandTest, ALongLogKeepsItsBeginningAndItsEnd) {
+  command_.log_limit = 1000;
+  const TrialEnd end = run(shell_words("echo first; yes filler | head -c 5000000; echo last"));
+  EXPECT_TRUE(end.ok());
+  EXPECT_TRUE(end.log_cut);
+  EXPECT_EQ(end.log_bytes, 5000011u);
+  const std::string text = log();
+  EXPECT_LT(text.size(), 1100u);
+  EXPECT_TRUE(text.starts_with("first\nfiller\n"));
+  EXPECT_TRUE(text.ends_with("last\n"));
+  EXPECT_NE(text.find("[... 4999011 bytes left out ...]"), std::string::npos);
+}
+
+TEST_F(TrialCommandTest, NoLinkIsFollowedByTheLog) {
+  std::ofstream(folder_ / "other") << "kept";
+  fs::create_symlink(folder_ / "other", folder_ / "log");
+  command_.words = {"echo", "x"};
+  command_.log = folder_ / "log";
+  EXPECT_FALSE(run_command(command_).ok());
+  EXPECT_EQ(text_of(folder_ / "other"), "kept");
+}
+
+TEST_F(TrialCommandTest, UsageIsOfTheCommand) {
+  const TrialEnd end =
+      run({"python3", "-c", "x = bytearray(400_000_000)\nfor i in range(3_000_000): pass"});
+  ASSERT_TRUE(end.ok()) << log();
+  EXPECT_GT(end.user_ns + end.system_ns, 10'000'000);
+  EXPECT_GT(end.max_rss_bytes.value_or(INT64_MAX), 390'000'000);
+}
+
+TEST_F(TrialCommandTest, AnInterruptEndsTheCommand) {
+  const Interruption interruption;
+  std::thread sender([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    kill(getpid(), SIGINT);
+  });
+  const TrialEnd end = run({"sleep", "30"});
+  sender.join();
+  EXPECT_EQ(end.kind, EndKind::kInterrupted);
+  EXPECT_EQ(Interruption::signal(), SIGINT);
+  EXPECT_LT(end.wall_ns, 10'000'000'000);
+}
+
+TEST(ProcessStart, TellsAProcessFromAnotherOfItsId) {
+  EXPECT_TRUE(process_start_ticks(getpid()));
+  EXPECT_EQ(process_start_ticks(getpid()), process_start_ticks(getpid()));
+  EXPECT_FALSE(process_start_ticks(0));
+  EXPECT_FALSE(process_start_ticks(-5));
+}
+
+}  // namespace
+}  // namespace fathom
