@@ -351,8 +351,7 @@ class ExperimentWriter {
       }
     }
     const bool sizes_matter = draft_.goal.asks(Question::kComparison) ||
-                              draft_.goal.asks(Question::kCharacteristics) ||
-                              draft_.goal.whole_project || draft_.goal.all_kernels;
+                              draft_.goal.asks(Question::kCharacteristics) || draft_.general;
     for (const uint32_t option : draft_.program.options) {
       if (sizes_matter && is_size(draft_.facts.options[option])) add(option, nullptr, {});
     }

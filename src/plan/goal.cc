@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "plan/goal_words.h"
 #include "plan/plan_metrics.h"
+#include "plan/program.h"
 #include "platform/platform.h"
 #include "scan/features/feature_rules.h"
 
@@ -393,10 +394,14 @@ class GoalReader {
       const std::string& path = facts_.files[kernel.at.file].path;
       const size_t slash = path.rfind('/');
       const std::string file = squashed(path.substr(slash == std::string::npos ? 0 : slash + 1));
+      const bool launched_there = wanted.size() >= kShortestName && whole_name &&
+                                  std::ranges::any_of(kernel.launchers, [&](const auto& launcher) {
+                                    return is_file(launcher.at.file, wanted);
+                                  });
       if (name == wanted || name == wanted + "kernel") {
         exact.push_back(i);
       } else if (name.find(wanted) != std::string::npos ||
-                 (wanted.size() >= kShortestName && file.starts_with(wanted))) {
+                 (wanted.size() >= kShortestName && file.starts_with(wanted)) || launched_there) {
         inside.push_back(i);
       }
     }
@@ -412,6 +417,14 @@ class GoalReader {
                    code_place_text(facts_, {kernel.at.file, kernel.line_name})});
     }
     return true;
+  }
+
+  // "v7_specialised" is v7_specialised.cu.
+  bool is_file(uint32_t position, const std::string& wanted) const {
+    const std::string& path = facts_.files[position].path;
+    const size_t slash = path.rfind('/');
+    const std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
+    return squashed(name.substr(0, name.rfind('.'))) == wanted;
   }
 
   bool add_entry(const std::string& token) {
@@ -536,6 +549,10 @@ class GoalReader {
   void read_plain_names() {
     for (size_t at = 0; at < text_.words.size(); ++at) {
       GoalWord& word = text_.words[at];
+      if (out_.asks(Question::kComparison) && add_size_option(word.text)) {
+        word.taken = true;
+        continue;
+      }
       if (add_option_value(text_.tokens[word.token])) {
         word.taken = true;
         continue;
@@ -544,6 +561,24 @@ class GoalReader {
       if (add_kernels(word.text, false) || add_entry(word.text) || add_option(word.text))
         word.taken = true;
     }
+  }
+  // "batch sizes" of a program with --batch: what a comparison varies.
+  bool add_size_option(std::string word) {
+    if (word.ends_with('s') && word.size() > kShortestName) word.pop_back();
+    if (word.size() < kShortestName) return false;
+    bool found = false;
+    for (uint32_t i = 0; i < facts_.options.size() && out_.options.size() < 8; ++i) {
+      const OptionFacts& option = facts_.options[i];
+      const std::string name = squashed(option.name);
+      const bool named = name == word || name == word + "s" || name == word + "size";
+      if (option.kind != OptionKind::kCli || !named || values_of(option, {}).empty()) continue;
+      found = true;
+      if (std::ranges::find(out_.options, i) != out_.options.end()) continue;
+      out_.options.push_back(i);
+      add_subject({SubjectKind::kOption, option.name, option.name, word,
+                   code_place_text(facts_, option.at)});
+    }
+    return found;
   }
   // "flashinfer" where an option has the choices flashinfer and fa3.
   bool add_option_value(const std::string& token) {
