@@ -27,14 +27,14 @@ constexpr size_t kMostNamedKernels = 200;  // a word that fits more names no ker
 constexpr size_t kShortestName = 4;  // letters of a word that may be a part of a kernel's name
 
 struct Meaning {
-  Phrase phrase;
+  GoalPhrase phrase;
   std::vector<std::string_view> targets;  // "feature:x", "kernels"
 };
 
 struct GoalTables {
-  std::vector<std::pair<Phrase, Question>> questions;
+  std::vector<std::pair<GoalPhrase, Question>> questions;
   std::vector<Meaning> meanings;
-  std::vector<Phrase> plain;
+  std::vector<GoalPhrase> plain;
 };
 
 const GoalTables& goal_tables() {
@@ -44,12 +44,12 @@ const GoalTables& goal_tables() {
       for (const Question question : kAllQuestions) {
         if (question_name(question) != row[0]) continue;
         for (const std::string_view words : split(row[1], '|'))
-          out.questions.emplace_back(Phrase(words), question);
+          out.questions.emplace_back(GoalPhrase(words), question);
       }
     }
     for (const auto& row : read_tsv(plan_synonyms_tsv, 2)) {
       for (const std::string_view words : split(row[0], '|'))
-        out.meanings.push_back({Phrase(words), split(row[1], ' ')});
+        out.meanings.push_back({GoalPhrase(words), split(row[1], ' ')});
     }
     for (const auto& row : read_tsv(plan_plain_words_tsv, 1)) {
       for (const std::string_view words : split(row[0], '|')) out.plain.emplace_back(words);
@@ -65,7 +65,7 @@ const std::vector<std::pair<Meaning, const ClaimRule*>>& claim_meanings() {
     std::vector<std::pair<Meaning, const ClaimRule*>> out;
     for (const ClaimRule& claim : FeatureRules::built_in().claims()) {
       for (const std::string_view words : claim.phrases)
-        out.push_back({{Phrase(words), {}}, &claim});
+        out.push_back({{GoalPhrase(words), {}}, &claim});
     }
     return out;
   }();
@@ -198,7 +198,7 @@ class GoalReader {
         if (taken == 0) return std::nullopt;
         i += taken;
         continue;
-      } else if (Phrase(part).match(words, i) == 0) {
+      } else if (GoalPhrase(part).match(words, i) == 0) {
         return std::nullopt;
       }
       ++i;
@@ -211,7 +211,7 @@ class GoalReader {
     size_t longest = 0;
     for (const auto& row : read_tsv(plan_tools_tsv, 3)) {
       for (const std::string_view words : split(row[1], '|')) {
-        const size_t taken = Phrase(words).match(text_.words, at);
+        const size_t taken = GoalPhrase(words).match(text_.words, at);
         if (taken <= longest) continue;
         longest = taken;
         tool = row[0];
@@ -329,8 +329,9 @@ class GoalReader {
   }
   static bool is_plain_word(const Words& words, size_t at) {
     if (at >= words.size()) return false;
-    return std::ranges::any_of(goal_tables().plain,
-                               [&](const Phrase& phrase) { return phrase.match(words, at) == 1; });
+    return std::ranges::any_of(goal_tables().plain, [&](const GoalPhrase& phrase) {
+      return phrase.match(words, at) == 1;
+    });
   }
 
   // Tokens that look like names of the code: with an underscore, dashes in front, or capitals
@@ -349,6 +350,12 @@ class GoalReader {
   void read_identifiers() {
     for (uint32_t i = 0; i < text_.tokens.size(); ++i) {
       const std::string& token = text_.tokens[i];
+      // "page-size" where there is --page-size.
+      if (token.find('-', 1) != std::string::npos && !is_taken(i) && !is_common(token) &&
+          add_option(token)) {
+        take_token(i);
+        continue;
+      }
       if (!is_identifier(token) || is_taken(i) || is_common(token)) continue;
       if (add_option(token) || add_kernels(token, true) || add_entry(token)) take_token(i);
     }
@@ -465,17 +472,17 @@ class GoalReader {
         const size_t count = meaning.phrase.match(text_.words, at);
         // A README's name for a technique is the more particular one.
         if (count == 0 || meaning.phrase.weight() < weight) continue;
-        best = nullptr;
+        if (meaning.phrase.weight() > weight) best = nullptr;
         best_claim = claim;
         weight = meaning.phrase.weight();
         taken = count;
       }
       if (best_claim != nullptr) {
         add_target(best_claim->component ? "component" : "feature", best_claim->rule,
-                   said(at, taken), true);
-      } else if (best != nullptr) {
-        add_targets(*best, said(at, taken));
-      } else {
+                   said(at, taken), best == nullptr);
+      }
+      if (best != nullptr) add_targets(*best, said(at, taken));
+      if (best == nullptr && best_claim == nullptr) {
         ++at;
         continue;
       }

@@ -426,6 +426,7 @@ void clean_rows(std::vector<EnvironmentRow>& rows) {
   }
 }
 void clean_plan(Plan& plan) {
+  std::ranges::replace(plan.goal.original, '\0', ' ');
   clean_all(plan.goal.interpreted);
   clean_all(plan.goal.unread);
   for (GoalSubject& one : plan.goal.subjects) {

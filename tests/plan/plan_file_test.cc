@@ -113,7 +113,7 @@ TEST(PlanFile, CaptureNamesAreFileNames) {
   Experiment one;
   one.id = "E1";
   Configuration configuration{"../../etc/passwd \n$(x)", {}, {}, {}};
-  EXPECT_EQ(capture_name(one, &configuration), "E1-.._.._etc_passwd_____x_.capture");
+  EXPECT_EQ(capture_name(one, &configuration), "E1-.._.._etc_passwd____x_.capture");
 }
 
 TEST(PlanFile, ShellLinesQuoteWhatAShellWouldRead) {

@@ -2,15 +2,24 @@ import argparse
 import time
 
 import torch
+import torch.utils.data
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader
 
 
-def train_step(model, optimizer, batch, scaler):
+class RowDataset(torch.utils.data.Dataset):
+    def __len__(self):
+        return 100
+
+    def __getitem__(self, index):
+        return torch.zeros(4096)
+
+
+def train_step(model, optimizer, batch):
     with torch.autocast("cuda", dtype=torch.bfloat16):
         loss = model(batch).mean()
-    scaler.scale(loss).backward()
-    scaler.step(optimizer)
+    loss.backward()
+    optimizer.step()
     optimizer.zero_grad()
     return loss
 
@@ -25,11 +34,10 @@ def main():
     if args.compile:
         model = torch.compile(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=args.learning_rate)
-    scaler = torch.amp.GradScaler("cuda")
-    loader = DataLoader([torch.zeros(4096)] * 100, batch_size=args.batch_size)
+    loader = DataLoader(RowDataset(), batch_size=args.batch_size)
     for step, batch in enumerate(loader):
         begin = time.time()
-        loss = train_step(model, optimizer, batch.cuda(), scaler)
+        loss = train_step(model, optimizer, batch.cuda())
         print(f"step {step:d} loss: {loss.item():.4f} step time: {time.time() - begin:.3f} s")
 
 
