@@ -426,6 +426,28 @@ class GoalReader {
     return true;
   }
 
+  // "flash attention" where kernels lie in flash_attention/.
+  bool add_kernels_of_path(const std::string& words) {
+    const std::string wanted = squashed(words);
+    if (wanted.size() < kShortestName) return false;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < facts_.kernels.size(); ++i) {
+      const KernelFacts& kernel = facts_.kernels[i];
+      if (kernel.dead ||
+          squashed(facts_.files[kernel.at.file].path).find(wanted) == std::string::npos)
+        continue;
+      ++found;
+      if (out_.kernels.size() >= kMostKernels ||
+          std::ranges::find(out_.kernels, i) != out_.kernels.end())
+        continue;
+      out_.kernels.push_back(i);
+      add_subject({SubjectKind::kKernel, kernel.name, kernel.name, words,
+                   code_place_text(facts_, {kernel.at.file, kernel.line_name})});
+    }
+    out_.kernels_named += found;
+    return found > 0;
+  }
+
   // "v7_specialised" is v7_specialised.cu.
   bool is_file(uint32_t position, const std::string& wanted) const {
     const std::string& path = facts_.files[position].path;
@@ -539,7 +561,7 @@ class GoalReader {
     const auto& all = facts_.features;
     const auto found = std::ranges::find(all, id, &FeatureFacts::id);
     if (found == all.end()) {
-      if (!only_meaning) return;
+      if (!only_meaning || add_kernels_of_path(words)) return;
       for (const FeatureRule& rule : FeatureRules::built_in().features()) {
         if (rule.id == id) add_unique(out_.absent, rule.title);
       }
