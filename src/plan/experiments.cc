@@ -186,7 +186,7 @@ class ExperimentWriter {
     const FeatureFacts* feature = feature_with(Level::kProcess);
     baseline.hypothesis =
         hypothesis_of(feature != nullptr ? feature : feature_with(Level::kApplication));
-    baseline.record = timeline_options();
+    if (baseline.recorded) baseline.record = timeline_options();
     baseline.repetitions = kRepetitions;
     baseline.warmup = kWarmup;
     if (draft_.amd) {
@@ -350,9 +350,12 @@ class ExperimentWriter {
         if (of_feature == 1) break;  // the one that the scan ranks first
       }
     }
+    for (const uint32_t option : draft_.program.options) {
+      const std::vector<std::string> counts = gpu_counts(draft_.facts.options[option]);
+      if (draft_.goal.gpus && !counts.empty()) add(option, nullptr, counts);
+    }
     const bool sizes_matter = draft_.goal.asks(Question::kComparison) ||
-                              draft_.goal.asks(Question::kCharacteristics) ||
-                              draft_.goal.whole_project || draft_.goal.all_kernels;
+                              draft_.goal.asks(Question::kCharacteristics) || draft_.general;
     for (const uint32_t option : draft_.program.options) {
       if (sizes_matter && is_size(draft_.facts.options[option])) add(option, nullptr, {});
     }
@@ -542,7 +545,7 @@ class ExperimentWriter {
     other.prepare = fmt::format(
         "Check out the faster version: git worktree add ../{}-before COMMIT, and build it there.",
         draft_.plan.project);
-    other.record = timeline_options();
+    if (other.recorded) other.record = timeline_options();
     other.repetitions = kRepetitions;
     other.warmup = kWarmup;
     for (const char* metric : {"wall_time", "kernel_choice", "kernel_duration"})

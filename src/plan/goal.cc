@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "plan/goal_words.h"
 #include "plan/plan_metrics.h"
+#include "plan/program.h"
 #include "platform/platform.h"
 #include "scan/features/feature_rules.h"
 
@@ -26,14 +27,14 @@ constexpr size_t kMostNamedKernels = 200;  // a word that fits more names no ker
 constexpr size_t kShortestName = 4;  // letters of a word that may be a part of a kernel's name
 
 struct Meaning {
-  Phrase phrase;
+  GoalPhrase phrase;
   std::vector<std::string_view> targets;  // "feature:x", "kernels"
 };
 
 struct GoalTables {
-  std::vector<std::pair<Phrase, Question>> questions;
+  std::vector<std::pair<GoalPhrase, Question>> questions;
   std::vector<Meaning> meanings;
-  std::vector<Phrase> plain;
+  std::vector<GoalPhrase> plain;
 };
 
 const GoalTables& goal_tables() {
@@ -43,12 +44,12 @@ const GoalTables& goal_tables() {
       for (const Question question : kAllQuestions) {
         if (question_name(question) != row[0]) continue;
         for (const std::string_view words : split(row[1], '|'))
-          out.questions.emplace_back(Phrase(words), question);
+          out.questions.emplace_back(GoalPhrase(words), question);
       }
     }
     for (const auto& row : read_tsv(plan_synonyms_tsv, 2)) {
       for (const std::string_view words : split(row[0], '|'))
-        out.meanings.push_back({Phrase(words), split(row[1], ' ')});
+        out.meanings.push_back({GoalPhrase(words), split(row[1], ' ')});
     }
     for (const auto& row : read_tsv(plan_plain_words_tsv, 1)) {
       for (const std::string_view words : split(row[0], '|')) out.plain.emplace_back(words);
@@ -64,7 +65,7 @@ const std::vector<std::pair<Meaning, const ClaimRule*>>& claim_meanings() {
     std::vector<std::pair<Meaning, const ClaimRule*>> out;
     for (const ClaimRule& claim : FeatureRules::built_in().claims()) {
       for (const std::string_view words : claim.phrases)
-        out.push_back({{Phrase(words), {}}, &claim});
+        out.push_back({{GoalPhrase(words), {}}, &claim});
     }
     return out;
   }();
@@ -197,7 +198,7 @@ class GoalReader {
         if (taken == 0) return std::nullopt;
         i += taken;
         continue;
-      } else if (Phrase(part).match(words, i) == 0) {
+      } else if (GoalPhrase(part).match(words, i) == 0) {
         return std::nullopt;
       }
       ++i;
@@ -210,7 +211,7 @@ class GoalReader {
     size_t longest = 0;
     for (const auto& row : read_tsv(plan_tools_tsv, 3)) {
       for (const std::string_view words : split(row[1], '|')) {
-        const size_t taken = Phrase(words).match(text_.words, at);
+        const size_t taken = GoalPhrase(words).match(text_.words, at);
         if (taken <= longest) continue;
         longest = taken;
         tool = row[0];
@@ -328,8 +329,9 @@ class GoalReader {
   }
   static bool is_plain_word(const Words& words, size_t at) {
     if (at >= words.size()) return false;
-    return std::ranges::any_of(goal_tables().plain,
-                               [&](const Phrase& phrase) { return phrase.match(words, at) == 1; });
+    return std::ranges::any_of(goal_tables().plain, [&](const GoalPhrase& phrase) {
+      return phrase.match(words, at) == 1;
+    });
   }
 
   // Tokens that look like names of the code: with an underscore, dashes in front, or capitals
@@ -348,6 +350,12 @@ class GoalReader {
   void read_identifiers() {
     for (uint32_t i = 0; i < text_.tokens.size(); ++i) {
       const std::string& token = text_.tokens[i];
+      // "page-size" where there is --page-size.
+      if (token.find('-', 1) != std::string::npos && !is_taken(i) && !is_common(token) &&
+          add_option(token)) {
+        take_token(i);
+        continue;
+      }
       if (!is_identifier(token) || is_taken(i) || is_common(token)) continue;
       if (add_option(token) || add_kernels(token, true) || add_entry(token)) take_token(i);
     }
@@ -393,10 +401,14 @@ class GoalReader {
       const std::string& path = facts_.files[kernel.at.file].path;
       const size_t slash = path.rfind('/');
       const std::string file = squashed(path.substr(slash == std::string::npos ? 0 : slash + 1));
+      const bool launched_there = wanted.size() >= kShortestName && whole_name &&
+                                  std::ranges::any_of(kernel.launchers, [&](const auto& launcher) {
+                                    return is_file(launcher.at.file, wanted);
+                                  });
       if (name == wanted || name == wanted + "kernel") {
         exact.push_back(i);
       } else if (name.find(wanted) != std::string::npos ||
-                 (wanted.size() >= kShortestName && file.starts_with(wanted))) {
+                 (wanted.size() >= kShortestName && file.starts_with(wanted)) || launched_there) {
         inside.push_back(i);
       }
     }
@@ -412,6 +424,36 @@ class GoalReader {
                    code_place_text(facts_, {kernel.at.file, kernel.line_name})});
     }
     return true;
+  }
+
+  // "flash attention" where kernels lie in flash_attention/.
+  bool add_kernels_of_path(const std::string& words) {
+    const std::string wanted = squashed(words);
+    if (wanted.size() < kShortestName) return false;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < facts_.kernels.size(); ++i) {
+      const KernelFacts& kernel = facts_.kernels[i];
+      if (kernel.dead ||
+          squashed(facts_.files[kernel.at.file].path).find(wanted) == std::string::npos)
+        continue;
+      ++found;
+      if (out_.kernels.size() >= kMostKernels ||
+          std::ranges::find(out_.kernels, i) != out_.kernels.end())
+        continue;
+      out_.kernels.push_back(i);
+      add_subject({SubjectKind::kKernel, kernel.name, kernel.name, words,
+                   code_place_text(facts_, {kernel.at.file, kernel.line_name})});
+    }
+    out_.kernels_named += found;
+    return found > 0;
+  }
+
+  // "v7_specialised" is v7_specialised.cu.
+  bool is_file(uint32_t position, const std::string& wanted) const {
+    const std::string& path = facts_.files[position].path;
+    const size_t slash = path.rfind('/');
+    const std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
+    return squashed(name.substr(0, name.rfind('.'))) == wanted;
   }
 
   bool add_entry(const std::string& token) {
@@ -452,17 +494,17 @@ class GoalReader {
         const size_t count = meaning.phrase.match(text_.words, at);
         // A README's name for a technique is the more particular one.
         if (count == 0 || meaning.phrase.weight() < weight) continue;
-        best = nullptr;
+        if (meaning.phrase.weight() > weight) best = nullptr;
         best_claim = claim;
         weight = meaning.phrase.weight();
         taken = count;
       }
       if (best_claim != nullptr) {
         add_target(best_claim->component ? "component" : "feature", best_claim->rule,
-                   said(at, taken), true);
-      } else if (best != nullptr) {
-        add_targets(*best, said(at, taken));
-      } else {
+                   said(at, taken), best == nullptr);
+      }
+      if (best != nullptr) add_targets(*best, said(at, taken));
+      if (best == nullptr && best_claim == nullptr) {
         ++at;
         continue;
       }
@@ -519,7 +561,7 @@ class GoalReader {
     const auto& all = facts_.features;
     const auto found = std::ranges::find(all, id, &FeatureFacts::id);
     if (found == all.end()) {
-      if (!only_meaning) return;
+      if (!only_meaning || add_kernels_of_path(words)) return;
       for (const FeatureRule& rule : FeatureRules::built_in().features()) {
         if (rule.id == id) add_unique(out_.absent, rule.title);
       }
@@ -536,6 +578,10 @@ class GoalReader {
   void read_plain_names() {
     for (size_t at = 0; at < text_.words.size(); ++at) {
       GoalWord& word = text_.words[at];
+      if (out_.asks(Question::kComparison) && add_size_option(word.text)) {
+        word.taken = true;
+        continue;
+      }
       if (add_option_value(text_.tokens[word.token])) {
         word.taken = true;
         continue;
@@ -544,6 +590,24 @@ class GoalReader {
       if (add_kernels(word.text, false) || add_entry(word.text) || add_option(word.text))
         word.taken = true;
     }
+  }
+  // "batch sizes" of a program with --batch: what a comparison varies.
+  bool add_size_option(std::string word) {
+    if (word.ends_with('s') && word.size() > kShortestName) word.pop_back();
+    if (word.size() < kShortestName) return false;
+    bool found = false;
+    for (uint32_t i = 0; i < facts_.options.size() && out_.options.size() < 8; ++i) {
+      const OptionFacts& option = facts_.options[i];
+      const std::string name = squashed(option.name);
+      const bool named = name == word || name == word + "s" || name == word + "size";
+      if (option.kind != OptionKind::kCli || !named || values_of(option, {}).empty()) continue;
+      found = true;
+      if (std::ranges::find(out_.options, i) != out_.options.end()) continue;
+      out_.options.push_back(i);
+      add_subject({SubjectKind::kOption, option.name, option.name, word,
+                   code_place_text(facts_, option.at)});
+    }
+    return found;
   }
   // "flashinfer" where an option has the choices flashinfer and fa3.
   bool add_option_value(const std::string& token) {

@@ -80,7 +80,7 @@ GoalText goal_text(std::string_view text) {
   return out;
 }
 
-Phrase::Phrase(std::string_view text) {
+GoalPhrase::GoalPhrase(std::string_view text) {
   for (const std::string_view word : split(text, ' ')) {
     if (word.empty()) continue;
     Part part;
@@ -95,14 +95,14 @@ Phrase::Phrase(std::string_view text) {
   }
 }
 
-bool Phrase::part_matches(const Part& part, const std::string& word) const {
+bool GoalPhrase::part_matches(const Part& part, const std::string& word) const {
   if (part.prefix) return word.starts_with(part.text);
   if (word == part.text) return true;
   return word.size() == part.text.size() + 1 && word.back() == 's' && word.starts_with(part.text) &&
          part.text.size() > 2;
 }
 
-size_t Phrase::match_from(const std::vector<GoalWord>& words, size_t at, size_t part) const {
+size_t GoalPhrase::match_from(const std::vector<GoalWord>& words, size_t at, size_t part) const {
   const size_t begin = at;
   for (; part < parts_.size(); ++part) {
     if (parts_[part].gap) {
@@ -118,7 +118,7 @@ size_t Phrase::match_from(const std::vector<GoalWord>& words, size_t at, size_t 
   return at - begin;
 }
 
-size_t Phrase::match(const std::vector<GoalWord>& words, size_t at) const {
+size_t GoalPhrase::match(const std::vector<GoalWord>& words, size_t at) const {
   return parts_.empty() ? 0 : match_from(words, at, 0);
 }
 

@@ -24,9 +24,9 @@ inline constexpr size_t kMaxGoalBytes = 4000, kMaxGoalWords = 300;
 GoalText goal_text(std::string_view text);
 
 // Words of a phrase in data/plan: "tokens per second", "optimi*", "does … help".
-class Phrase {
+class GoalPhrase {
  public:
-  explicit Phrase(std::string_view text);
+  explicit GoalPhrase(std::string_view text);
   // How many words from `at` on it takes; 0: it does not match there.
   size_t match(const std::vector<GoalWord>& words, size_t at) const;
   size_t weight() const { return weight_; }  // letters: the longer phrase says more

@@ -96,19 +96,21 @@ void choose_features(PlanDraft& draft) {
         add_position(draft.features, i, 3);
     }
   }
-  // Metrics stand for the features that make them worth tracking.
-  const bool named = !draft.features.empty() || !draft.goal.kernels.empty();
-  if (!draft.goal.whole_project && !draft.goal.all_kernels && (named || !draft.goal.phases.empty()))
-    return;
+  const bool named =
+      !draft.features.empty() || !draft.goal.kernels.empty() || !draft.goal.phases.empty();
+  draft.general = draft.goal.whole_project || draft.goal.all_kernels || !named;
+  if (!draft.general) return;
   for (const std::string_view id : draft.kind.features) {
     const auto found = std::ranges::find(draft.facts.features, id, &FeatureFacts::id);
     if (found == draft.facts.features.end()) continue;
+    if (!runs_on(draft, *found)) continue;
+    // Metrics that the goal names stand for the features that make them worth tracking.
     const bool tracks_asked = std::ranges::any_of(found->metrics, [&](const MetricFacts& metric) {
       return std::ranges::find(draft.goal.metrics, metric.id) != draft.goal.metrics.end();
     });
-    const bool wanted = draft.goal.whole_project || draft.goal.all_kernels || tracks_asked;
-    if (!wanted || !runs_on(draft, *found)) continue;
-    const size_t most = draft.goal.whole_project || draft.goal.all_kernels ? kMostFeatures : 3;
+    const bool of_metrics = !draft.goal.metrics.empty() && !draft.goal.all_kernels;
+    if (of_metrics && !tracks_asked) continue;
+    const size_t most = of_metrics ? 3 : kMostFeatures;
     add_position(draft.features, static_cast<uint32_t>(found - draft.facts.features.begin()), most);
   }
 }
@@ -121,7 +123,7 @@ void choose_kernels(PlanDraft& draft) {
       if (!draft.facts.kernels[kernel].dead) add_position(draft.kernels, kernel, kMostPlanKernels);
     }
   }
-  const bool all = draft.goal.whole_project || draft.goal.all_kernels || draft.kernels.empty();
+  const bool all = draft.general || draft.kernels.empty();
   if (!all) return;
   for (uint32_t i = 0; i < draft.facts.kernels.size(); ++i) {
     const KernelFacts& kernel = draft.facts.kernels[i];
@@ -188,8 +190,9 @@ void interpret(PlanDraft& draft) {
         phase));
   for (const std::string& metric : draft.goal.metrics) {
     if (!draft.tracks(metric)) continue;
-    add(fmt::format("How large is {}, over the run and not only on average?",
-                    find_plan_metric(metric)->title));
+    add(fmt::format(
+        "{}: how large is it over the run, not only on average, and what does it depend on?",
+        find_plan_metric(metric)->title));
   }
   if (draft.goal.asks(Question::kRegression))
     add("Which kernels, how many launches and how much idle time differ between the two versions?");
@@ -406,13 +409,76 @@ void write_open(PlanDraft& draft) {
   }
 }
 
+// Text of a repository may be of any bytes and any length; a plan's is read back as it is.
+void clean(std::string& text) {
+  constexpr size_t kLongestText = 1000;
+  text = cut_to_bytes(with_valid_utf8(text), kLongestText);
+  std::ranges::replace(text, '\0', ' ');
+}
+void clean_all(std::vector<std::string>& texts) {
+  for (std::string& text : texts) clean(text);
+}
+void clean_rows(std::vector<EnvironmentRow>& rows) {
+  for (EnvironmentRow& row : rows) {
+    clean(row.what);
+    clean(row.value);
+    clean(row.source);
+  }
+}
+void clean_plan(Plan& plan) {
+  std::ranges::replace(plan.goal.original, '\0', ' ');
+  clean_all(plan.goal.interpreted);
+  clean_all(plan.goal.unread);
+  for (GoalSubject& one : plan.goal.subjects) {
+    for (std::string* text : {&one.id, &one.title, &one.said, &one.where}) clean(*text);
+  }
+  for (GoalConstraint& one : plan.goal.constraints) clean(one.said);
+  for (InformedBy& one : plan.goal.informed_by) {
+    for (std::string* text : {&one.feature, &one.metric, &one.where}) clean(*text);
+  }
+  clean_rows(plan.environment.rows);
+  clean_rows(plan.environment.fixed);
+  clean_rows(plan.environment.varied);
+  for (Requirement& one : plan.requirements) {
+    for (std::string* text : {&one.title, &one.why, &one.how, &one.where}) clean(*text);
+    clean_all(one.names);
+  }
+  for (Experiment& one : plan.experiments) {
+    for (std::string* text : {&one.name, &one.purpose, &one.hypothesis, &one.prepare, &one.folder})
+      clean(*text);
+    for (std::string& word : one.command) word = with_valid_utf8(word);
+    clean_all(one.record);
+    for (Configuration& configuration : one.configurations) {
+      clean(configuration.name);
+      clean_all(configuration.arguments);
+      for (auto* list : {&configuration.environment, &configuration.settings}) {
+        for (auto& [name, value] : *list) {
+          clean(name);
+          clean(value);
+        }
+      }
+    }
+    for (ExpectedObservation& expected : one.expected) {
+      for (std::string* text : {&expected.subject, &expected.configuration, &expected.source})
+        clean(*text);
+    }
+    for (Criterion& criterion : one.success) clean(criterion.text);
+  }
+  clean_all(plan.analysis);
+  for (Criterion& one : plan.success) {
+    clean(one.text);
+    clean(one.subject);
+  }
+  for (Surprise& one : plan.surprises) clean(one.text);
+  clean_all(plan.left_out);
+  clean_all(plan.open);
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const PlanInput& input) {
   TRY(Parameters::parse(input.parameters));
-  PlanDraft draft{
-      input, *input.facts, input.platform, {}, false, false, {}, {}, {}, {}, {}, {}, {}, {}, {},
-      {}};
+  PlanDraft draft(input);
   draft.goal = read_goal(input.goal, draft.facts);
   if (draft.platform == nullptr && !draft.goal.platform.empty()) {
     const Result<const Platform*> named = Platforms::built_in().find(draft.goal.platform);
@@ -427,10 +493,8 @@ Result<Plan> make_plan(const PlanInput& input) {
   draft.plan.repository = with_valid_utf8(input.repository);
   draft.plan.goal = draft.goal.reading;
   draft.kind = kind_of_program(draft.facts, draft.gpu);
-  if (draft.gpu) {
-    choose_features(draft);
-    choose_kernels(draft);
-  }
+  choose_features(draft);
+  if (draft.gpu) choose_kernels(draft);
   draft.sources = read_program_sources(input.root, draft.facts, files_to_read(draft));
   draft.program = TRY(choose_program(input.command, draft.goal, draft.facts, draft.sources));
   choose_tracked(draft);
@@ -444,6 +508,7 @@ Result<Plan> make_plan(const PlanInput& input) {
   write_success(draft);
   write_surprises(draft);
   write_open(draft);
+  clean_plan(draft.plan);
   return std::move(draft.plan);
 }
 

@@ -14,14 +14,15 @@ constexpr size_t kMostValues = 4;
 constexpr size_t kLongestValue = 60;
 
 // Options that say where something is or how much is printed: varying them tells nothing.
-constexpr std::array<std::string_view, 56> kNotWorkload = {
-    "port",     "host",    "path",     "dir",   "file",       "out",    "output",   "seed",
-    "log",      "timeout", "device",   "url",   "name",       "key",    "model",    "tokenizer",
-    "revision", "verbose", "profile",  "trace", "json",       "csv",    "markdown", "help",
-    "version",  "rounds",  "repeat",   "iters", "iterations", "warmup", "prompt",   "user",
-    "password", "address", "rank",     "debug", "test",       "print",  "save",     "load",
-    "library",  "arch",    "dataset",  "ipc",   "build",      "pip",    "install",  "nvcc",
-    "ninja",    "cubin",   "download", "skip",  "metrics",    "check",  "config",   "force"};
+constexpr std::array<std::string_view, 65> kNotWorkload = {
+    "port",     "host",     "path",      "dir",     "file",       "out",    "output",   "seed",
+    "log",      "timeout",  "device",    "url",     "name",       "key",    "model",    "tokenizer",
+    "revision", "verbose",  "profile",   "trace",   "json",       "csv",    "markdown", "help",
+    "version",  "rounds",   "repeat",    "iters",   "iterations", "warmup", "prompt",   "user",
+    "password", "address",  "rank",      "debug",   "test",       "print",  "save",     "load",
+    "library",  "arch",     "dataset",   "ipc",     "build",      "pip",    "install",  "nvcc",
+    "ninja",    "cubin",    "download",  "skip",    "metrics",    "check",  "config",   "force",
+    "dump",     "lineinfo", "workspace", "logging", "level",      "cache",  "lib",      "gb"};
 
 std::string plain_name(const OptionFacts& option) {
   std::string name = option.name;

@@ -31,12 +31,16 @@ struct ProgramKind {
 
 // A plan in the making: what every step reads.
 struct PlanDraft {
+  explicit PlanDraft(const PlanInput& made_from)
+      : input(made_from), facts(*made_from.facts), platform(made_from.platform) {}
+
   const PlanInput& input;
   const CodeFacts& facts;
   const Platform* platform = nullptr;
   std::string_view chip;  // empty: unknown, or no NVIDIA GPU
   bool amd = false;
-  bool gpu = false;  // the repository has GPU work
+  bool gpu = false;      // the repository has GPU work
+  bool general = false;  // the goal names no feature, kernel or phase
   ReadGoal goal;
   ProgramKind kind;
   ProgramSources sources;

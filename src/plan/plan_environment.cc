@@ -127,12 +127,19 @@ void write_environment(PlanDraft& draft) {
   PlanEnvironment& environment = draft.plan.environment;
   add_platform(draft);
   const Environment& machine = *draft.input.machine;
-  for (const EnvironmentLine& line : environment_lines(machine)) {
-    if (line.value == "not found" || line.value.find("not found") != std::string::npos) continue;
-    const bool none = line.value == "none found";
-    environment.rows.push_back({none ? "GPU of this machine" : line.label, line.value, "doctor"});
+  const bool elsewhere = draft.gpu && machine.nvidia_gpus.empty() && machine.amd_gpus.empty() &&
+                         machine.pci_gpus.empty();
+  if (elsewhere) {
+    environment.rows.push_back(
+        {"Machine, topology, driver, CUDA",
+         "unknown: this machine has no GPU; fathom run notes them where it runs", "doctor"});
+  } else {
+    for (const EnvironmentLine& line : environment_lines(machine)) {
+      if (line.value.find("not found") != std::string::npos) continue;
+      environment.rows.push_back({line.label, line.value, "doctor"});
+    }
+    if (draft.gpu) add_capabilities(draft);
   }
-  if (draft.gpu) add_capabilities(draft);
   add_software(draft);
   add_model(draft);
   environment.fixed = {

@@ -7,6 +7,7 @@
 #include "base/toml_document.h"
 #include "plan/plan_file.h"
 #include "plan/plan_metrics.h"
+#include "plan/program.h"
 
 namespace fathom {
 namespace {
@@ -291,6 +292,10 @@ class PlanReader {
     experiment.command = *command;
     if (command->empty() || (*command)[0].empty())
       in.mistake(in.line_of("command"), "command is empty: a program and its arguments are wanted");
+    for (const std::string& word : *command) {
+      if (is_placeholder(word))
+        in.mistake(in.line_of("command"), fmt::format("{} is to be filled in", word));
+    }
     if (experiment.shell && command->size() > 1)
       in.mistake(in.line_of("command"), "with shell = true, command is a list of one text");
   }

@@ -125,7 +125,10 @@ std::vector<DocumentedCommand> documented_commands(std::string_view text, bool m
       command.words.assign(words.begin() + static_cast<std::ptrdiff_t>(begin), words.end());
       const bool elided = std::ranges::any_of(command.words, [](const std::string& word) {
         return word.find("...") != std::string::npos || word.find("…") != std::string::npos ||
-               word.starts_with('[');
+               word.starts_with('[') || word.starts_with("install") ||
+               word.starts_with("download") || word == "--help" || word == "--version" ||
+               word == "-h" || word == "config" || word.starts_with("show") ||
+               word.starts_with("list") || word.starts_with("clear");
       });
       if (!elided && !command.words.empty()) out.push_back(std::move(command));
     }

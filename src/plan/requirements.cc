@@ -32,7 +32,7 @@ class Tracking {
     for (const uint32_t kernel : draft_.goal.kernels) add_kernel(draft_.facts.kernels[kernel]);
     for (const uint32_t feature : draft_.features) add_feature(draft_.facts.features[feature]);
     for (const std::string& phase : draft_.goal.phases) add_phase(phase);
-    if (draft_.goal.whole_project || draft_.goal.all_kernels) {
+    if (draft_.general) {
       for (const std::string_view phase : draft_.kind.phases) add_phase(phase);
       for (const std::string_view metric : draft_.kind.metrics)
         add(metric, fmt::format("tells most of a {} program", kind_words()), "");

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "capture/format.h"
+#include "plan/plan_metrics.h"
 #include "record/metric_groups.h"
 #include "session/counter_plan.h"
 
@@ -71,6 +72,30 @@ TEST(CounterSets, EveryChipHasTheMetricsInTheirPasses) {
   std::vector<std::string> unknown;
   EXPECT_TRUE(record::group_metrics(api, "GH100", {"no__such_metric.sum"}, false, unknown).empty());
   EXPECT_EQ(unknown.size(), 1u);
+}
+
+// data/metrics/counter_passes.tsv and metric_passes.tsv are what CUPTI says.
+TEST(CounterSets, PassesAreThoseOfTheTables) {
+  void* library = host_library();
+  if (library == nullptr) GTEST_SKIP() << "no CUPTI library: no CUDA toolkit here";
+  const cupti::RangeApi api = cupti::range_api(library);
+  for (const char* chip : {"GA100", "GH100", "GB202"}) {
+    const std::vector<std::string> metrics = *counter_metrics("memory");
+    std::vector<std::string> unknown;
+    const auto groups = record::group_metrics(api, chip, metrics, false, unknown);
+    const auto replay = record::group_metrics(api, chip, metrics, true, unknown);
+    const std::optional<SetPasses> passes = set_passes(chip, "memory");
+    ASSERT_TRUE(passes && !replay.empty());
+    const auto single = std::ranges::count(groups, 1u, &record::MetricGroup::passes);
+    EXPECT_EQ(passes->groups, single) << chip;
+    EXPECT_EQ(passes->replay, static_cast<int64_t>(replay[0].passes)) << chip;
+    for (const char* id : {"sm_throughput", "stall_gmma", "dram_bytes", "ops_fp8"}) {
+      for (const std::string& name : counters_on(*find_plan_metric(id), chip).names) {
+        const auto alone = record::group_metrics(api, chip, {name}, true, unknown);
+        EXPECT_FALSE(alone.empty()) << chip << ": " << name;
+      }
+    }
+  }
 }
 
 }  // namespace
