@@ -32,6 +32,7 @@ void add_bench_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_convert_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_plan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_ablate_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_doctor_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_docs_commands(CLI::App& app, ExitCode& code);
 

@@ -76,6 +76,7 @@ int run(int argc, char** argv) {
   add_replay_commands(app, terminal, code);
   add_scan_command(app, terminal, code);
   add_plan_command(app, terminal, code);
+  add_ablate_command(app, terminal, code);
   add_doctor_command(app, terminal, code);
   add_docs_commands(app, code);
   add_common_rules(app, terminal);
