@@ -314,8 +314,8 @@ flags = "-d"
   EXPECT_EQ(s.pairs[0].interaction.difference, Difference::kSlower);
   EXPECT_NEAR(s.pairs[0].interaction.ratio, 0.5, 0.02);
   for (const PairEffect& pair : s.pairs) {
-    if (pair.first == "a" && pair.second == "c")
-      EXPECT_EQ(pair.interaction.difference, Difference::kNone);
+    if (pair.first != "a" || pair.second != "c") continue;
+    EXPECT_EQ(pair.interaction.difference, Difference::kNone);
   }
 }
 
