@@ -39,6 +39,8 @@ inline constexpr CommandWords kRunCommand = {
     "run", "Run the experiments of a plan, and put what was observed beside what was expected"};
 inline constexpr CommandWords kBenchCommand = {
     "bench", "Time commands against each other, with GPU time where there is a GPU"};
+inline constexpr CommandWords kAblateCommand = {
+    "ablate", "Build, check, time and count variants of a program; write the ablation table"};
 // In the order in which --help shows them.
 inline constexpr CommandWords kCodeCommands[] = {kScanCommand, kPlanCommand, kRunCommand,
                                                  kBenchCommand};

@@ -6,19 +6,12 @@
 #include <cmath>
 
 #include "report/markdown.h"
+#include "report/svg.h"
 
 namespace fathom {
 namespace {
 
 constexpr size_t kStallBars = 8;
-
-std::string svg_begin(int width, int height) {
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" "
-      "font-family=\"sans-serif\" font-size=\"12\">\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      width, height, width, height);
-}
 
 std::string rate_text(double flop_per_second) {
   if (flop_per_second >= 1e15) return fmt::format("{:.3g} PFLOP/s", flop_per_second / 1e15);

@@ -1,5 +1,7 @@
 #include "session/trace.h"
 
+#include <fmt/format.h>
+
 #include "base/content_stamp.h"
 #include "base/text_source.h"
 #include "base/threads.h"

@@ -9,7 +9,7 @@
 #include "plan/plan_metrics.h"
 #include "plan/plan_text.h"
 #include "plan/program.h"
-#include "session/plan.h"
+#include "session/code/plan.h"
 #include "test_files.h"
 
 namespace fathom {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "session/plan.h"
+#include "session/code/plan.h"
 
 namespace fathom {
 namespace {

@@ -8,6 +8,7 @@ namespace fathom {
 void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_plan_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_run_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
+void add_ablate_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_bench_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 
 // All of them, in the order of kCodeCommands.
