@@ -10,7 +10,6 @@
 #include "report/trace/counters_report.h"
 #include "report/trace/run_story.h"
 #include "session/counters.h"
-#include "session/counters.h"
 #include "session/summarize.h"
 #include "story/tell_stories.h"
 
