@@ -24,8 +24,8 @@ void capture_chunks(const uint8_t* data, size_t size);
 // The first line is a --log-pattern, the others are a program's output.
 void log_lines(const uint8_t* data, size_t size);
 
-// What a recorded process leaves beside its capture; by the first byte: R lines of the Python hook, T
-// PyTorch's records, N calls of C functions, else a capture.
+// What a recorded process leaves beside its capture; by the first byte: R lines of the Python hook,
+// T PyTorch's records, N calls of C functions, else a capture.
 void process_records(const uint8_t* data, size_t size);
 
 // The JSON of --platform; what is printed of it is read back.

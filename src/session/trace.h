@@ -39,7 +39,8 @@ struct OpenOptions {
   ProgressCallback progress;
 };
 
-// A trace's file once more, from its begin. Only of a trace that is a file, or whose bytes are kept.
+// A trace's file once more, from its begin. Only of a trace that is a file, or whose bytes are
+// kept.
 Result<std::unique_ptr<ByteSource>> open_again(const Trace& trace);
 // Whether it is a capture whose other records, such as counters, can be read.
 bool is_readable_capture(const Trace& trace);

@@ -387,6 +387,17 @@ void cpu_ops_nested(TraceText& t, size_t n) {
   for (size_t i = 0; i < n; ++i) t.op(fmt::format("aten::op{}", i), i, 4 * n - 2 * i);
 }
 
+// No GPU work: ranges around each other, and values of many counters, one with a long name.
+void ranges_and_counters(TraceText& t, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    t.event("user_annotation", fmt::format("range {}", i % (n / 2)), i, 4 * n - 2 * i, "1");
+    for (const std::string& name : {fmt::format("counter {}", i), std::string(300, 'x')}) {
+      t.raw(fmt::format(R"({{"ph":"C","name":"{}","pid":1,"tid":1,"ts":{},"args":{{"value":{}}}}})",
+                        name, 3 * i, i % 7));
+    }
+  }
+}
+
 // Kernels of a trace and their definitions: some once, some twice, some in no file.
 void joined_kernels(const std::filesystem::path& directory, size_t n) {
   TraceText trace;
@@ -444,6 +455,8 @@ std::vector<LinearCase> analysis_cases() {
       one("OptimizersAndGradients", optimizers_and_gradients, 500, kReplay, 1),
       one("FilesOfOneName", files_of_one_name, 200, kReplay),
       one("CpuOpsNested", cpu_ops_nested, 1000),
+      one("RangesAndCounters", ranges_and_counters, 400),
+      one("RangesAndCountersStory", ranges_and_counters, 400, kStory),
       one("DeepModulesStory", deep_modules, 600, kStory),
       one("LongNameOverKernelsStory", long_name_over_kernels, 250, kStory),
       one("NestedAnnotationsStory", nested_annotations_of_requests, 600, kStory),
