@@ -289,6 +289,9 @@ std::string compared_page(const std::string& repository, const std::vector<Measu
     if (!run.doubt.empty())
       out += fmt::format("\n{}: the counters may be of another run: {}.\n", md_code(run.file),
                          md_prose(run.doubt));
+    if (run.left_out > 0)
+      out += fmt::format("\n{}: {} with less time are not compared.\n", md_code(run.file),
+                         counted(run.left_out, "kernel and shape", "kernels and shapes"));
   }
   if (kernels == 0) return out + "\nNo kernel has both an expectation and counters.\n";
   // One line for each launch: the verdict of each quantity.

@@ -56,8 +56,9 @@ class Sentence : LineWords {
         return fmt::format("{} of its GPU time ({}) overlaps other work and is counted there",
                            percent("share"), time("time"));
       case Kind::kMoreBlocks:
-        return fmt::format("{} more GPU {}: {} of busy", count("count"),
-                           noun(static_cast<uint64_t>(value("count")), "event"), percent("share"));
+        return fmt::format("{} more GPU {}{}", count("count"),
+                           noun(static_cast<uint64_t>(value("count")), "event"),
+                           has("share") ? fmt::format(": {} of busy", percent("share")) : "");
       case Kind::kBlock:
         return block();
       default:
@@ -188,7 +189,9 @@ class Sentence : LineWords {
   std::string hardware() const {
     switch (l_.kind) {
       case Kind::kKernel: {
-        if (value("mean") <= 0) return fmt::format("{}, {} launches", kernel(0), count("count"));
+        if (value("mean") <= 0)
+          return fmt::format("{}, {}", kernel(0),
+                             counted(static_cast<uint64_t>(value("count")), "launch", "launches"));
         return fmt::format("{} {}: {} × {}{}", kernel(0), percent("share"),
                            count(has("timed") ? "timed" : "count"), time("mean"),
                            has("timed") ? fmt::format(", {} more without a duration",

@@ -108,8 +108,19 @@ class SummarySentence : LineWords {
     }
   }
 
+  // Of counted kernels that no hypothesis explains.
+  std::string observed_limit(const std::string& part) const {
+    const std::string_view what = l_.topic == Topic::kMemory ? "close to the HBM limit"
+                                  : l_.topic == Topic::kCompute
+                                      ? "close to the limit of the arithmetic units"
+                                      : "far from all peaks, latency or too little work";
+    return fmt::format("{}: kernels that take {}, mostly {}; {}", what, part, kernel(0),
+                       utilisation());
+  }
+
   std::string bottleneck() const {
     const std::string part = fmt::format("{} of the time ({})", percent("share"), time("time"));
+    if (has("sm") || has("dram") || has("tensor")) return observed_limit(part);
     switch (l_.topic) {
       case Topic::kMemory:
         return fmt::format("memory bandwidth: memory-bound ops take {}", part);

@@ -124,7 +124,7 @@ std::string LineWords::utilisation() const {
   add("occupancy", "occupancy");
   std::string stalls;
   constexpr std::string_view kStalls[] = {"stall_1", "stall_2", "stall_3"};
-  for (size_t i = 0; i < l_.names.size() && i < 3; ++i)
+  for (size_t i = 0; i < l_.names.size() && i < 3 && has(kStalls[i]); ++i)
     stalls += fmt::format("{}{} {:.0f} %", i > 0 ? ", " : "", l_.names[i], value(kStalls[i]));
   std::ranges::replace(stalls, '_', ' ');
   if (!stalls.empty()) out += fmt::format("{}stalls: {}", out.empty() ? "" : "   ", stalls);

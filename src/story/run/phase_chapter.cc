@@ -193,8 +193,9 @@ class PhaseTeller {
     Nanos rest;
     size_t rest_kernels = 0;
     for (size_t i = 0; i < by_time.size(); ++i) {
-      // What takes no hundredth of the time tells nothing.
-      const bool is_small = i > 0 && ratio(by_time[i].first, by_time[0].first) < 0.01;
+      // What takes no hundredth of the time tells nothing; of unknown times all tell the same.
+      const bool is_small =
+          i > 0 && by_time[0].first.count > 0 && ratio(by_time[i].first, by_time[0].first) < 0.01;
       if (i < most && !is_small) {
         shown.push_back(by_time[i].second);
       } else {
@@ -210,9 +211,10 @@ class PhaseTeller {
                      Mark::kMeasured,
                      StoryTopic::kNone,
                      {},
-                     {{"count", static_cast<double>(rest_kernels), ""},
-                      {"share", 100 * ratio(rest, p_.typical_busy), "%"}},
+                     {{"count", static_cast<double>(rest_kernels), ""}},
                      {}};
+      if (p_.typical_busy.count > 0)
+        line.numbers.push_back({"share", 100 * ratio(rest, p_.typical_busy), "%"});
       line.evidence.sheet = "kernel_summary";
       lines.push_back(std::move(line));
     }

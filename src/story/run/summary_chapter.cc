@@ -4,7 +4,6 @@
 #include "base/kernel_name.h"
 #include "base/utf8.h"
 #include "measure/hypotheses.h"
-#include "sheets/kernel_clocks.h"
 #include "story/run/chapters.h"
 
 namespace fathom {
@@ -185,6 +184,7 @@ class SummaryTeller {
       if (const T limit = limit_of(e); limit != T::kNone) modelled[limit].push_back(e);
     }
     Nanos explained;
+    std::map<T, ObservedKernels> observed;
     for (const auto& [kernel, time] : told) {
       bool is_explained = false;
       for (const TestedHypothesis& tested : kernel->tested) {
@@ -203,7 +203,9 @@ class SummaryTeller {
         }
       }
       if (is_explained) explained += time;
+      if (!is_explained) observed[observed_limit(*kernel)].add(*kernel, time);
     }
+    add_observed_candidates(observed, out);
     for (auto& [id, c] : confirmed) {
       c.line.numbers = bottleneck(Mark::kConfirmed, T::kKernel, c.time).numbers;
       out.push_back(std::move(c));
@@ -253,6 +255,57 @@ class SummaryTeller {
         break;
     }
     return T::kNone;
+  }
+
+  // Counted kernels that no hypothesis explains, by how near their units are to their peaks.
+  struct ObservedKernels {
+    Nanos time, longest;
+    WeightedMean sm, tensor, dram;
+    const KernelContext* kernel = nullptr;  // the one with the most time
+
+    void add(const KernelContext& one, Nanos of) {
+      time += of;
+      const double weight = static_cast<double>(of.count);
+      const auto add_value = [&](WeightedMean& to, std::string_view name) {
+        if (const auto value = one.value(name)) to.add(*value, weight);
+      };
+      add_value(sm, "sm_throughput");
+      add_value(tensor, "tensor");
+      add_value(dram, "dram_throughput");
+      if (kernel == nullptr || of > longest) {
+        kernel = &one;
+        longest = of;
+      }
+    }
+  };
+
+  static T observed_limit(const KernelContext& kernel) {
+    constexpr double kNearPeak = 60, kFar = 40;  // percent, as Nsight Compute's rules
+    if (kernel.file.empty() || !kernel.is_trusted) return T::kNone;
+    const auto sm = kernel.value("sm_throughput"), dram = kernel.value("dram_throughput");
+    const double units = std::max(sm.value_or(0), kernel.value("tensor").value_or(0));
+    if (dram && *dram >= kNearPeak && *dram >= units) return T::kMemory;
+    if (units >= kNearPeak) return T::kCompute;
+    return sm && dram && units < kFar && *dram < kFar ? T::kLatency : T::kNone;
+  }
+
+  void add_observed_candidates(const std::map<T, ObservedKernels>& observed,
+                               std::vector<Candidate>& out) const {
+    for (const auto& [topic, kernels] : observed) {
+      if (topic == T::kNone || kernels.time.count <= 0) continue;
+      StoryLine line = bottleneck(Mark::kDerived, topic, kernels.time);
+      const auto add = [&line](std::string_view name, const WeightedMean& mean) {
+        if (mean.mean()) line.numbers.push_back({name, *mean.mean(), "%"});
+      };
+      add("sm", kernels.sm);
+      add("tensor", kernels.tensor);
+      add("dram", kernels.dram);
+      line.names = {cut_text(kernels.kernel->name)};
+      line.evidence = evidence_of_kernel(*kernels.kernel, store(), {});
+      line.evidence.formula =
+          "from 60 % of a unit's peak on it is the limit; all under 40 %: latency";
+      out.push_back({kernels.time, std::move(line)});
+    }
   }
 
   // Kernels by what PC samples show them to wait for.
@@ -422,8 +475,15 @@ class SummaryTeller {
   void tell_missing() {
     const SheetInput& input = facts_.input;
     const HardwareState s = hardware_.state(told_);
+    // `fathom record` is for NVIDIA's GPUs.
+    const bool is_amd = facts_.assessment.vendor() == "AMD" ||
+                        facts_.gpu.find("AMD") != std::string::npos ||
+                        facts_.gpu.find("Instinct") != std::string::npos ||
+                        facts_.software.find("rocprof") != std::string::npos;
     if (!facts_.has_timeline)
-      add_missing(T::kTimeline, "fathom record -- PROGRAM", {}, "kernel_counters");
+      add_missing(T::kTimeline,
+                  is_amd ? "rocprofv3 --sys-trace -- PROGRAM" : "fathom record -- PROGRAM", {},
+                  "kernel_counters");
     std::vector<std::string_view> wanted;
     for (const KernelContext& kernel : facts_.contexts) {
       for (const TestedHypothesis& tested : kernel.tested)
@@ -432,11 +492,6 @@ class SummaryTeller {
       if (&kernel - facts_.contexts.data() >= 20) break;
     }
     const double coverage = s.kernel_time > 0 ? 100 * s.counted / s.kernel_time : 0;
-    // `fathom record` is for NVIDIA's GPUs.
-    const bool is_amd = facts_.assessment.vendor() == "AMD" ||
-                        facts_.gpu.find("AMD") != std::string::npos ||
-                        facts_.gpu.find("Instinct") != std::string::npos ||
-                        facts_.software.find("rocprof") != std::string::npos;
     if (is_amd && s.kernel_time > 0 && s.counted <= 0) {
       add_missing(T::kCounters, "rocprof-compute profile --name run -- PROGRAM", {},
                   "kernel_summary");
@@ -564,140 +619,9 @@ class SummaryTeller {
 
 }  // namespace
 
-namespace {
-
-// What was wrong with an input, the worst first: what a story lacks may be there.
-void add_flaws(const Diagnostics& diagnostics, const std::string& file,
-               std::vector<StoryLine>& out) {
-  constexpr size_t kMostFlaws = 3;
-  std::vector<Diagnostic> found = diagnostics.all();
-  std::erase_if(found, [](const Diagnostic& d) {
-    // Work without a launch is told as missing.
-    return describe(d.flaw).severity == Severity::kInfo || d.flaw == Flaw::kUnlinkedGpuEvent;
-  });
-  std::ranges::stable_sort(found, std::greater{},
-                           [](const Diagnostic& d) { return describe(d.flaw).severity; });
-  for (size_t i = 0; i < std::min(found.size(), kMostFlaws); ++i) {
-    const FlawText& flaw = describe(found[i].flaw);
-    StoryLine line{K::kFlaw,
-                   Mark::kMeasured,
-                   T::kNone,
-                   {std::string(severity_name(flaw.severity)), std::string(flaw.text), file},
-                   {{"count", static_cast<double>(found[i].count), ""}},
-                   {}};
-    line.evidence.sheet = "summary.json";
-    line.evidence.row = std::string(flaw.id);
-    out.push_back(std::move(line));
-  }
-}
-
-}  // namespace
-
 void tell_summary(const RunFacts& facts, const WorkLabels& labels, const HardwareIndex& hardware,
                   const PhaseProfiles& profiles, const WorkFilter& is_told, RunStory& story) {
   SummaryTeller(facts, labels, hardware, profiles, is_told, story).tell();
-}
-
-std::vector<StoryLine> tell_configuration(const RunFacts& facts, const WorkLabels& labels,
-                                          const PhaseProfiles& profiles) {
-  const SheetInput& input = facts.input;
-  const EventStore& store = input.store;
-  std::vector<StoryLine> out;
-  size_t kernels = 0;
-  EventId first;
-  std::map<StringId, size_t> roots;
-  std::map<StringId, EventId> root_events;
-  size_t asked = 0;
-  for (const PhaseProfile& p : profiles.profiles) {
-    for (const EventId e : p.work) {
-      kernels += store.kind(e) == EventKind::kKernel;
-      if (!first.valid()) first = e;
-      // A model calls many kernels: some of them tell.
-      if (asked > 5000) continue;
-      ++asked;
-      const std::vector<EventId> chain = labels.modules(e);
-      if (chain.empty()) continue;
-      ++roots[store.name_id(chain.front())];
-      root_events.try_emplace(store.name_id(chain.front()), chain.front());
-    }
-  }
-  const GpuTimeline& t = facts.assessment.timeline();
-  StoryLine recording{K::kRecording,
-                      Mark::kMeasured,
-                      T::kNone,
-                      {facts.gpu, facts.software},
-                      {{"kernels", static_cast<double>(kernels), ""}},
-                      {}};
-  if (facts.has_timeline) {
-    recording.numbers.push_back({"length", facts.assessment.length().micros(), "µs"});
-    if (facts.assessment.cpu() == nullptr && facts.assessment.host() == nullptr)
-      recording.numbers.push_back({"busy", 100 * ratio(t.busy, t.total), "%"});
-  }
-  recording.evidence.sheet = "gpu_timeline";
-  if (first.valid()) recording.evidence.events = {store.uid(first)};
-  out.push_back(std::move(recording));
-  if (facts.gpus.size() > 1) {
-    constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
-        {"device_1", "busy_1"}, {"device_2", "busy_2"}, {"device_3", "busy_3"}};
-    const size_t listed = std::min(facts.gpus.size() - 1, std::size(kOthers));
-    StoryLine line{K::kGpus,
-                   Mark::kMeasured,
-                   T::kNone,
-                   {},
-                   {{"told", static_cast<double>(facts.gpus[0].device), ""},
-                    {"count", static_cast<double>(facts.gpus.size()), ""}},
-                   {}};
-    for (size_t i = 1; i <= listed; ++i) {
-      const auto& [device, busy] = kOthers[i - 1];
-      line.numbers.push_back({device, static_cast<double>(facts.gpus[i].device), ""});
-      line.numbers.push_back({busy, facts.gpus[i].busy.micros(), "µs"});
-    }
-    line.evidence.sheet = "gpu_timeline";
-    line.evidence.formula = "union of the GPU's work; times of different GPUs are not added";
-    out.push_back(std::move(line));
-  }
-  if (!roots.empty()) {
-    const auto main = std::ranges::max_element(
-        roots, [](const auto& a, const auto& b) { return a.second < b.second; });
-    const EventId root = root_events[main->first];
-    StoryLine model{K::kModel, Mark::kMeasured,
-                    T::kNone,  {cut_text(WorkLabels::module_class(store.name(root)))},
-                    {},        {}};
-    model.evidence.events = {store.uid(root)};
-    out.push_back(std::move(model));
-  }
-  if (const CounterJoin* join = input.kernels.counters(); join != nullptr && facts.has_timeline) {
-    for (const CounterJoin::File& file : join->files()) {
-      StoryLine line{
-          file.refusal.empty() && file.doubt.empty() ? K::kCounterFile : K::kDoubtfulFile,
-          Mark::kMeasured,
-          T::kNone,
-          {cut_text(file.file->name),
-           file.refusal.empty() ? cut_text(file.doubt) : cut_text(file.refusal)},
-          {{"launches", static_cast<double>(file.file->set.size()), ""},
-           {"joined", static_cast<double>(file.joined_rows), ""}},
-          {}};
-      line.evidence.file = cut_text(file.file->name);
-      line.evidence.sheet = "kernel_counters";
-      if (out.size() < 6) out.push_back(std::move(line));
-    }
-  }
-  add_flaws(store.diagnostics(), {}, out);
-  if (const CounterJoin* join = input.kernels.counters())
-    for (const CounterJoin::File& file : join->files())
-      add_flaws(file.file->set.diagnostics(), cut_text(file.file->name), out);
-  if (const std::optional<KernelClocks> clocks = measure_clocks(input)) {
-    StoryLine line{K::kClocks, Mark::kMeasured, T::kNone, {}, {}, {}};
-    if (const auto clock = clocks->all.mean(0)) line.numbers.push_back({"sm_clock", *clock, "MHz"});
-    if (const auto power = clocks->all.mean(2)) line.numbers.push_back({"power", *power, "W"});
-    if (const auto capped = clocks->all.share(clocks->all.power_capped))
-      line.numbers.push_back({"power_cap", 100 * *capped, "%"});
-    if (const auto hot = clocks->all.share(clocks->all.too_hot))
-      line.numbers.push_back({"thermal", 100 * *hot, "%"});
-    line.evidence.sheet = "kernel_clocks";
-    if (!line.numbers.empty()) out.push_back(std::move(line));
-  }
-  return out;
 }
 
 }  // namespace fathom
