@@ -67,7 +67,8 @@ std::string why_not_measured(const Experiment& experiment, const ConfigurationRe
   if (metric == nullptr) return "no such metric";
   if (!experiment.recorded && metric->record != "run")
     return "the run was not recorded (recorded = false)";
-  if (!of.notes.empty()) return of.notes.front();
+  // Without GPU work the first note says why.
+  if (find_metric(of, "gpu_events", "") == nullptr && !of.notes.empty()) return of.notes.front();
   if (!metric->record.empty() && metric->record != "run")
     return fmt::format("the recording does not have it; it needs {}", metric->record);
   if (!metric->counters.empty()) return "the recording has no such counters: --counters";
