@@ -244,6 +244,7 @@ class ExperimentEvaluation {
 
   std::string nearest_explanation(const ConfigurationResult& of, const MetricResult& measured,
                                   bool is_below) const {
+    if (measured.metric == "exit_status") return "the run failed: its log is in logs/";
     for (const Surprise& surprise : experiment_.surprises) {
       if (surprise.metric != measured.metric) continue;
       const bool applies = is_below ? surprise.below.has_value() : surprise.above.has_value();
@@ -451,7 +452,10 @@ void evaluate_plan(const Plan& plan, PlanResults& results) {
     best.criterion = &criterion;
     best.experiment = criterion.experiment;
     best.why = "no experiment measured it";
-    if (criterion.kind == CriterionKind::kByHand) best.verdict = CriterionVerdict::kByHand;
+    if (criterion.kind == CriterionKind::kByHand) {
+      best.verdict = CriterionVerdict::kByHand;
+      best.why.clear();
+    }
     for (const ExperimentResult& of : results.experiments) {
       if (criterion.kind == CriterionKind::kByHand) break;
       if (!criterion.experiment.empty() && of.experiment->id != criterion.experiment) continue;
