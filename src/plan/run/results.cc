@@ -306,7 +306,8 @@ class ExperimentEvaluation {
           result_.comparisons.push_back(
               {0, i, first->metric, first->subject, first->unit,
                by_runs ? compare_samples(first->run_medians, second.run_medians)
-                       : compare_samples(first->values, second.values)});
+                       : compare_samples(first->values, second.values),
+               by_runs});
         }
       }
     }
@@ -344,8 +345,10 @@ class ExperimentEvaluation {
     for (const auto& [name, unused] : experiment_.configurations.front().settings) {
       const std::vector<size_t> members = along(name);
       if (members.size() < 3) continue;
+      std::map<std::string, size_t> taken;
       for (const MetricResult* metric : interesting()) {
         if (result_.scaling.size() == kMostScaling) return;
+        if (!metric->subject.empty() && ++taken[metric->metric] > kMostCompared) continue;
         ScalingResult scaling{name, metric->metric, metric->subject, metric->unit, {}, {}, {}};
         for (const size_t i : members) {
           for (const MetricResult& one : result_.configurations[i].metrics) {
