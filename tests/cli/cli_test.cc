@@ -27,8 +27,8 @@ void put_inputs(const CaseFile& file, const fs::path& directory) {
   for (const fs::path& trace : example_traces()) {
     fs::create_symlink(trace, directory / "examples" / trace.filename());
   }
-  for (const char* folder : {"examples/tiny-engine", "examples/captures", "examples/record",
-                             "examples/run"})
+  for (const char* folder :
+       {"examples/tiny-engine", "examples/captures", "examples/record", "examples/run"})
     fs::create_directory_symlink(test::source_dir() / folder, directory / folder);
   for (const CaseInput& input : case_inputs(file.lines)) {
     write_file(directory / input.name, input.content);

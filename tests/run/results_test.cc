@@ -159,10 +159,12 @@ TEST(RunResults, AFailureGivesNoTimes) {
   failed.end->code = 3;
   failed.failed = true;
   failed.observations = observe_end(*failed.end);
-  experiment.expected = {expectation("wall_time", "", 0, 1)};
-  experiment.expected[0].configuration.clear();
+  experiment.expected = {expectation("wall_time", "", 0, 1), expectation("exit_status", "", 0, 0)};
+  for (ExpectedObservation& one : experiment.expected) one.configuration.clear();
   const ExperimentResult result = evaluate_experiment(experiment, {failed});
-  ASSERT_EQ(result.expected.size(), 1u);
+  ASSERT_EQ(result.expected.size(), 2u);
+  EXPECT_EQ(result.expected[1].verdict, ExpectedVerdict::kSurprise);
+  EXPECT_EQ(result.expected[1].why, "the run failed: its log is in logs/");
   EXPECT_EQ(result.expected[0].verdict, ExpectedVerdict::kNotMeasured);
   EXPECT_EQ(result.expected[0].why, "exit status 3");
 }
@@ -218,7 +220,8 @@ TEST(Observe, ProbesAndLogLinesBecomeThePlansMetrics) {
   ASSERT_NE(seen.find("ttft", batch.names[0]), nullptr);
   ASSERT_NE(seen.find("log_value", "tokens [{int}"), nullptr);
   ASSERT_NE(seen.find("itl", "step {float} ms"), nullptr);
-  EXPECT_EQ(seen.find("itl", "step {float} ms")->values, (std::vector<double>{0.0125, 0.013}));
+  ASSERT_EQ(seen.find("itl", "step {float} ms")->values.size(), 2u);
+  EXPECT_NEAR(seen.find("itl", "step {float} ms")->values[1], 0.013, 1e-12);
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ needs_gpu = false
 repetitions = 3
 )");
   const test::CommandResult result = test::run_command(
-      "(sleep 1; kill -INT $(cat fathom.pid)) & sh -c 'echo $$ >fathom.pid; exec " +
+      "(sleep 1; kill -TERM $(cat fathom.pid)) & sh -c 'echo $$ >fathom.pid; exec " +
           test::fathom_binary() + " run plan.toml --yes'; echo code $?",
       directory_.path());
   EXPECT_NE(result.output.find("code 130"), std::string::npos) << result.output << result.errors;

@@ -67,7 +67,8 @@ std::string why_not_measured(const Experiment& experiment, const ConfigurationRe
   if (metric == nullptr) return "no such metric";
   if (!experiment.recorded && metric->record != "run")
     return "the run was not recorded (recorded = false)";
-  if (!of.notes.empty()) return of.notes.front();
+  // Without GPU work the first note says why.
+  if (find_metric(of, "gpu_events", "") == nullptr && !of.notes.empty()) return of.notes.front();
   if (!metric->record.empty() && metric->record != "run")
     return fmt::format("the recording does not have it; it needs {}", metric->record);
   if (!metric->counters.empty()) return "the recording has no such counters: --counters";
@@ -243,6 +244,7 @@ class ExperimentEvaluation {
 
   std::string nearest_explanation(const ConfigurationResult& of, const MetricResult& measured,
                                   bool is_below) const {
+    if (measured.metric == "exit_status") return "the run failed: its log is in logs/";
     for (const Surprise& surprise : experiment_.surprises) {
       if (surprise.metric != measured.metric) continue;
       const bool applies = is_below ? surprise.below.has_value() : surprise.above.has_value();
@@ -304,7 +306,8 @@ class ExperimentEvaluation {
           result_.comparisons.push_back(
               {0, i, first->metric, first->subject, first->unit,
                by_runs ? compare_samples(first->run_medians, second.run_medians)
-                       : compare_samples(first->values, second.values)});
+                       : compare_samples(first->values, second.values),
+               by_runs});
         }
       }
     }
@@ -342,8 +345,10 @@ class ExperimentEvaluation {
     for (const auto& [name, unused] : experiment_.configurations.front().settings) {
       const std::vector<size_t> members = along(name);
       if (members.size() < 3) continue;
+      std::map<std::string, size_t> taken;
       for (const MetricResult* metric : interesting()) {
         if (result_.scaling.size() == kMostScaling) return;
+        if (!metric->subject.empty() && ++taken[metric->metric] > kMostCompared) continue;
         ScalingResult scaling{name, metric->metric, metric->subject, metric->unit, {}, {}, {}};
         for (const size_t i : members) {
           for (const MetricResult& one : result_.configurations[i].metrics) {
@@ -450,7 +455,10 @@ void evaluate_plan(const Plan& plan, PlanResults& results) {
     best.criterion = &criterion;
     best.experiment = criterion.experiment;
     best.why = "no experiment measured it";
-    if (criterion.kind == CriterionKind::kByHand) best.verdict = CriterionVerdict::kByHand;
+    if (criterion.kind == CriterionKind::kByHand) {
+      best.verdict = CriterionVerdict::kByHand;
+      best.why.clear();
+    }
     for (const ExperimentResult& of : results.experiments) {
       if (criterion.kind == CriterionKind::kByHand) break;
       if (!criterion.experiment.empty() && of.experiment->id != criterion.experiment) continue;

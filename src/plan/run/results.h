@@ -91,6 +91,8 @@ struct ComparisonResult {
   size_t first = 0, second = 0;
   std::string metric, subject, unit;
   SampleComparison comparison;
+  // Of the medians of runs; false: of the values inside too few runs, which are alike.
+  bool is_over_runs = false;
 };
 
 // Ranges whose names differ in a number only: layers.

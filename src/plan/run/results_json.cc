@@ -155,6 +155,7 @@ void put_experiment(JsonWriter& json, const ExperimentResult& of) {
       json.key("high").value(one.comparison.interval->high);
     }
     json.key("verdict").value(kVerdicts[static_cast<size_t>(one.comparison.verdict)]);
+    json.key("over").value(one.is_over_runs ? "runs" : "values");
     json.end_object();
   }
   json.end_array();

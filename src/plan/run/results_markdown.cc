@@ -223,14 +223,17 @@ class ResultsPage {
       const MetricResult* second =
           find_metric(of.configurations[one.second], one.metric, one.subject);
       const SampleComparison& c = one.comparison;
-      line(md_row({md_prose_cell(metric_title(one.metric)), subject_cell(one.subject),
-                   md_prose_cell(of.configurations[one.second].name),
-                   second != nullptr ? measured_text(second->summary.p50, one.unit) : "",
-                   c.is_ratio ? fmt::format("{:.3f}", c.estimate) : "",
-                   c.is_ratio && c.interval
-                       ? fmt::format("{:.3f} to {:.3f}", c.interval->low, c.interval->high)
-                       : "",
-                   kWords[static_cast<size_t>(c.verdict)]}));
+      line(md_row(
+          {md_prose_cell(metric_title(one.metric)), subject_cell(one.subject),
+           md_prose_cell(of.configurations[one.second].name),
+           second != nullptr ? measured_text(second->summary.p50, one.unit) : "",
+           c.is_ratio ? fmt::format("{:.3f}", c.estimate) : "",
+           c.is_ratio && c.interval
+               ? fmt::format("{:.3f} to {:.3f}", c.interval->low, c.interval->high)
+               : "",
+           std::string(kWords[static_cast<size_t>(c.verdict)]) +
+               (one.is_over_runs || c.verdict == SampleVerdict::kTooFew ? ""
+                                                                        : " within these runs")}));
     }
     line("");
   }

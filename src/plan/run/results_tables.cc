@@ -99,7 +99,7 @@ std::string comparisons_table(const PlanResults& results) {
          &subject = table.text_column("subject"), &first = table.text_column("configuration"),
          &second = table.text_column("against it"), &ratio = table.real_column("ratio"),
          &low = table.real_column("ratio low 95 %"), &high = table.real_column("ratio high 95 %"),
-         &verdict = table.text_column("verdict");
+         &verdict = table.text_column("verdict"), &over = table.text_column("interval over");
   constexpr std::string_view kWords[] = {"too few runs", "no difference", "less", "more"};
   for (const ExperimentResult& of : results.experiments) {
     for (const ComparisonResult& one : of.comparisons) {
@@ -119,6 +119,7 @@ std::string comparisons_table(const PlanResults& results) {
       low.add(from);
       high.add(to);
       verdict.add(kWords[static_cast<size_t>(one.comparison.verdict)]);
+      over.add(one.is_over_runs ? "runs" : "values");
     }
   }
   return to_csv(table);

@@ -133,6 +133,8 @@ std::vector<std::string> shown_commands(const Plan& plan, const std::vector<Sche
         head += fmt::format(", after {} of the plain command",
                             counted(static_cast<uint64_t>(of.warmup), "warm-up run"));
       if (of.shell) head += ", read by a shell";
+      if (of.recorded && of.repetitions > 1)
+        head += fmt::format("; captures r{} to r{}", run.number, of.repetitions - 1);
       lines.push_back(std::move(head));
       if (!of.folder.empty()) lines.push_back("    in " + screen_safe(of.folder));
       if (!of.prepare.empty()) lines.push_back("    first, by hand: " + screen_safe(of.prepare));
