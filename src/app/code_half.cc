@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -26,14 +27,19 @@ ExitCode hand_over(const CodeHalf& half) {
   return ExitCode::kFailed;
 }
 
-void add_handed_over(CLI::App& app, std::span<const CommandWords> commands, ExitCode& code,
-                     const CodeHalf& half) {
+bool is_handed_over(const std::vector<std::string>& arguments) {
+  size_t command = 1;
+  while (command < arguments.size() && arguments[command].starts_with("--color"))
+    command += arguments[command] == "--color" ? 2 : 1;
+  if (command >= arguments.size()) return false;
+  const auto is_it = [&](const CommandWords& words) { return arguments[command] == words.name; };
+  return std::ranges::any_of(kCodeCommands, is_it) || std::ranges::any_of(kDocsCommands, is_it);
+}
+
+void add_handed_over(CLI::App& app, std::span<const CommandWords> commands) {
   for (const CommandWords& words : commands) {
     CLI::App* command = app.add_subcommand(words.name, words.text);
     if (!words.is_shown) command->group("");
-    command->set_help_flag();
-    command->prefix_command();
-    command->callback([&code, &half] { code = hand_over(half); });
   }
 }
 

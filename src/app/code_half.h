@@ -55,8 +55,10 @@ inline constexpr CommandWords kDocsCommands[] = {kCompletionCommand, kHelpComman
 
 // Goes on as fathom-code, with the same arguments. Returns only where that cannot be started.
 ExitCode hand_over(const CodeHalf& half);
-// Commands whose every use is handed over, --help too.
-void add_handed_over(CLI::App& app, std::span<const CommandWords> commands, ExitCode& code,
-                     const CodeHalf& half);
+// The command is the other program's, whatever follows it. Not left to CLI11, which takes "--" for
+// its own.
+bool is_handed_over(const std::vector<std::string>& arguments);
+// For --help and for what resembles them.
+void add_handed_over(CLI::App& app, std::span<const CommandWords> commands);
 
 }  // namespace fathom

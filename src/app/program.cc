@@ -56,6 +56,7 @@ ExitCode answer(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run(int argc, char** argv, const CodeHalf& half) {
+  if (!half.is_here() && is_handed_over(half.arguments)) return static_cast<int>(hand_over(half));
   Terminal terminal = Terminal::detect();
   ExitCode code = ExitCode::kOk;
   CLI::App app("Fathom tells the execution story of a GPU workload.", "fathom");
@@ -75,10 +76,10 @@ int run(int argc, char** argv, const CodeHalf& half) {
   add_diff_command(app, terminal, code);
   add_replay_commands(app, terminal, code);
   if (half.is_here()) half.add_commands(app, terminal, code);
-  if (!half.is_here()) add_handed_over(app, kCodeCommands, code, half);
+  if (!half.is_here()) add_handed_over(app, kCodeCommands);
   add_doctor_command(app, terminal, code);
   if (half.is_here()) add_docs_commands(app, code);
-  if (!half.is_here()) add_handed_over(app, kDocsCommands, code, half);
+  if (!half.is_here()) add_handed_over(app, kDocsCommands);
   add_common_rules(app, terminal);
   try {
     app.parse(argc, argv);

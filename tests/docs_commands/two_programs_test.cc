@@ -28,7 +28,8 @@ TEST(TwoPrograms, WithoutTheOtherTracesAreReadAndTheLackIsTold) {
   EXPECT_EQ(run_command(alone.string() + " analyze --json -q" + trace, directory.path()).exit_code,
             0);
   for (const std::string& words :
-       {std::string(" scan ."), " analyze --repo ." + trace, std::string(" man-page")}) {
+       {std::string(" scan ."), " analyze --repo ." + trace, std::string(" man-page"),
+        std::string(" --color never scan ."), std::string(" bench -- true")}) {
     const CommandResult result = run_command(alone.string() + words, directory.path());
     EXPECT_EQ(result.exit_code, 1) << words;
     EXPECT_NE(result.errors.find("fathom-code: No such file"), std::string::npos) << result.errors;
