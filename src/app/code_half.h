@@ -43,7 +43,7 @@ inline constexpr CommandWords kAblateCommand = {
     "ablate", "Build, check, time and count variants of a program; write the ablation table"};
 // In the order in which --help shows them.
 inline constexpr CommandWords kCodeCommands[] = {kScanCommand, kPlanCommand, kRunCommand,
-                                                 kBenchCommand};
+                                                 kAblateCommand, kBenchCommand};
 
 // These tell of all commands, which only the whole program knows.
 inline constexpr CommandWords kCompletionCommand = {"completion",

@@ -253,14 +253,10 @@ class ExperimentEvaluation {
       if (applies || !is_other_side)
         return surprise.look_at.empty() ? surprise.text : surprise.look_at;
     }
+    // What holds the run up is no reason for a kernel's number, nor another kernel's.
     for (const ObservedCause& cause : of.causes) {
-      if (!cause.subject.empty() && cause.subject == measured.subject) return cause.text;
+      if (cause.subject == measured.subject) return cause.text;
     }
-    for (const ObservedCause& cause : of.causes) {
-      if (cause.subject.empty()) return cause.text;
-    }
-    for (const ObservedCause& cause : of.causes)
-      return fmt::format("{}: {}", cause.subject, cause.text);
     return experiment_.recorded ? "none found: record with --counters to test hypotheses"
                                 : "none: the run was not recorded";
   }

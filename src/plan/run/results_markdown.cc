@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/count_text.h"
+#include "base/kernel_name.h"
 #include "base/kernel_traits.h"
 #include "base/screen_text.h"
 #include "base/utf8.h"
@@ -27,8 +28,14 @@ std::string metric_title(const std::string& id) {
   return words;
 }
 
+// A kernel's name without scopes and parameters, which are the same for most of its like.
+std::string shown_subject(const std::string& subject, size_t width) {
+  const bool is_cpp = subject.find("::") != std::string::npos || subject.starts_with("void ");
+  return cut_to_bytes(is_cpp ? normal_kernel_name(subject).text : subject, width);
+}
+
 std::string subject_cell(const std::string& subject) {
-  return subject.empty() ? "" : md_code_cell(cut_to_bytes(subject, 80));
+  return subject.empty() ? "" : md_code_cell(shown_subject(subject, 80));
 }
 
 std::string interval_cell(const MetricResult& metric) {
@@ -428,7 +435,7 @@ std::string results_summary(const PlanResults& results) {
                          fit_left(expected_verdict_name(one.verdict), 22),
                          metric_title(one.expected->metric),
                          is_there && !one.measured->subject.empty()
-                             ? " of " + screen_safe(cut_to_bytes(one.measured->subject, 40))
+                             ? " of " + screen_safe(shown_subject(one.measured->subject, 40))
                              : "",
                          screen_safe(of.configurations[one.configuration].name),
                          expected_range_text(*one.expected, unit),
