@@ -66,11 +66,16 @@ class FilesByName {
   }
 
   // The module or script that a command runs; none: it is not a Python file of the repository.
-  std::optional<uint32_t> of_command(const std::vector<std::string>& words) const {
+  // `folder`: that of the document, which is written from there; several folders have a run.py.
+  std::optional<uint32_t> of_command(const std::vector<std::string>& words,
+                                     std::string_view folder = "") const {
     for (size_t i = 0; i < words.size(); ++i) {
       if (words[i] == "-m" && i > 0 && i + 1 < words.size()) return of_module(words[i + 1]);
-      if (words[i].ends_with(".py"))
-        return ending_with(words[i].starts_with("./") ? words[i].substr(2) : words[i]);
+      if (!words[i].ends_with(".py")) continue;
+      const std::string script = words[i].starts_with("./") ? words[i].substr(2) : words[i];
+      const std::optional<uint32_t> beside =
+          folder.empty() ? std::nullopt : ending_with(std::string(folder) + "/" + script);
+      return beside ? beside : ending_with(script);
     }
     return std::nullopt;
   }
@@ -105,7 +110,8 @@ class ProgramChooser {
       : goal_(goal), facts_(facts), sources_(sources), files_(facts) {
     for (uint32_t i = 0; i < sources.commands.size(); ++i) {
       const DocumentedCommand& command = sources.commands[i];
-      const std::optional<uint32_t> file = files_.of_command(command.words);
+      const std::optional<uint32_t> file =
+          files_.of_command(command.words, parent_folder(facts.files[command.at.file].path));
       const auto keep_shorter = [&](auto& table, const auto& key) {
         const auto [place, added] = table.emplace(key, i);
         if (!added && command.words.size() < sources.commands[place->second].words.size())
@@ -195,8 +201,9 @@ class ProgramChooser {
     score -= static_cast<double>(std::ranges::count(path, '/'));
     score += relevance(squashed(path));
     if (const DocumentedCommand* documented = command_in_documents(position)) {
-      const bool at_root = facts_.files[documented->at.file].path.find('/') == std::string::npos;
-      score += at_root ? 12 : 6;
+      // The deeper a document lies, the narrower is what it is about.
+      const auto depth = std::ranges::count(facts_.files[documented->at.file].path, '/');
+      score += depth == 0 ? 12 : std::max(0.0, 9 - 3 * static_cast<double>(depth));
     }
     const bool is_package =
         path.ends_with("__main__.py") || entry.kind == EntryKind::kConsoleScript;

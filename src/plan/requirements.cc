@@ -171,7 +171,10 @@ std::vector<const ProbePlace*> probes_for(const PlanDraft& draft, std::string_vi
               place.scope.starts_with("dummy");
           if (!of_scope || stands_in) continue;
           const bool near = files.contains(place.at.file);
-          if (best != nullptr && (best_is_near || !near)) continue;
+          // Of several the shortest name: MambaRadixCache is a special RadixCache.
+          const bool is_general =
+              best != nullptr && near == best_is_near && place.scope.size() < best->scope.size();
+          if (best != nullptr && !is_general && (best_is_near || !near)) continue;
           best = &place;
           best_is_near = near;
         }
