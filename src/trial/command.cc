@@ -70,13 +70,15 @@ class BoundedLog {
     tail_ += bytes.substr(head);
     if (tail_.size() > 2 * tail_limit_) drop_begin();
   }
-  void finish(TrialEnd& end) {
+  // 0, or why something is missing from the file.
+  int finish(TrialEnd& end) {
     drop_begin();
     end.log_bytes = total_;
     end.log_cut = dropped_ > 0;
     if (dropped_ > 0) write_out(fmt::format("\n[... {} bytes left out ...]\n", dropped_));
     write_out(tail_);
     file_ = FileDescriptor();
+    return failure_;
   }
 
  private:
@@ -90,12 +92,16 @@ class BoundedLog {
     while (!bytes.empty() && file_.ok()) {
       const ssize_t wrote = write(file_.get(), bytes.data(), bytes.size());
       if (wrote < 0 && errno == EINTR) continue;
-      if (wrote <= 0) return;  // a full disk: the run itself is not lost
+      if (wrote <= 0) {
+        failure_ = wrote < 0 ? errno : ENOSPC;
+        return;
+      }
       bytes.remove_prefix(static_cast<size_t>(wrote));
     }
   }
   FileDescriptor file_;
   uint64_t head_left_ = 0, tail_limit_ = 0, total_ = 0, dropped_ = 0;
+  int failure_ = 0;
   std::string tail_;
 };
 
@@ -110,7 +116,7 @@ struct ChildStart {
   char* const* arguments;
   char* const* environment;
   const char* folder;
-  int output, said, death_signal;
+  int output, said, go, death_signal;
   pid_t parent;
 };
 
@@ -127,12 +133,15 @@ struct ChildStart {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int nowhere = open("/dev/null", O_RDWR);
+  char byte = 0;
+  if (read(start.go, &byte, 1) != 1) _exit(127);  // until its start is noted
+  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
   dup2(nowhere, STDIN_FILENO);
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
     dup2(start.output >= 0 ? start.output : nowhere, fd);
+  environ = const_cast<char**>(start.environment);  // its PATH finds the program, not ours
   if (*start.folder == '\0' || chdir(start.folder) == 0)
-    execvpe(start.arguments[0], start.arguments, start.environment);
+    execvp(start.arguments[0], start.arguments);
   const int code = errno;
   if (write(start.said, &code, sizeof code) < 0) _exit(126);
   _exit(127);
@@ -151,6 +160,7 @@ class GroupEnd {
     if (asked_ns_ != 0 && monotonic_ns() - asked_ns_ >= grace_ns_) kill(-group_, SIGKILL);
   }
   bool begun() const { return asked_ns_ != 0; }
+  int64_t asked_ns() const { return asked_ns_; }
 
  private:
   pid_t group_;
@@ -161,10 +171,11 @@ struct Waiting {
   pid_t child;
   int pid_fd;  // < 0: an old kernel
   int output;  // < 0: none
-  int64_t deadline_ns, grace_ns;
+  int64_t begun_ns, deadline_ns, grace_ns;
 };
 
-// Until the command has ended; reads its output meanwhile.
+// Until the command has ended; reads its output meanwhile. The time is the command's: neither what
+// it leaves behind nor the grace that it is given counts.
 void wait_for_end(const Waiting& waiting, BoundedLog* log, TrialEnd& end, int& status,
                   rusage& usage) {
   GroupEnd ending(waiting.child, waiting.grace_ns);
@@ -194,9 +205,13 @@ void wait_for_end(const Waiting& waiting, BoundedLog* log, TrialEnd& end, int& s
       if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) reads = false;
     }
   }
-  // What it leaves behind would disturb the next run, and may hold the stream open.
+  const int64_t now = monotonic_ns();
+  end.wall_ns = (ending.begun() ? ending.asked_ns() : now) - waiting.begun_ns;
+  // What it leaves behind would disturb the next run, and may hold the stream open. What has left
+  // the group is not ended, and may write for ever.
   kill(-waiting.child, SIGKILL);
-  while (reads) {
+  constexpr int64_t kLongestRest = 1'000'000'000;
+  while (reads && monotonic_ns() - now < kLongestRest) {
     pollfd rest{waiting.output, POLLIN, 0};
     if (poll(&rest, 1, 100) <= 0) break;
     const ssize_t got = read(waiting.output, part, sizeof part);
@@ -292,15 +307,23 @@ Result<TrialEnd> run_command(const TrialCommand& command, StartedCall started, v
     return Error{fmt::format("cannot start {}: {}", command.words[0], std::strerror(errno))};
   const FileDescriptor said_read(said[0]);
   FileDescriptor said_write(said[1]);
+  int go[2] = {-1, -1};
+  if (pipe2(go, O_CLOEXEC) != 0)
+    return Error{fmt::format("cannot start {}: {}", command.words[0], std::strerror(errno))};
+  FileDescriptor go_read(go[0]);
+  const FileDescriptor go_write(go[1]);
   const std::vector<char*> arguments = c_strings(command.words);
   const std::vector<char*> environment = c_strings(command.environment);
   const std::string folder = command.folder.string();
   const int64_t own_peak = own_peak_bytes();
-  const ChildStart start{arguments.data(), environment.data(),
-                         folder.c_str(),   output_write.get(),
-                         said_write.get(), command.ends_child ? SIGTERM : SIGKILL,
+  const ChildStart start{arguments.data(),
+                         environment.data(),
+                         folder.c_str(),
+                         output_write.get(),
+                         said_write.get(),
+                         go_read.get(),
+                         command.ends_child ? SIGTERM : SIGKILL,
                          getpid()};
-  const int64_t begun = monotonic_ns();
   const pid_t child = fork();
   if (child < 0)
     return Error{fmt::format("cannot start {}: {}", command.words[0], std::strerror(errno))};
@@ -308,18 +331,27 @@ Result<TrialEnd> run_command(const TrialCommand& command, StartedCall started, v
   setpgid(child, child);  // also here: whoever comes first
   said_write = FileDescriptor();
   output_write = FileDescriptor();
-  if (started != nullptr) started(context, child);
+  go_read = FileDescriptor();
+  if (started != nullptr) started(context, child);  // may take as long as the disk does
+  const int64_t begun = monotonic_ns();
+  if (write(go_write.get(), "", 1) != 1) kill(child, SIGKILL);
   const FileDescriptor pid_fd(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   // A limit beyond a century is none.
   const double limit_s = std::clamp(command.limit_s, 0.0, 3e9);
-  const Waiting waiting{child, pid_fd.get(), output_read.get(),
+  const Waiting waiting{child,
+                        pid_fd.get(),
+                        output_read.get(),
+                        begun,
                         begun + static_cast<int64_t>(limit_s * 1e9),
                         static_cast<int64_t>(std::clamp(command.grace_s, 0.0, 3e9) * 1e9)};
   int status = 0;
   rusage usage{};
   wait_for_end(waiting, &log, end, status, usage);
-  end.wall_ns = monotonic_ns() - begun;
-  if (!command.log.empty()) log.finish(end);
+  if (!command.log.empty()) {
+    if (const int failure = log.finish(end))
+      return Error{
+          fmt::format("cannot write {}: {}", command.log.string(), std::strerror(failure))};
+  }
   put_usage(usage, own_peak, end);
   int code = 0;
   if (read(said_read.get(), &code, sizeof code) == static_cast<ssize_t>(sizeof code)) {

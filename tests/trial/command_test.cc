@@ -126,6 +126,37 @@ TEST_F(TrialCommandTest, UsageIsOfTheCommand) {
   EXPECT_GT(end.max_rss_bytes.value_or(INT64_MAX), 390'000'000);
 }
 
+// What has left the process group and goes on writing neither holds the run up nor counts.
+TEST_F(TrialCommandTest, AWriterThatIsLeftBehindHoldsNothingUp) {
+  const TrialEnd end = run({"sh", "-c", "setsid timeout 5 yes & sleep 0.05"});
+  EXPECT_TRUE(end.ok());
+  EXPECT_LT(end.wall_ns, 900'000'000);
+}
+
+TEST_F(TrialCommandTest, ThePathOfTheCommandFindsIt) {
+  test::write_file(folder_ / "bin/which-one", "#!/bin/sh\necho mine\n");
+  std::filesystem::permissions(folder_ / "bin/which-one", std::filesystem::perms::owner_all);
+  command_.environment = {"PATH=" + (folder_ / "bin").string() + ":/usr/bin:/bin"};
+  EXPECT_TRUE(run({"which-one"}).ok());
+  EXPECT_EQ(log(), "mine\n");
+}
+
+TEST_F(TrialCommandTest, ALogThatCannotBeWrittenIsAFailure) {
+  command_.words = {"seq", "100000"};
+  command_.log = "/dev/full";
+  EXPECT_FALSE(run_command(command_).ok());
+}
+
+// As long as the disk takes to note the start, the command waits, and its clock too.
+TEST_F(TrialCommandTest, NotingTheStartIsNotTimed) {
+  command_.words = {"true"};
+  const Result<TrialEnd> end = run_command(command_, [](void*, int64_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  });
+  ASSERT_TRUE(end.ok());
+  EXPECT_LT(end.value().wall_ns, 500'000'000);
+}
+
 TEST_F(TrialCommandTest, AnInterruptEndsTheCommand) {
   const Interruption interruption;
   std::thread sender([] {

@@ -12,8 +12,8 @@
 #include "report/csv.h"
 #include "session/code/ablate_counters.h"
 #include "session/code/ablate_steps.h"
-#include "session/counter_plan.h"
 #include "session/code/run_files.h"
+#include "session/counter_plan.h"
 #include "trial/machine_state.h"
 
 namespace fathom::ablate {

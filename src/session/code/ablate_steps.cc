@@ -80,7 +80,7 @@ Result<AblateSteps::Ran> AblateSteps::run_one(const ReadyCommand& ready, const s
   command.folder = fs::path(tree) / ready.folder;
   std::vector<std::string> changes;
   for (const auto& [name, value] : ready.environment) changes.push_back(name + "=" + value);
-  command.environment = changed_environment(a_.request_.environment, changes);
+  command.environment = changed_environment(without_git(a_.request_.environment), changes);
   command.limit_s = static_cast<double>(ready.timeout_ms) / 1e3;
   Ran ran;
   ran.log = "logs/" + log_name + ".log";

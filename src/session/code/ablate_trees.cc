@@ -35,7 +35,7 @@ Error cannot(std::string_view what, const fs::path& path, const std::error_code&
 
 // A new file in the tree. Links on the way would lead out of it, and are refused.
 Result<std::string> put_file(const fs::path& tree, const std::string& name,
-                             std::string_view content) {
+                             std::string_view content, mode_t mode = 0644) {
   std::error_code error;
   const fs::path target = tree / name;
   if (leads_out(tree, name)) return fmt::format("{} leads out of the tree", name);
@@ -45,7 +45,7 @@ Result<std::string> put_file(const fs::path& tree, const std::string& name,
     return fmt::format("{} is a folder", name);
   fs::remove(target, error);
   const FileDescriptor file(
-      ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+      ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
   if (!file.ok()) return fmt::format("cannot write {}", name);
   while (!content.empty()) {
     const ssize_t wrote = write(file.get(), content.data(), content.size());
@@ -222,6 +222,11 @@ Result<std::vector<uint64_t>> change_hashes(const Suite& suite) {
   return hashes;
 }
 
+std::vector<std::string> without_git(std::vector<std::string> environment) {
+  std::erase_if(environment, [](const std::string& line) { return line.starts_with("GIT_"); });
+  return environment;
+}
+
 std::vector<TreeCommand> tree_commands(const Suite& suite, const SourceTree& source,
                                        const BuildPlan& build, const fs::path& tree) {
   std::vector<TreeCommand> commands;
@@ -264,7 +269,7 @@ Result<std::string> make_tree(const Suite& suite, const SourceTree& source, cons
   for (const TreeCommand& one : commands) {
     TrialCommand command;
     command.words = one.words;
-    command.environment = changed_environment(environment, one.environment);
+    command.environment = changed_environment(without_git(environment), one.environment);
     command.limit_s = 300;
     command.log = log;
     const TrialEnd end = TRY(run_command(command));
@@ -276,7 +281,8 @@ Result<std::string> make_tree(const Suite& suite, const SourceTree& source, cons
   for (const auto& [to, from] : changes.files) {
     const auto text = read_plain_file(suite.folder / from, kLargestPatch);
     if (!text) return fmt::format("{} cannot be read", from);
-    const std::string problem = TRY(put_file(build.tree, to, *text));
+    const bool runs = access((suite.folder / from).c_str(), X_OK) == 0;
+    const std::string problem = TRY(put_file(build.tree, to, *text, runs ? 0755 : 0644));
     if (!problem.empty()) return problem;
   }
   return std::string();

@@ -27,6 +27,9 @@ Result<SourceTree> list_source(const Suite& suite, const std::filesystem::path& 
 // For each variant, of the patches and files that change its tree.
 Result<std::vector<uint64_t>> change_hashes(const Suite& suite);
 
+// Without what points git at a repository: set in a hook, it would be the user's.
+std::vector<std::string> without_git(std::vector<std::string> environment);
+
 // A step of making a tree, as it is shown and run.
 struct TreeCommand {
   std::vector<std::string> words;

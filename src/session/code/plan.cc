@@ -6,10 +6,10 @@
 #include "plan/plan_text.h"
 #include "platform/platform.h"
 #include "scan/scan_repository.h"
+#include "session/code/scan.h"
 #include "session/counter_plan.h"
 #include "session/log_pattern.h"
 #include "session/probe_words.h"
-#include "session/code/scan.h"
 
 namespace fathom {
 namespace {
