@@ -111,8 +111,15 @@ TEST_F(AblateRun, VariantsOfAllKinds) {
           "[[variant]]\nname = \"command\"\nparent = \"base\"\n"
           "run = { command = [\"echo\", \"time_us = 40\"] }\n"
           "[[variant]]\nname = \"no-such-commit\"\nparent = \"base\"\ncommit = \"0123abcd\"\n");
-  const CommandResult result = ablate("s/suite.toml --yes --out s/out --json");
+  // As from a hook, which points git at the user's repository.
+  const std::string asked = "git -C s status --porcelain -uno; git -C s symbolic-ref HEAD";
+  const std::string before = sh(asked).output;
+  const CommandResult result =
+      sh("GIT_DIR=\"$PWD/s/.git\" GIT_INDEX_FILE=\"$PWD/s/.git/index\" '" + test::fathom_binary() +
+         "' ablate s/suite.toml --yes --out s/out --json");
   ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(sh(asked).output, before);
+  EXPECT_NE(before.find("refs/heads"), std::string::npos) << before;
   const std::string csv = read_file(at("s/out/ablation.csv"));
   const auto time_of = [&](const std::string& name) {
     const size_t row = csv.find("\n" + name + ",");

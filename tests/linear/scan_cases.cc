@@ -101,7 +101,8 @@ std::vector<LinearCase> kernels_and_launches() {
                 return rows("__device__ int g(T{0} x) {{ return {0}; }}\n", n) +
                        rows("__global__ void k{0}(int* a) {{ a[0] = g(1); }}\n", n);
               }),
-      of_file("KernelsThatCallManyFunctions", "a.cu", 400,
+      // Over the size from which fewer calls are followed.
+      of_file("KernelsThatCallManyFunctions", "a.cu", 600,
               [](size_t n) {
                 return rows("__device__ void g{0}(int* p) {{ p[{0}] = 1; }}\n", n) +
                        "__device__ void all(int* p) {" + rows("g{0}(p);", n) + "}\n" +
