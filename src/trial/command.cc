@@ -172,6 +172,7 @@ struct Waiting {
   int pid_fd;  // < 0: an old kernel
   int output;  // < 0: none
   int64_t begun_ns, deadline_ns, grace_ns;
+  bool heeds_interrupt;
 };
 
 // Until the command has ended; reads its output meanwhile. The time is the command's: neither what
@@ -185,7 +186,7 @@ void wait_for_end(const Waiting& waiting, BoundedLog* log, TrialEnd& end, int& s
     const pid_t done = wait4(waiting.child, &status, WNOHANG, &usage);
     if (done == waiting.child || (done < 0 && errno != EINTR)) break;
     const int64_t left_ms = (waiting.deadline_ns - monotonic_ns()) / 1'000'000;
-    if (Interruption::signal() != 0 && !ending.begun()) {
+    if (waiting.heeds_interrupt && Interruption::signal() != 0 && !ending.begun()) {
       end.kind = EndKind::kInterrupted;
       ending.begin();
     } else if (left_ms <= 0 && !ending.begun()) {
@@ -195,7 +196,7 @@ void wait_for_end(const Waiting& waiting, BoundedLog* log, TrialEnd& end, int& s
     ending.continue_after_grace();
     pollfd ready[3] = {{waiting.pid_fd, POLLIN, 0},
                        {reads ? waiting.output : -1, POLLIN, 0},
-                       {ending.begun() ? -1 : wake_ends[0], POLLIN, 0}};
+                       {ending.begun() || !waiting.heeds_interrupt ? -1 : wake_ends[0], POLLIN, 0}};
     const int64_t longest = ending.begun() ? 50 : waiting.pid_fd < 0 ? 1 : 1000;
     poll(ready, 3,
          static_cast<int>(std::clamp<int64_t>(ending.begun() ? longest : left_ms + 1, 1, longest)));
@@ -343,7 +344,8 @@ Result<TrialEnd> run_command(const TrialCommand& command, StartedCall started, v
                         output_read.get(),
                         begun,
                         begun + static_cast<int64_t>(limit_s * 1e9),
-                        static_cast<int64_t>(std::clamp(command.grace_s, 0.0, 3e9) * 1e9)};
+                        static_cast<int64_t>(std::clamp(command.grace_s, 0.0, 3e9) * 1e9),
+                        command.heeds_interrupt};
   int status = 0;
   rusage usage{};
   wait_for_end(waiting, &log, end, status, usage);

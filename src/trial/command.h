@@ -37,6 +37,7 @@ struct TrialCommand {
   // SIGKILL, or SIGTERM for a program that has to end its own child: what it gets when this program
   // is killed.
   bool ends_child = false;
+  bool heeds_interrupt = true;  // false: what puts the machine back is not cut short
 };
 
 // "/bin/sh -c TEXT": for files that say so.

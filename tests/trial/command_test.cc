@@ -170,6 +170,15 @@ TEST_F(TrialCommandTest, AnInterruptEndsTheCommand) {
   EXPECT_LT(end.wall_ns, 10'000'000'000);
 }
 
+// Clocks that were locked are unlocked after an interrupt too.
+TEST_F(TrialCommandTest, WhatPutsTheMachineBackIsNotCutShort) {
+  const Interruption interruption;
+  kill(getpid(), SIGTERM);
+  EXPECT_EQ(run({"sleep", "0.1"}).kind, EndKind::kInterrupted);
+  command_.heeds_interrupt = false;
+  EXPECT_TRUE(run({"sleep", "0.3"}).ok());
+}
+
 TEST(ProcessStart, TellsAProcessFromAnotherOfItsId) {
   EXPECT_TRUE(process_start_ticks(getpid()));
   EXPECT_EQ(process_start_ticks(getpid()), process_start_ticks(getpid()));

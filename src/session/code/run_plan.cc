@@ -89,6 +89,12 @@ Status check_journal(const Journal& journal, const RunPlanRequest& request,
                       "choose another folder with --out",
                       request.out.string())};
   }
+  std::error_code error;
+  if (journal.records().empty() && fs::exists(request.out / "results.md", error))
+    return Error{
+        fmt::format("{} holds a results.md that is not of a run; choose another folder "
+                    "with --out",
+                    request.out.string())};
   if (!journal.records().empty() && !request.resume)
     return Error{
         fmt::format("{} holds a run already; --resume continues it, --out takes another "
@@ -282,6 +288,7 @@ class PlanRunner {
     command.environment = request_.environment;
     command.limit_s = 60;
     command.log = prepared_.out / "logs" / "nvidia-smi.log";
+    command.heeds_interrupt = false;
     const Result<TrialEnd> end = run_command(command);
     if (end.ok() && end.value().ok()) return;
     result_.results.notes.push_back(
