@@ -17,7 +17,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMostSweeps = 3;
-constexpr int64_t kRepetitions = 5, kWarmup = 1;
+constexpr int64_t kRepetitions = kRepetitionsForInterval, kWarmup = 1;
 constexpr double kRunLimit = 600, kServerLimit = 180;  // s
 
 std::string first_sentence(std::string_view text) {
@@ -177,7 +177,7 @@ class ExperimentWriter {
     if (feature == nullptr) return "None: the first measurement tells.";
     const std::string place =
         feature->evidence.empty() ? "" : " at " + draft_.place(feature->evidence[0].at);
-    return fmt::format("{}{} : {}", feature->title, place, feature->implication);
+    return fmt::format("{}{}: {}", feature->title, place, feature->implication);
   }
 
   void add_baseline() {
@@ -195,9 +195,14 @@ class ExperimentWriter {
       baseline.repetitions = 1;
     }
     expect_tracked(baseline, {Level::kProcess, Level::kApplication});
-    baseline.success.push_back({CriterionKind::kSpread,
-                                "The median of the wall time is known to 5 %.", "", "wall_time", "",
-                                5, "%"});
+    if (baseline.repetitions >= kRepetitionsForInterval) {
+      baseline.success.push_back({CriterionKind::kSpread,
+                                  "The median of the wall time is known to 5 %.", "", "wall_time",
+                                  "", 5, "%"});
+    } else {
+      baseline.success.push_back({CriterionKind::kMeasured, "The wall time is measured.", "",
+                                  "wall_time", "", std::nullopt, ""});
+    }
     draft_.plan.experiments.push_back(std::move(baseline));
   }
 
@@ -447,7 +452,7 @@ class ExperimentWriter {
     if (count == 0) return;
     draft_.plan.open.push_back(
         "The command does not have these options, which affect the features: " + names +
-        " . Give a command that has them with --command to vary them.");
+        ". Give a command that has them with --command to vary them.");
   }
   void add_sweep(const Sweep& sweep, const OptionFacts& option) {
     Experiment experiment = begin(
@@ -459,8 +464,8 @@ class ExperimentWriter {
     const std::string place = draft_.place(option.at);
     experiment.purpose =
         sweep.feature != nullptr
-            ? fmt::format("How {} depends on {} at {} .", sweep.feature->title, option.name, place)
-            : fmt::format("How the time depends on {} at {} .", option.name, place);
+            ? fmt::format("How {} depends on {} at {}.", sweep.feature->title, option.name, place)
+            : fmt::format("How the time depends on {} at {}.", option.name, place);
     if (option.default_value)
       experiment.purpose += fmt::format(" Its default is {}.", *option.default_value);
     if (!option.help.empty()) experiment.purpose += fmt::format(" {}", first_sentence(option.help));

@@ -93,7 +93,7 @@ class MarkdownPlan {
       line("| read from the goal | as | where |");
       line("|---|---|---|");
       for (const GoalSubject& one : goal.subjects) {
-        line(
+        table_row(
             md_row({md_prose_cell(one.said),
                     fmt::format("{} {}", subject_kind_name(one.kind),
                                 one.kind == SubjectKind::kKernel || one.kind == SubjectKind::kOption

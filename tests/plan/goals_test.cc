@@ -71,9 +71,19 @@ void expect_sound(const Plan& plan, const std::string& goal) {
   for (const Experiment& one : plan.experiments) {
     EXPECT_FALSE(one.purpose.empty() || one.hypothesis.empty() || one.command.empty()) << goal;
     EXPECT_FALSE(one.expected.empty()) << goal << ": " << one.id;
+    // An interval of the median needs six runs.
+    for (const Criterion& criterion : one.success)
+      EXPECT_TRUE(criterion.kind != CriterionKind::kSpread || one.repetitions >= 6) << goal;
     for (const ExpectedObservation& expected : one.expected)
       EXPECT_FALSE(expected.source.empty()) << goal << ": " << expected.metric;
   }
+  double planned_seconds = 0;
+  for (const Experiment& one : plan.experiments) planned_seconds += seconds_of(one);
+  EXPECT_TRUE(!plan.budget || planned_seconds <= *plan.budget) << goal << ": " << planned_seconds;
+  // Rows of a table follow each other, and no code has spaces at its end.
+  const std::string page = plan_markdown(plan);
+  EXPECT_EQ(page.find(" |\n\n| "), std::string::npos) << goal;
+  EXPECT_EQ(page.find("  `"), std::string::npos) << goal;
   EXPECT_FALSE(plan.goal.interpreted.empty()) << goal;
   EXPECT_FALSE(plan.analysis.empty() || plan.success.empty()) << goal;
 }

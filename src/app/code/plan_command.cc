@@ -127,7 +127,8 @@ class PlanCommand {
     std::optional<OutputPlace> place;
     if (a_.output.writes()) {
       place = TRY(place_of());
-      request.named = subject_of(a_.repository, place->path);
+      // From the folder of plan.toml, where run looks for it.
+      request.named = subject_of(a_.repository, place->path / "plan.toml");
     }
     request.machine = examine(this_machine());
     Plan plan = TRY(plan_with_progress(request));
