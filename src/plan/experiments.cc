@@ -329,7 +329,9 @@ class ExperimentWriter {
     const auto add = [&](uint32_t option, const FeatureFacts* feature,
                          std::vector<std::string> wanted) {
       const OptionFacts& facts = draft_.facts.options[option];
-      if (!can_set(option)) return;
+      const std::vector<std::string> numbers = draft_.goal.numbers_of(option);
+      if (!can_set(option) || numbers.size() == 1) return;  // one is set, see make_plan
+      if (!numbers.empty()) wanted = numbers;
       if (wanted.empty()) wanted = gpu_counts(facts);
       if (values_of(facts, wanted).empty()) return;
       const auto same = [&](const Sweep& one) {
@@ -345,6 +347,8 @@ class ExperimentWriter {
       add(option, nullptr, wanted.size() < 2 ? std::vector<std::string>{} : wanted);
     }
     for (const uint32_t option : draft_.goal.options) add(option, nullptr, {});
+    // Who names what to vary wants nothing else varied.
+    if (!out.empty()) return out;
     for (const uint32_t position : draft_.features) {
       const FeatureFacts& feature = draft_.facts.features[position];
       size_t of_feature = 0;
@@ -372,6 +376,12 @@ class ExperimentWriter {
       return draft_.facts.files[facts.at.file].origin == Origin::kOwn && same_part(facts);
     }
     return std::ranges::find(draft_.program.options, option) != draft_.program.options.end();
+  }
+  // The command has this option, or another file's of the same name.
+  bool has_settable(const OptionFacts& option) const {
+    return std::ranges::any_of(draft_.program.options, [&](uint32_t other) {
+      return draft_.facts.options[other].name == option.name;
+    });
   }
   // A variable that the program's own part of the repository reads.
   bool same_part(const OptionFacts& option) const {
@@ -428,6 +438,13 @@ class ExperimentWriter {
     say_what_cannot_be_set();
     for (const uint32_t position : draft_.goal.options) {
       const OptionFacts& option = draft_.facts.options[position];
+      if (!draft_.goal.numbers_of(position).empty() && !has_settable(option)) {
+        draft_.plan.open.push_back(
+            fmt::format("The goal gives numbers for {} ({}), which the command does not have. Give "
+                        "a command that has it with --command.",
+                        option.name, draft_.place(option.at)));
+        continue;
+      }
       if (can_set(position) || option.kind != OptionKind::kConfig) continue;
       draft_.plan.open.push_back(fmt::format(
           "{} ({}) is set in code: no option of the command sets it; add configurations by hand",
