@@ -17,7 +17,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMostSweeps = 3;
-constexpr int64_t kRepetitions = 5, kWarmup = 1;
+constexpr int64_t kRepetitions = kRepetitionsForInterval, kWarmup = 1;
 constexpr double kRunLimit = 600, kServerLimit = 180;  // s
 
 std::string first_sentence(std::string_view text) {
@@ -177,7 +177,7 @@ class ExperimentWriter {
     if (feature == nullptr) return "None: the first measurement tells.";
     const std::string place =
         feature->evidence.empty() ? "" : " at " + draft_.place(feature->evidence[0].at);
-    return fmt::format("{}{} : {}", feature->title, place, feature->implication);
+    return fmt::format("{}{}: {}", feature->title, place, feature->implication);
   }
 
   void add_baseline() {
@@ -195,9 +195,14 @@ class ExperimentWriter {
       baseline.repetitions = 1;
     }
     expect_tracked(baseline, {Level::kProcess, Level::kApplication});
-    baseline.success.push_back({CriterionKind::kSpread,
-                                "The median of the wall time is known to 5 %.", "", "wall_time", "",
-                                5, "%"});
+    if (baseline.repetitions >= kRepetitionsForInterval) {
+      baseline.success.push_back({CriterionKind::kSpread,
+                                  "The median of the wall time is known to 5 %.", "", "wall_time",
+                                  "", 5, "%"});
+    } else {
+      baseline.success.push_back({CriterionKind::kMeasured, "The wall time is measured.", "",
+                                  "wall_time", "", std::nullopt, ""});
+    }
     draft_.plan.experiments.push_back(std::move(baseline));
   }
 
@@ -324,7 +329,9 @@ class ExperimentWriter {
     const auto add = [&](uint32_t option, const FeatureFacts* feature,
                          std::vector<std::string> wanted) {
       const OptionFacts& facts = draft_.facts.options[option];
-      if (!can_set(option)) return;
+      const std::vector<std::string> numbers = draft_.goal.numbers_of(option);
+      if (!can_set(option) || numbers.size() == 1) return;  // one is set, see make_plan
+      if (!numbers.empty()) wanted = numbers;
       if (wanted.empty()) wanted = gpu_counts(facts);
       if (values_of(facts, wanted).empty()) return;
       const auto same = [&](const Sweep& one) {
@@ -340,6 +347,8 @@ class ExperimentWriter {
       add(option, nullptr, wanted.size() < 2 ? std::vector<std::string>{} : wanted);
     }
     for (const uint32_t option : draft_.goal.options) add(option, nullptr, {});
+    // Who names what to vary wants nothing else varied.
+    if (!out.empty()) return out;
     for (const uint32_t position : draft_.features) {
       const FeatureFacts& feature = draft_.facts.features[position];
       size_t of_feature = 0;
@@ -367,6 +376,12 @@ class ExperimentWriter {
       return draft_.facts.files[facts.at.file].origin == Origin::kOwn && same_part(facts);
     }
     return std::ranges::find(draft_.program.options, option) != draft_.program.options.end();
+  }
+  // The command has this option, or another file's of the same name.
+  bool has_settable(const OptionFacts& option) const {
+    return std::ranges::any_of(draft_.program.options, [&](uint32_t other) {
+      return draft_.facts.options[other].name == option.name;
+    });
   }
   // A variable that the program's own part of the repository reads.
   bool same_part(const OptionFacts& option) const {
@@ -423,6 +438,13 @@ class ExperimentWriter {
     say_what_cannot_be_set();
     for (const uint32_t position : draft_.goal.options) {
       const OptionFacts& option = draft_.facts.options[position];
+      if (!draft_.goal.numbers_of(position).empty() && !has_settable(option)) {
+        draft_.plan.open.push_back(
+            fmt::format("The goal gives numbers for {} ({}), which the command does not have. Give "
+                        "a command that has it with --command.",
+                        option.name, draft_.place(option.at)));
+        continue;
+      }
       if (can_set(position) || option.kind != OptionKind::kConfig) continue;
       draft_.plan.open.push_back(fmt::format(
           "{} ({}) is set in code: no option of the command sets it; add configurations by hand",
@@ -447,7 +469,7 @@ class ExperimentWriter {
     if (count == 0) return;
     draft_.plan.open.push_back(
         "The command does not have these options, which affect the features: " + names +
-        " . Give a command that has them with --command to vary them.");
+        ". Give a command that has them with --command to vary them.");
   }
   void add_sweep(const Sweep& sweep, const OptionFacts& option) {
     Experiment experiment = begin(
@@ -459,8 +481,8 @@ class ExperimentWriter {
     const std::string place = draft_.place(option.at);
     experiment.purpose =
         sweep.feature != nullptr
-            ? fmt::format("How {} depends on {} at {} .", sweep.feature->title, option.name, place)
-            : fmt::format("How the time depends on {} at {} .", option.name, place);
+            ? fmt::format("How {} depends on {} at {}.", sweep.feature->title, option.name, place)
+            : fmt::format("How the time depends on {} at {}.", option.name, place);
     if (option.default_value)
       experiment.purpose += fmt::format(" Its default is {}.", *option.default_value);
     if (!option.help.empty()) experiment.purpose += fmt::format(" {}", first_sentence(option.help));

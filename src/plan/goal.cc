@@ -129,9 +129,11 @@ class GoalReader {
     read_constraints();
     read_questions();
     read_project();
+    read_option_numbers();
     read_identifiers();
     read_meanings();
     read_plain_names();
+    out_.understood = !asking_.empty() || std::ranges::any_of(text_.words, &GoalWord::taken);
     if (out_.reading.asked.empty()) out_.reading.asked = {Question::kCharacteristics};
     const bool any = !out_.features.empty() || !out_.components.empty() || !out_.metrics.empty() ||
                      !out_.phases.empty() || !out_.kernels.empty() || !out_.options.empty() ||
@@ -332,6 +334,68 @@ class GoalReader {
     return std::ranges::any_of(goal_tables().plain, [&](const GoalPhrase& phrase) {
       return phrase.match(words, at) == 1;
     });
+  }
+
+  bool is_free_number(size_t at) const {
+    double number = 0;
+    return at < text_.words.size() && !text_.words[at].taken &&
+           read_number(text_.words[at].text, number);
+  }
+  bool is_word(size_t at, std::initializer_list<std::string_view> any) const {
+    return at < text_.words.size() &&
+           std::ranges::find(any, text_.words[at].text) != std::ranges::end(any);
+  }
+  // "page sizes 1, 16 and 256", "at batch 512", "with 8 threads": numbers beside the name of an
+  // option.
+  void read_option_numbers() {
+    constexpr size_t kMostNumbers = 16, kMostNameWords = 4;
+    for (size_t at = 0; at < text_.words.size(); ++at) {
+      if (!is_free_number(at)) continue;
+      std::vector<std::string> numbers = {text_.words[at].text};
+      size_t end = at + 1;
+      while (numbers.size() < kMostNumbers) {
+        const bool joined = is_word(end, {"and", "or", "vs", "versus", "to", "against", "with"});
+        const size_t next = end + (joined ? 1 : 0);
+        if (!is_free_number(next)) break;
+        numbers.push_back(text_.words[next].text);
+        end = next + 1;
+      }
+      size_t name_end = at;
+      while (name_end > 0 && is_word(name_end - 1, {"of", "is", "to", "from", "at", "as"}))
+        --name_end;
+      bool named = false;
+      for (size_t count = std::min(kMostNameWords, name_end); count > 0 && !named; --count)
+        named = take_numbers(name_end - count, count, numbers, name_end - count, end);
+      for (size_t count = std::min<size_t>(2, text_.words.size() - end); count > 0 && !named;
+           --count)
+        named = take_numbers(end, count, numbers, at, end + count);
+      at = end - 1;
+    }
+  }
+  // The options that `count` words from `name` on name get the numbers; the words from `begin` to
+  // `end` are read then.
+  bool take_numbers(size_t name, size_t count, const std::vector<std::string>& numbers,
+                    size_t begin, size_t end) {
+    std::string wanted;
+    for (size_t i = name; i < name + count; ++i) wanted += squashed(text_.words[i].text);
+    if (wanted.size() > 3 && wanted.ends_with('s')) wanted.pop_back();
+    if (wanted.size() < 2) return false;
+    bool found = false;
+    for (uint32_t i = 0; i < facts_.options.size() && out_.options.size() < 8; ++i) {
+      const OptionFacts& option = facts_.options[i];
+      const std::string own = squashed(option.name);
+      if (option.kind != OptionKind::kCli || !option.name.starts_with('-')) continue;
+      if (own != wanted && own != wanted + "s" && own != wanted + "size" && own != "num" + wanted &&
+          own != "num" + wanted + "s" && own + "size" != wanted)
+        continue;
+      found = true;
+      if (std::ranges::find(out_.options, i) == out_.options.end()) out_.options.push_back(i);
+      for (const std::string& number : numbers) out_.option_numbers.emplace_back(i, number);
+      add_subject({SubjectKind::kOption, option.name, option.name, said(begin, end - begin),
+                   code_place_text(facts_, option.at)});
+    }
+    if (found) take(begin, end - begin);
+    return found;
   }
 
   // Tokens that look like names of the code: with an underscore, dashes in front, or capitals
@@ -576,8 +640,10 @@ class GoalReader {
 
   // Words that nothing was read from: parts of kernels' names, values of options.
   void read_plain_names() {
+    double number = 0;
     for (size_t at = 0; at < text_.words.size(); ++at) {
       GoalWord& word = text_.words[at];
+      if (word.taken && read_number(word.text, number)) continue;
       if (out_.asks(Question::kComparison) && add_size_option(word.text)) {
         word.taken = true;
         continue;
@@ -634,7 +700,8 @@ class GoalReader {
     for (size_t at = 0; at < text_.words.size(); ++at) {
       const GoalWord& word = text_.words[at];
       if (word.taken || asking_.contains(at) || is_plain_word(text_.words, at)) continue;
-      if (word.text.size() < 2 || read_number(word.text, number)) continue;
+      // A number that nothing was made of is worth telling.
+      if (word.text.size() < 2 && !read_number(word.text, number)) continue;
       if (std::ranges::find(listed, word.token) != listed.end()) continue;
       listed.push_back(word.token);
       if (listed.size() > 20) break;
@@ -667,6 +734,14 @@ class GoalReader {
 
 bool ReadGoal::asks(Question question) const {
   return std::ranges::find(reading.asked, question) != reading.asked.end();
+}
+
+std::vector<std::string> ReadGoal::numbers_of(uint32_t option) const {
+  std::vector<std::string> out;
+  for (const auto& [position, number] : option_numbers) {
+    if (position == option && std::ranges::find(out, number) == out.end()) out.push_back(number);
+  }
+  return out;
 }
 
 ReadGoal read_goal(std::string_view goal, const CodeFacts& facts) {

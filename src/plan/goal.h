@@ -24,6 +24,10 @@ struct ReadGoal {
   bool whole_project = false;  // nothing in particular is named
   // Values of options that it names: position of the option, value.
   std::vector<std::pair<uint32_t, std::string>> option_values;
+  // Numbers that it gives for options: "page sizes 1, 16", "at batch 512". One sets the option,
+  // several are compared.
+  std::vector<std::pair<uint32_t, std::string>> option_numbers;
+  bool understood = true;         // any word of it
   std::optional<double> seconds;  // limit of all experiments together
   std::optional<int64_t> gpus;
   std::string platform;                // its name in data/platforms
@@ -31,6 +35,8 @@ struct ReadGoal {
   std::vector<std::string> ambiguous;  // hardware that fits several platforms
 
   bool asks(Question question) const;
+  // The numbers given for an option, each once.
+  std::vector<std::string> numbers_of(uint32_t option) const;
 };
 
 // Words are matched with data/plan/ and with what the scan found. What nothing stands for is in

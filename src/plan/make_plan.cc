@@ -165,6 +165,17 @@ std::vector<uint32_t> files_to_read(const PlanDraft& draft) {
   return files;
 }
 
+// "at batch 512": every run has it.
+void set_given_numbers(PlanDraft& draft) {
+  for (const uint32_t position : draft.program.options) {
+    const std::vector<std::string> numbers = draft.goal.numbers_of(position);
+    if (numbers.size() != 1) continue;
+    const OptionFacts& option = draft.facts.options[position];
+    draft.program.command = without_option(draft.program.command, option);
+    draft.program.command.insert(draft.program.command.end(), {option.name, numbers[0]});
+  }
+}
+
 void interpret(PlanDraft& draft) {
   auto& questions = draft.plan.goal.interpreted;
   const auto add = [&](std::string text) {
@@ -368,6 +379,7 @@ void write_surprises(PlanDraft& draft) {
 void write_open(PlanDraft& draft) {
   auto& open = draft.plan.open;
   const GoalReading& goal = draft.goal.reading;
+  if (!draft.goal.understood) open.insert(open.begin(), kNothingUnderstood);
   if (!goal.unread.empty()) {
     std::string words;
     for (const std::string& word : goal.unread) words += (words.empty() ? "" : ", ") + word;
@@ -497,6 +509,7 @@ Result<Plan> make_plan(const PlanInput& input) {
   if (draft.gpu) choose_kernels(draft);
   draft.sources = read_program_sources(input.root, draft.facts, files_to_read(draft));
   draft.program = TRY(choose_program(input.command, draft.goal, draft.facts, draft.sources));
+  set_given_numbers(draft);
   choose_tracked(draft);
   write_requirements(draft);
   write_experiments(draft);

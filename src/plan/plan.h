@@ -81,6 +81,10 @@ struct InformedBy {
   bool operator==(const InformedBy&) const = default;
 };
 
+// The first open question of a plan whose goal has no word that stands for anything.
+inline constexpr const char* kNothingUnderstood =
+    "Nothing in the goal was understood: this is the general plan for the repository.";
+
 struct GoalReading {
   std::string original;
   std::vector<Question> asked;

@@ -15,6 +15,9 @@
 
 namespace fathom {
 
+// Fewer runs give no interval of the median at 95 %, so "known to 5 %" cannot be met.
+inline constexpr int64_t kRepetitionsForInterval = 6;
+
 // A metric that is to be tracked, with its reason.
 struct Tracked {
   std::string metric;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,7 +41,12 @@ using RecordValueCheck = std::optional<std::string>(std::string_view option,
 PlanCheck read_plan(std::string_view text, const std::string& shown,
                     RecordValueCheck* check = nullptr);
 
-// The same of a file; fails only where that cannot be read.
+// The folder that commands run in: the repository as seen from the folder of plan.toml, or that
+// folder itself where the plan names none. Fails where it is no folder.
+Result<std::filesystem::path> repository_of(const Plan& plan,
+                                            const std::filesystem::path& plan_file);
+
+// The same of a file, and whether its repository is there; fails only where it cannot be read.
 Result<PlanCheck> check_plan_file(const std::string& path, RecordValueCheck* check = nullptr);
 // Fails with all mistakes, a line each.
 Result<Plan> load_plan(const std::string& path, RecordValueCheck* check = nullptr);

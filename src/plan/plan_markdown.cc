@@ -72,6 +72,8 @@ class MarkdownPlan {
     const GoalReading& goal = plan_.goal;
     line("## Goal Interpretation\n");
     line("**Original goal**: " + md_prose(goal.original) + "\n");
+    if (!plan_.open.empty() && plan_.open[0] == kNothingUnderstood)
+      line(std::string("**") + kNothingUnderstood + "**\n");
     std::string asked;
     for (const Question question : goal.asked)
       asked += (asked.empty() ? "" : ", ") + std::string(question_name(question));
@@ -93,7 +95,7 @@ class MarkdownPlan {
       line("| read from the goal | as | where |");
       line("|---|---|---|");
       for (const GoalSubject& one : goal.subjects) {
-        line(
+        table_row(
             md_row({md_prose_cell(one.said),
                     fmt::format("{} {}", subject_kind_name(one.kind),
                                 one.kind == SubjectKind::kKernel || one.kind == SubjectKind::kOption

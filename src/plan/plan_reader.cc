@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "base/closest_names.h"
+#include "base/screen_text.h"
 #include "base/toml_document.h"
 #include "plan/plan_file.h"
 #include "plan/plan_metrics.h"
 #include "plan/program.h"
+
+namespace fs = std::filesystem;
 
 namespace fathom {
 namespace {
@@ -432,7 +436,26 @@ PlanCheck read_plan(std::string_view text, const std::string& shown, RecordValue
 Result<PlanCheck> check_plan_file(const std::string& path, RecordValueCheck* check) {
   const Result<TomlDocument> document = TomlDocument::read(path);
   if (!document.ok() && !document.error().message.starts_with(path + ":")) return document.error();
-  return checked(document, check);
+  PlanCheck read = checked(document, check);
+  if (!document.ok() || read.plan.repository.empty()) return read;
+  const Result<fs::path> repository = repository_of(read.plan, path);
+  if (repository.ok()) return read;
+  const TomlValue* named = document.value().root().find("repository");
+  read.mistakes.insert(read.mistakes.begin(),
+                       fmt::format("{}:{}: {}", document.value().shown(),
+                                   named == nullptr ? 1 : named->line, repository.error().message));
+  return read;
+}
+
+Result<fs::path> repository_of(const Plan& plan, const fs::path& plan_file) {
+  std::error_code error;
+  const fs::path base = fs::absolute(plan_file, error).parent_path();
+  const fs::path named = (base / plan.repository).lexically_normal();
+  const fs::path folder = fs::weakly_canonical(base / plan.repository, error);
+  if (error || !fs::is_directory(folder, error))
+    return Error{fmt::format("the repository {} is no folder: {} seen from the folder of the plan",
+                             screen_safe(named.string()), screen_safe(plan.repository))};
+  return folder;
 }
 
 Result<Plan> load_plan(const std::string& path, RecordValueCheck* check) {

@@ -44,6 +44,20 @@ bool lies_aside(std::string_view path) {
   return false;
 }
 
+// Scripts that make things ready for the program and are not what is to be measured.
+bool prepares(std::string_view path) {
+  for (const std::string_view folder : {"data/", "dataset/", "datasets/"}) {
+    if (path.starts_with(folder) || path.find("/" + std::string(folder)) != std::string_view::npos)
+      return true;
+  }
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  for (const std::string_view begin : {"prepare", "preproc", "download", "convert", "export",
+                                       "setup", "install", "tokenize", "tokenise"}) {
+    if (name.starts_with(begin)) return true;
+  }
+  return false;
+}
+
 std::vector<std::string> words_of_command(std::string_view command) {
   std::vector<std::string> words;
   size_t begin = 0;
@@ -118,6 +132,10 @@ class ProgramChooser {
           place->second = i;
       };
       if (file) keep_shorter(documented_files_, *file);
+      const std::string& document = facts.files[command.at.file].path;
+      if (file && !first_shown_ && document.find('/') == std::string::npos &&
+          !prepares(facts.files[*file].path))
+        first_shown_ = file;
       keep_shorter(documented_names_, command.words[0]);
     }
     for (const RequestPath& path : facts.request_paths) {
@@ -151,7 +169,21 @@ class ProgramChooser {
       best = Program();
       best.entry = i;
     }
-    if (best.entry) complete(best);
+    // A script without a main block is one that a document runs.
+    for (const auto& [file, command] : documented_files_) {
+      const std::optional<double> score = has_entry(file) ? std::nullopt : score_of_script(file);
+      if (!score || *score <= best_score) continue;
+      best_score = *score;
+      best = Program();
+      best.file = file;
+    }
+    if (best.entry) {
+      complete(best);
+    } else if (best.file) {
+      take_documented(best, sources_.commands[documented_files_.at(*best.file)]);
+      finish(best);
+      add_required(best);
+    }
     return best;
   }
 
@@ -197,24 +229,60 @@ class ProgramChooser {
     const std::string& path = facts_.files[entry.at.file].path;
     if (facts_.files[entry.at.file].origin != Origin::kOwn) return std::nullopt;
     if (lies_aside(path) && entry.kind != EntryKind::kTest) score -= 10;
-    // Depth: what lies near the root is meant for everybody.
-    score -= static_cast<double>(std::ranges::count(path, '/'));
-    score += relevance(squashed(path));
-    if (const DocumentedCommand* documented = command_in_documents(position)) {
-      // The deeper a document lies, the narrower is what it is about.
-      const auto depth = std::ranges::count(facts_.files[documented->at.file].path, '/');
-      score += depth == 0 ? 12 : std::max(0.0, 9 - 3 * static_cast<double>(depth));
-    }
     const bool is_package =
         path.ends_with("__main__.py") || entry.kind == EntryKind::kConsoleScript;
-    if (serves(entry.command.empty() ? path : entry.command) || serves(path) ||
-        (is_package && has_server()))
-      score -= 16;
+    const bool server = serves(entry.command.empty() ? path : entry.command) || serves(path) ||
+                        (is_package && has_server());
+    score += place_score(entry.at.file, command_in_documents(position), server);
     if (path.find("offline") != std::string::npos || path.find("throughput") != std::string::npos ||
         path.find("latency") != std::string::npos)
       score += goal_.whole_project ? 12 : 4;
     score += reaches_kernels(entry) ? 6 : 0;
     return score;
+  }
+
+  std::optional<double> score_of_script(uint32_t file) const {
+    const std::string& path = facts_.files[file].path;
+    if (facts_.files[file].origin != Origin::kOwn) return std::nullopt;
+    return 8 - (lies_aside(path) ? 10 : 0) +
+           place_score(file, &sources_.commands[documented_files_.at(file)], serves(path));
+  }
+  // What the path says, and the document that shows how the program is run.
+  double place_score(uint32_t file, const DocumentedCommand* documented, bool server) const {
+    const std::string& path = facts_.files[file].path;
+    // Depth: what lies near the root is meant for everybody.
+    double score = relevance(squashed(path)) - static_cast<double>(std::ranges::count(path, '/'));
+    if (documented != nullptr) {
+      // The deeper a document lies, the narrower is what it is about.
+      const auto depth = std::ranges::count(facts_.files[documented->at.file].path, '/');
+      score += depth == 0 ? 12 : std::max(0.0, 9 - 3 * static_cast<double>(depth));
+    }
+    if (server) {
+      score -= 16;
+    } else if (first_shown_ == file) {
+      score += 8;
+    }
+    if (prepares(path)) score -= 60;
+    const std::string name = squashed(path.substr(path.rfind('/') + 1));
+    const bool trains =
+        name.find("train") != std::string::npos || name.find("finetune") != std::string::npos;
+    if (trains && is_about_training()) score += 25;
+    return score;
+  }
+  bool has_entry(uint32_t file) const {
+    return std::ranges::any_of(facts_.entry_points, [&](const EntryPoint& entry) {
+      return entry.at.file == file && entry.kind != EntryKind::kHttpRoute;
+    });
+  }
+  // The goal says so, or the repository does nothing else.
+  bool is_about_training() const {
+    const auto& named = goal_.components;
+    if (std::ranges::find(named, "training_loop") != named.end()) return true;
+    const auto has = [&](std::string_view id) {
+      return std::ranges::find(facts_.components, id, &ComponentFacts::id) !=
+             facts_.components.end();
+    };
+    return goal_.phases.empty() && has("training_loop") && !has("server") && !has("scheduler");
   }
 
   bool has_server() const {
@@ -259,18 +327,7 @@ class ProgramChooser {
     if (entry.kind == EntryKind::kConsoleScript) find_file_of_script(entry, program);
     const std::string where = code_place_text(facts_, entry.at);
     if (const DocumentedCommand* documented = command_in_documents(*program.entry)) {
-      program.command = documented->words;
-      program.environment = documented->variables;
-      program.why = "as in " + code_place_text(facts_, documented->at);
-      // Documents of a folder are written from there.
-      const std::string& path = facts_.files[entry.at.file].path;
-      for (const std::string& word : program.command) {
-        const std::string plain = word.starts_with("./") ? word.substr(2) : word;
-        if (plain.ends_with(".py") && path.size() > plain.size() && path.ends_with("/" + plain))
-          program.folder = path.substr(0, path.size() - plain.size() - 1);
-      }
-      if (program.command[0].ends_with(".py"))
-        program.command.insert(program.command.begin(), "python");
+      take_documented(program, *documented);
     } else if (!entry.command.empty()) {
       program.command = words_of_command(entry.command);
       program.why = where;
@@ -286,6 +343,22 @@ class ProgramChooser {
     }
     finish(program);
     add_required(program);
+  }
+  void take_documented(Program& program, const DocumentedCommand& documented) const {
+    program.command = documented.words;
+    program.environment = documented.variables;
+    program.why = "as in " + code_place_text(facts_, documented.at);
+    // Documents of a folder are written from there.
+    const std::string& path =
+        facts_.files[program.entry ? facts_.entry_points[*program.entry].at.file : *program.file]
+            .path;
+    for (const std::string& word : program.command) {
+      const std::string plain = word.starts_with("./") ? word.substr(2) : word;
+      if (plain.ends_with(".py") && path.size() > plain.size() && path.ends_with("/" + plain))
+        program.folder = path.substr(0, path.size() - plain.size() - 1);
+    }
+    if (program.command[0].ends_with(".py"))
+      program.command.insert(program.command.begin(), "python");
   }
   void find_file_of_script(const EntryPoint& entry, Program& program) const {
     const std::string module = entry.target.substr(0, entry.target.find(':'));
@@ -365,7 +438,8 @@ class ProgramChooser {
   FilesByName files_;
   std::map<uint32_t, uint32_t> documented_files_;                  // file → shortest command
   std::map<std::string, uint32_t, std::less<>> documented_names_;  // first word → shortest command
-  std::set<uint32_t> reaching_;  // files of entry points whose requests reach kernels
+  std::optional<uint32_t> first_shown_;  // the file that the root's README runs first
+  std::set<uint32_t> reaching_;          // files of entry points whose requests reach kernels
 };
 
 }  // namespace

@@ -107,8 +107,8 @@ std::string prose(std::string_view text, bool in_cell) {
   std::string_view rest = shown, code;
   const auto add_code = [&] {
     if (code.empty()) return;
-    // What ends the sentence is not part of the name.
-    size_t end = code.find_last_not_of(".,;:?!") + 1;
+    // What ends the sentence is not part of the name, nor is a space before it.
+    size_t end = code.find_last_not_of(" .,;:?!") + 1;
     if (end == 0) end = code.size();
     std::string_view name = code.substr(0, end);
     // Prose that marks its names itself needs no second mark.

@@ -58,8 +58,10 @@ std::string completed_goal(const PlanArguments& a, const Plan& plan) {
 }
 
 std::string summary_text(const Plan& plan, const std::string& directory) {
-  std::string out =
-      fmt::format("{}   {}\n", screen_safe(plan.project), screen_safe(plan.goal.original));
+  std::string out;
+  if (!plan.open.empty() && plan.open[0] == kNothingUnderstood)
+    out += std::string(kNothingUnderstood) + "\n";
+  out += fmt::format("{}   {}\n", screen_safe(plan.project), screen_safe(plan.goal.original));
   for (const std::string& question : plan.goal.interpreted)
     out += "  ? " + screen_safe(question) + "\n";
   std::array<size_t, 3> rows = {};
@@ -72,7 +74,9 @@ std::string summary_text(const Plan& plan, const std::string& directory) {
                        duration_text(seconds_of(one)));
   }
   for (const std::string& text : plan.left_out) out += "Left out     " + screen_safe(text) + "\n";
-  for (const std::string& text : plan.open) out += "Open         " + screen_safe(text) + "\n";
+  for (const std::string& text : plan.open) {
+    if (text != kNothingUnderstood) out += "Open         " + screen_safe(text) + "\n";
+  }
   if (!directory.empty())
     out += fmt::format("Plan         {0}/plan.md, {0}/plan.toml\n", screen_safe(directory));
   return out;
@@ -127,7 +131,8 @@ class PlanCommand {
     std::optional<OutputPlace> place;
     if (a_.output.writes()) {
       place = TRY(place_of());
-      request.named = subject_of(a_.repository, place->path);
+      // From the folder of plan.toml, where run looks for it.
+      request.named = subject_of(a_.repository, place->path / "plan.toml");
     }
     request.machine = examine(this_machine());
     Plan plan = TRY(plan_with_progress(request));

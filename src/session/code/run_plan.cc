@@ -47,17 +47,6 @@ std::string time_now() {
   return text;
 }
 
-// The folder that commands run in: the repository, or the plan's own folder where it names none.
-Result<fs::path> repository_of(const Plan& plan, const fs::path& plan_file) {
-  std::error_code error;
-  const fs::path base = fs::absolute(plan_file, error).parent_path();
-  const fs::path folder = fs::weakly_canonical(base / plan.repository, error);
-  if (error || !fs::is_directory(folder, error))
-    return Error{fmt::format("the repository {} is no folder; edit repository in {}",
-                             screen_safe(plan.repository), plan_file.string())};
-  return folder;
-}
-
 bool is_below(const fs::path& path, const fs::path& folder) {
   const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
   return end == folder.end();
@@ -466,7 +455,11 @@ Result<PreparedRun> prepare_run(const RunPlanRequest& request) {
       return Error{"--out is the recorded folder; choose another one"};
     return prepared;
   }
-  prepared.folder = TRY(repository_of(prepared.plan, request.plan));
+  const Result<fs::path> repository = repository_of(prepared.plan, request.plan);
+  if (!repository.ok())
+    return Error{fmt::format("{}; edit repository in {}", repository.error().message,
+                             screen_safe(request.plan.string()))};
+  prepared.folder = repository.value();
   std::string stamp;
   const std::map<std::string, TrialEnd> finished = TRY(read_finished(prepared.out, stamp));
   if (!finished.empty() && !request.resume)
