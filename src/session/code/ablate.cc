@@ -12,8 +12,8 @@
 #include "report/csv.h"
 #include "session/code/ablate_counters.h"
 #include "session/code/ablate_steps.h"
-#include "session/counter_plan.h"
 #include "session/code/run_files.h"
+#include "session/counter_plan.h"
 #include "trial/machine_state.h"
 
 namespace fathom::ablate {
@@ -219,6 +219,7 @@ Status Ablation::run(AblateProgress progress, void* context) {
     TRY(journal.append(environment_record(environment)));
   }
   const Status done = AblateSteps(*this, journal, progress, context).run();
+  interrupted_ = !done.ok() && Interruption::signal() != 0;
   // The study is made of what the journal holds, and of nothing else.
   found_ = {};
   TRY(read_journal(out / kJournalName, false));
