@@ -6,6 +6,9 @@
 namespace fathom {
 namespace {
 
+// A line has two parameters: three points leave one residual, which tests nothing.
+constexpr size_t kFewestPoints = 4;
+
 struct Line {
   double a = 0, b = 0;
   std::optional<double> b_error;
@@ -99,7 +102,7 @@ std::optional<Fit> fit_points(FitKind kind, std::span<const double> x, std::span
 }
 
 std::optional<Fit> best_fit(std::span<const double> x, std::span<const double> y) {
-  if (x.size() != y.size() || different(x) < 3) return std::nullopt;
+  if (x.size() != y.size() || different(x) < kFewestPoints) return std::nullopt;
   const std::optional<Fit> linear = fit_points(FitKind::kLinear, x, y);
   if (!linear) return std::nullopt;
   const auto [least, most] = std::minmax_element(y.begin(), y.end());

@@ -31,7 +31,7 @@ std::optional<Fit> fit_points(FitKind kind, std::span<const double> x, std::span
 
 // The simplest that explains the points: a constant where the slope is within its error or the
 // change over the range within 2 %, otherwise a line, or a power where that has less than half the
-// largest residual. Needs three different x: through two points everything fits.
+// largest residual. Needs four different x: three points test nothing.
 std::optional<Fit> best_fit(std::span<const double> x, std::span<const double> y);
 
 }  // namespace fathom

@@ -8,6 +8,8 @@ namespace {
 
 // Above this, every k-th value of the sorted sample stands for the others: pairs are counted.
 constexpr size_t kMostPaired = 1000;
+// An interval within this share of none says that there is no difference that matters.
+constexpr double kSmallShare = 0.05;
 
 std::vector<double> sorted_copy(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
@@ -184,8 +186,8 @@ SampleSummary summarize_sample(std::span<const double> values) {
   summary.least = sorted.front();
   summary.most = sorted.back();
   summary.p50 = quantile(sorted, 0.5);
-  summary.p95 = quantile(sorted, 0.95);
-  summary.p99 = quantile(sorted, 0.99);
+  if (values.size() >= 20) summary.p95 = quantile(sorted, 0.95);
+  if (values.size() >= 100) summary.p99 = quantile(sorted, 0.99);
   summary.interval = median_interval(sorted);
   summary.outliers = outliers(values).size();
   summary.drift = drift(values);
@@ -213,10 +215,33 @@ SampleComparison compare_samples(std::span<const double> first, std::span<const 
       SampleInterval{steps[pair.rank - 1], steps[steps.size() - pair.rank], pair.confidence};
   const bool leaves_out = comparison.interval->low > none || comparison.interval->high < none;
   const bool is_large = std::abs(comparison.estimate - none) > comparison.noise;
-  comparison.verdict = !leaves_out || !is_large     ? SampleVerdict::kNoDifference
-                       : comparison.estimate < none ? SampleVerdict::kLess
-                                                    : SampleVerdict::kMore;
+  // Of differences, the share is of the larger median.
+  const double unit =
+      comparison.is_ratio ? 1 : std::max(std::abs(quantile(a, 0.5)), std::abs(quantile(b, 0.5)));
+  const double small = std::max(kSmallShare * unit, comparison.noise);
+  const bool is_narrow =
+      comparison.interval->low >= none - small && comparison.interval->high <= none + small;
+  comparison.verdict = leaves_out && is_large ? (comparison.estimate < none ? SampleVerdict::kLess
+                                                                            : SampleVerdict::kMore)
+                       : is_narrow            ? SampleVerdict::kNoDifference
+                                              : SampleVerdict::kNotResolved;
   return comparison;
+}
+
+std::string_view sample_verdict_name(SampleVerdict verdict) {
+  switch (verdict) {
+    case SampleVerdict::kTooFew:
+      return "too few runs";
+    case SampleVerdict::kNoDifference:
+      return "no difference";
+    case SampleVerdict::kLess:
+      return "less";
+    case SampleVerdict::kMore:
+      return "more";
+    case SampleVerdict::kNotResolved:
+      break;
+  }
+  return "not resolved: more runs needed";
 }
 
 std::vector<HistogramBin> histogram(std::span<const double> values, size_t bins) {

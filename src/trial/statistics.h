@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fathom {
@@ -38,7 +39,8 @@ Drift drift(std::span<const double> values);
 struct SampleSummary {
   size_t count = 0;
   double mean = 0, least = 0, most = 0;
-  double p50 = 0, p95 = 0, p99 = 0;
+  double p50 = 0;
+  std::optional<double> p95, p99;          // from 20 and 100 values on: with fewer, the largest
   std::optional<double> deviation;         // over n − 1; unknown for a single value
   std::optional<SampleInterval> interval;  // of the median
   size_t outliers = 0;
@@ -53,8 +55,11 @@ enum class SampleVerdict : uint8_t {
   kTooFew,  // 95 % cannot be reached with so few values: under 4 of each
   kNoDifference,
   kLess,  // the second sample's values are smaller
-  kMore
+  kMore,
+  kNotResolved  // the interval holds both none and a difference that matters
 };
+// "no difference", "not resolved: more runs needed".
+std::string_view sample_verdict_name(SampleVerdict verdict);
 
 // The second sample against the first.
 struct SampleComparison {
@@ -67,7 +72,9 @@ struct SampleComparison {
   double noise = 0;  // differences below this share (or, of differences, amount) are none
 };
 // By Mann and Whitney's test: there is a difference where the interval leaves 1 out and the
-// estimate is further from it than `least_share`.
+// estimate is further from it than `least_share`; there is none where the interval lies within 5 %
+// of
+// 1. Anything else is not resolved.
 SampleComparison compare_samples(std::span<const double> first, std::span<const double> second,
                                  double least_share = 0.01, double confidence = 0.95);
 

@@ -97,6 +97,17 @@ TEST_F(AblateStudy, FasterIsKeptAndNoiseIsNoDifference) {
   EXPECT_NE(optimization_report(s, {}).find("no difference"), std::string::npos);
 }
 
+TEST_F(AblateStudy, TooFewRunsGiveNoInterval) {
+  time("v0", 100), time("v1", 50), time("v2", 25);
+  for (const char* name : {"v0", "v1"}) of(name).cases[0].samples.resize(1);
+  const Study s = study();
+  const SpeedUp& few = *s.rows[1].over_parent[0];
+  EXPECT_EQ(few.difference, Difference::kUnknown);
+  EXPECT_FALSE(few.has_interval);
+  EXPECT_EQ(speed_up_text(few).find("("), std::string::npos) << speed_up_text(few);
+  EXPECT_EQ(optimization_report(s, {}).find("× ("), std::string::npos);
+}
+
 TEST_F(AblateStudy, WhatTheBestBuildsOnIsKeptAsABase) {
   time("v0", 100), time("v1", 100), time("v2", 50);
   const Study s = study();

@@ -122,6 +122,24 @@ TEST(RunResults, ComparisonScalingAndLayers) {
   EXPECT_TRUE(evaluate_experiment(words, {}).scaling.empty());
 }
 
+TEST(RunResults, NoFitOfNoiseNorOfThreePoints) {
+  const Experiment experiment = sweep_experiment();
+  // The medians grow with the batch, by less than the runs of one batch differ.
+  std::vector<RunOutcome> noisy = sweep_runs(experiment);
+  for (RunOutcome& one : noisy) {
+    const double medians = 1 + 0.05 * static_cast<double>(one.run.configuration);
+    one.observations.all = {
+        {"wall_time", "", "s", {medians * (one.run.number % 2 == 0 ? 0.6 : 1.4)}}};
+  }
+  const ExperimentResult result = evaluate_experiment(experiment, noisy);
+  ASSERT_EQ(result.comparisons.size(), 3u);
+  EXPECT_EQ(result.comparisons[2].comparison.verdict, SampleVerdict::kNotResolved);
+  EXPECT_TRUE(result.scaling.empty());
+  Experiment three = experiment;
+  three.configurations.pop_back();
+  EXPECT_TRUE(evaluate_experiment(three, sweep_runs(three)).scaling.empty());
+}
+
 TEST(RunResults, Criteria) {
   Experiment experiment = sweep_experiment();
   const auto criterion = [](CriterionKind kind, std::string metric, std::optional<double> value) {

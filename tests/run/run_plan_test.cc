@@ -132,6 +132,41 @@ TEST_F(RunPlan, KillAtRandomMomentsLosesNothingThatWasFinished) {
   EXPECT_EQ(text("marks"), marks);
 }
 
+TEST_F(RunPlan, AConfigurationThatFailsInItsWarmUpIsNamed) {
+  write_plan(R"(
+[[experiment]]
+id = "E1"
+name = "exits"
+command = ["sh", "-c", "exit $0"]
+recorded = false
+needs_gpu = false
+repetitions = 2
+warmup = 1
+[[experiment.configuration]]
+name = "good"
+arguments = ["0"]
+[[experiment.configuration]]
+name = "bad"
+arguments = ["3"]
+)");
+  for (const char* arguments : {"plan.toml --yes", "plan.toml --yes --resume",
+                                "plan.toml --replay plan.results --out replayed"}) {
+    const test::CommandResult result = run(arguments);
+    EXPECT_EQ(result.exit_code, 1) << arguments;
+    EXPECT_NE(result.output.find("3 runs, 1 failed"), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find("bad: warm-up E1-c1-w0 ended with exit status 3"),
+              std::string::npos)
+        << result.output;
+    EXPECT_EQ(result.output.find("good:"), std::string::npos) << result.output;
+    EXPECT_NE(result.errors.find("1 run failed"), std::string::npos) << result.errors;
+  }
+  for (const char* page : {"plan.results/results.md", "replayed/results.md"}) {
+    EXPECT_NE(text(page).find("| bad | `sh -c 'exit $0' 3` | 1 | 1 |"), std::string::npos)
+        << text(page);
+    EXPECT_NE(text(page).find("not measured: warm-up E1"), std::string::npos);
+  }
+}
+
 TEST_F(RunPlan, AnInterruptEndsTheCommandAndSaysHowToGoOn) {
   write_plan(R"(
 [[experiment]]

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "trial/fit.h"
@@ -73,7 +74,17 @@ TEST(TrialStatistics, SummaryOfASample) {
   EXPECT_EQ(summary.count, 6u);
   EXPECT_DOUBLE_EQ(summary.mean, 3.5);
   EXPECT_DOUBLE_EQ(summary.p50, 3.5);
-  EXPECT_DOUBLE_EQ(summary.p95, 5.75);
+  EXPECT_FALSE(summary.p95);
+  std::vector<double> many(100);
+  std::iota(many.begin(), many.end(), 0.0);
+  EXPECT_DOUBLE_EQ(*summarize_sample(many).p99, 98.01);
+  many.pop_back();
+  EXPECT_FALSE(summarize_sample(many).p99);
+  EXPECT_DOUBLE_EQ(*summarize_sample(many).p95, 93.1);
+  many.resize(20);
+  EXPECT_TRUE(summarize_sample(many).p95);
+  many.resize(19);
+  EXPECT_FALSE(summarize_sample(many).p95);
   EXPECT_NEAR(*summary.deviation, 1.8708287, 1e-6);
   EXPECT_NEAR(*summary.spread(), 2.5 / 3.5, 1e-12);
   EXPECT_FALSE(summarize_sample(std::vector<double>{4}).deviation);
@@ -124,6 +135,26 @@ TEST(TrialStatistics, VerdictsOfAComparison) {
   EXPECT_EQ(compare_samples({}, slow).verdict, SampleVerdict::kTooFew);
 }
 
+TEST(TrialStatistics, AWideIntervalIsNoProofOfNoDifference) {
+  const std::vector<double> noisy = {1.0, 2.1, 1.2, 1.9, 1.4, 0.9},
+                            other = {1.1, 1.8, 1.0, 2.2, 1.3, 1.5};
+  const SampleComparison wide = compare_samples(noisy, other);
+  EXPECT_LT(wide.interval->low, 0.95);
+  EXPECT_GT(wide.interval->high, 1.05);
+  EXPECT_EQ(wide.verdict, SampleVerdict::kNotResolved);
+  EXPECT_EQ(sample_verdict_name(wide.verdict), "not resolved: more runs needed");
+  // Near-twin: the same order with a tenth of the spread around 10 lies within 5 %.
+  std::vector<double> quiet, twin;
+  for (const double value : noisy) quiet.push_back(10 + value / 10);
+  for (const double value : other) twin.push_back(10 + value / 10);
+  EXPECT_EQ(compare_samples(quiet, twin).verdict, SampleVerdict::kNoDifference);
+  // Differences, where a value is not positive: the share is of the median.
+  const std::vector<double> zeros(6, 0.0);
+  EXPECT_EQ(compare_samples(zeros, zeros).verdict, SampleVerdict::kNoDifference);
+  const std::vector<double> around = {-1, 1, -2, 2, 0, 3};
+  EXPECT_EQ(compare_samples(around, around).verdict, SampleVerdict::kNotResolved);
+}
+
 // Samples of one distribution, with the long tail of run times: at most 5 % are called different.
 TEST(TrialStatistics, FalsePositivesOfEqualSamples) {
   std::mt19937 random(20261116);
@@ -138,7 +169,8 @@ TEST(TrialStatistics, FalsePositivesOfEqualSamples) {
         b.push_back(times(random));
         c.push_back(1.5 * times(random));
       }
-      different += compare_samples(a, b).verdict != SampleVerdict::kNoDifference;
+      const SampleVerdict same = compare_samples(a, b).verdict;
+      different += same == SampleVerdict::kLess || same == SampleVerdict::kMore;
       missed += compare_samples(a, c).verdict != SampleVerdict::kMore;
       std::sort(a.begin(), a.end());
       const auto interval = median_interval(a);
@@ -195,6 +227,7 @@ TEST(TrialFit, TheSimplestThatExplains) {
   EXPECT_NEAR(square->b, 2, 1e-9);
   EXPECT_NEAR(square->worst_share, 0, 1e-9);
   EXPECT_FALSE(best_fit(std::vector<double>{1, 2}, std::vector<double>{1, 2}));
+  EXPECT_FALSE(best_fit(std::vector<double>{1, 2, 4}, std::vector<double>{1, 2, 4}));
 }
 
 TEST(TrialOrder, InterleavedForthAndBack) {

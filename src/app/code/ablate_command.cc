@@ -50,7 +50,8 @@ no time. The out folder gets OPTIMIZATION_REPORT.md, ablation.csv, ablation.json
 Exit codes:
   0  the suite was run, whatever the variants did
   1  it could not be run, or a time was refused as faster than the hardware
-  2  usage error, or the commands were not confirmed)";
+  2  usage error, or the commands were not confirmed
+  130  interrupted; --resume goes on)";
 
 struct AblateArguments {
   std::string suite, out, replay;
@@ -132,6 +133,11 @@ Status ablate_suite(const AblateArguments& a, const Terminal& terminal, ExitCode
   if (shown.is_terminal && !a.quiet) std::fputs("\r\033[K", stderr);
   // What is finished is shown also where the rest failed.
   const Status written = show_study(a, terminal, ablation, request.out, code);
+  if (!done.ok() && ablation.was_interrupted()) {
+    complain(done.error().message);
+    code = static_cast<ExitCode>(130);
+    return Nothing{};
+  }
   TRY(done);
   return written;
 }

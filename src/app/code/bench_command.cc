@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "app/code/code_commands.h"
@@ -7,6 +9,7 @@
 #include "app/option_rules.h"
 #include "app/record_extras.h"
 #include "app/this_machine.h"
+#include "base/screen_text.h"
 #include "doctor/examine.h"
 #include "session/code/bench.h"
 #include "session/counter_plan.h"
@@ -23,8 +26,8 @@ constexpr const char* kBenchExamples = R"(Examples:
 
 Commands are argument lists; no shell reads them. For a pipeline: -- sh -c 'a | b'. A command cannot
 hold a lone --. Runs are interleaved (A B B A), after warm-up. Times are medians with a 95 %
-confidence interval that assumes no distribution. A difference within noise, or under 1 %, is no
-difference. Where there is an NVIDIA GPU, each command is run again under fathom record, apart from
+confidence interval that assumes no distribution. A difference is one that the interval of the ratio
+leaves no doubt of, from 1 % on; there is none where that interval lies within 5 % of 1. Where there is an NVIDIA GPU, each command is run again under fathom record, apart from
 the timed runs, for GPU time and kernels.
 
 Exit codes: 0 measured, 1 a command failed or cannot be run, 2 usage error, 130 interrupted.)";
@@ -47,6 +50,17 @@ std::vector<std::vector<std::string>> split_commands(const std::vector<std::stri
   return commands;
 }
 
+// bench "sleep 0.1" "sleep 0.2": words with spaces and no --, where the first is no program.
+bool is_quoted_style(const std::vector<std::vector<std::string>>& commands) {
+  if (commands.size() != 1) return false;
+  const std::string& first = commands[0][0];
+  std::error_code error;
+  return first.find(' ') != std::string::npos && !std::filesystem::exists(first, error) &&
+         std::ranges::all_of(commands[0], [](const std::string& word) {
+           return word.find_first_not_of(' ') != std::string::npos;
+         });
+}
+
 void show_bench_progress(void* context, int64_t done, int64_t all) {
   if (*static_cast<const bool*>(context)) {
     if (done == all)
@@ -62,6 +76,12 @@ ExitCode run_bench(const BenchArguments& a, const Terminal& terminal) {
   for (const std::vector<std::string>& command : request.commands) {
     if (!command.empty() && !command[0].empty()) continue;
     complain("a command is empty; write fathom bench -- COMMAND A -- COMMAND B");
+    return ExitCode::kUsage;
+  }
+  if (is_quoted_style(request.commands)) {
+    std::string joined;
+    for (const std::string& word : a.words) joined += (joined.empty() ? "" : " -- ") + word;
+    complain(fmt::format("commands are not quoted; write fathom bench -- {}", screen_safe(joined)));
     return ExitCode::kUsage;
   }
   request.environment = this_environment();

@@ -29,7 +29,7 @@ enum class Decision : uint8_t {
   kDropped
 };
 
-enum class Difference : uint8_t { kUnknown, kFaster, kSlower, kNone };
+enum class Difference : uint8_t { kUnknown, kFaster, kSlower, kNone, kNotResolved };
 
 struct Estimate {  // seconds
   double median = 0, low = 0, high = 0;
@@ -40,6 +40,7 @@ struct Estimate {  // seconds
 struct SpeedUp {
   double ratio = 1, low = 1, high = 1;
   Difference difference = Difference::kUnknown;
+  bool has_interval = true;  // false: too few runs for one; low and high are the ratio
 };
 
 struct Warning {

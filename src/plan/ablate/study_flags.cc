@@ -8,6 +8,7 @@ namespace fathom::ablate {
 namespace {
 
 constexpr double kLeastEffect = 0.01;  // of the logarithm: below 1 % nothing is claimed
+constexpr double kSmallEffect = 0.05;  // an interval within it holds none that matters
 
 const StudyRow* row_of_flags(const Study& study, std::vector<std::string> names) {
   std::ranges::sort(names);
@@ -65,9 +66,10 @@ void add_pair(Study& study, const std::string& a, const std::string& b, const St
     squares += half_width(*time) * half_width(*time);
   const double noise = std::sqrt(squares);
   pair.interaction = {std::exp(size), std::exp(size - noise), std::exp(size + noise),
-                      std::abs(size) <= std::max(noise, kLeastEffect) ? Difference::kNone
-                      : size > 0                                      ? Difference::kFaster
-                                                                      : Difference::kSlower};
+                      std::abs(size) > std::max(noise, kLeastEffect)
+                          ? (size > 0 ? Difference::kFaster : Difference::kSlower)
+                      : std::abs(size) + noise <= kSmallEffect ? Difference::kNone
+                                                               : Difference::kNotResolved};
   study.pairs.push_back(std::move(pair));
 }
 

@@ -24,8 +24,8 @@ void put_speed_up(JsonWriter& json, std::string_view key, const std::optional<Sp
   }
   json.begin_object();
   json.key("ratio").value(s->ratio);
-  json.key("low").value(s->low);
-  json.key("high").value(s->high);
+  put_number(json, "low", s->has_interval ? std::optional(s->low) : std::nullopt);
+  put_number(json, "high", s->has_interval ? std::optional(s->high) : std::nullopt);
   json.key("difference").value(difference_name(s->difference));
   json.end_object();
 }

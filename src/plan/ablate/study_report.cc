@@ -121,7 +121,9 @@ class ReportWriter {
                       tolerance_words()));
     line(fmt::format(
         "3. {} of each variant, interleaved: every second round runs backwards. Medians with 95 % "
-        "confidence intervals that assume no distribution. Below noise there is no difference.",
+        "confidence intervals that assume no distribution. There is no difference where the "
+        "interval "
+        "of the speed-up lies within 5 % of 1.",
         counted(static_cast<uint64_t>(suite_.repetitions), "run")));
     line(fmt::format("4. First timer: {}. Second timer: {}.", first_timer(), second_timer()));
     line(suite_.counters.wanted

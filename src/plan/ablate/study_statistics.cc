@@ -33,15 +33,17 @@ SpeedUp speed_up(const std::vector<double>& before, const std::vector<double>& a
   if (!comparison.is_ratio || comparison.estimate <= 0) return out;
   out.ratio = 1 / comparison.estimate;
   out.low = out.high = out.ratio;
+  out.has_interval = comparison.interval.has_value();
   if (comparison.interval && comparison.interval->low > 0) {
     out.low = 1 / comparison.interval->high;
     out.high = 1 / comparison.interval->low;
   }
   using Found = SampleVerdict;
-  out.difference = comparison.verdict == Found::kNoDifference ? Difference::kNone
-                   : comparison.verdict == Found::kLess       ? Difference::kFaster
-                   : comparison.verdict == Found::kMore       ? Difference::kSlower
-                                                              : Difference::kUnknown;
+  out.difference = comparison.verdict == Found::kNoDifference  ? Difference::kNone
+                   : comparison.verdict == Found::kLess        ? Difference::kFaster
+                   : comparison.verdict == Found::kMore        ? Difference::kSlower
+                   : comparison.verdict == Found::kNotResolved ? Difference::kNotResolved
+                                                               : Difference::kUnknown;
   return out;
 }
 

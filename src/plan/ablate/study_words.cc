@@ -9,6 +9,7 @@
 #include "plan/ablate/time_text.h"
 #include "report/markdown.h"
 #include "sheets/kernel_contexts.h"
+#include "trial/statistics.h"
 
 namespace fathom::ablate {
 namespace {
@@ -49,8 +50,9 @@ void add_speed_up(Table& table, const Study& study, const std::string& title,
       ratio.add_unknown(), low.add_unknown(), high.add_unknown(), words.add_unknown();
       continue;
     }
-    ratio.add(s->ratio), low.add(s->low), high.add(s->high),
-        words.add(difference_name(s->difference));
+    ratio.add(s->ratio), words.add(difference_name(s->difference));
+    low.add(s->has_interval ? std::optional(s->low) : std::nullopt);
+    high.add(s->has_interval ? std::optional(s->high) : std::nullopt);
   }
 }
 
@@ -79,7 +81,9 @@ std::string time_cell(const Estimate& time, bool whole) {
 
 std::string speed_up_cell(const SpeedUp& s, bool whole) {
   if (whole) return speed_up_text(s);
-  return s.difference == Difference::kNone ? "no difference" : fmt::format("{:.3f} ×", s.ratio);
+  if (s.difference == Difference::kNone) return "no difference";
+  if (s.difference == Difference::kNotResolved) return "not resolved";
+  return fmt::format("{:.3f} ×", s.ratio);
 }
 
 std::string all_warnings(const StudyRow& row) {
@@ -133,6 +137,8 @@ std::string_view difference_name(Difference difference) {
       return "slower";
     case Difference::kNone:
       return "no difference";
+    case Difference::kNotResolved:
+      return sample_verdict_name(SampleVerdict::kNotResolved);
     case Difference::kUnknown:
       break;
   }
@@ -187,7 +193,10 @@ std::string warning_text(const Warning& w) {
 std::string speed_up_text(const SpeedUp& s) {
   if (s.difference == Difference::kNone)
     return fmt::format("no difference ({:.3f}–{:.3f} ×)", s.low, s.high);
+  if (s.difference == Difference::kNotResolved)
+    return fmt::format("not resolved ({:.3f}–{:.3f} ×)", s.low, s.high);
   const int digits = s.ratio >= 100 ? 1 : s.ratio >= 10 ? 2 : 3;
+  if (!s.has_interval) return fmt::format("{:.{}f} ×", s.ratio, digits);
   return fmt::format("{:.{}f} × ({:.{}f}–{:.{}f})", s.ratio, digits, s.low, digits, s.high, digits);
 }
 

@@ -57,6 +57,16 @@ void summarize_metric(MetricResult& result) {
   }
 }
 
+// Values of a run are alike; where runs are few they are all there is.
+bool is_compared_by_runs(const MetricResult& first, const MetricResult& second) {
+  return first.run_medians.size() >= 4 && second.run_medians.size() >= 4;
+}
+
+SampleComparison compare_metrics(const MetricResult& first, const MetricResult& second) {
+  return is_compared_by_runs(first, second) ? compare_samples(first.run_medians, second.run_medians)
+                                            : compare_samples(first.values, second.values);
+}
+
 // Why a metric that was asked for has no value.
 std::string why_not_measured(const Experiment& experiment, const ConfigurationResult& of,
                              const std::string& id) {
@@ -179,8 +189,11 @@ class ExperimentEvaluation {
       ++into.runs;
       if (run.failed) {
         ++into.failures;
-        if (into.not_measured.empty() && run.end)
-          into.not_measured = end_text(*run.end, experiment_.time_limit);
+        const std::string end = run.end ? end_text(*run.end, experiment_.time_limit) : "";
+        if (into.failure.empty())
+          into.failure = fmt::format("{} {} ended with {}", run.run.is_warmup ? "warm-up" : "run",
+                                     run.run.name, end);
+        if (into.not_measured.empty()) into.not_measured = run.run.is_warmup ? into.failure : end;
       }
       add(run, into);
     }
@@ -297,13 +310,9 @@ class ExperimentEvaluation {
         const ConfigurationResult& other = result_.configurations[i];
         for (const MetricResult& second : other.metrics) {
           if (second.metric != first->metric || second.subject != first->subject) continue;
-          // Values of a run are alike; where runs are few they are all there is.
-          const bool by_runs = first->run_medians.size() >= 4 && second.run_medians.size() >= 4;
-          result_.comparisons.push_back(
-              {0, i, first->metric, first->subject, first->unit,
-               by_runs ? compare_samples(first->run_medians, second.run_medians)
-                       : compare_samples(first->values, second.values),
-               by_runs});
+          result_.comparisons.push_back({0, i, first->metric, first->subject, first->unit,
+                                         compare_metrics(*first, second),
+                                         is_compared_by_runs(*first, second)});
         }
       }
     }
@@ -336,11 +345,26 @@ class ExperimentEvaluation {
     return out;
   }
 
+  // The metric where the setting is largest against where it is smallest.
+  SampleVerdict compare_ends(const ScalingResult& of, const std::vector<size_t>& members) const {
+    const MetricResult *first = nullptr, *last = nullptr;
+    double least = INFINITY, most = -INFINITY;
+    for (const size_t i : members) {
+      const double x = *setting_number(*setting(i, of.setting));
+      for (const MetricResult& one : result_.configurations[i].metrics) {
+        if (one.metric != of.metric || one.subject != of.subject) continue;
+        if (x < least) least = x, first = &one;
+        if (x > most) most = x, last = &one;
+      }
+    }
+    return compare_metrics(*first, *last).verdict;
+  }
+
   void fit() {
     if (experiment_.configurations.empty()) return;
     for (const auto& [name, unused] : experiment_.configurations.front().settings) {
       const std::vector<size_t> members = along(name);
-      if (members.size() < 3) continue;
+      if (members.size() < 4) continue;
       std::map<std::string, size_t> taken;
       for (const MetricResult* metric : interesting()) {
         if (result_.scaling.size() == kMostScaling) return;
@@ -355,6 +379,10 @@ class ExperimentEvaluation {
         }
         const std::optional<Fit> fit = best_fit(scaling.x, scaling.y);
         if (!fit) continue;
+        // A law of what may be noise is none.
+        const SampleVerdict ends = compare_ends(scaling, members);
+        if (ends == SampleVerdict::kNotResolved) continue;
+        if (ends == SampleVerdict::kNoDifference && fit->kind != FitKind::kConstant) continue;
         scaling.fit = *fit;
         result_.scaling.push_back(std::move(scaling));
       }

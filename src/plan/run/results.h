@@ -42,6 +42,7 @@ struct ConfigurationResult {
   std::vector<ObservedCause> causes;
   std::vector<std::string> notes;
   std::string not_measured;  // why there is nothing; empty: there is
+  std::string failure;       // of the first run that failed: its name and end; empty: none did
   std::string story;         // file, relative to the results; empty: none
 };
 
@@ -104,7 +105,7 @@ struct NumberedRanges {
 
 struct ExperimentResult {
   const Experiment* experiment = nullptr;
-  std::vector<RunOutcome> runs;  // without warm-up
+  std::vector<RunOutcome> runs;  // of warm-ups those that failed
   std::vector<ConfigurationResult> configurations;
   std::vector<ExpectedResult> expected;
   std::vector<CriterionResult> criteria;

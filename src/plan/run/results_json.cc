@@ -28,8 +28,8 @@ void put_metric(JsonWriter& json, const MetricResult& one) {
     json.key("over").value(one.is_over_runs ? "runs" : "values");
     json.end_object();
   }
-  json.key("p95").value(one.summary.p95);
-  json.key("p99").value(one.summary.p99);
+  if (one.summary.p95) json.key("p95").value(*one.summary.p95);
+  if (one.summary.p99) json.key("p99").value(*one.summary.p99);
   json.key("mean").value(one.summary.mean);
   json.key("min").value(one.summary.least);
   json.key("max").value(one.summary.most);
@@ -130,7 +130,6 @@ void put_configuration(JsonWriter& json, const ConfigurationResult& in) {
 }
 
 void put_experiment(JsonWriter& json, const ExperimentResult& of) {
-  constexpr std::string_view kVerdicts[] = {"too few runs", "no difference", "less", "more"};
   json.begin_object();
   json.key("id").value(of.experiment->id);
   json.key("name").value(of.experiment->name);
@@ -154,7 +153,7 @@ void put_experiment(JsonWriter& json, const ExperimentResult& of) {
       json.key("low").value(one.comparison.interval->low);
       json.key("high").value(one.comparison.interval->high);
     }
-    json.key("verdict").value(kVerdicts[static_cast<size_t>(one.comparison.verdict)]);
+    json.key("verdict").value(sample_verdict_name(one.comparison.verdict));
     json.key("over").value(one.is_over_runs ? "runs" : "values");
     json.end_object();
   }

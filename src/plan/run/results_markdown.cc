@@ -179,6 +179,8 @@ class ResultsPage {
     for (const ConfigurationResult& in : of.configurations) {
       if (!in.not_measured.empty())
         line(fmt::format("- {}: not measured: {}", md_prose(in.name), md_prose(in.not_measured)));
+      else if (!in.failure.empty())
+        line(fmt::format("- {}: {}", md_prose(in.name), md_prose(in.failure)));
       for (const std::string& note : in.notes)
         line(fmt::format("- {}: {}", md_prose(in.name), md_prose(note)));
     }
@@ -225,22 +227,22 @@ class ResultsPage {
     line("");
     line("| metric | of | configuration | median | ratio | 95 % interval | verdict |");
     line("|---|---|---|---:|---:|---:|---|");
-    constexpr const char* kWords[] = {"too few runs", "no difference", "less", "more"};
     for (const ComparisonResult& one : of.comparisons) {
       const MetricResult* second =
           find_metric(of.configurations[one.second], one.metric, one.subject);
       const SampleComparison& c = one.comparison;
-      line(md_row(
-          {md_prose_cell(metric_title(one.metric)), subject_cell(one.subject),
-           md_prose_cell(of.configurations[one.second].name),
-           second != nullptr ? measured_text(second->summary.p50, one.unit) : "",
-           c.is_ratio ? fmt::format("{:.3f}", c.estimate) : "",
-           c.is_ratio && c.interval
-               ? fmt::format("{:.3f} to {:.3f}", c.interval->low, c.interval->high)
-               : "",
-           std::string(kWords[static_cast<size_t>(c.verdict)]) +
-               (one.is_over_runs || c.verdict == SampleVerdict::kTooFew ? ""
-                                                                        : " within these runs")}));
+      line(md_row({md_prose_cell(metric_title(one.metric)), subject_cell(one.subject),
+                   md_prose_cell(of.configurations[one.second].name),
+                   second != nullptr ? measured_text(second->summary.p50, one.unit) : "",
+                   c.is_ratio ? fmt::format("{:.3f}", c.estimate) : "",
+                   c.is_ratio && c.interval
+                       ? fmt::format("{:.3f} to {:.3f}", c.interval->low, c.interval->high)
+                       : "",
+                   std::string(sample_verdict_name(c.verdict)) +
+                       (one.is_over_runs || c.verdict == SampleVerdict::kTooFew ||
+                                c.verdict == SampleVerdict::kNotResolved
+                            ? ""
+                            : " within these runs")}));
     }
     line("");
   }
@@ -261,7 +263,8 @@ class ResultsPage {
         line(md_row({md_prose_cell(in.name), md_prose_cell(metric_title(one->metric)),
                      subject_cell(one->subject), number_text(s.count),
                      measured_text(s.p50, one->unit), interval_cell(*one),
-                     measured_text(s.p95, one->unit), measured_text(s.p99, one->unit),
+                     s.p95 ? measured_text(*s.p95, one->unit) : "",
+                     s.p99 ? measured_text(*s.p99, one->unit) : "",
                      measured_text(s.least, one->unit), measured_text(s.most, one->unit)}));
       }
       if (rows.size() < in.metrics.size())
@@ -428,6 +431,11 @@ std::string results_summary(const PlanResults& results) {
       break;
     }
     out += '\n';
+    for (const ConfigurationResult& in : of.configurations) {
+      if (!in.failure.empty())
+        out += fmt::format("    {}  {}: {}\n", fit_left("failed", 22), screen_safe(in.name),
+                           screen_safe(in.failure));
+    }
     for (const ExpectedResult& one : of.expected) {
       const bool is_there = one.measured != nullptr;
       const std::string& unit = is_there ? one.measured->unit : one.expected->unit;

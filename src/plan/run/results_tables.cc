@@ -100,7 +100,6 @@ std::string comparisons_table(const PlanResults& results) {
          &second = table.text_column("against it"), &ratio = table.real_column("ratio"),
          &low = table.real_column("ratio low 95 %"), &high = table.real_column("ratio high 95 %"),
          &verdict = table.text_column("verdict"), &over = table.text_column("interval over");
-  constexpr std::string_view kWords[] = {"too few runs", "no difference", "less", "more"};
   for (const ExperimentResult& of : results.experiments) {
     for (const ComparisonResult& one : of.comparisons) {
       experiment.add(of.experiment->id);
@@ -118,7 +117,7 @@ std::string comparisons_table(const PlanResults& results) {
       ratio.add(value);
       low.add(from);
       high.add(to);
-      verdict.add(kWords[static_cast<size_t>(one.comparison.verdict)]);
+      verdict.add(sample_verdict_name(one.comparison.verdict));
       over.add(one.is_over_runs ? "runs" : "values");
     }
   }

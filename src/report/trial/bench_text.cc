@@ -89,8 +89,10 @@ class BenchScreen {
     } else {
       const std::vector<double> values = walls(command);
       const SampleSummary wall = summarize_sample(values);
-      row("wall time", fmt::format("{}  p95 {}  p99 {}  ({}, {} to {})", median_text(wall, "s"),
-                                   measured_text(wall.p95, "s"), measured_text(wall.p99, "s"),
+      std::string high;
+      if (wall.p95) high += "  p95 " + measured_text(*wall.p95, "s");
+      if (wall.p99) high += "  p99 " + measured_text(*wall.p99, "s");
+      row("wall time", fmt::format("{}{}  ({}, {} to {})", median_text(wall, "s"), high,
                                    counted(wall.count, "run"), measured_text(wall.least, "s"),
                                    measured_text(wall.most, "s")));
       show_usage(command);
@@ -186,8 +188,8 @@ void put_sample(JsonWriter& json, const std::vector<double>& values) {
     json.key("mean").value(summary.mean);
     json.key("min").value(summary.least);
     json.key("max").value(summary.most);
-    json.key("p95").value(summary.p95);
-    json.key("p99").value(summary.p99);
+    if (summary.p95) json.key("p95").value(*summary.p95);
+    if (summary.p99) json.key("p99").value(*summary.p99);
     json.key("outliers").value(static_cast<int64_t>(summary.outliers));
     json.key("drifts").value(summary.drift.is_significant);
   }
@@ -199,16 +201,13 @@ void put_sample(JsonWriter& json, const std::vector<double>& values) {
 
 std::string_view verdict_word(SampleVerdict verdict) {
   switch (verdict) {
-    case SampleVerdict::kTooFew:
-      return "too few runs";
-    case SampleVerdict::kNoDifference:
-      return "no difference";
     case SampleVerdict::kLess:
       return "faster";
     case SampleVerdict::kMore:
       return "slower";
+    default:
+      return sample_verdict_name(verdict);
   }
-  return "";
 }
 
 void put_comparison(JsonWriter& json, std::string_view what, const std::vector<double>& first,

@@ -94,8 +94,9 @@ std::string faster_text(const SampleComparison& comparison) {
     return "not known: 95 % needs 4 runs of each";
   const SampleInterval& interval = *comparison.interval;
   if (!comparison.is_ratio) {
-    return comparison.verdict == SampleVerdict::kNoDifference
-               ? "no difference"
+    return comparison.verdict == SampleVerdict::kNoDifference ||
+                   comparison.verdict == SampleVerdict::kNotResolved
+               ? std::string(sample_verdict_name(comparison.verdict))
                : fmt::format("differs by {} [{}, {}]", four_digits(comparison.estimate),
                              four_digits(interval.low), four_digits(interval.high));
   }
@@ -107,8 +108,10 @@ std::string faster_text(const SampleComparison& comparison) {
       return fmt::format("{:.3f} × slower [{:.3f}, {:.3f}]", comparison.estimate, interval.low,
                          interval.high);
     default:
-      return fmt::format("no difference: time ratio {:.3f} [{:.3f}, {:.3f}]", comparison.estimate,
-                         interval.low, interval.high);
+      return fmt::format("{}{}time ratio {:.3f} [{:.3f}, {:.3f}]",
+                         sample_verdict_name(comparison.verdict),
+                         comparison.verdict == SampleVerdict::kNotResolved ? "; " : ": ",
+                         comparison.estimate, interval.low, interval.high);
   }
 }
 

@@ -219,6 +219,7 @@ Status Ablation::run(AblateProgress progress, void* context) {
     TRY(journal.append(environment_record(environment)));
   }
   const Status done = AblateSteps(*this, journal, progress, context).run();
+  interrupted_ = !done.ok() && Interruption::signal() != 0;
   // The study is made of what the journal holds, and of nothing else.
   found_ = {};
   TRY(read_journal(out / kJournalName, false));

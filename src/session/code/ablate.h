@@ -38,6 +38,7 @@ class Ablation {
   std::string commands_text() const;
   // Does what is not done yet. SIGINT and SIGTERM end it between steps, with an error.
   Status run(AblateProgress progress, void* context);
+  bool was_interrupted() const { return interrupted_; }  // by a signal, in run()
 
   // Of what was measured so far. Views this object.
   Study study() const;
@@ -57,7 +58,7 @@ class Ablation {
   std::vector<uint64_t> sources_;  // by variant: of the source and its changes
   SuitePlan plan_;
   FoundSteps found_;
-  bool is_replay_ = false;
+  bool is_replay_ = false, interrupted_ = false;
 };
 
 // Appends a note to the journal of an out folder. Fails where the variant is none of its suite's.

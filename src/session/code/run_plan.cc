@@ -336,6 +336,18 @@ class PlanRunner {
     return outcome;
   }
 
+  std::optional<RunOutcome> failed_warmup(const ScheduledRun& run) const {
+    const auto end = finished_.find(run.name);
+    if (end == finished_.end() || is_good_end(plan_.experiments[run.experiment], end->second))
+      return std::nullopt;
+    RunOutcome outcome;
+    outcome.run = run;
+    outcome.end = end->second;
+    outcome.failed = true;
+    append_observations(outcome.observations, observe_end(end->second));
+    return outcome;
+  }
+
   // Where the recorder kept a line's numbers they are in the capture already.
   void add_log(const fs::path& log, const Experiment& experiment, Observations& into) const {
     if (log.empty()) return;
@@ -375,7 +387,15 @@ class PlanRunner {
     std::vector<RunOutcome> outcomes;
     std::map<size_t, std::string> stories;
     for (const ScheduledRun& run : prepared_.runs) {
-      if (run.experiment != number || run.is_warmup) continue;
+      if (run.experiment != number) continue;
+      if (run.is_warmup) {
+        // A warm-up counts where it failed: then nothing of its configuration was run.
+        if (std::optional<RunOutcome> failed = failed_warmup(run)) {
+          ++result_.failed_runs;
+          outcomes.push_back(std::move(*failed));
+        }
+        continue;
+      }
       RunOutcome outcome = outcome_of(run, stories[run.configuration]);
       if (outcome.failed) ++result_.failed_runs;
       if (!outcome.not_run.empty() && !skipped_.contains(run.name))
