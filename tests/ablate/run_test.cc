@@ -148,7 +148,7 @@ TEST_F(AblateRun, FailuresHaveARowAndNoTime) {
   write_suite(
       "[[variant]]\nname = \"v0\"\n"
       "[[variant]]\nname = \"unbuilt\"\nparent = \"v0\"\nbuild = { command = [\"sh\", \"-c\", "
-      "\"echo no "
+      "\"echo a.cc:1: error: no brace; echo a.cc:2: error: two; echo no "
       "rule; exit 3\"] }\n"
       "[[variant]]\nname = \"missing\"\nparent = \"v0\"\nbuild = { command = "
       "[\"/no/such/program\"] }\n"
@@ -164,7 +164,8 @@ TEST_F(AblateRun, FailuresHaveARowAndNoTime) {
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   const std::string csv = read_file(at("out/ablation.csv"));
   for (const char* part :
-       {"not built: exit status 3: no rule", "not built: cannot be started", "wrong: value 3 is 4",
+       {"not built: exit status 3: a.cc:1: error: no brace; last line: no rule",
+        "not built: cannot be started", "wrong: value 3 is 4",
         "failed: ended at its limit of 0.2 s", "failed: printed no", "failed: killed by SIGSEGV"})
     EXPECT_NE(csv.find(part), std::string::npos) << part << "\n" << csv;
   size_t timed = 0;

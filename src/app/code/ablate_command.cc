@@ -252,7 +252,7 @@ void add_ablate_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
     }
     const Status done = ablate_suite(*a, terminal, code);
     if (done.ok()) return;
-    complain(done.error().message);
+    complain_lines(done.error().message);
     code = ExitCode::kFailed;
   });
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "app/commands.h"
 
 namespace fathom {
@@ -13,5 +15,8 @@ void add_bench_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 
 // All of them, in the order of kCodeCommands.
 void add_code_commands(CLI::App& app, const Terminal& terminal, ExitCode& code);
+
+// One complaint for each line of an error.
+void complain_lines(std::string_view text);
 
 }  // namespace fathom

@@ -47,14 +47,6 @@ fs::path default_results(const fs::path& plan) {
   return out.replace_extension(".results");
 }
 
-void complain_lines(std::string_view text) {
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    complain(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
 // Whether to go on. What will be run is on the screen then.
 bool may_run(const RunArguments& a, const PreparedRun& prepared, const Terminal& terminal,
              ExitCode& code) {
@@ -62,9 +54,11 @@ bool may_run(const RunArguments& a, const PreparedRun& prepared, const Terminal&
   std::string text = fmt::format("{} to run in {}:\n", counted(prepared.to_run.size(), "command"),
                                  screen_safe(prepared.folder.string()));
   for (const std::string& line : prepared.shown) text += line + "\n";
-  // With --json, standard output is for programs.
-  std::fputs(text.c_str(), a.json ? stderr : stdout);
-  std::fflush(a.json ? stderr : stdout);
+  // With --json, standard output is for programs. What is asked about is shown.
+  if (!a.quiet || !a.yes) {
+    std::fputs(text.c_str(), a.json ? stderr : stdout);
+    std::fflush(a.json ? stderr : stdout);
+  }
   if (a.yes) return true;
   if (!terminal.input_is_terminal) {
     complain("nothing was run: there is no terminal to ask on; --yes runs the commands above");
@@ -142,6 +136,14 @@ ExitCode run_run(const RunArguments& a, const Terminal& terminal) {
 }
 
 }  // namespace
+
+void complain_lines(std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    complain(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
 
 void add_run_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   CLI::App* command = app.add_subcommand(kRunCommand.name, kRunCommand.text);

@@ -32,9 +32,19 @@ std::string last_line(std::string_view text) {
   return std::string(text.substr(start == std::string_view::npos ? 0 : start + 1).substr(0, 300));
 }
 
-// Why a command did not do what it should, with the line that tells most.
+// "a.cc:3:1: error: …": what a compiler says first is the cause, what make says last is not.
+std::string first_error_line(std::string_view text) {
+  const size_t at = text.find("error");
+  if (at == std::string_view::npos) return "";
+  const size_t start = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+  return last_line(text.substr(start, text.find('\n', at) - start));
+}
+
+// Why a command did not do what it should, with the lines that tell most.
 std::string end_reason(const TrialEnd& end, double limit_s, std::string_view output) {
-  const std::string line = last_line(output);
+  std::string line = last_line(output);
+  const std::string error = first_error_line(output);
+  if (!error.empty() && error != line) line = error + "; last line: " + line;
   return end_text(end, limit_s) + (line.empty() ? "" : ": " + line);
 }
 

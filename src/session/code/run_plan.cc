@@ -471,6 +471,17 @@ Result<PreparedRun> prepare_run(const RunPlanRequest& request) {
   if (!request.replay.empty()) {
     if (!fs::is_directory(request.replay, error))
       return Error{fmt::format("{} is no folder", request.replay.string())};
+    const auto holds_runs = [&](const fs::path& folder) {
+      return fs::exists(folder / "journal", error) ||
+             std::ranges::any_of(prepared.runs, [&](const ScheduledRun& run) {
+               return !log_in(folder, run).empty() ||
+                      !recordings_in(folder, prepared.plan.experiments[run.experiment], run)
+                           .empty();
+             });
+    };
+    if (!holds_runs(request.replay) && holds_runs(request.replay / "recorded"))
+      return Error{fmt::format("{} holds no recording of this plan; {} does",
+                               request.replay.string(), (request.replay / "recorded").string())};
     if (fs::equivalent(request.replay, prepared.out, error))
       return Error{"--out is the recorded folder; choose another one"};
     return prepared;
