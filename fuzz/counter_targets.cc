@@ -12,8 +12,8 @@
 #include "platform/platform.h"
 #include "report/csv.h"
 #include "session/analyze.h"
-#include "session/counters.h"
 #include "session/code/measured.h"
+#include "session/counters.h"
 #include "sheets/counter_sheets.h"
 #include "targets.h"
 

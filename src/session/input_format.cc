@@ -298,6 +298,7 @@ std::optional<Error> report_to_export(const Input& input) {
 // A table whose columns are none of ours. Nothing for text that may hold a trace.
 std::optional<Error> unknown_table(const Input& input) {
   const std::string_view line = first_line(input.head);
+  if (line.find('\0') != std::string_view::npos) return {};  // binary, with commas by chance
   CsvRecord record;
   split_csv(line, record);
   if (record.fields.size() < 3 || record.unclosed) return {};

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "measure/compared_counts.h"
 #include "platform/platform.h"
 #include "sheets/kernel_contexts.h"
-#include "measure/compared_counts.h"
 #include "story/expectation.h"
 #include "story/measured_launch.h"
 #include "story/op_values.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "report/scan/expected_measured_text.h"
 #include "report/markdown.h"
 #include "report/scan/access_words.h"
+#include "report/scan/expected_measured_text.h"
 #include "scan/facts/fact_names.h"
 
 namespace fathom {

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "base/count_text.h"
-#include "report/scan/expected_measured_text.h"
 #include "report/markdown.h"
+#include "report/scan/expected_measured_text.h"
 #include "report/scan/kernel_tables.h"
 #include "report/scan/scan_counts.h"
 #include "report/scan/scan_report.h"

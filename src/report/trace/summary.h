@@ -6,10 +6,10 @@
 
 #include "analyze/finding.h"
 #include "base/diagnostics.h"
+#include "measure/compared_counts.h"
 #include "report/report_listing.h"
 #include "report/screen.h"
 #include "sheets/sheets.h"
-#include "measure/compared_counts.h"
 
 namespace fathom {
 
