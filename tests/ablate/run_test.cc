@@ -180,7 +180,7 @@ TEST_F(AblateRun, AnInterruptIsToldByTheExitStatus) {
       "[[variant]]\nname = \"v0\"\n"
       "[[variant]]\nname = \"long\"\nrun = { command = [\"sleep\", \"30\"], timeout = \"60s\" }\n");
   const CommandResult result =
-      sh("(sleep 1; kill -INT $(cat fathom.pid)) & sh -c 'echo $$ >fathom.pid; exec " +
+      sh("(sleep 1; kill -TERM $(cat fathom.pid)) & sh -c 'echo $$ >fathom.pid; exec " +
          test::fathom_binary() + " ablate s/suite.toml --yes --out out'; echo code $?");
   EXPECT_NE(result.output.find("code 130"), std::string::npos) << result.output << result.errors;
   EXPECT_NE(result.errors.find("go on with --resume"), std::string::npos) << result.errors;
