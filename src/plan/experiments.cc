@@ -9,8 +9,8 @@
 #include "plan/goal_words.h"
 #include "plan/plan_draft.h"
 #include "plan/plan_metrics.h"
+#include "plan/sweeps.h"
 
-extern const std::string_view parameter_names_tsv;
 extern const std::string_view plan_first_calls_tsv;
 
 namespace fathom {
@@ -319,111 +319,8 @@ class ExperimentWriter {
     draft_.plan.experiments.push_back(std::move(stalls));
   }
 
-  struct Sweep {
-    uint32_t option = 0;
-    const FeatureFacts* feature = nullptr;  // that it affects; null: a size of the workload
-    std::vector<std::string> wanted;
-  };
-  std::vector<Sweep> sweeps() const {
-    std::vector<Sweep> out;
-    const auto add = [&](uint32_t option, const FeatureFacts* feature,
-                         std::vector<std::string> wanted) {
-      const OptionFacts& facts = draft_.facts.options[option];
-      const std::vector<std::string> numbers = draft_.goal.numbers_of(option);
-      if (!can_set(option) || numbers.size() == 1) return;  // one is set, see make_plan
-      if (!numbers.empty()) wanted = numbers;
-      if (wanted.empty()) wanted = gpu_counts(facts);
-      if (values_of(facts, wanted).empty()) return;
-      const auto same = [&](const Sweep& one) {
-        return squashed(draft_.facts.options[one.option].name) == squashed(facts.name);
-      };
-      if (std::ranges::none_of(out, same)) out.push_back({option, feature, std::move(wanted)});
-    };
-    for (const auto& [option, value] : draft_.goal.option_values) {
-      std::vector<std::string> wanted;
-      for (const auto& [other, one] : draft_.goal.option_values) {
-        if (other == option) wanted.push_back(one);
-      }
-      add(option, nullptr, wanted.size() < 2 ? std::vector<std::string>{} : wanted);
-    }
-    for (const uint32_t option : draft_.goal.options) add(option, nullptr, {});
-    // Who names what to vary wants nothing else varied.
-    if (!out.empty()) return out;
-    for (const uint32_t position : draft_.features) {
-      const FeatureFacts& feature = draft_.facts.features[position];
-      size_t of_feature = 0;
-      for (const uint32_t option : feature.options) {
-        const size_t before = out.size();
-        add(option, &feature, {});
-        of_feature += out.size() - before;
-        if (of_feature == 1) break;  // the one that the scan ranks first
-      }
-    }
-    for (const uint32_t option : draft_.program.options) {
-      const std::vector<std::string> counts = gpu_counts(draft_.facts.options[option]);
-      if (draft_.goal.gpus && !counts.empty()) add(option, nullptr, counts);
-    }
-    const bool sizes_matter = draft_.goal.asks(Question::kComparison) ||
-                              draft_.goal.asks(Question::kCharacteristics) || draft_.general;
-    for (const uint32_t option : draft_.program.options) {
-      if (sizes_matter && is_size(draft_.facts.options[option])) add(option, nullptr, {});
-    }
-    return out;
-  }
-  bool can_set(uint32_t option) const {
-    const OptionFacts& facts = draft_.facts.options[option];
-    if (facts.kind == OptionKind::kEnvironment) {
-      return draft_.facts.files[facts.at.file].origin == Origin::kOwn && same_part(facts);
-    }
-    return std::ranges::find(draft_.program.options, option) != draft_.program.options.end();
-  }
-  // The command has this option, or another file's of the same name.
-  bool has_settable(const OptionFacts& option) const {
-    return std::ranges::any_of(draft_.program.options, [&](uint32_t other) {
-      return draft_.facts.options[other].name == option.name;
-    });
-  }
-  // A variable that the program's own part of the repository reads.
-  bool same_part(const OptionFacts& option) const {
-    const std::string& path = draft_.facts.files[option.at.file].path;
-    for (const std::string_view aside : {"test", "ci/", ".github", "docs/", "docker", "setup.py"}) {
-      if (path.find(aside) != std::string::npos) return false;
-    }
-    return true;
-  }
-  static bool is_size(const OptionFacts& option) {
-    std::string name = option.name;
-    name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
-    std::ranges::replace(name, '-', '_');
-    if (name.ends_with('s') && name.size() > 3) name.pop_back();
-    const auto matches = [&](std::string_view known) {
-      return known == name || known == name + "s" || known == name + "_size" ||
-             (name == "length" && known == "seq_len") || (name == "batche" && known == "batch");
-    };
-    for (const auto& row : read_tsv(parameter_names_tsv, 2)) {
-      for (const std::string_view known : split(row[1], ';')) {
-        if (matches(known)) return true;
-      }
-    }
-    return false;
-  }
-  // 1, 2, 4 … up to the GPUs at hand, for options that say how many are used.
-  std::vector<std::string> gpu_counts(const OptionFacts& option) const {
-    const std::string name = squashed(option.name);
-    const bool counts = name == "tp" || name == "tpsize" ||
-                        name.find("tensorparallel") != std::string::npos || name == "worldsize" ||
-                        name == "numgpus" || name == "ngpus";
-    if (!counts) return {};
-    int64_t most = draft_.goal.gpus.value_or(
-        std::max<int64_t>(2, static_cast<int64_t>(draft_.input.machine->nvidia_gpus.size())));
-    std::vector<std::string> out;
-    for (int64_t count = 1; count <= most && out.size() < 4; count *= 2)
-      out.push_back(std::to_string(count));
-    return out;
-  }
-
   void add_sweeps() {
-    const std::vector<Sweep> all = sweeps();
+    const std::vector<Sweep> all = sweeps_to_run(draft_);
     size_t count = 0;
     for (const Sweep& sweep : all) {
       const OptionFacts& option = draft_.facts.options[sweep.option];
@@ -438,14 +335,14 @@ class ExperimentWriter {
     say_what_cannot_be_set();
     for (const uint32_t position : draft_.goal.options) {
       const OptionFacts& option = draft_.facts.options[position];
-      if (!draft_.goal.numbers_of(position).empty() && !has_settable(option)) {
+      if (!draft_.goal.numbers_of(position).empty() && !has_settable(draft_, option)) {
         draft_.plan.open.push_back(
             fmt::format("The goal gives numbers for {} ({}), which the command does not have. Give "
                         "a command that has it with --command.",
                         option.name, draft_.place(option.at)));
         continue;
       }
-      if (can_set(position) || option.kind != OptionKind::kConfig) continue;
+      if (can_set(draft_, position) || option.kind != OptionKind::kConfig) continue;
       draft_.plan.open.push_back(fmt::format(
           "{} ({}) is set in code: no option of the command sets it; add configurations by hand",
           option.name, draft_.place(option.at)));
@@ -459,7 +356,8 @@ class ExperimentWriter {
     for (const uint32_t position : draft_.features) {
       for (const uint32_t option : draft_.facts.features[position].options) {
         const OptionFacts& facts = draft_.facts.options[option];
-        if (facts.kind != OptionKind::kCli || can_set(option) || values_of(facts, {}).empty())
+        if (facts.kind != OptionKind::kCli || can_set(draft_, option) ||
+            values_of(facts, {}).empty())
           continue;
         if (count == 4 || !seen.insert(facts.name).second) continue;
         names +=

@@ -5,118 +5,12 @@
 #include <algorithm>
 #include <set>
 
-#include "base/tsv.h"
 #include "base/utf8.h"
-#include "plan/goal_words.h"
-#include "plan/plan_metrics.h"
-#include "plan/program.h"
-#include "platform/platform.h"
-#include "scan/features/feature_rules.h"
-
-extern const std::string_view plan_questions_tsv;
-extern const std::string_view plan_synonyms_tsv;
-extern const std::string_view plan_plain_words_tsv;
-extern const std::string_view plan_constraints_tsv;
-extern const std::string_view plan_tools_tsv;
+#include "plan/goal_constraints.h"
+#include "plan/goal_subjects.h"
 
 namespace fathom {
 namespace {
-
-constexpr size_t kMostKernels = 6;         // named ones that get experiments of their own
-constexpr size_t kMostNamedKernels = 200;  // a word that fits more names no kernel
-constexpr size_t kShortestName = 4;  // letters of a word that may be a part of a kernel's name
-
-struct Meaning {
-  GoalPhrase phrase;
-  std::vector<std::string_view> targets;  // "feature:x", "kernels"
-};
-
-struct GoalTables {
-  std::vector<std::pair<GoalPhrase, Question>> questions;
-  std::vector<Meaning> meanings;
-  std::vector<GoalPhrase> plain;
-};
-
-const GoalTables& goal_tables() {
-  static const GoalTables tables = [] {
-    GoalTables out;
-    for (const auto& row : read_tsv(plan_questions_tsv, 3)) {
-      for (const Question question : kAllQuestions) {
-        if (question_name(question) != row[0]) continue;
-        for (const std::string_view words : split(row[1], '|'))
-          out.questions.emplace_back(GoalPhrase(words), question);
-      }
-    }
-    for (const auto& row : read_tsv(plan_synonyms_tsv, 2)) {
-      for (const std::string_view words : split(row[0], '|'))
-        out.meanings.push_back({GoalPhrase(words), split(row[1], ' ')});
-    }
-    for (const auto& row : read_tsv(plan_plain_words_tsv, 1)) {
-      for (const std::string_view words : split(row[0], '|')) out.plain.emplace_back(words);
-    }
-    return out;
-  }();
-  return tables;
-}
-
-// What READMEs call features and components, as meanings of a goal's words.
-const std::vector<std::pair<Meaning, const ClaimRule*>>& claim_meanings() {
-  static const std::vector<std::pair<Meaning, const ClaimRule*>> meanings = [] {
-    std::vector<std::pair<Meaning, const ClaimRule*>> out;
-    for (const ClaimRule& claim : FeatureRules::built_in().claims()) {
-      for (const std::string_view words : claim.phrases)
-        out.push_back({{GoalPhrase(words), {}}, &claim});
-    }
-    return out;
-  }();
-  return meanings;
-}
-
-// Seconds of a unit of time; 0: it is none.
-double seconds_of_unit(std::string_view unit) {
-  for (const std::string_view one : {"s", "sec", "secs", "second", "seconds"}) {
-    if (unit == one) return 1;
-  }
-  for (const std::string_view one : {"m", "min", "mins", "minute", "minutes"}) {
-    if (unit == one) return 60;
-  }
-  for (const std::string_view one : {"h", "hr", "hrs", "hour", "hours"}) {
-    if (unit == one) return 3600;
-  }
-  return 0;
-}
-
-// "20m" → 20, "m".
-bool split_amount(std::string_view word, double& number, std::string_view& unit) {
-  const size_t end = std::min(word.find_first_not_of("0123456789."), word.size());
-  unit = word.substr(end);
-  return end > 0 && read_number(word.substr(0, end), number);
-}
-
-// A platform by one to three words from `at` on; how many words it took.
-struct FoundPlatform {
-  size_t words = 0;
-  std::string name;  // empty: several fit
-  std::string said;
-};
-FoundPlatform platform_at(const std::vector<GoalWord>& words, size_t at) {
-  for (size_t count = std::min<size_t>(3, words.size() - at); count > 0; --count) {
-    std::string name;
-    for (size_t i = 0; i < count; ++i) name += (i > 0 ? " " : "") + words[at + i].text;
-    // A name of a GPU has letters and digits: "h200", "mi300x"; not "a" or "100".
-    const bool has_digit = name.find_first_of("0123456789") != std::string::npos;
-    const bool has_letter = name.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos;
-    if (!has_digit || !has_letter || name.size() < 2) continue;
-    const Result<const Platform*> found = Platforms::built_in().find(name);
-    if (found.ok()) return {count, found.value()->name, name};
-    if (count > 1) continue;
-    size_t fitting = 0;  // "h100" is the PCIe or the SXM one
-    for (const Platform& platform : Platforms::built_in().all())
-      fitting += squashed(platform.name).starts_with(squashed(name)) ? 1 : 0;
-    if (fitting > 1) return {count, "", name};
-  }
-  return {};
-}
 
 class GoalReader {
  public:
@@ -126,7 +20,7 @@ class GoalReader {
   }
 
   ReadGoal read() {
-    read_constraints();
+    read_constraints(text_, out_);
     read_questions();
     read_project();
     read_option_numbers();
@@ -145,131 +39,6 @@ class GoalReader {
 
  private:
   using Words = std::vector<GoalWord>;
-
-  std::string said(size_t at, size_t count) const {
-    std::string out;
-    uint32_t last = UINT32_MAX;
-    for (size_t i = at; i < at + count && i < text_.words.size(); ++i) {
-      const uint32_t token = text_.words[i].token;
-      if (token == last) continue;
-      out += (out.empty() ? "" : " ") + text_.tokens[token];
-      last = token;
-    }
-    return out;
-  }
-  void take(size_t at, size_t count) {
-    for (size_t i = at; i < at + count; ++i) text_.words[i].taken = true;
-  }
-
-  // One pattern of constraints.tsv from `at` on: literal words and {kinds}.
-  struct Filled {
-    size_t words = 0;
-    double number = 0;
-    double unit_seconds = 0;
-    FoundPlatform platform;
-    std::string tool;
-  };
-  std::optional<Filled> fill(std::string_view pattern, size_t at) const {
-    Filled filled;
-    const Words& words = text_.words;
-    size_t i = at;
-    std::string_view glued_unit;
-    for (const std::string_view part : split(pattern, ' ')) {
-      if (part == "{unit}" && !glued_unit.empty()) {
-        filled.unit_seconds = seconds_of_unit(glued_unit);
-        if (filled.unit_seconds == 0) return std::nullopt;
-        glued_unit = {};
-        continue;
-      }
-      if (i >= words.size() || !glued_unit.empty()) return std::nullopt;
-      const std::string& word = words[i].text;
-      if (part == "{number}") {
-        if (!read_number(word, filled.number) &&
-            (!split_amount(word, filled.number, glued_unit) || seconds_of_unit(glued_unit) == 0))
-          return std::nullopt;
-      } else if (part == "{unit}") {
-        filled.unit_seconds = seconds_of_unit(word);
-        if (filled.unit_seconds == 0) return std::nullopt;
-      } else if (part == "{gpu}") {
-        filled.platform = platform_at(words, i);
-        if (filled.platform.words == 0) return std::nullopt;
-        i += filled.platform.words;
-        continue;
-      } else if (part == "{tool}") {
-        const size_t taken = tool_at(i, filled.tool);
-        if (taken == 0) return std::nullopt;
-        i += taken;
-        continue;
-      } else if (GoalPhrase(part).match(words, i) == 0) {
-        return std::nullopt;
-      }
-      ++i;
-    }
-    if (!glued_unit.empty()) return std::nullopt;
-    filled.words = i - at;
-    return filled;
-  }
-  size_t tool_at(size_t at, std::string& tool) const {
-    size_t longest = 0;
-    for (const auto& row : read_tsv(plan_tools_tsv, 3)) {
-      for (const std::string_view words : split(row[1], '|')) {
-        const size_t taken = GoalPhrase(words).match(text_.words, at);
-        if (taken <= longest) continue;
-        longest = taken;
-        tool = row[0];
-      }
-    }
-    return longest;
-  }
-
-  void read_constraints() {
-    const auto rows = read_tsv(plan_constraints_tsv, 2);
-    for (size_t at = 0; at < text_.words.size();) {
-      size_t taken = 0;
-      for (size_t r = 0; r < rows.size() && taken == 0; ++r) {
-        for (const std::string_view pattern : split(rows[r][1], '|')) {
-          const std::optional<Filled> filled = fill(pattern, at);
-          if (!filled) continue;
-          add_constraint(rows[r][0], *filled, said(at, filled->words));
-          taken = filled->words;
-          break;
-        }
-      }
-      if (taken > 0) take(at, taken);
-      at += std::max<size_t>(taken, 1);
-    }
-  }
-  void add_constraint(std::string_view kind, const Filled& filled, std::string words) {
-    auto& list = out_.reading.constraints;
-    if (kind == "time") {
-      out_.seconds = filled.number * filled.unit_seconds;
-      list.push_back({ConstraintKind::kTime, std::move(words), fmt::format("{}", *out_.seconds)});
-    } else if (kind == "accuracy") {
-      list.push_back(
-          {ConstraintKind::kAccuracy, std::move(words), fmt::format("{}", filled.number)});
-    } else if (kind == "accuracy exact") {
-      list.push_back({ConstraintKind::kAccuracy, std::move(words), "0"});
-    } else if (kind == "tool") {
-      list.push_back({ConstraintKind::kTool, std::move(words), filled.tool});
-      for (const auto& row : read_tsv(plan_tools_tsv, 3)) {
-        if (row[0] != filled.tool) continue;
-        for (const std::string_view option : split(row[2], ' ')) out_.left_out.emplace_back(option);
-      }
-    }
-    if (kind == "gpus" && filled.number >= 1 && filled.number <= 1e6) {
-      out_.gpus = static_cast<int64_t>(filled.number);
-      list.push_back({ConstraintKind::kGpuCount, words, std::to_string(*out_.gpus)});
-    }
-    if (filled.platform.words == 0) return;
-    if (filled.platform.name.empty()) {
-      out_.ambiguous.push_back(filled.platform.said);
-    } else {
-      out_.platform = filled.platform.name;
-    }
-    if (kind == "hardware")
-      list.push_back({ConstraintKind::kHardware, std::move(words),
-                      filled.platform.name.empty() ? filled.platform.said : filled.platform.name});
-  }
 
   // Words that ask may also stand for something: "idle" asks for a bottleneck and names a metric.
   void read_questions() {
@@ -307,7 +76,8 @@ class GoalReader {
       for (GoalWord& word : text_.words) {
         if (word.token == i) word.taken = true;
       }
-      add_subject({SubjectKind::kProject, facts_.repository, facts_.repository, project_said_, ""});
+      subjects_.add_subject(
+          {SubjectKind::kProject, facts_.repository, facts_.repository, project_said_, ""});
       return;
     }
   }
@@ -380,22 +150,10 @@ class GoalReader {
     for (size_t i = name; i < name + count; ++i) wanted += squashed(text_.words[i].text);
     if (wanted.size() > 3 && wanted.ends_with('s')) wanted.pop_back();
     if (wanted.size() < 2) return false;
-    bool found = false;
-    for (uint32_t i = 0; i < facts_.options.size() && out_.options.size() < 8; ++i) {
-      const OptionFacts& option = facts_.options[i];
-      const std::string own = squashed(option.name);
-      if (option.kind != OptionKind::kCli || !option.name.starts_with('-')) continue;
-      if (own != wanted && own != wanted + "s" && own != wanted + "size" && own != "num" + wanted &&
-          own != "num" + wanted + "s" && own + "size" != wanted)
-        continue;
-      found = true;
-      if (std::ranges::find(out_.options, i) == out_.options.end()) out_.options.push_back(i);
-      for (const std::string& number : numbers) out_.option_numbers.emplace_back(i, number);
-      add_subject({SubjectKind::kOption, option.name, option.name, said(begin, end - begin),
-                   code_place_text(facts_, option.at)});
-    }
-    if (found) take(begin, end - begin);
-    return found;
+    if (!subjects_.add_option_numbers(wanted, numbers, text_.said(begin, end - begin)))
+      return false;
+    text_.take(begin, end - begin);
+    return true;
   }
 
   // Tokens that look like names of the code: with an underscore, dashes in front, or capitals
@@ -416,12 +174,14 @@ class GoalReader {
       const std::string& token = text_.tokens[i];
       // "page-size" where there is --page-size.
       if (token.find('-', 1) != std::string::npos && !is_taken(i) && !is_common(token) &&
-          add_option(token)) {
+          subjects_.add_option(token)) {
         take_token(i);
         continue;
       }
       if (!is_identifier(token) || is_taken(i) || is_common(token)) continue;
-      if (add_option(token) || add_kernels(token, true) || add_entry(token)) take_token(i);
+      if (subjects_.add_option(token) || subjects_.add_kernels(token, true) ||
+          subjects_.add_entry(token))
+        take_token(i);
     }
   }
   bool is_taken(uint32_t token) const {
@@ -432,109 +192,6 @@ class GoalReader {
     for (GoalWord& word : text_.words) {
       if (word.token == token) word.taken = true;
     }
-  }
-
-  bool add_option(const std::string& token) {
-    const std::string wanted = squashed(token);
-    if (wanted.size() < 2) return false;
-    bool found = false;
-    for (uint32_t i = 0; i < facts_.options.size(); ++i) {
-      const OptionFacts& option = facts_.options[i];
-      const size_t dot = option.name.rfind('.');
-      const std::string last = squashed(
-          option.kind == OptionKind::kConfig && dot != std::string::npos ? option.name.substr(dot)
-                                                                         : option.name);
-      if (last != wanted) continue;
-      found = true;
-      if (out_.options.size() >= 8) break;
-      out_.options.push_back(i);
-      add_subject({SubjectKind::kOption, option.name, option.name, token,
-                   code_place_text(facts_, option.at)});
-    }
-    return found;
-  }
-
-  bool add_kernels(const std::string& token, bool whole_name) {
-    const std::string wanted = squashed(token);
-    if (wanted.size() < kShortestName && !whole_name) return false;
-    std::vector<uint32_t> exact, inside;
-    for (uint32_t i = 0; i < facts_.kernels.size(); ++i) {
-      const KernelFacts& kernel = facts_.kernels[i];
-      if (kernel.dead) continue;
-      const std::string name = squashed(kernel.name);
-      const std::string& path = facts_.files[kernel.at.file].path;
-      const size_t slash = path.rfind('/');
-      const std::string file = squashed(path.substr(slash == std::string::npos ? 0 : slash + 1));
-      const bool launched_there = wanted.size() >= kShortestName && whole_name &&
-                                  std::ranges::any_of(kernel.launchers, [&](const auto& launcher) {
-                                    return is_file(launcher.at.file, wanted);
-                                  });
-      if (name == wanted || name == wanted + "kernel") {
-        exact.push_back(i);
-      } else if (name.find(wanted) != std::string::npos ||
-                 (wanted.size() >= kShortestName && file.starts_with(wanted)) || launched_there) {
-        inside.push_back(i);
-      }
-    }
-    const std::vector<uint32_t>& found = exact.empty() ? inside : exact;
-    if (found.empty() || found.size() > kMostNamedKernels) return false;
-    out_.kernels_named += static_cast<uint32_t>(found.size());
-    for (const uint32_t i : found) {
-      if (out_.kernels.size() >= kMostKernels) break;
-      if (std::ranges::find(out_.kernels, i) != out_.kernels.end()) continue;
-      out_.kernels.push_back(i);
-      const KernelFacts& kernel = facts_.kernels[i];
-      add_subject({SubjectKind::kKernel, kernel.name, kernel.name, token,
-                   code_place_text(facts_, {kernel.at.file, kernel.line_name})});
-    }
-    return true;
-  }
-
-  // "flash attention" where kernels lie in flash_attention/.
-  bool add_kernels_of_path(const std::string& words) {
-    const std::string wanted = squashed(words);
-    if (wanted.size() < kShortestName) return false;
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < facts_.kernels.size(); ++i) {
-      const KernelFacts& kernel = facts_.kernels[i];
-      if (kernel.dead ||
-          squashed(facts_.files[kernel.at.file].path).find(wanted) == std::string::npos)
-        continue;
-      ++found;
-      if (out_.kernels.size() >= kMostKernels ||
-          std::ranges::find(out_.kernels, i) != out_.kernels.end())
-        continue;
-      out_.kernels.push_back(i);
-      add_subject({SubjectKind::kKernel, kernel.name, kernel.name, words,
-                   code_place_text(facts_, {kernel.at.file, kernel.line_name})});
-    }
-    out_.kernels_named += found;
-    return found > 0;
-  }
-
-  // "v7_specialised" is v7_specialised.cu.
-  bool is_file(uint32_t position, const std::string& wanted) const {
-    const std::string& path = facts_.files[position].path;
-    const size_t slash = path.rfind('/');
-    const std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
-    return squashed(name.substr(0, name.rfind('.'))) == wanted;
-  }
-
-  bool add_entry(const std::string& token) {
-    const std::string wanted = squashed(token);
-    if (wanted.size() < kShortestName) return false;
-    for (uint32_t i = 0; i < facts_.entry_points.size(); ++i) {
-      const EntryPoint& entry = facts_.entry_points[i];
-      const std::string name = squashed(entry.name);
-      const bool file = token.find('.') != std::string::npos && name.ends_with(wanted);
-      const bool stem = name.ends_with(wanted + "py") || name == wanted;
-      if (!file && !stem) continue;
-      out_.entry_points.push_back(i);
-      add_subject({SubjectKind::kEntryPoint, entry.name, entry.name, token,
-                   code_place_text(facts_, entry.at)});
-      return true;
-    }
-    return false;
   }
 
   // The longest phrase at each place counts.
@@ -564,136 +221,38 @@ class GoalReader {
         taken = count;
       }
       if (best_claim != nullptr) {
-        add_target(best_claim->component ? "component" : "feature", best_claim->rule,
-                   said(at, taken), best == nullptr);
+        subjects_.add_target(best_claim->component ? "component" : "feature", best_claim->rule,
+                             text_.said(at, taken), best == nullptr);
       }
-      if (best != nullptr) add_targets(*best, said(at, taken));
+      if (best != nullptr) subjects_.add_targets(*best, text_.said(at, taken));
       if (best == nullptr && best_claim == nullptr) {
         ++at;
         continue;
       }
-      take(at, taken);
+      text_.take(at, taken);
       at += taken;
     }
   }
-  void add_targets(const Meaning& meaning, const std::string& words) {
-    for (const std::string_view target : meaning.targets) {
-      const size_t colon = std::min(target.find(':'), target.size());
-      const std::string_view id = colon < target.size() ? target.substr(colon + 1) : "";
-      // Of several meanings only those that the code has are meant.
-      add_target(target.substr(0, colon), id, words, meaning.targets.size() == 1);
-    }
-  }
-  void add_target(std::string_view kind, std::string_view id, const std::string& words,
-                  bool only_meaning) {
-    if (kind == "feature") {
-      add_feature(id, words, only_meaning);
-    } else if (kind == "component") {
-      const auto& all = facts_.components;
-      const auto found = std::ranges::find(all, id, &ComponentFacts::id);
-      if (found != all.end()) {
-        add_unique(out_.components, id);
-        add_subject(
-            {SubjectKind::kComponent, found->id, found->title, words,
-             found->evidence.empty() ? "" : code_place_text(facts_, found->evidence[0].at)});
-      } else if (only_meaning) {
-        add_unique(out_.absent, component_title(id));
-      }
-    } else if (kind == "metric") {
-      if (const PlanMetric* metric = find_plan_metric(id)) {
-        add_unique(out_.metrics, id);
-        add_subject({SubjectKind::kMetric, std::string(id), std::string(metric->title), words, ""});
-      }
-    } else if (kind == "phase") {
-      add_unique(out_.phases, id);
-      add_subject({SubjectKind::kPhase, std::string(id), std::string(id), words, ""});
-    } else if (kind == "area") {
-      for (const FeatureFacts& feature : facts_.features) {
-        if (feature.area == id) add_feature(feature.id, words, false);
-      }
-    } else if (kind == "kernels") {
-      out_.all_kernels = true;
-    }
-  }
-  static std::string component_title(std::string_view id) {
-    for (const ComponentRule& rule : FeatureRules::built_in().components()) {
-      if (rule.id == id) return std::string(rule.title);
-    }
-    return std::string(id);
-  }
-  void add_feature(std::string_view id, const std::string& words, bool only_meaning) {
-    const auto& all = facts_.features;
-    const auto found = std::ranges::find(all, id, &FeatureFacts::id);
-    if (found == all.end()) {
-      if (!only_meaning || add_kernels_of_path(words)) return;
-      for (const FeatureRule& rule : FeatureRules::built_in().features()) {
-        if (rule.id == id) add_unique(out_.absent, rule.title);
-      }
-      return;
-    }
-    const auto position = static_cast<uint32_t>(found - all.begin());
-    if (std::ranges::find(out_.features, position) != out_.features.end()) return;
-    out_.features.push_back(position);
-    add_subject({SubjectKind::kFeature, found->id, found->title, words,
-                 found->evidence.empty() ? "" : code_place_text(facts_, found->evidence[0].at)});
-  }
-
   // Words that nothing was read from: parts of kernels' names, values of options.
   void read_plain_names() {
     double number = 0;
     for (size_t at = 0; at < text_.words.size(); ++at) {
       GoalWord& word = text_.words[at];
       if (word.taken && read_number(word.text, number)) continue;
-      if (out_.asks(Question::kComparison) && add_size_option(word.text)) {
+      if (out_.asks(Question::kComparison) && subjects_.add_size_option(word.text)) {
         word.taken = true;
         continue;
       }
-      if (add_option_value(text_.tokens[word.token])) {
+      if (subjects_.add_option_value(text_.tokens[word.token])) {
         word.taken = true;
         continue;
       }
       if (word.taken || asking_.contains(at) || is_plain_word(text_.words, at)) continue;
-      if (add_kernels(word.text, false) || add_entry(word.text) || add_option(word.text))
+      if (subjects_.add_kernels(word.text, false) || subjects_.add_entry(word.text) ||
+          subjects_.add_option(word.text))
         word.taken = true;
     }
   }
-  // "batch sizes" of a program with --batch: what a comparison varies.
-  bool add_size_option(std::string word) {
-    if (word.ends_with('s') && word.size() > kShortestName) word.pop_back();
-    if (word.size() < kShortestName) return false;
-    bool found = false;
-    for (uint32_t i = 0; i < facts_.options.size() && out_.options.size() < 8; ++i) {
-      const OptionFacts& option = facts_.options[i];
-      const std::string name = squashed(option.name);
-      const bool named = name == word || name == word + "s" || name == word + "size";
-      if (option.kind != OptionKind::kCli || !named || values_of(option, {}).empty()) continue;
-      found = true;
-      if (std::ranges::find(out_.options, i) != out_.options.end()) continue;
-      out_.options.push_back(i);
-      add_subject({SubjectKind::kOption, option.name, option.name, word,
-                   code_place_text(facts_, option.at)});
-    }
-    return found;
-  }
-  // "flashinfer" where an option has the choices flashinfer and fa3.
-  bool add_option_value(const std::string& token) {
-    const std::string wanted = squashed(token);
-    if (wanted.size() < 2) return false;
-    bool found = false;
-    for (uint32_t i = 0; i < facts_.options.size() && out_.option_values.size() < 16; ++i) {
-      const OptionFacts& option = facts_.options[i];
-      if (option.kind != OptionKind::kCli || option.choices.size() < 2) continue;
-      for (const std::string& choice : option.choices) {
-        if (squashed(choice) != wanted) continue;
-        const std::pair<uint32_t, std::string> value(i, choice);
-        if (std::ranges::find(out_.option_values, value) == out_.option_values.end())
-          out_.option_values.push_back(value);
-        found = true;
-      }
-    }
-    return found;
-  }
-
   void list_unread() {
     std::vector<uint32_t> listed;
     double number = 0;
@@ -705,27 +264,19 @@ class GoalReader {
       if (std::ranges::find(listed, word.token) != listed.end()) continue;
       listed.push_back(word.token);
       if (listed.size() > 20) break;
-      add_unique(out_.reading.unread, cut_to_bytes(text_.tokens[word.token], 60));
+      const std::string unread = cut_to_bytes(text_.tokens[word.token], 60);
+      auto& all = out_.reading.unread;
+      if (std::ranges::find(all, unread) == all.end()) all.push_back(unread);
     }
     if (text_.cut)
       out_.reading.unread.push_back(
           fmt::format("everything after the first {} words", text_.words.size()));
   }
 
-  void add_subject(GoalSubject subject) {
-    auto& all = out_.reading.subjects;
-    const auto same = [&](const GoalSubject& other) {
-      return other.kind == subject.kind && other.id == subject.id && other.where == subject.where;
-    };
-    if (std::ranges::none_of(all, same)) all.push_back(std::move(subject));
-  }
-  static void add_unique(std::vector<std::string>& list, std::string_view text) {
-    if (std::ranges::find(list, text) == list.end()) list.emplace_back(text);
-  }
-
   const CodeFacts& facts_;
   GoalText text_;
   ReadGoal out_;
+  GoalSubjects subjects_{facts_, out_};
   std::string project_said_;
   std::set<size_t> asking_;  // positions of words that ask
 };
@@ -746,43 +297,6 @@ std::vector<std::string> ReadGoal::numbers_of(uint32_t option) const {
 
 ReadGoal read_goal(std::string_view goal, const CodeFacts& facts) {
   return GoalReader(goal, facts).read();
-}
-
-std::vector<std::string> metrics_in_words(std::string_view text) {
-  const GoalText words = goal_text(text.substr(0, 400));
-  std::vector<std::string> metrics;
-  for (size_t at = 0; at < words.words.size();) {
-    const Meaning* best = nullptr;
-    size_t weight = 0, taken = 0;
-    for (const Meaning& meaning : goal_tables().meanings) {
-      const size_t count = meaning.phrase.match(words.words, at);
-      if (count == 0 || meaning.phrase.weight() <= weight) continue;
-      best = &meaning;
-      weight = meaning.phrase.weight();
-      taken = count;
-    }
-    for (const std::string_view target :
-         best != nullptr ? best->targets : std::vector<std::string_view>{}) {
-      // A line of a program is of one thing: words with several meanings do not tell of which.
-      if (!target.starts_with("metric:") || best->targets.size() > 1) continue;
-      const std::string id(target.substr(7));
-      if (std::ranges::find(metrics, id) == metrics.end()) metrics.push_back(id);
-    }
-    at += std::max<size_t>(taken, 1);
-  }
-  return metrics;
-}
-
-std::optional<double> read_duration(std::string_view text) {
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  double number = 0;
-  std::string_view unit;
-  if (!split_amount(text, number, unit)) return std::nullopt;
-  while (unit.starts_with(' ')) unit.remove_prefix(1);
-  const double seconds = seconds_of_unit(unit);
-  if (seconds == 0 || number <= 0 || number * seconds > 1e7) return std::nullopt;
-  return number * seconds;
 }
 
 std::string code_place_text(const CodeFacts& facts, const CodePlace& at) {

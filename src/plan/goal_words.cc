@@ -137,4 +137,20 @@ bool read_number(std::string_view text, double& number) {
   return read.ec == std::errc() && read.ptr == end && std::isfinite(number);
 }
 
+std::string GoalText::said(size_t at, size_t count) const {
+  std::string out;
+  uint32_t last = UINT32_MAX;
+  for (size_t i = at; i < at + count && i < words.size(); ++i) {
+    const uint32_t token = words[i].token;
+    if (token == last) continue;
+    out += (out.empty() ? "" : " ") + tokens[token];
+    last = token;
+  }
+  return out;
+}
+
+void GoalText::take(size_t at, size_t count) {
+  for (size_t i = at; i < at + count; ++i) words[i].taken = true;
+}
+
 }  // namespace fathom

@@ -19,7 +19,12 @@ struct GoalText {
   std::vector<std::string> tokens;  // as written, without the punctuation around them
   std::vector<GoalWord> words;
   bool cut = false;  // it was longer
+
+  // The words as they were written.
+  std::string said(size_t at, size_t count) const;
+  void take(size_t at, size_t count);
 };
+inline constexpr size_t kShortestName = 4;  // letters of a word that may be a part of a name
 inline constexpr size_t kMaxGoalBytes = 4000, kMaxGoalWords = 300;
 GoalText goal_text(std::string_view text);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/utf8.h"
 #include "story/run/phase_profile.h"
 
 // The parts of a story, each made from the profiles.
@@ -7,6 +8,9 @@ namespace fathom {
 
 std::string phase_title(const Phase& phase);
 StoryTopic topic_of(IdleCause cause);
+// Names in lines stay short enough to read.
+inline constexpr size_t kTextBytes = 400;
+inline std::string cut_text(std::string_view text) { return cut_to_bytes(text, kTextBytes); }
 
 // Lines and events of one phase; at most `events` of them.
 StoryPhase tell_phase(const RunFacts& facts, const WorkLabels& labels,

@@ -4,6 +4,7 @@
 #include "base/kernel_name.h"
 #include "base/utf8.h"
 #include "measure/hypotheses.h"
+#include "story/run/bottlenecks.h"
 #include "story/run/chapters.h"
 
 namespace fathom {
@@ -17,10 +18,6 @@ namespace {
 constexpr size_t kHostLines = 6;
 constexpr size_t kHotspots = 3, kBottlenecks = 3, kActions = 3;
 constexpr double kWorthTelling = 0.01;  // of the run
-constexpr size_t kTextBytes = 400;
-constexpr std::string_view kThrottlingId = "throttling";  // of data/hypotheses
-
-std::string cut_text(std::string_view text) { return cut_to_bytes(text, kTextBytes); }
 
 class SummaryTeller {
  public:
@@ -60,8 +57,6 @@ class SummaryTeller {
 
  private:
   const EventStore& store() const { return facts_.input.store; }
-  // Of some ops or kernels, gaps say nothing.
-  bool has_idle_time() const { return facts_.has_timeline && !facts_.selection.filters_work(); }
 
   void tell_hotspots() {
     struct Spot {
@@ -105,270 +100,19 @@ class SummaryTeller {
     }
   }
 
-  struct Candidate {
-    Nanos time;
-    StoryLine line;
-  };
-
-  void add_idle_candidates(std::vector<Candidate>& out) const {
-    Nanos by_cause[static_cast<size_t>(IdleCause::kCount)];
-    EventId example[static_cast<size_t>(IdleCause::kCount)];
-    const auto add = [&](const IdleTimes& gaps) {
-      for (size_t c = 0; c < static_cast<size_t>(IdleCause::kCount); ++c) {
-        by_cause[c] += gaps.by_cause[c];
-        if (gaps.by_cause[c].count > 0 && !example[c].valid()) example[c] = gaps.example;
-      }
-    };
-    for (const PhaseProfile& p : profiles_.profiles)
-      if (p.phase->kind != PhaseKind::kSetup) add(p.gaps);
-    for (const auto& [phases, gaps] : profiles_.between) add(gaps);
-    for (size_t c = 0; c < static_cast<size_t>(IdleCause::kCount); ++c) {
-      if (by_cause[c].count <= 0) continue;
-      StoryLine line = bottleneck(Mark::kDerived, topic_of(static_cast<IdleCause>(c)), by_cause[c]);
-      line.evidence.events = {store().uid(example[c])};
-      line.evidence.sheet = "gpu_timeline";
-      line.evidence.formula = "gaps over all streams, by what the host did in them";
-      out.push_back({by_cause[c], std::move(line)});
-    }
-  }
-
-  void add_setup_candidate(std::vector<Candidate>& out) const {
-    for (const PhaseProfile& p : profiles_.profiles) {
-      if (p.phase->kind != PhaseKind::kSetup || p.time().count <= 0) continue;
-      StoryLine line = bottleneck(Mark::kMeasured, T::kSetup, p.time());
-      line.evidence.events = {store().uid(p.work.front())};
-      if (p.phase->example.valid()) line.evidence.events.push_back(store().uid(p.phase->example));
-      line.evidence.sheet = "gpu_timeline";
-      line.evidence.formula = "GPU work launched by compilers and autotuners, with the gaps in it";
-      out.push_back({p.time(), std::move(line)});
-    }
-  }
-
-  void add_transfer_candidates(std::vector<Candidate>& out) const {
-    const GpuTimeline& t = facts_.assessment.timeline();
-    for (const auto& [topic, time] : {std::pair(T::kCopies, t.exposed_copies),
-                                      std::pair(T::kCommunication, t.exposed_communication)}) {
-      if (time.count <= 0) continue;
-      StoryLine line = bottleneck(Mark::kMeasured, topic, time);
-      line.evidence.sheet = "gpu_timeline";
-      out.push_back({time, std::move(line)});
-    }
-  }
-
-  // A clock that is held down, for the part of the kernels' time in which it is.
-  bool add_clock_candidate(std::vector<Candidate>& out) const {
-    std::optional<StoryLine> line = hardware_.throttled_line(told_);
-    if (!line) return false;
-    double time = 0;
-    for (const EventId e : told_)
-      if (store().kind(e) == EventKind::kKernel)
-        time += static_cast<double>(profiles_.owned[e.index].count);
-    const Nanos slowed{static_cast<int64_t>(time * line->number("active").value_or(0) / 100)};
-    line->kind = K::kBottleneck;
-    for (const StoryNumber& n : bottleneck(Mark::kMeasured, T::kThrottling, slowed).numbers)
-      line->numbers.push_back(n);
-    out.push_back({slowed, std::move(*line)});
-    return true;
-  }
-
-  // Kernels by what confirmed hypotheses say, else by their ops' cost models.
-  void add_kernel_candidates(std::vector<Candidate>& out) const {
-    const bool is_throttled = facts_.has_timeline && add_clock_candidate(out);
-    std::map<std::string_view, Candidate> confirmed;
-    std::map<const KernelContext*, Nanos> told;
-    std::map<T, std::vector<EventId>> modelled;
-    for (const EventId e : steps_) {
-      const Nanos time = profiles_.owned[e.index];
-      const KernelContext* kernel = hardware_.context(e);
-      if (kernel != nullptr) told[kernel] += time;
-      if (const T limit = limit_of(e); limit != T::kNone) modelled[limit].push_back(e);
-    }
-    Nanos explained;
-    std::map<T, ObservedKernels> observed;
-    for (const auto& [kernel, time] : told) {
-      bool is_explained = false;
-      for (const TestedHypothesis& tested : kernel->tested) {
-        if (!explains_kernel(*kernel, tested)) continue;
-        // The clocks of this run come before those of the counted one.
-        if (is_throttled && tested.hypothesis->id == kThrottlingId) continue;
-        is_explained = true;
-        Candidate& c = confirmed[tested.hypothesis->id];
-        const bool is_first = c.time.count == 0;
-        c.time += time;
-        if (is_first || kernel->time > longest_of(c)) {
-          c.line = explained_line(*kernel, tested, store());
-          c.line.kind = K::kBottleneck;
-          c.line.topic = T::kKernel;
-          c.line.numbers = {{"kernel_time", kernel->time.micros(), "µs"}};
-        }
-      }
-      if (is_explained) explained += time;
-      if (!is_explained) observed[observed_limit(*kernel)].add(*kernel, time);
-    }
-    add_observed_candidates(observed, out);
-    for (auto& [id, c] : confirmed) {
-      c.line.numbers = bottleneck(Mark::kConfirmed, T::kKernel, c.time).numbers;
-      out.push_back(std::move(c));
-    }
-    add_stall_candidates(told, out);
-    for (auto& [topic, events] : modelled) {
-      // Of counted kernels the counters tell more than a model.
-      if (explained.count > 0) std::erase_if(events, [&](EventId e) { return is_counted(e); });
-      if (events.empty()) continue;
-      Nanos time;
-      for (const EventId e : events) time += profiles_.owned[e.index];
-      StoryLine line = bottleneck(Mark::kEstimated, topic, time);
-      const HardwareState s = hardware_.state(events);
-      if (s.modelled > 0 && s.peak_memory > 0) {
-        const auto share = [&s](double needed) { return 100 * std::min(1.0, needed / s.modelled); };
-        line.numbers.push_back({"of_peak_bytes", share(s.peak_memory), "%"});
-        line.numbers.push_back({"of_peak_flop", share(s.peak_compute), "%"});
-      }
-      line.evidence.sheet = "unified_perf_summary";
-      line.evidence.events = {store().uid(events.front())};
-      line.evidence.formula = topic == T::kLatency
-                                  ? "ops at less than 60 % of the GPU's achievable rates"
-                                  : "ops at 60 % of the achievable rate or above, whose limit is " +
-                                        std::string(topic == T::kMemory ? "bytes" : "FLOP");
-      out.push_back({time, std::move(line)});
-    }
-  }
-
-  bool is_counted(EventId e) const {
-    const KernelContext* kernel = hardware_.context(e);
-    return kernel != nullptr && !kernel->file.empty() && kernel->is_trusted;
-  }
-
-  // What the cost model of the event's op makes its limit; none: nothing is known of it.
-  T limit_of(EventId e) const {
-    const AssessedOp* op = labels_.op(e);
-    const double time = static_cast<double>(store().duration(e).count);
-    if (op == nullptr || !op->bound || time <= 0) return T::kNone;
-    switch (model_limit(*op->bound, 1e9 * op->bound->seconds() * labels_.part_of_call(e), time)) {
-      case ModelLimit::kMemory:
-        return T::kMemory;
-      case ModelLimit::kCompute:
-        return T::kCompute;
-      case ModelLimit::kNeither:
-        return T::kLatency;
-      case ModelLimit::kUnknown:
-        break;
-    }
-    return T::kNone;
-  }
-
-  // Counted kernels that no hypothesis explains, by how near their units are to their peaks.
-  struct ObservedKernels {
-    Nanos time, longest;
-    WeightedMean sm, tensor, dram;
-    const KernelContext* kernel = nullptr;  // the one with the most time
-
-    void add(const KernelContext& one, Nanos of) {
-      time += of;
-      const double weight = static_cast<double>(of.count);
-      const auto add_value = [&](WeightedMean& to, std::string_view name) {
-        if (const auto value = one.value(name)) to.add(*value, weight);
-      };
-      add_value(sm, "sm_throughput");
-      add_value(tensor, "tensor");
-      add_value(dram, "dram_throughput");
-      if (kernel == nullptr || of > longest) {
-        kernel = &one;
-        longest = of;
-      }
-    }
-  };
-
-  static T observed_limit(const KernelContext& kernel) {
-    constexpr double kNearPeak = 60, kFar = 40;  // percent, as Nsight Compute's rules
-    if (kernel.file.empty() || !kernel.is_trusted) return T::kNone;
-    const auto sm = kernel.value("sm_throughput"), dram = kernel.value("dram_throughput");
-    const double units = std::max(sm.value_or(0), kernel.value("tensor").value_or(0));
-    if (dram && *dram >= kNearPeak && *dram >= units) return T::kMemory;
-    if (units >= kNearPeak) return T::kCompute;
-    return sm && dram && units < kFar && *dram < kFar ? T::kLatency : T::kNone;
-  }
-
-  void add_observed_candidates(const std::map<T, ObservedKernels>& observed,
-                               std::vector<Candidate>& out) const {
-    for (const auto& [topic, kernels] : observed) {
-      if (topic == T::kNone || kernels.time.count <= 0) continue;
-      StoryLine line = bottleneck(Mark::kDerived, topic, kernels.time);
-      const auto add = [&line](std::string_view name, const WeightedMean& mean) {
-        if (mean.mean()) line.numbers.push_back({name, *mean.mean(), "%"});
-      };
-      add("sm", kernels.sm);
-      add("tensor", kernels.tensor);
-      add("dram", kernels.dram);
-      line.names = {cut_text(kernels.kernel->name)};
-      line.evidence = evidence_of_kernel(*kernels.kernel, store(), {});
-      line.evidence.formula =
-          "from 60 % of a unit's peak on it is the limit; all under 40 %: latency";
-      out.push_back({kernels.time, std::move(line)});
-    }
-  }
-
-  // Kernels by what PC samples show them to wait for.
-  void add_stall_candidates(const std::map<const KernelContext*, Nanos>& told,
-                            std::vector<Candidate>& out) const {
-    struct Stalled {
-      Nanos time, longest;
-      double percent = 0;
-      const KernelContext* kernel = nullptr;
-    };
-    std::map<std::string_view, Stalled> reasons;
-    for (const auto& [kernel, time] : told) {
-      const auto stall = hardware_.main_stall(*kernel);
-      if (!stall) continue;
-      Stalled& s = reasons[stall->second];
-      s.time += time;
-      if (s.kernel != nullptr && time <= s.longest) continue;
-      s.longest = time;
-      s.percent = stall->first;
-      s.kernel = kernel;
-    }
-    for (const auto& [reason, s] : reasons) {
-      StoryLine line = bottleneck(Mark::kDerived, T::kStalls, s.time);
-      line.names = {std::string(reason), cut_text(s.kernel->name)};
-      line.numbers.push_back({"stall", s.percent, "%"});
-      line.evidence.events = {store().uid(s.kernel->first)};
-      line.evidence.sheet = "stall_samples";
-      line.evidence.row = cut_to_bytes(s.kernel->name, 200);
-      line.evidence.formula = "kernels whose most frequent stall is this";
-      out.push_back({s.time, std::move(line)});
-    }
-  }
-
-  static Nanos longest_of(const Candidate& c) {
-    return Nanos{static_cast<int64_t>(1e3 * c.line.number("kernel_time").value_or(0))};
-  }
-
-  StoryLine bottleneck(Mark mark, T topic, Nanos time) const {
-    return {
-        K::kBottleneck,
-        mark,
-        topic,
-        {},
-        {{"share", 100 * std::min(1.0, ratio(time, whole_)), "%"}, {"time", time.micros(), "µs"}},
-        {}};
-  }
-
   void tell_bottlenecks() {
-    std::vector<Candidate> all;
-    if (has_idle_time()) add_idle_candidates(all);
-    if (has_idle_time()) add_setup_candidate(all);
-    if (has_idle_time() && !is_told_) add_transfer_candidates(all);
-    add_kernel_candidates(all);
-    std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return b.time < a.time; });
-    for (Candidate& c : all) {
+    const bool is_part = static_cast<bool>(is_told_);
+    std::vector<Bottleneck> found =
+        find_bottlenecks({facts_, labels_, hardware_, profiles_, told_, steps_, whole_, is_part});
+    for (Bottleneck& c : found) {
       if (story_.bottlenecks.size() == kBottlenecks) break;
       if (ratio(c.time, whole_) < kWorthTelling) break;
       story_.bottlenecks.push_back(std::move(c.line));
     }
-    if (!story_.bottlenecks.empty() || busy_.count <= 0 || !has_idle_time()) return;
+    if (!story_.bottlenecks.empty() || busy_.count <= 0 || !facts_.has_idle_time()) return;
     // Kernels fill the time, and nothing tells what limits them.
     if (hardware_.state(steps_).counted > 0) return;
-    StoryLine line = bottleneck(Mark::kMeasured, T::kUnknownLimit, busy_);
+    StoryLine line = bottleneck_line(whole_, Mark::kMeasured, T::kUnknownLimit, busy_);
     line.evidence.sheet = "gpu_timeline";
     story_.bottlenecks.push_back(std::move(line));
   }
@@ -376,7 +120,7 @@ class SummaryTeller {
   void tell_insight() {
     const HardwareState s = hardware_.state(steps_);
     const double busy = ratio(busy_, whole_);
-    if (has_idle_time() && busy < 0.5 && whole_.count > 0) {
+    if (facts_.has_idle_time() && busy < 0.5 && whole_.count > 0) {
       StoryLine line{K::kInsight,
                      Mark::kDerived,
                      T::kHost,
@@ -539,7 +283,8 @@ class SummaryTeller {
     }
     const double each =
         static_cast<double>(frames) / static_cast<double>(std::max<size_t>(1, launches));
-    if (each < kFramesPerLaunch || !has_idle_time() || 1 - ratio(busy_, whole_) < kMuchIdle) return;
+    if (each < kFramesPerLaunch || !facts_.has_idle_time() || 1 - ratio(busy_, whole_) < kMuchIdle)
+      return;
     add_missing(T::kStacks, "with_stack=False",
                 {{"frames", static_cast<double>(frames), ""}, {"per_launch", each, ""}},
                 "gpu_timeline");

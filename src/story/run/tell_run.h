@@ -46,6 +46,9 @@ struct RunFacts {
   // The GPU that is told, then the others; empty where there is one.
   std::vector<UsedGpu> gpus = {};
   CodeSteps code_steps = {};  // may be empty
+
+  // Of some ops or kernels, gaps say nothing.
+  bool has_idle_time() const { return has_timeline && !selection.filters_work(); }
 };
 
 // Fails where the selection is of nothing, with the nearest names.
