@@ -144,7 +144,7 @@ std::vector<Finding> idle_time(const Assessment& a) {
 
 namespace {
 
-// Communication or copies that run while nothing else does; nothing where that is little.
+// Copies that run while nothing else does; nothing where that is little.
 std::optional<Finding> exposed_part(const Assessment& a, FindingKind kind, std::string_view what,
                                     Nanos exposed, Nanos all) {
   if (ratio(exposed, a.timeline().total) < kNoticeable) return {};
@@ -166,12 +166,6 @@ std::optional<Finding> exposed_part(const Assessment& a, FindingKind kind, std::
 std::vector<Finding> exposed_transfers(const Assessment& a) {
   const GpuTimeline& t = a.timeline();
   std::vector<Finding> findings;
-  if (auto f = exposed_part(a, FindingKind::kExposedCommunication, "communication",
-                            t.exposed_communication, t.communication)) {
-    f->category = "communication";
-    f->subject = "collectives";
-    findings.push_back(std::move(*f));
-  }
   if (auto f = exposed_part(a, FindingKind::kExposedCopies, "copies", t.exposed_copies, t.copies)) {
     f->category = "memcpy";
     f->subject = "copies";

@@ -9,6 +9,7 @@
 #include "base/count_text.h"
 #include "report/markdown.h"
 #include "report/trace/analysis_files.h"
+#include "report/trace/coverage_text.h"
 #include "report/trace/findings_markdown.h"
 #include "report/trace/hardware_sections.h"
 #include "report/trace/host_report.h"
@@ -18,6 +19,8 @@ namespace fathom {
 namespace {
 
 constexpr size_t kRecommendations = 10;
+
+std::string md_safe(std::string_view text) { return md_text(text); }
 
 std::string capitalized(std::string_view text) {
   std::string out(text);
@@ -57,7 +60,7 @@ std::string summary_part(const AnalysisView& v) {
     text += fmt::format("Largest opportunity: {}. Saving: {}.\n\n", md_title(*best),
                         saving_text(*best, a));
   } else {
-    text += "No finding above 1 % of the trace.\n\n";
+    text += nothing_found_text(v.summary) + ".\n\n";
   }
   text += "| metric | value |\n| :-- | :-- |\n";
   const auto metric = [&text](std::string_view name, std::string value) {
@@ -185,7 +188,7 @@ std::string hardware_part(const Assessment& a) {
   text += rate_line("Memory bandwidth", p.memory_bandwidth, "TB/s");
   std::set<std::string_view> used;
   for (const AssessedOp& op : a.ops()) {
-    if (op.bound) used.insert(rate_name_of(*op.group->cost, p));
+    if (op.bound) used.insert(op.rate_name);
   }
   for (std::string_view spec : compute_spec_names()) {
     if (used.contains(spec)) {
@@ -206,6 +209,10 @@ std::string fair_report(const AnalysisView& v) {
   const std::string_view cpu_only = cpu_only_text(v.summary);
   std::string text = fmt::format("# {}: performance analysis{}{}\n\n", md_text(v.summary.trace),
                                  cpu_only.empty() ? "" : ", ", cpu_only);
+  if (v.summary.gpu_events > 0) {
+    if (const std::string missing = not_assessed_text(v.summary, md_safe); !missing.empty())
+      text += fmt::format("**{}.**\n\n", missing);
+  }
   text += summary_part(v);
   if (v.summary.cpu) text += "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu) + "\n";
   if (v.summary.host) text += md_host(*v.summary.host);
@@ -216,7 +223,10 @@ std::string fair_report(const AnalysisView& v) {
   if (v.summary.stalls) text += md_stalls(*v.summary.stalls);
   text += "## Recommendations\n\n";
   const std::vector<const Finding*> list = recommended(v);
-  if (list.empty()) text += "None above low priority.\n\n";
+  if (list.empty()) {
+    text += mostly_assessed(v.summary) ? "None above low priority.\n\n"
+                                       : nothing_found_text(v.summary) + ".\n\n";
+  }
   if (list.size() > 1) {
     text += "Findings can cover the same time, so savings do not add up.\n\n";
   }
