@@ -31,6 +31,9 @@ def gemm_shapes():
     for n, k in weights:
         rows = (1, 8, 32, 128, 512, 2048, 8192) if n < 30000 else (1, 8, 32, 512, 2048)
         shapes += [(m, n, k) for m in rows]
+    more = [(256, 256), (512, 512), (1536, 512), (512, 2048), (2048, 512), (4096, 1024), (1024, 4096), (2048, 2048), (4096, 4096),
+            (11008, 4096), (4096, 11008)]
+    shapes += [(m, n, k) for n, k in more for m in (4, 16, 64, 256, 1024, 4096, 16384)]
     # gradients of weights: long K
     shapes += [(768, 768, 8192), (4096, 4096, 8192), (1024, 1024, 32768), (256, 256, 65536), (64, 64, 65536)]
     return shapes
@@ -88,7 +91,7 @@ def record(path):
             for m, n, k in gemm_shapes():
                 if dtype == f16 and m not in (1, 32, 512, 2048, 8192, n):
                     continue
-                if dtype in (f32, "tf32") and (n > 30000 or 2 * m * n * k > 2.5e12):
+                if dtype in (f32, "tf32") and (n > 30000 or 2 * m * n * k > 1.2e12):
                     continue
                 size = (m * k + n * k + m * n) * width
                 micros = 2 * m * n * k / rates[dtype] + size / 3e6
@@ -114,8 +117,8 @@ def record(path):
 
     def attention():
         for d in (64, 128):
-            for s in (128, 256, 512, 1024, 2048, 4096, 8192):
-                for tokens, h in ((16384, 16), (max(s, 1024), 32)):
+            for s in (64, 128, 256, 512, 1024, 2048, 4096, 8192):
+                for tokens, h in ((16384, 16), (max(s, 1024), 32), (s, 8), (2 * s, 8), (2 * s, 16)):
                     b = max(1, tokens // s)
                     size = 4 * b * h * s * d * 2
                     for causal in (False, True):
@@ -124,7 +127,7 @@ def record(path):
                         call = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal)
                         micros = 4 * b * h * s * s * d / 400e6 + size / 3e6
                         recorder.run(("sdpa", b, h, s, d), make, call, size, micros, 8)
-                        if s >= 512 and tokens == 16384:
+                        if s >= 256 and (tokens == 16384 or h == 16):
                             def both(q, k, v):
                                 out = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
                                 out.backward(out)

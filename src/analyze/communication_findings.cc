@@ -174,27 +174,35 @@ std::vector<Finding> exposed_communication(const Assessment& a) {
   if (buckets == Buckets::kSmall) traits.add("small_collectives");
   if (buckets == Buckets::kHuge) traits.add("large_collectives");
   f.share = ratio(f.time, t.total);
-  Nanos most = facts.hideable;
-  std::string target = "hidden behind computation that has no communication beside it";
+  // The bytes have to go over the link whatever is changed.
+  const Link* link = link_of(a.platform(), facts.group_size);
+  const Nanos transfer = link != nullptr && facts.all_bytes
+                             ? nanos_from(facts.bus_bytes / link->bytes_per_second)
+                             : Nanos{};
+  const auto project = [&](std::string_view target, Nanos saving) {
+    f.projections.push_back({std::string(target), f.time - saving, ratio(saving, t.total)});
+    f.saving_at_most = std::max(f.saving_at_most, saving);
+  };
   if (buckets == Buckets::kSmall) {
-    // Fewer calls save their latency: the bytes still have to go over the link.
-    const Link* link = link_of(a.platform(), facts.group_size);
-    const double transfer =
-        link != nullptr && facts.all_bytes ? facts.bus_bytes / link->bytes_per_second : 0;
-    most = std::max(Nanos{}, facts.exposed - nanos_from(transfer));
-    target = "the same bytes in few calls";
-  } else if (facts.hideable < facts.exposed) {
+    project("the same bytes in few calls (upper bound)",
+            std::max(Nanos{}, facts.exposed - transfer));
+  } else {
+    project("hidden behind all computation that has no communication beside it (upper bound)",
+            facts.hideable);
+  }
+  if (buckets != Buckets::kSmall && facts.hideable.count * 2 < facts.exposed.count) {
+    traits.add("communication_bound");
     f.notes.push_back({fmt::format("Overlap can hide at most {}: only so much computation has no "
                                    "communication beside it yet.",
                                    micros_text(facts.hideable)),
                        {},
                        {}});
+    project("no waiting for other ranks, and the link at its bandwidth (upper bound)",
+            facts.exposed - std::max(Nanos{}, std::min(facts.exposed, transfer - facts.hideable)));
   }
   add_rate_notes(a, facts, f, traits);
   advise(a, f, traits);
   f.confidence = Confidence::kHigh;
-  f.saving_at_most = most;
-  f.projections = {{target + " (upper bound)", f.time - most, ratio(most, t.total)}};
   rate_part_of_whole(f);
   return {f};
 }

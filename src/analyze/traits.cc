@@ -195,7 +195,7 @@ std::span<const std::string_view> trait_names() {
     std::vector<std::string_view> list;
     for (const TraitRule& rule : kRules) list.push_back(rule.name);
     list.insert(list.end(), {"graphs_used", "on_host", "pytorch", "small_collectives",
-                             "large_collectives", "slow_collectives"});
+                             "large_collectives", "slow_collectives", "communication_bound"});
     return list;
   }();
   return names;
