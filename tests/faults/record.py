@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
 sys.path[:0] = [str(PROGRAMS), str(HERE)]
 
-OWN_PROCESS = ["first_use", "many_small_gathers", "clean_compiled"]
+OWN_PROCESS = ["first_use", "small_buckets", "clean_compiled"]
 WITHOUT_STACKS = ["item_per_layer", "attention_written_out", "optimizer_per_parameter", "clean_training"]
 JOB_SECONDS = 25
 

@@ -40,9 +40,9 @@ class Block(nn.Module):
 
 
 def train():
-    model = nn.Sequential(*[Block(1024, 16, 2048) for _ in range(2)]).cuda().bfloat16()
+    model = nn.Sequential(*[Block(1024, 16, 2048) for _ in range(1)]).cuda().bfloat16()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
-    x = torch.randn(4, 2048, 1024, device="cuda", dtype=torch.bfloat16)
+    x = torch.randn(16, 2048, 1024, device="cuda", dtype=torch.bfloat16)
     for _ in steps():
         loss = model(x).float().pow(2).mean()
         optimizer.zero_grad(set_to_none=True)

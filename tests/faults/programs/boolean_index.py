@@ -33,9 +33,9 @@ class SwitchLayer(nn.Module):
 @torch.inference_mode()
 def run():
     torch.manual_seed(0)
-    layers = nn.ModuleList(SwitchLayer(1024, 8) for _ in range(2)).cuda().bfloat16()
-    x = torch.randn(4096, 1024, device="cuda", dtype=torch.bfloat16)
-    choice = torch.arange(4096, device="cuda")[torch.randperm(4096, device="cuda")] % 8
+    layers = nn.ModuleList(SwitchLayer(2048, 4) for _ in range(1)).cuda().bfloat16()
+    x = torch.randn(32768, 2048, device="cuda", dtype=torch.bfloat16)
+    choice = torch.randperm(32768, device="cuda") % 4
     for _ in steps():
         y = x
         for layer in layers:

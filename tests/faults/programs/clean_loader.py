@@ -33,7 +33,7 @@ class Net(nn.Module):
 def train():
     model = Net().cuda().bfloat16()
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, fused=True)
-    loader = DataLoader(Rows(), batch_size=8, num_workers=6, pin_memory=True, prefetch_factor=4)
+    loader = DataLoader(Rows(), batch_size=16, num_workers=6, pin_memory=True, prefetch_factor=4)
     for _, rows in zip(steps(), loader):
         rows = rows.to("cuda", non_blocking=True).bfloat16()
         loss = F.mse_loss(model(rows), rows)

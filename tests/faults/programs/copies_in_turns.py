@@ -24,7 +24,7 @@ class Prefetcher:
         self.number += 1
 
     def next(self):
-        torch.cuda.current_stream().wait_stream(self.stream)
+        torch.cuda.current_stream().wait_stream(self.stream)  # FAULT
         return self.buffers[(self.number - 1) % len(self.batches)]
 
 

@@ -9,7 +9,7 @@ from recording import fixed, steps
 
 
 class Regressor(nn.Module):
-    def __init__(self, width=2048, depth=6):
+    def __init__(self, width=4096, depth=4):
         super().__init__()
         layers = []
         for _ in range(depth):
@@ -36,7 +36,7 @@ def fit():
     model = Regressor().cuda().bfloat16()
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4, fused=True)
     log = GradientLog()
-    x = torch.randn(1024, 2048, device="cuda", dtype=torch.bfloat16)
+    x = torch.randn(8192, 4096, device="cuda", dtype=torch.bfloat16)
     for _ in steps():
         loss = model(x).square().mean()
         optimizer.zero_grad()

@@ -8,7 +8,7 @@ from recording import fixed, steps
 
 
 class Autoencoder(nn.Module):
-    def __init__(self, width=4096, code=512):
+    def __init__(self, width=8192, code=2048):
         super().__init__()
         self.encode = nn.Linear(width, code)
         self.decode = nn.Linear(code, width)
@@ -29,7 +29,7 @@ def train_step(model, optimizer, batch):
 def main():
     model = Autoencoder().cuda().bfloat16()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
-    batch = torch.rand(16384, 4096, device="cuda", dtype=torch.bfloat16)
+    batch = torch.rand(16384, 8192, device="cuda", dtype=torch.bfloat16)
     for _ in steps():
         train_step(model, optimizer, batch)
 

@@ -31,7 +31,7 @@ class MLP(nn.Module):
 def train():
     model = MLP(1024).cuda().bfloat16()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
-    x = torch.randn(16, 1024, 1024, device="cuda", dtype=torch.bfloat16)
+    x = torch.randn(32, 1024, 1024, device="cuda", dtype=torch.bfloat16)
     for _ in steps():
         loss = model(x).mean()
         optimizer.zero_grad()

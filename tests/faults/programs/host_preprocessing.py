@@ -37,7 +37,7 @@ def encode_batch(texts, length, vocabulary):
 def classify_stream():
     model = BagOfSubwords().cuda().bfloat16()
     line = b"the quick brown fox jumps over the lazy dog " * 12
-    texts = [line] * 256
+    texts = [line] * 64
     encoded = encode_batch(texts, 128, 32000).cuda()
     for _ in steps():
         ids = encoded if fixed() else encode_batch(texts, 128, 32000).pin_memory().to("cuda", non_blocking=True)

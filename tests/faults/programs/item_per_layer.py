@@ -35,8 +35,8 @@ class ClippedBlock(nn.Module):
 
 @torch.no_grad()
 def encode():
-    encoder = nn.Sequential(*[ClippedBlock(1024) for _ in range(8)]).cuda().to(torch.bfloat16)
-    tokens = torch.randn(16, 128, 1024, device="cuda", dtype=torch.bfloat16)
+    encoder = nn.Sequential(*[ClippedBlock(1024) for _ in range(6)]).cuda().to(torch.bfloat16)
+    tokens = torch.randn(32, 512, 1024, device="cuda", dtype=torch.bfloat16)
     for _ in steps():
         encoder(tokens)
 

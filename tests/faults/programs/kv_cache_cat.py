@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from recording import fixed, steps
 
@@ -42,8 +43,9 @@ def generate():
     token = torch.randn(24, 1, 2048, device="cuda", dtype=torch.bfloat16)
     for _ in steps():
         x = token
-        for layer in layers:
-            x = x + layer(x)
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+            for layer in layers:
+                x = x + layer(x)
 
 
 if __name__ == "__main__":

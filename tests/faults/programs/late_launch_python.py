@@ -40,7 +40,7 @@ def pack_requests(lengths, capacity):
 @torch.inference_mode()
 def serve():
     model = Ranker().cuda().bfloat16()
-    features = torch.randn(4096, 2048, device="cuda", dtype=torch.bfloat16)
+    features = torch.randn(16384, 2048, device="cuda", dtype=torch.bfloat16)
     random.seed(1)
     lengths = [random.randint(40, 900) for _ in range(600)]
     packed = pack_requests(lengths, 1024) if fixed() else None

@@ -22,7 +22,7 @@ class ResNetStage(nn.Module):
     def __init__(self):
         super().__init__()
         self.stem = nn.Conv2d(3, 128, 3, stride=2, padding=1)
-        self.units = nn.Sequential(ResidualUnit(128), ResidualUnit(128))
+        self.units = nn.Sequential(ResidualUnit(128))
         self.fc = nn.Linear(128, 100)
 
     def forward(self, images):
@@ -33,8 +33,8 @@ def train():
     layout = torch.channels_last if fixed() else torch.contiguous_format
     model = ResNetStage().cuda().to(memory_format=layout)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, fused=True)
-    images = torch.randn(64, 3, 128, 128, device="cuda").to(memory_format=layout)
-    labels = torch.randint(0, 100, (64,), device="cuda")
+    images = torch.randn(256, 3, 128, 128, device="cuda").to(memory_format=layout)
+    labels = torch.randint(0, 100, (256,), device="cuda")
     for _ in steps():
         with torch.autocast("cuda", dtype=torch.bfloat16):
             loss = F.cross_entropy(model(images), labels)

@@ -23,16 +23,16 @@ class WindowAttention(nn.Module):
         b, t, c = x.shape
         q, k, v = self.qkv(x).view(b, t, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         if mask is None:
-            mask = window_mask(t, 256, x.device)
+            mask = window_mask(t, 256, x.device)  # FAULT
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).reshape(b, t, c)
 
 
 @torch.inference_mode()
 def summarize():
-    layers = nn.ModuleList(WindowAttention(256, 4) for _ in range(4)).cuda().bfloat16()
-    x = torch.randn(1, 4096, 256, device="cuda", dtype=torch.bfloat16)
+    layers = nn.ModuleList(WindowAttention(256, 4) for _ in range(3)).cuda().bfloat16()
+    x = torch.randn(1, 8192, 256, device="cuda", dtype=torch.bfloat16)
     for _ in steps():
-        mask = window_mask(4096, 256, x.device) if fixed() else None
+        mask = window_mask(8192, 256, x.device) if fixed() else None
         y = x
         for layer in layers:
             y = y + layer(y, mask)

@@ -23,7 +23,7 @@ class HandAdam:
 
 
 class Wide(nn.Module):
-    def __init__(self, width=4096):
+    def __init__(self, width=6144):
         super().__init__()
         self.a = nn.Linear(width, width, bias=False)
         self.b = nn.Linear(width, width, bias=False)
@@ -40,7 +40,7 @@ def train():
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
     else:
         optimizer = HandAdam(model.parameters())
-    x = torch.randn(512, 4096, device="cuda")
+    x = torch.randn(2048, 6144, device="cuda")
     for _ in steps():
         with torch.autocast("cuda", dtype=torch.bfloat16):
             loss = model(x).square().mean()

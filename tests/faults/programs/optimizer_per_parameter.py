@@ -1,4 +1,4 @@
-"""AdamW with foreach=False over many small parameters."""
+"""AdamW with foreach=False: each parameter has a chain of ops of its own."""
 
 import torch
 import torch.nn.functional as F
@@ -7,8 +7,8 @@ from torch import nn
 from recording import fixed, steps
 
 
-class DeepNarrow(nn.Module):
-    def __init__(self, width=512, depth=5):
+class DeepNet(nn.Module):
+    def __init__(self, width=4096, depth=4):
         super().__init__()
         self.layers = nn.ModuleList(nn.Linear(width, width) for _ in range(depth))
 
@@ -19,12 +19,13 @@ class DeepNarrow(nn.Module):
 
 
 def train():
-    model = DeepNarrow().cuda()
+    torch.set_float32_matmul_precision("high")
+    model = DeepNet().cuda()
     if fixed():
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
     else:
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, foreach=False)
-    x = torch.randn(1024, 512, device="cuda")
+    x = torch.randn(2048, 4096, device="cuda")
     for _ in steps():
         loss = model(x).square().sum()
         optimizer.zero_grad()

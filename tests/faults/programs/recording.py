@@ -21,7 +21,7 @@ def _write(profiler):
     profiler.export_chrome_trace(state.trace)
 
 
-def steps(active=2, warm=4, timed=20, block=5, profiler_warmup=1):
+def steps(active=2, warm=4, timed=20, block=5, profiler_warmup=2):
     """Yields step numbers. Blocks of steps are timed with the GPU drained at both ends; their median counts."""
     number = 0
     for _ in range(warm):
@@ -45,7 +45,7 @@ def steps(active=2, warm=4, timed=20, block=5, profiler_warmup=1):
         return
     with profile(
         activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
-        schedule=schedule(wait=0, warmup=profiler_warmup, active=active),
+        schedule=schedule(wait=0, warmup=profiler_warmup, active=active, repeat=1),
         record_shapes=True,
         with_stack=state.stacks,
         with_modules=state.stacks,

@@ -22,7 +22,7 @@ class RopeLayer(nn.Module):
     def forward(self, x, positions, table=None):
         b, t, c = x.shape
         if table is None:
-            table = rope_table(positions, self.dim)
+            table = rope_table(positions, self.dim)  # FAULT
         q = self.q(x).view(b, t, self.heads, self.dim // 2, 2).float()
         q = torch.view_as_real(torch.view_as_complex(q) * table[:, :, None])
         return q.reshape(b, t, c).to(x.dtype)
@@ -30,9 +30,9 @@ class RopeLayer(nn.Module):
 
 @torch.inference_mode()
 def prefill():
-    layers = nn.ModuleList(RopeLayer(256, 1) for _ in range(4)).cuda().bfloat16()
-    x = torch.randn(16, 8192, 256, device="cuda", dtype=torch.bfloat16)
-    positions = torch.arange(8192, device="cuda").expand(16, -1).contiguous()
+    layers = nn.ModuleList(RopeLayer(256, 1) for _ in range(3)).cuda().bfloat16()
+    x = torch.randn(32, 8192, 256, device="cuda", dtype=torch.bfloat16)
+    positions = torch.arange(8192, device="cuda").expand(32, -1).contiguous()
     for _ in steps():
         table = rope_table(positions, 256) if fixed() else None
         y = x

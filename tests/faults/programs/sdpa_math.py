@@ -32,7 +32,7 @@ class CrossAttention(nn.Module):
 
 @torch.inference_mode()
 def denoise():
-    layers = nn.ModuleList(CrossAttention(1280, 20) for _ in range(3)).cuda().half()
+    layers = nn.ModuleList(CrossAttention(1280, 20) for _ in range(2)).cuda().half()
     latents = torch.randn(4, 4096, 1280, device="cuda", dtype=torch.float16)
     context = torch.randn(4, 1024, 1280, device="cuda", dtype=torch.float16)
     for _ in steps():

@@ -11,7 +11,7 @@ from recording import fixed, steps
 
 class Photos(Dataset):
     def __init__(self):
-        self.pixels = np.random.default_rng(0).random((3, 192, 192), dtype=np.float32)
+        self.pixels = np.random.default_rng(0).random((3, 320, 320), dtype=np.float32)
 
     def __len__(self):
         return 100_000
@@ -38,10 +38,10 @@ def train():
     model = SmallConvNet().cuda().to(memory_format=torch.channels_last)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, fused=True)
     if fixed():
-        loader = DataLoader(Photos(), batch_size=16, num_workers=12, pin_memory=True, prefetch_factor=8)
+        loader = DataLoader(Photos(), batch_size=4, num_workers=12, pin_memory=True, prefetch_factor=8)
     else:
-        loader = DataLoader(Photos(), batch_size=16, num_workers=0, pin_memory=True)
-    for _, (images, labels) in zip(steps(), loader):
+        loader = DataLoader(Photos(), batch_size=4, num_workers=0, pin_memory=True)
+    for _, (images, labels) in zip(steps(), loader):  # FAULT
         images = images.to("cuda", non_blocking=True, memory_format=torch.channels_last)
         labels = labels.to("cuda", non_blocking=True)
         with torch.autocast("cuda", dtype=torch.bfloat16):

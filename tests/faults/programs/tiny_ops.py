@@ -26,7 +26,7 @@ class Recurrent(nn.Module):
     def forward(self, frames):
         state = torch.zeros_like(frames[0])
         for frame in frames:
-            state = self.cell(frame, state)
+            state = self.cell(frame, state)  # FAULT
         return state
 
 

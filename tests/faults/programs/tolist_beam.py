@@ -7,7 +7,7 @@ from recording import fixed, steps
 
 
 class Decoder(nn.Module):
-    def __init__(self, vocabulary=8192, width=1024):
+    def __init__(self, vocabulary=16384, width=2048):
         super().__init__()
         self.embed = nn.Embedding(vocabulary, width)
         self.mix = nn.Linear(width, width)
@@ -19,27 +19,30 @@ class Decoder(nn.Module):
 
 
 class BeamSearch:
-    def __init__(self, model, beams):
-        self.model, self.beams = model, beams
+    def __init__(self, model, sentences, beams):
+        self.model, self.sentences, self.beams = model, sentences, beams
 
     def advance(self, tokens, state, scores):
         logs, state = self.model(tokens, state)
-        scores, flat = (scores[:, None] + logs).flatten().topk(self.beams)
-        tokens, parent = flat % logs.size(-1), flat // logs.size(-1)
+        vocabulary = logs.size(-1)
+        logs += scores[:, None]
+        scores, flat = logs.view(self.sentences, -1).topk(self.beams)
+        tokens, parent = flat % vocabulary, flat // vocabulary
         if not fixed():
-            self.finished = 0 in tokens.tolist()  # FAULT
-        return tokens, state[parent], scores
+            self.finished = 0 in tokens[0].tolist()  # FAULT
+        row = (parent + torch.arange(self.sentences, device="cuda")[:, None] * self.beams).flatten()
+        return tokens.flatten(), state[row], scores.flatten()
 
 
 @torch.inference_mode()
 def translate():
     model = Decoder().cuda().half()
-    search = BeamSearch(model, 8)
+    search = BeamSearch(model, 512, 8)
     for _ in steps():
-        tokens = torch.ones(8, dtype=torch.long, device="cuda")
-        state = torch.zeros(8, 1024, dtype=torch.half, device="cuda")
-        scores = torch.zeros(8, dtype=torch.half, device="cuda")
-        for _ in range(6):
+        tokens = torch.ones(4096, dtype=torch.long, device="cuda")
+        state = torch.zeros(4096, 2048, dtype=torch.half, device="cuda")
+        scores = torch.zeros(4096, dtype=torch.half, device="cuda")
+        for _ in range(3):
             tokens, state, scores = search.advance(tokens, state, scores)
 
 

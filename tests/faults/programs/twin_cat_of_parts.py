@@ -21,7 +21,7 @@ class SkipMerge(nn.Module):
 @torch.inference_mode()
 def run():
     model = SkipMerge().cuda().bfloat16()
-    x = torch.randn(16384, 2048, device="cuda", dtype=torch.bfloat16)
+    x = torch.randn(65536, 2048, device="cuda", dtype=torch.bfloat16)
     for _ in steps(active=3):
         model(x)
 

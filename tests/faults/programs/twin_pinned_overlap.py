@@ -8,9 +8,9 @@ from recording import steps
 
 class Loader:
     def __init__(self):
-        self.batches = [torch.randn(8192, 2048, dtype=torch.bfloat16).pin_memory() for _ in range(2)]
+        self.batches = [torch.randn(16384, 2048, dtype=torch.bfloat16).pin_memory() for _ in range(2)]
         self.stream = torch.cuda.Stream()
-        self.slots = [torch.empty(8192, 2048, device="cuda", dtype=torch.bfloat16) for _ in range(2)]
+        self.slots = [torch.empty(16384, 2048, device="cuda", dtype=torch.bfloat16) for _ in range(2)]
         self.free = [torch.cuda.Event(), torch.cuda.Event()]
         self.full = [torch.cuda.Event(), torch.cuda.Event()]
 
@@ -32,7 +32,7 @@ class Loader:
 @torch.inference_mode()
 def run():
     loader = Loader()
-    model = nn.Sequential(*[nn.Linear(2048, 2048, bias=False) for _ in range(12)]).cuda().bfloat16()
+    model = nn.Sequential(*[nn.Linear(2048, 2048, bias=False) for _ in range(10)]).cuda().bfloat16()
     loader.prefetch(0)
     for number in steps(active=3):
         loader.prefetch(number + 1)

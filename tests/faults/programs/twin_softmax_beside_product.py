@@ -22,7 +22,7 @@ class BilinearFusion(nn.Module):
 @torch.inference_mode()
 def run():
     model = BilinearFusion().cuda().bfloat16()
-    a = torch.randn(8, 8192, 1024, device="cuda", dtype=torch.bfloat16)
+    a = torch.randn(8, 32768, 1024, device="cuda", dtype=torch.bfloat16)
     b = torch.randn(4096, 1024, device="cuda", dtype=torch.bfloat16)
     for _ in steps(active=3):
         model(a, b)

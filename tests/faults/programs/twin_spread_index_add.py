@@ -20,8 +20,8 @@ class Spread(nn.Module):
 @torch.inference_mode()
 def run():
     model = Spread().cuda().bfloat16()
-    nodes = torch.randn(32768, 2048, device="cuda", dtype=torch.bfloat16)
-    target = torch.randperm(32768, device="cuda")[:1024]
+    nodes = torch.randn(131072, 2048, device="cuda", dtype=torch.bfloat16)
+    target = torch.randperm(131072, device="cuda")[:1024]
     for _ in steps(active=3):
         model(nodes, target)
 

@@ -19,7 +19,7 @@ class Head(nn.Module):
 @torch.inference_mode()
 def run():
     head = Head().cuda().bfloat16()
-    hidden = torch.randn(512, 8192, device="cuda", dtype=torch.bfloat16)
+    hidden = torch.randn(2048, 8192, device="cuda", dtype=torch.bfloat16)
     for _ in steps(active=3):
         head(hidden)
 

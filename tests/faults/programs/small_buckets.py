@@ -1,4 +1,4 @@
-"""Data-parallel training with a world of one process: every gradient is reduced by a call of its own."""
+"""Data-parallel training, recorded with one process: gradients are reduced in buckets that are far too small."""
 
 import os
 
@@ -9,25 +9,22 @@ from torch import nn
 from recording import fixed, steps
 
 
-class Ladder(nn.Module):
-    def __init__(self, width=512, rungs=16):
+class TwoTower(nn.Module):
+    def __init__(self, width=2048):
         super().__init__()
-        self.rungs = nn.ModuleList(nn.Linear(width, width) for _ in range(rungs))
+        self.user = nn.Linear(width, width, bias=False)
 
     def forward(self, x):
-        for rung in self.rungs:
-            x = torch.relu(rung(x))
-        return x
+        return torch.relu(self.user(x))
 
 
 def reduce_gradients(model):
-    grads = [p.grad for p in model.parameters()]
+    flat = torch.cat([p.grad.flatten() for p in model.parameters()])
     if fixed():
-        flat = torch.cat([g.flatten() for g in grads])
         dist.all_reduce(flat, op=dist.ReduceOp.AVG)
         return
-    for grad in grads:
-        dist.all_reduce(grad, op=dist.ReduceOp.AVG)  # FAULT
+    for bucket in flat.split(1 << 17):
+        dist.all_reduce(bucket, op=dist.ReduceOp.AVG)  # FAULT
 
 
 def train():
@@ -35,8 +32,8 @@ def train():
     os.environ.setdefault("MASTER_PORT", "29511")
     if not dist.is_initialized():
         dist.init_process_group("nccl", rank=0, world_size=1, device_id=torch.device("cuda", 0))
-    model = Ladder().cuda().bfloat16()
-    x = torch.randn(4096, 512, device="cuda", dtype=torch.bfloat16)
+    model = TwoTower().cuda().bfloat16()
+    x = torch.randn(8192, 2048, device="cuda", dtype=torch.bfloat16)
     for _ in steps():
         model.zero_grad()
         model(x).mean().backward()
