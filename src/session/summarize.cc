@@ -188,6 +188,17 @@ void add_findings(const Trace& trace, const Assessment& assessment,
   }
 }
 
+std::vector<Summary::IdlePart> summarize_idle(const IdleTime& idle) {
+  std::vector<Summary::IdlePart> parts;
+  for (size_t c = 0; c < kIdleCauses; ++c) {
+    const auto cause = static_cast<IdleCause>(c);
+    if (const Nanos time = idle.time(cause); time.count > 0)
+      parts.push_back({idle_cause_name(cause), time});
+  }
+  std::ranges::stable_sort(parts, [](const auto& x, const auto& y) { return y.time < x.time; });
+  return parts;
+}
+
 std::string gpus_with_work(const EventStore& store) {
   std::set<int32_t> devices;
   for (size_t i = 0; i < store.size(); ++i) {
@@ -209,12 +220,16 @@ Status check_scope(const SheetInput& input, const std::string& path) {
 }
 
 Summary summarize(const Trace& trace, const SheetInput& input) {
-  return summarize_trace(trace, input);
+  Summary summary = summarize_trace(trace, input);
+  summary.base = find_time_base(input, work_by_device(input));
+  return summary;
 }
 
 Summary summarize(const Trace& trace, const Assessment& assessment,
                   const std::vector<Finding>& findings, const CodeCoverage* code) {
   Summary summary = summarize_trace(trace, assessment.input());
+  summary.base = assessment.base();
+  summary.idle = summarize_idle(assessment.idle());
   summary.ops = summarize_ops(assessment);
   summary.cpu = summarize_cpu(assessment);
   summary.host = summarize_host(assessment);

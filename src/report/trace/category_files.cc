@@ -123,18 +123,19 @@ void write_platform(JsonWriter& json, const Platform* platform) {
 
 std::string metadata_json(const AssessedCategory& category, const AnalysisView& v) {
   const Assessment& a = v.assessment;
-  const GpuTimeline& t = a.timeline();
+  const DeviceTime t = a.base().mean_device();
+  const Nanos wall = a.base().wall();
   JsonWriter json(true);
   json.begin_object().key("category").value(category.name);
   json.key("trace").value(v.summary.trace);
   json.key("scope").value(v.summary.scope);
   write_platform(json, a.platform());
   json.key("gpu_utilisation").begin_object();
-  json.key("busy_percent").value(ratio(t.busy, t.total) * 100);
-  json.key("idle_percent").value(ratio(t.idle, t.total) * 100);
-  json.key("exposed_communication_percent").value(ratio(t.exposed_communication, t.total) * 100);
-  json.key("exposed_copies_percent").value(ratio(t.exposed_copies, t.total) * 100);
-  json.key("total_ms").value(t.total.millis());
+  json.key("busy_percent").value(ratio(t.busy, wall) * 100);
+  json.key("idle_percent").value(ratio(t.idle, wall) * 100);
+  json.key("exposed_communication_percent").value(ratio(t.exposed_communication, wall) * 100);
+  json.key("exposed_copies_percent").value(ratio(t.exposed_copies, wall) * 100);
+  json.key("total_ms").value(wall.millis());
   json.end_object();
   json.key("kernel_time_us").raw(exact_decimal(category.time.count, 3));
   json.key("percent_of_gpu_time").value(category.share * 100);

@@ -13,6 +13,7 @@
 #include "report/trace/hardware_sections.h"
 #include "report/trace/host_report.h"
 #include "report/trace/run_story.h"
+#include "report/trace/wall_time.h"
 
 namespace fathom {
 namespace {
@@ -57,7 +58,7 @@ std::string summary_part(const AnalysisView& v) {
     text += fmt::format("Largest opportunity: {}. Saving: {}.\n\n", md_title(*best),
                         saving_text(*best, a));
   } else {
-    text += "No finding above 1 % of the trace.\n\n";
+    text += "No finding above 1 % of the wall time.\n\n";
   }
   text += "| metric | value |\n| :-- | :-- |\n";
   const auto metric = [&text](std::string_view name, std::string value) {
@@ -76,12 +77,7 @@ std::string summary_part(const AnalysisView& v) {
     return text + "\n";
   }
   metric("Total compute time", micros_text(t.computation));
-  metric("Length of the trace", micros_text(t.total));
-  metric("GPU utilisation",
-         fmt::format("{} (idle {}, exposed communication {}, exposed copies {})",
-                     percent_text(ratio(t.busy, t.total)), percent_text(ratio(t.idle, t.total)),
-                     percent_text(ratio(t.exposed_communication, t.total)),
-                     percent_text(ratio(t.exposed_copies, t.total))));
+  text += md_wall_time(v.summary);
   if (!a.categories().empty()) {
     const AssessedCategory& top = a.categories().front();
     metric("Top bottleneck category",

@@ -10,6 +10,7 @@
 #include "report/report_listing.h"
 #include "report/screen.h"
 #include "sheets/sheets.h"
+#include "sheets/time_base.h"
 
 namespace fathom {
 
@@ -55,11 +56,17 @@ struct Summary {
     bool included = false;
   };
 
+  // Idle time of one cause, the mean over GPUs.
+  struct IdlePart {
+    std::string_view cause;  // a name for programs (analyze/idle_gaps.h)
+    Nanos time;
+  };
+
   struct Found {
     std::string kind;
     Priority priority = Priority::kLow;
     std::string title, subject;
-    double saving_least_percent = 0, saving_most_percent = 0;  // of the trace's length
+    double saving_least_percent = 0, saving_most_percent = 0;  // of the wall time
   };
 
   // How much of the kernels' time was found in a repository's code.
@@ -118,6 +125,8 @@ struct Summary {
   std::vector<std::string> steps;  // names in the order of time
   std::string scope;               // what part of the trace this is about; empty: all of it
   GpuTimeline timeline;
+  TimeBase base;               // the wall time, which shares and savings relate to
+  std::vector<IdlePart> idle;  // the largest first; only with an analysis
   std::optional<Cpu> cpu;  // only of a trace without GPU work
   std::optional<Host> host;
   Unlinked unlinked;

@@ -1,5 +1,6 @@
 #include "base/json_writer.h"
 #include "report/trace/summary.h"
+#include "report/trace/wall_time.h"
 
 namespace fathom {
 namespace {
@@ -146,6 +147,7 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
   json.end_array();
   optional_text(json, "scope", s.scope);
   write_timeline(json, s.timeline);
+  write_wall_time(json, s);
   json.key("unlinked").begin_object();
   json.key("events").value(s.unlinked.events);
   json.key("time_ms").raw(exact_decimal(s.unlinked.time.count, 6));

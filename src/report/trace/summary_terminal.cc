@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analyze/finding_parts.h"
 #include "base/count_text.h"
@@ -10,44 +9,18 @@
 #include "report/trace/hardware_sections.h"
 #include "report/trace/host_report.h"
 #include "report/trace/summary.h"
+#include "report/trace/wall_time.h"
 
 namespace fathom {
 namespace {
 
 constexpr size_t kTopOps = 10;
-constexpr size_t kBarWidth = 20;
 constexpr size_t kNumbersWidth = 1 + 18 + 9 + 11 + 9;  // category, calls, ms, share
-
-// Eighths of a character, so that a small share is still seen.
-std::string bar(double share) {
-  static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths =
-      static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kBarWidth * 8));
-  std::string out;
-  for (size_t i = 0; i < eighths / 8; ++i) out += "█";
-  out += kEighths[eighths % 8];
-  const size_t used = eighths / 8 + (eighths % 8 != 0);
-  return out + std::string(kBarWidth - used, ' ');
-}
 
 // A kernel's name can fill a screen.
 std::string shortened(const std::string& text) {
   constexpr size_t kShown = 80;
   return screen_width(text) > kShown ? fit_left(text, kShown) : text;
-}
-
-void show_timeline(Screen& screen, const GpuTimeline& t) {
-  if (t.total == Nanos{}) {
-    screen.entry("GPU", "no GPU work");
-    return;
-  }
-  const auto percent = [&t](Nanos part) { return ratio(part, t.total) * 100; };
-  screen.entry(
-      "GPU",
-      fmt::format(
-          "{} {:.1f} % busy    compute {:.1f}   exposed comm {:.1f}   copies {:.1f}   idle {:.1f}",
-          bar(ratio(t.busy, t.total)), percent(t.busy), percent(t.computation),
-          percent(t.exposed_communication), percent(t.exposed_copies), percent(t.idle)));
 }
 
 void show_ops(Screen& screen, const Summary& s, size_t width) {
@@ -211,7 +184,7 @@ void show_findings(Screen& screen, const Summary& s) {
   if (shown > 0) return;
   screen.entry("Found", !s.cpu && (s.platform.empty() || !s.has_costs)
                             ? "no system finding; ops were not assessed (see Limits)"
-                            : "no finding above 1 % of the trace");
+                            : "no finding above 1 % of the wall time");
 }
 
 std::string unlinked_note(const Summary& s) {
@@ -254,7 +227,7 @@ std::string summary_headline(const Summary& s) {
                      : fmt::format("rank {}", *s.rank));
   }
   add(counted(static_cast<uint64_t>(s.events), "event"));
-  const Nanos length = s.cpu ? s.cpu->length : s.host ? s.host->length : s.timeline.total;
+  const Nanos length = s.cpu ? s.cpu->length : s.host ? s.host->length : s.base.wall();
   add(fmt::format("{:.1f} ms", length.millis()));
   add(cpu_only_text(s));
   return text;
@@ -290,7 +263,7 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
                          const ReportListing& written) {
   Screen screen(style);
   screen.line(fmt::format("{}   {}", screen.bold(screen_safe(s.trace)), summary_headline(s)));
-  if (cpu_only_text(s).empty()) show_timeline(screen, s.timeline);
+  if (cpu_only_text(s).empty()) show_wall_time(screen, s);
   if (!s.steps.empty()) {
     const std::string first = shortened(screen_safe(s.steps.front()));
     screen.entry("Steps", s.steps.size() == 1
