@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyze/analyses.h"
+#include "analyze/place.h"
 #include "analyze/priority.h"
 #include "base/sort_runs.h"
 
@@ -18,9 +19,11 @@ std::vector<Finding> find_all(const Assessment& a) {
       analyses::cpu_time,
   };
   std::vector<Finding> all;
+  PlaceFinder places(a.input());
   for (Analysis analysis : kAnalyses) {
     for (Finding& finding : analysis(a)) {
       cap_priority(a, finding);
+      find_places(places, finding);
       all.push_back(std::move(finding));
     }
   }

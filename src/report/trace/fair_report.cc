@@ -12,6 +12,7 @@
 #include "report/trace/findings_markdown.h"
 #include "report/trace/hardware_sections.h"
 #include "report/trace/host_report.h"
+#include "report/trace/places.h"
 #include "report/trace/run_story.h"
 
 namespace fathom {
@@ -116,6 +117,10 @@ std::string summary_part(const AnalysisView& v) {
                                : "ops, shapes and launches: rows are kernels, efficiency and the "
                                  "causes of idle time are not computed");
   }
+  if (v.summary.has_ops && !v.summary.has_frames) {
+    metric("Lines of code",
+           "not recorded: with_stack=True (fathom record --python-stacks) adds them to findings");
+  }
   return text + "\n";
 }
 
@@ -155,6 +160,9 @@ std::string recommendation(const AnalysisView& v, const Finding& f, size_t numbe
   std::string text = fmt::format("### {}. {} priority: {}\n\n", number,
                                  capitalized(priority_name(f.priority)), md_title(f));
   text += fmt::format("- **Operation**: {}\n", md_code(f.subject));
+  if (const std::string places = md_places(f); !places.empty()) {
+    text += fmt::format("- **Place**: {}\n", places);
+  }
   text += fmt::format("- **Issue**: {}\n", f.issue);
   text += fmt::format("- **Model code (path A)**: {}\n", f.change_code);
   if (!f.improve_kernel.empty()) {
