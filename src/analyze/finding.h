@@ -47,7 +47,7 @@ std::string_view confidence_name(Confidence confidence);
 struct Projection {
   std::string target;  // "60 % of the limit"
   Nanos time;          // that the work would take then
-  double gain = 0;     // of the whole trace's length
+  double gain = 0;     // of the wall time
 };
 
 // Calls of one op with one set of arguments, as evidence.
@@ -68,9 +68,9 @@ struct Place {
   // when recording began, the line that ran then. Empty: the trace has no such frame.
   std::string file, function;
   int64_t line = 0;
-  std::string caller;  // "train.py:10 step": outside of libraries, where the frame is in one
-  std::string module;  // "Llama_0/Block_*/Attention_*": nn.Modules, the outermost first
-  std::string op;      // what the program called: the outermost op, or an annotation around it
+  std::string caller;     // "train.py:10 step": outside of libraries, where the frame is in one
+  std::string module;     // "Llama_0/Block_*/Attention_*": nn.Modules, the outermost first
+  std::string op;         // what the program called: the outermost op, or an annotation around it
   bool gradient = false;  // the work is the gradient of what runs there
   Nanos time;
   double share = 0;  // of the finding's covered time
@@ -102,7 +102,7 @@ struct Finding {
   std::string issue;     // what is wrong, in a sentence
 
   Nanos time;        // that it takes now
-  double share = 0;  // of the trace's length
+  double share = 0;  // of the wall time
   std::optional<double> efficiency;
   // Of the time that the trace's length depends on: to the next band, and to the limit.
   Nanos saving_at_least, saving_at_most;
@@ -117,6 +117,8 @@ struct Finding {
   std::vector<Place> places;            // a few, the most time first
   double unplaced = 0;                  // share of the covered time that has no place
   std::vector<Note> notes;
+  // Title of the finding that has this one's time among its own, and saves more; empty: none.
+  std::string under;
 };
 
 }  // namespace fathom

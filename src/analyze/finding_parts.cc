@@ -144,6 +144,18 @@ std::vector<std::string> call_stack_of(const SheetInput& input, EventId event) {
   return lines.take();
 }
 
+void cover(const Assessment& a, Finding& finding, const UnifiedOp& call) {
+  for (EventId kernel : call.kernels) {
+    finding.covered.push_back({kernel, a.input().store.duration(kernel)});
+  }
+}
+
+void cover(const Assessment& a, Finding& finding, std::span<const AssessedOp* const> ops) {
+  for (const AssessedOp* op : ops) {
+    for (const UnifiedOp* call : op->group->calls) cover(a, finding, *call);
+  }
+}
+
 // A bound from shapes that no memory holds is as long as a time can be, not before zero.
 Nanos nanos_from(double seconds) {
   return {std::llround(std::min(std::max(0.0, seconds) * 1e9, 0x1p62))};

@@ -174,6 +174,11 @@ std::vector<Finding> idle_time(const Assessment& a) {
     f.saving_at_most = f.time;
     f.projections = {{"none of this time left (upper bound)", {}, f.share}};
     rate_part_of_whole(f);
+    // Of a run that goes on, warm-up is a small part.
+    if (f.kind == FindingKind::kFirstUse && f.priority < Priority::kMedium) {
+      f.priority = Priority::kMedium;
+      f.priority_reason = "warm-up";
+    }
     if (text.cause == IdleCause::kHost && idle.waits > 0) {
       f.notes.push_back({fmt::format("{} with the GPU. Remove those inside a step before "
                                      "capturing it as a graph.",

@@ -229,6 +229,9 @@ std::vector<Finding> tiny_products(const Assessment& a) {
   if (beside.size() > kNotes) {
     f.notes.push_back({fmt::format("In the loops: {} more ops", beside.size() - kNotes), {}, {}});
   }
+  for (const Loop& loop : loops) {
+    for (size_t i = loop.begin; i < loop.end; ++i) cover(a, f, *a.calls()[i].op);
+  }
   f.call_stack = call_stack_of(a.input(), a.calls()[loops.front().products.front()].op->event);
   return {f};
 }

@@ -68,6 +68,10 @@ std::vector<Finding> exposed_transfers(const Assessment& a) {
                             t.exposed_communication, t.communication)) {
     f->category = "communication";
     f->subject = "collectives";
+    for (EventId e : a.input().selection.linked()) {
+      if (!a.input().selection.is_communication(e)) continue;
+      f->covered.push_back({e, a.input().store.duration(e)});
+    }
     findings.push_back(std::move(*f));
   }
   if (auto f = exposed_part(a, FindingKind::kExposedCopies, "copies", t.exposed_copies, t.copies)) {
@@ -76,7 +80,9 @@ std::vector<Finding> exposed_transfers(const Assessment& a) {
     const EventStore& store = a.input().store;
     NamedTimes kinds;
     for (EventId e : a.input().selection.linked()) {
-      if (store.kind(e) == EventKind::kMemcpy) kinds[store.name_id(e)] += store.duration(e);
+      if (store.kind(e) != EventKind::kMemcpy) continue;
+      kinds[store.name_id(e)] += store.duration(e);
+      f->covered.push_back({e, store.duration(e)});
     }
     note_longest(store, *f, "Of which", kinds);
     findings.push_back(std::move(*f));
@@ -90,6 +96,7 @@ std::vector<Finding> short_kernels(const Assessment& a) {
   const EventStore& store = a.input().store;
   Nanos time, all;
   size_t count = 0, kernels = 0;
+  std::vector<CoveredEvent> covered;
   for (EventId e : a.input().selection.linked()) {
     if (store.kind(e) != EventKind::kKernel || a.is_setup(e)) continue;
     ++kernels;
@@ -97,6 +104,7 @@ std::vector<Finding> short_kernels(const Assessment& a) {
     if (store.duration(e) >= kShort) continue;
     ++count;
     time += store.duration(e);
+    covered.push_back({e, store.duration(e)});
   }
   if (count < kMany || ratio(time, all) < 0.25) return {};
   Finding f;
@@ -115,6 +123,7 @@ std::vector<Finding> short_kernels(const Assessment& a) {
   f.projections = {
       {"no fixed cost per kernel", {time.count - fixed.count}, ratio(fixed, a.length())}};
   rate_pattern(f, false);
+  f.covered = std::move(covered);
   return {f};
 }
 
@@ -125,6 +134,7 @@ std::vector<Finding> recompute(const Assessment& a) {
   Nanos time;
   size_t nodes = 0;
   EventId example;
+  std::vector<CoveredEvent> covered;
   for (size_t i = 0; i < tree.size();) {
     const CallId node(i);
     const std::string_view name = store.name(tree.event(node));
@@ -140,7 +150,9 @@ std::vector<Finding> recompute(const Assessment& a) {
         continue;
       }
       for (EventId e : tree.launched_by(c)) {
-        if (a.input().selection.contains(e)) forward += store.duration(e);
+        if (!a.input().selection.contains(e)) continue;
+        forward += store.duration(e);
+        covered.push_back({e, store.duration(e)});
       }
       ++c.index;
     }
@@ -163,6 +175,7 @@ std::vector<Finding> recompute(const Assessment& a) {
   project_removal(a, f);
   rate_pattern(f, false);
   f.call_stack = call_stack_of(a.input(), example);
+  f.covered = std::move(covered);
   return {f};
 }
 

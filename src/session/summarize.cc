@@ -161,6 +161,9 @@ Summary summarize_trace(const Trace& trace, const SheetInput& input) {
   s.unlinked = measure_unlinked(input);
   s.has_ops = trace.tree.has_ops();
   s.has_launches = trace.tree.has_launches();
+  for (size_t i = 0; i < store.size() && !s.has_frames; ++i) {
+    s.has_frames = store.kind(EventId(i)) == EventKind::kPython;
+  }
   if (s.steps.empty()) s.ranges = longest_ranges(store);
   Diagnostics diagnostics = store.diagnostics();
   diagnostics.merge(trace.tree.diagnostics());
@@ -184,7 +187,7 @@ void add_findings(const Trace& trace, const Assessment& assessment,
   for (const Finding& f : findings) {
     summary.findings.push_back({std::string(kind_name(f.kind)), f.priority, f.title, f.subject,
                                 ratio(f.saving_at_least, assessment.length()) * 100,
-                                ratio(f.saving_at_most, assessment.length()) * 100});
+                                ratio(f.saving_at_most, assessment.length()) * 100, f.places, f.under});
   }
 }
 

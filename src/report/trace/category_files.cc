@@ -11,6 +11,7 @@
 #include "report/markdown.h"
 #include "report/trace/analysis_files.h"
 #include "report/trace/findings_markdown.h"
+#include "report/trace/places.h"
 #include "report/trace/run_story.h"
 
 namespace fathom {
@@ -193,7 +194,9 @@ std::string manifest_json(const AnalysisView& v) {
     json.key("saving_us").begin_array();
     json.raw(exact_decimal(f.saving_at_least.count, 3))
         .raw(exact_decimal(f.saving_at_most.count, 3));
-    json.end_array().key("confidence").value(confidence_name(f.confidence)).end_object();
+    json.end_array().key("confidence").value(confidence_name(f.confidence));
+    write_places(json, f.places);
+    json.end_object();
   }
   json.end_array().key("replay_packages").begin_array();
   for (const std::string& file : v.replay_packages) json.value(file);

@@ -12,6 +12,7 @@
 #include "report/trace/findings_markdown.h"
 #include "report/trace/hardware_sections.h"
 #include "report/trace/host_report.h"
+#include "report/trace/places.h"
 #include "report/trace/run_story.h"
 #include "report/trace/wall_time.h"
 
@@ -30,7 +31,8 @@ std::string capitalized(std::string_view text) {
 std::vector<const Finding*> recommended(const AnalysisView& v) {
   std::vector<const Finding*> list;
   for (const Finding& f : v.findings) {
-    if (f.priority != Priority::kLow && list.size() < kRecommendations) list.push_back(&f);
+    if (f.priority != Priority::kLow && f.under.empty() && list.size() < kRecommendations)
+      list.push_back(&f);
   }
   return list;
 }
@@ -112,6 +114,10 @@ std::string summary_part(const AnalysisView& v) {
                                : "ops, shapes and launches: rows are kernels, efficiency and the "
                                  "causes of idle time are not computed");
   }
+  if (v.summary.has_ops && !v.summary.has_frames) {
+    metric("Lines of code",
+           "not recorded: with_stack=True (fathom record --python-stacks) adds them to findings");
+  }
   return text + "\n";
 }
 
@@ -151,6 +157,9 @@ std::string recommendation(const AnalysisView& v, const Finding& f, size_t numbe
   std::string text = fmt::format("### {}. {} priority: {}\n\n", number,
                                  capitalized(priority_name(f.priority)), md_title(f));
   text += fmt::format("- **Operation**: {}\n", md_code(f.subject));
+  if (const std::string places = md_places(f); !places.empty()) {
+    text += fmt::format("- **Place**: {}\n", places);
+  }
   text += fmt::format("- **Issue**: {}\n", f.issue);
   text += fmt::format("- **Model code (path A)**: {}\n", f.change_code);
   if (!f.improve_kernel.empty()) {
@@ -158,8 +167,14 @@ std::string recommendation(const AnalysisView& v, const Finding& f, size_t numbe
   } else {
     text += "- **Kernel (path B)**: not applicable\n";
   }
-  text += fmt::format("- **Impact**: {} ([details](#{}))\n\n", saving_text(f, v.assessment),
+  text += fmt::format("- **Impact**: {} ([details](#{}))\n", saving_text(f, v.assessment),
                       anchor(number));
+  for (const Finding& symptom : v.findings) {
+    if (symptom.under == f.title)
+      text += fmt::format("- **Part of it**: {} ({})\n", md_title(symptom),
+                          saving_text(symptom, v.assessment));
+  }
+  text += "\n";
   return text;
 }
 

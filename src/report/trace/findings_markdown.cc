@@ -8,6 +8,7 @@
 #include "analyze/finding_parts.h"
 #include "base/utf8.h"
 #include "report/markdown.h"
+#include "report/trace/places.h"
 
 namespace fathom {
 namespace {
@@ -93,6 +94,9 @@ std::string md_details(const Finding& f) {
   }
   if (!f.counters.empty()) {
     text += fmt::format("- Counters to measure, as a trace cannot show why: {}.\n", f.counters);
+  }
+  if (const std::string places = md_places(f); !places.empty()) {
+    text += fmt::format("- Place: {}.\n", places);
   }
   if (!f.call_stack.empty()) {
     std::vector<std::string> frames;

@@ -9,6 +9,7 @@
 #include "report/markdown.h"
 #include "report/trace/analysis_files.h"
 #include "report/trace/findings_markdown.h"
+#include "report/trace/places.h"
 #include "report/trace/run_story.h"
 
 namespace fathom {
@@ -67,8 +68,8 @@ constexpr size_t kRoughFindingsShown = 300, kQuestionsShown = 20;
 
 std::string findings_part(const AnalysisView& v) {
   std::string text =
-      "## All findings\n\n| priority | kind | subject | time | saving at most | confidence |\n"
-      "| :-- | :-- | :-- | --: | --: | :-- |\n";
+      "## All findings\n\n| priority | kind | subject | place | time | saving at most | confidence "
+      "|\n| :-- | :-- | :-- | :-- | --: | --: | :-- |\n";
   size_t left_out = 0, rows = 0;
   for (const Finding& f : v.findings) {
     if (f.saving_at_most < kWorthARow) {
@@ -76,9 +77,9 @@ std::string findings_part(const AnalysisView& v) {
       continue;
     }
     if (++rows > kRoughFindingsShown) continue;
-    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", priority_name(f.priority),
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", priority_name(f.priority),
                         kind_name(f.kind), md_code_cell(cut_to_bytes(f.subject, 120)),
-                        micros_text(f.time), micros_text(f.saving_at_most),
+                        md_first_place(f), micros_text(f.time), micros_text(f.saving_at_most),
                         confidence_name(f.confidence));
   }
   if (rows > kRoughFindingsShown) {

@@ -67,6 +67,8 @@ struct Summary {
     Priority priority = Priority::kLow;
     std::string title, subject;
     double saving_least_percent = 0, saving_most_percent = 0;  // of the wall time
+    std::vector<Place> places;
+    std::string under;  // title of the finding that it is a part of; empty: none
   };
 
   // How much of the kernels' time was found in a repository's code.
@@ -132,6 +134,7 @@ struct Summary {
   Unlinked unlinked;
   // False: the recorder keeps no ops, or not even launches. Kernels then take their place.
   bool has_ops = true, has_launches = true;
+  bool has_frames = false;  // Python stacks
   std::vector<std::string> ranges;   // names of annotations, the longest first; only without steps
   std::vector<Op> ops;               // by GPU time, all of them
   std::string platform;              // that efficiency was computed for; empty: it was not

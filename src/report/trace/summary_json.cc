@@ -1,4 +1,5 @@
 #include "base/json_writer.h"
+#include "report/trace/places.h"
 #include "report/trace/summary.h"
 #include "report/trace/wall_time.h"
 
@@ -184,7 +185,10 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
     json.begin_object().key("kind").value(f.kind).key("priority").value(priority_name(f.priority));
     json.key("title").value(f.title).key("subject").value(f.subject);
     json.key("saving_percent").begin_array();
-    json.value(f.saving_least_percent).value(f.saving_most_percent).end_array().end_object();
+    json.value(f.saving_least_percent).value(f.saving_most_percent).end_array();
+    write_places(json, f.places);
+    optional_text(json, "under", f.under);
+    json.end_object();
   }
   json.end_array();
   if (s.sources) {

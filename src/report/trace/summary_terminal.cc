@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyze/finding_parts.h"
+#include "analyze/place.h"
 #include "base/count_text.h"
 #include "report/compared_line.h"
 #include "report/screen.h"
@@ -168,17 +169,25 @@ void show_hardware(Screen& screen, const Summary& s) {
   if (s.stalls) screen.entry("Stalls", stalls_text(*s.stalls) + " (stall_samples.csv)");
 }
 
+// " at model.py:69 mid"; only lines of code are worth the room.
+std::string first_place(const Summary::Found& f) {
+  if (f.places.empty() || f.places.front().file.empty()) return {};
+  // A title may name its place.
+  if (f.title.find(short_place_text(f.places.front())) != std::string::npos) return {};
+  return " at " + shortened(screen_safe(short_place_text(f.places.front())));
+}
+
 // The findings that matter most.
 void show_findings(Screen& screen, const Summary& s) {
   constexpr size_t kShown = 5;
   size_t shown = 0;
   for (const Summary::Found& f : s.findings) {
     if (shown == kShown) break;
-    if (f.priority == Priority::kLow) continue;
+    if (f.priority == Priority::kLow || !f.under.empty()) continue;
     screen.entry(
         shown++ == 0 ? "Found" : "",
-        fmt::format("{:<8} {}; saves {}", priority_name(f.priority),
-                    shortened(screen_safe(f.title)),
+        fmt::format("{:<8} {}{}; saves {}", priority_name(f.priority),
+                    shortened(screen_safe(f.title)), first_place(f),
                     percent_range_text(f.saving_least_percent / 100, f.saving_most_percent / 100)));
   }
   if (shown > 0) return;
@@ -240,6 +249,12 @@ std::vector<SummaryNote> summary_notes(const Summary& s, bool verbose) {
     notes.push_back(
         {"the trace has no launches: it does not tell why the GPU is idle, nor which call "
          "launched a kernel",
+         false});
+  }
+  if (s.has_ops && !s.has_frames && !s.findings.empty()) {
+    notes.push_back(
+        {"the trace has no Python stacks: with_stack=True (fathom record "
+         "--python-stacks) adds file and line to findings",
          false});
   }
   if (s.skipped_events > 0) {
