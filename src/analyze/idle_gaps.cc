@@ -175,7 +175,7 @@ class GapExplainer {
           return emit(frame.when, *cause, frame.event);
         if (!frame.event.valid()) return on_thread(frame.when, thread + 1);
         if (length.count < kLongQuiet) return late_launch(frame.when, frame.event);
-        emit(frame.when, host_work(IdleCause::kHostCode), frame.event);
+        emit(frame.when, host_code(), frame.event);
       });
     });
   }
@@ -184,14 +184,14 @@ class GapExplainer {
   void quiet(const Interval& when) {
     const EventId blamed = launch_.valid() ? launch_ : after_;
     if ((when.end - when.begin).count < kLongQuiet) return late_launch(when, blamed);
-    emit(when, host_work(IdleCause::kHostWork), blamed);
+    emit(when, IdleCause::kHostWork, blamed);
   }
 
-  // Long work of the host right before a copy to the GPU prepares what is copied.
-  IdleCause host_work(IdleCause otherwise) const {
+  // A long run of Python code right before a copy to the GPU prepares what is copied.
+  IdleCause host_code() const {
     const bool is_input = after_.valid() && store_.kind(after_) == EventKind::kMemcpy &&
                           store_.name(after_).find("HtoD") != std::string_view::npos;
-    return is_input ? IdleCause::kDataLoading : otherwise;
+    return is_input ? IdleCause::kDataLoading : IdleCause::kHostCode;
   }
 
   void late_launch(const Interval& when, EventId blamed) {

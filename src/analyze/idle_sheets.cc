@@ -56,8 +56,14 @@ class IdleCauseRows {
     }
     std::vector<CausePlace> places;
     for (auto& [key, place] : merged) places.push_back(place);
-    std::ranges::stable_sort(places, [](const CausePlace& x, const CausePlace& y) {
-      return std::tie(y.time, x.example) < std::tie(x.time, y.example);
+    // Ids follow the file; texts do not. A name can be long and stand for many.
+    const auto text = [&store](EventId e) {
+      return e.valid() ? store.name(e).substr(0, 100) : std::string_view{};
+    };
+    std::ranges::stable_sort(places, [&](const CausePlace& x, const CausePlace& y) {
+      if (x.time != y.time) return y.time < x.time;
+      return std::tuple(text(x.first.frame), text(x.first.op), text(x.example)) <
+             std::tuple(text(y.first.frame), text(y.first.op), text(y.example));
     });
     return places;
   }

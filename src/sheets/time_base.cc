@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kNearlyAll = 0.9;  // of the GPU work, that steps must have launched
 constexpr double kMinor = 0.01;     // of the busiest GPU's work
+constexpr Nanos kPause{1'000'000};
 
 struct HostStep {
   EventId annotation;
@@ -183,24 +184,67 @@ class TimeBaseFinder {
     return found;
   }
 
+  // The GPU's work with the activity of the host that leads up to it and follows it. What starts a
+  // program or ends it is no part of its run: pauses and calls of a millisecond that launch
+  // nothing.
   void use_recording() {
-    Nanos begin{INT64_MAX}, end{INT64_MIN};
-    bool has_host = false;
+    Nanos begin{INT64_MAX}, launched{INT64_MAX}, end{INT64_MIN};
+    for (const LaunchedWork& w : work_) {
+      launched = std::min(launched, w.launched);
+      end = std::max(end, w.end);
+    }
+    for (const DeviceWork& device : devices_)
+      for (const EventId e : device.work) begin = std::min(begin, store_.start(e));
+    base_.kind = TimeBaseKind::kGpuSpan;
+    // Of some steps the time of the others is no part.
+    if (!input_.scope.steps) {
+      const HostActivitySpans host = host_activity(std::min(begin, launched), end);
+      if (host.any) base_.kind = TimeBaseKind::kRecording;
+      begin = std::min(begin, launched);
+      for (size_t i = host.before.size(); i-- > 0;) {
+        if (host.before[i].end + kPause < begin) break;
+        begin = std::min(begin, host.before[i].begin);
+      }
+      begin = std::max(begin, host.setup_end);
+      for (const Interval& span : host.after) {
+        if (span.begin > end + kPause || span.begin >= host.teardown) break;
+        end = std::max(end, std::min(span.end, host.teardown));
+      }
+    }
+    base_.steps = {{EventId{}, begin, std::max(begin, end)}};
+  }
+
+  struct HostActivitySpans {
+    std::vector<Interval> before, after;  // merged; of the first launch, of the last work
+    Nanos setup_end{INT64_MIN}, teardown{INT64_MAX};
+    bool any = false;
+  };
+  // Of host calls and ranges before one time and after another.
+  HostActivitySpans host_activity(Nanos first, Nanos last) const {
+    HostActivitySpans spans;
     for (size_t i = 0; i < store_.size(); ++i) {
       const EventId e(i);
       const EventKind kind = store_.kind(e);
-      const bool is_host = is_host_call(kind) || kind == EventKind::kAnnotation;
-      // Of one step or device the others are no part.
-      const bool counts = input_.scope.steps ? is_gpu_work(kind) && input_.selection.contains(e)
-                                             : is_host || is_gpu_work(kind);
-      if (!counts) continue;
-      has_host = has_host || is_host;
-      begin = std::min(begin, store_.start(e));
-      end = std::max(end, store_.end(e));
+      if (!is_host_call(kind) && kind != EventKind::kAnnotation) continue;
+      spans.any = true;
+      const Interval when{store_.start(e), store_.end(e)};
+      if (when.begin < first) spans.before.push_back(when);
+      if (when.end > last) spans.after.push_back({std::max(when.begin, last), when.end});
+      if (!is_launch(kind) || when.end - when.begin < kPause || !sets_up(store_.name(e))) continue;
+      if (when.end <= first) spans.setup_end = std::max(spans.setup_end, when.end);
+      if (when.begin >= last) spans.teardown = std::min(spans.teardown, when.begin);
     }
-    if (begin > end) return;
-    base_.kind = has_host ? TimeBaseKind::kRecording : TimeBaseKind::kGpuSpan;
-    base_.steps = {{EventId{}, begin, end}};
+    spans.before = merge_intervals(std::move(spans.before));
+    spans.after = merge_intervals(std::move(spans.after));
+    return spans;
+  }
+
+  // cudaMalloc, cuInit, cuModuleLoadData, cudaFree, …: of calls that take long, all that neither
+  // launch nor wait.
+  static bool sets_up(std::string_view name) {
+    for (const std::string_view part : {"Launch", "Memcpy", "Memset", "Synchronize"})
+      if (name.find(part) != std::string_view::npos) return false;
+    return true;
   }
 
   void measure_devices() {

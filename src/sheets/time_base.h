@@ -14,7 +14,7 @@ namespace fathom {
 enum class TimeBaseKind : uint8_t {
   kSteps,       // annotations that match the scope's pattern (ProfilerStep#N)
   kAnnotation,  // a range of the program that repeats and holds nearly all launches
-  kRecording,   // from the first to the last event of host calls, ranges and GPU work
+  kRecording,   // GPU work with the host calls and ranges that lead up to it and follow it
   kGpuSpan,     // no host event was recorded
 };
 std::string_view time_base_name(TimeBaseKind kind);  // for programs: "steps", "annotation"
