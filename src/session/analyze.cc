@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <future>
 
+#include "analyze/idle_sheets.h"
 #include "base/threads.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
@@ -92,6 +93,7 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   std::vector<Table> sheets = all_sheets(input, launchers, ops, options.threads, &contexts);
   const Found done = found.get();
   const Assessment& assessment = *done.assessment;
+  for (Table& sheet : idle_sheets(assessment)) sheets.push_back(std::move(sheet));
   std::optional<CodeCoverage> coverage;
   if (code != nullptr) coverage = code_coverage(trace.store, all_selected(input), input.kernels);
   Analysis analysis{summarize(trace, assessment, done.findings, coverage ? &*coverage : nullptr),

@@ -10,6 +10,7 @@
 #include "report/report_listing.h"
 #include "report/screen.h"
 #include "sheets/sheets.h"
+#include "sheets/time_base.h"
 
 namespace fathom {
 
@@ -55,11 +56,19 @@ struct Summary {
     bool included = false;
   };
 
+  // Idle time of one cause, the mean over GPUs.
+  struct IdlePart {
+    std::string_view cause;  // a name for programs (analyze/idle_gaps.h)
+    Nanos time;
+  };
+
   struct Found {
     std::string kind;
     Priority priority = Priority::kLow;
     std::string title, subject;
-    double saving_least_percent = 0, saving_most_percent = 0;  // of the trace's length
+    double saving_least_percent = 0, saving_most_percent = 0;  // of the wall time
+    std::vector<Place> places;
+    std::string under;  // title of the finding that it is a part of; empty: none
   };
 
   // How much of the kernels' time was found in a repository's code.
@@ -118,11 +127,14 @@ struct Summary {
   std::vector<std::string> steps;  // names in the order of time
   std::string scope;               // what part of the trace this is about; empty: all of it
   GpuTimeline timeline;
+  TimeBase base;               // the wall time, which shares and savings relate to
+  std::vector<IdlePart> idle;  // the largest first; only with an analysis
   std::optional<Cpu> cpu;  // only of a trace without GPU work
   std::optional<Host> host;
   Unlinked unlinked;
   // False: the recorder keeps no ops, or not even launches. Kernels then take their place.
   bool has_ops = true, has_launches = true;
+  bool has_frames = false;  // Python stacks
   std::vector<std::string> ranges;   // names of annotations, the longest first; only without steps
   std::vector<Op> ops;               // by GPU time, all of them
   std::string platform;              // that efficiency was computed for; empty: it was not
