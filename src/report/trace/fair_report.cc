@@ -9,6 +9,7 @@
 #include "base/count_text.h"
 #include "report/markdown.h"
 #include "report/trace/analysis_files.h"
+#include "report/trace/coverage_text.h"
 #include "report/trace/findings_markdown.h"
 #include "report/trace/hardware_sections.h"
 #include "report/trace/host_report.h"
@@ -19,6 +20,8 @@ namespace fathom {
 namespace {
 
 constexpr size_t kRecommendations = 5, kOps = 5, kSymptoms = 2;
+
+std::string md_safe(std::string_view text) { return md_text(text); }
 
 std::string capitalized(std::string_view text) {
   std::string out(text);
@@ -59,7 +62,7 @@ std::string summary_part(const AnalysisView& v) {
     text += fmt::format("Largest opportunity: {}. Saving: {}.\n\n", md_title(*best),
                         saving_text(*best, a));
   } else {
-    text += "No finding above 1 % of the wall time.\n\n";
+    text += nothing_found_text(v.summary) + ".\n\n";
   }
   text += "| metric | value |\n| :-- | :-- |\n";
   const auto metric = [&text](std::string_view name, std::string value) {
@@ -142,7 +145,10 @@ std::string recommendation(const AnalysisView& v, const Finding& f, size_t numbe
 std::string recommendations_part(const AnalysisView& v) {
   std::string text = "## Recommendations\n\n";
   const std::vector<const Finding*> list = recommended(v);
-  if (list.empty()) text += "None above low priority.\n\n";
+  if (list.empty()) {
+    text += mostly_assessed(v.summary) ? "None above low priority.\n\n"
+                                       : nothing_found_text(v.summary) + ".\n\n";
+  }
   for (size_t i = 0; i < list.size(); ++i) text += recommendation(v, *list[i], i + 1);
   if (list.size() > 1) text += "Findings can cover the same time, so savings do not add up.\n\n";
   return text;
@@ -169,6 +175,10 @@ std::string fair_report(const AnalysisView& v, const ReportPictures& pictures) {
   const std::string_view cpu_only = cpu_only_text(v.summary);
   std::string text = fmt::format("# {}: performance analysis{}{}\n\n", md_text(v.summary.trace),
                                  cpu_only.empty() ? "" : ", ", cpu_only);
+  if (v.summary.gpu_events > 0) {
+    if (const std::string missing = not_assessed_text(v.summary, md_safe); !missing.empty())
+      text += fmt::format("**{}.**\n\n", missing);
+  }
   text += summary_part(v);
   if (!pictures.timeline.empty()) text += "![What the GPU ran](timeline.svg)\n\n";
   // Ranges and counters are all there is: nothing is found in them.

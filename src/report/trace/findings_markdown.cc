@@ -29,6 +29,16 @@ std::string over_limit_note(const Assessment& a) {
          "a cache. Treat it as being at the limit.\n";
 }
 
+// A few shapes of many: what they are of the whole.
+std::string rest_of_evidence(const Finding& f) {
+  constexpr double kNearlyAll = 0.9;
+  Nanos shown;
+  for (const EvidenceOp& e : f.evidence) shown += e.time;
+  if (static_cast<double>(shown.count) >= kNearlyAll * static_cast<double>(f.time.count)) return {};
+  return fmt::format("\nThese are {} of {}; the rest has other shapes or is around them.\n",
+                     micros_text(shown), micros_text(f.time));
+}
+
 }  // namespace
 
 std::string efficiency_text(const std::optional<double>& efficiency) {
@@ -73,7 +83,7 @@ std::string md_evidence(const Finding& f) {
                     efficiency_text(e.efficiency), efficiency_text(e.of_peak), e.bound,
                     fmt::format("{}", fmt::join(kernels, "<br>"))});
   }
-  return text;
+  return text + rest_of_evidence(f);
 }
 
 std::string md_projections(const Finding& f) {

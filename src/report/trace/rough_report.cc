@@ -269,7 +269,7 @@ std::string hardware_part(const Assessment& a) {
   text += rate_line("Memory bandwidth", p.memory_bandwidth, "TB/s");
   std::set<std::string_view> used;
   for (const AssessedOp& op : a.ops()) {
-    if (op.bound) used.insert(rate_name_of(*op.group->cost, p));
+    if (op.bound) used.insert(op.rate_name);
   }
   for (std::string_view spec : compute_spec_names()) {
     if (used.contains(spec)) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/coverage.h"
 #include "analyze/finding.h"
 #include "base/diagnostics.h"
 #include "measure/compared_counts.h"
@@ -134,12 +135,15 @@ struct Summary {
   Unlinked unlinked;
   // False: the recorder keeps no ops, or not even launches. Kernels then take their place.
   bool has_ops = true, has_launches = true;
-  bool has_frames = false;  // Python stacks
-  std::vector<std::string> ranges;   // names of annotations, the longest first; only without steps
-  std::vector<Op> ops;               // by GPU time, all of them
-  std::string platform;              // that efficiency was computed for; empty: it was not
-  std::string recorded_on;           // the trace's own platform, where that is another; else empty
-  double known_share = 0;            // of the ops' GPU time that has a known limit
+  bool has_frames = false;          // Python stacks
+  std::vector<std::string> ranges;  // names of annotations, the longest first; only without steps
+  std::vector<Op> ops;              // by GPU time, all of them
+  std::string platform;             // that efficiency was computed for; empty: it was not
+  std::string recorded_on;          // the trace's own platform, where that is another; else empty
+  double known_share = 0;           // of the ops' GPU time that has a known limit
+  Coverage coverage{1, {}};         // what was not held against a limit, and why
+  std::vector<std::string>
+      fitting_platforms;             // all that the trace's GPU may be, without a platform
   bool has_costs = true;             // false: no op has a cost, most often for want of shapes
   std::vector<Found> findings;       // the most important first
   std::optional<Sources> sources;    // none: no repository was given

@@ -180,6 +180,20 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
   if (s.host) write_host(json, *s.host);
   optional_text(json, "platform", s.platform);
   optional_text(json, "recorded_on_another_platform", s.recorded_on);
+  if (s.gpu_events > 0) {
+    json.key("not_assessed").begin_object().key("percent").value(100 * s.coverage.missing());
+    json.key("reasons").begin_array();
+    for (const Coverage::Gap& gap : s.coverage.gaps) {
+      json.begin_object().key("reason").value(not_assessed_name(gap.reason));
+      json.key("percent").value(100 * gap.share).key("examples").begin_array();
+      for (const std::string& name : gap.examples) json.value(name);
+      json.end_array().end_object();
+    }
+    json.end_array();
+    json.key("fitting_platforms").begin_array();
+    for (const std::string& name : s.fitting_platforms) json.value(name);
+    json.end_array().end_object();
+  }
   json.key("findings").begin_array();
   for (const Summary::Found& f : s.findings) {
     json.begin_object().key("kind").value(f.kind).key("priority").value(priority_name(f.priority));
