@@ -223,6 +223,22 @@ class GraphBuilder {
     }
     host_.edges = {};
     std::ranges::sort(graph_.edges, {}, &GraphEdge::node);
+    keep_true_pauses();
+  }
+
+  // A pause that may be a wait ends with another thread's work. Where the edge from that did not
+  // hold it is time of the host like any other.
+  void keep_true_pauses() {
+    size_t edge = 0;
+    for (uint32_t i = 0; i < graph_.size(); ++i) {
+      const uint32_t before = graph_.previous[i];
+      if (before == kNoNode || graph_.kind[before] != NodeKind::kPause) continue;
+      bool is_ended = false;
+      while (edge < graph_.edges.size() && graph_.edges[edge].node < i) ++edge;
+      for (size_t e = edge; e < graph_.edges.size() && graph_.edges[e].node == i; ++e)
+        is_ended = is_ended || graph_.end(graph_.edges[e].before) == graph_.start[i];
+      if (!is_ended) graph_.kind[before] = NodeKind::kGap;
+    }
   }
 
   // The latest end of what is known to come before a node; nothing: nothing does.

@@ -54,9 +54,10 @@ class HostSegments {
       ends_.push_back(work.end);
     }
     if (lengths.empty()) return;
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-    std::ranges::nth_element(lengths, middle);
-    usual_launch_ = *middle;
+    // Those that waited for something are no measure.
+    const auto quarter = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 4);
+    std::ranges::nth_element(lengths, quarter);
+    usual_launch_ = std::min(*quarter, kReturnTime);
     all_block_ = lengths.size() >= 10 && ended * 10 >= lengths.size() * 9;
     std::ranges::sort(launches_);
     by_end_.resize(parts_.works.size());
@@ -245,8 +246,8 @@ class HostSegments {
       const uint32_t w = last_ended(stream, waiting_since_, waiting.start);
       if (w == kNoNode || parts_.works[w].stream == waiting.stream) continue;
       const bool explains = waiting.start - parts_.works[w].end <= kReturnTime;
-      parts_.edges.push_back({work, w, true, true,
-                              explains ? GraphEdge::Kind::kInferred : GraphEdge::Kind::kPossible});
+      parts_.edges.push_back(
+          {work, w, true, true, explains ? GraphEdge::Kind::kWait : GraphEdge::Kind::kPossible});
     }
   }
 

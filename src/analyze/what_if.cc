@@ -214,7 +214,9 @@ Status WhatIf::mark(const WhatIfChange& change) {
       of = change.target == Target::kCopy         ? "copy"
            : change.target == Target::kCollective ? "collective"
            : change.target == Target::kKernel     ? "kernel"
-                                                  : "call";
+           : change.target == Target::kSync       ? "call that waits for the GPU"
+           : change.target == Target::kLaunch     ? "launch call"
+                                                  : "host call";
       for (uint32_t i = 0; i < graph_.size(); ++i) {
         const NodeKind kind = graph_.kind[i];
         const bool wanted = change.target == Target::kCopy         ? kind == NodeKind::kCopy
@@ -235,8 +237,9 @@ Status WhatIf::mark(const WhatIfChange& change) {
     }
   }
   if (marks_ > 0) return Nothing{};
+  if (change.pattern == "*") return Error{fmt::format("--what-if: the steps have no {}", of)};
   const std::vector<std::string> all(names.begin(), names.end());
-  return Error{fmt::format("what if '{}': no {} matches in the steps{}", change.pattern, of,
+  return Error{fmt::format("--what-if: no {} named '{}' in the trace{}", of, change.pattern,
                            did_you_mean(change.pattern, all))};
 }
 
