@@ -13,6 +13,7 @@
 #include "report/trace/findings_markdown.h"
 #include "report/trace/hardware_sections.h"
 #include "report/trace/host_report.h"
+#include "report/trace/path_report.h"
 #include "report/trace/places.h"
 #include "report/trace/wall_time.h"
 
@@ -82,6 +83,9 @@ std::string summary_part(const AnalysisView& v) {
   }
   metric("Total compute time", micros_text(t.computation));
   text += md_wall_time(v.summary);
+  if (v.summary.path) metric("Critical path", md_cell(critical_path_text(*v.summary.path)));
+  for (const Summary::WhatIf& answer : v.summary.what_if)
+    metric("What if", md_cell(what_if_text(answer, v.summary.path->steps > 0)));
   if (!a.categories().empty()) {
     const AssessedCategory& top = a.categories().front();
     metric("Top bottleneck category",

@@ -118,6 +118,32 @@ struct Summary {
     std::optional<double> power_cap_percent, thermal_percent, slowed_percent;
   };
 
+  // The critical path of the steps.
+  struct Path {
+    struct Part {
+      std::string name;
+      double millis = 0, percent = 0;  // of a step
+    };
+    struct Row {
+      std::string part, name;  // the name may be empty
+      double millis = 0, percent = 0;
+    };
+    std::string missing;  // why there is none; empty: there is one
+    Nanos step;           // of the whole recording where it has no steps
+    int64_t steps = 0;
+    std::string shares;       // "kernels 61 %, host 30 %"
+    std::vector<Part> parts;  // the largest first
+    std::vector<Row> longest;
+    double replay_error_percent = 0;
+  };
+  // An answer to --what-if.
+  struct WhatIf {
+    std::string question;
+    Nanos step, at_least, at_most;
+    std::string shares;  // of the path then
+    int64_t gpu_events = 0, host_segments = 0;
+  };
+
   std::string trace;    // the file's name, as given
   std::string source;   // the tool that recorded it; empty: the file does not tell
   std::string gpu;      // "NVIDIA H200", "8 × AMD Instinct MI300X"; empty: the trace does not say
@@ -151,6 +177,8 @@ struct Summary {
   std::optional<Stalls> stalls;      // none: PCs were not sampled
   std::optional<Clocks> clocks;      // none: clocks were not recorded
   std::string phases;                // "prefill 12 %, decode 87 %", safe to print; empty: none
+  std::optional<Path> path;          // none: not asked for
+  std::vector<WhatIf> what_if;
   std::vector<Diagnostic> diagnostics;
 };
 

@@ -1,4 +1,5 @@
 #include "base/json_writer.h"
+#include "report/trace/path_report.h"
 #include "report/trace/places.h"
 #include "report/trace/summary.h"
 #include "report/trace/wall_time.h"
@@ -210,6 +211,7 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
     json.key("matched_percent").value(s.sources->matched_percent);
     json.key("ambiguous_percent").value(s.sources->ambiguous_percent).end_object();
   }
+  write_critical_path(json, s);
   if (s.counters) write_counters(json, *s.counters);
   if (s.clocks) write_clocks(json, *s.clocks);
   if (s.stalls) write_stalls(json, *s.stalls);

@@ -10,6 +10,7 @@
 #include "report/trace/coverage_text.h"
 #include "report/trace/hardware_sections.h"
 #include "report/trace/host_report.h"
+#include "report/trace/path_report.h"
 #include "report/trace/summary.h"
 #include "report/trace/wall_time.h"
 
@@ -296,6 +297,7 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
                                        written.directory.empty() ? "fathom story" : "story.md"));
   }
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
+  show_critical_path(screen, s);
   show_ops(screen, s, style.width);
   if (s.cpu) show_cpu_ops(screen, *s.cpu, style.width);
   if (s.host) show_host(screen, *s.host, style.width);
