@@ -234,6 +234,9 @@ Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
       total_(measured.total()) {
   if (is_cpu_only(input)) cpu_.emplace(input);
   host_ = measure_host_activity(input);
+  const std::vector<DeviceWork> devices = work_by_device(input);
+  base_ = find_time_base(input, devices);
+  idle_ = explain_idle_time(input, base_, devices);
   uses_pytorch_ = is_of_pytorch(input.store);
   assess_ops(measured);
   group_categories();

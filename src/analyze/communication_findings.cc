@@ -152,7 +152,7 @@ void add_rate_notes(const Assessment& a, const CommunicationFacts& facts, Findin
 
 std::vector<Finding> exposed_communication(const Assessment& a) {
   const GpuTimeline& t = a.timeline();
-  if (t.total.count <= 0 || ratio(t.exposed_communication, t.total) < kExposedNoticeable) return {};
+  if (t.total.count <= 0 || ratio(t.exposed_communication, a.length()) < kExposedNoticeable) return {};
   const CommunicationFacts facts = measure_communication(a);
   const Buckets buckets = buckets_of(facts);
   Finding f;
@@ -173,14 +173,14 @@ std::vector<Finding> exposed_communication(const Assessment& a) {
   Traits traits;
   if (buckets == Buckets::kSmall) traits.add("small_collectives");
   if (buckets == Buckets::kHuge) traits.add("large_collectives");
-  f.share = ratio(f.time, t.total);
+  f.share = ratio(f.time, a.length());
   // The bytes have to go over the link whatever is changed.
   const Link* link = link_of(a.platform(), facts.group_size);
   const Nanos transfer = link != nullptr && facts.all_bytes
                              ? nanos_from(facts.bus_bytes / link->bytes_per_second)
                              : Nanos{};
   const auto project = [&](std::string_view target, Nanos saving) {
-    f.projections.push_back({std::string(target), f.time - saving, ratio(saving, t.total)});
+    f.projections.push_back({std::string(target), f.time - saving, ratio(saving, a.length())});
     f.saving_at_most = std::max(f.saving_at_most, saving);
   };
   if (buckets == Buckets::kSmall) {
@@ -204,6 +204,10 @@ std::vector<Finding> exposed_communication(const Assessment& a) {
   advise(a, f, traits);
   f.confidence = Confidence::kHigh;
   rate_part_of_whole(f);
+  for (const EventId e : a.input().selection.linked()) {
+    if (!a.input().selection.is_communication(e)) continue;
+    f.covered.push_back({e, a.input().store.duration(e)});
+  }
   return {f};
 }
 

@@ -117,6 +117,7 @@ Finding describe_slow_op(const Assessment& a, OpTraits& traits, std::string_view
     f.evidence.push_back(evidence_of(a, *slow.groups[i]));
   }
   f.call_stack = call_stack_of(a.input(), first.group->first().event);
+  cover(a, f, slow.groups);
   return f;
 }
 
@@ -146,6 +147,7 @@ std::vector<Finding> image_layout(const Assessment& a) {
   double counted = 0;
   size_t calls = 0;
   const AssessedOp* example = nullptr;
+  std::vector<CoveredEvent> covered;
   for (const AssessedOp& op : a.ops()) {
     if (op.category != "convolution") continue;
     Nanos converting;
@@ -159,6 +161,7 @@ std::vector<Finding> image_layout(const Assessment& a) {
         if (!converts) continue;
         any = true;
         converting += store.duration(kernel);
+        covered.push_back({kernel, store.duration(kernel)});
       }
       calls += any;
     }
@@ -182,6 +185,7 @@ std::vector<Finding> image_layout(const Assessment& a) {
   project_replacement(a, f, {static_cast<double>(time.count) / 1e9, counted / 1e9, 0, 0});
   f.evidence.push_back(evidence_of(a, *example));
   f.call_stack = call_stack_of(a.input(), example->group->first().event);
+  f.covered = std::move(covered);
   return {f};
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "analyze/analyses.h"
+#include "analyze/place.h"
 #include "analyze/priority.h"
+#include "analyze/symptoms.h"
 #include "base/sort_runs.h"
 
 namespace fathom {
@@ -20,9 +22,11 @@ std::vector<Finding> find_all(const Assessment& a) {
       analyses::cpu_time,
   };
   std::vector<Finding> all;
+  PlaceFinder places(a.input());
   for (Analysis analysis : kAnalyses) {
     for (Finding& finding : analysis(a)) {
       cap_priority(a, finding);
+      if (finding.places.empty()) find_places(places, finding);
       all.push_back(std::move(finding));
     }
   }
@@ -30,6 +34,7 @@ std::vector<Finding> find_all(const Assessment& a) {
     return std::tuple(-x.saving_at_most.count, x.priority, x.subject) <
            std::tuple(-y.saving_at_most.count, y.priority, y.subject);
   });
+  list_symptoms_under_causes(all);
   return all;
 }
 

@@ -36,6 +36,7 @@ constexpr const char* kExamples = R"(Examples:
   fathom analyze trace.json --step-pattern 'decode*' --steps 0:8
   fathom analyze trace.json --repo ~/engine        file and line of the kernels
   fathom analyze trace.json counters.csv           hardware counters of its kernels (ncu, rocprof)
+  fathom analyze trace.json --what-if 'op=aten::mm x0.5' --what-if 'sync remove'
   fathom analyze report.ncu-rep                    counters alone
   fathom analyze trace.json --json | jq .gpu_timeline_ms
 
@@ -59,6 +60,8 @@ struct AnalyzeArguments {
   std::vector<std::string> traces;
   OutputArguments output;
   std::string platform, repository, capture;
+  std::vector<std::string> what_if;
+  std::vector<WhatIfQuestion> questions;  // what_if, parsed
   ScopeArguments scope;
   std::optional<int64_t> rank;
   ReadingArguments reading;
@@ -113,6 +116,7 @@ ExitCode analyze_there(const AnalyzeArguments& a) {
     if (!value.empty()) words.push_back(fmt::format("{}={}", option, value));
   };
   pass("--platform", a.platform);
+  for (const std::string& question : a.what_if) pass("--what-if", question);
   pass("--repo", a.repository);
   pass("--capture", a.capture);
   pass("--steps", a.scope.steps);
@@ -312,6 +316,7 @@ class AnalyzeRun {
     AnalyzeOptions options;
     options.threads = arguments_.reading.threads;
     options.code = code_.get();
+    options.what_if = arguments_.questions;
     std::vector<CounterFile> own = TRY(open_capture_counters(trace));
     const size_t others = counters_.size();
     for (CounterFile& file : own) counters_.push_back(std::move(file));
@@ -423,6 +428,14 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
                    "a run of the model before the capture")
       ->option_text("CAPTURE_TRACE");
   add_scope_options(*command, a->scope);
+  command
+      ->add_option("--what-if", a->what_if,
+                   "Predict the step time after a change, as a range: 'op=NAME x0.5' scales the "
+                   "GPU time of an op, 'sync remove' drops all waits; targets: op=, kernel=, "
+                   "module=, annotation=, call=, copy, collective, launch, sync, host; * in names; "
+                   "'A and B' changes both; repeatable (docs/critical-path.md)")
+      ->option_text("CHANGE")
+      ->expected(1);
   command->add_option("--rank", a->rank, "Analyze only this rank's trace")
       ->transform(whole_number({0, INT32_MAX, 3}))
       ->option_text("N");
@@ -456,6 +469,16 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
     if (!check_output(a->output)) {
       code = ExitCode::kUsage;
       return;
+    }
+    for (const std::string& text : a->what_if) {
+      Result<WhatIfQuestion> question = parse_what_if(text);
+      if (!question.ok()) {
+        complain("--what-if " + question.error().message);
+        std::fputs(kTryHelp, stderr);
+        code = ExitCode::kUsage;
+        return;
+      }
+      a->questions.push_back(question.take());
     }
     code = a->place.is_here() ? AnalyzeRun(*a, terminal, half).run() : analyze_there(*a);
   });

@@ -70,9 +70,9 @@ std::string not_assessed_text(const Summary& s, std::string (*safe)(std::string_
 }
 
 std::string nothing_found_text(const Summary& s) {
-  if (s.cpu || s.coverage.missing() < kTold) return "No finding above 1 % of the trace";
+  if (s.cpu || s.coverage.missing() < kTold) return "No finding above 1 % of the wall time";
   if (mostly_assessed(s)) {
-    return fmt::format("No finding above 1 % of the trace ({} of GPU time assessed)",
+    return fmt::format("No finding above 1 % of the wall time ({} of GPU time assessed)",
                        percent_text(s.coverage.assessed));
   }
   return s.coverage.assessed < kTold

@@ -13,11 +13,14 @@
 #include "report/trace/findings_markdown.h"
 #include "report/trace/hardware_sections.h"
 #include "report/trace/host_report.h"
+#include "report/trace/path_report.h"
+#include "report/trace/places.h"
+#include "report/trace/wall_time.h"
 
 namespace fathom {
 namespace {
 
-constexpr size_t kRecommendations = 5, kOps = 5;
+constexpr size_t kRecommendations = 5, kOps = 5, kSymptoms = 2;
 
 std::string md_safe(std::string_view text) { return md_text(text); }
 
@@ -31,7 +34,8 @@ std::string capitalized(std::string_view text) {
 std::vector<const Finding*> recommended(const AnalysisView& v) {
   std::vector<const Finding*> list;
   for (const Finding& f : v.findings) {
-    if (f.priority != Priority::kLow && list.size() < kRecommendations) list.push_back(&f);
+    if (f.priority != Priority::kLow && f.under.empty() && list.size() < kRecommendations)
+      list.push_back(&f);
   }
   return list;
 }
@@ -78,12 +82,10 @@ std::string summary_part(const AnalysisView& v) {
     return text + "\n";
   }
   metric("Total compute time", micros_text(t.computation));
-  metric("Length of the trace", micros_text(t.total));
-  metric("GPU utilisation",
-         fmt::format("{} (idle {}, exposed communication {}, exposed copies {})",
-                     percent_text(ratio(t.busy, t.total)), percent_text(ratio(t.idle, t.total)),
-                     percent_text(ratio(t.exposed_communication, t.total)),
-                     percent_text(ratio(t.exposed_copies, t.total))));
+  text += md_wall_time(v.summary);
+  if (v.summary.path) metric("Critical path", md_cell(critical_path_text(*v.summary.path)));
+  for (const Summary::WhatIf& answer : v.summary.what_if)
+    metric("What if", md_cell(what_if_text(answer, v.summary.path->steps > 0)));
   if (!a.categories().empty()) {
     const AssessedCategory& top = a.categories().front();
     metric("Top bottleneck category",
@@ -117,17 +119,30 @@ std::string summary_part(const AnalysisView& v) {
                                : "ops, shapes and launches: rows are kernels, efficiency and the "
                                  "causes of idle time are not computed");
   }
+  if (v.summary.has_ops && !v.summary.has_frames) {
+    metric("Lines of code",
+           "not recorded: with_stack=True (fathom record --python-stacks) adds them to findings");
+  }
   return text + "\n";
 }
 
 std::string recommendation(const AnalysisView& v, const Finding& f, size_t number) {
   std::string text = fmt::format("### {}. {} priority: {}\n\n", number,
                                  capitalized(priority_name(f.priority)), md_title(f));
+  if (const std::string places = md_places(f); !places.empty())
+    text += fmt::format("- **Where**: {}\n", places);
   text += fmt::format("- **Evidence**: {}\n", f.issue);
   text += fmt::format("- **Model code (path A)**: {}\n", f.change_code);
   if (!f.improve_kernel.empty())
     text += fmt::format("- **Kernel (path B)**: {}\n", f.improve_kernel);
-  text += fmt::format("- **Saving**: {}\n\n", saving_text(f, v.assessment));
+  text += fmt::format("- **Saving**: {}\n", saving_text(f, v.assessment));
+  size_t parts = 0;
+  for (const Finding& symptom : v.findings) {
+    if (symptom.under != f.title || ++parts > kSymptoms) continue;
+    text += fmt::format("- **Part of it**: {} ({})\n", md_title(symptom),
+                        saving_text(symptom, v.assessment));
+  }
+  text += "\n";
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include "analyze/finding_parts.h"
 #include "base/utf8.h"
 #include "report/markdown.h"
+#include "report/trace/places.h"
 
 namespace fathom {
 namespace {
@@ -47,8 +48,8 @@ std::string efficiency_text(const std::optional<double>& efficiency) {
 std::string saving_text(const Finding& f, const Assessment& a) {
   const double least = ratio(f.saving_at_least, a.length()),
                most = ratio(f.saving_at_most, a.length());
-  if (most < 0.0005) return "under 0.1 % of the trace";
-  const std::string text = percent_range_text(least, most) + " of the trace, ";
+  if (most < 0.0005) return "under 0.1 % of the wall time";
+  const std::string text = percent_range_text(least, most) + " of the wall time, ";
   const std::string from = micros_text(f.saving_at_least), to = micros_text(f.saving_at_most);
   if (from == to) return text + to;
   return text + (f.saving_at_least.count > 0 ? fmt::format("{}–{}", from, to) : "up to " + to);
@@ -106,6 +107,9 @@ std::string md_details(const Finding& f) {
   }
   if (!f.counters.empty()) {
     text += fmt::format("- Counters to measure, as a trace cannot show why: {}.\n", f.counters);
+  }
+  if (const std::string places = md_places(f); !places.empty()) {
+    text += fmt::format("- Place: {}.\n", places);
   }
   if (!f.call_stack.empty()) {
     std::vector<std::string> frames;

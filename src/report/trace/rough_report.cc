@@ -13,7 +13,9 @@
 #include "report/trace/findings_markdown.h"
 #include "report/trace/hardware_sections.h"
 #include "report/trace/host_report.h"
+#include "report/trace/places.h"
 #include "report/trace/run_story.h"
+#include "report/trace/wall_time.h"
 
 namespace fathom {
 namespace {
@@ -50,8 +52,49 @@ std::string steps_part(const AnalysisView& v) {
   return text;
 }
 
+// The longest gaps of all GPUs, with what the host did.
+std::string longest_gaps(const Assessment& a) {
+  constexpr size_t kGapsShown = 10, kGapFrames = 4;
+  struct Gap {
+    const IdleGap* gap;
+    std::optional<int32_t> device;
+  };
+  std::vector<Gap> gaps;
+  for (const DeviceIdle& device : a.idle().devices)
+    for (const IdleGap& gap : device.longest) gaps.push_back({&gap, device.device});
+  const auto length = [](const Gap& g) { return g.gap->gap.end - g.gap->gap.begin; };
+  std::ranges::stable_sort(gaps, [&](const Gap& x, const Gap& y) { return length(y) < length(x); });
+  if (gaps.empty()) return {};
+  const EventStore& store = a.input().store;
+  std::string text = "| gap at | length | cause | what the host did |\n| --: | --: | :-- | :-- |\n";
+  for (size_t i = 0; i < std::min(kGapsShown, gaps.size()); ++i) {
+    const IdleGap& gap = *gaps[i].gap;
+    std::string host = "–";
+    if (gap.host.valid() && !is_gpu_work(store.kind(gap.host))) {
+      host = md_code_cell(cut_to_bytes(store.name(gap.host), 80));
+      const std::vector<std::string> stack = call_stack_of(a.input(), gap.host);
+      for (size_t f = 0; f < std::min(kGapFrames, stack.size()); ++f)
+        host += " ← " + md_code_cell(cut_to_bytes(stack[f], 80));
+    }
+    text += fmt::format(
+        "| {} | {} | {} ({}) | {} |\n", micros_text(gap.gap.begin - a.base().begin()),
+        micros_text(gap.gap.end - gap.gap.begin), idle_cause_name(gap.cause),
+        percent_text(ratio(gap.parts[static_cast<size_t>(gap.cause)], gap.gap.end - gap.gap.begin)),
+        host);
+  }
+  return text + "\n";
+}
+
+std::string wall_time_part(const AnalysisView& v) {
+  const std::string rows = md_wall_time(v.summary);
+  if (rows.empty()) return {};
+  return "## Wall time\n\n| metric | value |\n| :-- | :-- |\n" + rows + "\n" +
+         longest_gaps(v.assessment);
+}
+
 std::string timeline_part(const GpuTimeline& t) {
-  std::string text = "## Timeline\n\n| part | time | of the trace |\n| :-- | --: | --: |\n";
+  std::string text =
+      "## GPU timeline\n\n| part | time | of the GPU's span |\n| :-- | --: | --: |\n";
   const auto add = [&](std::string_view name, Nanos time) {
     text += fmt::format("| {} | {} | {} |\n", name, micros_text(time),
                         percent_text(ratio(time, t.total)));
@@ -72,8 +115,8 @@ constexpr size_t kTopOps = 10, kCpuOps = 20;
 
 std::string findings_part(const AnalysisView& v) {
   std::string text =
-      "## All findings\n\n| priority | kind | subject | time | saving at most | confidence |\n"
-      "| :-- | :-- | :-- | --: | --: | :-- |\n";
+      "## All findings\n\n| priority | kind | subject | place | time | saving at most | confidence "
+      "|\n| :-- | :-- | :-- | :-- | --: | --: | :-- |\n";
   size_t left_out = 0, rows = 0;
   for (const Finding& f : v.findings) {
     if (f.saving_at_most < kWorthARow) {
@@ -81,9 +124,9 @@ std::string findings_part(const AnalysisView& v) {
       continue;
     }
     if (++rows > kRoughFindingsShown) continue;
-    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", priority_name(f.priority),
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", priority_name(f.priority),
                         kind_name(f.kind), md_code_cell(cut_to_bytes(f.subject, 120)),
-                        micros_text(f.time), micros_text(f.saving_at_most),
+                        md_first_place(f), micros_text(f.time), micros_text(f.saving_at_most),
                         confidence_name(f.confidence));
   }
   if (rows > kRoughFindingsShown) {
@@ -264,7 +307,7 @@ std::string rough_report(const AnalysisView& v) {
     if (v.summary.host) text += md_host(*v.summary.host);
     return v.summary.cpu ? text + findings_part(v) + details_part(v) : text;
   }
-  text += steps_part(v) + timeline_part(a.timeline());
+  text += steps_part(v) + wall_time_part(v) + timeline_part(a.timeline());
   text += "## Execution story\n\n" + story_extract_markdown(v.story) + "\n";
   text += "## Top operations\n\n" + md_top_ops(a, kTopOps) + "\n";
   text += "## Categories\n\n" + md_categories(a) + "\n";
