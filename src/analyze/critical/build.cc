@@ -3,8 +3,8 @@
 #include <array>
 #include <tuple>
 
-#include "analyze/critical_graph.h"
-#include "analyze/critical_host.h"
+#include "analyze/critical/graph.h"
+#include "analyze/critical/host_parts.h"
 #include "base/sort_runs.h"
 #include "tree/steps.h"
 
@@ -13,7 +13,8 @@ namespace {
 
 // 13 days: sums of scaled times stay far from the limits of an int64.
 constexpr int64_t kLongestWindow = int64_t{1} << 50;
-constexpr size_t kMostNodes = 24'000'000;  // about a gigabyte with what a replay needs
+constexpr size_t kEnoughEvents = 250'000;  // of a trace: more steps are left out
+constexpr size_t kMostNodes = 24'000'000;  // over a gigabyte with what a replay needs
 constexpr int64_t kUnexplained = 10'000;   // ns beyond the usual latency
 constexpr int64_t kDefaultLatency = 3'000, kDefaultGap = 1'000;
 constexpr size_t kEnoughSamples = 10;
@@ -54,9 +55,10 @@ class GraphBuilder {
  private:
   bool find_window() {
     const Steps steps(store_, input_.scope.step_pattern);
-    const size_t first = input_.scope.steps ? input_.scope.steps->begin : 0;
-    const size_t last =
+    size_t first = input_.scope.steps ? input_.scope.steps->begin : 0;
+    size_t last =
         std::min(input_.scope.steps ? input_.scope.steps->end : SIZE_MAX, steps.all().size());
+    if (first < last) choose_steps(first, last);
     Nanos begin{INT64_MAX}, end{INT64_MIN};
     for (size_t i = first; i < last; ++i) {
       const Step& step = steps.all()[i];
@@ -87,6 +89,18 @@ class GraphBuilder {
     host_.host_end = (end - begin).count;
     graph_.length = graph_.steps > 0 ? host_.host_end : 0;
     return true;
+  }
+
+  // Of many steps with many events those in the middle: their path is that of the others, and the
+  // graph takes no more than a part of what the trace does.
+  void choose_steps(size_t& first, size_t& last) {
+    const size_t chosen = last - first;
+    graph_.all_steps = chosen;
+    if (store_.size() <= kEnoughEvents) return;
+    const size_t fitting = std::max<size_t>(1, chosen * kEnoughEvents / store_.size());
+    if (fitting >= chosen) return;
+    first += (chosen - fitting) / 2;
+    last = first + fitting;
   }
 
   // Work belongs to the window if it was launched in it; without a launch, if it begins in it.
@@ -163,6 +177,9 @@ class GraphBuilder {
     for (auto* column : {&graph_.start, &graph_.duration}) column->reserve(order.size());
     graph_.event.reserve(order.size());
     graph_.kind.reserve(order.size());
+    graph_.first_slice.reserve(order.size());
+    graph_.slice_count.reserve(order.size());
+    graph_.slices = std::move(host_.slices);
     graph_.previous.assign(order.size(), kNoNode);
     graph_.launch.assign(order.size(), kNoNode);
     for (const uint32_t item : order) {
@@ -173,6 +190,8 @@ class GraphBuilder {
       graph_.event.push_back(is_host ? host_.segments[item].event
                                      : host_.works[item - segments].event);
       graph_.kind.push_back(is_host ? host_.segments[item].kind : kind_of(graph_.event.back()));
+      graph_.first_slice.push_back(is_host ? host_.segments[item].first_slice : 0);
+      graph_.slice_count.push_back(is_host ? host_.segments[item].slice_count : uint16_t{0});
     }
     link_threads();
     link_works(static_cast<uint32_t>(segments));
@@ -237,7 +256,13 @@ class GraphBuilder {
       while (edge < graph_.edges.size() && graph_.edges[edge].node < i) ++edge;
       for (size_t e = edge; e < graph_.edges.size() && graph_.edges[e].node == i; ++e)
         is_ended = is_ended || graph_.end(graph_.edges[e].before) == graph_.start[i];
-      if (!is_ended) graph_.kind[before] = NodeKind::kGap;
+      if (is_ended) continue;
+      graph_.kind[before] = NodeKind::kHost;
+      graph_.first_slice[before] = static_cast<uint32_t>(graph_.slices.size());
+      graph_.slice_count[before] = 1;
+      graph_.slices.push_back({graph_.event[before], static_cast<uint32_t>(std::min<int64_t>(
+                                                         graph_.duration[before], UINT32_MAX))});
+      graph_.event[before] = {};
     }
   }
 
