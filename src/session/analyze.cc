@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <future>
 
+#include "analyze/idle_sheets.h"
 #include "base/threads.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
@@ -94,6 +95,7 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   std::vector<Table> sheets = all_sheets(input, launchers, ops, options.threads, &contexts);
   const Found done = found.get();
   const Assessment& assessment = *done.assessment;
+  for (Table& sheet : idle_sheets(assessment)) sheets.push_back(std::move(sheet));
   const CriticalPath critical = path.get();
   if (critical.missing().empty()) sheets.push_back(critical_path_sheet(input, critical));
   std::optional<CodeCoverage> coverage;
