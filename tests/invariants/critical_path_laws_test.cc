@@ -10,7 +10,7 @@ class CriticalPathLaws : public test::LawOfTraces {};
 TEST_P(CriticalPathLaws, AReplayWithoutAChangeGivesTheRecordedTimes) {
   const Scope scope;
   const SheetInput input(trace().store, trace().tree, scope);
-  const CriticalGraph g = build_critical_graph(input);
+  const CriticalGraph g = build_critical_graph(input, find_time_base(input, work_by_device(input)));
   if (g.empty()) GTEST_SKIP() << g.missing;
   const GraphChange same(g);
   Replayed replayed;
@@ -28,7 +28,7 @@ TEST_P(CriticalPathLaws, AReplayWithoutAChangeGivesTheRecordedTimes) {
 TEST_P(CriticalPathLaws, ThePathIsAsLongAsTheStepsAndHasNoSlack) {
   const Scope scope;
   const SheetInput input(trace().store, trace().tree, scope);
-  const CriticalPath path(input);
+  const CriticalPath path(input, find_time_base(input, work_by_device(input)));
   if (!path.missing().empty()) GTEST_SKIP() << path.missing();
   EXPECT_EQ(path.replay_error(), 0);
   int64_t sum = 0;
@@ -56,7 +56,7 @@ TEST_P(CriticalPathLaws, ThePathIsAsLongAsTheStepsAndHasNoSlack) {
 TEST_P(CriticalPathLaws, HalvingAllOfOneKindNeverMakesAStepLonger) {
   const Scope scope;
   const SheetInput input(trace().store, trace().tree, scope);
-  const CriticalGraph g = build_critical_graph(input);
+  const CriticalGraph g = build_critical_graph(input, find_time_base(input, work_by_device(input)));
   if (g.empty()) GTEST_SKIP() << g.missing;
   for (int kind = 0; kind < static_cast<int>(NodeKind::kCount); ++kind) {
     int64_t longest = g.length;

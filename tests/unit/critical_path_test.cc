@@ -24,7 +24,7 @@ class Case {
   explicit Case(const std::vector<std::string>& events)
       : trace_(test::open_events(events)),
         input_(trace_.store, trace_.tree, scope_),
-        path_(input_) {}
+        path_(input_, find_time_base(input_, work_by_device(input_))) {}
 
   const CriticalGraph& graph() const { return path_.graph(); }
   const CriticalPath& path() const { return path_; }

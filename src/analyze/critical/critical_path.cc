@@ -169,7 +169,8 @@ std::string path_shares_text(const PathShares& shares) {
   return text;
 }
 
-CriticalPath::CriticalPath(const SheetInput& input) : graph_(build_critical_graph(input)) {
+CriticalPath::CriticalPath(const SheetInput& input, const TimeBase& base)
+    : graph_(build_critical_graph(input, base)) {
   if (graph_.empty()) return;
   const GraphChange same(graph_);
   std::vector<PathStep> path;

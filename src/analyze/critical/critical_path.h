@@ -53,7 +53,7 @@ struct PathRow {
 // The critical path of a window, and what is not on it.
 class CriticalPath {
  public:
-  explicit CriticalPath(const SheetInput& input);
+  CriticalPath(const SheetInput& input, const TimeBase& base);
 
   const CriticalGraph& graph() const { return graph_; }
   // Why there is no path; empty: there is one.

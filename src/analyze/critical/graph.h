@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "events/event_store.h"
-#include "sheets/gpu_selection.h"
+#include "sheets/time_base.h"
 
 // What waited for what, in the steps of a recording: host segments of each thread, GPU work of each
 // stream, and edges between them. Nodes are in an order of time in which each edge leads forward.
@@ -81,6 +81,6 @@ class CriticalGraph {
   std::string_view missing;  // why there is no graph; empty: there is one
 };
 
-CriticalGraph build_critical_graph(const SheetInput& input);
+CriticalGraph build_critical_graph(const SheetInput& input, const TimeBase& base);
 
 }  // namespace fathom
