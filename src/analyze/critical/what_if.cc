@@ -317,13 +317,22 @@ WhatIf::Saving WhatIf::saving_if_removed(std::span<const EventId> events) {
   if (events.empty() || graph_.empty() || spent()) return {};
   reset();
   marked_.assign(input_.store.size(), false);
+  std::vector<CallId> calls;
   for (const EventId e : events) {
-    if (const CallId call = input_.tree.call(e);
-        call.valid() && is_host_call(input_.store.kind(e))) {
-      mark_call(call);
+    const CallId call = input_.tree.call(e);
+    if (call.valid() && is_host_call(input_.store.kind(e))) {
+      calls.push_back(call);
     } else {
       marked_[e.index] = true;
     }
+  }
+  // The outer ones first: what is inside them is marked once, however deep they nest.
+  std::ranges::sort(calls);
+  CallId end(0);
+  for (const CallId call : calls) {
+    if (call < end) continue;
+    mark_call(call);
+    end = input_.tree.subtree_end(call);
   }
   const auto selected = [this](EventId e) { return e.valid() && marked_[e.index]; };
   size_t changed = 0;
