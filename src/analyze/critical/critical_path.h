@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/critical_relax.h"
+#include "analyze/critical/replay.h"
 #include "base/table.h"
 
 namespace fathom {
@@ -34,7 +34,8 @@ std::string_view path_part_label(PathPart part);
 
 using PathShares = std::array<int64_t, static_cast<size_t>(PathPart::kCount)>;
 // The time on a path by part, which adds up to its length.
-PathShares share_path(const CriticalGraph& graph, const std::vector<PathStep>& path);
+PathShares share_path(const EventStore& store, const CriticalGraph& graph,
+                      const GraphChange& change, const std::vector<PathStep>& path);
 // The same as words: "GPU kernels 61 %, host 30 %, launch latency 9 %"; the largest first.
 std::string path_shares_text(const PathShares& shares);
 
@@ -52,12 +53,11 @@ struct PathRow {
 // The critical path of a window, and what is not on it.
 class CriticalPath {
  public:
-  explicit CriticalPath(const SheetInput& input);
+  CriticalPath(const SheetInput& input, const TimeBase& base);
 
   const CriticalGraph& graph() const { return graph_; }
   // Why there is no path; empty: there is one.
   std::string_view missing() const { return graph_.missing; }
-  const std::vector<PathStep>& path() const { return path_; }
   const PathShares& shares() const { return shares_; }
   const std::vector<PathRow>& rows() const { return rows_; }  // by time on the path
   // Of one step; of the whole window where the recording has no steps.
@@ -66,10 +66,10 @@ class CriticalPath {
   double replay_error() const { return replay_error_; }
 
  private:
-  void group_rows(const SheetInput& input);
+  void group_rows(const SheetInput& input, const GraphChange& same,
+                  const std::vector<PathStep>& path);
 
   CriticalGraph graph_;
-  std::vector<PathStep> path_;
   std::vector<PathRow> rows_;
   PathShares shares_{};
   double replay_error_ = 0;

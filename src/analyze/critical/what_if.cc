@@ -1,4 +1,4 @@
-#include "analyze/what_if.h"
+#include "analyze/critical/what_if.h"
 
 #include <fmt/format.h>
 
@@ -164,6 +164,35 @@ void WhatIf::mark_spans(const WhatIfChange& change, EventKind kind) {
   }
 }
 
+// Marks events of nodes of the target's kinds; returns what they are called.
+template <typename Matches>
+std::string_view WhatIf::mark_nodes(const WhatIfChange& change, Matches matches) {
+  const Target target = change.target;
+  const auto wanted = [target](NodeKind kind) {
+    if (target == Target::kCopy) return kind == NodeKind::kCopy;
+    if (target == Target::kCollective) return kind == NodeKind::kCollective;
+    if (target == Target::kLaunch) return kind == NodeKind::kLaunch;
+    if (target == Target::kSync) return kind == NodeKind::kSync;
+    if (target == Target::kHost) return !is_on_gpu(kind);
+    return is_on_gpu(kind) && kind != NodeKind::kCopy;
+  };
+  for (uint32_t i = 0; i < graph_.size(); ++i) {
+    if (!wanted(graph_.kind[i])) continue;
+    if (target == Target::kHost && change.pattern == "*") {
+      ++marks_;
+      continue;
+    }
+    for (const HostSlice& slice : graph_.slices_of(i))
+      if (slice.event.valid() && matches(slice.event)) marked_[slice.event.index] = true;
+    if (const EventId e = graph_.event[i]; e.valid() && matches(e)) marked_[e.index] = true;
+  }
+  if (target == Target::kCopy) return "copy";
+  if (target == Target::kCollective) return "collective";
+  if (target == Target::kKernel) return "kernel";
+  if (target == Target::kSync) return "call that waits for the GPU";
+  return target == Target::kLaunch ? "launch call" : "host call";
+}
+
 Status WhatIf::mark(const WhatIfChange& change) {
   const EventStore& store = input_.store;
   marked_.assign(store.size(), false);
@@ -210,31 +239,8 @@ Status WhatIf::mark(const WhatIfChange& change) {
       mark_spans(change, kind);
       break;
     }
-    default: {
-      of = change.target == Target::kCopy         ? "copy"
-           : change.target == Target::kCollective ? "collective"
-           : change.target == Target::kKernel     ? "kernel"
-           : change.target == Target::kSync       ? "call that waits for the GPU"
-           : change.target == Target::kLaunch     ? "launch call"
-                                                  : "host call";
-      for (uint32_t i = 0; i < graph_.size(); ++i) {
-        const NodeKind kind = graph_.kind[i];
-        const bool wanted = change.target == Target::kCopy         ? kind == NodeKind::kCopy
-                            : change.target == Target::kCollective ? kind == NodeKind::kCollective
-                            : change.target == Target::kLaunch     ? kind == NodeKind::kLaunch
-                            : change.target == Target::kSync       ? kind == NodeKind::kSync
-                            : change.target == Target::kHost
-                                ? !is_on_gpu(kind)
-                                : is_on_gpu(kind) && kind != NodeKind::kCopy;
-        if (!wanted) continue;
-        const EventId e = graph_.event[i];
-        if (change.target == Target::kHost && change.pattern == "*") {
-          ++marks_;
-          continue;
-        }
-        if (e.valid() && matches(e)) marked_[e.index] = true;
-      }
-    }
+    default:
+      of = mark_nodes(change, matches);
   }
   if (marks_ > 0) return Nothing{};
   if (change.pattern == "*") return Error{fmt::format("--what-if: the steps have no {}", of)};
@@ -243,10 +249,22 @@ Status WhatIf::mark(const WhatIfChange& change) {
                            did_you_mean(change.pattern, all))};
 }
 
+// Slices that several changes select are shortened by each, down to nothing.
+template <typename Selected>
+void WhatIf::change_slices(uint32_t node, double factor, Selected selected, size_t& changed) {
+  int64_t less = 0;
+  for (const HostSlice& slice : graph_.slices_of(node)) {
+    if (!selected(slice.event)) continue;
+    less += std::llround(static_cast<double>(slice.length) * (1 - factor));
+    ++changed;
+  }
+  const int64_t left = std::max<int64_t>(0, change_.duration[node] - less);
+  change_.duration[node] = left;
+}
+
 Status WhatIf::apply(const WhatIfChange& change, WhatIfAnswer& answer) {
   TRY(mark(change));
   const Target target = change.target;
-  const bool of_host = target == Target::kHost;
   // An op of the CPU is its host time; of others the host's part stays unless the op goes.
   bool has_gpu_work = false;
   for (uint32_t i = 0; i < graph_.size() && !has_gpu_work; ++i)
@@ -263,21 +281,21 @@ Status WhatIf::apply(const WhatIfChange& change, WhatIfAnswer& answer) {
         marked_[input_.tree.event(call).index] = true;
     }
   }
+  const bool all_host = target == Target::kHost && change.pattern == "*";
+  const auto selected = [&](EventId e) { return all_host || (e.valid() && marked_[e.index]); };
   for (uint32_t i = 0; i < graph_.size(); ++i) {
     const bool on_gpu = is_on_gpu(graph_.kind[i]);
     if (on_gpu ? !changes_gpu(target) : !host_too) continue;
     if (target == Target::kLaunch && graph_.kind[i] != NodeKind::kLaunch) continue;
     if (target == Target::kSync && graph_.kind[i] != NodeKind::kSync) continue;
-    const EventId e = graph_.event[i];
-    const bool all_host = of_host && change.pattern == "*";
-    if (!all_host && (!e.valid() || !marked_[e.index])) continue;
-    ++(on_gpu ? answer.gpu_events : answer.host_segments);
-    if (change.remove) {
-      change_.removed[i] = true;
-      change_.duration[i] = 0;
-    } else {
-      change_.duration[i] = std::llround(static_cast<double>(change_.duration[i]) * change.factor);
+    if (graph_.kind[i] == NodeKind::kHost) {
+      change_slices(i, change.factor, selected, answer.host_segments);
+      continue;
     }
+    if (!selected(graph_.event[i])) continue;
+    ++(on_gpu ? answer.gpu_events : answer.host_segments);
+    change_.removed[i] = change_.removed[i] || change.remove;
+    change_.duration[i] = std::llround(static_cast<double>(change_.duration[i]) * change.factor);
   }
   return Nothing{};
 }
@@ -291,7 +309,7 @@ Result<WhatIfAnswer> WhatIf::ask(const WhatIfQuestion& question) {
   const auto steps = static_cast<int64_t>(std::max<size_t>(1, graph_.steps));
   answer.at_most = {replayed_length(Outlook::kPessimistic) / steps};
   answer.at_least = {replayed_length(Outlook::kOptimistic) / steps};
-  answer.path = share_path(graph_, find_path(graph_, change_, Outlook::kOptimistic, replayed_));
+  answer.path = share_path(input_.store, graph_, change_, find_path(graph_, change_, replayed_));
   return answer;
 }
 
@@ -299,19 +317,32 @@ WhatIf::Saving WhatIf::saving_if_removed(std::span<const EventId> events) {
   if (events.empty() || graph_.empty() || spent()) return {};
   reset();
   marked_.assign(input_.store.size(), false);
+  std::vector<CallId> calls;
   for (const EventId e : events) {
-    if (const CallId call = input_.tree.call(e);
-        call.valid() && is_host_call(input_.store.kind(e))) {
-      mark_call(call);
+    const CallId call = input_.tree.call(e);
+    if (call.valid() && is_host_call(input_.store.kind(e))) {
+      calls.push_back(call);
     } else {
       marked_[e.index] = true;
     }
   }
+  // The outer ones first: what is inside them is marked once, however deep they nest.
+  std::ranges::sort(calls);
+  CallId end(0);
+  for (const CallId call : calls) {
+    if (call < end) continue;
+    mark_call(call);
+    end = input_.tree.subtree_end(call);
+  }
+  const auto selected = [this](EventId e) { return e.valid() && marked_[e.index]; };
+  size_t changed = 0;
   for (uint32_t i = 0; i < graph_.size(); ++i) {
-    const EventId e = graph_.event[i];
-    if (!e.valid() || !marked_[e.index]) continue;
-    change_.removed[i] = true;
-    change_.duration[i] = 0;
+    if (graph_.kind[i] == NodeKind::kHost) {
+      change_slices(i, 0, selected, changed);
+    } else if (selected(graph_.event[i])) {
+      change_.removed[i] = true;
+      change_.duration[i] = 0;
+    }
   }
   replayed_nodes_ += 2 * graph_.size();
   const int64_t most = graph_.length - replayed_length(Outlook::kOptimistic);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyze/critical_graph.h"
+#include "analyze/critical/graph.h"
 
 // The parts that a critical graph is built from; of use to its builder only.
 namespace fathom {
@@ -22,8 +22,10 @@ struct GraphWork {
 
 struct GraphSegment {
   int64_t begin = 0, end = 0;
-  EventId event;
-  NodeKind kind = NodeKind::kGap;
+  EventId event;             // of a launch, wait or pause
+  uint32_t first_slice = 0;  // else
+  uint16_t slice_count = 0;
+  NodeKind kind = NodeKind::kHost;
   bool dropped = false;  // a thread that has nothing to do is no node
 };
 
@@ -34,6 +36,7 @@ struct PartRange {
 
 struct GraphThread {
   TrackId track;
+  StringId pid;
   uint32_t begin = 0, end = 0;  // segments
   size_t calls = 0;
   bool is_main = false, is_autograd = false, launches = false;
@@ -53,10 +56,13 @@ struct HostParts {
   std::vector<PartRange> streams;       // of works
   std::vector<uint32_t> work_of_event;  // kNoNode: none, or outside the window
   std::vector<GraphSegment> segments;   // by thread, then time; disjoint
+  std::vector<HostSlice> slices;        // of the segments
   std::vector<GraphThread> threads;
   std::vector<HostEdge> edges;
 };
 
+// Adds a part of a host segment that is being made; false: it is full.
+bool add_slice(HostParts& parts, GraphSegment& segment, EventId event, int64_t length);
 // Adds segments, threads and edges, and sets the release of works.
 void segment_threads(const SheetInput& input, HostParts& parts);
 // Cuts pauses of a thread in which another one works for it.

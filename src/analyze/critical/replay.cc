@@ -1,4 +1,4 @@
-#include "analyze/critical_relax.h"
+#include "analyze/critical/replay.h"
 
 #include <algorithm>
 
@@ -121,19 +121,24 @@ void replay(const CriticalGraph& g, const GraphChange& change, Outlook outlook,
   }
 }
 
-std::vector<PathStep> find_path(const CriticalGraph& g, const GraphChange& change, Outlook outlook,
+int64_t time_on_path(const CriticalGraph& g, const GraphChange& change, uint32_t node) {
+  return duration_of(g, change, Outlook::kOptimistic, node);
+}
+
+std::vector<PathStep> find_path(const CriticalGraph& g, const GraphChange& change,
                                 const Replayed& replayed) {
+  constexpr Outlook kOutlook = Outlook::kOptimistic;
   std::vector<PathStep> path;
-  const BeforeFinder finder(g, outlook, &change.removed);
+  path.reserve(g.size());  // the most it can be; what is not used costs no memory
+  const BeforeFinder finder(g, kOutlook, &change.removed);
   for (uint32_t node = replayed.last; node != kNoNode;) {
-    const int64_t duration = duration_of(g, change, outlook, node);
-    const int64_t begin = replayed.ends[node] - duration;
+    const int64_t begin = replayed.ends[node] - duration_of(g, change, kOutlook, node);
     const auto edge = static_cast<size_t>(
         std::ranges::lower_bound(g.edges, node, {}, &GraphEdge::node) - g.edges.begin());
     uint32_t next = kNoNode;
-    PathStep step{node, PathLink::kNone, begin, duration};
+    PathStep step{begin, node, PathLink::kNone};
     finder.visit(node, edge, [&](const Before& before) {
-      if (next != kNoNode || allowed_by(g, change, outlook, replayed.ends, node, before) != begin)
+      if (next != kNoNode || allowed_by(g, change, kOutlook, replayed.ends, node, before) != begin)
         return;
       next = before.node;
       step.link = before.link;

@@ -3,17 +3,17 @@
 #include <array>
 #include <tuple>
 
-#include "analyze/critical_graph.h"
-#include "analyze/critical_host.h"
+#include "analyze/critical/graph.h"
+#include "analyze/critical/host_parts.h"
 #include "base/sort_runs.h"
-#include "tree/steps.h"
 
 namespace fathom {
 namespace {
 
 // 13 days: sums of scaled times stay far from the limits of an int64.
 constexpr int64_t kLongestWindow = int64_t{1} << 50;
-constexpr size_t kMostNodes = 24'000'000;  // about a gigabyte with what a replay needs
+constexpr size_t kEnoughEvents = 250'000;  // of a trace: more steps are left out
+constexpr size_t kMostNodes = 24'000'000;  // over a gigabyte with what a replay needs
 constexpr int64_t kUnexplained = 10'000;   // ns beyond the usual latency
 constexpr int64_t kDefaultLatency = 3'000, kDefaultGap = 1'000;
 constexpr size_t kEnoughSamples = 10;
@@ -27,7 +27,8 @@ int64_t median_of(std::vector<int64_t>& values, int64_t fallback) {
 
 class GraphBuilder {
  public:
-  explicit GraphBuilder(const SheetInput& input) : input_(input), store_(input.store) {}
+  GraphBuilder(const SheetInput& input, const TimeBase& base)
+      : input_(input), store_(input.store), base_(base) {}
 
   CriticalGraph build() {
     if (!find_window()) return std::move(graph_);
@@ -53,29 +54,23 @@ class GraphBuilder {
 
  private:
   bool find_window() {
-    const Steps steps(store_, input_.scope.step_pattern);
-    const size_t first = input_.scope.steps ? input_.scope.steps->begin : 0;
-    const size_t last =
-        std::min(input_.scope.steps ? input_.scope.steps->end : SIZE_MAX, steps.all().size());
-    Nanos begin{INT64_MAX}, end{INT64_MIN};
-    for (size_t i = first; i < last; ++i) {
-      const Step& step = steps.all()[i];
-      if (!host_.step_track.valid()) host_.step_track = store_.track_id(step.annotation);
-      begin = std::min(begin, step.begin);
-      end = std::max(end, step.end);
-      ++graph_.steps;
-    }
-    if (graph_.steps == 0) {
-      for (size_t i = 0; i < store_.size(); ++i) {
-        const EventId e(i);
-        if (!is_host_call(store_.kind(e)) && !is_gpu_work(store_.kind(e))) continue;
-        begin = std::min(begin, store_.start(e));
-        end = std::max(end, store_.end(e));
-      }
-    }
-    if (begin >= end) {
+    if (base_.steps.empty()) {
       graph_.missing = "no GPU work";
       return false;
+    }
+    const BaseStep &first = base_.steps.front(), &last = base_.steps.back();
+    Nanos begin = first.begin, end = last.end;
+    launched_from_ = first.begin;
+    launched_until_ = last.end;
+    if (first.annotation.valid()) {
+      size_t from = 0, to = base_.steps.size();
+      choose_steps(from, to);
+      host_.step_track = store_.track_id(first.annotation);
+      // The host may be steps ahead of the GPU: its part of the window may be over already.
+      begin = base_.steps[from].begin;
+      launched_from_ = store_.start(base_.steps[from].annotation);
+      launched_until_ = end = store_.end(base_.steps[to - 1].annotation);
+      graph_.steps = to - from;
     }
     // Times of a damaged trace may be anything: the difference is taken without overflow.
     const double length = static_cast<double>(end.count) - static_cast<double>(begin.count);
@@ -84,31 +79,46 @@ class GraphBuilder {
       return false;
     }
     graph_.begin = host_.begin = begin;
-    host_.host_end = (end - begin).count;
+    host_.host_end = length > 0 ? (end - begin).count : 0;
     graph_.length = graph_.steps > 0 ? host_.host_end : 0;
     return true;
   }
 
-  // Work belongs to the window if it was launched in it; without a launch, if it begins in it.
+  // Of many steps with many events those in the middle: their path is that of the others, and the
+  // graph takes no more than a part of what the trace does.
+  void choose_steps(size_t& from, size_t& to) {
+    const size_t all = to - from;
+    graph_.all_steps = all;
+    if (store_.size() <= kEnoughEvents) return;
+    const size_t fitting = std::max<size_t>(1, all * kEnoughEvents / store_.size());
+    if (fitting >= all) return;
+    from += (all - fitting) / 2;
+    to = from + fitting;
+  }
+
+  // Work belongs to the window if it was launched in its steps; without a launch, if it begins in
+  // them.
   void list_works() {
     host_.work_of_event.assign(store_.size(), kNoNode);
     for (const EventId e : all_selected(input_)) {
       const CallId call = input_.tree.has_launches() ? input_.tree.launch(e) : CallId{};
       const Nanos anchor = call.valid() ? store_.start(input_.tree.event(call)) : store_.start(e);
-      if (anchor < host_.begin || anchor >= host_.begin + Nanos{host_.host_end}) continue;
-      const double after =
+      if (anchor < launched_from_ || anchor > launched_until_) continue;
+      const double start =
           static_cast<double>(store_.start(e).count) - static_cast<double>(host_.begin.count);
-      // What begins before the window runs for another one, or its clock is wrong.
-      if (after < 0 || after + static_cast<double>(store_.duration(e).count) >
-                           static_cast<double>(kLongestWindow)) {
+      const double end = start + static_cast<double>(store_.duration(e).count);
+      if (start < -static_cast<double>(kLongestWindow) ||
+          end > static_cast<double>(kLongestWindow)) {
         ++graph_.early_work;
         continue;
       }
       GraphWork work;
       work.event = e;
-      work.start = (store_.start(e) - host_.begin).count;
-      work.end = work.start + store_.duration(e).count;
-      work.launched = call.valid() ? (anchor - host_.begin).count : -1;
+      // What runs when the window begins counts from there.
+      work.start = std::max<int64_t>(0, (store_.start(e) - host_.begin).count);
+      work.end = std::max(work.start, (store_.end(e) - host_.begin).count);
+      const int64_t launched = (anchor - host_.begin).count;
+      work.launched = call.valid() ? std::max<int64_t>(0, launched) : -1;
       work.track = store_.track_id(e);
       graph_.length = std::max(graph_.length, work.end);
       host_.works.push_back(work);
@@ -117,24 +127,26 @@ class GraphBuilder {
       return std::tie(a.track, a.start, a.end, a.event) <
              std::tie(b.track, b.start, b.end, b.event);
     });
-    for (uint32_t i = 0; i < host_.works.size(); ++i) {
-      GraphWork& work = host_.works[i];
-      host_.work_of_event[work.event.index] = i;
-      const bool is_new = i == 0 || host_.works[i - 1].track != work.track;
-      if (is_new) host_.streams.push_back({i, i});
-      host_.streams.back().end = i + 1;
-      work.stream = static_cast<uint32_t>(host_.streams.size() - 1);
-      if (is_new) {
-        work.latest = i;
-        work.launched_by_then = work.launched;
-        continue;
-      }
-      const GraphWork& before = host_.works[i - 1];
-      // Works of a stream may overlap: wait for the one that ends last, if it ended at all.
-      work.previous = host_.works[before.latest].end <= work.start ? before.latest : i - 1;
-      work.latest = host_.works[before.latest].end > work.end ? before.latest : i;
-      work.launched_by_then = std::max(before.launched_by_then, work.launched);
+    for (uint32_t i = 0; i < host_.works.size(); ++i) chain_work(i);
+  }
+
+  void chain_work(uint32_t i) {
+    GraphWork& work = host_.works[i];
+    host_.work_of_event[work.event.index] = i;
+    const bool is_new = i == 0 || host_.works[i - 1].track != work.track;
+    if (is_new) host_.streams.push_back({i, i});
+    host_.streams.back().end = i + 1;
+    work.stream = static_cast<uint32_t>(host_.streams.size() - 1);
+    if (is_new) {
+      work.latest = i;
+      work.launched_by_then = work.launched;
+      return;
     }
+    const GraphWork& before = host_.works[i - 1];
+    // Works of a stream may overlap: wait for the one that ends last, if it ended at all.
+    work.previous = host_.works[before.latest].end <= work.start ? before.latest : i - 1;
+    work.latest = host_.works[before.latest].end > work.end ? before.latest : i;
+    work.launched_by_then = std::max(before.launched_by_then, work.launched);
   }
 
   NodeKind kind_of(EventId work) const {
@@ -163,6 +175,9 @@ class GraphBuilder {
     for (auto* column : {&graph_.start, &graph_.duration}) column->reserve(order.size());
     graph_.event.reserve(order.size());
     graph_.kind.reserve(order.size());
+    graph_.first_slice.reserve(order.size());
+    graph_.slice_count.reserve(order.size());
+    graph_.slices = std::move(host_.slices);
     graph_.previous.assign(order.size(), kNoNode);
     graph_.launch.assign(order.size(), kNoNode);
     for (const uint32_t item : order) {
@@ -173,6 +188,8 @@ class GraphBuilder {
       graph_.event.push_back(is_host ? host_.segments[item].event
                                      : host_.works[item - segments].event);
       graph_.kind.push_back(is_host ? host_.segments[item].kind : kind_of(graph_.event.back()));
+      graph_.first_slice.push_back(is_host ? host_.segments[item].first_slice : 0);
+      graph_.slice_count.push_back(is_host ? host_.segments[item].slice_count : uint16_t{0});
     }
     link_threads();
     link_works(static_cast<uint32_t>(segments));
@@ -237,7 +254,13 @@ class GraphBuilder {
       while (edge < graph_.edges.size() && graph_.edges[edge].node < i) ++edge;
       for (size_t e = edge; e < graph_.edges.size() && graph_.edges[e].node == i; ++e)
         is_ended = is_ended || graph_.end(graph_.edges[e].before) == graph_.start[i];
-      if (!is_ended) graph_.kind[before] = NodeKind::kGap;
+      if (is_ended) continue;
+      graph_.kind[before] = NodeKind::kHost;
+      graph_.first_slice[before] = static_cast<uint32_t>(graph_.slices.size());
+      graph_.slice_count[before] = 1;
+      graph_.slices.push_back({graph_.event[before], static_cast<uint32_t>(std::min<int64_t>(
+                                                         graph_.duration[before], UINT32_MAX))});
+      graph_.event[before] = {};
     }
   }
 
@@ -311,6 +334,8 @@ class GraphBuilder {
 
   const SheetInput& input_;
   const EventStore& store_;
+  const TimeBase& base_;
+  Nanos launched_from_, launched_until_;
   CriticalGraph graph_;
   HostParts host_;
   std::vector<uint32_t> node_of_;  // of segments, then of works
@@ -319,6 +344,8 @@ class GraphBuilder {
 
 }  // namespace
 
-CriticalGraph build_critical_graph(const SheetInput& input) { return GraphBuilder(input).build(); }
+CriticalGraph build_critical_graph(const SheetInput& input, const TimeBase& base) {
+  return GraphBuilder(input, base).build();
+}
 
 }  // namespace fathom

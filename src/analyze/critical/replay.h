@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "analyze/critical_graph.h"
+#include "analyze/critical/graph.h"
 
 // Replays a critical graph: with recorded durations it gives the recorded times, with changed ones
 // the times that would follow.
@@ -39,14 +39,16 @@ enum class PathLink : uint8_t {
 };
 // A node on the critical path, with the delay before it: from the end of its predecessor.
 struct PathStep {
+  int64_t delay = 0;  // negative where the two overlap
   uint32_t node = 0;
   PathLink link = PathLink::kNone;
-  int64_t delay = 0;
-  int64_t duration = 0;
 };
-// From the last to the first. Delays and durations add up to the length.
+// From the last to the first, of an optimistic replay. Delays and the changed durations add up to
+// the length.
 std::vector<PathStep> find_path(const CriticalGraph& graph, const GraphChange& change,
-                                Outlook outlook, const Replayed& replayed);
+                                const Replayed& replayed);
+// Of a node on it; a pause is the wait that it may be.
+int64_t time_on_path(const CriticalGraph& graph, const GraphChange& change, uint32_t node);
 
 // By node: how much later it could end without making the window longer.
 std::vector<int64_t> find_slack(const CriticalGraph& graph);

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/critical_path.h"
+#include "analyze/critical/critical_path.h"
 #include "base/result.h"
 
 // What a step would take if parts of it took less, by replaying its critical graph.
@@ -70,6 +70,10 @@ class WhatIf {
 
   Status apply(const WhatIfChange& change, WhatIfAnswer& answer);
   Status mark(const WhatIfChange& change);
+  template <typename Matches>
+  std::string_view mark_nodes(const WhatIfChange& change, Matches matches);
+  template <typename Selected>
+  void change_slices(uint32_t node, double factor, Selected selected, size_t& changed);
   void mark_call(CallId call);
   void mark_spans(const WhatIfChange& change, EventKind kind);
   void reset();

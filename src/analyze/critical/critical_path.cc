@@ -1,4 +1,4 @@
-#include "analyze/critical_path.h"
+#include "analyze/critical/critical_path.h"
 
 #include <fmt/format.h>
 
@@ -54,17 +54,65 @@ PathPart delay_part(const CriticalGraph& g, const PathStep& step) {
   return step.delay > g.stream_gap + kUsualSpread ? PathPart::kUnexplained : PathPart::kStreamGap;
 }
 
-PathPart node_part(const CriticalGraph& g, uint32_t node) {
-  return static_cast<PathPart>(g.kind[node]);
+PathPart node_part(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kLaunch:
+      return PathPart::kHostLaunch;
+    case NodeKind::kSync:
+      return PathPart::kSyncReturn;
+    case NodeKind::kPause:
+      return PathPart::kHostPause;
+    case NodeKind::kKernel:
+      return PathPart::kKernel;
+    case NodeKind::kCollective:
+      return PathPart::kCollective;
+    case NodeKind::kCopy:
+      return PathPart::kCopy;
+    case NodeKind::kMemset:
+      return PathPart::kMemset;
+    case NodeKind::kHost:
+    case NodeKind::kCount:
+      break;
+  }
+  return PathPart::kHostOutside;
+}
+
+PathPart slice_part(const EventStore& store, const HostSlice& slice) {
+  if (!slice.event.valid()) return PathPart::kHostOutside;
+  return store.kind(slice.event) == EventKind::kCpuOp ? PathPart::kHostOp : PathPart::kHostCall;
+}
+
+// Calls visit(part, event, time) for a node that takes so long: of its slices, or of itself. The
+// times add up to its time.
+template <typename Visit>
+void visit_parts(const CriticalGraph& g, const EventStore& store, uint32_t node, int64_t time,
+                 Visit visit) {
+  if (g.kind[node] != NodeKind::kHost) return visit(node_part(g.kind[node]), g.event[node], time);
+  const double scale = g.duration[node] > 0 && time != g.duration[node]
+                           ? static_cast<double>(time) / static_cast<double>(g.duration[node])
+                           : 1;
+  int64_t left = time;
+  const std::span<const HostSlice> slices = g.slices_of(node);
+  for (size_t i = 0; i < slices.size(); ++i) {
+    int64_t part = left;
+    if (i + 1 < slices.size()) {
+      part = scale == 1 ? int64_t{slices[i].length}
+                        : static_cast<int64_t>(static_cast<double>(slices[i].length) * scale);
+      part = std::clamp<int64_t>(part, 0, left);
+    }
+    visit(slice_part(store, slices[i]), slices[i].event, part);
+    left -= part;
+  }
 }
 
 // Calls visit(step, its time on the path): of two that overlap, the first counts until the second
 // begins.
 template <typename Visit>
-void visit_path(const std::vector<PathStep>& path, Visit visit) {
+void visit_path(const CriticalGraph& g, const GraphChange& change,
+                const std::vector<PathStep>& path, Visit visit) {
   int64_t overlap = 0;
   for (const PathStep& step : path) {
-    visit(step, step.duration - overlap);
+    visit(step, time_on_path(g, change, step.node) - overlap);
     overlap = std::max<int64_t>(0, -step.delay);
   }
 }
@@ -78,10 +126,13 @@ std::string_view path_part_label(PathPart part) {
   return kPartWords[static_cast<size_t>(part)].label;
 }
 
-PathShares share_path(const CriticalGraph& g, const std::vector<PathStep>& path) {
+PathShares share_path(const EventStore& store, const CriticalGraph& g, const GraphChange& change,
+                      const std::vector<PathStep>& path) {
   PathShares shares{};
-  visit_path(path, [&](const PathStep& step, int64_t time) {
-    shares[static_cast<size_t>(node_part(g, step.node))] += time;
+  visit_path(g, change, path, [&](const PathStep& step, int64_t time) {
+    visit_parts(g, store, step.node, time, [&](PathPart part, EventId, int64_t of_part) {
+      shares[static_cast<size_t>(part)] += of_part;
+    });
     if (step.delay > 0) shares[static_cast<size_t>(delay_part(g, step))] += step.delay;
   });
   return shares;
@@ -118,22 +169,27 @@ std::string path_shares_text(const PathShares& shares) {
   return text;
 }
 
-CriticalPath::CriticalPath(const SheetInput& input) : graph_(build_critical_graph(input)) {
+CriticalPath::CriticalPath(const SheetInput& input, const TimeBase& base)
+    : graph_(build_critical_graph(input, base)) {
   if (graph_.empty()) return;
   const GraphChange same(graph_);
-  Replayed replayed;
-  replay(graph_, same, Outlook::kOptimistic, replayed);
-  replay_error_ = ratio({std::abs(replayed.length - graph_.length)}, {graph_.length});
-  path_ = find_path(graph_, same, Outlook::kOptimistic, replayed);
-  shares_ = share_path(graph_, path_);
-  group_rows(input);
+  std::vector<PathStep> path;
+  {
+    Replayed replayed;
+    replay(graph_, same, Outlook::kOptimistic, replayed);
+    replay_error_ = ratio({std::abs(replayed.length - graph_.length)}, {graph_.length});
+    path = find_path(graph_, same, replayed);
+  }
+  shares_ = share_path(input.store, graph_, same, path);
+  group_rows(input, same, path);
 }
 
 Nanos CriticalPath::step_time() const {
   return {graph_.length / static_cast<int64_t>(std::max<size_t>(1, graph_.steps))};
 }
 
-void CriticalPath::group_rows(const SheetInput& input) {
+void CriticalPath::group_rows(const SheetInput& input, const GraphChange& same,
+                              const std::vector<PathStep>& path) {
   std::unordered_map<uint64_t, size_t, TableHash> places;
   const auto row_of = [&](PathPart part, StringId name) -> PathRow& {
     const auto key = uint64_t{name.index} << 8 | static_cast<uint64_t>(part);
@@ -145,23 +201,25 @@ void CriticalPath::group_rows(const SheetInput& input) {
     }
     return rows_[found->second];
   };
-  const auto name_of = [&](uint32_t node) {
-    const EventId e = graph_.event[node];
-    return e.valid() ? input.store.name_id(e) : StringId{};
-  };
+  const auto name_of = [&](EventId e) { return e.valid() ? input.store.name_id(e) : StringId{}; };
   const std::vector<int64_t> slack = find_slack(graph_);
   for (uint32_t i = 0; i < graph_.size(); ++i) {
-    PathRow& row = row_of(node_part(graph_, i), name_of(i));
-    row.total += graph_.duration[i];
-    ++row.count;
-    row.least_slack = std::min(row.least_slack, slack[i]);
-    row.slack_sum += static_cast<double>(slack[i]);
-    if (!row.first.valid()) row.first = graph_.event[i];
+    visit_parts(graph_, input.store, i, graph_.duration[i],
+                [&](PathPart part, EventId e, int64_t time) {
+                  PathRow& row = row_of(part, name_of(e));
+                  row.total += time;
+                  ++row.count;
+                  row.least_slack = std::min(row.least_slack, slack[i]);
+                  row.slack_sum += static_cast<double>(slack[i]);
+                  if (!row.first.valid()) row.first = e;
+                });
   }
-  visit_path(path_, [&](const PathStep& step, int64_t time) {
-    PathRow& row = row_of(node_part(graph_, step.node), name_of(step.node));
-    row.on_path += time;
-    ++row.on_path_count;
+  visit_path(graph_, same, path, [&](const PathStep& step, int64_t time) {
+    visit_parts(graph_, input.store, step.node, time, [&](PathPart part, EventId e, int64_t own) {
+      PathRow& row = row_of(part, name_of(e));
+      row.on_path += own;
+      ++row.on_path_count;
+    });
     if (step.delay <= 0) return;
     PathRow& delays = row_of(delay_part(graph_, step), {});
     delays.on_path += step.delay;

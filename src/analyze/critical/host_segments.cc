@@ -1,7 +1,7 @@
 // The host's side of a critical graph: each thread cut where it releases GPU work or waits for it.
-#include "analyze/critical_host.h"
-
 #include <algorithm>
+
+#include "analyze/critical/host_parts.h"
 
 namespace fathom {
 namespace {
@@ -13,6 +13,7 @@ constexpr size_t kMostStreams = 64;
 // A launch that takes so long, with so much work queued, waits for a place in the queue.
 constexpr int64_t kLongLaunch = 50'000;
 constexpr size_t kFullQueue = 256;
+constexpr int64_t kLongGap = 5'000;
 
 bool names(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -25,6 +26,9 @@ class HostSegments {
 
   void cut() {
     if (input_.tree.has_launches()) {
+      // The most there can be; what is not used costs no memory, and growing would need both.
+      parts_.slices.reserve(2 * input_.tree.size() + 1);
+      parts_.segments.reserve(2 * parts_.works.size() + input_.tree.size() / 4 + 1);
       measure_launches();
       for (size_t first = 0; first < input_.tree.size();) first = cut_thread(first);
     }
@@ -71,11 +75,13 @@ class HostSegments {
   size_t cut_thread(size_t first) {
     thread_ = {};
     thread_.track = store_.track_id(event(first));
+    thread_.pid = store_.track(event(first)).pid;
     thread_.begin = static_cast<uint32_t>(parts_.segments.size());
     open_.clear();
     last_stream_ = kNoNode;
     waiting_since_ = -1;
     now_ = thread_.track == parts_.step_track ? 0 : -1;
+    is_open_ = false;
     size_t call = first;
     for (; call < input_.tree.size(); ++call) {
       const EventId e = event(call);
@@ -107,17 +113,34 @@ class HostSegments {
     }
   }
 
-  NodeKind kind_of(EventId e) const {
-    if (!e.valid()) return NodeKind::kGap;
-    return store_.kind(e) == EventKind::kCpuOp ? NodeKind::kOp : NodeKind::kCall;
-  }
-
   void push(EventId e, int64_t begin, int64_t end, NodeKind kind) {
-    parts_.segments.push_back({begin, end, e, kind, false});
+    GraphSegment segment;
+    segment.begin = begin;
+    segment.end = end;
+    segment.event = e;
+    segment.kind = kind;
+    segment.first_slice = static_cast<uint32_t>(parts_.slices.size());
+    parts_.segments.push_back(segment);
     now_ = end;
+    is_open_ = kind == NodeKind::kHost;
   }
+  // Host time up to a time, in an event or in none.
   void emit(EventId e, int64_t until) {
-    if (until > now_) push(e, now_, until, kind_of(e));
+    // Of other threads than that of the steps, such time may be a wait for work: a node of its own.
+    const bool is_apart =
+        !e.valid() && until - now_ >= kLongGap && now_ >= 0 && thread_.track != parts_.step_track;
+    if (is_apart) is_open_ = false;
+    while (until > now_) {
+      const int64_t end = std::min(until, now_ + int64_t{UINT32_MAX});
+      if (!is_open_) push({}, now_, now_, NodeKind::kHost);
+      GraphSegment& segment = parts_.segments.back();
+      if (!add_slice(parts_, segment, e, end - now_)) {
+        is_open_ = false;
+        continue;
+      }
+      segment.end = now_ = end;
+    }
+    if (is_apart) is_open_ = false;
   }
   uint32_t last_segment() const {
     const auto size = static_cast<uint32_t>(parts_.segments.size());
@@ -159,6 +182,7 @@ class HostSegments {
     if (waited >= 0 && work.start >= until) release = std::min(release, now_ + usual_launch_);
     if (release > now_) push(e, now_, release, NodeKind::kLaunch);
     const uint32_t segment = last_segment();
+    is_open_ = false;  // what it releases follows its end
     for (const uint32_t w : works_)
       if (parts_.works[w].start >= release) parts_.works[w].release = segment;
     if (waited > now_) {
@@ -273,12 +297,20 @@ class HostSegments {
   // Of the thread that is cut.
   GraphThread thread_;
   std::vector<uint32_t> open_, works_;
+  bool is_open_ = false;        // the last segment can be continued
   int64_t now_ = 0;             // end of the last segment; -1: none yet
   int64_t waiting_since_ = -1;  // begin of a cudaStreamWaitEvent without a launch after it
   uint32_t last_stream_ = kNoNode;
 };
 
 }  // namespace
+
+bool add_slice(HostParts& parts, GraphSegment& segment, EventId event, int64_t length) {
+  if (segment.slice_count == UINT16_MAX) return false;
+  parts.slices.push_back({event, static_cast<uint32_t>(length)});
+  ++segment.slice_count;
+  return true;
+}
 
 void segment_threads(const SheetInput& input, HostParts& parts) {
   HostSegments(input, parts).cut();
