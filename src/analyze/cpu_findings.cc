@@ -34,6 +34,20 @@ bool is_copy(std::string_view op) {
   return std::ranges::find(kCopies, op) != kCopies.end();
 }
 
+// All calls of an op, with the time outside of the calls below them.
+void cover_calls(const SheetInput& input, StringId name, Finding& f) {
+  const CallTree& tree = input.tree;
+  for (CallId c(0); c.index < tree.size(); ++c.index) {
+    const EventId event = tree.event(c);
+    if (input.store.name_id(event) != name) continue;
+    Nanos self = input.store.duration(event);
+    for (CallId below(c.index + 1); below < tree.subtree_end(c); below = tree.subtree_end(below)) {
+      self.count -= input.store.duration(tree.event(below)).count;
+    }
+    f.covered.push_back({event, {std::max<int64_t>(0, self.count)}});
+  }
+}
+
 // No more can be saved than it takes now.
 void finish(const Assessment& a, Finding& f) {
   f.share = ratio(f.time, a.length());
@@ -69,6 +83,7 @@ std::vector<Finding> long_ops(const Assessment& a) {
       f.evidence.push_back(evidence_of_cpu(a.input(), with_args));
     }
     f.call_stack = call_stack_of(a.input(), op.first);
+    cover_calls(a.input(), op.name, f);
     findings.push_back(std::move(f));
   }
   return findings;
@@ -115,6 +130,7 @@ std::vector<Finding> copies(const Assessment& a) {
     if (!is_copy(a.input().store.text(op.name))) continue;
     f.time += op.self;
     calls += op.calls;
+    f.covered.push_back({op.first, op.self});
     if (f.evidence.size() < kCpuEvidenceShown) f.evidence.push_back(evidence_of_cpu(a.input(), op));
   }
   const double share = ratio(f.time, ops.self());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "events/event.h"
 
 namespace fathom {
 
@@ -20,6 +21,8 @@ enum class FindingKind : uint8_t {
   kDataLoading,
   kFirstUse,
   kHostWork,
+  kAllocation,
+  kQueuedWork,
   kExposedCommunication,
   kExposedCopies,
   kShortKernels,
@@ -44,7 +47,7 @@ std::string_view confidence_name(Confidence confidence);
 struct Projection {
   std::string target;  // "60 % of the limit"
   Nanos time;          // that the work would take then
-  double gain = 0;     // of the whole trace's length
+  double gain = 0;     // of the wall time
 };
 
 // Calls of one op with one set of arguments, as evidence.
@@ -56,6 +59,28 @@ struct EvidenceOp {
   std::string bound;                 // "memory", "compute"; empty: unknown
   std::vector<std::string> kernels;  // the longest first
   std::vector<std::string> sources;  // of each kernel file:line, where code was given; may be empty
+};
+
+// Where in the program work comes from. All texts but none of the numbers are the trace's.
+struct Place {
+  // The innermost Python frame outside the framework. `line` is where its function begins, the
+  // decorators included, as PyTorch's profiler records it; in a function that was already running
+  // when recording began, the line that ran then. Empty: the trace has no such frame.
+  std::string file, function;
+  int64_t line = 0;
+  std::string caller;     // "train.py:10 step": outside of libraries, where the frame is in one
+  std::string module;     // "Llama_0/Block_*/Attention_*": nn.Modules, the outermost first
+  std::string op;         // what the program called: the outermost op, or an annotation around it
+  bool gradient = false;  // the work is the gradient of what runs there
+  Nanos time;
+  double share = 0;  // of the finding's covered time
+};
+
+// An event that a finding is about, GPU work or a call of the host, and how much of the finding's
+// time it stands for.
+struct CoveredEvent {
+  EventId event;
+  Nanos time;
 };
 
 // A remark. Only `name` is text of the trace, so that a renderer knows what to make inert.
@@ -77,7 +102,7 @@ struct Finding {
   std::string issue;     // what is wrong, in a sentence
 
   Nanos time;        // that it takes now
-  double share = 0;  // of the trace's length
+  double share = 0;  // of the wall time
   std::optional<double> efficiency;
   // Of the time that the trace's length depends on: to the next band, and to the limit.
   Nanos saving_at_least, saving_at_most;
@@ -88,7 +113,12 @@ struct Finding {
   std::vector<Projection> projections;
   std::vector<EvidenceOp> evidence;
   std::vector<std::string> call_stack;  // outermost last
+  std::vector<CoveredEvent> covered;    // an analysis fills this, and places follow from it
+  std::vector<Place> places;            // a few, the most time first
+  double unplaced = 0;                  // share of the covered time that has no place
   std::vector<Note> notes;
+  // Title of the finding that has this one's time among its own, and saves more; empty: none.
+  std::string under;
 };
 
 }  // namespace fathom

@@ -23,6 +23,11 @@ std::string percent_text(double share);  // "12.3 %"
 std::string percent_range_text(double least, double most);
 std::string micros_text(Nanos time);  // "12.3 µs" or "1.23 ms"
 
+// Adds the GPU work of a call to what a finding is about.
+void cover(const Assessment& a, Finding& finding, const UnifiedOp& call);
+// The same for all calls of ops.
+void cover(const Assessment& a, Finding& finding, std::span<const AssessedOp* const> ops);
+
 // Fills share from time, and the projections and savings from how long the work would take at
 // each band and at the limit. `counted`: the part of a saving that shortens the trace.
 void project_to_limit(const Assessment& a, Finding& finding, double efficiency, double counted);

@@ -41,8 +41,10 @@ struct Chain {
   double waited_seconds = 0;           // before all ops but the first
   std::vector<const AssessedOp*> ops;  // of the first one seen
   EventId example;
+  std::vector<const UnifiedOp*> calls;
 
   void add(const Chain& other) {
+    calls.insert(calls.end(), other.calls.begin(), other.calls.end());
     times += other.times;
     seconds += other.seconds;
     counted_seconds += other.counted_seconds;
@@ -87,6 +89,7 @@ class ChainCollector {
     chain.times = 1;
     for (size_t i = 0; i < calls.size(); ++i) {
       const AssessedOp& op = *calls[i].assessed;
+      chain.calls.push_back(calls[i].op);
       chain.seconds += seconds_of(calls[i].time);
       chain.counted_seconds += seconds_of(calls[i].time) * op.counted;
       chain.fused_bytes += op.group->cost->bytes;
@@ -177,6 +180,7 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
       if (f.evidence.size() < 8) f.evidence.push_back(evidence_of(a, *op));
     }
     f.call_stack = call_stack_of(a.input(), chain.example);
+    for (const UnifiedOp* call : chain.calls) cover(a, f, *call);
     findings.push_back(std::move(f));
   }
   return findings;
@@ -260,6 +264,7 @@ struct UnfusedAttention {
   size_t times = 0;
   double seconds = 0, counted_seconds = 0, fused_seconds = 0, waited_seconds = 0;
   std::vector<const AssessedOp*> ops;
+  std::vector<const UnifiedOp*> calls;
   EventId example;
 };
 
@@ -277,6 +282,7 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
     found.fused_seconds += bound->seconds();
     if (found.times++ == 0) found.example = calls[i].op->event;
     for (size_t k = i; k <= *end; ++k) {
+      found.calls.push_back(calls[k].op);
       found.seconds += seconds_of(calls[k].time);
       found.counted_seconds += seconds_of(calls[k].time) * calls[k].assessed->counted;
       if (k > i) found.waited_seconds += seconds_of(calls[k].waited);
@@ -302,6 +308,7 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
       a, f, {found.seconds, found.counted_seconds, found.fused_seconds, found.waited_seconds});
   for (const AssessedOp* op : found.ops) f.evidence.push_back(evidence_of(a, *op));
   f.call_stack = call_stack_of(a.input(), found.example);
+  for (const UnifiedOp* call : found.calls) cover(a, f, *call);
   return {f};
 }
 
