@@ -35,7 +35,7 @@ struct AnalyzeOptions {
   const std::vector<CounterFile>* counters = nullptr;
   // PC samples of the trace's kernels; null: none. They outlive the call.
   const StallSamples* samples = nullptr;
-  std::vector<WhatIfQuestion> what_if;
+  std::vector<WhatIfQuestion> what_if = {};
 };
 
 // Fails where the trace has nothing of the scope.
