@@ -194,8 +194,11 @@ HostThreads::HostThreads(const EventStore& store, const CallTree& tree) : roles_
       most = thread.launches;
       main_ = track;
     }
-    for (const EventId e : thread.calls.events())
-      if (is_launch(store.kind(e)) && roles_.of(e) == HostRole::kWait) waits_.push_back(e);
+    for (const EventId e : thread.calls.events()) {
+      if (!is_launch(store.kind(e))) continue;
+      const HostRole role = roles_.of(e);
+      if (role == HostRole::kWait || role == HostRole::kAllocation) waits_.push_back(e);
+    }
   }
   std::ranges::sort(waits_, [&store](EventId a, EventId b) {
     return std::tuple(store.start(a), a) < std::tuple(store.start(b), b);

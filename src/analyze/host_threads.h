@@ -115,8 +115,10 @@ class HostThreads {
   void rewind();
   // Overheads that a profiler noted, of no thread: loading of functions, and its own.
   HostReader& overheads() { return overheads_; }
-  // Calls that wait for the GPU on threads that launch work, in the order of time.
+  // Calls that wait for the GPU, or may because they allocate or free memory, on threads that launch
+  // work, in the order of time.
   const std::vector<EventId>& waits() const { return waits_; }
+  HostRole role(EventId event) const { return roles_.of(event); }
   bool has_frames() const { return has_frames_; }
 
  private:
