@@ -200,16 +200,9 @@ class GapExplainer {
     emit(when, IdleCause::kHostWork, blamed);
   }
 
-  // Code that runs long right before a copy to the GPU prepares what is copied.
-  IdleCause host_code() const {
-    const bool is_input = after_.valid() && store_.kind(after_) == EventKind::kMemcpy &&
-                          store_.name(after_).find("HtoD") != std::string_view::npos;
-    return is_input ? IdleCause::kDataLoading : IdleCause::kHostCode;
-  }
-
   void late_launch(const Interval& when, EventId blamed) {
     // No op takes so long to launch something: the host did other work.
-    if (is_long_) return emit(when, host_code(), blamed);
+    if (is_long_) return emit(when, IdleCause::kHostCode, blamed);
     for (; next_drain_ < drains_.size() && drains_[next_drain_].end <= when.begin; ++next_drain_) {
       const Drain& drain = drains_[next_drain_];
       // After a short wait the host is still as late as the one before it made it.

@@ -26,7 +26,7 @@ enum class IdleCause : uint8_t {
   kAllocation,       // of GPU memory or pinned memory
   kSynchronization,  // the host waited for the GPU, then the GPU waits for the host
   kCommunication,    // a collective on the host
-  kDataLoading,      // data loaders, or such code before a copy to the GPU
+  kDataLoading,      // data loaders
   kHost,             // late launches: ops, launch calls and the short time between them
   kHostCode,         // ops and Python code that fill over a millisecond without a launch
   kHostWork,         // for a long time no event of the thread is recorded
