@@ -13,6 +13,7 @@ constexpr int64_t kLongQuiet = 1'000'000;   // ns: longer than Python takes from
 constexpr int64_t kSlowLaunch = 1'000'000;  // ns: a launch call that loads code
 constexpr int64_t kLatency = 20'000;        // ns from a launch to its start on a dry GPU
 constexpr int64_t kDrySlack = 10'000;       // ns between the end of work and that of a wait for it
+constexpr int64_t kTurnaround = 10'000;     // ns between kernels that are queued back to back
 constexpr int64_t kRealWait = 50'000;       // ns: the host had been ahead
 
 // A wait that ended when all work launched before it had; or a call that allocates or frees memory,
@@ -175,7 +176,7 @@ class GapExplainer {
       asked_[thread]->frames.read(range.when, [&](const HostStretch& frame) {
         if (const auto cause = cause_around(frame.around))
           return emit(frame.when, *cause, frame.event);
-        late_launch(frame.when, call.event);
+        late_launch(frame.when, call.op.valid() ? call.op : call.event);
       });
     });
   }
@@ -295,7 +296,10 @@ class DeviceSums {
     const auto place = static_cast<size_t>(cause);
     gap_.part(when, cause, blamed);
     device_.by_cause[place] += when.end - when.begin;
-    if (blamed.valid()) {
+    // What the GPU takes itself between two kernels is put down to neither.
+    const bool is_turnaround =
+        cause == IdleCause::kQueued && (when.end - when.begin).count < kTurnaround;
+    if (blamed.valid() && !is_turnaround) {
       std::vector<IdleBlame>& list = all_.blamed[place];
       if (list.empty() || list.back().event != blamed) list.push_back({blamed, {}});
       list.back().time += when.end - when.begin;

@@ -77,7 +77,7 @@ struct DeviceIdle {
 // All idle time of a time base.
 struct IdleTime {
   std::vector<DeviceIdle> devices;  // those of the base
-  // Of the GPUs that are explained, by cause.
+  // Of the GPUs that are explained, by cause; without the time between kernels queued back to back.
   std::array<std::vector<IdleBlame>, kIdleCauses> blamed;
   std::array<size_t, kIdleCauses> gaps = {};  // of which it is the largest part
   size_t waits = 0;
