@@ -47,6 +47,11 @@ struct AssessedOp {
   std::optional<Bound> bound;        // of one call
   std::optional<double> efficiency;  // bound / measured, over all calls; 1 is the limit
   std::optional<double> of_peak;     // the same with the vendor's peaks
+  // What the vendor's libraries take for one call at such a size; unknown where none was measured.
+  std::optional<double> usual_seconds;
+  bool usual_is_estimated = false;  // measured on another GPU
+  // The arithmetic it was held against; TF32 where its kernels run FP32 operands on tensor cores.
+  std::string_view rate_name;
   // Why there is a cost but no efficiency; empty where there is one, or no cost.
   std::string_view no_limit;
   double share = 0;           // of all ops' GPU time
@@ -58,6 +63,10 @@ struct AssessedOp {
   double in_setup = 0;  // share of its calls that a compiler or autotuner makes
   double in_runs = 0;   // share of its calls that are in a run of pointwise ops
 };
+
+// Whether an op takes no longer than such work usually does: nothing is to be gained by a better
+// kernel.
+bool is_at_usual_rate(const AssessedOp& op);
 
 // One call of an assessed op.
 struct AssessedCall {

@@ -14,9 +14,11 @@ std::vector<Finding> find_all(const Assessment& a) {
   using Analysis = std::vector<Finding> (*)(const Assessment&);
   // The only list of analyses.
   static constexpr Analysis kAnalyses[] = {
-      analyses::idle_time,      analyses::exposed_transfers, analyses::unfused_attention,
-      analyses::fusible_chains, analyses::tiny_products,     analyses::image_layout,
-      analyses::low_efficiency, analyses::short_kernels,     analyses::recompute,
+      analyses::idle_time,         analyses::exposed_communication,
+      analyses::exposed_transfers, analyses::unfused_attention,
+      analyses::fusible_chains,    analyses::tiny_products,
+      analyses::image_layout,      analyses::low_efficiency,
+      analyses::short_kernels,     analyses::recompute,
       analyses::cpu_time,
   };
   std::vector<Finding> all;

@@ -42,7 +42,7 @@ void note_longest(const EventStore& store, Finding& f, std::string_view what,
   }
 }
 
-// Communication or copies that run while nothing else does; nothing where that is little.
+// Copies that run while nothing else does; nothing where that is little.
 std::optional<Finding> exposed_part(const Assessment& a, FindingKind kind, std::string_view what,
                                     Nanos exposed, Nanos all) {
   if (ratio(exposed, a.length()) < kNoticeable) return {};
@@ -64,16 +64,6 @@ std::optional<Finding> exposed_part(const Assessment& a, FindingKind kind, std::
 std::vector<Finding> exposed_transfers(const Assessment& a) {
   const GpuTimeline& t = a.timeline();
   std::vector<Finding> findings;
-  if (auto f = exposed_part(a, FindingKind::kExposedCommunication, "communication",
-                            t.exposed_communication, t.communication)) {
-    f->category = "communication";
-    f->subject = "collectives";
-    for (EventId e : a.input().selection.linked()) {
-      if (!a.input().selection.is_communication(e)) continue;
-      f->covered.push_back({e, a.input().store.duration(e)});
-    }
-    findings.push_back(std::move(*f));
-  }
   if (auto f = exposed_part(a, FindingKind::kExposedCopies, "copies", t.exposed_copies, t.copies)) {
     f->category = "memcpy";
     f->subject = "copies";

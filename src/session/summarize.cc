@@ -183,7 +183,11 @@ void add_findings(const Trace& trace, const Assessment& assessment,
     summary.has_costs = std::ranges::any_of(
         assessment.ops(), [](const AssessedOp& op) { return op.group->cost.has_value(); });
     summary.known_share = assessment.known_share();
+  } else {
+    for (const Platform* fitting : fitting_platforms(trace))
+      summary.fitting_platforms.push_back(fitting->name);
   }
+  summary.coverage = measure_coverage(assessment);
   for (const Finding& f : findings) {
     summary.findings.push_back({std::string(kind_name(f.kind)), f.priority, f.title, f.subject,
                                 ratio(f.saving_at_least, assessment.length()) * 100,

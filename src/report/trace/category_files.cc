@@ -11,8 +11,10 @@
 #include "report/markdown.h"
 #include "report/trace/analysis_files.h"
 #include "report/trace/findings_markdown.h"
+#include "report/trace/op_roofline.h"
 #include "report/trace/places.h"
 #include "report/trace/run_story.h"
+#include "report/trace/timeline_drawing.h"
 
 namespace fathom {
 namespace {
@@ -251,7 +253,10 @@ std::vector<ReportFile> analysis_files(const AnalysisView& v) {
   for (ReportFile& file : category_findings_files(v)) files.push_back(std::move(file));
   files.push_back({"standalone_analysis_rough.md", rough_report(v)});
   files.push_back({"story.md", story_markdown(v.story, true)});
-  files.push_back({"standalone_analysis_fair.md", fair_report(v)});
+  ReportPictures pictures{timeline_drawing(v), op_roofline(v.assessment)};
+  files.push_back({"standalone_analysis_fair.md", fair_report(v, pictures)});
+  if (!pictures.timeline.empty()) files.push_back({"timeline.svg", std::move(pictures.timeline)});
+  if (!pictures.roofline.empty()) files.push_back({"roofline.svg", std::move(pictures.roofline)});
   return files;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/coverage.h"
 #include "analyze/finding.h"
 #include "base/diagnostics.h"
 #include "measure/compared_counts.h"
@@ -117,6 +118,32 @@ struct Summary {
     std::optional<double> power_cap_percent, thermal_percent, slowed_percent;
   };
 
+  // The critical path of the steps.
+  struct Path {
+    struct Part {
+      std::string name;
+      double millis = 0, percent = 0;  // of a step
+    };
+    struct Row {
+      std::string part, name;  // the name may be empty
+      double millis = 0, percent = 0;
+    };
+    std::string missing;  // why there is none; empty: there is one
+    Nanos step;           // of the whole recording where it has no steps
+    int64_t steps = 0;
+    std::string shares;       // "kernels 61 %, host 30 %"
+    std::vector<Part> parts;  // the largest first
+    std::vector<Row> longest;
+    double replay_error_percent = 0;
+  };
+  // An answer to --what-if.
+  struct WhatIf {
+    std::string question;
+    Nanos step, at_least, at_most;
+    std::string shares;  // of the path then
+    int64_t gpu_events = 0, host_segments = 0;
+  };
+
   std::string trace;    // the file's name, as given
   std::string source;   // the tool that recorded it; empty: the file does not tell
   std::string gpu;      // "NVIDIA H200", "8 × AMD Instinct MI300X"; empty: the trace does not say
@@ -134,12 +161,15 @@ struct Summary {
   Unlinked unlinked;
   // False: the recorder keeps no ops, or not even launches. Kernels then take their place.
   bool has_ops = true, has_launches = true;
-  bool has_frames = false;  // Python stacks
-  std::vector<std::string> ranges;   // names of annotations, the longest first; only without steps
-  std::vector<Op> ops;               // by GPU time, all of them
-  std::string platform;              // that efficiency was computed for; empty: it was not
-  std::string recorded_on;           // the trace's own platform, where that is another; else empty
-  double known_share = 0;            // of the ops' GPU time that has a known limit
+  bool has_frames = false;          // Python stacks
+  std::vector<std::string> ranges;  // names of annotations, the longest first; only without steps
+  std::vector<Op> ops;              // by GPU time, all of them
+  std::string platform;             // that efficiency was computed for; empty: it was not
+  std::string recorded_on;          // the trace's own platform, where that is another; else empty
+  double known_share = 0;           // of the ops' GPU time that has a known limit
+  Coverage coverage{1, {}};         // what was not held against a limit, and why
+  std::vector<std::string>
+      fitting_platforms;             // all that the trace's GPU may be, without a platform
   bool has_costs = true;             // false: no op has a cost, most often for want of shapes
   std::vector<Found> findings;       // the most important first
   std::optional<Sources> sources;    // none: no repository was given
@@ -147,6 +177,8 @@ struct Summary {
   std::optional<Stalls> stalls;      // none: PCs were not sampled
   std::optional<Clocks> clocks;      // none: clocks were not recorded
   std::string phases;                // "prefill 12 %, decode 87 %", safe to print; empty: none
+  std::optional<Path> path;          // none: not asked for
+  std::vector<WhatIf> what_if;
   std::vector<Diagnostic> diagnostics;
 };
 

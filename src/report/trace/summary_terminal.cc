@@ -7,8 +7,10 @@
 #include "base/count_text.h"
 #include "report/compared_line.h"
 #include "report/screen.h"
+#include "report/trace/coverage_text.h"
 #include "report/trace/hardware_sections.h"
 #include "report/trace/host_report.h"
+#include "report/trace/path_report.h"
 #include "report/trace/summary.h"
 #include "report/trace/wall_time.h"
 
@@ -111,6 +113,9 @@ void show_limits(Screen& screen, const Summary& s) {
     screen.entry("Limits", fmt::format("{}: cost models cover {:.1f} % of the ops' GPU time",
                                        screen_safe(s.platform), s.known_share * 100));
   }
+  if (const std::string missing = not_assessed_text(s, screen_safe); !missing.empty()) {
+    screen.entry("", mostly_assessed(s) ? missing : screen.warn(missing));
+  }
   if (!s.recorded_on.empty()) {
     screen.entry("", screen.warn(screen_safe(other_platform_text(s))));
   }
@@ -191,9 +196,9 @@ void show_findings(Screen& screen, const Summary& s) {
                     percent_range_text(f.saving_least_percent / 100, f.saving_most_percent / 100)));
   }
   if (shown > 0) return;
-  screen.entry("Found", !s.cpu && (s.platform.empty() || !s.has_costs)
-                            ? "no system finding; ops were not assessed (see Limits)"
-                            : "no finding above 1 % of the wall time");
+  std::string nothing = nothing_found_text(s);
+  nothing[0] = 'n';
+  screen.entry("Found", nothing);
 }
 
 std::string unlinked_note(const Summary& s) {
@@ -292,6 +297,7 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
                                        written.directory.empty() ? "fathom story" : "story.md"));
   }
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
+  show_critical_path(screen, s);
   show_ops(screen, s, style.width);
   if (s.cpu) show_cpu_ops(screen, *s.cpu, style.width);
   if (s.host) show_host(screen, *s.host, style.width);
