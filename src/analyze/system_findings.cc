@@ -181,11 +181,20 @@ std::vector<Finding> exposed_transfers(const Assessment& a) {
     f->subject = "copies";
     const EventStore& store = a.input().store;
     NamedTimes kinds;
+    Nanos host, pageable;
     for (EventId e : a.input().selection.linked()) {
       if (store.kind(e) != EventKind::kMemcpy) continue;
+      const std::string_view name = store.name(e);
       kinds[store.name_id(e)] += store.duration(e);
+      if (contains(name, "HtoD") || contains(name, "DtoH")) host += store.duration(e);
+      if (contains(name, "Pageable")) pageable += store.duration(e);
       f->covered.push_back({e, store.duration(e)});
     }
+    Traits traits;
+    if (host.count * 2 > t.copies.count) traits.add("host_copies");
+    if (pageable.count * 2 > host.count) traits.add("pageable");
+    if (host.count * 2 <= t.copies.count) f->title = "Exposed copies inside the GPU's memory";
+    advise(a, *f, traits);
     note_longest(store, *f, "Of which", kinds);
     findings.push_back(std::move(*f));
   }
