@@ -159,10 +159,9 @@ std::vector<Finding> repeated_keys(const PatternInput& in) {
   MatchedCalls found;
   for (size_t i = 0; i < in.calls().size(); ++i) {
     const auto elements = repeated_elements(in, in.calls()[i]);
-    if (elements && feeds_attention(in, i, *elements)) found.add(in.calls()[i]);
+    if (elements && feeds_attention(in, i, *elements)) found.add(in.calls()[i], false);
   }
-  const double saved = found.counted() + found.waited();
-  if (found.empty() || !is_noticeable(in, saved)) return {};
+  if (found.empty() || !is_noticeable(in, found.counted())) return {};
   PatternText text{FindingKind::kRepeatedKeys,
                    std::string(ops_by_time(found.calls()).front()->group->key.name),
                    "Keys and values are copied for each query head before attention",
@@ -170,9 +169,8 @@ std::vector<Finding> repeated_keys(const PatternInput& in) {
                                per_step(in, found.size(), "copy", "copies"),
                                micros_text(nanos_from(found.seconds()))),
                    Confidence::kHigh};
-  return {pattern_finding(
-      in, std::move(text), found,
-      {found.counted(), saved, "no copies", "no copies, nor the idle time before them"})};
+  return {pattern_finding(in, std::move(text), found,
+                          {found.counted(), found.counted(), "", "no copies"})};
 }
 
 }  // namespace fathom::patterns

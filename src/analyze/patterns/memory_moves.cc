@@ -48,9 +48,9 @@ std::vector<Finding> layout_copies(const PatternInput& in) {
   constexpr size_t kRepeated = 4;  // one transpose at the input is no pattern
   MatchedCalls found;
   for (const AssessedCall& call : in.calls()) {
-    if (only_changes_layout(in, call)) found.add(call);
+    if (only_changes_layout(in, call)) found.add(call, false);
   }
-  const double saved = found.counted() + found.waited();
+  const double saved = found.counted();
   if (found.size() < kRepeated * in.steps() || !is_noticeable(in, saved)) return {};
   PatternText text{FindingKind::kLayoutCopies,
                    std::string(ops_by_time(found.calls()).front()->group->key.name),
@@ -160,10 +160,10 @@ std::vector<Finding> overwritten_fills(const PatternInput& in) {
     // All of it, whatever the other operand's shape stretches over.
     if (filled->shape.dims == to->shape.dims && filled->type == to->type &&
         filled->shape.dims == from->shape.dims) {
-      found.add(fill);
+      found.add(fill, false);
     }
   }
-  const double saved = found.counted() + found.waited();
+  const double saved = found.counted();
   if (found.empty() || !is_noticeable(in, saved)) return {};
   PatternText text{FindingKind::kOverwrittenFills,
                    std::string(found.calls().front()->assessed->group->key.name),
@@ -172,9 +172,7 @@ std::vector<Finding> overwritten_fills(const PatternInput& in) {
                                per_step(in, found.size(), "fill", "fills"),
                                micros_text(nanos_from(found.seconds()))),
                    Confidence::kMedium};
-  return {pattern_finding(
-      in, std::move(text), found,
-      {found.counted(), saved, "no fills", "no fills, nor the idle time before them"})};
+  return {pattern_finding(in, std::move(text), found, {saved, saved, "", "no fills"})};
 }
 
 }  // namespace fathom::patterns

@@ -125,6 +125,18 @@ std::vector<Finding> full_sorts(const PatternInput& in) {
                           {least, most, "top-k that reads the rows 8 times", "top-k in one read"})};
 }
 
+namespace {
+
+// An op that reads a second tensor depends on more than the table.
+bool reads_one_tensor(const OpView& view) {
+  size_t tensors = 0;
+  for (const ArgValue& value : view.args.inputs) tensors += value.is_tensor();
+  // copy_ is called with its result, too.
+  return tensors <= (view.has(Role::kCopy) ? 2u : 1u);
+}
+
+}  // namespace
+
 // A table or mask depends on its arguments alone: made with the same ones, it is the same.
 std::vector<Finding> repeated_tables(const PatternInput& in) {
   constexpr size_t kAgain = 4, kFollowing = 8;
@@ -152,7 +164,8 @@ std::vector<Finding> repeated_tables(const PatternInput& in) {
         const bool follows =
             calls[i].caller == calls[place].caller && !taken[i] &&
             in.same_thread(calls[i], calls[place]) &&
-            (in.has(calls[i], Role::kTable) || in.around(calls[i].op->event, Role::kCreate));
+            (in.has(calls[i], Role::kTable) || in.around(calls[i].op->event, Role::kCreate)) &&
+            reads_one_tensor(in.view(calls[i]));
         // The same ops after each of the others: a part of the table, not of what uses it.
         if (!follows) break;
         const bool repeated = calls[i].assessed->group->calls.size() >= places.size();
@@ -190,11 +203,11 @@ std::vector<Finding> training_mode(const PatternInput& in) {
   for (const AssessedCall& call : in.calls()) {
     const OpView& view = in.view(call);
     if (view.has(Role::kDropout) || in.around(call.op->event, Role::kDropout)) {
-      found.add(call);
+      found.add(call, false);
       ++dropouts;
     }
   }
-  const double saved = found.counted() + found.waited();
+  const double saved = found.counted();
   constexpr size_t kRepeated = 2;
   if (dropouts < kRepeated || !is_noticeable(in, saved)) return {};
   PatternText text{FindingKind::kTrainingMode,
@@ -204,9 +217,7 @@ std::vector<Finding> training_mode(const PatternInput& in) {
                                per_step(in, dropouts, "call", "calls"),
                                micros_text(nanos_from(found.seconds()))),
                    Confidence::kMedium};
-  return {pattern_finding(in, std::move(text), found,
-                          {found.counted(), saved, "model.eval()",
-                           "model.eval(), and the idle time before the launches gone"})};
+  return {pattern_finding(in, std::move(text), found, {saved, saved, "", "model.eval()"})};
 }
 
 }  // namespace fathom::patterns

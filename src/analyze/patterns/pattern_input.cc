@@ -1,5 +1,7 @@
 #include "analyze/patterns/pattern_input.h"
 
+#include <algorithm>
+
 #include "base/glob.h"
 #include "base/tsv.h"
 #include "tree/steps.h"
@@ -46,6 +48,21 @@ std::optional<int64_t> integer_param(const Cost& cost, std::string_view name) {
 
 constexpr int kCallsAround = 16;
 
+// Marked steps; else the range of the program that occurs most, so that what runs once in each is
+// not taken for a loop.
+size_t count_steps(const EventStore& store) {
+  if (const size_t marked = Steps(store, kProfilerSteps).all().size(); marked > 0) return marked;
+  std::vector<size_t> times(store.text_count());
+  size_t most = 1;
+  for (size_t i = 0; i < store.size(); ++i) {
+    const EventId e(i);
+    if (store.kind(e) != EventKind::kAnnotation || !store.name_id(e).valid()) continue;
+    if (store.name(e).starts_with("## Call CompiledFxGraph")) continue;
+    most = std::max(most, ++times[store.name_id(e).index]);
+  }
+  return most;
+}
+
 }  // namespace
 
 uint32_t roles_of(std::string_view op) {
@@ -77,7 +94,7 @@ PatternInput::PatternInput(const Assessment& assessment)
     has_backward_ = has_backward_ || text.find("Backward") != std::string_view::npos ||
                     text.find("_backward") != std::string_view::npos;
   }
-  steps_ = std::max<size_t>(1, Steps(events, kProfilerSteps).all().size());
+  steps_ = count_steps(events);
   if (const Platform* platform = a_.platform()) {
     if (const auto limit = limit_of(platform->memory_bandwidth)) memory_rate_ = limit->rate;
     compute_units_ = platform->compute_units;

@@ -78,7 +78,7 @@ class PatternInput {
   bool same_thread(const AssessedCall& x, const AssessedCall& y) const {
     return store().track_id(x.op->event) == store().track_id(y.op->event);
   }
-  // How many steps the trace has; one where they are not marked.
+  // How many steps the trace has at most, by marks or ranges; one where there are none.
   size_t steps() const { return steps_; }
   // Whether gradients are computed anywhere in it.
   bool has_backward() const { return has_backward_; }

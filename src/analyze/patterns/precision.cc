@@ -222,6 +222,12 @@ std::vector<Finding> casts(const PatternInput& in) {
   std::map<const AssessedOp*, std::vector<const Cast*>> weights;
   std::vector<bool> needless(all.size());
   size_t round_trips = 0, weight_casts = 0;
+  // Within a run of ops that could be one, fusing them removes the casts, and is told as that.
+  std::vector<size_t> run_of(calls.size(), SIZE_MAX);
+  for (size_t run = 0; run < in.assessment().pointwise_runs().size(); ++run) {
+    const PointwiseRun& places = in.assessment().pointwise_runs()[run];
+    for (size_t i = places.begin; i < places.end; ++i) run_of[i] = run;
+  }
   for (size_t i = 0; i < all.size(); ++i) {
     const AssessedCall& call = calls[all[i].place];
     if (feeds_product(in, all[i])) weights[call.assessed].push_back(&all[i]);
@@ -229,6 +235,8 @@ std::vector<Finding> casts(const PatternInput& in) {
       if (!in.same_thread(call, calls[all[k].place])) break;
       const bool undone = all[k].from == all[i].to && all[k].to == all[i].from &&
                           *all[k].dims == *all[i].dims && !needless[k];
+      const size_t run = run_of[all[i].place];
+      if (undone && run != SIZE_MAX && run == run_of[all[k].place]) break;
       if (!undone) continue;
       if (!needless[i]) ++round_trips;
       needless[i] = needless[k] = true;
@@ -245,10 +253,9 @@ std::vector<Finding> casts(const PatternInput& in) {
   }
   MatchedCalls found;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (needless[i]) found.add(calls[all[i].place]);
+    if (needless[i]) found.add(calls[all[i].place], false);
   }
-  const double saved = found.counted() + found.waited();
-  if (found.empty() || !is_noticeable(in, saved)) return {};
+  if (found.empty() || !is_noticeable(in, found.counted())) return {};
   Traits traits;
   if (weight_casts > round_trips) traits.add("weights");
   PatternText text{
@@ -259,10 +266,11 @@ std::vector<Finding> casts(const PatternInput& in) {
                   per_step(in, found.size(), "cast", "casts"), number_text(weight_casts),
                   number_text(round_trips), micros_text(nanos_from(found.seconds()))),
       Confidence::kMedium};
-  return {pattern_finding(
-      in, std::move(text), found,
-      {found.counted(), saved, "no such casts", "no such casts, nor the idle time before them"},
-      traits)};
+  // Training keeps wide weights for the optimizer: a narrow copy of them is made once a step.
+  const bool required = in.has_backward() && weight_casts > round_trips;
+  return {pattern_finding(in, std::move(text), found,
+                          {required ? 0 : found.counted(), found.counted(), "", "no such casts"},
+                          traits)};
 }
 
 }  // namespace fathom::patterns
