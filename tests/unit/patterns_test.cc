@@ -433,6 +433,31 @@ TEST(Patterns, OpsSideBySideAreNotUrgent) {
   EXPECT_EQ(f->confidence, Confidence::kMedium);
 }
 
+// Below a gradient's node only a forward pass that runs again records the graph.
+TEST(Patterns, ForwardWorkInsideOfGradients) {
+  const auto train = [](const char* args) {
+    std::vector<std::string> events;
+    for (int i = 0; i < 10; ++i) {
+      const int64_t at = 1000 * i;
+      events.push_back(test::cpu_op("autograd::engine::evaluate_function: MmBackward0", at, 500,
+                                    R"("Sequence number":7,"Fwd thread id":1)"));
+      events.push_back(test::cpu_op("aten::mm", at + 10, 50, args));
+      events.push_back(test::launch_call(at + 20, 5, i + 1));
+      events.push_back(test::kernel("gemm", at + 30, 300, i + 1));
+    }
+    const Trace trace = test::open_events(events);
+    const Scope scope;
+    const SheetInput input(trace.store, trace.tree, scope);
+    const MeasuredOps ops(input, find_launchers(input));
+    return find_all(Assessment(input, ops, nullptr));
+  };
+  const auto again = train(R"("Sequence number":9,"Fwd thread id":0)");
+  const Finding* f = first_finding(again, FindingKind::kRecompute);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->time.micros(), 3000);
+  EXPECT_EQ(first_finding(train(""), FindingKind::kRecompute), nullptr) << "the gradient itself";
+}
+
 // A transposing kernel has the layout in its name, and shows the opposite of it.
 TEST(Patterns, ATransposingKernelIsNoChannelsLast) {
   Workload w;
