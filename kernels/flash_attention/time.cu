@@ -1,8 +1,8 @@
 // One rung of the ladder, chosen when it is compiled, on the shape that it is timed with:
 //   nvcc -DFATHOM_VERSION=3 time.cu v3_no_conflicts.cu tensor_map.cu reference.cc
-//   time [--length S] [--dim D] [--causal]     microseconds of a call, by CUDA events around a
-//   graph time --check …                             its error on sampled rows; exits with 1 where
-//   wrong time --launches N …                        N plain launches, for a profiler
+//   time [--length S] [--dim D] [--causal]   microseconds of a call, by CUDA events around a graph
+//   time --check …                           its error on sampled rows; exits with 1 where wrong
+//   time --launches N …                      N plain launches, for a profiler
 // Exits with 77 where there is no GPU. suite.toml has the commands.
 #include <cuda_fp16.h>
 
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "../gpu_check.h"
+#include "../gpu_time.h"
 #include "launch.h"
 #include "reference.h"
 
@@ -27,7 +27,7 @@ using namespace fathom::check;
 using fathom::attention::attend_reference;
 
 constexpr int kTokens = 16384, kHeads = 16;  // as bench-gpu has them: batch = tokens / length
-constexpr int kRounds = 15, kSampledRows = 64;
+constexpr int kSampledRows = 64;
 constexpr double kErrorLimit = 8e-4;  // rounding of P and of the result, twice over
 
 // Nearly normal numbers, the same in each run.
@@ -139,36 +139,12 @@ int check(Run& run, const Wanted& wanted) {
 }
 
 void measure(Run& run) {
-  cudaStream_t stream = nullptr;
-  cudaEvent_t start = nullptr, end = nullptr;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
-  require(cudaEventCreate(&start), "cudaEventCreate");
-  require(cudaEventCreate(&end), "cudaEventCreate");
-  const auto timed = [&](auto work) {
-    require(cudaEventRecord(start, stream), "cudaEventRecord");
-    work();
-    require(cudaEventRecord(end, stream), "cudaEventRecord");
-    require(cudaEventSynchronize(end), "the kernel");
-    float milliseconds = 0.0f;
-    require(cudaEventElapsedTime(&milliseconds, start, end), "cudaEventElapsedTime");
-    return milliseconds * 1e3;
-  };
-  run.launch(stream);
-  const double once = timed([&] { run.launch(stream); });
-  const int repeats = std::clamp(static_cast<int>(1500.0 / std::max(once, 1.0)), 1, 20);
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t replay = nullptr;
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "the graph");
-  for (int i = 0; i < repeats; ++i) run.launch(stream);
-  require(cudaStreamEndCapture(stream, &graph), "the graph");
-  require(cudaGraphInstantiate(&replay, graph, 0), "the graph");
-  require(cudaGraphLaunch(replay, stream), "the graph");
-  std::vector<double> times;
-  for (int i = 0; i < kRounds; ++i)
-    times.push_back(timed([&] { require(cudaGraphLaunch(replay, stream), "the graph"); }) /
-                    repeats);
-  std::nth_element(times.begin(), times.begin() + kRounds / 2, times.end());
-  std::printf("time_us = %.3f\n", times[kRounds / 2]);
+  GpuTimer timer;
+  const auto launch = [&](int64_t) { run.launch(timer.stream()); };
+  launch(0);
+  const double once = timer.timed([&] { launch(0); });
+  timer.print_median(std::clamp(static_cast<int>(1500.0 / std::max(once, 1.0)), 1, 20), launch,
+                     [] {});
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "../gpu_check.h"
+#include "../gpu_time.h"
 #include "row_jobs.cuh"
 #include "rows.h"
 #include "rows_reference.h"
@@ -24,7 +24,6 @@ namespace {
 using namespace fathom::check;
 
 constexpr int64_t kTableBytes = int64_t{1} << 30, kFlushBytes = int64_t{256} << 20;
-constexpr int kRounds = 15;
 
 __global__ void fill(uint32_t* out, size_t count) {
   const size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
@@ -140,36 +139,17 @@ int check(Run& run) {
 }
 
 void measure(Run& run) {
-  cudaStream_t stream = nullptr;
-  cudaEvent_t start = nullptr, end = nullptr;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
-  require(cudaEventCreate(&start), "cudaEventCreate");
-  require(cudaEventCreate(&end), "cudaEventCreate");
+  GpuTimer timer;
   uint4* zeros = nullptr;
   require(cudaMalloc(&zeros, kFlushBytes), "cudaMalloc");
   require(cudaMemset(zeros, 0, kFlushBytes), "cudaMemset");
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t replay = nullptr;
-  run.launch(0, stream);
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "the graph");
-  for (int64_t i = 0; i < run.calls; ++i) run.launch(i, stream);
-  require(cudaStreamEndCapture(stream, &graph), "the graph");
-  require(cudaGraphInstantiate(&replay, graph, 0), "the graph");
-  require(cudaGraphLaunch(replay, stream), "the graph");
-  std::vector<double> times;
-  for (int i = 0; i < kRounds; ++i) {
-    flush_l2<<<1024, 256, 0, stream>>>(zeros, kFlushBytes / sizeof(uint4),
-                                       reinterpret_cast<uint32_t*>(zeros));
-    require(cudaEventRecord(start, stream), "cudaEventRecord");
-    require(cudaGraphLaunch(replay, stream), "the graph");
-    require(cudaEventRecord(end, stream), "cudaEventRecord");
-    require(cudaEventSynchronize(end), "the kernel");
-    float milliseconds = 0.0f;
-    require(cudaEventElapsedTime(&milliseconds, start, end), "cudaEventElapsedTime");
-    times.push_back(milliseconds * 1e3 / static_cast<double>(run.calls));
-  }
-  std::nth_element(times.begin(), times.begin() + kRounds / 2, times.end());
-  std::printf("time_us = %.3f\n", times[kRounds / 2]);
+  run.launch(0, timer.stream());
+  timer.print_median(
+      run.calls, [&](int64_t call) { run.launch(call, timer.stream()); },
+      [&] {
+        flush_l2<<<1024, 256, 0, timer.stream()>>>(zeros, kFlushBytes / sizeof(uint4),
+                                                   reinterpret_cast<uint32_t*>(zeros));
+      });
 }
 
 }  // namespace

@@ -20,7 +20,9 @@ std::vector<Finding> tiny_products(const Assessment& a);
 std::vector<Finding> image_layout(const Assessment& a);
 // Why the GPU waits.
 std::vector<Finding> idle_time(const Assessment& a);
-// Communication and copies that nothing hides; kernels too short for the launches they need.
+// Collectives that nothing hides: how many, how fast, what overlap can save.
+std::vector<Finding> exposed_communication(const Assessment& a);
+// Copies that nothing hides; kernels too short for the launches they need.
 std::vector<Finding> exposed_transfers(const Assessment& a);
 std::vector<Finding> short_kernels(const Assessment& a);
 // Of a trace without GPU work: ops, dispatch, copies, and time between ops.

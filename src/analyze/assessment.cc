@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "analyze/reference_rates.h"
 #include "base/sort_runs.h"
-#include "cost/op_category.h"
+#include "sheets/work_category.h"
 
 namespace fathom {
 namespace {
@@ -52,6 +53,16 @@ bool leaves_the_gpu(const EventStore& store, const OpGroup& group) {
       return true;
   }
   return false;
+}
+
+// FP32 operands on tensor cores: the names of its kernels tell, its types do not.
+bool runs_as_tf32(const EventStore& store, const AssessedOp& op) {
+  return std::ranges::any_of(op.kernels, [&store](EventId kernel) {
+    const std::string_view name = store.name(kernel);
+    return name.find("tf32") != std::string_view::npos ||
+           name.find("tensorop_s1688") != std::string_view::npos ||
+           name.find("TF32") != std::string_view::npos;
+  });
 }
 
 // By call, the code that called it: what is around all the ops that it is part of, such as the
@@ -155,9 +166,20 @@ bool is_pointwise(const AssessedOp& op) {
          (!op.bound || !op.bound->is_compute());
 }
 
+bool is_at_usual_rate(const AssessedOp& op) {
+  // Runs differ by clocks, layouts and neighbours; a quarter is within that. Other GPUs have other
+  // libraries, and reach another share of their peaks.
+  const double tolerance = op.usual_is_estimated ? 1.6 : 1.25;
+  if (!op.usual_seconds || op.group->gpu.count == 0) return false;
+  const double measured = seconds_of(op.group->gpu.sum) / static_cast<double>(op.group->gpu.count);
+  return measured <= tolerance * *op.usual_seconds;
+}
+
 std::string_view rate_name_of(const Cost& cost, const Platform& platform) {
   if (cost.flops <= 0 || cost.spec.empty()) return {};
-  if (platform.find(cost.spec) != nullptr) return cost.spec;
+  if (const auto known = std::ranges::find(platform.specs, cost.spec, &ComputeSpec::name);
+      known != platform.specs.end())
+    return known->name;
   // Arithmetic on narrow elements runs on the vector units at least as fast as on fp32.
   const bool as_fp32 = cost.spec.starts_with("vector_") || cost.spec == "matrix_fp32";
   return as_fp32 && platform.find("vector_fp32") != nullptr ? "vector_fp32" : "";
@@ -212,6 +234,9 @@ Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
       total_(measured.total()) {
   if (is_cpu_only(input)) cpu_.emplace(input);
   host_ = measure_host_activity(input);
+  const std::vector<DeviceWork> devices = work_by_device(input);
+  base_ = find_time_base(input, devices);
+  idle_ = explain_idle_time(input, base_, devices);
   uses_pytorch_ = is_of_pytorch(input.store);
   assess_ops(measured);
   group_categories();
@@ -241,12 +266,12 @@ std::string_view Assessment::vendor() const {
 }
 
 void Assessment::assess_ops(const MeasuredOps& measured) {
+  WorkCategories categories(input_);
   for (const OpGroup& group : measured.groups()) {
     AssessedOp& op = ops_.emplace_back();
     op.group = &group;
     op.kernels = longest_kernels(input_.store, group);
-    op.category = op_category(group.key.name, group.key.category,
-                              is_copied(input_.store, group.first()), !input_.tree.has_ops());
+    op.category = categories.of(group.first());
     op.share = ratio(group.gpu.sum, total_);
     if (group.cost) limit_op(op);
     if (op.efficiency) known_share_ += op.share;
@@ -262,7 +287,10 @@ void Assessment::limit_op(AssessedOp& op) {
         "bandwidth the platform does not list";
     return;
   }
-  const std::optional<Bound> bound = bound_of(*group.cost, platform_);
+  Cost cost = *group.cost;
+  if (cost.spec == "matrix_fp32" && runs_as_tf32(input_.store, op)) cost.spec = "matrix_tf32";
+  op.rate_name = rate_name_of(cost, *platform_);
+  const std::optional<Bound> bound = bound_of(cost, platform_);
   if (!bound) {
     op.no_limit = "the platform has no rate for its arithmetic, or it moves no bytes";
     return;
@@ -276,8 +304,13 @@ void Assessment::limit_op(AssessedOp& op) {
   }
   op.bound = bound;
   op.efficiency = efficiency;
-  if (const auto peak = bound_of(*group.cost, platform_, RateBasis::kPeak)) {
+  if (const auto peak = bound_of(cost, platform_, RateBasis::kPeak)) {
     op.of_peak = peak->seconds() / measured;
+  }
+  const UsualQuestion question{group.key.name, &cost, group.first().forward.valid()};
+  if (const auto usual = usual_time(question, *platform_)) {
+    op.usual_seconds = usual->seconds;
+    op.usual_is_estimated = usual->estimated;
   }
 }
 

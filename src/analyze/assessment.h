@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/idle_gaps.h"
 #include "platform/platform.h"
 #include "sheets/cpu_ops.h"
 #include "sheets/host_activity.h"
@@ -46,6 +47,11 @@ struct AssessedOp {
   std::optional<Bound> bound;        // of one call
   std::optional<double> efficiency;  // bound / measured, over all calls; 1 is the limit
   std::optional<double> of_peak;     // the same with the vendor's peaks
+  // What the vendor's libraries take for one call at such a size; unknown where none was measured.
+  std::optional<double> usual_seconds;
+  bool usual_is_estimated = false;  // measured on another GPU
+  // The arithmetic it was held against; TF32 where its kernels run FP32 operands on tensor cores.
+  std::string_view rate_name;
   // Why there is a cost but no efficiency; empty where there is one, or no cost.
   std::string_view no_limit;
   double share = 0;           // of all ops' GPU time
@@ -57,6 +63,10 @@ struct AssessedOp {
   double in_setup = 0;  // share of its calls that a compiler or autotuner makes
   double in_runs = 0;   // share of its calls that are in a run of pointwise ops
 };
+
+// Whether an op takes no longer than such work usually does: nothing is to be gained by a better
+// kernel.
+bool is_at_usual_rate(const AssessedOp& op);
 
 // One call of an assessed op.
 struct AssessedCall {
@@ -108,12 +118,15 @@ class Assessment {
   std::span<const TopOp> top_ops() const;                             // of the next, the first ten
   const std::vector<TopOp>& ops_by_name() const { return by_name_; }  // by time
   const GpuTimeline& timeline() const { return timeline_; }
+  // The wall time of the steps or the recording, and why GPUs were idle in it.
+  const TimeBase& base() const { return base_; }
+  const IdleTime& idle() const { return idle_; }
   // Of the ops of a trace without GPU work; null where there is some.
   const CpuOps* cpu() const { return cpu_ ? &*cpu_ : nullptr; }
   // Ranges and counters of a trace without GPU work; null where there is some, or none of them.
   const HostActivity* host() const { return host_ ? &*host_ : nullptr; }
-  // What savings are parts of: the GPU's timeline, or of a trace without GPU work the CPU's.
-  Nanos length() const { return cpu_ ? cpu_->length() : host_ ? host_->length : timeline_.total; }
+  // What savings are parts of: the wall time, or of a trace without GPU work that of CPU ops.
+  Nanos length() const { return cpu_ ? cpu_->length() : host_ ? host_->length : base_.wall(); }
   Nanos total() const { return total_; }  // of all ops' GPU time
   // Share of the ops' time whose cost and bound are known.
   double known_share() const { return known_share_; }
@@ -143,6 +156,8 @@ class Assessment {
   std::vector<AssessedCategory> categories_;
   std::vector<TopOp> by_name_;
   GpuTimeline timeline_;
+  TimeBase base_;
+  IdleTime idle_;
   Nanos total_, shortest_kernel_;
   double known_share_ = 0;
   bool uses_pytorch_ = false;

@@ -15,6 +15,8 @@ std::string_view kind_name(FindingKind kind) {
                                                 "data_loading",
                                                 "first_use",
                                                 "host_work",
+                                                "allocation",
+                                                "queued_work",
                                                 "exposed_communication",
                                                 "exposed_copies",
                                                 "short_kernels",

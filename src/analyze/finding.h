@@ -21,6 +21,8 @@ enum class FindingKind : uint8_t {
   kDataLoading,
   kFirstUse,
   kHostWork,
+  kAllocation,
+  kQueuedWork,
   kExposedCommunication,
   kExposedCopies,
   kShortKernels,
@@ -64,7 +66,7 @@ std::string_view confidence_name(Confidence confidence);
 struct Projection {
   std::string target;  // "60 % of the limit"
   Nanos time;          // that the work would take then
-  double gain = 0;     // of the whole trace's length
+  double gain = 0;     // of the wall time
 };
 
 // Calls of one op with one set of arguments, as evidence.
@@ -119,7 +121,7 @@ struct Finding {
   std::string issue;     // what is wrong, in a sentence
 
   Nanos time;        // that it takes now
-  double share = 0;  // of the trace's length
+  double share = 0;  // of the wall time
   std::optional<double> efficiency;
   // Of the time that the trace's length depends on: to the next band, and to the limit.
   Nanos saving_at_least, saving_at_most;
@@ -134,6 +136,8 @@ struct Finding {
   std::vector<Place> places;            // a few, the most time first
   double unplaced = 0;                  // share of the covered time that has no place
   std::vector<Note> notes;
+  // Title of the finding that has this one's time among its own, and saves more; empty: none.
+  std::string under;
 };
 
 }  // namespace fathom

@@ -69,7 +69,7 @@ std::string dims_text(const std::vector<int64_t>& dims) {
 }
 
 double gain_of(const Assessment& a, double saved_seconds) {
-  const double whole = static_cast<double>(a.timeline().total.count) / 1e9;
+  const double whole = seconds_of(a.length());
   return whole > 0 ? saved_seconds / whole : 0;
 }
 
@@ -137,6 +137,13 @@ std::vector<const AssessedOp*> ops_by_time(std::span<const AssessedCall* const> 
 
 std::vector<std::string> call_stack_of(const SheetInput& input, EventId event) {
   StackLines lines;
+  if (input.store.kind(event) == EventKind::kPython) {
+    for (EventId frame = input.tree.parent_frame(event); frame.valid() && !lines.full();
+         frame = input.tree.parent_frame(frame)) {
+      lines.add(input.store.name(frame));
+    }
+    return lines.take();
+  }
   const CallId call = input.tree.call(event);
   if (!call.valid()) return {};
   for (CallId c = input.tree.parent(call); c.valid() && !lines.full(); c = input.tree.parent(c)) {
@@ -182,7 +189,7 @@ std::string micros_text(Nanos time) {
 void project_to_limit(const Assessment& a, Finding& finding, double efficiency, double counted) {
   const double now = static_cast<double>(finding.time.count) / 1e9, limit = now * efficiency;
   finding.efficiency = efficiency;
-  finding.share = ratio(finding.time, a.timeline().total);
+  finding.share = ratio(finding.time, a.length());
   const auto project = [&](std::string target, double seconds) {
     finding.projections.push_back(
         {std::move(target), nanos_from(seconds), gain_of(a, (now - seconds) * counted)});
@@ -198,7 +205,7 @@ void project_to_limit(const Assessment& a, Finding& finding, double efficiency, 
 
 void project_replacement(const Assessment& a, Finding& finding, const Replacement& work) {
   constexpr double kGood = 0.6;  // what a well-made kernel reaches
-  finding.share = ratio(finding.time, a.timeline().total);
+  finding.share = ratio(finding.time, a.length());
   const double counted = work.now > 0 ? work.counted / work.now : 0;
   Nanos* const savings[] = {&finding.saving_at_least, &finding.saving_at_most};
   const double efficiencies[] = {kGood, 1.0};

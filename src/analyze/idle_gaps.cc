@@ -1,269 +1,399 @@
 #include "analyze/idle_gaps.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
-#include <unordered_map>
 
-#include "tree/setup_spans.h"
+#include "analyze/host_threads.h"
+#include "base/sort_runs.h"
 
 namespace fathom {
 namespace {
 
-bool has_part(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
+constexpr int64_t kLongQuiet = 1'000'000;   // ns: longer than Python takes from op to op
+constexpr int64_t kSlowLaunch = 1'000'000;  // ns: a launch call that loads code
+constexpr int64_t kLatency = 20'000;        // ns from a launch to its start on a dry GPU
+constexpr int64_t kDrySlack = 10'000;       // ns between the end of work and that of a wait for it
 
-// Spans of the host held against gaps of the GPU, which are disjoint and come in the order of time:
-// each span is looked at a few times, however long it is and however many there are.
-class HostSpans {
- public:
-  struct Span {
-    Nanos begin, end;
-    StringId name;
-  };
-
-  void add(const Span& span) { spans_.push_back(span); }
-  size_t size() const { return spans_.size(); }
-
-  // To be called once, before the gaps.
-  void order() {
-    std::ranges::sort(spans_, [](const Span& x, const Span& y) {
-      return std::tie(x.begin, x.end) < std::tie(y.begin, y.end);
-    });
-    by_end_.resize(spans_.size());
-    std::iota(by_end_.begin(), by_end_.end(), size_t{0});
-    std::ranges::sort(by_end_, [this](size_t x, size_t y) {
-      return std::tie(spans_[x].end, x) < std::tie(spans_[y].end, y);
-    });
-  }
-
-  // The last span that began before the gap's end and covers most of the gap.
-  const Span* covering(const Interval& gap) {
-    const Nanos half{(gap.end - gap.begin).count / 2};
-    const Span* found = nullptr;
-    // Those begun before the gap. What ends no later than one begun after it never comes first.
-    for (; next_ < spans_.size() && spans_[next_].begin <= gap.begin; ++next_) {
-      while (!begun_.empty() && spans_[begun_.back()].end <= spans_[next_].end) begun_.pop_back();
-      begun_.push_back(next_);
-    }
-    while (!begun_.empty() && spans_[begun_.back()].end <= gap.begin + half) begun_.pop_back();
-    if (!begun_.empty()) found = &spans_[begun_.back()];
-    // Those begun in it, which no other gap has; they are added above when the next gap comes.
-    for (size_t i = next_; i < spans_.size() && spans_[i].begin < gap.end; ++i) {
-      if (std::min(spans_[i].end, gap.end) - spans_[i].begin > half) found = &spans_[i];
-    }
-    return found;
-  }
-
-  // The last span begun before the gap that ends in it.
-  const Span* ending_in(const Interval& gap) {
-    while (next_end_ < by_end_.size() && spans_[by_end_[next_end_]].end < gap.begin) ++next_end_;
-    std::optional<size_t> last;
-    for (size_t i = next_end_; i < by_end_.size() && spans_[by_end_[i]].end <= gap.end; ++i) {
-      if (spans_[by_end_[i]].begin < gap.begin) last = std::max(last, std::optional(by_end_[i]));
-    }
-    return last ? &spans_[*last] : nullptr;
-  }
-
- private:
-  std::vector<Span> spans_;     // by begin
-  std::vector<size_t> by_end_;  // places in spans_
-  std::vector<size_t> begun_;   // places in spans_, each ending before the one below it
-  size_t next_ = 0, next_end_ = 0;
+// A wait that ended when all work launched before it had.
+struct Drain {
+  EventId wait;
+  Nanos end;
+  Nanos waited;
 };
 
-class GapFinder {
+std::vector<Drain> find_drains(const SheetInput& input, const std::vector<EventId>& waits) {
+  const EventStore& store = input.store;
+  std::vector<Drain> drains;
+  if (waits.empty()) return drains;
+  std::vector<std::pair<Nanos, Nanos>> work;  // launch, end
+  for (const EventId e : input.tree.linked())
+    work.emplace_back(store.start(input.tree.event(input.tree.launch(e))), store.end(e));
+  sort_runs(work, [](const auto& x, const auto& y) { return x.first < y.first; });
+  Nanos pending{INT64_MIN};
+  size_t next = 0;
+  for (const EventId wait : waits) {
+    const Nanos begin = store.start(wait), end = store.end(wait);
+    for (; next < work.size() && work[next].first <= begin; ++next)
+      pending = std::max(pending, work[next].second);
+    if (pending.count == INT64_MIN || pending.count > end.count + kDrySlack) continue;
+    const int64_t waited = std::min(pending, end).count - begin.count;
+    drains.push_back({wait, end, Nanos{std::max<int64_t>(0, waited)}});
+  }
+  sort_runs(drains, [](const Drain& x, const Drain& y) { return x.end < y.end; });
+  return drains;
+}
+
+// Explains the gaps of one device after the other. Calls sink.begin(gap), sink.part(...) in the
+// order of time, and sink.end().
+template <typename Sink>
+class GapExplainer {
  public:
-  explicit GapFinder(const SheetInput& input) : input_(input), store_(input.store) {
-    list_host_spans();
+  GapExplainer(const SheetInput& input, HostThreads& threads, const std::vector<Drain>& drains,
+               TrackId main, Sink& sink)
+      : input_(input), store_(input.store), threads_(threads), drains_(drains), sink_(sink) {
+    main_ = main.valid() ? main : threads.main();
+    threads_.rewind();
   }
 
-  IdleGaps find(std::vector<EventId> work) {
-    std::ranges::sort(work, [this](EventId x, EventId y) {
-      return std::tuple(store_.start(x), x) < std::tuple(store_.start(y), y);
-    });
-    IdleGaps found;
-    found.waits = waits_.size();
-    Nanos busy_until{INT64_MIN};
+  // Work in the order of time; gaps of the window.
+  void explain(const std::vector<EventId>& work, const Interval& window) {
+    Nanos busy_until = window.begin;
     EventId last;
     for (const EventId e : work) {
-      const Nanos begin = store_.start(e);
-      if (last.valid() && begin > busy_until)
-        found.gaps.push_back(explained({{busy_until, begin}, last, e, IdleCause::kOther, {}}));
-      if (!last.valid() || store_.end(e) > busy_until) {
-        busy_until = store_.end(e);
-        last = e;
-      }
+      const Nanos begin = std::max(store_.start(e), window.begin);
+      if (begin >= window.end) break;
+      if (begin > busy_until) gap({busy_until, begin}, last, e);
+      // Work may have ended before the window.
+      if (!last.valid() || store_.end(e) > busy_until) last = e;
+      busy_until = std::max(busy_until, std::min(window.end, store_.end(e)));
     }
-    return found;
+    if (busy_until < window.end) gap({busy_until, window.end}, last, {});
   }
 
  private:
-  static bool is_wait(std::string_view name) {
-    return has_part(name, "Synchronize") || (has_part(name, "Memcpy") && !has_part(name, "Async"));
-  }
-  static bool is_loading(std::string_view name) {
-    return has_part(name, "DataLoader") || has_part(name, "dataloader");
-  }
-  static bool is_communication(std::string_view name) {
-    return name.starts_with("gloo:") || name.starts_with("nccl:") || name.starts_with("c10d::") ||
-           name.starts_with("MPI_");
-  }
-  static bool is_first_use(std::string_view name) {
-    return has_part(name, "odule loading") || has_part(name, "odule Loading") ||  // overhead
-           has_part(name, "unction loading") || has_part(name, "unction Loading") ||
-           has_part(name, "ModuleLoad") || has_part(name, "LibraryLoad") ||
-           has_part(name, "ModuleGetFunction") || has_part(name, "Inductor");
-  }
-  // Of a name, asked once: of the many that a trace has, few are compilers.
-  bool is_setup(EventId e) {
-    const auto [known, is_new] = setup_names_.try_emplace(store_.name_id(e).index);
-    if (is_new) known->second = setup_kind(store_.name(e)).has_value();
-    return known->second;
+  EventId launch_of(EventId work) const {
+    if (!work.valid() || !input_.tree.has_launches()) return {};
+    const CallId call = input_.tree.launch(work);
+    return call.valid() ? input_.tree.event(call) : EventId{};
   }
 
-  void list_host_spans() {
-    for (size_t i = 0; i < store_.size(); ++i) {
-      const EventId e(i);
-      const EventKind kind = store_.kind(e);
-      // A profiler's notes of overhead are of no kind.
-      if (!is_host_call(kind) && kind != EventKind::kAnnotation && kind != EventKind::kOther)
-        continue;
-      const std::string_view name = store_.name(e);
-      const HostSpans::Span span{store_.start(e), store_.end(e), store_.name_id(e)};
-      if (kind == EventKind::kOther) {
-        if (is_first_use(name)) first_use_.add(span);
-        continue;
-      }
-      if (is_host_call(kind)) calls_.push_back({span.begin, span.end});
-      if (kind == EventKind::kCpuOp) note_op(e);
-      if (is_launch(kind) && is_wait(name)) waits_.add(span);
-      if (is_loading(name)) loading_.add(span);
-      if (is_communication(name)) communication_.add(span);
-      if (is_first_use(name) || is_setup(e)) first_use_.add(span);
+  void gap(const Interval& when, EventId before, EventId after) {
+    sink_.begin(when, before, after);
+    after_ = after;
+    launch_ = launch_of(after);
+    const EventId launched_before = launch_of(before);
+    if (!input_.tree.has_launches() || (after.valid() && !launch_.valid())) {
+      emit(when, IdleCause::kNoLaunch, after);
+    } else if (!after.valid()) {
+      set_threads(main_, launched_before);
+      on_host(when);
+    } else {
+      set_threads(store_.track_id(launch_), launched_before);
+      until_launch(when);
     }
-    calls_ = merge_intervals(std::move(calls_));
-    for (HostSpans* spans : {&waits_, &loading_, &communication_, &first_use_}) spans->order();
+    sink_.end();
   }
 
-  void note_op(EventId op) {
-    const auto [known, is_new] = ops_.try_emplace(store_.name_id(op).index, OpRuns{op, {}});
-    OpRuns& runs = known->second;
-    if (store_.start(op) < store_.start(runs.first)) runs.first = op;
-    if (is_new || store_.duration(op) < runs.shortest) runs.shortest = store_.duration(op);
+  void until_launch(const Interval& when) {
+    // A copy that blocks is launched when its call begins.
+    const bool blocks = input_.tree.has_launches() && store_.kind(after_) == EventKind::kMemcpy &&
+                        store_.end(after_) <= store_.end(launch_);
+    const Nanos launched = blocks ? store_.start(launch_) : store_.end(launch_);
+    if (launched <= when.begin) return emit(when, IdleCause::kQueued, after_);
+    const Nanos late = std::min(launched, when.end);
+    on_host({when.begin, late});
+    const Nanos started = std::min(when.end, late + Nanos{kLatency});
+    if (late < started) late_launch({late, started}, launch_);
+    if (started < when.end) emit({started, when.end}, IdleCause::kQueued, after_);
   }
 
-  static Nanos overlap(const Interval& gap, Nanos begin, Nanos end) {
-    const Nanos both = std::min(gap.end, end) - std::max(gap.begin, begin);
-    return std::max(both, Nanos{});
-  }
-
-  // A call that fills a long gap: a launch that takes milliseconds loads code; an op's first call
-  // that takes ten times as long as a later one sets something up.
-  StringId first_call_in(const Interval& gap, CallId launch) const {
-    const Nanos length = gap.end - gap.begin;
-    if (length.count < kLongGap || !launch.valid() || !input_.tree.has_launches()) return {};
-    const auto fills = [&](EventId e) {
-      return overlap(gap, store_.start(e), store_.end(e)).count > length.count / 2;
-    };
-    const EventId call = input_.tree.event(launch);
-    if (is_launch(store_.kind(call)) && fills(call)) return store_.name_id(call);
-    for (CallId op = input_.tree.enclosing_op(launch); op.valid();
-         op = input_.tree.enclosing_op(input_.tree.parent(op))) {
-      const EventId e = input_.tree.event(op);
-      const auto known = ops_.find(store_.name_id(e).index);
-      if (known == ops_.end() || known->second.first != e || !fills(e)) continue;
-      if (known->second.shortest.count * 10 < store_.duration(e).count) return store_.name_id(e);
+  // Which threads tell, in this order.
+  void set_threads(TrackId thread, EventId launched_before) {
+    thread_count_ = 0;
+    const TrackId before = launched_before.valid() ? store_.track_id(launched_before) : TrackId{};
+    for (const TrackId track : {thread, main_, before}) {
+      HostThread* found = track.valid() ? threads_.find(track) : nullptr;
+      if (found == nullptr) continue;
+      const auto end = asked_.begin() + static_cast<std::ptrdiff_t>(thread_count_);
+      if (std::find(asked_.begin(), end, found) == end) asked_[thread_count_++] = found;
     }
+  }
+
+  void on_host(const Interval& when) {
+    threads_.overheads().read(when, [&](const HostStretch& s) {
+      if (s.role == HostRole::kProfiler) return emit(s.when, IdleCause::kProfiler, s.event);
+      if (s.event.valid()) return emit(s.when, IdleCause::kFirstUse, s.event);
+      on_thread(s.when, 0);
+    });
+  }
+
+  void on_thread(const Interval& when, size_t thread) {
+    if (thread == thread_count_) return quiet(when);
+    asked_[thread]->calls.read(when, [&](const HostStretch& s) {
+      if (!s.event.valid()) return between_calls(s.when, thread);
+      if (const auto cause = cause_of(s)) return emit(s.when, *cause, s.event);
+      in_call(s, thread);
+    });
+  }
+
+  static std::optional<IdleCause> cause_around(HostRole around) {
+    if (around == HostRole::kFirstUse) return IdleCause::kFirstUse;
+    if (around == HostRole::kInput) return IdleCause::kDataLoading;
+    if (around == HostRole::kCommunication) return IdleCause::kCommunication;
     return {};
   }
 
-  // Whether calls cover less than half of a long gap. To be called in the order of gaps.
-  bool is_unrecorded(const Interval& gap) {
-    const Nanos length = gap.end - gap.begin;
-    if (length.count < kLongGap) return false;
-    while (next_call_ < calls_.size() && calls_[next_call_].end <= gap.begin) ++next_call_;
-    Nanos covered;
-    for (size_t i = next_call_; i < calls_.size() && calls_[i].begin < gap.end; ++i)
-      covered += overlap(gap, calls_[i].begin, calls_[i].end);
-    return 2 * covered.count < length.count;
+  std::optional<IdleCause> cause_of(const HostStretch& s) const {
+    if (const auto around = cause_around(s.around)) return around;
+    if (s.role == HostRole::kWait) return IdleCause::kSynchronization;
+    if (s.role == HostRole::kAllocation) return IdleCause::kAllocation;
+    if (s.role == HostRole::kLaunch && store_.duration(s.event).count > kSlowLaunch)
+      return IdleCause::kFirstUse;
+    return {};
   }
 
-  // The launch after a wait comes late because of the wait only as long as little else is between.
-  static bool explains(const HostSpans::Span& wait, const Interval& gap) {
-    const Nanos after = gap.end - wait.end;
-    return after.count < kLongGap || 2 * overlap(gap, wait.begin, wait.end).count > after.count;
+  // A call that explains nothing itself: what is around it, else it is late.
+  void in_call(const HostStretch& call, size_t thread) {
+    asked_[thread]->ranges.read(call.when, [&](const HostStretch& range) {
+      if (const auto cause = cause_around(range.around))
+        return emit(range.when, *cause, range.event);
+      asked_[thread]->frames.read(range.when, [&](const HostStretch& frame) {
+        if (const auto cause = cause_around(frame.around))
+          return emit(frame.when, *cause, frame.event);
+        late_launch(frame.when, call.event);
+      });
+    });
   }
 
-  IdleGap explained(IdleGap gap) {
-    const CallId launch = input_.tree.launch(gap.after);
-    // Each is asked for every gap: they go through their spans in its order.
-    const HostSpans::Span *first_use = first_use_.covering(gap.gap),
-                          *loading = loading_.covering(gap.gap),
-                          *communication = communication_.covering(gap.gap),
-                          *wait = waits_.ending_in(gap.gap), *blamed = nullptr;
-    if ((blamed = first_use) != nullptr) {
-      gap.cause = IdleCause::kFirstUse;
-    } else if ((blamed = loading) != nullptr) {
-      gap.cause = IdleCause::kDataLoading;
-    } else if ((blamed = communication) != nullptr) {
-      gap.cause = IdleCause::kCommunication;
-    } else if (const StringId name = first_call_in(gap.gap, launch); name.valid()) {
-      gap.cause = IdleCause::kFirstUse;
-      gap.blamed = name;
-    } else if (wait != nullptr && explains(*wait, gap.gap)) {
-      gap.cause = IdleCause::kSynchronization;
-      blamed = wait;
-    } else if (launch.valid() && input_.tree.has_launches() &&
-               store_.end(input_.tree.event(launch)) > gap.gap.begin) {
-      gap.cause = is_unrecorded(gap.gap) ? IdleCause::kHostWork : IdleCause::kHost;
+  void between_calls(const Interval& when, size_t thread) {
+    const Nanos length = when.end - when.begin;
+    asked_[thread]->ranges.read(when, [&](const HostStretch& range) {
+      if (const auto cause = cause_around(range.around))
+        return emit(range.when, *cause, range.event);
+      asked_[thread]->frames.read(range.when, [&](const HostStretch& frame) {
+        if (const auto cause = cause_around(frame.around))
+          return emit(frame.when, *cause, frame.event);
+        if (!frame.event.valid()) return on_thread(frame.when, thread + 1);
+        if (length.count < kLongQuiet) return late_launch(frame.when, frame.event);
+        emit(frame.when, host_code(), frame.event);
+      });
+    });
+  }
+
+  // No thread that launches has anything open.
+  void quiet(const Interval& when) {
+    const EventId blamed = launch_.valid() ? launch_ : after_;
+    if ((when.end - when.begin).count < kLongQuiet) return late_launch(when, blamed);
+    emit(when, IdleCause::kHostWork, blamed);
+  }
+
+  // A long run of Python code right before a copy to the GPU prepares what is copied.
+  IdleCause host_code() const {
+    const bool is_input = after_.valid() && store_.kind(after_) == EventKind::kMemcpy &&
+                          store_.name(after_).find("HtoD") != std::string_view::npos;
+    return is_input ? IdleCause::kDataLoading : IdleCause::kHostCode;
+  }
+
+  void late_launch(const Interval& when, EventId blamed) {
+    for (; next_drain_ < drains_.size() && drains_[next_drain_].end <= when.begin; ++next_drain_) {
+      last_wait_ = drains_[next_drain_].wait;
+      credit_ = drains_[next_drain_].waited;
     }
-    if (blamed != nullptr) gap.blamed = blamed->name;
-    return gap;
+    const Nanos until = when.begin + std::min(credit_, when.end - when.begin);
+    credit_ = credit_ - (until - when.begin);
+    if (when.begin < until) emit({when.begin, until}, IdleCause::kSynchronization, last_wait_);
+    if (until < when.end) emit({until, when.end}, IdleCause::kHost, blamed);
   }
 
-  static constexpr int64_t kLongGap = 2'000'000;  // ns: over a hundred launches
-  struct OpRuns {
-    EventId first;
-    Nanos shortest;
-  };
+  void emit(const Interval& when, IdleCause cause, EventId blamed) {
+    if (when.begin < when.end) sink_.part(when, cause, blamed);
+  }
 
   const SheetInput& input_;
   const EventStore& store_;
-  std::unordered_map<uint32_t, OpRuns> ops_;        // by name
-  std::unordered_map<uint32_t, bool> setup_names_;  // likewise
-  std::vector<Interval> calls_;                     // of the host, merged
-  size_t next_call_ = 0;
-  // The end of a wait is that of the GPU's work: the next launch comes only after it.
-  HostSpans waits_, loading_, communication_, first_use_;
+  HostThreads& threads_;
+  const std::vector<Drain>& drains_;
+  Sink& sink_;
+  TrackId main_;
+  EventId after_, launch_;  // of the gap
+  std::array<HostThread*, 3> asked_ = {};
+  size_t thread_count_ = 0;
+  size_t next_drain_ = 0;
+  EventId last_wait_;
+  Nanos credit_;  // of late launches that the last wait accounts for
 };
+
+// One gap's parts together.
+class GapBuilder {
+ public:
+  void begin(const Interval& when, EventId before, EventId after) {
+    gap_ = {when, before, after, IdleCause::kOther, {}, {}, {}};
+    longest_ = {};
+    hosts_ = {};
+  }
+  void part(const Interval& when, IdleCause cause, EventId blamed) {
+    const auto place = static_cast<size_t>(cause);
+    const Nanos length = when.end - when.begin;
+    gap_.parts[place] += length;
+    if (length <= longest_[place]) return;
+    longest_[place] = length;
+    hosts_[place] = blamed;
+  }
+  IdleGap finish(const EventStore& store) {
+    const auto largest = std::ranges::max_element(gap_.parts);
+    const auto place = static_cast<size_t>(largest - gap_.parts.begin());
+    gap_.cause = static_cast<IdleCause>(place);
+    gap_.host = hosts_[place];
+    if (gap_.host.valid() && !is_gpu_work(store.kind(gap_.host)))
+      gap_.blamed = store.name_id(gap_.host);
+    return gap_;
+  }
+
+ private:
+  IdleGap gap_;
+  IdleTimesByCause longest_ = {};
+  std::array<EventId, kIdleCauses> hosts_;
+};
+
+struct GapList {
+  const EventStore& store;
+  GapBuilder gap = {};
+  std::vector<IdleGap> gaps = {};
+
+  void begin(const Interval& when, EventId before, EventId after) {
+    gap.begin(when, before, after);
+  }
+  void part(const Interval& when, IdleCause cause, EventId blamed) {
+    gap.part(when, cause, blamed);
+  }
+  void end() { gaps.push_back(gap.finish(store)); }
+};
+
+// Sums of one device's gaps.
+class DeviceSums {
+ public:
+  DeviceSums(const EventStore& store, const TimeBase& base, IdleTime& all, DeviceIdle& device)
+      : store_(store), base_(base), all_(all), device_(device) {}
+
+  void begin(const Interval& when, EventId before, EventId after) {
+    gap_.begin(when, before, after);
+  }
+  void part(const Interval& when, IdleCause cause, EventId blamed) {
+    const auto place = static_cast<size_t>(cause);
+    gap_.part(when, cause, blamed);
+    device_.by_cause[place] += when.end - when.begin;
+    if (blamed.valid()) {
+      std::vector<IdleBlame>& list = all_.blamed[place];
+      if (list.empty() || list.back().event != blamed) list.push_back({blamed, {}});
+      list.back().time += when.end - when.begin;
+    }
+    for (Nanos at = when.begin; at < when.end;) {
+      while (step_ + 1 < base_.steps.size() && base_.steps[step_].end <= at) ++step_;
+      const Nanos to =
+          step_ + 1 < base_.steps.size() ? std::min(when.end, base_.steps[step_].end) : when.end;
+      device_.by_step[step_][place] += to - at;
+      at = to;
+    }
+  }
+  void end() {
+    constexpr size_t kLongest = 10;
+    const IdleGap gap = gap_.finish(store_);
+    ++all_.gaps[static_cast<size_t>(gap.cause)];
+    const auto length = [](const IdleGap& g) { return g.gap.end - g.gap.begin; };
+    std::vector<IdleGap>& longest = device_.longest;
+    if (longest.size() == kLongest && length(gap) <= length(longest.back())) return;
+    const auto place = std::ranges::find_if(
+        longest, [&](const IdleGap& other) { return length(other) < length(gap); });
+    longest.insert(place, gap);
+    if (longest.size() > kLongest) longest.pop_back();
+  }
+
+ private:
+  const EventStore& store_;
+  const TimeBase& base_;
+  IdleTime& all_;
+  DeviceIdle& device_;
+  GapBuilder gap_;
+  size_t step_ = 0;
+};
+
+// Busy time is what is left of a step.
+void fill_busy(const TimeBase& base, DeviceIdle& device) {
+  for (size_t i = 0; i < base.steps.size(); ++i) {
+    Nanos busy = base.steps[i].end - base.steps[i].begin;
+    for (const Nanos part : device.by_step[i]) busy = busy - part;
+    device.busy_by_step.push_back(busy);
+  }
+}
 
 }  // namespace
 
 std::string_view idle_cause_name(IdleCause cause) {
-  switch (cause) {
-    case IdleCause::kCommunication:
-      return "communication";
-    case IdleCause::kSynchronization:
-      return "synchronization";
-    case IdleCause::kDataLoading:
-      return "data_loading";
-    case IdleCause::kFirstUse:
-      return "first_use";
-    case IdleCause::kHost:
-      return "host";
-    case IdleCause::kHostWork:
-      return "host_work";
-    case IdleCause::kOther:
-    case IdleCause::kCount:
-      break;
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {"first_use",          "allocation",     "synchronization",
+                                         "communication",      "data_loading",   "late_launch",
+                                         "host_code",          "host_elsewhere", "queued",
+                                         "no_launch_recorded", "profiler",       "unknown"};
+  static_assert(std::size(kNames) == kIdleCauses);
+  return kNames[static_cast<size_t>(cause)];
 }
 
 IdleGaps find_idle_gaps(const SheetInput& input, std::vector<EventId> work) {
-  return GapFinder(input).find(std::move(work));
+  const EventStore& store = input.store;
+  std::ranges::sort(work, [&store](EventId x, EventId y) {
+    return std::tuple(store.start(x), x) < std::tuple(store.start(y), y);
+  });
+  IdleGaps found;
+  if (work.empty()) return found;
+  Interval window{store.start(work.front()), store.start(work.front())};
+  for (const EventId e : work) window.end = std::max(window.end, store.end(e));
+  HostThreads threads(store, input.tree);
+  const std::vector<Drain> drains = find_drains(input, threads.waits());
+  GapList list{store};
+  GapExplainer<GapList>(input, threads, drains, {}, list).explain(work, window);
+  found.gaps = std::move(list.gaps);
+  found.waits = threads.waits().size();
+  return found;
+}
+
+Nanos IdleTime::time(IdleCause cause) const {
+  Nanos sum;
+  for (const DeviceIdle& d : devices)
+    if (d.is_explained) sum += d.by_cause[static_cast<size_t>(cause)];
+  return explained == 0 ? Nanos{} : Nanos{sum.count / static_cast<int64_t>(explained)};
+}
+
+IdleTime explain_idle_time(const SheetInput& input, const TimeBase& base,
+                           const std::vector<DeviceWork>& devices) {
+  constexpr size_t kMostDevices = 8;
+  IdleTime all;
+  if (base.steps.empty()) return all;
+  std::vector<size_t> order;
+  for (size_t i = 0; i < base.devices.size(); ++i)
+    if (!base.devices[i].is_minor) order.push_back(i);
+  std::ranges::stable_sort(
+      order, [&](size_t x, size_t y) { return base.devices[y].busy < base.devices[x].busy; });
+  order.resize(std::min(order.size(), kMostDevices));
+  HostThreads threads(input.store, input.tree);
+  const std::vector<Drain> drains = find_drains(input, threads.waits());
+  const EventId annotation = base.steps.front().annotation;
+  const TrackId main = annotation.valid() ? input.store.track_id(annotation) : TrackId{};
+  all.waits = threads.waits().size();
+  all.explained = order.size();
+  for (size_t i = 0; i < base.devices.size(); ++i) {
+    DeviceIdle& device = all.devices.emplace_back();
+    device.device = base.devices[i].device;
+    device.is_explained = std::ranges::find(order, i) != order.end();
+    if (!device.is_explained) {
+      device.by_cause[static_cast<size_t>(IdleCause::kOther)] = base.devices[i].idle;
+      continue;
+    }
+    device.by_step.resize(base.steps.size());
+    DeviceSums sums(input.store, base, all, device);
+    GapExplainer<DeviceSums>(input, threads, drains, main, sums)
+        .explain(devices[i].work, {base.begin(), base.end()});
+    fill_busy(base, device);
+  }
+  return all;
 }
 
 }  // namespace fathom

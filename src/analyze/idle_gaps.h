@@ -1,32 +1,54 @@
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "events/intervals.h"
-#include "sheets/gpu_selection.h"
+#include "sheets/time_base.h"
 
-// Why the GPU had nothing to do.
+// Why the GPU had nothing to do. Each gap is split into parts by what the host did in it; the parts
+// of all causes add up to the idle time, to the nanosecond.
+//
+// A gap ends with work K that call L of thread T launched:
+//   L returned before the gap    the whole gap is kQueued: K waits for another stream, a collective
+//                                or the GPU itself
+//   else                         up to L's return, what T did; 20 µs more are the launch's latency;
+//                                the rest is kQueued
+// Where T has no call open, the main thread tells, then the thread that launched before.
+//
+// A call that waits until the GPU is dry keeps the host from launching ahead. Without it, what
+// follows would have been launched as much earlier as it waited: up to that much of the late
+// launches until the next such wait is its doing (kSynchronization).
 namespace fathom {
 
-// What the host did while the GPU waited.
 enum class IdleCause : uint8_t {
-  kCommunication,
-  kSynchronization,
-  kDataLoading,
-  kFirstUse,
-  kHost,      // the next work was launched only after the last had ended
-  kHostWork,  // so it was, after a long time in which no call of the host was recorded
+  kFirstUse,         // loading, compilation, autotuning, graph capture
+  kAllocation,       // of GPU memory or pinned memory
+  kSynchronization,  // the host waited for the GPU, then the GPU waits for the host
+  kCommunication,    // a collective on the host
+  kDataLoading,      // data loaders, or Python code before a copy to the GPU
+  kHost,             // late launches: ops, launch calls and the short time between them
+  kHostCode,         // Python code that fills a long time
+  kHostWork,         // for a long time no event of the thread is recorded
+  kQueued,           // launched before the gap
+  kNoLaunch,         // the launch is not in the file
+  kProfiler,         // the profiler's own overhead
   kOther,
   kCount
 };
-// For programs: "host", "synchronization".
+inline constexpr size_t kIdleCauses = static_cast<size_t>(IdleCause::kCount);
+// For programs: "late_launch", "synchronization".
 std::string_view idle_cause_name(IdleCause cause);
+
+using IdleTimesByCause = std::array<Nanos, kIdleCauses>;
 
 struct IdleGap {
   Interval gap;
-  EventId before, after;  // the work that ended last, and the work that ends the gap
-  IdleCause cause = IdleCause::kOther;
-  StringId blamed;  // name of what held up the host; invalid: nothing in particular
+  EventId before, after;                // the work around it; invalid at an end of the time base
+  IdleCause cause = IdleCause::kOther;  // of the largest part
+  StringId blamed;                      // name of `host`; invalid: nothing in particular
+  EventId host;  // the call, range or frame that stands for most of that part
+  IdleTimesByCause parts = {};
 };
 
 struct IdleGaps {
@@ -34,7 +56,37 @@ struct IdleGaps {
   size_t waits = 0;           // calls of the host that wait for the GPU
 };
 
-// The gaps of some GPU work, over all streams and devices.
+// The gaps of some GPU work, over all streams and devices, from its first start to its last end.
 IdleGaps find_idle_gaps(const SheetInput& input, std::vector<EventId> work);
+
+// An event of the host, or of the GPU, that idle time is put down to.
+struct IdleBlame {
+  EventId event;
+  Nanos time;
+};
+
+struct DeviceIdle {
+  std::optional<int32_t> device;
+  bool is_explained = true;  // of many GPUs only the busiest are
+  IdleTimesByCause by_cause = {};
+  std::vector<IdleTimesByCause> by_step;
+  std::vector<Nanos> busy_by_step;
+  std::vector<IdleGap> longest;  // ten
+};
+
+// All idle time of a time base.
+struct IdleTime {
+  std::vector<DeviceIdle> devices;  // those of the base
+  // Of the GPUs that are explained, by cause.
+  std::array<std::vector<IdleBlame>, kIdleCauses> blamed;
+  std::array<size_t, kIdleCauses> gaps = {};  // of which it is the largest part
+  size_t waits = 0;
+  size_t explained = 0;  // GPUs
+
+  // Mean over the GPUs that are explained.
+  Nanos time(IdleCause cause) const;
+};
+IdleTime explain_idle_time(const SheetInput& input, const TimeBase& base,
+                           const std::vector<DeviceWork>& devices);
 
 }  // namespace fathom

@@ -22,6 +22,8 @@ struct SlowOp {
   std::vector<const AssessedOp*> groups;
   double seconds = 0, limit_seconds = 0, counted_seconds = 0, compute_bound_seconds = 0;
   double category_share = 0;
+  double usual_seconds = 0;  // that good libraries take for it, where that is known of all of it
+  bool all_usual = true, estimated = false;
   size_t calls = 0;
 
   void add(const AssessedOp& op, Nanos shortest) {
@@ -29,9 +31,12 @@ struct SlowOp {
     const double floor = static_cast<double>(shortest.count) / 1e9;
     groups.push_back(&op);
     seconds += measured;
-    // No call takes less than the shortest kernel does.
-    limit_seconds += std::min(
-        measured, std::max(op.bound->seconds(), floor) * static_cast<double>(op.group->gpu.count));
+    // No call takes less than the shortest kernel does, nor less than good libraries at its size.
+    const double attainable = std::max({op.bound->seconds(), floor, op.usual_seconds.value_or(0)});
+    limit_seconds += std::min(measured, attainable * static_cast<double>(op.group->gpu.count));
+    usual_seconds += op.usual_seconds.value_or(0) * static_cast<double>(op.group->gpu.count);
+    all_usual = all_usual && op.usual_seconds;
+    estimated = estimated || op.usual_is_estimated;
     counted_seconds += measured * op.counted;
     if (op.bound->is_compute()) compute_bound_seconds += measured;
     category_share += op.category_share;
@@ -71,7 +76,18 @@ Finding describe_slow_op(const Assessment& a, OpTraits& traits, std::string_view
   project_to_limit(a, f, slow.limit_seconds / slow.seconds, slow.counted_seconds / slow.seconds);
   if (slow.limit_seconds > 1.01 * efficiency * slow.seconds) {
     f.projections.back().target =
-        fmt::format("achievable, with no call under {}", micros_text(a.shortest_kernel()));
+        slow.all_usual && slow.usual_seconds > slow.seconds * efficiency
+            ? std::string("what libraries usually reach at these sizes")
+            : fmt::format("achievable, with no call under {}", micros_text(a.shortest_kernel()));
+  }
+  if (slow.all_usual && slow.usual_seconds > 0) {
+    f.notes.push_back(
+        {fmt::format("Vendor libraries usually take {} for these sizes ({}).",
+                     micros_text(nanos_from(slow.usual_seconds)),
+                     slow.estimated ? "measured on an H200, scaled to this GPU: estimated"
+                                    : "measured on an H200"),
+         {},
+         {}});
   }
   f.efficiency = efficiency;
   f.confidence = Confidence::kHigh;
@@ -111,6 +127,8 @@ std::vector<Finding> low_efficiency(const Assessment& a) {
   std::map<std::string_view, SlowOp> slow;
   for (const AssessedOp& op : a.ops()) {
     if (!op.efficiency || *op.efficiency >= kExcellent) continue;
+    // As fast as such work is elsewhere: a better kernel is not to be had.
+    if (is_at_usual_rate(op)) continue;
     // Told as a run of ops that could be one, once.
     if (op.in_runs > kMostly || op.in_setup > kMostly) continue;
     slow[op.group->key.name].add(op, a.shortest_kernel());

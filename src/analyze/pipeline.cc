@@ -5,6 +5,7 @@
 #include "analyze/analyses.h"
 #include "analyze/place.h"
 #include "analyze/priority.h"
+#include "analyze/symptoms.h"
 #include "base/sort_runs.h"
 
 namespace fathom {
@@ -13,17 +14,19 @@ std::vector<Finding> find_all(const Assessment& a) {
   using Analysis = std::vector<Finding> (*)(const Assessment&);
   // The only list of analyses.
   static constexpr Analysis kAnalyses[] = {
-      analyses::idle_time,      analyses::exposed_transfers, analyses::unfused_attention,
-      analyses::fusible_chains, analyses::tiny_products,     analyses::image_layout,
-      analyses::low_efficiency, analyses::short_kernels,     analyses::recompute,
-      analyses::patterns,       analyses::cpu_time,
+      analyses::idle_time,         analyses::exposed_communication,
+      analyses::exposed_transfers, analyses::unfused_attention,
+      analyses::fusible_chains,    analyses::tiny_products,
+      analyses::image_layout,      analyses::low_efficiency,
+      analyses::short_kernels,     analyses::recompute,
+      analyses::patterns,          analyses::cpu_time,
   };
   std::vector<Finding> all;
   PlaceFinder places(a.input());
   for (Analysis analysis : kAnalyses) {
     for (Finding& finding : analysis(a)) {
       cap_priority(a, finding);
-      find_places(places, finding);
+      if (finding.places.empty()) find_places(places, finding);
       all.push_back(std::move(finding));
     }
   }
@@ -31,6 +34,7 @@ std::vector<Finding> find_all(const Assessment& a) {
     return std::tuple(-x.saving_at_most.count, x.priority, x.subject) <
            std::tuple(-y.saving_at_most.count, y.priority, y.subject);
   });
+  list_symptoms_under_causes(all);
   return all;
 }
 

@@ -9,10 +9,10 @@ namespace {
 
 struct Cap {
   Priority priority;
-  double least_saving;  // of the trace's length
+  double least_saving;  // of the wall time
 };
 constexpr Cap kCaps[] = {
-    {Priority::kCritical, 0.05}, {Priority::kHigh, 0.02}, {Priority::kMedium, 0.01}};
+    {Priority::kCritical, 0.10}, {Priority::kHigh, 0.05}, {Priority::kMedium, 0.01}};
 
 void rate(Finding& finding, Priority priority, std::string_view rule) {
   finding.priority = priority;
@@ -36,9 +36,9 @@ void rate_op(Finding& f, bool is_top, double efficiency, double category_share) 
 }
 
 void rate_part_of_whole(Finding& f) {
-  if (f.share > 0.30) return rate(f, Priority::kCritical, "over 30 % of the trace");
-  if (f.share > 0.15) return rate(f, Priority::kHigh, "over 15 % of the trace");
-  rate(f, Priority::kMedium, "over 5 % of the trace");
+  if (f.share > 0.30) return rate(f, Priority::kCritical, "over 30 % of the wall time");
+  if (f.share > 0.15) return rate(f, Priority::kHigh, "over 15 % of the wall time");
+  rate(f, Priority::kMedium, "no more than 15 % of the wall time");
 }
 
 void rate_pattern(Finding& f, bool of_top_op) {
@@ -57,7 +57,7 @@ void cap_priority(const Assessment& a, Finding& f) {
   }
   if (allowed <= f.priority) return;
   f.priority_reason = fmt::format(
-      "{} by rule ({}); {} because the saving is at most {} of the trace",
+      "{} by rule ({}); {} because the saving is at most {} of the wall time",
       priority_name(f.priority), f.priority_reason, priority_name(allowed), percent_text(saving));
   f.priority = allowed;
 }
@@ -67,10 +67,10 @@ std::string describe_priorities() {
       "An op is critical when it is a top operation, runs at under 30 % of achievable and takes "
       "over 15 % of its category's time; high when it is a top operation, or at under 40 % with "
       "over 10 %; medium over 5 %. Idle time and exposed transfers are critical over 30 % of the "
-      "trace and high over 15 %; a notable pattern is high for a top operation, else medium. "
+      "wall time and high over 15 %; a notable pattern is high for a top operation, else medium. "
       "The possible saving caps the priority: at least ";
   for (const Cap& cap : kCaps) {
-    text += fmt::format("{:.0f} % of the trace for {}, ", cap.least_saving * 100,
+    text += fmt::format("{:.0f} % of the wall time for {}, ", cap.least_saving * 100,
                         priority_name(cap.priority));
   }
   return text + "else low. Findings are ordered by possible saving.";

@@ -10,9 +10,10 @@
 //   the rule   an op: critical = in the top operations, under 30 % of the limit and over 15 % of
 //              its category's time; high = a top operation, or under 40 % and over 10 %; medium =
 //              over 5 %; low = the rest. A part of the whole (idle time, exposed transfers):
-//              critical over 30 % of the trace's length, high over 15 %, else medium. A notable
-//              pattern: high where one of its ops is a top operation, else medium.
-//   the cap    what fixing it can save, end to end: critical needs 5 %, high 2 %, medium 1 %.
+//              critical over 30 % of the wall time, high over 15 %, else medium. Warm-up: medium.
+//              A notable pattern: high where one of its ops is a top operation, else medium.
+//   the cap    what fixing it can save of the steps' wall time: critical needs 10 %, high 5 %,
+//              medium 1 %.
 //
 // So a slow op that hardly matters is never urgent. Findings are ordered by their possible saving.
 namespace fathom {

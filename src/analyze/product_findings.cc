@@ -169,13 +169,13 @@ void project_loops(const Assessment& a, Finding& f, const LoopTimes& times) {
       times.product_waits;
   const double most = (times.product_seconds - times.limit_seconds) * counted + times.waits;
   f.time = nanos_from(times.seconds + times.all_waits);
-  f.share = ratio(f.time, a.timeline().total);
+  f.share = ratio(f.time, a.length());
   f.saving_at_least = nanos_from(least);
   f.saving_at_most = nanos_from(most);
   f.projections = {{"the GEMMs of each loop in one call", f.time - f.saving_at_least,
-                    ratio(f.saving_at_least, a.timeline().total)},
+                    ratio(f.saving_at_least, a.length())},
                    {"all of each loop in one round", f.time - f.saving_at_most,
-                    ratio(f.saving_at_most, a.timeline().total)}};
+                    ratio(f.saving_at_most, a.length())}};
 }
 
 }  // namespace

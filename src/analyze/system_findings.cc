@@ -1,4 +1,4 @@
-// Findings about the GPU as a whole: why it waits, what nothing hides, what is done twice.
+// Findings about the GPU as a whole: what nothing hides, what is done twice.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,14 +7,13 @@
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
-#include "analyze/idle_gaps.h"
 #include "analyze/priority.h"
 #include "base/count_text.h"
 
 namespace fathom::analyses {
 namespace {
 
-constexpr double kNoticeable = 0.05;  // of the trace's length
+constexpr double kNoticeable = 0.05;  // of the wall time
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -22,53 +21,13 @@ bool contains(std::string_view text, std::string_view part) {
 
 // At most all of some time; how much of it remains when the cause is gone, a trace does not tell.
 void project_removal(const Assessment& a, Finding& f) {
-  f.share = ratio(f.time, a.timeline().total);
+  f.share = ratio(f.time, a.length());
   f.projections = {{"none of this time left (upper bound)", {}, f.share}};
   f.saving_at_most = f.time;
 }
 
 // By name. A name can be long and stand for many: it is not compared letter by letter.
 using NamedTimes = std::map<StringId, Nanos>;
-
-class Gaps {
- public:
-  explicit Gaps(const Assessment& a) : a_(a), store_(a.input().store) {
-    const IdleGaps found = find_idle_gaps(a.input(), all_selected(a.input()));
-    waits_ = found.waits;
-    for (IdleGap gap : found.gaps) {
-      // Work without a launch keeps the GPU busy; where it is all there is, nothing is counted.
-      gap.gap.begin = std::max(gap.gap.begin, a.timeline().begin);
-      gap.gap.end = std::min(gap.gap.end, a.timeline().end);
-      if (gap.gap.begin < gap.gap.end) add(gap);
-    }
-  }
-
-  struct Part {
-    Nanos time;
-    size_t gaps = 0;
-    NamedTimes after, blamed;  // of the call that launched next; that held up
-  };
-  size_t waits() const { return waits_; }
-  const Part& part(IdleCause cause) const { return parts_[static_cast<size_t>(cause)]; }
-
- private:
-  void add(const IdleGap& gap) {
-    Part& part = parts_[static_cast<size_t>(gap.cause)];
-    const Nanos length = gap.gap.end - gap.gap.begin;
-    part.time += length;
-    ++part.gaps;
-    if (gap.blamed.valid()) part.blamed[gap.blamed] += length;
-    const CallId launch = a_.input().tree.launch(gap.after);
-    if (!launch.valid()) return;
-    const CallId op = a_.input().tree.enclosing_op(launch);
-    part.after[store_.name_id(a_.input().tree.event(op.valid() ? op : launch))] += length;
-  }
-
-  const Assessment& a_;
-  const EventStore& store_;
-  size_t waits_ = 0;
-  Part parts_[static_cast<size_t>(IdleCause::kCount)];
-};
 
 void note_longest(const EventStore& store, Finding& f, std::string_view what,
                   const NamedTimes& times) {
@@ -83,71 +42,10 @@ void note_longest(const EventStore& store, Finding& f, std::string_view what,
   }
 }
 
-struct CauseText {
-  IdleCause cause;
-  FindingKind kind;
-  std::string_view title, issue;
-  Confidence confidence;
-};
-
-constexpr CauseText kCauses[] = {
-    {IdleCause::kHost, FindingKind::kHostBound, "the CPU launches kernels too slowly",
-     "the next kernel is launched only after the previous one has ended", Confidence::kHigh},
-    {IdleCause::kHostWork, FindingKind::kHostWork, "host code outside recorded calls",
-     "no CUDA call and no op is recorded for most of it", Confidence::kHigh},
-    {IdleCause::kSynchronization, FindingKind::kSynchronization,
-     "synchronization stalls the launches",
-     "a call that synchronizes with the GPU keeps the CPU from launching ahead", Confidence::kHigh},
-    {IdleCause::kCommunication, FindingKind::kExposedCommunication, "communication on the host",
-     "a collective runs on the host while the GPU is idle", Confidence::kHigh},
-    {IdleCause::kDataLoading, FindingKind::kDataLoading, "input-bound, the data loader is too slow",
-     "the data loader runs while the GPU is idle", Confidence::kMedium},
-    {IdleCause::kFirstUse, FindingKind::kFirstUse, "modules are loaded or compiled on first use",
-     "modules are loaded or compiled during the recording", Confidence::kMedium},
-};
-
-}  // namespace
-
-std::vector<Finding> idle_time(const Assessment& a) {
-  if (a.timeline().total.count <= 0) return {};
-  const Gaps gaps(a);
-  std::vector<Finding> findings;
-  for (const CauseText& text : kCauses) {
-    const Gaps::Part& part = gaps.part(text.cause);
-    const double share = ratio(part.time, a.timeline().total);
-    if (share < kNoticeable) continue;
-    Finding f;
-    f.kind = text.kind;
-    f.subject = "idle GPU time";
-    f.time = part.time;
-    f.title = fmt::format("GPU idle {}: {}", percent_text(share), text.title);
-    f.issue =
-        fmt::format("{} in {}: {}.", micros_text(part.time), counted(part.gaps, "gap"), text.issue);
-    advise(a, f, text.cause == IdleCause::kCommunication ? Traits{"on_host"} : traits_of(a));
-    f.confidence = text.confidence;
-    project_removal(a, f);
-    rate_part_of_whole(f);
-    if (text.cause == IdleCause::kHost && gaps.waits() > 0) {
-      f.notes.push_back(
-          {fmt::format("{} with the GPU. Remove those inside a step before "
-                       "capturing it as a graph.",
-                       counted(gaps.waits(), "call synchronizes", "calls synchronize")),
-           {},
-           {}});
-    }
-    note_longest(a.input().store, f, "Idle before", part.after);
-    note_longest(a.input().store, f, "Idle during", part.blamed);
-    findings.push_back(std::move(f));
-  }
-  return findings;
-}
-
-namespace {
-
-// Communication or copies that run while nothing else does; nothing where that is little.
+// Copies that run while nothing else does; nothing where that is little.
 std::optional<Finding> exposed_part(const Assessment& a, FindingKind kind, std::string_view what,
                                     Nanos exposed, Nanos all) {
-  if (ratio(exposed, a.timeline().total) < kNoticeable) return {};
+  if (ratio(exposed, a.length()) < kNoticeable) return {};
   Finding f;
   f.kind = kind;
   f.time = exposed;
@@ -166,16 +64,6 @@ std::optional<Finding> exposed_part(const Assessment& a, FindingKind kind, std::
 std::vector<Finding> exposed_transfers(const Assessment& a) {
   const GpuTimeline& t = a.timeline();
   std::vector<Finding> findings;
-  if (auto f = exposed_part(a, FindingKind::kExposedCommunication, "communication",
-                            t.exposed_communication, t.communication)) {
-    f->category = "communication";
-    f->subject = "collectives";
-    for (EventId e : a.input().selection.linked()) {
-      if (!a.input().selection.is_communication(e)) continue;
-      f->covered.push_back({e, a.input().store.duration(e)});
-    }
-    findings.push_back(std::move(*f));
-  }
   if (auto f = exposed_part(a, FindingKind::kExposedCopies, "copies", t.exposed_copies, t.copies)) {
     f->category = "memcpy";
     f->subject = "copies";
@@ -227,12 +115,12 @@ std::vector<Finding> short_kernels(const Assessment& a) {
                         kernels, percent_text(ratio(time, all)));
   advise(a, f, traits_of(a));
   f.confidence = Confidence::kMedium;
-  f.share = ratio(time, a.timeline().total);
+  f.share = ratio(time, a.length());
   // What a kernel costs before it does anything, for all of them but the few that would remain.
   const Nanos fixed{std::min(time.count, a.shortest_kernel().count * static_cast<int64_t>(count))};
   f.saving_at_most = fixed;
   f.projections = {
-      {"no fixed cost per kernel", {time.count - fixed.count}, ratio(fixed, a.timeline().total)}};
+      {"no fixed cost per kernel", {time.count - fixed.count}, ratio(fixed, a.length())}};
   rate_pattern(f, false);
   f.covered = std::move(covered);
   return {f};
@@ -314,8 +202,7 @@ std::vector<Finding> recompute(const Assessment& a) {
     if (is_checkpoint_node(name)) {
       add_checkpoint_node(a, node, found);
       i = tree.subtree_end(node).index;
-    } else if (name.starts_with("autograd::engine::evaluate_function") &&
-               !contains(name, "Checkpoint")) {
+    } else if (name.starts_with("autograd::engine::evaluate_function")) {
       add_ops_with_graph(a, node, found);
       i = tree.subtree_end(node).index;
     } else {
@@ -324,7 +211,7 @@ std::vector<Finding> recompute(const Assessment& a) {
   }
   const Nanos time = found.time;
   const EventId example = found.example;
-  if (ratio(time, a.timeline().total) < kNoticeable) return {};
+  if (ratio(time, a.length()) < kNoticeable) return {};
   Finding f;
   f.kind = FindingKind::kRecompute;
   f.subject = store.name(example);

@@ -10,10 +10,13 @@
 #include "app/reading_options.h"
 #include "app/remote.h"
 #include "app/scope_options.h"
+#include "base/count_text.h"
 #include "base/screen_text.h"
 #include "session/analyze.h"
 #include "session/counters.h"
+#include "session/graph_nodes.h"
 #include "session/hardware_summary.h"
+#include "session/rank_collectives.h"
 #include "session/report_place.h"
 
 namespace fathom {
@@ -33,6 +36,7 @@ constexpr const char* kExamples = R"(Examples:
   fathom analyze trace.json --step-pattern 'decode*' --steps 0:8
   fathom analyze trace.json --repo ~/engine        file and line of the kernels
   fathom analyze trace.json counters.csv           hardware counters of its kernels (ncu, rocprof)
+  fathom analyze trace.json --what-if 'op=aten::mm x0.5' --what-if 'sync remove'
   fathom analyze report.ncu-rep                    counters alone
   fathom analyze trace.json --json | jq .gpu_timeline_ms
 
@@ -55,7 +59,9 @@ Exit codes:
 struct AnalyzeArguments {
   std::vector<std::string> traces;
   OutputArguments output;
-  std::string platform, repository;
+  std::string platform, repository, capture;
+  std::vector<std::string> what_if;
+  std::vector<WhatIfQuestion> questions;  // what_if, parsed
   ScopeArguments scope;
   std::optional<int64_t> rank;
   ReadingArguments reading;
@@ -110,7 +116,9 @@ ExitCode analyze_there(const AnalyzeArguments& a) {
     if (!value.empty()) words.push_back(fmt::format("{}={}", option, value));
   };
   pass("--platform", a.platform);
+  for (const std::string& question : a.what_if) pass("--what-if", question);
   pass("--repo", a.repository);
+  pass("--capture", a.capture);
   pass("--steps", a.scope.steps);
   pass("--step-pattern", a.scope.step_pattern);
   pass("--device", a.scope.device ? std::to_string(*a.scope.device) : "");
@@ -228,10 +236,21 @@ class AnalyzeRun {
       const Status closed = print_output(reports_ == 0 ? "[]\n" : "]\n");
       failed = failed || !closed.ok();
     }
-    return failed ? ExitCode::kFailed : ExitCode::kOk;
+    const Status compared = show_ranks();
+    return failed || !compared.ok() ? ExitCode::kFailed : ExitCode::kOk;
   }
 
  private:
+  // What several ranks tell of their collectives that one does not.
+  Status show_ranks() const {
+    if (arguments_.output.json || arguments_.reading.quiet) return Nothing{};
+    const std::optional<RankWaits> waits = compare_ranks(ranks_);
+    if (!waits) return Nothing{};
+    std::string text = "\n";
+    for (const std::string& line : rank_waits_lines(*waits)) text += screen_safe(line) + "\n";
+    return print_output(text);
+  }
+
   // Takes the files of counters out of the traces. False where one of them cannot be read.
   bool open_counter_files() {
     bool ok = true;
@@ -291,11 +310,13 @@ class AnalyzeRun {
   Status analyze_one(const std::string& path, const OutputPlace& place) {
     Trace trace = TRY(open(path, place.path));
     if (arguments_.rank && trace.store.metadata().rank != arguments_.rank) return Nothing{};
+    if (!arguments_.capture.empty()) TRY(name_graphs(trace));
     Scope scope = TRY(make_scope(arguments_.scope, trace));
     scope.rank = arguments_.rank;
     AnalyzeOptions options;
     options.threads = arguments_.reading.threads;
     options.code = code_.get();
+    options.what_if = arguments_.questions;
     std::vector<CounterFile> own = TRY(open_capture_counters(trace));
     const size_t others = counters_.size();
     for (CounterFile& file : own) counters_.push_back(std::move(file));
@@ -321,10 +342,26 @@ class AnalyzeRun {
     }
     TRY(show(analysis.summary, written.listing));
     ++reports_;
+    if (arguments_.traces.size() > 1) ranks_.push_back(collect_collectives(trace));
     if (trace.saving.valid()) {
       const Status saved = trace.saving.get();
       if (!saved.ok()) tell({saved.error().message}, arguments_.reading.quiet);
     }
+    return Nothing{};
+  }
+
+  Status name_graphs(Trace& trace) const {
+    const Trace capture =
+        TRY(open_with_progress(arguments_.capture, arguments_.reading, terminal_, OpenOptions{}));
+    const NamedGraphs named = TRY(name_graph_nodes(trace, capture));
+    std::string note = fmt::format("{} of {} got the ops of {} ({})",
+                                   with_thousands(static_cast<int64_t>(named.named)),
+                                   counted(named.launches, "graph launch", "graph launches"),
+                                   arguments_.capture, counted(named.kernels, "kernel"));
+    if (named.ambiguous > 0)
+      note += fmt::format("; {} fit several captured graphs",
+                          counted(named.ambiguous, "launch", "launches"));
+    tell({note}, arguments_.reading.quiet);
     return Nothing{};
   }
 
@@ -354,6 +391,7 @@ class AnalyzeRun {
   std::unique_ptr<const KnownCode> code_;
   std::vector<CounterFile> counters_;
   std::vector<std::string> counter_paths_;
+  std::vector<RankCollectives> ranks_;  // of several traces
   size_t reports_ = 0;
 };
 
@@ -383,7 +421,21 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
                    "kernel_sources.md) and, with counters, what its code makes expect beside what "
                    "was counted (expected_vs_measured)")
       ->option_text("DIR");
+  command
+      ->add_option("--capture", a->capture,
+                   "Trace of the capture of the CUDA or HIP graphs that TRACE launches: names the "
+                   "ops and shapes of their kernels. Record it with record_shapes=True, best with "
+                   "a run of the model before the capture")
+      ->option_text("CAPTURE_TRACE");
   add_scope_options(*command, a->scope);
+  command
+      ->add_option("--what-if", a->what_if,
+                   "Predict the step time after a change, as a range: 'op=NAME x0.5' scales the "
+                   "GPU time of an op, 'sync remove' drops all waits; targets: op=, kernel=, "
+                   "module=, annotation=, call=, copy, collective, launch, sync, host; * in names; "
+                   "'A and B' changes both; repeatable (docs/critical-path.md)")
+      ->option_text("CHANGE")
+      ->expected(1);
   command->add_option("--rank", a->rank, "Analyze only this rank's trace")
       ->transform(whole_number({0, INT32_MAX, 3}))
       ->option_text("N");
@@ -417,6 +469,16 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
     if (!check_output(a->output)) {
       code = ExitCode::kUsage;
       return;
+    }
+    for (const std::string& text : a->what_if) {
+      Result<WhatIfQuestion> question = parse_what_if(text);
+      if (!question.ok()) {
+        complain("--what-if " + question.error().message);
+        std::fputs(kTryHelp, stderr);
+        code = ExitCode::kUsage;
+        return;
+      }
+      a->questions.push_back(question.take());
     }
     code = a->place.is_here() ? AnalyzeRun(*a, terminal, half).run() : analyze_there(*a);
   });

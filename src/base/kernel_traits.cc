@@ -231,26 +231,43 @@ bool has_parts(std::string_view name, std::string_view parts) {
   });
 }
 
+using FamilyRow = std::vector<std::string_view>;
+
+// The first row that fits; null: none.
+const FamilyRow* find_family(std::string_view name) {
+  static const auto rows = read_tsv(kernel_families_tsv, 6);
+  const auto row =
+      std::ranges::find_if(rows, [name](const auto& r) { return has_parts(name, r[0]); });
+  return row == rows.end() ? nullptr : &*row;
+}
+
+constexpr std::string_view kOtherKernels = "other";
+
 }  // namespace
 
 KernelTraits kernel_traits(std::string_view raw) {
   const std::string whole = demangled(raw);
   const std::string_view name = std::string_view(whole).substr(0, kReadBytes);
-  static const auto rows = read_tsv(kernel_families_tsv, 5);
   KernelTraits traits;
-  const auto row =
-      std::ranges::find_if(rows, [name](const auto& r) { return has_parts(name, r[0]); });
+  traits.category = kOtherKernels;
   const std::vector<std::string_view> words = words_of(name);
-  if (row != rows.end()) {
+  if (const FamilyRow* row = find_family(name)) {
     traits.library = (*row)[1];
     traits.family = (*row)[2];
-    if ((*row)[3] == "yes") {
+    traits.category = (*row)[3];
+    if ((*row)[4] == "yes") {
       traits.tile = find_tile(name, words);
       traits.layout = find_layout(traits.library, name, words);
     }
   }
   traits.dtype = find_dtype(traits.library, words);
   return traits;
+}
+
+std::string_view kernel_category(std::string_view raw) {
+  const std::string whole = demangled(raw);
+  const FamilyRow* row = find_family(std::string_view(whole).substr(0, kReadBytes));
+  return row == nullptr ? kOtherKernels : (*row)[3];
 }
 
 }  // namespace fathom

@@ -24,12 +24,10 @@ const std::vector<Rule>& rules() {
 
 }  // namespace
 
-std::string_view op_category(std::string_view op, std::string_view report_category, bool copied,
-                             bool is_kernel) {
+std::string_view op_category(std::string_view op, std::string_view report_category, bool copied) {
   const std::string_view function = cost_function_of(op);
   for (const Rule& rule : rules()) {
     if (rule.by == "copied" && !copied) continue;
-    if (rule.by == "kernel" && !is_kernel) continue;
     const std::string_view text = rule.by == "report"     ? report_category
                                   : rule.by == "function" ? function
                                                           : op;

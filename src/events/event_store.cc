@@ -99,6 +99,43 @@ EventId EventStoreBuilder::add(const Common& event, const PythonFrame& frame) {
   return add_with(event, columns_.frames, frame);
 }
 
+EventStoreBuilder::Common EventStoreBuilder::common_of(const EventStore& from, EventId event) {
+  const auto copied = [&](StringId id) { return id.valid() ? intern(from.text(id)) : StringId{}; };
+  Common common{from.kind(event),
+                from.start(event),
+                from.duration(event),
+                copied(from.name_id(event)),
+                {},
+                {}};
+  const Track& track = from.track(event);
+  common.track = intern_track(copied(track.pid), copied(track.tid));
+  if (const ArgsId id = from.args_id(event); id.valid()) {
+    const Args& args = from.args(id);
+    common.args = intern_args(
+        {copied(args.dims), copied(args.types), copied(args.strides), copied(args.concrete)});
+  }
+  return common;
+}
+
+EventId EventStoreBuilder::add_copy(const EventStore& from, EventId event, const Common& as,
+                                    std::optional<LaunchKey> key) {
+  const uint32_t detail = from.views_.detail[event.index];
+  if (detail == kNoDetail) return add(as);
+  if (is_gpu_work(as.kind)) {
+    GpuWork work = from.gpu_work(event);
+    if (key) work.key = key;
+    return add(as, work);
+  }
+  if (is_launch(as.kind) || is_annotation(as.kind)) {
+    LaunchCall call = from.launch(event);
+    if (key) call.key = key;
+    return add(as, call);
+  }
+  if (as.kind == EventKind::kPython) return add(as, from.frame(event));
+  if (as.kind == EventKind::kCpuOp) return add(as, from.views_.autograd[detail]);
+  return add(as);
+}
+
 EventId EventStoreBuilder::add_undecided(const Common& event, const GpuWork& work) {
   const EventId id = add(event, work);
   undecided_.push_back(id);

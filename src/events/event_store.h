@@ -104,6 +104,11 @@ class EventStoreBuilder {
   void decide_kinds(const KindOfTrack& kind_of);
   // After the last event, so that all names are known.
   std::span<const Track> named_tracks();
+  // An event of another store with its texts, track and arguments, as it is or with what the caller
+  // changed; `key` in place of its own, where it has one.
+  Common common_of(const EventStore& from, EventId event);
+  EventId add_copy(const EventStore& from, EventId event, const Common& as,
+                   std::optional<LaunchKey> key = {});
   // An entry that gets no row, because nothing asks for it or because it could not be read; the
   // latter is the caller's to report.
   void skip_position() { ++entries_; }

@@ -13,6 +13,8 @@ std::string_view source_kind_name(Source::Kind kind) {
       return "datasheet";
     case Source::Kind::kMeasured:
       return "measured";
+    case Source::Kind::kDerived:
+      return "derived";
     case Source::Kind::kAssumed:
       return "assumed";
     case Source::Kind::kFile:

@@ -13,7 +13,8 @@ namespace fathom {
 
 // Where a number comes from, with a few words that say which one.
 struct Source {
-  enum class Kind : uint8_t { kDatasheet, kMeasured, kAssumed, kFile };
+  // kDerived: by the share of its peak that another GPU with the same chip reaches.
+  enum class Kind : uint8_t { kDatasheet, kMeasured, kDerived, kAssumed, kFile };
   Kind kind = Kind::kAssumed;
   std::string where;
 
@@ -53,14 +54,25 @@ std::span<const std::string_view> compute_spec_names();
 // "FLOP/s", or "OP/s" for integers.
 std::string_view compute_unit_of(std::string_view spec);
 
+// What one GPU can send to others, or to the host.
+struct Link {
+  std::string name;             // "nvlink", "infinity_fabric" or "pcie"
+  double bytes_per_second = 0;  // in one direction, over all links of a GPU
+  std::string where;
+
+  bool operator==(const Link&) const = default;
+};
+
 struct Platform {
   std::string name, vendor, architecture;  // vendor and architecture may be empty: unknown
   std::string unit_name;                   // "SM" or "CU"
   std::optional<int64_t> compute_units, memory_bytes;
+  std::string memory_type;            // "HBM3", "GDDR6X"; empty: unknown
   std::optional<double> boost_clock;  // Hz
   Source source;                      // of units, memory and clock
   Rate memory_bandwidth;
   std::vector<ComputeSpec> specs;
+  std::vector<Link> links;  // the fastest first
 
   // Null where nothing is known of that spec.
   const Rate* find(std::string_view spec) const;
@@ -71,6 +83,7 @@ struct Platform {
 struct DeviceDescription {
   std::string_view name;  // "NVIDIA H100 80GB HBM3"
   std::optional<int64_t> memory_bytes, compute_units;
+  std::string capability = {};  // "9.0"; AMD's gfx942 is 9.4; empty: unknown
 };
 
 class Platforms {
@@ -78,7 +91,7 @@ class Platforms {
   // Those of data/platforms, compiled in.
   static const Platforms& built_in();
 
-  Platforms(std::string_view gpus_tsv, std::string_view rates_tsv);
+  Platforms(std::string_view gpus_tsv, std::string_view rates_tsv, std::string_view links_tsv = {});
 
   const std::vector<Platform>& all() const { return platforms_; }
 
@@ -86,11 +99,15 @@ class Platforms {
   // refused with their names.
   Result<const Platform*> find(std::string_view name) const;
 
-  // Null where no platform fits, or more than one, or the device is only a slice of a GPU.
+  // Null where no platform fits, or more than one, or the device is only a slice of a GPU. A device
+  // without a name, or with one that tells no model, is known by its units and memory.
   const Platform* detect(const DeviceDescription& device) const;
+  // Every platform that fits: of one, detect() is that one; of several, the user has to choose.
+  std::vector<const Platform*> candidates(const DeviceDescription& device) const;
 
  private:
   void add_rate(std::string_view gpus, std::string_view what, const Rate& rate);
+  void add_link(std::string_view gpus, const Link& link);
 
   std::vector<Platform> platforms_;
   std::vector<std::vector<std::string>> devices_;  // for each platform, patterns of driver names

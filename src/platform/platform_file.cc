@@ -82,8 +82,10 @@ Status check_keys(dom::object object, std::span<const std::string_view> known,
 }
 
 constexpr std::string_view kOwnKeys[] = {
-    "name",           "vendor",       "architecture", "compute_units",    "compute_unit",
-    "boost_clock_hz", "memory_bytes", "source",       "memory_bandwidth", "compute"};
+    "name",         "vendor",           "architecture", "compute_units",
+    "compute_unit", "boost_clock_hz",   "memory_bytes", "memory_type",
+    "source",       "memory_bandwidth", "compute",      "links"};
+constexpr std::string_view kLinkKeys[] = {"name", "bytes_per_second", "where"};
 constexpr std::string_view kRateKeys[] = {"unit",
                                           "peak",
                                           "peak_source",
@@ -107,11 +109,11 @@ Result<Source> read_source(dom::object object, std::string_view key, const Sourc
   TRY(check_keys(fields, kSourceKeys, key));
   const std::string kind = TRY(read_text(fields, "kind"));
   for (const auto known : {Source::Kind::kDatasheet, Source::Kind::kMeasured,
-                           Source::Kind::kAssumed, Source::Kind::kFile}) {
+                           Source::Kind::kDerived, Source::Kind::kAssumed, Source::Kind::kFile}) {
     if (kind == source_kind_name(known)) return Source{known, TRY(read_text(fields, "where"))};
   }
-  return Error{fmt::format("{} has the kind '{}'; known are datasheet, measured, assumed and file",
-                           key, kind)};
+  return Error{fmt::format(
+      "{} has the kind '{}'; known are datasheet, measured, derived, assumed and file", key, kind)};
 }
 
 // matrix_bf16, vector_fp32, matrix_mxfp4: a unit and a number format, known here or not.
@@ -164,6 +166,26 @@ Result<Rate> read_rate(dom::element value, double most, const Source& file) {
   return rate;
 }
 
+Status read_links(dom::object top, Platform& platform) {
+  const auto value = value_of(top, "links");
+  if (!value) return Nothing{};
+  dom::array links;
+  if (value->get(links)) return Error{"links is no array"};
+  if (links.size() > kMaxSpecs) {
+    return Error{fmt::format("links has more than {} entries", kMaxSpecs)};
+  }
+  for (const dom::element entry : links) {
+    dom::object fields;
+    if (entry.get(fields)) return Error{"an entry of links is no object"};
+    TRY(check_keys(fields, kLinkKeys, "an entry of links"));
+    const auto rate = TRY(read_number(fields, "bytes_per_second", 1, kLeastRate, kMostBandwidth));
+    if (!rate) return Error{"an entry of links has no bytes_per_second"};
+    platform.links.push_back(
+        {TRY(read_text(fields, "name")), *rate, TRY(read_text(fields, "where"))});
+  }
+  return Nothing{};
+}
+
 Status read_own_form(dom::object top, const Source& file, Platform& platform) {
   TRY(check_keys(top, kOwnKeys, "Fathom's form"));
   platform.vendor = TRY(read_text(top, "vendor"));
@@ -172,6 +194,8 @@ Status read_own_form(dom::object top, const Source& file, Platform& platform) {
   platform.compute_units = TRY(read_integer(top, "compute_units", 1, 1e6));
   platform.boost_clock = TRY(read_number(top, "boost_clock_hz", 1, 1e6, 1e11));
   platform.memory_bytes = TRY(read_integer(top, "memory_bytes", 1, kMostMemoryGb * 0x1p30));
+  platform.memory_type = TRY(read_text(top, "memory_type"));
+  TRY(read_links(top, platform));
   platform.source = TRY(read_source(top, "source", file));
   Result<Rate> bandwidth = read_rate(*value_of(top, "memory_bandwidth"), kMostBandwidth, file);
   if (!bandwidth.ok()) return with_key("memory_bandwidth", bandwidth.error());

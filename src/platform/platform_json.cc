@@ -42,6 +42,7 @@ void write_platform(JsonWriter& json, const Platform& platform) {
   json.key("compute_unit").value(platform.unit_name);
   write_number(json, "boost_clock_hz", platform.boost_clock);
   write_number(json, "memory_bytes", platform.memory_bytes);
+  json.key("memory_type").value(platform.memory_type);
   write_source(json, "source", platform.source);
   write_rate(json, "memory_bandwidth", platform.memory_bandwidth, "byte/s");
   json.key("compute").begin_object();
@@ -49,6 +50,13 @@ void write_platform(JsonWriter& json, const Platform& platform) {
     write_rate(json, spec.name, spec.rate, compute_unit_of(spec.name));
   }
   json.end_object();
+  json.key("links").begin_array();
+  for (const Link& link : platform.links) {
+    json.begin_object().key("name").value(link.name);
+    json.key("bytes_per_second").value(link.bytes_per_second);
+    json.key("where").value(link.where).end_object();
+  }
+  json.end_array();
   json.end_object();
 }
 

@@ -10,7 +10,7 @@
 #include "base/glob.h"
 #include "platform/platform.h"
 
-extern const std::string_view platform_gpus_tsv, platform_rates_tsv;
+extern const std::string_view platform_gpus_tsv, platform_links_tsv, platform_rates_tsv;
 
 namespace fathom {
 namespace {
@@ -79,6 +79,38 @@ bool fits(const Platform& platform, const DeviceDescription& device) {
   return share > 0.88 && share < 1.02;
 }
 
+// Names that drivers give where they do not know the model, and empty ones.
+bool tells_no_model(std::string_view model) {
+  static constexpr std::string_view kGeneric[] = {"",         "radeon graphics",
+                                                  "instinct", "graphics device",
+                                                  "graphics", "gpu",
+                                                  "amdgpu",   "unknown",
+                                                  "n/a",      "none"};
+  return std::ranges::find(kGeneric, model) != std::end(kGeneric);
+}
+
+// "9.0" of sm_90, "9.4" of gfx942, as Kineto gives the compute capability; empty: unknown.
+std::string capability_of(const Platform& platform) {
+  std::string_view digits = platform.architecture;
+  const bool is_amd = digits.starts_with("gfx");
+  for (const std::string_view front : {"sm_", "gfx"}) {
+    if (digits.starts_with(front)) digits.remove_prefix(front.size());
+  }
+  // The last of AMD's three is the stepping.
+  if (is_amd && !digits.empty()) digits.remove_suffix(1);
+  if (digits.size() < 2) return {};
+  return fmt::format("{}.{}", digits.substr(0, digits.size() - 1), digits.back());
+}
+
+// By what it has, not by its name: units and memory both have to be known, for many GPUs share one.
+bool fits_by_properties(const Platform& platform, const DeviceDescription& device) {
+  if (!device.compute_units || !device.memory_bytes || !platform.compute_units) return false;
+  const std::string capability = capability_of(platform);
+  const bool same_chip =
+      device.capability.empty() || capability.empty() || device.capability == capability;
+  return same_chip && fits(platform, device);
+}
+
 // Reads a table that was compiled in: a fault in it is our own.
 class TsvRows {
  public:
@@ -119,8 +151,8 @@ class TsvRows {
   }
 
   Source source(size_t column) const {
-    for (const auto kind :
-         {Source::Kind::kDatasheet, Source::Kind::kMeasured, Source::Kind::kAssumed}) {
+    for (const auto kind : {Source::Kind::kDatasheet, Source::Kind::kMeasured,
+                            Source::Kind::kDerived, Source::Kind::kAssumed}) {
       if (text(column) == source_kind_name(kind)) return {kind, std::string(text(column + 1))};
     }
     CHECK(false);
@@ -155,7 +187,8 @@ double unit_of(std::string_view unit) {
 
 }  // namespace
 
-Platforms::Platforms(std::string_view gpus_tsv, std::string_view rates_tsv) {
+Platforms::Platforms(std::string_view gpus_tsv, std::string_view rates_tsv,
+                     std::string_view links_tsv) {
   for (TsvRows gpus(gpus_tsv); gpus.next();) {
     Platform platform;
     platform.name = gpus.text(0);
@@ -165,9 +198,10 @@ Platforms::Platforms(std::string_view gpus_tsv, std::string_view rates_tsv) {
     platform.unit_name = gpus.text(4);
     platform.boost_clock = gpus.number(5, 1e6);
     platform.memory_bytes = gpus.integer(6, int64_t{1} << 30);
-    platform.source = gpus.source(7);
+    platform.memory_type = gpus.text(7);
+    platform.source = gpus.source(8);
     platforms_.push_back(std::move(platform));
-    std::string_view rest = gpus.text(9);
+    std::string_view rest = gpus.text(10);
     auto& patterns = devices_.emplace_back();
     while (!rest.empty()) patterns.push_back(lower(TsvRows::cut(rest, '|')));
   }
@@ -182,6 +216,23 @@ Platforms::Platforms(std::string_view gpus_tsv, std::string_view rates_tsv) {
     rate.per_clock = rates.number(10, 1);
     rate.clock = rates.number(11, 1e6);
     add_rate(rates.text(0), rates.text(1), rate);
+  }
+  if (links_tsv.empty()) return;
+  for (TsvRows links(links_tsv); links.next();) {
+    add_link(links.text(0), {std::string(links.text(1)), links.number(2, 1e9).value_or(0),
+                             std::string(links.text(3))});
+  }
+}
+
+void Platforms::add_link(std::string_view gpus, const Link& link) {
+  CHECK(link.bytes_per_second > 0);
+  while (!gpus.empty()) {
+    const auto platform = std::ranges::find(platforms_, TsvRows::cut(gpus, '|'), &Platform::name);
+    CHECK(platform != platforms_.end());
+    const auto slower = std::ranges::find_if(platform->links, [&](const Link& other) {
+      return other.bytes_per_second < link.bytes_per_second;
+    });
+    platform->links.insert(slower, link);
   }
 }
 
@@ -202,7 +253,7 @@ void Platforms::add_rate(std::string_view gpus, std::string_view what, const Rat
 }
 
 const Platforms& Platforms::built_in() {
-  static const Platforms platforms(platform_gpus_tsv, platform_rates_tsv);
+  static const Platforms platforms(platform_gpus_tsv, platform_rates_tsv, platform_links_tsv);
   return platforms;
 }
 
@@ -226,18 +277,26 @@ Result<const Platform*> Platforms::find(std::string_view name) const {
                            nearest_platform(name, choices), fmt::join(choices, ", "))};
 }
 
-const Platform* Platforms::detect(const DeviceDescription& device) const {
+std::vector<const Platform*> Platforms::candidates(const DeviceDescription& device) const {
   const std::string model = model_of(device.name);
-  if (model.find(" mig ") != std::string::npos) return nullptr;
-  const Platform* found = nullptr;
+  if (model.find(" mig ") != std::string::npos) return {};
+  const bool by_properties = tells_no_model(model);
+  std::vector<const Platform*> found;
   for (size_t i = 0; i < platforms_.size(); ++i) {
-    const bool named = std::ranges::any_of(
-        devices_[i], [&](const std::string& pattern) { return glob_matches(pattern, model); });
-    if (!named || !fits(platforms_[i], device)) continue;
-    if (found != nullptr) return nullptr;
-    found = &platforms_[i];
+    const bool fitting = by_properties ? fits_by_properties(platforms_[i], device)
+                                       : std::ranges::any_of(devices_[i],
+                                                             [&](const std::string& pattern) {
+                                                               return glob_matches(pattern, model);
+                                                             }) &&
+                                             fits(platforms_[i], device);
+    if (fitting) found.push_back(&platforms_[i]);
   }
   return found;
+}
+
+const Platform* Platforms::detect(const DeviceDescription& device) const {
+  const std::vector<const Platform*> found = candidates(device);
+  return found.size() == 1 ? found.front() : nullptr;
 }
 
 }  // namespace fathom

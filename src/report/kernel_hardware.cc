@@ -6,18 +6,13 @@
 #include <cmath>
 
 #include "report/markdown.h"
+#include "report/roofline_drawing.h"
 #include "report/svg.h"
 
 namespace fathom {
 namespace {
 
 constexpr size_t kStallBars = 8;
-
-std::string rate_text(double flop_per_second) {
-  if (flop_per_second >= 1e15) return fmt::format("{:.3g} PFLOP/s", flop_per_second / 1e15);
-  return flop_per_second >= 1e12 ? fmt::format("{:.3g} TFLOP/s", flop_per_second / 1e12)
-                                 : fmt::format("{:.3g} GFLOP/s", flop_per_second / 1e9);
-}
 
 struct Row {
   std::string_view name, title;
@@ -122,7 +117,7 @@ std::string roofline_text(const KernelContext& kernel) {
              bandwidth = kernel.value("peak_bandwidth"), vector = kernel.value("peak_vector"),
              matrix = kernel.value("peak_matrix");
   if (!intensity || !rate || *intensity <= 0 || *rate <= 0) return {};
-  std::string out = fmt::format("{:.3g} FLOP/B at {}", *intensity, rate_text(*rate));
+  std::string out = fmt::format("{:.3g} FLOP/B at {}", *intensity, flop_rate_text(*rate));
   if (!bandwidth || !vector) return out;
   // Which roof of arithmetic holds depends on what computes.
   const bool on_tensor = kernel.value("tensor_flop").value_or(0) > 0 && matrix;
@@ -132,7 +127,7 @@ std::string roofline_text(const KernelContext& kernel) {
                            memory < compute ? "memory"
                            : on_tensor      ? "tensor FP16"
                                             : "FP32",
-                           rate_text(std::min(compute, memory)));
+                           flop_rate_text(std::min(compute, memory)));
 }
 
 std::string stalls_line(const KernelContext& kernel, size_t most) {
@@ -149,55 +144,15 @@ std::string roofline_svg(const KernelContext& kernel) {
   const auto bandwidth = kernel.value("peak_bandwidth"), matrix = kernel.value("peak_matrix"),
              vector = kernel.value("peak_vector");
   if (!intensity || !rate || !bandwidth || !vector || *intensity <= 0 || *rate <= 0) return {};
-  constexpr int kWidth = 560, kHeight = 360, kLeft = 95, kRight = 20, kTop = 30, kBottom = 50;
-  const double top_rate = matrix ? std::max(*matrix, *vector) : *vector;
-  const double x0 = std::floor(std::min(-2.0, std::log10(*intensity)));
-  const double x1 = std::ceil(std::max(4.0, std::log10(*intensity)));
-  const double y1 = std::ceil(std::log10(top_rate));
-  const double y0 = std::floor(std::min(std::log10(*rate), y1 - 5));
-  const auto x = [&](double value) {
-    return kLeft + (std::log10(value) - x0) / (x1 - x0) * (kWidth - kLeft - kRight);
-  };
-  const auto y = [&](double value) {
-    return kTop + (y1 - std::log10(value)) / (y1 - y0) * (kHeight - kTop - kBottom);
-  };
-  std::string out = svg_begin(kWidth, kHeight);
-  const auto line = [&](double xa, double ya, double xb, double yb, std::string_view color) {
-    out += fmt::format(
-        "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", xa, ya,
-        xb, yb, color);
-  };
-  const auto text = [&](double at_x, double at_y, std::string_view words,
-                        std::string_view anchor = "start") {
-    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", at_x, at_y,
-                       anchor, words);
-  };
-  for (double e = x0; e <= x1; ++e) {
-    line(x(std::pow(10, e)), kTop, x(std::pow(10, e)), kHeight - kBottom, "#eee");
-    text(x(std::pow(10, e)), kHeight - kBottom + 16, fmt::format("{:g}", std::pow(10, e)),
-         "middle");
-  }
-  for (double e = y0; e <= y1; ++e) {
-    line(kLeft, y(std::pow(10, e)), kWidth - kRight, y(std::pow(10, e)), "#eee");
-    text(kLeft - 6, y(std::pow(10, e)) + 4, rate_text(std::pow(10, e)), "end");
-  }
-  // The bandwidth's slope up to the highest roof, then a roof for each kind of arithmetic.
-  const double low = std::pow(10, std::max(x0, y0 - std::log10(*bandwidth)));
-  line(x(low), y(low * *bandwidth), x(top_rate / *bandwidth), y(top_rate), "black");
-  const auto roof = [&](double peak, std::string_view words) {
-    line(x(peak / *bandwidth), y(peak), kWidth - kRight, y(peak), "black");
-    text(kWidth - kRight - 4, y(peak) - 4, fmt::format("{} {}", words, rate_text(peak)), "end");
-  };
-  roof(*vector, "FP32");
-  if (matrix && *matrix > *vector) roof(*matrix, "tensor FP16");
-  out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"#c00\"/>\n", x(*intensity),
-                     y(*rate));
-  text(x(*intensity) + 8, y(*rate) + 14,
-       fmt::format("{:.3g} FLOP/B, {}", *intensity, rate_text(*rate)),
-       x(*intensity) > kWidth / 2.0 ? "end" : "start");
-  text(kWidth / 2.0, kHeight - 14, "FLOP per byte of DRAM, both counted", "middle");
-  text(kLeft, 18, fmt::format("DRAM {:.3g} TB/s (peak)", *bandwidth / 1e12));
-  return out + "</svg>\n";
+  Roofline roofline{
+      *bandwidth,
+      fmt::format("DRAM {:.3g} TB/s (peak)", *bandwidth / 1e12),
+      {{"FP32", *vector}},
+      {{*intensity, *rate, 5, fmt::format("{:.3g} FLOP/B, {}", *intensity, flop_rate_text(*rate))}},
+      "FLOP per byte of DRAM, both counted",
+      {}};
+  if (matrix && *matrix > *vector) roofline.roofs.push_back({"tensor FP16", *matrix});
+  return roofline_drawing(roofline);
 }
 
 std::string stalls_svg(const KernelContext& kernel) {

@@ -88,6 +88,8 @@ std::string inert(std::string_view text, bool always_code, bool in_cell) {
 // colon at its end begins no emoji, and an ampersand alone no entity.
 bool is_plain_word(std::string_view word, bool is_first) {
   if (word == "&" || ((word == "-" || word == "=") && !is_first) || is_harmless(word)) return true;
+  const auto is_of_number = [](char c) { return is_digit(c) || c == '.'; };
+  if (!is_first && word.size() < 7 && std::ranges::all_of(word, is_of_number)) return true;
   if (word.starts_with('"') || word.starts_with('(')) word.remove_prefix(1);
   while (!word.empty() &&
          std::string_view("\"':;?!),.").find(word.back()) != std::string_view::npos)

@@ -1,8 +1,22 @@
 #include "report/svg.h"
 
+#include <fmt/format.h>
+
 #include "base/screen_text.h"
 
 namespace fathom {
+
+std::string svg_begin(int width, int height) {
+  constexpr std::string_view kStyle =
+      "<style>text{fill:#1f2328}.back{fill:#fff}.grid{stroke:#d8dee4}.line{stroke:#1f2328}"
+      "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.back{fill:#0d1117}"
+      ".grid{stroke:#30363d}.line{stroke:#e6edf3}}</style>\n";
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" "
+      "font-family=\"sans-serif\" font-size=\"12\">\n{}"
+      "<rect class=\"back\" width=\"100%\" height=\"100%\"/>\n",
+      width, height, width, height, kStyle);
+}
 
 std::string svg_safe(std::string_view text, size_t most) {
   bool is_cut = text.size() > most;

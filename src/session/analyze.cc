@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <future>
 
+#include "analyze/idle_sheets.h"
 #include "base/threads.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
@@ -16,6 +17,7 @@
 #include "session/hardware_summary.h"
 #include "session/story.h"
 #include "session/summarize.h"
+#include "session/summarize_path.h"
 
 namespace fathom {
 namespace {
@@ -89,15 +91,21 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
         return Found{std::move(assessment), std::move(findings)};
       },
       beside);
+  std::future<CriticalPath> path = start_beside([&] { return CriticalPath(input); }, beside);
   std::vector<Table> sheets = all_sheets(input, launchers, ops, options.threads, &contexts);
   const Found done = found.get();
   const Assessment& assessment = *done.assessment;
+  for (Table& sheet : idle_sheets(assessment)) sheets.push_back(std::move(sheet));
+  const CriticalPath critical = path.get();
+  if (critical.missing().empty()) sheets.push_back(critical_path_sheet(input, critical));
   std::optional<CodeCoverage> coverage;
   if (code != nullptr) coverage = code_coverage(trace.store, all_selected(input), input.kernels);
   Analysis analysis{summarize(trace, assessment, done.findings, coverage ? &*coverage : nullptr),
                     std::move(sheets),
                     {},
                     package_slow_ops(trace, input, assessment)};
+  analysis.summary.path = summarize_path(input, critical);
+  analysis.summary.what_if = TRY(answer_questions(input, critical, options.what_if));
   std::vector<ReportFile> counter_values;
   if (has_counters) {
     analysis.summary.counters = summarize_counters(input);

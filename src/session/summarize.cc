@@ -183,12 +183,27 @@ void add_findings(const Trace& trace, const Assessment& assessment,
     summary.has_costs = std::ranges::any_of(
         assessment.ops(), [](const AssessedOp& op) { return op.group->cost.has_value(); });
     summary.known_share = assessment.known_share();
+  } else {
+    for (const Platform* fitting : fitting_platforms(trace))
+      summary.fitting_platforms.push_back(fitting->name);
   }
+  summary.coverage = measure_coverage(assessment);
   for (const Finding& f : findings) {
     summary.findings.push_back({std::string(kind_name(f.kind)), f.priority, f.title, f.subject,
                                 ratio(f.saving_at_least, assessment.length()) * 100,
-                                ratio(f.saving_at_most, assessment.length()) * 100, f.places});
+                                ratio(f.saving_at_most, assessment.length()) * 100, f.places, f.under});
   }
+}
+
+std::vector<Summary::IdlePart> summarize_idle(const IdleTime& idle) {
+  std::vector<Summary::IdlePart> parts;
+  for (size_t c = 0; c < kIdleCauses; ++c) {
+    const auto cause = static_cast<IdleCause>(c);
+    if (const Nanos time = idle.time(cause); time.count > 0)
+      parts.push_back({idle_cause_name(cause), time});
+  }
+  std::ranges::stable_sort(parts, [](const auto& x, const auto& y) { return y.time < x.time; });
+  return parts;
 }
 
 std::string gpus_with_work(const EventStore& store) {
@@ -212,12 +227,16 @@ Status check_scope(const SheetInput& input, const std::string& path) {
 }
 
 Summary summarize(const Trace& trace, const SheetInput& input) {
-  return summarize_trace(trace, input);
+  Summary summary = summarize_trace(trace, input);
+  summary.base = find_time_base(input, work_by_device(input));
+  return summary;
 }
 
 Summary summarize(const Trace& trace, const Assessment& assessment,
                   const std::vector<Finding>& findings, const CodeCoverage* code) {
   Summary summary = summarize_trace(trace, assessment.input());
+  summary.base = assessment.base();
+  summary.idle = summarize_idle(assessment.idle());
   summary.ops = summarize_ops(assessment);
   summary.cpu = summarize_cpu(assessment);
   summary.host = summarize_host(assessment);

@@ -82,11 +82,20 @@ bool is_readable_capture(const Trace& trace) {
          capture::is_capture_file(trace.path);
 }
 
-const Platform* detect_platform(const Trace& trace, std::optional<int32_t> device) {
+std::vector<const Platform*> fitting_platforms(const Trace& trace, std::optional<int32_t> device) {
   const std::vector<GpuProperties>& gpus = trace.store.metadata().gpus;
-  if (gpus.empty()) return nullptr;
+  if (gpus.empty()) return {};
   const GpuProperties& gpu = used_gpu(trace.store, gpus, device);
-  return Platforms::built_in().detect({gpu.name, gpu.memory_bytes, gpu.multiprocessors});
+  const std::string capability = gpu.compute_major && gpu.compute_minor
+                                     ? fmt::format("{}.{}", *gpu.compute_major, *gpu.compute_minor)
+                                     : std::string();
+  return Platforms::built_in().candidates(
+      {gpu.name, gpu.memory_bytes, gpu.multiprocessors, capability});
+}
+
+const Platform* detect_platform(const Trace& trace, std::optional<int32_t> device) {
+  const std::vector<const Platform*> fitting = fitting_platforms(trace, device);
+  return fitting.size() == 1 ? fitting.front() : nullptr;
 }
 
 Status check_has_events(const Trace& trace) {

@@ -50,6 +50,9 @@ Result<Trace> open_trace(const std::string& path, const OpenOptions& options = {
 // What the trace's GPU is among those known here; null where it does not say or is not known.
 // Of a machine with several, the GPU with this number, or that of the first work.
 const Platform* detect_platform(const Trace& trace, std::optional<int32_t> device = {});
+// All that fit what the trace tells of its GPU, where that is more than one.
+std::vector<const Platform*> fitting_platforms(const Trace& trace,
+                                               std::optional<int32_t> device = {});
 
 // Fails on a recording of nothing: a mistake that a report would only hide.
 Status check_has_events(const Trace& trace);

@@ -1,3 +1,5 @@
+#include "sheets/collectives.h"
+
 #include <algorithm>
 
 #include "sheets/sheets.h"
@@ -32,21 +34,6 @@ std::optional<int64_t> element_bytes(std::string_view dtype) {
     if (row.dtype == dtype) return row.bytes;
   }
   return {};
-}
-
-// What a link carries for each byte of the message, in a ring of n: the convention of nccl-tests.
-std::optional<double> bus_factor(std::string_view collective, std::optional<int64_t> ranks) {
-  if (!ranks || *ranks < 1) return {};
-  const auto n = static_cast<double>(*ranks);
-  const auto is = [&](std::string_view word) {
-    return collective.find(word) != std::string_view::npos;
-  };
-  if (is("allreduce") || is("all_reduce")) return 2 * (n - 1) / n;
-  if (is("allgather") || is("all_gather") || is("reduce_scatter") || is("all_to_all") ||
-      is("alltoall")) {
-    return (n - 1) / n;
-  }
-  return 1;
 }
 
 struct Row {
@@ -84,6 +71,33 @@ std::vector<Row> find_collectives(const SheetInput& input) {
 }
 
 }  // namespace
+
+std::optional<double> bus_factor(std::string_view collective, std::optional<int64_t> ranks) {
+  if (!ranks || *ranks < 1) return {};
+  const auto n = static_cast<double>(*ranks);
+  // "allreduce", "_allgather_base", "gloo:all_reduce", "AllReduce": as each library spells them.
+  std::string name;
+  for (const char c : collective.substr(0, 200)) {
+    if (c != '_') name += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 32) : c;
+  }
+  const auto is = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+  if (is("allreduce")) return 2 * (n - 1) / n;
+  if (is("allgather") || is("reducescatter") || is("alltoall")) {
+    return (n - 1) / n;
+  }
+  return 1;
+}
+
+CollectiveMessage message_of(const EventStore& store, const Collective& c) {
+  const std::optional<int64_t> element = element_bytes(store.text(c.dtype));
+  CollectiveMessage message;
+  if (!element || !c.in_elements || !c.out_elements) return message;
+  message.bytes = static_cast<double>(std::max(*c.in_elements, *c.out_elements)) *
+                  static_cast<double>(*element);
+  if (const auto factor = bus_factor(store.text(c.name), c.group_size))
+    message.bus_bytes = *message.bytes * *factor;
+  return message;
+}
 
 Table collectives_sheet(const SheetInput& input) {
   const EventStore& store = input.store;

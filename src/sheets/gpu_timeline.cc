@@ -1,18 +1,8 @@
 #include "events/intervals.h"
 #include "sheets/sheets.h"
+#include "sheets/time_base.h"
 
 namespace fathom {
-namespace {
-
-// ROCm before 7.2 reports its copies as kernels of these names.
-bool is_copy(const EventStore& store, EventId event) {
-  if (store.kind(event) == EventKind::kMemcpy) return true;
-  if (store.kind(event) != EventKind::kKernel) return false;
-  const std::string_view name = store.name(event);
-  return name.starts_with("MEMORY_COPY_") || name.starts_with("__amd_rocclr_copyBuffer");
-}
-
-}  // namespace
 
 GpuTimeline measure_timeline(const SheetInput& input) {
   const EventStore& store = input.store;
@@ -20,7 +10,7 @@ GpuTimeline measure_timeline(const SheetInput& input) {
   for (EventId event : timeline_events(input)) {
     const Interval when{store.start(event), store.end(event)};
     any.push_back(when);
-    if (is_copy(store, event)) {
+    if (is_copy_event(store, event)) {
       copying.push_back(when);
     } else if (input.selection.is_communication(event)) {
       communicating.push_back(when);

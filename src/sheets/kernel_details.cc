@@ -32,26 +32,29 @@ void write_stream(JsonWriter& json, const KernelDetail& detail) {
 
 std::vector<KernelDetail> summarize_kernels(const EventStore& store,
                                             const std::vector<std::span<const EventId>>& calls) {
-  struct Shape {
-    size_t first_call;
-    std::vector<std::vector<Nanos>> durations;  // by the kernel's place
+  struct Place {
+    size_t kernels, place;  // of so many kernels, the one at this place
+    StringId name;
+
+    auto operator<=>(const Place&) const = default;
   };
-  std::map<size_t, Shape> shapes;  // by the number of kernels
-  for (size_t call = 0; call < calls.size(); ++call) {
-    const size_t kernels = calls[call].size();
-    Shape& shape =
-        shapes.try_emplace(kernels, Shape{call, std::vector<std::vector<Nanos>>(kernels)})
-            .first->second;
-    for (size_t k = 0; k < kernels; ++k)
-      shape.durations[k].push_back(store.duration(calls[call][k]));
+  struct Kernel {
+    EventId first;
+    std::vector<Nanos> durations;
+  };
+  std::map<Place, Kernel> places;
+  for (const std::span<const EventId> call : calls) {
+    for (size_t k = 0; k < call.size(); ++k) {
+      Kernel& kernel =
+          places.try_emplace({call.size(), k, store.name_id(call[k])}, Kernel{call[k], {}})
+              .first->second;
+      kernel.durations.push_back(store.duration(call[k]));
+    }
   }
   std::vector<KernelDetail> details;
-  for (auto& [kernels, shape] : shapes) {
-    for (size_t k = 0; k < kernels; ++k) {
-      const EventId first = calls[shape.first_call][k];
-      details.push_back({store.name(first), store.gpu_work(first).stream,
-                         summarize(std::move(shape.durations[k])), k});
-    }
+  for (auto& [place, kernel] : places) {
+    details.push_back({store.name(kernel.first), store.gpu_work(kernel.first).stream,
+                       summarize(std::move(kernel.durations)), place.place});
   }
   std::ranges::sort(details, [](const KernelDetail& a, const KernelDetail& b) {
     return std::tie(a.duration.sum, a.name, a.stream, a.place) <

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "base/hash.h"
@@ -6,6 +7,7 @@
 #include "events/statistics.h"
 #include "sheets/op_columns.h"
 #include "sheets/sheets.h"
+#include "sheets/work_category.h"
 
 namespace fathom {
 namespace {
@@ -113,6 +115,12 @@ void add_label(Column& column, std::string_view label) {
   label.empty() ? column.add_unknown() : column.add(label);
 }
 
+std::set<std::optional<int32_t>> devices_of(const SheetInput& input) {
+  std::set<std::optional<int32_t>> devices;
+  for (const EventId e : all_selected(input)) devices.insert(input.store.gpu_work(e).device);
+  return devices;
+}
+
 }  // namespace
 
 Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>& launchers) {
@@ -120,8 +128,9 @@ Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>&
   Nanos kernels_time;
   for (const Group& g : groups) kernels_time += g.stats.sum;
   // Over everything shown, unlinked work too: over the linked part alone the shares could pass 100
-  // %.
-  const Nanos total = time_span(input.store, all_selected(input));
+  // %. Each GPU has all of that time: two that work half of it are at half.
+  const Nanos total{time_span(input.store, all_selected(input)).count *
+                    static_cast<int64_t>(std::max<size_t>(1, devices_of(input).size()))};
 
   Table table("kernel_summary");
   Column& category = table.text_column("Parent op category");
@@ -135,6 +144,8 @@ Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>&
   Column& max = table.time_column("Kernel duration (µs)_max", Unit::kMicros);
   Column& of_kernels = table.real_column("Percent of kernels time (%)", Unit::kPercent);
   Column& of_total = table.real_column("Percent of total time (%)", Unit::kPercent);
+  Column& family = table.text_column("Kernel category");
+  WorkCategories categories(input);
   RepeatBudget repeats;
   for (const Group& g : groups) {
     add_label(category, g.key.category);
@@ -148,6 +159,7 @@ Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>&
     max.add(g.stats.max);
     of_kernels.add(ratio(g.stats.sum, kernels_time) * 100);
     of_total.add(ratio(g.stats.sum, total) * 100);
+    family.add(categories.of_kernel(g.first));
   }
   if (input.kernels.has_code()) add_code_columns(table, groups, input.kernels);
   return table;

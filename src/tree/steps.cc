@@ -6,18 +6,30 @@
 #include "base/glob.h"
 
 namespace fathom {
+namespace {
+
+// Profilers before PyTorch 1.11 write steps as operators.
+bool is_profiler_step(std::string_view name) { return name.starts_with("ProfilerStep#"); }
+
+}  // namespace
 
 Steps::Steps(const EventStore& store, std::string_view pattern) {
   std::vector<EventId> on_gpu;
+  std::vector<Step> as_ops;
   for (size_t i = 0; i < store.size(); ++i) {
     const EventId event(i);
-    if (!is_annotation(store.kind(event)) || !glob_matches(pattern, store.name(event))) continue;
-    if (store.kind(event) == EventKind::kAnnotation) {
+    const EventKind kind = store.kind(event);
+    if (kind == EventKind::kCpuOp && is_profiler_step(store.name(event)) &&
+        glob_matches(pattern, store.name(event)))
+      as_ops.push_back({event, store.start(event), store.end(event)});
+    if (!is_annotation(kind) || !glob_matches(pattern, store.name(event))) continue;
+    if (kind == EventKind::kAnnotation) {
       steps_.push_back({event, store.start(event), store.end(event)});
     } else {
       on_gpu.push_back(event);
     }
   }
+  if (steps_.empty()) steps_ = std::move(as_ops);
   std::ranges::sort(steps_, [](const Step& a, const Step& b) {
     return std::tie(a.begin, a.annotation) < std::tie(b.begin, b.annotation);
   });
@@ -25,7 +37,9 @@ Steps::Steps(const EventStore& store, std::string_view pattern) {
   std::map<LaunchKey, size_t> by_key;
   std::map<StringId, size_t> by_name;
   for (size_t i = 0; i < steps_.size(); ++i) {
-    if (const auto& key = store.launch(steps_[i].annotation).key) by_key.emplace(*key, i);
+    const EventId step = steps_[i].annotation;
+    if (store.kind(step) == EventKind::kAnnotation && store.launch(step).key)
+      by_key.emplace(*store.launch(step).key, i);
     by_name.emplace(store.name_id(steps_[i].annotation), i);
   }
   std::vector<LatestOpen::Span> spans;

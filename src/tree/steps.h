@@ -17,6 +17,7 @@ struct Step {
 };
 
 // The annotations whose names match a glob, in the order of time, and their images on the GPU.
+// Where there are none, ops of the profiler's steps: old traces give those the category "Operator".
 class Steps {
  public:
   Steps(const EventStore& store, std::string_view pattern);

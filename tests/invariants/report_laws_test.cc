@@ -1,6 +1,9 @@
 // What holds of the analysis and its reports, whatever the trace.
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <sstream>
+
 #include "invariants/every_trace.h"
 #include "session/analyze.h"
 #include "unit/small_trace.h"
@@ -63,16 +66,32 @@ TEST_P(ReportLaws, NothingSavesMoreThanItTakes) {
   }
 }
 
-TEST_P(ReportLaws, TheSummaryOfTheFairReportFitsTwentyLines) {
+TEST_P(ReportLaws, TheFairReportReadsInThreeMinutes) {
   const Analysis analysis = analyze(trace(), {}).value();
   for (const ReportFile& file : analysis.files) {
     if (file.path != "standalone_analysis_fair.md") continue;
+    std::istringstream words(file.content);
+    EXPECT_LE(std::distance(std::istream_iterator<std::string>(words), {}), 900);
     const size_t begin = file.content.find("## Summary"),
-                 end = file.content.find("## Top operations");
+                 end = file.content.find("## Recommendations");
     ASSERT_NE(end, std::string::npos);
     EXPECT_LE(std::count(file.content.begin() + static_cast<std::ptrdiff_t>(begin),
                          file.content.begin() + static_cast<std::ptrdiff_t>(end), '\n'),
               20);
+  }
+}
+
+TEST_P(ReportLaws, PicturesAreOfOneSizeAndNamedByTheReport) {
+  const Analysis analysis = analyze(trace(), {}).value();
+  std::string report;
+  for (const ReportFile& file : analysis.files)
+    if (file.path == "standalone_analysis_fair.md") report = file.content;
+  for (const std::string name : {"timeline.svg", "roofline.svg"}) {
+    const auto drawn = std::ranges::find(analysis.files, name, &ReportFile::path);
+    EXPECT_EQ(drawn != analysis.files.end(), report.find(name) != std::string::npos) << name;
+    if (drawn != analysis.files.end()) {
+      EXPECT_LT(drawn->content.size(), 100'000u);
+    }
   }
 }
 

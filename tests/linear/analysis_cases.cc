@@ -138,6 +138,24 @@ void waits_and_a_long_one(TraceText& t, size_t n) {
   }
 }
 
+// Gaps of many GPUs and threads beside long and deep events of the host, each looked at by many.
+void idle_gpus_and_busy_threads(TraceText& t, size_t n) {
+  t.event("python_function", "train.py(1): main", 0, 40 * n + 100, "1", R"("Python id":1)");
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t at = 1 + 20 * i;
+    t.event("python_function", "model.py(2): forward", at, 40 * (n - i), "1",
+            fmt::format(R"("Python id":{})", i + 2));
+    t.event("user_annotation", "range", at, 40 * (n - i), "1");
+    t.op("aten::deep", at, 40 * (n - i));
+    t.event("overhead", "Lazy Function Loading", at, 40 * (n - i), "5");
+    t.event("cuda_runtime", "cudaDeviceSynchronize", at + 4, 1, "1");
+    t.launch(at + 6, 2, i + 1, fmt::format("{}", i % 3 + 1));
+    t.raw(fmt::format(R"({{"ph":"X","cat":"kernel","name":"k","pid":{},"tid":7,"ts":{},"dur":3,)"
+                      R"("args":{{"device":{},"stream":7,"correlation":{}}}}})",
+                      i, at + 9, i, i + 1));
+  }
+}
+
 void steps_before_the_work(TraceText& t, size_t n) {
   t.event("user_annotation", "ProfilerStep#0", 0, 5, "1");
   for (size_t i = 0; i < n; ++i) {
@@ -422,6 +440,7 @@ std::vector<LinearCase> analysis_cases() {
       one("NestedCallsReplay", nested_calls, 1000, kReplay, 1),
       one("CollidingNames", colliding_names, 1000),
       one("WaitsAndALongOne", waits_and_a_long_one, 1000),
+      one("IdleGpusAndBusyThreads", idle_gpus_and_busy_threads, 500),
       one("StepsBeforeTheWorkDiff", steps_before_the_work, 1000, kDiff),
       one("StepsBeforeTheWork", steps_before_the_work, 1000, kSteps),
       one("DistinctChains", distinct_chains, 300),

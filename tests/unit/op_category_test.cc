@@ -17,6 +17,8 @@ TEST(OpCategory, AShortcutOfAnOpStaysThatOp) {
 TEST(OpCategory, IsNotThatOfTheSheets) {
   EXPECT_EQ(op_category("aten::mm", "GEMM", false), "gemm");
   EXPECT_EQ(op_category("c10d::allreduce_", "other", false), "communication");
+  EXPECT_EQ(op_category("aten::_softmax", "other", false), "reduce");
+  EXPECT_EQ(op_category("aten::_log_softmax_backward_data", "other", false), "reduce");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ std::string detected(std::string_view name, std::optional<int64_t> memory = {},
 }
 
 TEST(Platforms, AreFoundByTheirOwnNames) {
-  EXPECT_GE(built_in().all().size(), 13u);
+  EXPECT_GE(built_in().all().size(), 40u);
   for (const Platform& platform : built_in().all()) EXPECT_EQ(found(platform.name), platform.name);
 }
 
@@ -85,16 +85,87 @@ TEST(Platforms, UnitsAndMemoryDecideWhereTheNameDoesNot) {
   EXPECT_EQ(detected("NVIDIA A100", 80 * kGiB), "none") << "SXM and PCIe differ in bandwidth";
 }
 
+TEST(Platforms, AreDetectedByPropertiesWhereTheNameTellsNoModel) {
+  const auto by_properties = [](std::string_view name, int64_t memory, int64_t units,
+                                const char* capability) {
+    std::string names;
+    for (const Platform* p : built_in().candidates({name, memory, units, capability}))
+      names += (names.empty() ? "" : ", ") + p->name;
+    return names;
+  };
+  EXPECT_EQ(by_properties("", 206'141'652'992, 304, "9.4"), "MI300X");
+  EXPECT_EQ(by_properties("AMD Radeon Graphics", 206'141'652'992, 304, "9.4"), "MI300X");
+  EXPECT_EQ(by_properties("", 274'861'129'728, 304, "9.4"), "MI325X");
+  EXPECT_EQ(by_properties("", 137'422'176'256, 228, "9.4"), "MI300A");
+  EXPECT_EQ(by_properties("", 309'220'868'096, 256, "9.5"), "MI350X, MI355X");
+  EXPECT_EQ(by_properties("", 68'702'699'520, 104, "9.0"), "MI210, MI250 GCD");
+  EXPECT_EQ(by_properties("", 68'702'699'520, 110, "9.0"), "MI250X GCD");
+  EXPECT_EQ(by_properties("NVIDIA Graphics Device", 150'109'880'320, 132, "9.0"), "H200");
+  EXPECT_EQ(by_properties("", 85'100'000'000, 108, "8.0"), "A100 80GB PCIe, A100 80GB SXM");
+  EXPECT_EQ(built_in().detect({"", 85'100'000'000, 108, "8.0"}), nullptr) << "one of two";
+  // Near-twins: another chip with as many units, a partition, a model that is named and not known.
+  EXPECT_EQ(by_properties("", 206'141'652'992, 304, "9.5"), "");
+  EXPECT_EQ(by_properties("", 25'757'220'864, 38, "9.4"), "");
+  EXPECT_EQ(by_properties("NVIDIA H800", 85'018'279'936, 132, "9.0"), "");
+  EXPECT_TRUE(built_in().candidates({"", 206'141'652'992, {}, "9.4"}).empty())
+      << "memory alone is not enough";
+}
+
+TEST(Platforms, ManyMoreAreKnown) {
+  EXPECT_EQ(detected("Tesla V100-SXM2-16GB"), "V100 16GB SXM");
+  EXPECT_EQ(detected("Tesla V100-SXM2-32GB", 34'000'000'000, 80), "V100 32GB SXM");
+  EXPECT_EQ(detected("Tesla V100-PCIE-32GB"), "V100 32GB PCIe");
+  EXPECT_EQ(detected("Tesla V100S-PCIE-32GB"), "V100S PCIe");
+  EXPECT_EQ(detected("Tesla T4", 15'800'000'000, 40), "T4");
+  EXPECT_EQ(detected("NVIDIA A10"), "A10");
+  EXPECT_EQ(detected("NVIDIA A30"), "A30");
+  EXPECT_EQ(detected("NVIDIA L40S"), "L40S");
+  EXPECT_EQ(detected("NVIDIA GeForce RTX 3090"), "RTX 3090");
+  EXPECT_EQ(detected("NVIDIA GeForce RTX 4090"), "RTX 4090");
+  EXPECT_EQ(detected("NVIDIA GeForce RTX 5090"), "RTX 5090");
+  EXPECT_EQ(detected("NVIDIA RTX A6000"), "RTX A6000");
+  EXPECT_EQ(detected("NVIDIA RTX 6000 Ada Generation"), "RTX 6000 Ada");
+  EXPECT_EQ(detected("NVIDIA H100 NVL", 94 * kGiB, 132), "H100 NVL");
+  EXPECT_EQ(detected("NVIDIA GH200 480GB", 95 * kGiB, 132), "GH200 96GB");
+  EXPECT_EQ(detected("NVIDIA GB200"), "GB200");
+  EXPECT_EQ(detected("NVIDIA B300 SXM6 AC"), "B300");
+  EXPECT_EQ(detected("AMD Instinct MI210"), "MI210");
+  EXPECT_EQ(detected("AMD Instinct MI250X", 64 * kGiB, 110), "MI250X GCD");
+  EXPECT_EQ(detected("AMD Instinct MI250", 64 * kGiB, 104), "MI250 GCD");
+  EXPECT_EQ(detected("AMD Instinct MI350X"), "MI350X");
+}
+
+TEST(Platforms, LinksAreKnownInOneDirectionTheFastestFirst) {
+  const Platform& h200 = *built_in().find("H200").value();
+  ASSERT_EQ(h200.links.size(), 2u);
+  EXPECT_EQ(h200.links[0].name, "nvlink");
+  EXPECT_DOUBLE_EQ(h200.links[0].bytes_per_second, 450e9);
+  EXPECT_EQ(h200.links[1].name, "pcie");
+  EXPECT_EQ(built_in().find("MI300X").value()->links[0].name, "infinity_fabric");
+  EXPECT_EQ(built_in().find("L40S").value()->links[0].name, "pcie") << "it has no other";
+}
+
+TEST(Platforms, AnH100IsHeldAgainstWhatItsChipReachesInAnH200) {
+  const Platform& h100 = *built_in().find("h100-sxm").value();
+  const auto limit = limit_of(*h100.find("matrix_bf16"));
+  ASSERT_TRUE(limit && limit->achievable);
+  EXPECT_EQ(limit->source.kind, Source::Kind::kDerived);
+  EXPECT_NEAR(limit->rate, 798e12, 1e12);
+  EXPECT_NEAR(limit_of(h100.memory_bandwidth)->rate / 3.35e12, 4.29 / 4.8, 0.001);
+  // A PCIe card has half the power: its products are not comparable.
+  EXPECT_FALSE(limit_of(*built_in().find("H100 PCIe").value()->find("matrix_bf16"))->achievable);
+}
+
 TEST(Platforms, ASliceOfAGpuOrAnotherModelIsNotDetected) {
   EXPECT_EQ(detected("NVIDIA H100 80GB HBM3 MIG 1g.10gb"), "none");
   EXPECT_EQ(detected("NVIDIA H100 80GB HBM3", 10 * kGiB, 16), "none");
   EXPECT_EQ(detected("AMD Instinct MI300X", 192 * kGiB, 38), "none") << "one of eight partitions";
   EXPECT_EQ(detected("AMD Instinct MI300X", 24 * kGiB, 304), "none");
-  EXPECT_EQ(detected("NVIDIA H100 NVL", 94 * kGiB, 132), "none");
   EXPECT_EQ(detected("NVIDIA H200 NVL"), "none");
-  EXPECT_EQ(detected("NVIDIA GH200 480GB"), "none");
-  EXPECT_EQ(detected("NVIDIA L40S"), "none");
-  EXPECT_EQ(detected("NVIDIA A10"), "none");
+  EXPECT_EQ(detected("NVIDIA GH200 480GB"), "none") << "96 or 144 GB";
+  EXPECT_EQ(detected("NVIDIA A10G"), "none");
+  EXPECT_EQ(detected("NVIDIA GeForce RTX 4090 Laptop GPU"), "none");
+  EXPECT_EQ(detected("Tesla V100-SXM3-32GB"), "none") << "other clocks";
   EXPECT_EQ(detected("Test GPU"), "none");
   EXPECT_EQ(detected(""), "none");
 }
@@ -119,7 +190,7 @@ TEST(Platforms, TheLimitIsWhatIsAchievableAndElseThePeak) {
 TEST(Platforms, FloatingPointProductsHaveOneKindOfLimit) {
   for (const Platform& platform : built_in().all()) {
     const Rate* bf16 = platform.find("matrix_bf16");
-    ASSERT_NE(bf16, nullptr) << platform.name;
+    if (bf16 == nullptr) continue;  // before Ampere
     for (const char* spec : {"matrix_fp16", "matrix_fp8"}) {
       const Rate* other = platform.find(spec);
       if (other == nullptr) continue;
@@ -145,8 +216,9 @@ TEST(Platforms, ReadTheirTablesByPlace) {
   const Platforms platforms(
       "# "
       "comment\nname\tvendor\tarchitecture\tunits\tunit\tboost_mhz\tmemory_"
-      "gb\tsource\twhere\tdevices\n"
-      "X 1\tV\t\t10\tSM\t\t2\tassumed\tw\tx1|x one*\nY\tV\tgfx\t\tCU\t1000\t\tmeasured\t\t\n",
+      "gb\tmemory_type\tsource\twhere\tdevices\n"
+      "X 1\tV\t\t10\tSM\t\t2\tGDDR6\tassumed\tw\tx1|x one*\n"
+      "Y\tV\tgfx\t\tCU\t1000\t\t\tmeasured\t\t\n",
       "gpus\trate\tunit\tdensity\tpeak\ts\tw\tachievable\ts\tw\tper_clock\tclock\n"
       "X 1|Y\tmemory\tTB/s\t\t2\tdatasheet\td\t1.5\tmeasured\tm\t\t\n"
       "Y\tmatrix_fp8\tTFLOPS\thalved\t5\tdatasheet\td\t\t\t\t256\t1000\n");
@@ -191,7 +263,7 @@ TEST(PlatformData, IsPlausible) {
     ASSERT_TRUE(p.memory_bandwidth.peak && p.memory_bytes) << p.name;
     EXPECT_GE(*p.memory_bandwidth.peak, 0.1e12) << p.name;
     EXPECT_LE(*p.memory_bandwidth.peak, 20e12) << p.name;
-    ASSERT_NE(p.find("matrix_bf16"), nullptr) << p.name;
+    ASSERT_TRUE(p.find("matrix_bf16") != nullptr || p.find("matrix_fp16") != nullptr) << p.name;
     std::vector<Rate> rates{p.memory_bandwidth};
     for (const ComputeSpec& spec : p.specs) rates.push_back(spec.rate);
     for (const Rate& rate : rates) {
@@ -199,7 +271,9 @@ TEST(PlatformData, IsPlausible) {
       EXPECT_FALSE(rate.peak_source.where.empty()) << p.name;
       if (!rate.achievable) continue;
       EXPECT_LT(*rate.achievable, *rate.peak) << p.name;
-      EXPECT_EQ(rate.achievable_source.kind, Source::Kind::kMeasured) << p.name;
+      EXPECT_TRUE(rate.achievable_source.kind == Source::Kind::kMeasured ||
+                  rate.achievable_source.kind == Source::Kind::kDerived)
+          << p.name;
       EXPECT_FALSE(rate.achievable_source.where.empty()) << p.name;
     }
   }
@@ -218,11 +292,12 @@ TEST(PlatformData, SpecsKeepTheirOrderAndNarrowerFormatsAreNoSlower) {
       return rate == nullptr ? 0 : *rate->peak;
     };
     const double bf16 = peak("matrix_bf16");
+    if (bf16 == 0) continue;  // before Ampere
     if (peak("matrix_fp16") > 0) {
       EXPECT_EQ(peak("matrix_fp16"), bf16) << p.name;
     }
     if (peak("matrix_fp8") > 0) {
-      EXPECT_NEAR(peak("matrix_fp8") / bf16, 2, 0.01) << p.name;
+      EXPECT_NEAR(peak("matrix_fp8") / bf16, 2, 0.03) << p.name;
     }
     if (peak("matrix_tf32") > 0) {
       EXPECT_NEAR(bf16 / peak("matrix_tf32"), 2, 0.05) << p.name;
@@ -232,7 +307,8 @@ TEST(PlatformData, SpecsKeepTheirOrderAndNarrowerFormatsAreNoSlower) {
 }
 
 TEST(PlatformData, EveryRowIsWhole) {
-  const std::vector<std::pair<std::string, size_t>> tables = {{"gpus.tsv", 10}, {"rates.tsv", 12}};
+  const std::vector<std::pair<std::string, size_t>> tables = {
+      {"gpus.tsv", 11}, {"rates.tsv", 12}, {"links.tsv", 4}};
   for (const auto& [file, columns] : tables) {
     std::istringstream lines(test::read_file(test::source_dir() / "data" / "platforms" / file));
     size_t rows = 0;
@@ -242,7 +318,7 @@ TEST(PlatformData, EveryRowIsWhole) {
       EXPECT_EQ(line.find('\r'), std::string::npos) << line;
       ++rows;
     }
-    EXPECT_GT(rows, 13u) << file;
+    EXPECT_GT(rows, 12u) << file;
   }
 }
 

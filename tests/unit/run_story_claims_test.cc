@@ -107,7 +107,7 @@ TEST(StoryClaims, TheSentenceOfAnOpFarFromBothLimitsHasBothShares) {
   const RunStory story = story_of(t.open());
   const std::string text = sentence(rates_of(story));
   EXPECT_TRUE(text.starts_with("far from both limits: ")) << text;
-  EXPECT_NE(text.find("of HBM peak"), std::string::npos) << text;
+  EXPECT_NE(text.find("of DRAM peak"), std::string::npos) << text;
   EXPECT_NE(text.find("TFLOP/s (6.9 % of peak)"), std::string::npos) << text;
   const std::string bottleneck = sentence(&story.bottlenecks[0]);
   EXPECT_NE(bottleneck.find("neither memory nor arithmetic"), std::string::npos) << bottleneck;

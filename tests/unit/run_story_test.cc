@@ -248,7 +248,7 @@ TEST(StorySentences, StateUnitsAndCounts) {
                                     {"stall_1", 42, "%"},
                                     {"coverage", 100, "%"}}),
                            as_it_is),
-            "SM 68 %   tensor 35 %   HBM 72 %   stalls: long scoreboard 42 %");
+            "SM 68 %   tensor 35 %   DRAM 72 %   stalls: long scoreboard 42 %");
   EXPECT_EQ(
       story_sentence(
           line_of(

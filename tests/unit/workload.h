@@ -52,14 +52,27 @@ class Workload {
   int64_t gpu() const { return gpu_; }
   int64_t next_correlation() { return ++correlation_; }
 
-  std::vector<Finding> find(const char* platform = "H200") const {
+  // The next kernel of an op starts so much later: other work runs until then.
+  Workload& skip_gpu(int64_t micros) {
+    gpu_ += micros;
+    return *this;
+  }
+
+  // Calls look(assessment), which must not outlive the call.
+  template <typename Look>
+  void assess(Look look, const char* platform = "H200") const {
     const Trace trace = open_events(events_);
     const Scope scope;
     const SheetInput input(trace.store, trace.tree, scope);
     const MeasuredOps ops(input, find_launchers(input));
     const Platform* known = nullptr;
     if (platform != nullptr) known = Platforms::built_in().find(platform).value();
-    return find_all(Assessment(input, ops, known));
+    look(Assessment(input, ops, known));
+  }
+  std::vector<Finding> find(const char* platform = "H200") const {
+    std::vector<Finding> findings;
+    assess([&findings](const Assessment& a) { findings = find_all(a); }, platform);
+    return findings;
   }
 
  private:

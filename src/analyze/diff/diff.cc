@@ -5,6 +5,7 @@
 
 #include "analyze/diff/match_ops.h"
 #include "base/sort_runs.h"
+#include "sheets/time_base.h"
 
 namespace fathom {
 namespace {
@@ -38,6 +39,27 @@ DiffSide measure_side(const SheetInput& input, Nanos work) {
     if (!step_of(steps, input.store, input.tree, e)) side.outside_steps += input.store.duration(e);
   }
   return side;
+}
+
+// Host time before, between and after the GPU's work counts as idle. Only where both traces have
+// the same kind of base: a step is not to be compared with a recording.
+void relate_to_wall_time(const SheetInput& a, const SheetInput& b, Diff& diff) {
+  const TimeBase bases[] = {find_time_base(a, work_by_device(a)),
+                            find_time_base(b, work_by_device(b))};
+  if (bases[0].kind != bases[1].kind || bases[0].steps.empty() || bases[1].steps.empty()) return;
+  GpuTimeline* const timelines[] = {&diff.a.timeline, &diff.b.timeline};
+  for (size_t i = 0; i < 2; ++i) {
+    const DeviceTime mean = bases[i].mean_device();
+    GpuTimeline& t = *timelines[i];
+    t.computation = mean.computation;
+    t.exposed_communication = mean.exposed_communication;
+    t.exposed_copies = mean.exposed_copies;
+    t.busy = mean.busy;
+    t.idle = mean.idle;
+    t.total = bases[i].wall();
+    t.begin = bases[i].begin();
+    t.end = bases[i].end();
+  }
 }
 
 std::optional<OpSide> sum_groups(const NameTable& names, const std::vector<PathGroup>& groups,
@@ -220,7 +242,11 @@ std::optional<double> OpChange::difference_of_calls(const Divisors& per) const {
   return (calls_b - calls_a) * time_per_call;
 }
 
-Diff diff_traces(const SheetInput& a, const SheetInput& b) { return DiffMaker(a, b).make(); }
+Diff diff_traces(const SheetInput& a, const SheetInput& b) {
+  Diff diff = DiffMaker(a, b).make();
+  relate_to_wall_time(a, b, diff);
+  return diff;
+}
 
 std::vector<TimelineChange> timeline_changes(const Diff& diff) {
   const GpuTimeline &a = diff.a.timeline, &b = diff.b.timeline;

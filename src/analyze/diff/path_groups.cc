@@ -2,8 +2,8 @@
 
 #include "analyze/diff/stable_name.h"
 #include "base/hash.h"
-#include "cost/op_category.h"
 #include "sheets/unified_ops.h"
+#include "sheets/work_category.h"
 
 namespace fathom {
 namespace {
@@ -71,6 +71,7 @@ GroupedOps group_ops(const SheetInput& input, NameTable& names) {
   const std::vector<CallPath> paths = call_paths.find(events);
 
   GroupedOps grouped;
+  WorkCategories categories(input);
   std::unordered_map<PathGroupKey, size_t, PathGroupHash> index;
   for (size_t i = 0; i < ops.size(); ++i) {
     const UnifiedOp& op = ops[i];
@@ -83,18 +84,17 @@ GroupedOps group_ops(const SheetInput& input, NameTable& names) {
     if (is_new) {
       const std::string operands = first_elements(store.text(args.dims), kOperands) +
                                    first_elements(store.text(args.types), kOperands);
-      const std::string_view category =
-          i < unified
-              ? op_category(op.name, op.category, is_copied(store, op), !input.tree.has_ops())
-              : op.category;
+      const std::string_view category = i < unified ? categories.of(op) : op.category;
       grouped.groups.push_back({key, names.intern(operands), category, {}, {}});
     }
     PathGroup& group = grouped.groups[found->second];
-    CountedTime& category = grouped.categories[group.category];
     ++group.calls.count;
-    ++category.count;
+    ++grouped.categories[group.category].count;
     for (EventId kernel : op.kernels) {
       const Nanos time = store.duration(kernel);
+      // A compiled region or a graph is one op with kernels of all kinds.
+      CountedTime& category =
+          grouped.categories[i < unified ? categories.of(op, kernel) : op.category];
       CountedTime& same = group.kernels[call_paths.op_name(store.name_id(kernel))];
       ++same.count;
       for (Nanos* sum : {&same.time, &group.calls.time, &category.time, &grouped.work})

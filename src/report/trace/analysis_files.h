@@ -26,12 +26,16 @@ struct AnalysisView {
 std::vector<ReportFile> category_files(const AnalysisView& view);
 // category_findings/CATEGORY_findings.md
 std::vector<ReportFile> category_findings_files(const AnalysisView& view);
-// For stakeholders: what matters and what to do; the details once, further down.
-std::string fair_report(const AnalysisView& view);
-// Working notes: steps, tables, trees, gaps, open questions.
+// SVG beside the report; empty: there is nothing to draw.
+struct ReportPictures {
+  std::string timeline, roofline;
+};
+// For stakeholders: what matters and what to do, in at most 900 words.
+std::string fair_report(const AnalysisView& view, const ReportPictures& pictures);
+// Working notes: steps, tables, all findings in detail, trees, gaps, open questions.
 std::string rough_report(const AnalysisView& view);
 
-// All of the above, and story.md.
+// All of the above, the pictures, and story.md.
 std::vector<ReportFile> analysis_files(const AnalysisView& view);
 
 }  // namespace fathom

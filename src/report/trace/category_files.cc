@@ -11,8 +11,10 @@
 #include "report/markdown.h"
 #include "report/trace/analysis_files.h"
 #include "report/trace/findings_markdown.h"
+#include "report/trace/op_roofline.h"
 #include "report/trace/places.h"
 #include "report/trace/run_story.h"
+#include "report/trace/timeline_drawing.h"
 
 namespace fathom {
 namespace {
@@ -124,18 +126,19 @@ void write_platform(JsonWriter& json, const Platform* platform) {
 
 std::string metadata_json(const AssessedCategory& category, const AnalysisView& v) {
   const Assessment& a = v.assessment;
-  const GpuTimeline& t = a.timeline();
+  const DeviceTime t = a.base().mean_device();
+  const Nanos wall = a.base().wall();
   JsonWriter json(true);
   json.begin_object().key("category").value(category.name);
   json.key("trace").value(v.summary.trace);
   json.key("scope").value(v.summary.scope);
   write_platform(json, a.platform());
   json.key("gpu_utilisation").begin_object();
-  json.key("busy_percent").value(ratio(t.busy, t.total) * 100);
-  json.key("idle_percent").value(ratio(t.idle, t.total) * 100);
-  json.key("exposed_communication_percent").value(ratio(t.exposed_communication, t.total) * 100);
-  json.key("exposed_copies_percent").value(ratio(t.exposed_copies, t.total) * 100);
-  json.key("total_ms").value(t.total.millis());
+  json.key("busy_percent").value(ratio(t.busy, wall) * 100);
+  json.key("idle_percent").value(ratio(t.idle, wall) * 100);
+  json.key("exposed_communication_percent").value(ratio(t.exposed_communication, wall) * 100);
+  json.key("exposed_copies_percent").value(ratio(t.exposed_copies, wall) * 100);
+  json.key("total_ms").value(wall.millis());
   json.end_object();
   json.key("kernel_time_us").raw(exact_decimal(category.time.count, 3));
   json.key("percent_of_gpu_time").value(category.share * 100);
@@ -250,7 +253,10 @@ std::vector<ReportFile> analysis_files(const AnalysisView& v) {
   for (ReportFile& file : category_findings_files(v)) files.push_back(std::move(file));
   files.push_back({"standalone_analysis_rough.md", rough_report(v)});
   files.push_back({"story.md", story_markdown(v.story, true)});
-  files.push_back({"standalone_analysis_fair.md", fair_report(v)});
+  ReportPictures pictures{timeline_drawing(v), op_roofline(v.assessment)};
+  files.push_back({"standalone_analysis_fair.md", fair_report(v, pictures)});
+  if (!pictures.timeline.empty()) files.push_back({"timeline.svg", std::move(pictures.timeline)});
+  if (!pictures.roofline.empty()) files.push_back({"roofline.svg", std::move(pictures.roofline)});
   return files;
 }
 

@@ -29,6 +29,16 @@ std::string over_limit_note(const Assessment& a) {
          "a cache. Treat it as being at the limit.\n";
 }
 
+// A few shapes of many: what they are of the whole.
+std::string rest_of_evidence(const Finding& f) {
+  constexpr double kNearlyAll = 0.9;
+  Nanos shown;
+  for (const EvidenceOp& e : f.evidence) shown += e.time;
+  if (static_cast<double>(shown.count) >= kNearlyAll * static_cast<double>(f.time.count)) return {};
+  return fmt::format("\nThese are {} of {}; the rest has other shapes or is around them.\n",
+                     micros_text(shown), micros_text(f.time));
+}
+
 }  // namespace
 
 std::string efficiency_text(const std::optional<double>& efficiency) {
@@ -38,19 +48,22 @@ std::string efficiency_text(const std::optional<double>& efficiency) {
 std::string saving_text(const Finding& f, const Assessment& a) {
   const double least = ratio(f.saving_at_least, a.length()),
                most = ratio(f.saving_at_most, a.length());
-  if (most < 0.0005) return "under 0.1 % of the trace";
-  const std::string text = percent_range_text(least, most) + " of the trace, ";
+  if (most < 0.0005) return "under 0.1 % of the wall time";
+  const std::string text = percent_range_text(least, most) + " of the wall time, ";
   const std::string from = micros_text(f.saving_at_least), to = micros_text(f.saving_at_most);
   if (from == to) return text + to;
   return text + (f.saving_at_least.count > 0 ? fmt::format("{}–{}", from, to) : "up to " + to);
 }
 
 std::string md_title(const Finding& f) {
-  // The subject is a name out of the trace, wherever in the title it stands.
+  // The subject is a name out of the trace, wherever in the title it stands; the rest are our
+  // words.
   const size_t at = f.subject.empty() ? std::string::npos : f.title.find(f.subject);
-  if (at == std::string::npos) return md_text(f.title);
-  return md_text(f.title.substr(0, at)) + md_code(cut_to_bytes(f.subject, 80)) +
-         md_text(f.title.substr(at + f.subject.size()));
+  if (at == std::string::npos) return md_prose(f.title);
+  const std::string before = f.title.substr(0, at), after = f.title.substr(at + f.subject.size());
+  return md_prose(before) + (before.ends_with(' ') ? " " : "") +
+         md_code(cut_to_bytes(f.subject, 80)) + (after.starts_with(' ') ? " " : "") +
+         md_prose(after);
 }
 
 std::string md_evidence(const Finding& f) {
@@ -70,7 +83,7 @@ std::string md_evidence(const Finding& f) {
                     efficiency_text(e.efficiency), efficiency_text(e.of_peak), e.bound,
                     fmt::format("{}", fmt::join(kernels, "<br>"))});
   }
-  return text;
+  return text + rest_of_evidence(f);
 }
 
 std::string md_projections(const Finding& f) {
@@ -109,12 +122,13 @@ std::string md_details(const Finding& f) {
   return text;
 }
 
-std::string md_top_ops(const Assessment& a) {
+std::string md_top_ops(const Assessment& a, size_t most) {
   std::string text = header({"rank", "operation", "category", "calls", "time", "% of GPU time",
                              "% of achievable", "% of peak"},
                             "rllrrrrr");
   size_t rank = 0;
   for (const TopOp& op : a.top_ops()) {
+    if (rank == most) break;
     text += md_row({std::to_string(++rank), md_code_cell(cut_to_bytes(op.name, 80)),
                     std::string(op.category), with_thousands(static_cast<int64_t>(op.calls)),
                     micros_text(op.time), percent_text(op.share), efficiency_text(op.efficiency),
@@ -123,11 +137,10 @@ std::string md_top_ops(const Assessment& a) {
   return text + over_limit_note(a);
 }
 
-std::string md_cpu_ops(const Summary::Cpu& cpu) {
-  constexpr size_t kShown = 20;
+std::string md_cpu_ops(const Summary::Cpu& cpu, size_t most) {
   std::string text =
       header({"rank", "operation", "shapes", "calls", "self time", "of all ops"}, "rllrrr");
-  const size_t shown = std::min(kShown, cpu.ops.size());
+  const size_t shown = std::min(most, cpu.ops.size());
   for (size_t i = 0; i < shown; ++i) {
     const Summary::CpuOp& op = cpu.ops[i];
     text +=

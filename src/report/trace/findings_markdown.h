@@ -13,9 +13,9 @@ std::string md_title(const Finding& finding);
 std::string md_evidence(const Finding& finding);     // a table, or nothing
 std::string md_projections(const Finding& finding);  // a table, or nothing
 std::string md_details(const Finding& finding);      // everything but title and the summary lines
-std::string md_top_ops(const Assessment& assessment);
+std::string md_top_ops(const Assessment& assessment, size_t most);
 // The ops of a trace without GPU work that take the most time.
-std::string md_cpu_ops(const Summary::Cpu& cpu);
+std::string md_cpu_ops(const Summary::Cpu& cpu, size_t most);
 std::string md_categories(const Assessment& assessment);
 std::string md_category_ops(const AssessedCategory& category, const Assessment& assessment,
                             size_t most);

@@ -2,15 +2,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "analyze/finding_parts.h"
+#include "analyze/priority.h"
 #include "base/count_text.h"
 #include "base/utf8.h"
 #include "report/markdown.h"
 #include "report/trace/analysis_files.h"
 #include "report/trace/findings_markdown.h"
+#include "report/trace/hardware_sections.h"
+#include "report/trace/host_report.h"
 #include "report/trace/places.h"
 #include "report/trace/run_story.h"
+#include "report/trace/wall_time.h"
 
 namespace fathom {
 namespace {
@@ -47,8 +52,49 @@ std::string steps_part(const AnalysisView& v) {
   return text;
 }
 
+// The longest gaps of all GPUs, with what the host did.
+std::string longest_gaps(const Assessment& a) {
+  constexpr size_t kGapsShown = 10, kGapFrames = 4;
+  struct Gap {
+    const IdleGap* gap;
+    std::optional<int32_t> device;
+  };
+  std::vector<Gap> gaps;
+  for (const DeviceIdle& device : a.idle().devices)
+    for (const IdleGap& gap : device.longest) gaps.push_back({&gap, device.device});
+  const auto length = [](const Gap& g) { return g.gap->gap.end - g.gap->gap.begin; };
+  std::ranges::stable_sort(gaps, [&](const Gap& x, const Gap& y) { return length(y) < length(x); });
+  if (gaps.empty()) return {};
+  const EventStore& store = a.input().store;
+  std::string text = "| gap at | length | cause | what the host did |\n| --: | --: | :-- | :-- |\n";
+  for (size_t i = 0; i < std::min(kGapsShown, gaps.size()); ++i) {
+    const IdleGap& gap = *gaps[i].gap;
+    std::string host = "–";
+    if (gap.host.valid() && !is_gpu_work(store.kind(gap.host))) {
+      host = md_code_cell(cut_to_bytes(store.name(gap.host), 80));
+      const std::vector<std::string> stack = call_stack_of(a.input(), gap.host);
+      for (size_t f = 0; f < std::min(kGapFrames, stack.size()); ++f)
+        host += " ← " + md_code_cell(cut_to_bytes(stack[f], 80));
+    }
+    text += fmt::format(
+        "| {} | {} | {} ({}) | {} |\n", micros_text(gap.gap.begin - a.base().begin()),
+        micros_text(gap.gap.end - gap.gap.begin), idle_cause_name(gap.cause),
+        percent_text(ratio(gap.parts[static_cast<size_t>(gap.cause)], gap.gap.end - gap.gap.begin)),
+        host);
+  }
+  return text + "\n";
+}
+
+std::string wall_time_part(const AnalysisView& v) {
+  const std::string rows = md_wall_time(v.summary);
+  if (rows.empty()) return {};
+  return "## Wall time\n\n| metric | value |\n| :-- | :-- |\n" + rows + "\n" +
+         longest_gaps(v.assessment);
+}
+
 std::string timeline_part(const GpuTimeline& t) {
-  std::string text = "## Timeline\n\n| part | time | of the trace |\n| :-- | --: | --: |\n";
+  std::string text =
+      "## GPU timeline\n\n| part | time | of the GPU's span |\n| :-- | --: | --: |\n";
   const auto add = [&](std::string_view name, Nanos time) {
     text += fmt::format("| {} | {} | {} |\n", name, micros_text(time),
                         percent_text(ratio(time, t.total)));
@@ -64,7 +110,8 @@ std::string timeline_part(const GpuTimeline& t) {
 
 // Findings that save less are no rows of the table.
 constexpr Nanos kWorthARow{1000};
-constexpr size_t kRoughFindingsShown = 300, kQuestionsShown = 20;
+constexpr size_t kRoughFindingsShown = 300, kDetailsShown = 10, kQuestionsShown = 20;
+constexpr size_t kTopOps = 10, kCpuOps = 20;
 
 std::string findings_part(const AnalysisView& v) {
   std::string text =
@@ -93,6 +140,17 @@ std::string findings_part(const AnalysisView& v) {
         left_out, micros_text(kWorthARow));
   }
   return text + "\n";
+}
+
+// The findings above low, with their evidence.
+std::string details_part(const AnalysisView& v) {
+  std::string text;
+  size_t number = 0;
+  for (const Finding& f : v.findings) {
+    if (f.priority == Priority::kLow || number == kDetailsShown) continue;
+    text += fmt::format("### {}. {}\n\n{}\n", ++number, md_title(f), md_details(f));
+  }
+  return text.empty() ? text : "## Findings in detail\n\n" + text;
 }
 
 std::string trees_part(const AnalysisView& v) {
@@ -164,6 +222,78 @@ std::string questions_part(const AnalysisView& v) {
   return text;
 }
 
+// What would be next: ops far from the limit whose time hides behind the host today.
+std::string afterwards_part(const AnalysisView& v) {
+  std::vector<const Finding*> hidden;
+  for (const Finding& f : v.findings) {
+    if (f.kind == FindingKind::kLowEfficiency && f.priority == Priority::kLow && f.efficiency) {
+      hidden.push_back(&f);
+    }
+  }
+  const auto possible = [](const Finding* f) {
+    return static_cast<double>(f->time.count) * (1 - *f->efficiency);
+  };
+  std::ranges::sort(hidden, [&](const Finding* x, const Finding* y) {
+    return std::tuple(-possible(x), x->subject) < std::tuple(-possible(y), y->subject);
+  });
+  const bool waits = std::ranges::any_of(v.findings, [](const Finding& f) {
+    return f.kind == FindingKind::kHostBound && f.priority != Priority::kLow;
+  });
+  if (!waits || hidden.empty()) return {};
+  std::string text =
+      "## After the idle time is fixed\n\nThese ops are far from achievable, but a faster one "
+      "would "
+      "only lengthen the idle time:\n\n| op | time | % of achievable |\n| :-- | --: | --: |\n";
+  for (size_t i = 0; i < std::min<size_t>(5, hidden.size()); ++i) {
+    text += fmt::format("| {} | {} | {} |\n", md_code_cell(hidden[i]->subject.substr(0, 80)),
+                        micros_text(hidden[i]->time), efficiency_text(hidden[i]->efficiency));
+  }
+  return text + "\n";
+}
+
+// What ops of this trace were held against, and the peak beside it where that is another number.
+std::string rate_line(std::string_view name, const Rate& rate, std::string_view unit) {
+  const std::optional<Limit> limit = limit_of(rate);
+  if (!limit) return {};
+  std::string text =
+      fmt::format("- **{}**: limit {:.4g} {} ({}; {})", name, limit->rate / 1e12, unit,
+                  limit->achievable ? "achievable" : "peak", source_kind_name(limit->source.kind));
+  if (limit->achievable && rate.peak) text += fmt::format(", peak {:.4g}", *rate.peak / 1e12);
+  return text + "\n";
+}
+
+std::string hardware_part(const Assessment& a) {
+  if (a.platform() == nullptr) return "Unknown GPU: no limits.\n";
+  const Platform& p = *a.platform();
+  std::string text = fmt::format("- **Platform**: {}\n", md_text(p.name));
+  text += rate_line("Memory bandwidth", p.memory_bandwidth, "TB/s");
+  std::set<std::string_view> used;
+  for (const AssessedOp& op : a.ops()) {
+    if (op.bound) used.insert(op.rate_name);
+  }
+  for (std::string_view spec : compute_spec_names()) {
+    if (used.contains(spec)) {
+      text += rate_line(spec, *p.find(spec), fmt::format("T{}", compute_unit_of(spec)));
+    }
+  }
+  if (p.memory_bytes) {
+    text +=
+        fmt::format("- **Memory**: {:.0f} GB\n", static_cast<double>(*p.memory_bytes) / (1 << 30));
+  }
+  return text;
+}
+
+std::string replay_part(const AnalysisView& v) {
+  std::string text = "## Replay packages\n\n";
+  if (v.replay_packages.empty()) {
+    text +=
+        "None: no op takes over 10 % of the compute time at under 30 % of achievable. "
+        "`fathom replay pack TRACE --op NAME` packs any op.\n";
+  }
+  for (const std::string& file : v.replay_packages) text += fmt::format("- {}\n", md_code(file));
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string rough_report(const AnalysisView& v) {
@@ -172,13 +302,14 @@ std::string rough_report(const AnalysisView& v) {
   std::string text = fmt::format("# {}: working notes{}{}\n\n", md_text(v.summary.trace),
                                  cpu_only.empty() ? "" : ", ", cpu_only);
   if (v.summary.cpu || v.summary.host) {
-    if (v.summary.cpu) text += "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu) + "\n";
+    if (v.summary.cpu)
+      text += "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu, kCpuOps) + "\n";
     if (v.summary.host) text += md_host(*v.summary.host);
-    return v.summary.cpu ? text + findings_part(v) : text;
+    return v.summary.cpu ? text + findings_part(v) + details_part(v) : text;
   }
-  text += steps_part(v) + timeline_part(a.timeline());
+  text += steps_part(v) + wall_time_part(v) + timeline_part(a.timeline());
   text += "## Execution story\n\n" + story_extract_markdown(v.story) + "\n";
-  text += "## Top operations\n\n" + md_top_ops(a) + "\n";
+  text += "## Top operations\n\n" + md_top_ops(a, kTopOps) + "\n";
   text += "## Categories\n\n" + md_categories(a) + "\n";
   for (const AssessedCategory& category : a.categories()) {
     text += fmt::format("### {}\n\n{}\n", category.name, md_category_ops(category, a, 10));
@@ -187,7 +318,10 @@ std::string rough_report(const AnalysisView& v) {
                           category.name);
     }
   }
-  text += findings_part(v) + trees_part(v) + gaps_part(v) + questions_part(v);
+  text += findings_part(v) + details_part(v) + afterwards_part(v);
+  if (v.summary.stalls) text += md_stalls(*v.summary.stalls);
+  text += "## Priorities\n\n" + describe_priorities() + "\n\n## Hardware\n\n" + hardware_part(a);
+  text += "\n" + replay_part(v) + trees_part(v) + gaps_part(v) + questions_part(v);
   return text;
 }
 

@@ -210,7 +210,7 @@ class Sentence : LineWords {
       case Kind::kRates:
         return rates();
       case Kind::kFromCache:
-        return fmt::format("operands move at {}, {:.1f} × the HBM peak: most come from L2",
+        return fmt::format("operands move at {}, {:.1f} × the DRAM peak: most come from L2",
                            story_rate(value("byte_rate"), "B/s"), value("ratio"));
       case Kind::kObserved:
         return observed();
@@ -252,7 +252,7 @@ class Sentence : LineWords {
     }
     if (value("byte_rate") > 0) {
       bytes = story_rate(value("byte_rate"), "B/s");
-      if (has("of_peak_bytes")) bytes += fmt::format(" ({} of HBM peak)", percent("of_peak_bytes"));
+      if (has("of_peak_bytes")) bytes += fmt::format(" ({} of DRAM peak)", percent("of_peak_bytes"));
     }
     std::string out;
     switch (l_.topic) {
@@ -281,7 +281,7 @@ class Sentence : LineWords {
     std::string_view what;
     switch (l_.topic) {
       case Topic::kMemory:
-        what = value("dram") >= 60 ? "close to the HBM limit" : "HBM is the most used unit";
+        what = value("dram") >= 60 ? "close to the DRAM limit" : "DRAM is the most used unit";
         break;
       case Topic::kCompute:
         what = std::max(value("tensor"), value("sm")) >= 60
@@ -289,7 +289,7 @@ class Sentence : LineWords {
                    : "the arithmetic units are used most";
         break;
       case Topic::kLatency:
-        what = "far from the HBM and arithmetic peaks: latency or too little work";
+        what = "far from the DRAM and arithmetic peaks: latency or too little work";
         break;
       default:
         break;

@@ -48,7 +48,7 @@ class SummarySentence : LineWords {
         };
         add("SM", "sm_before", "sm_after");
         add("tensor", "tensor_before", "tensor_after");
-        add("HBM", "dram_before", "dram_after");
+        add("DRAM", "dram_before", "dram_after");
         return out + fmt::format("   (counters cover {})",
                                  arrow("coverage_before", "coverage_after", true));
       }
@@ -67,7 +67,7 @@ class SummarySentence : LineWords {
         return has("of_peak")
                    ? fmt::format("{}: the {} side, but at {} of {}", why,
                                  is_memory ? "memory" : "compute", percent("of_peak"),
-                                 is_memory ? "HBM peak" : "peak FLOP/s")
+                                 is_memory ? "DRAM peak" : "peak FLOP/s")
                    : fmt::format("{}: {} set the time", why, is_memory ? "bytes" : "FLOP");
       }
       case Kind::kWhyLaunches:
@@ -110,7 +110,7 @@ class SummarySentence : LineWords {
 
   // Of counted kernels that no hypothesis explains.
   std::string observed_limit(const std::string& part) const {
-    const std::string_view what = l_.topic == Topic::kMemory ? "close to the HBM limit"
+    const std::string_view what = l_.topic == Topic::kMemory ? "close to the DRAM limit"
                                   : l_.topic == Topic::kCompute
                                       ? "close to the limit of the arithmetic units"
                                       : "far from all peaks, latency or too little work";
@@ -130,7 +130,7 @@ class SummarySentence : LineWords {
         return has("of_peak_bytes")
                    ? fmt::format(
                          "neither memory nor arithmetic: ops below 60 % of both limits take {}, at "
-                         "{} of HBM peak and {} of peak FLOP/s (model); counters tell why",
+                         "{} of DRAM peak and {} of peak FLOP/s (model); counters tell why",
                          part, percent("of_peak_bytes"), percent("of_peak_flop"))
                    : fmt::format("ops below 60 % of both limits take {}; counters tell why", part);
       case Topic::kUnknownLimit:
@@ -200,7 +200,7 @@ class SummarySentence : LineWords {
     const std::string command(l_.name(0));
     switch (l_.topic) {
       case Topic::kCounters:
-        return fmt::format("SM, tensor and HBM % are not measured: {}", command);
+        return fmt::format("SM, tensor and DRAM % are not measured: {}", command);
       case Topic::kMoreCounters:
         if (value("coverage") >= 99.5)
           return fmt::format("Hypotheses that need more metrics: {}", command);

@@ -120,7 +120,7 @@ std::string LineWords::utilisation() const {
   };
   add("SM", "sm");
   add("tensor", "tensor");
-  add("HBM", "dram");
+  add("DRAM", "dram");
   add("occupancy", "occupancy");
   std::string stalls;
   constexpr std::string_view kStalls[] = {"stall_1", "stall_2", "stall_3"};

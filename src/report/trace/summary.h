@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "analyze/coverage.h"
 #include "analyze/finding.h"
 #include "base/diagnostics.h"
 #include "measure/compared_counts.h"
 #include "report/report_listing.h"
 #include "report/screen.h"
 #include "sheets/sheets.h"
+#include "sheets/time_base.h"
 
 namespace fathom {
 
@@ -55,12 +57,19 @@ struct Summary {
     bool included = false;
   };
 
+  // Idle time of one cause, the mean over GPUs.
+  struct IdlePart {
+    std::string_view cause;  // a name for programs (analyze/idle_gaps.h)
+    Nanos time;
+  };
+
   struct Found {
     std::string kind;
     Priority priority = Priority::kLow;
     std::string title, subject;
-    double saving_least_percent = 0, saving_most_percent = 0;  // of the trace's length
+    double saving_least_percent = 0, saving_most_percent = 0;  // of the wall time
     std::vector<Place> places;
+    std::string under;  // title of the finding that it is a part of; empty: none
   };
 
   // How much of the kernels' time was found in a repository's code.
@@ -109,6 +118,32 @@ struct Summary {
     std::optional<double> power_cap_percent, thermal_percent, slowed_percent;
   };
 
+  // The critical path of the steps.
+  struct Path {
+    struct Part {
+      std::string name;
+      double millis = 0, percent = 0;  // of a step
+    };
+    struct Row {
+      std::string part, name;  // the name may be empty
+      double millis = 0, percent = 0;
+    };
+    std::string missing;  // why there is none; empty: there is one
+    Nanos step;           // of the whole recording where it has no steps
+    int64_t steps = 0;
+    std::string shares;       // "kernels 61 %, host 30 %"
+    std::vector<Part> parts;  // the largest first
+    std::vector<Row> longest;
+    double replay_error_percent = 0;
+  };
+  // An answer to --what-if.
+  struct WhatIf {
+    std::string question;
+    Nanos step, at_least, at_most;
+    std::string shares;  // of the path then
+    int64_t gpu_events = 0, host_segments = 0;
+  };
+
   std::string trace;    // the file's name, as given
   std::string source;   // the tool that recorded it; empty: the file does not tell
   std::string gpu;      // "NVIDIA H200", "8 × AMD Instinct MI300X"; empty: the trace does not say
@@ -119,17 +154,22 @@ struct Summary {
   std::vector<std::string> steps;  // names in the order of time
   std::string scope;               // what part of the trace this is about; empty: all of it
   GpuTimeline timeline;
+  TimeBase base;               // the wall time, which shares and savings relate to
+  std::vector<IdlePart> idle;  // the largest first; only with an analysis
   std::optional<Cpu> cpu;  // only of a trace without GPU work
   std::optional<Host> host;
   Unlinked unlinked;
   // False: the recorder keeps no ops, or not even launches. Kernels then take their place.
   bool has_ops = true, has_launches = true;
-  bool has_frames = false;  // Python stacks
-  std::vector<std::string> ranges;   // names of annotations, the longest first; only without steps
-  std::vector<Op> ops;               // by GPU time, all of them
-  std::string platform;              // that efficiency was computed for; empty: it was not
-  std::string recorded_on;           // the trace's own platform, where that is another; else empty
-  double known_share = 0;            // of the ops' GPU time that has a known limit
+  bool has_frames = false;          // Python stacks
+  std::vector<std::string> ranges;  // names of annotations, the longest first; only without steps
+  std::vector<Op> ops;              // by GPU time, all of them
+  std::string platform;             // that efficiency was computed for; empty: it was not
+  std::string recorded_on;          // the trace's own platform, where that is another; else empty
+  double known_share = 0;           // of the ops' GPU time that has a known limit
+  Coverage coverage{1, {}};         // what was not held against a limit, and why
+  std::vector<std::string>
+      fitting_platforms;             // all that the trace's GPU may be, without a platform
   bool has_costs = true;             // false: no op has a cost, most often for want of shapes
   std::vector<Found> findings;       // the most important first
   std::optional<Sources> sources;    // none: no repository was given
@@ -137,6 +177,8 @@ struct Summary {
   std::optional<Stalls> stalls;      // none: PCs were not sampled
   std::optional<Clocks> clocks;      // none: clocks were not recorded
   std::string phases;                // "prefill 12 %, decode 87 %", safe to print; empty: none
+  std::optional<Path> path;          // none: not asked for
+  std::vector<WhatIf> what_if;
   std::vector<Diagnostic> diagnostics;
 };
 

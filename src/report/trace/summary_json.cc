@@ -1,6 +1,8 @@
 #include "base/json_writer.h"
+#include "report/trace/path_report.h"
 #include "report/trace/places.h"
 #include "report/trace/summary.h"
+#include "report/trace/wall_time.h"
 
 namespace fathom {
 namespace {
@@ -147,6 +149,7 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
   json.end_array();
   optional_text(json, "scope", s.scope);
   write_timeline(json, s.timeline);
+  write_wall_time(json, s);
   json.key("unlinked").begin_object();
   json.key("events").value(s.unlinked.events);
   json.key("time_ms").raw(exact_decimal(s.unlinked.time.count, 6));
@@ -178,6 +181,20 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
   if (s.host) write_host(json, *s.host);
   optional_text(json, "platform", s.platform);
   optional_text(json, "recorded_on_another_platform", s.recorded_on);
+  if (s.gpu_events > 0) {
+    json.key("not_assessed").begin_object().key("percent").value(100 * s.coverage.missing());
+    json.key("reasons").begin_array();
+    for (const Coverage::Gap& gap : s.coverage.gaps) {
+      json.begin_object().key("reason").value(not_assessed_name(gap.reason));
+      json.key("percent").value(100 * gap.share).key("examples").begin_array();
+      for (const std::string& name : gap.examples) json.value(name);
+      json.end_array().end_object();
+    }
+    json.end_array();
+    json.key("fitting_platforms").begin_array();
+    for (const std::string& name : s.fitting_platforms) json.value(name);
+    json.end_array().end_object();
+  }
   json.key("findings").begin_array();
   for (const Summary::Found& f : s.findings) {
     json.begin_object().key("kind").value(f.kind).key("priority").value(priority_name(f.priority));
@@ -185,6 +202,7 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
     json.key("saving_percent").begin_array();
     json.value(f.saving_least_percent).value(f.saving_most_percent).end_array();
     write_places(json, f.places);
+    optional_text(json, "under", f.under);
     json.end_object();
   }
   json.end_array();
@@ -193,6 +211,7 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
     json.key("matched_percent").value(s.sources->matched_percent);
     json.key("ambiguous_percent").value(s.sources->ambiguous_percent).end_object();
   }
+  write_critical_path(json, s);
   if (s.counters) write_counters(json, *s.counters);
   if (s.clocks) write_clocks(json, *s.clocks);
   if (s.stalls) write_stalls(json, *s.stalls);

@@ -1,54 +1,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analyze/finding_parts.h"
 #include "analyze/place.h"
 #include "base/count_text.h"
 #include "report/compared_line.h"
 #include "report/screen.h"
+#include "report/trace/coverage_text.h"
 #include "report/trace/hardware_sections.h"
 #include "report/trace/host_report.h"
+#include "report/trace/path_report.h"
 #include "report/trace/summary.h"
+#include "report/trace/wall_time.h"
 
 namespace fathom {
 namespace {
 
 constexpr size_t kTopOps = 10;
-constexpr size_t kBarWidth = 20;
 constexpr size_t kNumbersWidth = 1 + 18 + 9 + 11 + 9;  // category, calls, ms, share
-
-// Eighths of a character, so that a small share is still seen.
-std::string bar(double share) {
-  static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths =
-      static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kBarWidth * 8));
-  std::string out;
-  for (size_t i = 0; i < eighths / 8; ++i) out += "█";
-  out += kEighths[eighths % 8];
-  const size_t used = eighths / 8 + (eighths % 8 != 0);
-  return out + std::string(kBarWidth - used, ' ');
-}
 
 // A kernel's name can fill a screen.
 std::string shortened(const std::string& text) {
   constexpr size_t kShown = 80;
   return screen_width(text) > kShown ? fit_left(text, kShown) : text;
-}
-
-void show_timeline(Screen& screen, const GpuTimeline& t) {
-  if (t.total == Nanos{}) {
-    screen.entry("GPU", "no GPU work");
-    return;
-  }
-  const auto percent = [&t](Nanos part) { return ratio(part, t.total) * 100; };
-  screen.entry(
-      "GPU",
-      fmt::format(
-          "{} {:.1f} % busy    compute {:.1f}   exposed comm {:.1f}   copies {:.1f}   idle {:.1f}",
-          bar(ratio(t.busy, t.total)), percent(t.busy), percent(t.computation),
-          percent(t.exposed_communication), percent(t.exposed_copies), percent(t.idle)));
 }
 
 void show_ops(Screen& screen, const Summary& s, size_t width) {
@@ -138,6 +113,9 @@ void show_limits(Screen& screen, const Summary& s) {
     screen.entry("Limits", fmt::format("{}: cost models cover {:.1f} % of the ops' GPU time",
                                        screen_safe(s.platform), s.known_share * 100));
   }
+  if (const std::string missing = not_assessed_text(s, screen_safe); !missing.empty()) {
+    screen.entry("", mostly_assessed(s) ? missing : screen.warn(missing));
+  }
   if (!s.recorded_on.empty()) {
     screen.entry("", screen.warn(screen_safe(other_platform_text(s))));
   }
@@ -199,6 +177,8 @@ void show_hardware(Screen& screen, const Summary& s) {
 // " at model.py:69 mid"; only lines of code are worth the room.
 std::string first_place(const Summary::Found& f) {
   if (f.places.empty() || f.places.front().file.empty()) return {};
+  // A title may name its place.
+  if (f.title.find(short_place_text(f.places.front())) != std::string::npos) return {};
   return " at " + shortened(screen_safe(short_place_text(f.places.front())));
 }
 
@@ -208,7 +188,7 @@ void show_findings(Screen& screen, const Summary& s) {
   size_t shown = 0;
   for (const Summary::Found& f : s.findings) {
     if (shown == kShown) break;
-    if (f.priority == Priority::kLow) continue;
+    if (f.priority == Priority::kLow || !f.under.empty()) continue;
     screen.entry(
         shown++ == 0 ? "Found" : "",
         fmt::format("{:<8} {}{}; saves {}", priority_name(f.priority),
@@ -216,9 +196,9 @@ void show_findings(Screen& screen, const Summary& s) {
                     percent_range_text(f.saving_least_percent / 100, f.saving_most_percent / 100)));
   }
   if (shown > 0) return;
-  screen.entry("Found", !s.cpu && (s.platform.empty() || !s.has_costs)
-                            ? "no system finding; ops were not assessed (see Limits)"
-                            : "no finding above 1 % of the trace");
+  std::string nothing = nothing_found_text(s);
+  nothing[0] = 'n';
+  screen.entry("Found", nothing);
 }
 
 std::string unlinked_note(const Summary& s) {
@@ -261,7 +241,7 @@ std::string summary_headline(const Summary& s) {
                      : fmt::format("rank {}", *s.rank));
   }
   add(counted(static_cast<uint64_t>(s.events), "event"));
-  const Nanos length = s.cpu ? s.cpu->length : s.host ? s.host->length : s.timeline.total;
+  const Nanos length = s.cpu ? s.cpu->length : s.host ? s.host->length : s.base.wall();
   add(fmt::format("{:.1f} ms", length.millis()));
   add(cpu_only_text(s));
   return text;
@@ -303,7 +283,7 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
                          const ReportListing& written) {
   Screen screen(style);
   screen.line(fmt::format("{}   {}", screen.bold(screen_safe(s.trace)), summary_headline(s)));
-  if (cpu_only_text(s).empty()) show_timeline(screen, s.timeline);
+  if (cpu_only_text(s).empty()) show_wall_time(screen, s);
   if (!s.steps.empty()) {
     const std::string first = shortened(screen_safe(s.steps.front()));
     screen.entry("Steps", s.steps.size() == 1
@@ -317,6 +297,7 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
                                        written.directory.empty() ? "fathom story" : "story.md"));
   }
   if (!s.scope.empty()) screen.entry("Scope", screen_safe(s.scope));
+  show_critical_path(screen, s);
   show_ops(screen, s, style.width);
   if (s.cpu) show_cpu_ops(screen, *s.cpu, style.width);
   if (s.host) show_host(screen, *s.host, style.width);

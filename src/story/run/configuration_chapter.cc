@@ -66,7 +66,7 @@ std::vector<StoryLine> tell_configuration(const RunFacts& facts, const WorkLabel
       root_events.try_emplace(store.name_id(chain.front()), chain.front());
     }
   }
-  const GpuTimeline& t = facts.assessment.timeline();
+  const TimeBase& base = facts.assessment.base();
   StoryLine recording{K::kRecording,
                       Mark::kMeasured,
                       T::kNone,
@@ -76,7 +76,7 @@ std::vector<StoryLine> tell_configuration(const RunFacts& facts, const WorkLabel
   if (facts.has_timeline) {
     recording.numbers.push_back({"length", facts.assessment.length().micros(), "µs"});
     if (facts.assessment.cpu() == nullptr && facts.assessment.host() == nullptr)
-      recording.numbers.push_back({"busy", 100 * ratio(t.busy, t.total), "%"});
+      recording.numbers.push_back({"busy", 100 * ratio(base.mean_device().busy, base.wall()), "%"});
   }
   recording.evidence.sheet = "gpu_timeline";
   if (first.valid()) recording.evidence.events = {store.uid(first)};

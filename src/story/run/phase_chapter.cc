@@ -21,9 +21,14 @@ StoryTopic topic_of(IdleCause cause) {
     case IdleCause::kFirstUse:
       return StoryTopic::kFirstUse;
     case IdleCause::kHostWork:
+    case IdleCause::kHostCode:
       return StoryTopic::kHostWork;
     case IdleCause::kHost:
+    case IdleCause::kAllocation:
       return StoryTopic::kHost;
+    case IdleCause::kQueued:
+    case IdleCause::kNoLaunch:
+    case IdleCause::kProfiler:
     case IdleCause::kOther:
     case IdleCause::kCount:
       break;

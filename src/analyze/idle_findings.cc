@@ -1,0 +1,198 @@
+// Findings about idle GPU time: one for each cause, with its places.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyze/advice.h"
+#include "analyze/analyses.h"
+#include "analyze/finding_parts.h"
+#include "analyze/place.h"
+#include "analyze/priority.h"
+#include "analyze/sync_kind.h"
+#include "base/count_text.h"
+
+namespace fathom::analyses {
+namespace {
+
+constexpr double kIdleNoticed = 0.05;  // of the wall time
+constexpr double kLineNoticed = 0.02;  // for causes that a line of code answers for
+// Between kernels that are queued back to back the GPU takes a little time itself.
+constexpr Nanos kTurnaround{10'000};
+
+struct CauseText {
+  IdleCause cause;
+  FindingKind kind;
+  // Of a title: with the place {}, and without.
+  std::string_view at_place, anywhere;
+  std::string_view issue;
+  Confidence confidence;
+  double noticed;
+};
+
+constexpr CauseText kCauseTexts[] = {
+    {IdleCause::kSynchronization, FindingKind::kSynchronization, "{} waits for the GPU",
+     "synchronization stalls the launches",
+     "the host waited until the GPU was dry, then the GPU waited for the next launches",
+     Confidence::kHigh, kLineNoticed},
+    {IdleCause::kHost, FindingKind::kHostBound, "kernels are launched too late, most at {}",
+     "kernels are launched too late",
+     "the next kernel is launched only after the previous one has ended, and ops and launch calls "
+     "fill the time",
+     Confidence::kHigh, kIdleNoticed},
+    {IdleCause::kHostCode, FindingKind::kHostWork, "{} runs on the host while the GPU is idle",
+     "Python code runs on the host while the GPU is idle",
+     "Python code runs for over a millisecond without launching anything", Confidence::kHigh,
+     kLineNoticed},
+    {IdleCause::kHostWork, FindingKind::kHostWork, "host code outside recorded calls before {}",
+     "host code outside recorded calls",
+     "for over a millisecond no event is recorded on the threads that launch", Confidence::kMedium,
+     kIdleNoticed},
+    {IdleCause::kCommunication, FindingKind::kExposedCommunication,
+     "communication on the host at {}", "communication on the host",
+     "a collective runs on the host while the GPU is idle", Confidence::kHigh, kIdleNoticed},
+    {IdleCause::kDataLoading, FindingKind::kDataLoading, "input-bound, the GPU waits for {}",
+     "input-bound, the host prepares input",
+     "input is loaded or prepared on the host while the GPU is idle", Confidence::kHigh,
+     kLineNoticed},
+    {IdleCause::kAllocation, FindingKind::kAllocation, "{} allocates memory",
+     "memory is allocated between kernels",
+     "the host allocates or frees GPU memory while the GPU is idle; in steady state the caching "
+     "allocator serves all requests",
+     Confidence::kHigh, kLineNoticed},
+    {IdleCause::kFirstUse, FindingKind::kFirstUse, "code is loaded or compiled on first use at {}",
+     "code is loaded or compiled on first use",
+     "modules are loaded, compiled, tuned or captured on first use. This is warm-up, no part of "
+     "the steady state",
+     Confidence::kMedium, kIdleNoticed},
+    {IdleCause::kQueued, FindingKind::kQueuedWork, "queued work does not start, most at {}",
+     "queued work does not start",
+     "the work was launched before the gap: it waits for an event of another stream, a collective "
+     "or another process",
+     Confidence::kMedium, kIdleNoticed},
+};
+
+// "8.30 ms a step", or of a recording without steps "8.30 ms".
+std::string amount_text(const Assessment& a, Nanos time) {
+  const TimeBase& base = a.base();
+  if (base.kind != TimeBaseKind::kSteps && base.kind != TimeBaseKind::kAnnotation)
+    return fmt::format("GPU idle {} ({})", percent_text(ratio(time, a.length())),
+                       micros_text(time));
+  const auto steps = static_cast<int64_t>(base.steps.size());
+  return micros_text({time.count / steps}) + " a step";
+}
+
+std::vector<CoveredEvent> covered_by(const Assessment& a, IdleCause cause) {
+  std::vector<CoveredEvent> covered;
+  for (const IdleBlame& blame : a.idle().blamed[static_cast<size_t>(cause)]) {
+    if (cause == IdleCause::kQueued && blame.time < kTurnaround) continue;
+    covered.push_back({blame.event, blame.time});
+  }
+  return covered;
+}
+
+Nanos sum_of(const std::vector<CoveredEvent>& covered) {
+  Nanos sum;
+  for (const CoveredEvent& event : covered) sum += event.time;
+  return sum;
+}
+
+// What most of the time is put down to: how the program asked for a wait, or the call's name.
+std::string_view main_call(const Assessment& a, IdleCause cause,
+                           const std::vector<CoveredEvent>& covered) {
+  const EventStore& store = a.input().store;
+  std::map<std::string_view, Nanos> times;
+  std::map<StringId, Nanos> by_name;
+  if (cause == IdleCause::kSynchronization) {
+    for (const CoveredEvent& event : covered)
+      times[sync_kind(a.input(), event.event)] += event.time;
+  } else if (cause == IdleCause::kAllocation) {
+    for (const CoveredEvent& event : covered) by_name[store.name_id(event.event)] += event.time;
+    for (const auto& [name, time] : by_name) times[store.text(name)] += time;
+  }
+  std::string_view main;
+  Nanos most;
+  for (const auto& [name, time] : times) {
+    if (time <= most) continue;
+    most = time;
+    main = name;
+  }
+  return main;
+}
+
+// A place that answers for much of the time; where the time is spread out, none is in the title.
+bool is_main_place(const Finding& f) {
+  constexpr double kMuch = 0.3;
+  return !f.places.empty() && f.places.front().share * (1 - f.unplaced) >= kMuch &&
+         !short_place_text(f.places.front()).empty();
+}
+
+void write_title(const Assessment& a, const CauseText& text, std::string_view call, Finding& f) {
+  const std::string amount =
+      text.cause == IdleCause::kFirstUse
+          ? fmt::format("Warm-up, {} of the wall time", percent_text(ratio(f.time, a.length())))
+          : amount_text(a, f.time);
+  f.subject = "idle GPU time";
+  std::string what(text.anywhere);
+  if (is_main_place(f)) {
+    f.subject = short_place_text(f.places.front());
+    const size_t at = text.at_place.find("{}");
+    what =
+        fmt::format("{}{}{}", text.at_place.substr(0, at), f.subject, text.at_place.substr(at + 2));
+  }
+  f.title = fmt::format("{}: {}", amount, what);
+  if (!call.empty()) f.title += fmt::format(" ({})", call);
+}
+
+}  // namespace
+
+std::vector<Finding> idle_time(const Assessment& a) {
+  std::vector<Finding> findings;
+  const IdleTime& idle = a.idle();
+  if (a.length().count <= 0 || idle.explained == 0) return findings;
+  PlaceFinder finder(a.input());
+  for (const CauseText& text : kCauseTexts) {
+    Finding f;
+    f.kind = text.kind;
+    f.time = idle.time(text.cause);
+    if (ratio(f.time, a.length()) < text.noticed) continue;
+    f.covered = covered_by(a, text.cause);
+    if (text.cause == IdleCause::kQueued) {
+      f.time = {sum_of(f.covered).count / static_cast<int64_t>(idle.explained)};
+      if (ratio(f.time, a.length()) < text.noticed) continue;
+    }
+    find_places(finder, f);
+    const std::string_view call = main_call(a, text.cause, f.covered);
+    write_title(a, text, call, f);
+    f.issue = fmt::format("{} of {} idle, in {}: {}.", micros_text(f.time),
+                          micros_text(a.base().mean_device().idle),
+                          counted(idle.gaps[static_cast<size_t>(text.cause)], "gap"), text.issue);
+    Traits traits = text.cause == IdleCause::kCommunication ? Traits{"on_host"} : traits_of(a);
+    advise(a, f, traits);
+    f.confidence = text.confidence;
+    f.share = ratio(f.time, a.length());
+    f.saving_at_most = f.time;
+    f.projections = {{"none of this time left (upper bound)", {}, f.share}};
+    rate_part_of_whole(f);
+    // Of a run that goes on, warm-up is a small part.
+    if (f.kind == FindingKind::kFirstUse && f.priority < Priority::kMedium) {
+      f.priority = Priority::kMedium;
+      f.priority_reason = "warm-up";
+    }
+    if (text.cause == IdleCause::kHost && idle.waits > 0) {
+      f.notes.push_back({fmt::format("{} with the GPU. Remove those inside a step before "
+                                     "capturing it as a graph.",
+                                     counted(idle.waits, "call synchronizes", "calls synchronize")),
+                         {},
+                         {}});
+    }
+    if (!f.covered.empty()) {
+      const auto longest = std::ranges::max_element(f.covered, {}, &CoveredEvent::time);
+      f.call_stack = call_stack_of(a.input(), longest->event);
+    }
+    findings.push_back(std::move(f));
+  }
+  return findings;
+}
+
+}  // namespace fathom::analyses

@@ -1,0 +1,334 @@
+#include "analyze/idle_sheets.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyze/finding_parts.h"
+#include "analyze/place.h"
+#include "analyze/sync_kind.h"
+#include "base/sort_runs.h"
+#include "base/utf8.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kNameShown = 400;  // bytes
+
+void add_device(Column& column, std::optional<int32_t> device) {
+  device ? column.add(static_cast<int64_t>(*device)) : column.add_unknown();
+}
+
+// Idle time of one cause at one place.
+struct CausePlace {
+  PlaceIds first;
+  EventId example;
+  StringId name;  // of what it is put down to
+  size_t count = 0;
+  Nanos time;
+};
+
+class IdleCauseRows {
+ public:
+  explicit IdleCauseRows(const Assessment& a) : a_(a), finder_(a.input()) {}
+
+  Table table() {
+    for (size_t c = 0; c < kIdleCauses; ++c) add_cause(c);
+    return std::move(table_);
+  }
+
+ private:
+  std::vector<CausePlace> places_of(const std::vector<IdleBlame>& blamed) {
+    const EventStore& store = a_.input().store;
+    const auto name = [&store](EventId e) { return e.valid() ? store.name_id(e) : StringId{}; };
+    using Key = std::tuple<StringId, StringId, StringId>;
+    std::map<Key, CausePlace> merged;
+    for (const IdleBlame& blame : blamed) {
+      const PlaceIds ids = finder_.of(blame.event);
+      const Key key{name(ids.frame), ids.frame.valid() ? StringId{} : name(ids.op),
+                    name(blame.event)};
+      CausePlace& place = merged[key];
+      if (place.count == 0) place = {ids, blame.event, name(blame.event), 0, {}};
+      ++place.count;
+      place.time += blame.time;
+    }
+    std::vector<CausePlace> places;
+    for (auto& [key, place] : merged) places.push_back(place);
+    // Ids follow the file; texts do not. A name can be long and stand for many.
+    const auto text = [&store](EventId e) {
+      return e.valid() ? store.name(e).substr(0, 100) : std::string_view{};
+    };
+    std::ranges::stable_sort(places, [&](const CausePlace& x, const CausePlace& y) {
+      if (x.time != y.time) return y.time < x.time;
+      return std::tuple(text(x.first.frame), text(x.first.op), text(x.example)) <
+             std::tuple(text(y.first.frame), text(y.first.op), text(y.example));
+    });
+    return places;
+  }
+
+  void add_cause(size_t c) {
+    constexpr size_t kMostRows = 500;
+    Nanos all;
+    for (const DeviceIdle& device : a_.idle().devices) all += device.by_cause[c];
+    if (all.count == 0) return;
+    const std::vector<CausePlace> places = places_of(a_.idle().blamed[c]);
+    Nanos listed;
+    for (size_t i = 0; i < std::min(kMostRows, places.size()); ++i) {
+      const CausePlace& place = places[i];
+      const bool is_wait = static_cast<IdleCause>(c) == IdleCause::kSynchronization;
+      row(c, cut_to_bytes(place_text(finder_.describe(place.first)), kNameShown),
+          is_wait ? sync_kind(a_.input(), place.example) : a_.input().store.text(place.name),
+          static_cast<int64_t>(place.count), place.time);
+      listed += place.time;
+    }
+    if (listed != all) row(c, "", "", std::nullopt, all - listed);
+  }
+
+  void row(size_t cause, std::string_view place, std::string_view call,
+           std::optional<int64_t> count, Nanos time) {
+    cause_.add(idle_cause_name(static_cast<IdleCause>(cause)));
+    place.empty() ? place_.add_unknown() : place_.add(place);
+    call.empty() ? call_.add_unknown() : call_.add(cut_to_bytes(call, kNameShown));
+    count_.add(count);
+    time_.add(time);
+    const Nanos wall = a_.base().wall();
+    const auto devices = static_cast<double>(std::max<size_t>(1, a_.idle().explained));
+    percent_.add(ratio(time, wall) * 100 / devices);
+  }
+
+  const Assessment& a_;
+  PlaceFinder finder_;
+  Table table_{"idle_causes"};
+  Column& cause_ = table_.text_column("cause");
+  Column& place_ = table_.text_column("place");
+  Column& call_ = table_.text_column("call");
+  Column& count_ = table_.count_column("count");
+  Column& time_ = table_.time_column("time ms", Unit::kMillis);
+  Column& percent_ = table_.real_column("percent of wall time", Unit::kPercent);
+};
+
+Nanos middle_of(std::vector<Nanos> values) {
+  if (values.empty()) return {};
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+// The times of one GPU in the steps, and their medians.
+class StepRows {
+ public:
+  StepRows(const TimeBase& base, const DeviceIdle& device) : base_(base), device_(device) {
+    const auto median = [&](auto value) {
+      std::vector<Nanos> values;
+      values.reserve(base.steps.size());
+      for (size_t i = 0; i < base.steps.size(); ++i) values.push_back(value(i));
+      return middle_of(std::move(values));
+    };
+    wall_ = median([&](size_t i) { return wall(i); });
+    busy_ = median([&](size_t i) { return device.busy_by_step[i]; });
+    for (size_t c = 0; c < kIdleCauses; ++c)
+      idle_[c] = median([&](size_t i) { return device.by_step[i][c]; });
+  }
+
+  Nanos wall(size_t step) const { return base_.steps[step].end - base_.steps[step].begin; }
+  std::optional<double> against_median(size_t step) const {
+    if (wall_.count <= 0) return {};
+    return (ratio(wall(step), wall_) - 1) * 100;
+  }
+  // What most of the difference to the median is; empty where that is small.
+  std::string difference(size_t step) const {
+    constexpr double kNoted = 0.05;
+    const Nanos excess = wall(step) - wall_;
+    if (excess.count <= 0 || ratio(excess, wall_) < kNoted) return {};
+    Nanos most = device_.busy_by_step[step] - busy_;
+    std::string_view what = "busy";
+    for (size_t c = 0; c < kIdleCauses; ++c) {
+      const Nanos more = device_.by_step[step][c] - idle_[c];
+      if (more <= most) continue;
+      most = more;
+      what = idle_cause_name(static_cast<IdleCause>(c));
+    }
+    return fmt::format("{} +{}", what, micros_text(most));
+  }
+
+ private:
+  const TimeBase& base_;
+  const DeviceIdle& device_;
+  Nanos wall_, busy_;
+  IdleTimesByCause idle_ = {};
+};
+
+Table steps_sheet(const Assessment& a) {
+  const TimeBase& base = a.base();
+  const EventStore& store = a.input().store;
+  Table table("steps");
+  Column& step = table.text_column("step");
+  Column& device_column = table.count_column("device");
+  Column& start = table.time_column("start ms", Unit::kMillis);
+  Column& wall = table.time_column("wall ms", Unit::kMillis);
+  Column& busy = table.time_column("busy ms", Unit::kMillis);
+  Column& idle = table.time_column("idle ms", Unit::kMillis);
+  std::vector<Column*> causes;
+  for (size_t c = 0; c < kIdleCauses; ++c)
+    causes.push_back(&table.time_column(
+        fmt::format("idle {} ms", idle_cause_name(static_cast<IdleCause>(c))), Unit::kMillis));
+  Column& against = table.real_column("wall against median percent", Unit::kPercent);
+  Column& difference = table.text_column("differs by");
+  for (const DeviceIdle& device : a.idle().devices) {
+    if (!device.is_explained) continue;
+    const StepRows rows(base, device);
+    for (size_t i = 0; i < base.steps.size(); ++i) {
+      const BaseStep& s = base.steps[i];
+      step.add(s.annotation.valid() ? cut_to_bytes(store.name(s.annotation), kNameShown)
+                                    : std::string(time_base_name(base.kind)));
+      add_device(device_column, device.device);
+      start.add(s.begin - base.begin());
+      wall.add(rows.wall(i));
+      busy.add(device.busy_by_step[i]);
+      idle.add(rows.wall(i) - device.busy_by_step[i]);
+      for (size_t c = 0; c < kIdleCauses; ++c) causes[c]->add(device.by_step[i][c]);
+      against.add(rows.against_median(i));
+      const std::string differs = rows.difference(i);
+      differs.empty() ? difference.add_unknown() : difference.add(differs);
+    }
+  }
+  return table;
+}
+
+// From the return of a launch to the start of its work, and how much work was waiting then.
+struct StreamDelays {
+  std::vector<Nanos> delays, launched, started;
+
+  void add(Nanos launch, Nanos returned, Nanos start) {
+    delays.push_back(start - returned);
+    launched.push_back(launch);
+    started.push_back(start);
+  }
+  // Work launched but not started when each launch was called.
+  std::vector<int64_t> queue_lengths() {
+    std::ranges::sort(launched);
+    std::ranges::sort(started);
+    std::vector<int64_t> lengths;
+    size_t begun = 0;
+    for (size_t i = 0; i < launched.size(); ++i) {
+      while (begun < started.size() && started[begun] <= launched[i]) ++begun;
+      lengths.push_back(static_cast<int64_t>(i) - static_cast<int64_t>(begun));
+    }
+    return lengths;
+  }
+};
+
+template <typename T>
+T percentile(std::vector<T>& values, size_t percent) {
+  const size_t rank = (values.size() - 1) * percent / 100;
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::ranges::nth_element(values, at);
+  return *at;
+}
+
+Table launch_delay_sheet(const Assessment& a) {
+  constexpr size_t kMostStreams = 200;
+  const SheetInput& input = a.input();
+  const EventStore& store = input.store;
+  std::map<std::pair<std::optional<int32_t>, std::optional<int64_t>>, StreamDelays> streams;
+  StreamDelays all;
+  if (input.tree.has_launches()) {
+    for (const EventId e : input.selection.linked()) {
+      const EventId call = input.tree.event(input.tree.launch(e));
+      const GpuWork& work = store.gpu_work(e);
+      all.add(store.start(call), store.end(call), store.start(e));
+      streams[{work.device, work.stream}].add(store.start(call), store.end(call), store.start(e));
+    }
+  }
+  Table table("launch_delay");
+  Column& device = table.count_column("device");
+  Column& stream = table.count_column("stream");
+  Column& launches = table.count_column("launches");
+  Column& median = table.time_column("median delay us", Unit::kMicros);
+  Column& high = table.time_column("p99 delay us", Unit::kMicros);
+  Column& most = table.time_column("max delay us", Unit::kMicros);
+  Column& queue = table.count_column("median queue length");
+  Column& longest = table.count_column("max queue length");
+  const auto add = [&](StreamDelays& delays) {
+    launches.add(static_cast<int64_t>(delays.delays.size()));
+    median.add(percentile(delays.delays, 50));
+    high.add(percentile(delays.delays, 99));
+    most.add(std::ranges::max(delays.delays));
+    std::vector<int64_t> lengths = delays.queue_lengths();
+    queue.add(std::max<int64_t>(0, percentile(lengths, 50)));
+    longest.add(std::max<int64_t>(0, std::ranges::max(lengths)));
+  };
+  if (all.delays.empty()) return table;
+  device.add_unknown();
+  stream.add_unknown();
+  add(all);
+  for (auto& [key, delays] : streams) {
+    if (table.rows() > kMostStreams) break;
+    add_device(device, key.first);
+    key.second ? stream.add(*key.second) : stream.add_unknown();
+    add(delays);
+  }
+  return table;
+}
+
+// What the host did: the call or frame that stands for most of a gap, and what called it.
+std::string host_stack(const Assessment& a, const IdleGap& gap) {
+  if (!gap.host.valid()) return {};
+  const SheetInput& input = a.input();
+  EventId host = gap.host;
+  if (is_gpu_work(input.store.kind(host))) {
+    const CallId launch = input.tree.launch(host);
+    if (!launch.valid() || !input.tree.has_launches()) return {};
+    host = input.tree.event(launch);
+  }
+  std::vector<std::string> lines = {cut_to_bytes(input.store.name(host), kNameShown)};
+  for (std::string& line : call_stack_of(input, host)) lines.push_back(std::move(line));
+  return fmt::format("{}", fmt::join(lines, " < "));
+}
+
+Table longest_gaps_sheet(const Assessment& a) {
+  const EventStore& store = a.input().store;
+  Table table("longest_gaps");
+  Column& device_column = table.count_column("device");
+  Column& start = table.time_column("start ms", Unit::kMillis);
+  Column& length = table.time_column("length ms", Unit::kMillis);
+  Column& cause = table.text_column("cause");
+  Column& share = table.real_column("percent of the gap", Unit::kPercent);
+  Column& host = table.text_column("host");
+  Column& before = table.text_column("work before");
+  Column& after = table.text_column("work after");
+  const auto name = [&](Column& column, EventId e) {
+    e.valid() ? column.add(cut_to_bytes(store.name(e), kNameShown)) : column.add_unknown();
+  };
+  for (const DeviceIdle& device : a.idle().devices) {
+    for (const IdleGap& gap : device.longest) {
+      const Nanos time = gap.gap.end - gap.gap.begin;
+      add_device(device_column, device.device);
+      start.add(gap.gap.begin - a.base().begin());
+      length.add(time);
+      cause.add(idle_cause_name(gap.cause));
+      share.add(100 * ratio(gap.parts[static_cast<size_t>(gap.cause)], time));
+      const std::string stack = host_stack(a, gap);
+      stack.empty() ? host.add_unknown() : host.add(stack);
+      name(before, gap.before);
+      name(after, gap.after);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<Table> idle_sheets(const Assessment& a) {
+  if (a.base().steps.empty()) return {};
+  std::vector<Table> sheets;
+  sheets.push_back(IdleCauseRows(a).table());
+  sheets.push_back(steps_sheet(a));
+  sheets.push_back(launch_delay_sheet(a));
+  sheets.push_back(longest_gaps_sheet(a));
+  return sheets;
+}
+
+}  // namespace fathom

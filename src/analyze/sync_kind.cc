@@ -1,0 +1,71 @@
+#include "analyze/sync_kind.h"
+
+#include <span>
+
+namespace fathom {
+namespace {
+
+struct SyncOp {
+  std::string_view op, kind;
+};
+
+// The outermost that is around the wait counts: an index by a mask calls nonzero.
+constexpr SyncOp kSyncOps[] = {
+    {"aten::item", ".item()"},
+    {"aten::_local_scalar_dense", ".item()"},
+    {"aten::is_nonzero", "branch on a tensor"},
+    {"aten::nonzero", "nonzero()"},
+    {"aten::nonzero_numpy", "nonzero()"},
+    {"aten::argwhere", "argwhere()"},
+    {"aten::index", "boolean index"},
+    {"aten::index_put_", "boolean index"},
+    {"aten::_index_put_impl_", "boolean index"},
+    {"aten::masked_select", "masked_select()"},
+    {"aten::repeat_interleave", "repeat_interleave() with tensor counts"},
+    {"aten::unique_dim", "unique()"},
+    {"aten::_unique2", "unique()"},
+    {"aten::unique_consecutive", "unique_consecutive()"},
+    {"aten::equal", "equal()"},
+    {"aten::allclose", "allclose()"},
+    {"aten::bincount", "bincount()"},
+};
+
+// A copy tells its direction by the work that it launched.
+std::string_view copy_kind(const SheetInput& input, CallId op) {
+  constexpr size_t kLookedAt = 16;
+  const std::span<const EventId> work = input.tree.launched_in_subtree(op);
+  for (size_t i = 0; i < std::min(kLookedAt, work.size()); ++i) {
+    if (input.store.kind(work[i]) != EventKind::kMemcpy) continue;
+    const std::string_view name = input.store.name(work[i]);
+    if (name.find("DtoH") != std::string_view::npos) return "copy to the host, .cpu()";
+    if (name.find("HtoD") != std::string_view::npos)
+      return name.find("Pageable") != std::string_view::npos ? "copy from pageable memory"
+                                                             : "blocking copy to the GPU";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view sync_kind(const SheetInput& input, EventId wait) {
+  const std::string_view call_name = input.store.name(wait);
+  const CallId call = input.tree.call(wait);
+  constexpr size_t kWalked = 32;
+  std::string_view kind;
+  size_t walked = 0;
+  for (CallId c = call; c.valid() && walked < kWalked; c = input.tree.parent(c), ++walked) {
+    const std::string_view name = input.store.name(input.tree.event(c));
+    for (const SyncOp& op : kSyncOps)
+      if (op.op == name) kind = op.kind;
+    if (kind.empty() && (name == "aten::copy_" || name == "aten::_to_copy" || c == call))
+      kind = copy_kind(input, c);
+  }
+  if (!kind.empty()) return kind;
+  // Without an op around it the program asked itself.
+  const bool in_op = call.valid() && input.tree.enclosing_op(call).valid();
+  if (!in_op && call_name.ends_with("DeviceSynchronize") && input.tree.has_ops())
+    return "torch.cuda.synchronize()";
+  return call_name;
+}
+
+}  // namespace fathom

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "events/event_store.h"
+
+namespace fathom {
+
+// What a collective moves: the convention of nccl-tests.
+struct CollectiveMessage {
+  std::optional<double> bytes;      // the larger of what goes in and what comes out
+  std::optional<double> bus_bytes;  // that each link carries: 2(n-1)/n of an all-reduce's message
+};
+CollectiveMessage message_of(const EventStore& store, const Collective& collective);
+
+// What a link carries for each byte of the message, in a ring of n ranks.
+std::optional<double> bus_factor(std::string_view collective, std::optional<int64_t> ranks);
+
+}  // namespace fathom

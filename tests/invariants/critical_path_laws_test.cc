@@ -1,0 +1,76 @@
+// The critical graph of every trace, replayed without a change, gives the recorded times.
+#include "analyze/critical_path.h"
+#include "invariants/every_trace.h"
+
+namespace fathom {
+namespace {
+
+class CriticalPathLaws : public test::LawOfTraces {};
+
+TEST_P(CriticalPathLaws, AReplayWithoutAChangeGivesTheRecordedTimes) {
+  const Scope scope;
+  const SheetInput input(trace().store, trace().tree, scope);
+  const CriticalGraph g = build_critical_graph(input);
+  if (g.empty()) GTEST_SKIP() << g.missing;
+  const GraphChange same(g);
+  Replayed replayed;
+  for (const Outlook outlook : {Outlook::kPessimistic, Outlook::kOptimistic}) {
+    replay(g, same, outlook, replayed);
+    EXPECT_EQ(replayed.length, g.length);
+    // A pause is only as long as recorded where it is taken for work.
+    for (uint32_t i = 0; i < g.size(); ++i) {
+      if (g.kind[i] == NodeKind::kPause) continue;
+      ASSERT_EQ(replayed.ends[i], g.end(i)) << i;
+    }
+  }
+}
+
+TEST_P(CriticalPathLaws, ThePathIsAsLongAsTheStepsAndHasNoSlack) {
+  const Scope scope;
+  const SheetInput input(trace().store, trace().tree, scope);
+  const CriticalPath path(input);
+  if (!path.missing().empty()) GTEST_SKIP() << path.missing();
+  EXPECT_EQ(path.replay_error(), 0);
+  int64_t sum = 0;
+  for (const int64_t share : path.shares()) {
+    EXPECT_GE(share, 0);
+    sum += share;
+  }
+  EXPECT_EQ(sum, path.graph().length);
+  const std::vector<int64_t> slack = find_slack(path.graph());
+  for (const int64_t s : slack) ASSERT_GE(s, 0);
+  for (const PathStep& step : path.path()) ASSERT_EQ(slack[step.node], 0);
+  // The rows are the path: their times add up too.
+  int64_t rows = 0;
+  for (const PathRow& row : path.rows()) {
+    rows += row.on_path;
+    EXPECT_LE(row.on_path_count, row.count > 0 ? row.count : INT64_MAX);
+  }
+  EXPECT_EQ(rows, path.graph().length);
+}
+
+TEST_P(CriticalPathLaws, HalvingAllOfOneKindNeverMakesAStepLonger) {
+  const Scope scope;
+  const SheetInput input(trace().store, trace().tree, scope);
+  const CriticalGraph g = build_critical_graph(input);
+  if (g.empty()) GTEST_SKIP() << g.missing;
+  for (int kind = 0; kind < static_cast<int>(NodeKind::kCount); ++kind) {
+    int64_t longest = g.length;
+    for (const int divisor : {2, 4, 1'000'000'000}) {
+      GraphChange change(g);
+      for (uint32_t i = 0; i < g.size(); ++i)
+        if (static_cast<int>(g.kind[i]) == kind) change.duration[i] /= divisor;
+      Replayed optimistic, pessimistic;
+      replay(g, change, Outlook::kOptimistic, optimistic);
+      replay(g, change, Outlook::kPessimistic, pessimistic);
+      EXPECT_LE(optimistic.length, pessimistic.length);
+      EXPECT_LE(pessimistic.length, longest);
+      longest = pessimistic.length;
+    }
+  }
+}
+
+FATHOM_FOR_EVERY_TRACE(CriticalPathLaws);
+
+}  // namespace
+}  // namespace fathom

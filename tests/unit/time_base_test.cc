@@ -1,0 +1,132 @@
+// The wall time that shares relate to: steps with the host's part, for each GPU.
+#include "sheets/time_base.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "unit/small_trace.h"
+
+namespace fathom {
+namespace {
+
+using test::annotation;
+using test::cpu_op;
+using test::kernel;
+using test::launch_call;
+using test::micros;
+
+TimeBase base_of(const std::vector<std::string>& events, const Scope& scope = {}) {
+  const Trace trace = test::open_events(events);
+  const SheetInput input(trace.store, trace.tree, scope);
+  return find_time_base(input, work_by_device(input));
+}
+
+// Steps of 100 µs: the host is busy for 60, then launches work of 30.
+std::vector<std::string> host_bound_steps(std::string_view category = "user_annotation") {
+  std::vector<std::string> events;
+  for (int64_t i = 0; i < 3; ++i) {
+    events.push_back(test::event_text(category, fmt::format("ProfilerStep#{}", i), 100 * i, 100));
+    events.push_back(cpu_op("aten::mm", 100 * i + 60, 10));
+    events.push_back(launch_call(100 * i + 62, 2, i + 1));
+    events.push_back(kernel("gemm", 100 * i + 65, 30, i + 1));
+  }
+  return events;
+}
+
+TEST(TimeBase, IsTheStepsWithTheHostsTime) {
+  const TimeBase base = base_of(host_bound_steps());
+  EXPECT_EQ(base.kind, TimeBaseKind::kSteps);
+  ASSERT_EQ(base.steps.size(), 3u);
+  EXPECT_EQ(base.wall(), micros(300));
+  ASSERT_EQ(base.devices.size(), 1u);
+  EXPECT_EQ(base.devices[0].busy, micros(90));
+  EXPECT_EQ(base.devices[0].idle, micros(210));
+  EXPECT_EQ(base.devices[0].span, micros(230)) << "what the GPU alone shows";
+}
+
+TEST(TimeBase, OldTracesHaveStepsAsOperators) {
+  const TimeBase base = base_of(host_bound_steps("Operator"));
+  EXPECT_EQ(base.kind, TimeBaseKind::kSteps);
+  EXPECT_EQ(base.wall(), micros(300));
+  std::vector<std::string> other = {cpu_op("aten::mm", 0, 100), launch_call(62, 2, 1),
+                                    kernel("gemm", 65, 30, 1)};
+  EXPECT_EQ(base_of(other).kind, TimeBaseKind::kRecording) << "an op of another name is no step";
+}
+
+// The host launches all steps at once; the GPU works through them. A step takes as long as its
+// work.
+TEST(TimeBase, AStepBeginsWhenTheWorkBeforeItHasEnded) {
+  std::vector<std::string> events;
+  for (int64_t i = 0; i < 4; ++i) {
+    events.push_back(annotation(fmt::format("ProfilerStep#{}", i), 10 * i, 10));
+    events.push_back(launch_call(10 * i + 2, 2, i + 1));
+    events.push_back(kernel("gemm", 5 + 1000 * i, 1000, i + 1));
+  }
+  const TimeBase all = base_of(events);
+  ASSERT_EQ(all.steps.size(), 4u);
+  EXPECT_EQ(all.wall(), micros(4005));
+  EXPECT_EQ(all.steps[1].end - all.steps[1].begin, micros(1000));
+  Scope scope;
+  scope.steps = Scope::StepRange{1, 3};
+  const TimeBase two = base_of(events, scope);
+  EXPECT_EQ(two.steps.size(), 2u);
+  EXPECT_EQ(two.wall(), micros(2000));
+  EXPECT_EQ(two.devices[0].idle, micros(0)) << "work of other steps keeps the GPU busy";
+}
+
+TEST(TimeBase, ARangeThatRepeatsAroundAllLaunches) {
+  const auto run = [](std::string_view name, bool inside) {
+    std::vector<std::string> events;
+    for (int64_t i = 0; i < 4; ++i) {
+      events.push_back(annotation(fmt::format("{}{}", name, i), 100 * i, 40));
+      events.push_back(launch_call(100 * i + (inside ? 10 : 50), 2, i + 1));
+      events.push_back(kernel("gemm", 100 * i + 60, 30, i + 1));
+    }
+    return base_of(events);
+  };
+  const TimeBase base = run("iteration ", true);
+  EXPECT_EQ(base.kind, TimeBaseKind::kAnnotation);
+  EXPECT_EQ(base.name, "iteration ");
+  EXPECT_EQ(base.steps.size(), 4u);
+  EXPECT_EQ(base.wall(), micros(390)) << "the time between ranges counts";
+  EXPECT_EQ(run("iteration ", false).kind, TimeBaseKind::kRecording) << "launches are elsewhere";
+  EXPECT_EQ(run("Optimizer.step#", true).kind, TimeBaseKind::kRecording) << "a library's range";
+}
+
+TEST(TimeBase, StepsThatLaunchAPartOfTheWorkAreNoBase) {
+  std::vector<std::string> events = host_bound_steps();
+  events.push_back(launch_call(400, 2, 9));
+  events.push_back(kernel("after the steps", 410, 500, 9));
+  const TimeBase base = base_of(events);
+  EXPECT_EQ(base.kind, TimeBaseKind::kRecording);
+  EXPECT_EQ(base.steps_found, 3u);
+  EXPECT_NEAR(base.outside_steps, 500.0 / 590, 1e-9);
+  EXPECT_EQ(base.wall(), micros(910));
+}
+
+TEST(TimeBase, WithoutHostEventsItIsTheGpusSpan) {
+  const TimeBase base = base_of({kernel("a", 100, 50, 1), kernel("b", 200, 50, 2)});
+  EXPECT_EQ(base.kind, TimeBaseKind::kGpuSpan);
+  EXPECT_EQ(base.wall(), micros(150));
+}
+
+TEST(TimeBase, EachGpuHasItsOwnIdleTime) {
+  // One computes while the other waits: together they are never idle.
+  const TimeBase base = base_of({launch_call(0, 1, 1), launch_call(1, 1, 2),
+                                 kernel("a", 0, 50, 1, 7, 0), kernel("b", 50, 50, 2, 7, 1)});
+  ASSERT_EQ(base.devices.size(), 2u);
+  EXPECT_EQ(base.devices[0].busy, micros(50));
+  EXPECT_EQ(base.devices[1].busy, micros(50));
+  EXPECT_EQ(base.mean_device().busy, micros(50));
+  EXPECT_EQ(base.mean_device().idle, micros(50));
+}
+
+TEST(TimeBase, WorkWithoutALaunchIsNoIdleTime) {
+  std::vector<std::string> events = host_bound_steps();
+  events.push_back(kernel("launched before the recording", 0, 60, 99));
+  const TimeBase base = base_of(events);
+  EXPECT_EQ(base.devices[0].busy, micros(150));
+}
+
+}  // namespace
+}  // namespace fathom
