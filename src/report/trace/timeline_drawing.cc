@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kLeft = 130, kColumn = 2, kLane = 26, kTop = 30, kLegend = 24;
 constexpr size_t kColumns = 400, kMostLanes = 6, kMostSteps = 40;
-constexpr int kWidth = kLeft + static_cast<int>(kColumns) * kColumn + 20;
+constexpr int kDrawingWidth = kLeft + static_cast<int>(kColumns) * kColumn + 20;
 
 // Colours that colour-blind people tell apart (Okabe and Ito).
 struct WorkKind {
@@ -139,7 +139,7 @@ class TimelineDrawing {
         order, [](const auto& x, const auto& y) { return x.second->busy > y.second->busy; });
     const size_t shown = std::min(order.size(), kMostLanes);
     const int bottom = kTop + static_cast<int>(shown) * kLane;
-    out_ = svg_begin(kWidth, bottom + 24 + kLegend);
+    out_ = svg_begin(kDrawingWidth, bottom + 24 + kLegend);
     draw_steps(bottom);
     for (size_t i = 0; i < shown; ++i) {
       const int top = kTop + static_cast<int>(i) * kLane;
@@ -147,9 +147,9 @@ class TimelineDrawing {
       out_ += order[i].second->coverage.paths(top);
     }
     text(kLeft, bottom + 16, "0");
-    text(kWidth - 20, bottom + 16, micros_text(end_ - begin_), "end");
+    text(kDrawingWidth - 20, bottom + 16, micros_text(end_ - begin_), "end");
     if (order.size() > shown)
-      text(kWidth / 2.0, bottom + 16, fmt::format("{} more streams", order.size() - shown),
+      text(kDrawingWidth / 2.0, bottom + 16, fmt::format("{} more streams", order.size() - shown),
            "middle");
     draw_legend(bottom + 24);
     return out_ + "</svg>\n";
