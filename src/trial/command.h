@@ -67,8 +67,8 @@ struct TrialEnd {
 std::string end_text(const TrialEnd& end, double limit_s);
 
 // `started` is called with the process group once it runs. Fails where no process can be made or
-// the log cannot be written. Whatever the command leaves running is killed, in its process group and
-// outside of it. A group that is still there after this program was killed is found by
+// the log cannot be written. Whatever the command leaves running is killed, in its process group
+// and outside of it. A group that is still there after this program was killed is found by
 // processes_of_group().
 using StartedCall = void (*)(void* context, int64_t group);
 Result<TrialEnd> run_command(const TrialCommand& command, StartedCall started = nullptr,

@@ -255,8 +255,10 @@ TEST(Observe, ProbesAndLogLinesBecomeThePlansMetrics) {
   batch.metric = "batch_size_over_time";
   batch.names = {"models:Attention.forward(len(pos), x.ndim)"};
   Requirement function = batch;
-  function.metric = "ttft";
-  plan.requirements = {batch, function};
+  function.metric = "step_time";
+  Requirement first_token = batch;
+  first_token.metric = "ttft";
+  plan.requirements = {batch, function, first_token};
   Experiment experiment;
   experiment.id = "E1";
   experiment.expected = {expectation("log_value", "tokens [{int}", 1, 2),
@@ -270,7 +272,9 @@ TEST(Observe, ProbesAndLogLinesBecomeThePlansMetrics) {
   add_planned_metrics(plan, experiment, seen);
   ASSERT_NE(seen.find("batch_size_over_time", batch.names[0]), nullptr);
   EXPECT_EQ(seen.find("batch_size_over_time", batch.names[0])->values.size(), 6u);
-  ASSERT_NE(seen.find("ttft", batch.names[0]), nullptr);
+  ASSERT_NE(seen.find("step_time", batch.names[0]), nullptr);
+  // How long a call takes is no time to a first token: a call of generate ends with the last one.
+  EXPECT_EQ(seen.find("ttft", batch.names[0]), nullptr);
   ASSERT_NE(seen.find("log_value", "tokens [{int}"), nullptr);
   ASSERT_NE(seen.find("itl", "step {float} ms"), nullptr);
   ASSERT_EQ(seen.find("itl", "step {float} ms")->values.size(), 2u);

@@ -257,7 +257,7 @@ class PlanRunner {
   void note_machines(const Journal& journal) {
     // These differ from one minute to the next.
     const auto changes_by_itself = [](std::string_view name) {
-      return name == "at" || name.starts_with("load average");
+      return name == "at" || name.starts_with("load average");  // source text
     };
     const auto plain = [](std::string_view value) {  // without the clock of the moment
       return value.substr(0, value.find(", SM clock"));
