@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "analyze/what_if.h"
+#include "analyze/critical/what_if.h"
 #include "base/output_directory.h"
 #include "measure/counter_join.h"
 #include "platform/platform.h"
