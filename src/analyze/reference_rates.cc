@@ -118,9 +118,10 @@ std::optional<ComparedShape> shape_of(const UsualQuestion& q) {
   const Cost& cost = *q.cost;
   const auto m = cost_param(cost, "M"), n = cost_param(cost, "N"), k = cost_param(cost, "K");
   if (function == "gemm" && m && n && k) {
-    return ComparedShape{"gemm",
-                         {std::log2(*m), std::log2(*n), std::log2(*k),
-                          std::log2(cost_param(cost, "B").value_or(1))}};
+    return ComparedShape{
+        "gemm",
+        {std::log2(*m), std::log2(*n), std::log2(*k), std::log2(cost_param(cost, "B").value_or(1))},
+        product_layout(cost)};
   }
   const auto queries = cost_param(cost, "N_Q"), keys = cost_param(cost, "N_KV"),
              heads = cost_param(cost, "H_Q"), width = cost_param(cost, "d_h_qk");
