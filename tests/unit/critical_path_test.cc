@@ -412,7 +412,10 @@ TEST(WhatIf, MistakesAreExplained) {
   const Case c(launch_bound());
   EXPECT_EQ(c.error("op=aten::ad x0"),
             "--what-if: no op named 'aten::ad' in the trace; did you mean 'aten::add'?");
-  EXPECT_EQ(c.error("copy x0"), "--what-if: the steps have no copy");
+  EXPECT_EQ(c.error("copy=Memcpy* x0"), "--what-if: no copy named 'Memcpy*' in the trace");
+  EXPECT_EQ(c.then("copy x0"), Range(201, 201)) << "there is none: an answer";
+  EXPECT_EQ(c.error("module=Linear_0 x0"),
+            "--what-if: the trace has no nn.Module frames; record with with_stack=True");
 }
 
 TEST(WhatIf, ChangesTogether) {
