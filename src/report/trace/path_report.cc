@@ -9,7 +9,7 @@ namespace {
 
 std::string path_millis(Nanos time) {
   const double millis = time.millis();
-  return fmt::format("{:.{}f}", millis, millis < 1 ? 4 : millis < 100 ? 2 : 1);
+  return fmt::format("{:.{}f}", millis, millis < 1 ? 3 : millis < 100 ? 2 : 1);
 }
 
 // "-18.0 %"; what rounds to nothing has no sign.
