@@ -20,7 +20,7 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
       analyses::fusible_chains,    analyses::tiny_products,
       analyses::image_layout,      analyses::low_efficiency,
       analyses::short_kernels,     analyses::recompute,
-      analyses::cpu_time,
+      analyses::patterns,          analyses::cpu_time,
   };
   std::vector<Finding> all;
   PlaceFinder places(a.input());

@@ -156,7 +156,7 @@ struct Summary {
   GpuTimeline timeline;
   TimeBase base;               // the wall time, which shares and savings relate to
   std::vector<IdlePart> idle;  // the largest first; only with an analysis
-  std::optional<Cpu> cpu;  // only of a trace without GPU work
+  std::optional<Cpu> cpu;      // only of a trace without GPU work
   std::optional<Host> host;
   Unlinked unlinked;
   // False: the recorder keeps no ops, or not even launches. Kernels then take their place.
