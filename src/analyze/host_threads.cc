@@ -11,6 +11,8 @@ namespace {
 constexpr int64_t kSlowFirstCall = 2'000'000;  // ns
 constexpr int64_t kBlocked = 10'000;           // ns: longer than a call that only launches
 
+constexpr uint8_t kNamedOp = 0x40;  // beside the role of a name
+
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
@@ -110,7 +112,8 @@ void HostRoles::find_blocking_copies() {
   }
 }
 
-HostRole HostRoles::of(EventId event) const {
+// The role of its name.
+uint8_t HostRoles::known(EventId event) const {
   const EventKind kind = store_.kind(event);
   uint8_t& known = by_name_[4 * store_.name_id(event).index + slot_of(kind)];
   if (known == UINT8_MAX) {
@@ -119,8 +122,17 @@ HostRole HostRoles::of(EventId event) const {
                                  : kind == EventKind::kPython ? role_of_frame(name)
                                  : kind == EventKind::kOther  ? role_of_overhead(name)
                                                               : role_of_name(name));
+    if (has(name, "::")) known |= kNamedOp;
   }
-  const auto role = static_cast<HostRole>(known);
+  return known;
+}
+
+bool HostRoles::is_named_op(EventId event) const {
+  return store_.kind(event) == EventKind::kCpuOp && (known(event) & kNamedOp) != 0;
+}
+
+HostRole HostRoles::of(EventId event) const {
+  const auto role = static_cast<HostRole>(known(event) & ~kNamedOp);
   if (role == HostRole::kLaunch && blocking_.contains(event)) return HostRole::kWait;
   if (role == HostRole::kNone && slow_first_.contains(event)) return HostRole::kFirstUse;
   return role;
@@ -148,7 +160,9 @@ void HostReader::open_until(Nanos time) {
     if (around == HostRole::kNone && (role == HostRole::kFirstUse || role == HostRole::kInput ||
                                       role == HostRole::kCommunication))
       around = role;
-    open_.push_back({store_->end(e), e, role, around});
+    EventId op = open_.empty() ? EventId{} : open_.back().op;
+    if (!op.valid() && roles_->is_named_op(e)) op = e;
+    open_.push_back({store_->end(e), e, op, role, around});
   }
   close(time);
 }
@@ -194,8 +208,11 @@ HostThreads::HostThreads(const EventStore& store, const CallTree& tree) : roles_
       most = thread.launches;
       main_ = track;
     }
-    for (const EventId e : thread.calls.events())
-      if (is_launch(store.kind(e)) && roles_.of(e) == HostRole::kWait) waits_.push_back(e);
+    for (const EventId e : thread.calls.events()) {
+      if (!is_launch(store.kind(e))) continue;
+      const HostRole role = roles_.of(e);
+      if (role == HostRole::kWait || role == HostRole::kAllocation) waits_.push_back(e);
+    }
   }
   std::ranges::sort(waits_, [&store](EventId a, EventId b) {
     return std::tuple(store.start(a), a) < std::tuple(store.start(b), b);

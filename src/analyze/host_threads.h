@@ -27,8 +27,11 @@ class HostRoles {
  public:
   HostRoles(const EventStore& store, const CallTree& tree);
   HostRole of(EventId event) const;
+  // Whether it is an op with a namespace: no range of the program, which old traces have as ops.
+  bool is_named_op(EventId event) const;
 
  private:
+  uint8_t known(EventId event) const;
   void find_slow_first_calls();
   void find_blocking_copies();
 
@@ -44,6 +47,7 @@ class HostRoles {
 struct HostStretch {
   Interval when;
   EventId event;                      // invalid: none is open
+  EventId op;                         // the outermost op around it, or it; invalid: none
   HostRole role = HostRole::kNone;    // of the event
   HostRole around = HostRole::kNone;  // first use, input or communication, of it or one around it
 };
@@ -72,6 +76,7 @@ class HostReader {
       if (!open_.empty()) {
         to = std::min(to, open_.back().end);
         stretch.event = open_.back().event;
+        stretch.op = open_.back().op;
         stretch.role = open_.back().role;
         stretch.around = open_.back().around;
       }
@@ -85,7 +90,7 @@ class HostReader {
  private:
   struct Open {
     Nanos end;
-    EventId event;
+    EventId event, op;
     HostRole role, around;
   };
   void open_until(Nanos time);
@@ -115,8 +120,10 @@ class HostThreads {
   void rewind();
   // Overheads that a profiler noted, of no thread: loading of functions, and its own.
   HostReader& overheads() { return overheads_; }
-  // Calls that wait for the GPU on threads that launch work, in the order of time.
+  // Calls that wait for the GPU, or may because they allocate or free memory, on threads that
+  // launch work, in the order of time.
   const std::vector<EventId>& waits() const { return waits_; }
+  HostRole role(EventId event) const { return roles_.of(event); }
   bool has_frames() const { return has_frames_; }
 
  private:

@@ -17,8 +17,6 @@ namespace {
 
 constexpr double kIdleNoticed = 0.05;  // of the wall time
 constexpr double kLineNoticed = 0.02;  // for causes that a line of code answers for
-// Between kernels that are queued back to back the GPU takes a little time itself.
-constexpr Nanos kTurnaround{10'000};
 
 struct CauseText {
   IdleCause cause;
@@ -41,8 +39,8 @@ constexpr CauseText kCauseTexts[] = {
      "fill the time",
      Confidence::kHigh, kIdleNoticed},
     {IdleCause::kHostCode, FindingKind::kHostWork, "{} runs on the host while the GPU is idle",
-     "Python code runs on the host while the GPU is idle",
-     "Python code runs for over a millisecond without launching anything", Confidence::kHigh,
+     "host code runs while the GPU is idle",
+     "the host runs for over a millisecond without launching anything", Confidence::kHigh,
      kLineNoticed},
     {IdleCause::kHostWork, FindingKind::kHostWork, "host code outside recorded calls before {}",
      "host code outside recorded calls",
@@ -84,10 +82,8 @@ std::string amount_text(const Assessment& a, Nanos time) {
 
 std::vector<CoveredEvent> covered_by(const Assessment& a, IdleCause cause) {
   std::vector<CoveredEvent> covered;
-  for (const IdleBlame& blame : a.idle().blamed[static_cast<size_t>(cause)]) {
-    if (cause == IdleCause::kQueued && blame.time < kTurnaround) continue;
+  for (const IdleBlame& blame : a.idle().blamed[static_cast<size_t>(cause)])
     covered.push_back({blame.event, blame.time});
-  }
   return covered;
 }
 

@@ -13,15 +13,20 @@ constexpr int64_t kLongQuiet = 1'000'000;   // ns: longer than Python takes from
 constexpr int64_t kSlowLaunch = 1'000'000;  // ns: a launch call that loads code
 constexpr int64_t kLatency = 20'000;        // ns from a launch to its start on a dry GPU
 constexpr int64_t kDrySlack = 10'000;       // ns between the end of work and that of a wait for it
+constexpr int64_t kTurnaround = 10'000;     // ns between kernels that are queued back to back
+constexpr int64_t kRealWait = 50'000;       // ns: the host had been ahead
 
-// A wait that ended when all work launched before it had.
+// A wait that ended when all work launched before it had; or a call that allocates or frees memory,
+// which may wait too.
 struct Drain {
   EventId wait;
   Nanos end;
   Nanos waited;
+  IdleCause cause;
 };
 
-std::vector<Drain> find_drains(const SheetInput& input, const std::vector<EventId>& waits) {
+std::vector<Drain> find_drains(const SheetInput& input, const HostThreads& threads) {
+  const std::vector<EventId>& waits = threads.waits();
   const EventStore& store = input.store;
   std::vector<Drain> drains;
   if (waits.empty()) return drains;
@@ -36,11 +41,19 @@ std::vector<Drain> find_drains(const SheetInput& input, const std::vector<EventI
     for (; next < work.size() && work[next].first <= begin; ++next)
       pending = std::max(pending, work[next].second);
     if (pending.count == INT64_MIN || pending.count > end.count + kDrySlack) continue;
-    const int64_t waited = std::min(pending, end).count - begin.count;
-    drains.push_back({wait, end, Nanos{std::max<int64_t>(0, waited)}});
+    const Nanos waited = std::min(pending, end) - begin;
+    if (waited.count <= 0) continue;  // the GPU was dry already
+    drains.push_back({wait, end, waited,
+                      threads.role(wait) == HostRole::kAllocation ? IdleCause::kAllocation
+                                                                  : IdleCause::kSynchronization});
   }
   sort_runs(drains, [](const Drain& x, const Drain& y) { return x.end < y.end; });
   return drains;
+}
+
+size_t count_waits(const HostThreads& threads) {
+  return static_cast<size_t>(std::ranges::count_if(
+      threads.waits(), [&threads](EventId e) { return threads.role(e) == HostRole::kWait; }));
 }
 
 // Explains the gaps of one device after the other. Calls sink.begin(gap), sink.part(...) in the
@@ -82,6 +95,7 @@ class GapExplainer {
     after_ = after;
     launch_ = launch_of(after);
     const EventId launched_before = launch_of(before);
+    is_long_ = (when.end - when.begin).count >= kLongQuiet;
     if (!input_.tree.has_launches() || (after.valid() && !launch_.valid())) {
       emit(when, IdleCause::kNoLaunch, after);
     } else if (!after.valid()) {
@@ -101,7 +115,9 @@ class GapExplainer {
     const Nanos launched = blocks ? store_.start(launch_) : store_.end(launch_);
     if (launched <= when.begin) return emit(when, IdleCause::kQueued, after_);
     const Nanos late = std::min(launched, when.end);
+    is_long_ = (late - when.begin).count >= kLongQuiet;
     on_host({when.begin, late});
+    is_long_ = false;
     const Nanos started = std::min(when.end, late + Nanos{kLatency});
     if (late < started) late_launch({late, started}, launch_);
     if (started < when.end) emit({started, when.end}, IdleCause::kQueued, after_);
@@ -160,13 +176,12 @@ class GapExplainer {
       asked_[thread]->frames.read(range.when, [&](const HostStretch& frame) {
         if (const auto cause = cause_around(frame.around))
           return emit(frame.when, *cause, frame.event);
-        late_launch(frame.when, call.event);
+        late_launch(frame.when, call.op.valid() ? call.op : call.event);
       });
     });
   }
 
   void between_calls(const Interval& when, size_t thread) {
-    const Nanos length = when.end - when.begin;
     asked_[thread]->ranges.read(when, [&](const HostStretch& range) {
       if (const auto cause = cause_around(range.around))
         return emit(range.when, *cause, range.event);
@@ -174,8 +189,7 @@ class GapExplainer {
         if (const auto cause = cause_around(frame.around))
           return emit(frame.when, *cause, frame.event);
         if (!frame.event.valid()) return on_thread(frame.when, thread + 1);
-        if (length.count < kLongQuiet) return late_launch(frame.when, frame.event);
-        emit(frame.when, host_code(), frame.event);
+        late_launch(frame.when, frame.event);
       });
     });
   }
@@ -183,25 +197,23 @@ class GapExplainer {
   // No thread that launches has anything open.
   void quiet(const Interval& when) {
     const EventId blamed = launch_.valid() ? launch_ : after_;
-    if ((when.end - when.begin).count < kLongQuiet) return late_launch(when, blamed);
+    if (!is_long_) return late_launch(when, blamed);
     emit(when, IdleCause::kHostWork, blamed);
   }
 
-  // A long run of Python code right before a copy to the GPU prepares what is copied.
-  IdleCause host_code() const {
-    const bool is_input = after_.valid() && store_.kind(after_) == EventKind::kMemcpy &&
-                          store_.name(after_).find("HtoD") != std::string_view::npos;
-    return is_input ? IdleCause::kDataLoading : IdleCause::kHostCode;
-  }
-
   void late_launch(const Interval& when, EventId blamed) {
+    // No op takes so long to launch something: the host did other work.
+    if (is_long_) return emit(when, IdleCause::kHostCode, blamed);
     for (; next_drain_ < drains_.size() && drains_[next_drain_].end <= when.begin; ++next_drain_) {
-      last_wait_ = drains_[next_drain_].wait;
-      credit_ = drains_[next_drain_].waited;
+      const Drain& drain = drains_[next_drain_];
+      // After a short wait the host is still as late as the one before it made it.
+      credit_ = drain.waited.count > kRealWait ? drain.waited : credit_ + drain.waited;
+      last_wait_ = drain.wait;
+      wait_cause_ = drain.cause;
     }
     const Nanos until = when.begin + std::min(credit_, when.end - when.begin);
     credit_ = credit_ - (until - when.begin);
-    if (when.begin < until) emit({when.begin, until}, IdleCause::kSynchronization, last_wait_);
+    if (when.begin < until) emit({when.begin, until}, wait_cause_, last_wait_);
     if (until < when.end) emit({until, when.end}, IdleCause::kHost, blamed);
   }
 
@@ -220,7 +232,9 @@ class GapExplainer {
   size_t thread_count_ = 0;
   size_t next_drain_ = 0;
   EventId last_wait_;
-  Nanos credit_;  // of late launches that the last wait accounts for
+  IdleCause wait_cause_ = IdleCause::kSynchronization;
+  bool is_long_ = false;  // for over a millisecond nothing was launched
+  Nanos credit_;          // of late launches that the last wait accounts for
 };
 
 // One gap's parts together.
@@ -282,7 +296,10 @@ class DeviceSums {
     const auto place = static_cast<size_t>(cause);
     gap_.part(when, cause, blamed);
     device_.by_cause[place] += when.end - when.begin;
-    if (blamed.valid()) {
+    // What the GPU takes itself between two kernels is put down to neither.
+    const bool is_turnaround =
+        cause == IdleCause::kQueued && (when.end - when.begin).count < kTurnaround;
+    if (blamed.valid() && !is_turnaround) {
       std::vector<IdleBlame>& list = all_.blamed[place];
       if (list.empty() || list.back().event != blamed) list.push_back({blamed, {}});
       list.back().time += when.end - when.begin;
@@ -347,11 +364,11 @@ IdleGaps find_idle_gaps(const SheetInput& input, std::vector<EventId> work) {
   Interval window{store.start(work.front()), store.start(work.front())};
   for (const EventId e : work) window.end = std::max(window.end, store.end(e));
   HostThreads threads(store, input.tree);
-  const std::vector<Drain> drains = find_drains(input, threads.waits());
+  const std::vector<Drain> drains = find_drains(input, threads);
   GapList list{store};
   GapExplainer<GapList>(input, threads, drains, {}, list).explain(work, window);
   found.gaps = std::move(list.gaps);
-  found.waits = threads.waits().size();
+  found.waits = count_waits(threads);
   return found;
 }
 
@@ -374,10 +391,10 @@ IdleTime explain_idle_time(const SheetInput& input, const TimeBase& base,
       order, [&](size_t x, size_t y) { return base.devices[y].busy < base.devices[x].busy; });
   order.resize(std::min(order.size(), kMostDevices));
   HostThreads threads(input.store, input.tree);
-  const std::vector<Drain> drains = find_drains(input, threads.waits());
+  const std::vector<Drain> drains = find_drains(input, threads);
   const EventId annotation = base.steps.front().annotation;
   const TrackId main = annotation.valid() ? input.store.track_id(annotation) : TrackId{};
-  all.waits = threads.waits().size();
+  all.waits = count_waits(threads);
   all.explained = order.size();
   for (size_t i = 0; i < base.devices.size(); ++i) {
     DeviceIdle& device = all.devices.emplace_back();

@@ -26,9 +26,9 @@ enum class IdleCause : uint8_t {
   kAllocation,       // of GPU memory or pinned memory
   kSynchronization,  // the host waited for the GPU, then the GPU waits for the host
   kCommunication,    // a collective on the host
-  kDataLoading,      // data loaders, or Python code before a copy to the GPU
+  kDataLoading,      // data loaders
   kHost,             // late launches: ops, launch calls and the short time between them
-  kHostCode,         // Python code that fills a long time
+  kHostCode,         // ops and Python code that fill over a millisecond without a launch
   kHostWork,         // for a long time no event of the thread is recorded
   kQueued,           // launched before the gap
   kNoLaunch,         // the launch is not in the file
@@ -77,7 +77,7 @@ struct DeviceIdle {
 // All idle time of a time base.
 struct IdleTime {
   std::vector<DeviceIdle> devices;  // those of the base
-  // Of the GPUs that are explained, by cause.
+  // Of the GPUs that are explained, by cause; without the time between kernels queued back to back.
   std::array<std::vector<IdleBlame>, kIdleCauses> blamed;
   std::array<size_t, kIdleCauses> gaps = {};  // of which it is the largest part
   size_t waits = 0;

@@ -48,17 +48,20 @@ void rate_pattern(Finding& f, bool of_top_op) {
 
 void cap_priority(const Assessment& a, Finding& f) {
   const double saving = ratio(f.saving_at_most, a.length());
+  // No op reaches all that is achievable: what the next band saves is what it can be urgent for.
+  const double likely = f.efficiency ? ratio(f.saving_at_least, a.length()) : saving;
   Priority allowed = Priority::kLow;
   for (const Cap& cap : kCaps) {
-    if (saving >= cap.least_saving) {
+    if ((cap.priority < Priority::kMedium ? likely : saving) >= cap.least_saving) {
       allowed = cap.priority;
       break;
     }
   }
   if (allowed <= f.priority) return;
   f.priority_reason = fmt::format(
-      "{} by rule ({}); {} because the saving is at most {} of the wall time",
-      priority_name(f.priority), f.priority_reason, priority_name(allowed), percent_text(saving));
+      "{} by rule ({}); {} because the saving is {} of the wall time", priority_name(f.priority),
+      f.priority_reason, priority_name(allowed),
+      likely < saving ? percent_range_text(likely, saving) : "at most " + percent_text(saving));
   f.priority = allowed;
 }
 

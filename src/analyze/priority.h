@@ -13,7 +13,7 @@
 //              critical over 30 % of the wall time, high over 15 %, else medium. Warm-up: medium.
 //              A notable pattern: high where one of its ops is a top operation, else medium.
 //   the cap    what fixing it can save of the steps' wall time: critical needs 10 %, high 5 %,
-//              medium 1 %.
+//              medium 1 %. Of an op, what its next efficiency band saves counts for the first two.
 //
 // So a slow op that hardly matters is never urgent. Findings are ordered by their possible saving.
 namespace fathom {

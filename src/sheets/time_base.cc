@@ -69,18 +69,28 @@ class TimeBaseFinder {
     Nanos launched, end, duration;
   };
 
-  // Without a launch, work counts as launched when it began.
+  // Without a launch, work counts as launched when it began. What ran before the first work with a
+  // launch was launched before the recording: the host was ahead.
   void order_launches() {
     for (const DeviceWork& device : devices_) {
-      for (const EventId e : device.work) {
-        const CallId launch = input_.tree.launch(e);
-        const bool known = launch.valid() && input_.tree.has_launches();
-        work_.push_back({known ? store_.start(input_.tree.event(launch)) : store_.start(e),
-                         store_.end(e), std::max(store_.duration(e), Nanos{})});
+      const auto first_known = std::ranges::find_if(
+          device.work, [this](EventId e) { return launch_time(e).has_value(); });
+      const bool any_known = first_known != device.work.end();
+      for (auto e = device.work.begin(); e != device.work.end(); ++e) {
+        const bool is_earlier = any_known && e < first_known;
+        if (is_earlier) left_over_ = std::max(left_over_, store_.end(*e));
+        work_.push_back({is_earlier ? Nanos{INT64_MIN} : launch_time(*e).value_or(store_.start(*e)),
+                         store_.end(*e), std::max(store_.duration(*e), Nanos{})});
       }
     }
     sort_runs(work_,
               [](const LaunchedWork& x, const LaunchedWork& y) { return x.launched < y.launched; });
+  }
+
+  std::optional<Nanos> launch_time(EventId work) const {
+    const CallId launch = input_.tree.launch(work);
+    if (!launch.valid() || !input_.tree.has_launches()) return {};
+    return store_.start(input_.tree.event(launch));
   }
 
   void use_steps() {
@@ -105,6 +115,7 @@ class TimeBaseFinder {
     double all = 0, within = 0;
     size_t next = 0;
     for (const LaunchedWork& w : work_) {
+      if (w.launched.count == INT64_MIN) continue;
       while (next < row.size() && row[next].end <= w.launched) ++next;
       const double time = static_cast<double>(w.duration.count);
       all += time;
@@ -190,7 +201,7 @@ class TimeBaseFinder {
   void use_recording() {
     Nanos begin{INT64_MAX}, launched{INT64_MAX}, end{INT64_MIN};
     for (const LaunchedWork& w : work_) {
-      launched = std::min(launched, w.launched);
+      if (w.launched.count != INT64_MIN) launched = std::min(launched, w.launched);
       end = std::max(end, w.end);
     }
     for (const DeviceWork& device : devices_)
@@ -205,7 +216,7 @@ class TimeBaseFinder {
         if (host.before[i].end + kPause < begin) break;
         begin = std::min(begin, host.before[i].begin);
       }
-      begin = std::max(begin, host.setup_end);
+      begin = std::max({begin, host.setup_end, std::min(left_over_, end)});
       for (const Interval& span : host.after) {
         if (span.begin > end + kPause || span.begin >= host.teardown) break;
         end = std::max(end, std::min(span.end, host.teardown));
@@ -288,6 +299,7 @@ class TimeBaseFinder {
   const std::vector<DeviceWork>& devices_;
   std::vector<LaunchedWork> work_;  // by launch
   size_t all_ = 0;
+  Nanos left_over_{INT64_MIN};  // end of the work that was launched before the recording
   TimeBase base_;
 };
 

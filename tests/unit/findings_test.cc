@@ -360,13 +360,14 @@ TEST(Findings, NothingIsMoreUrgentThanItsSavingBears) {
     return f != nullptr ? std::pair(f->priority, f->priority_reason)
                         : std::pair(Priority::kLow, std::string("none"));
   };
-  EXPECT_EQ(priority_beside(5).first, Priority::kCritical);
-  EXPECT_EQ(priority_beside(15).first, Priority::kHigh) << "3 % to save";
+  EXPECT_EQ(priority_beside(2).first, Priority::kCritical) << "12 % to save";
+  EXPECT_EQ(priority_beside(6).first, Priority::kHigh) << "6 %";
+  EXPECT_EQ(priority_beside(15).first, Priority::kMedium) << "3 %";
   EXPECT_EQ(priority_beside(35).first, Priority::kMedium) << "1.3 %";
   EXPECT_EQ(priority_beside(80).first, Priority::kLow) << "0.6 %";
   EXPECT_EQ(priority_beside(35).second,
             "critical by rule (a top operation under 30 % of achievable, with over 15 % of its "
-            "category's time); medium because the saving is at most 1.3 % of the trace");
+            "category's time); medium because the saving is 1.2–1.3 % of the wall time");
 }
 
 }  // namespace

@@ -150,20 +150,14 @@ TEST(IdleCauses, ALaunchOfMillisecondsLoadsCode) {
   EXPECT_EQ(run(500), (Micros{{"late_launch", 5 + 510}}));
 }
 
-TEST(IdleCauses, InputByLoadersAndBeforeCopiesToTheGpu) {
+TEST(IdleCauses, InputByLoaders) {
   const auto name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
   EXPECT_EQ(idle_micros(two_kernels(3000, {annotation(name, 30, 2900)}))["data_loading"], 2900);
   const std::string loader = "torch/utils/data/dataloader.py(700): __next__";
   EXPECT_EQ(idle_micros(two_kernels(3000, {frame(loader, 30, 2900, 1)}))["data_loading"], 2900);
-  const auto before = [](const char* kind, const char* copy) {
-    return idle_micros(
-        {launch_call(5, 4, 1), kernel("k", 10, 10, 1),
-         frame("train.py(30): make_batch", 0, 3100, 1),
-         launch_call(2995, 2, 2, "1", "cudaMemcpyAsync"),
-         event_text(kind, copy, 3000, 10, R"("correlation":2,"device":0,"stream":7)", "0", "7")});
-  };
-  EXPECT_GT(before("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)")["data_loading"], 2900);
-  EXPECT_GT(before("kernel", "gemm")["host_code"], 2900);
+  const std::string own = "train.py(700): __next__";
+  EXPECT_EQ(idle_micros(two_kernels(3000, {frame(own, 30, 2900, 1)})).contains("data_loading"),
+            false);
 }
 
 TEST(IdleCauses, PythonCodeThatFillsTheTime) {
@@ -203,7 +197,7 @@ TEST(IdleCauses, HostTimeBeforeTheFirstAndAfterTheLastKernelCounts) {
       {annotation("ProfilerStep#1", 0, 5000), cpu_op("aten::mm", 2000, 10), launch_call(2002, 2, 1),
        kernel("k", 2010, 100, 1), launch_call(3000, 1500, 9, "1", "cudaMalloc")});
   EXPECT_EQ(times.at("allocation"), 1500);
-  EXPECT_EQ(times.at("host_elsewhere"), 2000);
+  EXPECT_EQ(times.at("host_elsewhere"), 2000 + 890 + 500);
 }
 
 TEST(IdleCauses, EachGpuIsExplainedByItself) {

@@ -73,7 +73,7 @@ TEST(IdleFindings, DataLoadingAndFirstUse) {
   const auto other = pauses("forward");
   EXPECT_EQ(first_finding(other, FindingKind::kDataLoading), nullptr);
   EXPECT_EQ(first_finding(other, FindingKind::kFirstUse), nullptr);
-  EXPECT_NE(first_finding(other, FindingKind::kHostBound), nullptr);
+  EXPECT_NE(first_finding(other, FindingKind::kHostWork), nullptr);
 }
 
 TEST(IdleFindings, ALongPauseIsNotTheWaitBeforeItNorSlowLaunching) {

@@ -123,9 +123,24 @@ TEST(TimeBase, EachGpuHasItsOwnIdleTime) {
 
 TEST(TimeBase, WorkWithoutALaunchIsNoIdleTime) {
   std::vector<std::string> events = host_bound_steps();
-  events.push_back(kernel("launched before the recording", 0, 60, 99));
+  events.push_back(kernel("no launch in the file", 100, 60, 99));
   const TimeBase base = base_of(events);
+  EXPECT_EQ(base.wall(), micros(300));
   EXPECT_EQ(base.devices[0].busy, micros(150));
+}
+
+// The host runs ahead: the GPU has yet to finish steps that were launched before the recording.
+TEST(TimeBase, WorkLaunchedBeforeTheRecordingIsNoStepsTime) {
+  std::vector<std::string> events = {kernel("earlier", 0, 1000, 98),
+                                     kernel("earlier", 1000, 500, 99)};
+  for (int64_t i = 0; i < 2; ++i) {
+    events.push_back(annotation(fmt::format("ProfilerStep#{}", i), 100 + 10 * i, 10));
+    events.push_back(launch_call(102 + 10 * i, 2, i + 1));
+    events.push_back(kernel("gemm", 1500 + 1000 * i, 1000, i + 1));
+  }
+  const TimeBase base = base_of(events);
+  EXPECT_EQ(base.wall(), micros(2000));
+  EXPECT_EQ(base.devices[0].busy, micros(2000));
 }
 
 }  // namespace
