@@ -27,6 +27,8 @@ std::vector<Finding> exposed_transfers(const Assessment& a);
 std::vector<Finding> short_kernels(const Assessment& a);
 // Of a trace without GPU work: ops, dispatch, copies, and time between ops.
 std::vector<Finding> cpu_time(const Assessment& a);
+// Work that should not be there, or not like this (patterns/patterns.h).
+std::vector<Finding> patterns(const Assessment& a);
 // Forward work that runs again for the gradients.
 std::vector<Finding> recompute(const Assessment& a);
 

@@ -152,7 +152,8 @@ void add_rate_notes(const Assessment& a, const CommunicationFacts& facts, Findin
 
 std::vector<Finding> exposed_communication(const Assessment& a) {
   const GpuTimeline& t = a.timeline();
-  if (t.total.count <= 0 || ratio(t.exposed_communication, a.length()) < kExposedNoticeable) return {};
+  if (t.total.count <= 0 || ratio(t.exposed_communication, a.length()) < kExposedNoticeable)
+    return {};
   const CommunicationFacts facts = measure_communication(a);
   const Buckets buckets = buckets_of(facts);
   Finding f;

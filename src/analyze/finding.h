@@ -27,6 +27,25 @@ enum class FindingKind : uint8_t {
   kExposedCopies,
   kShortKernels,
   kRecompute,
+  kWideProducts,
+  kDoublePrecision,
+  kCasts,
+  kAttentionMath,
+  kRepeatedKeys,
+  kLayoutCopies,
+  kGrowingCache,
+  kOverwrittenFills,
+  kOneHotProduct,
+  kFullSort,
+  kRepeatedTables,
+  kTrainingMode,
+  kLoopedOptimizer,
+  kLoopedProducts,
+  kOddSizes,
+  kFewBlocks,
+  kContendedAtomics,
+  kPageableCopies,
+  kCopiesInTurns,
   kCpuOp,
   kCpuDispatch,
   kCpuBetweenOps,
@@ -61,7 +80,7 @@ struct EvidenceOp {
   std::vector<std::string> sources;  // of each kernel file:line, where code was given; may be empty
 };
 
-// Where in the program work comes from. All texts but none of the numbers are the trace's.
+// Where in the program work comes from. The texts are the trace's.
 struct Place {
   // The innermost Python frame outside the framework. `line` is where its function begins, the
   // decorators included, as PyTorch's profiler records it; in a function that was already running

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/glob.h"
@@ -121,6 +122,17 @@ EvidenceOp evidence_of(const Assessment& a, const AssessedOp& op) {
     if (known.has_code()) evidence.sources.push_back(known.code(kernel).source);
   }
   return evidence;
+}
+
+std::vector<const AssessedOp*> ops_by_time(std::span<const AssessedCall* const> calls) {
+  std::map<const AssessedOp*, Nanos> times;
+  for (const AssessedCall* call : calls) times[call->assessed] += call->time;
+  std::vector<const AssessedOp*> ops;
+  for (const auto& [op, time] : times) ops.push_back(op);
+  std::ranges::stable_sort(ops, [&times](const AssessedOp* x, const AssessedOp* y) {
+    return std::tuple(times[y], x) < std::tuple(times[x], y);
+  });
+  return ops;
 }
 
 std::vector<std::string> call_stack_of(const SheetInput& input, EventId event) {

@@ -9,6 +9,8 @@
 namespace fathom {
 
 EvidenceOp evidence_of(const Assessment& a, const AssessedOp& op);
+// Ops by the time that these of their calls take, the longest first.
+std::vector<const AssessedOp*> ops_by_time(std::span<const AssessedCall* const> calls);
 // Names of the calls and Python frames around a call, the innermost first, a few of them; without
 // frames that say nothing and addresses of objects.
 std::vector<std::string> call_stack_of(const SheetInput& input, EventId event);

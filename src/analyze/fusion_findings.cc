@@ -41,7 +41,7 @@ struct Chain {
   double waited_seconds = 0;           // before all ops but the first
   std::vector<const AssessedOp*> ops;  // of the first one seen
   EventId example;
-  std::vector<const UnifiedOp*> calls;
+  std::vector<const Call*> calls;
 
   void add(const Chain& other) {
     calls.insert(calls.end(), other.calls.begin(), other.calls.end());
@@ -89,7 +89,7 @@ class ChainCollector {
     chain.times = 1;
     for (size_t i = 0; i < calls.size(); ++i) {
       const AssessedOp& op = *calls[i].assessed;
-      chain.calls.push_back(calls[i].op);
+      chain.calls.push_back(&calls[i]);
       chain.seconds += seconds_of(calls[i].time);
       chain.counted_seconds += seconds_of(calls[i].time) * op.counted;
       chain.fused_bytes += op.group->cost->bytes;
@@ -144,6 +144,44 @@ class ChainCollector {
   std::vector<std::optional<double>> written_;  // bytes, by op
 };
 
+bool is_in_place(std::string_view op) {
+  return op.ends_with('_') && !op.ends_with("__") && !op.ends_with("copy_");
+}
+
+// Whether the ops' operands show that they hand each other data. Of ops that read one tensor of the
+// same size each, nothing does: they may stand side by side.
+bool hands_on_data(const Assessment& a, std::span<const AssessedOp* const> ops) {
+  constexpr size_t kLookedAt = 64;
+  const EventStore& store = a.input().store;
+  bool one_operand = false, two_operands = false;
+  std::string cast_to;  // by the op before
+  bool reduced = false;
+  for (const AssessedOp* op : ops.first(std::min(kLookedAt, ops.size()))) {
+    const auto args = read_op_args(store, store.args_id(op->group->first().event));
+    if (!args) return false;
+    std::vector<const ArgValue*> tensors;
+    for (const ArgValue& value : args->inputs) {
+      if (value.is_tensor()) tensors.push_back(&value);
+    }
+    if (tensors.empty()) continue;
+    const bool narrower = std::ranges::any_of(tensors, [&](const ArgValue* t) {
+      return t->shape.dims.back() == 1 && tensors.front()->shape.dims.back() > 1;
+    });
+    // A mean or a sum over rows, then an op that stretches one number over a row.
+    if (reduced && narrower) return true;
+    if (!cast_to.empty() && tensors.front()->type == cast_to) return true;
+    const std::string_view name = op->group->key.name;
+    const bool casts = tensors.size() > 1 && tensors[0]->type != tensors[1]->type;
+    cast_to = name == "aten::copy_" && casts ? tensors[0]->type : std::string();
+    reduced = reduced || op->category == "reduce";
+    if (is_in_place(name) || name == "aten::copy_") continue;
+    const bool two = tensors.size() > 1 && tensors[0]->shape.dims == tensors[1]->shape.dims;
+    (two ? two_operands : one_operand) = true;
+  }
+  // A formula combines what it computed; ops side by side are alike.
+  return one_operand && two_operands;
+}
+
 }  // namespace
 
 std::vector<Finding> fusible_chains(const Assessment& a) {
@@ -174,13 +212,23 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
                    : ".";
     advise(a, f, traits.of(chain.ops));
     f.confidence = Confidence::kMedium;
-    rate_pattern(f, std::ranges::any_of(chain.ops, &AssessedOp::is_top));
+    const bool dependent = hands_on_data(a, chain.ops);
+    rate_pattern(f, dependent && std::ranges::any_of(chain.ops, &AssessedOp::is_top));
+    if (!dependent) {
+      f.confidence = Confidence::kLow;
+      f.notes.push_back(
+          {"The trace does not show that these ops read each other's results: check "
+           "the code.",
+           {},
+           {}});
+    }
     project_replacement(a, f, {chain.seconds, chain.counted_seconds, fused, chain.waited_seconds});
-    for (const AssessedOp* op : chain.ops) {
+    // The shapes that take the time, not those of the first time.
+    for (const AssessedOp* op : ops_by_time(chain.calls)) {
       if (f.evidence.size() < 8) f.evidence.push_back(evidence_of(a, *op));
     }
     f.call_stack = call_stack_of(a.input(), chain.example);
-    for (const UnifiedOp* call : chain.calls) cover(a, f, *call);
+    for (const Call* call : chain.calls) cover(a, f, *call->op);
     findings.push_back(std::move(f));
   }
   return findings;
@@ -213,24 +261,53 @@ bool is_softmax(const Call& call) {
          name.find("backward") == std::string_view::npos;
 }
 
-// From a product at `begin` through a softmax over its columns to the product with V, with nothing
-// but pointwise ops between; the place of the last, or nothing.
-std::optional<size_t> attention_end(const std::vector<Call>& calls, size_t begin) {
-  constexpr size_t kLongest = 12;
+// Whether a softmax reads scores of these sizes: [batch, m, n] in whatever dimensions.
+bool is_softmax_of(const Assessment& a, const Call& call, const Product& scores) {
+  if (!is_softmax(call)) return false;
+  const EventStore& store = a.input().store;
+  const auto args = read_op_args(store, store.args_id(call.op->event));
+  if (!args || args->inputs.empty() || !args->inputs[0].is_tensor()) return false;
+  const std::vector<int64_t>& dims = args->inputs[0].shape.dims;
+  const double elements = static_cast<double>(scores.batch) * static_cast<double>(scores.m) *
+                          static_cast<double>(scores.n);
+  return dims.back() == scores.n &&
+         static_cast<double>(element_count(dims).value_or(0)) == elements;
+}
+
+// From a product at `begin` through a softmax over its columns to the product with V; the place of
+// the last, or nothing. Scale, mask, dropout and casts may come in any order, and ops that make the
+// mask may stand between: that the sizes fit three times is the evidence.
+std::optional<size_t> attention_end(const Assessment& a, size_t begin) {
+  constexpr size_t kLongest = 24;
+  const std::vector<Call>& calls = a.calls();
   const std::optional<Product> scores = read_product(calls[begin]);
-  if (!scores || scores->batch < 2) return {};
+  if (!scores || scores->m < 1 || scores->n < 2) return {};
   bool softmax = false;
   for (size_t i = begin + 1; i < std::min(calls.size(), begin + kLongest); ++i) {
+    const std::string_view category = calls[i].assessed->category;
+    if (category == "sdpa_fwd" || category == "convolution") return {};
     const std::optional<Product> product = read_product(calls[i]);
     if (product) {
       const bool fits = softmax && product->batch == scores->batch && product->m == scores->m &&
                         product->k == scores->n;
       return fits ? std::optional(i) : std::nullopt;
     }
-    softmax = softmax || is_softmax(calls[i]);
-    if (!is_softmax(calls[i]) && !is_pointwise(*calls[i].assessed)) return {};
+    softmax = softmax || is_softmax_of(a, calls[i], *scores);
   }
   return {};
+}
+
+bool is_called_by_attention(const Assessment& a, const Call& call) {
+  constexpr int kLookedAt = 16;
+  const CallTree& tree = a.input().tree;
+  CallId at = tree.call(call.op->event);
+  for (int i = 0; i < kLookedAt && at.valid(); ++i, at = tree.parent(at)) {
+    if (a.input().store.name(tree.event(at)).find("scaled_dot_product_attention") !=
+        std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
 }
 
 ArgValue operand(int64_t heads, int64_t length, int64_t width, std::string type) {
@@ -261,10 +338,9 @@ std::optional<Cost> fused_attention_cost(const Assessment& a, const Call& scores
 }
 
 struct UnfusedAttention {
-  size_t times = 0;
+  size_t times = 0, batched = 0;
   double seconds = 0, counted_seconds = 0, fused_seconds = 0, waited_seconds = 0;
-  std::vector<const AssessedOp*> ops;
-  std::vector<const UnifiedOp*> calls;
+  std::vector<const Call*> calls;
   EventId example;
 };
 
@@ -274,23 +350,26 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
   const std::vector<Call>& calls = a.calls();
   UnfusedAttention found;
   for (size_t i = 0; i < calls.size(); ++i) {
-    const std::optional<size_t> end = attention_end(calls, i);
+    const std::optional<size_t> end = attention_end(a, i);
     if (!end) continue;
+    if (is_called_by_attention(a, calls[i])) continue;  // told as the math path of that op
     const std::optional<Cost> cost = fused_attention_cost(a, calls[i], calls[*end]);
     const std::optional<Bound> bound = cost ? bound_of(*cost, a.platform()) : std::nullopt;
     if (!bound) continue;
-    found.fused_seconds += bound->seconds();
+    found.fused_seconds += std::max(bound->seconds(), seconds_of(a.shortest_kernel()));
+    found.batched += read_product(calls[i])->batch > 1;
     if (found.times++ == 0) found.example = calls[i].op->event;
     for (size_t k = i; k <= *end; ++k) {
-      found.calls.push_back(calls[k].op);
+      found.calls.push_back(&calls[k]);
       found.seconds += seconds_of(calls[k].time);
       found.counted_seconds += seconds_of(calls[k].time) * calls[k].assessed->counted;
       if (k > i) found.waited_seconds += seconds_of(calls[k].waited);
-      if (found.times == 1) found.ops.push_back(calls[k].assessed);
     }
     i = *end;
   }
-  if (found.times == 0) return {};
+  // One product, a softmax and one product may be anything; head after head it is attention.
+  constexpr size_t kHeads = 4;
+  if (found.times == 0 || (found.batched == 0 && found.times < kHeads)) return {};
   Finding f;
   f.kind = FindingKind::kUnfusedAttention;
   f.category = "sdpa_fwd";
@@ -303,12 +382,15 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
       found.times, noun(found.times, "time"), micros_text(nanos_from(found.seconds)));
   advise(a, f, {});
   f.confidence = Confidence::kHigh;
-  rate_pattern(f, std::ranges::any_of(found.ops, &AssessedOp::is_top));
+  const std::vector<const AssessedOp*> ops = ops_by_time(found.calls);
+  rate_pattern(f, std::ranges::any_of(ops, &AssessedOp::is_top));
   project_replacement(
       a, f, {found.seconds, found.counted_seconds, found.fused_seconds, found.waited_seconds});
-  for (const AssessedOp* op : found.ops) f.evidence.push_back(evidence_of(a, *op));
+  for (size_t i = 0; i < std::min<size_t>(8, ops.size()); ++i) {
+    f.evidence.push_back(evidence_of(a, *ops[i]));
+  }
   f.call_stack = call_stack_of(a.input(), found.example);
-  for (const UnifiedOp* call : found.calls) cover(a, f, *call);
+  for (const Call* call : found.calls) cover(a, f, *call->op);
   return {f};
 }
 

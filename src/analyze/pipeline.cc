@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyze/analyses.h"
+#include "analyze/path_bound.h"
 #include "analyze/place.h"
 #include "analyze/priority.h"
 #include "analyze/symptoms.h"
@@ -10,7 +11,7 @@
 
 namespace fathom {
 
-std::vector<Finding> find_all(const Assessment& a) {
+std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   using Analysis = std::vector<Finding> (*)(const Assessment&);
   // The only list of analyses.
   static constexpr Analysis kAnalyses[] = {
@@ -19,16 +20,17 @@ std::vector<Finding> find_all(const Assessment& a) {
       analyses::fusible_chains,    analyses::tiny_products,
       analyses::image_layout,      analyses::low_efficiency,
       analyses::short_kernels,     analyses::recompute,
-      analyses::cpu_time,
+      analyses::patterns,          analyses::cpu_time,
   };
   std::vector<Finding> all;
   PlaceFinder places(a.input());
   for (Analysis analysis : kAnalyses) {
-    for (Finding& finding : analysis(a)) {
-      cap_priority(a, finding);
-      if (finding.places.empty()) find_places(places, finding);
-      all.push_back(std::move(finding));
-    }
+    for (Finding& finding : analysis(a)) all.push_back(std::move(finding));
+  }
+  if (path != nullptr) bound_savings(a.input(), *path, a.length(), all);
+  for (Finding& finding : all) {
+    cap_priority(a, finding);
+    if (finding.places.empty()) find_places(places, finding);
   }
   sort_runs(all, [](const Finding& x, const Finding& y) {
     return std::tuple(-x.saving_at_most.count, x.priority, x.subject) <

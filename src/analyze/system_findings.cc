@@ -69,11 +69,20 @@ std::vector<Finding> exposed_transfers(const Assessment& a) {
     f->subject = "copies";
     const EventStore& store = a.input().store;
     NamedTimes kinds;
+    Nanos host, pageable;
     for (EventId e : a.input().selection.linked()) {
       if (store.kind(e) != EventKind::kMemcpy) continue;
+      const std::string_view name = store.name(e);
       kinds[store.name_id(e)] += store.duration(e);
+      if (contains(name, "HtoD") || contains(name, "DtoH")) host += store.duration(e);
+      if (contains(name, "Pageable")) pageable += store.duration(e);
       f->covered.push_back({e, store.duration(e)});
     }
+    Traits traits;
+    if (host.count * 2 > t.copies.count) traits.add("host_copies");
+    if (pageable.count * 2 > host.count) traits.add("pageable");
+    if (host.count * 2 <= t.copies.count) f->title = "Exposed copies inside the GPU's memory";
+    advise(a, *f, traits);
     note_longest(store, *f, "Of which", kinds);
     findings.push_back(std::move(*f));
   }
@@ -117,55 +126,105 @@ std::vector<Finding> short_kernels(const Assessment& a) {
   return {f};
 }
 
-// Activation checkpointing: a gradient's node that runs the forward pass again.
+namespace {
+
+// The forward pass inside of a gradient's node: work that a checkpoint's own node launches outside
+// of the gradients below it, or ops that record the graph anew. Gradients themselves do not.
+bool is_checkpoint_node(std::string_view name) {
+  return contains(name, "Checkpoint") && contains(name, "Backward");
+}
+
+struct Recomputed {
+  Nanos time;
+  size_t regions = 0;
+  EventId example;
+  std::vector<CoveredEvent> covered;
+
+  // What the call launches, with all below it or by itself.
+  Nanos add(const Assessment& a, std::span<const EventId> launched) {
+    Nanos added;
+    for (EventId e : launched) {
+      if (!a.input().selection.contains(e)) continue;
+      added += a.input().store.duration(e);
+      covered.push_back({e, a.input().store.duration(e)});
+    }
+    time += added;
+    return added;
+  }
+};
+
+void add_checkpoint_node(const Assessment& a, CallId node, Recomputed& found) {
+  const CallTree& tree = a.input().tree;
+  Nanos forward;
+  for (CallId c(node.index + 1); c < tree.subtree_end(node);) {
+    // The gradients themselves run in nodes of their own, below.
+    if (contains(a.input().store.name(tree.event(c)), "Backward")) {
+      c = tree.subtree_end(c);
+      continue;
+    }
+    forward += found.add(a, tree.launched_by(c));
+    ++c.index;
+  }
+  if (forward.count == 0) return;
+  ++found.regions;
+  if (!found.example.valid()) found.example = tree.event(node);
+}
+
+// A checkpoint without a node of its own (use_reentrant=False) runs when a gradient asks for what
+// was not saved.
+void add_ops_with_graph(const Assessment& a, CallId node, Recomputed& found) {
+  const CallTree& tree = a.input().tree;
+  const EventStore& store = a.input().store;
+  Nanos forward;
+  for (CallId c(node.index + 1); c < tree.subtree_end(node);) {
+    const AutogradFacts* facts = store.autograd(tree.event(c));
+    if (facts == nullptr || facts->forward_thread != 0) {
+      ++c.index;
+      continue;
+    }
+    forward += found.add(a, tree.launched_in_subtree(c));
+    c = tree.subtree_end(c);
+  }
+  if (forward.count == 0) return;
+  ++found.regions;
+  if (!found.example.valid()) found.example = tree.event(node);
+}
+
+}  // namespace
+
 std::vector<Finding> recompute(const Assessment& a) {
   const EventStore& store = a.input().store;
   const CallTree& tree = a.input().tree;
-  Nanos time;
-  size_t nodes = 0;
-  EventId example;
-  std::vector<CoveredEvent> covered;
+  Recomputed found;
   for (size_t i = 0; i < tree.size();) {
     const CallId node(i);
     const std::string_view name = store.name(tree.event(node));
-    if (!contains(name, "Checkpoint") || !contains(name, "Backward")) {
+    if (is_checkpoint_node(name)) {
+      add_checkpoint_node(a, node, found);
+      i = tree.subtree_end(node).index;
+    } else if (name.starts_with("autograd::engine::evaluate_function")) {
+      add_ops_with_graph(a, node, found);
+      i = tree.subtree_end(node).index;
+    } else {
       ++i;
-      continue;
     }
-    Nanos forward;
-    for (CallId c(i + 1); c < tree.subtree_end(node);) {
-      // The gradients themselves run in nodes of their own, below.
-      if (contains(store.name(tree.event(c)), "Backward")) {
-        c = tree.subtree_end(c);
-        continue;
-      }
-      for (EventId e : tree.launched_by(c)) {
-        if (!a.input().selection.contains(e)) continue;
-        forward += store.duration(e);
-        covered.push_back({e, store.duration(e)});
-      }
-      ++c.index;
-    }
-    if (forward.count > 0) {
-      time += forward;
-      ++nodes;
-      if (!example.valid()) example = tree.event(node);
-    }
-    i = tree.subtree_end(node).index;
   }
+  const Nanos time = found.time;
+  const EventId example = found.example;
   if (ratio(time, a.length()) < kNoticeable) return {};
   Finding f;
   f.kind = FindingKind::kRecompute;
   f.subject = store.name(example);
   f.time = time;
   f.title = "Activation checkpointing repeats the forward pass";
-  f.issue = fmt::format("{} checkpointed regions run their forward pass a second time.", nodes);
+  f.issue = fmt::format("{} run a part of the forward pass a second time, for {}.",
+                        counted(found.regions, "gradient"), micros_text(time));
   advise(a, f, {});
   f.confidence = Confidence::kHigh;
   project_removal(a, f);
   rate_pattern(f, false);
   f.call_stack = call_stack_of(a.input(), example);
-  f.covered = std::move(covered);
+  f.covered = std::move(found.covered);
   return {f};
 }
 

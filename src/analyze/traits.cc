@@ -47,7 +47,10 @@ bool channels_last(const Seen& seen) {
     if (tensor->shape.dims.size() < 4) continue;
     if (!tensor->shape.strides.empty()) return is_channels_last(tensor->shape);
   }
-  return seen.any_kernel({"nhwc", "channels_last"});  // the trace has no strides
+  // The trace has no strides. A kernel that transposes has the layout in its name, too, and shows
+  // the opposite.
+  return seen.any_kernel({"nhwc", "channels_last"}) &&
+         !seen.any_kernel({"nchwToNhwc", "nhwcToNchw", "batched_transpose"});
 }
 
 // Every place once, in whatever order of the dimensions.
@@ -195,7 +198,9 @@ std::span<const std::string_view> trait_names() {
     std::vector<std::string_view> list;
     for (const TraitRule& rule : kRules) list.push_back(rule.name);
     list.insert(list.end(), {"graphs_used", "on_host", "pytorch", "small_collectives",
-                             "large_collectives", "slow_collectives", "communication_bound"});
+                             "large_collectives", "slow_collectives", "communication_bound",
+                             "has_tf32", "weights", "small_copies", "same_bytes", "host_copies",
+                             "pageable"});
     return list;
   }();
   return names;

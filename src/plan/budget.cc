@@ -47,8 +47,21 @@ double runs_with_counting(const Experiment& experiment) {
   return static_cast<double>(runs_of(experiment)) * (twice ? 2 : 1);
 }
 
+// A server takes its whole limit.
 double cost(const Experiment& experiment, double run) {
-  return runs_with_counting(experiment) * run;
+  return runs_with_counting(experiment) * (experiment.ends_by_limit ? experiment.time_limit : run);
+}
+
+// Shorter runs of a server before fewer of them.
+void shorten_servers(Plan& plan) {
+  constexpr double kShortestServer = 30;  // s
+  double runs = 0;
+  for (const Experiment& experiment : plan.experiments) runs += runs_with_counting(experiment);
+  for (Experiment& experiment : plan.experiments) {
+    if (experiment.ends_by_limit)
+      experiment.time_limit = std::clamp(std::floor(*plan.budget / runs), kShortestServer,
+                                         std::max(kShortestServer, experiment.time_limit));
+  }
 }
 
 double total_cost(const Plan& plan, double run) {
@@ -105,6 +118,7 @@ void fit_budget(PlanDraft& draft) {
     plan.budget = draft.input.budget;
   else if (draft.goal.seconds)
     plan.budget = draft.goal.seconds;
+  if (plan.budget) shorten_servers(plan);
   const double run = assumed_run(plan.budget);
   if (plan.budget && total_cost(plan, run) > *plan.budget) {
     // Fewer repetitions first, as far as the criteria can still be met.

@@ -42,6 +42,9 @@ class ExperimentWriter {
     add_sweeps();
     if (draft_.gpu) add_first_call();
     if (draft_.goal.asks(Question::kRegression)) add_other_version();
+    for (Experiment& experiment : draft_.plan.experiments) {
+      if (experiment.ends_by_limit) fit_server(experiment);
+    }
   }
 
  private:
@@ -60,6 +63,29 @@ class ExperimentWriter {
     return experiment;
   }
 
+  // A server runs for as long as its limit: its wall time shows nothing, and no run is short.
+  void fit_server(Experiment& experiment) const {
+    constexpr int64_t kServerRuns = 3;
+    experiment.repetitions = std::min(experiment.repetitions, kServerRuns);
+    experiment.warmup = 0;
+    const auto is_wall = [](const auto& one) { return one.metric == "wall_time"; };
+    std::erase_if(experiment.expected, is_wall);
+    const bool measures_time = std::ranges::any_of(experiment.success, is_wall);
+    std::erase_if(experiment.success, is_wall);
+    const char* metric = experiment.recorded ? "iteration_time" : "cpu_time";
+    if (measures_time)
+      experiment.success.push_back(
+          {CriterionKind::kMeasured,
+           fmt::format("The {} is measured under the load.", find_plan_metric(metric)->title), "",
+           metric, "", std::nullopt, ""});
+    const bool expects_it = std::ranges::any_of(
+        experiment.expected, [&](const auto& one) { return one.metric == metric; });
+    if (measures_time && !expects_it) expect_unknown(experiment, metric);
+    if (experiment.kind == ExperimentKind::kSmoke) return;
+    experiment.prepare += std::string(experiment.prepare.empty() ? "" : " ") +
+                          "Each run needs the load that the smoke experiment describes.";
+  }
+
   void add_smoke() {
     Experiment smoke = begin(ExperimentKind::kSmoke, "smoke");
     smoke.purpose = draft_.gpu ? "Does the program run, and can its GPU work be recorded?"
@@ -67,12 +93,13 @@ class ExperimentWriter {
     smoke.hypothesis = "The command works here as it is.";
     smoke.prepare = draft_.program.prepare;
     if (draft_.program.server) {
-      smoke.prepare +=
-          std::string(smoke.prepare.empty() ? "" : " ") +
-          "The program serves requests: send them from another terminal while it runs, "
-          "the same in each run.";
+      smoke.prepare += (smoke.prepare.empty() ? "" : " ") + load_words();
+      // 128 + SIGTERM, which it gets at its limit.
+      expect(smoke, "exit_status", 143, 143,
+             "a server runs until SIGTERM ends it at its limit; a shell calls that 143");
+    } else {
+      expect(smoke, "exit_status", 0, 0, "a program that works ends with status 0");
     }
-    expect(smoke, "exit_status", 0, 0, "a program that works ends with status 0");
     if (draft_.gpu && !draft_.amd)
       expect(smoke, "gpu_events", 1, std::nullopt,
              fmt::format("kernels in the code: {}", gpu_place()));
@@ -85,9 +112,23 @@ class ExperimentWriter {
           {CriterionKind::kAtLeast, "GPU work is recorded.", "", "gpu_events", "", 1, "events"});
       smoke.surprises.push_back({"The program runs and no GPU work is recorded.",
                                  "GPU work in another process or container; CUPTI: fathom doctor",
-                                 "gpu_events", "", 1, std::nullopt, "events"});
+                                 "gpu_events", "", 1, std::nullopt, ""});
     }
     draft_.plan.experiments.push_back(std::move(smoke));
+  }
+  // How the server gets its requests: by a client of the repository, else by ours.
+  std::string load_words() const {
+    const std::string text =
+        "The program serves requests until its time limit. In each run, send the same load from "
+        "another terminal as soon as it answers";
+    if (!draft_.program.load.empty())
+      return fmt::format("{}, with the client at {}: {}", text, draft_.program.load_where,
+                         shell_line(draft_.program.load));
+    return fmt::format(
+        "{}. The repository has no client; for an OpenAI-compatible endpoint, Fathom has one that "
+        "needs only Python's standard library: python3 {} --url "
+        "http://127.0.0.1:{}/v1/completions --requests 64 --concurrency 8 --tokens 128",
+        text, kLoadScript, draft_.program.port.value_or(8000));
   }
   std::string gpu_place() const {
     if (!draft_.kernels.empty()) {
@@ -274,6 +315,11 @@ class ExperimentWriter {
                       counted(static_cast<uint64_t>(passes->replay), "pass", "passes"));
     }
     expect_tracked(counters, {Level::kHardware});
+    // What no set of `fathom record` counts is not measured here.
+    std::erase_if(counters.expected, [&](const ExpectedObservation& one) {
+      const PlanMetric& metric = *find_plan_metric(one.metric);
+      return metric.level == Level::kHardware && counters_on(metric, draft_.chip).set.empty();
+    });
     draft_.plan.experiments.push_back(std::move(counters));
   }
 

@@ -30,9 +30,11 @@ struct ReadGoal {
   bool understood = true;         // any word of it
   std::optional<double> seconds;  // limit of all experiments together
   std::optional<int64_t> gpus;
-  std::string platform;                // its name in data/platforms
-  std::vector<std::string> left_out;   // options of `fathom record` that may not be used
-  std::vector<std::string> ambiguous;  // hardware that fits several platforms
+  std::string platform;                 // its name in data/platforms
+  std::vector<std::string> left_out;    // options of `fathom record` that may not be used
+  std::vector<std::string> ambiguous;   // hardware that fits several platforms
+  std::vector<std::string> impossible;  // limits that cannot be kept: "under -5 minutes"
+  bool host_only = false;               // it is about the CPU: no GPU is wanted
 
   bool asks(Question question) const;
   // The numbers given for an option, each once.
@@ -46,7 +48,9 @@ ReadGoal read_goal(std::string_view goal, const CodeFacts& facts);
 // The metrics that a log line's words stand for: "cache hit rate: 0.93" → cache_hit_rate.
 std::vector<std::string> metrics_in_words(std::string_view text);
 
-// "20m", "90 s", "2h", "1.5 min" → seconds; nothing for another text.
+// "20m", "90 s", "2h", "1.5 min" → seconds, more than 0 and at most kLongestBudget; nothing for
+// another text.
+inline constexpr double kLongestBudget = 1e7;  // s, four months
 std::optional<double> read_duration(std::string_view text);
 
 // file:line of a place; empty for line 0.

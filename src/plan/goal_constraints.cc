@@ -29,9 +29,10 @@ double seconds_of_unit(std::string_view unit) {
 
 // "20m" → 20, "m".
 bool split_amount(std::string_view word, double& number, std::string_view& unit) {
-  const size_t end = std::min(word.find_first_not_of("0123456789."), word.size());
+  const size_t sign = word.starts_with('-') ? 1 : 0;
+  const size_t end = std::min(word.find_first_not_of("0123456789.", sign), word.size());
   unit = word.substr(end);
-  return end > 0 && read_number(word.substr(0, end), number);
+  return end > sign && read_number(word.substr(0, end), number);
 }
 
 // A platform by one to three words from `at` on; how many words it took.
@@ -123,7 +124,12 @@ std::optional<Filled> fill(std::string_view pattern, const std::vector<GoalWord>
 void add_constraint(std::string_view kind, const Filled& filled, std::string words, ReadGoal& out) {
   auto& list = out.reading.constraints;
   if (kind == "time") {
-    out.seconds = filled.number * filled.unit_seconds;
+    const double seconds = filled.number * filled.unit_seconds;
+    if (!(seconds > 0 && seconds <= kLongestBudget)) {
+      out.impossible.push_back(std::move(words));
+      return;
+    }
+    out.seconds = seconds;
     list.push_back({ConstraintKind::kTime, std::move(words), fmt::format("{}", *out.seconds)});
   } else if (kind == "accuracy") {
     list.push_back({ConstraintKind::kAccuracy, std::move(words), fmt::format("{}", filled.number)});
@@ -179,7 +185,7 @@ std::optional<double> read_duration(std::string_view text) {
   if (!split_amount(text, number, unit)) return std::nullopt;
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   const double seconds = seconds_of_unit(unit);
-  if (seconds == 0 || number <= 0 || number * seconds > 1e7) return std::nullopt;
+  if (seconds == 0 || number <= 0 || number * seconds > kLongestBudget) return std::nullopt;
   return number * seconds;
 }
 

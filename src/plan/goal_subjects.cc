@@ -4,6 +4,7 @@
 
 #include "plan/plan_metrics.h"
 #include "plan/program.h"
+#include "plan/ranks.h"
 
 namespace fathom {
 namespace {
@@ -86,7 +87,8 @@ bool GoalSubjects::add_kernels(const std::string& token, bool whole_name) {
       inside.push_back(i);
     }
   }
-  const std::vector<uint32_t>& found = exact.empty() ? inside : exact;
+  std::vector<uint32_t> found = exact.empty() ? inside : exact;
+  rank_kernels(facts_, found, exact.empty());
   if (found.empty() || found.size() > kMostNamedKernels) return false;
   out_.kernels_named += static_cast<uint32_t>(found.size());
   for (const uint32_t i : found) {
@@ -104,13 +106,16 @@ bool GoalSubjects::add_kernels(const std::string& token, bool whole_name) {
 bool GoalSubjects::add_kernels_of_path(const std::string& words) {
   const std::string wanted = squashed(words);
   if (wanted.size() < kShortestName) return false;
-  uint32_t found = 0;
+  std::vector<uint32_t> found;
   for (uint32_t i = 0; i < facts_.kernels.size(); ++i) {
     const KernelFacts& kernel = facts_.kernels[i];
-    if (kernel.dead ||
-        squashed(facts_.files[kernel.at.file].path).find(wanted) == std::string::npos)
-      continue;
-    ++found;
+    if (!kernel.dead &&
+        squashed(facts_.files[kernel.at.file].path).find(wanted) != std::string::npos)
+      found.push_back(i);
+  }
+  rank_kernels(facts_, found, true);
+  for (const uint32_t i : found) {
+    const KernelFacts& kernel = facts_.kernels[i];
     if (out_.kernels.size() >= kMostKernels ||
         std::ranges::find(out_.kernels, i) != out_.kernels.end())
       continue;
@@ -118,8 +123,8 @@ bool GoalSubjects::add_kernels_of_path(const std::string& words) {
     add_subject({SubjectKind::kKernel, kernel.name, kernel.name, words,
                  code_place_text(facts_, {kernel.at.file, kernel.line_name})});
   }
-  out_.kernels_named += found;
-  return found > 0;
+  out_.kernels_named += static_cast<uint32_t>(found.size());
+  return !found.empty();
 }
 
 // "v7_specialised" is v7_specialised.cu.
@@ -148,12 +153,24 @@ bool GoalSubjects::add_entry(const std::string& token) {
 }
 
 void GoalSubjects::add_targets(const Meaning& meaning, const std::string& words) {
+  const size_t before = out_.reading.subjects.size();
   for (const std::string_view target : meaning.targets) {
     const size_t colon = std::min(target.find(':'), target.size());
     const std::string_view id = colon < target.size() ? target.substr(colon + 1) : "";
     // Of several meanings only those that the code has are meant.
     add_target(target.substr(0, colon), id, words, meaning.targets.size() == 1);
   }
+  // "the attention kernel" of code that no rule knows: kernels of this name.
+  const bool names_code = std::ranges::any_of(meaning.targets, [](std::string_view target) {
+    return target.starts_with("area:") || target.starts_with("feature:") ||
+           target.starts_with("component:");
+  });
+  if (!names_code || out_.reading.subjects.size() > before) return;
+  std::string name = words;
+  for (const std::string_view end : {" kernels", " kernel"}) {
+    if (name.ends_with(end)) name.resize(name.size() - end.size());
+  }
+  add_kernels(name, false);
 }
 void GoalSubjects::add_target(std::string_view kind, std::string_view id, const std::string& words,
                               bool only_meaning) {
@@ -183,6 +200,8 @@ void GoalSubjects::add_target(std::string_view kind, std::string_view id, const 
     }
   } else if (kind == "kernels") {
     out_.all_kernels = true;
+  } else if (kind == "host") {
+    out_.host_only = true;
   }
 }
 void GoalSubjects::add_feature(std::string_view id, const std::string& words, bool only_meaning) {

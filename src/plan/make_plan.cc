@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <set>
 
+#include "base/closest_names.h"
 #include "base/count_text.h"
 #include "base/tsv.h"
 #include "base/utf8.h"
 #include "plan/goal_words.h"
 #include "plan/plan_draft.h"
 #include "plan/plan_metrics.h"
+#include "plan/ranks.h"
+#include "scan/files/source_text.h"
 #include "story/parameters.h"
 
 extern const std::string_view plan_programs_tsv;
@@ -29,19 +32,22 @@ bool is_gpu_feature(const FeatureFacts& feature) {
   return !feature.kernels.empty();
 }
 
-bool has_gpu_work(const CodeFacts& facts) {
-  const bool own = std::ranges::any_of(facts.kernels, [&](const KernelFacts& kernel) {
-    return facts.files[kernel.at.file].origin == Origin::kOwn;
-  });
-  // Without kernels of its own: techniques that run on a GPU, and a package that brings them along.
-  const bool packages = std::ranges::any_of(facts.dependencies, [](const DependencyFacts& one) {
+bool has_gpu_packages(const CodeFacts& facts) {
+  return std::ranges::any_of(facts.dependencies, [](const DependencyFacts& one) {
     for (const std::string_view name : {"torch", "pytorch", "jax", "cupy", "triton", "cuda-python",
                                         "vllm", "flashinfer", "flashinfer-python", "flash-attn"}) {
       if (one.name == name) return true;
     }
     return false;
   });
-  return own || (packages && std::ranges::any_of(facts.features, is_gpu_feature));
+}
+
+bool has_gpu_work(const CodeFacts& facts) {
+  const bool own = std::ranges::any_of(facts.kernels, [&](const KernelFacts& kernel) {
+    return facts.files[kernel.at.file].origin == Origin::kOwn;
+  });
+  // Without kernels of its own: techniques that run on a GPU, and a package that brings them along.
+  return own || (has_gpu_packages(facts) && std::ranges::any_of(facts.features, is_gpu_feature));
 }
 
 ProgramKind kind_of_program(const CodeFacts& facts, bool gpu) {
@@ -81,6 +87,20 @@ bool runs_on(const PlanDraft& draft, const FeatureFacts& feature) {
   return std::ranges::find(known, draft.amd ? std::string_view("gfx") : draft.chip) != known.end();
 }
 
+// Whether a technique is of the kernels that the goal names: in their files or folders. True where
+// it names none.
+bool is_near_kernels(const PlanDraft& draft, const FeatureFacts& feature) {
+  if (draft.goal.kernels.empty()) return true;
+  for (const uint32_t position : draft.goal.kernels) {
+    const std::string& path = draft.facts.files[draft.facts.kernels[position].at.file].path;
+    const std::string folder = path.substr(0, path.rfind('/') + 1);
+    for (const RuleEvidence& evidence : feature.evidence) {
+      if (draft.facts.files[evidence.at.file].path.starts_with(folder)) return true;
+    }
+  }
+  return false;
+}
+
 // What the goal names; where it names nothing in particular, what tells most of such a program.
 void choose_features(PlanDraft& draft) {
   for (const uint32_t feature : draft.goal.features)
@@ -96,6 +116,18 @@ void choose_features(PlanDraft& draft) {
         add_position(draft.features, i, 3);
     }
   }
+  // A phase stands for the features that decide how it runs, where the goal names none.
+  const bool by_phase = draft.features.empty() && draft.goal.kernels.empty();
+  for (const std::string& phase : by_phase ? draft.goal.phases : std::vector<std::string>{}) {
+    size_t taken = 0;
+    for (const std::string_view id : phase_features(phase)) {
+      const auto found = std::ranges::find(draft.facts.features, id, &FeatureFacts::id);
+      if (found == draft.facts.features.end() || !runs_on(draft, *found) || taken == 3) continue;
+      ++taken;
+      add_position(draft.features, static_cast<uint32_t>(found - draft.facts.features.begin()),
+                   kMostFeatures);
+    }
+  }
   const bool named =
       !draft.features.empty() || !draft.goal.kernels.empty() || !draft.goal.phases.empty();
   draft.general = draft.goal.whole_project || draft.goal.all_kernels || !named;
@@ -103,7 +135,7 @@ void choose_features(PlanDraft& draft) {
   for (const std::string_view id : draft.kind.features) {
     const auto found = std::ranges::find(draft.facts.features, id, &FeatureFacts::id);
     if (found == draft.facts.features.end()) continue;
-    if (!runs_on(draft, *found)) continue;
+    if (!runs_on(draft, *found) || !is_near_kernels(draft, *found)) continue;
     // Metrics that the goal names stand for the features that make them worth tracking.
     const bool tracks_asked = std::ranges::any_of(found->metrics, [&](const MetricFacts& metric) {
       return std::ranges::find(draft.goal.metrics, metric.id) != draft.goal.metrics.end();
@@ -125,12 +157,55 @@ void choose_kernels(PlanDraft& draft) {
   }
   const bool all = draft.general || draft.kernels.empty();
   if (!all) return;
+  std::vector<uint32_t> launched;
   for (uint32_t i = 0; i < draft.facts.kernels.size(); ++i) {
     const KernelFacts& kernel = draft.facts.kernels[i];
     if (!kernel.dead && !kernel.launchers.empty() &&
         draft.facts.files[kernel.at.file].origin == Origin::kOwn)
-      add_position(draft.kernels, i, kMostPlanKernels);
+      launched.push_back(i);
   }
+  rank_kernels(draft.facts, launched, true);
+  for (const uint32_t i : launched) add_position(draft.kernels, i, kMostPlanKernels);
+}
+
+// A main of C++ in a repository with kernels that neither holds nor reaches one: a benchmark of a
+// data structure on the CPU. Goals that name kernels or counters want the GPU all the same.
+bool runs_on_host(const PlanDraft& draft) {
+  if (draft.goal.host_only) return true;
+  const Program& program = draft.program;
+  if (!program.entry || !program.file || !draft.goal.kernels.empty() || draft.goal.all_kernels)
+    return false;
+  for (const std::string& metric : draft.goal.metrics) {
+    if (find_plan_metric(metric)->level == Level::kHardware) return false;
+  }
+  const EntryPoint& entry = draft.facts.entry_points[*program.entry];
+  const std::vector<SourceFile>& files = draft.facts.files;
+  if (entry.kind != EntryKind::kCppMain || files[*program.file].language != Language::kCpp)
+    return false;
+  std::set<uint32_t> own(program.sources.begin(), program.sources.end());
+  own.insert(*program.file);
+  const auto folder_of_file = [&](uint32_t file) {
+    return std::string_view(files[file].path).substr(0, files[file].path.rfind('/') + 1);
+  };
+  // Without a build file: what lies beside it is linked with it.
+  const bool by_folder = program.sources.empty();
+  const auto belongs = [&](uint32_t file) {
+    return own.contains(file) ||
+           (by_folder && folder_of_file(file) == folder_of_file(*program.file));
+  };
+  for (uint32_t i = 0; i < files.size(); ++i) {
+    const bool is_gpu = files[i].language == Language::kCuda || files[i].language == Language::kHip;
+    if (is_gpu && belongs(i)) return false;
+  }
+  for (const KernelFacts& kernel : draft.facts.kernels) {
+    if (belongs(kernel.at.file)) return false;
+    for (const KernelLauncher& launcher : kernel.launchers) {
+      if (belongs(launcher.at.file)) return false;
+    }
+  }
+  return std::ranges::none_of(draft.facts.request_paths, [&](const RequestPath& path) {
+    return path.kernels_reached > 0 && !path.hops.empty() && path.hops[0].at.file == *program.file;
+  });
 }
 
 // The files whose log lines and functions may matter: the program's, those of the features and of
@@ -188,6 +263,10 @@ void interpret(PlanDraft& draft) {
     add(fmt::format("What limits {} ({}), and how far is it from the limit of {}?", kernel.name,
                     draft.place({kernel.at.file, kernel.line_name}), gpu));
   }
+  for (const std::string& phase : draft.goal.phases)
+    add(fmt::format(
+        "Which kernels does {} run, how long does one {} step take, and what limits it?", phase,
+        phase));
   for (const uint32_t position : draft.features) {
     const FeatureFacts& feature = draft.facts.features[position];
     const FeatureQuestion known = feature_question(feature.id);
@@ -195,10 +274,6 @@ void interpret(PlanDraft& draft) {
                     known.question.empty() ? "what does it cost? " + feature.concern
                                            : std::string(known.question)));
   }
-  for (const std::string& phase : draft.goal.phases)
-    add(fmt::format(
-        "Which kernels does {} run, how long does one {} step take, and what limits it?", phase,
-        phase));
   for (const std::string& metric : draft.goal.metrics) {
     if (!draft.tracks(metric)) continue;
     add(fmt::format(
@@ -223,6 +298,13 @@ void interpret(PlanDraft& draft) {
     draft.plan.goal.informed_by.push_back(
         {feature.title, metrics,
          feature.evidence.empty() ? "" : draft.place(feature.evidence[0].at)});
+  }
+  for (const Requirement& row : draft.plan.requirements) {
+    const auto phase = std::ranges::find_if(draft.goal.phases, [&](const std::string& name) {
+      return row.metric == "function_time" && row.title.starts_with(name + ": ");
+    });
+    if (phase != draft.goal.phases.end() && !row.names.empty())
+      draft.plan.goal.informed_by.push_back({"phase " + *phase, row.names[0], row.where});
   }
 }
 
@@ -376,6 +458,22 @@ void write_surprises(PlanDraft& draft) {
   }
 }
 
+// The goal's words for the hardware against the platform that the plan is for.
+void tell_platform(const PlanDraft& draft, std::vector<std::string>& open) {
+  const std::string planned = draft.platform != nullptr ? draft.platform->name : "";
+  for (const std::string& name : draft.goal.ambiguous) {
+    if (planned.empty())
+      open.push_back(fmt::format(
+          "'{}' is several platforms; give --platform (fathom platforms lists them).", name));
+    else if (!squashed(planned).starts_with(squashed(name)))
+      open.push_back(
+          fmt::format("The goal names {}; the plan is for {}, the platform given.", name, planned));
+  }
+  if (!draft.goal.platform.empty() && !planned.empty() && draft.goal.platform != planned)
+    open.push_back(fmt::format("The goal names {}; the plan is for {}, the platform given.",
+                               draft.goal.platform, planned));
+}
+
 void write_open(PlanDraft& draft) {
   auto& open = draft.plan.open;
   const GoalReading& goal = draft.goal.reading;
@@ -388,13 +486,21 @@ void write_open(PlanDraft& draft) {
   for (const std::string& title : draft.goal.absent)
     open.push_back(
         fmt::format("The goal names {}; the scan found nothing of it in the code.", title));
-  for (const std::string& name : draft.goal.ambiguous)
-    open.push_back(fmt::format(
-        "'{}' is several platforms; give --platform (fathom platforms lists them).", name));
+  for (const std::string& said : draft.goal.impossible)
+    open.push_back(
+        fmt::format("The limit '{}' is no time that runs can take: it is ignored.", said));
+  tell_platform(draft, open);
   if (draft.gpu && draft.platform == nullptr)
     open.emplace_back(
         "The GPU is unknown: counters are those that all chips have, and nothing is estimated.");
-  if (!draft.gpu)
+  if (draft.host_in_gpu_repository)
+    open.push_back(
+        draft.goal.host_only
+            ? std::string("The goal is about the CPU: no GPU work is expected or recorded.")
+            : fmt::format("{} has no GPU code: the plan measures CPU time and memory only. "
+                          "For the kernels, name one in the goal.",
+                          draft.facts.files[*draft.program.file].path));
+  else if (!draft.gpu)
     open.emplace_back(
         "No GPU code was found in this repository: no kernel and no GPU library with a technique "
         "that the "
@@ -486,10 +592,68 @@ void clean_plan(Plan& plan) {
   clean_all(plan.open);
 }
 
+void find_chip(PlanDraft& draft) {
+  if (draft.platform == nullptr || !draft.gpu) return;
+  draft.amd = draft.platform->vendor == "AMD";
+  draft.chip = chip_of(draft.platform->architecture);
+}
+
+// Whether a kernel's file has the name: any of the code may be given, also where no launch uses it.
+bool is_in_kernel_files(const PlanInput& input, const std::string& name) {
+  constexpr size_t kMostRead = 200;
+  constexpr uint64_t kLargestRead = 1 << 20;
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  std::set<uint32_t> read;
+  for (const KernelFacts& kernel : input.facts->kernels) {
+    if (read.size() == kMostRead) return false;
+    if (!read.insert(kernel.at.file).second) continue;
+    const Result<std::string> text =
+        read_source_text(input.root / input.facts->files[kernel.at.file].path, kLargestRead);
+    if (!text.ok()) continue;
+    const std::string& code = text.value();
+    for (size_t at = code.find(name); at != std::string::npos; at = code.find(name, at + 1)) {
+      const size_t end = at + name.size();
+      if ((at == 0 || !is_letter(code[at - 1])) && (end == code.size() || !is_letter(code[end])))
+        return true;
+    }
+  }
+  return false;
+}
+
+// A name that neither the code nor data/stories has changes no expected number: it is misspelt.
+Status check_parameters(const Parameters& given, const PlanInput& input) {
+  const CodeFacts& facts = *input.facts;
+  for (const std::string& name : given.unused_in(facts)) {
+    std::vector<std::string> known = Parameters::known_in(facts);
+    bool is_option = false;
+    for (const OptionFacts& option : facts.options) {
+      std::string plain = option.name;
+      plain.erase(0, std::min(plain.find_first_not_of('-'), plain.size()));
+      std::ranges::replace(plain, '-', '_');
+      is_option = is_option || plain == name;
+      known.push_back(std::move(plain));
+    }
+    if (is_option || is_in_kernel_files(input, name)) continue;
+    std::ranges::sort(known);
+    known.erase(std::ranges::unique(known).begin(), known.end());
+    const std::vector<std::string> close = closest_names(name, known, 3);
+    std::string names;
+    for (const std::string& one : close) names += (names.empty() ? "'" : ", '") + one + "'";
+    return Error{
+        fmt::format("--param {}: no launch, parameter or option of the code has this name{}", name,
+                    names.empty() ? "; fathom scan lists the parameters of each kernel"
+                                  : "; closest: " + names)};
+  }
+  return Nothing{};
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const PlanInput& input) {
-  TRY(Parameters::parse(input.parameters));
+  const Parameters parameters = TRY(Parameters::parse(input.parameters));
+  TRY(check_parameters(parameters, input));
   PlanDraft draft(input);
   draft.goal = read_goal(input.goal, draft.facts);
   if (draft.platform == nullptr && !draft.goal.platform.empty()) {
@@ -497,10 +661,7 @@ Result<Plan> make_plan(const PlanInput& input) {
     if (named.ok()) draft.platform = named.value();
   }
   draft.gpu = has_gpu_work(draft.facts);
-  if (draft.platform != nullptr && draft.gpu) {
-    draft.amd = draft.platform->vendor == "AMD";
-    draft.chip = chip_of(draft.platform->architecture);
-  }
+  find_chip(draft);
   draft.plan.project = with_valid_utf8(draft.facts.repository);
   draft.plan.repository = with_valid_utf8(input.repository);
   draft.plan.goal = draft.goal.reading;
@@ -508,7 +669,25 @@ Result<Plan> make_plan(const PlanInput& input) {
   choose_features(draft);
   if (draft.gpu) choose_kernels(draft);
   draft.sources = read_program_sources(input.root, draft.facts, files_to_read(draft));
+  // Code that only moves tensors to a GPU has no technique that a rule knows.
+  if (!draft.gpu && draft.sources.names_gpu && has_gpu_packages(draft.facts)) {
+    draft.gpu = true;
+    find_chip(draft);
+    draft.kind = kind_of_program(draft.facts, true);
+  }
   draft.program = TRY(choose_program(input.command, draft.goal, draft.facts, draft.sources));
+  if (draft.gpu && runs_on_host(draft)) {
+    draft.gpu = false;
+    draft.host_in_gpu_repository = true;
+    draft.kind = kind_of_program(draft.facts, false);
+    draft.features.clear();
+    draft.kernels.clear();
+    draft.goal.kernels.clear();
+    draft.goal.kernels_named = 0;
+    choose_features(draft);
+    std::erase_if(draft.features,
+                  [&](uint32_t feature) { return is_gpu_feature(draft.facts.features[feature]); });
+  }
   set_given_numbers(draft);
   choose_tracked(draft);
   write_requirements(draft);

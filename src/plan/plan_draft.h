@@ -18,6 +18,9 @@ namespace fathom {
 // Fewer runs give no interval of the median at 95 %, so "known to 5 %" cannot be met.
 inline constexpr int64_t kRepetitionsForInterval = 6;
 
+// Of this project: sends requests to an OpenAI-compatible server and prints what the client sees.
+inline constexpr const char* kLoadScript = "examples/serving/load.py";
+
 // A metric that is to be tracked, with its reason.
 struct Tracked {
   std::string metric;
@@ -42,8 +45,9 @@ struct PlanDraft {
   const Platform* platform = nullptr;
   std::string_view chip;  // empty: unknown, or no NVIDIA GPU
   bool amd = false;
-  bool gpu = false;      // the repository has GPU work
-  bool general = false;  // the goal names no feature, kernel or phase
+  bool gpu = false;                     // the program has GPU work
+  bool host_in_gpu_repository = false;  // it has none, but the repository has
+  bool general = false;                 // the goal names no feature, kernel or phase
   ReadGoal goal;
   ProgramKind kind;
   ProgramSources sources;
@@ -80,5 +84,7 @@ struct FeatureQuestion {
   std::string_view question, surprise, metric, below, above, look_at, chips;
 };
 FeatureQuestion feature_question(std::string_view feature);
+// Those that decide how a phase runs, the most telling first (data/plan/phases.tsv).
+std::vector<std::string_view> phase_features(std::string_view phase);
 
 }  // namespace fathom

@@ -150,7 +150,7 @@ class MarkdownPlan {
   void requirements() {
     line("## Tracking Requirements\n");
     table(Level::kHardware, "Hardware-Level Tracking",
-          "No hardware metric: nothing of this goal runs on a GPU.");
+          "None: the goal and the features that it names need no hardware counter.");
     table(Level::kProcess, "Process-Level Tracking", "None.");
     table(Level::kApplication, "Application-Level Tracking",
           "None: the goal needs no number of the program itself.");

@@ -1,11 +1,14 @@
 #include "plan/plan_metrics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
 
 #include "base/check.h"
+#include "base/closest_names.h"
 #include "base/tsv.h"
 #include "scan/features/feature_rules.h"
 
@@ -107,6 +110,34 @@ std::string_view smallest_set(const std::vector<std::string>& names) {
   return all_in(anywhere) ? std::string_view("full") : std::string_view();
 }
 
+// Of names without one that differs in a few letters: the one that has most words in common.
+std::string nearest_by_words(std::string_view name, const std::vector<std::string>& names) {
+  const auto words_in = [](std::string_view text) {
+    std::string parts(text);
+    std::ranges::replace(parts, '.', '_');
+    std::vector<std::string> words;
+    for (const std::string_view word : split(parts, '_')) {
+      if (!word.empty()) words.emplace_back(word);
+    }
+    return words;
+  };
+  const std::vector<std::string> wanted = words_in(name);
+  const std::string* best = nullptr;
+  double most = 0;
+  for (const std::string& one : names) {
+    const std::vector<std::string> words = words_in(one);
+    const auto shared = std::ranges::count_if(words, [&](const std::string& word) {
+      return std::ranges::find(wanted, word) != wanted.end();
+    });
+    const double share =
+        static_cast<double>(shared) / static_cast<double>(std::max(words.size(), wanted.size()));
+    if (share <= most) continue;
+    most = share;
+    best = &one;
+  }
+  return best != nullptr && most >= 0.3 ? fmt::format("; closest: '{}'", *best) : "";
+}
+
 struct KnownOption {
   std::string_view name;
   RecordOption takes;
@@ -170,6 +201,38 @@ ChipCounters counters_on(const PlanMetric& metric, std::string_view chip) {
   found.set = smallest_set(found.names);
   if (!chip.empty()) found.passes = most;
   return found;
+}
+
+std::string counter_mistake(std::string_view name, std::string_view chip) {
+  const auto has = [&](const auto& row) {
+    if (chip.empty()) return std::ranges::any_of(row.second, [](int64_t n) { return n > 0; });
+    const auto column = std::ranges::find(kChips, chip);
+    return column == kChips.end() || row.second[static_cast<size_t>(column - kChips.begin())] > 0;
+  };
+  const auto stem_of = [](std::string_view one) { return one.substr(0, one.find('.')); };
+  constexpr std::array<std::string_view, 6> kRollups = {"sum", "avg", "min", "max", "ratio", "pct"};
+  const size_t dot = std::min(name.find('.'), name.size());
+  const std::string_view rollup = dot < name.size()
+                                      ? name.substr(dot + 1, name.find('.', dot + 1) - dot - 1)
+                                      : std::string_view();
+  const bool is_rollup = std::ranges::find(kRollups, rollup) != kRollups.end();
+  bool is_known = false, is_elsewhere = false;
+  std::vector<std::string> here;
+  for (const auto& row : metric_passes()) {
+    const bool same = row.first == name || (is_rollup && stem_of(row.first) == stem_of(name));
+    if (has(row)) here.emplace_back(row.first);
+    if (same) (has(row) ? is_known : is_elsewhere) = true;
+  }
+  if (is_known) return "";
+  const std::string on = chip.empty() ? std::string("any chip") : std::string(chip);
+  const std::string closest = did_you_mean(name, here);
+  if (is_elsewhere)
+    return fmt::format("counter '{}' does not exist on {}{}", name, on,
+                       closest.empty() ? nearest_by_words(name, here) : closest);
+  // The tables hold what sets and metrics use. A name that resembles none may be one of CUPTI's.
+  const bool looks_right = stem_of(name).find("__") != std::string_view::npos && is_rollup;
+  if (looks_right && closest.empty()) return "";
+  return fmt::format("'{}' is no counter that is known on {}{}", name, on, closest);
 }
 
 std::optional<SetPasses> set_passes(std::string_view chip, std::string_view set) {

@@ -34,6 +34,10 @@ struct ChipCounters {
 };
 ChipCounters counters_on(const PlanMetric& metric, std::string_view chip);
 
+// What is wrong with a counter's name on a chip (empty: on any), with the closest one that it has;
+// empty: nothing, or nobody knows. Another rollup of a counter that the chip has is fine.
+std::string counter_mistake(std::string_view name, std::string_view chip);
+
 // What a set costs on a chip; nothing where it is not known.
 struct SetPasses {
   int64_t groups = 0, several = 0, replay = 0;

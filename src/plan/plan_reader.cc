@@ -10,6 +10,7 @@
 #include "plan/plan_file.h"
 #include "plan/plan_metrics.h"
 #include "plan/program.h"
+#include "platform/platform.h"
 
 namespace fs = std::filesystem;
 
@@ -17,6 +18,7 @@ namespace fathom {
 namespace {
 
 constexpr double kLargest = 1e300;
+constexpr double kShortestBudget = 0.001;  // s
 
 template <typename Name>
 std::vector<std::string> words_of(Name name, int count) {
@@ -65,7 +67,7 @@ class PlanReader {
     }
     plan_.project = top.text("project").value_or("");
     plan_.repository = top.text("repository").value_or("");
-    plan_.budget = top.number("budget", 0, kLargest);
+    plan_.budget = top.number("budget", kShortestBudget, kLargest);
     plan_.analysis = top.texts("analysis").value_or(std::vector<std::string>{});
     plan_.left_out = top.texts("left_out").value_or(std::vector<std::string>{});
     plan_.open = top.texts("open").value_or(std::vector<std::string>{});
@@ -156,6 +158,7 @@ class PlanReader {
     requirement.metric = metric_id(in, true);
     requirement.title = in.text("title").value_or("");
     requirement.names = in.texts("names").value_or(std::vector<std::string>{});
+    if (requirement.level == Level::kHardware) check_counters(in, requirement.names);
     requirement.set = in.text("set").value_or("");
     requirement.passes = in.integer("passes", 1, 10'000);
     requirement.why = in.text("why").value_or("");
@@ -166,6 +169,18 @@ class PlanReader {
       references_.push_back({in.line_of("experiments"), id, "requirement"});
     in.finish();
     plan_.requirements.push_back(std::move(requirement));
+  }
+
+  // Counters that the plan's chip does not have, and names that none has.
+  void check_counters(TomlReader& in, const std::vector<std::string>& names) {
+    std::string_view chip;
+    const auto platform = Platforms::built_in().find(plan_.environment.platform);
+    if (platform.ok() && platform.value()->vendor == "AMD") return;
+    if (platform.ok()) chip = chip_of(platform.value()->architecture);
+    for (const std::string& name : names) {
+      if (const std::string why = counter_mistake(name, chip); !why.empty())
+        in.mistake(in.line_of("names"), why);
+    }
   }
 
   // A metric that nobody can measure is most often misspelt.
@@ -259,7 +274,7 @@ class PlanReader {
     experiment.time_limit = in.number("time_limit", 0.001, kMaxTimeLimit).value_or(600);
     experiment.ends_by_limit = in.truth("ends_by_limit").value_or(false);
     experiment.needs_gpu = in.truth("needs_gpu").value_or(true);
-    experiment.budget = in.number("budget", 0, kLargest);
+    experiment.budget = in.number("budget", kShortestBudget, kLargest);
     read_configurations(in, experiment);
     for (const TomlValue* one : in.tables("expected"))
       experiment.expected.push_back(expected(*one, what, experiment));

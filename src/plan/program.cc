@@ -7,6 +7,7 @@
 #include <set>
 
 #include "plan/goal_words.h"
+#include "plan/ranks.h"
 
 namespace fathom {
 namespace {
@@ -156,6 +157,7 @@ class ProgramChooser {
     if (!program.file) find_console_script(program);
     program.why = "given with --command";
     finish(program);
+    find_load(program);
     return program;
   }
 
@@ -183,6 +185,7 @@ class ProgramChooser {
       take_documented(best, sources_.commands[documented_files_.at(*best.file)]);
       finish(best);
       add_required(best);
+      find_load(best);
     }
     return best;
   }
@@ -238,6 +241,13 @@ class ProgramChooser {
         path.find("latency") != std::string::npos)
       score += goal_.whole_project ? 12 : 4;
     score += reaches_kernels(entry) ? 6 : 0;
+    if (entry.kind == EntryKind::kCppMain) {
+      score += name_rank("program", path.substr(path.rfind('/') + 1));
+      const BuiltProgram* built = built_from(entry.at.file);
+      score += built != nullptr ? 6 : 0;
+      if (built != nullptr && is_said(built->program.substr(built->program.rfind('/') + 1)))
+        score += 100;
+    }
     return score;
   }
 
@@ -334,15 +344,47 @@ class ProgramChooser {
     } else if (entry.kind == EntryKind::kConsoleScript || entry.kind == EntryKind::kCommand) {
       program.command = words_of_command(entry.name);
       program.why = where;
+    } else if (const BuiltProgram* built = built_from(entry.at.file)) {
+      program.command = {built->program};
+      program.folder = built->folder;
+      program.sources = built->sources;
+      program.why = code_place_text(facts_, built->at);
+      program.prepare = fmt::format("Build it first ({}): {}", program.why, built->build);
+      // With the arguments that a document gives it.
+      const auto shown = documented_names_.find(built->program);
+      if (shown != documented_names_.end()) {
+        const DocumentedCommand& with_arguments = sources_.commands[shown->second];
+        program.command = with_arguments.words;
+        program.environment = with_arguments.variables;
+        program.why = "as in " + code_place_text(facts_, with_arguments.at);
+      }
     } else {
       program.command = {"<PROGRAM>"};
       program.why = where;
-      program.prepare =
-          fmt::format("Build {} and put the path of the program in place of <PROGRAM>.",
-                      facts_.files[entry.at.file].path);
+      program.prepare = fmt::format(
+          "Build {} and put the path of the program in place of <PROGRAM>: no build file names it.",
+          facts_.files[entry.at.file].path);
     }
     finish(program);
     add_required(program);
+    find_load(program);
+  }
+  // Whether a word of the goal is this name.
+  bool is_said(std::string_view name) const {
+    const std::string wanted = squashed(name);
+    const GoalText words = goal_text(goal_.reading.original);
+    return wanted.size() > 3 && std::ranges::any_of(words.tokens, [&](const std::string& token) {
+             return squashed(token) == wanted;
+           });
+  }
+  // The smallest program that a build file makes of this file: others link it along.
+  const BuiltProgram* built_from(uint32_t file) const {
+    const BuiltProgram* best = nullptr;
+    for (const BuiltProgram& one : sources_.built) {
+      if (std::ranges::find(one.sources, file) == one.sources.end()) continue;
+      if (best == nullptr || one.sources.size() < best->sources.size()) best = &one;
+    }
+    return best;
   }
   void take_documented(Program& program, const DocumentedCommand& documented) const {
     program.command = documented.words;
@@ -387,6 +429,13 @@ class ProgramChooser {
       const bool is_package =
           file.path.ends_with("__main__.py") ||
           (program.entry && facts_.entry_points[*program.entry].kind == EntryKind::kConsoleScript);
+      const bool has_routes =
+          std::ranges::any_of(facts_.entry_points, [&](const EntryPoint& entry) {
+            return entry.kind == EntryKind::kHttpRoute &&
+                   facts_.files[entry.at.file].path.starts_with(folder + "/");
+          });
+      program.server =
+          program.server || (is_package && has_routes && joined.find("bench") == std::string::npos);
       if (program.options.empty() && is_package) {
         add_if([&](const OptionFacts& option) {
           return facts_.files[option.at.file].path.starts_with(folder + "/");
@@ -401,6 +450,55 @@ class ProgramChooser {
     program.torch = program.python && std::ranges::any_of(facts_.dependencies, [](const auto& one) {
                       return one.name == "torch" || one.name == "pytorch";
                     });
+  }
+
+  bool names_server(uint32_t file) const {
+    return std::ranges::any_of(facts_.options, [&](const OptionFacts& option) {
+      if (option.at.file != file || option.kind != OptionKind::kCli) return false;
+      const std::string name = squashed(option.name);
+      for (const std::string_view one : {"port", "host", "url", "baseurl", "endpoint", "serverurl",
+                                         "apiurl", "address", "apibase"}) {
+        if (name == one) return true;
+      }
+      return false;
+    });
+  }
+  // A client of the repository that sends requests to its server, and the server's port.
+  void find_load(Program& program) const {
+    if (!program.server) return;
+    for (const OptionFacts& option : facts_.options) {
+      double port = 0;
+      if (squashed(option.name) != "port" || !option.default_value ||
+          !read_number(*option.default_value, port) || port < 1 || port > 65535)
+        continue;
+      // The server's own option; a client has one of the same name.
+      const bool own = std::ranges::any_of(
+          program.options, [&](uint32_t i) { return &facts_.options[i] == &option; });
+      if (own || !program.port) program.port = static_cast<int64_t>(port);
+      if (own) break;
+    }
+    double best = 0;
+    for (uint32_t i = 0; i < facts_.entry_points.size(); ++i) {
+      const EntryPoint& entry = facts_.entry_points[i];
+      const SourceFile& file = facts_.files[entry.at.file];
+      const bool runs = entry.kind == EntryKind::kMain || entry.kind == EntryKind::kBenchmark ||
+                        entry.kind == EntryKind::kExample;
+      if (!runs || file.origin != Origin::kOwn || file.language != Language::kPython ||
+          program.file == entry.at.file)
+        continue;
+      // A client is told where the server is.
+      const double score = name_rank("load", file.path) + (names_server(entry.at.file) ? 8 : -6) -
+                           0.1 * static_cast<double>(std::ranges::count(file.path, '/'));
+      if (score <= best + 0.001) continue;
+      const DocumentedCommand* documented = command_in_documents(i);
+      std::vector<std::string> words = documented != nullptr ? documented->words
+                                       : !entry.command.empty()
+                                           ? words_of_command(entry.command)
+                                           : std::vector<std::string>{"python", file.path};
+      best = score;
+      program.load = std::move(words);
+      program.load_where = code_place_text(facts_, entry.at);
+    }
   }
 
   // Positional arguments without a default, and options that a program cannot do without.

@@ -29,6 +29,10 @@ struct Program {
   std::vector<uint32_t> options;  // command line options that it has, positions in the facts
   std::string why;                // where the command comes from
   std::string prepare;            // what has to be done first
+  std::vector<uint32_t> sources;  // files that it is built from, as its build file has them
+  std::vector<std::string> load;  // of a server: a program of the repository that sends requests
+  std::string load_where;         // file:line of it
+  std::optional<int64_t> port;    // of a server, by its option
   bool server = false;            // it does not end by itself
   bool python = false, torch = false;
   bool found() const { return !command.empty(); }

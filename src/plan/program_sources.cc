@@ -8,6 +8,7 @@
 #include "scan/docs/doc_text.h"
 #include "scan/features/feature_rules.h"
 #include "scan/files/source_text.h"
+#include "scan/manifests/build_targets.h"
 #include "scan/python/python_file.h"
 
 namespace fathom {
@@ -102,6 +103,87 @@ bool introduces(std::string_view path) {
   return depth == 0 || (depth <= 3 && name.starts_with("README")) || (depth == 1);
 }
 
+std::string joined_path(std::string_view folder, std::string_view path) {
+  std::vector<std::string_view> parts;
+  for (const std::string_view text : {folder, path}) {
+    size_t begin = 0;
+    while (begin <= text.size()) {
+      const size_t end = std::min(text.find('/', begin), text.size());
+      const std::string_view part = text.substr(begin, end - begin);
+      if (part == ".." && !parts.empty())
+        parts.pop_back();
+      else if (!part.empty() && part != "." && part != "..")
+        parts.push_back(part);
+      begin = end + 1;
+    }
+  }
+  std::string out;
+  for (const std::string_view part : parts) (out += out.empty() ? "" : "/") += part;
+  return out;
+}
+
+// The programs that CMake and make build, with the commands for it.
+void add_built_programs(const std::filesystem::path& root, const CodeFacts& facts,
+                        ProgramSources& out) {
+  constexpr size_t kMostBuildFiles = 120, kMostBuilt = 2000;
+  std::map<std::string_view, uint32_t> by_path;
+  std::map<std::string_view, std::vector<std::string>> by_folder;
+  std::set<std::string_view> cmake_folders;
+  for (uint32_t i = 0; i < facts.files.size(); ++i) {
+    const std::string& path = facts.files[i].path;
+    by_path.emplace(path, i);
+    by_folder[folder_of(path)].push_back(path.substr(path.rfind('/') + 1));
+    if (path == "CMakeLists.txt" || path.ends_with("/CMakeLists.txt"))
+      cmake_folders.insert(folder_of(path));
+  }
+  size_t read = 0;
+  for (uint32_t i = 0; i < facts.files.size(); ++i) {
+    const SourceFile& file = facts.files[i];
+    const std::string_view folder = folder_of(file.path);
+    const bool is_cmake = cmake_folders.contains(folder) && file.path.ends_with("CMakeLists.txt");
+    const bool is_make = file.language == Language::kMake && !file.path.ends_with(".mk");
+    if ((!is_cmake && !is_make) || file.origin != Origin::kOwn || read == kMostBuildFiles) continue;
+    const Result<std::string> text = read_source_text(root / file.path, kMaxPlanFileBytes);
+    if (!text.ok()) continue;
+    ++read;
+    // The outermost folder with a CMakeLists.txt is what cmake is called with.
+    std::string_view top = folder;
+    for (std::string_view at = folder; !at.empty();) {
+      at = folder_of(at);
+      if (cmake_folders.contains(at)) top = at;
+    }
+    const std::string build_folder = joined_path(top, "build");
+    for (const BuildTarget& target :
+         is_cmake ? cmake_targets(text.value()) : make_targets(text.value(), by_folder[folder])) {
+      if (out.built.size() == kMostBuilt) return;
+      BuiltProgram built;
+      built.at = {i, target.line};
+      for (const std::string& source : target.sources) {
+        const auto found = by_path.find(joined_path(folder, source));
+        if (found != by_path.end()) built.sources.push_back(found->second);
+      }
+      if (built.sources.empty()) continue;
+      if (is_make) {
+        built.folder = folder;
+        built.program = "./" + target.output;
+        built.build = folder.empty() ? "make " + target.name
+                                     : "make -C " + std::string(folder) + " " + target.name;
+      } else {
+        const std::string below(
+            folder.substr(std::min(top.size() + (top.empty() ? 0 : 1), folder.size())));
+        built.program = target.output.starts_with('/')
+                            ? joined_path(build_folder, target.output)
+                            : joined_path(joined_path(build_folder, below), target.output);
+        built.build = "cmake -S " + (top.empty() ? std::string(".") : std::string(top)) + " -B " +
+                      build_folder + " -DCMAKE_BUILD_TYPE=Release && cmake --build " +
+                      build_folder + " -j" +
+                      (target.name.empty() ? "" : " --target " + target.name);
+      }
+      out.built.push_back(std::move(built));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<DocumentedCommand> documented_commands(std::string_view text, bool markdown) {
@@ -154,6 +236,10 @@ ProgramSources read_program_sources(const std::filesystem::path& root, const Cod
     if (read++ == kMaxPlanFiles) break;
     const Result<std::string> text = read_source_text(root / file.path, kMaxPlanFileBytes);
     if (!text.ok()) continue;
+    if (is_python && !out.names_gpu)
+      out.names_gpu = text.value().find(".cuda") != std::string::npos ||
+                      text.value().find("\"cuda") != std::string::npos ||
+                      text.value().find("'cuda") != std::string::npos;
     std::vector<LogLine> lines =
         is_python ? python_log_lines(text.value()) : cpp_log_lines(text.value());
     for (LogLine& line : lines) {
@@ -164,6 +250,7 @@ ProgramSources read_program_sources(const std::filesystem::path& root, const Cod
       add_functions(python::read_python(text.value()), position,
                     module_name(file.path, packages, tops), out.functions);
   }
+  add_built_programs(root, facts, out);
   const DocPrograms programs(root.string(), facts);
   size_t documents = 0;
   for (uint32_t i = 0; i < facts.files.size() && documents < kMaxDocuments; ++i) {

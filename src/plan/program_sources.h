@@ -31,11 +31,22 @@ struct DocumentedCommand {
   CodePlace at;
 };
 
+// A program that a build file of the repository makes.
+struct BuiltProgram {
+  std::string program;            // path from the root, after the build
+  std::string build;              // the command line that makes it
+  std::string folder;             // that it runs in; empty: the root
+  std::vector<uint32_t> sources;  // positions in CodeFacts::files
+  CodePlace at;
+};
+
 // What is read of a repository for a plan beside the facts of the scan.
 struct ProgramSources {
   std::vector<LogLine> logs;
   std::vector<ProbePlace> functions;
   std::vector<DocumentedCommand> commands;
+  std::vector<BuiltProgram> built;
+  bool names_gpu = false;  // Python code that names a device: .cuda(), "cuda"
 };
 
 // Reads the source files at these positions of CodeFacts::files, and the documents that introduce

@@ -30,8 +30,8 @@ class Tracking {
   void run() {
     for (const std::string& metric : draft_.goal.metrics) add(metric, "asked for by the goal", "");
     for (const uint32_t kernel : draft_.goal.kernels) add_kernel(draft_.facts.kernels[kernel]);
-    for (const uint32_t feature : draft_.features) add_feature(draft_.facts.features[feature]);
     for (const std::string& phase : draft_.goal.phases) add_phase(phase);
+    for (const uint32_t feature : draft_.features) add_feature(draft_.facts.features[feature]);
     if (draft_.general) {
       for (const std::string_view phase : draft_.kind.phases) add_phase(phase);
       for (const std::string_view metric : draft_.kind.metrics)
@@ -99,7 +99,7 @@ class Tracking {
   }
 
   void add_phase(std::string_view name) {
-    for (const auto& row : read_tsv(plan_phases_tsv, 3)) {
+    for (const auto& row : read_tsv(plan_phases_tsv, 4)) {
       if (row[0] != name) continue;
       for (const std::string_view metric : split(row[1], ' '))
         add(metric, fmt::format("{}: {}", name, row[2]), "");
@@ -210,6 +210,7 @@ class RequirementRows {
         if (metric.level == level) add(metric, tracked);
       }
     }
+    for (const std::string& phase : draft_.goal.phases) add_phase_probes(phase);
     for (const uint32_t feature : draft_.features) add_feature_probes(feature);
     if (draft_.program.python || draft_.gpu) return;
     add_host_probes();
@@ -299,9 +300,9 @@ class RequirementRows {
       return;
     }
     std::vector<std::string_view> what;
-    const std::vector<const ProbePlace*> places = draft_.may_use("--probe")
-                                                      ? probes_for(draft_, metric.id, &what)
-                                                      : std::vector<const ProbePlace*>{};
+    const bool may_probe = draft_.may_use("--probe") && metric.record != "--log-pattern";
+    const std::vector<const ProbePlace*> places =
+        may_probe ? probes_for(draft_, metric.id, &what) : std::vector<const ProbePlace*>{};
     if (!places.empty()) {
       row.names = {places[0]->probe};
       row.where = draft_.place(places[0]->at);
@@ -315,6 +316,16 @@ class RequirementRows {
     const auto part = std::ranges::find(all, component, &ComponentFacts::id);
     row.where =
         part == all.end() || part->evidence.empty() ? "" : draft_.place(part->evidence[0].at);
+    // The time of a call is neither: it ends with the last token, or begins with each one.
+    if (metric.id == "ttft" || metric.id == "itl") {
+      row.how =
+          fmt::format("no log line prints it. fathom run takes it from the {} of the capture{}",
+                      metric.id == "ttft" ? "prefill phases" : "decode steps",
+                      metric.id == "ttft" ? ", without the time in queues" : "");
+      if (draft_.program.server)
+        row.how += fmt::format("; a client that streams measures it whole: {}", kLoadScript);
+      return;
+    }
     row.how = fmt::format(
         "no log line or function for it was found; print it and add --log-pattern: {}", metric.how);
   }
@@ -323,6 +334,52 @@ class RequirementRows {
     return std::ranges::any_of(draft_.facts.entry_points, [&](const EntryPoint& entry) {
       return entry.at.file == file && entry.kind != EntryKind::kHttpRoute;
     });
+  }
+
+  // The functions that run a phase; where no name tells, the last steps of the request path that
+  // can be probed: what launches the kernels.
+  void add_phase_probes(const std::string& phase) {
+    if (!draft_.may_use("--probe")) return;
+    std::vector<std::string_view> what;
+    std::vector<const ProbePlace*> places = probes_for(draft_, phase, &what);
+    if (places.empty()) {
+      places = probes_on_path();
+      what.assign(places.size(), "on the way of a request to the kernels: time of each call");
+    }
+    constexpr size_t kMostOfPhase = 2;
+    for (size_t i = 0; i < std::min(places.size(), kMostOfPhase); ++i) {
+      if (!add_probe(places[i]->probe)) return;
+      Requirement row;
+      row.level = Level::kApplication;
+      row.metric = "function_time";
+      row.title = fmt::format("{}: {}", phase, what[i]);
+      row.names = {places[i]->probe};
+      row.why = fmt::format("the goal names {}", phase);
+      row.how = "median, p95 and p99 of its calls";
+      row.where = draft_.place(places[i]->at);
+      for (GoalSubject& subject : draft_.plan.goal.subjects) {
+        if (subject.kind == SubjectKind::kPhase && subject.id == phase && subject.where.empty())
+          subject.where = row.where;
+      }
+      draft_.plan.requirements.push_back(std::move(row));
+    }
+  }
+
+  std::vector<const ProbePlace*> probes_on_path() const {
+    const RequestPath* best = nullptr;
+    for (const RequestPath& path : draft_.facts.request_paths) {
+      if (best == nullptr || path.kernels_reached > best->kernels_reached) best = &path;
+    }
+    std::vector<const ProbePlace*> out;
+    if (best == nullptr) return out;
+    for (size_t i = best->hops.size(); i-- > 0;) {
+      for (const ProbePlace& place : draft_.sources.functions) {
+        if (place.at.file == best->hops[i].at.file && place.at.line == best->hops[i].at.line &&
+            std::ranges::find(out, &place) == out.end())
+          out.push_back(&place);
+      }
+    }
+    return out;
   }
 
   // What a feature does on the host, call by call.
@@ -388,6 +445,13 @@ bool PlanDraft::tracks(std::string_view metric) const {
 
 bool PlanDraft::may_use(std::string_view record_option) const {
   return std::ranges::find(goal.left_out, record_option) == goal.left_out.end();
+}
+
+std::vector<std::string_view> phase_features(std::string_view phase) {
+  for (const auto& row : read_tsv(plan_phases_tsv, 4)) {
+    if (row[0] == phase) return split(row[3], ' ');
+  }
+  return {};
 }
 
 void choose_tracked(PlanDraft& draft) { Tracking(draft).run(); }

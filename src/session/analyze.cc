@@ -82,21 +82,22 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
                                    .share();
   struct Found {
     std::unique_ptr<const Assessment> assessment;
+    std::unique_ptr<const CriticalPath> path;
     std::vector<Finding> findings;
   };
   std::future<Found> found = start_beside(
       [&] {
         auto assessment = std::make_unique<const Assessment>(input, *ops.get(), platform);
-        std::vector<Finding> findings = find_all(*assessment);
-        return Found{std::move(assessment), std::move(findings)};
+        auto path = std::make_unique<const CriticalPath>(input, assessment->base());
+        std::vector<Finding> findings = find_all(*assessment, path.get());
+        return Found{std::move(assessment), std::move(path), std::move(findings)};
       },
       beside);
-  std::future<CriticalPath> path = start_beside([&] { return CriticalPath(input); }, beside);
   std::vector<Table> sheets = all_sheets(input, launchers, ops, options.threads, &contexts);
   const Found done = found.get();
   const Assessment& assessment = *done.assessment;
   for (Table& sheet : idle_sheets(assessment)) sheets.push_back(std::move(sheet));
-  const CriticalPath critical = path.get();
+  const CriticalPath& critical = *done.path;
   if (critical.missing().empty()) sheets.push_back(critical_path_sheet(input, critical));
   std::optional<CodeCoverage> coverage;
   if (code != nullptr) coverage = code_coverage(trace.store, all_selected(input), input.kernels);

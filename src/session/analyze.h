@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "analyze/what_if.h"
+#include "analyze/critical/what_if.h"
 #include "base/output_directory.h"
 #include "measure/counter_join.h"
 #include "platform/platform.h"
@@ -35,7 +35,7 @@ struct AnalyzeOptions {
   const std::vector<CounterFile>* counters = nullptr;
   // PC samples of the trace's kernels; null: none. They outlive the call.
   const StallSamples* samples = nullptr;
-  std::vector<WhatIfQuestion> what_if;
+  std::vector<WhatIfQuestion> what_if = {};
 };
 
 // Fails where the trace has nothing of the scope.

@@ -16,8 +16,9 @@ namespace {
 
 // Of the nodes that can be checked by their kind of work, so many have to agree.
 constexpr double kAgreeing = 0.8;
-// Comparisons of nodes, over all graphs and launches: a file may hold many of both.
-constexpr int64_t kMostComparisons = 200'000'000;
+// Captured graphs that a launch is compared with: servers capture one for each of some dozen batch
+// sizes, and cost stays linear whatever a file holds.
+constexpr size_t kMostCandidates = 256;
 
 bool names_part(std::string_view name, std::string_view part) {
   return name.find(part) != std::string_view::npos;
@@ -212,7 +213,9 @@ class Matcher {
  public:
   Matcher(const EventStore& replayed, const EventStore& capture,
           const std::vector<CapturedGraph>& graphs)
-      : store_(replayed), capture_(capture), graphs_(graphs) {}
+      : store_(replayed), capture_(capture), graphs_(graphs) {
+    for (size_t g = 0; g < graphs.size(); ++g) by_size_[graphs[g].nodes.size()].push_back(g);
+  }
 
   struct Match {
     size_t graph = 0;
@@ -235,10 +238,12 @@ class Matcher {
   }
 
  private:
-  Match find(const Replay& replay) {
+  Match find(const Replay& replay) const {
     Match best;
-    for (size_t g = 0; g < graphs_.size() && comparisons_ < kMostComparisons; ++g) {
-      ++comparisons_;
+    const auto candidates = by_size_.find(replay.work.size());
+    if (candidates == by_size_.end()) return best;
+    for (size_t i = 0; i < std::min(kMostCandidates, candidates->second.size()); ++i) {
+      const size_t g = candidates->second[i];
       Fit fit = fit_of(replay, graphs_[g]);
       if (fit.how == Fit::How::kNo || fit.how < best.fit.how) continue;
       if (fit.how == best.fit.how) {
@@ -251,8 +256,7 @@ class Matcher {
     return best;
   }
 
-  bool same_calls(const CapturedGraph& a, const CapturedGraph& b) {
-    comparisons_ += static_cast<int64_t>(a.calls.size());
+  bool same_calls(const CapturedGraph& a, const CapturedGraph& b) const {
     return std::ranges::equal(a.calls, b.calls, [this](EventId x, EventId y) {
       return capture_.name_id(x) == capture_.name_id(y) &&
              capture_.args_id(x) == capture_.args_id(y);
@@ -263,15 +267,13 @@ class Matcher {
     return store_.kind(work) == node.kind;
   }
 
-  Fit fit_of(const Replay& replay, const CapturedGraph& graph) {
-    if (replay.work.size() != graph.nodes.size()) return {};
+  Fit fit_of(const Replay& replay, const CapturedGraph& graph) const {
     Fit in_order = fit_in_order(replay, graph);
     if (in_order.how != Fit::How::kNo) return in_order;
     return fit_by_name(replay, graph);
   }
 
-  Fit fit_in_order(const Replay& replay, const CapturedGraph& graph) {
-    comparisons_ += static_cast<int64_t>(graph.nodes.size());
+  Fit fit_in_order(const Replay& replay, const CapturedGraph& graph) const {
     size_t named = 0, checked = 0, agreeing = 0, kernels = 0;
     std::set<std::optional<int64_t>> streams;
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -307,42 +309,38 @@ class Matcher {
   }
 
   // Whatever the order, where the names of all kernels are known.
-  Fit fit_by_name(const Replay& replay, const CapturedGraph& graph) {
-    std::map<std::string_view, std::vector<size_t>> free;  // by name, the last captured on top
+  Fit fit_by_name(const Replay& replay, const CapturedGraph& graph) const {
+    std::map<NodeKey, std::vector<size_t>> free;  // the last captured on top
     for (size_t i = graph.nodes.size(); i-- > 0;) {
       const CapturedNode& node = graph.nodes[i];
       if (node.kind == EventKind::kKernel && !node.seen) return {};
-      free[key_of(node)].push_back(i);
+      free[key_of(node.kind, node.seen ? *node.seen : SeenKernel{})].push_back(i);
     }
     Fit fit;
     for (const EventId work : replay.work) {
-      const bool kernel = store_.kind(work) == EventKind::kKernel;
       std::vector<size_t>& nodes =
-          free[kernel ? store_.name(work) : key_of({store_.kind(work), {}, {}, {}})];
-      // Calls of one kernel are mostly of one grid: the first from the top that fits.
-      const auto found = std::find_if(nodes.rbegin(), nodes.rend(), [&](size_t i) {
-        ++comparisons_;
-        return !kernel ||
-               graph.nodes[i].seen->fits({store_.name(work), store_.gpu_work(work).grid});
-      });
-      if (found == nodes.rend() || comparisons_ > kMostComparisons) return {};
-      fit.nodes.push_back(*found);
-      nodes.erase(std::next(found).base());
+          free[key_of(store_.kind(work), {store_.name(work), store_.gpu_work(work).grid})];
+      if (nodes.empty()) return {};
+      fit.nodes.push_back(nodes.back());
+      nodes.pop_back();
     }
     fit.how = Fit::How::kByName;
     return fit;
   }
 
-  static std::string_view key_of(const CapturedNode& node) {
-    if (node.kind == EventKind::kMemcpy) return "Memcpy";
-    return node.kind == EventKind::kMemset ? std::string_view("Memset") : node.seen->name;
+  using NodeKey = std::tuple<EventKind, std::string_view, uint32_t, uint32_t, uint32_t>;
+
+  static NodeKey key_of(EventKind kind, const SeenKernel& kernel) {
+    if (kind != EventKind::kKernel) return {kind, {}, 0, 0, 0};
+    const Dim3 grid = kernel.grid.value_or(Dim3{});
+    return {kind, kernel.name, grid.x, grid.y, grid.z};
   }
 
   const EventStore& store_;
   const EventStore& capture_;
   const std::vector<CapturedGraph>& graphs_;
+  std::map<size_t, std::vector<size_t>> by_size_;  // graphs, by their number of nodes
   std::map<std::vector<uint64_t>, Match> matches_;
-  int64_t comparisons_ = 0;
 };
 
 // Captured calls in the interval of a graph launch, and the keys that tie kernels to them.

@@ -100,7 +100,7 @@ std::vector<LogPattern::Found> LogPattern::match(std::string_view line) const {
         at = std::nullopt;
         break;
       }
-      found.push_back({i, number->value});
+      found.push_back({i, number->value, *at, number->end});
       at = matched(line, number->end, literals_[i + 1]);
     }
     if (at) return found;

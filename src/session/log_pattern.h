@@ -19,6 +19,7 @@ class LogPattern {
   struct Found {
     size_t counter;  // of names()
     double value;
+    size_t begin = 0, end = 0;  // of the number in the line
   };
   // Every number, or none where the line does not fit.
   std::vector<Found> match(std::string_view line) const;

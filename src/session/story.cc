@@ -121,7 +121,8 @@ Result<RunStory> tell_whole(const Trace& trace, const Scope& scope, const StoryO
   const std::vector<Launcher> launchers = find_launchers(input);
   const MeasuredOps ops(input, launchers);
   const Assessment assessment(input, ops, platform);
-  const std::vector<Finding> findings = find_all(assessment);
+  const CriticalPath path(input, assessment.base());
+  const std::vector<Finding> findings = find_all(assessment, &path);
   const std::vector<KernelContext> contexts =
       launch_contexts(input, recorded_on != nullptr ? recorded_on : platform, kMostContexts);
   Told told{trace, input, options.selection, has_timeline, std::move(gpus), {}};

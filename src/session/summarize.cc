@@ -191,7 +191,8 @@ void add_findings(const Trace& trace, const Assessment& assessment,
   for (const Finding& f : findings) {
     summary.findings.push_back({std::string(kind_name(f.kind)), f.priority, f.title, f.subject,
                                 ratio(f.saving_at_least, assessment.length()) * 100,
-                                ratio(f.saving_at_most, assessment.length()) * 100, f.places, f.under});
+                                ratio(f.saving_at_most, assessment.length()) * 100, f.places,
+                                f.under});
   }
 }
 

@@ -14,6 +14,7 @@ Summary::Path summarize_path(const SheetInput& input, const CriticalPath& path) 
   const CriticalGraph& graph = path.graph();
   told.step = path.step_time();
   told.steps = static_cast<int64_t>(graph.steps);
+  told.all_steps = static_cast<int64_t>(graph.all_steps);
   told.replay_error_percent = path.replay_error() * 100;
   told.shares = path_shares_text(path.shares());
   const double steps = static_cast<double>(std::max<size_t>(1, graph.steps));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "analyze/what_if.h"
+#include "analyze/critical/what_if.h"
 #include "report/trace/summary.h"
 
 namespace fathom {

@@ -16,9 +16,9 @@ struct KernelDetail {
   size_t place = 0;  // in the launch order
 };
 
-// Calls are compared kernel by kernel in launch order. Calls that launched another number of kernels,
-// or another kernel at a place, get entries of their own: a library may choose anew for each call,
-// and time never stands under the name of another kernel. By total time, then name.
+// Calls are compared kernel by kernel in launch order. Calls that launched another number of
+// kernels, or another kernel at a place, get entries of their own: a library may choose anew for
+// each call, and time never stands under the name of another kernel. By total time, then name.
 std::vector<KernelDetail> summarize_kernels(const EventStore& store,
                                             const std::vector<std::span<const EventId>>& calls);
 

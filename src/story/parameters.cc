@@ -215,6 +215,31 @@ std::vector<std::string> Parameters::unused_in(const CodeFacts& facts) const {
   return out;
 }
 
+std::vector<std::string> Parameters::known_in(const CodeFacts& facts) {
+  constexpr size_t kMostKnown = 20'000;
+  std::vector<std::string> known = {"dtype"};
+  for (const ParameterNames& row : parameter_names()) {
+    for (const std::string_view name : row.names) {
+      if (name.find_first_of("*.(") == std::string_view::npos) known.emplace_back(name);
+    }
+  }
+  const auto add = [&](const std::string& expression) {
+    for (std::string& name : names_in(expression)) {
+      if (known.size() < kMostKnown) known.push_back(std::move(name));
+    }
+  };
+  for (const KernelFacts& kernel : facts.kernels) {
+    add(kernel.parameters);
+    for (const KernelLauncher& launcher : kernel.launchers) {
+      add(launcher.grid);
+      add(launcher.block);
+      for (const NamedValue& value : launcher.values) known.push_back(value.name);
+    }
+    if (known.size() >= kMostKnown) break;
+  }
+  return known;
+}
+
 std::optional<double> Parameters::find(std::string_view name) const {
   if (const auto found = values_.find(name); found != values_.end()) return found->second;
   const std::string plain = without_spaces(name);

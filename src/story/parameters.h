@@ -28,6 +28,10 @@ class Parameters {
   // kernels has: most often misspelt.
   std::vector<std::string> unused_in(const CodeFacts& facts) const;
 
+  // Names that can be given for these kernels: those of the data file, and of their launches and
+  // parameters. For messages; bounded.
+  static std::vector<std::string> known_in(const CodeFacts& facts);
+
   // A name or expression atom of the code: given, or another name of something given; none:
   // unknown.
   std::optional<double> find(std::string_view name) const;

@@ -15,6 +15,8 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <mutex>
+#include <set>
 
 #include "base/file_descriptor.h"
 
@@ -167,6 +169,104 @@ class GroupEnd {
   int64_t grace_ns_, asked_ns_ = 0;
 };
 
+struct ProcessFacts {
+  int64_t parent = 0, group = 0;
+  uint64_t start_ticks = 0;
+};
+
+// Of a process that runs; nothing where there is none, or where it is dead and was not waited for.
+std::optional<ProcessFacts> process_facts(int64_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  if (pid <= 0 || !std::getline(file, line)) return std::nullopt;
+  // The name in brackets may hold anything. After it: the state, parent, group; the 22nd field is
+  // the time.
+  size_t at = line.rfind(')');
+  if (at == std::string::npos || at + 2 >= line.size()) return std::nullopt;
+  // Dead, but nobody asked how it ended: a container's first process may never do.
+  if (line[at + 2] == 'Z' || line[at + 2] == 'X') return std::nullopt;
+  ProcessFacts facts;
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) {
+    at = line.find(' ', at + 1);
+    if (at == std::string::npos) return std::nullopt;
+    if (field == 3) facts.parent = std::strtoll(line.c_str() + at, nullptr, 10);
+    if (field == 4) facts.group = std::strtoll(line.c_str() + at, nullptr, 10);
+  }
+  facts.start_ticks = std::strtoull(line.c_str() + at, nullptr, 10);
+  return facts;
+}
+
+// Each process of the machine that runs.
+template <class Visit>
+void for_each_process(const Visit& visit) {
+  std::error_code error;
+  std::filesystem::directory_iterator at("/proc", error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const int64_t pid = std::strtoll(name.c_str(), nullptr, 10);
+    if (const auto facts = process_facts(pid)) visit(pid, *facts);
+  }
+}
+
+// While a command runs, processes that lose their parent become ours: those that have left the
+// command's group are found, too. With several commands at a time nobody knows whose they are, and
+// the last one to end kills them.
+class Adoption {
+ public:
+  Adoption() {
+    const std::lock_guard lock(mutex());
+    if (running()++ > 0) return;
+    for_each_process([&](int64_t pid, const ProcessFacts& facts) {
+      if (facts.parent == getpid()) own().insert(pid);
+    });
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+  }
+  ~Adoption() {
+    const std::lock_guard lock(mutex());
+    if (--running() > 0) return;
+    end_adopted();
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    own().clear();
+  }
+  Adoption(const Adoption&) = delete;
+  Adoption& operator=(const Adoption&) = delete;
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex one;
+    return one;
+  }
+  static int& running() {
+    static int count = 0;
+    return count;
+  }
+  // Children that were there before the first command.
+  static std::set<int64_t>& own() {
+    static std::set<int64_t> pids;
+    return pids;
+  }
+  // The death of one makes its children ours: until there are none, or for so long.
+  static void end_adopted() {
+    const int64_t begun = monotonic_ns();
+    constexpr int64_t kLongest = 2'000'000'000;
+    while (monotonic_ns() - begun < kLongest) {
+      std::vector<int64_t> adopted;
+      for_each_process([&](int64_t pid, const ProcessFacts& facts) {
+        if (facts.parent == getpid() && !own().contains(pid)) adopted.push_back(pid);
+      });
+      if (adopted.empty()) return;
+      for (const int64_t pid : adopted) {
+        kill(static_cast<pid_t>(pid), SIGKILL);
+        int status = 0;
+        for (int tries = 0; tries < 100 && waitpid(static_cast<pid_t>(pid), &status, WNOHANG) == 0;
+             ++tries)
+          usleep(1000);
+      }
+    }
+  }
+};
+
 struct Waiting {
   pid_t child;
   int pid_fd;  // < 0: an old kernel
@@ -209,7 +309,7 @@ void wait_for_end(const Waiting& waiting, BoundedLog* log, TrialEnd& end, int& s
   const int64_t now = monotonic_ns();
   end.wall_ns = (ending.begun() ? ending.asked_ns() : now) - waiting.begun_ns;
   // What it leaves behind would disturb the next run, and may hold the stream open. What has left
-  // the group is not ended, and may write for ever.
+  // the group is ended later, and may write until then.
   kill(-waiting.child, SIGKILL);
   constexpr int64_t kLongestRest = 1'000'000'000;
   while (reads && monotonic_ns() - now < kLongestRest) {
@@ -317,6 +417,7 @@ Result<TrialEnd> run_command(const TrialCommand& command, StartedCall started, v
   const std::vector<char*> environment = c_strings(command.environment);
   const std::string folder = command.folder.string();
   const int64_t own_peak = own_peak_bytes();
+  const Adoption adoption;
   const ChildStart start{arguments.data(),
                          environment.data(),
                          folder.c_str(),
@@ -368,17 +469,27 @@ Result<TrialEnd> run_command(const TrialCommand& command, StartedCall started, v
 }
 
 std::optional<uint64_t> process_start_ticks(int64_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  const auto facts = process_facts(pid);
+  return facts ? std::optional(facts->start_ticks) : std::nullopt;
+}
+
+std::vector<int64_t> processes_of_group(int64_t group, uint64_t since_ticks) {
+  std::vector<int64_t> pids;
+  // The leader's number is used again only after the last of its group is gone.
+  const auto leader = process_facts(group);
+  if (group <= 1 || (leader && leader->start_ticks != since_ticks)) return pids;
+  for_each_process([&](int64_t pid, const ProcessFacts& facts) {
+    if (facts.group == group && facts.start_ticks >= since_ticks) pids.push_back(pid);
+  });
+  std::ranges::sort(pids);
+  return pids;
+}
+
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string line;
-  if (pid <= 0 || !std::getline(file, line)) return std::nullopt;
-  // The name in brackets may hold anything; the fields after it are numbers. The 22nd is the time.
-  size_t at = line.rfind(')');
-  if (at == std::string::npos || at + 2 >= line.size()) return std::nullopt;
-  // Dead, but nobody asked how it ended: a container's first process may never do.
-  if (line[at + 2] == 'Z' || line[at + 2] == 'X') return std::nullopt;
-  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
-  if (at == std::string::npos) return std::nullopt;
-  return std::strtoull(line.c_str() + at, nullptr, 10);
+  std::getline(file, line);
+  return line;
 }
 
 }  // namespace fathom

@@ -202,7 +202,7 @@ TEST_F(AblateRun, ATimeUnderTheFloorIsAnError) {
 TEST_F(AblateRun, AnEditIsMeasuredAgainAndTheRestIsNot) {
   write_suite(kTwo);
   ASSERT_EQ(ablate("s/suite.toml --yes --out out").exit_code, 0);
-  EXPECT_EQ(ablate("s/suite.toml --yes --out out").exit_code, 1) << "without --resume";
+  EXPECT_EQ(ablate("s/suite.toml --yes --out out").exit_code, 2) << "without --resume";
   CommandResult result = ablate("s/suite.toml --yes --out out --resume");
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_EQ(result.errors.find("fathom: run"), std::string::npos) << result.errors;
@@ -216,11 +216,117 @@ TEST_F(AblateRun, AnEditIsMeasuredAgainAndTheRestIsNot) {
   EXPECT_NE(read_file(at("out/ablation.csv")).find("timed,40.1,"), std::string::npos);
 }
 
+// The report and `next` are of the last edit alone, with or without the sources at hand.
+TEST_F(AblateRun, AReplayLeavesOutWhatWasMeasuredBeforeAnEdit) {
+  write_suite("[[variant]]\nname = \"v0\"\n[[variant]]\nname = \"v1\"\npatch = \"p.patch\"\n");
+  write_file(at("s/p.patch"),
+             "--- a/run.sh\n+++ b/run.sh\n@@ -1,2 +1,2 @@\n-echo \"time_us = ${TIME:-100}.$1\"\n"
+             "+echo \"time_us = 50\"\n echo 1 2 ${LAST:-3} >values\n");
+  ASSERT_EQ(ablate("s/suite.toml --yes --out out").exit_code, 0);
+  std::string patch = read_file(at("s/p.patch"));
+  patch.replace(patch.find("= 50"), 4, "= 25");
+  write_file(at("s/p.patch"), patch);
+  ASSERT_EQ(ablate("s/suite.toml --yes --out out --resume").exit_code, 0);
+  const std::string csv = read_file(at("out/ablation.csv"));
+  EXPECT_NE(csv.find("timed,25,"), std::string::npos) << csv;
+  const CommandResult replay = ablate("s/suite.toml --replay out --out again");
+  ASSERT_EQ(replay.exit_code, 0) << replay.errors;
+  EXPECT_EQ(read_file(at("again/ablation.csv")), csv);
+  // The diff is the edited one too.
+  EXPECT_NE(report().find("+echo \"time_us = 25\""), std::string::npos) << report();
+  const CommandResult next = ablate("next out");
+  EXPECT_NE(next.output.find("Best: v1, 25.00 µs"), std::string::npos) << next.output;
+}
+
+TEST_F(AblateRun, AFolderThroughALinkOfAPatchIsRefused) {
+  fs::create_directories(at("elsewhere"));
+  write_file(at("elsewhere/kept"), "x");
+  write_suite("[[variant]]\nname = \"v0\"\n");
+  write_file(at("s/p.patch"),
+             "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n"
+             "@@ -0,0 +1 @@\n+" +
+                 at("elsewhere").string() + "\n\\ No newline at end of file\n");
+  for (const char* table : {"build", "run"}) {
+    fs::remove_all(at("out"));
+    write_suite(
+        "[[variant]]\nname = \"v0\"\n[[variant]]\nname = \"linked\"\npatch = \"p.patch\"\n" +
+        std::string(table) +
+        " = { command = [\"sh\", \"-c\", \"echo y >kept\"], folder = \"l\" }\n");
+    const CommandResult result = ablate("s/suite.toml --yes --out out");
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(read_file(at("elsewhere/kept")), "x") << table;
+    EXPECT_NE(read_file(at("out/ablation.csv")).find("folder l leads out of the tree"),
+              std::string::npos)
+        << table << read_file(at("out/ablation.csv"));
+  }
+  // A folder of the tree's own is used.
+  fs::remove_all(at("out"));
+  write_suite(
+      "[[variant]]\nname = \"v0\"\nrun = { command = [\"sh\", \"-c\", \"echo time_us = 5\"], "
+      "folder = \"sub\" }\n");
+  fs::create_directories(at("s/sub"));
+  write_file(at("s/sub/file"), "x");
+  EXPECT_EQ(ablate("s/suite.toml --yes --out out").exit_code, 0);
+  EXPECT_NE(read_file(at("out/ablation.csv")).find("timed,5,"), std::string::npos);
+}
+
+TEST_F(AblateRun, ASourceThatIsTooLargeIsRefusedBeforeItIsListed) {
+  write_suite(kTwo, "[tree]\nsource = \"/\"\n");
+  CommandResult result = ablate("s/suite.toml --yes --out out");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.errors.find("/ is the whole file system"), std::string::npos) << result.errors;
+  // A sparse file of a terabyte would take an hour to read.
+  write_suite(kTwo, "[tree]\nmax_mb = 1\n");
+  ASSERT_EQ(sh("truncate -s 1T s/huge.bin").exit_code, 0);
+  result = ablate("s/suite.toml --yes --out out");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.errors.find("or 1 MB; name a smaller folder"), std::string::npos)
+      << result.errors;
+}
+
+// Times that the program prints beside its values are no values.
+TEST_F(AblateRun, PrintedTimesAreNoPartOfTheCheckedOutput) {
+  fs::create_directories(at("s"));
+  write_file(at("s/run.sh"),
+             "echo \"time_us = $(date +%N | sed s/^0*//).5\"\necho sum = ${SUM:-3}\n");
+  write_file(
+      at("s/suite.toml"),
+      "title = \"times\"\n[run]\ncommand = [\"sh\", \"run.sh\"]\nrepetitions = 6\nwarmup = 0\n"
+      "[check]\ncommand = [\"sh\", \"run.sh\"]\nreference_variant = \"v0\"\n"
+      "[time]\npattern = \"time_us = {float}\"\nunit = \"ns\"\n"
+      "[[variant]]\nname = \"v0\"\n[[variant]]\nname = \"same\"\nenvironment = { A = 1 }\n"
+      "[[variant]]\nname = \"other\"\nenvironment = { SUM = 4 }\n");
+  ASSERT_EQ(ablate("s/suite.toml --yes --out out").exit_code, 0);
+  const std::string csv = read_file(at("out/ablation.csv"));
+  EXPECT_NE(csv.find("\nsame,v0,timed,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("wrong: value 1 is 4 where 3 is expected"), std::string::npos) << csv;
+}
+
+// A variant without a parent of its own builds on the last one that is right.
+TEST_F(AblateRun, TheDefaultParentIsTheLastRightVariant) {
+  write_suite(
+      "[[variant]]\nname = \"v0\"\n"
+      "[[variant]]\nname = \"v1\"\nenvironment = { TIME = 80 }\n"
+      "[[variant]]\nname = \"wrong\"\nenvironment = { TIME = 1, LAST = 9 }\n"
+      "[[variant]]\nname = \"crash\"\nrun = { command = [\"false\"] }\n"
+      "[[variant]]\nname = \"unbuilt\"\nbuild = { command = [\"false\"] }\n"
+      "[[variant]]\nname = \"v2\"\nenvironment = { TIME = 40 }\n"
+      "[[variant]]\nname = \"named\"\nparent = \"wrong\"\nenvironment = { TIME = 30 }\n");
+  ASSERT_EQ(ablate("s/suite.toml --yes --out out").exit_code, 0);
+  const std::string csv = read_file(at("out/ablation.csv"));
+  EXPECT_NE(csv.find("\nv2,v1,timed,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\nnamed,wrong,timed,"), std::string::npos) << csv;
+  const std::string text = report();
+  EXPECT_NE(text.find("Speed-up over `v1`: 1.998 ×"), std::string::npos) << text;
+  // What it changes is told against that one.
+  EXPECT_NE(text.find("-TIME=80\n+TIME=40"), std::string::npos) << text;
+}
+
 TEST_F(AblateRun, NotesAndNext) {
   write_suite(kTwo);
   ASSERT_EQ(ablate("s/suite.toml --yes --out out").exit_code, 0);
   EXPECT_EQ(ablate("note out 'breaks at odd sizes' --variant v1 --step dropped").exit_code, 0);
-  EXPECT_EQ(ablate("note out text --variant v7 --step dropped").exit_code, 1);
+  EXPECT_EQ(ablate("note out text --variant v7 --step dropped").exit_code, 2);
   EXPECT_EQ(ablate("note out text --variant v1 --step dropt").exit_code, 2);
   const CommandResult next = ablate("next out");
   EXPECT_EQ(next.exit_code, 0) << next.errors;
@@ -301,7 +407,7 @@ TEST_F(AblateRun, HostileSuitesDoNothingThatIsNotShown) {
   // A folder of somebody else's is refused.
   fs::create_directories(at("theirs"));
   write_file(at("theirs/file"), "x");
-  EXPECT_EQ(ablate("s/suite.toml --yes --out theirs").exit_code, 1);
+  EXPECT_EQ(ablate("s/suite.toml --yes --out theirs").exit_code, 2);
   EXPECT_EQ(read_file(at("theirs/file")), "x");
 }
 

@@ -430,10 +430,31 @@ void joined_kernels(const std::filesystem::path& directory, size_t n) {
   write_file(directory / "repo/a.cu", code);
 }
 
+// Threads that hand over to each other, streams that wait for each other, and waits of the host.
+void waits_of_threads_and_streams(TraceText& t, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    const auto at = static_cast<int64_t>(i * 40);
+    t.op("aten::mm", at, 10);
+    t.launch(at + 1, 2, 3 * i);
+    t.event("cuda_runtime", "cudaStreamWaitEvent", at + 4, 1, "1");
+    t.op("aten::add_backward", at + 12, 8, R"("Sequence number":5,"Fwd thread id":1)", "2");
+    t.launch(at + 13, 2, 3 * i + 1, "2");
+    t.event("cuda_runtime", "cudaStreamSynchronize", at + 30, 8, "1");
+    for (size_t k = 0; k < 2; ++k) {
+      t.raw(
+          fmt::format(R"({{"ph":"X","cat":"kernel","name":"k{}","pid":0,"tid":{},"ts":{},"dur":9,)"
+                      R"("args":{{"device":0,"stream":{},"correlation":{}}}}})",
+                      i % 7, i % 60, at + 4 + static_cast<int64_t>(k) * 12, i % 60, 3 * i + k));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<LinearCase> analysis_cases() {
   return {
+      one("WaitsOfThreadsAndStreams", waits_of_threads_and_streams, 500,
+          "analyze t.json --out out --what-if 'op=aten::* x0.5' --what-if 'sync remove'"),
       one("BackwardOfOneNumber", backward_of_one_number, 2000),
       one("NestedCalls", nested_calls, 1000),
       one("NestedCallsDiff", nested_calls, 500, kDiff),

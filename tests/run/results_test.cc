@@ -60,6 +60,41 @@ ExpectedObservation expectation(std::string metric, std::string subject, std::op
   return expected;
 }
 
+TEST(RunResults, SessionsAreComparedWhereThereAreRunsEnough) {
+  struct Row {
+    std::vector<double> first, second;
+    bool differs;
+  };
+  const Row rows[] = {{{1.0, 1.01}, {1.5, 1.51}, true},
+                      {{1.0, 1.01}, {1.02, 1.03}, false},  // under 5 %
+                      {{1.0, 1.3}, {1.5, 1.51}, false},    // within what a session varies by
+                      {{1.0}, {2.0}, false},               // one run shows nothing
+                      {{1.0, 1.01, 1.02, 1.0}, {1.04, 1.05, 1.06, 1.04}, true},
+                      {{1.0, 1.01, 1.02, 1.0}, {1.01, 1.0, 1.0, 1.02}, false}};
+  for (const Row& row : rows) {
+    Experiment experiment;
+    experiment.id = "E1";
+    experiment.command = {"./program"};
+    std::vector<RunOutcome> runs;
+    for (size_t session = 1; session <= 2; ++session) {
+      for (const double wall : session == 1 ? row.first : row.second) {
+        RunOutcome one;
+        one.run = {0, 0, static_cast<int64_t>(runs.size()), false, "E1"};
+        one.end = TrialEnd();
+        one.session = session;
+        one.observations.all.push_back({"wall_time", "", "s", {wall}});
+        runs.push_back(one);
+      }
+    }
+    const ExperimentResult result = evaluate_experiment(experiment, runs);
+    const std::vector<std::string>& notes = result.configurations[0].notes;
+    ASSERT_EQ(notes.size(), row.differs ? 1u : 0u) << row.second[0];
+    if (row.differs) {
+      EXPECT_NE(notes[0].find("drift between sessions"), std::string::npos);
+    }
+  }
+}
+
 TEST(RunResults, VerdictsOfExpectations) {
   Experiment experiment = sweep_experiment();
   experiment.expected = {expectation("wall_time", "", 1.4, 1.6),
@@ -220,8 +255,10 @@ TEST(Observe, ProbesAndLogLinesBecomeThePlansMetrics) {
   batch.metric = "batch_size_over_time";
   batch.names = {"models:Attention.forward(len(pos), x.ndim)"};
   Requirement function = batch;
-  function.metric = "ttft";
-  plan.requirements = {batch, function};
+  function.metric = "step_time";
+  Requirement first_token = batch;
+  first_token.metric = "ttft";
+  plan.requirements = {batch, function, first_token};
   Experiment experiment;
   experiment.id = "E1";
   experiment.expected = {expectation("log_value", "tokens [{int}", 1, 2),
@@ -235,7 +272,9 @@ TEST(Observe, ProbesAndLogLinesBecomeThePlansMetrics) {
   add_planned_metrics(plan, experiment, seen);
   ASSERT_NE(seen.find("batch_size_over_time", batch.names[0]), nullptr);
   EXPECT_EQ(seen.find("batch_size_over_time", batch.names[0])->values.size(), 6u);
-  ASSERT_NE(seen.find("ttft", batch.names[0]), nullptr);
+  ASSERT_NE(seen.find("step_time", batch.names[0]), nullptr);
+  // How long a call takes is no time to a first token: a call of generate ends with the last one.
+  EXPECT_EQ(seen.find("ttft", batch.names[0]), nullptr);
   ASSERT_NE(seen.find("log_value", "tokens [{int}"), nullptr);
   ASSERT_NE(seen.find("itl", "step {float} ms"), nullptr);
   ASSERT_EQ(seen.find("itl", "step {float} ms")->values.size(), 2u);

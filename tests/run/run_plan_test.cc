@@ -13,6 +13,7 @@
 #include <random>
 #include <set>
 
+#include "session/code/run_files.h"
 #include "test_files.h"
 #include "trial/journal.h"
 
@@ -130,6 +131,136 @@ TEST_F(RunPlan, KillAtRandomMomentsLosesNothingThatWasFinished) {
   EXPECT_EQ(run("plan.toml --yes --resume").exit_code, 0);
   EXPECT_EQ(finished("plan.results").size(), 18u);
   EXPECT_EQ(text("marks"), marks);
+}
+
+// Somebody reads the commands while another process runs them.
+TEST_F(RunPlan, WhatAnotherProcessFinishedMeanwhileIsNotRunAgain) {
+  write_plan(kMarks);
+  RunPlanRequest request;
+  request.plan = directory_.path() / "plan.toml";
+  request.out = directory_.path() / "plan.results";
+  request.resume = true;
+  request.environment = {"PATH=/usr/bin:/bin"};
+  request.program = test::fathom_binary();
+  Result<PreparedRun> prepared = prepare_run(request);
+  ASSERT_TRUE(prepared.ok());
+  EXPECT_EQ(prepared.value().to_run.size(), 18u);
+  ASSERT_EQ(run("plan.toml --yes").exit_code, 0);
+  const std::string marks = text("marks");
+  std::string told;
+  const auto done =
+      run_plan(request, prepared.value(), [&](const std::string& line) { told += line; });
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(text("marks"), marks);
+  EXPECT_NE(told.find("18 runs finished by another process meanwhile"), std::string::npos) << told;
+  EXPECT_EQ(finished("plan.results").size(), 18u);
+}
+
+TEST_F(RunPlan, OfSeveralRecordsOfARunTheLastCounts) {
+  const auto record = [](const char* wall) {
+    return JournalRecord("finished").put("run", "E1-c0-r0").put("end", "0").put("wall_ns", wall);
+  };
+  const auto found = run_files::finished_runs({record("5"), record("7")});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.at("E1-c0-r0").end.wall_ns, 7);
+}
+
+TEST_F(RunPlan, ASpentBudgetIsToldAndIsNoSuccess) {
+  const std::string experiment = R"(
+[[experiment]]
+id = "E1"
+name = "slow"
+command = ["sleep", "0.2"]
+recorded = false
+needs_gpu = false
+repetitions = 4
+)";
+  write_plan(experiment + "budget = 0.3\n");
+  const test::CommandResult spent = run("plan.toml --yes");
+  EXPECT_EQ(spent.exit_code, 1) << spent.errors;
+  EXPECT_NE(
+      spent.errors.find("2 runs not made: the budget of E1 (0.3 s) is spent (E1-c0-r2, E1-c0-r3)"),
+      std::string::npos)
+      << spent.errors;
+  EXPECT_NE(text("plan.results/results.md").find("2 runs not made"), std::string::npos);
+  EXPECT_NE(text("plan.results/results.json").find("\"complete\": false"), std::string::npos);
+  // A budget that is enough says nothing.
+  write_plan(experiment + "budget = 60\n");
+  const test::CommandResult enough = run("plan.toml --yes --out enough");
+  EXPECT_EQ(enough.exit_code, 0) << enough.errors;
+  EXPECT_EQ(enough.errors.find("budget"), std::string::npos) << enough.errors;
+}
+
+TEST_F(RunPlan, WhatAKilledRunLeftRunningIsFound) {
+  write_plan(R"(
+[[experiment]]
+id = "E1"
+name = "leaves a process"
+command = ["sh", "-c", "test -e pid && exit 0; sleep 60 & echo $! >pid.part; mv pid.part pid; wait"]
+recorded = false
+needs_gpu = false
+repetitions = 1
+)");
+  const pid_t child = start({"plan.toml", "--yes"});
+  for (int i = 0; i < 500 && !fs::exists(directory_.path() / "pid"); ++i) usleep(20'000);
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  const int left = std::stoi(text("pid"));
+  ASSERT_EQ(kill(left, 0), 0);
+  const test::CommandResult refused = run("plan.toml --yes --resume");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.errors.find("E1-c0-r0 of the earlier run still runs as process " +
+                                std::to_string(left)),
+            std::string::npos)
+      << refused.errors;
+  kill(left, SIGKILL);
+  EXPECT_EQ(run("plan.toml --yes --resume").exit_code, 0);
+}
+
+TEST_F(RunPlan, LostLogsOfFinishedRunsAreNamed) {
+  write_plan(kMarks);
+  ASSERT_EQ(run("plan.toml --yes").exit_code, 0);
+  EXPECT_EQ(run("plan.toml --yes --resume").exit_code, 0);
+  fs::remove(directory_.path() / "plan.results/logs/E1-c0-r3.log");
+  test::write_file(directory_.path() / "plan.results/logs/E1-c1-r2.log", "val");
+  const test::CommandResult result = run("plan.toml --yes --resume");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.errors.find("E1-c0-r3 is finished, but its log is gone (9 bytes)"),
+            std::string::npos)
+      << result.errors;
+  EXPECT_NE(result.errors.find("E1-c1-r2 is finished, but its log has 3 bytes where it had 9"),
+            std::string::npos)
+      << result.errors;
+  EXPECT_EQ(result.errors.find("E1-c0-r2"), std::string::npos);
+  EXPECT_NE(text("plan.results/results.md").find("E1-c0-r3 is finished, but its log is gone"),
+            std::string::npos);
+}
+
+TEST_F(RunPlan, MediansThatDifferBetweenSessionsGetANote) {
+  write_plan(R"toml(
+[[experiment]]
+id = "E1"
+name = "as long as a file says"
+command = ["sh", "-c", "sleep $(cat seconds)"]
+recorded = false
+needs_gpu = false
+repetitions = 4
+)toml");
+  test::write_file(directory_.path() / "seconds", "0.1");
+  ASSERT_EQ(run("plan.toml --yes").exit_code, 0);
+  // As if it had been killed after two runs.
+  std::string journal = text("plan.results/journal");
+  size_t at = 0;
+  for (int i = 0; i < 2; ++i) at = journal.find("\tfinished\t", at) + 1;
+  test::write_file(directory_.path() / "plan.results/journal",
+                   journal.substr(0, journal.find('\n', at) + 1));
+  test::write_file(directory_.path() / "seconds", "0.6");
+  const test::CommandResult result = run("plan.toml --yes --resume");
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const std::string page = text("plan.results/results.md");
+  EXPECT_NE(page.find("drift between sessions: median wall time is "), std::string::npos) << page;
+  EXPECT_EQ(page.find("the machine changed"), std::string::npos) << page;
 }
 
 TEST_F(RunPlan, AConfigurationThatFailsInItsWarmUpIsNamed) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -94,6 +95,39 @@ TEST_F(TrialCommandTest, WhatIsLeftRunningIsKilled) {
   EXPECT_EQ(log(), "done\n");
   std::this_thread::sleep_for(std::chrono::milliseconds(1300));
   EXPECT_FALSE(fs::exists(folder_ / "late"));
+}
+
+// A daemon leaves the group and the session; it would disturb the next run all the same.
+TEST_F(TrialCommandTest, WhatHasLeftTheGroupIsKilledToo) {
+  command_.folder = folder_;
+  run({"sh", "-c",
+       "setsid sh -c 'echo $$ >pid.part; mv pid.part pid; sleep 60 & wait' & "
+       "until test -e pid; do sleep 0.01; done"});
+  const std::string pid = text_of(folder_ / "pid");
+  ASSERT_FALSE(pid.empty());
+  EXPECT_FALSE(process_start_ticks(std::stoll(pid)));
+}
+
+// Children that this program had before, and those of other commands, are not.
+TEST_F(TrialCommandTest, OtherChildrenStay) {
+  const pid_t other = fork();
+  if (other == 0) {
+    sleep(60);
+    _exit(0);
+  }
+  TrialCommand longer = command_;
+  longer.words = {"sh", "-c", "setsid sleep 0.7 & sleep 0.5; echo still"};
+  longer.environment = {"PATH=/usr/bin:/bin"};
+  longer.log = folder_ / "longer";
+  std::thread beside([&] { EXPECT_TRUE(run_command(longer).ok()); });
+  usleep(100'000);
+  run({"true"});
+  beside.join();
+  EXPECT_EQ(text_of(folder_ / "longer"), "still\n");
+  EXPECT_TRUE(process_start_ticks(other));
+  kill(other, SIGKILL);
+  int status = 0;
+  waitpid(other, &status, 0);
 }
 
 TEST_F(TrialCommandTest, ALongLogKeepsItsBeginningAndItsEnd) {

@@ -44,7 +44,7 @@ TEST(Platforms, CapitalsSpacesAndDashesDoNotMatter) {
 }
 
 TEST(Platforms, ANameThatFitsSeveralIsRefusedWithTheChoices) {
-  EXPECT_EQ(found("h100"), "error: 'h100' may be H100 PCIe, H100 SXM: name one of them");
+  EXPECT_EQ(found("h100"), "error: 'h100' may be H100 PCIe, H100 SXM, H100 NVL: name one of them");
   EXPECT_EQ(found("a100 40"),
             "error: 'a100 40' may be A100 40GB PCIe, A100 40GB SXM: name one of them");
   EXPECT_EQ(found("a10080gb"),
@@ -52,8 +52,8 @@ TEST(Platforms, ANameThatFitsSeveralIsRefusedWithTheChoices) {
 }
 
 TEST(Platforms, AnotherGpuIsNotTakenForOneWeKnow) {
-  for (const char* name : {"", " ", "-", "h20", "a10", "l40", "l", "h2", "b2000", "gh200", "mi300a",
-                           "mi300", "h100 nvl", "h200 nvl", "nvidia", "80gb", "sxm"}) {
+  for (const char* name : {"", " ", "-", "h20", "a2", "l20", "l", "h2", "b2000", "gh20", "mi308x",
+                           "mi300", "rtx 3080", "h200 nvl", "nvidia", "80gb", "sxm"}) {
     EXPECT_TRUE(found(name).starts_with("error: there is no platform '")) << name << found(name);
   }
 }
@@ -100,7 +100,8 @@ TEST(Platforms, AreDetectedByPropertiesWhereTheNameTellsNoModel) {
   EXPECT_EQ(by_properties("", 309'220'868'096, 256, "9.5"), "MI350X, MI355X");
   EXPECT_EQ(by_properties("", 68'702'699'520, 104, "9.0"), "MI210, MI250 GCD");
   EXPECT_EQ(by_properties("", 68'702'699'520, 110, "9.0"), "MI250X GCD");
-  EXPECT_EQ(by_properties("NVIDIA Graphics Device", 150'109'880'320, 132, "9.0"), "H200");
+  EXPECT_EQ(by_properties("NVIDIA Graphics Device", 85'018'279'936, 132, "9.0"), "H100 SXM");
+  EXPECT_EQ(by_properties("", 150'109'880'320, 132, "9.0"), "GH200 144GB, H200");
   EXPECT_EQ(by_properties("", 85'100'000'000, 108, "8.0"), "A100 80GB PCIe, A100 80GB SXM");
   EXPECT_EQ(built_in().detect({"", 85'100'000'000, 108, "8.0"}), nullptr) << "one of two";
   // Near-twins: another chip with as many units, a partition, a model that is named and not known.
@@ -300,7 +301,7 @@ TEST(PlatformData, SpecsKeepTheirOrderAndNarrowerFormatsAreNoSlower) {
       EXPECT_NEAR(peak("matrix_fp8") / bf16, 2, 0.03) << p.name;
     }
     if (peak("matrix_tf32") > 0) {
-      EXPECT_NEAR(bf16 / peak("matrix_tf32"), 2, 0.05) << p.name;
+      EXPECT_NEAR(bf16 / peak("matrix_tf32"), 2, 0.06) << p.name;
     }
     EXPECT_LE(peak("vector_fp64"), peak("vector_fp32")) << p.name;
   }

@@ -50,7 +50,7 @@ no time. The out folder gets OPTIMIZATION_REPORT.md, ablation.csv, ablation.json
 Exit codes:
   0  the suite was run, whatever the variants did
   1  it could not be run, or a time was refused as faster than the hardware
-  2  usage error, or the commands were not confirmed
+  2  usage error, a mistake in the suite, or the commands were not confirmed
   130  interrupted; --resume goes on)";
 
 struct AblateArguments {
@@ -120,7 +120,13 @@ Status ablate_suite(const AblateArguments& a, const Terminal& terminal, ExitCode
   request.out = a.out.empty() ? default_out(a.suite) : fs::path(a.out);
   request.environment = this_environment();
   request.program = this_program();
-  ablate::Ablation ablation = TRY(ablate::Ablation::open(request));
+  Result<ablate::Ablation> opened = ablate::Ablation::open(request);
+  if (!opened.ok()) {
+    code = ExitCode::kUsage;
+    complain_lines(opened.error().message);
+    return Nothing{};
+  }
+  ablate::Ablation ablation = opened.take();
   if (!a.replay.empty()) return show_study(a, terminal, ablation, a.out, code);
   const std::string commands = ablation.commands_text();
   if (!a.quiet || !a.yes) std::fputs((commands + "\n").c_str(), stderr);
@@ -154,12 +160,14 @@ void add_next(CLI::App& command, ExitCode& code) {
   next->add_option("DIR", a->out, "Out folder of fathom ablate")->required();
   next->add_flag("--json", a->json, "Print as JSON");
   next->callback([a, &code] {
-    const auto tell_next = [&]() -> Status {
-      const ablate::Ablation ablation = TRY(ablate::Ablation::open_finished(a->out));
-      const ablate::Study study = ablation.study();
-      return print_output(a->json ? next_json(study) : next_text(study));
-    };
-    const Status done = tell_next();
+    const Result<ablate::Ablation> ablation = ablate::Ablation::open_finished(a->out);
+    if (!ablation.ok()) {
+      complain_lines(ablation.error().message);
+      code = ExitCode::kUsage;
+      return;
+    }
+    const ablate::Study study = ablation.value().study();
+    const Status done = print_output(a->json ? next_json(study) : next_text(study));
     if (done.ok()) return;
     complain(done.error().message);
     code = ExitCode::kFailed;
@@ -208,6 +216,12 @@ void add_note_command(CLI::App& command, ExitCode& code) {
       ->option_text("ID");
   note->callback([a, &code] {
     a->note.when = utc_now();
+    const Status known = ablate::check_note(a->out, a->note);
+    if (!known.ok()) {
+      complain_lines(known.error().message);
+      code = ExitCode::kUsage;
+      return;
+    }
     const Status done = ablate::add_note(a->out, a->note);
     if (done.ok()) return;
     complain(done.error().message);

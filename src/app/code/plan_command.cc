@@ -189,7 +189,8 @@ std::string usage_mistake(const PlanArguments& a) {
     return "GOAL is missing: say what you want to know, such as 'why is decode slow'";
   if (a.repository.empty()) return "--repo is missing: the folder of the repository";
   if (!a.budget.empty() && !read_duration(a.budget))
-    return fmt::format("--budget {}: expected a time such as 90s, 20m or 2h", a.budget);
+    return fmt::format("--budget {}: expected a time above 0 with its unit, such as 90s, 20m or 2h",
+                       a.budget);
   return "";
 }
 

@@ -32,8 +32,9 @@ shell = true. Everything is written below --out: results.md with expected beside
 results.json, tables/, stories/, logs/, captures/, and the journal that --resume reads. Without a GPU,
 experiments with needs_gpu = false run all the same.
 
-Exit codes: 0 every run ended well, 1 a run failed or was not made, or results cannot be written, 2
-usage error or a mistake in the plan, 130 interrupted.)";
+Exit codes: 0 every run ended well, 1 a run failed or was not made (also where a budget was spent), a
+finished run lost its log or capture, or results cannot be written, 2 usage error or a mistake in the
+plan, 130 interrupted.)";
 
 struct RunArguments {
   std::string plan, out, replay, clocks;
@@ -131,6 +132,8 @@ ExitCode run_run(const RunArguments& a, const Terminal& terminal) {
   if (result.failed_runs > 0)
     complain(fmt::format("{} failed; see {}", counted(result.failed_runs, "run"),
                          (request.out / "logs").string()));
+  for (const std::string& line : result.lost_files) complain(line);
+  for (const std::string& line : result.not_made) complain(line);
   const bool is_done = result.failed_runs == 0 && result.results.is_complete;
   return printed.ok() && is_done ? ExitCode::kOk : ExitCode::kFailed;
 }

@@ -52,7 +52,8 @@ struct VariantMeasurements {
   Checked check;
   std::vector<Timed> cases;  // as the suite's
   Counted counters;
-  std::string diff;  // with its parent
+  std::string diff;         // with its parent
+  std::string diff_parent;  // the variant that it was made with
 };
 
 // A step of the loop that somebody wrote down.

@@ -39,11 +39,40 @@ class RecordReader {
       : suite_(suite), plan_(plan), sources_(sources) {}
 
   FoundSteps read(const std::vector<JournalRecord>& records) {
+    sources_in_use_.resize(suite_.variants.size());
+    for (size_t i = 0; i < sources_.size() && i < sources_in_use_.size(); ++i)
+      sources_in_use_[i] = key_text(sources_[i]);
+    if (sources_.empty()) {
+      for (const JournalRecord& record : records) note_source(record);
+    }
     for (const JournalRecord& record : records) add(record);
     return std::move(found_);
   }
 
  private:
+  static std::string key_text(uint64_t key) { return fmt::format("{:016x}", key); }
+
+  // The key that the plan has for a step of this kind; nothing where it is of no such step.
+  std::optional<uint64_t> planned_key(const JournalRecord& record, size_t variant) const {
+    const VariantPlan& plan = plan_.variants[variant];
+    if (record.kind == "build") return plan.build_key;
+    if (record.kind == "check") return plan.check_key;
+    if (record.kind == "counters") return plan.counters_key;
+    if (record.kind != "run") return std::nullopt;
+    const auto in_case = std::ranges::find(suite_.cases, record.get("case"), &Case::name);
+    if (in_case == suite_.cases.end()) return std::nullopt;
+    return plan.run_keys[static_cast<size_t>(in_case - suite_.cases.begin())];
+  }
+
+  // The last step of a variant is of the source as it was last measured.
+  void note_source(const JournalRecord& record) {
+    const Variant* variant = suite_.find(record.get("variant"));
+    if (variant == nullptr) return;
+    const auto i = static_cast<size_t>(variant - suite_.variants.data());
+    const auto key = planned_key(record, i);
+    if (key && record.get("key") == key_text(*key)) sources_in_use_[i] = record.get("source");
+  }
+
   void add(const JournalRecord& record) {
     const double spent = record.number("spent").value_or(0);
     if (spent > 0) found_.measurements.seconds_spent += spent;
@@ -63,6 +92,7 @@ class RecordReader {
     const VariantPlan& plan = plan_.variants[i];
     if (record.kind == "diff") {
       m.diff = record.get("text");
+      m.diff_parent = record.get("parent");
     } else if (record.kind == "build") {
       if (is_current(record, i, plan.build_key)) read_step(record, m.build);
     } else if (record.kind == "check") {
@@ -78,8 +108,7 @@ class RecordReader {
 
   bool is_current(const JournalRecord& record, size_t variant, uint64_t key) {
     const bool same =
-        record.get("key") == fmt::format("{:016x}", key) &&
-        (sources_.empty() || record.get("source") == fmt::format("{:016x}", sources_[variant]));
+        record.get("key") == key_text(key) && record.get("source") == sources_in_use_[variant];
     found_.measurements.stale += same ? 0 : 1;
     return same;
   }
@@ -143,6 +172,7 @@ class RecordReader {
   const Suite& suite_;
   const SuitePlan& plan_;
   const std::vector<uint64_t>& sources_;
+  std::vector<std::string> sources_in_use_;  // by variant
   FoundSteps found_;
 };
 
@@ -154,8 +184,9 @@ JournalRecord build_record(const StepOf& of, const Step& build) {
   return record;
 }
 
-JournalRecord diff_record(const std::string& variant, const std::string& diff) {
-  return JournalRecord("diff").put("variant", variant).put("text", diff);
+JournalRecord diff_record(const std::string& variant, const std::string& parent,
+                          const std::string& diff) {
+  return JournalRecord("diff").put("variant", variant).put("parent", parent).put("text", diff);
 }
 
 JournalRecord check_record(const StepOf& of, const Checked& check) {

@@ -18,7 +18,8 @@ struct StepOf {
 };
 
 JournalRecord build_record(const StepOf& of, const Step& build);
-JournalRecord diff_record(const std::string& variant, const std::string& diff);
+JournalRecord diff_record(const std::string& variant, const std::string& parent,
+                          const std::string& diff);
 JournalRecord check_record(const StepOf& of, const Checked& check);
 // `problem`: the run gave no time; empty: it did.
 JournalRecord run_record(const StepOf& of, const std::string& in_case, int64_t round,
@@ -38,7 +39,8 @@ struct FoundSteps {
   int64_t next_order = 0;
 };
 // Steps whose key is not the plan's are counted as stale. `sources` by variant: a step of another
-// source is stale too; empty: any source is good, as for a replay.
+// source is stale too. Empty, as for a replay: of each variant the source of its last step counts,
+// so that measurements before and after an edit are not mixed.
 FoundSteps read_records(const std::vector<JournalRecord>& records, const Suite& suite,
                         const SuitePlan& plan, const std::vector<uint64_t>& sources);
 

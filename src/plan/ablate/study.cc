@@ -20,6 +20,7 @@ class StudyMaker {
 
   Study make() {
     for (const Variant& variant : suite_.variants) add_row(variant);
+    for (size_t i = 0; i < study_.rows.size(); ++i) find_parent(i);
     for (StudyRow& row : study_.rows) compare(row);
     for (StudyRow& row : study_.rows) find_moved(row);
     decide();
@@ -165,16 +166,30 @@ class StudyMaker {
       row.warnings.push_back({Warning::Kind::kLessFlop, *flop, *work.flop});
   }
 
-  const StudyRow* parent_of(const StudyRow& row) const {
-    if (row.variant->name == suite_.baseline) return nullptr;
-    const std::string& name = row.variant->parent.empty() ? suite_.baseline : row.variant->parent;
-    return study_.row(name);
+  static bool is_sound(const StudyRow& row) {
+    return (row.state == RowState::kTimed || row.state == RowState::kNotMeasured) &&
+           !does_less(row);
+  }
+
+  void find_parent(size_t i) {
+    StudyRow& row = study_.rows[i];
+    const Variant& variant = *row.variant;
+    if (variant.name == suite_.baseline) return;
+    const std::string& name = variant.parent.empty() ? suite_.baseline : variant.parent;
+    if (const StudyRow* named = study_.row(name))
+      row.parent = static_cast<size_t>(named - study_.rows.data());
+    if (!variant.parent_is_default) return;
+    for (size_t before = i; before-- > 0;) {
+      if (!is_sound(study_.rows[before])) continue;
+      row.parent = before;
+      return;
+    }
   }
 
   void compare(StudyRow& row) const {
     if (row.state != RowState::kTimed || row.variant->name == suite_.baseline) return;
     const StudyRow* baseline = study_.row(suite_.baseline);
-    const StudyRow* parent = parent_of(row);
+    const StudyRow* parent = study_.parent_of(row);
     for (size_t i = 0; i < suite_.cases.size(); ++i) {
       if (!row.times[i]) continue;
       const std::vector<double> mine = first_times(row.measured->cases[i]);
@@ -189,7 +204,7 @@ class StudyMaker {
   }
 
   void find_moved(StudyRow& row) const {
-    const StudyRow* parent = parent_of(row);
+    const StudyRow* parent = study_.parent_of(row);
     if (parent == nullptr || row.measured == nullptr) return;
     const HardwareValues* before = parent->measured != nullptr && parent->measured->counters.ok
                                        ? &parent->measured->counters.values
@@ -249,7 +264,7 @@ class StudyMaker {
     if (!study_.best || suite_.has_flags) return;
     const StudyRow* row = &study_.rows[*study_.best];
     std::set<std::string_view> seen;
-    while ((row = parent_of(*row)) != nullptr && seen.insert(row->variant->name).second) {
+    while ((row = study_.parent_of(*row)) != nullptr && seen.insert(row->variant->name).second) {
       StudyRow& one = study_.rows[static_cast<size_t>(row - study_.rows.data())];
       if (one.decision == Decision::kDropped && !does_less(one)) one.decision = Decision::kCarried;
     }
@@ -284,6 +299,15 @@ const StudyRow* Study::row(std::string_view variant) const {
     if (row.variant->name == variant) return &row;
   }
   return nullptr;
+}
+
+const StudyRow* Study::parent_of(const StudyRow& row) const {
+  return row.parent ? &rows[*row.parent] : nullptr;
+}
+
+std::string Study::parent_name(const StudyRow& row) const {
+  const StudyRow* parent = parent_of(row);
+  return parent != nullptr ? parent->variant->name : std::string();
 }
 
 Work work_of(const Suite& suite, const Variant& variant, size_t in_case) {

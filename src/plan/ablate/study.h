@@ -69,6 +69,7 @@ struct Moved {
 struct StudyRow {
   const Variant* variant = nullptr;
   const VariantMeasurements* measured = nullptr;  // null: nothing was
+  std::optional<size_t> parent;                   // a row that it is compared with
   RowState state = RowState::kNotMeasured;
   std::string reason;
   std::vector<std::optional<Estimate>> times;                      // by case
@@ -124,6 +125,10 @@ struct Study {
   bool has_drift = false;
 
   const StudyRow* row(std::string_view variant) const;
+  // What it builds on: the one that the suite names, else the last one before it that was built, is
+  // right and does all of its work. Null for the baseline.
+  const StudyRow* parent_of(const StudyRow& row) const;
+  std::string parent_name(const StudyRow& row) const;  // empty: none
 };
 
 // The suite and the measurements must outlive it.

@@ -133,7 +133,7 @@ void find_next(Study& study) {
     bool tried_here = false;
     for (const StudyRow& row : study.rows) {
       if (row.variant->hypothesis != id || !was_tried(row)) continue;
-      if (row.variant->parent == best.variant->name) tried_here = true;
+      if (study.parent_of(row) == &best) tried_here = true;
       next.tried_in = row.variant->name;
     }
     for (const Note& note : study.measurements->notes) {

@@ -67,7 +67,7 @@ void put_next(JsonWriter& json, const Study& study) {
 void put_row(JsonWriter& json, const Study& study, const StudyRow& row) {
   json.begin_object();
   json.key("version").value(row.variant->name);
-  json.key("parent").value(row.variant->parent);
+  json.key("parent").value(study.parent_name(row));
   json.key("change").value(row.variant->change);
   json.key("state").value(state_name(row.state));
   json.key("reason").value(row.reason);

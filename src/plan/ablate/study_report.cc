@@ -216,9 +216,7 @@ class ReportWriter {
     fix_table();
   }
 
-  const StudyRow* parent_of(const StudyRow& row) const {
-    return study_.row(row.variant->parent.empty() ? suite_.baseline : row.variant->parent);
-  }
+  const StudyRow* parent_of(const StudyRow& row) const { return study_.parent_of(row); }
 
   void fix(const StudyRow& row) {
     const Variant& v = *row.variant;

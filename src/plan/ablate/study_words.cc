@@ -258,7 +258,7 @@ Table ablation_sheet(const Study& study) {
   Column& state = table.text_column("State");
   for (const StudyRow& row : study.rows) {
     version.add(row.variant->name);
-    parent.add(row.variant->parent);
+    parent.add(study.parent_name(row));
     state.add(state_name(row.state));
   }
   for (size_t i = 0; i < study.suite->cases.size(); ++i) add_times(table, study, i);

@@ -58,6 +58,9 @@ struct Identified {
 struct Variant {
   std::string name, change;
   std::string parent;  // empty: the baseline
+  // The suite names no parent: `parent` is the variant before it. A study takes the last one that
+  // is right, see Study::parent_of().
+  bool parent_is_default = false;
   Identified identified;
   std::string hypothesis;  // an id of data/hypotheses, or words
   std::vector<ExpectedMove> expects;

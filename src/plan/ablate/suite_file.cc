@@ -399,7 +399,9 @@ class SuiteReader {
                        "name must have letters, digits, '.', '_', '+', '-' only, up to 60");
       if (!names.insert(variant.name).second)
         reader.mistake(table->line, fmt::format("a second variant is named '{}'", variant.name));
-      variant.parent = reader.text("parent").value_or(previous);
+      const std::optional<std::string> parent = reader.text("parent");
+      variant.parent_is_default = !parent;
+      variant.parent = parent.value_or(previous);
       read_reasons(reader, variant);
       read_changes(reader, variant.changes);
       reader.finish();

@@ -24,7 +24,7 @@ std::vector<Bar> bars_of(const Study& study) {
   while (row != nullptr && row != baseline && way.size() < kMostVariants) {
     way.push_back(row);
     if (study.suite->has_flags) break;  // combinations do not build on each other
-    row = study.row(row->variant->parent.empty() ? study.suite->baseline : row->variant->parent);
+    row = study.parent_of(*row);
   }
   std::ranges::reverse(way);
   double before = baseline->times[0]->median;

@@ -22,14 +22,16 @@ struct RunOutcome {
   std::string not_run;          // why; empty: it ran
   Observations observations;
   bool failed = false;  // it ended otherwise than it should
+  size_t session = 0;   // which start of the program made it, from 1; 0: not known
 };
 
 // A metric of one configuration over all its runs.
 struct MetricResult {
   std::string metric, subject, unit;
-  std::vector<double> values;       // of all runs, in order
-  std::vector<double> run_medians;  // one for each run
-  SampleSummary summary;            // of values
+  std::vector<double> values;        // of all runs, in order
+  std::vector<double> run_medians;   // one for each run
+  std::vector<size_t> run_sessions;  // as run_medians
+  SampleSummary summary;             // of values
   // Of the median, over runs where there are 6 of them; else over the values of the runs.
   std::optional<SampleInterval> interval;
   bool is_over_runs = false;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyze/finding_parts.h"
 
 namespace fathom {
@@ -56,13 +58,15 @@ bool mostly_assessed(const Summary& s) { return s.coverage.assessed >= kMostly; 
 std::string not_assessed_text(const Summary& s, std::string (*safe)(std::string_view)) {
   if (s.coverage.missing() < kTold) return {};
   std::string reasons;
+  const auto told = std::ranges::count_if(
+      s.coverage.gaps, [](const Coverage::Gap& gap) { return gap.share >= kTold; });
   for (const Coverage::Gap& gap : s.coverage.gaps) {
     if (gap.share < kTold) continue;
-    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : "; ", percent_text(gap.share),
-                           remedy(s, gap, safe));
+    reasons += fmt::format("{}{}{}", reasons.empty() ? "" : "; ",
+                           told > 1 ? percent_text(gap.share) + " " : "", remedy(s, gap, safe));
   }
-  return fmt::format("{} of GPU time not assessed: {}", percent_text(s.coverage.missing()),
-                     reasons);
+  return fmt::format("{} of GPU time not assessed{}{}", percent_text(s.coverage.missing()),
+                     reasons.empty() ? "" : ": ", reasons);
 }
 
 std::string nothing_found_text(const Summary& s) {

@@ -22,8 +22,11 @@ std::string change_text(Nanos from, Nanos to) {
 
 std::string critical_path_text(const Summary::Path& path) {
   if (!path.missing.empty()) return "not computed: " + path.missing;
-  std::string text = fmt::format("{} ms{}: {}", path_millis(path.step),
-                                 path.steps > 0 ? " a step" : "", path.shares);
+  std::string text =
+      fmt::format("{} ms{}", path_millis(path.step), path.steps > 0 ? " a step" : "");
+  if (path.steps < path.all_steps)
+    text += fmt::format(" ({} of {} steps)", path.steps, path.all_steps);
+  text += ": " + path.shares;
   if (!path.longest.empty() && !path.longest.front().name.empty()) {
     const Summary::Path::Row& row = path.longest.front();
     constexpr size_t kShown = 60;
@@ -66,7 +69,7 @@ void write_critical_path(JsonWriter& json, const Summary& s) {
     return;
   }
   millis("step_ms", path.step);
-  json.key("steps").value(path.steps);
+  json.key("steps").value(path.steps).key("steps_of_the_scope").value(path.all_steps);
   json.key("replay_error_percent").value(path.replay_error_percent);
   json.key("parts").begin_array();
   for (const Summary::Path::Part& part : path.parts) {

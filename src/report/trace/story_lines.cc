@@ -252,7 +252,8 @@ class Sentence : LineWords {
     }
     if (value("byte_rate") > 0) {
       bytes = story_rate(value("byte_rate"), "B/s");
-      if (has("of_peak_bytes")) bytes += fmt::format(" ({} of DRAM peak)", percent("of_peak_bytes"));
+      if (has("of_peak_bytes"))
+        bytes += fmt::format(" ({} of DRAM peak)", percent("of_peak_bytes"));
     }
     std::string out;
     switch (l_.topic) {

@@ -128,11 +128,11 @@ struct Summary {
       std::string part, name;  // the name may be empty
       double millis = 0, percent = 0;
     };
-    std::string missing;  // why there is none; empty: there is one
-    Nanos step;           // of the whole recording where it has no steps
-    int64_t steps = 0;
-    std::string shares;       // "kernels 61 %, host 30 %"
-    std::vector<Part> parts;  // the largest first
+    std::string missing;               // why there is none; empty: there is one
+    Nanos step;                        // of the whole recording where it has no steps
+    int64_t steps = 0, all_steps = 0;  // looked at, and of the scope
+    std::string shares;                // "kernels 61 %, host 30 %"
+    std::vector<Part> parts;           // the largest first
     std::vector<Row> longest;
     double replay_error_percent = 0;
   };
@@ -156,7 +156,7 @@ struct Summary {
   GpuTimeline timeline;
   TimeBase base;               // the wall time, which shares and savings relate to
   std::vector<IdlePart> idle;  // the largest first; only with an analysis
-  std::optional<Cpu> cpu;  // only of a trace without GPU work
+  std::optional<Cpu> cpu;      // only of a trace without GPU work
   std::optional<Host> host;
   Unlinked unlinked;
   // False: the recorder keeps no ops, or not even launches. Kernels then take their place.

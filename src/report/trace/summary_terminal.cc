@@ -100,21 +100,14 @@ void show_ranges(Screen& screen, const std::vector<std::string>& ranges) {
 }
 
 void show_limits(Screen& screen, const Summary& s) {
-  if (s.platform.empty()) {
-    screen.entry("Limits",
-                 "unknown GPU: no efficiency computed; set --platform (list: fathom platforms)");
-  } else if (!s.has_ops) {
-    screen.entry("Limits",
-                 "not computed: the trace has kernels but no ops with shapes; a PyTorch trace with "
-                 "record_shapes=True has both");
-  } else if (!s.has_costs) {
-    screen.entry("Limits", "not computed: the trace has no shapes; record with record_shapes=True");
-  } else {
+  const std::string missing = not_assessed_text(s, screen_safe);
+  const bool computed = !s.platform.empty() && s.has_ops && s.has_costs;
+  if (computed || missing.empty()) {
     screen.entry("Limits", fmt::format("{}: cost models cover {:.1f} % of the ops' GPU time",
                                        screen_safe(s.platform), s.known_share * 100));
   }
-  if (const std::string missing = not_assessed_text(s, screen_safe); !missing.empty()) {
-    screen.entry("", mostly_assessed(s) ? missing : screen.warn(missing));
+  if (!missing.empty()) {
+    screen.entry(computed ? "" : "Limits", mostly_assessed(s) ? missing : screen.warn(missing));
   }
   if (!s.recorded_on.empty()) {
     screen.entry("", screen.warn(screen_safe(other_platform_text(s))));
@@ -198,7 +191,7 @@ void show_findings(Screen& screen, const Summary& s) {
   if (shown > 0) return;
   std::string nothing = nothing_found_text(s);
   nothing[0] = 'n';
-  screen.entry("Found", nothing);
+  screen.entry("Found", nothing + (s.cpu || mostly_assessed(s) ? "" : " (see Limits)"));
 }
 
 std::string unlinked_note(const Summary& s) {

@@ -14,9 +14,9 @@
 namespace fathom {
 namespace {
 
-constexpr int kLeft = 130, kColumn = 2, kLane = 26, kTop = 30, kLegend = 24;
+constexpr int kLanesLeft = 130, kColumn = 2, kLane = 26, kLanesTop = 30, kLegendHeight = 24;
 constexpr size_t kColumns = 400, kMostLanes = 6, kMostSteps = 40;
-constexpr int kWidth = kLeft + static_cast<int>(kColumns) * kColumn + 20;
+constexpr int kPictureWidth = kLanesLeft + static_cast<int>(kColumns) * kColumn + 20;
 
 // Colours that colour-blind people tell apart (Okabe and Ito).
 struct WorkKind {
@@ -93,7 +93,7 @@ class Coverage {
       }
       const int height = static_cast<int>(std::ceil(std::min(all, 1.0) * (kLane - 6)));
       if (height == 0) continue;
-      path[longest] += fmt::format("M{},{}h{}v{}h-{}z", kLeft + static_cast<int>(c) * kColumn,
+      path[longest] += fmt::format("M{},{}h{}v{}h-{}z", kLanesLeft + static_cast<int>(c) * kColumn,
                                    top + kLane - 3, kColumn, -height, kColumn);
     }
     std::string out;
@@ -138,18 +138,18 @@ class TimelineDrawing {
     std::ranges::stable_sort(
         order, [](const auto& x, const auto& y) { return x.second->busy > y.second->busy; });
     const size_t shown = std::min(order.size(), kMostLanes);
-    const int bottom = kTop + static_cast<int>(shown) * kLane;
-    out_ = svg_begin(kWidth, bottom + 24 + kLegend);
+    const int bottom = kLanesTop + static_cast<int>(shown) * kLane;
+    out_ = svg_begin(kPictureWidth, bottom + 24 + kLegendHeight);
     draw_steps(bottom);
     for (size_t i = 0; i < shown; ++i) {
-      const int top = kTop + static_cast<int>(i) * kLane;
-      text(kLeft - 8, top + 17, lane_name(order[i].first), "end");
+      const int top = kLanesTop + static_cast<int>(i) * kLane;
+      text(kLanesLeft - 8, top + 17, lane_name(order[i].first), "end");
       out_ += order[i].second->coverage.paths(top);
     }
-    text(kLeft, bottom + 16, "0");
-    text(kWidth - 20, bottom + 16, micros_text(end_ - begin_), "end");
+    text(kLanesLeft, bottom + 16, "0");
+    text(kPictureWidth - 20, bottom + 16, micros_text(end_ - begin_), "end");
     if (order.size() > shown)
-      text(kWidth / 2.0, bottom + 16, fmt::format("{} more streams", order.size() - shown),
+      text(kPictureWidth / 2.0, bottom + 16, fmt::format("{} more streams", order.size() - shown),
            "middle");
     draw_legend(bottom + 24);
     return out_ + "</svg>\n";
@@ -199,12 +199,12 @@ class TimelineDrawing {
 
   void draw_steps(int bottom) {
     if (steps_.size() > kMostSteps) {
-      text(kLeft, 18, fmt::format("{} steps", steps_.size()));
+      text(kLanesLeft, 18, fmt::format("{} steps", steps_.size()));
       return;
     }
     const bool has_room = steps_.size() <= 10;
     for (size_t i = 0; i < steps_.size(); ++i) {
-      const double x = kLeft + column(steps_[i].begin) * kColumn;
+      const double x = kLanesLeft + column(steps_[i].begin) * kColumn;
       out_ += fmt::format(
           "<line class=\"grid\" x1=\"{0:.1f}\" y1=\"8\" x2=\"{0:.1f}\" y2=\"{1}\"/>\n", x, bottom);
       if (has_room) text(x + 4, 18, svg_safe(store_.name(steps_[i].annotation), 24));
@@ -212,7 +212,7 @@ class TimelineDrawing {
   }
 
   void draw_legend(int top) {
-    double x = kLeft;
+    double x = kLanesLeft;
     for (size_t kind = 0; kind < kKinds; ++kind) {
       const bool is_used = std::ranges::any_of(
           lanes_, [&](const auto& lane) { return lane.second.coverage.has(kind); });

@@ -25,14 +25,13 @@ std::string cause_words(std::string_view name) {
 
 // Eighths of a character, so that a small share is still seen.
 std::string busy_bar(double share) {
-  constexpr size_t kBusyBarWidth = 20;
+  constexpr size_t kBar = 20;
   static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths =
-      static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kBusyBarWidth * 8));
+  const auto eighths = static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kBar * 8));
   std::string out;
   for (size_t i = 0; i < eighths / 8; ++i) out += "█";
   out += kEighths[eighths % 8];
-  return out + std::string(kBusyBarWidth - eighths / 8 - (eighths % 8 != 0), ' ');
+  return out + std::string(kBar - eighths / 8 - (eighths % 8 != 0), ' ');
 }
 
 std::string device_name(const DeviceTime& device) {

@@ -47,12 +47,13 @@ bool is_ignored(const IgnoreChain* chain, std::string_view path, bool is_folder,
 
 class Walk {
  public:
-  Walk(const fs::path& root, Repository& repository) : root_(root), repository_(repository) {}
+  Walk(const fs::path& root, Repository& repository, const ListLimits& limits)
+      : root_(root), repository_(repository), limits_(limits) {}
 
   void run() {
     enter_git();
     folders_.push_back({"", around_, Origin::kOwn, false});
-    while (!folders_.empty()) {
+    while (!folders_.empty() && !repository_.is_cut) {
       Folder folder = std::move(folders_.back());
       folders_.pop_back();
       list(std::move(folder));
@@ -174,7 +175,10 @@ class Walk {
     if (has(".gitignore")) {
       load_rules(root_ / folder.path / ".gitignore", in_checkout_ + folder.path, folder.rules);
     }
-    for (const Entry& entry : entries) take(entry, folder);
+    for (const Entry& entry : entries) {
+      take(entry, folder);
+      if (repository_.is_cut) return;
+    }
   }
 
   void take(const Entry& entry, const Folder& folder) {
@@ -191,9 +195,18 @@ class Walk {
     }
     switch (entry.type) {
       case fs::file_type::directory:
+        if (limits_.except == root_ / path) break;
+        count(0);
         enter(path, entry.name, {path + "/", folder.rules, folder.origin, ignored});
         break;
       case fs::file_type::regular:
+        if (limits_.bytes != UINT64_MAX) {
+          std::error_code error;
+          const uint64_t size = fs::file_size(root_ / path, error);
+          count(error ? 0 : size);
+        } else {
+          count(0);
+        }
         repository_.files.push_back({path, Language::kNone, folder.origin, 0, 0, ""});
         break;
       case fs::file_type::symlink:
@@ -202,6 +215,12 @@ class Walk {
       default:
         special_.add(path);
     }
+  }
+
+  void count(uint64_t bytes) {
+    ++counted_;
+    counted_bytes_ += bytes;
+    if (counted_ > limits_.files || counted_bytes_ > limits_.bytes) repository_.is_cut = true;
   }
 
   void enter(const std::string& path, const std::string& name, Folder folder) {
@@ -245,6 +264,9 @@ class Walk {
 
   const fs::path& root_;
   Repository& repository_;
+  const ListLimits& limits_;
+  size_t counted_ = 0;
+  uint64_t counted_bytes_ = 0;
   IgnoreChainPointer around_;
   std::string in_checkout_;  // where the root lies in the checkout: "" or "part/of/it/"
   std::optional<TrackedPaths> tracked_;
@@ -278,7 +300,7 @@ void note_skipped(Repository& repository) {
 
 }  // namespace
 
-Result<Repository> list_repository(const fs::path& root, size_t threads) {
+Result<Repository> list_repository(const fs::path& root, size_t threads, const ListLimits& limits) {
   std::error_code error;
   const fs::file_status status = fs::status(root, error);
   if (!fs::exists(status)) {
@@ -295,7 +317,8 @@ Result<Repository> list_repository(const fs::path& root, size_t threads) {
   repository.root = fs::canonical(root, error);
   if (error) return Error{fmt::format("cannot open {}: {}", root.string(), error.message())};
   repository.name = repository.root.filename().string();
-  Walk(repository.root, repository).run();
+  Walk(repository.root, repository, limits).run();
+  if (repository.is_cut) return repository;
   if (repository.files.empty()) {
     return Error{fmt::format("{} holds no files to read{}{}", root.string(),
                              repository.notes.empty() ? "" : "; ",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/closest_names.h"
 #include "base/count_text.h"
 #include "base/hash.h"
 #include "base/screen_text.h"
@@ -210,6 +211,8 @@ Status Ablation::run(AblateProgress progress, void* context) {
   fs::create_directories(out, error);
   if (error) return Error{fmt::format("cannot make {}: {}", out.string(), error.message())};
   Journal journal = TRY(Journal::open(out / kJournalName));
+  // What another process finished until the journal was ours is not done again.
+  found_ = read_records(journal.records(), *suite_, plan_, sources_);
   for (const char* folder : {"trees", "logs", "captures"}) TRY(make_folder_in(out / folder));
   const auto suite_text = read_plain_file(suite_->file, kLargestSuite);
   if (suite_text) TRY(run_files::write_whole_file(out / "suite.toml", *suite_text));
@@ -258,11 +261,17 @@ Status Ablation::write_report(const Study& study, const ReportOptions& options,
   return Nothing{};
 }
 
-Status add_note(const fs::path& out, const Note& note) {
+Status check_note(const fs::path& out, const Note& note) {
   const Ablation ablation = TRY(Ablation::open_finished(out));
-  if (ablation.suite().find(note.variant) == nullptr)
-    return Error{
-        fmt::format("'{}' is no variant of {}", note.variant, (out / "suite.toml").string())};
+  if (ablation.suite().find(note.variant) != nullptr) return Nothing{};
+  std::vector<std::string> names;
+  for (const Variant& variant : ablation.suite().variants) names.push_back(variant.name);
+  return Error{fmt::format("'{}' is no variant of {}{}", note.variant,
+                           (out / "suite.toml").string(), did_you_mean(note.variant, names))};
+}
+
+Status add_note(const fs::path& out, const Note& note) {
+  TRY(check_note(out, note));
   Journal journal = TRY(Journal::open(out / kJournalName));
   return journal.append(note_record(note));
 }

@@ -61,7 +61,9 @@ class Ablation {
   bool is_replay_ = false, interrupted_ = false;
 };
 
-// Appends a note to the journal of an out folder. Fails where the variant is none of its suite's.
+// Fails where the folder is no ablation's, or the variant is none of its suite's.
+Status check_note(const std::filesystem::path& out, const Note& note);
+// Appends a note to the journal of an out folder, after check_note().
 Status add_note(const std::filesystem::path& out, const Note& note);
 
 }  // namespace fathom::ablate

@@ -13,6 +13,7 @@
 #include "base/file_descriptor.h"
 #include "plan/ablate/correctness.h"
 #include "session/code/ablate_counters.h"
+#include "session/code/run_files.h"
 #include "trial/order.h"
 
 namespace fathom::ablate {
@@ -48,19 +49,42 @@ std::string end_reason(const TrialEnd& end, double limit_s, std::string_view out
   return end_text(end, limit_s) + (line.empty() ? "" : ": " + line);
 }
 
+// Each line with the numbers that fit.
+template <class Visit>
+void for_each_match(const LogPattern& pattern, std::string_view output, const Visit& visit) {
+  for (size_t start = 0; start < output.size();) {
+    const size_t end = std::min(output.find('\n', start), output.size());
+    for (const LogPattern::Found& found : pattern.match(output.substr(start, end - start)))
+      visit(start, found);
+    start = end + 1;
+  }
+}
+
 // The median of all numbers that fit, over the lines.
 std::optional<double> printed_number(const LogPattern& pattern, std::string_view output) {
   std::vector<double> values;
-  while (!output.empty()) {
-    const size_t end = output.find('\n');
-    for (const LogPattern::Found& found : pattern.match(output.substr(0, end)))
-      values.push_back(found.value);
-    output = end == std::string_view::npos ? std::string_view() : output.substr(end + 1);
-  }
+  for_each_match(pattern, output,
+                 [&](size_t, const LogPattern::Found& found) { values.push_back(found.value); });
   if (values.empty()) return std::nullopt;
   std::ranges::sort(values);
   const size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Times differ in each run, so they are no output that can be right or wrong.
+Result<std::string> without_times(std::string output, const Timing& timing) {
+  for (const std::string* text : {&timing.pattern, &timing.second_pattern}) {
+    if (text->empty()) continue;
+    const LogPattern pattern = TRY(LogPattern::parse(*text));
+    std::vector<std::pair<size_t, size_t>> times;
+    for_each_match(pattern, output, [&](size_t start, const LogPattern::Found& found) {
+      times.emplace_back(start + found.begin, start + found.end);
+    });
+    for (const auto& [begin, end] : times)
+      std::fill(output.begin() + static_cast<std::ptrdiff_t>(begin),
+                output.begin() + static_cast<std::ptrdiff_t>(end), '~');
+  }
+  return output;
 }
 
 }  // namespace
@@ -85,6 +109,13 @@ VariantMeasurements& AblateSteps::measured(size_t variant) {
 
 Result<AblateSteps::Ran> AblateSteps::run_one(const ReadyCommand& ready, const std::string& tree,
                                               const std::string& log_name, bool ends_child) const {
+  // A link of a patch's or of a build's would let the command run elsewhere.
+  if (!ready.folder.empty() && leads_out(tree, ready.folder + "/x")) {
+    Ran refused;
+    refused.end.kind = EndKind::kNotStarted;
+    refused.end.why = fmt::format("folder {} leads out of the tree", ready.folder);
+    return refused;
+  }
   TrialCommand command;
   command.words = ready.words;
   command.folder = fs::path(tree) / ready.folder;
@@ -108,7 +139,9 @@ Status AblateSteps::run() {
   TRY(make_trees());
   TRY(build_all());
   TRY(check_all());
+  TRY(note_changes());
   TRY(time_all(false));
+  TRY(note_changes());
   TRY(count_all(false));
   if (!a_.suite_->has_flags || a_.suite_->most_pairs == 0) return Nothing{};
   pairs_ = pairs_that_matter(a_.study());
@@ -143,6 +176,8 @@ Status AblateSteps::make_trees() {
         make_tree(*a_.suite_, a_.source_, build, tree_of(build), a_.request_.environment,
                   a_.request_.out / "logs" / (build.name + ".tree.log"));
     const std::string problem = TRY(made);
+    TRY(run_files::write_whole_file(listing_of(b), tree_listing(build.tree)));
+    made_.insert(b);
     for (const size_t v : build.variants) {
       measured(v).build = {};
       if (problem.empty()) continue;
@@ -152,12 +187,35 @@ Status AblateSteps::make_trees() {
       TRY(journal_.append(build_record(step_of(v, a_.plan_.variants[v].build_key), step)));
     }
   }
-  for (size_t v = 0; v < a_.suite_->variants.size(); ++v) {
-    if (!measured(v).diff.empty()) continue;
-    measured(v).diff = change_text(*a_.suite_, a_.plan_, v);
-    if (!measured(v).diff.empty())
-      TRY(journal_.append(diff_record(a_.suite_->variants[v].name, measured(v).diff)));
+  return note_changes();
+}
+
+fs::path AblateSteps::listing_of(size_t build) const {
+  return a_.request_.out / "logs" / (a_.plan_.builds[build].name + ".tree.files");
+}
+
+// The diff of each variant with what it builds on, which depends on which variants are right.
+Status AblateSteps::note_changes() {
+  const Study study = a_.study();
+  for (size_t v = 0; v < study.rows.size(); ++v) {
+    if (!study.rows[v].parent) continue;
+    const size_t p = *study.rows[v].parent;
+    const std::string& parent = a_.suite_->variants[p].name;
+    const size_t old_build = a_.plan_.variants[p].build, new_build = a_.plan_.variants[v].build;
+    VariantMeasurements& m = measured(v);
+    const bool is_noted = m.diff_parent == parent;
+    if (is_noted && !made_.contains(old_build) && !made_.contains(new_build)) continue;
+    const auto listing = [&](size_t build) {
+      return read_plain_file(listing_of(build), kLargestOutput).value_or("");
+    };
+    std::string diff =
+        change_text(*a_.suite_, a_.plan_, p, v, {listing(old_build), listing(new_build)});
+    if (is_noted && diff == m.diff) continue;
+    m.diff = std::move(diff);
+    m.diff_parent = parent;
+    TRY(journal_.append(diff_record(a_.suite_->variants[v].name, parent, m.diff)));
   }
+  made_.clear();
   return Nothing{};
 }
 
@@ -303,7 +361,12 @@ Result<Checked> AblateSteps::check_one(size_t v) {
     }
     reference_ = *text;
   }
-  const Compared compared = compare_output(output, TRY(reference_output()), check);
+  std::string expected = TRY(reference_output());
+  if (check.format == OutputFormat::kText) {
+    output = TRY(without_times(std::move(output), a_.suite_->timing));
+    expected = TRY(without_times(std::move(expected), a_.suite_->timing));
+  }
+  const Compared compared = compare_output(output, expected, check);
   checked.ok = compared.right;
   checked.reason = compared.reason;
   if (compared.right)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "session/code/ablate.h"
@@ -39,6 +40,8 @@ class AblateSteps {
   std::filesystem::path tree_of(const BuildPlan& build) const;
 
   Status make_trees();
+  Status note_changes();
+  std::filesystem::path listing_of(size_t build) const;
   Status build_all();
   Result<Step> build_one(size_t build) const;
   Status check_all();
@@ -57,6 +60,7 @@ class AblateSteps {
   void* context_;
   GpuState gpu_;
   std::vector<std::string> pairs_;  // variants that matter
+  std::set<size_t> made_;           // builds whose trees were made since the last diff
   std::optional<std::string> reference_;
 };
 

@@ -91,8 +91,18 @@ void add_changed(std::vector<std::string> before, std::vector<std::string> after
   }
 }
 
-// Files of both trees that differ, without what builds made: sources are listed before.
-std::map<std::string, std::string> small_files(const fs::path& tree) {
+std::set<std::string, std::less<>> lines_of(std::string_view text) {
+  std::set<std::string, std::less<>> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::map<std::string, std::string> small_files(const fs::path& tree, std::string_view listing) {
+  const auto listed = lines_of(listing);
   std::map<std::string, std::string> files;
   std::error_code error;
   fs::recursive_directory_iterator at(tree, fs::directory_options::skip_permission_denied, error);
@@ -103,16 +113,19 @@ std::map<std::string, std::string> small_files(const fs::path& tree) {
       continue;
     }
     if (!fs::is_regular_file(at->symlink_status(error))) continue;
+    std::string name = at->path().lexically_relative(tree).generic_string();
+    if (!listed.empty() && !listed.contains(name)) continue;  // a build made it
     auto text = read_plain_file(at->path(), kLargestCompared);
     if (text && text->find('\0') == std::string::npos)
-      files.emplace(at->path().lexically_relative(tree).generic_string(), std::move(*text));
+      files.emplace(std::move(name), std::move(*text));
   }
   return files;
 }
 
-std::string tree_difference(const fs::path& before, const fs::path& after) {
+std::string tree_difference(const fs::path& before, const fs::path& after,
+                            const std::pair<std::string, std::string>& listings) {
   if (before == after) return {};
-  const auto a = small_files(before), b = small_files(after);
+  const auto a = small_files(before, listings.first), b = small_files(after, listings.second);
   std::map<std::string, int> names;
   for (const auto& [name, text] : a) names[name] |= 1;
   for (const auto& [name, text] : b) names[name] |= 2;
@@ -170,19 +183,26 @@ Result<SourceTree> list_source(const Suite& suite, const fs::path& out) {
     }
     if (folder == folder.parent_path()) break;
   }
-  const Repository repository = TRY(list_repository(source.folder));
+  const auto too_large = [&] {
+    return Error{
+        fmt::format("{} has over {} files or {} MB; name a smaller folder as source in "
+                    "[tree], or raise max_mb there",
+                    source.folder.string(), number_text(kMostSourceFiles), suite.most_source_mb)};
+  };
+  if (source.folder == source.folder.root_path())
+    return Error{fmt::format("{} is the whole file system; name a folder as source in [tree]",
+                             source.folder.string())};
+  const ListLimits limits{kMostSourceFiles, suite.most_source_mb << 20, out};
+  const Repository repository = TRY(list_repository(source.folder, 0, limits));
+  if (repository.is_cut) return too_large();
   ContentHash hash;
   uint64_t& bytes = source.bytes;
   for (const SourceFile& file : repository.files) {
     if (is_within(source.folder / file.path, out)) continue;
     bytes += file.size;
     source.files.push_back(file.path);
-    if (source.files.size() > kMostSourceFiles || bytes > suite.most_source_mb << 20) {
-      return Error{
-          fmt::format("{} has over {} files or {} MB; name a smaller folder as source in "
-                      "[tree], or raise max_mb there",
-                      source.folder.string(), number_text(kMostSourceFiles), suite.most_source_mb)};
-    }
+    if (source.files.size() > kMostSourceFiles || bytes > suite.most_source_mb << 20)
+      return too_large();
   }
   // The suite's words do not change what is built, and its patches are hashed by themselves.
   std::set<fs::path> apart = {fs::canonical(suite.file, error)};
@@ -266,7 +286,13 @@ Result<std::string> make_tree(const Suite& suite, const SourceTree& source, cons
     return fmt::format("{} is in no git repository", source.folder.string());
   }
   const std::vector<TreeCommand> commands = tree_commands(suite, source, build, tree);
+  // The source in the tree may be a link of the commit's or of a patch's.
+  const std::string below = fs::path(build.tree).lexically_relative(tree).generic_string();
+  const auto is_outside = [&] {
+    return fs::exists(fs::symlink_status(build.tree, error)) && leads_out(tree, below + "/x");
+  };
   for (const TreeCommand& one : commands) {
+    if (is_outside()) return fmt::format("{} leads out of the tree", below);
     TrialCommand command;
     command.words = one.words;
     command.environment = changed_environment(without_git(environment), one.environment);
@@ -278,6 +304,7 @@ Result<std::string> make_tree(const Suite& suite, const SourceTree& source, cons
     const std::string text = read_plain_file(log, 1 << 20).value_or("");
     return fmt::format("git: {}: {}", end_text(end, command.limit_s), first_line(text));
   }
+  if (is_outside()) return fmt::format("{} leads out of the tree", below);
   for (const auto& [to, from] : changes.files) {
     const auto text = read_plain_file(suite.folder / from, kLargestPatch);
     if (!text) return fmt::format("{} cannot be read", from);
@@ -288,12 +315,28 @@ Result<std::string> make_tree(const Suite& suite, const SourceTree& source, cons
   return std::string();
 }
 
-std::string change_text(const Suite& suite, const SuitePlan& plan, size_t i) {
-  const Variant& variant = suite.variants[i];
-  const std::string& name = variant.parent.empty() ? suite.baseline : variant.parent;
-  const Variant* parent = suite.find(name);
-  if (parent == nullptr || parent == &variant) return {};
-  const auto p = static_cast<size_t>(parent - suite.variants.data());
+std::string tree_listing(const fs::path& tree) {
+  constexpr size_t kMostListed = 200'000;
+  std::string out;
+  size_t count = 0;
+  std::error_code error;
+  fs::recursive_directory_iterator at(tree, fs::directory_options::skip_permission_denied, error);
+  for (const fs::recursive_directory_iterator end; !error && at != end && count < kMostListed;
+       at.increment(error)) {
+    if (at->path().filename() == ".git") {
+      at.disable_recursion_pending();
+    } else if (fs::is_regular_file(at->symlink_status(error))) {
+      out += at->path().lexically_relative(tree).generic_string() + "\n";
+      ++count;
+    }
+  }
+  return out;
+}
+
+std::string change_text(const Suite& suite, const SuitePlan& plan, size_t p, size_t i,
+                        const std::pair<std::string, std::string>& listings) {
+  const Variant &variant = suite.variants[i], *parent = &suite.variants[p];
+  if (parent == &variant) return {};
   const Changes &before = parent->changes, &after = variant.changes;
   std::string out;
   if (before.commit != after.commit) add_changed({before.commit}, {after.commit}, out);
@@ -317,7 +360,7 @@ std::string change_text(const Suite& suite, const SuitePlan& plan, size_t i) {
   // Trees of the same source differ in nothing else.
   const bool same = before.commit == after.commit && before.patches == after.patches &&
                     before.files == after.files;
-  return same ? out : out + tree_difference(old_tree, new_tree);
+  return same ? out : out + tree_difference(old_tree, new_tree, listings);
 }
 
 }  // namespace fathom::ablate

@@ -20,8 +20,8 @@ struct SourceTree {
   uint64_t bytes = 0;
 };
 
-// What a copy of the source would have. Files below `out` are left out. Fails beyond the suite's
-// size limit.
+// What a copy of the source would have. Files below `out` are left out. Fails at the suite's size
+// limit, before the rest is listed.
 Result<SourceTree> list_source(const Suite& suite, const std::filesystem::path& out);
 
 // For each variant, of the patches and files that change its tree.
@@ -51,7 +51,12 @@ bool leads_out(const std::filesystem::path& tree, const std::string& name);
 // A plain file's content, up to a limit; nothing where it cannot be read or is larger.
 std::optional<std::string> read_plain_file(const std::filesystem::path& path, uint64_t limit);
 
-// What a variant changes against its parent, as text for people.
-std::string change_text(const Suite& suite, const SuitePlan& plan, size_t variant);
+// The files of a tree before anything is built in it, one path a line: diffs leave out the rest.
+std::string tree_listing(const std::filesystem::path& tree);
+
+// What a variant changes against another, as text for people. `listings` has tree_listing() of both
+// trees; an empty text: all files are compared.
+std::string change_text(const Suite& suite, const SuitePlan& plan, size_t parent, size_t variant,
+                        const std::pair<std::string, std::string>& listings);
 
 }  // namespace fathom::ablate

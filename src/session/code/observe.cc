@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <unordered_map>
 
@@ -345,11 +346,11 @@ class CaptureObserver {
 
 Observations observe_end(const TrialEnd& end) {
   Observations out;
-  out.all.push_back(
-      {"exit_status",
-       "",
-       "status",
-       {static_cast<double>(end.kind == EndKind::kExited ? end.code : 128 + end.code)}});
+  // As a shell tells it. What is ended at its limit gets SIGTERM, however it then ends.
+  const int status = end.kind == EndKind::kExited     ? end.code
+                     : end.kind == EndKind::kTimedOut ? 128 + SIGTERM
+                                                      : 128 + end.code;
+  out.all.push_back({"exit_status", "", "status", {static_cast<double>(status)}});
   out.all.push_back({"wall_time", "", "s", {static_cast<double>(end.wall_ns) / 1e9}});
   out.all.push_back(
       {"cpu_time", "", "s", {static_cast<double>(end.user_ns + end.system_ns) / 1e9}});

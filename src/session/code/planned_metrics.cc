@@ -141,6 +141,8 @@ void add_planned_metrics(const Plan& plan, const Experiment& experiment, Observa
       continue;
     }
     const ProbeWords words = probe_words(source.text);
+    // What only a log line has is not the time of a call: neither ttft nor itl.
+    if (metric->record == "--log-pattern" && metric->unit == "s") continue;
     if (metric->unit == "s") {
       add_values(source, "s", run.find("function_time", words.label), 1, run);
       continue;

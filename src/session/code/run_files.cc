@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/count_text.h"
 #include "base/file_descriptor.h"
 #include "session/code/bench.h"
 
@@ -102,7 +103,32 @@ fs::path log_in(const fs::path& folder, const ScheduledRun& run) {
   return {};
 }
 
-JournalRecord finished_record(const ScheduledRun& run, const TrialEnd& end) {
+KeptFiles kept_files(const fs::path& out, const ScheduledRun& run) {
+  KeptFiles files;
+  std::error_code error;
+  const fs::path log = log_of(out, run);
+  if (is_plain_file(log)) files.log_size = fs::file_size(log, error);
+  if (error) files.log_size.reset();
+  files.captures = captures_at(capture_of(out, run)).size();
+  return files;
+}
+
+std::string lost_files(const fs::path& out, const ScheduledRun& run, const KeptFiles& kept) {
+  const KeptFiles now = kept_files(out, run);
+  std::vector<std::string> lost;
+  if (kept.log_size && !now.log_size)
+    lost.push_back(fmt::format("its log is gone ({} bytes)", *kept.log_size));
+  else if (kept.log_size && *now.log_size != *kept.log_size)
+    lost.push_back(
+        fmt::format("its log has {} bytes where it had {}", *now.log_size, *kept.log_size));
+  if (now.captures < kept.captures)
+    lost.push_back(fmt::format("{} of {} gone", kept.captures - now.captures,
+                               counted(kept.captures, "capture")));
+  return fmt::format("{}", fmt::join(lost, ", "));
+}
+
+JournalRecord finished_record(const ScheduledRun& run, const TrialEnd& end,
+                              const KeptFiles& files) {
   JournalRecord record("finished");
   record.put("run", run.name)
       .put("end", std::to_string(static_cast<int>(end.kind)))
@@ -112,14 +138,18 @@ JournalRecord finished_record(const ScheduledRun& run, const TrialEnd& end) {
       .put("user_ns", std::to_string(end.user_ns))
       .put("system_ns", std::to_string(end.system_ns))
       .put("log_bytes", std::to_string(end.log_bytes));
+  if (files.log_size) record.put("log_size", std::to_string(*files.log_size));
+  if (files.captures > 0) record.put("captures", std::to_string(files.captures));
   if (end.max_rss_bytes) record.put("max_rss_bytes", std::to_string(*end.max_rss_bytes));
   if (end.log_cut) record.put("log_cut", "1");
   return record;
 }
 
-std::map<std::string, TrialEnd> finished_runs(const std::vector<JournalRecord>& records) {
-  std::map<std::string, TrialEnd> finished;
+std::map<std::string, FinishedRun> finished_runs(const std::vector<JournalRecord>& records) {
+  std::map<std::string, FinishedRun> finished;
+  size_t session = 0;
   for (const JournalRecord& record : records) {
+    if (record.kind == "machine") ++session;
     if (record.kind != "finished" || record.get("run").empty()) continue;
     TrialEnd end;
     const int64_t kind = record.integer("end").value_or(0);
@@ -133,7 +163,14 @@ std::map<std::string, TrialEnd> finished_runs(const std::vector<JournalRecord>& 
     end.log_bytes = static_cast<uint64_t>(record.integer("log_bytes").value_or(0));
     end.max_rss_bytes = record.integer("max_rss_bytes");
     end.log_cut = !record.get("log_cut").empty();
-    finished.emplace(record.get("run"), std::move(end));
+    KeptFiles files;
+    if (const auto size = record.integer("log_size"); size && *size >= 0)
+      files.log_size = static_cast<uint64_t>(*size);
+    files.captures =
+        static_cast<size_t>(std::max<int64_t>(0, record.integer("captures").value_or(0)));
+    // The last one counts: its files are those that are there.
+    finished.insert_or_assign(std::string(record.get("run")),
+                              FinishedRun{std::move(end), files, session});
   }
   return finished;
 }

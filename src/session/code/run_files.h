@@ -38,9 +38,24 @@ std::vector<std::filesystem::path> recordings_in(const std::filesystem::path& fo
                                                  const ScheduledRun& run);
 std::filesystem::path log_in(const std::filesystem::path& folder, const ScheduledRun& run);
 
-JournalRecord finished_record(const ScheduledRun& run, const TrialEnd& end);
-// By name of the run: those that are finished.
-std::map<std::string, TrialEnd> finished_runs(const std::vector<JournalRecord>& records);
+// What a finished run left in the folder.
+struct KeptFiles {
+  std::optional<uint64_t> log_size;  // bytes of the file; absent: not known, or there is no log
+  size_t captures = 0;
+};
+KeptFiles kept_files(const std::filesystem::path& out, const ScheduledRun& run);
+// What of it is not there any more, in words; empty: nothing.
+std::string lost_files(const std::filesystem::path& out, const ScheduledRun& run,
+                       const KeptFiles& kept);
+
+struct FinishedRun {
+  TrialEnd end;
+  KeptFiles files;
+  size_t session = 0;  // which start of the program made it, from 1; 0: not known
+};
+JournalRecord finished_record(const ScheduledRun& run, const TrialEnd& end, const KeptFiles& files);
+// By name of the run: those that are finished. Of several records of a run the last.
+std::map<std::string, FinishedRun> finished_runs(const std::vector<JournalRecord>& records);
 
 }  // namespace run_files
 }  // namespace fathom

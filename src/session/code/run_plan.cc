@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <ctime>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "base/byte_source.h"
 #include "base/count_text.h"
@@ -90,29 +92,46 @@ Status check_journal(const Journal& journal, const RunPlanRequest& request,
                     "folder",
                     request.out.string())};
   // A run of the killed program that goes on would disturb the next one, and write its files.
-  std::map<std::string, std::pair<int64_t, uint64_t>> started;
+  struct Started {
+    int64_t group;
+    uint64_t ticks;
+  };
+  std::map<std::string, Started> started;
+  const std::string boot = boot_id();
   for (const JournalRecord& record : journal.records()) {
-    if (record.kind == "started")
-      started[std::string(record.get("run"))] = {
-          record.integer("group").value_or(0),
-          static_cast<uint64_t>(record.integer("ticks").value_or(0))};
-    if (record.kind == "finished") started.erase(std::string(record.get("run")));
+    const std::string run(record.get("run"));
+    if (record.kind == "started") {
+      const bool is_this_boot = record.get("boot").empty() || record.get("boot") == boot;
+      started.erase(run);
+      if (is_this_boot)
+        started[run] = {record.integer("group").value_or(0),
+                        static_cast<uint64_t>(record.integer("ticks").value_or(0))};
+    }
+    if (record.kind == "finished") started.erase(run);
   }
   for (const auto& [run, process] : started) {
-    if (process_start_ticks(process.first) == process.second)
-      return Error{
-          fmt::format("{} of the earlier run still runs as process {}; end it with kill -- "
-                      "-{}, then resume",
-                      run, process.first, process.first)};
+    // The leader died with the program; what it had started may not.
+    std::vector<int64_t> left = processes_of_group(process.group, process.ticks);
+    constexpr int kTries = 40;  // two seconds: short ones end by themselves
+    for (int tries = 0; tries < kTries && !left.empty(); ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      left = processes_of_group(process.group, process.ticks);
+    }
+    if (!left.empty())
+      return Error{fmt::format(
+          "{} of the earlier run still runs as {} {}; end it with kill -- -{}, "
+          "then resume",
+          run, left.size() == 1 ? "process" : "processes", fmt::join(left, ", "), process.group)};
   }
   return Nothing{};
 }
 
 // What is finished, without opening the journal for writing.
-Result<std::map<std::string, TrialEnd>> read_finished(const fs::path& folder, std::string& stamp) {
+Result<std::map<std::string, FinishedRun>> read_finished(const fs::path& folder,
+                                                         std::string& stamp) {
   std::error_code error;
   const fs::path path = folder / "journal";
-  if (!fs::exists(path, error)) return std::map<std::string, TrialEnd>();
+  if (!fs::exists(path, error)) return std::map<std::string, FinishedRun>();
   const std::string text = file_text(path, size_t{256} << 20);
   size_t good = 0, damaged = 0;
   const std::vector<JournalRecord> records = parse_journal(text, good, damaged);
@@ -144,12 +163,16 @@ class PlanRunner {
  private:
   Status run_all(Journal& journal) {
     finished_ = finished_runs(journal.records());
+    note_lost_files();
+    note_machines(journal);
     if (journal.records().empty()) {
       TRY(journal.append(JournalRecord("plan")
                              .put("stamp", stamp_text(prepared_.text))
                              .put("version", FATHOM_VERSION)));
     }
     TRY(write_whole_file(prepared_.out / "plan.toml", prepared_.text));
+    for (const JournalRecord& record : journal.records()) session_ += record.kind == "machine";
+    ++session_;
     JournalRecord state("machine");
     for (const auto& [name, value] : request_.machine) state.put(name, value);
     TRY(journal.append(state.put("at", time_now())));
@@ -159,6 +182,7 @@ class PlanRunner {
     lock_clocks();
     Status done = run_pending(journal);
     unlock_clocks();
+    tell_budget();
     result_.interrupted = Interruption::signal() != 0;
     return done;
   }
@@ -166,11 +190,17 @@ class PlanRunner {
   Status run_pending(Journal& journal) {
     for (const ScheduledRun& run : prepared_.runs) {
       if (const auto end = finished_.find(run.name); end != finished_.end())
-        note_finished(run, end->second);
+        note_finished(run, end->second.end);
     }
-    size_t at = 0;
+    size_t at = 0, finished_meanwhile = 0;
     for (const ScheduledRun& run : prepared_.to_run) {
       ++at;
+      // Another process may have run it while somebody read the commands: the journal is ours
+      // since.
+      if (finished_.contains(run.name)) {
+        ++finished_meanwhile;
+        continue;
+      }
       if (Interruption::signal() != 0) break;
       const Experiment& experiment = plan_.experiments[run.experiment];
       if (const std::string why = reason_to_skip(run); !why.empty()) {
@@ -182,8 +212,9 @@ class PlanRunner {
         remove_files_of(prepared_.out, run);
         break;
       }
-      TRY(journal.append(finished_record(run, end)));
-      finished_[run.name] = end;
+      const KeptFiles files = kept_files(prepared_.out, run);
+      TRY(journal.append(finished_record(run, end, files)));
+      finished_[run.name] = {end, files, session_};
       note_finished(run, end);
       if (progress_) {
         progress_(fmt::format("{}/{} {}: {}, {}", at, prepared_.to_run.size(), run.name,
@@ -191,7 +222,61 @@ class PlanRunner {
                               measured_text(static_cast<double>(end.wall_ns) / 1e9, "s")));
       }
     }
+    if (finished_meanwhile > 0 && progress_)
+      progress_(fmt::format("{} finished by another process meanwhile: not run again",
+                            counted(finished_meanwhile, "run")));
     return Nothing{};
+  }
+
+  // Without its log or capture a finished run has fewer numbers, or none. It is not run again: that
+  // may take hours, and nobody asked for it.
+  void note_lost_files() {
+    size_t count = 0;
+    for (const ScheduledRun& run : prepared_.runs) {
+      const auto found = finished_.find(run.name);
+      if (found == finished_.end()) continue;
+      const std::string lost = lost_files(prepared_.out, run, found->second.files);
+      if (lost.empty()) continue;
+      result_.lost_files.push_back(fmt::format("{} is finished, but {}", run.name, lost));
+      ++count;
+    }
+    if (count == 0) return;
+    result_.results.is_complete = false;
+    constexpr size_t kMostNamed = 8;
+    if (count > kMostNamed) {
+      result_.lost_files.resize(kMostNamed);
+      result_.lost_files.push_back(
+          fmt::format("… and {}", counted(count - kMostNamed, "more run")));
+    }
+    for (const std::string& line : result_.lost_files) result_.results.notes.push_back(line);
+    result_.results.notes.push_back(
+        "what is gone is not in these results; to measure it again, run the plan in a new folder");
+  }
+
+  // What the machine was when the earlier runs were made, where it is something else by now.
+  void note_machines(const Journal& journal) {
+    // These differ from one minute to the next.
+    const auto changes_by_itself = [](std::string_view name) {
+      return name == "at" || name.starts_with("load average");  // source text
+    };
+    const auto plain = [](std::string_view value) {  // without the clock of the moment
+      return value.substr(0, value.find(", SM clock"));
+    };
+    std::map<std::string, std::string> now;
+    for (const auto& [name, value] : request_.machine) now[name] = plain(value);
+    std::set<std::string> told;
+    for (const JournalRecord& record : journal.records()) {
+      if (record.kind != "machine") continue;
+      for (const auto& [name, value] : record.fields) {
+        if (changes_by_itself(name)) continue;
+        const auto current = now.find(name);
+        const std::string value_now = current == now.end() ? "none" : current->second;
+        if (value_now == plain(value) || !told.insert(name).second) continue;
+        result_.results.notes.push_back(
+            fmt::format("the machine changed between sessions: {} was {}, and is {}", name,
+                        plain(value), value_now));
+      }
+    }
   }
 
   struct Starting {
@@ -221,7 +306,8 @@ class PlanRunner {
           JournalRecord record("started");
           record.put("run", at->run->name)
               .put("group", std::to_string(group))
-              .put("ticks", std::to_string(process_start_ticks(group).value_or(0)));
+              .put("ticks", std::to_string(process_start_ticks(group).value_or(0)))
+              .put("boot", boot_id());
           at->status = at->journal->append(record);
         },
         &starting));
@@ -260,6 +346,28 @@ class PlanRunner {
     if (plan_.budget && all_spent_ >= *plan_.budget)
       return fmt::format("the budget of the plan ({:.6g} s) is spent", *plan_.budget);
     return "";
+  }
+
+  // Runs that no failure of their own configuration explains: a reader would take them as made.
+  void tell_budget() {
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (const ScheduledRun& run : prepared_.runs) {
+      const auto why = skipped_.find(run.name);
+      if (why == skipped_.end() || first_failure_.contains({run.experiment, run.configuration}))
+        continue;
+      by_reason[why->second].push_back(run.name);
+    }
+    for (const auto& [why, runs] : by_reason) {
+      constexpr size_t kMostNamed = 6;
+      const std::vector<std::string> named(
+          runs.begin(),
+          runs.begin() + static_cast<std::ptrdiff_t>(std::min(runs.size(), kMostNamed)));
+      result_.not_made.push_back(fmt::format("{} not made: {} ({}{})", counted(runs.size(), "run"),
+                                             why, fmt::join(named, ", "),
+                                             runs.size() > kMostNamed ? ", …" : ""));
+      result_.results.notes.push_back(result_.not_made.back());
+      result_.results.is_complete = false;
+    }
   }
 
   void lock_clocks() {
@@ -309,9 +417,10 @@ class PlanRunner {
     const std::vector<fs::path> recordings = recordings_in(folder, experiment, run);
     const fs::path log = log_in(folder, run);
     if (end != finished_.end()) {
-      outcome.end = end->second;
-      outcome.failed = !is_good_end(experiment, end->second);
-      append_observations(outcome.observations, observe_end(end->second));
+      outcome.end = end->second.end;
+      outcome.session = end->second.session;
+      outcome.failed = !is_good_end(experiment, end->second.end);
+      append_observations(outcome.observations, observe_end(end->second.end));
     } else if (request_.replay.empty() || (recordings.empty() && log.empty())) {
       outcome.not_run = why_not_run(run);
       return outcome;
@@ -326,7 +435,10 @@ class PlanRunner {
       if (story.empty()) story = std::move(capture.story);
       append_observations(outcome.observations, std::move(capture.observations));
     }
-    if (experiment.recorded && recordings.empty() && !outcome.failed)
+    const bool had_captures = end != finished_.end() && end->second.files.captures > 0;
+    if (experiment.recorded && recordings.empty() && had_captures)
+      outcome.observations.notes.emplace_back("the recording of this run is gone");
+    else if (experiment.recorded && recordings.empty() && !outcome.failed)
       outcome.observations.notes.push_back(
           request_.has_gpu || !request_.replay.empty()
               ? "nothing was recorded: the program did not use the GPU"
@@ -338,13 +450,14 @@ class PlanRunner {
 
   std::optional<RunOutcome> failed_warmup(const ScheduledRun& run) const {
     const auto end = finished_.find(run.name);
-    if (end == finished_.end() || is_good_end(plan_.experiments[run.experiment], end->second))
+    if (end == finished_.end() || is_good_end(plan_.experiments[run.experiment], end->second.end))
       return std::nullopt;
     RunOutcome outcome;
     outcome.run = run;
-    outcome.end = end->second;
+    outcome.end = end->second.end;
+    outcome.session = end->second.session;
     outcome.failed = true;
-    append_observations(outcome.observations, observe_end(end->second));
+    append_observations(outcome.observations, observe_end(end->second.end));
     return outcome;
   }
 
@@ -432,7 +545,8 @@ class PlanRunner {
   const PreparedRun& prepared_;
   const Plan& plan_;
   const std::function<void(const std::string&)>& progress_;
-  std::map<std::string, TrialEnd> finished_;
+  std::map<std::string, FinishedRun> finished_;
+  size_t session_ = 0;  // this one's number
   std::map<std::string, std::string> skipped_;
   std::map<size_t, double> spent_;  // seconds, of an experiment
   double all_spent_ = 0;
@@ -492,7 +606,7 @@ Result<PreparedRun> prepare_run(const RunPlanRequest& request) {
                              screen_safe(request.plan.string()))};
   prepared.folder = repository.value();
   std::string stamp;
-  const std::map<std::string, TrialEnd> finished = TRY(read_finished(prepared.out, stamp));
+  const std::map<std::string, FinishedRun> finished = TRY(read_finished(prepared.out, stamp));
   if (!finished.empty() && !request.resume)
     return Error{
         fmt::format("{} holds a run already; --resume continues it, --out takes another folder",

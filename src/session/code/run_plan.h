@@ -46,6 +46,8 @@ Result<PreparedRun> prepare_run(const RunPlanRequest& request);
 struct RunPlanResult {
   PlanResults results;
   size_t failed_runs = 0;
+  std::vector<std::string> not_made;    // runs that a budget left out, and why
+  std::vector<std::string> lost_files;  // of runs that were finished earlier
   bool interrupted = false;
 };
 // Runs what is left, one line for each run to `progress`, and writes the results: results.md,

@@ -17,7 +17,8 @@ def apply_rotary(x, cos, sin):
         return x * cos + rotate_half(x) * sin  # FAULT
     half = x.size(-1) // 2
     out = torch.empty_like(x)
-    for mine, a, b, sign in ((out[..., :half], x[..., :half], x[..., half:], -1), (out[..., half:], x[..., half:], x[..., :half], 1)):
+    low, high = x[..., :half], x[..., half:]
+    for mine, a, b, sign in ((out[..., :half], low, high, -1), (out[..., half:], high, low, 1)):
         torch.mul(a, cos[:, :half], out=mine)
         mine.addcmul_(b, sin[:, :half], value=sign)
     return out

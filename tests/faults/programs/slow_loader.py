@@ -11,14 +11,15 @@ from recording import fixed, steps
 
 class Photos(Dataset):
     def __init__(self):
-        self.pixels = np.random.default_rng(0).random((3, 320, 320), dtype=np.float32)
+        self.pixels = np.random.default_rng(0).random((3, 128, 128), dtype=np.float32)
 
     def __len__(self):
         return 100_000
 
     def __getitem__(self, index):  # FAULT
         image = np.roll(self.pixels, index % 17, axis=2)
-        image = np.power(image, 0.9) * 1.1 - 0.05
+        for power in (0.9, 1.1, 0.8, 1.2, 0.7, 1.3):
+            image = np.power(image, power)
         return torch.from_numpy(np.tanh(image)), index % 10
 
 

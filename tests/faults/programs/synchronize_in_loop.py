@@ -29,13 +29,13 @@ class SectionTimer:
 class MixerBlock(nn.Module):
     def __init__(self, patches, channels, timer):
         super().__init__()
-        self.token_mix = nn.Linear(patches, patches)
+        self.token_mix = nn.Parameter(torch.randn(patches, patches) * 0.02)
         self.channel_mix = nn.Linear(channels, channels)
         self.timer = timer
 
     def forward(self, x):
         with self.timer("tokens"):
-            x = x + F.gelu(self.token_mix(x.mT)).mT
+            x = x + F.gelu(self.token_mix @ x)
         with self.timer("channels"):
             x = x + F.gelu(self.channel_mix(x))
         return x

@@ -1,0 +1,178 @@
+// Data that is moved without need: layout copies, a cache copied to append to it, fills.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyze/finding_parts.h"
+#include "analyze/patterns/pattern_finding.h"
+#include "analyze/patterns/patterns.h"
+#include "base/count_text.h"
+
+namespace fathom::patterns {
+namespace {
+
+bool is_gpu_copy_engine(const PatternInput& in, const UnifiedOp& call) {
+  return std::ranges::any_of(call.kernels, [&in](EventId e) {
+    return in.store().kind(e) == EventKind::kMemcpy &&
+           in.store().name(e).find("DtoD") == std::string_view::npos;
+  });
+}
+
+// A copy of one type whose operands differ in strides, or that contiguous() asked for.
+bool only_changes_layout(const PatternInput& in, const AssessedCall& call) {
+  const OpView& view = in.view(call);
+  if (!view.has(Role::kCopy) || is_gpu_copy_engine(in, *call.op)) return false;
+  const ArgValue *to = view.tensor(0), *from = view.tensor(1);
+  if (to == nullptr) return false;
+  if (from == nullptr) {  // clone, contiguous
+    return in.any_around(call.op->event, "aten::contiguous");
+  }
+  if (to->type != from->type || to->shape.dims != from->shape.dims) return false;
+  const std::vector<int64_t>&x = to->shape.strides, &y = from->shape.strides;
+  if (x.size() == to->shape.dims.size() && y.size() == x.size()) {
+    // A stride of zero repeats elements: no change of layout.
+    if (std::ranges::find(y, 0) != y.end()) return false;
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (x[i] != y[i] && to->shape.dims[i] > 1) return true;
+    }
+    return false;
+  }
+  return in.any_around(call.op->event, "aten::contiguous");
+}
+
+}  // namespace
+
+std::vector<Finding> layout_copies(const PatternInput& in) {
+  constexpr size_t kRepeated = 4;  // one transpose at the input is no pattern
+  MatchedCalls found;
+  for (const AssessedCall& call : in.calls()) {
+    if (only_changes_layout(in, call)) found.add(call, false);
+  }
+  const double saved = found.counted();
+  if (found.size() < kRepeated * in.steps() || !is_noticeable(in, saved)) return {};
+  PatternText text{FindingKind::kLayoutCopies,
+                   std::string(ops_by_time(found.calls()).front()->group->key.name),
+                   "Copies that only change the memory layout",
+                   fmt::format("{} between tensors of one type and shape take {}. They only change "
+                               "the order in memory (contiguous, transpose, permute).",
+                               per_step(in, found.size(), "copy", "copies"),
+                               micros_text(nanos_from(found.seconds()))),
+                   Confidence::kMedium};
+  return {
+      pattern_finding(in, std::move(text), found,
+                      {0, saved, "", "no copies (upper bound: the next op may read more slowly)"})};
+}
+
+namespace {
+
+// Two tensors that differ in one dimension: the cache, and what is appended.
+struct Append {
+  size_t dimension = 0;
+  int64_t length = 0, added = 0;
+};
+
+std::optional<Append> append_of(const OpView& view) {
+  constexpr int64_t kManyTimes = 4;
+  const ArgValue* list = nullptr;
+  for (const ArgValue& value : view.args.inputs) {
+    if (!value.list.empty()) list = &value;
+  }
+  if (list == nullptr || list->list.size() != 2) return {};
+  const std::vector<int64_t>&x = list->list[0].dims, &y = list->list[1].dims;
+  if (x.size() != y.size() || x.empty()) return {};
+  std::optional<Append> append;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i] == y[i]) continue;
+    if (append) return {};
+    append = Append{i, std::max(x[i], y[i]), std::min(x[i], y[i])};
+  }
+  if (!append || append->added < 1 || append->length < kManyTimes * append->added) return {};
+  return append;
+}
+
+}  // namespace
+
+// The lengths must grow: a concatenation of the same parts in each layer is no cache.
+std::vector<Finding> growing_cache(const PatternInput& in) {
+  constexpr size_t kLengths = 3;
+  struct Cache {
+    std::set<int64_t> lengths;
+    std::vector<std::pair<const AssessedCall*, double>> calls;  // and the share that is new
+  };
+  // By all sizes but the one that grows.
+  std::map<std::vector<int64_t>, Cache> caches;
+  for (const AssessedCall& call : in.calls()) {
+    const OpView& view = in.view(call);
+    if (!view.has(Role::kCat)) continue;
+    const auto append = append_of(view);
+    if (!append) continue;
+    std::vector<int64_t> key;
+    for (const ArgValue& value : view.args.inputs) {
+      if (!value.list.empty()) key = value.list[0].dims;
+    }
+    key[append->dimension] = append->added;
+    key.push_back(static_cast<int64_t>(append->dimension));
+    Cache& cache = caches[std::move(key)];
+    cache.lengths.insert(append->length);
+    const double all = static_cast<double>(append->length) + static_cast<double>(append->added);
+    cache.calls.emplace_back(&call, static_cast<double>(append->added) / all);
+  }
+  MatchedCalls found;
+  double needed = 0;
+  for (const auto& [key, cache] : caches) {
+    if (cache.lengths.size() < kLengths) continue;
+    for (const auto& [call, added] : cache.calls) {
+      found.add(*call, false);
+      needed += seconds_of(call->time) * call->assessed->counted * added;
+    }
+  }
+  if (found.empty() || !is_noticeable(in, found.counted())) return {};
+  const double floor = std::min(found.counted(), static_cast<double>(found.size()) *
+                                                     seconds_of(in.assessment().shortest_kernel()));
+  PatternText text{FindingKind::kGrowingCache,
+                   std::string(found.calls().front()->assessed->group->key.name),
+                   "A cache grows by concatenation: each step copies all of it",
+                   fmt::format("{} append a few rows to a growing tensor, {} in all. The copy of "
+                               "the old rows is needless even at full bandwidth.",
+                               per_step(in, found.size(), "call", "calls"),
+                               micros_text(nanos_from(found.seconds()))),
+                   Confidence::kHigh};
+  const double most = found.counted() - needed;
+  return {pattern_finding(in, std::move(text), found,
+                          {std::min(most, found.counted() - floor), most,
+                           "only the new rows written, no call under the shortest kernel",
+                           "only the new rows written"})};
+}
+
+// zeros, then a copy over all of it.
+std::vector<Finding> overwritten_fills(const PatternInput& in) {
+  MatchedCalls found;
+  const std::vector<AssessedCall>& calls = in.calls();
+  for (size_t i = 0; i + 1 < calls.size(); ++i) {
+    const AssessedCall &fill = calls[i], &next = calls[i + 1];
+    if (!in.has(fill, Role::kFill) || !in.has(next, Role::kCopy)) continue;
+    if (!in.same_thread(fill, next) || fill.caller != next.caller) continue;
+    const ArgValue *filled = in.view(fill).tensor(0), *to = in.view(next).tensor(0),
+                   *from = in.view(next).tensor(1);
+    if (filled == nullptr || to == nullptr || from == nullptr) continue;
+    // All of it, whatever the other operand's shape stretches over.
+    if (filled->shape.dims == to->shape.dims && filled->type == to->type &&
+        filled->shape.dims == from->shape.dims) {
+      found.add(fill, false);
+    }
+  }
+  const double saved = found.counted();
+  if (found.empty() || !is_noticeable(in, saved)) return {};
+  PatternText text{FindingKind::kOverwrittenFills,
+                   std::string(found.calls().front()->assessed->group->key.name),
+                   "Tensors are filled, then overwritten as a whole",
+                   fmt::format("{} before a copy of the same size take {}.",
+                               per_step(in, found.size(), "fill", "fills"),
+                               micros_text(nanos_from(found.seconds()))),
+                   Confidence::kMedium};
+  return {pattern_finding(in, std::move(text), found, {saved, saved, "", "no fills"})};
+}
+
+}  // namespace fathom::patterns

@@ -1,0 +1,223 @@
+// Work that gives nothing: lookups by products, sorts for a few, tables made again, training mode.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analyze/finding_parts.h"
+#include "analyze/patterns/pattern_finding.h"
+#include "analyze/patterns/patterns.h"
+#include "base/count_text.h"
+
+namespace fathom::patterns {
+namespace {
+
+constexpr int64_t kManyClasses = 256;  // a router over a few experts is no lookup
+
+// The op that made a matrix [rows, classes] of zeros and ones shortly before, if there is one.
+std::optional<size_t> one_hot_before(const PatternInput& in, size_t place, int64_t rows,
+                                     int64_t classes) {
+  constexpr size_t kBefore = 12;
+  for (size_t back = 1; back <= std::min(kBefore, place); ++back) {
+    const AssessedCall& call = in.calls()[place - back];
+    if (!in.same_thread(call, in.calls()[place])) return {};
+    const bool makes = in.has(call, Role::kOneHot) || in.around(call.op->event, Role::kOneHot);
+    if (!makes) continue;
+    for (const ArgValue& value : in.view(call).args.inputs) {
+      if (!value.is_tensor() || value.shape.dims.back() != classes) continue;
+      if (elements_of(value) == rows * classes) return place - back;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Finding> one_hot_products(const PatternInput& in) {
+  constexpr double kReached = 0.6;
+  MatchedCalls found;
+  double needed = 0;
+  size_t products = 0;
+  for (size_t i = 0; i < in.calls().size(); ++i) {
+    const AssessedCall& call = in.calls()[i];
+    const auto& size = in.product(*call.assessed);
+    if (!size || size->batch != 1 || size->k < kManyClasses || size->m < 1) continue;
+    if (size->m > INT64_MAX / size->k) continue;
+    const auto begin = one_hot_before(in, i, size->m, size->k);
+    if (!begin) continue;
+    ++products;
+    for (size_t k = *begin; k <= i; ++k) found.add(in.calls()[k]);
+    // What a lookup moves: each row read and written.
+    const ArgValue* table = in.view(call).tensor(1);
+    const ElementType* type = table != nullptr ? find_element_type(table->type) : nullptr;
+    if (type != nullptr && in.memory_rate()) {
+      needed += 2 * static_cast<double>(size->m) * static_cast<double>(size->n) * type->bytes() /
+                *in.memory_rate();
+    }
+  }
+  if (found.empty() || !is_noticeable(in, found.counted())) return {};
+  const double floor =
+      seconds_of(in.assessment().shortest_kernel()) * static_cast<double>(products);
+  const double most = found.counted() + found.waited();
+  PatternText text{
+      FindingKind::kOneHotProduct, std::string(ops_by_time(found.calls()).front()->group->key.name),
+      "One-hot matrix times a table: a lookup done as a GEMM",
+      fmt::format("{} read a matrix of zeros and ones that was made just before. "
+                  "Together they take {}.",
+                  counted(products, "product"), micros_text(nanos_from(found.seconds()))),
+      Confidence::kMedium};
+  return {pattern_finding(
+      in, std::move(text), found,
+      {found.counted() - std::min(found.counted(), std::max(needed / kReached, floor)),
+       most - std::min(most, std::max(needed, floor)), "a lookup at 60 % of the bandwidth",
+       "a lookup at full bandwidth"})};
+}
+
+namespace {
+
+// Whether one of the next calls, those without GPU work included, takes a part of it or samples.
+bool uses_first_only(const PatternInput& in, const AssessedCall& sort) {
+  constexpr int kNext = 24;
+  CallId call = in.tree().call(sort.op->event);
+  if (!call.valid()) return false;
+  call = in.tree().subtree_end(call);
+  const TrackId track = in.store().track_id(sort.op->event);
+  for (int i = 0; i < kNext && call.index < in.tree().size(); ++i, ++call.index) {
+    const EventId event = in.tree().event(call);
+    if (in.store().track_id(event) != track) return false;
+    const std::string_view name = in.store().name(event);
+    if (has_role(roles_of(name), Role::kFirstOfSorted)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Finding> full_sorts(const PatternInput& in) {
+  constexpr int64_t kLongRow = 2048;
+  // A selection by digits reads a row a few times (assumed: eight), a sort also writes it as often.
+  constexpr double kReads = 8;
+  MatchedCalls found;
+  double least = 0, most = 0;
+  for (const AssessedCall& call : in.calls()) {
+    const OpView& view = in.view(call);
+    const ArgValue* keys = view.tensor(0);
+    if (!view.has(Role::kSort) || keys == nullptr || keys->shape.dims.back() < kLongRow) continue;
+    if (!uses_first_only(in, call)) continue;
+    const double now = seconds_of(call.time);
+    const double once = in.memory_rate() ? bytes_of(*keys).value_or(0) / *in.memory_rate() : now;
+    const double floor = seconds_of(in.assessment().shortest_kernel());
+    found.add(call, false);
+    least += (now - std::min(now, std::max(once * kReads, 2 * floor))) * call.assessed->counted;
+    most += (now - std::min(now, std::max(once, floor))) * call.assessed->counted;
+  }
+  if (found.empty() || !is_noticeable(in, most)) return {};
+  PatternText text{FindingKind::kFullSort,
+                   std::string(found.calls().front()->assessed->group->key.name),
+                   "A full sort where only the first values are used",
+                   fmt::format("{} over rows of {} or more take {}; a slice, a cumulative sum or a "
+                               "sample follows.",
+                               per_step(in, found.size(), "sort", "sorts"),
+                               number_text(static_cast<uint64_t>(kLongRow)),
+                               micros_text(nanos_from(found.seconds()))),
+                   Confidence::kMedium};
+  return {pattern_finding(in, std::move(text), found,
+                          {least, most, "top-k that reads the rows 8 times", "top-k in one read"})};
+}
+
+namespace {
+
+// An op that reads a second tensor depends on more than the table.
+bool reads_one_tensor(const OpView& view) {
+  size_t tensors = 0;
+  for (const ArgValue& value : view.args.inputs) tensors += value.is_tensor();
+  // copy_ is called with its result, too.
+  return tensors <= (view.has(Role::kCopy) ? 2u : 1u);
+}
+
+}  // namespace
+
+// A table or mask depends on its arguments alone: made with the same ones, it is the same.
+std::vector<Finding> repeated_tables(const PatternInput& in) {
+  constexpr size_t kAgain = 4, kFollowing = 8;
+  const std::vector<AssessedCall>& calls = in.calls();
+  // By the creating op and its arguments, as one group.
+  std::map<const AssessedOp*, std::vector<size_t>> made;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (in.around(calls[i].op->event, Role::kCreate)) made[calls[i].assessed].push_back(i);
+  }
+  std::vector<bool> taken(calls.size());
+  MatchedCalls found;
+  double kept = 0;
+  size_t tables = 0;
+  for (const auto& [op, places] : made) {
+    if (places.size() < kAgain * in.steps()) continue;
+    MatchedCalls chain;
+    size_t chains = 0;
+    for (size_t place : places) {
+      if (taken[place]) continue;
+      ++chains;
+      taken[place] = true;
+      chain.add(calls[place]);
+      // What is computed from it, of the same code.
+      for (size_t i = place + 1; i < std::min(calls.size(), place + 1 + kFollowing); ++i) {
+        const bool follows =
+            calls[i].caller == calls[place].caller && !taken[i] &&
+            in.same_thread(calls[i], calls[place]) &&
+            (in.has(calls[i], Role::kTable) || in.around(calls[i].op->event, Role::kCreate)) &&
+            reads_one_tensor(in.view(calls[i]));
+        // The same ops after each of the others: a part of the table, not of what uses it.
+        if (!follows) break;
+        const bool repeated = calls[i].assessed->group->calls.size() >= places.size();
+        if (!repeated) break;
+        taken[i] = true;
+        chain.add(calls[i]);
+      }
+    }
+    if (chains < kAgain * in.steps()) continue;
+    tables += chains;
+    kept += (chain.counted() + chain.waited()) * static_cast<double>(in.steps()) /
+            static_cast<double>(chains);
+    for (const AssessedCall* call : chain.calls()) found.add(*call);
+  }
+  const double saved = found.counted() + found.waited() - kept;
+  if (found.empty() || !is_noticeable(in, saved)) return {};
+  PatternText text{FindingKind::kRepeatedTables,
+                   std::string(ops_by_time(found.calls()).front()->group->key.name),
+                   "A mask or table is made again with the same arguments",
+                   fmt::format("{} of masks, positions or tables with arguments that were used "
+                               "before take {}, {} of it idle time before their launches.",
+                               per_step(in, tables, "creation", "creations"),
+                               micros_text(nanos_from(found.seconds() + found.waited())),
+                               micros_text(nanos_from(found.waited()))),
+                   Confidence::kMedium};
+  return {pattern_finding(in, std::move(text), found,
+                          {std::max(0.0, found.counted() - kept), saved, "made once a step",
+                           "made once a step, without the idle time before the launches"})};
+}
+
+std::vector<Finding> training_mode(const PatternInput& in) {
+  if (in.has_backward()) return {};
+  MatchedCalls found;
+  size_t dropouts = 0;
+  for (const AssessedCall& call : in.calls()) {
+    const OpView& view = in.view(call);
+    if (view.has(Role::kDropout) || in.around(call.op->event, Role::kDropout)) {
+      found.add(call, false);
+      ++dropouts;
+    }
+  }
+  const double saved = found.counted();
+  constexpr size_t kRepeated = 2;
+  if (dropouts < kRepeated || !is_noticeable(in, saved)) return {};
+  PatternText text{FindingKind::kTrainingMode,
+                   std::string(ops_by_time(found.calls()).front()->group->key.name),
+                   "Dropout runs in a program that computes no gradients",
+                   fmt::format("{} take {}, and no gradient is computed in this trace.",
+                               per_step(in, dropouts, "call", "calls"),
+                               micros_text(nanos_from(found.seconds()))),
+                   Confidence::kMedium};
+  return {pattern_finding(in, std::move(text), found, {saved, saved, "", "model.eval()"})};
+}
+
+}  // namespace fathom::patterns

@@ -1,0 +1,172 @@
+#include "analyze/patterns/pattern_input.h"
+
+#include <algorithm>
+
+#include "base/glob.h"
+#include "base/tsv.h"
+#include "tree/steps.h"
+
+extern const std::string_view roles_tsv;
+
+namespace fathom::patterns {
+namespace {
+
+constexpr std::string_view kRoleNames[] = {
+    "softmax", "softmax_gradient", "attention", "dropout", "copy",
+    "cat",     "one_hot",          "gather",    "sort",    "first_of_sorted",
+    "repeat",  "atomic",           "create",    "table",   "fill",
+    "update",  "fused_update"};
+static_assert(std::size(kRoleNames) == static_cast<size_t>(Role::kCount));
+static_assert(std::size(kRoleNames) <= 32, "a bit for each role");
+
+struct RoleRow {
+  uint32_t bit;
+  std::string_view op;
+};
+
+const std::vector<RoleRow>& role_rows() {
+  static const std::vector<RoleRow> all = [] {
+    std::vector<RoleRow> list;
+    for (const auto& row : read_tsv(roles_tsv, 2)) {
+      for (size_t i = 0; i < std::size(kRoleNames); ++i) {
+        if (kRoleNames[i] == row[0]) list.push_back({uint32_t{1} << i, row[1]});
+      }
+    }
+    return list;
+  }();
+  return all;
+}
+
+std::optional<int64_t> integer_param(const Cost& cost, std::string_view name) {
+  for (const CostParam& param : cost.params) {
+    if (param.name != name) continue;
+    const auto number = read_int_list("[" + param.json + "]");
+    if (number && number->size() == 1) return (*number)[0];
+  }
+  return {};
+}
+
+constexpr int kCallsAround = 16;
+
+// Marked steps; else the range of the program that occurs most, so that what runs once in each is
+// not taken for a loop.
+size_t count_steps(const EventStore& store) {
+  if (const size_t marked = Steps(store, kProfilerSteps).all().size(); marked > 0) return marked;
+  std::vector<size_t> times(store.text_count());
+  size_t most = 1;
+  for (size_t i = 0; i < store.size(); ++i) {
+    const EventId e(i);
+    if (store.kind(e) != EventKind::kAnnotation || !store.name_id(e).valid()) continue;
+    if (store.name(e).starts_with("## Call CompiledFxGraph")) continue;
+    most = std::max(most, ++times[store.name_id(e).index]);
+  }
+  return most;
+}
+
+}  // namespace
+
+uint32_t roles_of(std::string_view op) {
+  uint32_t roles = 0;
+  for (const RoleRow& row : role_rows()) {
+    if (glob_matches(row.op, op)) roles |= row.bit;
+  }
+  return roles;
+}
+
+const ArgValue* OpView::tensor(size_t n) const {
+  for (const ArgValue& value : args.inputs) {
+    if (value.is_tensor() && n-- == 0) return &value;
+  }
+  return nullptr;
+}
+
+PatternInput::PatternInput(const Assessment& assessment)
+    : a_(assessment), views_(assessment.ops().size()), products_(assessment.ops().size()) {
+  const EventStore& events = store();
+  std::vector<bool> seen(events.text_count());
+  roles_.assign(events.text_count(), 0);
+  for (CallId c(0); c.index < tree().size(); ++c.index) {
+    const StringId name = events.name_id(tree().event(c));
+    if (!name.valid() || seen[name.index]) continue;
+    seen[name.index] = true;
+    const std::string_view text = events.text(name);
+    roles_[name.index] = roles_of(text);
+    has_backward_ = has_backward_ || text.find("Backward") != std::string_view::npos ||
+                    text.find("_backward") != std::string_view::npos;
+  }
+  steps_ = count_steps(events);
+  if (const Platform* platform = a_.platform()) {
+    if (const auto limit = limit_of(platform->memory_bandwidth)) memory_rate_ = limit->rate;
+    compute_units_ = platform->compute_units;
+  }
+  for (const GpuProperties& gpu : events.metadata().gpus) {
+    if (!compute_units_ && gpu.multiprocessors) compute_units_ = *gpu.multiprocessors;
+  }
+}
+
+const OpView& PatternInput::view(const AssessedOp& op) const {
+  std::optional<OpView>& slot = views_[static_cast<size_t>(&op - a_.ops().data())];
+  if (!slot) {
+    auto args = read_op_args(store(), store().args_id(op.group->first().event));
+    slot.emplace();
+    if (args) slot->args = std::move(*args);
+    slot->roles = roles_of(op.group->key.name);
+  }
+  return *slot;
+}
+
+const std::optional<ProductSize>& PatternInput::product(const AssessedOp& op) const {
+  auto& slot = products_[static_cast<size_t>(&op - a_.ops().data())];
+  if (slot) return *slot;
+  slot.emplace();
+  if (op.category != "gemm" || !op.group->cost) return *slot;
+  const Cost& cost = *op.group->cost;
+  const auto m = integer_param(cost, "M"), n = integer_param(cost, "N"),
+             k = integer_param(cost, "K");
+  if (m && n && k) *slot = ProductSize{integer_param(cost, "B").value_or(1), *m, *n, *k};
+  return *slot;
+}
+
+std::optional<CallId> PatternInput::around(EventId event, Role role) const {
+  CallId call = tree().call(event);
+  for (int i = 0; i < kCallsAround && call.valid(); ++i, call = tree().parent(call)) {
+    const StringId name = store().name_id(tree().event(call));
+    if (name.valid() && has_role(roles_[name.index], role)) return call;
+  }
+  return {};
+}
+
+bool PatternInput::any_around(EventId event, std::string_view glob) const {
+  CallId call = tree().call(event);
+  for (int i = 0; i < kCallsAround && call.valid(); ++i, call = tree().parent(call)) {
+    if (glob_matches(glob, store().name(tree().event(call)))) return true;
+  }
+  return false;
+}
+
+bool PatternInput::any_kernel(const UnifiedOp& call,
+                              std::span<const std::string_view> words) const {
+  for (EventId kernel : call.kernels) {
+    const std::string_view name = store().name(kernel);
+    for (std::string_view word : words) {
+      if (name.find(word) != std::string_view::npos) return true;
+    }
+  }
+  return false;
+}
+
+std::optional<double> bytes_of(const ArgValue& tensor) {
+  const ElementType* type = find_element_type(tensor.type);
+  const std::optional<int64_t> count = element_count(tensor.shape.dims);
+  if (type == nullptr || !count) return {};
+  return static_cast<double>(*count) * type->bytes();
+}
+
+bool is_float_type(const ArgValue& tensor, int bits) {
+  const ElementType* type = find_element_type(tensor.type);
+  return type != nullptr && type->is_float && static_cast<int>(type->bits) == bits;
+}
+
+int64_t elements_of(const ArgValue& tensor) { return element_count(tensor.shape.dims).value_or(0); }
+
+}  // namespace fathom::patterns

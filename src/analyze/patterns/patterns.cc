@@ -1,0 +1,27 @@
+#include "analyze/patterns/patterns.h"
+
+#include "analyze/analyses.h"
+
+namespace fathom::analyses {
+
+std::vector<Finding> patterns(const Assessment& a) {
+  using Pattern = std::vector<Finding> (*)(const fathom::patterns::PatternInput&);
+  namespace p = fathom::patterns;
+  // The only list of them.
+  static constexpr Pattern kPatterns[] = {
+      p::wide_products,     p::double_precision, p::casts,           p::attention_math,
+      p::repeated_keys,     p::layout_copies,    p::growing_cache,   p::overwritten_fills,
+      p::one_hot_products,  p::full_sorts,       p::repeated_tables, p::training_mode,
+      p::looped_optimizer,  p::looped_products,  p::odd_sizes,       p::few_blocks,
+      p::contended_atomics, p::host_copies,
+  };
+  if (a.cpu() != nullptr) return {};
+  const p::PatternInput input(a);
+  std::vector<Finding> findings;
+  for (Pattern pattern : kPatterns) {
+    for (Finding& finding : pattern(input)) findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace fathom::analyses

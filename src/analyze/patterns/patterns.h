@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "analyze/finding.h"
+#include "analyze/patterns/pattern_input.h"
+
+// Work that should not be there, or not like this. Each is a function of the assessed trace;
+// patterns.cc is the only list of them. A pattern needs evidence beside names: sizes that fit,
+// types, repetition, or the calls around.
+namespace fathom::patterns {
+
+// Products of FP32 operands on the vector units.
+std::vector<Finding> wide_products(const PatternInput& in);
+std::vector<Finding> double_precision(const PatternInput& in);
+// Casts that are undone soon after, or repeated for the same weights.
+std::vector<Finding> casts(const PatternInput& in);
+// scaled_dot_product_attention that runs as separate kernels.
+std::vector<Finding> attention_math(const PatternInput& in);
+// Keys and values that are copied once for each query head.
+std::vector<Finding> repeated_keys(const PatternInput& in);
+// Copies that only change the order of the elements in memory.
+std::vector<Finding> layout_copies(const PatternInput& in);
+// A cache that is copied to append to it.
+std::vector<Finding> growing_cache(const PatternInput& in);
+// Memory that is filled and then overwritten.
+std::vector<Finding> overwritten_fills(const PatternInput& in);
+// A product with a matrix of zeros and ones in place of a lookup.
+std::vector<Finding> one_hot_products(const PatternInput& in);
+// A sort of which only the first few are used.
+std::vector<Finding> full_sorts(const PatternInput& in);
+// Tables and masks that are made again with the same arguments.
+std::vector<Finding> repeated_tables(const PatternInput& in);
+// Dropout in a program that computes no gradients.
+std::vector<Finding> training_mode(const PatternInput& in);
+// Parameters that are updated one by one.
+std::vector<Finding> looped_optimizer(const PatternInput& in);
+// Products of one shape in a loop.
+std::vector<Finding> looped_products(const PatternInput& in);
+// Sizes that the matrix units cannot read in whole vectors.
+std::vector<Finding> odd_sizes(const PatternInput& in);
+// Long kernels with fewer blocks than the GPU has units.
+std::vector<Finding> few_blocks(const PatternInput& in);
+// Atomic additions at a small part of the bandwidth.
+std::vector<Finding> contended_atomics(const PatternInput& in);
+// Copies between host and GPU: from pageable memory, the same bytes in each step, never overlapped.
+std::vector<Finding> host_copies(const PatternInput& in);
+
+}  // namespace fathom::patterns

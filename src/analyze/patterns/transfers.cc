@@ -1,0 +1,206 @@
+// Copies between host and GPU: from pageable memory, and never beside computation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyze/advice.h"
+#include "analyze/finding_parts.h"
+#include "analyze/patterns/pattern_finding.h"
+#include "analyze/patterns/patterns.h"
+#include "analyze/priority.h"
+#include "base/count_text.h"
+#include "events/intervals.h"
+
+namespace fathom::patterns {
+namespace {
+
+struct HostCopy {
+  EventId event;
+  double bytes = 0;
+  Nanos exposed;                                          // while no kernel runs on its GPU
+  bool pageable = false, to_gpu = false, beside = false;  // beside: on a stream without kernels
+};
+
+bool has_word(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+// When kernels run on a GPU.
+class KernelTimes {
+ public:
+  explicit KernelTimes(const PatternInput& in) {
+    std::map<int32_t, std::vector<Interval>> by_device;
+    for (EventId e : in.assessment().input().selection.linked()) {
+      if (in.store().kind(e) != EventKind::kKernel) continue;
+      const GpuWork& work = in.store().gpu_work(e);
+      by_device[work.device.value_or(0)].push_back({in.store().start(e), in.store().end(e)});
+      streams_.insert({work.device.value_or(0), work.stream.value_or(0)});
+    }
+    for (auto& [device, spans] : by_device) {
+      Busy& busy = busy_[device];
+      busy.spans = merge_intervals(std::move(spans));
+      for (const Interval& span : busy.spans) {
+        busy.before.push_back(busy.sum);
+        busy.sum += span.end - span.begin;
+      }
+    }
+  }
+  Nanos between(int32_t device, Nanos begin, Nanos end) const {
+    const auto busy = busy_.find(device);
+    if (busy == busy_.end()) return {};
+    return busy->second.until(end) - busy->second.until(begin);
+  }
+  bool has_kernels(int32_t device, int64_t stream) const {
+    return streams_.contains({device, stream});
+  }
+
+ private:
+  struct Busy {
+    std::vector<Interval> spans;  // merged, in order
+    std::vector<Nanos> before;    // length of all spans before each
+    Nanos sum;
+
+    Nanos until(Nanos time) const {
+      const auto later = std::ranges::upper_bound(spans, time, {}, &Interval::begin);
+      if (later == spans.begin()) return {};
+      const auto at = static_cast<size_t>(later - spans.begin()) - 1;
+      return before[at] + (std::min(spans[at].end, time) - spans[at].begin);
+    }
+  };
+  std::map<int32_t, Busy> busy_;
+  std::set<std::pair<int32_t, int64_t>> streams_;
+};
+
+std::vector<HostCopy> find_host_copies(const PatternInput& in) {
+  const EventStore& store = in.store();
+  const KernelTimes kernels(in);
+  std::vector<HostCopy> copies;
+  for (EventId e : in.assessment().input().selection.linked()) {
+    if (store.kind(e) != EventKind::kMemcpy || in.assessment().is_setup(e)) continue;
+    const std::string_view name = store.name(e);
+    const bool to_gpu = has_word(name, "HtoD"), to_host = has_word(name, "DtoH");
+    if (!to_gpu && !to_host) continue;
+    const GpuWork& work = store.gpu_work(e);
+    const int32_t device = work.device.value_or(0);
+    HostCopy& copy = copies.emplace_back();
+    copy.event = e;
+    copy.bytes = static_cast<double>(std::max<int64_t>(0, work.bytes.value_or(0)));
+    copy.exposed = store.duration(e) - kernels.between(device, store.start(e), store.end(e));
+    copy.pageable = has_word(name, "Pageable");
+    copy.to_gpu = to_gpu;
+    copy.beside = !kernels.has_kernels(device, work.stream.value_or(0));
+  }
+  return copies;
+}
+
+struct CopySum {
+  size_t count = 0, small = 0;
+  double bytes = 0;
+  Nanos time, exposed;
+  std::vector<CoveredEvent> covered;
+  std::map<double, size_t> sizes;
+
+  void add(const EventStore& store, const HostCopy& copy) {
+    constexpr double kSmall = 65536;
+    ++count;
+    small += copy.bytes < kSmall;
+    bytes += copy.bytes;
+    time += store.duration(copy.event);
+    exposed += copy.exposed;
+    covered.push_back({copy.event, store.duration(copy.event)});
+    if (sizes.size() < 4096) ++sizes[copy.bytes];
+  }
+  double rate() const { return time.count > 0 ? bytes / seconds_of(time) : 0; }
+  // How many copies have the size that occurs most.
+  size_t most_alike() const {
+    size_t most = 0;
+    for (const auto& [size, times] : sizes) most = std::max(most, times);
+    return most;
+  }
+};
+
+Finding copy_finding(const PatternInput& in, FindingKind kind, std::string subject,
+                     std::string title, std::string issue, CopySum& sum, Nanos least, Nanos most,
+                     const Traits& traits) {
+  const Assessment& a = in.assessment();
+  Finding f;
+  f.kind = kind;
+  f.category = "memcpy";
+  f.subject = std::move(subject);
+  f.title = std::move(title);
+  f.issue = std::move(issue);
+  f.time = sum.time;
+  f.share = ratio(sum.time, a.length());
+  f.saving_at_least = std::min(least, most);
+  f.saving_at_most = most;
+  f.projections = {{"none of the exposed time left (upper bound)",
+                    {sum.time.count - most.count},
+                    ratio(most, a.length())}};
+  f.confidence = Confidence::kHigh;
+  f.covered = std::move(sum.covered);
+  advise(a, f, traits);
+  rate_pattern(f, false);
+  f.call_stack = call_stack_of(
+      a.input(), a.input().tree.event(a.input().tree.launch(f.covered.front().event)));
+  return f;
+}
+
+std::string rate_text(double bytes_per_second) {
+  return fmt::format("{:.1f} GB/s", bytes_per_second / 1e9);
+}
+
+}  // namespace
+
+std::vector<Finding> host_copies(const PatternInput& in) {
+  constexpr double kWorthIt = 0.01;  // of the length
+  if (!in.tree().has_launches()) return {};
+  CopySum pageable, pinned, in_turns;
+  for (const HostCopy& copy : find_host_copies(in)) {
+    (copy.pageable ? pageable : pinned).add(in.store(), copy);
+    if (copy.beside && !copy.pageable) in_turns.add(in.store(), copy);
+  }
+  const Nanos length = in.assessment().length();
+  std::vector<Finding> findings;
+  if (ratio(pageable.exposed, length) >= kWorthIt) {
+    // What pinned memory gives is known where the trace has large pinned copies.
+    constexpr double kLarge = 1 << 20;
+    const bool known =
+        pinned.count > 0 && pinned.bytes / static_cast<double>(pinned.count) > kLarge;
+    const Nanos at_pinned =
+        known ? nanos_from(std::min(seconds_of(pageable.time), pageable.bytes / pinned.rate()))
+              : pageable.time;
+    Traits traits;
+    if (pageable.small * 2 > pageable.count) traits.add("small_copies");
+    if (pageable.most_alike() >= 3) traits.add("same_bytes");
+    const Nanos least{
+        std::max<int64_t>(0, std::min(pageable.exposed, pageable.time - at_pinned).count)};
+    findings.push_back(copy_finding(
+        in, FindingKind::kPageableCopies, "copies from or to pageable memory",
+        "Copies between GPU and pageable host memory block the host",
+        fmt::format(
+            "{} of {:.1f} MB in all run at {}, and no computation runs for {} of their {}.{}",
+            per_step(in, pageable.count, "copy", "copies"), pageable.bytes / 1e6,
+            rate_text(pageable.rate()), micros_text(pageable.exposed), micros_text(pageable.time),
+            known ? fmt::format(" Pinned copies of this trace reach {}.", rate_text(pinned.rate()))
+                  : ""),
+        pageable, least, pageable.exposed, traits));
+  }
+  // On a stream of their own, but never while kernels run: something makes them wait.
+  const bool never_overlaps = ratio(in_turns.exposed, in_turns.time) > 0.9;
+  if (in_turns.count >= 3 && never_overlaps && ratio(in_turns.exposed, length) >= kWorthIt) {
+    const Nanos computation = in.assessment().timeline().computation;
+    const Nanos most = std::min(in_turns.exposed, computation);
+    findings.push_back(copy_finding(
+        in, FindingKind::kCopiesInTurns, "copies on a stream of their own",
+        "Copies and computation take turns although they use different streams",
+        fmt::format("{} take {} on streams without kernels, and kernels run beside {} of it.",
+                    per_step(in, in_turns.count, "copy", "copies"), micros_text(in_turns.time),
+                    micros_text(in_turns.time - in_turns.exposed)),
+        in_turns, {}, most, {}));
+  }
+  return findings;
+}
+
+}  // namespace fathom::patterns

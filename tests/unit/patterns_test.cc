@@ -1,0 +1,477 @@
+// Each pattern on a trace where it fires, and on a near twin where it must not.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "analyze/patterns/pattern_input.h"
+#include "unit/workload.h"
+
+namespace fathom {
+namespace {
+
+using test::first_finding;
+using test::kMatrix;
+using test::kTwoBf16;
+using test::Workload;
+
+constexpr const char* kTwoFloats = R"(["float","float"])";
+constexpr const char* kBatchedBf16 = "[[64,2048,64],[64,64,2048]]";
+
+bool finds(const Workload& w, FindingKind kind, const char* platform = "H200") {
+  return first_finding(w.find(platform), kind) != nullptr;
+}
+
+TEST(Patterns, RolesAreByName) {
+  EXPECT_TRUE(patterns::has_role(patterns::roles_of("aten::_softmax"), patterns::Role::kSoftmax));
+  EXPECT_FALSE(
+      patterns::has_role(patterns::roles_of("aten::_log_softmax"), patterns::Role::kSoftmax));
+}
+
+TEST(Patterns, Fp32ProductsOffTheMatrixUnits) {
+  const auto products = [](const char* kernel, const char* types) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) w.op("aten::mm", kMatrix, types, 3000, kernel);
+    return w;
+  };
+  const auto findings = products("ampere_sgemm_128x64_nn", kTwoFloats).find();
+  const Finding* f = first_finding(findings, FindingKind::kWideProducts);
+  ASSERT_NE(f, nullptr);
+  EXPECT_NE(f->change_code.find("set_float32_matmul_precision"), std::string::npos);
+  // 2·4096³ at 409 TFLOP/s of TF32 take 336 µs, 560 at 60 %; at 798 of BF16 172 µs.
+  EXPECT_NEAR(f->saving_at_least.micros(), 10 * (3000 - 560), 300);
+  EXPECT_NEAR(f->saving_at_most.micros(), 10 * (3000 - 172), 300);
+  EXPECT_EQ(f->covered.size(), 10u);
+  EXPECT_FALSE(finds(products("sm80_xmma_gemm_f32f32_tf32f32_f32_nn", kTwoFloats),
+                     FindingKind::kWideProducts));
+  EXPECT_FALSE(finds(products("ampere_sgemm_128x64_nn", kTwoBf16), FindingKind::kWideProducts));
+}
+
+TEST(Patterns, DoubleInANarrowerProgram) {
+  const auto program = [](int products) {
+    Workload w;
+    for (int i = 0; i < products; ++i) w.op("aten::mm", kMatrix, kTwoFloats, 2000, "tf32");
+    for (int i = 0; i < 4; ++i) {
+      w.op("aten::mul", "[[4096,4096],[4096,4096]]", R"(["double","double"])", 200);
+    }
+    return w;
+  };
+  EXPECT_TRUE(finds(program(4), FindingKind::kDoublePrecision));
+  EXPECT_FALSE(finds(program(0), FindingKind::kDoublePrecision)) << "a scientific program";
+}
+
+Workload cast_program(bool back, bool weights) {
+  Workload w;
+  for (int i = 0; i < 8; ++i) {
+    if (weights) {
+      w.op("aten::copy_", "[[4096,4096],[4096,4096],[]]", R"(["c10::BFloat16","float","Scalar"])",
+           50);
+      w.op("aten::mm", "[[128,4096],[4096,4096]]", kTwoBf16, 40);
+    } else {
+      w.op("aten::copy_", "[[64,1024,1024],[64,1024,1024],[]]",
+           R"(["float","c10::BFloat16","Scalar"])", 100);
+      w.op("aten::mm", kMatrix, kTwoBf16, 200);
+      w.op("aten::copy_", "[[64,1024,1024],[64,1024,1024],[]]",
+           back ? R"(["c10::BFloat16","float","Scalar"])" : R"(["float","c10::BFloat16","Scalar"])",
+           100);
+      w.op("aten::mm", kMatrix, kTwoBf16, 200);
+    }
+  }
+  return w;
+}
+
+TEST(Patterns, CastsThatAreUndoneOrRepeated) {
+  EXPECT_TRUE(finds(cast_program(true, false), FindingKind::kCasts));
+  EXPECT_FALSE(finds(cast_program(false, false), FindingKind::kCasts)) << "one way only";
+  const auto findings = cast_program(false, true).find();
+  const Finding* weights = first_finding(findings, FindingKind::kCasts);
+  ASSERT_NE(weights, nullptr);
+  EXPECT_EQ(weights->title, "The same weights are cast again and again");
+  EXPECT_NEAR(weights->saving_at_least.micros(), 8 * 50, 10) << "but for a wait for the host";
+}
+
+TEST(Patterns, AttentionsMathPath) {
+  const auto attention = [](const char* path, const char* kernel) {
+    Workload w;
+    for (int i = 0; i < 6; ++i) {
+      const int64_t at = w.host();
+      constexpr const char* kHeads =
+          R"("Input Dims":[[4,16,2048,64],[4,16,2048,64],[4,16,2048,64],[],[],[],[],[]],)"
+          R"("Input type":["c10::BFloat16","c10::BFloat16","c10::BFloat16","","Scalar","Scalar","",""])";
+      w.raw(test::cpu_op("aten::scaled_dot_product_attention", at - 2, 60, kHeads));
+      w.raw(test::cpu_op(path, at - 1, 55, kHeads));
+      for (int k = 0; k < 3; ++k) {
+        w.op(k == 1 ? "aten::_softmax" : "aten::bmm",
+             k == 1 ? "[[64,2048,2048],[],[]]" : kBatchedBf16,
+             k == 1 ? R"(["c10::BFloat16","Scalar","Scalar"])" : kTwoBf16, 300, kernel);
+      }
+      w.host_pause(50);
+    }
+    return w;
+  };
+  EXPECT_TRUE(finds(attention("aten::_scaled_dot_product_attention_math", "gemm"),
+                    FindingKind::kAttentionMath));
+  EXPECT_FALSE(finds(attention("aten::_scaled_dot_product_flash_attention", "flash_fwd_kernel"),
+                     FindingKind::kAttentionMath));
+}
+
+TEST(Patterns, KeysRepeatedForEachQueryHead) {
+  const auto decode = [](const char* strides) {
+    Workload w;
+    for (int i = 0; i < 8; ++i) {
+      w.op("aten::copy_", "[[4,8,4,2048,64],[4,8,4,2048,64],[]]",
+           R"(["c10::BFloat16","c10::BFloat16","Scalar"])", 60, "k", 0,
+           fmt::format(R"("Input Strides":[[4194304,524288,131072,64,1],{},[]])", strides));
+      w.op("aten::_scaled_dot_product_flash_attention",
+           "[[4,32,2048,64],[4,32,2048,64],[4,32,2048,64],[],[],[],[]]",
+           R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16","Scalar","Scalar","Scalar",""])",
+           200, "flash_fwd_kernel");
+    }
+    return w;
+  };
+  const auto findings = decode("[1048576,131072,0,64,1]").find();
+  const Finding* f = first_finding(findings, FindingKind::kRepeatedKeys);
+  ASSERT_NE(f, nullptr);
+  EXPECT_NEAR(f->saving_at_least.micros(), 8 * 60, 10) << "but for a wait for the host";
+  EXPECT_FALSE(finds(decode("[4194304,64,524288,2048,1]"), FindingKind::kRepeatedKeys))
+      << "a transpose of as many heads";
+}
+
+TEST(Patterns, CopiesThatOnlyChangeTheLayout) {
+  const auto copies = [](int count, const char* strides) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op("aten::mm", kMatrix, kTwoBf16, 200);
+      if (i >= count) continue;
+      w.op("aten::copy_", "[[4096,4096],[4096,4096],[]]",
+           R"(["c10::BFloat16","c10::BFloat16","Scalar"])", 80, "k", 0,
+           fmt::format(R"("Input Strides":[[4096,1],{},[]])", strides));
+    }
+    return w;
+  };
+  EXPECT_TRUE(finds(copies(10, "[1,4096]"), FindingKind::kLayoutCopies));
+  EXPECT_FALSE(finds(copies(1, "[1,4096]"), FindingKind::kLayoutCopies)) << "one at the input";
+  EXPECT_FALSE(finds(copies(10, "[4096,1]"), FindingKind::kLayoutCopies)) << "the same layout";
+}
+
+TEST(Patterns, ACacheThatGrowsByConcatenation) {
+  const auto decode = [](bool grows) {
+    Workload w;
+    for (int i = 0; i < 12; ++i) {
+      const int length = grows ? 1000 + i : 1000;
+      w.op("aten::cat", fmt::format("[[[8,32,{},128],[8,32,1,128]],[]]", length),
+           R"(["TensorList","Scalar"])", 60);
+      w.op("aten::mm", kMatrix, kTwoBf16, 200);
+    }
+    return w;
+  };
+  const auto findings = decode(true).find();
+  const Finding* f = first_finding(findings, FindingKind::kGrowingCache);
+  ASSERT_NE(f, nullptr);
+  EXPECT_NEAR(f->saving_at_most.micros(), 12 * 60 * 0.999, 10);
+  EXPECT_FALSE(finds(decode(false), FindingKind::kGrowingCache)) << "the same sizes each time";
+}
+
+TEST(Patterns, EqualPartsAreNoCache) {
+  Workload w;
+  for (int i = 0; i < 12; ++i) {
+    w.op("aten::cat", fmt::format("[[[8,32,{},64],[8,32,{},64]],[]]", 1000 + i, 1000 + i),
+         R"(["TensorList","Scalar"])", 60);
+    w.op("aten::mm", kMatrix, kTwoBf16, 200);
+  }
+  EXPECT_FALSE(finds(w, FindingKind::kGrowingCache));
+}
+
+TEST(Patterns, FillsThatAreOverwritten) {
+  const auto fills = [](const char* dims) {
+    Workload w;
+    for (int i = 0; i < 8; ++i) {
+      w.op("aten::zero_", "[[64,1024,1024]]", R"(["float"])", 60);
+      w.op("aten::copy_", dims, R"(["float","float","Scalar"])", 130);
+    }
+    return w;
+  };
+  EXPECT_TRUE(finds(fills("[[64,1024,1024],[64,1024,1024],[]]"), FindingKind::kOverwrittenFills));
+  EXPECT_FALSE(finds(fills("[[32,1024,1024],[32,1024,1024],[]]"), FindingKind::kOverwrittenFills))
+      << "a part of it only";
+}
+
+TEST(Patterns, ALookupByAProduct) {
+  const auto lookup = [](int classes, int written) {
+    Workload w;
+    for (int i = 0; i < 6; ++i) {
+      w.op("aten::scatter_", fmt::format("[[4096,{}],[],[4096,1],[]]", written),
+           R"(["c10::BFloat16","Scalar","long int","Scalar"])", 150);
+      w.op("aten::mm", fmt::format("[[4096,{0}],[{0},1024]]", classes), kTwoBf16, 600);
+    }
+    return w;
+  };
+  EXPECT_TRUE(finds(lookup(32000, 32000), FindingKind::kOneHotProduct));
+  EXPECT_FALSE(finds(lookup(8, 8), FindingKind::kOneHotProduct)) << "a router over 8 experts";
+  EXPECT_FALSE(finds(lookup(32000, 4000), FindingKind::kOneHotProduct)) << "another matrix";
+}
+
+TEST(Patterns, AFullSortForAFew) {
+  const auto sample = [](const char* next, int row) {
+    Workload w;
+    for (int i = 0; i < 8; ++i) {
+      w.op("aten::sort", fmt::format("[[64,{}],[],[]]", row), R"(["float","Scalar","Scalar"])",
+           900);
+      w.raw(test::cpu_op(next, w.host(), 3));
+      w.host_pause(5);
+    }
+    return w;
+  };
+  EXPECT_TRUE(finds(sample("aten::slice", 128256), FindingKind::kFullSort));
+  EXPECT_FALSE(finds(sample("aten::add", 128256), FindingKind::kFullSort)) << "all of it is used";
+  EXPECT_FALSE(finds(sample("aten::slice", 64), FindingKind::kFullSort)) << "few anyway";
+}
+
+TEST(Patterns, TablesMadeAgain) {
+  const auto layers = [](bool same) {
+    Workload w;
+    for (int i = 0; i < 12; ++i) {
+      w.op("aten::arange", "[[],[],[],[],[]]", R"(["Scalar","Scalar","","",""])", 5, "k", 0,
+           fmt::format(R"("Concrete Inputs":["{}","6","","",""])", same ? 4096 : 4096 + i));
+      w.op("aten::triu", same ? "[[4096,4096],[]]" : fmt::format("[[{0},{0}],[]]", 4096 + i),
+           R"(["c10::BFloat16","Scalar"])", 30);
+      w.op("aten::mm", kMatrix, kTwoBf16, 200);
+    }
+    return w;
+  };
+  EXPECT_TRUE(finds(layers(true), FindingKind::kRepeatedTables));
+  EXPECT_FALSE(finds(layers(false), FindingKind::kRepeatedTables)) << "other arguments each time";
+}
+
+TEST(Patterns, DropoutWithoutGradients) {
+  const auto run = [](bool trains) {
+    Workload w;
+    for (int i = 0; i < 8; ++i) {
+      w.op("aten::mm", kMatrix, kTwoBf16, 200);
+      w.op("aten::native_dropout", "[[4096,4096],[],[]]", R"(["c10::BFloat16","Scalar","Scalar"])",
+           30);
+    }
+    if (trains) w.op("MmBackward0", kMatrix, kTwoBf16, 200);
+    return w;
+  };
+  EXPECT_TRUE(finds(run(false), FindingKind::kTrainingMode));
+  EXPECT_FALSE(finds(run(true), FindingKind::kTrainingMode));
+}
+
+TEST(Patterns, AnOptimizerInALoop) {
+  const auto step = [](const char* range, const char* op) {
+    Workload w;
+    w.annotate(range, 3000);
+    for (int i = 0; i < 40; ++i) {
+      w.op("aten::addcmul_", "[[4096],[4096],[4096],[]]", R"(["float","float","float","Scalar"])",
+           4);
+      w.op(op, "[[4096],[4096],[4096],[]]", R"(["float","float","float","Scalar"])", 4);
+    }
+    return w;
+  };
+  EXPECT_TRUE(
+      finds(step("Optimizer.step#Adam.step", "aten::addcdiv_"), FindingKind::kLoopedOptimizer));
+  EXPECT_FALSE(finds(step("Optimizer.step#Adam.step", "aten::_foreach_addcdiv_"),
+                     FindingKind::kLoopedOptimizer));
+  EXPECT_FALSE(finds(step("forward", "aten::addcdiv_"), FindingKind::kLoopedOptimizer));
+}
+
+TEST(Patterns, ProductsOfOneShapeInALoop) {
+  const auto loop = [](const char* dims, bool norm) {
+    Workload w;
+    for (int i = 0; i < 64; ++i) {
+      w.op("aten::mm", dims, kTwoBf16, 8);
+      if (norm) {
+        w.op("aten::native_layer_norm", "[[16,1024],[],[1024],[1024],[]]",
+             R"(["c10::BFloat16","","c10::BFloat16","c10::BFloat16","Scalar"])", 5);
+      }
+    }
+    return w;
+  };
+  EXPECT_TRUE(finds(loop("[[16,1024],[1024,256]]", false), FindingKind::kLoopedProducts));
+  EXPECT_FALSE(finds(loop("[[16,1024],[1024,1024]]", false), FindingKind::kLoopedProducts))
+      << "each may read the one before";
+  EXPECT_FALSE(finds(loop("[[16,1024],[1024,256]]", true), FindingKind::kLoopedProducts))
+      << "layers";
+}
+
+TEST(Patterns, SizesThatDoNotAlign) {
+  const auto products = [](int columns, int time) {
+    Workload w;
+    for (int i = 0; i < 8; ++i) {
+      w.op("aten::mm", kMatrix, kTwoBf16, 220);
+      w.op("aten::mm", fmt::format("[[4096,4096],[4096,{}]]", columns), kTwoBf16, time);
+    }
+    return w;
+  };
+  EXPECT_TRUE(finds(products(4095, 700), FindingKind::kOddSizes));
+  EXPECT_FALSE(finds(products(4096, 700), FindingKind::kOddSizes)) << "slow for another reason";
+  EXPECT_FALSE(finds(products(4095, 230), FindingKind::kOddSizes)) << "as fast as the others";
+  EXPECT_FALSE(finds(products(7, 60), FindingKind::kOddSizes)) << "skinny";
+}
+
+std::string kernel_with_grid(int64_t start, int64_t duration, int64_t correlation, int blocks) {
+  return test::event_text("kernel", "k", start, duration,
+                          fmt::format(R"("correlation":{},"stream":7,"device":0,"grid":[{},1,1],)"
+                                      R"("block":[256,1,1])",
+                                      correlation, blocks),
+                          "0", "7");
+}
+
+std::vector<Finding> with_grids(const char* op, const char* args, int blocks, int duration) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 10; ++i) {
+    const int64_t at = 20 * i;
+    events.push_back(test::cpu_op(op, at, 10, args));
+    events.push_back(test::launch_call(at + 2, 4, i + 1));
+    events.push_back(kernel_with_grid(300 + i * duration, duration, i + 1, blocks));
+  }
+  const Trace trace = test::open_events(events);
+  const Scope scope;
+  const SheetInput input(trace.store, trace.tree, scope);
+  const MeasuredOps ops(input, find_launchers(input));
+  return find_all(Assessment(input, ops, Platforms::built_in().find("H200").value()));
+}
+
+TEST(Patterns, LongKernelsWithFewBlocks) {
+  constexpr const char* kRows = R"("Input Dims":[[4,1000000]],"Input type":["float"])";
+  EXPECT_NE(first_finding(with_grids("aten::cumsum", kRows, 4, 400), FindingKind::kFewBlocks),
+            nullptr);
+  EXPECT_EQ(first_finding(with_grids("aten::cumsum", kRows, 528, 400), FindingKind::kFewBlocks),
+            nullptr);
+  EXPECT_EQ(first_finding(with_grids("aten::cumsum", kRows, 4, 6), FindingKind::kFewBlocks),
+            nullptr)
+      << "tiny kernels";
+}
+
+TEST(Patterns, AdditionsToTheSameRows) {
+  constexpr const char* kScatter = R"("Input Dims":[[1024,1024],[],[65536],[65536,1024],[]],)"
+                                   R"("Input type":["float","Scalar","long int","float","Scalar"])";
+  EXPECT_NE(first_finding(with_grids("aten::index_add_", kScatter, 4096, 5000),
+                          FindingKind::kContendedAtomics),
+            nullptr);
+  EXPECT_EQ(first_finding(with_grids("aten::index_add_", kScatter, 4096, 150),
+                          FindingKind::kContendedAtomics),
+            nullptr)
+      << "near the bandwidth";
+  EXPECT_EQ(first_finding(with_grids("aten::index_add_", kScatter, 4, 5000),
+                          FindingKind::kContendedAtomics),
+            nullptr)
+      << "few blocks";
+}
+
+std::vector<Finding> with_copies(const char* name, int64_t stream, bool overlaps) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 8; ++i) {
+    const int64_t at = 1000 * i;
+    events.push_back(test::cpu_op("aten::copy_", at, 10));
+    events.push_back(test::launch_call(at + 2, 4, 2 * i + 1, "1", "cudaMemcpyAsync"));
+    events.push_back(
+        test::event_text("gpu_memcpy", name, at + 20 + (overlaps ? 480 : 0), 400,
+                         fmt::format(R"("correlation":{},"stream":{},"device":0,"bytes":4000000)",
+                                     2 * i + 1, stream),
+                         "0", std::to_string(stream)));
+    events.push_back(test::cpu_op("aten::mm", at + 20, 10));
+    events.push_back(test::launch_call(at + 22, 4, 2 * i + 2));
+    events.push_back(test::kernel("gemm", at + 450, 500, 2 * i + 2));
+  }
+  const Trace trace = test::open_events(events);
+  const Scope scope;
+  const SheetInput input(trace.store, trace.tree, scope);
+  const MeasuredOps ops(input, find_launchers(input));
+  return find_all(Assessment(input, ops, Platforms::built_in().find("H200").value()));
+}
+
+TEST(Patterns, CopiesFromPageableMemory) {
+  const auto findings = with_copies("Memcpy HtoD (Pageable -> Device)", 7, false);
+  const Finding* f = first_finding(findings, FindingKind::kPageableCopies);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->saving_at_most.micros(), 8 * 400);
+  EXPECT_NE(f->change_code.find("keep it on the GPU"), std::string::npos) << "the same bytes";
+  for (const char* other : {"Memcpy HtoD (Pinned -> Device)", "Memcpy DtoD (Device -> Device)"}) {
+    EXPECT_EQ(first_finding(with_copies(other, 7, false), FindingKind::kPageableCopies), nullptr);
+  }
+}
+
+TEST(Patterns, CopiesInTurnsWithComputation) {
+  const char* kPinned = "Memcpy HtoD (Pinned -> Device)";
+  EXPECT_NE(first_finding(with_copies(kPinned, 9, false), FindingKind::kCopiesInTurns), nullptr);
+  EXPECT_EQ(first_finding(with_copies(kPinned, 9, true), FindingKind::kCopiesInTurns), nullptr)
+      << "beside the products";
+  EXPECT_EQ(first_finding(with_copies(kPinned, 7, false), FindingKind::kCopiesInTurns), nullptr)
+      << "on one stream";
+}
+
+// Pinned memory is no advice for copies that never see the host.
+TEST(Patterns, AdviceForCopiesDependsOnTheirKind) {
+  const auto advice = [](const char* name) {
+    const auto findings = with_copies(name, 7, false);
+    const Finding* f = first_finding(findings, FindingKind::kExposedCopies);
+    return f != nullptr ? f->change_code : std::string("none");
+  };
+  EXPECT_NE(advice("Memcpy HtoD (Pageable -> Device)").find("pinned memory"), std::string::npos);
+  EXPECT_EQ(advice("Memcpy DtoD (Device -> Device)").find("inned"), std::string::npos);
+}
+
+TEST(Patterns, OpsSideBySideAreNotUrgent) {
+  const auto run = [](const char* second, const char* types) {
+    Workload w;
+    for (int i = 0; i < 10; ++i) {
+      w.op("aten::sin", test::kImage, test::kOneBf16, 100);
+      w.op("aten::cos", test::kImage, test::kOneBf16, 100);
+      w.op("aten::mul", second, types, 100);
+      w.op("aten::mm", kMatrix, kTwoBf16, 100);
+    }
+    return w.find();
+  };
+  const auto apart = run(test::kImage, test::kOneBf16);
+  const Finding* f = first_finding(apart, FindingKind::kFusibleChain);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->confidence, Confidence::kLow);
+  EXPECT_GE(f->priority, Priority::kMedium);
+  const auto formula = run("[[64,1024,1024],[64,1024,1024]]", kTwoBf16);
+  f = first_finding(formula, FindingKind::kFusibleChain);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->confidence, Confidence::kMedium);
+}
+
+// Below a gradient's node only a forward pass that runs again records the graph.
+TEST(Patterns, ForwardWorkInsideOfGradients) {
+  const auto train = [](const char* args) {
+    std::vector<std::string> events;
+    for (int i = 0; i < 10; ++i) {
+      const int64_t at = 1000 * i;
+      events.push_back(test::cpu_op("autograd::engine::evaluate_function: MmBackward0", at, 500,
+                                    R"("Sequence number":7,"Fwd thread id":1)"));
+      events.push_back(test::cpu_op("aten::mm", at + 10, 50, args));
+      events.push_back(test::launch_call(at + 20, 5, i + 1));
+      events.push_back(test::kernel("gemm", at + 30, 300, i + 1));
+    }
+    const Trace trace = test::open_events(events);
+    const Scope scope;
+    const SheetInput input(trace.store, trace.tree, scope);
+    const MeasuredOps ops(input, find_launchers(input));
+    return find_all(Assessment(input, ops, nullptr));
+  };
+  const auto again = train(R"("Sequence number":9,"Fwd thread id":0)");
+  const Finding* f = first_finding(again, FindingKind::kRecompute);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->time.micros(), 3000);
+  EXPECT_EQ(first_finding(train(""), FindingKind::kRecompute), nullptr) << "the gradient itself";
+}
+
+// A transposing kernel has the layout in its name, and shows the opposite of it.
+TEST(Patterns, ATransposingKernelIsNoChannelsLast) {
+  Workload w;
+  for (int i = 0; i < 10; ++i) {
+    w.op(
+        "aten::cudnn_convolution", "[[32,64,56,56],[64,64,3,3],[],[],[],[],[],[],[]]",
+        R"(["c10::Half","c10::Half","ScalarList","ScalarList","ScalarList","Scalar","Scalar","Scalar","Scalar"])",
+        300, "void cudnn::ops::nchwToNhwcKernel<__half>");
+  }
+  const auto findings = w.find();
+  const Finding* f = first_finding(findings, FindingKind::kImageLayout);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->change_code.find("already uses channels_last"), std::string::npos) << f->change_code;
+}
+
+}  // namespace
+}  // namespace fathom
