@@ -37,6 +37,8 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
            std::tuple(-y.saving_at_most.count, y.priority, y.subject);
   });
   list_symptoms_under_causes(all);
+  // A cause may be as urgent as its symptoms only where its own saving bears it.
+  for (Finding& finding : all) cap_priority(a, finding);
   return all;
 }
 
