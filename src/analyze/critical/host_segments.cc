@@ -85,8 +85,9 @@ class HostSegments {
       const EventId e(i);
       if (store_.kind(e) != EventKind::kOther) continue;
       const std::string_view name = store_.name(e);
-      const bool by_stream = name == "Stream Wait Event";
-      if (!by_stream && name != "Stream Sync" && name != "Event Sync") continue;
+      const bool by_stream = name == "Stream Wait Event";                  // source text
+      const bool by_host = name == "Stream Sync" || name == "Event Sync";  // source text
+      if (!by_stream && !by_host) continue;
       const auto stream = streams.find(store_.track_id(e));
       if (stream == streams.end()) continue;
       recorded_.push_back({begin_of(e), stream->second, by_stream});
