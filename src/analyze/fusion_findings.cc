@@ -148,6 +148,27 @@ bool is_in_place(std::string_view op) {
   return op.ends_with('_') && !op.ends_with("__") && !op.ends_with("copy_");
 }
 
+// Updates of an optimizer, casts to and fro, and one op that is slow by itself are patterns of
+// their own, and fusing is not what helps.
+bool is_told_elsewhere(const Chain& chain) {
+  constexpr double kNearlyAll = 0.7, kSlowByItself = 0.2;
+  size_t updates = 0, moments = 0, casts = 0;
+  std::map<const AssessedOp*, double> seconds;
+  for (const AssessedOp* op : chain.ops) {
+    const std::string_view name = op->group->key.name;
+    updates += is_in_place(name);
+    moments += name == "aten::addcdiv_" || name == "aten::addcmul_" || name == "aten::lerp_";
+    casts += name == "aten::copy_";
+  }
+  for (const Call* call : chain.calls) seconds[call->assessed] += seconds_of(call->time);
+  if (moments > 0 && updates * 2 >= chain.ops.size()) return true;
+  if (casts * 2 > chain.ops.size()) return true;
+  return std::ranges::any_of(seconds, [&chain](const auto& op) {
+    return op.second > kNearlyAll * chain.seconds && op.first->efficiency &&
+           *op.first->efficiency < kSlowByItself && op.first->category == "reduce";
+  });
+}
+
 // Whether the ops' operands show that they hand each other data. Of ops that read one tensor of the
 // same size each, nothing does: they may stand side by side.
 bool hands_on_data(const Assessment& a, std::span<const AssessedOp* const> ops) {
@@ -195,6 +216,7 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
     const double fused =
         std::min(chain.seconds, std::max(floor, std::max(0.0, chain.fused_bytes) / memory->rate));
     if (fused >= chain.seconds && chain.waited_seconds <= 0) continue;
+    if (is_told_elsewhere(chain)) continue;
     Finding f;
     f.kind = FindingKind::kFusibleChain;
     f.category = chain.ops.front()->category;

@@ -1,8 +1,7 @@
-// Findings about the GPU as a whole: what nothing hides, what is done twice.
+// Findings about the GPU as a whole: short kernels, and what is done twice.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
@@ -26,68 +25,7 @@ void project_removal(const Assessment& a, Finding& f) {
   f.saving_at_most = f.time;
 }
 
-// By name. A name can be long and stand for many: it is not compared letter by letter.
-using NamedTimes = std::map<StringId, Nanos>;
-
-void note_longest(const EventStore& store, Finding& f, std::string_view what,
-                  const NamedTimes& times) {
-  std::vector<std::pair<std::string_view, Nanos>> sorted;
-  for (const auto& [name, time] : times) sorted.emplace_back(store.text(name), time);
-  std::ranges::sort(sorted, [](const auto& x, const auto& y) {
-    return std::tuple(y.second, x.first) < std::tuple(x.second, y.first);
-  });
-  for (size_t i = 0; i < std::min<size_t>(3, sorted.size()); ++i) {
-    f.notes.push_back({std::string(what) + " ", std::string(sorted[i].first),
-                       ": " + micros_text(sorted[i].second)});
-  }
-}
-
-// Copies that run while nothing else does; nothing where that is little.
-std::optional<Finding> exposed_part(const Assessment& a, FindingKind kind, std::string_view what,
-                                    Nanos exposed, Nanos all) {
-  if (ratio(exposed, a.length()) < kNoticeable) return {};
-  Finding f;
-  f.kind = kind;
-  f.time = exposed;
-  f.title = fmt::format("Exposed {}", what);
-  f.issue = fmt::format("{} of {} does not overlap with computation.", micros_text(exposed),
-                        micros_text(all));
-  advise(a, f, {});
-  f.confidence = Confidence::kHigh;
-  project_removal(a, f);
-  rate_part_of_whole(f);
-  return f;
-}
-
 }  // namespace
-
-std::vector<Finding> exposed_transfers(const Assessment& a) {
-  const GpuTimeline& t = a.timeline();
-  std::vector<Finding> findings;
-  if (auto f = exposed_part(a, FindingKind::kExposedCopies, "copies", t.exposed_copies, t.copies)) {
-    f->category = "memcpy";
-    f->subject = "copies";
-    const EventStore& store = a.input().store;
-    NamedTimes kinds;
-    Nanos host, pageable;
-    for (EventId e : a.input().selection.linked()) {
-      if (store.kind(e) != EventKind::kMemcpy) continue;
-      const std::string_view name = store.name(e);
-      kinds[store.name_id(e)] += store.duration(e);
-      if (contains(name, "HtoD") || contains(name, "DtoH")) host += store.duration(e);
-      if (contains(name, "Pageable")) pageable += store.duration(e);
-      f->covered.push_back({e, store.duration(e)});
-    }
-    Traits traits;
-    if (host.count * 2 > t.copies.count) traits.add("host_copies");
-    if (pageable.count * 2 > host.count) traits.add("pageable");
-    if (host.count * 2 <= t.copies.count) f->title = "Exposed copies inside the GPU's memory";
-    advise(a, *f, traits);
-    note_longest(store, *f, "Of which", kinds);
-    findings.push_back(std::move(*f));
-  }
-  return findings;
-}
 
 std::vector<Finding> short_kernels(const Assessment& a) {
   constexpr Nanos kShort{10'000};
@@ -158,7 +96,8 @@ void add_checkpoint_node(const Assessment& a, CallId node, Recomputed& found) {
   Nanos forward;
   for (CallId c(node.index + 1); c < tree.subtree_end(node);) {
     // The gradients themselves run in nodes of their own, below.
-    if (contains(a.input().store.name(tree.event(c)), "Backward")) {
+    const std::string_view name = a.input().store.name(tree.event(c));
+    if (contains(name, "Backward") && !is_checkpoint_node(name)) {
       c = tree.subtree_end(c);
       continue;
     }

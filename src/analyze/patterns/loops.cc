@@ -53,45 +53,78 @@ class OptimizerSteps {
 
 }  // namespace
 
-// A fused step reads parameter, gradient and state once and writes parameter and state once.
+namespace {
+
+bool changes_in_place(std::string_view op) {
+  return op.ends_with('_') && !op.ends_with("__") && op != "aten::copy_";
+}
+
+// The calls that update single parameters: inside of an optimizer's step, or a long run of updates
+// in place with no other work between, as a hand-written optimizer makes it.
+std::vector<bool> find_updates(const PatternInput& in) {
+  constexpr size_t kLongRun = 16;
+  const OptimizerSteps steps(in.store());
+  const std::vector<AssessedCall>& calls = in.calls();
+  std::vector<bool> updates(calls.size());
+  for (size_t begin = 0; begin < calls.size();) {
+    size_t end = begin, in_place = 0, moments = 0;
+    while (end < calls.size() && in.has(calls[end], Role::kUpdate) &&
+           in.same_thread(calls[begin], calls[end])) {
+      const std::string_view name = calls[end].assessed->group->key.name;
+      in_place += changes_in_place(name);
+      moments += name == "aten::addcdiv_" || name == "aten::addcmul_" || name == "aten::lerp_";
+      ++end;
+    }
+    const bool by_hand = end - begin >= kLongRun && in_place * 2 >= end - begin && moments > 0;
+    for (size_t i = begin; i < end; ++i) {
+      const EventId event = calls[i].op->event;
+      updates[i] = by_hand || steps.contains(in.store().track_id(event), in.store().start(event));
+    }
+    begin = std::max(end, begin + 1);
+  }
+  return updates;
+}
+
+// What a fused step moves: Adam reads parameter, gradient and two moments and writes all but the
+// gradient; SGD with momentum has one moment.
+double fused_bytes(const PatternInput& in, const MatchedCalls& updates) {
+  double adam = 0, sgd = 0;
+  bool scales = false;
+  for (const AssessedCall* call : updates.calls()) {
+    const std::string_view name = call->assessed->group->key.name;
+    const ArgValue* parameter = in.view(*call).tensor(0);
+    if (parameter == nullptr) continue;
+    const double bytes = bytes_of(*parameter).value_or(0);
+    if (name == "aten::addcdiv_") adam += 7 * bytes;
+    if (name == "aten::add_") sgd += 5 * bytes;
+    scales = scales || name == "aten::mul_";
+  }
+  // Without addcdiv_ a parameter has one add_, or with momentum two.
+  return adam > 0 ? adam : scales ? sgd / 2 : sgd;
+}
+
+}  // namespace
+
 std::vector<Finding> looped_optimizer(const PatternInput& in) {
   constexpr size_t kManyUpdates = 20;
   const OptimizerSteps steps(in.store());
-  MatchedCalls found;
-  std::map<std::string_view, size_t> names;
-  double needed_bytes = 0;
   for (const AssessedCall& call : in.calls()) {
-    const OpView& view = in.view(call);
-    if (view.has(Role::kFusedUpdate)) {
-      if (steps.contains(in.store().track_id(call.op->event), in.store().start(call.op->event))) {
-        return {};  // it is there already, beside what it cannot do
-      }
-      continue;
+    const EventId event = call.op->event;
+    // It is there already, beside what it cannot do.
+    if (in.has(call, Role::kFusedUpdate) &&
+        steps.contains(in.store().track_id(event), in.store().start(event))) {
+      return {};
     }
-    if (!view.has(Role::kUpdate)) continue;
-    if (!steps.contains(in.store().track_id(call.op->event), in.store().start(call.op->event))) {
-      continue;
-    }
-    found.add(call);
-    const std::string_view name = call.assessed->group->key.name;
-    ++names[name];
-    const ArgValue* parameter = view.tensor(0);
-    // One such op for each parameter: Adam has p, g, m, v to read and p, m, v to write; SGD with
-    // momentum p, g, m and p, m.
-    if (parameter == nullptr) continue;
-    if (name == "aten::addcdiv_") needed_bytes += 7 * bytes_of(*parameter).value_or(0);
+  }
+  const std::vector<bool> updates = find_updates(in);
+  MatchedCalls found;
+  for (size_t i = 0; i < updates.size(); ++i) {
+    if (updates[i]) found.add(in.calls()[i]);
   }
   if (found.size() < kManyUpdates * in.steps()) return {};
-  if (needed_bytes == 0) {
-    // Without addcdiv_: the last update of each parameter is one in three ops at most.
-    for (const AssessedCall* call : found.calls()) {
-      const ArgValue* parameter = in.view(*call).tensor(0);
-      if (call->assessed->group->key.name != "aten::add_" || parameter == nullptr) continue;
-      needed_bytes += 5 * bytes_of(*parameter).value_or(0) / (names.contains("aten::mul_") ? 2 : 1);
-    }
-  }
-  const double needed = in.memory_rate() ? needed_bytes / *in.memory_rate() : found.counted();
-  const double most = found.counted() + found.waited();
+  const double needed =
+      in.memory_rate() ? fused_bytes(in, found) / *in.memory_rate() : found.counted();
+  const double most = found.counted() + found.waited() - std::min(found.counted(), needed);
   if (!is_noticeable(in, most)) return {};
   constexpr double kReached = 0.6;
   PatternText text{
@@ -105,10 +138,8 @@ std::vector<Finding> looped_optimizer(const PatternInput& in) {
       Confidence::kHigh};
   return {pattern_finding(
       in, std::move(text), found,
-      {found.counted() - std::min(found.counted(), needed / kReached) + found.waited() / 2,
-       most - std::min(found.counted(), needed),
-       "fused, at 60 % of the bandwidth, half of the launches' idle time left",
-       "fused, at full bandwidth, without idle time"})};
+      {found.counted() - std::min(found.counted(), needed / kReached), most,
+       "fused, at 60 % of the bandwidth", "fused, at full bandwidth, without the idle time"})};
 }
 
 namespace {
@@ -142,25 +173,33 @@ class LoopSearch {
  private:
   static constexpr size_t kRound = 6, kRounds = 8;
 
-  EventId frame_of(const AssessedCall& call) const {
-    const CallId id = in_.tree().call(call.op->event);
-    EventId frame = id.valid() ? in_.tree().frame(id) : EventId{};
-    // Frames of C functions and of torch's own end with each call; the loop's function does not.
-    for (int i = 0; i < 8 && frame.valid(); ++i, frame = in_.tree().parent_frame(frame)) {
-      const std::string_view name = in_.store().name(frame);
-      if (!name.starts_with('<') && !name.starts_with("torch/")) break;
-    }
-    return frame;
-  }
+  EventId frame_of(const AssessedCall& call) const { return in_.user_frame(call.op->event); }
 
   // Far from filling the GPU, and its result cannot be the next one's operand: a chain of layers
   // has square products or alternates between two sizes.
   bool is_short_product(const AssessedCall& call) const {
     constexpr int64_t kShortest = 5;
     const auto& size = in_.product(*call.assessed);
-    if (!size || size->n == size->k) return false;
+    if (!size || (size->n == size->k && !reads_slice(call))) return false;
     return call.time.count < kShortest * in_.assessment().shortest_kernel().count ||
            call.time.count < 10'000;
+  }
+
+  // Whether one of many equal matrices in one tensor was selected right before: a loop over them.
+  bool reads_slice(const AssessedCall& call) const {
+    constexpr uint32_t kBefore = 8;
+    CallId at = in_.tree().call(call.op->event);
+    for (uint32_t i = 0; i < kBefore && at.valid() && at.index > 0; ++i) {
+      --at.index;
+      const EventId event = in_.tree().event(at);
+      if (in_.store().track_id(event) != in_.store().track_id(call.op->event)) return false;
+      if (in_.store().name(event) != "aten::select") continue;
+      const auto args = read_op_args(in_.store(), in_.store().args_id(event));
+      const bool many = args && !args->inputs.empty() && args->inputs[0].shape.dims.size() >= 3 &&
+                        args->inputs[0].shape.dims[0] >= static_cast<int64_t>(kRounds);
+      if (many) return true;
+    }
+    return false;
   }
 
   void close() {

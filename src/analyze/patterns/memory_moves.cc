@@ -96,8 +96,8 @@ std::optional<Append> append_of(const OpView& view) {
 
 // The lengths must grow: a concatenation of the same parts in each layer is no cache.
 std::vector<Finding> growing_cache(const PatternInput& in) {
-  constexpr size_t kLengths = 3;
   struct Cache {
+    int64_t added = 0;
     std::set<int64_t> lengths;
     std::vector<std::pair<const AssessedCall*, double>> calls;  // and the share that is new
   };
@@ -115,6 +115,7 @@ std::vector<Finding> growing_cache(const PatternInput& in) {
     key[append->dimension] = append->added;
     key.push_back(static_cast<int64_t>(append->dimension));
     Cache& cache = caches[std::move(key)];
+    cache.added = append->added;
     cache.lengths.insert(append->length);
     const double all = static_cast<double>(append->length) + static_cast<double>(append->added);
     cache.calls.emplace_back(&call, static_cast<double>(append->added) / all);
@@ -122,7 +123,11 @@ std::vector<Finding> growing_cache(const PatternInput& in) {
   MatchedCalls found;
   double needed = 0;
   for (const auto& [key, cache] : caches) {
-    if (cache.lengths.size() < kLengths) continue;
+    // What one call returned, another one appends to.
+    const bool grows = std::ranges::any_of(cache.lengths, [&cache = cache](int64_t length) {
+      return length <= INT64_MAX - cache.added && cache.lengths.contains(length + cache.added);
+    });
+    if (!grows) continue;
     for (const auto& [call, added] : cache.calls) {
       found.add(*call, false);
       needed += seconds_of(call->time) * call->assessed->counted * added;

@@ -75,18 +75,36 @@ std::vector<Finding> one_hot_products(const PatternInput& in) {
 
 namespace {
 
+// A sort with all its work; the outermost, where sorts call each other.
+struct SortCall {
+  CallId op;
+  std::vector<const AssessedCall*> calls;
+};
+
+std::vector<SortCall> find_sorts(const PatternInput& in) {
+  std::vector<SortCall> sorts;
+  for (const AssessedCall& call : in.calls()) {
+    std::optional<CallId> op = in.around(call.op->event, Role::kSort);
+    if (!op) continue;
+    const CallId parent = in.tree().parent(*op);
+    if (parent.valid()) {
+      if (const auto outer = in.around(in.tree().event(parent), Role::kSort)) op = outer;
+    }
+    if (sorts.empty() || sorts.back().op != *op) sorts.push_back({*op, {}});
+    sorts.back().calls.push_back(&call);
+  }
+  return sorts;
+}
+
 // Whether one of the next calls, those without GPU work included, takes a part of it or samples.
-bool uses_first_only(const PatternInput& in, const AssessedCall& sort) {
+bool uses_first_only(const PatternInput& in, CallId sort) {
   constexpr int kNext = 24;
-  CallId call = in.tree().call(sort.op->event);
-  if (!call.valid()) return false;
-  call = in.tree().subtree_end(call);
-  const TrackId track = in.store().track_id(sort.op->event);
+  const TrackId track = in.store().track_id(in.tree().event(sort));
+  CallId call = in.tree().subtree_end(sort);
   for (int i = 0; i < kNext && call.index < in.tree().size(); ++i, ++call.index) {
     const EventId event = in.tree().event(call);
     if (in.store().track_id(event) != track) return false;
-    const std::string_view name = in.store().name(event);
-    if (has_role(roles_of(name), Role::kFirstOfSorted)) return true;
+    if (has_role(roles_of(in.store().name(event)), Role::kFirstOfSorted)) return true;
   }
   return false;
 }
@@ -97,27 +115,33 @@ std::vector<Finding> full_sorts(const PatternInput& in) {
   constexpr int64_t kLongRow = 2048;
   // A selection by digits reads a row a few times (assumed: eight), a sort also writes it as often.
   constexpr double kReads = 8;
+  const double floor = seconds_of(in.assessment().shortest_kernel());
   MatchedCalls found;
   double least = 0, most = 0;
-  for (const AssessedCall& call : in.calls()) {
-    const OpView& view = in.view(call);
-    const ArgValue* keys = view.tensor(0);
-    if (!view.has(Role::kSort) || keys == nullptr || keys->shape.dims.back() < kLongRow) continue;
-    if (!uses_first_only(in, call)) continue;
-    const double now = seconds_of(call.time);
-    const double once = in.memory_rate() ? bytes_of(*keys).value_or(0) / *in.memory_rate() : now;
-    const double floor = seconds_of(in.assessment().shortest_kernel());
-    found.add(call, false);
-    least += (now - std::min(now, std::max(once * kReads, 2 * floor))) * call.assessed->counted;
-    most += (now - std::min(now, std::max(once, floor))) * call.assessed->counted;
+  size_t sorts = 0;
+  for (const SortCall& sort : find_sorts(in)) {
+    const auto args = read_op_args(in.store(), in.store().args_id(in.tree().event(sort.op)));
+    if (!args || args->inputs.empty() || !args->inputs[0].is_tensor()) continue;
+    const ArgValue& keys = args->inputs[0];
+    if (keys.shape.dims.back() < kLongRow || !uses_first_only(in, sort.op)) continue;
+    MatchedCalls work;
+    for (const AssessedCall* call : sort.calls) work.add(*call, false);
+    const double once =
+        in.memory_rate() ? bytes_of(keys).value_or(0) / *in.memory_rate() : work.seconds();
+    const auto saved = [&](double seconds) {
+      return (work.seconds() - std::min(work.seconds(), seconds)) * work.counted_share();
+    };
+    least += saved(std::max(once * kReads, 2 * floor));
+    most += saved(std::max(once, floor));
+    ++sorts;
+    for (const AssessedCall* call : sort.calls) found.add(*call, false);
   }
   if (found.empty() || !is_noticeable(in, most)) return {};
-  PatternText text{FindingKind::kFullSort,
-                   std::string(found.calls().front()->assessed->group->key.name),
+  PatternText text{FindingKind::kFullSort, "aten::sort",
                    "A full sort where only the first values are used",
                    fmt::format("{} over rows of {} or more take {}; a slice, a cumulative sum or a "
                                "sample follows.",
-                               per_step(in, found.size(), "sort", "sorts"),
+                               per_step(in, sorts, "sort", "sorts"),
                                number_text(static_cast<uint64_t>(kLongRow)),
                                micros_text(nanos_from(found.seconds()))),
                    Confidence::kMedium};
@@ -127,19 +151,28 @@ std::vector<Finding> full_sorts(const PatternInput& in) {
 
 namespace {
 
-// An op that reads a second tensor depends on more than the table.
-bool reads_one_tensor(const OpView& view) {
+// Whether a call computes a table on from what another one made. In one call of a function, all
+// elementwise work up to the first other op; without stacks, only ops that read nothing else.
+bool is_part_of_table(const PatternInput& in, const AssessedCall& made, const AssessedCall& call) {
+  const EventId frame = in.user_frame(made.op->event);
+  if (frame.valid()) {
+    const std::string_view category = call.assessed->category;
+    return in.user_frame(call.op->event) == frame && !in.has(call, Role::kGather) &&
+           (category == "elementwise" || category == "memcpy");
+  }
+  if (call.caller != made.caller) return false;
+  const OpView& view = in.view(call);
+  if (!view.has(Role::kTable) && !in.around(call.op->event, Role::kCreate)) return false;
   size_t tensors = 0;
   for (const ArgValue& value : view.args.inputs) tensors += value.is_tensor();
-  // copy_ is called with its result, too.
-  return tensors <= (view.has(Role::kCopy) ? 2u : 1u);
+  return tensors <= (view.has(Role::kCopy) ? 2u : 1u);  // copy_ is called with its result, too
 }
 
 }  // namespace
 
 // A table or mask depends on its arguments alone: made with the same ones, it is the same.
 std::vector<Finding> repeated_tables(const PatternInput& in) {
-  constexpr size_t kAgain = 4, kFollowing = 8;
+  constexpr size_t kAgain = 3, kFollowing = 16;
   const std::vector<AssessedCall>& calls = in.calls();
   // By the creating op and its arguments, as one group.
   std::map<const AssessedOp*, std::vector<size_t>> made;
@@ -161,11 +194,8 @@ std::vector<Finding> repeated_tables(const PatternInput& in) {
       chain.add(calls[place]);
       // What is computed from it, of the same code.
       for (size_t i = place + 1; i < std::min(calls.size(), place + 1 + kFollowing); ++i) {
-        const bool follows =
-            calls[i].caller == calls[place].caller && !taken[i] &&
-            in.same_thread(calls[i], calls[place]) &&
-            (in.has(calls[i], Role::kTable) || in.around(calls[i].op->event, Role::kCreate)) &&
-            reads_one_tensor(in.view(calls[i]));
+        const bool follows = !taken[i] && in.same_thread(calls[i], calls[place]) &&
+                             is_part_of_table(in, calls[place], calls[i]);
         // The same ops after each of the others: a part of the table, not of what uses it.
         if (!follows) break;
         const bool repeated = calls[i].assessed->group->calls.size() >= places.size();

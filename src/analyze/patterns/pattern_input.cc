@@ -110,7 +110,9 @@ const OpView& PatternInput::view(const AssessedOp& op) const {
     auto args = read_op_args(store(), store().args_id(op.group->first().event));
     slot.emplace();
     if (args) slot->args = std::move(*args);
-    slot->roles = roles_of(op.group->key.name);
+    // "aten::sort->kernel (Synthetic Op)" stands for a kernel of the op.
+    const std::string_view name = op.group->key.name;
+    slot->roles = roles_of(name.substr(0, name.find("->")));
   }
   return *slot;
 }
@@ -142,6 +144,18 @@ bool PatternInput::any_around(EventId event, std::string_view glob) const {
     if (glob_matches(glob, store().name(tree().event(call)))) return true;
   }
   return false;
+}
+
+EventId PatternInput::user_frame(EventId event) const {
+  const CallId call = tree().call(event);
+  EventId frame = call.valid() ? tree().frame(call) : EventId{};
+  for (int i = 0; i < kCallsAround && frame.valid(); ++i, frame = tree().parent_frame(frame)) {
+    const std::string_view name = store().name(frame);
+    const bool of_torch = name.starts_with('<') || name.starts_with("torch/") ||
+                          name.starts_with("nn.Module: ") || name.starts_with("typing.py");
+    if (!of_torch) return frame;
+  }
+  return {};
 }
 
 bool PatternInput::any_kernel(const UnifiedOp& call,

@@ -73,6 +73,9 @@ class PatternInput {
   // The nearest call at or above an event whose name has the role; a few calls are looked at.
   std::optional<CallId> around(EventId event, Role role) const;
   bool any_around(EventId event, std::string_view glob) const;
+  // The innermost Python frame that is not the framework's; invalid without stacks. It is the call
+  // of a function, not its name: what runs in one is one piece of code.
+  EventId user_frame(EventId event) const;
   // Names with any of these words, of the op's kernels.
   bool any_kernel(const UnifiedOp& call, std::span<const std::string_view> words) const;
   bool same_thread(const AssessedCall& x, const AssessedCall& y) const {

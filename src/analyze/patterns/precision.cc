@@ -228,15 +228,33 @@ std::vector<Finding> casts(const PatternInput& in) {
     const PointwiseRun& places = in.assessment().pointwise_runs()[run];
     for (size_t i = places.begin; i < places.end; ++i) run_of[i] = run;
   }
+  std::vector<size_t> casts_in_run(in.assessment().pointwise_runs().size());
+  for (const Cast& cast : all) {
+    if (run_of[cast.place] != SIZE_MAX) ++casts_in_run[run_of[cast.place]];
+  }
+  std::vector<bool> mostly_casts;
+  for (size_t run = 0; run < casts_in_run.size(); ++run) {
+    const PointwiseRun& places = in.assessment().pointwise_runs()[run];
+    mostly_casts.push_back(casts_in_run[run] * 2 > places.end - places.begin);
+  }
+  std::vector<size_t> products_before{0};
+  for (const AssessedCall& call : calls) {
+    const std::string_view category = call.assessed->category;
+    const bool product = category == "gemm" || category == "convolution" ||
+                         category == "sdpa_fwd" || category == "sdpa_bwd";
+    products_before.push_back(products_before.back() + product);
+  }
   for (size_t i = 0; i < all.size(); ++i) {
     const AssessedCall& call = calls[all[i].place];
     if (feeds_product(in, all[i])) weights[call.assessed].push_back(&all[i]);
     for (size_t k = i + 1; k < all.size() && all[k].place - all[i].place <= kUndoneWithin; ++k) {
       if (!in.same_thread(call, calls[all[k].place])) break;
+      // A product between them is what the cast is for.
+      if (products_before[all[k].place] != products_before[all[i].place]) break;
       const bool undone = all[k].from == all[i].to && all[k].to == all[i].from &&
                           *all[k].dims == *all[i].dims && !needless[k];
       const size_t run = run_of[all[i].place];
-      if (undone && run != SIZE_MAX && run == run_of[all[k].place]) break;
+      if (undone && run != SIZE_MAX && run == run_of[all[k].place] && !mostly_casts[run]) break;
       if (!undone) continue;
       if (!needless[i]) ++round_trips;
       needless[i] = needless[k] = true;

@@ -132,7 +132,7 @@ Finding copy_finding(const PatternInput& in, FindingKind kind, std::string subje
   f.title = std::move(title);
   f.issue = std::move(issue);
   f.time = sum.time;
-  f.share = ratio(sum.time, a.length());
+  f.share = ratio(most, a.length());
   f.saving_at_least = std::min(least, most);
   f.saving_at_most = most;
   f.projections = {{"none of the exposed time left (upper bound)",
@@ -141,9 +141,9 @@ Finding copy_finding(const PatternInput& in, FindingKind kind, std::string subje
   f.confidence = Confidence::kHigh;
   f.covered = std::move(sum.covered);
   advise(a, f, traits);
-  rate_pattern(f, false);
-  f.call_stack = call_stack_of(
-      a.input(), a.input().tree.event(a.input().tree.launch(f.covered.front().event)));
+  rate_part_of_whole(f);
+  const CallId launch = a.input().tree.launch(f.covered.front().event);
+  if (launch.valid()) f.call_stack = call_stack_of(a.input(), a.input().tree.event(launch));
   return f;
 }
 
@@ -153,53 +153,113 @@ std::string rate_text(double bytes_per_second) {
 
 }  // namespace
 
+namespace {
+
+// Pageable copies: what pinned memory gives is known where the trace has large pinned copies.
+std::optional<Finding> pageable_finding(const PatternInput& in, CopySum& pageable,
+                                        const CopySum& pinned) {
+  constexpr double kLarge = 1 << 20;
+  const bool known = pinned.count > 0 && pinned.bytes / static_cast<double>(pinned.count) > kLarge;
+  const Nanos at_pinned =
+      known ? nanos_from(std::min(seconds_of(pageable.time), pageable.bytes / pinned.rate()))
+            : pageable.time;
+  Traits traits;
+  if (pageable.small * 2 > pageable.count) traits.add("small_copies");
+  if (pageable.most_alike() >= 3) traits.add("same_bytes");
+  const Nanos least{
+      std::max<int64_t>(0, std::min(pageable.exposed, pageable.time - at_pinned).count)};
+  const std::string reached =
+      known ? fmt::format(" Pinned copies of this trace reach {}.", rate_text(pinned.rate())) : "";
+  std::string issue =
+      fmt::format("{} of {:.1f} MB in all run at {}, and no computation runs for {} of their {}.{}",
+                  per_step(in, pageable.count, "copy", "copies"), pageable.bytes / 1e6,
+                  rate_text(pageable.rate()), micros_text(pageable.exposed),
+                  micros_text(pageable.time), reached);
+  return copy_finding(in, FindingKind::kPageableCopies, "copies from or to pageable memory",
+                      "Copies between GPU and pageable host memory block the host",
+                      std::move(issue), pageable, least, pageable.exposed, traits);
+}
+
+// All copies that run while nothing else does, where no cause is known.
+std::optional<Finding> exposed_finding(const PatternInput& in, Nanos told) {
+  constexpr double kNoticed = 0.05;  // of the length
+  const Assessment& a = in.assessment();
+  const GpuTimeline& t = a.timeline();
+  if (ratio(t.exposed_copies, a.length()) < kNoticed || told.count * 2 > t.exposed_copies.count) {
+    return {};
+  }
+  CopySum all;
+  std::map<StringId, Nanos> kinds;
+  Nanos host, pageable;
+  for (EventId e : a.input().selection.linked()) {
+    if (in.store().kind(e) != EventKind::kMemcpy) continue;
+    const std::string_view name = in.store().name(e);
+    HostCopy copy;
+    copy.event = e;
+    all.add(in.store(), copy);
+    kinds[in.store().name_id(e)] += in.store().duration(e);
+    if (has_word(name, "HtoD") || has_word(name, "DtoH")) host += in.store().duration(e);
+    if (has_word(name, "Pageable")) pageable += in.store().duration(e);
+  }
+  if (all.count == 0) return {};
+  const bool of_host = host.count * 2 > t.copies.count;
+  Traits traits;
+  if (of_host) traits.add("host_copies");
+  if (pageable.count * 2 > host.count) traits.add("pageable");
+  Finding f = copy_finding(
+      in, FindingKind::kExposedCopies, "copies",
+      of_host ? "Exposed copies between host and GPU" : "Exposed copies inside the GPU's memory",
+      fmt::format("{} of {} does not overlap with computation.", micros_text(t.exposed_copies),
+                  micros_text(t.copies)),
+      all, {}, t.exposed_copies, traits);
+  f.time = t.exposed_copies;
+  std::vector<std::pair<std::string_view, Nanos>> sorted;
+  for (const auto& [name, time] : kinds) sorted.emplace_back(in.store().text(name), time);
+  std::ranges::sort(sorted, [](const auto& x, const auto& y) {
+    return std::tuple(y.second, x.first) < std::tuple(x.second, y.first);
+  });
+  for (size_t i = 0; i < std::min<size_t>(3, sorted.size()); ++i) {
+    f.notes.push_back(
+        {"Of which ", std::string(sorted[i].first), ": " + micros_text(sorted[i].second)});
+  }
+  return f;
+}
+
+}  // namespace
+
 std::vector<Finding> host_copies(const PatternInput& in) {
   constexpr double kWorthIt = 0.01;  // of the length
-  if (!in.tree().has_launches()) return {};
   CopySum pageable, pinned, in_turns;
-  for (const HostCopy& copy : find_host_copies(in)) {
-    (copy.pageable ? pageable : pinned).add(in.store(), copy);
-    if (copy.beside && !copy.pageable) in_turns.add(in.store(), copy);
+  if (in.tree().has_launches()) {
+    for (const HostCopy& copy : find_host_copies(in)) {
+      (copy.pageable ? pageable : pinned).add(in.store(), copy);
+      if (copy.beside) in_turns.add(in.store(), copy);
+    }
   }
   const Nanos length = in.assessment().length();
   std::vector<Finding> findings;
+  Nanos told;
   if (ratio(pageable.exposed, length) >= kWorthIt) {
-    // What pinned memory gives is known where the trace has large pinned copies.
-    constexpr double kLarge = 1 << 20;
-    const bool known =
-        pinned.count > 0 && pinned.bytes / static_cast<double>(pinned.count) > kLarge;
-    const Nanos at_pinned =
-        known ? nanos_from(std::min(seconds_of(pageable.time), pageable.bytes / pinned.rate()))
-              : pageable.time;
-    Traits traits;
-    if (pageable.small * 2 > pageable.count) traits.add("small_copies");
-    if (pageable.most_alike() >= 3) traits.add("same_bytes");
-    const Nanos least{
-        std::max<int64_t>(0, std::min(pageable.exposed, pageable.time - at_pinned).count)};
-    findings.push_back(copy_finding(
-        in, FindingKind::kPageableCopies, "copies from or to pageable memory",
-        "Copies between GPU and pageable host memory block the host",
-        fmt::format(
-            "{} of {:.1f} MB in all run at {}, and no computation runs for {} of their {}.{}",
-            per_step(in, pageable.count, "copy", "copies"), pageable.bytes / 1e6,
-            rate_text(pageable.rate()), micros_text(pageable.exposed), micros_text(pageable.time),
-            known ? fmt::format(" Pinned copies of this trace reach {}.", rate_text(pinned.rate()))
-                  : ""),
-        pageable, least, pageable.exposed, traits));
+    told += pageable.exposed;
+    if (auto f = pageable_finding(in, pageable, pinned)) findings.push_back(std::move(*f));
   }
-  // On a stream of their own, but never while kernels run: something makes them wait.
+  // On a stream of their own, but never while kernels run: something makes them wait. Copies of
+  // pageable memory block the host, which is the cause then.
   const bool never_overlaps = ratio(in_turns.exposed, in_turns.time) > 0.9;
-  if (in_turns.count >= 3 && never_overlaps && ratio(in_turns.exposed, length) >= kWorthIt) {
-    const Nanos computation = in.assessment().timeline().computation;
-    const Nanos most = std::min(in_turns.exposed, computation);
-    findings.push_back(copy_finding(
-        in, FindingKind::kCopiesInTurns, "copies on a stream of their own",
-        "Copies and computation take turns although they use different streams",
+  if (in_turns.count >= 3 && never_overlaps && findings.empty() &&
+      ratio(in_turns.exposed, length) >= kWorthIt) {
+    const Nanos most = std::min(in_turns.exposed, in.assessment().timeline().computation);
+    told += in_turns.exposed;
+    std::string issue =
         fmt::format("{} take {} on streams without kernels, and kernels run beside {} of it.",
                     per_step(in, in_turns.count, "copy", "copies"), micros_text(in_turns.time),
-                    micros_text(in_turns.time - in_turns.exposed)),
-        in_turns, {}, most, {}));
+                    micros_text(in_turns.time - in_turns.exposed));
+    findings.push_back(
+        copy_finding(in, FindingKind::kCopiesInTurns, "copies on a stream of their own",
+                     "Copies and computation take turns although they use different streams",
+                     std::move(issue), in_turns, {}, most, {}));
   }
+  if (auto f = exposed_finding(in, told)) findings.push_back(std::move(*f));
   return findings;
 }
 
