@@ -135,7 +135,9 @@ std::string md_wall_time(const Summary& s) {
   if (!has_gpu_time(s)) return {};
   std::string text;
   const Nanos wall = s.base.wall();
-  text += fmt::format("| Wall time | {} |\n", md_cell(time_base_text(s)));
+  std::string time = time_base_text(s);
+  if (s.path && s.path->missing.empty()) time += "; critical path: " + s.path->shares;
+  text += fmt::format("| Wall time | {} |\n", md_cell(time));
   const auto utilisation = [&](std::string_view name, const DeviceTime& t) {
     text += fmt::format("| {} | {} (idle {}, exposed communication {}, exposed copies {}) |\n",
                         name, percent_text(ratio(t.busy, wall)), percent_text(ratio(t.idle, wall)),
