@@ -35,7 +35,7 @@ def gemm_shapes():
             (11008, 4096), (4096, 11008)]
     shapes += [(m, n, k) for n, k in more for m in (4, 16, 64, 256, 1024, 4096, 16384)]
     # gradients of weights: long K
-    shapes += [(768, 768, 8192), (4096, 4096, 8192), (1024, 1024, 32768), (256, 256, 65536), (64, 64, 65536)]
+    shapes += [(4096, 4096, 16384), (1024, 4096, 8192), (2048, 5632, 4096), (512, 512, 16384), (768, 768, 8192), (4096, 4096, 8192), (1024, 1024, 32768), (256, 256, 65536), (64, 64, 65536)]
     return shapes
 
 
@@ -104,6 +104,9 @@ def record(path):
                 else:
                     make = lambda: (rand(m, k, dtype=kind), rand(n, k, dtype=kind).t())
                     call = torch.mm
+                    if min(m, n, k) >= 256:  # gradients of inputs and of weights: the other layouts
+                        recorder.run(("mm nn", m, n, k), lambda: (rand(m, k, dtype=kind), rand(k, n, dtype=kind)), call, size, micros, 6)
+                        recorder.run(("mm nt", m, n, k), lambda: (rand(k, m, dtype=kind).t(), rand(k, n, dtype=kind)), call, size, micros, 6)
                 recorder.run(("mm", m, n, k), make, call, size, micros, 12)
         torch.backends.cuda.matmul.allow_tf32 = False
         for dtype in (b16, f32) if b16 in kinds else ():
@@ -226,7 +229,9 @@ def record(path):
     def convolutions():
         layers = [(64, 3, 224, 64, 7, 2), (64, 64, 56, 64, 3, 1), (64, 64, 56, 256, 1, 1), (64, 128, 28, 128, 3, 1), (64, 256, 56, 128, 1, 1),
                   (64, 256, 14, 256, 3, 1), (64, 512, 7, 512, 3, 1), (8, 320, 64, 320, 3, 1), (8, 640, 32, 640, 3, 1), (1, 128, 256, 128, 3, 1),
-                  (256, 32, 32, 64, 3, 1), (256, 128, 8, 128, 3, 1)]
+                  (256, 32, 32, 64, 3, 1), (256, 128, 8, 128, 3, 1), (64, 256, 56, 256, 3, 1), (64, 512, 28, 512, 3, 1),
+                  (32, 128, 112, 128, 3, 1), (64, 8, 112, 256, 3, 2), (16, 1024, 32, 1024, 3, 1), (64, 64, 112, 64, 3, 1),
+                  (64, 1024, 14, 256, 1, 1), (64, 2048, 7, 512, 1, 1), (4, 64, 512, 64, 3, 1), (128, 512, 16, 512, 3, 1)]
         for dtype in (b16, f32):
             for last in (False, True):
                 kind = torch.channels_last if last else torch.contiguous_format
@@ -300,6 +305,12 @@ def is_strided(row):
     return first != rest.partition(")")[0]
 
 
+def layout_of(params):
+    """k: the summed dimension is contiguous, as in x @ weight.t(); for A, then for B."""
+    a, b = params.get("stride_A") or [0, 1], params.get("stride_B") or [1, 0]
+    return ("k" if a[-1] == 1 else "m") + ("k" if b[-2] == 1 else "n")
+
+
 def table(sheets):
     csv.field_size_limit(1 << 30)
     rows, bins = [], {}
@@ -318,19 +329,20 @@ def table(sheets):
                 if spec == "matrix_fp32" and ("tf32" in kernels or "tensorop_s1688" in kernels):
                     spec = "matrix_tf32"
                 if name in PRODUCTS:
-                    rows.append(("gemm", name, spec, params["M"], params["N"], params["K"], params.get("B", 1), flops, moved, micros))
+                    rows.append(("gemm", name, spec, params["M"], params["N"], params["K"], params.get("B", 1), layout_of(params),
+                                 flops, moved, micros))
                 elif name in ATTENTION:
                     rows.append((ATTENTION[name], name, spec, params["B"] * params["H_Q"], params["N_Q"], params["N_KV"],
-                                 params["d_h_qk"], flops, moved, micros))
+                                 params["d_h_qk"], "", flops, moved, micros))
                 elif name in CONVOLUTIONS:
-                    rows.append((CONVOLUTIONS[name], name, spec, "", "", "", "", flops, moved, micros))
+                    rows.append((CONVOLUTIONS[name], name, spec, "", "", "", "", "", flops, moved, micros))
                 elif name in STREAMS and not (name == "aten::copy_" and is_strided(row)):
                     bins.setdefault((name, spec, round(math.log2(moved))), []).append((micros / moved, flops, moved, micros))
     # Of calls that move about as much, the one in the middle.
     for (name, spec, _), found in bins.items():
         found.sort()
         _, flops, moved, micros = found[len(found) // 2]
-        rows.append(("", name, spec, "", "", "", "", flops, moved, micros))
+        rows.append(("", name, spec, "", "", "", "", "", flops, moved, micros))
     print(HEADER)
     for row in sorted(rows, key=lambda r: tuple(str(v) if not isinstance(v, (int, float)) else f"{v:024.3f}" for v in r)):
         function, name, spec, *sizes, flops, moved, micros = row
@@ -344,8 +356,9 @@ HEADER = """# What ops of PyTorch with the vendor's libraries take on an H200: `
 #   op           as it was called
 #   spec         arithmetic of the op; matrix_tf32: FP32 operands on tensor cores
 #   a b c d      gemm: M, N, K, batch; attention: batch x heads, queries, keys, head size; empty: compared by bytes
+#   layout       gemm: k where the summed dimension of A, of B is contiguous, else m, n
 #   flops, bytes, micros
-function	op	spec	a	b	c	d	flops	bytes	micros"""
+function	op	spec	a	b	c	d	layout	flops	bytes	micros"""
 
 
 if __name__ == "__main__":

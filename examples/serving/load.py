@@ -13,11 +13,19 @@ Prints one line for each request, then medians and tails:
     throughput: 812.4 tokens/s
 
 p95 is printed from 20 values on. `--wait` seconds is how long to try until the server answers.
+
+With a command behind `--` it starts the server itself, and ends it after the load, so that `fathom run` and
+`fathom record` need nobody at another terminal:
+
+    fathom record -- python3 load.py --url http://127.0.0.1:8000/v1/completions -- python -m engine --model small
 """
 import argparse
 import http.client
 import json
+import os
 import queue
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -73,9 +81,32 @@ def send(args, url, number):
     return times
 
 
-def wait_for_server(args, url):
+def start_server(command):
+    # A group of its own: a server has workers, and all of them end with it.
+    return subprocess.Popen(command, start_new_session=True) if command else None
+
+
+def end_server(server):
+    """Politely first: a recorder in the server's processes writes its files at their end."""
+    if server is None:
+        return
+    for number, seconds in ((signal.SIGINT, 30), (signal.SIGTERM, 10), (signal.SIGKILL, 5)):
+        try:
+            os.killpg(server.pid, number)
+        except ProcessLookupError:
+            return
+        try:
+            server.wait(seconds)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def wait_for_server(args, url, server):
     end = time.monotonic() + args.wait
     while True:
+        if server is not None and server.poll() is not None:
+            sys.exit(f"load.py: the server ended with status {server.returncode} before it answered")
         try:
             connection = connect(url, 5)
             connection.request("GET", "/v1/models")
@@ -116,9 +147,20 @@ def main():
     parser.add_argument("--ignore-eos", action="store_true", help="generate all tokens, where the server can")
     parser.add_argument("--wait", type=float, default=300, help="seconds to wait for the server")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for a request")
-    args = parser.parse_args()
-    url = urllib.parse.urlsplit(args.url)
-    wait_for_server(args, url)
+    own = sys.argv[1:]
+    command = own[own.index("--") + 1:] if "--" in own else []
+    args = parser.parse_args(own[:own.index("--")] if "--" in own else own)
+    # At a time limit this program gets SIGTERM: the server ends with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    server = start_server(command)
+    try:
+        return send_load(args, urllib.parse.urlsplit(args.url), server)
+    finally:
+        end_server(server)
+
+
+def send_load(args, url, server):
+    wait_for_server(args, url, server)
     numbers = queue.SimpleQueue()
     for number in range(args.requests):
         numbers.put(number)

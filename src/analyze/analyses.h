@@ -22,6 +22,9 @@ std::vector<Finding> image_layout(const Assessment& a);
 std::vector<Finding> idle_time(const Assessment& a);
 // Collectives that nothing hides: how many, how fast, what overlap can save.
 std::vector<Finding> exposed_communication(const Assessment& a);
+// Gradients exchanged in many small collectives, each with its cost on the host.
+std::vector<Finding> small_collectives(const Assessment& a);
+// Kernels too short for the launches they need.
 std::vector<Finding> short_kernels(const Assessment& a);
 // Of a trace without GPU work: ops, dispatch, copies, and time between ops.
 std::vector<Finding> cpu_time(const Assessment& a);

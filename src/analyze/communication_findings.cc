@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
@@ -9,6 +10,7 @@
 #include "analyze/finding_parts.h"
 #include "analyze/priority.h"
 #include "base/count_text.h"
+#include "events/intervals.h"
 #include "sheets/collectives.h"
 
 namespace fathom {
@@ -98,6 +100,17 @@ std::string message_text(double bytes) {
   return fmt::format("{:.1f} MB", bytes / (1 << 20));
 }
 
+// A program that trains, by what autograd and optimizers leave in a trace.
+bool exchanges_gradients(const EventStore& store) {
+  for (size_t i = 0; i < store.text_count(); ++i) {
+    const std::string_view text = store.text(StringId(i));
+    if (text.starts_with("autograd::engine") || text.starts_with("Optimizer.step") ||
+        text.ends_with("Backward0"))
+      return true;
+  }
+  return false;
+}
+
 enum class Buckets : uint8_t { kUsual, kSmall, kHuge };
 
 Buckets buckets_of(const CommunicationFacts& facts) {
@@ -172,7 +185,10 @@ std::vector<Finding> exposed_communication(const Assessment& a) {
                         micros_text(t.exposed_communication), micros_text(t.communication),
                         collectives_text(facts));
   Traits traits;
-  if (buckets == Buckets::kSmall) traits.add("small_collectives");
+  // Those of layers that are split over GPUs cannot be put together: each layer waits for its own.
+  const bool mergeable = !a.input().tree.has_ops() || exchanges_gradients(a.input().store);
+  if (buckets == Buckets::kSmall)
+    traits.add(mergeable ? "small_collectives" : "inline_collectives");
   if (buckets == Buckets::kHuge) traits.add("large_collectives");
   f.share = ratio(f.time, a.length());
   // The bytes have to go over the link whatever is changed.
@@ -209,6 +225,81 @@ std::vector<Finding> exposed_communication(const Assessment& a) {
     if (!a.input().selection.is_communication(e)) continue;
     f.covered.push_back({e, a.input().store.duration(e)});
   }
+  return {f};
+}
+
+namespace {
+
+constexpr double kFewToMerge = 16;
+constexpr double kBucket = 25 << 20;  // PyTorch's default
+
+// The outermost op around a call.
+EventId outermost_op(const SheetInput& input, EventId event) {
+  CallId call = input.tree.call(event);
+  if (!call.valid()) return event;
+  for (CallId above = input.tree.parent(call); above.valid(); above = input.tree.parent(above)) {
+    const EventId e = input.tree.event(above);
+    // Autograd's own event is around all of a gradient.
+    if (input.store.kind(e) != EventKind::kCpuOp || !input.store.name(e).starts_with("c10d::"))
+      break;
+    call = above;
+  }
+  return input.tree.event(call);
+}
+
+}  // namespace
+
+std::vector<Finding> small_collectives(const Assessment& a) {
+  const SheetInput& input = a.input();
+  const EventStore& store = input.store;
+  const size_t steps = std::max<size_t>(1, steps_in_scope(input));
+  if (a.length().count <= 0 || !exchanges_gradients(store)) return {};
+  std::vector<double> messages;
+  std::vector<Interval> host;
+  Finding f;
+  for (const Collective& c : store.collectives()) {
+    const bool in_scope = store.start(c.event) <= a.timeline().end &&
+                          store.end(c.event) >= a.timeline().begin - a.length();
+    if (store.kind(c.event) != EventKind::kCpuOp || !in_scope) continue;
+    const CollectiveMessage message = message_of(store, c);
+    if (!message.bytes) continue;
+    const EventId op = outermost_op(input, c.event);
+    messages.push_back(*message.bytes);
+    host.push_back({store.start(op), store.end(op)});
+    f.covered.push_back({op, store.duration(op)});
+  }
+  const double per_step = static_cast<double>(messages.size()) / static_cast<double>(steps);
+  double total = 0;
+  for (const double bytes : messages) total += bytes;
+  const double needed = std::max(1.0, std::ceil(total / static_cast<double>(steps) / kBucket));
+  const auto median = middle_value(messages);
+  if (per_step < kFewToMerge || !median || *median >= kSmallMessage || needed * 4 > per_step)
+    return {};
+  std::vector<Interval> busy;
+  for (const EventId e : timeline_events(input)) {
+    if (!input.selection.is_communication(e)) busy.push_back({store.start(e), store.end(e)});
+  }
+  // While the host makes these calls, or the GPU runs them, nothing else does.
+  const Nanos cost = total_length(
+      subtract_intervals(merge_intervals(std::move(host)), merge_intervals(std::move(busy))));
+  if (ratio(cost, a.length()) < kExposedNoticeable) return {};
+  f.kind = FindingKind::kSmallCollectives;
+  f.category = "communication";
+  f.subject = "collectives";
+  f.time = cost;
+  f.title =
+      fmt::format("{:.0f} small collectives a step, median {}", per_step, message_text(*median));
+  f.issue = fmt::format(
+      "The GPU computes nothing for {} while the host issues them; their {} a step fit into {}.",
+      micros_text(cost), message_text(total / static_cast<double>(steps)),
+      counted(static_cast<uint64_t>(needed), "bucket"));
+  f.share = ratio(cost, a.length());
+  f.saving_at_most = nanos_from(seconds_of(cost) * (1 - needed / per_step));
+  f.projections = {{"the same bytes in few calls (upper bound)", cost - f.saving_at_most,
+                    ratio(f.saving_at_most, a.length())}};
+  advise(a, f, {});
+  f.confidence = Confidence::kMedium;
+  rate_part_of_whole(f);
   return {f};
 }
 

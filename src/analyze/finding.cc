@@ -40,6 +40,7 @@ std::string_view kind_name(FindingKind kind) {
                                                 "contended_atomics",
                                                 "pageable_copies",
                                                 "copies_in_turns",
+                                                "small_collectives",
                                                 "cpu_op",
                                                 "cpu_dispatch",
                                                 "cpu_between_ops",

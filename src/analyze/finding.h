@@ -46,6 +46,7 @@ enum class FindingKind : uint8_t {
   kContendedAtomics,
   kPageableCopies,
   kCopiesInTurns,
+  kSmallCollectives,
   kCpuOp,
   kCpuDispatch,
   kCpuBetweenOps,

@@ -124,6 +124,7 @@ class HostThreads {
   // launch work, in the order of time.
   const std::vector<EventId>& waits() const { return waits_; }
   HostRole role(EventId event) const { return roles_.of(event); }
+  bool is_named_op(EventId event) const { return roles_.is_named_op(event); }
   bool has_frames() const { return has_frames_; }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_set>
 
 #include "analyze/host_threads.h"
 #include "base/sort_runs.h"
@@ -51,6 +52,37 @@ std::vector<Drain> find_drains(const SheetInput& input, const HostThreads& threa
   return drains;
 }
 
+// Ops of PyTorch that wait for the GPU, by their outermost op: launches that are late inside one
+// are part of what it costs.
+std::unordered_set<EventId> find_waiting_ops(const SheetInput& input, const HostThreads& threads) {
+  const EventStore& store = input.store;
+  std::unordered_set<EventId> ops;
+  if (threads.waits().empty()) return ops;
+  std::vector<EventId> outermost(input.tree.size());
+  for (CallId c(0); c.index < input.tree.size(); ++c.index) {
+    const CallId parent = input.tree.parent(c);
+    if (parent.valid()) outermost[c.index] = outermost[parent.index];
+    if (!outermost[c.index].valid() && threads.is_named_op(input.tree.event(c)))
+      outermost[c.index] = input.tree.event(c);
+  }
+  for (const EventId wait : threads.waits()) {
+    const CallId call = input.tree.call(wait);
+    if (threads.role(wait) != HostRole::kWait || !call.valid()) continue;
+    const EventId op = outermost[call.index];
+    // A program's own op may hold all of its work.
+    if (op.valid() && (store.name(op).starts_with("aten::") ||
+                       store.name(op).starts_with("autograd::engine::evaluate_function")))
+      ops.insert(op);
+  }
+  return ops;
+}
+
+// What is known of the host's waits, for all GPUs.
+struct HostWaits {
+  std::vector<Drain> drains;
+  std::unordered_set<EventId> ops;
+};
+
 size_t count_waits(const HostThreads& threads) {
   return static_cast<size_t>(std::ranges::count_if(
       threads.waits(), [&threads](EventId e) { return threads.role(e) == HostRole::kWait; }));
@@ -61,9 +93,14 @@ size_t count_waits(const HostThreads& threads) {
 template <typename Sink>
 class GapExplainer {
  public:
-  GapExplainer(const SheetInput& input, HostThreads& threads, const std::vector<Drain>& drains,
-               TrackId main, Sink& sink)
-      : input_(input), store_(input.store), threads_(threads), drains_(drains), sink_(sink) {
+  GapExplainer(const SheetInput& input, HostThreads& threads, const HostWaits& waits, TrackId main,
+               Sink& sink)
+      : input_(input),
+        store_(input.store),
+        threads_(threads),
+        drains_(waits.drains),
+        waiting_ops_(waits.ops),
+        sink_(sink) {
     main_ = main.valid() ? main : threads.main();
     threads_.rewind();
   }
@@ -211,6 +248,7 @@ class GapExplainer {
       last_wait_ = drain.wait;
       wait_cause_ = drain.cause;
     }
+    if (waiting_ops_.contains(blamed)) return emit(when, IdleCause::kSynchronization, blamed);
     const Nanos until = when.begin + std::min(credit_, when.end - when.begin);
     credit_ = credit_ - (until - when.begin);
     if (when.begin < until) emit({when.begin, until}, wait_cause_, last_wait_);
@@ -225,6 +263,7 @@ class GapExplainer {
   const EventStore& store_;
   HostThreads& threads_;
   const std::vector<Drain>& drains_;
+  const std::unordered_set<EventId>& waiting_ops_;
   Sink& sink_;
   TrackId main_;
   EventId after_, launch_;  // of the gap
@@ -364,9 +403,9 @@ IdleGaps find_idle_gaps(const SheetInput& input, std::vector<EventId> work) {
   Interval window{store.start(work.front()), store.start(work.front())};
   for (const EventId e : work) window.end = std::max(window.end, store.end(e));
   HostThreads threads(store, input.tree);
-  const std::vector<Drain> drains = find_drains(input, threads);
+  const HostWaits waits{find_drains(input, threads), find_waiting_ops(input, threads)};
   GapList list{store};
-  GapExplainer<GapList>(input, threads, drains, {}, list).explain(work, window);
+  GapExplainer<GapList>(input, threads, waits, {}, list).explain(work, window);
   found.gaps = std::move(list.gaps);
   found.waits = count_waits(threads);
   return found;
@@ -391,7 +430,7 @@ IdleTime explain_idle_time(const SheetInput& input, const TimeBase& base,
       order, [&](size_t x, size_t y) { return base.devices[y].busy < base.devices[x].busy; });
   order.resize(std::min(order.size(), kMostDevices));
   HostThreads threads(input.store, input.tree);
-  const std::vector<Drain> drains = find_drains(input, threads);
+  const HostWaits waits{find_drains(input, threads), find_waiting_ops(input, threads)};
   const EventId annotation = base.steps.front().annotation;
   const TrackId main = annotation.valid() ? input.store.track_id(annotation) : TrackId{};
   all.waits = count_waits(threads);
@@ -406,7 +445,7 @@ IdleTime explain_idle_time(const SheetInput& input, const TimeBase& base,
     }
     device.by_step.resize(base.steps.size());
     DeviceSums sums(input.store, base, all, device);
-    GapExplainer<DeviceSums>(input, threads, drains, main, sums)
+    GapExplainer<DeviceSums>(input, threads, waits, main, sums)
         .explain(devices[i].work, {base.begin(), base.end()});
     fill_busy(base, device);
   }

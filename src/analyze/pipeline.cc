@@ -6,6 +6,7 @@
 #include "analyze/path_bound.h"
 #include "analyze/place.h"
 #include "analyze/priority.h"
+#include "analyze/saving_range.h"
 #include "analyze/symptoms.h"
 #include "base/sort_runs.h"
 
@@ -16,6 +17,7 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   // The only list of analyses.
   static constexpr Analysis kAnalyses[] = {
       analyses::idle_time,         analyses::exposed_communication,
+      analyses::small_collectives,
       analyses::unfused_attention, analyses::fusible_chains,
       analyses::tiny_products,     analyses::image_layout,
       analyses::low_efficiency,    analyses::short_kernels,
@@ -37,6 +39,9 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
            std::tuple(-y.saving_at_most.count, y.priority, y.subject);
   });
   list_symptoms_under_causes(all);
+  // A cause may be as urgent as its symptoms only where its own saving bears it.
+  for (Finding& finding : all) cap_priority(a, finding);
+  widen_savings(a, places, all);
   return all;
 }
 

@@ -19,11 +19,13 @@ constexpr std::string_view kMeasuredOn = "H200";
 // Shapes that differ by more than this many powers of two, over all dimensions, tell nothing.
 constexpr double kFarthest = 2.5;
 constexpr size_t kNeighbours = 4;
+constexpr double kOtherLayout = 1;
 
 using Sizes = std::array<double, 4>;  // logarithms to base 2
 
 struct MeasuredRow {
   Sizes sizes{};
+  std::string_view layout;  // of a product: "kk", "kn", "mn"
   double bytes = 0, seconds = 0;
   double efficiency = 0;  // of the limits of the GPU it was measured on
 };
@@ -48,14 +50,15 @@ const Platform& measured_platform() {
 const ReferenceTables& reference_tables() {
   static const ReferenceTables all = [] {
     ReferenceTables made;
-    for (const auto& row : read_tsv(reference_rates_tsv, 10)) {
+    for (const auto& row : read_tsv(reference_rates_tsv, 11)) {
       Cost cost;
       cost.spec = row[2];
-      cost.flops = table_number(row[7]);
-      cost.bytes = table_number(row[8]);
+      cost.flops = table_number(row[8]);
+      cost.bytes = table_number(row[9]);
       MeasuredRow measured;
       measured.bytes = cost.bytes;
-      measured.seconds = table_number(row[9]) / 1e6;
+      measured.seconds = table_number(row[10]) / 1e6;
+      measured.layout = row[7];
       const auto bound = bound_of(cost, &measured_platform());
       if (!bound || measured.seconds <= 0) continue;
       measured.efficiency = bound->seconds() / measured.seconds;
@@ -87,7 +90,27 @@ std::optional<double> cost_param(const Cost& cost, std::string_view name) {
 struct ComparedShape {
   std::string_view function;
   Sizes sizes{};
+  std::string layout = {};  // of a product; empty: not known
 };
+
+// The last stride but `from_end` of "[512,1]"; nothing where it has none.
+std::optional<int64_t> product_stride(const Cost& cost, std::string_view name, size_t from_end) {
+  const auto found = std::ranges::find(cost.params, name, &CostParam::name);
+  if (found == cost.params.end()) return {};
+  std::string_view list = found->json;
+  if (list.size() < 2 || list.front() != '[') return {};
+  list = list.substr(1, list.size() - 2);
+  const std::vector<std::string_view> strides = split(list, ',');
+  if (strides.size() <= from_end) return {};
+  return static_cast<int64_t>(table_number(strides[strides.size() - 1 - from_end]));
+}
+
+// k: the summed dimension is contiguous, as in x @ weight.t(); for A, then for B.
+std::string product_layout(const Cost& cost) {
+  const auto a = product_stride(cost, "stride_A", 0), b = product_stride(cost, "stride_B", 1);
+  if (!a || !b) return {};
+  return std::string(*a == 1 ? "k" : "m") + (*b == 1 ? "k" : "n");
+}
 
 // Of a product, attention or convolution; nothing for ops that are compared by bytes.
 std::optional<ComparedShape> shape_of(const UsualQuestion& q) {
@@ -95,9 +118,10 @@ std::optional<ComparedShape> shape_of(const UsualQuestion& q) {
   const Cost& cost = *q.cost;
   const auto m = cost_param(cost, "M"), n = cost_param(cost, "N"), k = cost_param(cost, "K");
   if (function == "gemm" && m && n && k) {
-    return ComparedShape{"gemm",
-                         {std::log2(*m), std::log2(*n), std::log2(*k),
-                          std::log2(cost_param(cost, "B").value_or(1))}};
+    return ComparedShape{
+        "gemm",
+        {std::log2(*m), std::log2(*n), std::log2(*k), std::log2(cost_param(cost, "B").value_or(1))},
+        product_layout(cost)};
   }
   const auto queries = cost_param(cost, "N_Q"), keys = cost_param(cost, "N_KV"),
              heads = cost_param(cost, "H_Q"), width = cost_param(cost, "d_h_qk");
@@ -167,6 +191,9 @@ std::optional<double> efficiency_near(const std::vector<MeasuredRow>& rows,
       const Sizes turned = {shape.sizes[1], shape.sizes[0], shape.sizes[2], shape.sizes[3]};
       away = std::min(away, shape_distance(row.sizes, turned));
     }
+    // A row of another layout counts as one farther away.
+    if (!shape.layout.empty() && !row.layout.empty() && shape.layout != row.layout)
+      away += kOtherLayout;
     if (away <= kFarthest) near.emplace_back(away, std::log(row.efficiency));
   }
   if (near.empty()) return {};

@@ -7,7 +7,8 @@
 namespace fathom {
 namespace {
 
-constexpr double kNearlyAllOfIt = 0.9;
+constexpr double kNearlyAllOfIt = 0.9, kMostOfIt = 0.7;
+constexpr double kMuchOfTheSaving = 0.4;
 
 // Of idle time the covered events are what it is put down to, not what takes the time.
 bool is_about_idle_time(FindingKind kind) {
@@ -22,6 +23,21 @@ bool is_about_idle_time(FindingKind kind) {
       return true;
     default:
       return false;
+  }
+}
+
+// How little a kind tells of why: patterns 1, what they show as 2, how far an op is from a limit 3.
+int vagueness(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::kLowEfficiency:
+    case FindingKind::kShortKernels:
+      return 3;
+    case FindingKind::kFusibleChain:
+    case FindingKind::kExposedCopies:
+    case FindingKind::kExposedCommunication:
+      return 2;
+    default:
+      return 1;
   }
 }
 
@@ -45,16 +61,28 @@ Overlaps find_overlaps(const std::vector<Finding>& findings) {
   return overlaps;
 }
 
-}  // namespace
+Nanos covered_time(const Finding& f) {
+  Nanos all;
+  for (const CoveredEvent& covered : f.covered) all += covered.time;
+  return all;
+}
 
-void list_symptoms_under_causes(std::vector<Finding>& findings) {
+// By finding, its cause; SIZE_MAX: none.
+std::vector<size_t> find_causes(const std::vector<Finding>& findings) {
   std::vector<size_t> cause(findings.size(), SIZE_MAX);
+  std::vector<Nanos> covered(findings.size());
+  for (size_t i = 0; i < findings.size(); ++i) covered[i] = covered_time(findings[i]);
   for (const auto& [pair, time] : find_overlaps(findings)) {
-    const auto [part, whole] = pair;  // the whole comes earlier: it saves more
-    if (cause[part] != SIZE_MAX || findings[whole].kind == FindingKind::kShortKernels) continue;
-    Nanos all;
-    for (const CoveredEvent& covered : findings[part].covered) all += covered.time;
-    if (ratio(time, all) >= kNearlyAllOfIt) cause[part] = whole;
+    const auto [later, earlier] = pair;  // the earlier saves more
+    const int how_much = vagueness(findings[earlier].kind) - vagueness(findings[later].kind);
+    const bool bears =
+        ratio(findings[later].saving_at_most, findings[earlier].saving_at_most) >= kMuchOfTheSaving;
+    if (how_much > 0 && bears && ratio(time, covered[earlier]) >= kMostOfIt) {
+      if (cause[earlier] == SIZE_MAX) cause[earlier] = later;
+    } else if (how_much <= 0 && findings[earlier].kind != FindingKind::kShortKernels &&
+               ratio(time, covered[later]) >= kNearlyAllOfIt) {
+      if (cause[later] == SIZE_MAX) cause[later] = earlier;
+    }
   }
   const auto host_bound = std::ranges::find(findings, FindingKind::kHostBound, &Finding::kind);
   for (size_t i = 0; i < findings.size(); ++i) {
@@ -62,22 +90,46 @@ void list_symptoms_under_causes(std::vector<Finding>& findings) {
         findings[i].saving_at_most <= host_bound->saving_at_most)
       cause[i] = static_cast<size_t>(host_bound - findings.begin());
   }
-  // What is under a symptom goes to the symptom's cause.
+  return cause;
+}
+
+// What is under a symptom goes to the symptom's cause. A few steps are enough: a cause tells more
+// than its symptom, or saves more.
+size_t first_cause(const std::vector<size_t>& cause, size_t finding) {
+  constexpr int kMostSteps = 16;
+  for (int i = 0; i < kMostSteps && cause[finding] != SIZE_MAX; ++i) finding = cause[finding];
+  return finding;
+}
+
+}  // namespace
+
+void list_symptoms_under_causes(std::vector<Finding>& findings) {
+  const std::vector<size_t> cause = find_causes(findings);
+  std::vector<std::vector<size_t>> groups(findings.size());  // by cause, itself first
+  std::vector<size_t> order;
   for (size_t i = 0; i < findings.size(); ++i) {
-    if (cause[i] != SIZE_MAX && cause[cause[i]] != SIZE_MAX) cause[i] = cause[cause[i]];
+    const size_t first = first_cause(cause, i);
+    if (groups[first].empty()) {
+      order.push_back(first);
+      groups[first].push_back(first);
+    }
+    if (i != first) groups[first].push_back(i);
   }
   std::vector<Finding> ordered;
   ordered.reserve(findings.size());
-  std::vector<std::vector<size_t>> symptoms(findings.size());
-  for (size_t i = 0; i < findings.size(); ++i)
-    if (cause[i] != SIZE_MAX) symptoms[cause[i]].push_back(i);
-  for (size_t i = 0; i < findings.size(); ++i) {
-    if (cause[i] != SIZE_MAX) continue;
-    const std::string title = findings[i].title;
-    ordered.push_back(std::move(findings[i]));
-    for (const size_t s : symptoms[i]) {
-      findings[s].under = title;
-      ordered.push_back(std::move(findings[s]));
+  for (const size_t first : order) {
+    Finding& f = findings[first];
+    for (const size_t i : groups[first]) {
+      if (findings[i].priority >= f.priority) continue;
+      f.priority = findings[i].priority;
+      f.priority_reason = findings[i].priority_reason;
+    }
+    const std::string title = f.title;
+    ordered.push_back(std::move(f));
+    for (size_t i = 1; i < groups[first].size(); ++i) {
+      Finding& symptom = findings[groups[first][i]];
+      symptom.under = title;
+      ordered.push_back(std::move(symptom));
     }
   }
   findings = std::move(ordered);

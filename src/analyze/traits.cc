@@ -199,8 +199,8 @@ std::span<const std::string_view> trait_names() {
     for (const TraitRule& rule : kRules) list.push_back(rule.name);
     list.insert(list.end(),
                 {"graphs_used", "on_host", "pytorch", "small_collectives", "large_collectives",
-                 "slow_collectives", "communication_bound", "has_tf32", "weights", "small_copies",
-                 "same_bytes", "host_copies", "pageable"});
+                 "slow_collectives", "communication_bound", "inline_collectives", "has_tf32",
+                 "weights", "small_copies", "same_bytes", "host_copies", "pageable"});
     return list;
   }();
   return names;

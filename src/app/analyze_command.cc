@@ -435,7 +435,8 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
                    "module=, annotation=, call=, copy, collective, launch, sync, host; * in names; "
                    "'A and B' changes both; repeatable (docs/critical-path.md)")
       ->option_text("CHANGE")
-      ->expected(1);
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--rank", a->rank, "Analyze only this rank's trace")
       ->transform(whole_number({0, INT32_MAX, 3}))
       ->option_text("N");

@@ -121,14 +121,20 @@ class ExperimentWriter {
     const std::string text =
         "The program serves requests until its time limit. In each run, send the same load from "
         "another terminal as soon as it answers";
+    const std::string address = fmt::format(
+        "python3 {} --url http://127.0.0.1:{}/v1/completions --requests 64 "
+        "--concurrency 8 --tokens 128",
+        kLoadScript, draft_.program.port.value_or(8000));
+    const std::string alone = fmt::format(
+        "To need no terminal, put '{} --' before the command and set ends_by_limit = false",
+        address);
     if (!draft_.program.load.empty())
-      return fmt::format("{}, with the client at {}: {}", text, draft_.program.load_where,
-                         shell_line(draft_.program.load));
+      return fmt::format("{}, with the client at {}: {} . {}, for an OpenAI-compatible endpoint.",
+                         text, draft_.program.load_where, shell_line(draft_.program.load), alone);
     return fmt::format(
         "{}. The repository has no client; for an OpenAI-compatible endpoint, Fathom has one that "
-        "needs only Python's standard library: python3 {} --url "
-        "http://127.0.0.1:{}/v1/completions --requests 64 --concurrency 8 --tokens 128",
-        text, kLoadScript, draft_.program.port.value_or(8000));
+        "needs only Python's standard library: {} . {}.",
+        text, address, alone);
   }
   std::string gpu_place() const {
     if (!draft_.kernels.empty()) {

@@ -50,7 +50,8 @@ bool has_gpu_work(const CodeFacts& facts) {
   return own || (has_gpu_packages(facts) && std::ranges::any_of(facts.features, is_gpu_feature));
 }
 
-ProgramKind kind_of_program(const CodeFacts& facts, bool gpu) {
+// `only`: of this kind alone, where the repository is of it; empty: the first that fits.
+ProgramKind kind_of_program(const CodeFacts& facts, bool gpu, std::string_view only = {}) {
   ProgramKind kind;
   for (const auto& row : read_tsv(plan_programs_tsv, 5)) {
     const auto has = [&](std::string_view need) {
@@ -64,7 +65,7 @@ ProgramKind kind_of_program(const CodeFacts& facts, bool gpu) {
     const std::vector<std::string_view> needs = split(row[1], ' ');
     const bool fits =
         row[0] == "serving" ? std::ranges::all_of(needs, has) : std::ranges::any_of(needs, has);
-    if (!fits) continue;
+    if (!fits || (!only.empty() && row[0] != only)) continue;
     kind.name = row[0];
     kind.features = split(row[2], ' ');
     kind.metrics = split(row[3], ' ');
@@ -665,7 +666,9 @@ Result<Plan> make_plan(const PlanInput& input) {
   draft.plan.project = with_valid_utf8(draft.facts.repository);
   draft.plan.repository = with_valid_utf8(input.repository);
   draft.plan.goal = draft.goal.reading;
-  draft.kind = kind_of_program(draft.facts, draft.gpu);
+  // "the kernels" of a repository that also trains or serves.
+  if (draft.goal.all_kernels) draft.kind = kind_of_program(draft.facts, draft.gpu, "kernels");
+  if (draft.kind.name.empty()) draft.kind = kind_of_program(draft.facts, draft.gpu);
   choose_features(draft);
   if (draft.gpu) choose_kernels(draft);
   draft.sources = read_program_sources(input.root, draft.facts, files_to_read(draft));

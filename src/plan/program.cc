@@ -139,6 +139,12 @@ class ProgramChooser {
         first_shown_ = file;
       keep_shorter(documented_names_, command.words[0]);
     }
+    for (const BuiltProgram& one : sources.built) {
+      for (const uint32_t file : one.sources) {
+        const auto [place, is_new] = built_.emplace(file, &one);
+        if (!is_new && one.sources.size() < place->second->sources.size()) place->second = &one;
+      }
+    }
     for (const RequestPath& path : facts.request_paths) {
       if (path.kernels_reached > 0 && !path.hops.empty()) reaching_.insert(path.hops[0].at.file);
     }
@@ -379,12 +385,8 @@ class ProgramChooser {
   }
   // The smallest program that a build file makes of this file: others link it along.
   const BuiltProgram* built_from(uint32_t file) const {
-    const BuiltProgram* best = nullptr;
-    for (const BuiltProgram& one : sources_.built) {
-      if (std::ranges::find(one.sources, file) == one.sources.end()) continue;
-      if (best == nullptr || one.sources.size() < best->sources.size()) best = &one;
-    }
-    return best;
+    const auto found = built_.find(file);
+    return found == built_.end() ? nullptr : found->second;
   }
   void take_documented(Program& program, const DocumentedCommand& documented) const {
     program.command = documented.words;
@@ -452,16 +454,16 @@ class ProgramChooser {
                     });
   }
 
-  bool names_server(uint32_t file) const {
-    return std::ranges::any_of(facts_.options, [&](const OptionFacts& option) {
-      if (option.at.file != file || option.kind != OptionKind::kCli) return false;
-      const std::string name = squashed(option.name);
-      for (const std::string_view one : {"port", "host", "url", "baseurl", "endpoint", "serverurl",
-                                         "apiurl", "address", "apibase"}) {
-        if (name == one) return true;
-      }
-      return false;
-    });
+  // Files of programs that are told where a server is.
+  std::set<uint32_t> files_with_address() const {
+    constexpr std::string_view kNames[] = {"port",      "host",   "url",     "baseurl", "endpoint",
+                                           "serverurl", "apiurl", "address", "apibase"};
+    std::set<uint32_t> files;
+    for (const OptionFacts& option : facts_.options) {
+      const bool names = std::ranges::find(kNames, squashed(option.name)) != std::end(kNames);
+      if (option.kind == OptionKind::kCli && names) files.insert(option.at.file);
+    }
+    return files;
   }
   // A client of the repository that sends requests to its server, and the server's port.
   void find_load(Program& program) const {
@@ -477,6 +479,7 @@ class ProgramChooser {
       if (own || !program.port) program.port = static_cast<int64_t>(port);
       if (own) break;
     }
+    const std::set<uint32_t> with_address = files_with_address();
     double best = 0;
     for (uint32_t i = 0; i < facts_.entry_points.size(); ++i) {
       const EntryPoint& entry = facts_.entry_points[i];
@@ -486,15 +489,21 @@ class ProgramChooser {
       if (!runs || file.origin != Origin::kOwn || file.language != Language::kPython ||
           program.file == entry.at.file)
         continue;
-      // A client is told where the server is.
-      const double score = name_rank("load", file.path) + (names_server(entry.at.file) ? 8 : -6) -
-                           0.1 * static_cast<double>(std::ranges::count(file.path, '/'));
+      // A client is told where the server is. A longer name is of something more particular.
+      const double score = name_rank("load", file.path) +
+                           (with_address.contains(entry.at.file) ? 8 : -6) -
+                           0.1 * static_cast<double>(std::ranges::count(file.path, '/')) -
+                           0.5 * static_cast<double>(std::ranges::count(file.path, '_'));
       if (score <= best + 0.001) continue;
       const DocumentedCommand* documented = command_in_documents(i);
       std::vector<std::string> words = documented != nullptr ? documented->words
                                        : !entry.command.empty()
                                            ? words_of_command(entry.command)
                                            : std::vector<std::string>{"python", file.path};
+      // Documents of a folder are written from there; the plan's commands run in the root.
+      for (std::string& word : words) {
+        if (word.ends_with(".py") && file.path.ends_with("/" + word)) word = file.path;
+      }
       best = score;
       program.load = std::move(words);
       program.load_where = code_place_text(facts_, entry.at);
@@ -536,8 +545,9 @@ class ProgramChooser {
   FilesByName files_;
   std::map<uint32_t, uint32_t> documented_files_;                  // file → shortest command
   std::map<std::string, uint32_t, std::less<>> documented_names_;  // first word → shortest command
-  std::optional<uint32_t> first_shown_;  // the file that the root's README runs first
-  std::set<uint32_t> reaching_;          // files of entry points whose requests reach kernels
+  std::optional<uint32_t> first_shown_;            // the file that the root's README runs first
+  std::map<uint32_t, const BuiltProgram*> built_;  // file → the smallest program made of it
+  std::set<uint32_t> reaching_;  // files of entry points whose requests reach kernels
 };
 
 }  // namespace

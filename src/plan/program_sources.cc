@@ -209,7 +209,9 @@ std::vector<DocumentedCommand> documented_commands(std::string_view text, bool m
         return word.find("...") != std::string::npos || word.find("…") != std::string::npos ||
                word.starts_with('[') || word.starts_with("install") ||
                word.starts_with("download") || word == "--help" || word == "--version" ||
-               word == "-h" || word == "config" || word.starts_with("show") ||
+               word == "-h" || word == "config" || word.ends_with("status") ||
+               word.ends_with("-info") || word == "info" || word.starts_with("export-") ||
+               word == "env" || word == "doctor" || word.starts_with("show") ||
                word.starts_with("list") || word.starts_with("clear");
       });
       if (!elided && !command.words.empty()) out.push_back(std::move(command));

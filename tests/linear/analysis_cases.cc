@@ -430,6 +430,43 @@ void joined_kernels(const std::filesystem::path& directory, size_t n) {
   write_file(directory / "repo/a.cu", code);
 }
 
+// A captured graph of n nodes and three replays of it; n graphs of four nodes, and as many replays.
+void write_captures(const std::filesystem::path& directory, size_t graphs, size_t nodes) {
+  TraceText capture, replay;
+  int64_t at = 0;
+  size_t id = 0;
+  for (size_t g = 0; g < graphs; ++g) {
+    capture.event("cuda_runtime", "cudaStreamBeginCapture", at, 1, "1");
+    for (size_t n = 0; n < nodes; ++n, at += 10) {
+      capture.op("aten::mm", at + 2, 8, dims(fmt::format("[[{},8],[8,8]]", g + 1)));
+      capture.launch(at + 4, 2, ++id);
+    }
+    capture.event("cuda_runtime", "cudaStreamEndCapture", at + 2, 1, "1");
+    at += 10;
+  }
+  const size_t replays = graphs == 1 ? 3 : graphs;
+  for (size_t r = 0; r < replays; ++r, at += 20) {
+    replay.launch(at, 10, ++id, "1", "cudaGraphLaunch");
+    for (size_t n = 0; n < nodes; ++n)
+      replay.kernel(fmt::format("nvjet_{}", graphs == 1 ? 0 : r), at + static_cast<int64_t>(n), 1,
+                    id);
+  }
+  write_file(directory / "c.json", capture.finish());
+  write_file(directory / "t.json", replay.finish());
+}
+
+LinearCase captured_nodes() {
+  return {"CapturedNodes",
+          [](const std::filesystem::path& d, size_t n) { write_captures(d, 1, n); },
+          "analyze t.json --capture c.json --out out", 500};
+}
+
+LinearCase captured_graphs() {
+  return {"CapturedGraphs",
+          [](const std::filesystem::path& d, size_t n) { write_captures(d, n, 4); },
+          "analyze t.json --capture c.json --out out", 2000, 1};
+}
+
 // Threads that hand over to each other, streams that wait for each other, and waits of the host.
 void waits_of_threads_and_streams(TraceText& t, size_t n) {
   for (size_t i = 0; i < n; ++i) {
@@ -500,6 +537,8 @@ std::vector<LinearCase> analysis_cases() {
       one("DeepModulesStory", deep_modules, 600, kStory),
       one("LongNameOverKernelsStory", long_name_over_kernels, 250, kStory),
       one("NestedAnnotationsStory", nested_annotations_of_requests, 600, kStory),
+      captured_nodes(),
+      captured_graphs(),
       {"JoinedKernels", joined_kernels, "analyze t.json --repo repo --out out", 200},
   };
 }

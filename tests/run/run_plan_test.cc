@@ -263,6 +263,35 @@ repetitions = 4
   EXPECT_EQ(page.find("the machine changed"), std::string::npos) << page;
 }
 
+// The load that plans of servers name: it starts the server, measures the first token, ends it.
+TEST_F(RunPlan, TheShippedLoadMeasuresFirstTokens) {
+  if (test::run_command("python3 -c 'import http.server'", directory_.path()).exit_code != 0)
+    GTEST_SKIP() << "no python3";
+  const std::string load = (test::source_dir() / "examples/serving/load.py").string();
+  const std::string server = (test::source_dir() / "tests/run/fake_server.py").string();
+  const std::string port = std::to_string(20'000 + getpid() % 20'000);
+  write_plan(fmt::format(R"(
+[[experiment]]
+id = "E1"
+name = "load"
+command = ["python3", "{}", "--url", "http://127.0.0.1:{}/v1/completions", "--requests", "4", "--tokens", "3", "--", "python3", "{}", "{}"]
+recorded = false
+needs_gpu = false
+time_limit = 120
+[[experiment.expected]]
+metric = "ttft"
+subject = "TTFT p50: {{float}} ms"
+low = 0.05
+high = 5
+)",
+                         load, port, server, port));
+  const test::CommandResult result = run("plan.toml --yes");
+  EXPECT_EQ(result.exit_code, 0) << result.errors << text("plan.results/logs/E1-c0-r0.log");
+  EXPECT_NE(result.output.find("confirmed"), std::string::npos)
+      << result.output << text("plan.results/logs/E1-c0-r0.log");
+  EXPECT_NE(text("plan.results/logs/E1-c0-r0.log").find("server ended"), std::string::npos);
+}
+
 TEST_F(RunPlan, AConfigurationThatFailsInItsWarmUpIsNamed) {
   write_plan(R"(
 [[experiment]]

@@ -43,6 +43,7 @@ bool told(const Finding& f, std::string_view part) {
 TEST(Communication, ManySmallCollectivesWantLargerBuckets) {
   Workload w;
   const int64_t begin = w.host();
+  w.op("MmBackward0", kMatrix, kTwoBf16, 200);
   for (int i = 0; i < 400; ++i) {
     w.op("aten::mm", kMatrix, kTwoBf16, 200);
     collective(w, 0.01, 30);
@@ -52,6 +53,49 @@ TEST(Communication, ManySmallCollectivesWantLargerBuckets) {
   EXPECT_EQ(f.title, "Exposed communication: 400 small collectives a step");
   EXPECT_NE(f.change_code.find("larger buckets"), std::string::npos) << f.change_code;
   EXPECT_EQ(f.change_code.find("smaller buckets"), std::string::npos) << f.change_code;
+}
+
+// A collective as the host sees it: the op that asks for it.
+void host_collective(Workload& w, double megabytes, int64_t time) {
+  const auto elements = static_cast<int64_t>(megabytes * (1 << 20) / 2);
+  w.raw(test::cpu_op("record_param_comms", w.host(), time,
+                     fmt::format(R"("Collective name":"allreduce","In msg nelems":{},)"
+                                 R"("Out msg nelems":{},"Group size":2,"dtype":"BFloat16")",
+                                 elements, elements)));
+  w.host_pause(time);
+}
+
+TEST(Communication, GradientsExchangedOneByOneWantBuckets) {
+  const auto found = [](const char* gradient, int collectives, double megabytes) {
+    Workload w;
+    const int64_t begin = w.host();
+    w.op(gradient, kMatrix, kTwoBf16, 200);
+    for (int i = 0; i < collectives; ++i) host_collective(w, megabytes, 100);
+    w.op("aten::mm", kMatrix, kTwoBf16, 200);
+    w.raw(test::annotation("ProfilerStep#1", begin, w.host() - begin + 300));
+    const auto findings = w.find();
+    const Finding* f = first_finding(findings, FindingKind::kSmallCollectives);
+    return f == nullptr ? std::string("none") : f->title;
+  };
+  EXPECT_EQ(found("MmBackward0", 32, 0.25), "32 small collectives a step, median 256.0 KB");
+  // Near-twins: inference, where layers wait for their own; few; large ones.
+  EXPECT_EQ(found("aten::mm", 32, 0.25), "none");
+  EXPECT_EQ(found("MmBackward0", 4, 0.25), "none");
+  EXPECT_EQ(found("MmBackward0", 32, 25), "none");
+}
+
+// Near-twin: the layers of an inference that is split over GPUs wait for their own collectives.
+TEST(Communication, CollectivesOfLayersCannotBePutTogether) {
+  Workload w;
+  const int64_t begin = w.host();
+  for (int i = 0; i < 80; ++i) {
+    w.op("aten::mm", kMatrix, kTwoBf16, 200);
+    collective(w, 0.01, 30);
+  }
+  w.raw(test::annotation("ProfilerStep#1", begin, 200'000));
+  const Finding f = exposed(w);
+  EXPECT_EQ(f.change_code.find("buckets"), std::string::npos) << f.change_code;
+  EXPECT_NE(f.change_code.find("less latency"), std::string::npos) << f.change_code;
 }
 
 TEST(Communication, FewHugeCollectivesWantSmallerBuckets) {

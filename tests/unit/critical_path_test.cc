@@ -174,6 +174,43 @@ TEST(CriticalPath, ASynchronizationTiesTheHostToTheGpu) {
   EXPECT_EQ(twin.then("kernel=k x0.5"), Range(1000, 1000));
 }
 
+// The host waits for stream 7 while stream 8 ends a little later.
+TEST(CriticalPath, ARecordedSynchronizationNamesItsStream) {
+  const auto events = [](bool recorded) {
+    std::vector<std::string> all = {launch_call(0, 5, 1),
+                                    kernel("waited for", 7, 100, 1, 7),
+                                    launch_call(5, 5, 2),
+                                    kernel("other", 12, 97, 2, 8),
+                                    launch_call(10, 102, 3, "1", "cudaStreamSynchronize"),
+                                    cpu_op("aten::add", 112, 100)};
+    if (recorded)
+      all.push_back(test::event_text("cuda_sync", "Stream Sync", 11, 100, "", "0", "7"));
+    return all;
+  };
+  // The stream of the last launch is taken for it, unless the recorder tells which it was.
+  EXPECT_EQ(Case(events(false)).then("kernel=other x0"), Range(115, 210));
+  EXPECT_EQ(Case(events(true)).then("kernel=other x0"), Range(212, 212));
+  EXPECT_EQ(Case(events(true)).then("kernel=waited* x0.5"), Range(162, 162));
+}
+
+TEST(CriticalPath, ARecordedEventWaitNamesTheStreamThatWaits) {
+  // Told to stream 9, whose work is launched after other work of stream 8.
+  const auto events = [](bool recorded) {
+    std::vector<std::string> all = {launch_call(0, 5, 1),
+                                    kernel("first", 7, 100, 1, 7),
+                                    launch_call(6, 2, 2, "1", "cudaStreamWaitEvent"),
+                                    launch_call(8, 5, 3),
+                                    kernel("beside", 15, 10, 3, 8),
+                                    launch_call(13, 5, 4),
+                                    kernel("second", 109, 50, 4, 9)};
+    if (recorded)
+      all.push_back(test::event_text("cuda_sync", "Stream Wait Event", 7, 1, "", "0", "9"));
+    return all;
+  };
+  EXPECT_EQ(Case(events(true)).then("kernel=first x0.5"), Range(109, 109));
+  EXPECT_EQ(Case(events(false)).then("kernel=first x0.5"), Range(109, 159));
+}
+
 TEST(CriticalPath, AWaitThatWasShortBecomesLongWhenTheHostIsFaster) {
   // The host takes 100 µs before it waits, the kernel only 60: it waits for nothing today.
   const Case c({launch_call(0, 5, 1), kernel("k", 7, 60, 1), cpu_op("aten::add", 5, 95),
@@ -375,7 +412,10 @@ TEST(WhatIf, MistakesAreExplained) {
   const Case c(launch_bound());
   EXPECT_EQ(c.error("op=aten::ad x0"),
             "--what-if: no op named 'aten::ad' in the trace; did you mean 'aten::add'?");
-  EXPECT_EQ(c.error("copy x0"), "--what-if: the steps have no copy");
+  EXPECT_EQ(c.error("copy=Memcpy* x0"), "--what-if: no copy named 'Memcpy*' in the trace");
+  EXPECT_EQ(c.then("copy x0"), Range(201, 201)) << "there is none: an answer";
+  EXPECT_EQ(c.error("module=Linear_0 x0"),
+            "--what-if: the trace has no nn.Module frames; record with with_stack=True");
 }
 
 TEST(WhatIf, ChangesTogether) {

@@ -360,14 +360,14 @@ TEST(Findings, NothingIsMoreUrgentThanItsSavingBears) {
     return f != nullptr ? std::pair(f->priority, f->priority_reason)
                         : std::pair(Priority::kLow, std::string("none"));
   };
-  EXPECT_EQ(priority_beside(2).first, Priority::kCritical) << "12 % to save";
-  EXPECT_EQ(priority_beside(6).first, Priority::kHigh) << "6 %";
-  EXPECT_EQ(priority_beside(15).first, Priority::kMedium) << "3 %";
-  EXPECT_EQ(priority_beside(35).first, Priority::kMedium) << "1.3 %";
+  EXPECT_EQ(priority_beside(1).first, Priority::kCritical) << "15 % to save";
+  EXPECT_EQ(priority_beside(4).first, Priority::kHigh) << "7 %";
+  EXPECT_EQ(priority_beside(15).first, Priority::kMedium) << "2 %";
+  EXPECT_EQ(priority_beside(35).first, Priority::kMedium) << "1.2 %";
   EXPECT_EQ(priority_beside(80).first, Priority::kLow) << "0.6 %";
   EXPECT_EQ(priority_beside(35).second,
             "critical by rule (a top operation under 30 % of achievable, with over 15 % of its "
-            "category's time); medium because the saving is 1.2–1.3 % of the wall time");
+            "category's time); medium because the saving is 1.0–1.2 % of the wall time");
 }
 
 }  // namespace

@@ -119,6 +119,19 @@ TEST(IdleCauses, ACopyThatBlocksIsAWait) {
   EXPECT_EQ(run(14), (Micros{{"late_launch", 5 + 64}})) << "the call did not wait";
 }
 
+// What launches late inside an op that waits is that op's cost; beside it, it is not.
+TEST(IdleCauses, AnOpThatWaitsOwnsItsLateLaunches) {
+  const auto run = [](int64_t op_begin) {
+    return idle_micros({launch_call(0, 2, 1), kernel("k", 5, 15, 1),
+                        cpu_op("aten::nonzero", op_begin, 160 - op_begin), launch_call(100, 4, 2),
+                        kernel("k", 106, 10, 2),
+                        launch_call(110, 40, 9, "1", "cudaStreamSynchronize"),
+                        launch_call(180, 4, 3), kernel("k", 186, 10, 3)});
+  };
+  EXPECT_EQ(run(30)["late_launch"] + 74, run(108)["late_launch"]);
+  EXPECT_EQ(run(30)["synchronization"] - 74, run(108)["synchronization"]);
+}
+
 TEST(IdleCauses, Allocation) {
   EXPECT_EQ(idle_micros(two_kernels(200, {launch_call(30, 150, 9, "1", "cudaMalloc")})),
             (Micros{{"late_launch", 5 + 30}, {"allocation", 150}}));

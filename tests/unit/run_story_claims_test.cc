@@ -289,11 +289,11 @@ Trace tuned(std::string_view around) {
       R"("Input Dims":[[4,2048],[2048,2048]],"Input type":["c10::BFloat16","c10::BFloat16"])";
   constexpr std::string_view kSmaller =
       R"("Input Dims":[[3,2048],[2048,2048]],"Input type":["c10::BFloat16","c10::BFloat16"])";
-  t.add(annotation("decode", 0, 40'000));
-  t.add(cpu_op(around, 0, 30'000));
+  t.add(annotation("decode", 0, 20'500));
+  t.add(cpu_op(around, 0, 20'200));
   for (int64_t i = 0; i < 200; ++i)
     t.op("aten::mm", i % 2 == 0 ? kSmall : kSmaller, "candidate", 100 + i * 100, 50);
-  t.op("aten::neg", R"("Input Dims":[[20000000]],"Input type":["float"])", "step", 31'000, 40);
+  t.op("aten::neg", R"("Input Dims":[[20000000]],"Input type":["float"])", "step", 20'400, 40);
   return t.open();
 }
 

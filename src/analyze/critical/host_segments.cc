@@ -1,5 +1,6 @@
 // The host's side of a critical graph: each thread cut where it releases GPU work or waits for it.
 #include <algorithm>
+#include <unordered_map>
 
 #include "analyze/critical/host_parts.h"
 
@@ -30,6 +31,7 @@ class HostSegments {
       parts_.slices.reserve(2 * input_.tree.size() + 1);
       parts_.segments.reserve(2 * parts_.works.size() + input_.tree.size() / 4 + 1);
       measure_launches();
+      list_recorded_waits();
       for (size_t first = 0; first < input_.tree.size();) first = cut_thread(first);
     }
     choose_main();
@@ -72,6 +74,38 @@ class HostSegments {
     std::ranges::sort(ends_);
   }
 
+  // What a wait is for, where the recorder notes it: on the stream, at the time of the call. That
+  // is the stream that is waited for, or, of an event that a stream waits for, the stream that
+  // waits.
+  void list_recorded_waits() {
+    std::unordered_map<TrackId, uint32_t> streams;
+    for (uint32_t i = 0; i < parts_.streams.size(); ++i)
+      streams.emplace(parts_.works[parts_.streams[i].begin].track, i);
+    for (size_t i = 0; i < store_.size(); ++i) {
+      const EventId e(i);
+      if (store_.kind(e) != EventKind::kOther) continue;
+      const std::string_view name = store_.name(e);
+      const bool by_stream = name == "Stream Wait Event";
+      if (!by_stream && name != "Stream Sync" && name != "Event Sync") continue;
+      const auto stream = streams.find(store_.track_id(e));
+      if (stream == streams.end()) continue;
+      recorded_.push_back({begin_of(e), stream->second, by_stream});
+    }
+    std::ranges::sort(recorded_, {}, [](const RecordedWait& w) {
+      return std::tuple(w.begin, w.stream, w.by_stream);
+    });
+  }
+
+  // The stream of the wait that was recorded during a call; kNoNode: none was.
+  uint32_t recorded_stream(EventId call, bool by_stream) const {
+    const int64_t end = end_of(call);
+    auto at = std::ranges::lower_bound(recorded_, begin_of(call), {}, &RecordedWait::begin);
+    constexpr int kLooked = 16;
+    for (int n = 0; n < kLooked && at != recorded_.end() && at->begin <= end; ++at, ++n)
+      if (at->by_stream == by_stream) return at->stream;
+    return kNoNode;
+  }
+
   size_t cut_thread(size_t first) {
     thread_ = {};
     thread_.track = store_.track_id(event(first));
@@ -80,6 +114,7 @@ class HostSegments {
     open_.clear();
     last_stream_ = kNoNode;
     waiting_since_ = -1;
+    waiting_stream_ = kNoNode;
     now_ = thread_.track == parts_.step_track ? 0 : -1;
     is_open_ = false;
     size_t call = first;
@@ -158,7 +193,10 @@ class HostSegments {
     const std::string_view name = store_.name(e);
     if (!works_.empty()) return finish_launch(e, until);
     if (names(name, "Synchronize")) return finish_wait(e, until, name);
-    if (names(name, "StreamWaitEvent")) waiting_since_ = begin_of(e);
+    if (names(name, "StreamWaitEvent")) {
+      waiting_since_ = begin_of(e);
+      waiting_stream_ = recorded_stream(e, true);
+    }
     emit(e, until);
   }
 
@@ -192,8 +230,11 @@ class HostSegments {
       push(e, now_, until, NodeKind::kLaunch);
     }
     last_stream_ = work.stream;
-    if (waiting_since_ >= 0) wait_for_events(first);
+    const bool other = waiting_stream_ != kNoNode && waiting_stream_ != work.stream;
+    if (waiting_since_ < 0 || other) return;
+    wait_for_events(first);
     waiting_since_ = -1;
+    waiting_stream_ = kNoNode;
   }
 
   // Of a launch that waited because the queue was full: the work whose end made room.
@@ -239,15 +280,22 @@ class HostSegments {
     const int64_t begin = begin_of(e);
     const bool of_all = names(name, "DeviceSynchronize") || names(name, "CtxSynchronize") ||
                         names(name, "ContextSynchronize");
+    const uint32_t recorded = of_all ? kNoNode : recorded_stream(e, false);
+    const uint32_t stream_of_wait = recorded != kNoNode ? recorded : last_stream_;
     uint32_t own = kNoNode, latest = kNoNode;
     works_.clear();
-    visit_streams(last_stream_, [&](const PartRange& stream) {
+    const auto look = [&](const PartRange& stream) {
       const uint32_t w = last_ended(stream, begin, until);
       if (w == kNoNode) return;
       works_.push_back(w);
-      if (last_stream_ == parts_.works[w].stream) own = w;
+      if (stream_of_wait == parts_.works[w].stream) own = w;
       if (latest == kNoNode || parts_.works[w].end > parts_.works[latest].end) latest = w;
-    });
+    };
+    if (recorded != kNoNode) {
+      look(parts_.streams[recorded]);
+    } else {
+      visit_streams(last_stream_, look);
+    }
     // A call that names no stream mostly waits for that of the thread's last launch.
     if (!of_all && own != kNoNode && until - parts_.works[own].end <= kReturnTime) latest = own;
     const int64_t waited =
@@ -294,12 +342,19 @@ class HostSegments {
   bool all_block_ = false;                // CUDA_LAUNCH_BLOCKING
   std::vector<int64_t> launches_, ends_;  // of all works, sorted
   std::vector<uint32_t> by_end_;
+  struct RecordedWait {
+    int64_t begin;
+    uint32_t stream;
+    bool by_stream;  // the stream waits, not the host for it
+  };
+  std::vector<RecordedWait> recorded_;  // by begin
   // Of the thread that is cut.
   GraphThread thread_;
   std::vector<uint32_t> open_, works_;
-  bool is_open_ = false;        // the last segment can be continued
-  int64_t now_ = 0;             // end of the last segment; -1: none yet
-  int64_t waiting_since_ = -1;  // begin of a cudaStreamWaitEvent without a launch after it
+  bool is_open_ = false;               // the last segment can be continued
+  int64_t now_ = 0;                    // end of the last segment; -1: none yet
+  int64_t waiting_since_ = -1;         // begin of a cudaStreamWaitEvent without a launch after it
+  uint32_t waiting_stream_ = kNoNode;  // that it is for; kNoNode: not recorded
   uint32_t last_stream_ = kNoNode;
 };
 

@@ -243,7 +243,10 @@ Status WhatIf::mark(const WhatIfChange& change) {
       of = mark_nodes(change, matches);
   }
   if (marks_ > 0) return Nothing{};
-  if (change.pattern == "*") return Error{fmt::format("--what-if: the steps have no {}", of)};
+  // Of all there is, nothing is an answer; a name that is none is a mistake.
+  if (change.pattern == "*") return Nothing{};
+  if (change.target == Target::kModule && names.empty())
+    return Error{"--what-if: the trace has no nn.Module frames; record with with_stack=True"};
   const std::vector<std::string> all(names.begin(), names.end());
   return Error{fmt::format("--what-if: no {} named '{}' in the trace{}", of, change.pattern,
                            did_you_mean(change.pattern, all))};

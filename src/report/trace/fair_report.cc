@@ -83,7 +83,6 @@ std::string summary_part(const AnalysisView& v) {
   }
   metric("Total compute time", micros_text(t.computation));
   text += md_wall_time(v.summary);
-  if (v.summary.path) metric("Critical path", md_cell(critical_path_text(*v.summary.path)));
   for (const Summary::WhatIf& answer : v.summary.what_if)
     metric("What if", md_cell(what_if_text(answer, v.summary.path->steps > 0)));
   if (!a.categories().empty()) {

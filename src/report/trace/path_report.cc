@@ -9,7 +9,7 @@ namespace {
 
 std::string path_millis(Nanos time) {
   const double millis = time.millis();
-  return fmt::format("{:.{}f}", millis, millis < 1 ? 4 : millis < 100 ? 2 : 1);
+  return fmt::format("{:.{}f}", millis, millis < 1 ? 3 : millis < 100 ? 2 : 1);
 }
 
 // "-18.0 %"; what rounds to nothing has no sign.
@@ -41,6 +41,9 @@ std::string what_if_text(const Summary::WhatIf& answer, bool has_steps) {
   const std::string least = path_millis(answer.at_least), most = path_millis(answer.at_most);
   const std::string less = change_text(answer.step, answer.at_least),
                     more = change_text(answer.step, answer.at_most);
+  if (answer.gpu_events + answer.host_segments == 0)
+    return fmt::format("{}: {} ms{}, unchanged: the steps have nothing of it", answer.question,
+                       path_millis(answer.step), has_steps ? " a step" : "");
   return fmt::format("{}: {} → {} ms{} ({}); path then: {}", answer.question,
                      path_millis(answer.step), least == most ? most : least + " to " + most,
                      has_steps ? " a step" : "", less == more ? less : less + " to " + more,

@@ -48,6 +48,20 @@ std::string span_text(const Summary& s) {
   return fmt::format("; GPU work spans {}", micros_text(span));
 }
 
+// Where one step takes much longer than the others.
+std::string jitter_text(const TimeBase& base) {
+  constexpr size_t kFewSteps = 3;
+  constexpr double kSlowStep = 1.25;
+  if (base.steps.size() < kFewSteps) return {};
+  std::vector<Nanos> walls;
+  for (const BaseStep& step : base.steps) walls.push_back(step.end - step.begin);
+  const auto middle = walls.begin() + static_cast<std::ptrdiff_t>(walls.size() / 2);
+  std::ranges::nth_element(walls, middle);
+  const Nanos median = *middle, slowest = std::ranges::max(walls);
+  if (median.count <= 0 || ratio(slowest, median) < kSlowStep) return {};
+  return fmt::format("; the slowest takes {:.1f} × the median (steps.csv)", ratio(slowest, median));
+}
+
 }  // namespace
 
 std::string time_base_text(const Summary& s) {
@@ -60,7 +74,7 @@ std::string time_base_text(const Summary& s) {
     case TimeBaseKind::kAnnotation:
       return fmt::format("{} of {} ({}){}", counted(static_cast<uint64_t>(steps), "step"),
                          micros_text({wall.count / std::max<int64_t>(1, steps)}), name,
-                         span_text(s));
+                         jitter_text(base) + span_text(s));
     case TimeBaseKind::kRecording:
       if (base.steps_found > 0) {
         return fmt::format("the recording, {}; the {} found launch only {} of the GPU work{}",
@@ -121,7 +135,9 @@ std::string md_wall_time(const Summary& s) {
   if (!has_gpu_time(s)) return {};
   std::string text;
   const Nanos wall = s.base.wall();
-  text += fmt::format("| Wall time | {} |\n", md_cell(time_base_text(s)));
+  std::string time = time_base_text(s);
+  if (s.path && s.path->missing.empty()) time += "; critical path: " + s.path->shares;
+  text += fmt::format("| Wall time | {} |\n", md_cell(time));
   const auto utilisation = [&](std::string_view name, const DeviceTime& t) {
     text += fmt::format("| {} | {} (idle {}, exposed communication {}, exposed copies {}) |\n",
                         name, percent_text(ratio(t.busy, wall)), percent_text(ratio(t.idle, wall)),

@@ -168,6 +168,7 @@ class SummaryTeller {
   void tell_findings() {
     for (const Finding& f : facts_.findings) {
       if (story_.actions.size() == kActions) return;
+      if (!f.under.empty()) continue;  // part of another
       const std::string& advice = f.change_code.empty() ? f.improve_kernel : f.change_code;
       if (advice.empty()) continue;
       const double length = static_cast<double>(facts_.assessment.length().count);

@@ -1,0 +1,65 @@
+#include "analyze/symptoms.h"
+
+#include <gtest/gtest.h>
+
+namespace fathom {
+namespace {
+
+Finding about(FindingKind kind, std::string title, int64_t saving, std::vector<size_t> events) {
+  Finding f;
+  f.kind = kind;
+  f.title = std::move(title);
+  f.saving_at_most = Nanos{saving};
+  f.priority = Priority::kMedium;
+  for (const size_t e : events) f.covered.push_back({EventId(e), Nanos{100}});
+  return f;
+}
+
+std::vector<std::string> listed(std::vector<Finding> findings) {
+  list_symptoms_under_causes(findings);
+  std::vector<std::string> lines;
+  for (const Finding& f : findings)
+    lines.push_back(f.under.empty() ? f.title : "  " + f.title + " < " + f.under);
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(Symptoms, APatternIsTheCauseOfWhatItShowsAs) {
+  EXPECT_EQ(listed({about(FindingKind::kExposedCopies, "exposed", 100, {1, 2, 3}),
+                    about(FindingKind::kPageableCopies, "pageable", 90, {1, 2, 3})}),
+            (Lines{"pageable", "  exposed < pageable"}));
+  EXPECT_EQ(listed({about(FindingKind::kExposedCopies, "exposed", 100, {1, 2, 3}),
+                    about(FindingKind::kPageableCopies, "pageable", 20, {1, 2, 3})}),
+            (Lines{"exposed", "pageable"}))
+      << "it bears a small part of the saving";
+  EXPECT_EQ(listed({about(FindingKind::kExposedCopies, "exposed", 100, {1, 2, 3}),
+                    about(FindingKind::kPageableCopies, "pageable", 90, {1})}),
+            (Lines{"exposed", "pageable"}))
+      << "it is about a part of the work";
+}
+
+TEST(Symptoms, OfTwoThatTellAsMuchTheLargerIsTheCause) {
+  EXPECT_EQ(listed({about(FindingKind::kFusibleChain, "chain", 100, {1, 2, 3}),
+                    about(FindingKind::kLowEfficiency, "op", 30, {2}),
+                    about(FindingKind::kLowEfficiency, "other op", 20, {7})}),
+            (Lines{"chain", "  op < chain", "other op"}));
+}
+
+TEST(Symptoms, IdleTimeIsNotTheWorkThatItIsPutDownTo) {
+  EXPECT_EQ(listed({about(FindingKind::kQueuedWork, "queued", 100, {1}),
+                    about(FindingKind::kLowEfficiency, "op", 30, {1})}),
+            (Lines{"queued", "op"}));
+}
+
+TEST(Symptoms, ACauseIsAsUrgentAsItsSymptoms) {
+  std::vector<Finding> findings = {about(FindingKind::kExposedCopies, "exposed", 100, {1}),
+                                   about(FindingKind::kCopiesInTurns, "turns", 90, {1})};
+  findings[0].priority = Priority::kCritical;
+  list_symptoms_under_causes(findings);
+  EXPECT_EQ(findings[0].title, "turns");
+  EXPECT_EQ(findings[0].priority, Priority::kCritical);
+}
+
+}  // namespace
+}  // namespace fathom
