@@ -17,12 +17,11 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   // The only list of analyses.
   static constexpr Analysis kAnalyses[] = {
       analyses::idle_time,         analyses::exposed_communication,
-      analyses::small_collectives,
-      analyses::unfused_attention, analyses::fusible_chains,
-      analyses::tiny_products,     analyses::image_layout,
-      analyses::low_efficiency,    analyses::short_kernels,
-      analyses::recompute,         analyses::patterns,
-      analyses::cpu_time,
+      analyses::small_collectives, analyses::unfused_attention,
+      analyses::fusible_chains,    analyses::tiny_products,
+      analyses::image_layout,      analyses::low_efficiency,
+      analyses::short_kernels,     analyses::recompute,
+      analyses::patterns,          analyses::cpu_time,
   };
   std::vector<Finding> all;
   PlaceFinder places(a.input());
