@@ -8,6 +8,7 @@
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
+#include "analyze/gradients.h"
 #include "analyze/priority.h"
 #include "analyze/sequence_index.h"
 #include "base/count_text.h"
@@ -148,6 +149,30 @@ bool is_in_place(std::string_view op) {
   return op.ends_with('_') && !op.ends_with("__") && !op.ends_with("copy_");
 }
 
+// Of the gradients of these calls, as far as the trace's length depends on such ops. They are a
+// part of what the finding is about.
+double cover_gradients(const Assessment& a, const Gradients& gradients, Finding& f,
+                       std::span<const Call* const> calls) {
+  double seconds = 0;
+  for (const Call* call : calls) {
+    for (EventId e : gradients.of(a.input().tree.call(call->op->event))) {
+      const Nanos time = a.input().store.duration(e);
+      f.covered.push_back({e, time});
+      seconds += seconds_of(time) * call->assessed->counted;
+    }
+  }
+  return seconds;
+}
+
+// What gradients save beside the forward ops, in seconds.
+void add_gradients(const Assessment& a, Finding& f, double least, double most) {
+  if (most <= 0 || f.projections.empty()) return;
+  f.saving_at_least += nanos_from(least);
+  f.saving_at_most += nanos_from(most);
+  f.projections.push_back({"the same, with its gradients", f.projections.back().time,
+                           ratio(f.saving_at_most, a.length())});
+}
+
 // Updates of an optimizer, casts to and fro, and one op that is slow by itself are patterns of
 // their own, and fusing is not what helps.
 bool is_told_elsewhere(const Chain& chain) {
@@ -211,6 +236,7 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
   if (!memory) return {};
   std::vector<Finding> findings;
   OpTraits traits(a);
+  const Gradients gradients_of(a.input());
   for (const auto& [names, chain] : ChainCollector(a).collect()) {
     const double floor = seconds_of(a.shortest_kernel()) * static_cast<double>(chain.times);
     const double fused =
@@ -245,6 +271,11 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
            {}});
     }
     project_replacement(a, f, {chain.seconds, chain.counted_seconds, fused, chain.waited_seconds});
+    // The gradients of a fused op are fused, too: at most they shrink as the op itself does.
+    const double gradients = cover_gradients(a, gradients_of, f, chain.calls);
+    if (chain.seconds > 0) {
+      add_gradients(a, f, 0, gradients * (1 - fused / chain.seconds));
+    }
     // The shapes that take the time, not those of the first time.
     for (const AssessedOp* op : ops_by_time(chain.calls)) {
       if (f.evidence.size() < 8) f.evidence.push_back(evidence_of(a, *op));
@@ -408,6 +439,11 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
   rate_pattern(f, std::ranges::any_of(ops, &AssessedOp::is_top));
   project_replacement(
       a, f, {found.seconds, found.counted_seconds, found.fused_seconds, found.waited_seconds});
+  // The gradient of attention has five products where the forward pass has two.
+  constexpr double kProducts = 2.5, kGood = 0.6;
+  const double gradients = cover_gradients(a, Gradients(a.input()), f, found.calls);
+  add_gradients(a, f, std::max(0.0, gradients - kProducts * found.fused_seconds / kGood),
+                std::max(0.0, gradients - kProducts * found.fused_seconds));
   for (size_t i = 0; i < std::min<size_t>(8, ops.size()); ++i) {
     f.evidence.push_back(evidence_of(a, *ops[i]));
   }

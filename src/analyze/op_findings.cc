@@ -10,6 +10,7 @@
 #include "analyze/finding_parts.h"
 #include "analyze/priority.h"
 #include "base/count_text.h"
+#include "tree/steps.h"
 
 namespace fathom::analyses {
 namespace {
@@ -171,6 +172,11 @@ std::vector<Finding> image_layout(const Assessment& a) {
     if (example == nullptr) example = &op;
   }
   if (example == nullptr) return {};
+  // What enters and leaves the model is converted all the same, once in each step.
+  Nanos longest;
+  for (const CoveredEvent& event : covered) longest = std::max(longest, event.time);
+  const size_t steps = std::max<size_t>(1, Steps(store, kProfilerSteps).all().size());
+  const double kept = 2 * seconds_of(longest) * static_cast<double>(steps);
   Finding f;
   f.kind = FindingKind::kImageLayout;
   f.category = "convolution";
@@ -183,6 +189,10 @@ std::vector<Finding> image_layout(const Assessment& a) {
   f.confidence = Confidence::kHigh;
   rate_pattern(f, example->is_top);
   project_replacement(a, f, {static_cast<double>(time.count) / 1e9, counted / 1e9, 0, 0});
+  f.saving_at_least = nanos_from(std::max(0.0, seconds_of(f.saving_at_most) - kept));
+  f.projections.front() = {"input and output of the model still converted",
+                           f.time - f.saving_at_least, ratio(f.saving_at_least, a.length())};
+  f.projections.back().target = "no conversions";
   f.evidence.push_back(evidence_of(a, *example));
   f.call_stack = call_stack_of(a.input(), example->group->first().event);
   f.covered = std::move(covered);

@@ -157,7 +157,7 @@ PlaceIds PlaceFinder::of_call(CallId call, int depth) {
   const EventStore& store = input_.store;
   PlaceIds ids;
   EventId node;  // of autograd, around the call
-  constexpr int kCallsWalked = 256;
+  constexpr int kCallsWalked = 64;
   int walked = 0;
   for (CallId c = call; c.valid() && walked < kCallsWalked; c = input_.tree.parent(c), ++walked) {
     const EventId event = input_.tree.event(c);

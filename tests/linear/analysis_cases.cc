@@ -488,6 +488,33 @@ void waits_of_threads_and_streams(TraceText& t, size_t n) {
 
 }  // namespace
 
+// What each pattern looks around for, again and again.
+void work_of_all_patterns(TraceText& t, size_t n) {
+  int64_t at = 0;
+  size_t id = 0;
+  const auto unit = [&](std::string_view name, std::string_view args) {
+    t.unit(++id, at, name, args);
+    at += 20;
+  };
+  for (size_t i = 0; i < n; ++i) {
+    unit("aten::arange", dims("[[],[]]", R"(["Scalar","Scalar"])"));
+    unit("aten::fill_", dims("[[64,4096],[]]", R"(["float","Scalar"])"));
+    unit("aten::scatter_",
+         dims("[[64,4096],[],[64,1],[]]", R"(["float","Scalar","long int","Scalar"])"));
+    unit("aten::mm", dims("[[64,4096],[4096,128]]"));
+    unit("aten::sort", dims("[[64,4096],[],[]]", R"(["float","Scalar","Scalar"])"));
+    t.op("aten::slice", at - 5, 2);
+    unit("aten::copy_", dims("[[64,4096],[64,4096],[]]", R"(["float","c10::Half","Scalar"])"));
+    unit("aten::copy_", dims("[[64,4096],[64,4096],[]]", R"(["c10::Half","float","Scalar"])"));
+    unit("aten::cat",
+         dims(fmt::format("[[[8,{},64],[8,1,64]],[]]", 100 + i), R"(["TensorList","Scalar"])"));
+    unit("aten::addcdiv_", dims("[[64],[64],[64],[]]", R"(["float","float","float","Scalar"])"));
+    unit("aten::bmm", dims("[[8,64,64],[8,64,64]]"));
+    unit("aten::_softmax", dims("[[8,64,64],[],[]]", R"(["float","Scalar","Scalar"])"));
+    unit("aten::bmm", dims("[[8,64,64],[8,64,64]]"));
+  }
+}
+
 std::vector<LinearCase> analysis_cases() {
   return {
       one("WaitsOfThreadsAndStreams", waits_of_threads_and_streams, 500,
@@ -537,6 +564,7 @@ std::vector<LinearCase> analysis_cases() {
       one("DeepModulesStory", deep_modules, 600, kStory),
       one("LongNameOverKernelsStory", long_name_over_kernels, 250, kStory),
       one("NestedAnnotationsStory", nested_annotations_of_requests, 600, kStory),
+      one("WorkOfAllPatterns", work_of_all_patterns, 100),
       captured_nodes(),
       captured_graphs(),
       {"JoinedKernels", joined_kernels, "analyze t.json --repo repo --out out", 200},

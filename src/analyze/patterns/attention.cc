@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "analyze/finding_parts.h"
 #include "analyze/patterns/pattern_finding.h"
@@ -137,8 +138,20 @@ std::optional<int64_t> repeated_elements(const PatternInput& in, const AssessedC
   return elements_of(*source);
 }
 
-// Whether a call after it reads keys or values of this size in attention.
-bool feeds_attention(const PatternInput& in, size_t place, int64_t elements) {
+// How often each of the elements was there before.
+double repeat_factor(const PatternInput& in, const AssessedCall& call, int64_t elements) {
+  if (const auto op = in.around(call.op->event, Role::kRepeat)) {
+    const auto args = read_op_args(in.store(), in.store().args_id(in.tree().event(*op)));
+    if (!args || args->inputs.empty() || elements_of(args->inputs[0]) < 1) return 1;
+    return static_cast<double>(elements) / static_cast<double>(elements_of(args->inputs[0]));
+  }
+  const OpView& view = in.view(call);
+  const ArgValue* source = view.tensor(1) != nullptr ? view.tensor(1) : view.tensor(0);
+  return source != nullptr ? static_cast<double>(repeats_of(*source)) : 1;
+}
+
+// The call after it that reads keys or values of this size in attention.
+std::optional<size_t> feeds_attention(const PatternInput& in, size_t place, int64_t elements) {
   constexpr size_t kNext = 12;
   for (size_t i = place + 1; i < std::min(in.calls().size(), place + 1 + kNext); ++i) {
     const AssessedCall& call = in.calls()[i];
@@ -147,21 +160,32 @@ bool feeds_attention(const PatternInput& in, size_t place, int64_t elements) {
     const bool attends = view.has(Role::kAttention) || call.assessed->category == "sdpa_fwd";
     if (!attends && !(product && product->batch > 1)) continue;
     const ArgValue *keys = view.tensor(1), *values = view.tensor(2);
-    if (keys != nullptr && elements_of(*keys) == elements) return true;
-    if (values != nullptr && elements_of(*values) == elements) return true;
+    if (keys != nullptr && elements_of(*keys) == elements) return i;
+    if (values != nullptr && elements_of(*values) == elements) return i;
   }
-  return false;
+  return {};
 }
 
 }  // namespace
 
 std::vector<Finding> repeated_keys(const PatternInput& in) {
   MatchedCalls found;
+  std::map<size_t, double> readers;  // attention that reads what was repeated, and how often
   for (size_t i = 0; i < in.calls().size(); ++i) {
     const auto elements = repeated_elements(in, in.calls()[i]);
-    if (elements && feeds_attention(in, i, *elements)) found.add(in.calls()[i], false);
+    const auto reader = elements ? feeds_attention(in, i, *elements) : std::nullopt;
+    if (!reader) continue;
+    found.add(in.calls()[i], false);
+    readers[*reader] = std::max(readers[*reader], repeat_factor(in, in.calls()[i], *elements));
   }
   if (found.empty() || !is_noticeable(in, found.counted())) return {};
+  // Attention that is bound by reading keys and values reads fewer of them.
+  double reads = 0;
+  for (const auto& [place, factor] : readers) {
+    const AssessedCall& call = in.calls()[place];
+    if (!call.assessed->bound || call.assessed->bound->is_compute() || factor <= 1) continue;
+    reads += seconds_of(call.time) * call.assessed->counted * (1 - 1 / factor);
+  }
   PatternText text{FindingKind::kRepeatedKeys,
                    std::string(ops_by_time(found.calls()).front()->group->key.name),
                    "Keys and values are copied for each query head before attention",
@@ -169,8 +193,13 @@ std::vector<Finding> repeated_keys(const PatternInput& in) {
                                per_step(in, found.size(), "copy", "copies"),
                                micros_text(nanos_from(found.seconds()))),
                    Confidence::kHigh};
-  return {pattern_finding(in, std::move(text), found,
-                          {found.counted(), found.counted(), "", "no copies"})};
+  Finding f = pattern_finding(in, std::move(text), found,
+                              {found.counted(), found.counted() + reads, "no copies",
+                               "no copies, and attention reads each key once"});
+  for (const auto& [place, factor] : readers) {
+    for (EventId kernel : in.calls()[place].op->kernels) cover_beside(f, kernel);
+  }
+  return {f};
 }
 
 }  // namespace fathom::patterns

@@ -55,6 +55,12 @@ class OptimizerSteps {
 
 namespace {
 
+// The calls of the host go with the work: most of a loop's time is often theirs.
+Finding with_host_calls(const MatchedCalls& calls, Finding finding) {
+  for (const AssessedCall* call : calls.calls()) cover_beside(finding, call->op->event);
+  return finding;
+}
+
 bool changes_in_place(std::string_view op) {
   return op.ends_with('_') && !op.ends_with("__") && op != "aten::copy_";
 }
@@ -212,12 +218,21 @@ class LoopSearch {
   std::vector<ProductLoop> loops_;
 };
 
+// On the GPU, from the begin of the first product to the end of the last.
+Nanos span_of(const PatternInput& in, const ProductLoop& loop) {
+  const UnifiedOp& first = *in.calls()[loop.places.front()].op;
+  const UnifiedOp& last = *in.calls()[loop.places.back()].op;
+  if (first.kernels.empty() || last.kernels.empty()) return {};
+  const Nanos begin = in.store().start(first.kernels.front());
+  return std::max(Nanos{}, in.store().end(last.kernels.back()) - begin);
+}
+
 }  // namespace
 
 // Loops over experts with other numbers of rows are told by tiny_products.
 std::vector<Finding> looped_products(const PatternInput& in) {
   MatchedCalls found;
-  double limit = 0;
+  double limit = 0, span = 0;
   size_t loops = 0, products = 0;
   for (const ProductLoop& loop : LoopSearch(in).find()) {
     ++loops;
@@ -230,8 +245,11 @@ std::vector<Finding> looped_products(const PatternInput& in) {
       bound += call.assessed->bound ? call.assessed->bound->seconds() : 0;
     }
     limit += std::max(bound, floor);
+    span += seconds_of(span_of(in, loop));
   }
-  const double most = found.counted() + found.waited() - std::min(found.counted(), limit);
+  // One product takes the place of all that runs from the first to the last.
+  const double most =
+      std::max(found.counted() + found.waited() - std::min(found.counted(), limit), span - limit);
   if (found.empty() || !is_noticeable(in, most)) return {};
   constexpr double kReached = 0.6;
   PatternText text{
@@ -243,10 +261,11 @@ std::vector<Finding> looped_products(const PatternInput& in) {
                   micros_text(nanos_from(found.seconds() / static_cast<double>(products))),
                   micros_text(nanos_from(found.waited()))),
       Confidence::kMedium};
-  return {pattern_finding(in, std::move(text), found,
-                          {found.counted() - std::min(found.counted(), limit / kReached), most,
-                           "one batched product at 60 % of achievable",
-                           "one batched product at 100 % of achievable, without idle time"})};
+  return {with_host_calls(
+      found, pattern_finding(in, std::move(text), found,
+                             {found.counted() - std::min(found.counted(), limit / kReached), most,
+                              "one batched product at 60 % of achievable",
+                              "one batched product at 100 % of achievable, without idle time"}))};
 }
 
 }  // namespace fathom::patterns

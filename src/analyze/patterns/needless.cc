@@ -25,7 +25,17 @@ std::optional<size_t> one_hot_before(const PatternInput& in, size_t place, int64
     if (!makes) continue;
     for (const ArgValue& value : in.view(call).args.inputs) {
       if (!value.is_tensor() || value.shape.dims.back() != classes) continue;
-      if (elements_of(value) == rows * classes) return place - back;
+      if (elements_of(value) != rows * classes) continue;
+      // The zeros below the ones are a part of it.
+      size_t begin = place - back;
+      while (begin > 0 && in.same_thread(in.calls()[begin - 1], call)) {
+        const ArgValue* filled = in.view(in.calls()[begin - 1]).tensor(0);
+        const bool makes_it = in.has(in.calls()[begin - 1], Role::kFill) ||
+                              in.has(in.calls()[begin - 1], Role::kOneHot);
+        if (!makes_it || filled == nullptr || elements_of(*filled) != rows * classes) break;
+        --begin;
+      }
+      return begin;
     }
   }
   return {};
@@ -113,8 +123,9 @@ bool uses_first_only(const PatternInput& in, CallId sort) {
 
 std::vector<Finding> full_sorts(const PatternInput& in) {
   constexpr int64_t kLongRow = 2048;
-  // A selection by digits reads a row a few times (assumed: eight), a sort also writes it as often.
-  constexpr double kReads = 8;
+  // A selection by digits reads a row several times, with one block for a row: assumed as long as
+  // 32 reads at full bandwidth.
+  constexpr double kReads = 32;
   const double floor = seconds_of(in.assessment().shortest_kernel());
   MatchedCalls found;
   double least = 0, most = 0;
@@ -145,8 +156,9 @@ std::vector<Finding> full_sorts(const PatternInput& in) {
                                number_text(static_cast<uint64_t>(kLongRow)),
                                micros_text(nanos_from(found.seconds()))),
                    Confidence::kMedium};
-  return {pattern_finding(in, std::move(text), found,
-                          {least, most, "top-k that reads the rows 8 times", "top-k in one read"})};
+  return {
+      pattern_finding(in, std::move(text), found,
+                      {least, most, "top-k as long as 32 reads of the rows", "top-k in one read"})};
 }
 
 namespace {

@@ -52,6 +52,10 @@ Finding pattern_finding(const PatternInput& in, PatternText text, const MatchedC
   return f;
 }
 
+void cover_beside(Finding& finding, EventId event) {
+  if (event.valid()) finding.covered.push_back({event, {}});
+}
+
 std::string per_step(const PatternInput& in, size_t count, std::string_view one,
                      std::string_view several) {
   if (in.steps() < 2) return counted(count, one, several);

@@ -44,6 +44,10 @@ struct PatternText {
 Finding pattern_finding(const PatternInput& in, PatternText text, const MatchedCalls& calls,
                         const Saving& saving, const Traits& traits = {});
 
+// Work that the saving shortens although it is not what the finding is about, or calls of the host
+// that go with it.
+void cover_beside(Finding& finding, EventId event);
+
 // "in each step" where there are several, else "in all".
 std::string per_step(const PatternInput& in, size_t count, std::string_view one,
                      std::string_view several);

@@ -178,7 +178,8 @@ std::optional<double> bytes_of(const ArgValue& tensor) {
 
 bool is_float_type(const ArgValue& tensor, int bits) {
   const ElementType* type = find_element_type(tensor.type);
-  return type != nullptr && type->is_float && static_cast<int>(type->bits) == bits;
+  const bool complex = tensor.type.find("omplex") != std::string::npos;
+  return type != nullptr && type->is_float && !complex && type->bits == bits;
 }
 
 int64_t elements_of(const ArgValue& tensor) { return element_count(tensor.shape.dims).value_or(0); }

@@ -8,6 +8,7 @@
 #include "analyze/patterns/pattern_finding.h"
 #include "analyze/patterns/patterns.h"
 #include "base/count_text.h"
+#include "tree/steps.h"
 
 namespace fathom::patterns {
 namespace {
@@ -122,39 +123,47 @@ std::vector<Finding> wide_products(const PatternInput& in) {
 // meant to be.
 std::vector<Finding> double_precision(const PatternInput& in) {
   const Platform* platform = in.assessment().platform();
-  double in_double = 0, in_float = 0;
-  WiderThanNeeded found;
+  double in_double = 0, in_float = 0, in_half = 0;
+  std::vector<const AssessedCall*> doubles;
   for (const AssessedCall& call : in.calls()) {
-    const OpView& view = in.view(call);
-    bool any_double = false, any_float = false;
-    for (const ArgValue& value : view.args.inputs) {
+    bool any_double = false, any_float = false, any_half = false;
+    for (const ArgValue& value : in.view(call).args.inputs) {
       if (!value.is_tensor()) continue;
       any_double = any_double || is_float_type(value, 64);
-      const ElementType* type = find_element_type(value.type);
-      any_float = any_float || (type != nullptr && type->is_float && type->bits < 64);
+      any_float = any_float || is_float_type(value, 32);
+      any_half = any_half || is_float_type(value, 16);
     }
+    const double seconds = seconds_of(call.time);
     // A cast to or from double belongs to neither side.
-    if (any_double && !any_float) in_double += seconds_of(call.time);
-    if (any_float) in_float += seconds_of(call.time);
-    if (!any_double) continue;
-    const AssessedOp& op = *call.assessed;
-    const double now = seconds_of(call.time);
+    if (any_double && !any_float && !any_half) in_double += seconds;
+    if (any_float) in_float += seconds;
+    if (any_half) in_half += seconds;
+    if (any_double) doubles.push_back(&call);
+  }
+  // What the rest of the program computes in.
+  const bool half = in_half > in_float;
+  const std::string_view matrix = half ? "matrix_bf16" : "matrix_tf32";
+  const double bytes_scale = half ? 0.25 : 0.5;
+  WiderThanNeeded found;
+  for (const AssessedCall* call : doubles) {
+    const AssessedOp& op = *call->assessed;
+    const double now = seconds_of(call->time);
     if (op.bound && op.group->cost && platform != nullptr) {
       const bool product = op.category == "gemm" || op.category == "convolution";
-      const auto narrow =
-          bound_with(in, *op.group->cost, product ? "matrix_tf32" : "vector_fp32", 0.5);
-      const auto vector = bound_with(in, *op.group->cost, "vector_fp32", 0.5);
+      const Cost& cost = *op.group->cost;
+      const auto best = bound_with(in, cost, product ? matrix : "vector_fp32", bytes_scale);
+      const auto vector = bound_with(in, cost, "vector_fp32", 0.5);
       if (vector) {
         // At today's distance from the limit, and at the limit.
         const double same = *vector * now / std::max(op.bound->seconds(), 1e-12);
-        found.add(in, call, std::min(now, same), narrow.value_or(*vector));
+        found.add(in, *call, std::min(now, same), best.value_or(*vector));
         continue;
       }
     }
-    found.add(in, call, now, now / 2);  // half of the bytes
+    found.add(in, *call, now, now * bytes_scale);
   }
   constexpr double kMeantToBe = 0.8;
-  if (found.calls.empty() || in_double > kMeantToBe * (in_double + in_float)) return {};
+  if (found.calls.empty() || in_double > kMeantToBe * (in_double + in_float + in_half)) return {};
   if (!is_noticeable(in, found.most)) return {};
   PatternText text{
       FindingKind::kDoublePrecision,
@@ -167,7 +176,7 @@ std::vector<Finding> double_precision(const PatternInput& in) {
       Confidence::kHigh};
   return {pattern_finding(in, std::move(text), found.calls,
                           {found.least, found.most, "FP32 at the same % of achievable",
-                           "FP32 at 100 % of achievable"})};
+                           half ? "BF16 at 100 % of achievable" : "FP32 at 100 % of achievable"})};
 }
 
 namespace {
@@ -190,9 +199,9 @@ std::optional<Cast> cast_at(const PatternInput& in, size_t place) {
 }
 
 // The next product that reads a matrix of these sizes: then the cast is of a weight.
-bool feeds_product(const PatternInput& in, const Cast& cast) {
+std::optional<size_t> feeds_product(const PatternInput& in, const Cast& cast) {
   constexpr size_t kNext = 4;
-  if (cast.dims->size() != 2) return false;
+  if (cast.dims->size() != 2) return {};
   const std::vector<int64_t>& dims = *cast.dims;
   for (size_t i = cast.place + 1; i < std::min(in.calls().size(), cast.place + 1 + kNext); ++i) {
     const AssessedCall& call = in.calls()[i];
@@ -201,94 +210,152 @@ bool feeds_product(const PatternInput& in, const Cast& cast) {
       if (value.type != cast.to || value.shape.dims.size() != 2) continue;
       const int64_t rows = value.shape.dims[0], columns = value.shape.dims[1];
       if ((rows == dims[0] && columns == dims[1]) || (rows == dims[1] && columns == dims[0])) {
-        return true;
+        return i;
       }
     }
   }
-  return false;
+  return {};
 }
+
+// Casts that a later one undoes, with no product between for which they would be needed.
+class RoundTrips {
+ public:
+  RoundTrips(const PatternInput& in, const std::vector<Cast>& casts)
+      : in_(in), casts_(casts), steps_(in.store(), kProfilerSteps) {
+    find_runs();
+    products_before_.push_back(0);
+    for (const AssessedCall& call : in.calls()) {
+      const std::string_view category = call.assessed->category;
+      const bool product = category == "gemm" || category == "convolution" ||
+                           category == "sdpa_fwd" || category == "sdpa_bwd";
+      products_before_.push_back(products_before_.back() + product);
+    }
+  }
+
+  // Marks their places; how many there are. `between`: places of the ops between, which would run
+  // on a type of half the size.
+  size_t mark(std::vector<bool>& needless, std::vector<size_t>& between) {
+    constexpr size_t kUndoneWithin = 12;
+    size_t found = 0;
+    for (size_t i = 0; i < casts_.size(); ++i) {
+      if (needless[casts_[i].place]) continue;
+      for (size_t k = i + 1; k < casts_.size(); ++k) {
+        if (casts_[k].place - casts_[i].place > kUndoneWithin) break;
+        if (!may_be_undone(casts_[i], casts_[k])) break;
+        const bool undone = casts_[k].from == casts_[i].to && casts_[k].to == casts_[i].from &&
+                            *casts_[k].dims == *casts_[i].dims && !needless[casts_[k].place];
+        if (!undone) continue;
+        if (told_as_run(casts_[i], casts_[k])) break;
+        ++found;
+        needless[casts_[i].place] = needless[casts_[k].place] = true;
+        for (size_t at = casts_[i].place + 1; at < casts_[k].place; ++at) {
+          const AssessedCall& call = in_.calls()[at];
+          if (needless[at] || !is_pointwise(*call.assessed) || in_.has(call, Role::kCopy)) continue;
+          between.push_back(at);
+        }
+        break;
+      }
+    }
+    return found;
+  }
+
+ private:
+  // Within a run of ops that could be one, fusing them removes the casts, and is told as that.
+  void find_runs() {
+    const std::vector<PointwiseRun>& runs = in_.assessment().pointwise_runs();
+    run_of_.assign(in_.calls().size(), SIZE_MAX);
+    for (size_t run = 0; run < runs.size(); ++run) {
+      for (size_t i = runs[run].begin; i < runs[run].end; ++i) run_of_[i] = run;
+    }
+    std::vector<size_t> casts_in(runs.size());
+    for (const Cast& cast : casts_) {
+      if (run_of_[cast.place] != SIZE_MAX) ++casts_in[run_of_[cast.place]];
+    }
+    for (size_t run = 0; run < runs.size(); ++run) {
+      mostly_casts_.push_back(casts_in[run] * 2 > runs[run].end - runs[run].begin);
+    }
+  }
+  bool told_as_run(const Cast& x, const Cast& y) const {
+    const size_t run = run_of_[x.place];
+    return run != SIZE_MAX && run == run_of_[y.place] && !mostly_casts_[run];
+  }
+  bool may_be_undone(const Cast& x, const Cast& y) const {
+    const AssessedCall &from = in_.calls()[x.place], &to = in_.calls()[y.place];
+    if (!in_.same_thread(from, to)) return false;
+    if (products_before_[x.place] != products_before_[y.place]) return false;
+    // The end of one step and the beginning of the next.
+    const EventStore& store = in_.store();
+    return steps_.at(store.start(from.op->event)) == steps_.at(store.start(to.op->event));
+  }
+
+  const PatternInput& in_;
+  const std::vector<Cast>& casts_;
+  const Steps steps_;
+  std::vector<size_t> run_of_, products_before_;
+  std::vector<bool> mostly_casts_;
+};
 
 }  // namespace
 
 // Needless for certain: a cast that is undone soon after, or the same weight cast again and again.
 // A single cast at the border of the model is neither.
 std::vector<Finding> casts(const PatternInput& in) {
-  constexpr size_t kUndoneWithin = 12, kAgain = 4;
+  constexpr size_t kAgain = 4;
   const std::vector<AssessedCall>& calls = in.calls();
   std::vector<Cast> all;
   for (size_t i = 0; i < calls.size(); ++i) {
     if (const auto cast = cast_at(in, i)) all.push_back(*cast);
   }
-  std::map<const AssessedOp*, std::vector<const Cast*>> weights;
-  std::vector<bool> needless(all.size());
-  size_t round_trips = 0, weight_casts = 0;
-  // Within a run of ops that could be one, fusing them removes the casts, and is told as that.
-  std::vector<size_t> run_of(calls.size(), SIZE_MAX);
-  for (size_t run = 0; run < in.assessment().pointwise_runs().size(); ++run) {
-    const PointwiseRun& places = in.assessment().pointwise_runs()[run];
-    for (size_t i = places.begin; i < places.end; ++i) run_of[i] = run;
-  }
-  std::vector<size_t> casts_in_run(in.assessment().pointwise_runs().size());
+  std::vector<bool> needless(calls.size());
+  std::vector<size_t> between;
+  const size_t round_trips = RoundTrips(in, all).mark(needless, between);
+  std::map<const AssessedOp*, std::vector<std::pair<size_t, size_t>>> weights;  // cast, product
   for (const Cast& cast : all) {
-    if (run_of[cast.place] != SIZE_MAX) ++casts_in_run[run_of[cast.place]];
+    const auto product = feeds_product(in, cast);
+    if (product) weights[calls[cast.place].assessed].emplace_back(cast.place, *product);
   }
-  std::vector<bool> mostly_casts;
-  for (size_t run = 0; run < casts_in_run.size(); ++run) {
-    const PointwiseRun& places = in.assessment().pointwise_runs()[run];
-    mostly_casts.push_back(casts_in_run[run] * 2 > places.end - places.begin);
-  }
-  std::vector<size_t> products_before{0};
-  for (const AssessedCall& call : calls) {
-    const std::string_view category = call.assessed->category;
-    const bool product = category == "gemm" || category == "convolution" ||
-                         category == "sdpa_fwd" || category == "sdpa_bwd";
-    products_before.push_back(products_before.back() + product);
-  }
-  for (size_t i = 0; i < all.size(); ++i) {
-    const AssessedCall& call = calls[all[i].place];
-    if (feeds_product(in, all[i])) weights[call.assessed].push_back(&all[i]);
-    for (size_t k = i + 1; k < all.size() && all[k].place - all[i].place <= kUndoneWithin; ++k) {
-      if (!in.same_thread(call, calls[all[k].place])) break;
-      // A product between them is what the cast is for.
-      if (products_before[all[k].place] != products_before[all[i].place]) break;
-      const bool undone = all[k].from == all[i].to && all[k].to == all[i].from &&
-                          *all[k].dims == *all[i].dims && !needless[k];
-      const size_t run = run_of[all[i].place];
-      if (undone && run != SIZE_MAX && run == run_of[all[k].place] && !mostly_casts[run]) break;
-      if (!undone) continue;
-      if (!needless[i]) ++round_trips;
-      needless[i] = needless[k] = true;
-      break;
-    }
-  }
+  size_t weight_casts = 0;
   for (const auto& [op, same] : weights) {
     if (same.size() < kAgain) continue;
-    for (const Cast* cast : same) {
-      const auto at = static_cast<size_t>(cast - all.data());
-      weight_casts += !needless[at];
-      needless[at] = true;
+    for (const auto& [cast, product] : same) {
+      weight_casts += !needless[cast];
+      needless[cast] = true;
+      // What is computed from the weight on the way, such as its scaling.
+      for (size_t i = cast + 1; i < product; ++i) {
+        if (is_pointwise(*calls[i].assessed)) needless[i] = true;
+      }
     }
   }
   MatchedCalls found;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (needless[i]) found.add(calls[all[i].place], false);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (needless[i]) found.add(calls[i], false);
   }
-  if (found.empty() || !is_noticeable(in, found.counted())) return {};
+  double most = found.counted();
+  for (size_t place : between) {
+    most += seconds_of(calls[place].time) * calls[place].assessed->counted / 2;
+  }
+  if (found.empty() || !is_noticeable(in, most)) return {};
   Traits traits;
   if (weight_casts > round_trips) traits.add("weights");
-  PatternText text{
-      FindingKind::kCasts, std::string(ops_by_time(found.calls()).front()->group->key.name),
-      weight_casts > round_trips ? "The same weights are cast again and again"
-                                 : "Tensors are cast to another type and back",
-      fmt::format("{} ({} of weights before a product, {} undone soon after) take {}.",
-                  per_step(in, found.size(), "cast", "casts"), number_text(weight_casts),
-                  number_text(round_trips), micros_text(nanos_from(found.seconds()))),
-      Confidence::kMedium};
+  PatternText text{FindingKind::kCasts,
+                   std::string(ops_by_time(found.calls()).front()->group->key.name),
+                   weight_casts > round_trips ? "The same weights are cast again and again"
+                                              : "Tensors are cast to another type and back",
+                   fmt::format("{} ({} of weights before a product, {} undone soon after) take {}.",
+                               per_step(in, found.size(), "op", "ops"), number_text(weight_casts),
+                               number_text(round_trips), micros_text(nanos_from(found.seconds()))),
+                   Confidence::kMedium};
   // Training keeps wide weights for the optimizer: a narrow copy of them is made once a step.
   const bool required = in.has_backward() && weight_casts > round_trips;
-  return {pattern_finding(in, std::move(text), found,
-                          {required ? 0 : found.counted(), found.counted(), "", "no such casts"},
-                          traits)};
+  Finding f =
+      pattern_finding(in, std::move(text), found,
+                      {required ? 0 : found.counted(), most, required ? "" : "no such casts",
+                       "no such casts, and the ops between them on narrow types"},
+                      traits);
+  for (size_t place : between) {
+    for (EventId kernel : calls[place].op->kernels) cover_beside(f, kernel);
+  }
+  return {f};
 }
 
 }  // namespace fathom::patterns
