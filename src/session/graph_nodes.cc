@@ -213,7 +213,7 @@ class Matcher {
  public:
   Matcher(const EventStore& replayed, const EventStore& capture,
           const std::vector<CapturedGraph>& graphs)
-      : store_(replayed), capture_(capture), graphs_(graphs) {
+      : store_(replayed), capture_(capture), graphs_(graphs), categories_(replayed.text_count()) {
     for (size_t g = 0; g < graphs.size(); ++g) by_size_[graphs[g].nodes.size()].push_back(g);
   }
 
@@ -263,6 +263,13 @@ class Matcher {
     });
   }
 
+  // Each name is looked at once, however many graphs it is compared with.
+  std::string_view category_of(EventId kernel) const {
+    std::optional<std::string_view>& known = categories_[store_.name_id(kernel).index];
+    if (!known) known = kernel_category(store_.name(kernel));
+    return *known;
+  }
+
   bool same_kind(EventId work, const CapturedNode& node) const {
     return store_.kind(work) == node.kind;
   }
@@ -288,7 +295,7 @@ class Matcher {
         ++named;
         continue;
       }
-      const std::string_view kernel = kernel_category(store_.name(work));
+      const std::string_view kernel = category_of(work);
       if (node.category.empty() || kernel == "other") continue;
       ++checked;
       agreeing += kernel == node.category;
@@ -339,6 +346,7 @@ class Matcher {
   const EventStore& store_;
   const EventStore& capture_;
   const std::vector<CapturedGraph>& graphs_;
+  mutable std::vector<std::optional<std::string_view>> categories_;  // of kernels, by name
   std::map<size_t, std::vector<size_t>> by_size_;  // graphs, by their number of nodes
   std::map<std::vector<uint64_t>, Match> matches_;
 };

@@ -458,13 +458,13 @@ void write_captures(const std::filesystem::path& directory, size_t graphs, size_
 LinearCase captured_nodes() {
   return {"CapturedNodes",
           [](const std::filesystem::path& d, size_t n) { write_captures(d, 1, n); },
-          "analyze t.json --capture c.json --out out", 500};
+          "analyze t.json --capture c.json --out out", 300};
 }
 
 LinearCase captured_graphs() {
   return {"CapturedGraphs",
           [](const std::filesystem::path& d, size_t n) { write_captures(d, n, 4); },
-          "analyze t.json --capture c.json --out out", 2000, 1};
+          "analyze t.json --capture c.json --out out", 600, 1};
 }
 
 // Threads that hand over to each other, streams that wait for each other, and waits of the host.
