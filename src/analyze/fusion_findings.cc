@@ -251,7 +251,7 @@ std::vector<Finding> fusible_chains(const Assessment& a) {
     f.title = "Unfused memory-bound ops: " + f.subject;
     f.issue = fmt::format(
         "{} {} these {} memory-bound ops run one after the other on tensors of one size, for "
-        "{} in all. Intermediate results are written to and read back from HBM",
+        "{} in all. Intermediate results are written to and read back from memory",
         chain.times, noun(chain.times, "time"), chain.ops.size(),
         micros_text(nanos_from(chain.seconds)));
     f.issue += chain.waited_seconds > 0
@@ -430,7 +430,7 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
   f.time = nanos_from(found.seconds + found.waited_seconds);
   f.title = "Unfused attention: separate GEMMs and softmax";
   f.issue = fmt::format(
-      "{} {} the scores are written to and read back from HBM, for {} in all. A fused kernel keeps "
+      "{} {} the scores are written to and read back from memory, for {} in all. A fused kernel keeps "
       "them on chip.",
       found.times, noun(found.times, "time"), micros_text(nanos_from(found.seconds)));
   advise(a, f, {});

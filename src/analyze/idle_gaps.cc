@@ -111,11 +111,12 @@ class GapExplainer {
     EventId last;
     for (const EventId e : work) {
       const Nanos begin = std::max(store_.start(e), window.begin);
-      if (begin >= window.end) break;
+      if (begin > window.end) break;
       if (begin > busy_until) gap({busy_until, begin}, last, e);
       // Work may have ended before the window.
       if (!last.valid() || store_.end(e) > busy_until) last = e;
-      busy_until = std::max(busy_until, std::min(window.end, store_.end(e)));
+      // A duration may be 0, or damaged.
+      busy_until = std::max({busy_until, begin, std::min(window.end, store_.end(e))});
     }
     if (busy_until < window.end) gap({busy_until, window.end}, last, {});
   }

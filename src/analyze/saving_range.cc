@@ -44,6 +44,10 @@ bool is_wait(FindingKind kind) {
          kind == FindingKind::kHostWork || kind == FindingKind::kAllocation;
 }
 
+Nanos part_of(Nanos time, double share) {
+  return {static_cast<int64_t>(static_cast<double>(time.count) * share)};
+}
+
 class GoesWith {
  public:
   GoesWith(const Assessment& a, PlaceFinder& places) : a_(a), places_(places) {
@@ -91,8 +95,7 @@ void widen_savings(const Assessment& a, PlaceFinder& places, std::vector<Finding
     Finding& f = findings[i];
     const Nanos most = f.saving_at_most;
     if (replaces_work(f.kind)) {
-      f.saving_at_least = {
-          static_cast<int64_t>(static_cast<double>(f.saving_at_least.count) * kAfterReplacement)};
+      f.saving_at_least = part_of(f.saving_at_least, kAfterReplacement);
       f.saving_at_most = std::min(std::max(most, goes_with.all_of(f)), a.length());
       if (f.saving_at_most > most) {
         f.notes.push_back(
@@ -101,7 +104,10 @@ void widen_savings(const Assessment& a, PlaceFinder& places, std::vector<Finding
              {},
              {}});
       }
-    } else if (is_wait(f.kind) && most.count > 0 && late_launches.count > 0) {
+    } else if (is_wait(f.kind) && most.count > 0) {
+      // Host code that fills a gap is the gap. After other waits the host may still be late.
+      if (f.kind == FindingKind::kHostWork) f.saving_at_least = part_of(most, kAfterReplacement);
+      if (late_launches.count == 0) continue;
       f.saving_at_most = std::min(most + late_launches, a.length());
       f.notes.push_back(
           {"The upper end of the saving includes launches that come late behind "

@@ -126,11 +126,12 @@ class ExperimentWriter {
         "--concurrency 8 --tokens 128",
         kLoadScript, draft_.program.port.value_or(8000));
     const std::string alone = fmt::format(
-        "To need no terminal, put '{} --' before the command and set ends_by_limit = false",
+        "To run without another terminal, make the command {} -- COMMAND, with the path "
+        "of Fathom's script, and set ends_by_limit = false",
         address);
     if (!draft_.program.load.empty())
-      return fmt::format("{}, with the client at {}: {} . {}, for an OpenAI-compatible endpoint.",
-                         text, draft_.program.load_where, shell_line(draft_.program.load), alone);
+      return fmt::format("{}, with the client at {}: {} . {} (OpenAI-compatible endpoints).", text,
+                         draft_.program.load_where, shell_line(draft_.program.load), alone);
     return fmt::format(
         "{}. The repository has no client; for an OpenAI-compatible endpoint, Fathom has one that "
         "needs only Python's standard library: {} . {}.",

@@ -103,7 +103,7 @@ bool is_plain_word(std::string_view word, bool is_first) {
 }
 
 // Words in a row that are not harmless share one span.
-std::string prose(std::string_view text, bool in_cell) {
+std::string prose(std::string_view text, bool in_cell, bool begins_line = true) {
   const std::string shown = screen_safe(text);
   std::string out;
   std::string_view rest = shown, code;
@@ -123,7 +123,7 @@ std::string prose(std::string_view text, bool in_cell) {
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
     if (word.empty()) continue;
-    if (is_plain_word(word, out.empty() && code.empty())) {
+    if (is_plain_word(word, begins_line && out.empty() && code.empty())) {
       add_code();
       (out += out.empty() ? "" : " ") += word;
     } else {
@@ -162,7 +162,8 @@ std::string cell_number_text(const Column& column, size_t row, bool with_sign) {
 
 std::string md_text(std::string_view text) { return inert(text, false, false); }
 std::string md_prose(std::string_view text) { return prose(text, false); }
-std::string md_prose_cell(std::string_view text) { return prose(text, true); }
+std::string md_words(std::string_view text) { return prose(text, false, false); }
+std::string md_prose_cell(std::string_view text) { return prose(text, true, false); }
 std::string md_code(std::string_view text) { return inert(text, true, false); }
 std::string md_cell(std::string_view text) { return inert(text, false, true); }
 std::string md_code_cell(std::string_view text) { return inert(text, true, true); }

@@ -20,6 +20,8 @@ namespace fathom {
 std::string md_text(std::string_view text);
 // For sentences: word by word, so that one name does not make code of all. Blanks become one.
 std::string md_prose(std::string_view text);
+// The same where a line has begun already: a number there begins no list.
+std::string md_words(std::string_view text);
 // For running text: a code span. Nothing for an empty text, which has none.
 std::string md_code(std::string_view text);
 // The same for a cell of a table, where a '|' needs a backslash even inside a code span.

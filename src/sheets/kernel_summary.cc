@@ -7,7 +7,6 @@
 #include "events/statistics.h"
 #include "sheets/op_columns.h"
 #include "sheets/sheets.h"
-#include "sheets/work_category.h"
 
 namespace fathom {
 namespace {
@@ -144,8 +143,6 @@ Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>&
   Column& max = table.time_column("Kernel duration (µs)_max", Unit::kMicros);
   Column& of_kernels = table.real_column("Percent of kernels time (%)", Unit::kPercent);
   Column& of_total = table.real_column("Percent of total time (%)", Unit::kPercent);
-  Column& family = table.text_column("Kernel category");
-  WorkCategories categories(input);
   RepeatBudget repeats;
   for (const Group& g : groups) {
     add_label(category, g.key.category);
@@ -159,7 +156,6 @@ Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>&
     max.add(g.stats.max);
     of_kernels.add(ratio(g.stats.sum, kernels_time) * 100);
     of_total.add(ratio(g.stats.sum, total) * 100);
-    family.add(categories.of_kernel(g.first));
   }
   if (input.kernels.has_code()) add_code_columns(table, groups, input.kernels);
   return table;

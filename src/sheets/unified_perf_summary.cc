@@ -1,7 +1,6 @@
 #include "sheets/cost_columns.h"
 #include "sheets/kernel_details.h"
 #include "sheets/sheets.h"
-#include "sheets/work_category.h"
 
 namespace fathom {
 
@@ -38,8 +37,6 @@ Table unified_perf_summary_sheet(const SheetInput& input, const MeasuredOps& ops
   const auto add_deviation = [](Column& column, const TimeStatistics& s) {
     s.sample_deviation ? column.add(nanos_to_micros(*s.sample_deviation)) : column.add_unknown();
   };
-  Column& category = table.text_column("analysis category");
-  WorkCategories categories(input);
   for (const OpGroup& g : ops.groups()) {
     keys.add(input.store, g.key);
     example.add(g.first().uid);
@@ -66,7 +63,6 @@ Table unified_perf_summary_sheet(const SheetInput& input, const MeasuredOps& ops
     g.cost ? params.add(params_json(*g.cost)) : params.add_unknown();
     has_model.add(std::string_view(g.cost ? "True" : "False"));
     percent.add(g.gpu.sum);
-    category.add(categories.of(g.first()));
   }
   return table;
 }

@@ -259,6 +259,12 @@ TEST_F(AblateRun, AFolderThroughALinkOfAPatchIsRefused) {
               std::string::npos)
         << table << read_file(at("out/ablation.csv"));
   }
+  // A folder that is not there is named.
+  fs::remove_all(at("out"));
+  write_suite("[[variant]]\nname = \"v0\"\nrun = { command = [\"true\"], folder = \"absent\" }\n");
+  EXPECT_EQ(ablate("s/suite.toml --yes --out out").exit_code, 0);
+  EXPECT_NE(read_file(at("out/ablation.csv")).find("the tree has no folder absent"),
+            std::string::npos);
   // A folder of the tree's own is used.
   fs::remove_all(at("out"));
   write_suite(

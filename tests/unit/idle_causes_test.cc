@@ -213,6 +213,17 @@ TEST(IdleCauses, HostTimeBeforeTheFirstAndAfterTheLastKernelCounts) {
   EXPECT_EQ(times.at("host_elsewhere"), 2000 + 890 + 500);
 }
 
+TEST(IdleCauses, WorkWithoutADurationEndsAGap) {
+  const Trace trace = test::open_events(
+      {launch_call(0, 2, 1), kernel("k", 5, 10, 1), launch_call(40, 2, 2), kernel("k", 50, 0, 2)});
+  const Scope scope;
+  const SheetInput input(trace.store, trace.tree, scope);
+  const IdleGaps found = find_idle_gaps(input, all_selected(input));
+  ASSERT_EQ(found.gaps.size(), 1u);
+  EXPECT_TRUE(found.gaps[0].before.valid());
+  EXPECT_TRUE(found.gaps[0].after.valid());
+}
+
 TEST(IdleCauses, EachGpuIsExplainedByItself) {
   const Micros times = idle_micros({launch_call(0, 1, 1), launch_call(1, 1, 2),
                                     kernel("a", 0, 50, 1, 7, 0), kernel("b", 50, 50, 2, 7, 1),

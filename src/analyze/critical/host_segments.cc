@@ -85,8 +85,9 @@ class HostSegments {
       const EventId e(i);
       if (store_.kind(e) != EventKind::kOther) continue;
       const std::string_view name = store_.name(e);
-      const bool by_stream = name == "Stream Wait Event";
-      if (!by_stream && name != "Stream Sync" && name != "Event Sync") continue;
+      const bool by_stream = name == "Stream Wait Event";                  // source text
+      const bool by_host = name == "Stream Sync" || name == "Event Sync";  // source text
+      if (!by_stream && !by_host) continue;
       const auto stream = streams.find(store_.track_id(e));
       if (stream == streams.end()) continue;
       recorded_.push_back({begin_of(e), stream->second, by_stream});
@@ -296,6 +297,7 @@ class HostSegments {
     } else {
       visit_streams(last_stream_, look);
     }
+    keep_latest(works_, own);
     // A call that names no stream mostly waits for that of the thread's last launch.
     if (!of_all && own != kNoNode && until - parts_.works[own].end <= kReturnTime) latest = own;
     const int64_t waited =
@@ -314,13 +316,28 @@ class HostSegments {
   void wait_for_events(uint32_t work) {
     if (parts_.streams.size() > kMostStreams) return;
     const GraphWork& waiting = parts_.works[work];
+    works_.clear();
     for (const PartRange& stream : parts_.streams) {
       const uint32_t w = last_ended(stream, waiting_since_, waiting.start);
-      if (w == kNoNode || parts_.works[w].stream == waiting.stream) continue;
+      if (w != kNoNode && parts_.works[w].stream != waiting.stream) works_.push_back(w);
+    }
+    keep_latest(works_, kNoNode);
+    for (const uint32_t w : works_) {
       const bool explains = waiting.start - parts_.works[w].end <= kReturnTime;
       parts_.edges.push_back(
           {work, w, true, true, explains ? GraphEdge::Kind::kWait : GraphEdge::Kind::kPossible});
     }
+  }
+
+  // Of many streams those that ended last: the others hardly ever decide. Keeps the graph small.
+  void keep_latest(std::vector<uint32_t>& works, uint32_t own) const {
+    constexpr size_t kKept = 8;
+    if (works.size() <= kKept) return;
+    std::ranges::sort(works, [this](uint32_t a, uint32_t b) {
+      return std::pair(parts_.works[a].end, a) > std::pair(parts_.works[b].end, b);
+    });
+    works.resize(kKept);
+    if (own != kNoNode && std::ranges::find(works, own) == works.end()) works.push_back(own);
   }
 
   // The thread of the steps, or the one with the most calls.

@@ -21,6 +21,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kRecommendations = 5, kOps = 5, kSymptoms = 2;
+constexpr size_t kMostWords = 900;
 
 std::string md_safe(std::string_view text) { return md_text(text); }
 
@@ -31,11 +32,10 @@ std::string capitalized(std::string_view text) {
 }
 
 // Findings above low are recommendations; the rest are listed in a line.
-std::vector<const Finding*> recommended(const AnalysisView& v) {
+std::vector<const Finding*> recommended(const AnalysisView& v, size_t most) {
   std::vector<const Finding*> list;
   for (const Finding& f : v.findings) {
-    if (f.priority != Priority::kLow && f.under.empty() && list.size() < kRecommendations)
-      list.push_back(&f);
+    if (f.priority != Priority::kLow && f.under.empty() && list.size() < most) list.push_back(&f);
   }
   return list;
 }
@@ -145,9 +145,8 @@ std::string recommendation(const AnalysisView& v, const Finding& f, size_t numbe
   return text;
 }
 
-std::string recommendations_part(const AnalysisView& v) {
+std::string recommendations_part(const AnalysisView& v, const std::vector<const Finding*>& list) {
   std::string text = "## Recommendations\n\n";
-  const std::vector<const Finding*> list = recommended(v);
   if (list.empty()) {
     text += mostly_assessed(v.summary) ? "None above low priority.\n\n"
                                        : nothing_found_text(v.summary) + ".\n\n";
@@ -172,9 +171,7 @@ std::string more_part(const AnalysisView& v, size_t shown) {
   return text;
 }
 
-}  // namespace
-
-std::string fair_report(const AnalysisView& v, const ReportPictures& pictures) {
+std::string report_of(const AnalysisView& v, const ReportPictures& pictures, size_t most) {
   const std::string_view cpu_only = cpu_only_text(v.summary);
   std::string text = fmt::format("# {}: performance analysis{}{}\n\n", md_text(v.summary.trace),
                                  cpu_only.empty() ? "" : ", ", cpu_only);
@@ -186,13 +183,37 @@ std::string fair_report(const AnalysisView& v, const ReportPictures& pictures) {
   if (!pictures.timeline.empty()) text += "![What the GPU ran](timeline.svg)\n\n";
   // Ranges and counters are all there is: nothing is found in them.
   if (v.summary.host && !v.summary.cpu) return text + md_host(*v.summary.host);
-  text += recommendations_part(v);
+  const std::vector<const Finding*> list = recommended(v, most);
+  text += recommendations_part(v, list);
   if (v.summary.cpu)
     text += "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu, kOps) + "\n";
   else
     text += "## Top operations\n\n" + md_top_ops(v.assessment, kOps) + "\n";
   if (!pictures.roofline.empty()) text += "![Ops against the GPU's limits](roofline.svg)\n\n";
-  return text + more_part(v, recommended(v).size());
+  return text + more_part(v, list.size());
+}
+
+size_t word_count(std::string_view text) {
+  size_t words = 0;
+  bool in_word = false;
+  for (const char c : text) {
+    const bool is_space = c == ' ' || c == '\n';
+    words += !is_space && !in_word;
+    in_word = !is_space;
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string fair_report(const AnalysisView& v, const ReportPictures& pictures) {
+  // Three minutes, whatever the findings have to say.
+  std::string text;
+  for (size_t most = kRecommendations; most > 1; --most) {
+    text = report_of(v, pictures, most);
+    if (word_count(text) <= kMostWords) break;
+  }
+  return text;
 }
 
 }  // namespace fathom

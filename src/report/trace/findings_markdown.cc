@@ -21,9 +21,9 @@ std::string header(const std::vector<std::string>& names, std::string_view align
 }
 
 // Said once, below the first table.
-std::string over_limit_note(const Assessment& a) {
+std::string over_limit_note(std::span<const TopOp> shown) {
   const bool any = std::ranges::any_of(
-      a.ops(), [](const AssessedOp& op) { return op.efficiency && *op.efficiency > 1.0005; });
+      shown, [](const TopOp& op) { return op.efficiency && *op.efficiency > 1.0005; });
   if (!any) return {};
   return "\nAn op over 100 % ran faster than the rate listed as achievable, or read its data from "
          "a cache. Treat it as being at the limit.\n";
@@ -59,11 +59,11 @@ std::string md_title(const Finding& f) {
   // The subject is a name out of the trace, wherever in the title it stands; the rest are our
   // words.
   const size_t at = f.subject.empty() ? std::string::npos : f.title.find(f.subject);
-  if (at == std::string::npos) return md_prose(f.title);
+  if (at == std::string::npos) return md_words(f.title);
   const std::string before = f.title.substr(0, at), after = f.title.substr(at + f.subject.size());
-  return md_prose(before) + (before.ends_with(' ') ? " " : "") +
+  return md_words(before) + (before.ends_with(' ') ? " " : "") +
          md_code(cut_to_bytes(f.subject, 80)) + (after.starts_with(' ') ? " " : "") +
-         md_prose(after);
+         md_words(after);
 }
 
 std::string md_evidence(const Finding& f) {
@@ -123,18 +123,19 @@ std::string md_details(const Finding& f) {
 }
 
 std::string md_top_ops(const Assessment& a, size_t most) {
-  std::string text = header({"rank", "operation", "category", "calls", "time", "% of GPU time",
-                             "% of achievable", "% of peak"},
-                            "rllrrrrr");
+  std::string text = header(
+      {"operation", "category", "calls", "time", "% of GPU time", "% of achievable", "% of peak"},
+      "llrrrrr");
   size_t rank = 0;
   for (const TopOp& op : a.top_ops()) {
     if (rank == most) break;
-    text += md_row({std::to_string(++rank), md_code_cell(cut_to_bytes(op.name, 80)),
-                    std::string(op.category), with_thousands(static_cast<int64_t>(op.calls)),
-                    micros_text(op.time), percent_text(op.share), efficiency_text(op.efficiency),
+    ++rank;
+    text += md_row({md_code_cell(cut_to_bytes(op.name, 80)), std::string(op.category),
+                    with_thousands(static_cast<int64_t>(op.calls)), micros_text(op.time),
+                    percent_text(op.share), efficiency_text(op.efficiency),
                     efficiency_text(op.of_peak)});
   }
-  return text + over_limit_note(a);
+  return text + over_limit_note(a.top_ops().first(rank));
 }
 
 std::string md_cpu_ops(const Summary::Cpu& cpu, size_t most) {

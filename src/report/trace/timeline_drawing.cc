@@ -9,7 +9,6 @@
 #include "analyze/finding_parts.h"
 #include "report/svg.h"
 #include "story/run/work_labels.h"
-#include "tree/steps.h"
 
 namespace fathom {
 namespace {
@@ -118,38 +117,32 @@ using LaneKey = std::pair<int32_t, int64_t>;  // device, stream
 class TimelineDrawing {
  public:
   explicit TimelineDrawing(const AnalysisView& view)
-      : a_(view.assessment), store_(a_.input().store), labels_(a_) {
-    events_ = all_selected(a_.input());
-    for (const EventId e : events_) {
-      begin_ = std::min(begin_, store_.start(e));
-      end_ = std::max(end_, store_.end(e));
-    }
-    for (const Step& step : steps_of(view)) {
-      begin_ = std::min(begin_, step.begin);
-      end_ = std::max(end_, step.end);
-    }
-  }
+      : a_(view.assessment),
+        store_(a_.input().store),
+        labels_(a_),
+        begin_(a_.base().begin()),
+        end_(a_.base().end()) {}
 
   std::string draw() {
-    if (events_.empty() || end_ <= begin_) return {};
+    if (end_ <= begin_) return {};
     fill_lanes();
-    std::vector<std::pair<LaneKey, Lane*>> order;
-    for (auto& [key, lane] : lanes_) order.emplace_back(key, &lane);
-    std::ranges::stable_sort(
-        order, [](const auto& x, const auto& y) { return x.second->busy > y.second->busy; });
-    const size_t shown = std::min(order.size(), kMostLanes);
-    const int bottom = kLanesTop + static_cast<int>(shown) * kLane;
-    out_ = svg_begin(kPictureWidth, bottom + 24 + kLegendHeight);
+    const bool has_gaps = !a_.idle().devices.empty() && !a_.idle().devices[0].longest.empty();
+    const int rows = static_cast<int>(lanes_.size()) + (has_gaps ? 1 : 0);
+    const int bottom = kLanesTop + rows * kLane;
+    out_ = svg_begin(kPictureWidth, bottom + 24 + kLegendHeight * (has_gaps ? 2 : 1));
     draw_steps(bottom);
-    for (size_t i = 0; i < shown; ++i) {
-      const int top = kLanesTop + static_cast<int>(i) * kLane;
-      text(kLanesLeft - 8, top + 17, lane_name(order[i].first), "end");
-      out_ += order[i].second->coverage.paths(top);
+    int top = kLanesTop;
+    for (const Lane& lane : lanes_) {
+      text(kLanesLeft - 8, top + 17,
+           fmt::format("GPU {} stream {}", lane.key.first, lane.key.second), "end");
+      out_ += lane.coverage.paths(top);
+      top += kLane;
     }
+    if (has_gaps) draw_gaps(a_.idle().devices[0], top, bottom + 24 + kLegendHeight);
     text(kLanesLeft, bottom + 16, "0");
     text(kPictureWidth - 20, bottom + 16, micros_text(end_ - begin_), "end");
-    if (order.size() > shown)
-      text(kPictureWidth / 2.0, bottom + 16, fmt::format("{} more streams", order.size() - shown),
+    if (more_streams_ > 0)
+      text(kPictureWidth / 2.0, bottom + 16, fmt::format("{} more streams", more_streams_),
            "middle");
     draw_legend(bottom + 24);
     return out_ + "</svg>\n";
@@ -157,15 +150,9 @@ class TimelineDrawing {
 
  private:
   struct Lane {
-    Nanos busy;
+    LaneKey key;
     Coverage coverage;
   };
-
-  const std::vector<Step>& steps_of(const AnalysisView& view) {
-    if (view.summary.steps.empty()) return steps_;
-    steps_ = Steps(store_, kProfilerSteps).all();
-    return steps_;
-  }
 
   double column(Nanos time) const {
     return static_cast<double>((time - begin_).count) / static_cast<double>((end_ - begin_).count) *
@@ -179,17 +166,31 @@ class TimelineDrawing {
     return op == nullptr ? kOtherKind : kind_of_category(op->category);
   }
 
-  void fill_lanes() {
-    for (const EventId e : events_) {
-      const GpuWork& work = store_.gpu_work(e);
-      Lane& lane = lanes_[{work.device.value_or(0), work.stream.value_or(0)}];
-      lane.busy += store_.duration(e);
-      lane.coverage.add(kind_of(e), column(store_.start(e)), column(store_.end(e)));
-    }
+  LaneKey lane_of(EventId e) const {
+    const GpuWork& work = store_.gpu_work(e);
+    return {work.device.value_or(0), work.stream.value_or(0)};
   }
 
-  static std::string lane_name(const LaneKey& key) {
-    return fmt::format("GPU {} stream {}", key.first, key.second);
+  // The busiest streams: a trace may have thousands.
+  void fill_lanes() {
+    const std::vector<EventId> events = all_selected(a_.input());
+    std::map<LaneKey, Nanos> busy;
+    for (const EventId e : events) busy[lane_of(e)] += store_.duration(e);
+    std::vector<std::pair<Nanos, LaneKey>> order;
+    for (const auto& [key, time] : busy) order.emplace_back(time, key);
+    std::ranges::stable_sort(order, [](const auto& x, const auto& y) { return y.first < x.first; });
+    more_streams_ = order.size() - std::min(order.size(), kMostLanes);
+    order.resize(std::min(order.size(), kMostLanes));
+    std::map<LaneKey, size_t> place;
+    for (const auto& [time, key] : order) {
+      place[key] = lanes_.size();
+      lanes_.push_back({key, {}});
+    }
+    for (const EventId e : events) {
+      const auto lane = place.find(lane_of(e));
+      if (lane == place.end()) continue;
+      lanes_[lane->second].coverage.add(kind_of(e), column(store_.start(e)), column(store_.end(e)));
+    }
   }
 
   void text(double x, double y, std::string_view words, std::string_view anchor = "start") {
@@ -198,40 +199,66 @@ class TimelineDrawing {
   }
 
   void draw_steps(int bottom) {
-    if (steps_.size() > kMostSteps) {
-      text(kLanesLeft, 18, fmt::format("{} steps", steps_.size()));
+    const std::vector<BaseStep>& steps = a_.base().steps;
+    if (steps.size() > kMostSteps) {
+      text(kLanesLeft, 18, fmt::format("{} steps", steps.size()));
       return;
     }
-    const bool has_room = steps_.size() <= 10;
-    for (size_t i = 0; i < steps_.size(); ++i) {
-      const double x = kLanesLeft + column(steps_[i].begin) * kColumn;
+    const bool has_room = steps.size() <= 8;
+    for (const BaseStep& step : steps) {
+      if (!step.annotation.valid()) continue;
+      const double x = kLanesLeft + column(step.begin) * kColumn;
       out_ += fmt::format(
           "<line class=\"grid\" x1=\"{0:.1f}\" y1=\"8\" x2=\"{0:.1f}\" y2=\"{1}\"/>\n", x, bottom);
-      if (has_room) text(x + 4, 18, svg_safe(store_.name(steps_[i].annotation), 24));
+      if (has_room) text(x + 4, 18, svg_safe(store_.name(step.annotation), 16));
     }
+  }
+
+  // The longest gaps of the first GPU, by what most of each is put down to.
+  void draw_gaps(const DeviceIdle& device, int top, int legend) {
+    text(kLanesLeft - 8, top + 17, "longest idle", "end");
+    static constexpr std::string_view kColours[] = {"#d55e00", "#cc79a7", "#e69f00", "#0072b2"};
+    std::map<IdleCause, std::string_view> colours;
+    double x = kLanesLeft;
+    for (const IdleGap& gap : device.longest) {
+      const auto [known, is_new] = colours.try_emplace(gap.cause, "#8c959f");
+      if (is_new && colours.size() <= std::size(kColours))
+        known->second = kColours[colours.size() - 1];
+      const double from = column(gap.gap.begin) * kColumn, to = column(gap.gap.end) * kColumn;
+      out_ += fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"/>\n",
+          kLanesLeft + from, top + 10, std::max(1.0, to - from), kLane - 13, known->second);
+      if (!is_new) continue;
+      std::string words = "idle: " + std::string(idle_cause_name(gap.cause));
+      std::ranges::replace(words, '_', ' ');
+      add_to_legend(x, legend, known->second, words);
+    }
+  }
+
+  void add_to_legend(double& x, int top, std::string_view colour, std::string_view words) {
+    out_ += fmt::format("<rect x=\"{:.0f}\" y=\"{}\" width=\"10\" height=\"10\" fill=\"{}\"/>\n", x,
+                        top, colour);
+    text(x + 14, top + 10, words);
+    x += 28 + 7 * static_cast<double>(words.size());
   }
 
   void draw_legend(int top) {
     double x = kLanesLeft;
     for (size_t kind = 0; kind < kKinds; ++kind) {
-      const bool is_used = std::ranges::any_of(
-          lanes_, [&](const auto& lane) { return lane.second.coverage.has(kind); });
+      const bool is_used =
+          std::ranges::any_of(lanes_, [&](const Lane& lane) { return lane.coverage.has(kind); });
       if (!is_used) continue;
       const WorkKind& shown = work_kinds()[kind];
-      out_ += fmt::format("<rect x=\"{:.0f}\" y=\"{}\" width=\"10\" height=\"10\" fill=\"{}\"/>\n",
-                          x, top, shown.colour);
-      text(x + 14, top + 10, shown.words);
-      x += 28 + 7 * static_cast<double>(shown.words.size());
+      add_to_legend(x, top, shown.colour, shown.words);
     }
   }
 
   const Assessment& a_;
   const EventStore& store_;
   WorkLabels labels_;
-  std::vector<EventId> events_;
-  std::vector<Step> steps_;
-  std::map<LaneKey, Lane> lanes_;
-  Nanos begin_{INT64_MAX}, end_{INT64_MIN};
+  Nanos begin_, end_;
+  std::vector<Lane> lanes_;  // the busiest first
+  size_t more_streams_ = 0;
   std::string out_;
 };
 

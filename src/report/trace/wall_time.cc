@@ -137,7 +137,7 @@ std::string md_wall_time(const Summary& s) {
   const Nanos wall = s.base.wall();
   std::string time = time_base_text(s);
   if (s.path && s.path->missing.empty()) time += "; critical path: " + s.path->shares;
-  text += fmt::format("| Wall time | {} |\n", md_cell(time));
+  text += fmt::format("| Wall time | {} |\n", md_prose_cell(time));
   const auto utilisation = [&](std::string_view name, const DeviceTime& t) {
     text += fmt::format("| {} | {} (idle {}, exposed communication {}, exposed copies {}) |\n",
                         name, percent_text(ratio(t.busy, wall)), percent_text(ratio(t.idle, wall)),

@@ -110,11 +110,15 @@ VariantMeasurements& AblateSteps::measured(size_t variant) {
 Result<AblateSteps::Ran> AblateSteps::run_one(const ReadyCommand& ready, const std::string& tree,
                                               const std::string& log_name, bool ends_child) const {
   // A link of a patch's or of a build's would let the command run elsewhere.
-  if (!ready.folder.empty() && leads_out(tree, ready.folder + "/x")) {
+  if (!ready.folder.empty()) {
+    std::error_code error;
     Ran refused;
     refused.end.kind = EndKind::kNotStarted;
-    refused.end.why = fmt::format("folder {} leads out of the tree", ready.folder);
-    return refused;
+    if (leads_out(tree, ready.folder + "/x"))
+      refused.end.why = fmt::format("folder {} leads out of the tree", ready.folder);
+    else if (!fs::is_directory(fs::path(tree) / ready.folder, error))
+      refused.end.why = fmt::format("the tree has no folder {}", ready.folder);
+    if (!refused.end.why.empty()) return refused;
   }
   TrialCommand command;
   command.words = ready.words;

@@ -140,6 +140,7 @@ class ProfileBuilder {
   void add_gaps(std::vector<EventId> work, PhaseProfiles& out) const {
     const CallTree& tree = facts_.input.tree;
     for (const IdleGap& gap : find_idle_gaps(facts_.input, std::move(work)).gaps) {
+      if (!gap.before.valid() || !gap.after.valid()) continue;
       const RunPlace before = place_[gap.before.index], after = place_[gap.after.index];
       StringId op;
       if (const CallId launch = tree.launch(gap.after); launch.valid() && tree.has_launches()) {
