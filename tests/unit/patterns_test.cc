@@ -309,6 +309,26 @@ TEST(Patterns, ProductsOfOneShapeInALoop) {
       << "layers";
 }
 
+// Two products a round, up and down: a stack of layers, unless each reads one of many matrices.
+TEST(Patterns, ProductsOfSlicesInALoop) {
+  const auto rounds = [](const char* before) {
+    Workload w;
+    for (int i = 0; i < 40; ++i) {
+      for (const char* dims : {"[[32,1024],[1024,16]]", "[[32,16],[16,1024]]"}) {
+        w.raw(test::cpu_op(before, w.host(), 2,
+                           R"("Input Dims":[[20,1024,16],[],[]],"Input type":["float","",""])"));
+        w.host_pause(4).op("aten::mm", dims, kTwoBf16, 8);
+      }
+    }
+    return w.find();
+  };
+  const auto slices = rounds("aten::select");
+  const Finding* f = first_finding(slices, FindingKind::kLoopedProducts);
+  ASSERT_NE(f, nullptr);
+  EXPECT_GE(f->priority, Priority::kMedium) << "layers in one tensor look the same";
+  EXPECT_EQ(first_finding(rounds("aten::view"), FindingKind::kLoopedProducts), nullptr);
+}
+
 TEST(Patterns, SizesThatDoNotAlign) {
   const auto products = [](int columns, int time) {
     Workload w;
