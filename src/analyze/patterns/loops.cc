@@ -153,6 +153,7 @@ namespace {
 // Rounds of a loop: products of one size at equal distances, launched by the same code.
 struct ProductLoop {
   std::vector<size_t> places;
+  bool independent = false;  // no product can read the one before
 };
 
 class LoopSearch {
@@ -165,8 +166,11 @@ class LoopSearch {
       const AssessedCall& call = calls[i];
       if (call.assessed->category == "norm" || in_.view(call).has(Role::kAttention)) close();
       if (!is_short_product(call)) continue;
-      const bool continues = !open_.empty() && calls[open_.back()].assessed == call.assessed &&
-                             i - open_.back() <= kRound &&
+      // Products of several sizes in a round: only where each reads one of many matrices.
+      const bool alike =
+          !open_.empty() && (calls[open_.back()].assessed == call.assessed ||
+                             (reads_slice(calls[open_.back()]) && reads_slice(call)));
+      const bool continues = alike && i - open_.back() <= kRound &&
                              in_.same_thread(calls[open_.back()], call) &&
                              frame_of(calls[open_.back()]) == frame_of(call);
       if (!continues) close();
@@ -209,7 +213,14 @@ class LoopSearch {
   }
 
   void close() {
-    if (open_.size() >= kRounds) loops_.push_back({std::move(open_)});
+    if (open_.size() >= kRounds) {
+      const AssessedOp* first = in_.calls()[open_.front()].assessed;
+      const auto& size = in_.product(*first);
+      const bool one_size = std::ranges::all_of(
+          open_, [&](size_t place) { return in_.calls()[place].assessed == first; });
+      const bool independent = one_size && size && size->n != size->k;
+      loops_.push_back({std::move(open_), independent});
+    }
     open_ = {};
   }
 
@@ -234,8 +245,10 @@ std::vector<Finding> looped_products(const PatternInput& in) {
   MatchedCalls found;
   double limit = 0, span = 0;
   size_t loops = 0, products = 0;
+  bool independent = false;
   for (const ProductLoop& loop : LoopSearch(in).find()) {
     ++loops;
+    independent = independent || loop.independent;
     products += loop.places.size();
     const double floor = seconds_of(in.assessment().shortest_kernel());
     double bound = 0;
@@ -254,18 +267,25 @@ std::vector<Finding> looped_products(const PatternInput& in) {
   constexpr double kReached = 0.6;
   PatternText text{
       FindingKind::kLoopedProducts, std::string(found.calls().front()->assessed->group->key.name),
-      fmt::format("{} small products of one shape run one by one", number_text(products)),
-      fmt::format("{} of products with the same sizes, {} each on average; the GPU is "
-                  "idle for {} before them.",
-                  counted(loops, "loop"),
-                  micros_text(nanos_from(found.seconds() / static_cast<double>(products))),
-                  micros_text(nanos_from(found.waited()))),
+      fmt::format("{} small products run one by one", number_text(products)),
+      fmt::format(
+          "{} of products with the same sizes in each round, {} each on average; the GPU is "
+          "idle for {} before them.",
+          counted(loops, "loop"),
+          micros_text(nanos_from(found.seconds() / static_cast<double>(products))),
+          micros_text(nanos_from(found.waited()))),
       Confidence::kMedium};
-  return {with_host_calls(
+  Finding f = with_host_calls(
       found, pattern_finding(in, std::move(text), found,
                              {found.counted() - std::min(found.counted(), limit / kReached), most,
                               "one batched product at 60 % of achievable",
-                              "one batched product at 100 % of achievable, without idle time"}))};
+                              "one batched product at 100 % of achievable, without idle time"}));
+  if (!independent && f.priority < Priority::kMedium) {
+    f.priority = Priority::kMedium;
+    f.priority_reason = "a notable pattern; a product may read the one before, check the code";
+    f.confidence = Confidence::kLow;
+  }
+  return {f};
 }
 
 }  // namespace fathom::patterns
