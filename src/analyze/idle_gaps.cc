@@ -206,11 +206,19 @@ class GapExplainer {
     return {};
   }
 
+  // A range has no line of code; the frames in it do.
+  void in_range(const HostStretch& range, IdleCause cause, size_t thread) {
+    asked_[thread]->frames.read(range.when, [&](const HostStretch& frame) {
+      const bool is_within =
+          frame.event.valid() && store_.start(frame.event) >= store_.start(range.event);
+      emit(frame.when, cause, is_within ? frame.event : range.event);
+    });
+  }
+
   // A call that explains nothing itself: what is around it, else it is late.
   void in_call(const HostStretch& call, size_t thread) {
     asked_[thread]->ranges.read(call.when, [&](const HostStretch& range) {
-      if (const auto cause = cause_around(range.around))
-        return emit(range.when, *cause, range.event);
+      if (const auto cause = cause_around(range.around)) return in_range(range, *cause, thread);
       asked_[thread]->frames.read(range.when, [&](const HostStretch& frame) {
         if (const auto cause = cause_around(frame.around))
           return emit(frame.when, *cause, frame.event);
@@ -221,8 +229,7 @@ class GapExplainer {
 
   void between_calls(const Interval& when, size_t thread) {
     asked_[thread]->ranges.read(when, [&](const HostStretch& range) {
-      if (const auto cause = cause_around(range.around))
-        return emit(range.when, *cause, range.event);
+      if (const auto cause = cause_around(range.around)) return in_range(range, *cause, thread);
       asked_[thread]->frames.read(range.when, [&](const HostStretch& frame) {
         if (const auto cause = cause_around(frame.around))
           return emit(frame.when, *cause, frame.event);
