@@ -430,7 +430,8 @@ std::vector<Finding> unfused_attention(const Assessment& a) {
   f.time = nanos_from(found.seconds + found.waited_seconds);
   f.title = "Unfused attention: separate GEMMs and softmax";
   f.issue = fmt::format(
-      "{} {} the scores are written to and read back from memory, for {} in all. A fused kernel keeps "
+      "{} {} the scores are written to and read back from memory, for {} in all. A fused kernel "
+      "keeps "
       "them on chip.",
       found.times, noun(found.times, "time"), micros_text(nanos_from(found.seconds)));
   advise(a, f, {});

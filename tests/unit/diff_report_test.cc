@@ -47,7 +47,7 @@ TEST(DiffText, TheSentenceNamesWhatExplainsMost) {
   const NameWriter quoted = [](std::string_view name) { return "<" + std::string(name) + ">"; };
   EXPECT_EQ(ops_sentence(report.diff, quoted),
             "1 op explains 100 % of +1.40 ms of GPU work: <mmx> (8×8) +1.40 ms.");
-  EXPECT_EQ(timeline_sentence(report.diff), "GPU time +1.40 ms (+1400.0 %): compute +1.40 ms.");
+  EXPECT_EQ(timeline_sentence(report.diff), "Wall time +1.40 ms (+1076.9 %): compute +1.40 ms.");
   EXPECT_EQ(units_sentence(report.diff), "Times are totals: neither trace has steps.");
 }
 

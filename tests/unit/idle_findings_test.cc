@@ -146,8 +146,10 @@ TEST(IdleFindings, ExposedCopies) {
       w.raw(test::launch_call(w.host() + 2, 1, correlation, "1", "cudaMemcpyAsync"));
       w.raw(test::event_text(
           "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", hidden ? w.gpu() - 100 : w.gpu(), 80,
-          fmt::format(R"("correlation":{},"device":0,"stream":20,"bytes":1000000)", correlation),
-          "0", "20"));
+          // On a stream of its own that never overlaps it would be copies_in_turns.
+          fmt::format(R"("correlation":{},"device":0,"stream":{},"bytes":1000000)", correlation,
+                      hidden ? 20 : 7),
+          "0", hidden ? "20" : "7"));
       w.host_pause(10);
       if (!hidden) w.op("aten::mm", kMatrix, kTwoBf16, 200, "k", 80);
     }

@@ -47,6 +47,7 @@ void relate_to_wall_time(const SheetInput& a, const SheetInput& b, Diff& diff) {
   const TimeBase bases[] = {find_time_base(a, work_by_device(a)),
                             find_time_base(b, work_by_device(b))};
   if (bases[0].kind != bases[1].kind || bases[0].steps.empty() || bases[1].steps.empty()) return;
+  diff.is_wall_time = true;
   GpuTimeline* const timelines[] = {&diff.a.timeline, &diff.b.timeline};
   for (size_t i = 0; i < 2; ++i) {
     const DeviceTime mean = bases[i].mean_device();

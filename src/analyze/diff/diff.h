@@ -123,6 +123,8 @@ struct Diff {
   DiffSide a, b;
   std::vector<OpChange> ops;               // by the size of the difference
   std::vector<CategoryChange> categories;  // likewise
+  // Whether the timelines are of the wall time; else of the span of the GPU's work.
+  bool is_wall_time = false;
 
   Change work() const { return {a.work, b.work}; }
 };

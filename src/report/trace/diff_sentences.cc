@@ -91,8 +91,8 @@ std::string timeline_sentence(const Diff& diff) {
   sort_runs(parts, [&](const TimelineChange& x, const TimelineChange& y) {
     return std::abs(difference(x.time, diff.per)) > std::abs(difference(y.time, diff.per));
   });
-  std::string text =
-      fmt::format("GPU time {}{}", signed_time_text(difference(total, diff.per)), per_step(diff));
+  std::string text = fmt::format("{} time {}{}", diff.is_wall_time ? "Wall" : "GPU",
+                                 signed_time_text(difference(total, diff.per)), per_step(diff));
   if (const auto percent = percent_more(total, diff.per))
     text += fmt::format(" ({:+.1f} %)", *percent);
   for (size_t i = 0; i < parts.size(); ++i) {
