@@ -40,6 +40,8 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   list_symptoms_under_causes(all);
   // A cause may be as urgent as its symptoms only where its own saving bears it.
   for (Finding& finding : all) cap_priority(a, finding);
+  // The most urgent first; of those equally urgent, by what they save for certain.
+  sort_runs(all, [](const Finding& x, const Finding& y) { return x.priority < y.priority; });
   widen_savings(a, places, all);
   return all;
 }
