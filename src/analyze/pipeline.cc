@@ -6,7 +6,6 @@
 #include "analyze/path_bound.h"
 #include "analyze/place.h"
 #include "analyze/priority.h"
-#include "analyze/saving_range.h"
 #include "analyze/symptoms.h"
 #include "base/sort_runs.h"
 
@@ -40,7 +39,6 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   list_symptoms_under_causes(all);
   // A cause may be as urgent as its symptoms only where its own saving bears it.
   for (Finding& finding : all) cap_priority(a, finding);
-  widen_savings(a, places, all);
   return all;
 }
 
