@@ -106,8 +106,8 @@ std::string told(const Finding& finding) {
 }
 
 // What is reached today; the aim is nine in ten causes, eight in ten lines, all calm.
-constexpr size_t kCausesReached = 74, kLinesReached = 70, kCalmReached = 27;
-// The aim is 13 of 16: ledger in bench/results.
+constexpr size_t kCausesReached = 73, kLinesReached = 69, kCalmReached = 27;
+// The aim is 13 of 16. Savings here are not bounded by the critical path, as those of ./score are.
 constexpr size_t kInRangeReached = 35;
 
 struct Score {
