@@ -124,6 +124,7 @@ struct Finding {
   Nanos time;        // that it takes now
   double share = 0;  // of the wall time
   std::optional<double> efficiency;
+  Nanos with_it;  // of other work and waits that may go with it: see saving_range.h
   // Of the time that the trace's length depends on: to the next band, and to the limit.
   Nanos saving_at_least, saving_at_most;
 

@@ -96,7 +96,9 @@ void widen_savings(const Assessment& a, PlaceFinder& places, std::vector<Finding
     const Nanos most = f.saving_at_most;
     if (replaces_work(f.kind)) {
       f.saving_at_least = part_of(f.saving_at_least, kAfterReplacement);
-      f.saving_at_most = std::min(std::max(most, goes_with.all_of(f)), a.length());
+      const Nanos all = goes_with.all_of(f);
+      f.with_it = std::max(Nanos{}, all - f.time);
+      f.saving_at_most = std::min(std::max(most, all), a.length());
       if (f.saving_at_most > most) {
         f.notes.push_back(
             {"The upper end of the saving includes the gradients of these ops, the "
@@ -108,6 +110,7 @@ void widen_savings(const Assessment& a, PlaceFinder& places, std::vector<Finding
       // Host code that fills a gap is the gap. After other waits the host may still be late.
       if (f.kind == FindingKind::kHostWork) f.saving_at_least = part_of(most, kAfterReplacement);
       if (late_launches.count == 0) continue;
+      f.with_it = late_launches;
       f.saving_at_most = std::min(most + late_launches, a.length());
       f.notes.push_back(
           {"The upper end of the saving includes launches that come late behind "

@@ -106,7 +106,7 @@ std::string told(const Finding& finding) {
 }
 
 // What is reached today; the aim is nine in ten causes, eight in ten lines, all calm.
-constexpr size_t kCausesReached = 71, kLinesReached = 66, kCalmReached = 25;
+constexpr size_t kCausesReached = 73, kLinesReached = 69, kCalmReached = 27;
 
 struct Score {
   size_t faults = 0, causes = 0, with_line = 0, lines = 0, quiet = 0, calm = 0;

@@ -51,13 +51,14 @@ TEST_P(ReportLaws, CategoriesAreAllOfTheOps) {
   EXPECT_EQ(count, ops.groups().size());
 }
 
-TEST_P(ReportLaws, NothingSavesMoreThanItTakes) {
+TEST_P(ReportLaws, NothingSavesMoreThanItTakesWithWhatGoesWithIt) {
   const SheetInput& in = input();
   const MeasuredOps ops(in, find_launchers(in));
   for (const Finding& f : findings_of(in, ops, detect_platform(trace()))) {
     EXPECT_GE(f.saving_at_least, Nanos{}) << f.title;
     EXPECT_LE(f.saving_at_least, f.saving_at_most) << f.title;
-    EXPECT_LE(f.saving_at_most, f.time) << f.title;
+    EXPECT_LE(f.saving_at_least, f.time) << f.title;
+    EXPECT_LE(f.saving_at_most, f.time + f.with_it) << f.title;
     EXPECT_FALSE(f.change_code.empty()) << f.title;
     for (const Projection& p : f.projections) {
       EXPECT_LE(p.gain, 1) << f.title;

@@ -69,9 +69,10 @@ std::string summary_part(const AnalysisView& v) {
   const auto metric = [&text](std::string_view name, std::string value) {
     text += fmt::format("| {} | {} |\n", name, value);
   };
-  metric("Trace", md_cell(v.summary.trace) +
-                      (v.summary.scope.empty() ? "" : ", " + md_cell(v.summary.scope)));
-  if (!v.summary.source.empty()) metric("Recorded by", md_cell(v.summary.source));
+  std::string trace = md_cell(v.summary.trace);
+  if (!v.summary.scope.empty()) trace += ", " + md_cell(v.summary.scope);
+  if (!v.summary.source.empty()) trace += ", recorded by " + md_cell(v.summary.source);
+  metric("Trace", std::move(trace));
   if (v.summary.cpu) {
     metric("Length of the trace", micros_text(v.summary.cpu->length));
     metric("CPU time of all ops, over all threads", micros_text(v.summary.cpu->self));
