@@ -544,7 +544,7 @@ std::vector<LinearCase> analysis_cases() {
       one("OneOpOfManyKernels", one_op_of_many_kernels, 1000),
       one("OneGraphOfManyNodes", one_graph_of_many_nodes, 1000),
       one("OneCorrelation", one_correlation, 1000),
-      one("NestedAnnotations", nested_annotations_of_requests, 600),
+      one("NestedAnnotations", nested_annotations_of_requests, 2500),
       one("NestedAnnotationsDiff", nested_annotations_of_requests, 400, kDiff),
       one("DeepPythonStack", deep_python_stack_of_noise, 600),
       one("DeepModulesDiff", deep_modules, 600, kDiff),

@@ -150,7 +150,7 @@ std::vector<LinearCase> phase_cases() {
       one("ManyPeriods", many_periods, 4000),
       one("ShortRepeats", short_repeats, 4000),
       one("NoRepeats", no_repeats, 4000),
-      one("Requests", requests, 2000),
+      one("Requests", requests, 3000),
       one("KernelsOfTraining", kernels_of_training, 4000),
   };
 }

@@ -47,6 +47,7 @@ std::optional<int64_t> integer_param(const Cost& cost, std::string_view name) {
 }
 
 constexpr int kCallsAround = 16;
+constexpr size_t kLongArguments = 4096;  // bytes
 
 // Marked steps; else the range of the program that occurs most, so that what runs once in each is
 // not taken for a loop.
@@ -107,12 +108,16 @@ PatternInput::PatternInput(const Assessment& assessment)
 const OpView& PatternInput::view(const AssessedOp& op) const {
   std::optional<OpView>& slot = views_[static_cast<size_t>(&op - a_.ops().data())];
   if (!slot) {
-    auto args = read_op_args(store(), store().args_id(op.group->first().event));
     slot.emplace();
-    if (args) slot->args = std::move(*args);
-    // "aten::sort->kernel (Synthetic Op)" stands for a kernel of the op.
+    // "aten::sort->kernel (Synthetic Op)" stands for a kernel of the op. It has the op's arguments:
+    // long ones are not read again for each of them.
     const std::string_view name = op.group->key.name;
-    slot->roles = roles_of(name.substr(0, name.find("->")));
+    const size_t kernel = name.find("->");
+    slot->roles = roles_of(name.substr(0, kernel));
+    const ArgsId id = store().args_id(op.group->first().event);
+    const bool is_long = id.valid() && store().text(store().args(id).dims).size() > kLongArguments;
+    if (kernel != std::string_view::npos && is_long) return *slot;
+    if (auto args = read_op_args(store(), id)) slot->args = std::move(*args);
   }
   return *slot;
 }
