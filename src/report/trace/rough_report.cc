@@ -111,7 +111,7 @@ std::string timeline_part(const GpuTimeline& t) {
 // Findings that save less are no rows of the table.
 constexpr Nanos kWorthARow{1000};
 constexpr size_t kRoughFindingsShown = 300, kDetailsShown = 10, kQuestionsShown = 20;
-constexpr size_t kTopOps = 10, kCpuOps = 20;
+constexpr size_t kRoughOps = 10, kRoughCpuOps = 20;
 
 std::string findings_part(const AnalysisView& v) {
   std::string text =
@@ -303,13 +303,13 @@ std::string rough_report(const AnalysisView& v) {
                                  cpu_only.empty() ? "" : ", ", cpu_only);
   if (v.summary.cpu || v.summary.host) {
     if (v.summary.cpu)
-      text += "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu, kCpuOps) + "\n";
+      text += "## Top CPU operations\n\n" + md_cpu_ops(*v.summary.cpu, kRoughCpuOps) + "\n";
     if (v.summary.host) text += md_host(*v.summary.host);
     return v.summary.cpu ? text + findings_part(v) + details_part(v) : text;
   }
   text += steps_part(v) + wall_time_part(v) + timeline_part(a.timeline());
   text += "## Execution story\n\n" + story_extract_markdown(v.story) + "\n";
-  text += "## Top operations\n\n" + md_top_ops(a, kTopOps) + "\n";
+  text += "## Top operations\n\n" + md_top_ops(a, kRoughOps) + "\n";
   text += "## Categories\n\n" + md_categories(a) + "\n";
   for (const AssessedCategory& category : a.categories()) {
     text += fmt::format("### {}\n\n{}\n", category.name, md_category_ops(category, a, 10));
