@@ -40,15 +40,17 @@ class IdleCauseRows {
   }
 
  private:
-  std::vector<CausePlace> places_of(const std::vector<IdleBlame>& blamed) {
+  // Waits are told by how the program asked for them, the rest by the names of calls.
+  std::vector<CausePlace> places_of(const std::vector<IdleBlame>& blamed, bool are_waits) {
     const EventStore& store = a_.input().store;
     const auto name = [&store](EventId e) { return e.valid() ? store.name_id(e) : StringId{}; };
-    using Key = std::tuple<StringId, StringId, StringId>;
+    using Key = std::tuple<StringId, StringId, StringId, std::string_view>;
     std::map<Key, CausePlace> merged;
     for (const IdleBlame& blame : blamed) {
       const PlaceIds ids = finder_.of(blame.event);
       const Key key{name(ids.frame), ids.frame.valid() ? StringId{} : name(ids.op),
-                    name(blame.event)};
+                    are_waits ? StringId{} : name(blame.event),
+                    are_waits ? sync_kind(a_.input(), blame.event) : std::string_view{}};
       CausePlace& place = merged[key];
       if (place.count == 0) place = {ids, blame.event, name(blame.event), 0, {}};
       ++place.count;
@@ -73,11 +75,11 @@ class IdleCauseRows {
     Nanos all;
     for (const DeviceIdle& device : a_.idle().devices) all += device.by_cause[c];
     if (all.count == 0) return;
-    const std::vector<CausePlace> places = places_of(a_.idle().blamed[c]);
+    const bool is_wait = static_cast<IdleCause>(c) == IdleCause::kSynchronization;
+    const std::vector<CausePlace> places = places_of(a_.idle().blamed[c], is_wait);
     Nanos listed;
     for (size_t i = 0; i < std::min(kMostRows, places.size()); ++i) {
       const CausePlace& place = places[i];
-      const bool is_wait = static_cast<IdleCause>(c) == IdleCause::kSynchronization;
       row(c, cut_to_bytes(place_text(finder_.describe(place.first)), kNameShown),
           is_wait ? sync_kind(a_.input(), place.example) : a_.input().store.text(place.name),
           static_cast<int64_t>(place.count), place.time);
@@ -113,7 +115,9 @@ Nanos middle_of(std::vector<Nanos> values) {
   if (values.empty()) return {};
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
-  return *middle;
+  if (values.size() % 2 == 1) return *middle;
+  const Nanos below = *std::max_element(values.begin(), middle);
+  return {below.count + (*middle - below).count / 2};
 }
 
 // The times of one GPU in the steps, and their medians.

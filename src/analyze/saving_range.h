@@ -11,7 +11,8 @@ namespace fathom {
 // Both ends of what a change saves, once the findings are in order. What replaces needless work is
 // not free, so the lower end keeps a part of it. The upper end is what may go with the work: the
 // gradients of its ops, memory-bound ops of the same function calls with theirs, and the gaps
-// before all of these. Of waits it is the launches that come late behind them.
+// before all of these; of a chain, where the function has no other work. Waits and host code are a
+// larger part of a step that runs without the profiler.
 void widen_savings(const Assessment& a, PlaceFinder& places, std::vector<Finding>& findings);
 
 }  // namespace fathom

@@ -66,7 +66,8 @@ class TimeBaseFinder {
 
  private:
   struct LaunchedWork {
-    Nanos launched, end, duration;
+    Nanos launched, start, end, duration;
+    bool is_known() const { return launched.count != INT64_MIN; }
   };
 
   // Without a launch, work counts as launched when it began. What ran before the first work with a
@@ -80,7 +81,7 @@ class TimeBaseFinder {
         const bool is_earlier = any_known && e < first_known;
         if (is_earlier) left_over_ = std::max(left_over_, store_.end(*e));
         work_.push_back({is_earlier ? Nanos{INT64_MIN} : launch_time(*e).value_or(store_.start(*e)),
-                         store_.end(*e), std::max(store_.duration(*e), Nanos{})});
+                         store_.start(*e), store_.end(*e), std::max(store_.duration(*e), Nanos{})});
       }
     }
     sort_runs(work_,
@@ -115,7 +116,7 @@ class TimeBaseFinder {
     double all = 0, within = 0;
     size_t next = 0;
     for (const LaunchedWork& w : work_) {
-      if (w.launched.count == INT64_MIN) continue;
+      if (!w.is_known()) continue;
       while (next < row.size() && row[next].end <= w.launched) ++next;
       const double time = static_cast<double>(w.duration.count);
       all += time;
@@ -124,17 +125,36 @@ class TimeBaseFinder {
     return all > 0 ? within / all : 0;
   }
 
-  // The steps of a range, each from when it could begin to when the next could.
+  // When the first work of each step began to run.
+  std::vector<Nanos> first_starts(const std::vector<HostStep>& row) const {
+    std::vector<Nanos> first(row.size(), Nanos{INT64_MAX});
+    size_t step = 0;
+    for (const LaunchedWork& w : work_) {
+      if (!w.is_known()) continue;
+      while (step < row.size() && row[step].end <= w.launched) ++step;
+      if (step < row.size() && w.launched >= row[step].begin)
+        first[step] = std::min(first[step], w.start);
+    }
+    return first;
+  }
+
+  // The steps of a range, each from when it could begin to when the next could. Earlier work that
+  // runs on beside a step's own, on another stream, does not hold it up.
   void set_steps(const std::vector<HostStep>& row, const Scope::StepRange& range) {
-    Nanos finished{INT64_MIN};  // all work launched before a step
+    Nanos finished{INT64_MIN}, finished_known{INT64_MIN};  // work launched before a step
     size_t next = 0;
     const auto finished_before = [&](Nanos launched) {
-      for (; next < work_.size() && work_[next].launched < launched; ++next)
+      for (; next < work_.size() && work_[next].launched < launched; ++next) {
         finished = std::max(finished, work_[next].end);
+        if (work_[next].is_known()) finished_known = std::max(finished_known, work_[next].end);
+      }
       return finished;
     };
+    const std::vector<Nanos> first = first_starts(row);
+    Nanos begin{INT64_MIN};
     for (size_t i = 0; i < row.size(); ++i) {
-      const Nanos begin = std::max(row[i].begin, finished_before(row[i].begin));
+      const Nanos held_up = std::min(finished_before(row[i].begin), first[i]);
+      begin = std::max({begin, row[i].begin, held_up});
       if (!base_.steps.empty() && base_.steps.back().end == Nanos{INT64_MAX})
         base_.steps.back().end = begin;
       if (row[i].number < range.begin) continue;
@@ -143,7 +163,8 @@ class TimeBaseFinder {
     }
     if (base_.steps.empty()) return;
     const Nanos end = row.back().end;
-    base_.steps.back().end = std::max({base_.steps.back().begin, end, finished_before(end)});
+    finished_before(end);
+    base_.steps.back().end = std::max({base_.steps.back().begin, end, finished_known});
   }
 
   // A name that repeats on one thread, never inside itself.
@@ -201,7 +222,7 @@ class TimeBaseFinder {
   void use_recording() {
     Nanos begin{INT64_MAX}, launched{INT64_MAX}, end{INT64_MIN};
     for (const LaunchedWork& w : work_) {
-      if (w.launched.count != INT64_MIN) launched = std::min(launched, w.launched);
+      if (w.is_known()) launched = std::min(launched, w.launched);
       end = std::max(end, w.end);
     }
     for (const DeviceWork& device : devices_)

@@ -55,13 +55,13 @@ std::string summary_part(const AnalysisView& v) {
   const Assessment& a = v.assessment;
   const GpuTimeline& t = a.timeline();
   std::string text = "## Summary\n\n";
-  const auto best = std::ranges::max_element(v.findings, {}, &Finding::saving_at_most);
+  const std::vector<const Finding*> first = recommended(v, 1);
   if (v.summary.gpu_events == 0 && !v.summary.cpu) {
     text += v.summary.host ? "No GPU work recorded: ranges and counters of the program only.\n\n"
                            : "The trace has no GPU work.\n\n";
-  } else if (best != v.findings.end() && best->priority != Priority::kLow) {
-    text += fmt::format("Largest opportunity: {}. Saving: {}.\n\n", md_title(*best),
-                        saving_text(*best, a));
+  } else if (!first.empty()) {
+    text += fmt::format("Largest opportunity: {}. Saving: {}.\n\n", md_title(*first[0]),
+                        saving_text(*first[0], a));
   } else {
     text += nothing_found_text(v.summary) + ".\n\n";
   }
