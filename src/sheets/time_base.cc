@@ -1,6 +1,7 @@
 #include "sheets/time_base.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <unordered_map>
 
@@ -67,6 +68,7 @@ class TimeBaseFinder {
  private:
   struct LaunchedWork {
     Nanos launched, start, end, duration;
+    size_t lane = 0;  // of its stream; those of many share the last
     bool is_known() const { return launched.count != INT64_MIN; }
   };
 
@@ -81,11 +83,17 @@ class TimeBaseFinder {
         const bool is_earlier = any_known && e < first_known;
         if (is_earlier) left_over_ = std::max(left_over_, store_.end(*e));
         work_.push_back({is_earlier ? Nanos{INT64_MIN} : launch_time(*e).value_or(store_.start(*e)),
-                         store_.start(*e), store_.end(*e), std::max(store_.duration(*e), Nanos{})});
+                         store_.start(*e), store_.end(*e), std::max(store_.duration(*e), Nanos{}),
+                         lane_of(*e)});
       }
     }
     sort_runs(work_,
               [](const LaunchedWork& x, const LaunchedWork& y) { return x.launched < y.launched; });
+  }
+
+  size_t lane_of(EventId work) {
+    const size_t next = std::min(lanes_.size(), kLanes - 1);
+    return lanes_.try_emplace(store_.track_id(work), next).first->second;
   }
 
   std::optional<Nanos> launch_time(EventId work) const {
@@ -138,23 +146,28 @@ class TimeBaseFinder {
     return first;
   }
 
-  // The steps of a range, each from when it could begin to when the next could. Earlier work that
-  // runs on beside a step's own, on another stream, does not hold it up.
+  // The steps of a range, each from when it could begin to when the next could. Streams whose
+  // earlier work runs on beside a step's own do not hold it up.
   void set_steps(const std::vector<HostStep>& row, const Scope::StepRange& range) {
-    Nanos finished{INT64_MIN}, finished_known{INT64_MIN};  // work launched before a step
+    std::array<Nanos, kLanes> finished;  // by stream, work launched before a step
+    finished.fill(Nanos{INT64_MIN});
+    Nanos last{INT64_MIN};  // of those with a known launch
     size_t next = 0;
-    const auto finished_before = [&](Nanos launched) {
+    const auto finish_before = [&](Nanos launched) {
       for (; next < work_.size() && work_[next].launched < launched; ++next) {
-        finished = std::max(finished, work_[next].end);
-        if (work_[next].is_known()) finished_known = std::max(finished_known, work_[next].end);
+        const LaunchedWork& w = work_[next];
+        finished[w.lane] = std::max(finished[w.lane], w.end);
+        if (w.is_known()) last = std::max(last, w.end);
       }
-      return finished;
     };
     const std::vector<Nanos> first = first_starts(row);
     Nanos begin{INT64_MIN};
     for (size_t i = 0; i < row.size(); ++i) {
-      const Nanos held_up = std::min(finished_before(row[i].begin), first[i]);
-      begin = std::max({begin, row[i].begin, held_up});
+      finish_before(row[i].begin);
+      begin = std::max(begin, row[i].begin);
+      for (const Nanos end : finished) {
+        if (end <= first[i]) begin = std::max(begin, end);
+      }
       if (!base_.steps.empty() && base_.steps.back().end == Nanos{INT64_MAX})
         base_.steps.back().end = begin;
       if (row[i].number < range.begin) continue;
@@ -163,8 +176,8 @@ class TimeBaseFinder {
     }
     if (base_.steps.empty()) return;
     const Nanos end = row.back().end;
-    finished_before(end);
-    base_.steps.back().end = std::max({base_.steps.back().begin, end, finished_known});
+    finish_before(end);
+    base_.steps.back().end = std::max({base_.steps.back().begin, end, last});
   }
 
   // A name that repeats on one thread, never inside itself.
@@ -320,6 +333,8 @@ class TimeBaseFinder {
   const std::vector<DeviceWork>& devices_;
   std::vector<LaunchedWork> work_;  // by launch
   size_t all_ = 0;
+  static constexpr size_t kLanes = 64;
+  std::unordered_map<TrackId, size_t> lanes_;
   Nanos left_over_{INT64_MIN};  // end of the work that was launched before the recording
   TimeBase base_;
 };

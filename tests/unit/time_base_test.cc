@@ -74,6 +74,20 @@ TEST(TimeBase, AStepBeginsWhenTheWorkBeforeItHasEnded) {
   EXPECT_EQ(two.devices[0].idle, micros(0)) << "work of other steps keeps the GPU busy";
 }
 
+// A kernel on another stream runs on from step to step: one that was there before the recording,
+// and one that the first step launched.
+TEST(TimeBase, WorkBesideAStepsOwnDoesNotMoveIt) {
+  for (const bool has_launch : {false, true}) {
+    std::vector<std::string> events = host_bound_steps();
+    if (has_launch) events.push_back(launch_call(70, 2, 99));
+    events.push_back(kernel("resident", has_launch ? 75 : -50, 205, has_launch ? 99 : 98, 20));
+    const TimeBase base = base_of(events);
+    ASSERT_EQ(base.steps.size(), 3u);
+    EXPECT_EQ(base.wall(), micros(300));
+    for (const BaseStep& step : base.steps) EXPECT_EQ(step.end - step.begin, micros(100));
+  }
+}
+
 TEST(TimeBase, ARangeThatRepeatsAroundAllLaunches) {
   const auto run = [](std::string_view name, bool inside) {
     std::vector<std::string> events;
