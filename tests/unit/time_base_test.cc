@@ -80,7 +80,7 @@ TEST(TimeBase, WorkBesideAStepsOwnDoesNotMoveIt) {
   for (const bool has_launch : {false, true}) {
     std::vector<std::string> events = host_bound_steps();
     if (has_launch) events.push_back(launch_call(70, 2, 99));
-    events.push_back(kernel("resident", has_launch ? 75 : -50, 205, has_launch ? 99 : 98, 20));
+    events.push_back(kernel("resident", has_launch ? 75 : -50, 220, has_launch ? 99 : 98, 20));
     const TimeBase base = base_of(events);
     ASSERT_EQ(base.steps.size(), 3u);
     EXPECT_EQ(base.wall(), micros(300));
