@@ -79,8 +79,9 @@ void show_timeline(Screen& screen, const Diff& diff) {
     return without_blanks_at_end(fmt::format("{} {:>12} {:>12} {:>12} {:>10}", fit_left(name, 28),
                                              a, b, difference, percent));
   };
-  screen.line(screen.bold(row("GPU time", fmt::format("A {}", unit.name),
-                              fmt::format("B {}", unit.name), "difference", "")));
+  screen.line(
+      screen.bold(row(diff.is_wall_time ? "Wall time" : "GPU time", fmt::format("A {}", unit.name),
+                      fmt::format("B {}", unit.name), "difference", "")));
   for (const TimelineChange& change : changes) {
     if (change.time == Change{}) continue;
     const std::string text =
