@@ -37,6 +37,10 @@ constexpr FlawText kFlaws[] = {
      "CPU events that partly overlap another on their thread, kept beside it"},
     {Flaw::kAmbiguousCorrelation, Severity::kNotice, "ambiguous_correlation",
      "GPU events with several launches of the same correlation, linked to the latest before them"},
+    {Flaw::kBeforeItsLaunch, Severity::kNotice, "before_its_launch",
+     "GPU events that begin over 20 µs before their launch: the clocks of CPU and GPU differ, or "
+     "the "
+     "links are wrong; causes of idle time are not to be trusted"},
     {Flaw::kMetadataDamaged, Severity::kNotice, "metadata_damaged",
      "the fields beside traceEvents are malformed JSON: read around the damage"},
     {Flaw::kZeroBytes, Severity::kDataLoss, "zero_bytes",

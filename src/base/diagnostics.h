@@ -29,6 +29,7 @@ enum class Flaw : uint8_t {
   kUnlinkedGpuEvent,
   kPartialOverlap,
   kAmbiguousCorrelation,
+  kBeforeItsLaunch,
   kMetadataDamaged,
   kZeroBytes,
   kChangedWhileRead,

@@ -54,6 +54,8 @@ struct KeyedLaunch {
   CallId call;
 };
 
+constexpr Nanos kClockError{20'000};
+
 }  // namespace
 
 CallTree build_call_tree(const EventStore& store) {
@@ -141,6 +143,9 @@ void CallTree::link_gpu_work(const EventStore& store) {
           std::ranges::upper_bound(candidates, store.start(event), {}, &KeyedLaunch::start);
       if (later != candidates.begin()) chosen = std::prev(later);
     }
+    // Clocks that are brought together afterwards differ by microseconds.
+    if (chosen->start - store.start(event) > kClockError)
+      diagnostics_.add(Flaw::kBeforeItsLaunch, store.name(event));
     call_of_event_[event.index] = chosen->call;
     linked_.push_back(event);
   }

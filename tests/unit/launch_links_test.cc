@@ -91,6 +91,18 @@ TEST(LaunchLinks, OfSeveralLaunchesTheLatestBeforeTheWork) {
   EXPECT_TRUE(t.tree.unlinked().empty());
 }
 
+// A few microseconds are the error of clocks that were brought together.
+TEST(LaunchLinks, WorkBeforeItsLaunchIsNoted) {
+  const auto noted = [](int64_t start) {
+    const Trace t = open_events({launch_call(100, 5, 1), kernel("k", start, 5, 1)});
+    EXPECT_EQ(t.tree.linked().size(), 1u);
+    return t.tree.diagnostics().count(Flaw::kBeforeItsLaunch);
+  };
+  EXPECT_EQ(noted(110), 0);
+  EXPECT_EQ(noted(85), 0);
+  EXPECT_EQ(noted(70), 1);
+}
+
 TEST(LaunchLinks, OldTracesLinkByTheExternalId) {
   const Trace t =
       open_events({event_text("Runtime", "cudaLaunchKernel", 10, 5, R"("External id":"12")"),
