@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/count_text.h"
+#include "base/utf8.h"
 #include "report/trace/story_words.h"
 
 namespace fathom {
@@ -346,6 +347,12 @@ class Sentence : LineWords {
   }
 };
 
+// A finding's title is no kernel, though it may have parentheses.
+std::string row_text(const StoryEvidence& evidence) {
+  if (evidence.sheet.ends_with(".md")) return cut_to_bytes(evidence.row, 50);
+  return short_kernel(evidence.row);
+}
+
 }  // namespace
 
 std::string story_sentence(const StoryLine& line, const NameStyle& name) {
@@ -370,7 +377,7 @@ std::string evidence_sentence(const StoryEvidence& evidence, const NameStyle& na
   }
   if (!evidence.sheet.empty())
     add(fmt::format("sheet {}{}", evidence.sheet,
-                    evidence.row.empty() ? "" : ", row " + name(short_kernel(evidence.row))));
+                    evidence.row.empty() ? "" : ", row " + name(row_text(evidence))));
   if (!evidence.events.empty()) {
     std::string uids;
     for (const int64_t uid : evidence.events)
