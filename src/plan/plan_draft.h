@@ -60,6 +60,7 @@ struct PlanDraft {
 
   bool tracks(std::string_view metric) const;
   bool may_use(std::string_view record_option) const;
+  bool has_feature(std::string_view id) const;  // the repository has it
   std::string place(const CodePlace& at) const { return code_place_text(facts, at); }
 };
 
@@ -69,7 +70,13 @@ void write_requirements(PlanDraft& draft);   // requirements.cc: rows of the thr
 void write_experiments(PlanDraft& draft);    // experiments.cc
 void write_environment(PlanDraft& draft);    // plan_environment.cc
 void fit_budget(PlanDraft& draft);           // budget.cc: gives the ids
-void assign_requirements(PlanDraft& draft);  // experiments.cc: which experiment measures what
+void assign_requirements(PlanDraft& draft);  // requirements.cc: which experiment measures what
+// plan_sections.cc
+void interpret(PlanDraft& draft);
+void write_analysis(PlanDraft& draft);
+void write_success(PlanDraft& draft);
+void write_surprises(PlanDraft& draft);
+void write_open(PlanDraft& draft);
 
 // What a kernel is expected to show with these parameters, and what features promise.
 std::vector<ExpectedObservation> expected_of_kernels(const PlanDraft& draft,

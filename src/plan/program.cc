@@ -7,7 +7,9 @@
 #include <set>
 
 #include "plan/goal_words.h"
+#include "plan/python_files.h"
 #include "plan/ranks.h"
+#include "plan/server_load.h"
 
 namespace fathom {
 namespace {
@@ -59,66 +61,6 @@ bool prepares(std::string_view path) {
   return false;
 }
 
-std::vector<std::string> words_of_command(std::string_view command) {
-  std::vector<std::string> words;
-  size_t begin = 0;
-  while (begin < command.size()) {
-    const size_t end = std::min(command.find(' ', begin), command.size());
-    if (end > begin) words.emplace_back(command.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
-// Files of a repository by the end of their paths.
-class FilesByName {
- public:
-  explicit FilesByName(const CodeFacts& facts) : facts_(facts) {
-    for (uint32_t i = 0; i < facts.files.size(); ++i) {
-      if (facts.files[i].language == Language::kPython)
-        by_name_[name_of(facts.files[i].path)].push_back(i);
-    }
-  }
-
-  // The module or script that a command runs; none: it is not a Python file of the repository.
-  // `folder`: that of the document, which is written from there; several folders have a run.py.
-  std::optional<uint32_t> of_command(const std::vector<std::string>& words,
-                                     std::string_view folder = "") const {
-    for (size_t i = 0; i < words.size(); ++i) {
-      if (words[i] == "-m" && i > 0 && i + 1 < words.size()) return of_module(words[i + 1]);
-      if (!words[i].ends_with(".py")) continue;
-      const std::string script = words[i].starts_with("./") ? words[i].substr(2) : words[i];
-      const std::optional<uint32_t> beside =
-          folder.empty() ? std::nullopt : ending_with(std::string(folder) + "/" + script);
-      return beside ? beside : ending_with(script);
-    }
-    return std::nullopt;
-  }
-  std::optional<uint32_t> of_module(std::string module) const {
-    std::ranges::replace(module, '.', '/');
-    const std::optional<uint32_t> main = ending_with(module + "/__main__.py");
-    return main ? main : ending_with(module + ".py");
-  }
-
- private:
-  static std::string_view name_of(std::string_view path) {
-    const size_t slash = path.rfind('/');
-    return slash == std::string_view::npos ? path : path.substr(slash + 1);
-  }
-  std::optional<uint32_t> ending_with(const std::string& end) const {
-    const auto found = by_name_.find(name_of(end));
-    if (found == by_name_.end()) return std::nullopt;
-    for (const uint32_t file : found->second) {
-      const std::string& path = facts_.files[file].path;
-      if (path == end || path.ends_with("/" + end)) return file;
-    }
-    return std::nullopt;
-  }
-
-  const CodeFacts& facts_;
-  std::map<std::string_view, std::vector<uint32_t>> by_name_;
-};
-
 class ProgramChooser {
  public:
   ProgramChooser(const ReadGoal& goal, const CodeFacts& facts, const ProgramSources& sources)
@@ -163,7 +105,7 @@ class ProgramChooser {
     if (!program.file) find_console_script(program);
     program.why = "given with --command";
     finish(program);
-    find_load(program);
+    find_load(facts_, commands_shown(), program);
     return program;
   }
 
@@ -191,12 +133,15 @@ class ProgramChooser {
       take_documented(best, sources_.commands[documented_files_.at(*best.file)]);
       finish(best);
       add_required(best);
-      find_load(best);
+      find_load(facts_, commands_shown(), best);
     }
     return best;
   }
 
  private:
+  CommandOfEntry commands_shown() const {
+    return [this](uint32_t entry) { return command_in_documents(entry); };
+  }
   void find_console_script(Program& program) const {
     const std::string& word = program.command[0];
     for (uint32_t i = 0; i < facts_.entry_points.size(); ++i) {
@@ -373,7 +318,7 @@ class ProgramChooser {
     }
     finish(program);
     add_required(program);
-    find_load(program);
+    find_load(facts_, commands_shown(), program);
   }
   // Whether a word of the goal is this name.
   bool is_said(std::string_view name) const {
@@ -454,62 +399,6 @@ class ProgramChooser {
                     });
   }
 
-  // Files of programs that are told where a server is.
-  std::set<uint32_t> files_with_address() const {
-    constexpr std::string_view kNames[] = {"port",      "host",   "url",     "baseurl", "endpoint",
-                                           "serverurl", "apiurl", "address", "apibase"};
-    std::set<uint32_t> files;
-    for (const OptionFacts& option : facts_.options) {
-      const bool names = std::ranges::find(kNames, squashed(option.name)) != std::end(kNames);
-      if (option.kind == OptionKind::kCli && names) files.insert(option.at.file);
-    }
-    return files;
-  }
-  // A client of the repository that sends requests to its server, and the server's port.
-  void find_load(Program& program) const {
-    if (!program.server) return;
-    for (const OptionFacts& option : facts_.options) {
-      double port = 0;
-      if (squashed(option.name) != "port" || !option.default_value ||
-          !read_number(*option.default_value, port) || port < 1 || port > 65535)
-        continue;
-      // The server's own option; a client has one of the same name.
-      const bool own = std::ranges::any_of(
-          program.options, [&](uint32_t i) { return &facts_.options[i] == &option; });
-      if (own || !program.port) program.port = static_cast<int64_t>(port);
-      if (own) break;
-    }
-    const std::set<uint32_t> with_address = files_with_address();
-    double best = 0;
-    for (uint32_t i = 0; i < facts_.entry_points.size(); ++i) {
-      const EntryPoint& entry = facts_.entry_points[i];
-      const SourceFile& file = facts_.files[entry.at.file];
-      const bool runs = entry.kind == EntryKind::kMain || entry.kind == EntryKind::kBenchmark ||
-                        entry.kind == EntryKind::kExample;
-      if (!runs || file.origin != Origin::kOwn || file.language != Language::kPython ||
-          program.file == entry.at.file)
-        continue;
-      // A client is told where the server is. A longer name is of something more particular.
-      const double score = name_rank("load", file.path) +
-                           (with_address.contains(entry.at.file) ? 8 : -6) -
-                           0.1 * static_cast<double>(std::ranges::count(file.path, '/')) -
-                           0.5 * static_cast<double>(std::ranges::count(file.path, '_'));
-      if (score <= best + 0.001) continue;
-      const DocumentedCommand* documented = command_in_documents(i);
-      std::vector<std::string> words = documented != nullptr ? documented->words
-                                       : !entry.command.empty()
-                                           ? words_of_command(entry.command)
-                                           : std::vector<std::string>{"python", file.path};
-      // Documents of a folder are written from there; the plan's commands run in the root.
-      for (std::string& word : words) {
-        if (word.ends_with(".py") && file.path.ends_with("/" + word)) word = file.path;
-      }
-      best = score;
-      program.load = std::move(words);
-      program.load_where = code_place_text(facts_, entry.at);
-    }
-  }
-
   // Positional arguments without a default, and options that a program cannot do without.
   void add_required(Program& program) const {
     size_t given = 0;  // arguments without a dash behind the program
@@ -542,7 +431,7 @@ class ProgramChooser {
   const ReadGoal& goal_;
   const CodeFacts& facts_;
   const ProgramSources& sources_;
-  FilesByName files_;
+  PythonFiles files_;
   std::map<uint32_t, uint32_t> documented_files_;                  // file → shortest command
   std::map<std::string, uint32_t, std::less<>> documented_names_;  // first word → shortest command
   std::optional<uint32_t> first_shown_;            // the file that the root's README runs first
@@ -551,78 +440,6 @@ class ProgramChooser {
 };
 
 }  // namespace
-
-bool is_placeholder(std::string_view argument) {
-  if (argument.size() < 3 || argument.front() != '<' || argument.back() != '>') return false;
-  return std::ranges::all_of(argument.substr(1, argument.size() - 2), [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  });
-}
-
-Result<SplitCommand> split_command(std::string_view text) {
-  constexpr size_t kLongestCommand = 64 * 1024;
-  if (text.size() > kLongestCommand) return Error{"--command is longer than 64 kB"};
-  if (text.find('\0') != std::string_view::npos) return Error{"--command holds a zero byte"};
-  SplitCommand out;
-  std::string word;
-  bool open = false;  // a word has begun
-  char quote = 0;
-  const auto finish = [&] {
-    if (open) out.words.push_back(std::move(word));
-    word.clear();
-    open = false;
-  };
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool only_shell =
-        quote == 0 ? std::string_view("|&;<>()$`*?{}~").find(c) != std::string_view::npos
-                   : quote == '"' && (c == '$' || c == '`');
-    // A tilde or a brace inside of a word is a letter.
-    if (only_shell && !((c == '~' || c == '{' || c == '}' || c == '?' || c == '*') && open)) {
-      return Error{fmt::format(
-          "--command: '{}' needs a shell; put the command into a script and give that, or quote it",
-          c)};
-    }
-    if (quote != 0) {
-      if (c == quote) {
-        quote = 0;
-      } else if (quote == '"' && c == '\\' && i + 1 < text.size() &&
-                 (text[i + 1] == '"' || text[i + 1] == '\\')) {
-        word += text[++i];
-      } else {
-        word += c;
-      }
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-      open = true;
-    } else if (c == '\\' && i + 1 < text.size()) {
-      word += text[++i];
-      open = true;
-    } else if (c == ' ' || c == '\t' || c == '\n') {
-      finish();
-    } else {
-      word += c;
-      open = true;
-    }
-  }
-  if (quote != 0) return Error{fmt::format("--command: {} is not closed", quote)};
-  finish();
-  size_t variables = 0;
-  for (; variables < out.words.size(); ++variables) {
-    const std::string& one = out.words[variables];
-    const size_t equals = one.find('=');
-    const bool assigns = equals != std::string::npos && equals > 0 &&
-                         std::ranges::all_of(one.substr(0, equals), [](char c) {
-                           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                                  (c >= '0' && c <= '9') || c == '_';
-                         });
-    if (!assigns) break;
-    out.variables.emplace_back(one.substr(0, equals), one.substr(equals + 1));
-  }
-  out.words.erase(out.words.begin(), out.words.begin() + static_cast<std::ptrdiff_t>(variables));
-  if (out.words.empty()) return Error{"--command is empty: a program and its arguments are wanted"};
-  return out;
-}
 
 Result<Program> choose_program(const std::string& given, const ReadGoal& goal,
                                const CodeFacts& facts, const ProgramSources& sources) {

@@ -18,6 +18,8 @@ struct SplitCommand {
 };
 // As a shell would split it. Fails where only a shell could run it: pipes, $(…), redirections.
 Result<SplitCommand> split_command(std::string_view text);
+// At its spaces alone.
+std::vector<std::string> words_of_command(std::string_view command);
 
 // The program that the experiments run.
 struct Program {

@@ -443,6 +443,10 @@ bool PlanDraft::tracks(std::string_view metric) const {
   return std::ranges::find(tracked, metric, &Tracked::metric) != tracked.end();
 }
 
+bool PlanDraft::has_feature(std::string_view id) const {
+  return std::ranges::find(facts.features, id, &FeatureFacts::id) != facts.features.end();
+}
+
 bool PlanDraft::may_use(std::string_view record_option) const {
   return std::ranges::find(goal.left_out, record_option) == goal.left_out.end();
 }
@@ -456,5 +460,22 @@ std::vector<std::string_view> phase_features(std::string_view phase) {
 
 void choose_tracked(PlanDraft& draft) { Tracking(draft).run(); }
 void write_requirements(PlanDraft& draft) { RequirementRows(draft).run(); }
+
+void assign_requirements(PlanDraft& draft) {
+  for (Requirement& row : draft.plan.requirements) {
+    for (const Experiment& experiment : draft.plan.experiments) {
+      const auto measures = [&](const ExpectedObservation& one) {
+        return one.metric == row.metric;
+      };
+      bool measured = std::ranges::any_of(experiment.expected, measures);
+      const std::string probe = row.names.empty() ? "" : row.names[0];
+      if (row.metric == "function_time" && !probe.empty())
+        measured = std::ranges::find(experiment.record, probe) != experiment.record.end();
+      if (row.set == "sampling")
+        measured = std::ranges::find(experiment.record, "--pm-sampling") != experiment.record.end();
+      if (measured) row.experiments.push_back(experiment.id);
+    }
+  }
+}
 
 }  // namespace fathom

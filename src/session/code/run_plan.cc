@@ -3,22 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <ctime>
 #include <map>
 #include <set>
-#include <thread>
 
-#include "base/byte_source.h"
 #include "base/count_text.h"
-#include "base/hash.h"
-#include "base/read_all.h"
 #include "base/screen_text.h"
 #include "plan/plan_file.h"
 #include "plan/run/results_text.h"
 #include "report/trial/sample_text.h"
 #include "session/code/bench.h"
+#include "session/code/earlier_runs.h"
 #include "session/code/observe.h"
 #include "session/code/planned_metrics.h"
 #include "session/code/run_files.h"
@@ -31,15 +27,6 @@ using namespace run_files;
 
 constexpr size_t kLargestLog = 64 << 20;
 
-std::string file_text(const fs::path& path, size_t limit) {
-  const Result<std::unique_ptr<ByteSource>> source = open_source(path.string());
-  if (!source.ok()) return "";
-  Result<WholeText> whole = read_all(*source.value(), limit);
-  return whole.ok() ? whole.take().text : "";
-}
-
-std::string stamp_text(std::string_view plan) { return fmt::format("{:016x}", hash_text(plan)); }
-
 std::string time_now() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -49,96 +36,8 @@ std::string time_now() {
   return text;
 }
 
-bool is_below(const fs::path& path, const fs::path& folder) {
-  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return end == folder.end();
-}
-
-Result<fs::path> working_folder(const Experiment& experiment, const fs::path& repository) {
-  std::error_code error;
-  const fs::path folder = fs::weakly_canonical(repository / experiment.folder, error);
-  if (error || !is_below(folder, repository))
-    return Error{fmt::format("experiment {}: folder {} is outside the repository", experiment.id,
-                             screen_safe(experiment.folder))};
-  if (!fs::is_directory(folder, error))
-    return Error{fmt::format("experiment {}: there is no folder {}", experiment.id,
-                             screen_safe(folder.string()))};
-  return folder;
-}
-
 bool is_good_end(const Experiment& experiment, const TrialEnd& end) {
   return end.ok() || (experiment.ends_by_limit && end.kind == EndKind::kTimedOut);
-}
-
-Status check_journal(const Journal& journal, const RunPlanRequest& request,
-                     const std::string& plan_text) {
-  const std::string stamp = stamp_text(plan_text);
-  for (const JournalRecord& record : journal.records()) {
-    if (record.kind == "plan" && record.get("stamp") != stamp)
-      return Error{
-          fmt::format("{} holds a run of another plan, or of this one before it was edited; "
-                      "choose another folder with --out",
-                      request.out.string())};
-  }
-  std::error_code error;
-  if (journal.records().empty() && fs::exists(request.out / "results.md", error))
-    return Error{
-        fmt::format("{} holds a results.md that is not of a run; choose another folder "
-                    "with --out",
-                    request.out.string())};
-  if (!journal.records().empty() && !request.resume)
-    return Error{
-        fmt::format("{} holds a run already; --resume continues it, --out takes another "
-                    "folder",
-                    request.out.string())};
-  // A run of the killed program that goes on would disturb the next one, and write its files.
-  struct Started {
-    int64_t group;
-    uint64_t ticks;
-  };
-  std::map<std::string, Started> started;
-  const std::string boot = boot_id();
-  for (const JournalRecord& record : journal.records()) {
-    const std::string run(record.get("run"));
-    if (record.kind == "started") {
-      const bool is_this_boot = record.get("boot").empty() || record.get("boot") == boot;
-      started.erase(run);
-      if (is_this_boot)
-        started[run] = {record.integer("group").value_or(0),
-                        static_cast<uint64_t>(record.integer("ticks").value_or(0))};
-    }
-    if (record.kind == "finished") started.erase(run);
-  }
-  for (const auto& [run, process] : started) {
-    // The leader died with the program; what it had started may not.
-    std::vector<int64_t> left = processes_of_group(process.group, process.ticks);
-    constexpr int kTries = 40;  // two seconds: short ones end by themselves
-    for (int tries = 0; tries < kTries && !left.empty(); ++tries) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      left = processes_of_group(process.group, process.ticks);
-    }
-    if (!left.empty())
-      return Error{fmt::format(
-          "{} of the earlier run still runs as {} {}; end it with kill -- -{}, "
-          "then resume",
-          run, left.size() == 1 ? "process" : "processes", fmt::join(left, ", "), process.group)};
-  }
-  return Nothing{};
-}
-
-// What is finished, without opening the journal for writing.
-Result<std::map<std::string, FinishedRun>> read_finished(const fs::path& folder,
-                                                         std::string& stamp) {
-  std::error_code error;
-  const fs::path path = folder / "journal";
-  if (!fs::exists(path, error)) return std::map<std::string, FinishedRun>();
-  const std::string text = file_text(path, size_t{256} << 20);
-  size_t good = 0, damaged = 0;
-  const std::vector<JournalRecord> records = parse_journal(text, good, damaged);
-  for (const JournalRecord& record : records) {
-    if (record.kind == "plan") stamp = record.get("stamp");
-  }
-  return finished_runs(records);
 }
 
 class PlanRunner {
@@ -167,7 +66,7 @@ class PlanRunner {
     note_machines(journal);
     if (journal.records().empty()) {
       TRY(journal.append(JournalRecord("plan")
-                             .put("stamp", stamp_text(prepared_.text))
+                             .put("stamp", plan_stamp(prepared_.text))
                              .put("version", FATHOM_VERSION)));
     }
     TRY(write_whole_file(prepared_.out / "plan.toml", prepared_.text));
@@ -314,7 +213,7 @@ class PlanRunner {
     TRY(starting.status);
     if (is_recorded) {
       // The recorder's own time is none of the program's.
-      if (const auto wall = recorded_wall_ns(file_text(command.log, kLargestLog)))
+      if (const auto wall = recorded_wall_ns(text_of_file(command.log, kLargestLog)))
         end.wall_ns = *wall;
     }
     return end;
@@ -396,7 +295,7 @@ class PlanRunner {
   Status take_replayed(Journal& journal) {
     std::string stamp;
     finished_ = TRY(read_finished(request_.replay, stamp));
-    if (!stamp.empty() && stamp != stamp_text(prepared_.text))
+    if (!stamp.empty() && stamp != plan_stamp(prepared_.text))
       result_.results.notes.emplace_back(
           "the folder was recorded with another version of the plan");
     for (const JournalRecord& record : journal.records()) {
@@ -465,7 +364,7 @@ class PlanRunner {
   void add_log(const fs::path& log, const Experiment& experiment, Observations& into) const {
     if (log.empty()) return;
     Observations lines =
-        observe_log(file_text(log, kLargestLog), log_patterns_of(plan_, experiment));
+        observe_log(text_of_file(log, kLargestLog), log_patterns_of(plan_, experiment));
     std::erase_if(lines.all, [&](const Observation& one) {
       return into.find(one.metric, one.subject) != nullptr;
     });
@@ -555,90 +454,6 @@ class PlanRunner {
 };
 
 }  // namespace
-
-std::optional<int64_t> recorded_wall_ns(std::string_view log) {
-  constexpr std::string_view kHead = "{\n  \"wall_ms\": ";
-  const size_t at = log.rfind(kHead);
-  if (at == std::string_view::npos || (at > 0 && log[at - 1] != '\n')) return std::nullopt;
-  double value = 0;
-  const char* begin = log.data() + at + kHead.size();
-  const auto [end, error] = std::from_chars(begin, log.data() + log.size(), value);
-  if (error != std::errc() || !(value >= 0 && value < 1e12)) return std::nullopt;
-  return static_cast<int64_t>(value * 1e6);
-}
-
-Result<PreparedRun> prepare_run(const RunPlanRequest& request) {
-  PreparedRun prepared;
-  // Read once: what is checked, run and copied is the same text.
-  const std::unique_ptr<ByteSource> source = TRY(open_source(request.plan.string()));
-  prepared.text = TRY(read_all(*source, 4 << 20)).text;
-  PlanCheck check = read_plan(prepared.text, screen_safe(request.plan.string()), request.check);
-  if (!check.mistakes.empty()) {
-    std::string all;
-    for (const std::string& mistake : check.mistakes) all += (all.empty() ? "" : "\n") + mistake;
-    return Error{all};
-  }
-  prepared.plan = std::move(check.plan);
-  std::error_code error;
-  prepared.out = fs::absolute(request.out, error).lexically_normal();
-  prepared.runs = TRY(schedule_runs(prepared.plan, request.only));
-  if (!request.replay.empty()) {
-    if (!fs::is_directory(request.replay, error))
-      return Error{fmt::format("{} is no folder", request.replay.string())};
-    const auto holds_runs = [&](const fs::path& folder) {
-      return fs::exists(folder / "journal", error) ||
-             std::ranges::any_of(prepared.runs, [&](const ScheduledRun& run) {
-               return !log_in(folder, run).empty() ||
-                      !recordings_in(folder, prepared.plan.experiments[run.experiment], run)
-                           .empty();
-             });
-    };
-    if (!holds_runs(request.replay) && holds_runs(request.replay / "recorded"))
-      return Error{fmt::format("{} holds no recording of this plan; {} does",
-                               request.replay.string(), (request.replay / "recorded").string())};
-    if (fs::equivalent(request.replay, prepared.out, error))
-      return Error{"--out is the recorded folder; choose another one"};
-    return prepared;
-  }
-  const Result<fs::path> repository = repository_of(prepared.plan, request.plan);
-  if (!repository.ok())
-    return Error{fmt::format("{}; edit repository in {}", repository.error().message,
-                             screen_safe(request.plan.string()))};
-  prepared.folder = repository.value();
-  std::string stamp;
-  const std::map<std::string, FinishedRun> finished = TRY(read_finished(prepared.out, stamp));
-  if (!finished.empty() && !request.resume)
-    return Error{
-        fmt::format("{} holds a run already; --resume continues it, --out takes another folder",
-                    request.out.string())};
-  std::set<size_t> without_gpu;
-  size_t done = 0, last = SIZE_MAX;
-  for (const ScheduledRun& run : prepared.runs) {
-    const Experiment& experiment = prepared.plan.experiments[run.experiment];
-    if (run.experiment != last) TRY(working_folder(experiment, prepared.folder));
-    last = run.experiment;
-    if (finished.contains(run.name)) {
-      ++done;
-    } else if (experiment.needs_gpu && !request.has_gpu) {
-      without_gpu.insert(run.experiment);
-    } else {
-      prepared.to_run.push_back(run);
-    }
-  }
-  for (const size_t number : without_gpu)
-    prepared.notes.push_back(fmt::format("{} needs a GPU and none was found: not run",
-                                         prepared.plan.experiments[number].id));
-  if (done > 0) prepared.notes.push_back(fmt::format("{} finished earlier", counted(done, "run")));
-  const RunPlaces places{request.program.string(), (prepared.out / "captures").string()};
-  prepared.shown = shown_commands(prepared.plan, prepared.to_run, places);
-  if (request.lock_clocks && !prepared.to_run.empty()) {
-    prepared.shown.insert(
-        prepared.shown.begin(),
-        fmt::format("before: nvidia-smi --lock-gpu-clocks={0},{0}", *request.lock_clocks));
-    prepared.shown.emplace_back("after: nvidia-smi --reset-gpu-clocks");
-  }
-  return prepared;
-}
 
 Result<RunPlanResult> run_plan(const RunPlanRequest& request, const PreparedRun& prepared,
                                const std::function<void(const std::string&)>& progress) {

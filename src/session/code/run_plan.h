@@ -40,6 +40,10 @@ struct PreparedRun {
   std::vector<std::string> notes;    // what will not be run, and why
 };
 
+// That an experiment runs in: below the repository, and there.
+Result<std::filesystem::path> working_folder(const Experiment& experiment,
+                                             const std::filesystem::path& repository);
+
 // Reads and checks; runs and writes nothing. A fault of the plan is one line of the error each.
 Result<PreparedRun> prepare_run(const RunPlanRequest& request);
 
