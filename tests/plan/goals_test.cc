@@ -26,13 +26,26 @@ void put_options(const std::string& text, PlanRequest& request) {
   }
 }
 
+// "serving", a folder of this project, or "serving+with_client": one with the files of another put
+// over it, in `made`.
+std::string repository_at(const std::string& name, const std::filesystem::path& made) {
+  const std::filesystem::path root = test::source_dir(), own = root / "tests/plan/repositories";
+  const size_t plus = name.find('+');
+  if (plus == std::string::npos)
+    return (std::filesystem::exists(own / name) ? own / name : root / name).string();
+  constexpr auto kOver =
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing;
+  std::filesystem::copy(own / name.substr(0, plus), made, kOver);
+  std::filesystem::copy(own / name.substr(plus + 1), made, kOver);
+  return made.string();
+}
+
 Result<Plan> planned(const std::string& goal, const std::string& repository,
                      const std::string& platform = "", const std::string& options = "") {
-  const std::filesystem::path root = test::source_dir();
+  const test::TemporaryDirectory made;
   PlanRequest request;
   request.goal = goal;
-  const std::filesystem::path own = root / "tests/plan/repositories" / repository;
-  request.repository = std::filesystem::exists(own) ? own.string() : (root / repository).string();
+  request.repository = repository_at(repository, made.path());
   request.named = repository;
   request.platform = platform;
   put_options(options, request);
