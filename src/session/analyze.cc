@@ -9,6 +9,8 @@
 #include "base/threads.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
+#include "report/page/page_tree.h"
+#include "report/trace/analysis_page.h"
 #include "report/trace/kernel_pages.h"
 #include "report/trace/kernel_sources_markdown.h"
 #include "report/trace/run_story.h"
@@ -96,6 +98,17 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   std::vector<Table> sheets = all_sheets(input, launchers, ops, options.threads, &contexts);
   const Found done = found.get();
   const Assessment& assessment = *done.assessment;
+  struct PageParts {
+    PageTimeline timeline;
+    std::string trees;
+  };
+  std::future<PageParts> page_parts = start_beside(
+      [&] {
+        return options.page
+                   ? PageParts{page_timeline(assessment, done.path.get()), page_trees(assessment)}
+                   : PageParts{};
+      },
+      beside && options.page);
   for (Table& sheet : idle_sheets(assessment)) sheets.push_back(std::move(sheet));
   const CriticalPath& critical = *done.path;
   if (critical.missing().empty()) sheets.push_back(critical_path_sheet(input, critical));
@@ -139,11 +152,17 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
           : launch_contexts(input, recorded_on != nullptr ? recorded_on : platform, kMostContexts),
       options));
   analysis.summary.phases = story_phases_text(story, screen_safe);
-  analysis.files =
-      analysis_files({analysis.summary, assessment, done.findings, package_paths, story});
+  const AnalysisView view{analysis.summary, assessment, done.findings, package_paths, story};
+  analysis.files = analysis_files(view);
   for (ReportFile& file : counter_values) analysis.files.push_back(std::move(file));
   if (coverage)
     analysis.files.push_back({"kernel_sources.md", kernel_sources_markdown(*code, *coverage)});
+  if (options.page) {
+    PageParts parts = page_parts.get();
+    analysis.files.push_back(
+        {"report.html",
+         analysis_page(view, analysis.sheets, std::move(parts.timeline), parts.trees)});
+  }
   return analysis;
 }
 
