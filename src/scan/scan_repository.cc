@@ -11,6 +11,7 @@
 #include "scan/facts/kernel_identity.h"
 #include "scan/features/link_features.h"
 #include "scan/files/repository.h"
+#include "scan/kernels/prebuilt.h"
 #include "scan/link/api_surface.h"
 #include "scan/link/entry_points.h"
 #include "scan/link/evidence.h"
@@ -122,6 +123,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   }
   facts.host_functions = link_host_functions(readings, *paths);
   facts.files = readings.files;
+  facts.prebuilt = count_prebuilt(facts.files);
   recognise_parts(repository, readings, facts);
   link_structure(repository, readings, names, *types, facts);
   facts.doc_claims = find_doc_claims(repository, facts, find_usage_claims(readings));

@@ -37,7 +37,9 @@ struct Function {
   std::string template_parameters, parameters, return_type;
   std::vector<std::string> attributes;  // "__launch_bounds__(kNumThreads, 2)"
   std::string made_by;                  // the macro that defines it; empty: it is written out
-  std::string condition;                // the #if branch it stands in, where it has an alternative
+  // The macro that makes it a kernel though nothing in the file defines it; empty: none.
+  std::string marked_by;
+  std::string condition;  // the #if branch it stands in, where it has an alternative
   uint32_t line_first = 0, line_name = 0, line_last = 0;
   size_t body_first = 0, body_last = 0;  // tokens of { and }; equal: no body of its own
   std::string expansion;  // the body that a macro gives it, where it has none of its own
@@ -83,6 +85,8 @@ struct KnownNames {
   std::set<std::string, std::less<>> device_words;  // macros that stand for __device__
   std::map<std::string, Macro, std::less<>>
       kernel_macros;  // those whose expansion defines a kernel or is __global__
+  // Macros that were taken for __global__ and that the repository defines as something else.
+  std::set<std::string, std::less<>> other_macros;
   // Those whose expansion launches one; files define the same name differently.
   std::map<std::string, std::vector<Macro>, std::less<>> launch_macros;
   std::set<std::string, std::less<>> kernels;
@@ -142,6 +146,8 @@ KnownNames known_names(const std::vector<const Definitions*>& files);
 // Whether a file uses a kernel macro that another file defines, so that its definitions must be
 // found again now that it is known.
 bool needs_known_macros(const TokenList& source, const Definitions& own, const KnownNames& known);
+// Whether a function was taken for a kernel because of a macro that another file defines otherwise.
+bool misreads_macros(const Definitions& own, const KnownNames& known);
 
 Usage find_usage(const TokenList& source, const Definitions& definitions, const KnownNames& known);
 

@@ -7,6 +7,7 @@
 #include "scan/cpp/directives.h"
 #include "scan/cpp/launches.h"
 #include "scan/cpp/macros.h"
+#include "scan/cpp/unknown_macros.h"
 #include "scan/cpp/vocabulary.h"
 #include "scan/cpp/words.h"
 
@@ -219,11 +220,25 @@ class DefinitionFinder {
     std::optional<Function> function = read_function(header_, device_words());
     if (!function) return header_.size() == 1 ? enter(brace, "") : after;
     const size_t name = name_token(*function, brace);
+    mark_kernel(*function, brace);
     // What is never closed has no body: it would hold all that follows.
     add(std::move(*function), brace, brackets_.closed(brace) ? brackets_.partner(brace) : brace);
     if (!brackets_.closed(brace)) out_.functions.back().line_last = source_.tokens.back().line;
     out_.functions.back().condition = condition_at(name, brace, true);
     return after_function(name, brace, after);
+  }
+
+  // A macro that nothing here defines can be no other than __global__ before such a function.
+  void mark_kernel(Function& function, size_t brace) const {
+    if (vocabulary_ == nullptr || !brackets_.closed(brace)) return;
+    const auto is_known = [&](std::string_view word) { return vocabulary_->is_other_macro(word); };
+    const std::string macro = unknown_kernel_macro(
+        function, {source_, brace, static_cast<size_t>(brackets_.partner(brace))}, is_known);
+    if (macro.empty()) return;
+    function.kind = FunctionKind::kKernel;
+    function.marked_by = macro;
+    if (const size_t at = function.return_type.find(macro + " "); at != std::string::npos)
+      function.return_type.erase(at, macro.size() + 1);
   }
 
   size_t name_token(const Function& function, size_t otherwise) const {
@@ -355,7 +370,12 @@ class DefinitionFinder {
     for (Function& function : found.functions) {
       function.line_first = source_.tokens[first].line;
       function.line_name = source_.tokens[use].line;
-      if (!name_in_header(function)) function.made_by = source_.at(use);
+      const std::string_view macro = source_.at(use);
+      if (!name_in_header(function)) function.made_by = macro;
+      const Macro* of_library = library_kernel_macro(macro);
+      const Macro* meant =
+          vocabulary_ == nullptr ? nullptr : vocabulary_->find(macro, source_.tokens[use].line);
+      if (of_library != nullptr && meant == of_library) function.marked_by = macro;
       if (body_first == body_last && function.body_last > function.body_first) {
         function.expansion = list.source(function.body_first, function.body_last + 1);
       }

@@ -182,8 +182,7 @@ void link_evidence(const Readings& readings, std::vector<KernelFacts>& kernels,
                    std::vector<FunctionCall>& calls) {
   EvidenceLinker linker(readings);
   for (KernelFacts& kernel : kernels) {
-    const bool python = kernel.kind == KernelKind::kTriton || kernel.kind == KernelKind::kCute;
-    if (python) continue;
+    if (is_python_kernel(kernel.kind) || !kernel.body_read) continue;
     linker.add_to(kernel);
     linker.add_launchers_of(kernel);
   }

@@ -8,9 +8,11 @@
 #include <tuple>
 
 #include "scan/accesses/code_tree.h"
+#include "scan/cpp/vocabulary.h"
 #include "scan/facts/code_names.h"
 #include "scan/link/code_purpose.h"
 #include "scan/link/device_kernels.h"
+#include "scan/link/found_kernels.h"
 #include "scan/link/triton_kernels.h"
 
 namespace fathom {
@@ -44,7 +46,7 @@ constexpr size_t kMostCandidates = 24;
 
 class KernelLinker {
  public:
-  explicit KernelLinker(const Readings& readings) : readings_(readings) {}
+  explicit KernelLinker(const Readings& readings) : readings_(readings), languages_(readings) {}
 
   std::vector<KernelFacts> run(const PythonNames& names) {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) defined_in(file);
@@ -66,6 +68,7 @@ class KernelLinker {
     for (auto& [kernel, launcher] : named_) out_[kernel].launchers.push_back(std::move(launcher));
     mark_dead();
     for (KernelFacts& kernel : triton_kernels(readings_, names)) out_.push_back(std::move(kernel));
+    for (KernelFacts& kernel : found_kernels(readings_)) out_.push_back(std::move(kernel));
     for (KernelFacts& kernel : out_) sort_launchers(kernel.launchers);
     std::sort(out_.begin(), out_.end(), [](const KernelFacts& a, const KernelFacts& b) {
       return std::tie(a.at, a.line_name, a.name) < std::tie(b.at, b.line_name, b.name);
@@ -81,7 +84,7 @@ class KernelLinker {
       KernelFacts kernel;
       kernel.name = function.name;
       kernel.scope = function.scope;
-      kernel.kind = kind_of(function, readings_.files[file].language);
+      kernel.kind = kind_of(function, file);
       kernel.at = {file, function.line_first};
       kernel.line_name = function.line_name;
       kernel.line_last = function.line_last;
@@ -89,14 +92,18 @@ class KernelLinker {
       kernel.parameters = function.parameters;
       kernel.attributes = function.attributes;
       kernel.condition = function.condition;
+      const bool guessed =
+          !function.marked_by.empty() && !cpp::library_kernel_macro(function.marked_by);
+      if (guessed) kernel.certainty = Certainty::kLikely;
       out_.push_back(std::move(kernel));
     }
   }
 
-  static KernelKind kind_of(const cpp::Function& function, Language language) {
+  KernelKind kind_of(const cpp::Function& function, uint32_t file) const {
+    const Language language = readings_.files[file].language;
     if (!function.made_by.empty()) return KernelKind::kMacro;
     if (language == Language::kJinja) return KernelKind::kJinja;
-    return language == Language::kPython ? KernelKind::kString : KernelKind::kCuda;
+    return language == Language::kPython ? KernelKind::kString : languages_.of(file);
   }
 
   void attach(size_t index, uint32_t file) {
@@ -263,6 +270,7 @@ class KernelLinker {
   }
 
   const Readings& readings_;
+  const KernelLanguages languages_;
   std::vector<KernelFacts> out_;
   std::vector<std::pair<size_t, KernelLauncher>> named_;  // places that take a kernel by its name
   // Kernels by what they can be written as.

@@ -10,6 +10,7 @@
 #include "scan/cpp/cpp_options.h"
 #include "scan/cpp/device_patterns.h"
 #include "scan/cpp/evidence.h"
+#include "scan/cpp/found_kernels.h"
 #include "scan/cpp/launch_values.h"
 #include "scan/cpp/local_values.h"
 #include "scan/facts/code_facts.h"
@@ -24,6 +25,7 @@ namespace fathom {
 struct FileReading {
   cpp::Definitions cpp;
   cpp::Usage usage;
+  std::vector<cpp::FoundKernel> found_kernels;                // known by their place alone
   std::vector<std::vector<cpp::LocalValue>> launch_values;    // of each of usage.launches
   std::vector<std::vector<cpp::LocalValue>> argument_values;  // the same, of their arguments
   DeviceCode device_code;

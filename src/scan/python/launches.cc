@@ -15,6 +15,7 @@ class LaunchFinder {
   std::vector<Launch> run() {
     has_raw_kernels_ =
         outline_.names.count("RawKernel") != 0 || outline_.names.count("get_function") != 0;
+    has_kernel_calls_ = names_kernel_calls(outline_);
     for (const Site& site : outline_.calls) read(site);
     return std::move(found_);
   }
@@ -24,11 +25,14 @@ class LaunchFinder {
     const NodeId callee = tree_.child(site.node);
     if (tree_.kind(callee) == NodeKind::kSubscript) return subscript(site, callee);
     const CallArguments arguments = outline_.arguments(site.node);
+    const KernelCall call = has_kernel_calls_ ? kernel_call(outline_, site.node) : KernelCall();
+    if (call.rule != nullptr) {
+      if (call.rule->does == KernelCallKind::kNamed) return;
+      return api(site, *call.rule, arguments);
+    }
     if (outline_.last_name(callee) == "launch" && tree_.kind(callee) == NodeKind::kAttribute) {
       if (tree_.kind(tree_.child(callee)) == NodeKind::kCall) {
         cute(site, tree_.child(callee), arguments);
-      } else if (outline_.path(callee) == "cuda.tile.launch" || is_tile_launch(callee, arguments)) {
-        cutile(site, arguments);
       } else if (arguments.keyword("grid") != 0) {
         cute_variable(site, tree_.child(callee), arguments);
       }
@@ -76,18 +80,24 @@ class LaunchFinder {
     found_.push_back(std::move(launch));
   }
 
-  bool is_tile_launch(NodeId callee, const CallArguments& arguments) const {
-    return outline_.path(tree_.child(callee)) == "ct" && arguments.positional.size() >= 3;
+  static NodeId argument(const CallArguments& arguments, const ArgumentPlace& place) {
+    if (place.keyword.empty()) return 0;
+    const NodeId named = arguments.keyword(place.keyword);
+    return named != 0 || !place.position ? named : arguments.at(*place.position);
   }
 
-  void cutile(const Site& site, const CallArguments& arguments) {
-    const NodeId kernel = arguments.find(2, "kernel");
+  // ct.launch(stream, grid, kernel, (…)), pl.pallas_call(kernel, grid=…)
+  void api(const Site& site, const KernelCallRule& rule, const CallArguments& arguments) {
+    const NodeId kernel = argument(arguments, rule.kernel);
     if (kernel == 0) return;
-    Launch launch = start(site, LaunchKind::kCuTile, kernel);
-    launch.stream = tree_.source(arguments.find(0, "stream"), kLongestLaunch);
-    set_grid(site, arguments.find(1, "grid"), launch);
-    const NodeId passed = arguments.find(3, "args");
-    if (tree_.kind(passed) == NodeKind::kTuple) {
+    Launch launch = start(site, LaunchKind::kApi, kernel);
+    launch.via = tree_.source(tree_.child(site.node), kLongestLaunch);
+    launch.makes = rule.kind;
+    launch.stream = tree_.source(argument(arguments, rule.stream), kLongestLaunch);
+    launch.block = tree_.source(argument(arguments, rule.block), kLongestLaunch);
+    set_grid(site, argument(arguments, rule.grid), launch);
+    const NodeId passed = argument(arguments, rule.arguments);
+    if (tree_.kind(passed) == NodeKind::kTuple || tree_.kind(passed) == NodeKind::kList) {
       for (const NodeId item : tree_.children(passed)) {
         launch.arguments.push_back({"", tree_.source(item, kLongestLaunch)});
       }
@@ -261,7 +271,7 @@ class LaunchFinder {
   const Tree& tree_;
   std::map<std::pair<uint32_t, std::string>, std::vector<NodeId>> assigned_;
   size_t tries_ = 0;  // to find what one kernel means
-  bool assignments_read_ = false, has_raw_kernels_ = false;
+  bool assignments_read_ = false, has_raw_kernels_ = false, has_kernel_calls_ = false;
   std::vector<Launch> found_;
 };
 
