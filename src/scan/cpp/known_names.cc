@@ -18,6 +18,7 @@ void add_macros(const std::vector<const Macro*>& macros, KnownNames& known) {
   for (const Macro* macro : macros) {
     if (makes_device_functions(*macro)) known.device_words.insert(macro->name);
     if (kernel_macros.contains(macro->name)) known.kernel_macros.emplace(macro->name, *macro);
+    if (calls_parameter(*macro)) known.passing_macros[macro->name].push_back(*macro);
     if (macro->parameters && launching.contains(macro->name)) {
       known.launch_macros[macro->name].push_back(*macro);
     }

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "scan/link/python_names.h"
+#include "scan/link/python_types.h"
 
 namespace fathom {
 
@@ -14,6 +14,7 @@ std::optional<cpp::PatternScope> python_kernel_scope(const python::Function& fun
 
 // Kernels written in Python: Triton, CuTe DSL, cuTile. `triton.jit` marks device functions as well:
 // a kernel is one that is launched, or that stores something and no other one calls.
-std::vector<KernelFacts> triton_kernels(const Readings& readings, const PythonNames& names);
+std::vector<KernelFacts> triton_kernels(const Readings& readings, const PythonNames& names,
+                                        const PythonTypes& types);
 
 }  // namespace fathom
