@@ -49,14 +49,26 @@ std::string no_such_option(const CLI::App& command, const std::string& word) {
                      did_you_mean(name, names_of_options(command)));
 }
 
-std::optional<std::string> unknown_name(const CLI::App& command) {
-  const std::vector<std::string> words = command.remaining();
-  for (const std::string& word : words) {
+std::optional<std::string> unknown_option(const CLI::App& command) {
+  for (const std::string& word : command.remaining()) {
     if (word.size() > 1 && word.starts_with('-') && word != "--")
       return no_such_option(command, word);
   }
-  if (words.empty() || visible_commands(command).empty()) return {};
-  return no_such_command(command, words.front());
+  return {};
+}
+
+// The command furthest down first: what follows a "--" there is left over at the top.
+std::optional<std::string> unknown_name(const CLI::App& command) {
+  const std::vector<CLI::App*> below = command.get_subcommands();
+  if (!below.empty()) {
+    if (std::optional<std::string> unknown = unknown_name(*below.back())) return unknown;
+  }
+  const std::vector<std::string> words = command.remaining();
+  const bool wants_name = !words.empty() && !visible_commands(command).empty();
+  const bool begins_with_name = wants_name && below.empty() && !words.front().starts_with('-');
+  if (std::optional<std::string> unknown = unknown_option(command); unknown && !begins_with_name)
+    return unknown;
+  return wants_name ? std::optional(no_such_command(command, words.front())) : std::nullopt;
 }
 
 // The name of an error is at times the command's.
@@ -77,10 +89,7 @@ bool wants_command(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  for (const CLI::App* command = &app;; command = command->get_subcommands().back()) {
-    if (const std::optional<std::string> unknown = unknown_name(*command)) return *unknown;
-    if (command->get_subcommands().empty()) break;
-  }
+  if (const std::optional<std::string> unknown = unknown_name(app)) return *unknown;
   const std::string text = error.what();
   if (is_error(error, CLI::ExitCodes::ArgumentMismatch) && text.ends_with(" missing"))
     return text.substr(0, text.find(':')) + " needs a value";  // "--out: 1 required TEXT missing"

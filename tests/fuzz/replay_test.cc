@@ -78,23 +78,23 @@ void replay_cut(const char* name, Target target, size_t cuts) {
   }
 }
 
-TEST(FuzzReplay, CutTraces) { replay_cut("kineto_json", fuzz::kineto_json, 200); }
-TEST(FuzzReplay, CutCaptures) { replay_cut("capture_chunks", fuzz::capture_chunks, 100); }
-TEST(FuzzReplay, CutRocprof) { replay_cut("rocprof_trace", fuzz::rocprof_trace, 200); }
-TEST(FuzzReplay, CutCpp) { replay_cut("cpp_source", fuzz::cpp_source, 300); }
-TEST(FuzzReplay, CutPython) { replay_cut("python_source", fuzz::python_source, 300); }
-TEST(FuzzReplay, CutJinja) { replay_cut("jinja_source", fuzz::jinja_source, 400); }
+TEST(FuzzReplay, CutTraces) { replay_cut("kineto_json", fuzz::kineto_json, 60); }
+TEST(FuzzReplay, CutCaptures) { replay_cut("capture_chunks", fuzz::capture_chunks, 60); }
+TEST(FuzzReplay, CutRocprof) { replay_cut("rocprof_trace", fuzz::rocprof_trace, 80); }
+TEST(FuzzReplay, CutCpp) { replay_cut("cpp_source", fuzz::cpp_source, 100); }
+TEST(FuzzReplay, CutPython) { replay_cut("python_source", fuzz::python_source, 100); }
+TEST(FuzzReplay, CutJinja) { replay_cut("jinja_source", fuzz::jinja_source, 150); }
 TEST(FuzzReplay, CutIgnoreRules) { replay_cut("ignore_rules", fuzz::ignore_rules, 400); }
-TEST(FuzzReplay, CutGitIndex) { replay_cut("git_index", fuzz::git_index, 400); }
-TEST(FuzzReplay, CutManifests) { replay_cut("manifests", fuzz::manifests, 200); }
-TEST(FuzzReplay, CutMarkdown) { replay_cut("markdown", fuzz::markdown, 300); }
-TEST(FuzzReplay, CutNcuCounters) { replay_cut("ncu_counters", fuzz::ncu_counters, 400); }
+TEST(FuzzReplay, CutGitIndex) { replay_cut("git_index", fuzz::git_index, 100); }
+TEST(FuzzReplay, CutManifests) { replay_cut("manifests", fuzz::manifests, 80); }
+TEST(FuzzReplay, CutMarkdown) { replay_cut("markdown", fuzz::markdown, 100); }
+TEST(FuzzReplay, CutNcuCounters) { replay_cut("ncu_counters", fuzz::ncu_counters, 120); }
 TEST(FuzzReplay, CutRocprofCounters) {
-  replay_cut("rocprof_counters", fuzz::rocprof_counters, 400);
+  replay_cut("rocprof_counters", fuzz::rocprof_counters, 120);
 }
 TEST(FuzzReplay, CutLogLines) { replay_cut("log_lines", fuzz::log_lines, 400); }
 TEST(FuzzReplay, CutProcessRecords) { replay_cut("process_records", fuzz::process_records, 60); }
-TEST(FuzzReplay, CutRepository) { replay_cut("repository", fuzz::repository, 60); }
+TEST(FuzzReplay, CutRepository) { replay_cut("repository", fuzz::repository, 20); }
 
 }  // namespace
 }  // namespace fathom::test

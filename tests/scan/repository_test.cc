@@ -89,6 +89,19 @@ TEST_F(RepositoryTest, NestedIgnoreFiles) {
   EXPECT_EQ(notes[1], "2 files are ignored by .gitignore: a.log, sub/only_here");
 }
 
+// An archive of a commit has no .git, and all its files were tracked.
+TEST_F(RepositoryTest, CodeOfAnArchiveStaysWhateverItsNameMatches) {
+  put(".gitignore", "*.cuh\n*.json\nbuild/\n");
+  put("csrc/apply.cuh");
+  put("a.json");
+  put("build/a.cuh");
+  EXPECT_EQ(paths(), (NameList{".gitignore", "csrc/apply.cuh"}));
+  if (!has_git()) GTEST_SKIP() << "skipped: no git";
+  git("init -q");  // now git says what is left out
+  git("add .gitignore");
+  EXPECT_EQ(paths(), NameList{".gitignore"});
+}
+
 TEST_F(RepositoryTest, WhoseCodeItIs) {
   put(".gitmodules", "[submodule \"x\"]\n\tpath = 3rdparty/cutlass\n\turl = u\n");
   put("3rdparty/cutlass/a.h");

@@ -1,5 +1,7 @@
 #include "scan/cpp/brackets.h"
 
+#include <utility>
+
 #include "scan/cpp/directives.h"
 
 namespace fathom::cpp {
@@ -33,8 +35,9 @@ class BracketMatcher {
     uint32_t outer_solid;  // the next one outwards that is no angle
     uint32_t brace;        // the next { outwards; itself where it is one
     uint32_t angles;       // how many angles stand inside the next solid bracket
-    uint32_t twin;         // the same bracket in another branch of an #if
+    uint32_t twin;         // the next of its list: the same bracket in another branch of an #if
     char kind;             // ( [ { < or L for <<<
+    bool is_twin = false;  // it is in the list of another bracket
   };
   struct Condition {
     uint32_t open_before;
@@ -69,11 +72,12 @@ class BracketMatcher {
     };
     out_.partner_[closer] = opened_[open].token;
     pair_one(opened_[open].token);
-    for (uint32_t twin = opened_[open].twin; twin != kNone; twin = opened_[twin].twin) {
+    for (uint32_t twin = std::exchange(opened_[open].twin, kNone); twin != kNone;) {
       pair_one(opened_[twin].token);
+      opened_[twin].is_twin = false;
+      twin = std::exchange(opened_[twin].twin, kNone);
       --twins_;
     }
-    opened_[open].twin = kNone;
     open_ = opened_[open].outer;
     // Nobody can come back to what stands inside.
     if (conditions_.empty() && twins_ == 0) opened_.resize(open);
@@ -190,10 +194,12 @@ class BracketMatcher {
     for (uint32_t steps = 0; steps < kMaxTwins; ++steps) {
       if (first == other || first == kNone || other == kNone) return;
       if (first == condition.open_before || other == condition.open_before) return;
-      if (opened_[first].kind == opened_[other].kind && opened_[other].twin == kNone) {
+      // A bracket that is in a list already, as its first or its last, would make it a circle.
+      if (opened_[first].kind == opened_[other].kind && opened_[other].twin == kNone &&
+          !opened_[other].is_twin) {
         ++twins_;
-        opened_[other].twin = opened_[first].twin;
-        opened_[first].twin = other;
+        opened_[other].is_twin = true;
+        opened_[other].twin = std::exchange(opened_[first].twin, other);
       }
       first = opened_[first].outer;
       other = opened_[other].outer;
@@ -205,7 +211,7 @@ class BracketMatcher {
   std::vector<Open> opened_;
   std::vector<Condition> conditions_;
   uint32_t open_ = kNone;
-  size_t twins_ = 0;  // brackets that wait for their twin to be closed
+  size_t twins_ = 0;  // links between twins; without any, closed brackets can be forgotten
 };
 
 Brackets::Brackets(const TokenList& source) { BracketMatcher(source, *this).run(); }

@@ -75,9 +75,10 @@ class Walk {
     if (const auto git = find_git(root_)) {
       const std::string below = root_.lexically_relative(git->root).generic_string();
       in_checkout_ = below == "." ? "" : below + "/";
+      in_git_ = true;
       load_rules(git->common / "info/exclude", "", around_);
       enter_part_of_checkout(git->root);
-      read_index(git->directory / "index");
+      if (in_git_) read_index(git->directory / "index");
     }
     const Result<std::string> modules = read_source_text(root_ / ".gitmodules", kMaxIgnoreBytes);
     if (!modules.ok()) return;
@@ -110,6 +111,7 @@ class Walk {
         continue;
       around_.reset();
       in_checkout_.clear();
+      in_git_ = false;
       return;
     }
   }
@@ -137,6 +139,13 @@ class Walk {
     std::string name;
     fs::file_type type;
   };
+
+  // A folder without git is mostly an archive of a commit: its files were tracked, whatever a
+  // pattern for files says. Ignored folders stay out: copies of a working tree have build folders.
+  bool is_code_of_an_archive(const Entry& entry) const {
+    return !in_git_ && entry.type == fs::file_type::regular &&
+           is_program_code(language_of(entry.name, ""));
+  }
 
   std::vector<Entry> entries_of(const Folder& folder) {
     std::vector<Entry> entries;
@@ -187,7 +196,8 @@ class Walk {
     const bool is_folder = entry.type == fs::file_type::directory;
     budget_.add_path();
     const bool ignored =
-        folder.only_tracked || is_ignored(folder.rules.get(), in_checkout, is_folder, budget_);
+        (folder.only_tracked || is_ignored(folder.rules.get(), in_checkout, is_folder, budget_)) &&
+        !is_code_of_an_archive(entry);
     if (ignored && !is_tracked(in_checkout, is_folder)) {
       // Below a folder that is left out nothing more is to be told.
       if (!folder.only_tracked) (is_folder ? ignored_folders_ : ignored_files_).add(path);
@@ -269,6 +279,7 @@ class Walk {
   uint64_t counted_bytes_ = 0;
   IgnoreChainPointer around_;
   std::string in_checkout_;  // where the root lies in the checkout: "" or "part/of/it/"
+  bool in_git_ = false;      // what git tracks and leaves out is known
   std::optional<TrackedPaths> tracked_;
   std::set<std::string> submodules_;
   std::vector<Folder> folders_;

@@ -10,8 +10,8 @@
 namespace fathom {
 
 // The files of a repository, in order of path: what .gitignore names and git does not track is
-// left out, links are not followed, submodules and vendored folders are marked. Nothing in it is
-// executed.
+// left out (without git, code files stay), links are not followed, submodules and vendored folders
+// are marked. Nothing in it is executed.
 struct Repository {
   std::filesystem::path root;
   std::string name;
