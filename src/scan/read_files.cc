@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "scan/accesses/triton_walk.h"
 #include "scan/cpp/plain_spelling.h"
+#include "scan/facts/code_names.h"
 #include "scan/facts/passed_paths.h"
 #include "scan/features/file_weight.h"
 #include "scan/files/source_text.h"
@@ -337,7 +338,7 @@ class FileReader {
       if (kernels.empty()) return;
       for (const std::string& name : reading.usage.kernels_named) kernels.erase(name);
       for (const cpp::Launch& launch : reading.usage.launches) {
-        for (const std::string& name : launch.kernels) kernels.erase(name);
+        for (const std::string& name : launch.kernels) kernels.erase(std::string(last_name(name)));
       }
     }
   }

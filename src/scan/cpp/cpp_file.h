@@ -33,7 +33,8 @@ struct Function {
   std::string name;   // "operator()" too; a macro's functions have their expanded names
   std::string scope;  // namespaces and classes, joined with "::"; unnamed namespaces left out
   FunctionKind kind = FunctionKind::kHost;
-  bool defined = true;  // false: a declaration, kept for kernels only
+  bool defined = true;      // false: a declaration, kept for kernels only
+  bool file_local = false;  // static, or in an unnamed namespace: no other source means it
   std::string template_parameters, parameters, return_type;
   std::vector<std::string> attributes;  // "__launch_bounds__(kNumThreads, 2)"
   std::string made_by;                  // the macro that defines it; empty: it is written out
@@ -89,6 +90,8 @@ struct KnownNames {
   std::set<std::string, std::less<>> other_macros;
   // Those whose expansion launches one; files define the same name differently.
   std::map<std::string, std::vector<Macro>, std::less<>> launch_macros;
+  // Those that call a parameter, as X-macros do: what they are given may launch one.
+  std::map<std::string, std::vector<Macro>, std::less<>> passing_macros;
   std::set<std::string, std::less<>> kernels;
   std::map<std::string, LaunchHelper, std::less<>> launch_helpers;
   // Classes with an operator(), which device_kernel<Class> runs.
@@ -106,8 +109,8 @@ struct Call {
 };
 
 struct Launch {
-  std::vector<std::string>
-      kernels;             // names it can mean: both sides of ?:, through `auto` and `using`
+  std::vector<std::string> kernels;  // names it can mean, as qualified as they are written: both
+                                     // sides of ?:, through `auto` and `using`
   std::string expression;  // as written
   std::string template_arguments;
   std::string via;  // "<<<>>>", "cudaLaunchKernelEx", a helper's or a macro's name
@@ -135,6 +138,8 @@ struct Usage {
   std::vector<Launch> launches;
   std::vector<Binding> bindings;
   std::set<std::string, std::less<>> kernels_named;  // kernels mentioned outside their definition
+  std::vector<std::string> using_namespaces;         // of `using namespace a::b`, as written
+  std::map<std::string, std::string, std::less<>> namespace_aliases;  // of `namespace b = a::b`
 };
 
 // The macros that a file defines are known to it; `known` adds those of the repository.

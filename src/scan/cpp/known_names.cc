@@ -24,6 +24,7 @@ void add_macros(const std::vector<const Macro*>& macros, const std::set<std::str
     } else if (marked.contains(macro->name)) {
       known.other_macros.insert(macro->name);
     }
+    if (calls_parameter(*macro)) known.passing_macros[macro->name].push_back(*macro);
     if (macro->parameters && launching.contains(macro->name)) {
       known.launch_macros[macro->name].push_back(*macro);
     }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "scan/python/extract.h"
 
@@ -24,11 +25,16 @@ class LaunchFinder {
   void read(const Site& site) {
     const NodeId callee = tree_.child(site.node);
     if (tree_.kind(callee) == NodeKind::kSubscript) return subscript(site, callee);
+    if (const NodeId bound = bound_subscript(site, callee)) return subscript(site, bound);
     const CallArguments arguments = outline_.arguments(site.node);
     const KernelCall call = has_kernel_calls_ ? kernel_call(outline_, site.node) : KernelCall();
     if (call.rule != nullptr) {
       if (call.rule->does == KernelCallKind::kNamed) return;
       return api(site, *call.rule, arguments);
+    }
+    if (outline_.last_name(callee) == "run" && tree_.kind(callee) == NodeKind::kAttribute &&
+        arguments.keyword("grid") != 0) {
+      return run(site, tree_.child(callee), arguments);
     }
     if (outline_.last_name(callee) == "launch" && tree_.kind(callee) == NodeKind::kAttribute) {
       if (tree_.kind(tree_.child(callee)) == NodeKind::kCall) {
@@ -63,6 +69,44 @@ class LaunchFinder {
     Launch launch = start(site, LaunchKind::kSubscript, kernel);
     set_grid(site, grid, launch);
     launch.arguments = arguments_of(site.node);
+    found_.push_back(std::move(launch));
+  }
+
+  // `launch = kernel[grid]`, `launch = partial(kernel[grid], x)`: the subscript; 0: neither.
+  NodeId bound_subscript(const Site& site, NodeId callee) {
+    if (tree_.kind(callee) != NodeKind::kName || !has_subscripts()) return 0;
+    const std::vector<NodeId>* values = assigned(site, tree_.token(tree_[callee].first));
+    if (values == nullptr) return 0;
+    NodeId value = values->back();
+    if (tree_.kind(value) == NodeKind::kCall &&
+        outline_.last_name(tree_.child(value)) == "partial") {
+      value = outline_.arguments(value).at(0);
+    }
+    return tree_.kind(value) == NodeKind::kSubscript ? value : 0;
+  }
+
+  // Whether a name is set to a subscript at all: most files need no look at what names are set to.
+  bool has_subscripts() {
+    if (has_subscripts_) return *has_subscripts_;
+    has_subscripts_ = false;
+    for (const Site& site : outline_.assignments) {
+      const bool annotated = tree_.kind(site.node) == NodeKind::kAnnotated;
+      const NodeId value = tree_.child(site.node, annotated ? 2 : 1);
+      const NodeKind kind = value == 0 ? NodeKind::kNone : tree_.kind(value);
+      const bool partial =
+          kind == NodeKind::kCall && outline_.last_name(tree_.child(value)) == "partial";
+      if (kind == NodeKind::kSubscript || partial) has_subscripts_ = true;
+    }
+    return *has_subscripts_;
+  }
+
+  // kernel.run(…, grid=grid, warmup=False): what kernel[grid](…) calls.
+  void run(const Site& site, NodeId kernel, const CallArguments& arguments) {
+    Launch launch = start(site, LaunchKind::kSubscript, kernel);
+    set_grid(site, arguments.keyword("grid"), launch);
+    launch.arguments = arguments_of(site.node);
+    std::erase_if(launch.arguments,
+                  [](const Argument& one) { return one.name == "grid" || one.name == "warmup"; });
     found_.push_back(std::move(launch));
   }
 
@@ -229,12 +273,21 @@ class LaunchFinder {
       }
       case NodeKind::kSubscript: {  // {True: a, False: b}[flag]
         const NodeId table = tree_.child(kernel);
-        if (tree_.kind(table) != NodeKind::kDict) return meanings(site, table, out, depth + 1);
-        for (const NodeId pair : tree_.children(table)) {
-          meanings(site, tree_.child(pair, 1), out, depth + 1);
+        return meanings(site, table, out, depth + 1);
+      }
+      case NodeKind::kDict:
+        for (const NodeId pair : tree_.children(kernel)) {
+          if (tree_.kind(pair) == NodeKind::kPair)
+            meanings(site, tree_.child(pair, 1), out, depth + 1);
         }
         return;
-      }
+      case NodeKind::kList:
+      case NodeKind::kTuple:
+        for (const NodeId item : tree_.children(kernel)) meanings(site, item, out, depth + 1);
+        return;
+      case NodeKind::kBoolean:  // tuned or plain
+        for (const NodeId part : tree_.children(kernel)) meanings(site, part, out, depth + 1);
+        return;
       case NodeKind::kCall: {
         // triton.jit(f), partial(f, …), heuristics(…)(f), kernel.replace_hints(…), and
         // bound = kernel(…).
@@ -245,7 +298,9 @@ class LaunchFinder {
                            maker == "wrap_triton" || outline_.path(callee) == "cuda.tile.kernel" ||
                            maker.empty();
         if (wraps && first != 0) return meanings(site, first, out, depth + 1);
-        const bool changes = maker == "replace_hints" && tree_.kind(callee) == NodeKind::kAttribute;
+        // TABLE.get(key) is one of its values, kernel.replace_hints(…) the kernel.
+        const bool changes = (maker == "replace_hints" || maker == "get") &&
+                             tree_.kind(callee) == NodeKind::kAttribute;
         return meanings(site, changes ? tree_.child(callee) : callee, out, depth + 1);
       }
       default:
@@ -272,6 +327,7 @@ class LaunchFinder {
   std::map<std::pair<uint32_t, std::string>, std::vector<NodeId>> assigned_;
   size_t tries_ = 0;  // to find what one kernel means
   bool assignments_read_ = false, has_raw_kernels_ = false, has_kernel_calls_ = false;
+  std::optional<bool> has_subscripts_;
   std::vector<Launch> found_;
 };
 
