@@ -28,6 +28,8 @@ void find_environment_classes(const Outline& outline, std::vector<Option>& into)
 std::vector<ParsedClass> find_parsed_classes(const Outline& outline);
 
 std::vector<Launch> find_launches(const Outline& outline);
+// Of `file` the functions and imports must be known.
+std::vector<HandedName> find_handed_names(const Outline& outline, const PythonFile& file);
 void find_routes(const Outline& outline, PythonFile& into);
 std::vector<CudaText> find_cuda_texts(const Outline& outline);
 std::vector<ValueFlow> find_value_flows(const Outline& outline);
