@@ -72,11 +72,21 @@ struct LaunchHelper {
   std::vector<Attribute> attributes;
 };
 
+// A function's parameter that it hands to a call as it is.
+struct HandedParameter {
+  std::string function;
+  size_t parameter = 0;
+  std::string callee;
+  size_t argument = 0;
+};
+
 struct Definitions {
   std::vector<Macro> macros;
   std::vector<Function> functions;
   std::vector<Class> classes;
   std::vector<LaunchHelper> launch_helpers;
+  std::vector<std::pair<std::string, std::string>> returned_names;  // a function, what it returns
+  std::vector<HandedParameter> handed_parameters;
   std::vector<std::string> includes;
   std::vector<uint32_t> include_lines;  // of each of `includes`
 };
@@ -94,6 +104,8 @@ struct KnownNames {
   std::map<std::string, std::vector<Macro>, std::less<>> passing_macros;
   std::set<std::string, std::less<>> kernels;
   std::map<std::string, LaunchHelper, std::less<>> launch_helpers;
+  // Functions that return one of the kernels.
+  std::map<std::string, std::vector<std::string>, std::less<>> kernel_choosers;
   // Classes with an operator(), which device_kernel<Class> runs.
   std::set<std::string, std::less<>> callable_classes;
   // Class templates that inherit from a template parameter of theirs, and which: what they are
@@ -111,7 +123,7 @@ struct Call {
 struct Launch {
   std::vector<std::string> kernels;  // names it can mean, as qualified as they are written: both
                                      // sides of ?:, through `auto` and `using`
-  std::string expression;  // as written
+  std::string expression;            // as written
   std::string template_arguments;
   std::string via;  // "<<<>>>", "cudaLaunchKernelEx", a helper's or a macro's name
   std::string grid, block, shared_memory, stream;

@@ -455,6 +455,7 @@ Definitions find_definitions(const TokenList& source, const KnownNames& known) {
   const Code code{source, brackets};
   DefinitionFinder(code, &vocabulary, out).run();
   out.launch_helpers = find_launch_helpers(code, out);
+  find_handed_kernels(code, out);
   return out;
 }
 

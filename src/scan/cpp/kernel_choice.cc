@@ -225,14 +225,19 @@ class Chooser {
     return true;
   }
 
-  // A function of this file that gives a kernel back: the kernels that its body names.
+  // A function that gives a kernel back: the kernels that its body names, or that it returns in
+  // another file.
   void called(std::string_view name) {
     const std::vector<Function>& functions = around_.definitions.functions;
     if (!may_search(functions.size())) return;
+    const size_t before = out_.kernels.size();
     for (const Function& function : functions) {
       if (function.name != name || function.kind != FunctionKind::kHost) continue;
       named_in(around_.file, {function.body_first, function.body_last});
     }
+    const auto elsewhere = around_.known.kernel_choosers.find(name);
+    if (out_.kernels.size() > before || elsewhere == around_.known.kernel_choosers.end()) return;
+    for (const std::string& kernel : elsewhere->second) add_once(out_.kernels, kernel);
   }
 
   // auto launch = [&](auto kernel, …) { kernel<<<…>>>(…); };  launch(first_kernel, …);

@@ -53,6 +53,13 @@ size_t LaunchFinder::macro_use(const Place& place, int depth) {
   const FindMacro find = [&](std::string_view name, uint32_t line, size_t arguments) {
     return find_macro(name, forced_lines_ ? forced_lines_->first : line, arguments);
   };
+  const uint32_t used_at = forced_lines_ ? forced_lines_->first : code.source.tokens[place.at].line;
+  const Macro* whole = find_macro(code.source.at(place.at), used_at, std::nullopt);
+  if (whole != nullptr && !whole->parameters) {  // RUN_APPEND;
+    if (!function_index_ && !forced_lines_) return 0;
+    read_expansion(place, whole->body, place.at + 1, depth);
+    return place.at + 1;
+  }
   if (code.is(place.at + 1, "(")) {
     if (!code.brackets.closed(place.at + 1)) return 0;
     const size_t end = code.brackets.partner(place.at + 1) + 1;

@@ -14,6 +14,8 @@ constexpr size_t kMostCandidates = 4;
 constexpr size_t kMostTwins = 24;
 // Definitions of one name in other sources that are looked at for the nearest.
 constexpr size_t kMostShared = 96;
+// Names that more symbols have are looked for by their scopes.
+constexpr size_t kManyNamesakes = 32;
 
 // How a name was found: through the scopes around it (0 and up, by how far out), through a `using
 // namespace` of the file, by the end of the qualified name, by the end of it without what the file
@@ -77,6 +79,34 @@ SymbolIndex::SymbolIndex(const std::vector<FileCode>& files, const IncludeGraph&
       scopes_.insert(one.name);
     }
   }
+  group_namesakes();
+}
+
+void SymbolIndex::group_namesakes() {
+  for (size_t kind = 0; kind < std::size(by_name_); ++kind) {
+    for (const auto& [name, ids] : by_name_[kind]) {
+      if (ids.size() <= kManyNamesakes) continue;
+      auto& groups = grouped_[kind][name];
+      for (const SymbolId id : ids) groups[last_name(symbols_[id.value].scope)].push_back(id);
+    }
+  }
+}
+
+const SymbolIndex::Ids& SymbolIndex::narrowed(const Ids& named, std::string_view qualifier,
+                                              const NameScope& at) const {
+  static const Ids none;
+  if (named.size() <= kManyNamesakes) return named;
+  const Symbol& first = symbols_[named[0].value];
+  const auto& groups = grouped_[static_cast<size_t>(first.kind)].find(first.name)->second;
+  const auto group = groups.find(last_name(qualifier.empty() ? at.inside : qualifier));
+  if (!qualifier.empty()) return group == groups.end() ? none : group->second;
+  if (group == groups.end()) return named;
+  // A name without scope may be another scope's, unless the file has it in the one around.
+  std::vector<Fitting> own;
+  gather_file(group->second, at.file, qualifier, at, kOwnFile, own);
+  const bool found =
+      std::any_of(own.begin(), own.end(), [](const Fitting& one) { return one.misfit == 0; });
+  return found ? group->second : named;
 }
 
 void SymbolIndex::add(const Symbol& symbol) {
@@ -195,11 +225,13 @@ const std::vector<Candidate>& SymbolIndex::resolve(std::string_view path, const 
   const size_t name = path.size() - last_name(path).size();
   const std::string spelled = renamed(path.substr(0, name < 2 ? 0 : name - 2), at.file);
   const std::string_view qualifier = spelled;
-  std::vector<Fitting> found = visible(named->second, qualifier, at);
+  const Ids& all = narrowed(named->second, qualifier, at);
+  if (all.empty()) return none;
+  std::vector<Fitting> found = visible(all, qualifier, at);
   const auto is_defined = [this](const Fitting& one) { return symbols_[one.symbol.value].defined; };
-  if (found.empty()) return known->second = elsewhere(named->second, qualifier, at);
+  if (found.empty()) return known->second = elsewhere(all, qualifier, at);
   if (std::none_of(found.begin(), found.end(), is_defined))
-    return known->second = defined_as(named->second, symbols_[found[0].symbol.value], at);
+    return known->second = defined_as(all, symbols_[found[0].symbol.value], at);
   std::erase_if(found, [&](const Fitting& one) { return !is_defined(one); });
   return known->second = chosen(found);
 }

@@ -74,6 +74,9 @@ class SymbolIndex {
   };
 
   void add(const Symbol& symbol);
+  void group_namesakes();
+  // Of very many that have a name, those that can be meant by the scope that is written or around.
+  const Ids& narrowed(const Ids& named, std::string_view qualifier, const NameScope& at) const;
   void add_scope(std::string_view scope);
   // How badly a symbol's scope fits what is written; none: it is another one's.
   std::optional<uint32_t> misfit(const Symbol& symbol, std::string_view qualifier,
@@ -99,6 +102,8 @@ class SymbolIndex {
   std::vector<Symbol> symbols_;
   std::vector<uint32_t> first_;  // of each file, in symbols_: its functions, then its classes
   std::unordered_map<std::string_view, Ids> by_name_[4];  // by kind
+  // Names that very many have: by kind, name and the last part of their scope.
+  std::unordered_map<std::string_view, std::unordered_map<std::string_view, Ids>> grouped_[4];
   std::unordered_set<std::string_view> scopes_;  // each namespace and class by its own name
   mutable std::unordered_map<std::string, std::vector<Candidate>> known_;
   mutable std::unordered_map<std::string, Ids> shared_;

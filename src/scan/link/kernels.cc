@@ -97,14 +97,35 @@ class KernelLinker {
       const bool too_many = meant.size() > kMostTwins;
       // One launch stands for all: a list of every launch at every kernel would be their product.
       if (too_many && !ambiguous_.insert(meant[0].symbol.value).second) continue;
+      const bool told_apart =
+          meant.size() > 1 && std::any_of(meant.begin(), meant.end(), [&](const Candidate& one) {
+            const auto kernel = kernel_of_.find(one.symbol.value);
+            return kernel != kernel_of_.end() && takes(out_[kernel->second], launch);
+          });
       for (const Candidate& one : meant) {
         const auto kernel = kernel_of_.find(one.symbol.value);
         if (kernel == kernel_of_.end()) continue;
+        if (told_apart && !takes(out_[kernel->second], launch)) continue;
         KernelLauncher& launcher = attach_to(kernel->second, index, file, one.certainty);
         if (too_many) launcher.via = fmt::format("a name that {} kernels have", meant.size());
       }
       if (last_name(written) != launch.expression) attach_branches(index, file, meant);
     }
+  }
+
+  // Whether a kernel can be given as many arguments as a launch writes, which tells overloads
+  // apart. What is not written, or a pack, says nothing.
+  static bool takes(const KernelFacts& kernel, const cpp::Launch& launch) {
+    const std::string_view list = kernel.parameters;
+    if (launch.arguments.empty() || list.find("...") != std::string_view::npos) return true;
+    const bool packed =
+        std::any_of(launch.arguments.begin(), launch.arguments.end(),
+                    [](const std::string& one) { return one.find("...") != std::string::npos; });
+    if (packed || list.find('(') != std::string_view::npos) return true;
+    const size_t most = code_parameters(kernel.parameters).size();
+    const auto defaults = static_cast<size_t>(std::count(list.begin(), list.end(), '='));
+    const size_t given = launch.arguments.size();
+    return given <= most && given + std::min(defaults, most) >= most;
   }
 
   // The name of a launch may be an alias in one branch of an #if, and a kernel of the file in the

@@ -75,10 +75,17 @@ class PythonNames {
     std::unordered_map<std::string_view, std::vector<uint32_t>> imports;
     std::vector<uint32_t> stars;  // `from x import *`
   };
+  // Of a file with many star imports: those that can bring a name.
+  struct Stars {
+    std::unordered_map<std::string_view, std::vector<uint32_t>> bringing;
+    std::vector<uint32_t> open;  // of modules that have star imports themselves
+  };
+  std::vector<uint32_t> stars_for(std::string_view head, uint32_t file) const;
   static FileNames names_in(const python::PythonFile& python, uint32_t file);
 
   const Readings& readings_;
   std::vector<FileNames> files_;
+  mutable std::unordered_map<uint32_t, Stars> stars_;
   std::vector<std::string> modules_;
   std::vector<std::string> dotted_;  // the paths of Python files as a module's: "src.server.args"
   // Python files by the last part of their dotted paths, and by the last two.

@@ -13,6 +13,8 @@ namespace {
 
 // The way up is searched this far: beyond it names repeat more than calls do.
 constexpr size_t kMaxSearched = 400, kMaxSearchTries = 20000;  // of one search
+// And of all searches together: many functions of one name with many callers are their product.
+constexpr size_t kLeastTries = 20000, kTriesOfCall = 64;
 constexpr size_t kMaxPythonHops = 8;
 constexpr int kMaxPathHandOvers = 3;
 // A name that more functions call is a common word.
@@ -70,6 +72,7 @@ PythonPaths::PythonPaths(const Readings& readings, const SymbolIndex& index,
       types_(types),
       modules_(readings),
       ops_(readings, names) {
+  tries_left_ = kLeastTries;
   cpp_functions_.resize(readings.files.size());
   python_functions_.resize(readings.files.size());
   for (const FileReading& reading : readings.readings) {
@@ -90,6 +93,7 @@ void PythonPaths::index_cpp(uint32_t file) {
       const FunctionRef caller = {file, i};
       if (callers.empty() || callers.back().function != caller ||
           callers.back().written != call.name) {
+        tries_left_ += kTriesOfCall;
         callers.push_back({caller, call.name, call.member});
       }
     }
@@ -133,6 +137,11 @@ void PythonPaths::index_python(uint32_t file) {
     exports_[std::string(last_of(target, "::"))].push_back(
         {"", target, literal.text, {file, literal.line}, true, literal.function});
   }
+  for (const python::Import& import : python.imports) {
+    const std::string_view meant = import.name.empty() ? last_part(import.module) : import.name;
+    std::vector<uint32_t>& files = importers_[meant];
+    if (files.empty() || files.back() != file) files.push_back(file);
+  }
   if (file_name(readings_.files[file].path) == "__init__.py") {
     for (const python::Import& import : python.imports) public_names_.insert(import.name);
   }
@@ -170,7 +179,7 @@ std::vector<PathHop> PythonPaths::to_cpp_function(uint32_t file,
   if (found == cpp_functions_[file].end()) return {};
   std::optional<Exported> exported;
   const FunctionRef start = {file, found->second};
-  const std::vector<FunctionRef> chain = cpp_chain_to_export(start, exported);
+  const std::vector<ChainLink> chain = cpp_chain_to_export(start, exported);
   std::vector<PathHop> hops;
   if (exported) {
     Certainty certainty = Certainty::kLikely;
@@ -182,8 +191,10 @@ std::vector<PathHop> PythonPaths::to_cpp_function(uint32_t file,
                       exported->via});
     }
   }
-  for (const FunctionRef& ref : chain) {
-    const Certainty certainty = ref == start ? Certainty::kCertain : Certainty::kLikely;
+  for (const auto& [ref, called] : chain) {
+    // The last one launches, which is certain; whether the others run is a matter of names.
+    const Certainty certainty =
+        ref == start ? Certainty::kCertain : std::max(called, Certainty::kLikely);
     hops.push_back(
         {PathHopKind::kCpp, qualified(cpp_at(ref)), {ref.file, cpp_at(ref).line_name}, certainty});
   }
@@ -191,37 +202,48 @@ std::vector<PathHop> PythonPaths::to_cpp_function(uint32_t file,
 }
 
 // Breadth first through the callers until one is exported; without any, the start alone.
-std::vector<PythonPaths::FunctionRef> PythonPaths::cpp_chain_to_export(
+std::vector<PythonPaths::ChainLink> PythonPaths::cpp_chain_to_export(
     const FunctionRef& start, std::optional<Exported>& exported) const {
-  std::map<FunctionRef, FunctionRef> called_from;  // a function → what it calls on the way down
+  // A function → what it calls on the way down, and how sure that is.
+  std::map<FunctionRef, std::pair<FunctionRef, Certainty>> called_from;
   std::deque<FunctionRef> queue = {start};
-  called_from[start] = start;
+  called_from[start] = {start, Certainty::kCertain};
   size_t tries = 0;
   while (!queue.empty() && called_from.size() < kMaxSearched) {
     const FunctionRef at = queue.front();
     queue.pop_front();
     exported = exported_as(at);
     if (exported) {
-      std::vector<FunctionRef> chain = {at};
-      while (chain.back() != start) chain.push_back(called_from[chain.back()]);
+      std::vector<ChainLink> chain = {{at, Certainty::kCertain}};
+      // A function is as sure as the call above it that leads there.
+      while (chain.back().function != start) {
+        const auto& [callee, certainty] = called_from[chain.back().function];
+        chain.push_back({callee, certainty});
+      }
       return chain;
     }
     const auto callers = cpp_callers_.find(cpp_at(at).name);
     if (callers == cpp_callers_.end()) continue;
     for (const CppCaller& caller : callers->second) {
-      if (++tries > kMaxSearchTries) return {start};
-      if (!can_call(caller, at)) continue;
-      if (called_from.emplace(caller.function, at).second) queue.push_back(caller.function);
+      if (tries_left_ == 0 || ++tries > kMaxSearchTries) return {{start, Certainty::kCertain}};
+      --tries_left_;
+      const std::optional<Certainty> certainty = can_call(caller, at);
+      if (!certainty) continue;
+      if (called_from.emplace(caller.function, std::pair(at, *certainty)).second)
+        queue.push_back(caller.function);
     }
   }
-  return {start};
+  return {{start, Certainty::kCertain}};
 }
 
 std::optional<Certainty> PythonPaths::means(std::string_view written, const NameScope& at,
                                             const FunctionRef& callee) const {
   const SymbolId wanted = index_.function(callee.file, static_cast<uint32_t>(callee.function));
-  for (const Candidate& one : index_.resolve(written, at, index_.symbol(wanted).kind)) {
-    if (one.symbol == wanted) return one.certainty;
+  const auto& meant = index_.resolve(written, at, index_.symbol(wanted).kind);
+  // Which of so many it is stays open.
+  constexpr size_t kMostMeant = 24;
+  for (size_t i = 0; i < meant.size() && meant.size() <= kMostMeant; ++i) {
+    if (meant[i].symbol == wanted) return meant[i].certainty;
   }
   return std::nullopt;
 }
@@ -255,6 +277,30 @@ std::optional<PythonPaths::Exported> PythonPaths::exported_as(const FunctionRef&
   return std::nullopt;
 }
 
+// Of an extension module only who imports it: hundreds of modules may export one name.
+std::vector<PythonPaths::FunctionRef> PythonPaths::possible_users(
+    const Exported& exported, const std::vector<FunctionRef>& callers) const {
+  const std::vector<std::string>& modules = modules_.of(exported.at.file);
+  const bool of_library = exported.name.find("::") != std::string::npos;
+  if (of_library || modules.empty() || !types_.jit().builders_of(exported.at.file).empty())
+    return callers;
+  std::set<uint32_t> files;
+  for (const std::string& module : modules) {
+    const auto importers = importers_.find(module);
+    if (importers != importers_.end())
+      files.insert(importers->second.begin(), importers->second.end());
+  }
+  std::vector<FunctionRef> out;
+  for (const uint32_t file : files) {
+    // Callers are in order of file.
+    auto at =
+        std::lower_bound(callers.begin(), callers.end(), file,
+                         [](const FunctionRef& one, uint32_t wanted) { return one.file < wanted; });
+    for (; at != callers.end() && at->file == file; ++at) out.push_back(*at);
+  }
+  return out;
+}
+
 std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported& exported,
                                                                  Certainty& certainty) const {
   if (exported.from_python) {
@@ -280,7 +326,7 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported&
   // A name of several modules is nobody's unless the object says whose it is.
   const bool common = !types_.jit().builders_of(exported.at.file).empty() &&
                       types_.jit().files_exporting(exported.name) > 1;
-  for (const FunctionRef& user : found->second) {
+  for (const FunctionRef& user : possible_users(exported, found->second)) {
     const std::optional<bool> built = calls_built(user, exported);
     if (!built.value_or(!common && !proven && calls_export(user, exported))) continue;
     const std::string_view path = readings_.files[user.file].path;
@@ -515,6 +561,8 @@ std::vector<PathHop> PythonPaths::cpp_callers_of(const PathHop& outermost) const
     const auto found = cpp_callers_.find(functions[i].name);
     if (found == cpp_callers_.end()) return out;
     for (const CppCaller& caller : found->second) {
+      if (tries_left_ == 0) return {};
+      --tries_left_;
       const auto& calls = readings_.readings[caller.function.file].usage.calls;
       const std::optional<Certainty> certainty = can_call(caller, callee);
       if (caller.function == callee || !certainty ||

@@ -62,8 +62,14 @@ class PythonPaths {
   void index_aliases(uint32_t file);
   bool is_method(const cpp::Function& function) const;
   std::optional<Exported> exported_as(const FunctionRef& ref) const;
-  std::vector<FunctionRef> cpp_chain_to_export(const FunctionRef& start,
-                                               std::optional<Exported>& exported) const;
+  struct ChainLink {
+    FunctionRef function;
+    Certainty certainty;  // of the call that leads to it
+  };
+  std::vector<ChainLink> cpp_chain_to_export(const FunctionRef& start,
+                                             std::optional<Exported>& exported) const;
+  std::vector<FunctionRef> possible_users(const Exported& exported,
+                                          const std::vector<FunctionRef>& callers) const;
   std::optional<FunctionRef> python_user(const Exported& exported, Certainty& certainty) const;
   // What a name is looked for in: a method of the object itself is no function of a module.
   enum class Of : uint8_t { kModule, kAnything };
@@ -94,9 +100,12 @@ class PythonPaths {
   const PythonTypes& types_;
   const ExtensionModules modules_;
   const PythonOps ops_;
+  mutable size_t tries_left_ = 0;  // callers that all searches together may look at
   // By the name that is called; the names are the readings'.
   std::unordered_map<std::string_view, std::vector<CppCaller>> cpp_callers_;
   std::unordered_map<std::string_view, std::vector<FunctionRef>> python_callers_;
+  // Files by the last names of the modules, and the names, that they import.
+  std::unordered_map<std::string_view, std::vector<uint32_t>> importers_;
   // By file: the first definition of each qualified name; all of them.
   std::vector<std::unordered_map<std::string, size_t>> cpp_functions_;
   std::vector<std::unordered_map<std::string, std::vector<size_t>>> python_functions_;

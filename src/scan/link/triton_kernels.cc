@@ -71,6 +71,10 @@ class TritonLinker {
       for (const python::Launch& launch : python.launches) attach(launch, file);
       for (const python::Function& function : python.functions) note_calls(function, file);
     }
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      for (const python::HandedName& handed : readings_.readings[file].python.handed)
+        attach_handed(handed, file);
+    }
     std::vector<KernelFacts> out;
     for (Jitted& jitted : jitted_) {
       if (is_device_function(jitted)) continue;
@@ -267,8 +271,9 @@ class TritonLinker {
       add_function(value.ref.file, value.ref.index, out);
       if (out.size() > before) out.back().certainty = value.certainty;
     }
+    // All that a table or attribute holds anywhere: which of it is meant here is not followed.
     if (out.size() > 1) {
-      for (Meant& one : out) one.certainty = std::max(one.certainty, Certainty::kLikely);
+      for (Meant& one : out) one.certainty = Certainty::kUnsure;
     }
     if (!out.empty()) return out;
     for (const size_t i : made_by(written, file)) {
@@ -312,6 +317,7 @@ class TritonLinker {
         if (can_launch(launch.kind, jitted_[one.kernel])) meant.emplace(one.kernel, one.certainty);
       }
     }
+    if (meant.empty()) note_parameter(launch, file);
     // More than a dispatch has are the values of a table of everything.
     if (meant.size() > kMaxCandidates) return;
     for (const auto& [i, certainty] : meant) {
@@ -326,6 +332,46 @@ class TritonLinker {
       const bool made = !function_of(jitted_[i]).scope.empty() && jitted_[i].file != file;
       if (made) launcher.certainty = std::max(launcher.certainty, Certainty::kLikely);
       jitted_[i].launchers.push_back(std::move(launcher));
+    }
+  }
+
+  // def launch(kernel, grid, x): kernel[grid](x): what is handed to it is launched.
+  void note_parameter(const python::Launch& launch, uint32_t file) {
+    const auto around = types_.classes().find_function(file, launch.function);
+    if (!around) return;
+    const std::vector<python::Argument>& parameters = types_.classes().function(*around).parameters;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].name == launch.kernel)
+        launching_.emplace(*around, LaunchedArgument{i, &launch});
+    }
+  }
+
+  void attach_handed(const python::HandedName& handed, uint32_t file) {
+    if (launching_.empty()) return;
+    const auto around = types_.classes().find_function(file, handed.function);
+    for (const PythonValue& value :
+         types_.evaluate(handed.callee, file, around ? around->index : kPythonModuleLevel)) {
+      if (value.kind != PythonValue::Kind::kFunction) continue;
+      const auto launching = launching_.find(value.ref);
+      if (launching == launching_.end()) continue;
+      const python::Function& callee = types_.classes().function(value.ref);
+      const auto& [parameter, launch] = launching->second;
+      const bool bound = !callee.scope.empty() && !callee.parameters.empty() &&
+                         callee.parameters[0].name == "self";
+      const bool given = handed.keyword.empty()
+                             ? handed.position + (bound ? 1 : 0) == parameter
+                             : handed.keyword == callee.parameters[parameter].name;
+      if (!given) continue;
+      for (const Meant& one : candidates(handed.name, file, handed.function)) {
+        if (!can_launch(launch->kind, jitted_[one.kernel])) continue;
+        KernelLauncher launcher;
+        launcher.at = {file, handed.line_first};
+        launcher.line_last = handed.line_last;
+        launcher.function = handed.function;
+        launcher.via = callee.name;
+        launcher.certainty = std::max(one.certainty, value.certainty);
+        jitted_[one.kernel].launchers.push_back(std::move(launcher));
+      }
     }
   }
 
@@ -572,6 +618,12 @@ class TritonLinker {
   std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
   std::map<std::pair<uint32_t, size_t>, size_t> by_function_;
   std::map<std::pair<uint32_t, std::string_view>, std::vector<size_t>> in_file_;
+  // Functions that launch a parameter of theirs.
+  struct LaunchedArgument {
+    size_t parameter;
+    const python::Launch* launch;
+  };
+  std::map<PythonRef, LaunchedArgument> launching_;
   std::unordered_set<std::string_view> names_used_;  // in any file
   using ValuesByName =
       std::unordered_map<std::string_view, std::vector<const python::AssignedValue*>>;
