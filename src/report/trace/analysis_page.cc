@@ -55,7 +55,9 @@ void write_covered(JsonWriter& json, const Finding& f, const PageTimeline& timel
     return std::tuple(y.time, x.event) < std::tuple(x.time, y.event);
   };
   const size_t shown = std::min(covered.size(), kCoveredShown);
-  std::ranges::partial_sort(covered, covered.begin() + static_cast<std::ptrdiff_t>(shown), longer);
+  const auto end = covered.begin() + static_cast<std::ptrdiff_t>(shown);
+  if (end != covered.end()) std::ranges::nth_element(covered, end, longer);
+  std::sort(covered.begin(), end, longer);
   json.key("events").value(static_cast<int64_t>(f.covered.size()));
   json.key("covered").begin_array();
   for (size_t i = 0; i < shown; ++i)
