@@ -183,7 +183,8 @@ bool runs_on_host(const PlanDraft& draft) {
            (by_folder && folder_of_file(file) == folder_of_file(*program.file));
   };
   for (uint32_t i = 0; i < files.size(); ++i) {
-    const bool is_gpu = files[i].language == Language::kCuda || files[i].language == Language::kHip;
+    const bool is_gpu = files[i].language == Language::kCuda ||
+                        files[i].language == Language::kHip || files[i].language == Language::kMusa;
     if (is_gpu && belongs(i)) return false;
   }
   for (const KernelFacts& kernel : draft.facts.kernels) {

@@ -233,7 +233,7 @@ ProgramSources read_program_sources(const std::filesystem::path& root, const Cod
     const SourceFile& file = facts.files[position];
     const bool is_python = file.language == Language::kPython;
     const bool is_cpp = file.language == Language::kCpp || file.language == Language::kCuda ||
-                        file.language == Language::kHip;
+                        file.language == Language::kHip || file.language == Language::kMusa;
     if ((!is_python && !is_cpp) || file.origin != Origin::kOwn || !file.skipped.empty()) continue;
     if (read++ == kMaxPlanFiles) break;
     const Result<std::string> text = read_source_text(root / file.path, kMaxPlanFileBytes);

@@ -10,11 +10,11 @@
 #include "base/threads.h"
 #include "scan/accesses/triton_walk.h"
 #include "scan/cpp/plain_spelling.h"
+#include "scan/facts/code_names.h"
 #include "scan/facts/passed_paths.h"
 #include "scan/features/file_weight.h"
 #include "scan/files/source_text.h"
 #include "scan/link/code_purpose.h"
-#include "scan/link/triton_kernels.h"
 #include "scan/names_in_strings.h"
 #include "scan/python/ast.h"
 
@@ -22,7 +22,13 @@ namespace fathom {
 namespace {
 
 bool is_c_family(Language language) {
-  return language == Language::kCpp || language == Language::kCuda || language == Language::kHip;
+  return language == Language::kCpp || language == Language::kCuda || language == Language::kHip ||
+         language == Language::kMusa;
+}
+
+bool is_shader(Language language) {
+  return language == Language::kOpenCl || language == Language::kMetal ||
+         language == Language::kShader;
 }
 
 // Only templates of C++ matter here, and they say so by what they are templates of.
@@ -32,11 +38,19 @@ bool is_cpp_template(Language language, std::string_view text) {
 }
 
 bool is_read(Language language) {
-  return is_c_family(language) || language == Language::kJinja || language == Language::kPython;
+  return is_c_family(language) || is_shader(language) || language == Language::kJinja ||
+         language == Language::kPython;
 }
 
 cpp::PatternScope scope_of(cpp::FunctionKind kind) {
   return kind == cpp::FunctionKind::kHost ? cpp::PatternScope::kHost : cpp::PatternScope::kDevice;
+}
+
+// Whose patterns a kernel of Python is searched for.
+std::optional<cpp::PatternScope> scope_of(const std::optional<python::KernelMark>& kernel) {
+  if (!kernel || kernel->rule->told_as == KernelVoice::kNone) return std::nullopt;
+  const bool triton = kernel->rule->told_as == KernelVoice::kTriton;
+  return triton ? cpp::PatternScope::kTriton : cpp::PatternScope::kCute;
 }
 
 std::vector<cpp::PatternHit> patterns_of(const cpp::TokenList& source,
@@ -99,7 +113,7 @@ class FileReader {
   Readings run(std::vector<std::string>& notes) {
     for_each_file([this](uint32_t file, size_t) { read_definitions(file); });
     learn_names();
-    if (!known_.kernel_macros.empty()) {
+    if (!known_.kernel_macros.empty() || !known_.other_macros.empty()) {
       // Macros of other files define kernels, which the launches in further files must know of.
       for_each_file([this](uint32_t file, size_t) { read_macro_definitions(file); });
       learn_names();
@@ -108,12 +122,12 @@ class FileReader {
     // literals may define more of them.
     std::vector<SignalFinder> finders(threads_, SignalFinder(signals_));
     const Names of_files = known_.kernels;
-    wanted_.emplace(of_files);
+    want_names();
     for_each_file([&](uint32_t file, size_t thread) { read_python_file(file, finders[thread]); });
     learn_names();
     std::set_difference(known_.kernels.begin(), known_.kernels.end(), of_files.begin(),
                         of_files.end(), std::inserter(of_literals_, of_literals_.end()));
-    wanted_.emplace(known_.kernels);
+    want_names();
     for_each_file([&](uint32_t file, size_t thread) { read_usage(file, finders[thread]); });
     leave_unused(of_literals_);
     if (!of_literals_.empty()) {
@@ -165,9 +179,39 @@ class FileReader {
 
   void read_definitions(uint32_t file) {
     const Language language = readings_.files[file].language;
+    if (is_shader(language)) return read_shader(file);
     if (!is_c_family(language) && language != Language::kJinja) return;
     const std::string text = cpp_text(file);
-    readings_.readings[file].cpp = cpp::find_definitions(tokens_of(file, text), {});
+    const cpp::TokenList source = tokens_of(file, text);
+    FileReading& reading = readings_.readings[file];
+    reading.cpp = cpp::find_definitions(source, {});
+    reading.found_kernels = cpp::find_sycl_kernels(source, reading.cpp);
+    add_found(cpp::find_kernels_in_strings(source), reading);
+  }
+
+  void read_shader(uint32_t file) {
+    const std::string_view path = readings_.files[file].path;
+    const ShaderRule* rule = shader_rule_of(path);
+    if (rule == nullptr) return;
+    const std::string text = cpp::plain_spelling(text_of(file));
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    readings_.readings[file].found_kernels =
+        cpp::find_shader_kernels(cpp::lex(text), *rule, name.substr(0, name.find('.')),
+                                 name.substr(std::min(name.rfind('.'), name.size() - 1) + 1));
+  }
+
+  static void add_found(std::vector<cpp::FoundKernel> kernels, FileReading& reading) {
+    for (cpp::FoundKernel& kernel : kernels) reading.found_kernels.push_back(std::move(kernel));
+  }
+
+  // Kernels that a program may ask for by name.
+  void want_names() {
+    wanted_names_ = known_.kernels;
+    for (const FileReading& reading : readings_.readings) {
+      for (const cpp::FoundKernel& kernel : reading.found_kernels)
+        wanted_names_.insert(kernel.name);
+    }
+    wanted_.emplace(wanted_names_);
   }
 
   void learn_names() {
@@ -178,14 +222,16 @@ class FileReader {
 
   void read_macro_definitions(uint32_t file) {
     if (!is_c_family(readings_.files[file].language)) return;
+    FileReading& reading = readings_.readings[file];
+    const bool misread = cpp::misreads_macros(reading.cpp, known_);
     const std::string text = cpp_text(file);
     const auto named = [&](const auto& macro) {
       return text.find(macro.first) != std::string::npos;
     };
-    if (std::none_of(known_.kernel_macros.begin(), known_.kernel_macros.end(), named)) return;
+    const auto& macros = known_.kernel_macros;
+    if (!misread && std::none_of(macros.begin(), macros.end(), named)) return;
     const cpp::TokenList source = cpp::lex(text);
-    FileReading& reading = readings_.readings[file];
-    if (!cpp::needs_known_macros(source, reading.cpp, known_)) return;
+    if (!misread && !cpp::needs_known_macros(source, reading.cpp, known_)) return;
     reading.cpp = cpp::find_definitions(source, known_);
   }
 
@@ -215,7 +261,7 @@ class FileReader {
     const LinesOfText by_line(text);
     for (size_t i = 0; i < reading.python.functions.size(); ++i) {
       const python::Function& function = reading.python.functions[i];
-      const auto scope = python_kernel_scope(function, reading.python);
+      const auto scope = scope_of(function.kernel);
       if (!scope) continue;
       const std::string_view lines = by_line.lines(function.line_first, function.line_last);
       if (*scope == cpp::PatternScope::kTriton) {
@@ -225,6 +271,13 @@ class FileReader {
           cpp::first_of_each(cpp::find_python_patterns(lines, function.line_first, *scope));
     }
     for (const python::CudaText& literal : reading.python.cuda_texts) {
+      if (literal.kind == python::CudaTextKind::kShader) {
+        const auto line = [&](uint32_t at) {
+          to_file_line(literal, at);
+          return at;
+        };
+        add_found(cpp::find_kernels_in_text(literal.text, line, false), reading);
+      }
       if (!holds_code(literal)) continue;
       const std::string code = cpp::plain_spelling(cpp::blank_jinja(literal.text));
       const cpp::Definitions found = cpp::find_definitions(cpp::lex(code), known_);
@@ -285,7 +338,7 @@ class FileReader {
       if (kernels.empty()) return;
       for (const std::string& name : reading.usage.kernels_named) kernels.erase(name);
       for (const cpp::Launch& launch : reading.usage.launches) {
-        for (const std::string& name : launch.kernels) kernels.erase(name);
+        for (const std::string& name : launch.kernels) kernels.erase(std::string(last_name(name)));
       }
     }
   }
@@ -363,7 +416,8 @@ class FileReader {
   std::vector<uint32_t> order_;  // of the files to read
   cpp::KnownNames known_;
   const SignalTable signals_;
-  std::optional<WantedNames> wanted_;  // kernels
+  Names wanted_names_;                 // kernels
+  std::optional<WantedNames> wanted_;  // the same, ready for searching
   Names of_literals_;                  // kernels that no C++ file defines
   std::vector<char> unread_;           // whether a file that was listed could not be read
 };

@@ -54,9 +54,7 @@ void note_accesses(const KernelFacts& kernel, Fits fits, Say say, std::vector<Ke
   }
 }
 
-bool is_python(const KernelFacts& kernel) {
-  return kernel.kind == KernelKind::kTriton || kernel.kind == KernelKind::kCute;
-}
+bool is_python(const KernelFacts& kernel) { return is_python_kernel(kernel.kind); }
 
 void note_strides(const KernelFacts& kernel, std::vector<KernelNote>& out) {
   note_accesses(

@@ -289,7 +289,7 @@ std::optional<LaunchValues> fit_site(const KernelFacts& kernel, const KernelLaun
   std::vector<MeasuredDimension> dimensions =
       measured_dimensions(expected.grid, *measured.grid, "grid");
   // The block of a Triton kernel is what the compiler makes of num_warps.
-  if (kernel.kind != KernelKind::kTriton && kernel.kind != KernelKind::kCute) {
+  if (!is_python_kernel(kernel.kind)) {
     for (MeasuredDimension& one : measured_dimensions(expected.block, *measured.block, "block"))
       dimensions.push_back(std::move(one));
   }

@@ -229,8 +229,8 @@ DeviceStory python_device_story(const KernelFacts& kernel, SourceOutlines& sourc
   if (body == nullptr) return story;
   story.at = {body->file, body->function->line_first};
   story.line_last = body->function->line_last;
-  const cpp::PatternScope scope =
-      kernel.kind == KernelKind::kTriton ? cpp::PatternScope::kTriton : cpp::PatternScope::kCute;
+  const bool triton = kernel.kind == KernelKind::kTriton || kernel.kind == KernelKind::kGluon;
+  const cpp::PatternScope scope = triton ? cpp::PatternScope::kTriton : cpp::PatternScope::kCute;
   for (int levels = 2; levels >= 0; --levels) {
     story.steps = TritonTeller(*body, scope, sources, levels).run();
     if (count_steps(story.steps) <= kMostPythonSteps) return story;

@@ -105,9 +105,10 @@ class StoryTeller {
     add_integration(integration_of(facts_, kernel.callers, kernel.way_up, &kernel, *sources_),
                     kernel.callers.size() + kernel.way_up.size(), kernel.path, story);
     if (host.launcher != nullptr) story.launch = launch_story(host, kMostHostSteps);
-    const bool python = kernel.kind == KernelKind::kTriton || kernel.kind == KernelKind::kCute;
-    DeviceStory body = python ? python_device_story(kernel, *sources_)
-                              : device_story(facts_, kernel, host.launcher, *sources_);
+    if (!kernel.body_read) return;
+    DeviceStory body = is_python_kernel(kernel.kind)
+                           ? python_device_story(kernel, *sources_)
+                           : device_story(facts_, kernel, host.launcher, *sources_);
     if (!body.steps.empty()) story.body = std::move(body);
   }
 

@@ -127,7 +127,7 @@ TEST(StoryWords, OtherWordsChangeNothingElse) {
     for (const KernelFacts& kernel : facts.kernels) {
       const KernelLauncher* launcher =
           kernel.launchers.empty() ? nullptr : &kernel.launchers.front();
-      const bool python = kernel.kind == KernelKind::kTriton || kernel.kind == KernelKind::kCute;
+      const bool python = is_python_kernel(kernel.kind);
       std::vector<std::vector<StoryStep>> lists;
       lists.push_back(python ? python_device_story(kernel, sources).steps
                              : device_story(facts, kernel, launcher, sources).steps);

@@ -51,7 +51,7 @@ TEST(ScanPythonLaunches, CuteAndCuTile) {
   EXPECT_EQ(cute.arguments.size(), 2u);
   EXPECT_EQ(cute.line_last, 7u);
   EXPECT_EQ(file.launches[1].kernels, (std::vector<std::string>{"self.other"}));
-  EXPECT_EQ(file.launches[2].kind, LaunchKind::kCuTile);
+  EXPECT_EQ(file.launches[2].kind, LaunchKind::kApi);
   EXPECT_EQ(file.launches[2].kernel, "tile_kernel");
   EXPECT_EQ(file.launches[2].grid, "(4,)");
   EXPECT_EQ(file.launches[3].kernel, "server") << "a .launch() of a call; the linker looks it up";

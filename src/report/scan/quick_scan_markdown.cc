@@ -11,6 +11,7 @@
 #include "report/scan/ranking.h"
 #include "report/scan/scan_counts.h"
 #include "report/scan/scan_report.h"
+#include "report/scan/unread_code.h"
 #include "scan/facts/fact_names.h"
 #include "scan/files/language.h"
 #include "scan/files/origin.h"
@@ -21,7 +22,7 @@ namespace {
 // What keeps the page within five, whatever the repository.
 constexpr size_t kReadmeCharacters = 700, kReadmeHeadings = 12;
 constexpr size_t kComponents = 14, kFeaturesOfArea = 5, kKernelGroups = 12, kForemostKernels = 6,
-                 kModules = 6, kRequests = 2, kLanguages = 8, kNotes = 6;
+                 kModules = 6, kRequests = 2, kLanguages = 8, kNotes = 6, kUnread = 8;
 
 std::string capitalised(std::string_view text) {
   std::string out(text);
@@ -49,6 +50,11 @@ void add_headline(const CodeFacts& facts, std::string& out) {
                      counted(facts.entry_points.size(), "entry point", "entry points"),
                      counted(facts.options.size(), "option", "options"),
                      counted(facts.dependencies.size(), "dependency", "dependencies"));
+  const std::vector<std::string> unread = unread_lines(facts);
+  for (size_t i = 0; i < std::min(unread.size(), kUnread); ++i)
+    out += fmt::format("{}{}", i == 0 ? "Not read: " : " · ", unread[i]);
+  if (unread.size() > kUnread) out += fmt::format(" · {} more", unread.size() - kUnread);
+  if (!unread.empty()) out += "\n\n";
   out +=
       "From static analysis; nothing was built, run or measured. Each section shows the top "
       "entries "

@@ -195,8 +195,10 @@ size_t count_dead(const CodeFacts& facts) {
 }
 
 size_t count_without_launcher(const CodeFacts& facts) {
-  return static_cast<size_t>(std::ranges::count_if(
-      facts.kernels, [](const KernelFacts& k) { return !k.dead && k.launchers.empty(); }));
+  return static_cast<size_t>(std::ranges::count_if(facts.kernels, [](const KernelFacts& k) {
+    // Of the others launches are not looked for in all ways.
+    return k.body_read && !k.dead && k.launchers.empty();
+  }));
 }
 
 std::string module_reason(const ModuleFacts& module) {

@@ -70,6 +70,7 @@ void write_kernels(FactWriter& w, const ScanReport& report) {
     w.count("line_name", k.line_name);
     w.count("line_last", k.line_last);
     w.json().key("dead").value(k.dead);
+    if (!k.body_read) w.json().key("body_read").value(false);
     w.certainty(k.certainty);
     w.optional_text("template_parameters", k.template_parameters);
     w.optional_text("parameters", k.parameters);
@@ -94,6 +95,14 @@ void write_kernels(FactWriter& w, const ScanReport& report) {
     w.json().end_object();
   }
   w.json().end_array();
+}
+
+void write_prebuilt(FactWriter& w, const CodeFacts& facts) {
+  w.lines("prebuilt", facts.prebuilt, [](FactWriter& line, const PrebuiltCode& code) {
+    line.text("ending", code.ending);
+    line.count("files", code.files);
+    line.place(code.first);
+  });
 }
 
 void write_options(FactWriter& w, const CodeFacts& facts) {
@@ -237,6 +246,7 @@ std::string scan_json(const ScanReport& report, const std::vector<std::string>& 
   if (wanted("components")) write_components(w.json().key("components"), facts);
   if (wanted("features")) write_features(w.json().key("features"), facts);
   if (wanted("kernels")) write_kernels(w, report);
+  if (wanted("kernels") && !facts.prebuilt.empty()) write_prebuilt(w, facts);
   if (wanted("host_functions")) write_host_functions(w, report);
   if (wanted("options")) write_options(w, facts);
   if (wanted("entry_points")) write_entry_points(w, facts);

@@ -9,6 +9,7 @@
 #include "report/scan/expected_table.h"
 #include "report/scan/scan_counts.h"
 #include "report/scan/scan_report.h"
+#include "report/scan/unread_code.h"
 #include "scan/facts/fact_names.h"
 #include "scan/files/language.h"
 
@@ -45,6 +46,16 @@ void wrapped(Screen& screen, std::string_view label, std::string_view text, size
     screen.entry(label, cut(line, room));
     label = "";
   }
+}
+
+// GPU code that is there and not read: silence would say that there is none.
+void show_unread(Screen& screen, const CodeFacts& facts, size_t width) {
+  constexpr size_t kShown = 6;
+  const std::vector<std::string> unread = unread_lines(facts);
+  for (size_t i = 0; i < std::min(unread.size(), kShown); ++i)
+    screen.entry(i == 0 ? "Unread" : "", cut(unread[i], width - std::min(width, kLabel)));
+  if (unread.size() > kShown)
+    screen.entry("", fmt::format("{} more kinds in quick_scan.md", unread.size() - kShown));
 }
 
 void show_kernels(Screen& screen, const CodeFacts& facts, size_t width) {
@@ -213,6 +224,7 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style,
   const std::string shares = language_shares(count_languages(facts, false), 6);
   screen.entry("Code", shares.empty() ? "none recognised" : shares);
   show_kernels(screen, facts, style.width);
+  show_unread(screen, facts, style.width);
   show_entry_points(screen, facts, style.width);
   screen.entry("Options", facts.options.empty()
                               ? "none found"

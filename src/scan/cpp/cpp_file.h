@@ -33,11 +33,14 @@ struct Function {
   std::string name;   // "operator()" too; a macro's functions have their expanded names
   std::string scope;  // namespaces and classes, joined with "::"; unnamed namespaces left out
   FunctionKind kind = FunctionKind::kHost;
-  bool defined = true;  // false: a declaration, kept for kernels only
+  bool defined = true;      // false: a declaration, kept for kernels only
+  bool file_local = false;  // static, or in an unnamed namespace: no other source means it
   std::string template_parameters, parameters, return_type;
   std::vector<std::string> attributes;  // "__launch_bounds__(kNumThreads, 2)"
   std::string made_by;                  // the macro that defines it; empty: it is written out
-  std::string condition;                // the #if branch it stands in, where it has an alternative
+  // The macro that makes it a kernel though nothing in the file defines it; empty: none.
+  std::string marked_by;
+  std::string condition;  // the #if branch it stands in, where it has an alternative
   uint32_t line_first = 0, line_name = 0, line_last = 0;
   size_t body_first = 0, body_last = 0;  // tokens of { and }; equal: no body of its own
   std::string expansion;  // the body that a macro gives it, where it has none of its own
@@ -83,8 +86,12 @@ struct KnownNames {
   std::set<std::string, std::less<>> device_words;  // macros that stand for __device__
   std::map<std::string, Macro, std::less<>>
       kernel_macros;  // those whose expansion defines a kernel or is __global__
+  // Macros that were taken for __global__ and that the repository defines as something else.
+  std::set<std::string, std::less<>> other_macros;
   // Those whose expansion launches one; files define the same name differently.
   std::map<std::string, std::vector<Macro>, std::less<>> launch_macros;
+  // Those that call a parameter, as X-macros do: what they are given may launch one.
+  std::map<std::string, std::vector<Macro>, std::less<>> passing_macros;
   std::set<std::string, std::less<>> kernels;
   std::map<std::string, LaunchHelper, std::less<>> launch_helpers;
   // Classes with an operator(), which device_kernel<Class> runs.
@@ -102,8 +109,8 @@ struct Call {
 };
 
 struct Launch {
-  std::vector<std::string>
-      kernels;             // names it can mean: both sides of ?:, through `auto` and `using`
+  std::vector<std::string> kernels;  // names it can mean, as qualified as they are written: both
+                                     // sides of ?:, through `auto` and `using`
   std::string expression;  // as written
   std::string template_arguments;
   std::string via;  // "<<<>>>", "cudaLaunchKernelEx", a helper's or a macro's name
@@ -131,6 +138,8 @@ struct Usage {
   std::vector<Launch> launches;
   std::vector<Binding> bindings;
   std::set<std::string, std::less<>> kernels_named;  // kernels mentioned outside their definition
+  std::vector<std::string> using_namespaces;         // of `using namespace a::b`, as written
+  std::map<std::string, std::string, std::less<>> namespace_aliases;  // of `namespace b = a::b`
 };
 
 // The macros that a file defines are known to it; `known` adds those of the repository.
@@ -142,6 +151,8 @@ KnownNames known_names(const std::vector<const Definitions*>& files);
 // Whether a file uses a kernel macro that another file defines, so that its definitions must be
 // found again now that it is known.
 bool needs_known_macros(const TokenList& source, const Definitions& own, const KnownNames& known);
+// Whether a function was taken for a kernel because of a macro that another file defines otherwise.
+bool misreads_macros(const Definitions& own, const KnownNames& known);
 
 Usage find_usage(const TokenList& source, const Definitions& definitions, const KnownNames& known);
 

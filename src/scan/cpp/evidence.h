@@ -1,12 +1,10 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "scan/cpp/code_unit.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/device_patterns.h"
-#include "scan/cpp/reach.h"
-#include "scan/facts/code_facts.h"
 
 namespace fathom::cpp {
 
@@ -21,11 +19,5 @@ struct FileUnits {
   std::vector<std::vector<PatternHit>> host_hits;
 };
 FileUnits find_units(const TokenList& source, const Definitions& definitions, uint32_t file);
-
-// What a kernel's code does, from all that it reaches: the first line of each thing and detail,
-// the kernel's own before those of what it calls; of several the surest, then one without a
-// condition. `hits` are by unit of the graph, file numbers those of the graph.
-std::vector<CodeEvidence> collect_evidence(const CallGraph& graph, const Reach& reach,
-                                           const std::vector<std::vector<PatternHit>>& hits);
 
 }  // namespace fathom::cpp

@@ -55,7 +55,7 @@ class Chooser {
     if (plain && path.arguments.back() == SIZE_MAX && variable(place, name, steps)) return;
     if (plain && (parameter(name) || lambda_parameter(place, name, steps))) return;
     if (!around_.known.kernels.contains(name)) return;
-    add_once(out_.kernels, std::string(name));
+    add_once(out_.kernels, path_name(code, path));
     const std::string arguments = path_arguments(code, path);
     if (!arguments.empty()) add_once(out_.template_arguments, arguments);
   }
@@ -87,7 +87,7 @@ class Chooser {
         return type(place, arguments[wrapper->second], steps + 1);
       }
     }
-    add_once(out_.kernels, std::string(name));
+    add_once(out_.kernels, path_name(code, path));
     const std::string arguments = path_arguments(code, path);
     if (!arguments.empty()) add_once(out_.template_arguments, arguments);
   }
@@ -169,7 +169,7 @@ class Chooser {
       if (!code.source.is_name(i)) continue;
       const std::string_view name = code.source.at(i);
       if (around_.known.kernels.contains(name)) {
-        add_once(out_.kernels, std::string(name));
+        add_once(out_.kernels, path_name(code, path_before(code, i + 1)));
       } else if (around_.macros != nullptr && depth < 4) {
         const Macro* used = around_.macros->find(name, code.source.tokens[i].line);
         if (used == nullptr || !may_search(used->body.size())) continue;

@@ -9,7 +9,9 @@
 namespace fathom::cpp {
 namespace {
 
-void add_macros(const std::vector<const Macro*>& macros, KnownNames& known) {
+// `marked`: macros that files took for __global__ without knowing their definition.
+void add_macros(const std::vector<const Macro*>& macros, const std::set<std::string_view>& marked,
+                KnownNames& known) {
   const auto kernel_macros =
       macros_reaching(macros, makes_kernels, [](std::string_view) { return false; });
   const auto launching = macros_reaching(
@@ -17,7 +19,12 @@ void add_macros(const std::vector<const Macro*>& macros, KnownNames& known) {
       [&](std::string_view name) { return known.launch_helpers.contains(name); });
   for (const Macro* macro : macros) {
     if (makes_device_functions(*macro)) known.device_words.insert(macro->name);
-    if (kernel_macros.contains(macro->name)) known.kernel_macros.emplace(macro->name, *macro);
+    if (kernel_macros.contains(macro->name)) {
+      known.kernel_macros.emplace(macro->name, *macro);
+    } else if (marked.contains(macro->name)) {
+      known.other_macros.insert(macro->name);
+    }
+    if (calls_parameter(*macro)) known.passing_macros[macro->name].push_back(*macro);
     if (macro->parameters && launching.contains(macro->name)) {
       known.launch_macros[macro->name].push_back(*macro);
     }
@@ -40,6 +47,7 @@ void add_wrapper(const Class& one, KnownNames& known) {
 KnownNames known_names(const std::vector<const Definitions*>& files) {
   KnownNames known;
   std::vector<const Macro*> macros;
+  std::set<std::string_view> marked;
   for (const Definitions* file : files) {
     for (const Macro& macro : file->macros) macros.push_back(&macro);
     for (const Class& one : file->classes) add_wrapper(one, known);
@@ -48,13 +56,14 @@ KnownNames known_names(const std::vector<const Definitions*>& files) {
     }
     for (const Function& function : file->functions) {
       if (function.kind == FunctionKind::kKernel) known.kernels.insert(function.name);
+      if (!function.marked_by.empty()) marked.insert(function.marked_by);
       if (function.name != "operator()" || function.scope.empty()) continue;
       const size_t colons = function.scope.rfind("::");
       known.callable_classes.insert(
           colons == std::string::npos ? function.scope : function.scope.substr(colons + 2));
     }
   }
-  add_macros(macros, known);
+  add_macros(macros, marked, known);
   return known;
 }
 

@@ -1,8 +1,38 @@
 #include "scan/cpp/vocabulary.h"
 
+#include <algorithm>
+
+#include "base/tsv.h"
 #include "scan/cpp/directives.h"
+#include "scan/cpp/words.h"
+#include "scan/kernels/kernel_macros.h"
 
 namespace fathom::cpp {
+namespace {
+
+std::map<std::string_view, Macro> library_macros() {
+  std::map<std::string_view, Macro> out;
+  for (const KernelMacroRule& rule : kernel_macro_rules()) {
+    Macro& macro = out[rule.name];
+    macro.name = rule.name;
+    macro.body = rule.stands_for;
+    if (rule.parameters.empty()) continue;
+    macro.parameters.emplace();
+    for (const std::string_view one : split(rule.parameters, ','))
+      macro.parameters->emplace_back(one);
+  }
+  return out;
+}
+
+}  // namespace
+
+const Macro* library_kernel_macro(std::string_view name) {
+  static const std::map<std::string_view, Macro> macros = library_macros();
+  // Nearly all names begin with a small letter.
+  if (name.empty() || (name[0] >= 'a' && name[0] <= 'z')) return nullptr;
+  const auto found = macros.find(name);
+  return found == macros.end() ? nullptr : &found->second;
+}
 
 void find_directives(const TokenList& source, Definitions& out) {
   for (size_t i = 0; i < source.size(); ++i) {
@@ -37,6 +67,8 @@ Vocabulary::Vocabulary(const std::vector<Macro>& macros, const KnownNames& known
   });
   for (const Macro& macro : macros) {
     if (makes_device_functions(macro)) device_words_.insert(macro.name);
+    const bool may_mark = is_all_caps(macro.name) || library_kernel_macro(macro.name) != nullptr;
+    if (may_mark && !own_kernel_macros_.contains(macro.name)) own_other_macros_.insert(macro.name);
   }
   own_.add(macros, [&](const Macro& macro) {
     return own_kernel_macros_.contains(macro.name) || macro.body.find("##") != std::string::npos;
@@ -44,14 +76,23 @@ Vocabulary::Vocabulary(const std::vector<Macro>& macros, const KnownNames& known
 }
 
 const Macro* Vocabulary::kernel_macro(std::string_view name, uint32_t line) const {
-  if (!own_kernel_macros_.contains(name) && !known_.kernel_macros.contains(name)) return nullptr;
-  return find(name, line);
+  if (own_kernel_macros_.contains(name) || known_.kernel_macros.contains(name))
+    return find(name, line);
+  return is_other_macro(name) ? nullptr : library_kernel_macro(name);
 }
 
 const Macro* Vocabulary::find(std::string_view name, uint32_t line) const {
   if (const Macro* macro = own_.find(name, line)) return macro;
   const auto other = known_.kernel_macros.find(name);
-  return other == known_.kernel_macros.end() ? nullptr : &other->second;
+  if (other != known_.kernel_macros.end()) return &other->second;
+  return is_other_macro(name) ? nullptr : library_kernel_macro(name);
+}
+
+bool misreads_macros(const Definitions& own, const KnownNames& known) {
+  if (known.other_macros.empty()) return false;
+  return std::any_of(own.functions.begin(), own.functions.end(), [&](const Function& function) {
+    return known.other_macros.contains(function.marked_by);
+  });
 }
 
 bool needs_known_macros(const TokenList& source, const Definitions& own, const KnownNames& known) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scan/facts/code_place.h"
+#include "scan/facts/kernel_kind.h"
 #include "scan/facts/structure_facts.h"
 
 namespace fathom {
@@ -20,6 +21,7 @@ enum class Language : uint8_t {
   kCpp,  // C too: a header does not say which it is
   kCuda,
   kHip,
+  kMusa,
   kPython,
   kCython,
   kJinja,
@@ -74,8 +76,6 @@ struct SourceFile {
   uint64_t content_hash = 0;
   SkipReason skip_reason = SkipReason::kNone;  // the same as a kind
 };
-
-enum class KernelKind : uint8_t { kCuda, kTriton, kCute, kMacro, kDeviceKernel, kJinja, kString };
 
 // A name and what the code gives it: part of how a launch is computed.
 struct NamedValue {
@@ -192,6 +192,7 @@ struct KernelFacts {
   std::vector<std::string> attributes;  // "__launch_bounds__(128, 2)"
   std::string condition;                // the #if around it that decides between definitions
   bool dead = false;                    // nothing in the repository launches or names it
+  bool body_read = true;                // false: only its place is known, not what it does
   std::vector<KernelLauncher> launchers;
   std::vector<PathHop> path;     // from Python, or from the outermost host function known
   std::vector<PathHop> callers;  // functions of the repository that call the path's first hop
@@ -315,11 +316,19 @@ struct FunctionCall {
   friend auto operator<=>(const FunctionCall&, const FunctionCall&) = default;
 };
 
+// Files with GPU code that was compiled before (data/kernels/prebuilt.tsv): not read.
+struct PrebuiltCode {
+  std::string ending;  // "co"
+  size_t files = 0;
+  CodePlace first;
+};
+
 struct CodeFacts {
   std::string repository;  // the folder's name
   std::optional<ReadmeFacts> readme;
   std::vector<SourceFile> files;
   std::vector<KernelFacts> kernels;
+  std::vector<PrebuiltCode> prebuilt;
   std::vector<HostFacts> host_functions;
   std::vector<FunctionCall> calls;  // in order of place
   std::vector<OptionFacts> options;

@@ -4,26 +4,6 @@
 
 namespace fathom {
 
-std::string_view kernel_kind_name(KernelKind kind) {
-  switch (kind) {
-    case KernelKind::kCuda:
-      return "cuda";
-    case KernelKind::kTriton:
-      return "triton";
-    case KernelKind::kCute:
-      return "cute";
-    case KernelKind::kMacro:
-      return "macro";
-    case KernelKind::kDeviceKernel:
-      return "device_kernel";
-    case KernelKind::kJinja:
-      return "jinja";
-    case KernelKind::kString:
-      return "string";
-  }
-  return "";
-}
-
 std::string_view access_kind_name(AccessKind kind) {
   switch (kind) {
     case AccessKind::kRead:
@@ -267,8 +247,7 @@ std::string place_text(const CodeFacts& facts, const CodePlace& place) {
 
 std::string full_name(const KernelFacts& kernel) {
   if (kernel.scope.empty()) return kernel.name;
-  const bool is_python = kernel.kind == KernelKind::kTriton || kernel.kind == KernelKind::kCute;
-  return kernel.scope + (is_python ? "." : "::") + kernel.name;
+  return kernel.scope + (is_python_kernel(kernel.kind) ? "." : "::") + kernel.name;
 }
 
 }  // namespace fathom

@@ -8,7 +8,6 @@
 namespace fathom {
 
 // The words of scan.json.
-std::string_view kernel_kind_name(KernelKind kind);
 std::string_view access_kind_name(AccessKind kind);
 std::string_view option_kind_name(OptionKind kind);
 // "columns of a row shared out over threads, again in each round of a loop"

@@ -76,7 +76,11 @@ std::string_view innermost(std::string_view scope) {
   return colons == std::string_view::npos ? scope : scope.substr(colons + 2);
 }
 
-bool is_python(KernelKind kind) { return kind == KernelKind::kTriton || kind == KernelKind::kCute; }
+// Languages whose profilers show a kernel by its name alone.
+bool has_plain_name(KernelKind kind) {
+  return kind == KernelKind::kOpenCl || kind == KernelKind::kMetal || kind == KernelKind::kWgsl ||
+         kind == KernelKind::kGlsl || kind == KernelKind::kHlsl;
+}
 
 }  // namespace
 
@@ -108,7 +112,12 @@ ProfilerName parse_profiler_name(std::string_view text) {
 }
 
 std::string profiler_pattern(const KernelFacts& kernel) {
-  if (is_python(kernel.kind)) return kernel.name + "*";
+  // Helion writes a Triton kernel of this name.
+  if (kernel.kind == KernelKind::kHelion) return "_helion_" + kernel.name + "*";
+  // Numba mangles the name, with its module before it.
+  if (kernel.kind == KernelKind::kNumba) return "*" + kernel.name + "*";
+  if (is_python_kernel(kernel.kind)) return kernel.name + "*";
+  if (has_plain_name(kernel.kind)) return kernel.name;
   const std::string name = name_pattern(kernel.name);
   const std::string full = kernel.scope.empty() ? name : kernel.scope + "::" + name;
   if (kernel.kind == KernelKind::kDeviceKernel) return "*device_kernel<*" + full + "<*>*>(*)";
@@ -124,7 +133,9 @@ KernelIdentity::KernelIdentity(const CodeFacts& facts) : facts_(facts) {
 }
 
 std::vector<size_t> KernelIdentity::find(std::string_view profiler_name) const {
-  const ProfilerName wanted = parse_profiler_name(profiler_name);
+  ProfilerName wanted = parse_profiler_name(profiler_name);
+  constexpr std::string_view kHelion = "_helion_";
+  if (wanted.name.starts_with(kHelion)) wanted.name.erase(0, kHelion.size());
   if (wanted.name == "device_kernel" || wanted.name == "Kernel" || wanted.name == "Kernel2") {
     // CUTLASS wraps a class: the class is what the repository has.
     const ProfilerName wrapped = parse_profiler_name(wanted.template_arguments);
@@ -140,7 +151,7 @@ std::vector<size_t> KernelIdentity::find(std::string_view profiler_name) const {
     if (cut == std::string::npos || cut == 0) break;
     shorter.resize(cut);
     for (const size_t i : named({"", shorter, ""})) {
-      if (is_python(facts_.kernels[i].kind)) found.push_back(i);
+      if (is_python_kernel(facts_.kernels[i].kind)) found.push_back(i);
     }
   }
   return found;
@@ -169,7 +180,7 @@ std::vector<size_t> KernelIdentity::named(const ProfilerName& wanted) const {
   for (const size_t i : candidates(wanted)) {
     if (out.size() == kMostDefinitions) break;
     const KernelFacts& kernel = facts_.kernels[i];
-    const bool python = is_python(kernel.kind);
+    const bool python = is_python_kernel(kernel.kind);
     if (!python && !scopes_agree(kernel.scope, wanted.scope)) continue;
     if (python && !wanted.scope.empty()) continue;
     const bool template_differs =

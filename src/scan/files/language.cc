@@ -24,6 +24,7 @@ constexpr std::array kLanguages = {
     LanguageName{Language::kCpp, "cpp", "C/C++", true},
     LanguageName{Language::kCuda, "cuda", "CUDA", true},
     LanguageName{Language::kHip, "hip", "HIP", true},
+    LanguageName{Language::kMusa, "musa", "MUSA", true},
     LanguageName{Language::kPython, "python", "Python", true},
     LanguageName{Language::kCython, "cython", "Cython", true},
     LanguageName{Language::kJinja, "jinja", "Jinja", true},

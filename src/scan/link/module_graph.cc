@@ -24,7 +24,8 @@ struct FileEdge {
 
 bool is_code(Language language) {
   return language == Language::kCpp || language == Language::kCuda || language == Language::kHip ||
-         language == Language::kPython || language == Language::kJinja;
+         language == Language::kMusa || language == Language::kPython ||
+         language == Language::kJinja;
 }
 
 std::string_view head_of(std::string_view callee) {

@@ -118,6 +118,22 @@ std::optional<PythonName> PythonNames::resolve(std::string_view name, uint32_t f
   return in_file(name, file, asked, 0);
 }
 
+std::vector<PythonName> PythonNames::resolve_all(std::string_view name, uint32_t file) const {
+  std::vector<PythonName> out;
+  if (const auto first = resolve(name, file)) out.push_back(*first);
+  const std::string_view head = name.substr(0, name.find('.'));
+  const auto bound = files_[file].imports.find(head);
+  if (out.empty() || bound == files_[file].imports.end() || bound->second.size() < 2) return out;
+  if (name == head && files_[file].defined.contains(head)) return out;
+  for (const uint32_t i : bound->second) {
+    Asked asked;
+    const python::Import& import = readings_.readings[file].python.imports[i];
+    const auto found = through_import(import, name, file, asked, 0);
+    if (found && std::find(out.begin(), out.end(), *found) == out.end()) out.push_back(*found);
+  }
+  return out;
+}
+
 PythonNames::FileNames PythonNames::names_in(const python::PythonFile& python, uint32_t file) {
   FileNames out;
   // A function goes before a class, that before a constant; of several the first, which is no

@@ -18,6 +18,7 @@ struct PythonName {
   Kind kind;
   uint32_t file;
   size_t index;  // in that file's functions, classes or constants
+  friend bool operator==(const PythonName&, const PythonName&) = default;
 };
 
 // A function or class of a Python file, by its place in the file's list.
@@ -51,6 +52,9 @@ class PythonNames {
   std::optional<uint32_t> find_module(std::string_view module, uint32_t from_file) const;
   // What a dotted name means in a file.
   std::optional<PythonName> resolve(std::string_view name, uint32_t file) const;
+  // All that it can mean where several imports bind it: `if fast: from a import f`, `else: from b
+  // import f`. What the file defines itself hides them.
+  std::vector<PythonName> resolve_all(std::string_view name, uint32_t file) const;
   // The field or class-level value, in the class or the nearest base that has it.
   std::optional<PythonField> find_field(uint32_t file, const python::Class& owner,
                                         std::string_view field) const;

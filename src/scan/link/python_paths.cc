@@ -13,7 +13,6 @@ namespace {
 
 // The way up is searched this far: beyond it names repeat more than calls do.
 constexpr size_t kMaxSearched = 400, kMaxSearchTries = 20000;  // of one search
-constexpr size_t kMostDefinitions = 256;  // of a name: beyond, which one is open
 constexpr size_t kMaxPythonHops = 8;
 constexpr int kMaxPathHandOvers = 3;
 // A name that more functions call is a common word.
@@ -63,9 +62,14 @@ bool is_test_or_benchmark(std::string_view path) {
 
 }  // namespace
 
-PythonPaths::PythonPaths(const Readings& readings, const PythonNames& names,
-                         const PythonTypes& types)
-    : readings_(readings), names_(names), types_(types), modules_(readings), includes_(readings) {
+PythonPaths::PythonPaths(const Readings& readings, const SymbolIndex& index,
+                         const PythonNames& names, const PythonTypes& types)
+    : readings_(readings),
+      index_(index),
+      names_(names),
+      types_(types),
+      modules_(readings),
+      ops_(readings, names) {
   cpp_functions_.resize(readings.files.size());
   python_functions_.resize(readings.files.size());
   for (const FileReading& reading : readings.readings) {
@@ -94,8 +98,6 @@ void PythonPaths::index_cpp(uint32_t file) {
     const cpp::Function& function = reading.cpp.functions[i];
     if (!function.defined) continue;
     cpp_functions_[file].try_emplace(qualified(function), i);
-    ++cpp_definitions_[function.name];
-    defined_in_[function.name].push_back(file);
     if (!function.scope.empty() && is_method(function)) ++methods_[function.name];
   }
   for (const cpp::Binding& binding : reading.usage.bindings) {
@@ -215,33 +217,24 @@ std::vector<PythonPaths::FunctionRef> PythonPaths::cpp_chain_to_export(
   return {start};
 }
 
-// A name that one function alone has means it. Of several, the call must say which: by its
-// qualification, or by standing in the same file or scope.
-bool PythonPaths::can_call(const CppCaller& caller, const FunctionRef& callee) const {
-  const cpp::Function& function = cpp_at(callee);
-  std::string_view written = caller.written;
-  if (written.starts_with("::")) written.remove_prefix(2);
-  if (written.find("::") != std::string_view::npos) {
-    return ends_with_name(qualified(function), written) || function.scope.empty();
+std::optional<Certainty> PythonPaths::means(std::string_view written, const NameScope& at,
+                                            const FunctionRef& callee) const {
+  const SymbolId wanted = index_.function(callee.file, static_cast<uint32_t>(callee.function));
+  for (const Candidate& one : index_.resolve(written, at, index_.symbol(wanted).kind)) {
+    if (one.symbol == wanted) return one.certainty;
   }
-  if (cpp_definitions_.find(function.name)->second == 1) return true;
-  if (caller.member) {
-    return caller.function.file == callee.file ||
-           (is_method(function) && methods_.find(function.name)->second == 1);
-  }
-  if (caller.function.file == callee.file) return true;
-  return cpp_at(caller.function).scope == function.scope &&
-         !sees_another(caller.function.file, callee);
+  return std::nullopt;
 }
 
-// A program of one file, or one whose headers define the name, means its own function.
-bool PythonPaths::sees_another(uint32_t file, const FunctionRef& callee) const {
-  if (includes_.reaches(file, callee.file)) return false;
-  const std::vector<uint32_t>& files = defined_in_.find(cpp_at(callee).name)->second;
-  if (files.size() > kMostDefinitions) return true;
-  return std::any_of(files.begin(), files.end(), [&](uint32_t other) {
-    return other != callee.file && (other == file || includes_.reaches(file, other));
-  });
+// Of an object whose class is not known: only where one class alone has such a method.
+std::optional<Certainty> PythonPaths::can_call(const CppCaller& caller,
+                                               const FunctionRef& callee) const {
+  const cpp::Function& function = cpp_at(callee);
+  if (caller.member) {
+    const bool only = is_method(function) && methods_.find(function.name)->second == 1;
+    return only ? std::optional(Certainty::kLikely) : std::nullopt;
+  }
+  return means(caller.written, {caller.function.file, cpp_at(caller.function).scope}, callee);
 }
 
 bool PythonPaths::is_method(const cpp::Function& function) const {
@@ -252,22 +245,14 @@ std::optional<PythonPaths::Exported> PythonPaths::exported_as(const FunctionRef&
   const cpp::Function& function = cpp_at(ref);
   const auto found = exports_.find(function.name);
   if (found == exports_.end()) return std::nullopt;
-  // A file binds its own function before another's of the same name.
-  std::optional<Exported> elsewhere;
   for (const Exported& exported : found->second) {
-    if (!ends_with_name(qualified(function), exported.target)) continue;
-    if (exported.at.file == ref.file) return exported;
-    if (!elsewhere && (exported.from_python || !defines(exported.at.file, function.name)))
-      elsewhere = exported;
+    // A generator's text is compiled with sources that only the program knows.
+    const bool meant = exported.from_python
+                           ? ends_with_name(qualified(function), exported.target)
+                           : means(exported.target, {exported.at.file}, ref).has_value();
+    if (meant) return exported;
   }
-  return elsewhere;
-}
-
-bool PythonPaths::defines(uint32_t file, std::string_view name) const {
-  const auto& functions = readings_.readings[file].cpp.functions;
-  return std::any_of(functions.begin(), functions.end(), [&](const cpp::Function& function) {
-    return function.defined && function.name == name;
-  });
+  return std::nullopt;
 }
 
 std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported& exported,
@@ -444,6 +429,7 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_caller(const Functio
     certainty = Certainty::kLikely;
     return caller;
   }
+  if (const auto caller = op_caller(callee, certainty)) return caller;
   const auto found = python_callers_.find(function.name);
   if (found == python_callers_.end()) return std::nullopt;
   std::optional<FunctionRef> by_name;
@@ -466,6 +452,28 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_caller(const Functio
   if (shared) return std::nullopt;
   certainty = Certainty::kLikely;
   return by_name;
+}
+
+// Who calls torch.ops.library.name(…), which the function is registered as.
+std::optional<PythonPaths::FunctionRef> PythonPaths::op_caller(const FunctionRef& callee,
+                                                               Certainty& certainty) const {
+  const PythonRef meant = {callee.file, static_cast<uint32_t>(callee.function)};
+  for (const PythonOps::Op& op : ops_.of(meant)) {
+    const auto found = python_callers_.find(op.name);
+    if (found == python_callers_.end()) continue;
+    for (const FunctionRef& caller : found->second) {
+      if (is_test_or_benchmark(readings_.files[caller.file].path)) continue;
+      for (const python::Call& call : python_at(caller).calls) {
+        if (last_of(call.callee, ".") != op.name) continue;
+        const std::string full = library_alias(caller, call.callee);
+        const std::string any = "ANY::" + op.name, exact = op.library + "::" + op.name;
+        if (!is_library_call(full, op.library.empty() ? any : exact)) continue;
+        certainty = op.library.empty() ? Certainty::kLikely : Certainty::kCertain;
+        return caller;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 // Who calls object.run(…), where the object is a SimpleNamespace(run=callee).
@@ -508,16 +516,16 @@ std::vector<PathHop> PythonPaths::cpp_callers_of(const PathHop& outermost) const
     if (found == cpp_callers_.end()) return out;
     for (const CppCaller& caller : found->second) {
       const auto& calls = readings_.readings[caller.function.file].usage.calls;
-      if (caller.function == callee || !can_call(caller, callee) ||
+      const std::optional<Certainty> certainty = can_call(caller, callee);
+      if (caller.function == callee || !certainty ||
           is_test_or_benchmark(readings_.files[caller.function.file].path))
         continue;
       for (const cpp::Call& call : calls[caller.function.function]) {
         if (call.name != caller.written) continue;
-        const bool sure = cpp_definitions_.find(functions[i].name)->second == 1;
         out.push_back({PathHopKind::kCpp,
                        qualified(cpp_at(caller.function)),
                        {caller.function.file, call.line},
-                       sure ? Certainty::kCertain : Certainty::kLikely});
+                       *certainty});
         break;
       }
     }

@@ -10,10 +10,13 @@
 #include "scan/cpp/cpp_options.h"
 #include "scan/cpp/device_patterns.h"
 #include "scan/cpp/evidence.h"
+#include "scan/cpp/found_kernels.h"
 #include "scan/cpp/launch_values.h"
 #include "scan/cpp/local_values.h"
 #include "scan/facts/code_facts.h"
 #include "scan/features/signal_table.h"
+#include "scan/index/file_code.h"
+#include "scan/index/include_graph.h"
 #include "scan/python/assigned_values.h"
 #include "scan/python/python_file.h"
 
@@ -24,6 +27,7 @@ namespace fathom {
 struct FileReading {
   cpp::Definitions cpp;
   cpp::Usage usage;
+  std::vector<cpp::FoundKernel> found_kernels;                // known by their place alone
   std::vector<std::vector<cpp::LocalValue>> launch_values;    // of each of usage.launches
   std::vector<std::vector<cpp::LocalValue>> argument_values;  // the same, of their arguments
   DeviceCode device_code;
@@ -46,5 +50,26 @@ struct Readings {
   std::vector<SourceFile> files;
   std::vector<FileReading> readings;
 };
+
+// What the index is made of. Points into the readings.
+inline std::vector<FileCode> code_of(const Readings& readings) {
+  std::vector<FileCode> out;
+  out.reserve(readings.files.size());
+  for (size_t i = 0; i < readings.files.size(); ++i) {
+    const FileReading& one = readings.readings[i];
+    out.push_back({&readings.files[i], &one.cpp, &one.usage, &one.python});
+  }
+  return out;
+}
+
+inline std::vector<IncludeGraph::File> includes_of(const Readings& readings) {
+  std::vector<IncludeGraph::File> out;
+  out.reserve(readings.files.size());
+  for (size_t i = 0; i < readings.files.size(); ++i) {
+    const cpp::Definitions& cpp = readings.readings[i].cpp;
+    out.push_back({readings.files[i].path, cpp.includes, cpp.include_lines});
+  }
+  return out;
+}
 
 }  // namespace fathom

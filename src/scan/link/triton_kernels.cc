@@ -13,18 +13,17 @@
 namespace fathom {
 namespace {
 
-// More kernels of one name than this, and a launch by that name alone means none of them.
-constexpr size_t kMaxCandidates = 4;
+// A launch that may mean more kernels than this means none of them.
+constexpr size_t kMaxCandidates = 16;
 constexpr size_t kMaxReached = 200;  // functions that one kernel calls, directly or not
-
-std::string_view callee_of(std::string_view decorator) {
-  return decorator.substr(0, std::min(decorator.find('('), decorator.size()));
-}
 
 struct Jitted {
   uint32_t file;
   size_t function;
-  cpp::PatternScope scope;
+  KernelKind kind;
+  KernelVoice told_as;
+  LaunchForm form;
+  bool marks_helpers;  // its decorator marks what kernels call, too
   std::vector<KernelLauncher> launchers;
   bool called = false;  // by another device function
 };
@@ -37,15 +36,36 @@ bool is_store(std::string_view callee) {
   return false;
 }
 
-bool is_triton(const Jitted& jitted) { return jitted.scope == cpp::PatternScope::kTriton; }
+bool is_triton(const Jitted& jitted) { return jitted.told_as == KernelVoice::kTriton; }
+
+// "a, b" of k[a, b]: the parts between commas outside brackets.
+std::vector<std::string> parts_of(std::string_view list) {
+  if (list.starts_with('(') && list.ends_with(')')) list = list.substr(1, list.size() - 2);
+  std::vector<std::string> out(1);
+  int depth = 0;
+  for (const char c : list) {
+    depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+    if (c == ',' && depth == 0) {
+      out.emplace_back();
+    } else if (c != ' ' || !out.back().empty()) {
+      out.back() += c;
+    }
+  }
+  return out;
+}
 
 class TritonLinker {
  public:
-  TritonLinker(const Readings& readings, const PythonNames& names)
-      : readings_(readings), names_(names) {}
+  TritonLinker(const Readings& readings, const PythonNames& names, const PythonTypes& types)
+      : readings_(readings), names_(names), types_(types) {}
 
   std::vector<KernelFacts> run() {
     collect();
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      for (const python::Launch& launch : readings_.readings[file].python.launches) {
+        if (launch.makes) collect_made(launch, file);
+      }
+    }
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       const python::PythonFile& python = readings_.readings[file].python;
       for (const python::Launch& launch : python.launches) attach(launch, file);
@@ -56,6 +76,10 @@ class TritonLinker {
       if (is_device_function(jitted)) continue;
       out.push_back(facts_of(jitted));
     }
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      for (const python::NamedKernel& named : readings_.readings[file].python.named_kernels)
+        out.push_back(facts_of(named, file));
+    }
     return out;
   }
 
@@ -65,21 +89,102 @@ class TritonLinker {
       const python::PythonFile& python = readings_.readings[file].python;
       names_used_.insert(python.names_used.begin(), python.names_used.end());
       for (size_t i = 0; i < python.functions.size(); ++i) {
-        const auto scope = python_kernel_scope(python.functions[i], python);
-        if (!scope) continue;
-        by_name_[python.functions[i].name].push_back(jitted_.size());
-        if (!python.functions[i].scope.empty()) {
-          by_maker_[{file, python.functions[i].scope}].push_back(jitted_.size());
-        }
-        jitted_.push_back({file, i, *scope, {}});
+        const auto& mark = python.functions[i].kernel;
+        if (!mark || !is_what_it_seems(*mark, file)) continue;
+        const DecoratorRule& rule = *mark->rule;
+        add({file, i, rule.kind, rule.told_as, rule.launch, rule.marks_helpers, {}});
       }
     }
+  }
+
+  void add(Jitted jitted) {
+    const python::Function& function = function_of(jitted);
+    by_name_[function.name].push_back(jitted_.size());
+    if (!function.scope.empty()) {
+      by_maker_[{jitted.file, function.scope}].push_back(jitted_.size());
+    }
+    by_function_[{jitted.file, jitted.function}] = jitted_.size();
+    in_file_[{jitted.file, function.name}].push_back(jitted_.size());
+    jitted_.push_back(std::move(jitted));
+  }
+
+  // A decorator that is imported from elsewhere than the rule says: a module of the repository may
+  // hand on what the rule means, and may as well define its own function of that name.
+  bool is_what_it_seems(const python::KernelMark& mark, uint32_t file) const {
+    if (mark.fit == RuleFit::kExact) return true;
+    const std::string_view first =
+        std::string_view(mark.decorator)
+            .substr(0, std::min(mark.decorator.find('.'), mark.decorator.size()));
+    // The language's own repository defines what the rule means.
+    const std::string package(mark.rule->path.substr(0, mark.rule->path.find('.') + 1));
+    const auto is_own = [&](const std::optional<PythonName>& name) {
+      return name && !names_.module_of(name->file).starts_with(package) &&
+             (name->kind == PythonName::Kind::kFunction || name->kind == PythonName::Kind::kClass);
+    };
+    if (is_own(names_.resolve(mark.decorator, file)) || is_own(names_.resolve(first, file)))
+      return false;
+    for (const python::Import& import : readings_.readings[file].python.imports) {
+      if (import.bound_to != first) continue;
+      if (import.module.starts_with('.') || names_.find_module(import.module, file)) return true;
+      // Other projects hand Triton on, as vLLM does to its plugins.
+      return mark.fit == RuleFit::kHanded && mark.rule->told_as == KernelVoice::kTriton;
+    }
+    return true;  // by a star import, or by what the file does at run time
+  }
+
+  // pl.pallas_call(f, …) makes a kernel of f.
+  void collect_made(const python::Launch& launch, uint32_t file) {
+    for (const std::string& written : launch.kernels) {
+      const std::optional<PythonRef> function = function_named(written, file, launch.function);
+      if (!function || by_function_.contains({function->file, function->index})) continue;
+      add({function->file,
+           function->index,
+           *launch.makes,
+           KernelVoice::kNone,
+           LaunchForm::kMade,
+           false,
+           {}});
+    }
+  }
+
+  // A file's functions of a name that stand in others or in classes.
+  const std::vector<uint32_t>& inner_functions(uint32_t file, std::string_view name) const {
+    static const std::vector<uint32_t> none;
+    auto known = inner_.find(file);
+    if (known == inner_.end()) {
+      known = inner_.emplace(file, InnerFunctions()).first;
+      const auto& functions = readings_.readings[file].python.functions;
+      for (uint32_t i = 0; i < functions.size(); ++i) {
+        if (!functions[i].scope.empty()) known->second[functions[i].name].push_back(i);
+      }
+    }
+    const auto found = known->second.find(name);
+    return found == known->second.end() ? none : found->second;
+  }
+
+  // The function of a name: in the functions around, in the file, or imported.
+  std::optional<PythonRef> function_named(std::string_view written, uint32_t file,
+                                          std::string_view around) const {
+    std::optional<PythonRef> inner;
+    size_t length = 0;
+    for (const uint32_t i : inner_functions(file, written)) {
+      const std::string& scope = readings_.readings[file].python.functions[i].scope;
+      const bool encloses = around == scope || (around.starts_with(scope) &&
+                                                around.substr(scope.size()).starts_with('.'));
+      if (!encloses || (inner && scope.size() <= length)) continue;
+      inner = PythonRef{file, i};
+      length = scope.size();
+    }
+    if (inner) return inner;
+    const auto resolved = names_.resolve(written, file);
+    if (!resolved || resolved->kind != PythonName::Kind::kFunction) return std::nullopt;
+    return PythonRef{resolved->file, static_cast<uint32_t>(resolved->index)};
   }
 
   // `triton.jit` marks what kernels call, too. What nothing launches is such a function where
   // another calls it, or where it writes nothing: a kernel without a store does nothing.
   bool is_device_function(const Jitted& jitted) const {
-    if (!is_triton(jitted) || !jitted.launchers.empty()) return false;
+    if (!jitted.marks_helpers || !jitted.launchers.empty()) return false;
     return jitted.called || !stores(jitted);
   }
 
@@ -93,9 +198,8 @@ class TritonLinker {
       const python::Function& function = function_of(at);
       for (const python::Call& call : function.calls) {
         if (is_store(call.callee) || seen.size() >= kMaxReached) return true;
-        if (!by_name_.contains(last_part(call.callee))) continue;
-        for (const size_t i : candidates(call.callee, at.file, function.scope)) {
-          if (seen.insert(i).second) left.push_back(&jitted_[i]);
+        for (const Meant& one : candidates(call.callee, at.file, qualified_name(function))) {
+          if (seen.insert(one.kernel).second) left.push_back(&jitted_[one.kernel]);
         }
       }
     }
@@ -106,27 +210,87 @@ class TritonLinker {
     return readings_.readings[jitted.file].python.functions[jitted.function];
   }
 
-  // What a name written in a file means among the marked functions: by its imports, else the method
-  // of the class around, else in its own file, else whatever has that name.
-  std::vector<size_t> candidates(std::string_view written, uint32_t file,
-                                 std::string_view around) const {
-    const auto found = by_name_.find(last_part(written));
-    if (found == by_name_.end()) return made_by(written, file);
-    const auto resolved = names_.resolve(written, file);
-    std::vector<size_t> same_class, same_file;
-    for (const size_t i : found->second) {
-      const Jitted& jitted = jitted_[i];
-      if (resolved && resolved->kind == PythonName::Kind::kFunction &&
-          resolved->file == jitted.file && resolved->index == jitted.function) {
-        return {i};
-      }
-      if (jitted.file != file) continue;
-      same_file.push_back(i);
-      const std::string& scope = readings_.readings[file].python.functions[jitted.function].scope;
-      if (written.starts_with("self.") && around.starts_with(scope + ".")) same_class.push_back(i);
+  struct Meant {
+    size_t kernel;
+    Certainty certainty = Certainty::kCertain;
+  };
+
+  // What a name written in a file means among the marked functions: by its imports, else a function
+  // of the class or functions around, else the only one of this name in the file.
+  std::vector<Meant> candidates(std::string_view written, uint32_t file,
+                                std::string_view around) const {
+    std::vector<Meant> out;
+    for (const PythonName& name : names_.resolve_all(written, file)) {
+      if (name.kind == PythonName::Kind::kFunction) add_function(name.file, name.index, out);
     }
-    if (!same_class.empty()) return same_class;
-    return same_file.empty() ? found->second : same_file;
+    if (out.size() > 1) {
+      for (Meant& one : out) one.certainty = Certainty::kLikely;  // a condition decides
+    }
+    if (!out.empty()) return out;
+    const auto found = in_file_.find({file, last_part(written)});
+    if (found == in_file_.end()) return out;
+    const bool plain = written.find('.') == std::string_view::npos;
+    if (!plain && !written.starts_with("self.") && !written.starts_with("cls.")) return out;
+    size_t deepest = 0;
+    for (const size_t i : found->second) {
+      // The innermost scope around that has it.
+      const std::string& scope = function_of(jitted_[i]).scope;
+      const bool encloses = scope.empty() || around == scope || around.starts_with(scope + ".");
+      if (!encloses || scope.size() < deepest) continue;
+      if (scope.size() > deepest) out.clear();
+      deepest = scope.size();
+      out.push_back({i});
+    }
+    return out;
+  }
+
+  void add_function(uint32_t file, size_t function, std::vector<Meant>& out) const {
+    const auto found = by_function_.find({file, function});
+    if (found == by_function_.end()) return;
+    const bool known = std::any_of(out.begin(), out.end(),
+                                   [&](const Meant& one) { return one.kernel == found->second; });
+    if (!known) out.push_back({found->second});
+  }
+
+  // The same for what is launched, which may be kept anywhere: in an attribute, a table, what a
+  // function returns.
+  std::vector<Meant> launched(std::string_view written, const python::Launch& launch,
+                              uint32_t file) const {
+    std::vector<Meant> out = candidates(written, file, launch.function);
+    if (!out.empty()) return out;
+    const auto around = types_.classes().find_function(file, launch.function);
+    const PythonValues values =
+        types_.evaluate(written, file, around ? around->index : kPythonModuleLevel);
+    for (const PythonValue& value : values) {
+      if (value.kind != PythonValue::Kind::kFunction) continue;
+      const size_t before = out.size();
+      add_function(value.ref.file, value.ref.index, out);
+      if (out.size() > before) out.back().certainty = value.certainty;
+    }
+    if (out.size() > 1) {
+      for (Meant& one : out) one.certainty = std::max(one.certainty, Certainty::kLikely);
+    }
+    if (!out.empty()) return out;
+    for (const size_t i : made_by(written, file)) {
+      const bool near = jitted_[i].file == file;
+      out.push_back({i, near ? Certainty::kCertain : Certainty::kLikely});
+    }
+    if (!out.empty() || !values.empty()) return out;
+    return only_namesake(written, file);
+  }
+
+  // An object that nobody knows: the only kernel of its name may be meant, unless a module of
+  // others says whose it is.
+  std::vector<Meant> only_namesake(std::string_view written, uint32_t file) const {
+    const auto found = by_name_.find(last_part(written));
+    if (found == by_name_.end() || found->second.size() != 1) return {};
+    const std::string_view head = written.substr(0, written.find('.'));
+    for (const python::Import& import : readings_.readings[file].python.imports) {
+      if (import.bound_to == head && !import.module.starts_with('.') &&
+          !names_.find_module(import.module, file))
+        return {};
+    }
+    return {{found->second[0], Certainty::kUnsure}};
   }
 
   // `kernel = make_kernel()` where the function defines kernels and gives one back.
@@ -141,20 +305,24 @@ class TritonLinker {
   }
 
   void attach(const python::Launch& launch, uint32_t file) {
-    std::set<size_t> meant;
+    std::map<size_t, Certainty> meant;
     const std::vector<std::string> own = {launch.kernel};
     for (const std::string& written : launch.kernels.empty() ? own : launch.kernels) {
-      for (const size_t i : candidates(written, file, launch.function)) {
-        if (can_launch(launch.kind, jitted_[i])) meant.insert(i);
+      for (const Meant& one : launched(written, launch, file)) {
+        if (can_launch(launch.kind, jitted_[one.kernel])) meant.emplace(one.kernel, one.certainty);
       }
     }
-    // A name that many kernels have, as "kernel", says nothing.
+    // More than a dispatch has are the values of a table of everything.
     if (meant.size() > kMaxCandidates) return;
-    for (const size_t i : meant) {
+    for (const auto& [i, certainty] : meant) {
       KernelLauncher launcher = launcher_of(launch, file);
       if (is_triton(jitted_[i])) add_arguments(launch, jitted_[i], launcher);
-      launcher.via = is_triton(jitted_[i]) ? "kernel[grid]" : "launch(grid=…)";
-      launcher.certainty = meant.size() == 1 ? Certainty::kCertain : Certainty::kUnsure;
+      launcher.via = via_of(launch, jitted_[i]);
+      if (jitted_[i].kind == KernelKind::kNumba || jitted_[i].kind == KernelKind::kCupy)
+        split_configuration(launcher);
+      // Which of several it is, the program decides.
+      const Certainty several = meant.size() == 1 ? Certainty::kCertain : Certainty::kLikely;
+      launcher.certainty = std::max(certainty, several);
       const bool made = !function_of(jitted_[i]).scope.empty() && jitted_[i].file != file;
       if (made) launcher.certainty = std::max(launcher.certainty, Certainty::kLikely);
       jitted_[i].launchers.push_back(std::move(launcher));
@@ -162,7 +330,24 @@ class TritonLinker {
   }
 
   static bool can_launch(python::LaunchKind kind, const Jitted& jitted) {
-    return is_triton(jitted) == (kind == python::LaunchKind::kSubscript);
+    if (kind == python::LaunchKind::kApi) return jitted.form != LaunchForm::kChain;
+    if (kind == python::LaunchKind::kSubscript) return jitted.form == LaunchForm::kSubscript;
+    return jitted.form == LaunchForm::kChain;
+  }
+
+  static std::string via_of(const python::Launch& launch, const Jitted& jitted) {
+    if (launch.kind == python::LaunchKind::kApi) return launch.via;
+    return jitted.form == LaunchForm::kSubscript ? "kernel[grid]" : "launch(grid=…)";
+  }
+
+  // kernel[blocks, threads, stream, shared](…)
+  static void split_configuration(KernelLauncher& launcher) {
+    const std::vector<std::string> parts = parts_of(launcher.grid);
+    if (parts.size() < 2) return;
+    launcher.grid = parts[0];
+    launcher.block = parts[1];
+    if (parts.size() > 2) launcher.stream = parts[2];
+    if (parts.size() > 3) launcher.shared_memory = parts[3];
   }
 
   static LaunchAttribute other_attribute(const python::Argument& written) {
@@ -193,15 +378,35 @@ class TritonLinker {
   }
 
   void note_calls(const python::Function& function, uint32_t file) {
-    const bool on_device =
-        python_kernel_scope(function, readings_.readings[file].python).has_value();
+    const bool on_device = function.kernel.has_value();
     for (const python::Call& call : function.calls) {
       if (call.callee.find('[') != std::string::npos) continue;
       if (!by_name_.contains(last_part(call.callee))) continue;
-      for (const size_t i : candidates(call.callee, file, function.scope)) {
-        if (on_device) jitted_[i].called = true;
+      const std::vector<Meant> meant = candidates(call.callee, file, qualified_name(function));
+      for (const Meant& one : meant) {
+        if (on_device) jitted_[one.kernel].called = true;
       }
+      // Calling such a kernel is launching it.
+      if (on_device || meant.size() != 1) continue;
+      if (jitted_[meant[0].kernel].form == LaunchForm::kCall)
+        note_launch(function, call, file, meant[0].kernel);
     }
+  }
+
+  void note_launch(const python::Function& function, const python::Call& call, uint32_t file,
+                   size_t kernel) {
+    // A method of that name may be another's.
+    const auto resolved = names_.resolve(call.callee, file);
+    if (!resolved || resolved->file != jitted_[kernel].file ||
+        resolved->index != jitted_[kernel].function)
+      return;
+    KernelLauncher launcher;
+    launcher.at = {file, call.line_first};
+    launcher.line_last = call.line_last;
+    launcher.function =
+        function.scope.empty() ? function.name : function.scope + "." + function.name;
+    launcher.via = "call";
+    jitted_[kernel].launchers.push_back(std::move(launcher));
   }
 
   KernelFacts facts_of(Jitted& jitted) const {
@@ -210,7 +415,8 @@ class TritonLinker {
     kernel.name = function.name;
     kernel.scope = names_.module_of(jitted.file);
     if (!function.scope.empty()) kernel.scope += "." + function.scope;
-    kernel.kind = is_triton(jitted) ? KernelKind::kTriton : KernelKind::kCute;
+    kernel.kind = jitted.kind;
+    kernel.body_read = jitted.told_as != KernelVoice::kNone;
     kernel.at = {jitted.file, function.line_first};
     kernel.line_name = function.line_name;
     kernel.line_last = function.line_last;
@@ -219,11 +425,26 @@ class TritonLinker {
       kernel.parameters += parameter.name;
     }
     kernel.attributes = function.decorators;
+    if (function.kernel && !function.kernel->configuration.empty())
+      kernel.attributes.push_back(function.kernel->configuration);
     kernel.launchers = std::move(jitted.launchers);
     kernel.dead = kernel.launchers.empty() && !is_named(function.name);
     std::set<size_t> seen = {static_cast<size_t>(&jitted - jitted_.data())};
     add_evidence(jitted, Certainty::kCertain, 0, seen, kernel.evidence);
     add_accesses(jitted, kernel);
+    return kernel;
+  }
+
+  // A kernel that a call makes of a text. Who launches it is not followed.
+  KernelFacts facts_of(const python::NamedKernel& named, uint32_t file) const {
+    KernelFacts kernel;
+    kernel.name = named.name;
+    kernel.scope = names_.module_of(file);
+    kernel.kind = named.kind;
+    kernel.body_read = false;
+    kernel.at = {file, named.line_first};
+    kernel.line_name = named.line_first;
+    kernel.line_last = named.line_last;
     return kernel;
   }
 
@@ -244,13 +465,13 @@ class TritonLinker {
     if (!is_triton(jitted) || depth == kDeepest) return;
     for (const python::Call& call : function.calls) {
       if (seen.size() >= kMaxReached) return;
-      if (!by_name_.contains(last_part(call.callee))) continue;
-      const std::vector<size_t> meant = candidates(call.callee, jitted.file, function.scope);
+      const std::vector<Meant> meant =
+          candidates(call.callee, jitted.file, qualified_name(function));
       if (meant.size() > kMaxCandidates) continue;
-      for (const size_t i : meant) {
-        if (!is_triton(jitted_[i]) || !seen.insert(i).second) continue;
-        add_evidence(jitted_[i], meant.size() == 1 ? certainty : Certainty::kUnsure, depth + 1,
-                     seen, out);
+      for (const Meant& one : meant) {
+        if (!is_triton(jitted_[one.kernel]) || !seen.insert(one.kernel).second) continue;
+        add_evidence(jitted_[one.kernel], meant.size() == 1 ? certainty : Certainty::kUnsure,
+                     depth + 1, seen, out);
       }
     }
   }
@@ -344,38 +565,26 @@ class TritonLinker {
 
   const Readings& readings_;
   const PythonNames& names_;
+  const PythonTypes& types_;
   std::vector<Jitted> jitted_;
   // Kernels that a function defines, by the function's name.
   std::map<std::pair<uint32_t, std::string>, std::vector<size_t>> by_maker_;
   std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
+  std::map<std::pair<uint32_t, size_t>, size_t> by_function_;
+  std::map<std::pair<uint32_t, std::string_view>, std::vector<size_t>> in_file_;
   std::unordered_set<std::string_view> names_used_;  // in any file
   using ValuesByName =
       std::unordered_map<std::string_view, std::vector<const python::AssignedValue*>>;
-  mutable std::map<uint32_t, ValuesByName> values_;  // of files that launch something
+  using InnerFunctions = std::unordered_map<std::string_view, std::vector<uint32_t>>;
+  mutable std::map<uint32_t, InnerFunctions> inner_;  // of files that make kernels of functions
+  mutable std::map<uint32_t, ValuesByName> values_;   // of files that launch something
 };
 
 }  // namespace
 
-std::optional<cpp::PatternScope> python_kernel_scope(const python::Function& function,
-                                                     const python::PythonFile& file) {
-  for (const std::string& decorator : function.decorators) {
-    const std::string_view callee = callee_of(decorator);
-    if (callee == "triton.jit" || callee == "gluon.jit") return cpp::PatternScope::kTriton;
-    if (callee == "cute.kernel" || callee == "ct.kernel") return cpp::PatternScope::kCute;
-    if (callee != "jit" && callee != "kernel") continue;
-    for (const python::Import& import : file.imports) {
-      if (import.bound_to != callee) continue;
-      if (import.module.starts_with("triton")) return cpp::PatternScope::kTriton;
-      if (import.module.starts_with("cutlass") || import.module.starts_with("cuda.tile")) {
-        return cpp::PatternScope::kCute;
-      }
-    }
-  }
-  return std::nullopt;
-}
-
-std::vector<KernelFacts> triton_kernels(const Readings& readings, const PythonNames& names) {
-  return TritonLinker(readings, names).run();
+std::vector<KernelFacts> triton_kernels(const Readings& readings, const PythonNames& names,
+                                        const PythonTypes& types) {
+  return TritonLinker(readings, names, types).run();
 }
 
 }  // namespace fathom

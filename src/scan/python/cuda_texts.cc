@@ -2,6 +2,7 @@
 #include <array>
 
 #include "scan/facts/text_lines.h"
+#include "scan/kernels/shader_rules.h"
 #include "scan/python/extract.h"
 
 namespace fathom::python {
@@ -60,8 +61,10 @@ class CudaTextFinder {
                            raw.find("#include") != std::string_view::npos ||
                            raw.find("template") != std::string_view::npos ||
                            raw.find("__device__") != std::string_view::npos;
+    const bool shader = shader_rule_in(raw) != nullptr;
     const bool fills = tree_[string].child != 0 && raw.find('<') != std::string_view::npos;
-    return long_text || fills || (raw.size() < 400 && raw.find('.') != std::string_view::npos);
+    return long_text || shader || fills ||
+           (raw.size() < 400 && raw.find('.') != std::string_view::npos);
   }
 
   void read(const Site& site) {
@@ -69,6 +72,8 @@ class CudaTextFinder {
     CudaText out;
     if (content.text.find("__global__") != std::string::npos) {
       out.kind = CudaTextKind::kSource;
+    } else if (shader_rule_in(content.text) != nullptr) {
+      out.kind = CudaTextKind::kShader;
     } else if (is_code(content.text)) {
       out.kind = CudaTextKind::kCode;
     } else if (content.composed && fills_template_arguments(content.text)) {
@@ -79,7 +84,8 @@ class CudaTextFinder {
       return;
     }
     out.line = content.lines.empty() ? tree_.line_first(site.node) : content.lines[0];
-    const bool source = out.kind == CudaTextKind::kSource || out.kind == CudaTextKind::kCode;
+    const bool source = out.kind == CudaTextKind::kSource || out.kind == CudaTextKind::kCode ||
+                        out.kind == CudaTextKind::kShader;
     if (source) out.lines = std::move(content.lines);
     out.text = std::move(content.text);
     out.function = outline_.function_name(site.function);

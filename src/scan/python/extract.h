@@ -28,6 +28,17 @@ void find_environment_classes(const Outline& outline, std::vector<Option>& into)
 std::vector<ParsedClass> find_parsed_classes(const Outline& outline);
 
 std::vector<Launch> find_launches(const Outline& outline);
+std::vector<NamedKernel> find_named_kernels(const Outline& outline);
+// Notes which of the outline's functions are kernels.
+void mark_kernels(const Outline& outline, std::vector<Function>& functions);
+// The row for a call, and how well it fits; null: none.
+struct KernelCall {
+  const KernelCallRule* rule = nullptr;
+  RuleFit fit = RuleFit::kNone;
+};
+KernelCall kernel_call(const Outline& outline, NodeId call);
+// Whether a file names a function of such a row at all: most do not.
+bool names_kernel_calls(const Outline& outline);
 void find_routes(const Outline& outline, PythonFile& into);
 std::vector<CudaText> find_cuda_texts(const Outline& outline);
 std::vector<ValueFlow> find_value_flows(const Outline& outline);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "scan/python/extract.h"
 
@@ -15,6 +16,7 @@ class LaunchFinder {
   std::vector<Launch> run() {
     has_raw_kernels_ =
         outline_.names.count("RawKernel") != 0 || outline_.names.count("get_function") != 0;
+    has_kernel_calls_ = names_kernel_calls(outline_);
     for (const Site& site : outline_.calls) read(site);
     return std::move(found_);
   }
@@ -23,12 +25,20 @@ class LaunchFinder {
   void read(const Site& site) {
     const NodeId callee = tree_.child(site.node);
     if (tree_.kind(callee) == NodeKind::kSubscript) return subscript(site, callee);
+    if (const NodeId bound = bound_subscript(site, callee)) return subscript(site, bound);
     const CallArguments arguments = outline_.arguments(site.node);
+    const KernelCall call = has_kernel_calls_ ? kernel_call(outline_, site.node) : KernelCall();
+    if (call.rule != nullptr) {
+      if (call.rule->does == KernelCallKind::kNamed) return;
+      return api(site, *call.rule, arguments);
+    }
+    if (outline_.last_name(callee) == "run" && tree_.kind(callee) == NodeKind::kAttribute &&
+        arguments.keyword("grid") != 0) {
+      return run(site, tree_.child(callee), arguments);
+    }
     if (outline_.last_name(callee) == "launch" && tree_.kind(callee) == NodeKind::kAttribute) {
       if (tree_.kind(tree_.child(callee)) == NodeKind::kCall) {
         cute(site, tree_.child(callee), arguments);
-      } else if (outline_.path(callee) == "cuda.tile.launch" || is_tile_launch(callee, arguments)) {
-        cutile(site, arguments);
       } else if (arguments.keyword("grid") != 0) {
         cute_variable(site, tree_.child(callee), arguments);
       }
@@ -62,6 +72,44 @@ class LaunchFinder {
     found_.push_back(std::move(launch));
   }
 
+  // `launch = kernel[grid]`, `launch = partial(kernel[grid], x)`: the subscript; 0: neither.
+  NodeId bound_subscript(const Site& site, NodeId callee) {
+    if (tree_.kind(callee) != NodeKind::kName || !has_subscripts()) return 0;
+    const std::vector<NodeId>* values = assigned(site, tree_.token(tree_[callee].first));
+    if (values == nullptr) return 0;
+    NodeId value = values->back();
+    if (tree_.kind(value) == NodeKind::kCall &&
+        outline_.last_name(tree_.child(value)) == "partial") {
+      value = outline_.arguments(value).at(0);
+    }
+    return tree_.kind(value) == NodeKind::kSubscript ? value : 0;
+  }
+
+  // Whether a name is set to a subscript at all: most files need no look at what names are set to.
+  bool has_subscripts() {
+    if (has_subscripts_) return *has_subscripts_;
+    has_subscripts_ = false;
+    for (const Site& site : outline_.assignments) {
+      const bool annotated = tree_.kind(site.node) == NodeKind::kAnnotated;
+      const NodeId value = tree_.child(site.node, annotated ? 2 : 1);
+      const NodeKind kind = value == 0 ? NodeKind::kNone : tree_.kind(value);
+      const bool partial =
+          kind == NodeKind::kCall && outline_.last_name(tree_.child(value)) == "partial";
+      if (kind == NodeKind::kSubscript || partial) has_subscripts_ = true;
+    }
+    return *has_subscripts_;
+  }
+
+  // kernel.run(…, grid=grid, warmup=False): what kernel[grid](…) calls.
+  void run(const Site& site, NodeId kernel, const CallArguments& arguments) {
+    Launch launch = start(site, LaunchKind::kSubscript, kernel);
+    set_grid(site, arguments.keyword("grid"), launch);
+    launch.arguments = arguments_of(site.node);
+    std::erase_if(launch.arguments,
+                  [](const Argument& one) { return one.name == "grid" || one.name == "warmup"; });
+    found_.push_back(std::move(launch));
+  }
+
   void cute(const Site& site, NodeId inner, const CallArguments& arguments) {
     Launch launch = start(site, LaunchKind::kCute, tree_.child(inner));
     launch.arguments = arguments_of(inner);
@@ -76,18 +124,24 @@ class LaunchFinder {
     found_.push_back(std::move(launch));
   }
 
-  bool is_tile_launch(NodeId callee, const CallArguments& arguments) const {
-    return outline_.path(tree_.child(callee)) == "ct" && arguments.positional.size() >= 3;
+  static NodeId argument(const CallArguments& arguments, const ArgumentPlace& place) {
+    if (place.keyword.empty()) return 0;
+    const NodeId named = arguments.keyword(place.keyword);
+    return named != 0 || !place.position ? named : arguments.at(*place.position);
   }
 
-  void cutile(const Site& site, const CallArguments& arguments) {
-    const NodeId kernel = arguments.find(2, "kernel");
+  // ct.launch(stream, grid, kernel, (…)), pl.pallas_call(kernel, grid=…)
+  void api(const Site& site, const KernelCallRule& rule, const CallArguments& arguments) {
+    const NodeId kernel = argument(arguments, rule.kernel);
     if (kernel == 0) return;
-    Launch launch = start(site, LaunchKind::kCuTile, kernel);
-    launch.stream = tree_.source(arguments.find(0, "stream"), kLongestLaunch);
-    set_grid(site, arguments.find(1, "grid"), launch);
-    const NodeId passed = arguments.find(3, "args");
-    if (tree_.kind(passed) == NodeKind::kTuple) {
+    Launch launch = start(site, LaunchKind::kApi, kernel);
+    launch.via = tree_.source(tree_.child(site.node), kLongestLaunch);
+    launch.makes = rule.kind;
+    launch.stream = tree_.source(argument(arguments, rule.stream), kLongestLaunch);
+    launch.block = tree_.source(argument(arguments, rule.block), kLongestLaunch);
+    set_grid(site, argument(arguments, rule.grid), launch);
+    const NodeId passed = argument(arguments, rule.arguments);
+    if (tree_.kind(passed) == NodeKind::kTuple || tree_.kind(passed) == NodeKind::kList) {
       for (const NodeId item : tree_.children(passed)) {
         launch.arguments.push_back({"", tree_.source(item, kLongestLaunch)});
       }
@@ -219,12 +273,21 @@ class LaunchFinder {
       }
       case NodeKind::kSubscript: {  // {True: a, False: b}[flag]
         const NodeId table = tree_.child(kernel);
-        if (tree_.kind(table) != NodeKind::kDict) return meanings(site, table, out, depth + 1);
-        for (const NodeId pair : tree_.children(table)) {
-          meanings(site, tree_.child(pair, 1), out, depth + 1);
+        return meanings(site, table, out, depth + 1);
+      }
+      case NodeKind::kDict:
+        for (const NodeId pair : tree_.children(kernel)) {
+          if (tree_.kind(pair) == NodeKind::kPair)
+            meanings(site, tree_.child(pair, 1), out, depth + 1);
         }
         return;
-      }
+      case NodeKind::kList:
+      case NodeKind::kTuple:
+        for (const NodeId item : tree_.children(kernel)) meanings(site, item, out, depth + 1);
+        return;
+      case NodeKind::kBoolean:  // tuned or plain
+        for (const NodeId part : tree_.children(kernel)) meanings(site, part, out, depth + 1);
+        return;
       case NodeKind::kCall: {
         // triton.jit(f), partial(f, …), heuristics(…)(f), kernel.replace_hints(…), and
         // bound = kernel(…).
@@ -235,7 +298,9 @@ class LaunchFinder {
                            maker == "wrap_triton" || outline_.path(callee) == "cuda.tile.kernel" ||
                            maker.empty();
         if (wraps && first != 0) return meanings(site, first, out, depth + 1);
-        const bool changes = maker == "replace_hints" && tree_.kind(callee) == NodeKind::kAttribute;
+        // TABLE.get(key) is one of its values, kernel.replace_hints(…) the kernel.
+        const bool changes = (maker == "replace_hints" || maker == "get") &&
+                             tree_.kind(callee) == NodeKind::kAttribute;
         return meanings(site, changes ? tree_.child(callee) : callee, out, depth + 1);
       }
       default:
@@ -261,7 +326,8 @@ class LaunchFinder {
   const Tree& tree_;
   std::map<std::pair<uint32_t, std::string>, std::vector<NodeId>> assigned_;
   size_t tries_ = 0;  // to find what one kernel means
-  bool assignments_read_ = false, has_raw_kernels_ = false;
+  bool assignments_read_ = false, has_raw_kernels_ = false, has_kernel_calls_ = false;
+  std::optional<bool> has_subscripts_;
   std::vector<Launch> found_;
 };
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "scan/kernels/python_rules.h"
+
 namespace fathom::python {
 
 // What one Python file says, as a function of its text alone; names are resolved across files when
@@ -33,6 +35,14 @@ struct Call {
   uint32_t line_first = 0, line_last = 0;
 };
 
+// What makes a function a kernel: a row of data/kernels/python_decorators.tsv.
+struct KernelMark {
+  const DecoratorRule* rule = nullptr;
+  RuleFit fit = RuleFit::kExact;
+  std::string decorator;      // as written, without its arguments
+  std::string configuration;  // the call of the body that says how it is launched: T.Kernel(…)
+};
+
 struct Function {
   std::string name, scope;              // scope: classes and functions around it, joined with "."
   std::vector<std::string> decorators;  // as written, without the @
@@ -43,6 +53,7 @@ struct Function {
   std::string doc;                                        // first paragraph of its docstring
   bool doc_has_example = false;                           // the docstring shows a call: >>> f(x)
   uint32_t line_first = 0, line_name = 0, line_last = 0;  // line_first: of the first decorator
+  std::optional<KernelMark> kernel;
   // In its body; nested functions' own left out, lambdas' and comprehensions' within.
   std::vector<Call> calls;
 };
@@ -67,7 +78,7 @@ struct Class {
 enum class LaunchKind : uint8_t {
   kSubscript,  // kernel[grid](…): Triton and Numba; also any call of a subscript, so look it up
   kCute,       // kernel(…).launch(grid=…, block=…)
-  kCuTile,     // ct.launch(stream, grid, kernel, (…))
+  kApi,        // ct.launch(stream, grid, kernel, (…)): a row of data/kernels/python_calls.tsv
   kRaw,        // kernel(…, grid=…, block=…) or a CuPy RawKernel
 };
 
@@ -80,6 +91,16 @@ struct Launch {
   std::vector<Argument> arguments;   // of the kernel
   std::vector<Argument> attributes;  // other keywords of .launch(…)
   std::string function;              // around it, with scope
+  std::string via;                   // kApi: the call as written, "wp.launch"
+  std::optional<KernelKind> makes;   // the call makes a kernel of the function it is given
+  uint32_t line_first = 0, line_last = 0;
+};
+
+// A kernel that a call makes of a source text: cupy.ElementwiseKernel(…, "scale").
+struct NamedKernel {
+  KernelKind kind = KernelKind::kCupy;
+  std::string name;
+  std::string function;  // around it, with scope
   uint32_t line_first = 0, line_last = 0;
 };
 
@@ -136,6 +157,7 @@ enum class CudaTextKind : uint8_t {
   kCode,           // C++ without a kernel: #include, template <…>
   kFileName,       // "index.cu"
   kInstantiation,  // f"IndexKernel<{args}>::run"
+  kShader,         // a program in OpenCL C, Metal, WGSL, GLSL or HLSL
 };
 
 // A string literal that holds CUDA source, or names a file of it, or fills in template arguments.
@@ -143,7 +165,7 @@ struct CudaText {
   CudaTextKind kind = CudaTextKind::kFileName;
   std::string text;             // the literal's content; fields of f-strings as {expression}
   uint32_t line = 0;            // of its first character
-  std::vector<uint32_t> lines;  // kSource and kCode: for each line of the text its line in the file
+  std::vector<uint32_t> lines;  // of programs: for each line of the text its line in the file
   std::string assigned_to, function;
   std::string call;  // whose argument it is; empty: none's
 };
@@ -174,6 +196,7 @@ struct PythonFile {
   std::vector<Class> classes;
   std::vector<Call> module_calls;  // at module level, and in the bodies of classes there
   std::vector<Launch> launches;
+  std::vector<NamedKernel> named_kernels;
   std::vector<Option> options;
   std::vector<EnvironmentHelper> environment_helpers;
   std::vector<ParsedClass> parsed_classes;

@@ -47,6 +47,8 @@ PythonFile read_python(const Tree& tree) {
                    [](const Option& a, const Option& b) { return a.line < b.line; });
   out.parsed_classes = find_parsed_classes(outline);
   out.launches = find_launches(outline);
+  out.named_kernels = find_named_kernels(outline);
+  mark_kernels(outline, out.functions);
   find_routes(outline, out);
   out.cuda_texts = find_cuda_texts(outline);
   out.flows = find_value_flows(outline);

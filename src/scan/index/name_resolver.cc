@@ -1,4 +1,4 @@
-#include "scan/cpp/name_resolver.h"
+#include "scan/index/name_resolver.h"
 
 #include <algorithm>
 #include <map>

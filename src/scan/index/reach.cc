@@ -1,17 +1,14 @@
-#include "scan/cpp/reach.h"
+#include "scan/index/reach.h"
 
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <map>
 #include <set>
 
-#include "scan/cpp/name_resolver.h"
+#include "scan/index/name_resolver.h"
 
 namespace fathom::cpp {
-
-std::string local_scope(std::string_view scope, std::string_view function) {
-  return std::string(scope) + (scope.empty() ? "" : "::") + std::string(function) + "{}";
-}
 
 uint32_t CallGraph::add(const CodeUnit& unit) {
   Unit row;
@@ -223,6 +220,46 @@ Reach CallGraph::reach(uint32_t start) const {
       out.stops.push_back({at.unit, use.line, std::string(names_.text(use.name)), meaning.stop});
     }
   }
+  return out;
+}
+
+std::vector<CodeEvidence> collect_evidence(const CallGraph& graph, const Reach& reach,
+                                           const std::vector<std::vector<PatternHit>>& hits) {
+  struct Line {
+    CodeEvidence evidence;
+    bool conditional = false;
+  };
+  std::vector<Line> lines;
+  std::map<std::pair<std::string_view, std::string_view>, size_t> seen;
+  // The surest and nearest units come first, so the first line of a thing is the best one, unless
+  // a later one says it without condition.
+  for (const ReachedUnit& reached : reach.units) {
+    for (const PatternHit& hit : hits[reached.unit]) {
+      const Certainty certainty = std::max(hit.certainty, reached.certainty);
+      const bool conditional = !hit.condition.empty();
+      const auto [known, added] =
+          seen.emplace(std::pair(hit.id, std::string_view(hit.detail)), lines.size());
+      if (added) lines.emplace_back();
+      Line& line = lines[known->second];
+      if (!added && std::pair(certainty, conditional) >=
+                        std::pair(line.evidence.certainty, line.conditional)) {
+        continue;
+      }
+      line.conditional = conditional;
+      line.evidence = {std::string(hit.id),
+                       hit.detail,
+                       {graph.file(reached.unit), hit.line},
+                       std::string(graph.name(reached.unit)),
+                       certainty,
+                       hit.subject,
+                       hit.bytes};
+      if (conditional)
+        line.evidence.detail += (hit.detail.empty() ? "if " : " if ") + hit.condition;
+    }
+  }
+  std::vector<CodeEvidence> out;
+  out.reserve(lines.size());
+  for (Line& line : lines) out.push_back(std::move(line.evidence));
   return out;
 }
 

@@ -10,30 +10,14 @@
 #include <vector>
 
 #include "base/string_pool.h"
-#include "scan/cpp/include_graph.h"
-#include "scan/cpp/references.h"
+#include "scan/cpp/code_unit.h"
+#include "scan/cpp/device_patterns.h"
 #include "scan/facts/code_facts.h"
+#include "scan/index/include_graph.h"
 
 namespace fathom::cpp {
 
 class NameResolver;
-
-enum class UnitKind : uint8_t { kKernel, kDevice, kHost, kAlias, kClass };
-
-// A function, alias or class of the repository. What code does stands in all three: a kernel's copy
-// instruction may be named by an alias of its class.
-struct CodeUnit {
-  UnitKind kind = UnitKind::kDevice;
-  uint32_t file = 0;                // in the list of files given to CallGraph
-  uint32_t index = 0;               // the caller's own: which function, alias or class of the file
-  std::string name, scope;          // as Function has them
-  std::string template_parameters;  // of the function or class itself
-  uint32_t line = 0;
-  std::vector<Reference> references;
-};
-
-// The scope of an alias inside a function: no other code sees it.
-std::string local_scope(std::string_view scope, std::string_view function);
 
 struct ReachedUnit {
   uint32_t unit = 0;
@@ -68,7 +52,7 @@ struct Reach {
 // files are numbered by the caller, densely.
 class CallGraph {
  public:
-  explicit CallGraph(const std::vector<IncludeGraph::File>& files) : includes_(files) {}
+  explicit CallGraph(const IncludeGraph& includes) : includes_(includes) {}
 
   uint32_t add(const CodeUnit& unit);
   // After the last add: what no unit is named like is forgotten.
@@ -140,7 +124,7 @@ class CallGraph {
   using PlainName = std::tuple<std::string_view, uint32_t, std::string_view, bool>;
   mutable std::unordered_map<uint32_t, Meaning> meanings_;
   mutable std::map<PlainName, Meaning> plain_meanings_;
-  IncludeGraph includes_;
+  const IncludeGraph& includes_;
   StringPool names_;
   std::vector<Unit> units_;
   std::vector<Use> uses_;
@@ -148,5 +132,11 @@ class CallGraph {
   std::unordered_map<std::string_view, std::vector<Instance>> instances_;  // by last name
   std::unordered_map<std::string_view, std::vector<uint32_t>> by_name_;
 };
+
+// What a kernel's code does, from all that it reaches: the first line of each thing and detail,
+// the kernel's own before those of what it calls; of several the surest, then one without a
+// condition. `hits` are by unit of the graph, file numbers those of the graph.
+std::vector<CodeEvidence> collect_evidence(const CallGraph& graph, const Reach& reach,
+                                           const std::vector<std::vector<PatternHit>>& hits);
 
 }  // namespace fathom::cpp

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "scan/cpp/reach.h"
 #include "scan/facts/code_names.h"
+#include "scan/index/reach.h"
 
 namespace fathom::cpp {
 

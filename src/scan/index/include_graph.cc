@@ -1,4 +1,4 @@
-#include "scan/cpp/include_graph.h"
+#include "scan/index/include_graph.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 
 #include "base/path_ends.h"
 
-namespace fathom::cpp {
+namespace fathom {
 namespace {
 
 std::string_view folder_of(std::string_view path) {
@@ -65,14 +65,15 @@ IncludeGraph::IncludeGraph(const std::vector<File>& files)
   // The file that an include means: beside the includer, else the nearest whose path ends so.
   for (uint32_t from = 0; from < files.size(); ++from) {
     const std::string_view folder = folder_of(files[from].path);
-    for (const std::string& written : files[from].includes) {
-      const std::string_view include = without_marks(written);
+    for (size_t i = 0; i < files[from].includes.size(); ++i) {
+      const std::string_view include = without_marks(files[from].includes[i]);
       const auto beside = by_path.find(normalized(folder, include));
       const std::optional<uint32_t> to =
           beside != by_path.end() ? beside->second : ends.nearest(normalized("", include), folder);
       if (!to || *to == from) continue;
-      includes_[from].push_back(*to);
-      included_by_[*to].push_back(from);
+      const uint32_t line = i < files[from].lines.size() ? files[from].lines[i] : 0;
+      includes_[from].push_back({*to, line});
+      included_by_[*to].push_back({from, line});
     }
   }
 }
@@ -90,12 +91,12 @@ bool IncludeGraph::may_see(uint32_t from, uint32_t to) const {
 }
 
 // Adds to the list what it leads to along the edges, and counts the steps.
-void IncludeGraph::follow(const std::vector<std::vector<uint32_t>>& edges,
+void IncludeGraph::follow(const std::vector<std::vector<Include>>& edges,
                           std::vector<uint32_t>& files) const {
   ++round_;
   for (const uint32_t file : files) seen_in_[file] = round_;
   for (size_t next = 0; next < files.size(); ++next) {
-    for (const uint32_t to : edges[files[next]]) {
+    for (const auto& [to, line] : edges[files[next]]) {
       if (steps_left_ == 0 && next > 0) return;
       steps_left_ -= steps_left_ > 0 ? 1 : 0;
       if (seen_in_[to] == round_) continue;
@@ -134,4 +135,4 @@ const std::vector<uint32_t>& IncludeGraph::context(uint32_t from) const {
   return keep(contexts_, from, std::move(files));
 }
 
-}  // namespace fathom::cpp
+}  // namespace fathom

@@ -1,0 +1,87 @@
+#include "report/scan/unread_code.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/count_text.h"
+#include "scan/kernels/shader_rules.h"
+
+namespace fathom {
+namespace {
+
+std::string_view kind_words(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::kTileLang:
+      return "TileLang";
+    case KernelKind::kHelion:
+      return "Helion";
+    case KernelKind::kFlyDsl:
+      return "FlyDSL";
+    case KernelKind::kNumba:
+      return "Numba";
+    case KernelKind::kWarp:
+      return "Warp";
+    case KernelKind::kCupy:
+      return "CuPy";
+    case KernelKind::kPyCuda:
+      return "PyCUDA";
+    case KernelKind::kPallas:
+      return "Pallas";
+    case KernelKind::kTvm:
+      return "TVM";
+    case KernelKind::kTaichi:
+      return "Taichi";
+    case KernelKind::kMojo:
+      return "Mojo";
+    case KernelKind::kSycl:
+      return "SYCL";
+    case KernelKind::kOpenCl:
+      return "OpenCL";
+    case KernelKind::kMetal:
+      return "Metal";
+    case KernelKind::kWgsl:
+      return "WGSL";
+    case KernelKind::kGlsl:
+      return "GLSL compute";
+    case KernelKind::kHlsl:
+      return "HLSL compute";
+    case KernelKind::kString:
+      return "CUDA-in-string";
+    default:
+      return kernel_kind_name(kind);
+  }
+}
+
+struct Unread {
+  size_t count = 0;
+  std::string text;
+};
+
+}  // namespace
+
+std::vector<std::string> unread_lines(const CodeFacts& facts) {
+  std::map<KernelKind, size_t> kinds;
+  for (const KernelFacts& kernel : facts.kernels) kinds[kernel.kind] += !kernel.body_read;
+  std::vector<Unread> all;
+  for (const auto& [kind, count] : kinds) {
+    if (count == 0) continue;
+    all.push_back({count, fmt::format("{} {} {}: positions only; {} not read", number_text(count),
+                                      kind_words(kind), noun(count, "kernel"),
+                                      count == 1 ? "body" : "bodies")});
+  }
+  for (const PrebuiltCode& code : facts.prebuilt) {
+    const PrebuiltRule* rule = prebuilt_rule_of("x." + code.ending);
+    if (rule == nullptr) continue;
+    all.push_back(
+        {code.files, fmt::format("{} {} (.{}): not read", number_text(code.files),
+                                 code.files == 1 ? rule->one : rule->several, code.ending)});
+  }
+  std::ranges::stable_sort(all, std::greater(), &Unread::count);
+  std::vector<std::string> out;
+  for (Unread& one : all) out.push_back(std::move(one.text));
+  return out;
+}
+
+}  // namespace fathom

@@ -1,0 +1,131 @@
+#include <algorithm>
+
+#include "scan/cpp/found_kernels.h"
+#include "scan/cpp/plain_spelling.h"
+
+namespace fathom::cpp {
+namespace {
+
+// What literals side by side say, and which line of the file each of its lines is on.
+struct LiteralText {
+  std::string text;
+  std::vector<uint32_t> lines;
+
+  void add(char c, uint32_t line) {
+    if (lines.empty() || text.ends_with('\n')) lines.push_back(line);
+    text += c;
+  }
+};
+
+char escaped(char c) {
+  switch (c) {
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'r':
+      return '\r';
+    default:
+      return c;
+  }
+}
+
+// R"delimiter(…)delimiter"
+void add_raw(std::string_view literal, uint32_t line, LiteralText& out) {
+  const size_t open = literal.find('(');
+  const size_t close = literal.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close <= open) return;
+  line += static_cast<uint32_t>(std::count(literal.begin(), literal.begin() + open, '\n'));
+  for (const char c : literal.substr(open + 1, close - open - 1)) {
+    out.add(c, line);
+    line += c == '\n';
+  }
+}
+
+void add_plain(std::string_view literal, uint32_t line, LiteralText& out) {
+  const size_t open = literal.find('"');
+  if (open == std::string_view::npos || literal.size() < open + 2) return;
+  const std::string_view inside = literal.substr(open + 1, literal.size() - open - 2);
+  for (size_t i = 0; i < inside.size(); ++i) {
+    const bool escape = inside[i] == '\\' && i + 1 < inside.size();
+    if (escape && inside[i + 1] == '\n') {
+      ++i;
+      ++line;
+      continue;
+    }
+    out.add(escape ? escaped(inside[++i]) : inside[i], line);
+  }
+}
+
+bool is_raw(std::string_view literal) {
+  const size_t quote = literal.find('"');
+  return quote != std::string_view::npos && quote > 0 && literal[quote - 1] == 'R';
+}
+
+// Told by bytes before anything is decoded.
+bool may_hold_kernels(std::string_view text) {
+  for (const std::string_view word :
+       {"__global__", "__kernel", "kernel", "@compute", "numthreads", "local_size_x"}) {
+    if (text.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<FoundKernel> find_kernels_in_text(std::string_view text, const FileLine& line,
+                                              bool with_cuda) {
+  std::vector<FoundKernel> out;
+  // A path or a message may name a word of it; programs have lines.
+  if (text.find('{') == std::string_view::npos || text.find('\n') == std::string_view::npos)
+    return out;
+  const bool cuda = text.find("__global__") != std::string_view::npos;
+  const ShaderRule* rule = cuda ? nullptr : shader_rule_in(text);
+  if (rule == nullptr && !(cuda && with_cuda)) return out;
+  const std::string code = plain_spelling(std::string(text));
+  const TokenList tokens = lex(code);
+  if (rule != nullptr) {
+    out = find_shader_kernels(tokens, *rule, "main", rule->always.empty() ? "" : rule->always[0]);
+  } else {
+    for (Function& function : find_definitions(tokens, {}).functions) {
+      if (function.kind != FunctionKind::kKernel || !function.defined) continue;
+      FoundKernel& kernel = out.emplace_back();
+      kernel.kind = KernelKind::kString;
+      kernel.name = std::move(function.name);
+      kernel.scope = std::move(function.scope);
+      kernel.parameters = std::move(function.parameters);
+      kernel.attributes = std::move(function.attributes);
+      kernel.line_first = function.line_first;
+      kernel.line_name = function.line_name;
+      kernel.line_last = function.line_last;
+    }
+  }
+  for (FoundKernel& kernel : out) {
+    kernel.line_first = line(kernel.line_first);
+    kernel.line_name = line(kernel.line_name);
+    kernel.line_last = line(kernel.line_last);
+  }
+  return out;
+}
+
+std::vector<FoundKernel> find_kernels_in_strings(const TokenList& source) {
+  std::vector<FoundKernel> out;
+  if (!may_hold_kernels(source.text)) return out;
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source.tokens[i].kind != TokenKind::kString) continue;
+    LiteralText literal;
+    for (; i < source.size() && source.tokens[i].kind == TokenKind::kString; ++i) {
+      const std::string_view one = source.at(i);
+      (is_raw(one) ? add_raw : add_plain)(one, source.tokens[i].line, literal);
+    }
+    if (!may_hold_kernels(literal.text)) continue;
+    const auto line = [&](uint32_t at) {
+      return at == 0 || at > literal.lines.size() ? literal.lines.back() : literal.lines[at - 1];
+    };
+    for (FoundKernel& kernel : find_kernels_in_text(literal.text, line, true))
+      out.push_back(std::move(kernel));
+  }
+  return out;
+}
+
+}  // namespace fathom::cpp

@@ -1,0 +1,115 @@
+#include "scan/link/found_kernels.h"
+
+#include <algorithm>
+#include <map>
+
+#include "scan/link/code_purpose.h"
+
+namespace fathom {
+namespace {
+
+KernelFacts facts_of_found(const cpp::FoundKernel& found, uint32_t file) {
+  KernelFacts kernel;
+  kernel.name = found.name;
+  kernel.scope = found.scope;
+  kernel.kind = found.kind;
+  kernel.body_read = false;
+  kernel.at = {file, found.line_first};
+  kernel.line_name = found.line_name;
+  kernel.line_last = found.line_last;
+  kernel.parameters = found.parameters;
+  kernel.attributes = found.attributes;
+  if (!found.via.empty()) {
+    KernelLauncher& launcher = kernel.launchers.emplace_back();
+    launcher.at = {file, found.line_name};
+    launcher.line_last = found.line_last;
+    launcher.function = found.function;
+    launcher.via = found.via;
+    launcher.grid = found.grid;
+  }
+  return kernel;
+}
+
+// The innermost function of a file around a line.
+std::string function_at_line(const FileReading& reading, uint32_t line) {
+  std::string inner;
+  for (const python::Function& function : reading.python.functions) {
+    if (function.line_first > line || function.line_last < line) continue;
+    inner = function.scope.empty() ? function.name : function.scope + "." + function.name;
+  }
+  for (const cpp::Function& function : reading.cpp.functions) {
+    if (!function.defined || function.line_first > line || function.line_last < line) continue;
+    inner = function.scope.empty() ? function.name : function.scope + "::" + function.name;
+  }
+  return inner;
+}
+
+bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view one) { return text.starts_with(one); });
+}
+
+bool is_hip_header(std::string_view include) {
+  return begins_with_any(include, {"hip/", "rocprim/", "hipcub/", "rocwmma/"});
+}
+
+bool is_cuda_header(std::string_view include) {
+  return begins_with_any(include, {"cuda.h", "cuda_runtime", "cuda_fp16", "cuda_bf16", "cuda_fp8",
+                                   "cuda/", "cub/", "cutlass/", "cute/", "cooperative_groups"});
+}
+
+}  // namespace
+
+std::vector<KernelFacts> found_kernels(const Readings& readings) {
+  std::vector<KernelFacts> out;
+  for (uint32_t file = 0; file < readings.files.size(); ++file) {
+    for (const cpp::FoundKernel& found : readings.readings[file].found_kernels)
+      out.push_back(facts_of_found(found, file));
+  }
+  // clCreateKernel(program, "scale", …): the host asks for it by its name.
+  std::map<std::string_view, std::vector<size_t>> by_name;
+  for (size_t i = 0; i < out.size(); ++i) by_name[out[i].name].push_back(i);
+  std::vector<std::pair<size_t, KernelLauncher>> named;
+  for (uint32_t file = 0; file < readings.files.size(); ++file) {
+    if (is_test_path(readings.files[file].path)) continue;
+    for (const auto& [name, line] : readings.readings[file].kernels_by_name) {
+      const auto meant = by_name.find(name);
+      if (meant == by_name.end() || meant->second.size() != 1) continue;
+      if (!out[meant->second[0]].launchers.empty()) continue;
+      KernelLauncher launcher;
+      launcher.at = {file, line};
+      launcher.line_last = line;
+      launcher.function = function_at_line(readings.readings[file], line);
+      launcher.via = "its name in a string";
+      launcher.certainty = Certainty::kUnsure;
+      named.emplace_back(meant->second[0], std::move(launcher));
+    }
+  }
+  for (auto& [kernel, launcher] : named) out[kernel].launchers.push_back(std::move(launcher));
+  return out;
+}
+
+KernelLanguages::KernelLanguages(const Readings& readings) {
+  size_t hip_files = 0, cuda_files = 0;
+  of_file_.resize(readings.files.size(), KernelKind::kCuda);
+  std::vector<char> unsaid(readings.files.size());
+  for (uint32_t file = 0; file < readings.files.size(); ++file) {
+    const Language language = readings.files[file].language;
+    const std::vector<std::string>& includes = readings.readings[file].cpp.includes;
+    const bool hip = std::any_of(includes.begin(), includes.end(), is_hip_header);
+    const bool cuda = std::any_of(includes.begin(), includes.end(), is_cuda_header);
+    hip_files += hip || language == Language::kHip;
+    cuda_files += cuda;
+    if (language == Language::kMusa) of_file_[file] = KernelKind::kMusa;
+    if (language == Language::kHip || (hip && !cuda)) of_file_[file] = KernelKind::kHip;
+    unsaid[file] = !hip && !cuda && of_file_[file] == KernelKind::kCuda ? 1 : 0;
+  }
+  // Where nearly all that say it are HIP, the others are, too.
+  constexpr size_t kNearlyAll = 9;
+  if (hip_files <= kNearlyAll * cuda_files) return;
+  for (uint32_t file = 0; file < readings.files.size(); ++file) {
+    if (unsaid[file] != 0) of_file_[file] = KernelKind::kHip;
+  }
+}
+
+}  // namespace fathom

@@ -1,0 +1,1 @@
+#define ELSEWHERE_GLOBAL __device__ inline

@@ -1,0 +1,1 @@
+struct block_q4 { uint d; };
