@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <future>
+#include <span>
 
 #include "analyze/idle_sheets.h"
 #include "base/threads.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
-#include "report/page/page_tree.h"
 #include "report/trace/analysis_page.h"
 #include "report/trace/kernel_pages.h"
 #include "report/trace/kernel_sources_markdown.h"
@@ -98,26 +98,23 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   std::vector<Table> sheets = all_sheets(input, launchers, ops, options.threads, &contexts);
   const Found done = found.get();
   const Assessment& assessment = *done.assessment;
-  struct PageParts {
-    PageTimeline timeline;
-    std::string trees;
-  };
-  std::future<PageParts> page_parts = start_beside(
-      [&] {
-        return options.page
-                   ? PageParts{page_timeline(assessment, done.path.get()), page_trees(assessment)}
-                   : PageParts{};
-      },
-      beside && options.page);
   for (Table& sheet : idle_sheets(assessment)) sheets.push_back(std::move(sheet));
   const CriticalPath& critical = *done.path;
   if (critical.missing().empty()) sheets.push_back(critical_path_sheet(input, critical));
   std::optional<CodeCoverage> coverage;
   if (code != nullptr) coverage = code_coverage(trace.store, all_selected(input), input.kernels);
-  Analysis analysis{summarize(trace, assessment, done.findings, coverage ? &*coverage : nullptr),
-                    std::move(sheets),
-                    {},
-                    package_slow_ops(trace, input, assessment)};
+  Analysis analysis;
+  analysis.sheets = std::move(sheets);
+  analysis.sheets.reserve(analysis.sheets.size() + 1);  // the page is made of them beside this
+  const std::span<const Table> own_sheets = analysis.sheets;
+  std::future<AnalysisPageParts> page_parts = start_beside(
+      [&] {
+        return options.page ? analysis_page_parts(assessment, done.findings, critical, own_sheets)
+                            : AnalysisPageParts{};
+      },
+      beside && options.page);
+  analysis.summary = summarize(trace, assessment, done.findings, coverage ? &*coverage : nullptr);
+  analysis.packages = package_slow_ops(trace, input, assessment);
   analysis.summary.path = summarize_path(input, critical);
   analysis.summary.what_if = TRY(answer_questions(input, critical, options.what_if));
   std::vector<ReportFile> counter_values;
@@ -158,10 +155,10 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   if (coverage)
     analysis.files.push_back({"kernel_sources.md", kernel_sources_markdown(*code, *coverage)});
   if (options.page) {
-    PageParts parts = page_parts.get();
     analysis.files.push_back(
         {"report.html",
-         analysis_page(view, analysis.sheets, std::move(parts.timeline), parts.trees)});
+         analysis_page(view, page_parts.get(),
+                       std::span<const Table>(analysis.sheets).subspan(own_sheets.size()))});
   }
   return analysis;
 }

@@ -29,6 +29,11 @@ std::string_view unit_text(Unit unit) {
   return {};
 }
 
+// Texts of kilobytes that repeat other columns; the CSV file has them.
+bool is_left_out(const Column& column) {
+  return column.name() == "kernel_details_summary" || column.name() == "trunc_kernel_details";
+}
+
 }  // namespace
 
 std::string page_text(std::string_view text, size_t most) {
@@ -45,12 +50,14 @@ void write_page_table(JsonWriter& json, const Table& table) {
   json.key("left_out").value(static_cast<int64_t>(table.rows() - rows));
   json.key("columns").begin_array();
   for (const Column& column : table.columns()) {
+    if (is_left_out(column)) continue;
     json.begin_object().key("name").value(page_text(column.name()));
     json.key("unit").value(unit_text(column.unit()));
     json.key("text").value(column.is_text()).end_object();
   }
   json.end_array().key("values").begin_array();
   for (const Column& column : table.columns()) {
+    if (is_left_out(column)) continue;
     json.begin_array();
     for (size_t row = 0; row < rows; ++row) {
       if (!column.known(row)) {

@@ -7,6 +7,7 @@
 #include "analyze/place.h"
 #include "base/json_writer.h"
 #include "report/page/page_tables.h"
+#include "report/page/page_tree.h"
 #include "report/trace/findings_markdown.h"
 #include "report/trace/places.h"
 #include "report/trace/run_story.h"
@@ -54,7 +55,9 @@ void write_covered(JsonWriter& json, const Finding& f, const PageTimeline& timel
     return std::tuple(y.time, x.event) < std::tuple(x.time, y.event);
   };
   const size_t shown = std::min(covered.size(), kCoveredShown);
-  std::ranges::partial_sort(covered, covered.begin() + static_cast<std::ptrdiff_t>(shown), longer);
+  const auto end = covered.begin() + static_cast<std::ptrdiff_t>(shown);
+  if (end != covered.end()) std::ranges::nth_element(covered, end, longer);
+  std::sort(covered.begin(), end, longer);
   json.key("events").value(static_cast<int64_t>(f.covered.size()));
   json.key("covered").begin_array();
   for (size_t i = 0; i < shown; ++i)
@@ -79,9 +82,9 @@ void write_evidence(JsonWriter& json, const std::vector<EvidenceOp>& evidence) {
   json.end_array();
 }
 
-void write_finding(JsonWriter& json, const AnalysisView& v, const Finding& f,
+void write_finding(JsonWriter& json, const Assessment& a, const Finding& f,
                    const PageTimeline& timeline) {
-  const Nanos length = v.assessment.length();
+  const Nanos length = a.length();
   json.begin_object();
   json.key("kind").value(kind_name(f.kind)).key("priority").value(priority_name(f.priority));
   json.key("priority_reason").value(f.priority_reason);
@@ -95,7 +98,7 @@ void write_finding(JsonWriter& json, const AnalysisView& v, const Finding& f,
   json.end_array().key("saving_ms").begin_array();
   json.raw(exact_decimal(f.saving_at_least.count, 6)).raw(exact_decimal(f.saving_at_most.count, 6));
   json.end_array();
-  json.key("saving").value(saving_text(f, v.assessment));
+  json.key("saving").value(saving_text(f, a));
   json.key("change").value(page_text(f.change_code, kLongText));
   json.key("kernel_change").value(page_text(f.improve_kernel, kLongText));
   json.key("counters").value(page_text(f.counters, kLongText));
@@ -115,7 +118,7 @@ void write_finding(JsonWriter& json, const AnalysisView& v, const Finding& f,
 }
 
 void write_ops(JsonWriter& json, const Assessment& a) {
-  json.key("ops").begin_array();
+  json.begin_array();
   for (size_t i = 0; i < std::min(a.ops().size(), kPageOps); ++i) {
     const AssessedOp& op = a.ops()[i];
     const EvidenceOp known = evidence_of(a, op);
@@ -213,8 +216,28 @@ void write_spans(JsonWriter& json, const AnalysisView& v, const PageTimeline& ti
 
 }  // namespace
 
-std::string analysis_page(const AnalysisView& v, const std::vector<Table>& sheets,
-                          PageTimeline timeline, const std::string& trees) {
+AnalysisPageParts analysis_page_parts(const Assessment& a, const std::vector<Finding>& findings,
+                                      const CriticalPath& path, std::span<const Table> sheets) {
+  AnalysisPageParts parts;
+  parts.timeline = page_timeline(a, &path);
+  parts.trees = page_trees(a);
+  JsonWriter found(false), ops(false);
+  found.begin_array();
+  for (size_t i = 0; i < std::min(findings.size(), kPageFindings); ++i)
+    write_finding(found, a, findings[i], parts.timeline);
+  parts.findings = found.end_array().take();
+  write_ops(ops, a);
+  parts.ops = ops.take();
+  for (const Table& sheet : sheets) {
+    JsonWriter table(false);
+    write_page_table(table, sheet);
+    parts.tables += (parts.tables.empty() ? "" : ",") + table.take();
+  }
+  return parts;
+}
+
+std::string analysis_page(const AnalysisView& v, AnalysisPageParts parts,
+                          std::span<const Table> more_sheets) {
   JsonWriter json(false);
   json.begin_object().key("kind").value("analyze").key("version").value(int64_t{1});
   json.key("title").value(page_text(v.summary.trace));
@@ -228,10 +251,7 @@ std::string analysis_page(const AnalysisView& v, const std::vector<Table>& sheet
   json.end_array();
   json.key("wall_text").value(page_text(time_base_text(v.summary)));
   json.key("summary").raw(summary_json(shown_summary(v.summary)));
-  json.key("findings").begin_array();
-  for (size_t i = 0; i < std::min(v.findings.size(), kPageFindings); ++i)
-    write_finding(json, v, v.findings[i], timeline);
-  json.end_array();
+  json.key("findings").raw(parts.findings);
   json.key("findings_left_out")
       .value(static_cast<int64_t>(v.findings.size() - std::min(v.findings.size(), kPageFindings)));
   json.key("recommended").begin_array();
@@ -244,16 +264,17 @@ std::string analysis_page(const AnalysisView& v, const std::vector<Table>& sheet
   }
   json.end_array();
   write_story(json, v.story);
-  write_spans(json, v, timeline);
-  write_ops(json, v.assessment);
+  write_spans(json, v, parts.timeline);
+  json.key("ops").raw(parts.ops);
   write_limits(json, v.assessment);
-  json.key("trees").raw(trees);
+  json.key("trees").raw(parts.trees);
   json.key("tables").begin_array();
-  for (const Table& sheet : sheets) write_page_table(json, sheet);
+  if (!parts.tables.empty()) json.raw(parts.tables);
+  for (const Table& sheet : more_sheets) write_page_table(json, sheet);
   json.end_array();
-  json.key("timeline").raw(timeline.directory);
+  json.key("timeline").raw(parts.timeline.directory);
   json.end_object();
-  return html_page({json.take(), std::move(timeline.blocks)});
+  return html_page({json.take(), std::move(parts.timeline.blocks)});
 }
 
 }  // namespace fathom

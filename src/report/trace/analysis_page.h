@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,18 @@
 
 namespace fathom {
 
+// Most of a page, of what is known before the summary and the story are: it is made beside them.
+struct AnalysisPageParts {
+  PageTimeline timeline;
+  std::string trees, findings, ops, tables;  // JSON
+};
+AnalysisPageParts analysis_page_parts(const Assessment& assessment,
+                                      const std::vector<Finding>& findings,
+                                      const CriticalPath& path, std::span<const Table> sheets);
+
 // report.html: the analysis as a page for a browser, of the values that the other files have.
-// `timeline` and `trees` are made beforehand, beside other work.
-std::string analysis_page(const AnalysisView& view, const std::vector<Table>& sheets,
-                          PageTimeline timeline, const std::string& trees);
+// `more_sheets`: those that came after the parts were made.
+std::string analysis_page(const AnalysisView& view, AnalysisPageParts parts,
+                          std::span<const Table> more_sheets);
 
 }  // namespace fathom

@@ -198,7 +198,7 @@ export class RowPainter {
     this.context.font = '11px system-ui, sans-serif';
     this.context.textBaseline = 'middle';
     this.context.textAlign = 'left';
-    const letter = 6.2;
+    const letter = 6.8;
     for (const [text, x, y, width, ink] of this.labels) {
       const room = Math.floor((width - 6) / letter);
       if (room < 2) continue;
