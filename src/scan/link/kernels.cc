@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "scan/accesses/code_tree.h"
+#include "scan/cpp/tree/code_tree.h"
 #include "scan/facts/code_names.h"
 #include "scan/link/code_purpose.h"
 #include "scan/link/device_kernels.h"
