@@ -143,6 +143,8 @@ KnownNames known_names(const std::vector<const Definitions*>& files);
 // found again now that it is known.
 bool needs_known_macros(const TokenList& source, const Definitions& own, const KnownNames& known);
 
+struct Code;
+Usage find_usage(const Code& code, const Definitions& definitions, const KnownNames& known);
 Usage find_usage(const TokenList& source, const Definitions& definitions, const KnownNames& known);
 
 }  // namespace fathom::cpp

@@ -1,4 +1,6 @@
-// The expressions of CodeReader.
+// The expressions of CodeTreeReader.
+#include <utility>
+
 #include "scan/cpp/tree/code_reader.h"
 
 namespace fathom {
@@ -66,7 +68,7 @@ size_t operator_length(std::string_view text) {
 }  // namespace
 
 // Whether braces hold statements: a macro's argument, a body.
-bool CodeReader::holds_statements(size_t open) const {
+bool CodeTreeReader::holds_statements(size_t open) const {
   if (!brackets_.closed(open)) return false;
   const size_t close = closing(open);
   for (size_t i = open + 1; i < close; i = past(i)) {
@@ -78,7 +80,7 @@ bool CodeReader::holds_statements(size_t open) const {
   return false;
 }
 
-uint32_t CodeReader::list() {
+uint32_t CodeTreeReader::list() {
   if (is("{") && depth_ < kMaxDepth && holds_statements(at_)) {
     ++depth_;
     const uint32_t code = block();
@@ -96,6 +98,8 @@ uint32_t CodeReader::list() {
       ++at_;
       continue;
     }
+    // {.name = value}
+    if (is(".") && source_.is_name(at_ + 1) && source_.is(at_ + 2, "=")) at_ += 3;
     const size_t before = at_;
     adopt(id, is("{") ? list() : expression());
     if (!take(",") && at_ == before) ++at_;
@@ -105,7 +109,7 @@ uint32_t CodeReader::list() {
   return finish(id);
 }
 
-uint32_t CodeReader::comma_expression() {
+uint32_t CodeTreeReader::comma_expression() {
   uint32_t id = expression();
   while (is(",")) {
     ++at_;
@@ -118,7 +122,7 @@ uint32_t CodeReader::comma_expression() {
   return id;
 }
 
-std::string_view CodeReader::operator_here(size_t& tokens) const {
+std::string_view CodeTreeReader::operator_here(size_t& tokens) const {
   tokens = 1;
   if (at_end() || source_.tokens[at_].kind != cpp::TokenKind::kPunctuator) return {};
   const cpp::Token& token = source_.tokens[at_];
@@ -128,13 +132,13 @@ std::string_view CodeReader::operator_here(size_t& tokens) const {
   return text.substr(0, std::max<size_t>(length, token.end - token.begin));
 }
 
-uint32_t CodeReader::too_deep() {
+uint32_t CodeTreeReader::too_deep() {
   const uint32_t id = make(CodeKind::kUnknown, at_);
   skip_to_end_of_expression();
   return finish(id);
 }
 
-uint32_t CodeReader::expression() {
+uint32_t CodeTreeReader::expression() {
   if (depth_ >= kMaxDepth) return too_deep();
   ++depth_;
   uint32_t left = binary(1);
@@ -161,11 +165,11 @@ uint32_t CodeReader::expression() {
   return left;
 }
 
-void CodeReader::skip_to_end_of_expression() {
+void CodeTreeReader::skip_to_end_of_expression() {
   while (!at_end() && !is(";") && !is(",") && !is(")") && !is("]") && !is("}")) at_ = past(at_);
 }
 
-uint32_t CodeReader::binary(int lowest) {
+uint32_t CodeTreeReader::binary(int lowest) {
   uint32_t left = unary();
   while (true) {
     size_t tokens = 0;
@@ -181,7 +185,7 @@ uint32_t CodeReader::binary(int lowest) {
   }
 }
 
-bool CodeReader::is_cast() const {
+bool CodeTreeReader::is_cast() const {
   const size_t end = closing(at_);
   if (end >= last_) return false;
   const size_t type = past_type(at_ + 1);
@@ -198,7 +202,7 @@ bool CodeReader::is_cast() const {
   return starts_value;
 }
 
-uint32_t CodeReader::unary() {
+uint32_t CodeTreeReader::unary() {
   while (is_directive()) ++at_;
   if (depth_ >= kMaxDepth) return too_deep();
   ++depth_;
@@ -228,7 +232,7 @@ uint32_t CodeReader::unary() {
 }
 
 // new T(…), delete p, throw x, co_await f(): an operand behind a word.
-uint32_t CodeReader::keyword_operand() {
+uint32_t CodeTreeReader::keyword_operand() {
   constexpr std::array<std::string_view, 5> words = {"new", "delete", "throw", "co_await",
                                                      "co_yield"};
   if (!source_.is_name(at_) || !among(source_.at(at_), words)) return 0;
@@ -240,7 +244,7 @@ uint32_t CodeReader::keyword_operand() {
   return finish(id);
 }
 
-uint32_t CodeReader::postfix() {
+uint32_t CodeTreeReader::postfix() {
   uint32_t id = primary();
   while (!at_end()) {
     size_t tokens = 0;
@@ -283,7 +287,7 @@ uint32_t CodeReader::postfix() {
   return id;
 }
 
-uint32_t CodeReader::call(uint32_t callee) {
+uint32_t CodeTreeReader::call(uint32_t callee) {
   const bool round = is("(");
   const uint32_t items = list();
   const std::string_view name = node(callee).text;
@@ -307,29 +311,32 @@ uint32_t CodeReader::call(uint32_t callee) {
 }
 
 // kernel<<<grid, block>>>
-uint32_t CodeReader::launch(uint32_t kernel) {
+uint32_t CodeTreeReader::launch(uint32_t kernel) {
   const uint32_t id = make(CodeKind::kLaunch, node(kernel).first);
   const size_t end = closing(at_);
   ++at_;
   adopt(id, kernel);
   ++depth_;
+  const size_t after = std::exchange(last_, end);  // >>> is no operator here
   while (at_ < end) {
     const size_t before = at_;
     adopt(id, is("{") ? list() : expression());
     if (!take(",") && at_ == before) ++at_;
   }
+  last_ = after;
   --depth_;
   at_ = std::min(end + 3, last_);  // >>> is three tokens
   return finish(id);
 }
 
-uint32_t CodeReader::primary() {
+uint32_t CodeTreeReader::primary() {
   if (is("(")) {
-    const size_t end = closing(at_);
+    const size_t open = at_, end = closing(at_);
     ++at_;
     const uint32_t id = comma_expression();
     at_ = std::min(end + 1, last_);
-    return id;
+    node(id).first = static_cast<uint32_t>(open);  // the brackets are its own
+    return finish(id);
   }
   if (is("[")) return lambda();
   if (is("{")) return list();
@@ -337,7 +344,7 @@ uint32_t CodeReader::primary() {
   return source_.is_name(at_) || is("::") ? name() : literal();
 }
 
-uint32_t CodeReader::literal() {
+uint32_t CodeTreeReader::literal() {
   const uint32_t id = make(CodeKind::kUnknown, at_);
   const cpp::TokenKind kind = source_.tokens[at_].kind;
   node(id).text = source_.at(at_);
@@ -356,7 +363,7 @@ uint32_t CodeReader::literal() {
   return finish(id);
 }
 
-uint32_t CodeReader::name() {
+uint32_t CodeTreeReader::name() {
   if (is("typename") && source_.is_name(at_ + 1)) ++at_;
   const uint32_t id = make(CodeKind::kName, at_);
   if (is("true") || is("false") || is("nullptr") || is("this")) node(id).kind = CodeKind::kLiteral;
@@ -397,17 +404,17 @@ uint32_t CodeReader::name() {
   return finish(id);
 }
 
-bool CodeReader::ends_comparison(size_t open) const {
+bool CodeTreeReader::ends_comparison(size_t open) const {
   const size_t after = brackets_.partner(open) + 1;
   return !(source_.is(after, "(") || source_.is(after, "::") || source_.is(after, "{") ||
            source_.is(after, ")") || source_.is(after, ",") || source_.is(after, ";") ||
            source_.is(after, "&&") || source_.is(after, "<<<"));
 }
 
-uint32_t CodeReader::lambda() {
+uint32_t CodeTreeReader::lambda() {
   const uint32_t id = make(CodeKind::kLambda, at_);
   at_ = std::min(closing(at_) + 1, last_);
-  if (is("(")) {
+  if (is("(") && brackets_.closed(at_)) {
     const size_t end = closing(at_);
     node(id).text = kept(at_ + 1, end);
     at_ = std::min(end + 1, last_);

@@ -11,10 +11,10 @@ namespace fathom {
 
 // Reads statements into a CodeTree. Statements stand in code_statements.cc, expressions in
 // code_expressions.cc.
-class CodeReader {
+class CodeTreeReader {
  public:
   // The tokens from `first` to before `last`; the first line of the source is `line`.
-  CodeReader(CodeTree& tree, size_t first, size_t last, uint32_t line);
+  CodeTreeReader(CodeTree& tree, size_t first, size_t last, uint32_t line);
 
   void run();
 
@@ -39,13 +39,13 @@ class CodeReader {
   uint32_t branches();
   void stray_directive();
   void skip_to_endif();
-  void note_pragma(std::string_view directive);
   void skip_statement();
   uint32_t other();
   void end_statement();
   bool starts_statement() const;
   uint32_t expression_statement();
   uint32_t if_statement();
+  uint32_t else_in_branch(uint32_t branch);
   uint32_t for_statement();
   uint32_t while_statement();
   uint32_t do_statement();
@@ -122,7 +122,7 @@ class CodeReader {
   CodeTree& tree_;
   const cpp::TokenList& source_;
   const cpp::Brackets& brackets_;
-  const size_t last_;
+  size_t last_;
   const uint32_t line_;  // of the source's first line, less one
   size_t at_;
   int depth_ = 0;

@@ -1,4 +1,4 @@
-// The statements of CodeReader, and how nodes are made.
+// The statements of CodeTreeReader, and how nodes are made.
 #include <utility>
 
 #include "scan/cpp/directives.h"
@@ -11,6 +11,12 @@ namespace {
 bool is_macro_name(std::string_view name) {
   const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
   return name.size() > 2 && std::none_of(name.begin(), name.end(), small);
+}
+
+// A word whose brackets say how something is laid out.
+bool is_attribute(std::string_view word) {
+  return word == "__attribute__" || word == "__attribute" || word == "alignas" ||
+         word == "__align__";
 }
 
 }  // namespace
@@ -33,7 +39,7 @@ bool is_builtin_type(std::string_view word) {
 
 // ---- nodes
 
-CodeReader::CodeReader(CodeTree& tree, size_t first, size_t last, uint32_t line)
+CodeTreeReader::CodeTreeReader(CodeTree& tree, size_t first, size_t last, uint32_t line)
     : tree_(tree),
       source_(*tree.tokens),
       brackets_(*tree.brackets),
@@ -45,7 +51,7 @@ CodeReader::CodeReader(CodeTree& tree, size_t first, size_t last, uint32_t line)
   links_.reserve(tokens + 4);
 }
 
-uint32_t CodeReader::make(CodeKind kind, size_t first) {
+uint32_t CodeTreeReader::make(CodeKind kind, size_t first) {
   CodeNode& made = tree_.nodes.emplace_back();
   made.kind = kind;
   made.first = made.last = static_cast<uint32_t>(first);
@@ -54,7 +60,7 @@ uint32_t CodeReader::make(CodeKind kind, size_t first) {
   return static_cast<uint32_t>(tree_.nodes.size() - 1);
 }
 
-void CodeReader::adopt(uint32_t parent, uint32_t child) {
+void CodeTreeReader::adopt(uint32_t parent, uint32_t child) {
   CodeNode& below = node(child);
   if (below.height >= kMaxTreeHeight) {
     below.kind = below.kind < CodeKind::kBlock ? CodeKind::kUnknown : CodeKind::kOther;
@@ -68,7 +74,7 @@ void CodeReader::adopt(uint32_t parent, uint32_t child) {
   above.height = std::max(above.height, static_cast<uint16_t>(below.height + 1));
 }
 
-void CodeReader::take_children(uint32_t parent, uint32_t from) {
+void CodeTreeReader::take_children(uint32_t parent, uint32_t from) {
   const Links given = std::exchange(links_[from], {});
   for (uint32_t child = given.first; child != 0;) {
     const uint32_t next = std::exchange(links_[child].next, 0);
@@ -77,7 +83,7 @@ void CodeReader::take_children(uint32_t parent, uint32_t from) {
   }
 }
 
-void CodeReader::link_children() {
+void CodeTreeReader::link_children() {
   std::vector<uint32_t>& all = tree_.children_;
   all.reserve(tree_.nodes.size());  // each is at most one node's child, so the list never moves
   for (uint32_t id = 0; id < tree_.nodes.size(); ++id) {
@@ -88,7 +94,7 @@ void CodeReader::link_children() {
   }
 }
 
-CodeText CodeReader::kept(size_t first, size_t last) {
+CodeText CodeTreeReader::kept(size_t first, size_t last) {
   last = std::min(last, source_.size());
   if (first >= last) return {};
   const uint32_t begin = source_.tokens[first].begin;
@@ -104,7 +110,7 @@ CodeText CodeReader::kept(size_t first, size_t last) {
 
 // ---- lists of statements, and the #ifs among them
 
-void CodeReader::run() {
+void CodeTreeReader::run() {
   make(CodeKind::kUnknown, at_);  // number 0 stands for none
   tree_.root = make(CodeKind::kBlock, at_);
   statements(tree_.root, last_, false);
@@ -112,7 +118,7 @@ void CodeReader::run() {
   link_children();
 }
 
-void CodeReader::statements(uint32_t parent, size_t end, bool of_case) {
+void CodeTreeReader::statements(uint32_t parent, size_t end, bool of_case) {
   while (at_ < end) {
     const bool in_branch = !branches_.empty() && branches_.back().list == list_;
     if (in_branch && branches_.back().ended) return;
@@ -134,7 +140,7 @@ void CodeReader::statements(uint32_t parent, size_t end, bool of_case) {
   }
 }
 
-uint32_t CodeReader::block() {
+uint32_t CodeTreeReader::block() {
   const uint32_t id = make(CodeKind::kBlock, at_);
   const size_t end = closing(at_);
   ++at_;
@@ -145,7 +151,7 @@ uint32_t CodeReader::block() {
   return finish(id);
 }
 
-uint32_t CodeReader::branches() {
+uint32_t CodeTreeReader::branches() {
   const uint32_t id = make(CodeKind::kBranches, at_);
   if (depth_ >= kMaxDepth) {
     ++at_;
@@ -171,7 +177,7 @@ uint32_t CodeReader::branches() {
 }
 
 // One that stands in a statement, or belongs to an #if outside of the braces around.
-void CodeReader::stray_directive() {
+void CodeTreeReader::stray_directive() {
   const cpp::Directive line = cpp::read_directive(source_.at(at_++));
   if (line.kind == cpp::DirectiveKind::kElse) return skip_to_endif();  // it shares a bracket
   if (line.kind == cpp::DirectiveKind::kEndif) {
@@ -182,7 +188,7 @@ void CodeReader::stray_directive() {
   if (line.word == "pragma") unroll_ = line.rest.find("unroll") != std::string_view::npos;
 }
 
-void CodeReader::skip_to_endif() {
+void CodeTreeReader::skip_to_endif() {
   size_t inside = 0;
   for (; at_ < last_; ++at_) {
     if (!is_directive()) continue;
@@ -192,7 +198,7 @@ void CodeReader::skip_to_endif() {
   }
 }
 
-uint32_t CodeReader::body() {
+uint32_t CodeTreeReader::body() {
   while (is_directive()) {
     if (cpp::read_directive(source_.at(at_)).kind == cpp::DirectiveKind::kIf) return branches();
     stray_directive();
@@ -202,12 +208,12 @@ uint32_t CodeReader::body() {
 
 // ---- single statements
 
-void CodeReader::skip_statement() {
+void CodeTreeReader::skip_statement() {
   while (!at_end() && !is(";") && !is("}")) at_ = past(at_);
   take(";");
 }
 
-uint32_t CodeReader::other() {
+uint32_t CodeTreeReader::other() {
   const uint32_t id = make(CodeKind::kOther, at_);
   const size_t before = at_;
   skip_statement();
@@ -217,13 +223,13 @@ uint32_t CodeReader::other() {
 }
 
 // Whether a new line begins here with what may begin a statement.
-bool CodeReader::starts_statement() const {
+bool CodeTreeReader::starts_statement() const {
   if (at_end() || at_ == 0 || source_.tokens[at_].line == source_.tokens[at_ - 1].line)
     return false;
   return source_.is_name(at_) || is("{") || is_directive();
 }
 
-uint32_t CodeReader::statement() {
+uint32_t CodeTreeReader::statement() {
   while (is("[") && source_.is(at_ + 1, "[") && past(at_) > at_ + 1) at_ = past(at_);
   if (at_end() || depth_ >= kMaxDepth) return other();
   ++depth_;
@@ -238,12 +244,12 @@ uint32_t CodeReader::statement() {
     out = keyword_statement(source_.at(at_));
   }
   if (out == 0) out = plain_statement();
-  node(out).unrolled = unrolled;
+  node(out).unrolled |= unrolled;
   --depth_;
   return out;
 }
 
-uint32_t CodeReader::keyword_statement(std::string_view word) {
+uint32_t CodeTreeReader::keyword_statement(std::string_view word) {
   switch (word[0]) {
     case 'i':
       return word == "if" ? if_statement() : 0;
@@ -274,8 +280,7 @@ uint32_t CodeReader::keyword_statement(std::string_view word) {
       if (word != "break" && word != "goto") return 0;
       const uint32_t id = make(CodeKind::kJump, at_++);
       node(id).text = word;
-      if (!is(";")) skip_statement();
-      end_statement();
+      skip_statement();
       return finish(id);
     }
     case 's':
@@ -303,7 +308,7 @@ uint32_t CodeReader::keyword_statement(std::string_view word) {
   }
 }
 
-uint32_t CodeReader::plain_statement() {
+uint32_t CodeTreeReader::plain_statement() {
   const bool name = source_.is_name(at_);
   if (name && source_.is(at_ + 1, ":") && !source_.is(at_ + 2, ":")) {  // a label
     at_ += 2;
@@ -316,8 +321,7 @@ uint32_t CodeReader::plain_statement() {
     if (alone && source_.at(at).find("UNROLL") != std::string_view::npos) {
       take(";");
       unroll_ = true;
-      return at_end() || is("}") || is_directive() ? finish(make(CodeKind::kOther, at))
-                                                   : statement();
+      return at_end() || is("}") || is_directive() ? make(CodeKind::kOther, at) : statement();
     }
     at_ = at;
     if (alone && !loop && !source_.is(at + 1, ";") && at + 1 < last_) {
@@ -331,7 +335,7 @@ uint32_t CodeReader::plain_statement() {
   return finish(id);
 }
 
-void CodeReader::end_statement() {
+void CodeTreeReader::end_statement() {
   if (take(";")) return;
   if (at_end() || is("}")) return;
   // A macro's use needs no semicolon.
@@ -339,14 +343,14 @@ void CodeReader::end_statement() {
   skip_statement();
 }
 
-uint32_t CodeReader::expression_statement() {
+uint32_t CodeTreeReader::expression_statement() {
   const uint32_t id = make(CodeKind::kStatement, at_);
   adopt(id, comma_expression());
   while (is("{") && source_.is(at_ - 1, ")")) adopt(id, block());  // the block of a macro
   return id;
 }
 
-uint32_t CodeReader::condition(size_t end) {
+uint32_t CodeTreeReader::condition(size_t end) {
   ++at_;
   uint32_t id = declares() ? declaration() : comma_expression();
   if (take(";") && at_ < end) id = declares() ? declaration() : comma_expression();
@@ -354,7 +358,7 @@ uint32_t CodeReader::condition(size_t end) {
   return id;
 }
 
-uint32_t CodeReader::if_statement() {
+uint32_t CodeTreeReader::if_statement() {
   const uint32_t id = make(CodeKind::kIf, at_++);
   while (source_.is_name(at_) && !at_end()) {  // constexpr, consteval, a macro
     if (is("constexpr")) node(id).text = "constexpr";
@@ -363,17 +367,35 @@ uint32_t CodeReader::if_statement() {
   if (!is("(")) return finish(id);
   adopt(id, condition(closing(at_)));
   adopt(id, body());
-  // An else may stand behind the #endif of its if.
+  // An else may stand behind the #endif of its if, or in an #if of its own.
   size_t next = at_;
   while (next < last_ && source_.tokens[next].kind == cpp::TokenKind::kDirective) ++next;
-  if (next < last_ && source_.is(next, "else")) {
-    while (at_ < next) stray_directive();
-    if (take("else")) adopt(id, body());
+  if (next >= last_ || !source_.is(next, "else")) return finish(id);
+  uint32_t open = 0;  // the #if right before the else
+  while (at_ < next) {
+    const bool begins =
+        at_ + 1 == next && cpp::read_directive(source_.at(at_)).kind == cpp::DirectiveKind::kIf;
+    if (begins) open = make(CodeKind::kBranch, at_++);
+    if (!begins) stray_directive();
   }
+  if (!take("else")) return finish(id);
+  adopt(id, open == 0 ? body() : else_in_branch(open));
   return finish(id);
 }
 
-uint32_t CodeReader::for_statement() {
+// if (a) … #if X else … #endif: the else is there always, and what it holds only if X.
+uint32_t CodeTreeReader::else_in_branch(uint32_t branch) {
+  const uint32_t id = make(CodeKind::kBranches, node(branch).first);
+  branches_.push_back({++lists_});
+  adopt(branch, body());
+  const bool ended = branches_.back().ended;
+  branches_.pop_back();
+  adopt(id, finish(branch));
+  if (!ended && is_directive()) stray_directive();
+  return finish(id);
+}
+
+uint32_t CodeTreeReader::for_statement() {
   const uint32_t id = make(CodeKind::kFor, at_++);
   if (!is("(")) return finish(id);
   const size_t end = closing(at_);
@@ -401,7 +423,7 @@ uint32_t CodeReader::for_statement() {
   return finish(id);
 }
 
-uint32_t CodeReader::while_statement() {
+uint32_t CodeTreeReader::while_statement() {
   const uint32_t id = make(CodeKind::kWhile, at_++);
   if (!is("(")) return finish(id);
   adopt(id, condition(closing(at_)));
@@ -409,7 +431,7 @@ uint32_t CodeReader::while_statement() {
   return finish(id);
 }
 
-uint32_t CodeReader::do_statement() {
+uint32_t CodeTreeReader::do_statement() {
   const uint32_t id = make(CodeKind::kWhile, at_++);
   node(id).text = "do";
   const uint32_t inside = body();
@@ -421,7 +443,7 @@ uint32_t CodeReader::do_statement() {
   return finish(id);
 }
 
-uint32_t CodeReader::switch_statement() {
+uint32_t CodeTreeReader::switch_statement() {
   const uint32_t id = make(CodeKind::kSwitch, at_++);
   if (!is("(")) return finish(id);
   adopt(id, condition(closing(at_)));
@@ -429,7 +451,7 @@ uint32_t CodeReader::switch_statement() {
   return finish(id);
 }
 
-uint32_t CodeReader::case_statement() {
+uint32_t CodeTreeReader::case_statement() {
   size_t colon = at_ + 1;
   while (colon < last_ && !source_.is(colon, ":") && !source_.is(colon, ";") &&
          !source_.is(colon, "{") && !source_.is(colon, "}")) {
@@ -443,7 +465,7 @@ uint32_t CodeReader::case_statement() {
   return finish(id);
 }
 
-uint32_t CodeReader::with_body(CodeKind kind) {
+uint32_t CodeTreeReader::with_body(CodeKind kind) {
   const uint32_t id = make(kind, at_++);
   if (is("(")) at_ = past(at_);
   adopt(id, body());
@@ -451,7 +473,7 @@ uint32_t CodeReader::with_body(CodeKind kind) {
 }
 
 // struct X { … } x; is a definition, `struct X x = …` a declaration.
-uint32_t CodeReader::local_class() {
+uint32_t CodeTreeReader::local_class() {
   size_t brace = at_ + 1;
   while (brace < last_ &&
          (source_.is_name(brace) || source_.is(brace, "::") || source_.is(brace, ":") ||
@@ -469,10 +491,15 @@ uint32_t CodeReader::local_class() {
 
 // ---- declarations
 
-size_t CodeReader::past_type(size_t i) const {
+size_t CodeTreeReader::past_type(size_t i) const {
   bool builtin = false;
-  while (source_.is_name(i) && (is_qualifier(source_.at(i)) || source_.is(i, "__align__") ||
-                                source_.is(i, "alignas") || source_.is(i, "__attribute__"))) {
+  const auto qualifies = [&] {
+    return is_qualifier(source_.at(i)) || is_attribute(source_.at(i)) ||
+           // A macro for one of these, where one follows.
+           (source_.is_name(i + 1) && is_qualifier(source_.at(i + 1)) &&
+            is_macro_name(source_.at(i)));
+  };
+  while (source_.is_name(i) && qualifies()) {
     builtin = builtin || source_.is(i, "unsigned") || source_.is(i, "signed");
     ++i;
     if (source_.is(i, "(")) i = closing(i) + 1;
@@ -480,6 +507,11 @@ size_t CodeReader::past_type(size_t i) const {
   if (builtin && (!source_.is_name(i) || !is_builtin_type(source_.at(i)))) return i;
   if (!source_.is_name(i)) return 0;
   if (source_.is(i, "decltype") && source_.is(i + 1, "(")) i = closing(i + 1);
+  if (source_.is(i, "struct") || source_.is(i, "union") || source_.is(i, "class") ||
+      source_.is(i, "enum")) {
+    if (source_.is_name(i + 1)) ++i;
+    if (source_.is(i + 1, "{")) return closing(i + 1) + 1;
+  }
   while (true) {
     ++i;
     if (source_.is(i, "<") && brackets_.closed(i)) i = brackets_.partner(i) + 1;
@@ -491,21 +523,22 @@ size_t CodeReader::past_type(size_t i) const {
   return i;
 }
 
-size_t CodeReader::past_stars(size_t i) const {
+size_t CodeTreeReader::past_stars(size_t i) const {
   while (source_.is(i, "*") || source_.is(i, "&") || source_.is(i, "&&") ||
-         (source_.is_name(i) && is_qualifier(source_.at(i)))) {
+         (source_.is_name(i) && (is_qualifier(source_.at(i)) || is_attribute(source_.at(i))))) {
     ++i;
+    if (source_.is(i, "(") && is_attribute(source_.at(i - 1))) i = closing(i) + 1;
   }
   return i;
 }
 
 // void (*name)(int)
-bool CodeReader::names_function_pointer(size_t i) const {
+bool CodeTreeReader::names_function_pointer(size_t i) const {
   return source_.is(i, "(") && source_.is(i + 1, "*") && source_.is_name(i + 2) &&
          source_.is(i + 3, ")") && source_.is(i + 4, "(");
 }
 
-bool CodeReader::declares() const {
+bool CodeTreeReader::declares() const {
   if (!source_.is_name(at_)) return false;
   const size_t type = past_type(at_);
   if (type == 0) return false;
@@ -525,7 +558,7 @@ bool CodeReader::declares() const {
   return !among(source_.at(at_), no_types);
 }
 
-uint32_t CodeReader::declaration() {
+uint32_t CodeTreeReader::declaration() {
   const uint32_t id = make(CodeKind::kDeclare, at_);
   const size_t type = past_type(at_);
   node(id).text = kept(at_, type);
@@ -536,7 +569,7 @@ uint32_t CodeReader::declaration() {
   return finish(id);
 }
 
-uint32_t CodeReader::declarator() {
+uint32_t CodeTreeReader::declarator() {
   const uint32_t id = make(CodeKind::kDeclarator, at_);
   const size_t name = past_stars(at_);
   std::string extra;
@@ -580,8 +613,14 @@ uint32_t CodeReader::declarator() {
 
 std::string CodeTree::source(const CodeNode& node) const {
   constexpr uint32_t kMaxTokens = 120;
-  if (node.last - node.first <= kMaxTokens) return tokens->source(node.first, node.last);
-  return tokens->source(node.first, node.first + kMaxTokens) + "… " + std::to_string(node.first);
+  uint32_t first = node.first, last = node.last;
+  // Brackets around all of it say nothing.
+  while (first + 2 < last && tokens->is(first, "(") && brackets->partner(first) == last - 1) {
+    ++first;
+    --last;
+  }
+  if (last - first <= kMaxTokens) return tokens->source(first, last);
+  return tokens->source(first, first + kMaxTokens) + "… " + std::to_string(first);
 }
 
 size_t CodeTree::bytes() const {
@@ -596,7 +635,7 @@ CodeTree read_statements(const cpp::Code& code, size_t first, size_t last) {
   CodeTree tree;
   tree.tokens = &code.source;
   tree.brackets = &code.brackets;
-  CodeReader(tree, first, last, 1).run();
+  CodeTreeReader(tree, first, last, 1).run();
   return tree;
 }
 
@@ -607,7 +646,7 @@ CodeTree read_code(std::string text, uint32_t line) {
   tree.brackets = &tree.own->pairs;
   const bool braced = tree.tokens->is(0, "{");
   const size_t close = braced && tree.brackets->closed(0) ? tree.brackets->partner(0) : SIZE_MAX;
-  CodeReader(tree, braced ? 1 : 0, braced ? close : 0, line).run();
+  CodeTreeReader(tree, braced ? 1 : 0, braced ? close : 0, line).run();
   return tree;
 }
 

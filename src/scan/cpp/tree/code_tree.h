@@ -127,7 +127,7 @@ struct CodeTree {
   size_t bytes() const;  // of the source it was read from
 
  private:
-  friend class CodeReader;
+  friend class CodeTreeReader;
   std::vector<uint32_t> children_;
   std::forward_list<std::string> texts_;
 };
