@@ -88,7 +88,9 @@ class SmallRepository {
         function.body_last = source.closing(from);
         definitions.functions.push_back(function);
       }
-      FileUnits units = find_units(source, definitions, static_cast<uint32_t>(file));
+      const Brackets brackets(source);
+      BodyTrees trees({source, brackets}, definitions);
+      FileUnits units = find_units(trees, definitions, static_cast<uint32_t>(file));
       for (size_t i = 0; i < units.units.size(); ++i) {
         graph_->add(units.units[i]);
         hits_.push_back(std::move(units.hits[i]));

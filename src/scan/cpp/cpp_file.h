@@ -166,6 +166,8 @@ bool needs_known_macros(const TokenList& source, const Definitions& own, const K
 // Whether a function was taken for a kernel because of a macro that another file defines otherwise.
 bool misreads_macros(const Definitions& own, const KnownNames& known);
 
+struct Code;
+Usage find_usage(const Code& code, const Definitions& definitions, const KnownNames& known);
 Usage find_usage(const TokenList& source, const Definitions& definitions, const KnownNames& known);
 
 }  // namespace fathom::cpp

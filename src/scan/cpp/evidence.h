@@ -5,6 +5,7 @@
 #include "scan/cpp/code_unit.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/device_patterns.h"
+#include "scan/cpp/tree/body_trees.h"
 
 namespace fathom::cpp {
 
@@ -18,6 +19,6 @@ struct FileUnits {
   // For each unit that is a host function what it does on the host; empty for others.
   std::vector<std::vector<PatternHit>> host_hits;
 };
-FileUnits find_units(const TokenList& source, const Definitions& definitions, uint32_t file);
+FileUnits find_units(BodyTrees& trees, const Definitions& definitions, uint32_t file);
 
 }  // namespace fathom::cpp

@@ -63,7 +63,11 @@ void find_opened_namespaces(const Code& code, Usage& usage) {
 
 Usage find_usage(const TokenList& source, const Definitions& definitions, const KnownNames& known) {
   const Brackets brackets(source);
-  const Code code{source, brackets};
+  return find_usage(Code{source, brackets}, definitions, known);
+}
+
+Usage find_usage(const Code& code, const Definitions& definitions, const KnownNames& known) {
+  const TokenList& source = code.source;
   Usage usage;
   usage.calls.reserve(definitions.functions.size());
   // Functions in branches of an #if can share a body, but not everybody's.

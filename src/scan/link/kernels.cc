@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "scan/accesses/code_tree.h"
+#include "scan/cpp/tree/code_tree.h"
 #include "scan/cpp/vocabulary.h"
 #include "scan/facts/code_names.h"
 #include "scan/link/code_purpose.h"

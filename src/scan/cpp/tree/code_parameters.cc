@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "scan/accesses/code_reader.h"
+#include "scan/cpp/tree/code_reader.h"
 
 namespace fathom {
 
