@@ -343,6 +343,7 @@ class DeviceSums {
     const auto place = static_cast<size_t>(cause);
     gap_.part(when, cause, blamed);
     device_.by_cause[place] += when.end - when.begin;
+    keep_stretch(when, cause, blamed);
     // What the GPU takes itself between two kernels is put down to neither.
     const bool is_turnaround =
         cause == IdleCause::kQueued && (when.end - when.begin).count < kTurnaround;
@@ -373,12 +374,28 @@ class DeviceSums {
   }
 
  private:
+  void keep_stretch(const Interval& when, IdleCause cause, EventId blamed) {
+    std::vector<IdleStretch>& all = device_.stretches;
+    const bool goes_on =
+        !all.empty() && all.back().cause == cause && all.back().when.end == when.begin;
+    if (!goes_on) {
+      longest_blamed_ = when.end - when.begin;
+      all.push_back({when, blamed, cause});
+      return;
+    }
+    all.back().when.end = when.end;
+    if (when.end - when.begin <= longest_blamed_) return;
+    longest_blamed_ = when.end - when.begin;
+    all.back().blamed = blamed;
+  }
+
   const EventStore& store_;
   const TimeBase& base_;
   IdleTime& all_;
   DeviceIdle& device_;
   GapBuilder gap_;
   size_t step_ = 0;
+  Nanos longest_blamed_;  // of the last stretch
 };
 
 // Busy time is what is left of a step.

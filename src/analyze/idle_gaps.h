@@ -65,13 +65,21 @@ struct IdleBlame {
   Nanos time;
 };
 
+// A part of a gap: idle time of one cause.
+struct IdleStretch {
+  Interval when;
+  EventId blamed;  // for most of it; invalid: nothing in particular
+  IdleCause cause = IdleCause::kOther;
+};
+
 struct DeviceIdle {
   std::optional<int32_t> device;
   bool is_explained = true;  // of many GPUs only the busiest are
   IdleTimesByCause by_cause = {};
   std::vector<IdleTimesByCause> by_step;
   std::vector<Nanos> busy_by_step;
-  std::vector<IdleGap> longest;  // ten
+  std::vector<IdleGap> longest;        // ten
+  std::vector<IdleStretch> stretches;  // in the order of time: all idle time, where it is explained
 };
 
 // All idle time of a time base.

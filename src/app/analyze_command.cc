@@ -40,10 +40,10 @@ constexpr const char* kExamples = R"(Examples:
   fathom analyze report.ncu-rep                    counters alone
   fathom analyze trace.json --json | jq .gpu_timeline_ms
 
-The report holds standalone_analysis_fair.md (what matters and what to do; read this first),
-story.md (what happened when, and how the hardware behaved), standalone_analysis_rough.md (working
-notes), perf_report_csvs/ and perf_report.xlsx (all tables),
-category_data/, category_findings/, metadata/, replay_packages/ and summary.json. Counters add
+The report holds report.html (what matters and what to do, with the timeline; open it in a browser),
+standalone_analysis_fair.md (the same as text), story.md (what happened when, and how the hardware
+behaved), standalone_analysis_rough.md (working notes), perf_report_csvs/ and perf_report.xlsx (all
+tables), category_data/, category_findings/, metadata/, replay_packages/ and summary.json. Counters add
 kernel_counters.csv, counters.csv and kernels/, with --repo also expected_vs_measured.md; without a
 trace, counters.md sums them up. An earlier report of the same trace and scope is replaced. Files that
 are not the report's, or that were changed since, stay. Another report or directory is refused, unless
@@ -125,6 +125,7 @@ ExitCode analyze_there(const AnalyzeArguments& a) {
   pass("--rank", a.rank ? std::to_string(*a.rank) : "");
   pass("--threads", a.reading.threads > 0 ? std::to_string(a.reading.threads) : "");
   pass("--max-size", a.reading.max_size > 0 ? std::to_string(a.reading.max_size) : "");
+  if (a.output.no_html) words.emplace_back("--no-html");
   if (a.scope.include_unlinked) words.emplace_back("--include-unlinked");
   if (a.output.json) words.emplace_back("--json");
   if (a.reading.quiet) words.emplace_back("--quiet");
@@ -317,6 +318,7 @@ class AnalyzeRun {
     options.threads = arguments_.reading.threads;
     options.code = code_.get();
     options.what_if = arguments_.questions;
+    options.page = arguments_.output.writes_page();
     std::vector<CounterFile> own = TRY(open_capture_counters(trace));
     const size_t others = counters_.size();
     for (CounterFile& file : own) counters_.push_back(std::move(file));
@@ -414,6 +416,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       {"Report directory (default: TRACE.fathom); for several traces, their parent",
        "Print the summary as JSON, a list for several traces; no report unless --out is given",
        "Print only, write nothing"});
+  add_page_option(*command, a->output);
   add_platform_option(*command, a->platform);
   command
       ->add_option("--repo", a->repository,

@@ -124,7 +124,9 @@ class DiffRun {
     const Scope scope_a = TRY(make_scope(arguments_.scope, a)),
                 scope_b = TRY(make_scope(arguments_.scope, b));
     DiffReport report = TRY(compare(a, b, scope_a, scope_b));
-    if (writes) tell(TRY(write_diff(report, place)), arguments_.reading.quiet);
+    if (writes)
+      tell(TRY(write_diff(report, arguments_.output.writes_page(), place)),
+           arguments_.reading.quiet);
     TRY(show(report));
     if (arguments_.fail_over.empty()) return false;
     if (const auto reason = reason_for_no_verdict(report))
@@ -179,9 +181,11 @@ void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
         return text == "-" && a->a == "-" ? std::string("only one trace can be standard input")
                                           : std::string();
       });
-  add_output_options(*command, a->output,
-                     {"Directory for diff.md, diff.json and diff_csvs/ (default: no report)",
-                      "Print what diff.json holds", "Print only, write nothing (the default)"});
+  add_output_options(
+      *command, a->output,
+      {"Directory for report.html, diff.md, diff.json and diff_csvs/ (default: no report)",
+       "Print what diff.json holds", "Print only, write nothing (the default)"});
+  add_page_option(*command, a->output);
   command
       ->add_option("--fail-over", a->fail_over,
                    "Exit 1 if B's GPU busy time exceeds A's by more than this, such as 3%; "

@@ -15,6 +15,11 @@ void add_output_options(CLI::App& command, OutputArguments& arguments, const Out
       ->excludes(force);
 }
 
+void add_page_option(CLI::App& command, OutputArguments& arguments) {
+  command.add_flag("--no-html", arguments.no_html,
+                   "Leave out report.html, the report as a page for a browser");
+}
+
 bool check_output(const OutputArguments& arguments) {
   if (!arguments.is_standard_output() || arguments.json) return true;
   complain(

@@ -71,6 +71,7 @@ int run(int argc, char** argv, const CodeHalf& half) {
   add_analyze_command(app, terminal, code, half);
   add_record_command(app, terminal, code);
   add_convert_command(app, terminal, code);
+  add_timeline_command(app, terminal, code);
   add_platforms_command(app, terminal, code);
   add_story_command(app, terminal, code, half);
   add_diff_command(app, terminal, code);

@@ -126,7 +126,8 @@ class StoryRun {
                                scope_text(arguments_.scope, arguments_.reading.max_size)},
                               output.force};
       TRY(OutputDirectory::check(place));
-      tell(TRY(write_story(story, arguments_.evidence, place)), arguments_.reading.quiet);
+      tell(TRY(write_story(story, arguments_.evidence, arguments_.output.writes_page(), place)),
+           arguments_.reading.quiet);
     }
     const std::string between = told_++ == 0 ? "" : "\n";
     if (output.json)
@@ -184,9 +185,10 @@ void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code,
       "--evidence", a->evidence,
       "Show under each line the sheet, counters, events, source or formula behind it");
   add_output_options(*command, a->output,
-                     {"Directory for story.md and story.json (default: print only)",
+                     {"Directory for report.html, story.md and story.json (default: print only)",
                       "Print the story as JSON, a list for several traces",
                       "Print only, write nothing (the default)"});
+  add_page_option(*command, a->output);
   add_scope_options(*command, a->scope);
   command->get_option("--step")->excludes("--steps");
   add_reading_options(*command, a->reading);

@@ -10,12 +10,13 @@
 #include "base/threads.h"
 #include "scan/accesses/triton_walk.h"
 #include "scan/cpp/plain_spelling.h"
+#include "scan/facts/code_names.h"
 #include "scan/facts/passed_paths.h"
 #include "scan/features/file_weight.h"
 #include "scan/files/source_text.h"
 #include "scan/link/code_purpose.h"
 #include "scan/names_in_strings.h"
-#include "scan/python/ast.h"
+#include "scan/python/body_outline.h"
 
 namespace fathom {
 namespace {
@@ -52,17 +53,19 @@ std::optional<cpp::PatternScope> scope_of(const std::optional<python::KernelMark
   return triton ? cpp::PatternScope::kTriton : cpp::PatternScope::kCute;
 }
 
-std::vector<cpp::PatternHit> patterns_of(const cpp::TokenList& source,
-                                         const cpp::Function& function) {
+std::vector<cpp::PatternHit> patterns_of(cpp::BodyTrees& trees, const cpp::Definitions& definitions,
+                                         size_t number) {
+  const cpp::Function& function = definitions.functions[number];
   if (!function.defined) return {};
   const cpp::PatternScope scope = scope_of(function.kind);
   std::vector<cpp::PatternHit> hits =
       cpp::find_attribute_patterns(function.attributes, function.line_name, scope);
   if (function.body_last > function.body_first) {
     const auto body =
-        cpp::find_patterns(source, function.body_first, function.body_last, scope,
+        cpp::find_patterns(trees.code().source, function.body_first, function.body_last, scope,
                            {.parameters = function.parameters,
-                            .is_kernel = function.kind == cpp::FunctionKind::kKernel});
+                            .is_kernel = function.kind == cpp::FunctionKind::kKernel,
+                            .tree = &trees.of(number)});
     hits.insert(hits.end(), body.begin(), body.end());
   }
   return cpp::first_of_each(std::move(hits));
@@ -258,13 +261,16 @@ class FileReader {
     note_names_in_strings(tree.tokens, *wanted_, reading);
     reading.python_patterns.resize(reading.python.functions.size());
     const LinesOfText by_line(text);
+    std::map<uint32_t, python::NodeId> nodes;
     for (size_t i = 0; i < reading.python.functions.size(); ++i) {
       const python::Function& function = reading.python.functions[i];
       const auto scope = scope_of(function.kernel);
       if (!scope) continue;
       const std::string_view lines = by_line.lines(function.line_first, function.line_last);
       if (*scope == cpp::PatternScope::kTriton) {
-        reading.triton_accesses[i] = walk_triton(lines, function.line_first);
+        if (nodes.empty()) nodes = python::functions_by_line(tree);
+        const auto node = nodes.find(function.line_name);
+        if (node != nodes.end()) reading.triton_accesses[i] = walk_triton(tree, node->second);
       }
       reading.python_patterns[i] =
           cpp::first_of_each(cpp::find_python_patterns(lines, function.line_first, *scope));
@@ -289,7 +295,7 @@ class FileReader {
     const auto& literals = reading.python.cuda_texts;
     if (std::any_of(literals.begin(), literals.end(), fills_template) ||
         !reading.python.launches.empty()) {
-      reading.python_values = python::assigned_values(text);
+      reading.python_values = python::assigned_values(tree);
     }
   }
 
@@ -337,7 +343,7 @@ class FileReader {
       if (kernels.empty()) return;
       for (const std::string& name : reading.usage.kernels_named) kernels.erase(name);
       for (const cpp::Launch& launch : reading.usage.launches) {
-        for (const std::string& name : launch.kernels) kernels.erase(name);
+        for (const std::string& name : launch.kernels) kernels.erase(std::string(last_name(name)));
       }
     }
   }
@@ -357,11 +363,13 @@ class FileReader {
     const std::string code = cpp::plain_spelling(cpp::blank_jinja(literal.text));
     const cpp::TokenList source = cpp::lex(code);
     const cpp::Definitions found = cpp::find_definitions(source, known_);
-    cpp::Usage usage = cpp::find_usage(source, found, known_);
+    const cpp::Brackets brackets(source);
+    cpp::BodyTrees trees({source, brackets}, found);
+    cpp::Usage usage = cpp::find_usage(trees.code(), found, known_);
     const size_t before = reading.cpp.functions.size();
     add_functions(found, literal, reading);
-    for (const cpp::Function& function : found.functions) {
-      reading.literal_patterns.push_back(patterns_of(source, function));
+    for (size_t i = 0; i < found.functions.size(); ++i) {
+      reading.literal_patterns.push_back(patterns_of(trees, found, i));
       for (cpp::PatternHit& hit : reading.literal_patterns.back()) to_file_line(literal, hit.line);
     }
     for (std::vector<cpp::Call>& calls : usage.calls) {
@@ -385,7 +393,9 @@ class FileReader {
     const std::string text = cpp_text(file);
     if (text.empty()) return;
     const cpp::TokenList source = tokens_of(file, text);
-    reading.usage = cpp::find_usage(source, reading.cpp, known_);
+    const cpp::Brackets brackets(source);
+    cpp::BodyTrees trees({source, brackets}, reading.cpp);
+    reading.usage = cpp::find_usage(trees.code(), reading.cpp, known_);
     note_names_in_strings(source, *wanted_, reading);
     reading.constants = cpp::file_constants(source);
     reading.cpp_options = cpp::find_options(source);
@@ -395,10 +405,10 @@ class FileReader {
     if (std::any_of(reading.cpp_options.begin(), reading.cpp_options.end(), compares_argv)) {
       reading.usage_lines = cpp::find_usage_lines(source);
     }
-    reading.units = cpp::find_units(source, reading.cpp, file);
+    reading.units = cpp::find_units(trees, reading.cpp, file);
     reading.device_code =
         keep_device_code(source, reading.cpp, readings_.files[file].origin == Origin::kOwn);
-    cpp::LaunchValues values(source, reading.cpp, reading.constants);
+    cpp::LaunchValues values(trees, reading.cpp, reading.constants);
     for (const cpp::Launch& launch : reading.usage.launches) {
       reading.launch_values.push_back(values.behind(launch));
       reading.argument_values.push_back(values.behind_arguments(launch));

@@ -80,11 +80,11 @@ void recognise_parts(const Repository& repository, const Readings& readings, Cod
 
 // How the files hang together, from the facts about kernels and entry points.
 void link_structure(const Repository& repository, const Readings& readings,
-                    const PythonNames& names, const PythonTypes& types, CodeFacts& facts) {
-  const IncludeGraph includes(readings);
-  facts.modules = link_modules(readings, names, includes, facts.kernels);
+                    const SymbolIndex& index, const PythonNames& names, const PythonTypes& types,
+                    CodeFacts& facts) {
+  facts.modules = link_modules(readings, names, index.includes(), facts.kernels);
   facts.api = link_api(readings, names, facts.entry_points);
-  facts.request_paths = find_request_paths(readings, names, types, includes, facts,
+  facts.request_paths = find_request_paths(readings, names, types, index, facts,
                                            find_doc_examples(repository, facts));
 }
 
@@ -97,17 +97,19 @@ Result<CodeFacts> scan_repository(const std::filesystem::path& root, const ScanO
 CodeFacts scan_repository(const Repository& repository, const ScanOptions& options) {
   CodeFacts facts = declared_facts(repository);
   const Readings readings = read_files(repository, options.threads, options.progress, facts.notes);
+  const std::vector<FileCode> code = code_of(readings);
+  const IncludeGraph includes(includes_of(readings));
+  const SymbolIndex index(code, includes);
   const PythonNames names(readings);
   const JitModules jit(readings);
+  const PythonTypes types(readings, names, jit);
   const auto kernels = [&] {
-    facts.kernels = link_kernels(readings, names);
-    link_evidence(readings, facts.kernels, facts.calls);
+    facts.kernels = link_kernels(readings, index, names, types);
+    link_evidence(readings, includes, facts.kernels, facts.calls);
   };
-  std::optional<PythonTypes> types;
   std::optional<PythonPaths> paths;
   const auto others = [&] {
-    types.emplace(readings, names, jit);
-    paths.emplace(readings, names, *types);
+    paths.emplace(readings, index, names, types);
     facts.options = link_options(readings, names);
     link_dependency_uses(readings, names, facts.dependencies);
     for (EntryPoint& entry : link_entry_points(readings))
@@ -125,7 +127,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   facts.files = readings.files;
   facts.prebuilt = count_prebuilt(facts.files);
   recognise_parts(repository, readings, facts);
-  link_structure(repository, readings, names, *types, facts);
+  link_structure(repository, readings, index, names, types, facts);
   facts.doc_claims = find_doc_claims(repository, facts, find_usage_claims(readings));
   return facts;
 }

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <future>
+#include <span>
 
 #include "analyze/idle_sheets.h"
 #include "base/threads.h"
 #include "replay/python_text.h"
 #include "report/csv.h"
+#include "report/trace/analysis_page.h"
 #include "report/trace/kernel_pages.h"
 #include "report/trace/kernel_sources_markdown.h"
 #include "report/trace/run_story.h"
@@ -101,10 +103,18 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   if (critical.missing().empty()) sheets.push_back(critical_path_sheet(input, critical));
   std::optional<CodeCoverage> coverage;
   if (code != nullptr) coverage = code_coverage(trace.store, all_selected(input), input.kernels);
-  Analysis analysis{summarize(trace, assessment, done.findings, coverage ? &*coverage : nullptr),
-                    std::move(sheets),
-                    {},
-                    package_slow_ops(trace, input, assessment)};
+  Analysis analysis;
+  analysis.sheets = std::move(sheets);
+  analysis.sheets.reserve(analysis.sheets.size() + 1);  // the page is made of them beside this
+  const std::span<const Table> own_sheets = analysis.sheets;
+  std::future<AnalysisPageParts> page_parts = start_beside(
+      [&] {
+        return options.page ? analysis_page_parts(assessment, done.findings, critical, own_sheets)
+                            : AnalysisPageParts{};
+      },
+      beside && options.page);
+  analysis.summary = summarize(trace, assessment, done.findings, coverage ? &*coverage : nullptr);
+  analysis.packages = package_slow_ops(trace, input, assessment);
   analysis.summary.path = summarize_path(input, critical);
   analysis.summary.what_if = TRY(answer_questions(input, critical, options.what_if));
   std::vector<ReportFile> counter_values;
@@ -139,11 +149,17 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
           : launch_contexts(input, recorded_on != nullptr ? recorded_on : platform, kMostContexts),
       options));
   analysis.summary.phases = story_phases_text(story, screen_safe);
-  analysis.files =
-      analysis_files({analysis.summary, assessment, done.findings, package_paths, story});
+  const AnalysisView view{analysis.summary, assessment, done.findings, package_paths, story};
+  analysis.files = analysis_files(view);
   for (ReportFile& file : counter_values) analysis.files.push_back(std::move(file));
   if (coverage)
     analysis.files.push_back({"kernel_sources.md", kernel_sources_markdown(*code, *coverage)});
+  if (options.page) {
+    analysis.files.push_back(
+        {"report.html",
+         analysis_page(view, page_parts.get(),
+                       std::span<const Table>(analysis.sheets).subspan(own_sheets.size()))});
+  }
   return analysis;
 }
 

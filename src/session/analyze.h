@@ -36,6 +36,7 @@ struct AnalyzeOptions {
   // PC samples of the trace's kernels; null: none. They outlive the call.
   const StallSamples* samples = nullptr;
   std::vector<WhatIfQuestion> what_if = {};
+  bool page = false;  // report.html too
 };
 
 // Fails where the trace has nothing of the scope.

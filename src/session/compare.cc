@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "analyze/finding_parts.h"
 #include "report/csv.h"
+#include "report/page/documents_page.h"
 #include "session/summarize.h"
 
 namespace fathom {
@@ -75,15 +77,51 @@ Result<DiffReport> compare(const Trace& a, const Trace& b, const Scope& scope_a,
   return report;
 }
 
-Result<std::vector<std::string>> write_diff(DiffReport& report, const OutputPlace& place) {
+namespace {
+
+// The wall time of one of the two, by what the GPU did in it.
+PageBar wall_bar(std::string_view side, const Summary& s) {
+  const DeviceTime mean = s.base.mean_device();
+  PageBar bar{fmt::format("{}: {}", side, s.trace),
+              {{"computation", "compute", mean.computation},
+               {"exposed_communication", "exposed communication", mean.exposed_communication},
+               {"exposed_copies", "exposed copies", mean.exposed_copies}}};
+  for (const Summary::IdlePart& part : s.idle) {
+    std::string words(part.cause);
+    std::ranges::replace(words, '_', ' ');
+    bar.parts.push_back({"idle." + std::string(part.cause), "idle: " + words, part.time});
+  }
+  if (s.idle.empty()) bar.parts.push_back({"idle.unknown", "idle", mean.idle});
+  std::erase_if(bar.parts, [](const PageBar::Part& part) { return part.time.count <= 0; });
+  return bar;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> write_diff(DiffReport& report, bool page,
+                                            const OutputPlace& place) {
   OutputDirectory out = TRY(OutputDirectory::create(place));
   report.report = shown_directory(place.path).string();
   report.files = {"diff.md", "diff.json"};
-  for (const Table& table : diff_tables(report.diff)) {
+  std::vector<Table> tables = diff_tables(report.diff);
+  if (page) report.files.emplace_back("report.html");
+  for (const Table& table : tables) {
     report.files.push_back(fmt::format("diff_csvs/{}.csv", table.name()));
     TRY(out.write_file(report.files.back(), to_csv(table)));
   }
-  TRY(out.write_file("diff.md", diff_markdown(report)));
+  const std::string text = diff_markdown(report);
+  TRY(out.write_file("diff.md", text));
+  if (page) {
+    TRY(out.write_file(
+        "report.html",
+        documents_page({"diff",
+                        fmt::format("{} and {} compared", report.a.trace, report.b.trace),
+                        timeline_sentence(report.diff),
+                        {{"diff.md", text}},
+                        {},
+                        std::move(tables),
+                        {wall_bar("A", report.a), wall_bar("B", report.b)}})));
+  }
   TRY(out.write_file("diff.json", diff_json(report)));
   return out.commit();
 }

@@ -10,6 +10,7 @@
 
 #include "base/kernel_name.h"
 #include "events/timeline_rows.h"
+#include "report/page/documents_page.h"
 #include "report/trace/counters_report.h"
 #include "report/trace/run_story.h"
 #include "session/counters.h"
@@ -241,10 +242,35 @@ Result<RunStory> tell_story(const Trace& trace, const Assessment& assessment,
   return tell({trace, assessment.input(), {}, true, {}, {}}, assessment, findings, contexts);
 }
 
-Result<std::vector<std::string>> write_story(const RunStory& story, bool with_evidence,
+namespace {
+
+// Phases by kind, and what lies between them.
+PageBar phases_bar(const RunStory& story) {
+  PageBar bar{"Time by phase", {}};
+  for (const StoryPhase& phase : story.phases) {
+    const std::string kind(phase_kind_name(phase.kind));
+    const std::string name = phase.name.empty() ? kind : phase.name;
+    bar.parts.push_back({"phase." + kind, name + ": busy", phase.busy});
+    bar.parts.push_back({"idle.unknown", name + ": idle", phase.idle});
+  }
+  bar.parts.push_back({"other", "further phases", story.more_time});
+  bar.parts.push_back({"idle.queued", "between phases", story.between});
+  std::erase_if(bar.parts, [](const PageBar::Part& part) { return part.time.count <= 0; });
+  return bar;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> write_story(const RunStory& story, bool with_evidence, bool page,
                                              const OutputPlace& place) {
   OutputDirectory out = TRY(OutputDirectory::create(place));
-  TRY(out.write_file("story.md", story_markdown(story, with_evidence)));
+  const std::string text = story_markdown(story, with_evidence);
+  TRY(out.write_file("story.md", text));
+  if (page) {
+    DocumentsPage shown{"story", story.title, "", {{"story.md", text}}, {}, {}, {}};
+    if (story.has_timeline) shown.bars.push_back(phases_bar(story));
+    TRY(out.write_file("report.html", documents_page(shown)));
+  }
   TRY(out.write_file("story.json", story_json(story)));
   return out.commit();
 }

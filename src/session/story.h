@@ -22,8 +22,8 @@ Result<RunStory> tell_story(const Trace& trace, const Assessment& assessment,
                             const std::vector<KernelContext>& contexts,
                             const AnalyzeOptions& options);
 
-// story.md and story.json.
-Result<std::vector<std::string>> write_story(const RunStory& story, bool with_evidence,
+// story.md, story.json and, where asked for, report.html.
+Result<std::vector<std::string>> write_story(const RunStory& story, bool with_evidence, bool page,
                                              const OutputPlace& place);
 
 }  // namespace fathom

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "cost/element_type.h"
-#include "scan/accesses/code_tree.h"
+#include "scan/cpp/tree/code_tree.h"
 #include "story/parameters.h"
 #include "story/source_outlines.h"
 

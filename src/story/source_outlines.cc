@@ -62,7 +62,10 @@ struct SourceOutlines::CppText {
 };
 
 struct SourceOutlines::PythonText {
-  explicit PythonText(std::string content) : text(std::move(content)), tree(python::parse(text)) {
+  explicit PythonText(std::string content)
+      : text(std::move(content)),
+        tree(python::parse(text)),
+        nodes(python::functions_by_line(tree)) {
     const python::Outline outline(tree);
     functions = python::find_functions(outline);
     std::vector<std::vector<python::Call>> calls = python::find_calls(outline);
@@ -72,6 +75,7 @@ struct SourceOutlines::PythonText {
 
   const std::string text;
   const python::Tree tree;
+  const std::map<uint32_t, python::NodeId> nodes;
   std::vector<python::Function> functions;
   std::optional<FunctionLines<python::Function>> lines;
   std::map<const python::Function*, PythonBody> bodies;
@@ -125,7 +129,8 @@ const std::vector<cpp::PatternHit>& CppBody::hits(const Statement& statement,
   const auto [found, added] =
       known_hits_.try_emplace(Range(statement.first, statement.last, scope));
   if (added)
-    found->second = cpp::find_patterns(code->source, statement.first, statement.last, scope);
+    found->second =
+        cpp::find_patterns(code->source, statement.first, statement.last, scope, {.tree = &tree});
   return found->second;
 }
 
@@ -141,7 +146,8 @@ const CppBody* SourceOutlines::cpp_function(const CodePlace& at) {
     body.file = at.file;
     body.function = function;
     body.code = &text.code;
-    body.statements = cpp::outline_body(text.code, function->body_first, function->body_last);
+    body.tree = read_statements(text.code, function->body_first + 1, function->body_last);
+    body.statements = cpp::outline_body(body.tree);
   }
   return known->second = &body;
 }
@@ -185,7 +191,10 @@ const PythonBody* SourceOutlines::python_function(const CodePlace& at) {
   if (function == nullptr) return nullptr;
   const auto [body, added] = text.bodies.try_emplace(function);
   if (added) {
-    body->second = {at.file, function, python::outline_function(text.tree, function->line_name)};
+    const auto node = text.nodes.find(function->line_name);
+    body->second = {at.file, function,
+                    python::outline_function(
+                        text.tree, node == text.nodes.end() ? python::NodeId{} : node->second)};
   }
   return &body->second;
 }

@@ -11,7 +11,7 @@
 
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/device_patterns.h"
-#include "scan/cpp/expressions.h"
+#include "scan/cpp/tree/code_tree.h"
 #include "scan/facts/code_facts.h"
 #include "scan/facts/statement.h"
 #include "scan/python/python_file.h"
@@ -26,6 +26,7 @@ struct CppBody {
   uint32_t file = 0;
   const cpp::Function* function = nullptr;
   const cpp::Code* code = nullptr;
+  CodeTree tree;
   std::vector<Statement> statements;
 
   // What it does on the GPU, or on the host, in order of line; and the same of a statement of it.

@@ -173,7 +173,7 @@ TEST_F(SuddenEnd, WithAFullDisk) {
 }
 
 TEST_F(SuddenEnd, OnASmallFileSystem) {
-  if (run("mkdir small && mount -t tmpfs -o size=900k none small 2>/dev/null").exit_code != 0)
+  if (run("mkdir small && mount -t tmpfs -o size=1400k none small 2>/dev/null").exit_code != 0)
     GTEST_SKIP() << "skipped: this machine does not let us mount";
   struct Unmount {
     fs::path at;
@@ -188,7 +188,7 @@ TEST_F(SuddenEnd, OnASmallFileSystem) {
     test::write_file(place() / out / "mine", "my notes");
     const CommandResult full =
         run(fmt::format("./fathom analyze {} --quiet --force --out {}", large, out));
-    EXPECT_EQ(full.exit_code, 1) << "900 kB was enough for " << large;
+    EXPECT_EQ(full.exit_code, 1) << "1400 kB was enough for " << large;
     expect_told(full, out);
     EXPECT_NE(full.errors.find("No space left"), std::string::npos) << full.errors;
     EXPECT_TRUE(left_over(place() / "small").empty());

@@ -118,6 +118,14 @@ std::vector<LinearCase> kernels_and_launches() {
                 return "#define DEF(x) __global__ void k##x(int* a) { a[0] = 1; }\n" +
                        rows("DEF({0})\n", n);
               }),
+      of_file("KernelsOfOneNameInNamespaces", "a.cu", 400,
+              [](size_t n) {
+                return rows(
+                    "namespace n{0} {{ __global__ void k(int* a) {{ a[0] = {0}; }} "
+                    "void f(int* p) {{ k<<<1, 2>>>(p); }} }}\n"
+                    "void g{0}(int* p) {{ n{0}::k<<<1, 2>>>(p); }}\n",
+                    n);
+              }),
       of_files(
           "FilesOfOneKernel", "d{0}/a.cu", 150,
           "__global__ void k(int* a) {{ a[0] = {0}; }}\nvoid f(int* p) {{ k<<<1, 2>>>(p); }}\n"),

@@ -31,7 +31,7 @@ std::vector<Statement> statements_of(const std::string& code) {
   size_t open = 0;
   while (open < source.size() && !source.is(open, "{")) ++open;
   const size_t close = brackets.closed(open) ? brackets.partner(open) : source.size();
-  return cpp::outline_body({source, brackets}, open, close);
+  return cpp::outline_body(read_statements({source, brackets}, open + 1, close));
 }
 
 std::string outline(const std::string& code) { return lines_of(statements_of(code)); }
@@ -208,27 +208,40 @@ TEST(BodyOutline, AnyTokensGiveAList) {
   EXPECT_EQ(outline("void f() { a(); } } b();"), "plain: a() @1-1\n");
 }
 
+// What lies deeper than trees are read is one statement.
 TEST(BodyOutline, DepthIsNoDanger) {
-  constexpr size_t kDeep = 200000;
-  std::string ifs = "void f() {", braces = "void f() {", lambdas = "void f() {",
-              brackets = "void f() { x = ";
-  for (size_t i = 0; i < kDeep; ++i) {
-    ifs += "if(a)";
-    braces += "if(a){";
-    lambdas += "g([&]{h();";
-    brackets += "(";
+  constexpr size_t kRead = 50, kDeep = 200000;
+  for (const size_t deep : {kRead, kDeep}) {
+    std::string ifs = "void f() {", braces = "void f() {", lambdas = "void f() {",
+                brackets = "void f() { x = ";
+    for (size_t i = 0; i < deep; ++i) {
+      ifs += "if(a)";
+      braces += "if(a){";
+      lambdas += i < kRead / 2 || deep > kRead ? "g([&]{h();" : "";
+      brackets += "(";
+    }
+    const size_t in_ifs = statements_of(ifs + "x();}").size(),
+                 in_braces = statements_of(braces).size();
+    if (deep == kRead) {
+      EXPECT_EQ(in_ifs, kRead + 1);
+      EXPECT_EQ(in_braces, kRead);
+    } else {
+      EXPECT_GT(in_ifs, 100u);
+      EXPECT_GT(in_braces, kRead);
+    }
+    EXPECT_GT(statements_of(lambdas).size(), 30u) << "never closed";
+    for (size_t i = 0; i < deep; ++i) lambdas += i < kRead / 2 || deep > kRead ? "});" : "";
+    EXPECT_GE(statements_of(lambdas + "}").size(), 30u);
+    statements_of(brackets);
   }
-  EXPECT_EQ(statements_of(ifs + "x();}").size(), kDeep + 1);
-  EXPECT_EQ(statements_of(braces).size(), kDeep);
-  EXPECT_EQ(statements_of(lambdas).size(), kDeep) << "never closed";
-  for (size_t i = 0; i < kDeep; ++i) lambdas += "});";
-  EXPECT_EQ(statements_of(lambdas + "}").size(), 2 * kDeep);
-  statements_of(brackets);
 }
 
 std::string python_outline(const std::string& text, uint32_t line) {
   const python::Tree tree = python::parse(text);
-  return lines_of(python::outline_function(tree, line));
+  const auto nodes = python::functions_by_line(tree);
+  const auto node = nodes.find(line);
+  return lines_of(
+      python::outline_function(tree, node == nodes.end() ? python::NodeId{} : node->second));
 }
 
 TEST(PythonBodyOutline, StatementsInOrder) {

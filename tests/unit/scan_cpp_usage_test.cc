@@ -273,8 +273,8 @@ void use() { Device<Older<int>> device; }
     text += text_of(launch) + "\n";
   }
   EXPECT_EQ(text,
-            "Forward|Older via kernel_launch [grid; 128; 64; stream] +PDL if Arch >= 90\n"
-            "Forward via <<<>>> [1; 2; ; ]\n"
+            "ns::Forward|Older via kernel_launch [grid; 128; 64; stream] +PDL if Arch >= 90\n"
+            "ns::Forward via <<<>>> [1; 2; ; ]\n"
             "(parameter) via <<<>>> [3; 4; ; ]\n"
             "Older via Device [; ; ; ]\n");
 }

@@ -51,11 +51,12 @@ TEST(CppOptions, ComparedArguments) {
 }
 
 TEST(LocalValues, WhatABodyAssigns) {
-  const TokenList source =
-      lex("{ int n = a + f(b, c); dim3 grid(n, 2); const int m{4}; config.gridDim = dim3(8);\n"
-          "call(x); if (a == b) {} auto g = [](int y) { return y; }; return h(z); }");
+  const CodeTree body = read_code(
+      "{ int n = a + f(b, c); dim3 grid(n, 2); const int m{4}; config.gridDim = dim3(8);\n"
+      "call(x); if (a == b) {} auto g = [](int y) { return y; }; return h(z); }",
+      1);
   std::vector<std::string> found;
-  for (const LocalValue& value : local_values(source, 0, source.size())) {
+  for (const LocalValue& value : local_values(body)) {
     found.push_back(value.name + " = " + value.text);
   }
   EXPECT_EQ(found, (std::vector<std::string>{"n = a + f(b, c)", "grid = dim3(n, 2)", "m = 4",

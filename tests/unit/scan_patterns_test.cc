@@ -53,14 +53,14 @@ std::vector<PatternHit> hits_in(const std::string& code, const std::string& scop
   if (is_python(scope)) return find_python_patterns(code, 1, scope_named(scope));
   // "(parameters) { body }" is a whole function.
   const size_t body = code.starts_with('(') ? code.find(") {") : std::string::npos;
-  if (body == std::string::npos) {
-    const TokenList source = lex(code);
-    return find_patterns(source, 0, source.size(), scope_named(scope));
-  }
-  const std::string parameters = code.substr(1, body - 1);
-  const std::string statements = code.substr(body + 2);
+  const bool whole = body != std::string::npos;
+  const std::string parameters = whole ? code.substr(1, body - 1) : "";
+  const std::string statements = whole ? code.substr(body + 2) : code;
   const TokenList source = lex(statements);
-  return find_patterns(source, 0, source.size(), scope_named(scope), {.parameters = parameters});
+  const Brackets brackets(source);
+  const CodeTree tree = read_statements({source, brackets}, 0, source.size());
+  return find_patterns(source, 0, source.size(), scope_named(scope),
+                       {.parameters = parameters, .tree = &tree});
 }
 
 std::vector<PatternHit> hits_of(const std::string& id, const std::string& code,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scan/cpp/evidence.h"
+#include "scan/index/reach.h"
 
 namespace fathom::cpp {
 namespace {
@@ -67,7 +68,8 @@ class SmallRepository {
 
   void build() {
     if (graph_) return;
-    graph_ = std::make_unique<CallGraph>(files_);
+    includes_ = std::make_unique<IncludeGraph>(files_);
+    graph_ = std::make_unique<CallGraph>(*includes_);
     for (size_t file = 0; file < files_.size(); ++file) {
       const TokenList source = lex(texts_[file]);
       Definitions definitions;
@@ -86,7 +88,9 @@ class SmallRepository {
         function.body_last = source.closing(from);
         definitions.functions.push_back(function);
       }
-      FileUnits units = find_units(source, definitions, static_cast<uint32_t>(file));
+      const Brackets brackets(source);
+      BodyTrees trees({source, brackets}, definitions);
+      FileUnits units = find_units(trees, definitions, static_cast<uint32_t>(file));
       for (size_t i = 0; i < units.units.size(); ++i) {
         graph_->add(units.units[i]);
         hits_.push_back(std::move(units.hits[i]));
@@ -98,6 +102,7 @@ class SmallRepository {
   std::vector<IncludeGraph::File> files_;
   std::vector<std::string> texts_;
   std::vector<std::vector<Told>> told_;
+  std::unique_ptr<IncludeGraph> includes_;
   std::unique_ptr<CallGraph> graph_;
   std::vector<std::vector<PatternHit>> hits_;
 };

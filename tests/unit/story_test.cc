@@ -177,12 +177,13 @@ TEST(KernelNotes, NarrowAccessesAreSaidWhereNothingIsWide) {
 }
 
 TEST(AssignedValues, AnIfChainIsAChoice) {
-  const auto values = python::assigned_values(
+  const python::Tree tree = python::parse(
       "size = x.shape[1] * 2\n"
       "if size % 2048 == 0 and ok:\n    splits = 4\nelif size % 1024 == 0:\n    splits = "
       "2\nelse:\n    splits = 1\n"
       "config = Config(threads=128, pdl=False)\n"
       "if size:\n    lone = 1\n");
+  const auto values = python::assigned_values(tree);
   const auto text = [&](std::string_view name) -> std::string {
     std::string found;
     for (const auto& value : values) {

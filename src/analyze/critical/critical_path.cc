@@ -173,15 +173,35 @@ CriticalPath::CriticalPath(const SheetInput& input, const TimeBase& base)
     : graph_(build_critical_graph(input, base)) {
   if (graph_.empty()) return;
   const GraphChange same(graph_);
-  std::vector<PathStep> path;
   {
     Replayed replayed;
     replay(graph_, same, Outlook::kOptimistic, replayed);
     replay_error_ = ratio({std::abs(replayed.length - graph_.length)}, {graph_.length});
-    path = find_path(graph_, same, replayed);
+    path_ = find_path(graph_, same, replayed);
   }
-  shares_ = share_path(input.store, graph_, same, path);
-  group_rows(input, same, path);
+  shares_ = share_path(input.store, graph_, same, path_);
+  group_rows(input, same, path_);
+}
+
+std::vector<PathSegment> CriticalPath::segments() const {
+  std::vector<PathSegment> all;
+  all.reserve(path_.size());
+  const auto at = [this](int64_t time) { return graph_.begin + Nanos{time}; };
+  for (size_t i = path_.size(); i-- > 0;) {
+    const PathStep& step = path_[i];
+    const int64_t start = graph_.start[step.node], end = graph_.end(step.node);
+    if (step.delay > 0)
+      all.push_back({at(start - step.delay), at(start), {}, delay_part(graph_, step)});
+    EventId event = graph_.event[step.node];
+    PathPart part = node_part(graph_.kind[step.node]);
+    for (const HostSlice& slice : graph_.slices_of(step.node)) {
+      if (event.valid() || graph_.kind[step.node] != NodeKind::kHost) break;
+      event = slice.event;
+      if (event.valid()) part = PathPart::kHostOp;
+    }
+    if (start < end) all.push_back({at(start), at(end), event, part});
+  }
+  return all;
 }
 
 Nanos CriticalPath::step_time() const {

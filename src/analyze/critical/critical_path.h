@@ -50,6 +50,13 @@ struct PathRow {
   double slack_sum = 0;
 };
 
+// A node of the path, or the delay before one, in the recording's own time.
+struct PathSegment {
+  Nanos begin, end;
+  EventId event;  // the first call of host time; invalid: none was recorded
+  PathPart part = PathPart::kKernel;
+};
+
 // The critical path of a window, and what is not on it.
 class CriticalPath {
  public:
@@ -60,6 +67,8 @@ class CriticalPath {
   std::string_view missing() const { return graph_.missing; }
   const PathShares& shares() const { return shares_; }
   const std::vector<PathRow>& rows() const { return rows_; }  // by time on the path
+  // In the order of time.
+  std::vector<PathSegment> segments() const;
   // Of one step; of the whole window where the recording has no steps.
   Nanos step_time() const;
   // Replayed without a change against the recorded length.
@@ -71,6 +80,7 @@ class CriticalPath {
 
   CriticalGraph graph_;
   std::vector<PathRow> rows_;
+  std::vector<PathStep> path_;  // from the last to the first
   PathShares shares_{};
   double replay_error_ = 0;
 };

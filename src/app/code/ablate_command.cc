@@ -45,7 +45,8 @@ is built, checked and timed. A small one:
 [[flag]] instead of [[variant]] makes all combinations that leave-one-out needs. docs/ABLATION.md has all keys.
 
 Each variant is built in its own tree below the out folder; the source is only read. A wrong variant gets
-no time. The out folder gets OPTIMIZATION_REPORT.md, ablation.csv, ablation.json and waterfall.svg.
+no time. The out folder gets report.html, OPTIMIZATION_REPORT.md, ablation.csv, ablation.json and
+waterfall.svg.
 
 Exit codes:
   0  the suite was run, whatever the variants did
@@ -55,7 +56,7 @@ Exit codes:
 
 struct AblateArguments {
   std::string suite, out, replay;
-  bool resume = false, yes = false, json = false, quiet = false;
+  bool resume = false, yes = false, json = false, quiet = false, no_html = false;
   std::optional<double> cost_per_hour;
 };
 
@@ -118,6 +119,7 @@ Status ablate_suite(const AblateArguments& a, const Terminal& terminal, ExitCode
   request.replay = a.replay;
   request.resume = a.resume;
   request.out = a.out.empty() ? default_out(a.suite) : fs::path(a.out);
+  request.page = !a.no_html;
   request.environment = this_environment();
   request.program = this_program();
   Result<ablate::Ablation> opened = ablate::Ablation::open(request);
@@ -252,6 +254,8 @@ void add_ablate_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
                    "Price of the machine for an hour: adds the money spent to the report")
       ->check(CLI::Range(0.0, 1e9))
       ->option_text("X");
+  command->add_flag("--no-html", a->no_html,
+                    "Leave out report.html, the report as a page for a browser");
   command->add_flag("--json", a->json, "Print the table as JSON");
   command->add_flag("-q,--quiet", a->quiet, "Print nothing but errors and what --json prints");
   add_note_command(*command, code);

@@ -39,7 +39,7 @@ plan, 130 interrupted.)";
 struct RunArguments {
   std::string plan, out, replay, clocks;
   std::vector<std::string> only;
-  bool resume = false, yes = false, json = false, quiet = false;
+  bool resume = false, yes = false, json = false, quiet = false, no_html = false;
 };
 
 // "plans/attention.toml" → "plans/attention.results".
@@ -87,6 +87,7 @@ ExitCode run_run(const RunArguments& a, const Terminal& terminal) {
   request.only = a.only;
   request.resume = a.resume;
   request.replay = a.replay;
+  request.page = !a.no_html;
   request.environment = this_environment();
   request.program = this_program();
   request.check = record_value_mistake;
@@ -171,6 +172,8 @@ void add_run_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
                    "Lock the GPU clocks at this frequency in MHz with nvidia-smi, and reset them")
       ->check(whole_number({100, 10'000, 1500}))
       ->option_text("MHZ");
+  command->add_flag("--no-html", a->no_html,
+                    "Leave out report.html, the report as a page for a browser");
   command->add_flag("--json", a->json, "Print results.json on standard output");
   command->add_flag("-q,--quiet", a->quiet, "Print no progress and no summary");
   command->callback([a, &terminal, &code] { code = run_run(*a, terminal); });

@@ -78,6 +78,7 @@ Result<ScanResult> scan(const ScanArguments& a, const Terminal& terminal) {
   request.counters = a.counters;
   if (!a.output.no_report) request.place = TRY(place_of(a));
   request.writes = a.output.writes();
+  request.page = !a.output.no_html;
   request.reuses = reuses_report(a);
   request.threads = a.threads;
   ProgressLine line("reading " + screen_safe(a.repository), terminal.error_is_terminal && !a.quiet);
@@ -110,6 +111,7 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
       *command, a->output,
       {"Report directory (default: REPO.fathom-scan)",
        "Print what scan.json holds; no report unless --out is given", "Print only, write nothing"});
+  add_page_option(*command, a->output);
   command
       ->add_option(
           "--select", a->parts,

@@ -59,7 +59,8 @@ void append_micros(std::string& out, int64_t ns) {
 
 class ChromeTrace {
  public:
-  ChromeTrace(const EventStore& store, const TextSink& out) : store_(store), out_(out) {}
+  ChromeTrace(const EventStore& store, const TextSink& out, const std::vector<AddedTrack>& added)
+      : store_(store), out_(out), added_(added) {}
 
   Status write() {
     choose_base();
@@ -68,11 +69,53 @@ class ChromeTrace {
       add(e);
       if (text_.size() > kPiece) TRY(flush());
     }
+    for (size_t i = 0; i < added_.size(); ++i) TRY(add_track(added_[i], i + 1));
     text_ += "\n]}\n";
     return flush();
   }
 
  private:
+  // In a process of their own, which no process of the trace is called.
+  Status add_track(const AddedTrack& track, size_t number) {
+    next();
+    fmt::format_to(std::back_inserter(text_),
+                   "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":\"fathom\",\"tid\":{0},"
+                   "\"args\":{{\"name\":\"Fathom\"}}}},\n"
+                   "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":\"fathom\",\"tid\":{0},"
+                   "\"args\":{{\"name\":{1}}}}}",
+                   number, json_quoted(track.name));
+    for (const AddedTrack::Span& span : track.spans) {
+      next();
+      fmt::format_to(
+          std::back_inserter(text_),
+          "{{\"ph\":\"X\",\"cat\":\"fathom\",\"name\":{},\"pid\":\"fathom\",\"tid\":{},\"ts\":",
+          json_quoted(span.name), number);
+      append_micros(text_, span.begin.count - shift_);
+      text_ += ",\"dur\":";
+      append_micros(text_, (span.end - span.begin).count);
+      begin_args_ = true;
+      for (const auto& [name, value] : span.args) {
+        arg_name(name);
+        text_ += json_quoted(value);
+      }
+      text_ += begin_args_ ? "}" : "}}";
+      if (text_.size() > kPiece) TRY(flush());
+    }
+    for (const AddedTrack::Value& value : track.values) {
+      next();
+      fmt::format_to(
+          std::back_inserter(text_),
+          "{{\"ph\":\"C\",\"cat\":\"fathom\",\"name\":{},\"pid\":\"fathom\",\"tid\":{},\"ts\":",
+          json_quoted(track.name), number);
+      append_micros(text_, value.at.count - shift_);
+      begin_args_ = true;
+      arg("value", value.value);
+      text_ += "}}";
+      if (text_.size() > kPiece) TRY(flush());
+    }
+    return Nothing{};
+  }
+
   // Times of the day in nanoseconds have more digits than viewers keep: they count from the start.
   void choose_base() {
     if (store_.metadata().base_time) {
@@ -287,6 +330,7 @@ class ChromeTrace {
 
   const EventStore& store_;
   const TextSink& out_;
+  const std::vector<AddedTrack>& added_;
   int64_t base_ = 0;   // of the times in the file
   int64_t shift_ = 0;  // what they are less than the store's
   bool has_events_ = false, begin_args_ = true;
@@ -295,8 +339,9 @@ class ChromeTrace {
 
 }  // namespace
 
-Status write_chrome_trace(const EventStore& store, const TextSink& out) {
-  return ChromeTrace(store, out).write();
+Status write_chrome_trace(const EventStore& store, const TextSink& out,
+                          const std::vector<AddedTrack>& added) {
+  return ChromeTrace(store, out, added).write();
 }
 
 }  // namespace fathom

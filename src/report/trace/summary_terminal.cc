@@ -272,6 +272,17 @@ std::vector<SummaryNote> summary_notes(const Summary& s, bool verbose) {
   return notes;
 }
 
+namespace {
+
+// What to open first: the page, where it was written.
+std::string_view first_file(const ReportListing& written) {
+  constexpr std::string_view kPage = "report.html";
+  const bool has_page = std::ranges::find(written.files, kPage) != written.files.end();
+  return has_page ? kPage : "standalone_analysis_fair.md";
+}
+
+}  // namespace
+
 std::string summary_text(const Summary& s, const TerminalStyle& style,
                          const ReportListing& written) {
   Screen screen(style);
@@ -304,9 +315,8 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
     first = false;
   }
   if (!written.directory.empty()) {
-    screen.entry("Report",
-                 fmt::format("{}/  ({})", screen_safe(written.directory),
-                             "standalone_analysis_fair.md, perf_report.xlsx, perf_report_csvs/ …"));
+    screen.entry("Report", fmt::format("{}/  ({}, perf_report.xlsx, perf_report_csvs/ …)",
+                                       screen_safe(written.directory), first_file(written)));
   }
   return screen.take();
 }

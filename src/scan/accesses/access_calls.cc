@@ -3,7 +3,7 @@
 #include <array>
 
 #include "scan/accesses/access_walker.h"
-#include "scan/accesses/code_reader.h"
+#include "scan/cpp/tree/code_reader.h"
 #include "scan/facts/code_names.h"
 
 namespace fathom {

@@ -44,15 +44,26 @@ KernelAccesses AccessWalker::run() {
 void AccessWalker::block(uint32_t id) {
   const size_t before = guards_.size();
   size_t open = 0;
-  const std::vector<uint32_t> children = node(id).children;
-  for (const uint32_t child : children) {
-    if (node(child).kind == CodeKind::kIf) {
-      if_statement(child, open);
-    } else {
-      statement(child);
+  statements(id, open);
+  drop_guards(guards_.size() - before);
+}
+
+// Branches of an #if and the labels of a switch are no blocks: what they check holds behind them.
+void AccessWalker::statements(uint32_t id, size_t& open_guards) {
+  for (const uint32_t child : node(id).children) {
+    switch (node(child).kind) {
+      case CodeKind::kIf:
+        if_statement(child, open_guards);
+        break;
+      case CodeKind::kBranches:
+      case CodeKind::kBranch:
+      case CodeKind::kCase:
+        statements(child, open_guards);
+        break;
+      default:
+        statement(child);
     }
   }
-  drop_guards(guards_.size() - before);
 }
 
 void AccessWalker::statement(uint32_t id) {
@@ -61,7 +72,15 @@ void AccessWalker::statement(uint32_t id) {
   const CodeNode& at = node(id);
   switch (at.kind) {
     case CodeKind::kBlock:
+    case CodeKind::kBranches:
+    case CodeKind::kBranch:
+    case CodeKind::kCase:
+    case CodeKind::kTry:
+    case CodeKind::kCatch:
       return block(id);
+    case CodeKind::kSwitch:
+      if (at.children.size() > 1) statement(at.children[1]);
+      return;
     case CodeKind::kDeclare:
       return declare(id);
     case CodeKind::kIf: {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scan/accesses/code_tree.h"
+#include "scan/cpp/tree/code_tree.h"
 #include "scan/facts/code_facts.h"
 
 namespace fathom {

@@ -72,6 +72,7 @@ class AccessWalker {
   // Statements.
   void statement(uint32_t id);
   void block(uint32_t id);
+  void statements(uint32_t id, size_t& open_guards);
   void declare(uint32_t id);
   void local_alias(const std::string& text);
   void assembly(uint32_t id);

@@ -13,10 +13,9 @@ constexpr size_t kMaxSites = 160, kMaxTritonIndexText = 90;
 }  // namespace
 
 KernelAccesses TritonWalker::run() {
-  const NodeId function = find_function(tree_.root);
-  if (function == 0) return {};
-  name_ = tree_.extra(function);
-  for (const NodeId part : tree_.children(function)) {
+  if (tree_.kind(function_) != NodeKind::kFunction) return {};
+  name_ = tree_.extra(function_);
+  for (const NodeId part : tree_.children(function_)) {
     if (tree_.kind(part) == NodeKind::kParameters) parameters(part);
     if (tree_.kind(part) == NodeKind::kBlock) block(part);
   }
@@ -26,21 +25,15 @@ KernelAccesses TritonWalker::run() {
   return std::move(out_);
 }
 
-python::NodeId TritonWalker::find_function(NodeId at) const {
-  for (const NodeId child : tree_.children(at)) {
-    if (tree_.kind(child) == NodeKind::kFunction) return child;
-  }
-  return 0;
-}
-
 std::string TritonWalker::written(NodeId id) const {
   constexpr size_t kLongest = 400;
   std::string out = tree_.source(id, kLongest);
-  if (out.size() >= kLongest) out += " … " + std::to_string(id);  // different ones differ
+  if (out.size() >= kLongest)
+    out += " … " + std::to_string(id - function_);  // different ones differ
   return out;
 }
 
-uint32_t TritonWalker::line_of(NodeId id) const { return line_ + tree_.line_first(id) - 1; }
+uint32_t TritonWalker::line_of(NodeId id) const { return tree_.line_first(id); }
 
 Symbol TritonWalker::program(int axis) {
   const std::string extent = std::string("gridDim.") + "xyz"[std::clamp(axis, 0, 2)];
@@ -247,21 +240,8 @@ void TritonWalker::count(const Value& left, const Value& right) {
   }
 }
 
-KernelAccesses walk_triton(std::string_view text, uint32_t line) {
-  // A method's definition stands indented; Python reads it only from the first column.
-  std::string flat;
-  const size_t indent = std::min(text.find_first_not_of(' '), text.size());
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view one = text.substr(at, end - at);
-    one.remove_prefix(std::min(indent, one.find_first_not_of(' ') == std::string_view::npos
-                                           ? one.size()
-                                           : one.find_first_not_of(' ')));
-    flat += std::string(one) + "\n";
-    at = end + 1;
-  }
-  const python::Tree tree = python::parse(flat);
-  return TritonWalker(tree, line).run();
+KernelAccesses walk_triton(const python::Tree& tree, python::NodeId function) {
+  return TritonWalker(tree, function).run();
 }
 
 }  // namespace fathom

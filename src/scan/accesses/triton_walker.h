@@ -17,7 +17,10 @@ namespace fathom {
 // triton_values.cc.
 class TritonWalker {
  public:
-  TritonWalker(const python::Tree& tree, uint32_t line) : tree_(tree), line_(line) { program(0); }
+  TritonWalker(const python::Tree& tree, python::NodeId function)
+      : tree_(tree), function_(function) {
+    program(0);
+  }
   KernelAccesses run();
 
  private:
@@ -35,7 +38,6 @@ class TritonWalker {
     bool real = false;
   };
 
-  NodeId find_function(NodeId at) const;
   // As the code writes it, cut where that is long.
   std::string written(NodeId id) const;
   uint32_t line_of(NodeId id) const;
@@ -70,7 +72,7 @@ class TritonWalker {
   static constexpr size_t kMaxWork = 20000;
   static constexpr int kMaxNesting = 200;
   const python::Tree& tree_;
-  uint32_t line_;
+  const python::NodeId function_;
   std::string name_;
   IndexSpace space_;
   std::map<std::string, Value, std::less<>> names_;

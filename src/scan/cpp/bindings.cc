@@ -37,6 +37,8 @@ class BindingFinder {
       const std::string_view word = source.at(i);
       if (word == "TVM_FFI_DLL_EXPORT_TYPED_FUNC") {
         exported_function(i);
+      } else if (word == "set_body_typed" && code_.is(i - 1, ".")) {
+        global_function(i);
       } else if ((word == "def" || word == "impl" || word == "def_static" || word == "op" ||
                   word == "def_packed") &&
                  (code_.is(i - 1, ".") || code_.is(i - 1, "->"))) {
@@ -54,6 +56,19 @@ class BindingFinder {
     const std::string target = target_of(arguments[1]);
     found_.push_back({code_.text(arguments[0]), target, std::string(code_.source.at(name)),
                       code_.source.tokens[name].line});
+  }
+
+  // TVM_REGISTER_GLOBAL("name").set_body_typed(function)
+  void global_function(size_t name) {
+    const size_t close = name - 2;
+    if (name < 2 || !code_.is(close, ")") || !code_.brackets.closed(close)) return;
+    const size_t open = code_.brackets.partner(close);
+    if (open == 0 || code_.source.tokens[open + 1].kind != TokenKind::kString) return;
+    const std::vector<Range> arguments = arguments_of(code_, name + 1);
+    const std::string target = arguments.empty() ? std::string() : target_of(arguments[0]);
+    if (target.empty()) return;
+    found_.push_back({name_in_string(code_.source.at(open + 1)), target,
+                      std::string(code_.source.at(open - 1)), code_.source.tokens[name].line});
   }
 
   // m.def("name", &function), m.impl("name", torch::kCUDA, &function)

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "scan/cpp/directives.h"
-#include "scan/cpp/statement_tokens.h"
 
 namespace fathom::cpp {
 namespace {
@@ -12,336 +11,219 @@ namespace {
 // A statement's text beyond this is a table; its first tokens say what it is.
 constexpr size_t kMaxTextTokens = 300;
 
-// Reads statement after statement. What a statement contains is a frame on a stack of its own, so
-// that code nested without end cannot exhaust the program's.
-class BodyReader : StatementTokens {
+StatementKind kind_of_word(std::string_view first) {
+  if (first == "return" || first == "co_return") return StatementKind::kReturn;
+  if (first == "break" || first == "continue" || first == "goto") return StatementKind::kJump;
+  if (first == "throw") return StatementKind::kThrow;
+  if (first == "static_assert") return StatementKind::kCheck;
+  if (first == "using" || first == "typedef" || first == "namespace") return StatementKind::kAlias;
+  return StatementKind::kPlain;
+}
+
+class BodyOutline {
  public:
-  BodyReader(const Code& code, size_t open, size_t close)
-      : StatementTokens(code, close), at_(open + 1) {}
+  explicit BodyOutline(const CodeTree& tree)
+      : tree_(tree), source_(*tree.tokens), code_(tree.code()) {}
 
   std::vector<Statement> run() {
-    while (at_ < last_) {
-      const size_t before = at_;
-      if (!closes_frame()) statement();
-      if (at_ == before) ++at_;  // a token that fits nowhere
-    }
-    const uint32_t line = last_ > 0 ? line_of(last_ - 1) : 0;
-    for (const Frame& frame : frames_) set_end(frame.owner, line);
+    statements(tree_.root, 0);
     return std::move(out_);
   }
 
  private:
-  enum class Holds : uint8_t {
-    kBlock,      // up to its }
-    kStatement,  // one statement without braces
-    kCode,       // a lambda's body, after which the statement goes on
-    kCase,       // up to the next case or the } around
-    kBranch,     // of an #if, up to its #endif
-  };
-  struct Frame {
-    Holds holds;
-    size_t owner = kNone;  // in out_; none: a block without a header
-    size_t end = 0;        // its }, of kBlock and kCode
-    size_t statement_end = 0;
-    uint32_t depth = 0;  // of what stands inside
-    bool ended = false;  // the #endif of a branch came before a brace that it opened was closed
-  };
-
-  uint32_t depth() const { return frames_.empty() ? 0 : frames_.back().depth; }
-  void set_end(size_t owner, uint32_t line) {
-    if (owner != kNone) out_[owner].line_last = std::max(out_[owner].line_last, line);
+  const CodeNode& node(uint32_t id) const { return tree_[id]; }
+  uint32_t line_of(size_t token) const {
+    return source_.tokens[std::min(token, source_.size() - 1)].line;
+  }
+  // Of its last token.
+  uint32_t end_line(const CodeNode& at) const { return line_of(std::max(at.last, 1u) - 1); }
+  // Of what ends it where that is a brace or a directive, which belong to it for a reader.
+  uint32_t closing_line(const CodeNode& at) const {
+    const bool closed =
+        at.last < source_.size() &&
+        (source_.is(at.last, "}") || source_.tokens[at.last].kind == TokenKind::kDirective);
+    return closed ? line_of(at.last) : end_line(at);
   }
 
-  size_t add(StatementKind kind, size_t first, size_t last) {
-    Statement statement;
+  Statement& add(StatementKind kind, const CodeNode& at, size_t first, size_t last,
+                 uint32_t depth) {
+    Statement& statement = out_.emplace_back();
     statement.kind = kind;
-    statement.depth = depth();
+    statement.depth = depth;
     statement.line_first = line_of(first);
     statement.line_last = line_of(std::max(first, std::max<size_t>(last, 1) - 1));
     statement.first = static_cast<uint32_t>(first);
     statement.last = static_cast<uint32_t>(last);
     const size_t end = std::min(last, first + kMaxTextTokens);
     statement.text = source_.source(first, end) + (end < last ? " …" : "");
-    statement.unrolled = unroll_;
-    unroll_ = false;
-    out_.push_back(std::move(statement));
-    return out_.size() - 1;
+    statement.unrolled = at.unrolled;
+    return statement;
   }
 
-  // A } that ends frames, or an unbalanced one that is passed over.
-  bool closes_frame() {
-    if (!is(at_, "}")) return false;
-    size_t frame = frames_.size();
-    while (frame > 0 && !ends_with_brace(frames_[frame - 1])) --frame;
-    if (frame == 0) {
-      ++at_;
-      return true;
-    }
-    while (frames_.size() > frame) pop(line_of(at_));
-    const Frame closed = frames_.back();
-    pop(line_of(at_));
-    ++at_;
-    if (closed.holds == Holds::kCode) {
-      go_on_behind_code(closed.owner, closed.statement_end);
-    } else if (closed.owner == kNone || has_ended(closed.owner)) {
-      finish();
-    }
-    while (in_branch() && frames_.back().ended) pop(line_of(at_ - 1));
-    return true;
+  void statements(uint32_t id, uint32_t depth) {
+    for (const uint32_t child : node(id).children) statement(child, depth);
   }
 
-  static bool ends_with_brace(const Frame& frame) {
-    return frame.holds == Holds::kBlock || frame.holds == Holds::kCode;
+  // What belongs to a statement: braces around it say nothing.
+  void body(uint32_t id, uint32_t depth) {
+    node(id).kind == CodeKind::kBlock ? statements(id, depth) : statement(id, depth);
   }
 
-  void pop(uint32_t line) {
-    set_end(frames_.back().owner, line);
-    frames_.pop_back();
-  }
-
-  // A statement ended before at_: it may be all that an `if` without braces holds.
-  void finish() {
-    while (!frames_.empty() && frames_.back().holds == Holds::kStatement) {
-      const size_t owner = frames_.back().owner;
-      pop(line_of(at_ - 1));
-      if (!has_ended(owner)) return;
-    }
-  }
-
-  // After the body of a compound statement: false where an else goes on with it.
-  bool has_ended(size_t owner) {
-    const StatementKind kind = out_[owner].kind;
-    const bool chooses = kind == StatementKind::kIf || kind == StatementKind::kElseIf;
-    if (chooses && is(at_, "else")) {
-      begin_else();
-      return false;
-    }
-    if (out_[owner].text == "do" && is(at_, "while")) {
-      const size_t open = at_ + 1, end = is(open, "(") ? past(open) : open;
-      out_[owner].text = "do … " + source_.source(at_, end);
-      at_ = is(end, ";") ? end + 1 : end;
-      set_end(owner, line_of(at_ - 1));
-    }
-    return true;
-  }
-
-  void begin_else() {
-    const size_t first = at_++;
-    if (is(at_, "if")) return header(StatementKind::kElseIf, first);
-    begin_body(add(StatementKind::kElse, first, at_));
-  }
-
-  // What belongs to the statement begins at at_.
-  void begin_body(size_t owner) {
-    const uint32_t inside = out_[owner].depth + 1;
-    if (is(at_, ";")) {
-      ++at_;
-      if (has_ended(owner)) finish();
-    } else if (is(at_, "{")) {
-      const size_t end = code_.brackets.closed(at_) ? code_.brackets.partner(at_) : last_;
-      frames_.push_back({Holds::kBlock, owner, end, 0, inside});
-      ++at_;
-    } else {
-      frames_.push_back({Holds::kStatement, owner, 0, 0, inside});
+  void statement(uint32_t id, uint32_t depth) {
+    const CodeNode& at = node(id);
+    switch (at.kind) {
+      case CodeKind::kBlock:
+        return statements(id, depth);
+      case CodeKind::kBranches:
+        for (const uint32_t branch : at.children) directive(branch, depth);
+        return;
+      case CodeKind::kIf:
+        return if_statement(id, depth);
+      case CodeKind::kFor:
+      case CodeKind::kRangeFor:
+        return with_header(StatementKind::kLoop, id, depth);
+      case CodeKind::kWhile:
+        return at.text == "do" ? do_statement(id, depth)
+                               : with_header(StatementKind::kLoop, id, depth);
+      case CodeKind::kSwitch:
+        return with_header(StatementKind::kSwitch, id, depth);
+      case CodeKind::kCatch:
+        return with_header(StatementKind::kCatch, id, depth);
+      case CodeKind::kTry:
+        add(StatementKind::kTry, at, at.first, at.first + 1, depth).line_last = end_line(at);
+        return at.children.empty() ? void() : body(at.children[0], depth + 1);
+      case CodeKind::kCase:
+        return label(id, depth);
+      case CodeKind::kClass:
+        add(StatementKind::kDefinition, at, at.first, text_end(at), depth);
+        return;
+      default:
+        return plain(id, depth);
     }
   }
 
   // `if constexpr (…)`, `for (…)`: up to the bracket that closes it.
-  void header(StatementKind kind, size_t first) {
-    bool compile_time = false;
-    while (at_ < last_ && source_.is_name(at_)) {
-      compile_time |= is(at_, "constexpr") || is(at_, "consteval");
-      ++at_;
+  Statement& header(StatementKind kind, const CodeNode& at, size_t first, size_t word,
+                    uint32_t depth) {
+    size_t end = word + 1;
+    while (source_.is_name(end) && end < at.last) ++end;
+    if (source_.is(end, "(")) end = std::min<size_t>(code_.past(end), at.last);
+    Statement& made = add(kind, at, first, end, depth);
+    for (size_t i = word + 1; source_.is_name(i) && i < end; ++i)
+      made.compile_time |= source_.is(i, "constexpr") || source_.is(i, "consteval");
+    return made;
+  }
+
+  void with_header(StatementKind kind, uint32_t id, uint32_t depth) {
+    const CodeNode& at = node(id);
+    header(kind, at, at.first, at.first, depth).line_last = end_line(at);
+    if (at.children.size() > 1 || kind == StatementKind::kCatch)
+      body(at.children.back(), depth + 1);
+  }
+
+  void if_statement(uint32_t id, uint32_t depth) {
+    StatementKind kind = StatementKind::kIf;
+    size_t first = node(id).first;
+    while (true) {
+      const CodeNode& at = node(id);
+      Statement& made = header(kind, at, first, at.first, depth);
+      if (at.children.size() < 2) return;
+      made.line_last = end_line(node(at.children[1]));
+      body(at.children[1], depth + 1);
+      if (at.children.size() < 3) return;
+      id = at.children[2];
+      first = node(at.children[1]).last;
+      while (first + 1 < at.last && !source_.is(first, "else")) ++first;
+      if (node(id).kind != CodeKind::kIf || !source_.is(first + 1, "if")) break;
+      kind = StatementKind::kElseIf;
     }
-    if (is(at_, "(")) at_ = past(at_);
-    const size_t owner = add(kind, first, at_);
-    out_[owner].compile_time = compile_time;
-    skip_attributes();
-    begin_body(owner);
+    add(StatementKind::kElse, node(id), first, first + 1, depth).line_last = end_line(node(id));
+    body(id, depth + 1);
   }
 
-  void skip_attributes() {
-    while (is(at_, "[") && is(at_ + 1, "[") && past(at_) > at_ + 1) at_ = past(at_);
+  void do_statement(uint32_t id, uint32_t depth) {
+    const CodeNode& at = node(id);
+    Statement& made = add(StatementKind::kLoop, at, at.first, at.first + 1, depth);
+    made.line_last = end_line(at);
+    if (at.children.size() < 2) return;
+    const size_t until = node(at.children[1]).last;
+    if (source_.is(until, "while"))
+      made.text = "do … " + source_.source(until, std::min<size_t>(code_.past(until + 1), at.last));
+    body(at.children[1], depth + 1);
   }
 
-  void statement() {
-    if (source_.tokens[at_].kind == TokenKind::kDirective) return directive();
-    skip_attributes();
-    if (at_ >= last_) return;
-    const std::string_view first = word(at_);
-    if (first == ";") {
-      ++at_;
-      finish();
-    } else if (first == "{") {
-      const size_t end = code_.brackets.closed(at_) ? code_.brackets.partner(at_) : last_;
-      frames_.push_back({Holds::kBlock, kNone, end, 0, depth()});
-      ++at_;
-    } else if (!source_.is_name(at_) || !keyword(first)) {
-      plain();
-    }
+  void label(uint32_t id, uint32_t depth) {
+    const CodeNode& at = node(id);
+    size_t colon = at.first + 1;
+    while (colon < at.last && !source_.is(colon, ":")) colon = code_.past(colon);
+    Statement& made = add(StatementKind::kCase, at, at.first, colon, depth);
+    made.line_last = closing_line(at);
+    statements(id, depth + 1);
   }
 
-  bool keyword(std::string_view first) {
-    if (first == "if") {
-      header(StatementKind::kIf, at_);
-    } else if (first == "for" || first == "while") {
-      header(StatementKind::kLoop, at_);
-    } else if (first == "switch") {
-      header(StatementKind::kSwitch, at_);
-    } else if (first == "catch") {
-      header(StatementKind::kCatch, at_);
-    } else if (first == "do" || first == "try") {
-      const size_t at = at_++;
-      begin_body(add(first == "do" ? StatementKind::kLoop : StatementKind::kTry, at, at_));
-    } else if (first == "case" || first == "default") {
-      return branch_of_switch();
-    } else if (first == "else") {
-      ++at_;  // its if is in another branch of an #if
-    } else if (is(at_ + 1, ":") && !is(at_ + 2, ":")) {
-      at_ += 2;  // a label
-    } else {
-      return false;
-    }
-    return true;
+  void directive(uint32_t id, uint32_t depth) {
+    const CodeNode& at = node(id);
+    Statement& made = add(StatementKind::kDirective, at, at.first, at.first, depth);
+    const Directive line = read_directive(source_.at(at.first));
+    made.text = "#" + std::string(line.word);
+    if (!line.rest.empty()) made.text += " " + std::string(line.rest);
+    made.line_last = closing_line(at);
+    statements(id, depth + 1);
   }
 
-  bool branch_of_switch() {
-    size_t colon = at_ + 1;
-    while (colon < last_ && !is(colon, ":") && !is(colon, ";") && !is(colon, "{")) {
-      colon = past(colon);
-    }
-    if (!is(colon, ":")) return false;
-    if (!frames_.empty() && frames_.back().holds == Holds::kCase) pop(line_of(at_ - 1));
-    const size_t owner = add(StatementKind::kCase, at_, colon);
-    frames_.push_back({Holds::kCase, owner, 0, 0, out_[owner].depth + 1});
-    at_ = colon + 1;
-    return true;
+  // Without the semicolon that ends it.
+  size_t text_end(const CodeNode& at) const {
+    return at.last > at.first && source_.is(at.last - 1, ";") ? at.last - 1 : at.last;
   }
 
-  // ---- statements that end with a semicolon
-
-  static StatementKind kind_of(std::string_view first) {
-    if (is_one_of(first, {"return", "co_return"})) return StatementKind::kReturn;
-    if (is_one_of(first, {"break", "continue", "goto"})) return StatementKind::kJump;
-    if (first == "throw") return StatementKind::kThrow;
-    if (first == "static_assert") return StatementKind::kCheck;
-    if (is_one_of(first, {"using", "typedef", "namespace"})) return StatementKind::kAlias;
-    return StatementKind::kPlain;
-  }
-
-  void plain() {
-    const size_t first = at_;
-    const bool local_class = is_one_of(word(first), {"struct", "class", "enum", "union"});
-    const size_t end = statement_end(first);
-    at_ = is(end, ";") ? end + 1 : end;
-    if (end == first) return;
-    if (is_unroll_macro(first, end)) {
-      unroll_ = true;
-      return;
-    }
-    const size_t body = local_class ? kNone : next_code(first, end);
-    StatementKind kind = kind_of(word(first));
-    if (local_class && holds_brace(first, end)) kind = StatementKind::kDefinition;
-    if (body == kNone) {
-      add(kind, first, end);
-      return finish();
-    }
-    const size_t owner =
-        add(is_named_lambda(first, body) ? StatementKind::kDefinition : StatementKind::kGivesCode,
-            first, body);
-    out_[owner].text += " …";
-    open_code(owner, body, end);
-  }
-
-  void open_code(size_t owner, size_t open, size_t statement_end) {
-    frames_.push_back(
-        {Holds::kCode, owner, code_.brackets.partner(open), statement_end, out_[owner].depth + 1});
-    at_ = open + 1;
-  }
-
-  void go_on_behind_code(size_t owner, size_t statement_end) {
-    const size_t end = std::max(statement_end, at_);
-    if (const size_t more = next_code(at_, end); more != kNone) {
-      return open_code(owner, more, statement_end);
-    }
-    at_ = is(end, ";") ? end + 1 : end;
-    set_end(owner, line_of(at_ - 1));
-    finish();
-  }
-
-  // ---- preprocessor lines
-
-  void directive() {
-    const size_t at = at_++;
-    const Directive line = read_directive(source_.at(at));
-    switch (line.kind) {
-      case DirectiveKind::kIf:
-        begin_branch(at);
-        break;
-      case DirectiveKind::kElse:
-        other_branch(at);
-        break;
-      case DirectiveKind::kEndif:
-        in_branch() ? end_branch(at) : end_branch_below();
-        break;
-      default:
-        if (line.word == "pragma") unroll_ = line.rest.find("unroll") != std::string_view::npos;
-    }
-  }
-
-  bool in_branch() const { return !frames_.empty() && frames_.back().holds == Holds::kBranch; }
-
-  void begin_branch(size_t at) {
-    const size_t owner = add(StatementKind::kDirective, at, at);
-    const Directive line = read_directive(source_.at(at));
-    out_[owner].text = "#" + std::string(line.word);
-    if (!line.rest.empty()) out_[owner].text += " " + std::string(line.rest);
-    frames_.push_back({Holds::kBranch, owner, 0, 0, out_[owner].depth + 1});
-  }
-
-  void other_branch(size_t at) {
-    if (!in_branch()) return skip_to_endif();  // it shares a bracket with the first branch
-    pop(line_of(at));
-    begin_branch(at);
-  }
-
-  void skip_to_endif() {
-    size_t inside = 0;
-    for (; at_ < last_; ++at_) {
-      if (source_.tokens[at_].kind != TokenKind::kDirective) continue;
-      const DirectiveKind kind = read_directive(source_.at(at_)).kind;
-      if (kind == DirectiveKind::kIf) ++inside;
-      if (kind != DirectiveKind::kEndif) continue;
-      if (inside-- == 0) {
-        ++at_;
-        return end_branch_below();
+  // The blocks that stand in an expression: bodies of lambdas, arguments of macros.
+  void find_code(uint32_t id, std::vector<uint32_t>& out) const {
+    for (const uint32_t child : node(id).children) {
+      if (node(child).kind != CodeKind::kBlock) {
+        find_code(child, out);
+      } else if (!node(child).children.empty()) {
+        out.push_back(child);
       }
     }
   }
 
-  void end_branch_below() {
-    const auto branch = std::find_if(frames_.rbegin(), frames_.rend(), [](const Frame& frame) {
-      return frame.holds == Holds::kBranch && !frame.ended;
-    });
-    if (branch != frames_.rend()) branch->ended = true;
+  // `auto f = [&](int n) {`, `owner = {pointer, [](int* p) {`: the code is run later.
+  bool is_kept_for_later(const CodeNode& at) const {
+    if (at.children.empty()) return false;
+    const CodeNode& first = node(at.children[0]);
+    if (first.children.empty()) return false;
+    const bool given =
+        at.kind == CodeKind::kDeclare || (first.kind == CodeKind::kAssign && first.text == "=");
+    const CodeKind value = node(first.children.back()).kind;
+    return given && (value == CodeKind::kLambda || value == CodeKind::kList);
   }
 
-  void end_branch(size_t at) {
-    const bool empty = frames_.back().owner + 1 == out_.size();
-    pop(line_of(at));
-    if (!empty) finish();
+  void plain(uint32_t id, uint32_t depth) {
+    const CodeNode& at = node(id);
+    const size_t end = text_end(at);
+    if (end <= at.first) return;
+    std::vector<uint32_t> given;
+    find_code(id, given);
+    if (given.empty()) {
+      add(kind_of_word(source_.at(at.first)), at, at.first, end, depth);
+      return;
+    }
+    Statement& made =
+        add(is_kept_for_later(at) ? StatementKind::kDefinition : StatementKind::kGivesCode, at,
+            at.first, node(given[0]).first, depth);
+    made.text += " …";
+    made.line_last = end_line(at);
+    for (const uint32_t code : given) statements(code, depth + 1);
   }
 
-  size_t at_;
-  bool unroll_ = false;  // asked for by the line before
-  std::vector<Frame> frames_;
+  const CodeTree& tree_;
+  const TokenList& source_;
+  const Code code_;
   std::vector<Statement> out_;
 };
 
 }  // namespace
 
-std::vector<Statement> outline_body(const Code& code, size_t open, size_t close) {
-  return BodyReader(code, open, close).run();
-}
+std::vector<Statement> outline_body(const CodeTree& tree) { return BodyOutline(tree).run(); }
 
 }  // namespace fathom::cpp

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "scan/cpp/token_pattern.h"
+#include "scan/cpp/tree/body_trees.h"
 
 namespace fathom::cpp {
 
@@ -49,19 +50,27 @@ size_t expression_end(const TokenRange& range, size_t begin) {
   return i;
 }
 
+NodeRange::NodeRange(const TokenRange& given)
+    : range(given),
+      source(given.source),
+      tree(*given.around.tree),
+      order(nodes_between(tree, given.first, given.last)) {}
+
 std::vector<StructureHit> find_structures(const TokenRange& range, PatternScope scope) {
   std::vector<StructureHit> out;
+  if (scope == PatternScope::kTriton) find_triton_structures(range, out);
+  if (range.around.tree == nullptr) return out;
+  if (scope == PatternScope::kHost && !calls_collective(*range.around.tree)) return out;
+  const NodeRange nodes(range);
   if (scope == PatternScope::kDevice) {
-    const DeclaredArrays arrays = find_arrays(range, out);
-    find_swizzles(range, arrays, out);
+    const DeclaredArrays arrays = find_arrays(nodes, out);
+    find_swizzles(nodes, arrays, out);
     find_indirections(range, arrays, out);
-    find_work_sharing(range, out);
-    find_group_barriers(range, out);
-    find_vector_pointers(range, out);
+    find_work_sharing(nodes, out);
+    find_group_barriers(nodes, out);
+    find_vector_pointers(nodes, out);
   } else if (scope == PatternScope::kHost) {
-    find_collectives(range, out);
-  } else if (scope == PatternScope::kTriton) {
-    find_triton_structures(range, out);
+    find_collectives(nodes, out);
   }
   return out;
 }

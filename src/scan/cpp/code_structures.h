@@ -9,6 +9,7 @@
 
 #include "scan/cpp/code_patterns.h"
 #include "scan/cpp/tokens.h"
+#include "scan/cpp/tree/code_tree.h"
 
 namespace fathom::cpp {
 
@@ -26,9 +27,10 @@ struct StructureHit {
 struct TokenRange {
   // What a function's body sees beside itself.
   struct Surroundings {
-    std::string_view parameters;             // the text of its parameter list
+    std::string_view parameters = {};        // the text of its parameter list
     bool is_kernel = false;                  // its pointers point to the GPU's memory
     size_t class_first = 0, class_last = 0;  // the { and } of the class around it; equal: none
+    const CodeTree* tree = nullptr;          // of its body; none: the tokens are no body
   };
 
   const TokenList& source;
@@ -43,22 +45,34 @@ struct DeclaredArrays {
   bool is_shared(std::string_view name) const;
 };
 
+// The nodes of a range, in order of the source.
+struct NodeRange {
+  explicit NodeRange(const TokenRange& given);
+  const CodeNode& operator[](uint32_t id) const { return tree[id]; }
+
+  const TokenRange& range;
+  const TokenList& source;
+  const CodeTree& tree;
+  const std::vector<uint32_t> order;
+};
+
 // Shared memory: shared_static, shared_dynamic, shared_padding, shared_swizzle.
-DeclaredArrays find_arrays(const TokenRange& range, std::vector<StructureHit>& out);
-void find_swizzles(const TokenRange& range, const DeclaredArrays& arrays,
+DeclaredArrays find_arrays(const NodeRange& nodes, std::vector<StructureHit>& out);
+void find_swizzles(const NodeRange& nodes, const DeclaredArrays& arrays,
                    std::vector<StructureHit>& out);
 // Addresses that come from memory: gather, scatter.
 void find_indirections(const TokenRange& range, const DeclaredArrays& arrays,
                        std::vector<StructureHit>& out);
 // Barriers of cooperative groups: block_group_sync, warp_group_sync, grid_group_sync,
 // cluster_group_sync.
-void find_group_barriers(const TokenRange& range, std::vector<StructureHit>& out);
+void find_group_barriers(const NodeRange& nodes, std::vector<StructureHit>& out);
 // vector_pointer: what a parameter of a vector type points to is read or written.
-void find_vector_pointers(const TokenRange& range, std::vector<StructureHit>& out);
+void find_vector_pointers(const NodeRange& nodes, std::vector<StructureHit>& out);
 // How work is shared out: block_stride, grid_stride, work_counter, warp_specialisation.
-void find_work_sharing(const TokenRange& range, std::vector<StructureHit>& out);
-// nccl: collectives, and which buffers they use.
-void find_collectives(const TokenRange& range, std::vector<StructureHit>& out);
+void find_work_sharing(const NodeRange& nodes, std::vector<StructureHit>& out);
+// nccl: collectives, and which buffers they use. Few functions call one.
+bool calls_collective(const CodeTree& tree);
+void find_collectives(const NodeRange& nodes, std::vector<StructureHit>& out);
 // gather, scatter, block_stride and persistent in Triton.
 void find_triton_structures(const TokenRange& range, std::vector<StructureHit>& out);
 

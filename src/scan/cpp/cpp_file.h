@@ -33,7 +33,8 @@ struct Function {
   std::string name;   // "operator()" too; a macro's functions have their expanded names
   std::string scope;  // namespaces and classes, joined with "::"; unnamed namespaces left out
   FunctionKind kind = FunctionKind::kHost;
-  bool defined = true;  // false: a declaration, kept for kernels only
+  bool defined = true;      // false: a declaration, kept for kernels only
+  bool file_local = false;  // static, or in an unnamed namespace: no other source means it
   std::string template_parameters, parameters, return_type;
   std::vector<std::string> attributes;  // "__launch_bounds__(kNumThreads, 2)"
   std::string made_by;                  // the macro that defines it; empty: it is written out
@@ -71,11 +72,21 @@ struct LaunchHelper {
   std::vector<Attribute> attributes;
 };
 
+// A function's parameter that it hands to a call as it is.
+struct HandedParameter {
+  std::string function;
+  size_t parameter = 0;
+  std::string callee;
+  size_t argument = 0;
+};
+
 struct Definitions {
   std::vector<Macro> macros;
   std::vector<Function> functions;
   std::vector<Class> classes;
   std::vector<LaunchHelper> launch_helpers;
+  std::vector<std::pair<std::string, std::string>> returned_names;  // a function, what it returns
+  std::vector<HandedParameter> handed_parameters;
   std::vector<std::string> includes;
   std::vector<uint32_t> include_lines;  // of each of `includes`
 };
@@ -89,8 +100,12 @@ struct KnownNames {
   std::set<std::string, std::less<>> other_macros;
   // Those whose expansion launches one; files define the same name differently.
   std::map<std::string, std::vector<Macro>, std::less<>> launch_macros;
+  // Those that call a parameter, as X-macros do: what they are given may launch one.
+  std::map<std::string, std::vector<Macro>, std::less<>> passing_macros;
   std::set<std::string, std::less<>> kernels;
   std::map<std::string, LaunchHelper, std::less<>> launch_helpers;
+  // Functions that return one of the kernels.
+  std::map<std::string, std::vector<std::string>, std::less<>> kernel_choosers;
   // Classes with an operator(), which device_kernel<Class> runs.
   std::set<std::string, std::less<>> callable_classes;
   // Class templates that inherit from a template parameter of theirs, and which: what they are
@@ -106,9 +121,9 @@ struct Call {
 };
 
 struct Launch {
-  std::vector<std::string>
-      kernels;             // names it can mean: both sides of ?:, through `auto` and `using`
-  std::string expression;  // as written
+  std::vector<std::string> kernels;  // names it can mean, as qualified as they are written: both
+                                     // sides of ?:, through `auto` and `using`
+  std::string expression;            // as written
   std::string template_arguments;
   std::string via;  // "<<<>>>", "cudaLaunchKernelEx", a helper's or a macro's name
   std::string grid, block, shared_memory, stream;
@@ -135,6 +150,8 @@ struct Usage {
   std::vector<Launch> launches;
   std::vector<Binding> bindings;
   std::set<std::string, std::less<>> kernels_named;  // kernels mentioned outside their definition
+  std::vector<std::string> using_namespaces;         // of `using namespace a::b`, as written
+  std::map<std::string, std::string, std::less<>> namespace_aliases;  // of `namespace b = a::b`
 };
 
 // The macros that a file defines are known to it; `known` adds those of the repository.
@@ -149,6 +166,8 @@ bool needs_known_macros(const TokenList& source, const Definitions& own, const K
 // Whether a function was taken for a kernel because of a macro that another file defines otherwise.
 bool misreads_macros(const Definitions& own, const KnownNames& known);
 
+struct Code;
+Usage find_usage(const Code& code, const Definitions& definitions, const KnownNames& known);
 Usage find_usage(const TokenList& source, const Definitions& definitions, const KnownNames& known);
 
 }  // namespace fathom::cpp

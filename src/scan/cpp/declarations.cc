@@ -125,7 +125,9 @@ void read_words(const Header& header, const Candidate& name, size_t first_item,
     if (i >= header.size() || header.is(i, "->") || header.is(i, ":")) break;
     const std::string_view word = header.at(i);
     const bool before = i < name.name_first;
-    if (word == "__global__") {
+    if (word == "static") {
+      function.file_local = true;
+    } else if (word == "__global__") {
       function.kind = FunctionKind::kKernel;
     } else if (is_device_word(word, device_words)) {
       if (function.kind == FunctionKind::kHost) function.kind = FunctionKind::kDevice;

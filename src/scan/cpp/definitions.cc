@@ -14,6 +14,8 @@
 namespace fathom::cpp {
 namespace {
 
+constexpr std::string_view kCName = "extern \"C\"";
+
 std::string join_scopes(std::string_view outer, std::string_view inner) {
   std::string scope(outer);
   if (!scope.empty() && !inner.empty()) scope += "::";
@@ -39,6 +41,9 @@ class DefinitionFinder {
   struct Scope {
     std::string name;  // with those around it
     size_t last;       // its }
+    bool of_class = false;
+    bool file_local = false;  // an unnamed namespace, or inside one
+    bool c_names = false;     // extern "C" { }
   };
 
   // Reads one declaration, or the opening of a scope, and gives back where the next begins.
@@ -158,8 +163,25 @@ class DefinitionFinder {
     if (scopes_.size() > kMaxScopes) return brace + 1;
     std::string full = join_scopes(scope(), name);
     if (full.size() > kMaxScope) full.resize(kMaxScope);
-    scopes_.push_back({std::move(full), last});
+    Scope opened{std::move(full), last};
+    if (!scopes_.empty()) {
+      opened.file_local = scopes_.back().file_local;
+      opened.c_names = scopes_.back().c_names;
+    }
+    scopes_.push_back(std::move(opened));
     return brace + 1;
+  }
+
+  size_t enter_namespace(size_t brace, std::string_view name) {
+    const size_t depth = scopes_.size(), next = enter(brace, name);
+    if (scopes_.size() > depth) scopes_.back().file_local |= name.empty();
+    return next;
+  }
+
+  size_t enter_c_names(size_t brace) {
+    const size_t depth = scopes_.size(), next = enter(brace, "");
+    if (scopes_.size() > depth) scopes_.back().c_names = true;
+    return next;
   }
 
   // A macro that stands alone on its lines before a declaration is no part of it.
@@ -208,8 +230,9 @@ class DefinitionFinder {
   size_t body(size_t brace) {
     if (header_.items.empty()) return enter(brace, "");
     drop_macro_lines();
-    if (const std::optional<std::string> name = namespace_name()) return enter(brace, *name);
-    if (header_.size() == 2 && header_.is(0, "extern")) return enter(brace, "");
+    if (const std::optional<std::string> name = namespace_name())
+      return enter_namespace(brace, *name);
+    if (header_.size() == 2 && header_.is(0, "extern")) return enter_c_names(brace);
     const size_t after = brackets_.closed(brace) ? brackets_.partner(brace) + 1 : brace + 1;
     if (is_enum()) return after;
     if (std::optional<Class> found = read_class(header_)) return class_body(brace, *found);
@@ -288,10 +311,21 @@ class DefinitionFinder {
     found.line_last = source_.tokens[last].line;
     const std::string name = found.name;
     if (!name.empty()) out_.classes.push_back(std::move(found));
-    return enter(brace, name);
+    const size_t depth = scopes_.size(), next = enter(brace, name);
+    if (scopes_.size() > depth) scopes_.back().of_class = true;
+    return next;
   }
 
   void add(Function function, size_t body_first, size_t body_last) {
+    // A static method is its class's; everybody who sees the class can call it.
+    const bool method = !function.scope.empty() || (!scopes_.empty() && scopes_.back().of_class);
+    function.file_local =
+        !method && (function.file_local || (!scopes_.empty() && scopes_.back().file_local));
+    if (!scopes_.empty() && scopes_.back().c_names && function.kind == FunctionKind::kHost &&
+        std::find(function.attributes.begin(), function.attributes.end(), kCName) ==
+            function.attributes.end()) {
+      function.attributes.emplace_back(kCName);
+    }
     function.scope = join_scopes(scope(), function.scope);
     function.line_last = source_.tokens[body_last].line;
     function.body_first = body_first;
@@ -421,6 +455,7 @@ Definitions find_definitions(const TokenList& source, const KnownNames& known) {
   const Code code{source, brackets};
   DefinitionFinder(code, &vocabulary, out).run();
   out.launch_helpers = find_launch_helpers(code, out);
+  find_handed_kernels(code, out);
   return out;
 }
 

@@ -33,7 +33,7 @@ class PatternFinder {
         cpp_(scope == PatternScope::kDevice || scope == PatternScope::kHost) {}
 
   std::vector<PatternHit> run() {
-    if (cpp_) find_conditions();
+    if (around_.tree != nullptr) find_conditions();
     for (size_t i = first_; i < last_;) i = step(i);
     for (const StructureHit& hit : find_structures({source_, first_, last_, around_}, scope_)) {
       add_structure(hit);
@@ -167,30 +167,20 @@ class PatternFinder {
   }
 
   void find_conditions() {
-    for (size_t i = first_; i + 2 < last_; ++i) {
-      if (!source_.is(i, "if") || !source_.is(i + 1, "constexpr") || !source_.is(i + 2, "(")) {
+    const CodeTree& tree = *around_.tree;
+    for (const CodeNode& node : tree.nodes) {
+      if (node.kind != CodeKind::kIf || node.text != "constexpr" || node.children.size() < 2)
         continue;
-      }
-      const auto close = closing_near(source_, i + 2);
-      if (!close) continue;
-      const std::string condition = source_.source(i + 3, *close);
-      const size_t end = statement_end(*close + 1);
-      conditions_.push_back({*close + 1, end, condition});
-      if (source_.is(end, "else") && !source_.is(end + 1, "if")) {
-        conditions_.push_back({end + 1, statement_end(end + 1), "!(" + condition + ")"});
-      }
+      const CodeNode& then = tree[node.children[1]];
+      const std::string condition =
+          source_.source(node.first + 3, tree.code().past(node.first + 2) - 1);
+      conditions_.push_back({then.first, then.last, condition});
+      if (node.children.size() < 3 || tree[node.children[2]].kind == CodeKind::kIf) continue;
+      const CodeNode& other = tree[node.children[2]];
+      conditions_.push_back({other.first, other.last, "!(" + condition + ")"});
     }
     std::sort(conditions_.begin(), conditions_.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
-  }
-
-  // After the } or ; that ends the statement at a token.
-  size_t statement_end(size_t at) const {
-    if (source_.is(at, "{")) {
-      return std::min(closing_near(source_, at, last_ - at).value_or(last_) + 1, last_);
-    }
-    while (at < last_ && !source_.is(at, ";")) ++at;
-    return std::min(at + 1, last_);
   }
 
   std::string condition_at(size_t token) const {

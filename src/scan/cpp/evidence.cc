@@ -44,9 +44,11 @@ class ClassesByPlace {
   std::vector<Change> changes_;
 };
 
-TokenRange::Surroundings surroundings_of(const Function& function, const ClassesByPlace& classes) {
+TokenRange::Surroundings surroundings_of(const Function& function, const ClassesByPlace& classes,
+                                         const CodeTree& tree) {
   TokenRange::Surroundings around{.parameters = function.parameters,
-                                  .is_kernel = function.kind == FunctionKind::kKernel};
+                                  .is_kernel = function.kind == FunctionKind::kKernel,
+                                  .tree = &tree};
   if (const ClassBody* const body = classes.at(function.body_first)) {
     around.class_first = body->first;
     around.class_last = body->last;
@@ -57,17 +59,22 @@ TokenRange::Surroundings surroundings_of(const Function& function, const Classes
 // What a macro makes of a function, all of it on the line that uses the macro.
 void read_expansion(const Function& function, CodeUnit& unit, std::vector<PatternHit>& hits) {
   const TokenList list = lex(function.expansion);
+  const Brackets brackets(list);
+  const CodeTree tree = read_statements({list, brackets}, 0, list.size());
   unit.references = find_references(list, 0, list.size(), function.parameters);
   for (Reference& reference : unit.references) reference.line = function.line_name;
-  std::vector<PatternHit> found = find_patterns(
-      list, 0, list.size(), PatternScope::kDevice,
-      {.parameters = function.parameters, .is_kernel = function.kind == FunctionKind::kKernel});
+  std::vector<PatternHit> found =
+      find_patterns(list, 0, list.size(), PatternScope::kDevice,
+                    {.parameters = function.parameters,
+                     .is_kernel = function.kind == FunctionKind::kKernel,
+                     .tree = &tree});
   for (PatternHit& hit : found) hit.line = function.line_name;
   append(hits, std::move(found));
 }
 
-void add_functions(const TokenList& source, const Definitions& definitions,
-                   const ClassesByPlace& classes, uint32_t file, FileUnits& out) {
+void add_functions(BodyTrees& trees, const Definitions& definitions, const ClassesByPlace& classes,
+                   uint32_t file, FileUnits& out) {
+  const TokenList& source = trees.code().source;
   for (size_t i = 0; i < definitions.functions.size(); ++i) {
     const Function& function = definitions.functions[i];
     if (!function.defined) continue;
@@ -86,11 +93,12 @@ void add_functions(const TokenList& source, const Definitions& definitions,
         find_attribute_patterns(function.attributes, function.line_name, PatternScope::kDevice);
     if (function.body_last > function.body_first) {
       const size_t first = function.body_first, last = function.body_last + 1;
+      const CodeTree& tree = trees.of(i);
       unit.references = find_references(source, first, last, function.parameters);
       append(hits, find_patterns(source, first, last, PatternScope::kDevice,
-                                 surroundings_of(function, classes)));
+                                 surroundings_of(function, classes, tree)));
       if (function.kind == FunctionKind::kHost) {
-        host_hits = find_patterns(source, first, last, PatternScope::kHost);
+        host_hits = find_patterns(source, first, last, PatternScope::kHost, {.tree = &tree});
       }
     }
     if (!function.expansion.empty()) read_expansion(function, unit, hits);
@@ -170,53 +178,14 @@ void add_classes(const TokenList& source, const Definitions& definitions,
 
 }  // namespace
 
-FileUnits find_units(const TokenList& source, const Definitions& definitions, uint32_t file) {
+FileUnits find_units(BodyTrees& trees, const Definitions& definitions, uint32_t file) {
+  const TokenList& source = trees.code().source;
   FileUnits out;
   DeclaredTypes types = find_declared_types(source);
-  add_functions(source, definitions, ClassesByPlace(types.classes), file, out);
+  add_functions(trees, definitions, ClassesByPlace(types.classes), file, out);
   add_aliases(source, definitions, std::move(types.aliases), file, out);
   add_classes(source, definitions, types.classes, file, out);
   out.host_hits.resize(out.units.size());
-  return out;
-}
-
-std::vector<CodeEvidence> collect_evidence(const CallGraph& graph, const Reach& reach,
-                                           const std::vector<std::vector<PatternHit>>& hits) {
-  struct Line {
-    CodeEvidence evidence;
-    bool conditional = false;
-  };
-  std::vector<Line> lines;
-  std::map<std::pair<std::string_view, std::string_view>, size_t> seen;
-  // The surest and nearest units come first, so the first line of a thing is the best one, unless
-  // a later one says it without condition.
-  for (const ReachedUnit& reached : reach.units) {
-    for (const PatternHit& hit : hits[reached.unit]) {
-      const Certainty certainty = std::max(hit.certainty, reached.certainty);
-      const bool conditional = !hit.condition.empty();
-      const auto [known, added] =
-          seen.emplace(std::pair(hit.id, std::string_view(hit.detail)), lines.size());
-      if (added) lines.emplace_back();
-      Line& line = lines[known->second];
-      if (!added && std::pair(certainty, conditional) >=
-                        std::pair(line.evidence.certainty, line.conditional)) {
-        continue;
-      }
-      line.conditional = conditional;
-      line.evidence = {std::string(hit.id),
-                       hit.detail,
-                       {graph.file(reached.unit), hit.line},
-                       std::string(graph.name(reached.unit)),
-                       certainty,
-                       hit.subject,
-                       hit.bytes};
-      if (conditional)
-        line.evidence.detail += (hit.detail.empty() ? "if " : " if ") + hit.condition;
-    }
-  }
-  std::vector<CodeEvidence> out;
-  out.reserve(lines.size());
-  for (Line& line : lines) out.push_back(std::move(line.evidence));
   return out;
 }
 

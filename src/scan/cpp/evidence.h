@@ -1,12 +1,11 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "scan/cpp/code_unit.h"
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/device_patterns.h"
-#include "scan/cpp/reach.h"
-#include "scan/facts/code_facts.h"
+#include "scan/cpp/tree/body_trees.h"
 
 namespace fathom::cpp {
 
@@ -20,12 +19,6 @@ struct FileUnits {
   // For each unit that is a host function what it does on the host; empty for others.
   std::vector<std::vector<PatternHit>> host_hits;
 };
-FileUnits find_units(const TokenList& source, const Definitions& definitions, uint32_t file);
-
-// What a kernel's code does, from all that it reaches: the first line of each thing and detail,
-// the kernel's own before those of what it calls; of several the surest, then one without a
-// condition. `hits` are by unit of the graph, file numbers those of the graph.
-std::vector<CodeEvidence> collect_evidence(const CallGraph& graph, const Reach& reach,
-                                           const std::vector<std::vector<PatternHit>>& hits);
+FileUnits find_units(BodyTrees& trees, const Definitions& definitions, uint32_t file);
 
 }  // namespace fathom::cpp

@@ -55,7 +55,7 @@ class Chooser {
     if (plain && path.arguments.back() == SIZE_MAX && variable(place, name, steps)) return;
     if (plain && (parameter(name) || lambda_parameter(place, name, steps))) return;
     if (!around_.known.kernels.contains(name)) return;
-    add_once(out_.kernels, std::string(name));
+    add_once(out_.kernels, path_name(code, path));
     const std::string arguments = path_arguments(code, path);
     if (!arguments.empty()) add_once(out_.template_arguments, arguments);
   }
@@ -87,7 +87,7 @@ class Chooser {
         return type(place, arguments[wrapper->second], steps + 1);
       }
     }
-    add_once(out_.kernels, std::string(name));
+    add_once(out_.kernels, path_name(code, path));
     const std::string arguments = path_arguments(code, path);
     if (!arguments.empty()) add_once(out_.template_arguments, arguments);
   }
@@ -169,7 +169,7 @@ class Chooser {
       if (!code.source.is_name(i)) continue;
       const std::string_view name = code.source.at(i);
       if (around_.known.kernels.contains(name)) {
-        add_once(out_.kernels, std::string(name));
+        add_once(out_.kernels, path_name(code, path_before(code, i + 1)));
       } else if (around_.macros != nullptr && depth < 4) {
         const Macro* used = around_.macros->find(name, code.source.tokens[i].line);
         if (used == nullptr || !may_search(used->body.size())) continue;
@@ -225,14 +225,19 @@ class Chooser {
     return true;
   }
 
-  // A function of this file that gives a kernel back: the kernels that its body names.
+  // A function that gives a kernel back: the kernels that its body names, or that it returns in
+  // another file.
   void called(std::string_view name) {
     const std::vector<Function>& functions = around_.definitions.functions;
     if (!may_search(functions.size())) return;
+    const size_t before = out_.kernels.size();
     for (const Function& function : functions) {
       if (function.name != name || function.kind != FunctionKind::kHost) continue;
       named_in(around_.file, {function.body_first, function.body_last});
     }
+    const auto elsewhere = around_.known.kernel_choosers.find(name);
+    if (out_.kernels.size() > before || elsewhere == around_.known.kernel_choosers.end()) return;
+    for (const std::string& kernel : elsewhere->second) add_once(out_.kernels, kernel);
   }
 
   // auto launch = [&](auto kernel, …) { kernel<<<…>>>(…); };  launch(first_kernel, …);

@@ -14,9 +14,9 @@ void add_macros(const std::vector<const Macro*>& macros, const std::set<std::str
                 KnownNames& known) {
   const auto kernel_macros =
       macros_reaching(macros, makes_kernels, [](std::string_view) { return false; });
-  const auto launching = macros_reaching(
-      macros, [](const Macro& macro) { return macro.parameters && launches_directly(macro); },
-      [&](std::string_view name) { return known.launch_helpers.contains(name); });
+  const auto launching = macros_reaching(macros, launches_directly, [&](std::string_view name) {
+    return known.launch_helpers.contains(name);
+  });
   for (const Macro* macro : macros) {
     if (makes_device_functions(*macro)) known.device_words.insert(macro->name);
     if (kernel_macros.contains(macro->name)) {
@@ -24,7 +24,8 @@ void add_macros(const std::vector<const Macro*>& macros, const std::set<std::str
     } else if (marked.contains(macro->name)) {
       known.other_macros.insert(macro->name);
     }
-    if (macro->parameters && launching.contains(macro->name)) {
+    if (calls_parameter(*macro)) known.passing_macros[macro->name].push_back(*macro);
+    if (launching.contains(macro->name)) {
       known.launch_macros[macro->name].push_back(*macro);
     }
   }
@@ -37,6 +38,42 @@ void add_wrapper(const Class& one, KnownNames& known) {
   for (size_t k = 0; k < names.size(); ++k) {
     if (std::find(one.bases.begin(), one.bases.end(), names[k]) != one.bases.end()) {
       known.class_wrappers.emplace(one.name, k);
+    }
+  }
+}
+
+// What hands its parameter to a helper is one itself, through a few functions.
+void add_indirect_helpers(const std::vector<const Definitions*>& files, KnownNames& known) {
+  constexpr int kRounds = 3;
+  for (int round = 0; round < kRounds; ++round) {
+    const size_t before = known.launch_helpers.size();
+    for (const Definitions* file : files) {
+      for (const HandedParameter& handed : file->handed_parameters) {
+        const auto helper = known.launch_helpers.find(handed.callee);
+        if (helper == known.launch_helpers.end() || !helper->second.method.empty() ||
+            helper->second.kernel != handed.argument || handed.function == handed.callee)
+          continue;
+        LaunchHelper indirect;
+        indirect.name = handed.function;
+        indirect.kernel = handed.parameter;
+        known.launch_helpers.emplace(handed.function, std::move(indirect));
+      }
+    }
+    if (known.launch_helpers.size() == before) return;
+  }
+}
+
+void add_choosers(const std::vector<const Definitions*>& files, KnownNames& known) {
+  constexpr size_t kMostChosen = 32;
+  for (const Definitions* file : files) {
+    for (const auto& [function, name] : file->returned_names) {
+      const size_t colons = name.rfind("::");
+      if (!known.kernels.contains(colons == std::string::npos ? name : name.substr(colons + 2)))
+        continue;
+      std::vector<std::string>& chosen = known.kernel_choosers[function];
+      if (chosen.size() < kMostChosen &&
+          std::find(chosen.begin(), chosen.end(), name) == chosen.end())
+        chosen.push_back(name);
     }
   }
 }
@@ -62,6 +99,8 @@ KnownNames known_names(const std::vector<const Definitions*>& files) {
           colons == std::string::npos ? function.scope : function.scope.substr(colons + 2));
     }
   }
+  add_indirect_helpers(files, known);
+  add_choosers(files, known);
   add_macros(macros, marked, known);
   return known;
 }

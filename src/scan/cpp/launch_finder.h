@@ -62,6 +62,8 @@ class LaunchFinder {
                           std::optional<size_t> arguments) const;
   // Gives back the token after the use; 0: it is none.
   size_t macro_use(const Place& place, int depth);
+  // The same for a macro that stands among another one's arguments.
+  size_t handed_over(const Place& place, int depth);
   void read_expansion(const Place& place, std::string text, size_t end, int depth);
 
   size_t helper(const Place& place, const LaunchHelper& helper);

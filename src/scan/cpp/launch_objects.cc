@@ -1,5 +1,6 @@
 #include "scan/cpp/launch_config.h"
 #include "scan/cpp/launch_finder.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom::cpp {
 namespace {
@@ -140,8 +141,9 @@ KernelChoice LaunchFinder::choose_template_argument(const Place& place, Range ar
   KernelChoice choice = choose_kernel(around(), place, argument);
   if (choice.found()) return choice;
   choice = choose_class(around(), place, argument);
-  std::erase_if(choice.kernels,
-                [&](const std::string& name) { return !known_.callable_classes.contains(name); });
+  std::erase_if(choice.kernels, [&](const std::string& name) {
+    return !known_.callable_classes.contains(last_name(name));
+  });
   return choice;
 }
 

@@ -60,9 +60,9 @@ class LaunchValues::Search {
   std::set<std::string> seen_;
 };
 
-LaunchValues::LaunchValues(const TokenList& source, const Definitions& definitions,
+LaunchValues::LaunchValues(BodyTrees& trees, const Definitions& definitions,
                            const std::vector<LocalValue>& constants)
-    : source_(source), definitions_(definitions) {
+    : trees_(trees), source_(trees.code().source), definitions_(definitions) {
   for (const LocalValue& constant : constants) {
     std::vector<LocalValue>& known = constants_[constant.name];
     if (known.size() < kMaxNamesakes) known.push_back(constant);
@@ -82,7 +82,7 @@ const LaunchValues::Around& LaunchValues::around(const Launch& launch) {
   Around& out = known->second;
   if (!added || !launch.function) return out;
   const Function& function = definitions_.functions[*launch.function];
-  for (LocalValue& local : local_values(source_, function.body_first, function.body_last))
+  for (LocalValue& local : local_values(trees_.of(*launch.function)))
     out.locals[local.name].push_back(std::move(local));
   const auto add_defaults = [&](std::string_view parameters, uint32_t line) {
     for (LocalValue& value : template_defaults(parameters, line))

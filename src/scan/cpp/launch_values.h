@@ -9,6 +9,7 @@
 
 #include "scan/cpp/cpp_file.h"
 #include "scan/cpp/local_values.h"
+#include "scan/cpp/tree/body_trees.h"
 
 namespace fathom::cpp {
 
@@ -18,7 +19,7 @@ namespace fathom::cpp {
 // file, and reads each function once.
 class LaunchValues {
  public:
-  LaunchValues(const TokenList& source, const Definitions& definitions,
+  LaunchValues(BodyTrees& trees, const Definitions& definitions,
                const std::vector<LocalValue>& constants);
 
   // Behind the grid, block and shared memory.
@@ -39,6 +40,7 @@ class LaunchValues {
   std::optional<LocalValue> only_constant(const std::string& name) const;
   std::optional<LocalValue> returned_by(const std::string& name) const;
 
+  BodyTrees& trees_;
   const TokenList& source_;
   const Definitions& definitions_;
   ByName constants_;

@@ -60,9 +60,8 @@ void LaunchFinder::collect_words() {
   std::vector<const Macro*> own;
   own.reserve(definitions_.macros.size());
   for (const Macro& macro : definitions_.macros) own.push_back(&macro);
-  const std::set<std::string, std::less<>> reaching = macros_reaching(
-      own, [](const Macro& macro) { return macro.parameters && launches_directly(macro); },
-      [&](std::string_view name) {
+  const std::set<std::string, std::less<>> reaching =
+      macros_reaching(own, launches_directly, [&](std::string_view name) {
         return known_.launch_macros.contains(name) || known_.launch_helpers.contains(name);
       });
   for (const Macro& macro : definitions_.macros) {
@@ -281,10 +280,18 @@ bool LaunchFinder::call(const Place& place, const LaunchCall& row) {
 }
 
 bool launches_directly(const Macro& macro) {
-  if (macro.body.find("<<<") != std::string::npos) return true;
-  if (macro.body.find("aunch") == std::string::npos) return false;  // all of them launch something
+  const std::string_view body = macro.body;
+  const size_t triple = body.find("<<<");
+  // `#define LAUNCH kernel<<<` and a name in place of another are a part of a launch.
+  const bool whole = macro.parameters.has_value();
+  if (triple != std::string_view::npos && (whole || body.find(">>>", triple) != body.npos))
+    return true;
+  if (body.find("aunch") == std::string_view::npos) return false;  // all of them launch something
   for (const LaunchCall& call : launch_calls()) {
-    if (call.qualifier.empty() && macro.body.find(call.name) != std::string::npos) return true;
+    const size_t name = call.qualifier.empty() ? body.find(call.name) : body.npos;
+    if (name == body.npos) continue;
+    const size_t after = body.find_first_not_of(' ', name + call.name.size());
+    if (whole || (after != body.npos && body[after] == '(')) return true;
   }
   return false;
 }

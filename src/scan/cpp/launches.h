@@ -20,6 +20,12 @@ std::vector<FoundLaunch> find_launches(const Code& code, const Definitions& defi
 // Whether a macro's body launches something by itself.
 bool launches_directly(const Macro& macro);
 
+// Whether a macro's body calls one of its parameters: EACH(F) F(float) F(half).
+bool calls_parameter(const Macro& macro);
+
+// Adds what functions return and which parameters they hand on: kernels, perhaps.
+void find_handed_kernels(const Code& code, Definitions& out);
+
 // The functions and classes of a file that launch what they are given.
 std::vector<LaunchHelper> find_launch_helpers(const Code& code, const Definitions& definitions);
 

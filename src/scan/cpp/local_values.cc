@@ -1,23 +1,16 @@
 #include "scan/cpp/local_values.h"
 
 #include <algorithm>
-#include <array>
+
+#include "scan/cpp/tree/body_trees.h"
 
 namespace fathom::cpp {
 namespace {
 
 // An initialiser longer than this is a table or a lambda, and no launch is made of it.
 constexpr size_t kMaxLocalTokens = 120;
-
-bool is_type_end(const TokenList& source, size_t i) {
-  if (i >= source.size()) return false;
-  if (source.is_name(i)) {
-    constexpr std::array<std::string_view, 6> not_types = {"return", "throw", "case",
-                                                           "goto",   "new",   "delete"};
-    return std::find(not_types.begin(), not_types.end(), source.at(i)) == not_types.end();
-  }
-  return source.is(i, ">") || source.is(i, "*") || source.is(i, "&") || source.is(i, "&&");
-}
+// What an object is constructed with, and a type that an alias names.
+constexpr size_t kMaxConstructedTokens = 1000, kMaxAliasTokens = 40;
 
 // Behind the template arguments that open at `open`, or `open` itself where it is a comparison.
 size_t skip_template_arguments(const TokenList& source, size_t open, size_t last) {
@@ -47,68 +40,70 @@ size_t expression_end(const TokenList& source, size_t first, size_t last) {
   return last;
 }
 
-// The first token of "a.b->c" that ends at `name`.
-size_t member_begin(const TokenList& source, size_t name, size_t first) {
-  size_t at = name;
-  while (at >= first + 2 && (source.is(at - 1, ".") || source.is(at - 1, "->")) &&
-         source.is_name(at - 2)) {
-    at -= 2;
-  }
-  return at;
-}
-
 class ValueFinder {
  public:
-  ValueFinder(const TokenList& source, size_t first, size_t last)
-      : source_(source), first_(first), last_(std::min(last, source.size())) {}
+  explicit ValueFinder(const CodeTree& tree) : tree_(tree), source_(*tree.tokens) {}
 
   std::vector<LocalValue> run() {
-    for (size_t i = first_; i + 2 < last_; ++i) {
-      if (!source_.is_name(i)) continue;
-      if (source_.is(i + 1, "=")) {
-        add(member_begin(source_, i, first_), i + 1, i + 2);
-      } else if ((source_.is(i + 1, "(") || source_.is(i + 1, "{")) && declares(i)) {
-        constructed(i);
+    for (const uint32_t id : nodes_between(tree_, 0, source_.size())) {
+      const CodeNode& node = tree_[id];
+      if (node.kind == CodeKind::kDeclare) {
+        for (const uint32_t child : node.children) declared(tree_[child]);
+      } else if (node.kind == CodeKind::kAssign && node.text == "=" && node.children.size() == 2) {
+        const CodeNode& name = tree_[node.children[0]];
+        if (is_plain_name(name)) add(tree_.source(name), name, tree_[node.children[1]]);
+      } else if (node.kind == CodeKind::kOther && source_.is(node.first, "using") &&
+                 source_.is(node.first + 2, "=") && node.last > node.first + 4 &&
+                 node.last - node.first < kMaxAliasTokens) {
+        add_text(std::string(source_.at(node.first + 1)), node.first + 1,
+                 {node.first + 3, node.last - 1});
       }
     }
     return std::move(out_);
   }
 
  private:
-  // `dim3 grid(x, y)` and `int n{4}`, but not the call f(x).
-  bool declares(size_t name) const {
-    return name > first_ && is_type_end(source_, name - 1) && source_.is_name(name - 1);
+  // a, a.b, a->b.c
+  bool is_plain_name(const CodeNode& node) const {
+    if (node.kind == CodeKind::kMember) return is_plain_name(tree_[node.children[0]]);
+    return node.kind == CodeKind::kName || (node.kind == CodeKind::kLiteral && node.text == "this");
   }
 
-  void constructed(size_t name) {
-    const size_t open = name + 1;
-    const size_t end = expression_end(source_, open + 1, last_);
+  void declared(const CodeNode& node) {
+    if (node.children.empty() || node.text.empty()) return;
+    size_t name = node.first;
+    while (name < node.last && source_.at(name) != node.text) ++name;
+    if (source_.is(name + 1, "(") || source_.is(name + 1, "{")) return constructed(name, node);
+    add(node.text, node, tree_[node.children[0]]);
+  }
+
+  // `dim3 grid(x, y)` and `int n{4}`.
+  void constructed(size_t name, const CodeNode& node) {
+    if (name == 0 || !source_.is_name(name - 1)) return;
+    const size_t open = name + 1, close = tree_.code().past(open) - 1;
+    const CodeNode& value = tree_[node.children[0]];
     // Several arguments: the type's name says what they make, as dim3(x, y).
-    size_t close = end;
-    while (close < last_ && source_.is(close, ","))
-      close = expression_end(source_, close + 1, last_);
-    if (close >= last_ || !(source_.is(close, ")") || source_.is(close, "}"))) return;
+    const bool several = value.kind == CodeKind::kList && value.first == open;
+    if (close <= open + 1 || close - open > kMaxConstructedTokens) return;
     std::string text = source_.source(open + 1, close);
-    if (text.empty()) return;
-    if (source_.is(name - 1, "dim3") || close != end) {
+    if (source_.is(name - 1, "dim3") || several)
       text = std::string(source_.at(name - 1)) + "(" + text + ")";
-    }
-    out_.push_back({std::string(source_.at(name)), std::move(text), source_.tokens[name].line});
+    out_.push_back({node.text, std::move(text), source_.tokens[name].line});
   }
 
-  void add(size_t name_first, size_t equals, size_t value) {
-    const size_t end = expression_end(source_, value, last_);
-    if (end >= last_ || end == value) return;
-    std::string text = source_.source(value, end);
-    const bool lambda = text.starts_with('[');
-    const bool designated = name_first > first_ && source_.is(name_first - 1, ".");
-    if (lambda || designated) return;
-    out_.push_back(
-        {source_.source(name_first, equals), std::move(text), source_.tokens[name_first].line});
+  void add(std::string name, const CodeNode& at, const CodeNode& value) {
+    add_text(std::move(name), at.first, {value.first, value.last});
   }
 
+  void add_text(std::string name, size_t at, Range value) {
+    if (value.empty() || value.last - value.first > kMaxLocalTokens) return;
+    std::string text = source_.source(value.first, value.last);
+    if (text.empty() || text.starts_with('[')) return;  // a lambda
+    out_.push_back({std::move(name), std::move(text), source_.tokens[at].line});
+  }
+
+  const CodeTree& tree_;
   const TokenList& source_;
-  size_t first_, last_;
   std::vector<LocalValue> out_;
 };
 
@@ -123,9 +118,7 @@ void add_macro(std::string_view directive, uint32_t line, std::vector<LocalValue
 
 }  // namespace
 
-std::vector<LocalValue> local_values(const TokenList& source, size_t body_first, size_t body_last) {
-  return ValueFinder(source, body_first, body_last).run();
-}
+std::vector<LocalValue> local_values(const CodeTree& body) { return ValueFinder(body).run(); }
 
 std::vector<LocalValue> file_constants(const TokenList& source) {
   std::vector<LocalValue> out;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scan/cpp/tokens.h"
+#include "scan/cpp/tree/code_tree.h"
 
 namespace fathom::cpp {
 
@@ -18,7 +18,7 @@ struct LocalValue {
 
 // The values that a function's body gives to names, in order: initialisers in all spellings and
 // assignments, members ("config.gridDim") with their whole name.
-std::vector<LocalValue> local_values(const TokenList& source, size_t body_first, size_t body_last);
+std::vector<LocalValue> local_values(const CodeTree& body);
 
 // constexpr, const and #define values outside functions, and in classes.
 std::vector<LocalValue> file_constants(const TokenList& source);

@@ -40,21 +40,19 @@ void PointerNames::read() const {
     const TokenList list = lex(around.parameters);
     read_declarations(list, 0, list.size());
   }
-  // Of the body only `auto* p =` and `const T* p =`, which no product looks like.
-  const TokenList& source = range_.source;
-  for (size_t i = range_.first + 2; i + 1 < range_.last; ++i) {
-    if (!source.is(i, "=") || !source.is_name(i - 1)) continue;
-    size_t star = i - 2;
-    if (source.is(star, "__restrict__") && star > range_.first) --star;
-    if (!source.is(star, "*")) continue;
-    size_t begin = star;
-    while (begin > range_.first && !source.is(begin - 1, ";") && !source.is(begin - 1, "{") &&
-           !source.is(begin - 1, "}") && !source.is(begin - 1, "(")) {
-      --begin;
+  if (around.tree == nullptr) return;
+  const CodeTree& tree = *around.tree;
+  for (const CodeNode& node : tree.nodes) {
+    if (node.kind != CodeKind::kDeclare) continue;
+    for (const uint32_t child : node.children) {
+      if (tree[child].extra.find('*') == std::string_view::npos || tree[child].text.empty())
+        continue;
+      const TokenList& source = *tree.tokens;
+      bool is_const = false;
+      for (size_t i = node.first; i < tree[child].last && !source.is(i, "*"); ++i)
+        is_const = is_const || source.is(i, "const");
+      names_[tree[child].text] = is_const;
     }
-    bool is_const = false;
-    for (size_t k = begin; k < star; ++k) is_const = is_const || source.is(k, "const");
-    names_[std::string(source.at(i - 1))] = is_const;
   }
 }
 

@@ -7,37 +7,23 @@
 namespace fathom::cpp {
 namespace {
 
-constexpr size_t kLongestDeclaration = 120;
-
 // A declaration's name and the brackets after it.
 struct Declarator {
   size_t name = 0;
   std::vector<std::pair<size_t, size_t>> extents;  // tokens of [ and ]
+  size_t end() const { return extents.empty() ? name + 1 : extents.back().second + 1; }
 };
 
-std::optional<Declarator> read_declarator(const TokenRange& range, size_t begin) {
-  const TokenList& source = range.source;
+std::optional<Declarator> read_declarator(const NodeRange& nodes, const CodeNode& node) {
   Declarator found;
-  for (size_t i = begin; i < std::min(range.last, begin + kLongestDeclaration); ++i) {
-    const std::string_view token = source.at(i);
-    if (token == "<") {
-      i = closing_angle_near(source, i).value_or(i);
-    } else if (token == "(" || token == "{") {
-      const auto close = closing_near(source, i);
-      if (!close) return std::nullopt;
-      i = *close;
-    } else if (token == "[") {
-      const auto close = closing_near(source, i);
-      if (!close) return std::nullopt;
-      found.extents.emplace_back(i, *close);
-      i = *close;
-    } else if (token == ";" || token == "=" || token == ",") {
-      break;
-    } else if (source.is_name(i) && found.extents.empty()) {
-      found.name = i;
-    }
-  }
-  return found.name == 0 ? std::nullopt : std::optional(found);
+  size_t at = node.first;
+  while (at < node.last && nodes.source.at(at) != node.text) ++at;
+  if (at >= node.last || node.text.empty()) return std::nullopt;
+  found.name = at;
+  const Code code = nodes.tree.code();
+  for (++at; nodes.source.is(at, "[") && at < node.last; at = code.past(at))
+    found.extents.emplace_back(at, code.past(at) - 1);
+  return found;
 }
 
 // `+ 1` or `+ kPad` after which the extent, or the factor of it, ends.
@@ -66,48 +52,35 @@ bool has_padding(const TokenList& source, const Declarator& array) {
   return false;
 }
 
-void read_shared(const TokenRange& range, size_t at, DeclaredArrays& arrays,
+// The arrays of one declaration; the word that puts them into shared memory stands at `shared`.
+void read_arrays(const NodeRange& nodes, const CodeNode& declaration, DeclaredArrays& arrays,
                  std::vector<StructureHit>& out) {
-  const TokenList& source = range.source;
-  const auto array = read_declarator(range, at + 1);
-  if (!array) return;
-  arrays.names[source.at(array->name)] = true;
-  const bool dynamic = (at > range.first && source.is(at - 1, "extern")) ||
-                       (at > range.first + 1 && source.is(at - 2, "extern")) ||
-                       source.is(at + 1, "extern");
-  const size_t end = array->extents.empty() ? array->name + 1 : array->extents.back().second + 1;
-  const std::string text = short_source(source, at + 1, end);
-  out.push_back({dynamic ? "shared_dynamic" : "shared_static", text, at, Certainty::kCertain});
-  if (has_padding(source, *array)) {
-    out.push_back({"shared_padding", text, at, Certainty::kCertain});
+  const TokenList& source = nodes.source;
+  const uint32_t type_end = nodes[declaration.children[0]].first;
+  std::optional<size_t> shared;
+  bool dynamic = false;
+  std::string before;  // what stands before a further name
+  for (const uint32_t child : declaration.children) {
+    const auto array = read_declarator(nodes, nodes[child]);
+    if (!array) continue;
+    if (before.empty()) {
+      for (size_t i = declaration.first; i < array->name; ++i) {
+        if (source.is(i, "__shared__")) shared = i;
+        dynamic = dynamic || source.is(i, "extern");
+      }
+    }
+    if (!shared) {
+      if (!array->extents.empty()) arrays.names.emplace(source.at(array->name), false);
+      continue;
+    }
+    arrays.names[source.at(array->name)] = true;
+    const std::string text = before.empty()
+                                 ? short_source(source, *shared + 1, array->end())
+                                 : before + " " + short_source(source, array->name, array->end());
+    before = source.source(*shared + 1, type_end);
+    out.push_back({dynamic ? "shared_dynamic" : "shared_static", text, *shared});
+    if (has_padding(source, *array)) out.push_back({"shared_padding", text, *shared});
   }
-}
-
-bool starts_statement(const TokenList& source, size_t first, size_t at) {
-  if (at <= first) return true;
-  const std::string_view before = source.at(at - 1);
-  return before == ";" || before == "{" || before == "}" || before == ")" ||
-         source.tokens[at - 1].kind == TokenKind::kDirective;
-}
-
-// `float acc[4];` at a statement's start: the name of the array, if it is such.
-std::optional<size_t> local_array(const TokenRange& range, size_t at) {
-  const TokenList& source = range.source;
-  while (source.is(at, "const") || source.is(at, "constexpr") || source.is(at, "static") ||
-         source.is(at, "volatile") || source.is(at, "typename") || source.is(at, "unsigned")) {
-    ++at;
-  }
-  if (!source.is_name(at) || source.is(at, "return")) return std::nullopt;
-  while (source.is(at + 1, "::") && source.is_name(at + 2)) at += 2;
-  size_t next = at + 1;
-  if (source.is(next, "<")) {
-    const auto close = closing_angle_near(source, next);
-    if (!close) return std::nullopt;
-    next = *close + 1;
-  }
-  while (source.is(next, "*") || source.is(next, "const")) ++next;
-  if (next >= range.last || !source.is_name(next) || !source.is(next + 1, "[")) return std::nullopt;
-  return next;
 }
 
 bool lies_in_shared_memory(std::string_view name, const DeclaredArrays& arrays) {
@@ -122,47 +95,70 @@ bool DeclaredArrays::is_shared(std::string_view name) const {
   return found != names.end() && found->second;
 }
 
-DeclaredArrays find_arrays(const TokenRange& range, std::vector<StructureHit>& out) {
+DeclaredArrays find_arrays(const NodeRange& nodes, std::vector<StructureHit>& out) {
   DeclaredArrays arrays;
-  for (size_t i = range.first; i < range.last; ++i) {
-    if (!range.source.is_name(i)) continue;
-    if (range.source.is(i, "__shared__")) {
-      read_shared(range, i, arrays, out);
-    } else if (starts_statement(range.source, range.first, i)) {
-      if (const auto name = local_array(range, i))
-        arrays.names.emplace(range.source.at(*name), false);
-    }
+  for (const uint32_t id : nodes.order) {
+    const CodeNode& node = nodes[id];
+    if (node.kind == CodeKind::kDeclare && !node.children.empty())
+      read_arrays(nodes, node, arrays, out);
   }
   return arrays;
 }
 
-void find_swizzles(const TokenRange& range, const DeclaredArrays& arrays,
-                   std::vector<StructureHit>& out) {
-  const TokenList& source = range.source;
-  std::map<std::string_view, bool> permuted;  // variables made with ^
-  for (size_t i = range.first; i + 1 < range.last; ++i) {
-    if (source.is(i + 1, "=") && source.is_name(i)) {
-      const size_t end = expression_end(range, i + 2);
-      for (size_t k = i + 2; k < end; ++k) {
-        if (source.is(k, "^") && !source.is(k + 1, "=")) permuted[source.at(i)] = true;
+namespace {
+
+class Swizzles {
+ public:
+  Swizzles(const NodeRange& nodes, const DeclaredArrays& arrays, std::vector<StructureHit>& out)
+      : nodes_(nodes), arrays_(arrays), out_(out) {}
+
+  void run() {
+    for (const uint32_t id : nodes_.order) {
+      const CodeNode& node = nodes_[id];
+      if (node.kind == CodeKind::kDeclarator && !node.children.empty()) {
+        if (permutes(node.children[0], false)) permuted_[node.text] = true;
+      } else if (node.kind == CodeKind::kAssign && node.text == "=" && node.children.size() == 2) {
+        const size_t name = nodes_[node.children[0]].last - 1;
+        if (permutes(node.children[1], false)) permuted_[nodes_.source.at(name)] = true;
+      } else if (node.kind == CodeKind::kSubscript && node.children.size() == 2) {
+        subscript(node);
       }
-    }
-    if (!source.is(i + 1, "[") || !source.is_name(i) ||
-        !lies_in_shared_memory(source.at(i), arrays)) {
-      continue;
-    }
-    for (size_t open = i + 1; source.is(open, "[");) {
-      const auto close = closing_near(source, open);
-      if (!close) break;
-      for (size_t k = open + 1; k < *close; ++k) {
-        if (!source.is(k, "^") && !(source.is_name(k) && permuted.contains(source.at(k)))) continue;
-        out.push_back(
-            {"shared_swizzle", short_source(source, i, *close + 1), i, Certainty::kLikely});
-        break;
-      }
-      open = *close + 1;
     }
   }
+
+ private:
+  // Whether an expression is made with ^, or with a variable that was.
+  bool permutes(uint32_t id, bool by_name) const {
+    const CodeNode& node = nodes_[id];
+    if (node.kind == CodeKind::kBinary && node.text == "^") return true;
+    if (by_name && node.kind == CodeKind::kName && permuted_.contains(node.text)) return true;
+    return std::any_of(node.children.begin(), node.children.end(),
+                       [&](uint32_t child) { return permutes(child, by_name); });
+  }
+
+  void subscript(const CodeNode& node) {
+    const CodeNode* base = &nodes_[node.children[0]];
+    while (base->kind == CodeKind::kSubscript) base = &nodes_[base->children[0]];
+    const size_t name = base->last - 1;  // smem[…], storage.tile[…]
+    if (!nodes_.source.is_name(name) || !lies_in_shared_memory(nodes_.source.at(name), arrays_) ||
+        !permutes(node.children[1], true)) {
+      return;
+    }
+    out_.push_back(
+        {"shared_swizzle", short_source(nodes_.source, name, node.last), name, Certainty::kLikely});
+  }
+
+  const NodeRange& nodes_;
+  const DeclaredArrays& arrays_;
+  std::vector<StructureHit>& out_;
+  std::map<std::string_view, bool> permuted_;
+};
+
+}  // namespace
+
+void find_swizzles(const NodeRange& nodes, const DeclaredArrays& arrays,
+                   std::vector<StructureHit>& out) {
+  Swizzles(nodes, arrays, out).run();
 }
 
 }  // namespace fathom::cpp

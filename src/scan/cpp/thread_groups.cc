@@ -1,7 +1,6 @@
 #include <array>
 
 #include "scan/cpp/code_structures.h"
-#include "scan/cpp/token_pattern.h"
 
 namespace fathom::cpp {
 namespace {
@@ -53,79 +52,66 @@ std::string_view group_between(const TokenList& source, size_t first, size_t las
 
 class GroupBarriers {
  public:
-  GroupBarriers(const TokenRange& range, std::vector<StructureHit>& out)
-      : range_(range), source_(range.source), out_(out) {}
+  GroupBarriers(const NodeRange& nodes, std::vector<StructureHit>& out)
+      : nodes_(nodes), source_(nodes.source), out_(out) {}
 
   void run() {
-    for (size_t i = range_.first + 2; i + 1 < range_.last; ++i) {
-      if (!source_.is(i, "sync") || !source_.is(i + 1, "(")) continue;
-      if (source_.is(i - 1, ".")) method(i);
-      if (source_.is(i - 1, "::") &&
-          (source_.is(i - 2, "cg") || source_.is(i - 2, "cooperative_groups"))) {
-        function(i);
+    for (const uint32_t id : nodes_.order) {
+      const CodeNode& node = nodes_[id];
+      if (node.kind == CodeKind::kCall && !node.children.empty()) call(node);
+      if (node.kind == CodeKind::kDeclare) {
+        for (const uint32_t child : node.children)
+          declared(nodes_[child].text, node.first, nodes_[child].last);
+      } else if (node.kind == CodeKind::kAssign && node.text == "=") {
+        declared(nodes_[node.children[0]].text, node.first, node.last);
       }
     }
   }
 
  private:
+  void declared(std::string_view name, size_t first, size_t last) {
+    const std::string_view structure = group_between(source_, first, last);
+    if (!structure.empty()) groups_[name] = structure;
+  }
+
+  void call(const CodeNode& node) {
+    const CodeNode& callee = nodes_[node.children[0]];
+    if (callee.kind == CodeKind::kMember && callee.text == "sync") method(callee);
+    const bool function = callee.kind == CodeKind::kName &&
+                          (callee.text == "cg::sync" || callee.text == "cooperative_groups::sync");
+    if (!function || node.children.size() != 2) return;
+    const CodeNode& object = nodes_[node.children[1]];  // cg::sync(block)
+    if (object.kind == CodeKind::kName)
+      barrier(object.text, callee.last - 1, source_.source(node.first, node.last));
+  }
+
   // block.sync(), cg::this_grid().sync()
-  void method(size_t at) {
-    size_t object = at - 2;
-    if (source_.is(object, ")") && object >= range_.first + 2 && source_.is(object - 1, "(")) {
-      object -= 2;
-      add(structure_of(kGroups, source_.at(object)), at, source_.source(object, at) + "sync()",
-          Certainty::kCertain);
-      return;
-    }
-    if (source_.is_name(object)) {
-      object_barrier(object, at, std::string(source_.at(object)) + ".sync()");
-    }
+  void method(const CodeNode& callee) {
+    const size_t sync = callee.last - 1;
+    const CodeNode& object = nodes_[callee.children[0]];
+    if (!source_.is(sync - 1, ".")) return;
+    if (object.kind == CodeKind::kName) return barrier(object.text, sync, object.text + ".sync()");
+    if (object.kind != CodeKind::kCall || object.children.size() != 1) return;
+    const size_t made = nodes_[object.children[0]].last - 1;
+    add(structure_of(kGroups, source_.at(made)), sync, source_.source(made, sync) + "sync()",
+        Certainty::kCertain);
   }
 
-  // cg::sync(block)
-  void function(size_t at) {
-    if (source_.is_name(at + 2) && source_.is(at + 3, ")")) {
-      object_barrier(at + 2, at, source_.source(at - 2, at + 4));
-    }
-  }
-
-  void object_barrier(size_t object, size_t at, std::string text) {
-    std::string_view structure = declared_group(object);
+  void barrier(std::string_view object, size_t at, std::string text) {
+    const auto known = groups_.find(object);
+    const std::string_view structure =
+        known != groups_.end() ? known->second : parameter_group(object);
     if (!structure.empty()) return add(structure, at, std::move(text), Certainty::kCertain);
-    structure = structure_of(kUsualNames, source_.at(object));
-    add(structure, at, std::move(text), Certainty::kLikely);
-  }
-
-  // The last declaration before the barrier, or the parameter of that name.
-  std::string_view declared_group(size_t object) const {
-    const std::string_view name = source_.at(object);
-    for (size_t i = object; i-- > range_.first + 1;) {
-      if (source_.at(i) != name) continue;
-      const bool declares =
-          source_.is(i + 1, "=") || source_.is(i + 1, "(") || source_.is(i + 1, "{");
-      if (!declares) continue;
-      size_t begin = i;
-      while (begin > range_.first && !source_.is(begin - 1, ";") && !source_.is(begin - 1, "{") &&
-             !source_.is(begin - 1, "}")) {
-        --begin;
-      }
-      const std::string_view structure =
-          group_between(source_, begin, expression_end(range_, i + 1));
-      if (!structure.empty()) return structure;
-    }
-    return parameter_group(name);
+    add(structure_of(kUsualNames, object), at, std::move(text), Certainty::kLikely);
   }
 
   std::string_view parameter_group(std::string_view name) const {
-    if (range_.around.parameters.find(name) == std::string_view::npos) return {};
-    const TokenList list = lex(range_.around.parameters);
-    size_t begin = 0;
-    for (size_t i = 0; i < list.size(); ++i) {
-      if (list.is(i, "<")) i = closing_angle_near(list, i).value_or(i);
-      if (list.is(i, ",")) begin = i + 1;
-      if (list.at(i) == name && (i + 1 == list.size() || list.is(i + 1, ","))) {
-        return group_between(list, begin, i);
-      }
+    const std::string_view parameters = nodes_.range.around.parameters;
+    if (parameters.find(name) == std::string_view::npos) return {};
+    for (const CodeParameter& one : code_parameters(parameters)) {
+      if (one.name != name) continue;
+      const TokenList type = lex(one.type);
+      return group_between(type, 0, type.size());
     }
     return {};
   }
@@ -134,15 +120,16 @@ class GroupBarriers {
     if (!structure.empty()) out_.push_back({structure, std::move(text), at, certainty});
   }
 
-  const TokenRange& range_;
+  const NodeRange& nodes_;
   const TokenList& source_;
   std::vector<StructureHit>& out_;
+  std::map<std::string_view, std::string_view> groups_;  // names that were given one
 };
 
 }  // namespace
 
-void find_group_barriers(const TokenRange& range, std::vector<StructureHit>& out) {
-  GroupBarriers(range, out).run();
+void find_group_barriers(const NodeRange& nodes, std::vector<StructureHit>& out) {
+  GroupBarriers(nodes, out).run();
 }
 
 }  // namespace fathom::cpp

@@ -6,6 +6,7 @@
 #include "scan/cpp/launches.h"
 #include "scan/cpp/macros.h"
 #include "scan/cpp/name_sieve.h"
+#include "scan/facts/code_names.h"
 
 namespace fathom::cpp {
 namespace {
@@ -37,11 +38,36 @@ std::set<std::string, std::less<>> find_named_kernels(const TokenList& source,
   return named;
 }
 
+// `using namespace a::b` and `namespace b = a::b`. Which scope they stand in is left out: what they
+// open is visible from there on, and code that must not see it is rarely written behind it.
+void find_opened_namespaces(const Code& code, Usage& usage) {
+  constexpr size_t kMost = 64;  // of a file
+  std::vector<std::string>& opened = usage.using_namespaces;
+  for (size_t i = 1; i + 2 < code.source.size(); ++i) {
+    if (!code.is(i, "namespace")) continue;
+    const bool directive = code.is(i - 1, "using");
+    if (!directive && !code.is(i + 2, "=")) continue;
+    const Path path = path_from(code, i + (directive ? 1 : 3), code.source.size());
+    if (!path.valid()) continue;
+    std::string name = path_name(code, path);
+    if (!directive && usage.namespace_aliases.size() < kMost) {
+      usage.namespace_aliases.emplace(code.source.at(i + 1), std::move(name));
+    } else if (directive && opened.size() < kMost &&
+               std::find(opened.begin(), opened.end(), name) == opened.end()) {
+      opened.push_back(std::move(name));
+    }
+  }
+}
+
 }  // namespace
 
 Usage find_usage(const TokenList& source, const Definitions& definitions, const KnownNames& known) {
   const Brackets brackets(source);
-  const Code code{source, brackets};
+  return find_usage(Code{source, brackets}, definitions, known);
+}
+
+Usage find_usage(const Code& code, const Definitions& definitions, const KnownNames& known) {
+  const TokenList& source = code.source;
   Usage usage;
   usage.calls.reserve(definitions.functions.size());
   // Functions in branches of an #if can share a body, but not everybody's.
@@ -57,9 +83,10 @@ Usage find_usage(const TokenList& source, const Definitions& definitions, const 
     usage.launches.push_back(std::move(found.launch));
   }
   usage.bindings = find_bindings(code, definitions);
+  find_opened_namespaces(code, usage);
   usage.kernels_named = find_named_kernels(source, definitions, known);
   for (const Launch& launch : usage.launches) {
-    usage.kernels_named.insert(launch.kernels.begin(), launch.kernels.end());
+    for (const std::string& kernel : launch.kernels) usage.kernels_named.emplace(last_name(kernel));
   }
   return usage;
 }

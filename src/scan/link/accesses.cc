@@ -249,7 +249,7 @@ void AccessLinker::add_to(KernelFacts& kernel, const std::vector<FunctionAt>& re
   around.bytes_of = [&](std::string_view type) { return bytes_of(type, kernel.at.file); };
   around.constant = [&](std::string_view name) { return constant(name, kernel.at.file); };
   // A kernel's own code counts for itself, what it shares with others by its share.
-  const size_t own = walked->tree.text->size();
+  const size_t own = walked->tree.bytes();
   around.max_work = std::min(kMostWork, work_of_one_ + kWorkOfByte * own);
   around.max_sites = std::min(kMostSites, sites_of_one_ + kWorkOfByte * own / kWorkOfSite);
   KernelAccesses found = walk_accesses(*walked, around);

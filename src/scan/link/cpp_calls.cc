@@ -45,8 +45,8 @@ std::string qualified_name(const cpp::Function& function) {
   return function.scope.empty() ? function.name : function.scope + "::" + function.name;
 }
 
-CppCalls::CppCalls(const Readings& readings, const IncludeGraph& includes)
-    : readings_(readings), includes_(includes) {
+CppCalls::CppCalls(const Readings& readings, const SymbolIndex& index)
+    : readings_(readings), index_(index) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     const auto& functions = readings.readings[file].cpp.functions;
     for (uint32_t i = 0; i < functions.size(); ++i) {
@@ -61,23 +61,19 @@ bool CppCalls::all_called(const std::vector<CppRef>& functions, std::string_view
                      [&](const CppRef& ref) { return qualified_name(function(ref)) == name; });
 }
 
-std::vector<CppRef> CppCalls::named(std::string_view written) const {
+std::vector<CppRef> CppCalls::named(std::string_view written, uint32_t from) const {
   const size_t begin = written.find_first_not_of("& ");
   if (begin == std::string_view::npos) return {};
   written = written.substr(begin, written.find('<', begin) - begin);
-  const auto found = by_name_.find(last_name(written));
   std::vector<CppRef> out;
-  if (found == by_name_.end()) return out;
-  for (const CppRef& candidate : found->second) {
-    if (ends_with_name(qualified_name(function(candidate)), written)) out.push_back(candidate);
-  }
+  for (const Candidate& one : index_.resolve(written, {from}, SymbolKind::kHostFunction))
+    out.push_back({index_.symbol(one.symbol).file, index_.symbol(one.symbol).index});
   return out;
 }
 
-bool CppCalls::reaches(const std::vector<uint32_t>& unit, uint32_t file) const {
-  return std::any_of(unit.begin(), unit.end(), [&](uint32_t source) {
-    return source == file || includes_.reaches(source, file);
-  });
+bool CppCalls::sees(const std::vector<uint32_t>& unit, uint32_t file) const {
+  return std::any_of(unit.begin(), unit.end(),
+                     [&](uint32_t source) { return index_.includes().sees(source, file); });
 }
 
 std::vector<CppStep> CppCalls::calls_of(const CppRef& from,
@@ -86,51 +82,56 @@ std::vector<CppStep> CppCalls::calls_of(const CppRef& from,
   const cpp::Usage& usage = readings_.readings[from.file].usage;
   if (from.index >= usage.calls.size()) return out;
   for (const cpp::Call& call : usage.calls[from.index]) {
-    const auto found = by_name_.find(last_name(call.name));
-    if (found == by_name_.end()) continue;
-    std::vector<CppRef> own, included, others;
-    for (const CppRef& candidate : found->second) {
-      if (candidate == from) continue;
-      if (call.name.find("::") != std::string::npos &&
-          !ends_with_name(qualified_name(function(candidate)), call.name))
-        continue;
-      if (call.member && function(candidate).scope.empty()) continue;
-      if (candidate.file == from.file)
-        own.push_back(candidate);
-      else if (includes_.reaches(from.file, candidate.file))
-        included.push_back(candidate);
-      else
-        others.push_back(candidate);
+    if (!by_name_.contains(last_name(call.name))) continue;
+    if (call.member) {
+      add_member(call, from, out);
+      continue;
     }
-    if (!own.empty() || !included.empty()) {
-      const std::vector<CppRef>& meant = own.empty() ? included : own;
-      const Certainty certainty = meant.size() == 1 ? Certainty::kCertain : Certainty::kLikely;
-      for (size_t i = 0; i < std::min(meant.size(), kMaxMeant); ++i)
-        out.push_back({meant[i], call.line, certainty});
-    } else if (!others.empty()) {
-      add_elsewhere(call, others, unit, out);
+    const size_t before = out.size();
+    const NameScope at{from.file, function(from).scope};
+    const std::vector<Candidate>& meant = index_.resolve(call.name, at, SymbolKind::kHostFunction);
+    for (const Candidate& one : meant) {
+      const Symbol& symbol = index_.symbol(one.symbol);
+      const CppRef to = {symbol.file, symbol.index};
+      if (to == from || out.size() - before == kMaxMeant) continue;
+      // Which overload it is, types decide.
+      const Certainty several = meant.size() == 1 ? Certainty::kCertain : Certainty::kLikely;
+      out.push_back({to, call.line, std::max(one.certainty, several)});
     }
+    const bool visible = out.size() > before && out[before].certainty == Certainty::kCertain;
+    if (!visible && !unit.empty()) add_beside(call, from, unit, before, out);
   }
   return out;
 }
 
-// What the file only declares: defined in the sources beside it, or wherever the only one stands.
-void CppCalls::add_elsewhere(const cpp::Call& call, const std::vector<CppRef>& others,
-                             const std::vector<uint32_t>& unit, std::vector<CppStep>& out) const {
-  std::vector<CppRef> beside = others;
-  std::erase_if(beside, [&](const CppRef& ref) { return !reaches(unit, ref.file); });
-  if (!beside.empty() && !call.member) {
-    keep_by_arguments(call, beside);
-    // Of one name they are specialisations of one template: the first stands for them.
-    const bool one = are_specialisations(beside);
-    for (size_t i = 0; i < std::min(beside.size(), one ? 1 : kMaxMeant); ++i)
-      out.push_back({beside[i], call.line, one ? Certainty::kLikely : Certainty::kUnsure,
-                     one ? beside.size() : 1});
-  } else if (others.size() == 1 && by_name_.find(last_name(call.name))->second.size() == 1) {
-    out.push_back({others[0], call.line, Certainty::kLikely});
-  } else if (!call.member && all_called(others, qualified_name(function(others[0])))) {
-    out.push_back({others[0], call.line, Certainty::kUnsure});
+// Of an object whose class is not known: only where one class alone has such a method.
+void CppCalls::add_member(const cpp::Call& call, const CppRef& from,
+                          std::vector<CppStep>& out) const {
+  const std::vector<CppRef>& all = by_name_.find(last_name(call.name))->second;
+  if (all.size() != 1 || all[0] == from || function(all[0]).scope.empty()) return;
+  if (index_.includes().may_see(from.file, all[0].file))
+    out.push_back({all[0], call.line, Certainty::kLikely});
+}
+
+// What the file only declares: defined in the sources that it is compiled with. The steps from
+// `first` on were found without them.
+void CppCalls::add_beside(const cpp::Call& call, const CppRef& from,
+                          const std::vector<uint32_t>& unit, size_t first,
+                          std::vector<CppStep>& out) const {
+  std::vector<CppRef> beside;
+  for (const CppRef& one : by_name_.find(last_name(call.name))->second) {
+    if (one != from && ends_with_name(qualified_name(function(one)), call.name) &&
+        sees(unit, one.file))
+      beside.push_back(one);
   }
+  if (beside.empty()) return;
+  out.resize(first);
+  keep_by_arguments(call, beside);
+  // Of one name they are specialisations of one template: the first stands for them.
+  const bool one = are_specialisations(beside);
+  for (size_t i = 0; i < std::min(beside.size(), one ? 1 : kMaxMeant); ++i)
+    out.push_back({beside[i], call.line, one ? Certainty::kLikely : Certainty::kUnsure,
+                   one ? beside.size() : 1});
 }
 
 // f<HEAD_DIM, MASK_MODE>(…): those whose template parameters are called so at the most places.

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "scan/link/include_graph.h"
+#include "scan/index/symbol_index.h"
+#include "scan/link/readings.h"
 
 namespace fathom {
 
@@ -21,32 +22,32 @@ struct CppStep {
   size_t specialisations = 1;  // of one template, for which this one stands
 };
 
-// Which host function of C++ a call means: one of its own file, then one that its includes reach,
-// then the only one of its name.
+// Which host functions of C++ a function calls.
 class CppCalls {
  public:
-  CppCalls(const Readings& readings, const IncludeGraph& includes);
+  CppCalls(const Readings& readings, const SymbolIndex& index);
 
   // `unit`: the sources that the function is compiled with, whose includes can define what the
   // function's own file only declares; empty: not known.
   std::vector<CppStep> calls_of(const CppRef& function,
                                 const std::vector<uint32_t>& unit = {}) const;
-  // The functions that a binding's target can mean, in order of file.
-  std::vector<CppRef> named(std::string_view written) const;
+  // The functions that a binding's target can mean, in order of file; `from`: the file that binds.
+  std::vector<CppRef> named(std::string_view written, uint32_t from) const;
   const cpp::Function& function(const CppRef& ref) const {
     return readings_.readings[ref.file].cpp.functions[ref.index];
   }
 
  private:
-  void add_elsewhere(const cpp::Call& call, const std::vector<CppRef>& others,
-                     const std::vector<uint32_t>& unit, std::vector<CppStep>& out) const;
+  void add_member(const cpp::Call& call, const CppRef& from, std::vector<CppStep>& out) const;
+  void add_beside(const cpp::Call& call, const CppRef& from, const std::vector<uint32_t>& unit,
+                  size_t first, std::vector<CppStep>& out) const;
   void keep_by_arguments(const cpp::Call& call, std::vector<CppRef>& candidates) const;
   bool are_specialisations(const std::vector<CppRef>& functions) const;
-  bool reaches(const std::vector<uint32_t>& unit, uint32_t file) const;
+  bool sees(const std::vector<uint32_t>& unit, uint32_t file) const;
   bool all_called(const std::vector<CppRef>& functions, std::string_view name) const;
 
   const Readings& readings_;
-  const IncludeGraph& includes_;
+  const SymbolIndex& index_;
   std::map<std::string_view, std::vector<CppRef>> by_name_;
 };
 

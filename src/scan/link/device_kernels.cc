@@ -5,7 +5,8 @@
 #include "scan/facts/code_names.h"
 
 namespace fathom {
-std::vector<KernelFacts> device_kernel_classes(const Readings& readings) {
+std::vector<std::pair<SymbolId, KernelFacts>> device_kernel_classes(const Readings& readings,
+                                                                    const SymbolIndex& index) {
   std::set<std::string_view> launched;
   for (const FileReading& reading : readings.readings) {
     for (const cpp::Launch& launch : reading.usage.launches) {
@@ -13,9 +14,11 @@ std::vector<KernelFacts> device_kernel_classes(const Readings& readings) {
       for (const std::string& name : launch.kernels) launched.insert(last_name(name));
     }
   }
-  std::vector<KernelFacts> out;
+  std::vector<std::pair<SymbolId, KernelFacts>> out;
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
-    for (const cpp::Class& type : readings.readings[file].cpp.classes) {
+    const std::vector<cpp::Class>& classes = readings.readings[file].cpp.classes;
+    for (uint32_t i = 0; i < classes.size(); ++i) {
+      const cpp::Class& type = classes[i];
       if (!launched.contains(type.name)) continue;
       KernelFacts kernel;
       kernel.name = type.name;
@@ -25,7 +28,7 @@ std::vector<KernelFacts> device_kernel_classes(const Readings& readings) {
       kernel.line_name = type.line_name;
       kernel.line_last = type.line_last;
       kernel.template_parameters = type.template_parameters;
-      out.push_back(std::move(kernel));
+      out.emplace_back(index.type(file, i), std::move(kernel));
     }
   }
   return out;

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "scan/cpp/reach.h"
+#include "scan/index/reach.h"
 #include "scan/link/accesses.h"
 #include "scan/link/persistence.h"
 
@@ -16,8 +16,8 @@ namespace {
 
 class EvidenceLinker {
  public:
-  explicit EvidenceLinker(const Readings& readings)
-      : readings_(readings), accesses_(readings), graph_(files_of(readings)) {
+  EvidenceLinker(const Readings& readings, const IncludeGraph& includes)
+      : readings_(readings), accesses_(readings), graph_(includes) {
     for (uint32_t file = 0; file < readings.files.size(); ++file) {
       const cpp::FileUnits& units = readings.readings[file].units;
       for (size_t i = 0; i < units.units.size(); ++i) {
@@ -118,14 +118,6 @@ class EvidenceLinker {
     for (const cpp::CalledUnit& call : calls) told_[call.from] = true;
   }
 
-  static std::vector<cpp::IncludeGraph::File> files_of(const Readings& readings) {
-    std::vector<cpp::IncludeGraph::File> files;
-    for (size_t i = 0; i < readings.files.size(); ++i) {
-      files.push_back({readings.files[i].path, readings.readings[i].cpp.includes});
-    }
-    return files;
-  }
-
   static bool is_function(cpp::UnitKind kind) {
     return kind != cpp::UnitKind::kAlias && kind != cpp::UnitKind::kClass;
   }
@@ -178,9 +170,9 @@ class EvidenceLinker {
 
 }  // namespace
 
-void link_evidence(const Readings& readings, std::vector<KernelFacts>& kernels,
-                   std::vector<FunctionCall>& calls) {
-  EvidenceLinker linker(readings);
+void link_evidence(const Readings& readings, const IncludeGraph& includes,
+                   std::vector<KernelFacts>& kernels, std::vector<FunctionCall>& calls) {
+  EvidenceLinker linker(readings, includes);
   for (KernelFacts& kernel : kernels) {
     if (is_python_kernel(kernel.kind) || !kernel.body_read) continue;
     linker.add_to(kernel);

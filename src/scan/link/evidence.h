@@ -15,7 +15,7 @@ inline CodeEvidence evidence_of(const cpp::PatternHit& hit, uint32_t file, std::
 
 // What each C++ kernel does, from all the device code that it reaches across files; and the calls
 // of that code, of launchers and of host functions with evidence of their own.
-void link_evidence(const Readings& readings, std::vector<KernelFacts>& kernels,
-                   std::vector<FunctionCall>& calls);
+void link_evidence(const Readings& readings, const IncludeGraph& includes,
+                   std::vector<KernelFacts>& kernels, std::vector<FunctionCall>& calls);
 
 }  // namespace fathom

@@ -6,8 +6,10 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
-#include "scan/accesses/code_tree.h"
+#include "scan/cpp/tree/code_tree.h"
 #include "scan/cpp/vocabulary.h"
 #include "scan/facts/code_names.h"
 #include "scan/link/code_purpose.h"
@@ -22,44 +24,18 @@ std::string qualified(std::string_view scope, std::string_view name) {
   return scope.empty() ? std::string(name) : std::string(scope) + "::" + std::string(name);
 }
 
-std::string_view folder_or_file(std::string_view path) {
-  return path.substr(0, std::min(path.rfind('/'), path.size()));
-}
-
-// What a kernel can be written as: its name, and that with more and more of its scope before it.
-std::vector<std::string> spellings(const KernelFacts& kernel) {
-  constexpr size_t kMaxParts = 8;
-  const std::string full = qualified(kernel.scope, kernel.name);
-  std::vector<std::string> out;
-  const size_t name = kernel.scope.empty() ? 0 : kernel.scope.size() + 2;
-  out.push_back(full.substr(name));
-  for (size_t at = name; at > 0 && out.size() < kMaxParts;) {
-    const size_t colons = at < 3 ? std::string::npos : full.rfind("::", at - 3);
-    at = colons == std::string::npos ? 0 : colons + 2;
-    out.push_back(full.substr(at));
-  }
-  return out;
-}
-
-// More kernels than this of one name are not told apart.
-constexpr size_t kMostCandidates = 24;
+// Launches of a name that more kernels of one file and scope have are listed once.
+constexpr size_t kMostTwins = 24;
 
 class KernelLinker {
  public:
-  explicit KernelLinker(const Readings& readings) : readings_(readings), languages_(readings) {}
+  KernelLinker(const Readings& readings, const SymbolIndex& index)
+      : readings_(readings), index_(index), languages_(readings) {}
 
-  std::vector<KernelFacts> run(const PythonNames& names) {
+  std::vector<KernelFacts> run(const PythonNames& names, const PythonTypes& types) {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) defined_in(file);
-    for (KernelFacts& kernel : device_kernel_classes(readings_)) out_.push_back(std::move(kernel));
-    for (size_t i = 0; i < out_.size(); ++i) {
-      const uint32_t file = out_[i].at.file;
-      const std::string_view folder = folder_or_file(readings_.files[file].path);
-      for (std::string& written : spellings(out_[i])) {
-        in_file_[{written, file}].push_back(i);
-        in_folder_[{written, folder}].push_back(i);
-        anywhere_[std::move(written)].push_back(i);
-      }
-    }
+    for (auto& [symbol, kernel] : device_kernel_classes(readings_, index_))
+      add(symbol, std::move(kernel));
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       const FileReading& reading = readings_.readings[file];
       for (size_t i = 0; i < reading.usage.launches.size(); ++i) attach(i, file);
@@ -67,7 +43,8 @@ class KernelLinker {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) find_names(file);
     for (auto& [kernel, launcher] : named_) out_[kernel].launchers.push_back(std::move(launcher));
     mark_dead();
-    for (KernelFacts& kernel : triton_kernels(readings_, names)) out_.push_back(std::move(kernel));
+    for (KernelFacts& kernel : triton_kernels(readings_, names, types))
+      out_.push_back(std::move(kernel));
     for (KernelFacts& kernel : found_kernels(readings_)) out_.push_back(std::move(kernel));
     for (KernelFacts& kernel : out_) sort_launchers(kernel.launchers);
     std::sort(out_.begin(), out_.end(), [](const KernelFacts& a, const KernelFacts& b) {
@@ -78,8 +55,9 @@ class KernelLinker {
 
  private:
   void defined_in(uint32_t file) {
-    const FileReading& reading = readings_.readings[file];
-    for (const cpp::Function& function : reading.cpp.functions) {
+    const std::vector<cpp::Function>& functions = readings_.readings[file].cpp.functions;
+    for (uint32_t i = 0; i < functions.size(); ++i) {
+      const cpp::Function& function = functions[i];
       if (function.kind != cpp::FunctionKind::kKernel || !function.defined) continue;
       KernelFacts kernel;
       kernel.name = function.name;
@@ -95,8 +73,13 @@ class KernelLinker {
       const bool guessed =
           !function.marked_by.empty() && !cpp::library_kernel_macro(function.marked_by);
       if (guessed) kernel.certainty = Certainty::kLikely;
-      out_.push_back(std::move(kernel));
+      add(index_.function(file, i), std::move(kernel));
     }
+  }
+
+  void add(SymbolId symbol, KernelFacts kernel) {
+    kernel_of_.emplace(symbol.value, out_.size());
+    out_.push_back(std::move(kernel));
   }
 
   KernelKind kind_of(const cpp::Function& function, uint32_t file) const {
@@ -110,25 +93,67 @@ class KernelLinker {
     const FileReading& reading = readings_.readings[file];
     const cpp::Launch& launch = reading.usage.launches[index];
     for (const std::string& written : launch.kernels) {
-      const std::vector<size_t>& named = candidates(written, file);
-      const bool too_many = named.size() > kMostCandidates;
+      const std::vector<Candidate>& meant = candidates(written, launch, file);
+      const bool too_many = meant.size() > kMostTwins;
       // One launch stands for all: a list of every launch at every kernel would be their product.
-      if (too_many && !ambiguous_.insert(&named).second) continue;
-      const auto meant = too_many ? named : meanings(written, launch.expression, file);
-      for (const size_t kernel : meant) {
-        KernelLauncher launcher = launcher_of(launch, file);
-        if (index < reading.launch_values.size()) {
-          for (const cpp::LocalValue& value : reading.launch_values[index]) {
-            launcher.values.push_back({value.name, value.text, {file, value.line}});
-          }
-          add_arguments(index, file, out_[kernel], launcher);
-        }
+      if (too_many && !ambiguous_.insert(meant[0].symbol.value).second) continue;
+      const bool told_apart =
+          meant.size() > 1 && std::any_of(meant.begin(), meant.end(), [&](const Candidate& one) {
+            const auto kernel = kernel_of_.find(one.symbol.value);
+            return kernel != kernel_of_.end() && takes(out_[kernel->second], launch);
+          });
+      for (const Candidate& one : meant) {
+        const auto kernel = kernel_of_.find(one.symbol.value);
+        if (kernel == kernel_of_.end()) continue;
+        if (told_apart && !takes(out_[kernel->second], launch)) continue;
+        KernelLauncher& launcher = attach_to(kernel->second, index, file, one.certainty);
         if (too_many) launcher.via = fmt::format("a name that {} kernels have", meant.size());
-        if (too_many || (meant.size() > 1 && !alternatives(meant)))
-          launcher.certainty = Certainty::kUnsure;
-        out_[kernel].launchers.push_back(std::move(launcher));
       }
+      if (last_name(written) != launch.expression) attach_branches(index, file, meant);
     }
+  }
+
+  // Whether a kernel can be given as many arguments as a launch writes, which tells overloads
+  // apart. What is not written, or a pack, says nothing.
+  static bool takes(const KernelFacts& kernel, const cpp::Launch& launch) {
+    const std::string_view list = kernel.parameters;
+    if (launch.arguments.empty() || list.find("...") != std::string_view::npos) return true;
+    const bool packed =
+        std::any_of(launch.arguments.begin(), launch.arguments.end(),
+                    [](const std::string& one) { return one.find("...") != std::string::npos; });
+    if (packed || list.find('(') != std::string_view::npos) return true;
+    const size_t most = code_parameters(kernel.parameters).size();
+    const auto defaults = static_cast<size_t>(std::count(list.begin(), list.end(), '='));
+    const size_t given = launch.arguments.size();
+    return given <= most && given + std::min(defaults, most) >= most;
+  }
+
+  // The name of a launch may be an alias in one branch of an #if, and a kernel of the file in the
+  // other.
+  void attach_branches(size_t index, uint32_t file, const std::vector<Candidate>& known) {
+    const cpp::Launch& launch = readings_.readings[file].usage.launches[index];
+    const std::vector<Candidate>& others = candidates(launch.expression, launch, file);
+    if (others.size() > kMostTwins) return;
+    for (const Candidate& one : others) {
+      const auto same = [&](const Candidate& other) { return other.symbol == one.symbol; };
+      const auto kernel = kernel_of_.find(one.symbol.value);
+      if (kernel == kernel_of_.end() || std::any_of(known.begin(), known.end(), same)) continue;
+      const KernelFacts& facts = out_[kernel->second];
+      if (facts.at.file == file && !facts.condition.empty())
+        attach_to(kernel->second, index, file, one.certainty);
+    }
+  }
+
+  KernelLauncher& attach_to(size_t kernel, size_t index, uint32_t file, Certainty certainty) {
+    const FileReading& reading = readings_.readings[file];
+    KernelLauncher launcher = launcher_of(reading.usage.launches[index], file);
+    launcher.certainty = std::max(launcher.certainty, certainty);
+    if (index < reading.launch_values.size()) {
+      for (const cpp::LocalValue& value : reading.launch_values[index])
+        launcher.values.push_back({value.name, value.text, {file, value.line}});
+      add_arguments(index, file, out_[kernel], launcher);
+    }
+    return out_[kernel].launchers.emplace_back(std::move(launcher));
   }
 
   // get_function("name"), cuLibraryGetKernel(&kernel, library, "name"): nothing else launches the
@@ -136,15 +161,17 @@ class KernelLinker {
   void find_names(uint32_t file) {
     if (is_test_path(readings_.files[file].path)) return;
     for (const auto& [name, line] : readings_.readings[file].kernels_by_name) {
-      const std::vector<size_t>& meant = candidates(name, file);
-      if (meant.size() != 1 || !out_[meant[0]].launchers.empty()) continue;
+      const std::vector<Candidate>& meant = index_.resolve(name, {file}, SymbolKind::kKernel);
+      const auto kernel =
+          meant.size() == 1 ? kernel_of_.find(meant[0].symbol.value) : kernel_of_.end();
+      if (kernel == kernel_of_.end() || !out_[kernel->second].launchers.empty()) continue;
       KernelLauncher launcher;
       launcher.at = {file, line};
       launcher.line_last = line;
       launcher.function = function_at(file, line);
       launcher.via = "its name in a string";
       launcher.certainty = Certainty::kUnsure;
-      named_.push_back({meant[0], std::move(launcher)});
+      named_.push_back({kernel->second, std::move(launcher)});
     }
   }
 
@@ -177,40 +204,12 @@ class KernelLinker {
     }
   }
 
-  // What a launch's kernel can be. Its name may be an alias in one branch of an #if, and a kernel
-  // of the file in the other.
-  std::vector<size_t> meanings(std::string_view written, std::string_view expression,
-                               uint32_t file) const {
-    std::vector<size_t> meant = candidates(written, file);
-    if (last_name(written) == expression) return meant;
-    const std::vector<size_t>& others = candidates(expression, file);
-    if (others.size() > kMostCandidates) return meant;
-    for (const size_t i : others) {
-      const bool branch = out_[i].at.file == file && !out_[i].condition.empty();
-      if (branch && std::find(meant.begin(), meant.end(), i) == meant.end()) meant.push_back(i);
-    }
-    return meant;
-  }
-
-  // The kernels that a name can mean in a file: those of the same file before those of the same
-  // folder before all.
-  const std::vector<size_t>& candidates(std::string_view written, uint32_t file) const {
-    static const std::vector<size_t> none;
-    if (written.starts_with("::")) written.remove_prefix(2);
-    const std::string name(written);
-    if (const auto found = in_file_.find({name, file}); found != in_file_.end())
-      return found->second;
-    const std::string_view folder = folder_or_file(readings_.files[file].path);
-    if (const auto found = in_folder_.find({name, folder}); found != in_folder_.end())
-      return found->second;
-    const auto found = anywhere_.find(name);
-    return found == anywhere_.end() ? none : found->second;
-  }
-
-  // One kernel defined several times in a file, behind #if or as overloads.
-  bool alternatives(const std::vector<size_t>& kernels) const {
-    return std::all_of(kernels.begin(), kernels.end(),
-                       [&](size_t i) { return out_[i].at.file == out_[kernels.front()].at.file; });
+  const std::vector<Candidate>& candidates(std::string_view written, const cpp::Launch& launch,
+                                           uint32_t file) const {
+    std::string_view inside;
+    if (launch.function) inside = readings_.readings[file].cpp.functions[*launch.function].scope;
+    return index_.resolve(written, {file, inside},
+                          launch.device_kernel ? SymbolKind::kClass : SymbolKind::kKernel);
   }
 
   KernelLauncher launcher_of(const cpp::Launch& launch, uint32_t file) const {
@@ -241,17 +240,19 @@ class KernelLinker {
         named[name].push_back(file);
       }
     }
+    std::set<std::pair<std::string_view, uint32_t>> own;  // a kernel's name, and its file
+    for (const KernelFacts& kernel : out_) own.emplace(kernel.name, kernel.at.file);
+    std::map<std::string_view, bool> in_others;  // named where no kernel of the name is defined
+    for (const auto& [name, files] : named) {
+      in_others[name] = std::any_of(files.begin(), files.end(),
+                                    [&](uint32_t file) { return !own.contains({name, file}); });
+    }
     for (KernelFacts& kernel : out_) {
       if (!kernel.launchers.empty()) continue;
       const std::vector<uint32_t>& files = named[kernel.name];
-      kernel.dead = std::none_of(files.begin(), files.end(), [&](uint32_t file) {
-        return file == kernel.at.file || !defines(file, kernel.name);
-      });
+      kernel.dead = !in_others[kernel.name] &&
+                    !std::binary_search(files.begin(), files.end(), kernel.at.file);
     }
-  }
-
-  bool defines(uint32_t file, std::string_view name) const {
-    return in_file_.contains({std::string(name), file});
   }
 
   static void sort_launchers(std::vector<KernelLauncher>& launchers) {
@@ -270,20 +271,19 @@ class KernelLinker {
   }
 
   const Readings& readings_;
+  const SymbolIndex& index_;
   const KernelLanguages languages_;
   std::vector<KernelFacts> out_;
   std::vector<std::pair<size_t, KernelLauncher>> named_;  // places that take a kernel by its name
-  // Kernels by what they can be written as.
-  std::map<std::pair<std::string, uint32_t>, std::vector<size_t>> in_file_;
-  std::map<std::pair<std::string, std::string_view>, std::vector<size_t>> in_folder_;
-  std::map<std::string, std::vector<size_t>> anywhere_;
-  std::set<const std::vector<size_t>*> ambiguous_;  // of those, too many that have a launch
+  std::unordered_map<uint32_t, size_t> kernel_of_;        // by symbol
+  std::unordered_set<uint32_t> ambiguous_;  // the first of too many that have a launch
 };
 
 }  // namespace
 
-std::vector<KernelFacts> link_kernels(const Readings& readings, const PythonNames& names) {
-  return KernelLinker(readings).run(names);
+std::vector<KernelFacts> link_kernels(const Readings& readings, const SymbolIndex& index,
+                                      const PythonNames& names, const PythonTypes& types) {
+  return KernelLinker(readings, index).run(names, types);
 }
 
 }  // namespace fathom

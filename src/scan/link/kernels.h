@@ -2,11 +2,13 @@
 
 #include <vector>
 
-#include "scan/link/python_names.h"
+#include "scan/index/symbol_index.h"
+#include "scan/link/python_types.h"
 
 namespace fathom {
 
 // Every GPU kernel of the repository, in order of file and line, with the places that launch it.
-std::vector<KernelFacts> link_kernels(const Readings& readings, const PythonNames& names);
+std::vector<KernelFacts> link_kernels(const Readings& readings, const SymbolIndex& index,
+                                      const PythonNames& names, const PythonTypes& types);
 
 }  // namespace fathom

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "scan/link/include_graph.h"
 #include "scan/link/python_names.h"
 
 namespace fathom {

@@ -118,6 +118,22 @@ std::optional<PythonName> PythonNames::resolve(std::string_view name, uint32_t f
   return in_file(name, file, asked, 0);
 }
 
+std::vector<PythonName> PythonNames::resolve_all(std::string_view name, uint32_t file) const {
+  std::vector<PythonName> out;
+  if (const auto first = resolve(name, file)) out.push_back(*first);
+  const std::string_view head = name.substr(0, name.find('.'));
+  const auto bound = files_[file].imports.find(head);
+  if (out.empty() || bound == files_[file].imports.end() || bound->second.size() < 2) return out;
+  if (name == head && files_[file].defined.contains(head)) return out;
+  for (const uint32_t i : bound->second) {
+    Asked asked;
+    const python::Import& import = readings_.readings[file].python.imports[i];
+    const auto found = through_import(import, name, file, asked, 0);
+    if (found && std::find(out.begin(), out.end(), *found) == out.end()) out.push_back(*found);
+  }
+  return out;
+}
+
 PythonNames::FileNames PythonNames::names_in(const python::PythonFile& python, uint32_t file) {
   FileNames out;
   // A function goes before a class, that before a constant; of several the first, which is no
@@ -161,17 +177,42 @@ std::optional<PythonName> PythonNames::in_file(std::string_view name, uint32_t f
   }
   // In the order of the file.
   const auto bound = names.imports.find(head);
-  std::vector<uint32_t> imports = names.stars;
+  std::vector<uint32_t> imports = stars_for(head, file);
   if (bound != names.imports.end()) {
+    const auto stars = static_cast<ptrdiff_t>(imports.size());
     imports.insert(imports.end(), bound->second.begin(), bound->second.end());
-    std::inplace_merge(imports.begin(),
-                       imports.begin() + static_cast<ptrdiff_t>(names.stars.size()), imports.end());
+    std::inplace_merge(imports.begin(), imports.begin() + stars, imports.end());
   }
   for (const uint32_t i : imports) {
     const python::Import& import = readings_.readings[file].python.imports[i];
     if (auto found = through_import(import, name, file, asked, depth)) return found;
   }
   return std::nullopt;
+}
+
+// A package of hundreds of star imports is asked for each name that its users have.
+std::vector<uint32_t> PythonNames::stars_for(std::string_view head, uint32_t file) const {
+  constexpr size_t kFew = 8;
+  const std::vector<uint32_t>& all = files_[file].stars;
+  if (all.size() <= kFew) return all;
+  const auto [known, fresh] = stars_.try_emplace(file);
+  if (fresh) {
+    for (const uint32_t i : all) {
+      const auto module = find_module(readings_.readings[file].python.imports[i].module, file);
+      if (!module || *module == file) continue;
+      const FileNames& names = files_[*module];
+      for (const auto& [name, where] : names.defined) known->second.bringing[name].push_back(i);
+      for (const auto& [name, where] : names.imports) known->second.bringing[name].push_back(i);
+      if (!names.stars.empty()) known->second.open.push_back(i);
+    }
+  }
+  std::vector<uint32_t> out = known->second.open;
+  const auto found = known->second.bringing.find(head);
+  if (found == known->second.bringing.end()) return out;
+  out.insert(out.end(), found->second.begin(), found->second.end());
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
 }
 
 std::optional<PythonName> PythonNames::through_import(const python::Import& import,

@@ -18,6 +18,7 @@ struct PythonName {
   Kind kind;
   uint32_t file;
   size_t index;  // in that file's functions, classes or constants
+  friend bool operator==(const PythonName&, const PythonName&) = default;
 };
 
 // A function or class of a Python file, by its place in the file's list.
@@ -51,6 +52,9 @@ class PythonNames {
   std::optional<uint32_t> find_module(std::string_view module, uint32_t from_file) const;
   // What a dotted name means in a file.
   std::optional<PythonName> resolve(std::string_view name, uint32_t file) const;
+  // All that it can mean where several imports bind it: `if fast: from a import f`, `else: from b
+  // import f`. What the file defines itself hides them.
+  std::vector<PythonName> resolve_all(std::string_view name, uint32_t file) const;
   // The field or class-level value, in the class or the nearest base that has it.
   std::optional<PythonField> find_field(uint32_t file, const python::Class& owner,
                                         std::string_view field) const;
@@ -71,10 +75,17 @@ class PythonNames {
     std::unordered_map<std::string_view, std::vector<uint32_t>> imports;
     std::vector<uint32_t> stars;  // `from x import *`
   };
+  // Of a file with many star imports: those that can bring a name.
+  struct Stars {
+    std::unordered_map<std::string_view, std::vector<uint32_t>> bringing;
+    std::vector<uint32_t> open;  // of modules that have star imports themselves
+  };
+  std::vector<uint32_t> stars_for(std::string_view head, uint32_t file) const;
   static FileNames names_in(const python::PythonFile& python, uint32_t file);
 
   const Readings& readings_;
   std::vector<FileNames> files_;
+  mutable std::unordered_map<uint32_t, Stars> stars_;
   std::vector<std::string> modules_;
   std::vector<std::string> dotted_;  // the paths of Python files as a module's: "src.server.args"
   // Python files by the last part of their dotted paths, and by the last two.

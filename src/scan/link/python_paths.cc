@@ -13,7 +13,8 @@ namespace {
 
 // The way up is searched this far: beyond it names repeat more than calls do.
 constexpr size_t kMaxSearched = 400, kMaxSearchTries = 20000;  // of one search
-constexpr size_t kMostDefinitions = 256;  // of a name: beyond, which one is open
+// And of all searches together: many functions of one name with many callers are their product.
+constexpr size_t kLeastTries = 20000, kTriesOfCall = 64;
 constexpr size_t kMaxPythonHops = 8;
 constexpr int kMaxPathHandOvers = 3;
 // A name that more functions call is a common word.
@@ -63,9 +64,15 @@ bool is_test_or_benchmark(std::string_view path) {
 
 }  // namespace
 
-PythonPaths::PythonPaths(const Readings& readings, const PythonNames& names,
-                         const PythonTypes& types)
-    : readings_(readings), names_(names), types_(types), modules_(readings), includes_(readings) {
+PythonPaths::PythonPaths(const Readings& readings, const SymbolIndex& index,
+                         const PythonNames& names, const PythonTypes& types)
+    : readings_(readings),
+      index_(index),
+      names_(names),
+      types_(types),
+      modules_(readings),
+      ops_(readings, names) {
+  tries_left_ = kLeastTries;
   cpp_functions_.resize(readings.files.size());
   python_functions_.resize(readings.files.size());
   for (const FileReading& reading : readings.readings) {
@@ -86,6 +93,7 @@ void PythonPaths::index_cpp(uint32_t file) {
       const FunctionRef caller = {file, i};
       if (callers.empty() || callers.back().function != caller ||
           callers.back().written != call.name) {
+        tries_left_ += kTriesOfCall;
         callers.push_back({caller, call.name, call.member});
       }
     }
@@ -94,8 +102,6 @@ void PythonPaths::index_cpp(uint32_t file) {
     const cpp::Function& function = reading.cpp.functions[i];
     if (!function.defined) continue;
     cpp_functions_[file].try_emplace(qualified(function), i);
-    ++cpp_definitions_[function.name];
-    defined_in_[function.name].push_back(file);
     if (!function.scope.empty() && is_method(function)) ++methods_[function.name];
   }
   for (const cpp::Binding& binding : reading.usage.bindings) {
@@ -130,6 +136,11 @@ void PythonPaths::index_python(uint32_t file) {
     const std::string target = plain_name(literal.text);
     exports_[std::string(last_of(target, "::"))].push_back(
         {"", target, literal.text, {file, literal.line}, true, literal.function});
+  }
+  for (const python::Import& import : python.imports) {
+    const std::string_view meant = import.name.empty() ? last_part(import.module) : import.name;
+    std::vector<uint32_t>& files = importers_[meant];
+    if (files.empty() || files.back() != file) files.push_back(file);
   }
   if (file_name(readings_.files[file].path) == "__init__.py") {
     for (const python::Import& import : python.imports) public_names_.insert(import.name);
@@ -168,7 +179,7 @@ std::vector<PathHop> PythonPaths::to_cpp_function(uint32_t file,
   if (found == cpp_functions_[file].end()) return {};
   std::optional<Exported> exported;
   const FunctionRef start = {file, found->second};
-  const std::vector<FunctionRef> chain = cpp_chain_to_export(start, exported);
+  const std::vector<ChainLink> chain = cpp_chain_to_export(start, exported);
   std::vector<PathHop> hops;
   if (exported) {
     Certainty certainty = Certainty::kLikely;
@@ -180,8 +191,10 @@ std::vector<PathHop> PythonPaths::to_cpp_function(uint32_t file,
                       exported->via});
     }
   }
-  for (const FunctionRef& ref : chain) {
-    const Certainty certainty = ref == start ? Certainty::kCertain : Certainty::kLikely;
+  for (const auto& [ref, called] : chain) {
+    // The last one launches, which is certain; whether the others run is a matter of names.
+    const Certainty certainty =
+        ref == start ? Certainty::kCertain : std::max(called, Certainty::kLikely);
     hops.push_back(
         {PathHopKind::kCpp, qualified(cpp_at(ref)), {ref.file, cpp_at(ref).line_name}, certainty});
   }
@@ -189,59 +202,61 @@ std::vector<PathHop> PythonPaths::to_cpp_function(uint32_t file,
 }
 
 // Breadth first through the callers until one is exported; without any, the start alone.
-std::vector<PythonPaths::FunctionRef> PythonPaths::cpp_chain_to_export(
+std::vector<PythonPaths::ChainLink> PythonPaths::cpp_chain_to_export(
     const FunctionRef& start, std::optional<Exported>& exported) const {
-  std::map<FunctionRef, FunctionRef> called_from;  // a function → what it calls on the way down
+  // A function → what it calls on the way down, and how sure that is.
+  std::map<FunctionRef, std::pair<FunctionRef, Certainty>> called_from;
   std::deque<FunctionRef> queue = {start};
-  called_from[start] = start;
+  called_from[start] = {start, Certainty::kCertain};
   size_t tries = 0;
   while (!queue.empty() && called_from.size() < kMaxSearched) {
     const FunctionRef at = queue.front();
     queue.pop_front();
     exported = exported_as(at);
     if (exported) {
-      std::vector<FunctionRef> chain = {at};
-      while (chain.back() != start) chain.push_back(called_from[chain.back()]);
+      std::vector<ChainLink> chain = {{at, Certainty::kCertain}};
+      // A function is as sure as the call above it that leads there.
+      while (chain.back().function != start) {
+        const auto& [callee, certainty] = called_from[chain.back().function];
+        chain.push_back({callee, certainty});
+      }
       return chain;
     }
     const auto callers = cpp_callers_.find(cpp_at(at).name);
     if (callers == cpp_callers_.end()) continue;
     for (const CppCaller& caller : callers->second) {
-      if (++tries > kMaxSearchTries) return {start};
-      if (!can_call(caller, at)) continue;
-      if (called_from.emplace(caller.function, at).second) queue.push_back(caller.function);
+      if (tries_left_ == 0 || ++tries > kMaxSearchTries) return {{start, Certainty::kCertain}};
+      --tries_left_;
+      const std::optional<Certainty> certainty = can_call(caller, at);
+      if (!certainty) continue;
+      if (called_from.emplace(caller.function, std::pair(at, *certainty)).second)
+        queue.push_back(caller.function);
     }
   }
-  return {start};
+  return {{start, Certainty::kCertain}};
 }
 
-// A name that one function alone has means it. Of several, the call must say which: by its
-// qualification, or by standing in the same file or scope.
-bool PythonPaths::can_call(const CppCaller& caller, const FunctionRef& callee) const {
+std::optional<Certainty> PythonPaths::means(std::string_view written, const NameScope& at,
+                                            const FunctionRef& callee) const {
+  const SymbolId wanted = index_.function(callee.file, static_cast<uint32_t>(callee.function));
+  const auto& meant = index_.resolve(written, at, index_.symbol(wanted).kind);
+  // Which of so many it is stays open.
+  constexpr size_t kMostMeant = 24;
+  for (size_t i = 0; i < meant.size() && meant.size() <= kMostMeant; ++i) {
+    if (meant[i].symbol == wanted) return meant[i].certainty;
+  }
+  return std::nullopt;
+}
+
+// Of an object whose class is not known: only where one class alone has such a method.
+std::optional<Certainty> PythonPaths::can_call(const CppCaller& caller,
+                                               const FunctionRef& callee) const {
   const cpp::Function& function = cpp_at(callee);
-  std::string_view written = caller.written;
-  if (written.starts_with("::")) written.remove_prefix(2);
-  if (written.find("::") != std::string_view::npos) {
-    return ends_with_name(qualified(function), written) || function.scope.empty();
-  }
-  if (cpp_definitions_.find(function.name)->second == 1) return true;
   if (caller.member) {
-    return caller.function.file == callee.file ||
-           (is_method(function) && methods_.find(function.name)->second == 1);
+    const bool only = is_method(function) && methods_.find(function.name)->second == 1;
+    return only ? std::optional(Certainty::kLikely) : std::nullopt;
   }
-  if (caller.function.file == callee.file) return true;
-  return cpp_at(caller.function).scope == function.scope &&
-         !sees_another(caller.function.file, callee);
-}
-
-// A program of one file, or one whose headers define the name, means its own function.
-bool PythonPaths::sees_another(uint32_t file, const FunctionRef& callee) const {
-  if (includes_.reaches(file, callee.file)) return false;
-  const std::vector<uint32_t>& files = defined_in_.find(cpp_at(callee).name)->second;
-  if (files.size() > kMostDefinitions) return true;
-  return std::any_of(files.begin(), files.end(), [&](uint32_t other) {
-    return other != callee.file && (other == file || includes_.reaches(file, other));
-  });
+  return means(caller.written, {caller.function.file, cpp_at(caller.function).scope}, callee);
 }
 
 bool PythonPaths::is_method(const cpp::Function& function) const {
@@ -252,22 +267,38 @@ std::optional<PythonPaths::Exported> PythonPaths::exported_as(const FunctionRef&
   const cpp::Function& function = cpp_at(ref);
   const auto found = exports_.find(function.name);
   if (found == exports_.end()) return std::nullopt;
-  // A file binds its own function before another's of the same name.
-  std::optional<Exported> elsewhere;
   for (const Exported& exported : found->second) {
-    if (!ends_with_name(qualified(function), exported.target)) continue;
-    if (exported.at.file == ref.file) return exported;
-    if (!elsewhere && (exported.from_python || !defines(exported.at.file, function.name)))
-      elsewhere = exported;
+    // A generator's text is compiled with sources that only the program knows.
+    const bool meant = exported.from_python
+                           ? ends_with_name(qualified(function), exported.target)
+                           : means(exported.target, {exported.at.file}, ref).has_value();
+    if (meant) return exported;
   }
-  return elsewhere;
+  return std::nullopt;
 }
 
-bool PythonPaths::defines(uint32_t file, std::string_view name) const {
-  const auto& functions = readings_.readings[file].cpp.functions;
-  return std::any_of(functions.begin(), functions.end(), [&](const cpp::Function& function) {
-    return function.defined && function.name == name;
-  });
+// Of an extension module only who imports it: hundreds of modules may export one name.
+std::vector<PythonPaths::FunctionRef> PythonPaths::possible_users(
+    const Exported& exported, const std::vector<FunctionRef>& callers) const {
+  const std::vector<std::string>& modules = modules_.of(exported.at.file);
+  const bool of_library = exported.name.find("::") != std::string::npos;
+  if (of_library || modules.empty() || !types_.jit().builders_of(exported.at.file).empty())
+    return callers;
+  std::set<uint32_t> files;
+  for (const std::string& module : modules) {
+    const auto importers = importers_.find(module);
+    if (importers != importers_.end())
+      files.insert(importers->second.begin(), importers->second.end());
+  }
+  std::vector<FunctionRef> out;
+  for (const uint32_t file : files) {
+    // Callers are in order of file.
+    auto at =
+        std::lower_bound(callers.begin(), callers.end(), file,
+                         [](const FunctionRef& one, uint32_t wanted) { return one.file < wanted; });
+    for (; at != callers.end() && at->file == file; ++at) out.push_back(*at);
+  }
+  return out;
 }
 
 std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported& exported,
@@ -295,7 +326,7 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_user(const Exported&
   // A name of several modules is nobody's unless the object says whose it is.
   const bool common = !types_.jit().builders_of(exported.at.file).empty() &&
                       types_.jit().files_exporting(exported.name) > 1;
-  for (const FunctionRef& user : found->second) {
+  for (const FunctionRef& user : possible_users(exported, found->second)) {
     const std::optional<bool> built = calls_built(user, exported);
     if (!built.value_or(!common && !proven && calls_export(user, exported))) continue;
     const std::string_view path = readings_.files[user.file].path;
@@ -444,6 +475,7 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_caller(const Functio
     certainty = Certainty::kLikely;
     return caller;
   }
+  if (const auto caller = op_caller(callee, certainty)) return caller;
   const auto found = python_callers_.find(function.name);
   if (found == python_callers_.end()) return std::nullopt;
   std::optional<FunctionRef> by_name;
@@ -466,6 +498,28 @@ std::optional<PythonPaths::FunctionRef> PythonPaths::python_caller(const Functio
   if (shared) return std::nullopt;
   certainty = Certainty::kLikely;
   return by_name;
+}
+
+// Who calls torch.ops.library.name(…), which the function is registered as.
+std::optional<PythonPaths::FunctionRef> PythonPaths::op_caller(const FunctionRef& callee,
+                                                               Certainty& certainty) const {
+  const PythonRef meant = {callee.file, static_cast<uint32_t>(callee.function)};
+  for (const PythonOps::Op& op : ops_.of(meant)) {
+    const auto found = python_callers_.find(op.name);
+    if (found == python_callers_.end()) continue;
+    for (const FunctionRef& caller : found->second) {
+      if (is_test_or_benchmark(readings_.files[caller.file].path)) continue;
+      for (const python::Call& call : python_at(caller).calls) {
+        if (last_of(call.callee, ".") != op.name) continue;
+        const std::string full = library_alias(caller, call.callee);
+        const std::string any = "ANY::" + op.name, exact = op.library + "::" + op.name;
+        if (!is_library_call(full, op.library.empty() ? any : exact)) continue;
+        certainty = op.library.empty() ? Certainty::kLikely : Certainty::kCertain;
+        return caller;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 // Who calls object.run(…), where the object is a SimpleNamespace(run=callee).
@@ -507,17 +561,19 @@ std::vector<PathHop> PythonPaths::cpp_callers_of(const PathHop& outermost) const
     const auto found = cpp_callers_.find(functions[i].name);
     if (found == cpp_callers_.end()) return out;
     for (const CppCaller& caller : found->second) {
+      if (tries_left_ == 0) return {};
+      --tries_left_;
       const auto& calls = readings_.readings[caller.function.file].usage.calls;
-      if (caller.function == callee || !can_call(caller, callee) ||
+      const std::optional<Certainty> certainty = can_call(caller, callee);
+      if (caller.function == callee || !certainty ||
           is_test_or_benchmark(readings_.files[caller.function.file].path))
         continue;
       for (const cpp::Call& call : calls[caller.function.function]) {
         if (call.name != caller.written) continue;
-        const bool sure = cpp_definitions_.find(functions[i].name)->second == 1;
         out.push_back({PathHopKind::kCpp,
                        qualified(cpp_at(caller.function)),
                        {caller.function.file, call.line},
-                       sure ? Certainty::kCertain : Certainty::kLikely});
+                       *certainty});
         break;
       }
     }

@@ -8,8 +8,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "scan/index/symbol_index.h"
 #include "scan/link/extension_modules.h"
-#include "scan/link/include_graph.h"
+#include "scan/link/python_ops.h"
 #include "scan/link/python_types.h"
 
 namespace fathom {
@@ -19,7 +20,8 @@ namespace fathom {
 // so every hop says how sure it is; where the way can't be followed it ends.
 class PythonPaths {
  public:
-  PythonPaths(const Readings& readings, const PythonNames& names, const PythonTypes& types);
+  PythonPaths(const Readings& readings, const SymbolIndex& index, const PythonNames& names,
+              const PythonTypes& types);
 
   // The hops from outermost to the function that launches, or empty where it is not found.
   std::vector<PathHop> to_cpp_function(uint32_t file, std::string_view qualified_name) const;
@@ -52,15 +54,22 @@ class PythonPaths {
   };
 
   void index_cpp(uint32_t file);
-  bool can_call(const CppCaller& caller, const FunctionRef& callee) const;
+  // Whether a caller's name can mean the function, and how sure that is.
+  std::optional<Certainty> can_call(const CppCaller& caller, const FunctionRef& callee) const;
+  std::optional<Certainty> means(std::string_view written, const NameScope& at,
+                                 const FunctionRef& callee) const;
   void index_python(uint32_t file);
   void index_aliases(uint32_t file);
-  bool sees_another(uint32_t file, const FunctionRef& callee) const;
   bool is_method(const cpp::Function& function) const;
-  bool defines(uint32_t file, std::string_view name) const;
   std::optional<Exported> exported_as(const FunctionRef& ref) const;
-  std::vector<FunctionRef> cpp_chain_to_export(const FunctionRef& start,
-                                               std::optional<Exported>& exported) const;
+  struct ChainLink {
+    FunctionRef function;
+    Certainty certainty;  // of the call that leads to it
+  };
+  std::vector<ChainLink> cpp_chain_to_export(const FunctionRef& start,
+                                             std::optional<Exported>& exported) const;
+  std::vector<FunctionRef> possible_users(const Exported& exported,
+                                          const std::vector<FunctionRef>& callers) const;
   std::optional<FunctionRef> python_user(const Exported& exported, Certainty& certainty) const;
   // What a name is looked for in: a method of the object itself is no function of a module.
   enum class Of : uint8_t { kModule, kAnything };
@@ -75,6 +84,7 @@ class PythonPaths {
   std::vector<PathHop> python_chain(FunctionRef from, Certainty certainty) const;
   std::optional<FunctionRef> python_caller(const FunctionRef& callee, Certainty& certainty) const;
   std::optional<FunctionRef> member_caller(const FunctionRef& callee) const;
+  std::optional<FunctionRef> op_caller(const FunctionRef& callee, Certainty& certainty) const;
   bool is_public(const FunctionRef& ref) const;
   std::vector<PathHop> cpp_callers_of(const PathHop& outermost) const;
   const cpp::Function& cpp_at(const FunctionRef& ref) const {
@@ -85,19 +95,22 @@ class PythonPaths {
   }
 
   const Readings& readings_;
+  const SymbolIndex& index_;
   const PythonNames& names_;
   const PythonTypes& types_;
   const ExtensionModules modules_;
+  const PythonOps ops_;
+  mutable size_t tries_left_ = 0;  // callers that all searches together may look at
   // By the name that is called; the names are the readings'.
   std::unordered_map<std::string_view, std::vector<CppCaller>> cpp_callers_;
   std::unordered_map<std::string_view, std::vector<FunctionRef>> python_callers_;
+  // Files by the last names of the modules, and the names, that they import.
+  std::unordered_map<std::string_view, std::vector<uint32_t>> importers_;
   // By file: the first definition of each qualified name; all of them.
   std::vector<std::unordered_map<std::string, size_t>> cpp_functions_;
   std::vector<std::unordered_map<std::string, std::vector<size_t>>> python_functions_;
   // How many functions have a name, and how many of C++'s methods.
-  IncludeGraph includes_;
-  std::unordered_map<std::string_view, std::vector<uint32_t>> defined_in_;  // functions of C++
-  std::unordered_map<std::string_view, size_t> cpp_definitions_, python_definitions_, methods_;
+  std::unordered_map<std::string_view, size_t> python_definitions_, methods_;
   std::unordered_set<std::string_view> class_names_;  // of C++
   // Functions that name a source file in a literal: they compile it at run time.
   std::map<std::string, std::vector<FunctionRef>, std::less<>> generators_;

@@ -15,6 +15,8 @@
 #include "scan/cpp/local_values.h"
 #include "scan/facts/code_facts.h"
 #include "scan/features/signal_table.h"
+#include "scan/index/file_code.h"
+#include "scan/index/include_graph.h"
 #include "scan/python/assigned_values.h"
 #include "scan/python/python_file.h"
 
@@ -48,5 +50,26 @@ struct Readings {
   std::vector<SourceFile> files;
   std::vector<FileReading> readings;
 };
+
+// What the index is made of. Points into the readings.
+inline std::vector<FileCode> code_of(const Readings& readings) {
+  std::vector<FileCode> out;
+  out.reserve(readings.files.size());
+  for (size_t i = 0; i < readings.files.size(); ++i) {
+    const FileReading& one = readings.readings[i];
+    out.push_back({&readings.files[i], &one.cpp, &one.usage, &one.python});
+  }
+  return out;
+}
+
+inline std::vector<IncludeGraph::File> includes_of(const Readings& readings) {
+  std::vector<IncludeGraph::File> out;
+  out.reserve(readings.files.size());
+  for (size_t i = 0; i < readings.files.size(); ++i) {
+    const cpp::Definitions& cpp = readings.readings[i].cpp;
+    out.push_back({readings.files[i].path, cpp.includes, cpp.include_lines});
+  }
+  return out;
+}
 
 }  // namespace fathom

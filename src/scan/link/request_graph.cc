@@ -30,16 +30,17 @@ bool is_function(const RequestNode& node) { return !node.cpp && node.index != kP
 }  // namespace
 
 RequestGraph::RequestGraph(const Readings& readings, const PythonNames& names,
-                           const PythonTypes& types, const IncludeGraph& includes,
+                           const PythonTypes& types, const SymbolIndex& index,
                            const CodeFacts& facts)
     : readings_(readings),
       names_(names),
       types_(types),
-      includes_(includes),
+      index_(index),
       calls_(readings, types),
-      cpp_(readings, includes),
+      cpp_(readings, index),
       messages_(readings, calls_),
-      extensions_(readings) {
+      extensions_(readings),
+      ops_(readings, names) {
   for (const auto& row : read_tsv(python_standard_modules_tsv, 1)) standard_.insert(row[0]);
   for (const auto& row : read_tsv(kernel_libraries_tsv, 2)) libraries_.insert(row[0]);
   for (const DependencyFacts& dependency : facts.dependencies) {
@@ -99,11 +100,12 @@ std::vector<RequestStep> RequestGraph::steps_from(const RequestNode& at,
 // extension.fwd(…), torch.ops.library.fwd(…): a C++ function that a binding exports by this name.
 void RequestGraph::add_bound(const RequestNode& at, std::vector<RequestStep>& out) const {
   for (const OpenCall& call : calls_.calls_of({at.file, at.index}).open) {
+    add_ops(call, out);
     const std::vector<BoundFunction> bounds = bindings_meant(call);
     if (bounds.size() > kMaxBindings) continue;
     std::set<CppRef> seen;
     for (const BoundFunction& bound : bounds) {
-      for (const CppRef& ref : cpp_.named(bound.target)) {
+      for (const CppRef& ref : cpp_.named(bound.target, bound.at.file)) {
         if (ref.file != bound.at.file && bounds.size() > 1) continue;
         if (!seen.insert(ref).second) continue;
         out.push_back({{true, ref.file, ref.index},
@@ -114,6 +116,23 @@ void RequestGraph::add_bound(const RequestNode& at, std::vector<RequestStep>& ou
                        extensions_.sources_with(bound.at.file)});
       }
     }
+  }
+}
+
+// torch.ops.library.name(…) that a function of Python is registered as.
+void RequestGraph::add_ops(const OpenCall& call, std::vector<RequestStep>& out) const {
+  const size_t colons = call.library_name.find("::");
+  if (colons == std::string::npos) return;
+  const std::string_view full = call.library_name;
+  const std::vector<PythonOps::Op> ops =
+      ops_.named(full.substr(0, colons), full.substr(colons + 2));
+  if (ops.size() > kMaxBindings) return;
+  for (const PythonOps::Op& op : ops) {
+    const bool sure = ops.size() == 1 && !op.library.empty();
+    out.push_back({{false, op.function.file, op.function.index},
+                   {ReachKind::kCalls},
+                   call.line,
+                   sure ? Certainty::kCertain : Certainty::kLikely});
   }
 }
 
@@ -178,11 +197,11 @@ void RequestGraph::add_built(const RequestNode& at, std::vector<RequestStep>& ou
 std::vector<CppRef> RequestGraph::functions_of(const BuiltCall& call,
                                                const BoundFunction& bound) const {
   const std::vector<uint32_t>& sources = types_.jit().sources_of(call.builder);
-  std::vector<CppRef> own, included, all = cpp_.named(bound.target);
+  std::vector<CppRef> own, included, all = cpp_.named(bound.target, bound.at.file);
   for (const CppRef& ref : all) {
     if (std::binary_search(sources.begin(), sources.end(), ref.file)) own.push_back(ref);
     if (std::any_of(sources.begin(), sources.end(),
-                    [&](uint32_t source) { return includes_.reaches(source, ref.file); }))
+                    [&](uint32_t source) { return index_.includes().sees(source, ref.file); }))
       included.push_back(ref);
   }
   if (!own.empty()) return own;

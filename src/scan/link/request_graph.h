@@ -10,6 +10,7 @@
 #include "scan/link/cpp_calls.h"
 #include "scan/link/extension_modules.h"
 #include "scan/link/message_flows.h"
+#include "scan/link/python_ops.h"
 #include "scan/link/request_entries.h"
 
 namespace fathom {
@@ -30,7 +31,7 @@ struct RequestStep {
 class RequestGraph {
  public:
   RequestGraph(const Readings& readings, const PythonNames& names, const PythonTypes& types,
-               const IncludeGraph& includes, const CodeFacts& facts);
+               const SymbolIndex& index, const CodeFacts& facts);
 
   // `before`: the Python functions on the way there, the nearest first. `unit`: the sources that a
   // C++ function was compiled with; empty: not known.
@@ -52,6 +53,7 @@ class RequestGraph {
 
  private:
   void add_bound(const RequestNode& at, std::vector<RequestStep>& out) const;
+  void add_ops(const OpenCall& call, std::vector<RequestStep>& out) const;
   void add_built(const RequestNode& at, std::vector<RequestStep>& out) const;
   void add_inner(const RequestNode& at, std::vector<RequestStep>& out) const;
   std::vector<BoundFunction> bindings_meant(const OpenCall& call) const;
@@ -62,11 +64,12 @@ class RequestGraph {
   const Readings& readings_;
   const PythonNames& names_;
   const PythonTypes& types_;
-  const IncludeGraph& includes_;
+  const SymbolIndex& index_;
   const CallGraph calls_;
   const CppCalls cpp_;
   const MessageFlows messages_;
   const ExtensionModules extensions_;
+  const PythonOps ops_;
   std::map<std::string, std::vector<BoundFunction>, std::less<>> bindings_;  // by the name outside
   std::set<std::string_view> standard_, libraries_;
   std::set<std::string, std::less<>> installed_ = {"torch", "numpy", "triton"};

@@ -50,10 +50,10 @@ bool is_preparation(const RequestHop& hop) {
 class RequestPathFinder {
  public:
   RequestPathFinder(const Readings& readings, const PythonNames& names, const PythonTypes& types,
-                    const IncludeGraph& includes, const CodeFacts& facts,
+                    const SymbolIndex& index, const CodeFacts& facts,
                     const std::vector<DocumentedCall>& documented)
       : facts_(facts),
-        graph_(readings, names, types, includes, facts),
+        graph_(readings, names, types, index, facts),
         gates_(find_kernel_gates(readings, facts.kernels)),
         entries_(find_request_entries(readings, types, names, facts, documented)) {}
 
@@ -263,10 +263,10 @@ class RequestPathFinder {
 }  // namespace
 
 std::vector<RequestPath> find_request_paths(const Readings& readings, const PythonNames& names,
-                                            const PythonTypes& types, const IncludeGraph& includes,
+                                            const PythonTypes& types, const SymbolIndex& index,
                                             const CodeFacts& facts,
                                             const std::vector<DocumentedCall>& documented) {
-  return RequestPathFinder(readings, names, types, includes, facts, documented).run();
+  return RequestPathFinder(readings, names, types, index, facts, documented).run();
 }
 
 }  // namespace fathom

@@ -11,7 +11,7 @@ namespace fathom {
 // `facts` has its kernels with launchers and paths, its entry points and its API; `documented` is
 // what the examples of the documentation call.
 std::vector<RequestPath> find_request_paths(const Readings& readings, const PythonNames& names,
-                                            const PythonTypes& types, const IncludeGraph& includes,
+                                            const PythonTypes& types, const SymbolIndex& index,
                                             const CodeFacts& facts,
                                             const std::vector<DocumentedCall>& documented);
 

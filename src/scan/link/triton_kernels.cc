@@ -13,8 +13,8 @@
 namespace fathom {
 namespace {
 
-// More kernels of one name than this, and a launch by that name alone means none of them.
-constexpr size_t kMaxCandidates = 4;
+// A launch that may mean more kernels than this means none of them.
+constexpr size_t kMaxCandidates = 16;
 constexpr size_t kMaxReached = 200;  // functions that one kernel calls, directly or not
 
 struct Jitted {
@@ -56,8 +56,8 @@ std::vector<std::string> parts_of(std::string_view list) {
 
 class TritonLinker {
  public:
-  TritonLinker(const Readings& readings, const PythonNames& names)
-      : readings_(readings), names_(names) {}
+  TritonLinker(const Readings& readings, const PythonNames& names, const PythonTypes& types)
+      : readings_(readings), names_(names), types_(types) {}
 
   std::vector<KernelFacts> run() {
     collect();
@@ -70,6 +70,10 @@ class TritonLinker {
       const python::PythonFile& python = readings_.readings[file].python;
       for (const python::Launch& launch : python.launches) attach(launch, file);
       for (const python::Function& function : python.functions) note_calls(function, file);
+    }
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      for (const python::HandedName& handed : readings_.readings[file].python.handed)
+        attach_handed(handed, file);
     }
     std::vector<KernelFacts> out;
     for (Jitted& jitted : jitted_) {
@@ -106,6 +110,7 @@ class TritonLinker {
       by_maker_[{jitted.file, function.scope}].push_back(jitted_.size());
     }
     by_function_.try_emplace({jitted.file, jitted.function}, jitted_.size());
+    in_file_[{jitted.file, function.name}].push_back(jitted_.size());
     jitted_.push_back(std::move(jitted));
   }
 
@@ -199,9 +204,8 @@ class TritonLinker {
       const python::Function& function = function_of(at);
       for (const python::Call& call : function.calls) {
         if (is_store(call.callee) || seen.size() >= kMaxReached) return true;
-        if (!by_name_.contains(last_part(call.callee))) continue;
-        for (const size_t i : candidates(call.callee, at.file, function.scope)) {
-          if (seen.insert(i).second) left.push_back(&jitted_[i]);
+        for (const Meant& one : candidates(call.callee, at.file, qualified_name(function))) {
+          if (seen.insert(one.kernel).second) left.push_back(&jitted_[one.kernel]);
         }
       }
     }
@@ -212,27 +216,88 @@ class TritonLinker {
     return readings_.readings[jitted.file].python.functions[jitted.function];
   }
 
-  // What a name written in a file means among the marked functions: by its imports, else the method
-  // of the class around, else in its own file, else whatever has that name.
-  std::vector<size_t> candidates(std::string_view written, uint32_t file,
-                                 std::string_view around) const {
-    const auto found = by_name_.find(last_part(written));
-    if (found == by_name_.end()) return made_by(written, file);
-    const auto resolved = names_.resolve(written, file);
-    std::vector<size_t> same_class, same_file;
-    for (const size_t i : found->second) {
-      const Jitted& jitted = jitted_[i];
-      if (resolved && resolved->kind == PythonName::Kind::kFunction &&
-          resolved->file == jitted.file && resolved->index == jitted.function) {
-        return {i};
-      }
-      if (jitted.file != file) continue;
-      same_file.push_back(i);
-      const std::string& scope = readings_.readings[file].python.functions[jitted.function].scope;
-      if (written.starts_with("self.") && around.starts_with(scope + ".")) same_class.push_back(i);
+  struct Meant {
+    size_t kernel;
+    Certainty certainty = Certainty::kCertain;
+  };
+
+  // What a name written in a file means among the marked functions: by its imports, else a function
+  // of the class or functions around, else the only one of this name in the file.
+  std::vector<Meant> candidates(std::string_view written, uint32_t file,
+                                std::string_view around) const {
+    std::vector<Meant> out;
+    for (const PythonName& name : names_.resolve_all(written, file)) {
+      if (name.kind == PythonName::Kind::kFunction) add_function(name.file, name.index, out);
     }
-    if (!same_class.empty()) return same_class;
-    return same_file.empty() ? found->second : same_file;
+    if (out.size() > 1) {
+      for (Meant& one : out) one.certainty = Certainty::kLikely;  // a condition decides
+    }
+    if (!out.empty()) return out;
+    const auto found = in_file_.find({file, last_part(written)});
+    if (found == in_file_.end()) return out;
+    const bool plain = written.find('.') == std::string_view::npos;
+    if (!plain && !written.starts_with("self.") && !written.starts_with("cls.")) return out;
+    size_t deepest = 0;
+    for (const size_t i : found->second) {
+      // The innermost scope around that has it.
+      const std::string& scope = function_of(jitted_[i]).scope;
+      const bool encloses = scope.empty() || around == scope || around.starts_with(scope + ".");
+      if (!encloses || scope.size() < deepest) continue;
+      if (scope.size() > deepest) out.clear();
+      deepest = scope.size();
+      out.push_back({i});
+    }
+    return out;
+  }
+
+  void add_function(uint32_t file, size_t function, std::vector<Meant>& out) const {
+    const auto found = by_function_.find({file, function});
+    if (found == by_function_.end()) return;
+    const bool known = std::any_of(out.begin(), out.end(),
+                                   [&](const Meant& one) { return one.kernel == found->second; });
+    if (!known) out.push_back({found->second});
+  }
+
+  // The same for what is launched, which may be kept anywhere: in an attribute, a table, what a
+  // function returns.
+  std::vector<Meant> launched(std::string_view written, const python::Launch& launch,
+                              uint32_t file) const {
+    std::vector<Meant> out = candidates(written, file, launch.function);
+    if (!out.empty()) return out;
+    const auto around = types_.classes().find_function(file, launch.function);
+    const PythonValues values =
+        types_.evaluate(written, file, around ? around->index : kPythonModuleLevel);
+    for (const PythonValue& value : values) {
+      if (value.kind != PythonValue::Kind::kFunction) continue;
+      const size_t before = out.size();
+      add_function(value.ref.file, value.ref.index, out);
+      if (out.size() > before) out.back().certainty = value.certainty;
+    }
+    // All that a table or attribute holds anywhere: which of it is meant here is not followed.
+    if (out.size() > 1) {
+      for (Meant& one : out) one.certainty = Certainty::kUnsure;
+    }
+    if (!out.empty()) return out;
+    for (const size_t i : made_by(written, file)) {
+      const bool near = jitted_[i].file == file;
+      out.push_back({i, near ? Certainty::kCertain : Certainty::kLikely});
+    }
+    if (!out.empty() || !values.empty()) return out;
+    return only_namesake(written, file);
+  }
+
+  // An object that nobody knows: the only kernel of its name may be meant, unless a module of
+  // others says whose it is.
+  std::vector<Meant> only_namesake(std::string_view written, uint32_t file) const {
+    const auto found = by_name_.find(last_part(written));
+    if (found == by_name_.end() || found->second.size() != 1) return {};
+    const std::string_view head = written.substr(0, written.find('.'));
+    for (const python::Import& import : readings_.readings[file].python.imports) {
+      if (import.bound_to == head && !import.module.starts_with('.') &&
+          !names_.find_module(import.module, file))
+        return {};
+    }
+    return {{found->second[0], Certainty::kUnsure}};
   }
 
   // `kernel = make_kernel()` where the function defines kernels and gives one back.
@@ -248,25 +313,68 @@ class TritonLinker {
 
   void attach(const python::Launch& launch, uint32_t file) {
     if (launch.makes) return;  // collect_made did
-    std::set<size_t> meant;
+    std::map<size_t, Certainty> meant;
     const std::vector<std::string> own = {launch.kernel};
     for (const std::string& written : launch.kernels.empty() ? own : launch.kernels) {
-      for (const size_t i : candidates(written, file, launch.function)) {
-        if (can_launch(launch.kind, jitted_[i])) meant.insert(i);
+      for (const Meant& one : launched(written, launch, file)) {
+        if (can_launch(launch.kind, jitted_[one.kernel])) meant.emplace(one.kernel, one.certainty);
       }
     }
-    // A name that many kernels have, as "kernel", says nothing.
+    if (meant.empty()) note_parameter(launch, file);
+    // More than a dispatch has are the values of a table of everything.
     if (meant.size() > kMaxCandidates) return;
-    for (const size_t i : meant) {
+    for (const auto& [i, certainty] : meant) {
       KernelLauncher launcher = launcher_of(launch, file);
       if (is_triton(jitted_[i])) add_arguments(launch, jitted_[i], launcher);
       launcher.via = via_of(launch, jitted_[i]);
       if (jitted_[i].kind == KernelKind::kNumba || jitted_[i].kind == KernelKind::kCupy)
         split_configuration(launcher);
-      launcher.certainty = meant.size() == 1 ? Certainty::kCertain : Certainty::kUnsure;
+      // Which of several it is, the program decides.
+      const Certainty several = meant.size() == 1 ? Certainty::kCertain : Certainty::kLikely;
+      launcher.certainty = std::max(certainty, several);
       const bool made = !function_of(jitted_[i]).scope.empty() && jitted_[i].file != file;
       if (made) launcher.certainty = std::max(launcher.certainty, Certainty::kLikely);
       jitted_[i].launchers.push_back(std::move(launcher));
+    }
+  }
+
+  // def launch(kernel, grid, x): kernel[grid](x): what is handed to it is launched.
+  void note_parameter(const python::Launch& launch, uint32_t file) {
+    const auto around = types_.classes().find_function(file, launch.function);
+    if (!around) return;
+    const std::vector<python::Argument>& parameters = types_.classes().function(*around).parameters;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].name == launch.kernel)
+        launching_.emplace(*around, LaunchedArgument{i, &launch});
+    }
+  }
+
+  void attach_handed(const python::HandedName& handed, uint32_t file) {
+    if (launching_.empty()) return;
+    const auto around = types_.classes().find_function(file, handed.function);
+    for (const PythonValue& value :
+         types_.evaluate(handed.callee, file, around ? around->index : kPythonModuleLevel)) {
+      if (value.kind != PythonValue::Kind::kFunction) continue;
+      const auto launching = launching_.find(value.ref);
+      if (launching == launching_.end()) continue;
+      const python::Function& callee = types_.classes().function(value.ref);
+      const auto& [parameter, launch] = launching->second;
+      const bool bound = !callee.scope.empty() && !callee.parameters.empty() &&
+                         callee.parameters[0].name == "self";
+      const bool given = handed.keyword.empty()
+                             ? handed.position + (bound ? 1 : 0) == parameter
+                             : handed.keyword == callee.parameters[parameter].name;
+      if (!given) continue;
+      for (const Meant& one : candidates(handed.name, file, handed.function)) {
+        if (!can_launch(launch->kind, jitted_[one.kernel])) continue;
+        KernelLauncher launcher;
+        launcher.at = {file, handed.line_first};
+        launcher.line_last = handed.line_last;
+        launcher.function = handed.function;
+        launcher.via = callee.name;
+        launcher.certainty = std::max(one.certainty, value.certainty);
+        jitted_[one.kernel].launchers.push_back(std::move(launcher));
+      }
     }
   }
 
@@ -323,13 +431,14 @@ class TritonLinker {
     for (const python::Call& call : function.calls) {
       if (call.callee.find('[') != std::string::npos) continue;
       if (!by_name_.contains(last_part(call.callee))) continue;
-      const std::vector<size_t> meant = candidates(call.callee, file, function.scope);
-      for (const size_t i : meant) {
-        if (on_device) jitted_[i].called = true;
+      const std::vector<Meant> meant = candidates(call.callee, file, qualified_name(function));
+      for (const Meant& one : meant) {
+        if (on_device) jitted_[one.kernel].called = true;
       }
       // Calling such a kernel is launching it.
       if (on_device || meant.size() != 1) continue;
-      if (jitted_[meant[0]].form == LaunchForm::kCall) note_launch(function, call, file, meant[0]);
+      if (jitted_[meant[0].kernel].form == LaunchForm::kCall)
+        note_launch(function, call, file, meant[0].kernel);
     }
   }
 
@@ -407,13 +516,13 @@ class TritonLinker {
     if (!is_triton(jitted) || depth == kDeepest) return;
     for (const python::Call& call : function.calls) {
       if (seen.size() >= kMaxReached) return;
-      if (!by_name_.contains(last_part(call.callee))) continue;
-      const std::vector<size_t> meant = candidates(call.callee, jitted.file, function.scope);
+      const std::vector<Meant> meant =
+          candidates(call.callee, jitted.file, qualified_name(function));
       if (meant.size() > kMaxCandidates) continue;
-      for (const size_t i : meant) {
-        if (!is_triton(jitted_[i]) || !seen.insert(i).second) continue;
-        add_evidence(jitted_[i], meant.size() == 1 ? certainty : Certainty::kUnsure, depth + 1,
-                     seen, out);
+      for (const Meant& one : meant) {
+        if (!is_triton(jitted_[one.kernel]) || !seen.insert(one.kernel).second) continue;
+        add_evidence(jitted_[one.kernel], meant.size() == 1 ? certainty : Certainty::kUnsure,
+                     depth + 1, seen, out);
       }
     }
   }
@@ -507,12 +616,20 @@ class TritonLinker {
 
   const Readings& readings_;
   const PythonNames& names_;
+  const PythonTypes& types_;
   std::vector<Jitted> jitted_;
   // Kernels that a function defines, by the function's name.
   std::map<std::pair<uint32_t, std::string>, std::vector<size_t>> by_maker_;
   std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
   std::map<std::pair<uint32_t, size_t>, size_t> by_function_;  // file and function → kernel
-  std::unordered_set<std::string_view> names_used_;            // in any file
+  std::map<std::pair<uint32_t, std::string_view>, std::vector<size_t>> in_file_;
+  // Functions that launch a parameter of theirs.
+  struct LaunchedArgument {
+    size_t parameter;
+    const python::Launch* launch;
+  };
+  std::map<PythonRef, LaunchedArgument> launching_;
+  std::unordered_set<std::string_view> names_used_;  // in any file
   using ValuesByName =
       std::unordered_map<std::string_view, std::vector<const python::AssignedValue*>>;
   mutable std::map<uint32_t, InnerFunctions> inner_;  // of files that make kernels of functions
@@ -521,8 +638,9 @@ class TritonLinker {
 
 }  // namespace
 
-std::vector<KernelFacts> triton_kernels(const Readings& readings, const PythonNames& names) {
-  return TritonLinker(readings, names).run();
+std::vector<KernelFacts> triton_kernels(const Readings& readings, const PythonNames& names,
+                                        const PythonTypes& types) {
+  return TritonLinker(readings, names, types).run();
 }
 
 }  // namespace fathom

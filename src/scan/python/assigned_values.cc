@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "scan/python/ast.h"
 
 namespace fathom::python {
 namespace {
@@ -96,9 +95,6 @@ class ValueFinder {
 
 }  // namespace
 
-std::vector<AssignedValue> assigned_values(std::string_view text) {
-  const Tree tree = parse(text);
-  return ValueFinder(tree).run();
-}
+std::vector<AssignedValue> assigned_values(const Tree& tree) { return ValueFinder(tree).run(); }
 
 }  // namespace fathom::python

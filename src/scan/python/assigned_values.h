@@ -1,8 +1,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "scan/python/ast.h"
 
 namespace fathom::python {
 
@@ -15,6 +16,6 @@ struct AssignedValue {
 
 // In order of the text: plain assignments to one name, if chains whose branches all set it, and the
 // keywords of calls that are assigned (Config(threads=128) says threads = 128).
-std::vector<AssignedValue> assigned_values(std::string_view text);
+std::vector<AssignedValue> assigned_values(const Tree& tree);
 
 }  // namespace fathom::python

@@ -144,15 +144,19 @@ class BodyReader {
 
 }  // namespace
 
-std::vector<Statement> outline_function(const Tree& tree, uint32_t line) {
+std::map<uint32_t, NodeId> functions_by_line(const Tree& tree) {
+  std::map<uint32_t, NodeId> out;
   for (NodeId id = 1; id < tree.nodes.size(); ++id) {
     if (tree.kind(id) != NodeKind::kFunction) continue;
-    const uint32_t name_line = tree.tokens.tokens[tree[id].extra].line;
-    if (tree.line_first(id) != line && name_line != line) continue;
-    const NodeId block = tree.child_of_kind(id, NodeKind::kBlock);
-    return block == 0 ? std::vector<Statement>() : BodyReader(tree).run(block);
+    out.emplace(tree.line_first(id), id);
+    out.emplace(tree.tokens.tokens[tree[id].extra].line, id);
   }
-  return {};
+  return out;
+}
+
+std::vector<Statement> outline_function(const Tree& tree, NodeId function) {
+  const NodeId block = function == 0 ? 0 : tree.child_of_kind(function, NodeKind::kBlock);
+  return block == 0 ? std::vector<Statement>() : BodyReader(tree).run(block);
 }
 
 }  // namespace fathom::python

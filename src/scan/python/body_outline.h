@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "scan/facts/statement.h"
@@ -7,8 +8,10 @@
 
 namespace fathom::python {
 
-// The statements of the function whose `def` or first decorator stands in a line, in order; none:
-// there is no such function. Its docstring is left out.
-std::vector<Statement> outline_function(const Tree& tree, uint32_t line);
+// The functions of a file, by the lines of their `def` and of their first decorator.
+std::map<uint32_t, NodeId> functions_by_line(const Tree& tree);
+
+// The statements of a function, in order. Its docstring is left out.
+std::vector<Statement> outline_function(const Tree& tree, NodeId function);
 
 }  // namespace fathom::python

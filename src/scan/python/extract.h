@@ -39,6 +39,8 @@ struct KernelCall {
 KernelCall kernel_call(const Outline& outline, NodeId call);
 // Whether a file names a function of such a row at all: most do not.
 bool names_kernel_calls(const Outline& outline);
+// Of `file` the functions and imports must be known.
+std::vector<HandedName> find_handed_names(const Outline& outline, const PythonFile& file);
 void find_routes(const Outline& outline, PythonFile& into);
 std::vector<CudaText> find_cuda_texts(const Outline& outline);
 std::vector<ValueFlow> find_value_flows(const Outline& outline);

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "scan/python/extract.h"
 
@@ -24,11 +26,16 @@ class LaunchFinder {
   void read(const Site& site) {
     const NodeId callee = tree_.child(site.node);
     if (tree_.kind(callee) == NodeKind::kSubscript) return subscript(site, callee);
+    if (const NodeId bound = bound_subscript(site, callee)) return subscript(site, bound);
     const CallArguments arguments = outline_.arguments(site.node);
     const KernelCall call = has_kernel_calls_ ? kernel_call(outline_, site.node) : KernelCall();
     if (call.rule != nullptr) {
       if (call.rule->does == KernelCallKind::kNamed) return;
       return api(site, *call.rule, arguments);
+    }
+    if (outline_.last_name(callee) == "run" && tree_.kind(callee) == NodeKind::kAttribute &&
+        arguments.keyword("grid") != 0) {
+      return run(site, tree_.child(callee), arguments);
     }
     if (outline_.last_name(callee) == "launch" && tree_.kind(callee) == NodeKind::kAttribute) {
       if (tree_.kind(tree_.child(callee)) == NodeKind::kCall) {
@@ -63,6 +70,44 @@ class LaunchFinder {
     Launch launch = start(site, LaunchKind::kSubscript, kernel);
     set_grid(site, grid, launch);
     launch.arguments = arguments_of(site.node);
+    found_.push_back(std::move(launch));
+  }
+
+  // `launch = kernel[grid]`, `launch = partial(kernel[grid], x)`: the subscript; 0: neither.
+  NodeId bound_subscript(const Site& site, NodeId callee) {
+    if (tree_.kind(callee) != NodeKind::kName || !has_subscripts()) return 0;
+    const std::vector<NodeId>* values = assigned(site, tree_.token(tree_[callee].first));
+    if (values == nullptr) return 0;
+    NodeId value = values->back();
+    if (tree_.kind(value) == NodeKind::kCall &&
+        outline_.last_name(tree_.child(value)) == "partial") {
+      value = outline_.arguments(value).at(0);
+    }
+    return tree_.kind(value) == NodeKind::kSubscript ? value : 0;
+  }
+
+  // Whether a name is set to a subscript at all: most files need no look at what names are set to.
+  bool has_subscripts() {
+    if (has_subscripts_) return *has_subscripts_;
+    has_subscripts_ = false;
+    for (const Site& site : outline_.assignments) {
+      const bool annotated = tree_.kind(site.node) == NodeKind::kAnnotated;
+      const NodeId value = tree_.child(site.node, annotated ? 2 : 1);
+      const NodeKind kind = value == 0 ? NodeKind::kNone : tree_.kind(value);
+      const bool partial =
+          kind == NodeKind::kCall && outline_.last_name(tree_.child(value)) == "partial";
+      if (kind == NodeKind::kSubscript || partial) has_subscripts_ = true;
+    }
+    return *has_subscripts_;
+  }
+
+  // kernel.run(…, grid=grid, warmup=False): what kernel[grid](…) calls.
+  void run(const Site& site, NodeId kernel, const CallArguments& arguments) {
+    Launch launch = start(site, LaunchKind::kSubscript, kernel);
+    set_grid(site, arguments.keyword("grid"), launch);
+    launch.arguments = arguments_of(site.node);
+    std::erase_if(launch.arguments,
+                  [](const Argument& one) { return one.name == "grid" || one.name == "warmup"; });
     found_.push_back(std::move(launch));
   }
 
@@ -197,10 +242,29 @@ class LaunchFinder {
     }
   }
 
+  // The text of a string literal without its quotes; empty: it is none.
+  std::string literal_at(NodeId node) const {
+    if (node == 0 || tree_.kind(node) != NodeKind::kString) return {};
+    const std::string text = tree_.source(node, kLongestLaunch);
+    const bool quoted = text.size() > 2 && (text[0] == '"' || text[0] == '\'');
+    return quoted ? text.substr(1, text.size() - 2) : std::string();
+  }
+
+  // What the innermost subscript around a table says, where that is a literal.
+  std::string take_key() {
+    if (keys_.empty()) return {};
+    std::string key = std::move(keys_.back());
+    keys_.pop_back();
+    return key;
+  }
+
   void meanings(const Site& site, NodeId kernel, std::vector<std::string>& out, int depth) {
     constexpr size_t kMost = 16, kMostTries = 400;  // k = k, many times over, means nothing
-    if (depth == 0) tries_ = 0;
-    if (depth > 4 || out.size() >= kMost || kernel == 0 || ++tries_ > kMostTries) return;
+    if (depth == 0) {
+      tries_ = 0;
+      keys_.clear();
+    }
+    if (depth > 8 || out.size() >= kMost || kernel == 0 || ++tries_ > kMostTries) return;
     switch (tree_.kind(kernel)) {
       case NodeKind::kName:
       case NodeKind::kAttribute: {
@@ -227,14 +291,35 @@ class LaunchFinder {
         }
         return;
       }
-      case NodeKind::kSubscript: {  // {True: a, False: b}[flag]
-        const NodeId table = tree_.child(kernel);
-        if (tree_.kind(table) != NodeKind::kDict) return meanings(site, table, out, depth + 1);
-        for (const NodeId pair : tree_.children(table)) {
-          meanings(site, tree_.child(pair, 1), out, depth + 1);
-        }
+      case NodeKind::kSubscript: {  // {True: a, False: b}[flag], TABLE[name]["update"]
+        keys_.push_back(literal_at(tree_.child(kernel, 1)));
+        meanings(site, tree_.child(kernel), out, depth + 1);
+        keys_.pop_back();
         return;
       }
+      case NodeKind::kDict: {
+        const bool asked = !keys_.empty();
+        const std::string key = take_key();
+        for (const NodeId pair : tree_.children(kernel)) {
+          if (tree_.kind(pair) != NodeKind::kPair) continue;
+          const std::string of_pair = literal_at(tree_.child(pair));
+          if (key.empty() || of_pair.empty() || key == of_pair)
+            meanings(site, tree_.child(pair, 1), out, depth + 1);
+        }
+        if (asked) keys_.push_back(key);
+        return;
+      }
+      case NodeKind::kList:
+      case NodeKind::kTuple: {
+        const bool asked = !keys_.empty();
+        const std::string key = take_key();
+        for (const NodeId item : tree_.children(kernel)) meanings(site, item, out, depth + 1);
+        if (asked) keys_.push_back(key);
+        return;
+      }
+      case NodeKind::kBoolean:  // tuned or plain
+        for (const NodeId part : tree_.children(kernel)) meanings(site, part, out, depth + 1);
+        return;
       case NodeKind::kCall: {
         // triton.jit(f), partial(f, …), heuristics(…)(f), kernel.replace_hints(…), and
         // bound = kernel(…).
@@ -242,10 +327,12 @@ class LaunchFinder {
         const std::string_view maker = outline_.last_name(callee);
         const NodeId first = outline_.arguments(kernel).at(0);
         const bool wraps = maker == "jit" || maker == "partial" || maker == "compile" ||
-                           maker == "wrap_triton" || outline_.path(callee) == "cuda.tile.kernel" ||
-                           maker.empty();
+                           maker == "wrap_triton" || maker == "capture_triton" ||
+                           outline_.path(callee) == "cuda.tile.kernel" || maker.empty();
         if (wraps && first != 0) return meanings(site, first, out, depth + 1);
-        const bool changes = maker == "replace_hints" && tree_.kind(callee) == NodeKind::kAttribute;
+        // TABLE.get(key) is one of its values, kernel.replace_hints(…) the kernel.
+        const bool changes = (maker == "replace_hints" || maker == "get") &&
+                             tree_.kind(callee) == NodeKind::kAttribute;
         return meanings(site, changes ? tree_.child(callee) : callee, out, depth + 1);
       }
       default:
@@ -270,13 +357,57 @@ class LaunchFinder {
   const Outline& outline_;
   const Tree& tree_;
   std::map<std::pair<uint32_t, std::string>, std::vector<NodeId>> assigned_;
-  size_t tries_ = 0;  // to find what one kernel means
+  size_t tries_ = 0;               // to find what one kernel means
+  std::vector<std::string> keys_;  // of the subscripts on the way to it, the innermost last
   bool assignments_read_ = false, has_raw_kernels_ = false, has_kernel_calls_ = false;
+  std::optional<bool> has_subscripts_;
   std::vector<Launch> found_;
 };
 
 }  // namespace
 
 std::vector<Launch> find_launches(const Outline& outline) { return LaunchFinder(outline).run(); }
+
+std::vector<HandedName> find_handed_names(const Outline& outline, const PythonFile& file) {
+  constexpr size_t kMost = 2000;  // of a file
+  // A kernel is decorated where it is defined; an imported one is known by its name only.
+  std::set<std::string_view> decorated, imported;
+  for (const Function& function : file.functions) {
+    if (function.scope.empty() && !function.decorators.empty()) decorated.insert(function.name);
+  }
+  for (const Import& import : file.imports) imported.insert(import.bound_to);
+  if (decorated.empty() && imported.empty()) return {};
+  const Tree& tree = outline.tree;
+  std::vector<HandedName> out;
+  const auto add = [&](const Site& site, NodeId value, size_t position, std::string_view keyword) {
+    const NodeKind kind = tree.kind(value);
+    if (kind != NodeKind::kName && kind != NodeKind::kAttribute) return;
+    const std::string_view last = outline.last_name(value);
+    const bool own = kind == NodeKind::kName && decorated.contains(last);
+    if (!own && last.find("kernel") == std::string_view::npos) return;
+    std::string name = tree.source(value, kLongestLaunch);
+    const std::string_view head = std::string_view(name).substr(0, name.find('.'));
+    if (!own && !imported.contains(head)) return;
+    if (out.size() == kMost) return;
+    HandedName handed;
+    handed.callee = tree.source(tree.child(site.node), kLongestLaunch);
+    handed.name = std::move(name);
+    handed.position = position;
+    handed.keyword = keyword;
+    handed.function = outline.function_name(site.function);
+    handed.line_first = tree.line_first(site.node);
+    handed.line_last = tree.line_last(site.node);
+    out.push_back(std::move(handed));
+  };
+  for (const Site& site : outline.calls) {
+    const NodeKind callee = tree.kind(tree.child(site.node));
+    if (callee != NodeKind::kName && callee != NodeKind::kAttribute) continue;
+    const CallArguments arguments = outline.arguments(site.node);
+    for (size_t i = 0; i < arguments.positional.size(); ++i)
+      add(site, arguments.positional[i], i, "");
+    for (const auto& [keyword, value] : arguments.keywords) add(site, value, SIZE_MAX, keyword);
+  }
+  return out;
+}
 
 }  // namespace fathom::python

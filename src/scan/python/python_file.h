@@ -104,6 +104,15 @@ struct NamedKernel {
   uint32_t line_first = 0, line_last = 0;
 };
 
+// A name of module level that a call is given: a function that may be a kernel, and what runs it.
+struct HandedName {
+  std::string callee, name;
+  size_t position = 0;  // among the arguments; SIZE_MAX: by keyword
+  std::string keyword;
+  std::string function;  // around it, with scope
+  uint32_t line_first = 0, line_last = 0;
+};
+
 enum class OptionSource : uint8_t { kArgparse, kClick, kTyper, kAbsl, kDataclass, kEnvironment };
 
 struct Option {
@@ -197,6 +206,7 @@ struct PythonFile {
   std::vector<Call> module_calls;  // at module level, and in the bodies of classes there
   std::vector<Launch> launches;
   std::vector<NamedKernel> named_kernels;
+  std::vector<HandedName> handed;
   std::vector<Option> options;
   std::vector<EnvironmentHelper> environment_helpers;
   std::vector<ParsedClass> parsed_classes;

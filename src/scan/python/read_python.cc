@@ -49,6 +49,7 @@ PythonFile read_python(const Tree& tree) {
   out.launches = find_launches(outline);
   out.named_kernels = find_named_kernels(outline);
   mark_kernels(outline, out.functions);
+  out.handed = find_handed_names(outline, out);
   find_routes(outline, out);
   out.cuda_texts = find_cuda_texts(outline);
   out.flows = find_value_flows(outline);

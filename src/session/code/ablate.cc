@@ -11,6 +11,7 @@
 #include "doctor/examine.h"
 #include "plan/ablate/study_words.h"
 #include "report/csv.h"
+#include "report/page/documents_page.h"
 #include "session/code/ablate_counters.h"
 #include "session/code/ablate_steps.h"
 #include "session/code/run_files.h"
@@ -252,13 +253,21 @@ Status Ablation::write_report(const Study& study, const ReportOptions& options,
     fs::create_directories(out, error);
     if (error) return Error{fmt::format("cannot make {}: {}", out.string(), error.message())};
   }
-  TRY(run_files::write_whole_file(out / "OPTIMIZATION_REPORT.md",
-                                  optimization_report(study, options)));
+  const std::string text = optimization_report(study, options);
+  TRY(run_files::write_whole_file(out / "OPTIMIZATION_REPORT.md", text));
   TRY(run_files::write_whole_file(out / "ablation.csv", to_csv(ablation_sheet(study))));
   TRY(run_files::write_whole_file(out / "ablation.json", study_json(study, options)));
   const std::string waterfall = waterfall_svg(study);
   if (!waterfall.empty()) TRY(run_files::write_whole_file(out / "waterfall.svg", waterfall));
-  return Nothing{};
+  if (!request_.page) return Nothing{};
+  return run_files::write_whole_file(out / "report.html",
+                                     documents_page({"ablate",
+                                                     study.suite->title,
+                                                     "",
+                                                     {{"OPTIMIZATION_REPORT.md", text}},
+                                                     {{"waterfall.svg", waterfall}},
+                                                     {ablation_sheet(study)},
+                                                     {}}));
 }
 
 Status check_note(const fs::path& out, const Note& note) {

@@ -19,6 +19,7 @@ struct AblateRequest {
   bool resume = false;
   std::vector<std::string> environment;  // "NAME=value"
   std::filesystem::path program;         // fathom itself, for `fathom record`
+  bool page = true;                      // report.html too
 };
 
 // Told when a step begins; null: nobody listens.
@@ -44,7 +45,8 @@ class Ablation {
   Study study() const;
   // Errors of the study: times under the floor.
   std::vector<std::string> refusals(const Study& study) const;
-  // OPTIMIZATION_REPORT.md, ablation.csv, ablation.json and waterfall.svg in the out folder.
+  // OPTIMIZATION_REPORT.md, ablation.csv, ablation.json, waterfall.svg and report.html in the out
+  // folder.
   Status write_report(const Study& study, const ReportOptions& options,
                       const std::filesystem::path& out) const;
 

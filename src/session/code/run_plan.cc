@@ -12,6 +12,7 @@
 #include "base/screen_text.h"
 #include "plan/plan_file.h"
 #include "plan/run/results_text.h"
+#include "report/page/documents_page.h"
 #include "report/trial/sample_text.h"
 #include "session/code/bench.h"
 #include "session/code/earlier_runs.h"
@@ -392,7 +393,14 @@ class PlanRunner {
     for (auto& [name, content] : results_tables(results))
       TRY(write_whole_file(prepared_.out / "tables" / name, content));
     TRY(write_whole_file(prepared_.out / "results.json", results_json(results)));
-    return write_whole_file(prepared_.out / "results.md", results_markdown(results));
+    const std::string text = results_markdown(results);
+    TRY(write_whole_file(prepared_.out / "results.md", text));
+    if (!request_.page) return Nothing{};
+    DocumentsPage shown{"run", plan_.goal.original, "", {{"results.md", text}}, {}, {}, {}};
+    if (!request_.environment_page.empty())
+      shown.documents.push_back({"environment.md", request_.environment_page});
+    for (auto& [name, story] : told_) shown.documents.push_back({name, std::move(story)});
+    return write_whole_file(prepared_.out / "report.html", documents_page(shown));
   }
 
   Status evaluate(size_t number) {
@@ -422,6 +430,7 @@ class PlanRunner {
       const std::string name =
           fmt::format("stories/{}-c{}.md", plan_.experiments[number].id, configuration);
       TRY(write_whole_file(prepared_.out / name, story));
+      told_.emplace_back(name, story);
       result.configurations[configuration].story = name;
     }
     result_.results.experiments.push_back(std::move(result));
@@ -450,6 +459,7 @@ class PlanRunner {
   std::map<size_t, double> spent_;  // seconds, of an experiment
   double all_spent_ = 0;
   std::map<std::pair<size_t, size_t>, std::string> first_failure_;  // experiment, configuration
+  std::vector<std::pair<std::string, std::string>> told_;           // stories: file, text
   RunPlanResult result_;
 };
 

@@ -26,6 +26,7 @@ struct RunPlanRequest {
   bool has_gpu = false;
   MachineState machine;
   std::string environment_page;  // environment.md; empty: none
+  bool page = true;              // report.html too
 };
 
 // A plan that was read and checked, and what of it is left to run.
@@ -55,8 +56,8 @@ struct RunPlanResult {
   bool interrupted = false;
 };
 // Runs what is left, one line for each run to `progress`, and writes the results: results.md,
-// results.json, tables/, stories/, logs/, captures/. What is finished is in the journal before the
-// next run begins.
+// results.json, report.html, tables/, stories/, logs/, captures/. What is finished is in the
+// journal before the next run begins.
 Result<RunPlanResult> run_plan(const RunPlanRequest& request, const PreparedRun& prepared,
                                const std::function<void(const std::string&)>& progress);
 

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/screen_text.h"
 #include "report/csv.h"
+#include "report/page/documents_page.h"
 #include "report/scan/expected_measured_text.h"
 #include "scan/files/source_text.h"
 #include "session/code/measured.h"
@@ -51,9 +52,10 @@ namespace {
 // What a scan's report depends on: the content of every file, the program, and what was asked for.
 // A report that has the same stamp need not be made again.
 uint64_t scan_stamp(const Repository& repository, const StoryContext& context,
-                    const std::vector<std::string>& counters, const fs::path& directory) {
+                    const std::vector<std::string>& counters, const fs::path& directory,
+                    bool page) {
   std::string asked =
-      fmt::format("{}\n{}\n{}\n", repository.name, directory.string(), context.kernels);
+      fmt::format("{}\n{}\n{}\n{}\n", repository.name, directory.string(), context.kernels, page);
   for (const auto& [name, value] : context.parameters.given()) asked += name + "=" + value + "\n";
   if (context.platform != nullptr) asked += platform_json(*context.platform);
   if (const auto program = stamp_of("/proc/self/exe")) {
@@ -95,18 +97,26 @@ Status check_pattern(const std::string& pattern, const CodeFacts& facts) {
 }
 
 // The stamp is kept for the next scan.
-Status write_scan(const OutputPlace& place, uint64_t stamp, ScanResult& result) {
+Status write_scan(const ScanRequest& request, uint64_t stamp, ScanResult& result) {
+  const OutputPlace& place = request.place;
   OutputDirectory out = TRY(OutputDirectory::create(place));
   ReportListing& written = result.written;
   TRY(out.write_file(kJson, scan_json(result.report)));
   written.files = {kJson};
-  for (const ReportPage& page : scan_pages(result.report)) {
+  DocumentsPage shown{"scan", result.report.facts.repository, "", {}, {}, {}, {}};
+  for (ReportPage& page : scan_pages(result.report)) {
     TRY(out.write_file(page.path, page.text));
     written.files.push_back(page.path);
+    if (request.page) shown.documents.push_back({page.path, std::move(page.text)});
   }
   if (!result.report.measured.empty()) {
     TRY(out.write_file(kCompared, to_csv(compared_sheet(result.report.measured))));
     written.files.emplace_back(kCompared);
+    if (request.page) shown.tables.push_back(compared_sheet(result.report.measured));
+  }
+  if (request.page) {
+    TRY(out.write_file("report.html", documents_page(shown)));
+    written.files.emplace_back("report.html");
   }
   written.directory = shown_directory(place.path).string();
   constexpr TerminalStyle kPlain = {false, false, 100};
@@ -127,7 +137,8 @@ Result<ScanResult> scan(const ScanRequest& request) {
     context.platform = &*platform;
   }
   const Repository repository = TRY(list_repository(request.repository, request.threads));
-  const uint64_t stamp = scan_stamp(repository, context, request.counters, request.place.path);
+  const uint64_t stamp =
+      scan_stamp(repository, context, request.counters, request.place.path, request.page);
   ScanResult result;
   if (request.reuses) result.kept = same_scan(request.place.path, stamp);
   if (result.kept) return result;
@@ -153,7 +164,7 @@ Result<ScanResult> scan(const ScanRequest& request) {
     measure.threads = request.threads;
     result.report.measured = TRY(measure_kernels(measure));
   }
-  if (request.writes) TRY(write_scan(request.place, stamp, result));
+  if (request.writes) TRY(write_scan(request, stamp, result));
   return result;
 }
 

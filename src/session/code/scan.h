@@ -24,6 +24,7 @@ struct ScanRequest {
   std::vector<std::string> counters;    // captures, traces and files of counters of its kernels
   OutputPlace place;                    // of the report
   bool writes = false;                  // the report to the place
+  bool page = true;                     // report.html among it
   bool reuses = false;                  // a report of the same content there, instead of a scan
   size_t threads = 0;                   // 0: as many as help
   ProgressCallback progress;

@@ -370,6 +370,8 @@ StoryPhase tell_phase(const RunFacts& facts, const WorkLabels& labels,
   out.name = cut_to_bytes(profile.phase->name, kNameBytes);
   out.evidence = profile.phase->evidence;
   out.runs = profile.spans.size();
+  for (const PhaseRun& run : profile.phase->runs)
+    if (!run.work.empty()) out.spans.push_back({run.gpu_begin, run.gpu_end});
   out.busy = profile.busy;
   out.idle = profile.idle;
   const PhaseTeller teller(facts, labels, hardware, profile, owned);

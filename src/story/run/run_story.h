@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "events/intervals.h"
 #include "tree/phases.h"
 
 // The execution story of a run as values: no sentence is made here, and no line is without
@@ -171,7 +172,8 @@ struct StoryPhase {
   std::string name;  // of the annotation; else empty
   PhaseEvidence evidence = PhaseEvidence::kNone;
   size_t runs = 0;
-  Nanos busy, idle;  // of all runs: work that no other phase hides, and gaps inside runs
+  std::vector<Interval> spans;  // of its runs on the GPU, in the order of time
+  Nanos busy, idle;             // of all runs: work that no other phase hides, and gaps inside runs
   std::vector<StoryLine> lines;
   std::vector<StoryEvent> events;
 };

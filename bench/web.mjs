@@ -1,0 +1,97 @@
+// How smooth the page of a report is for traces of many events. Prints rows of a Markdown table.
+//   node bench/web.mjs FATHOM CHROMIUM EVENTS...        for example 1000000
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const [fathom, chrome, ...counts] = process.argv.slice(2);
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const { chromium } = await import(pathToFileURL(join(root, 'web/node_modules/playwright-core/index.mjs')).href);
+const place = mkdtempSync(join(tmpdir(), 'fathom-bench-'));
+
+// Steps of layers: Python frames, ops, launches and kernels on two streams, of changing lengths.
+function write(path, events) {
+  const file = openSync(path, 'w');
+  writeSync(file, '{"deviceProperties":[{"id":0,"name":"NVIDIA H200","numSms":132,"totalGlobalMem":150000000000}],"traceEvents":[\n');
+  let lines = [];
+  let made = 0;
+  let random = 1;
+  const next = (n) => (random = (random * 1103515245 + 12345) % 2147483648) % n;
+  const add = (line) => {
+    lines.push(line);
+    made++;
+    if (lines.length === 20000) {
+      writeSync(file, (made > 20000 ? ',\n' : '') + lines.join(',\n'));
+      lines = [];
+    }
+  };
+  for (let i = 0, ts = 1000; made + 6 < events; i++) {
+    const op = next(60);
+    const long = 12 + next(30);
+    add(`{"ph":"X","cat":"python_function","name":"model.py(${op}): layer","pid":1,"tid":1,"ts":${ts},"dur":${long},"args":{"Python id":${i}}}`);
+    add(`{"ph":"X","cat":"cpu_op","name":"aten::op${op}","pid":1,"tid":1,"ts":${ts + 1},"dur":${long - 2},"args":{"Input Dims":[[${64 * (op + 1)},1024]],"Input type":["float"]}}`);
+    add(`{"ph":"X","cat":"cpu_op","name":"aten::inner${op % 9}","pid":1,"tid":1,"ts":${ts + 2},"dur":${long - 4}}`);
+    add(`{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":${ts + 3},"dur":4,"args":{"correlation":${i + 1}}}`);
+    add(`{"ph":"X","cat":"kernel","name":"kernel_${op}","pid":0,"tid":${7 + (i % 2)},"ts":${ts + 8},"dur":${1 + next(long)},"args":{"correlation":${i + 1},"device":0,"stream":${7 + (i % 2)},"grid":[${op + 1},1,1],"block":[256,1,1]}}`);
+    ts += long + next(4);
+  }
+  if (lines.length > 0) writeSync(file, (made > lines.length ? ',\n' : '') + lines.join(',\n'));
+  writeSync(file, '\n]}\n');
+  closeSync(file);
+}
+
+const browser = await chromium.launch({ executablePath: chrome, args: ['--no-sandbox'] });
+console.log('| events | analyze, --no-html | analyze | page MB | first view ms | timeline ms | frame p50 ms | p95 | worst | interaction ms |');
+console.log('|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|');
+try {
+  for (const count of counts.map(Number)) {
+    const trace = join(place, 'trace.json');
+    const out = join(place, 'report');
+    write(trace, count);
+    const run = (more) => {
+      const before = performance.now();
+      execFileSync(fathom, ['analyze', trace, '--out', out, '--no-cache', '-q', '--force', ...more]);
+      return ((performance.now() - before) / 1000).toFixed(1) + ' s';
+    };
+    const without = run(['--no-html']);
+    const with_page = run([]);
+    const size = statSync(join(out, 'report.html')).size / 1e6;
+    const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+    await page.goto(pathToFileURL(join(out, 'report.html')).href + '#timeline');
+    await page.waitForFunction(() => window.fathomTimeline?.frames.length > 0, null, { timeout: 180_000 });
+    await page.waitForTimeout(4000);
+    const marks = await page.evaluate(() => Object.fromEntries(performance.getEntriesByType('mark').map((m) => [m.name, m.startTime])));
+    const result = await page.evaluate(async () => {
+      const t = window.fathomTimeline;
+      const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+      const whole = t.end - t.begin;
+      t.frames.length = 0;
+      const all = [];
+      const waits = [];
+      // Zooms in from the whole to some microseconds at three places, moving on the way.
+      for (const at of [0.2, 0.5, 0.8]) {
+        t.showAll();
+        await frame();
+        for (let zoom = 0; zoom < 40; zoom++) {
+          const before = performance.now();
+          t.zoom(0.75, whole * at);
+          if (zoom % 3 === 0) t.pan(0.1);
+          await frame();
+          waits.push(performance.now() - before);
+          all.push(...t.frames.splice(0));
+        }
+      }
+      const sorted = (list) => [...list].sort((x, y) => x - y);
+      const of = (list, share) => sorted(list)[Math.min(list.length - 1, Math.floor(list.length * share))];
+      return { p50: of(all, 0.5), p95: of(all, 0.95), worst: of(all, 1), wait: of(waits, 0.95) };
+    });
+    const f = (x) => x.toFixed(1);
+    console.log(`| ${count.toLocaleString('en-US')} | ${without} | ${with_page} | ${f(size)} | ${f(marks['fathom-first-view'])} | ${f(marks['fathom-timeline'])} | ${f(result.p50)} | ${f(result.p95)} | ${f(result.worst)} | ${f(result.wait)} |`);
+    await page.close();
+  }
+} finally {
+  await browser.close();
+  rmSync(place, { recursive: true, force: true });
+}

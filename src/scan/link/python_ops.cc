@@ -1,0 +1,106 @@
+#include "scan/link/python_ops.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "scan/facts/code_names.h"
+
+namespace fathom {
+namespace {
+
+// torch.library's own functions, and what projects call their wrappers around them.
+bool registers_op(std::string_view callee) {
+  constexpr std::array<std::string_view, 6> names = {
+      "custom_op",       "triton_op",          "impl",
+      "register_kernel", "register_custom_op", "direct_register_custom_op"};
+  return std::find(names.begin(), names.end(), last_part(callee)) != names.end();
+}
+
+// What the first literal of a text holds.
+std::string_view first_literal(std::string_view text) {
+  const size_t open = text.find_first_of("\"'");
+  if (open == std::string_view::npos) return {};
+  const size_t close = text.find(text[open], open + 1);
+  return close == std::string_view::npos ? std::string_view()
+                                         : text.substr(open + 1, close - open - 1);
+}
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.';
+  });
+}
+
+}  // namespace
+
+PythonOps::PythonOps(const Readings& readings, const PythonNames& names)
+    : readings_(readings), names_(names) {
+  for (uint32_t file = 0; file < readings.files.size(); ++file) {
+    const python::PythonFile& python = readings.readings[file].python;
+    for (uint32_t i = 0; i < python.functions.size(); ++i) {
+      read_decorators(file, i);
+      for (const python::Call& call : python.functions[i].calls) read_call(call, file);
+    }
+    for (const python::Call& call : python.module_calls) read_call(call, file);
+  }
+}
+
+// @torch.library.custom_op("library::name", …), @torch.library.impl(library, "name", "CUDA")
+void PythonOps::read_decorators(uint32_t file, uint32_t function) {
+  for (const std::string& decorator :
+       readings_.readings[file].python.functions[function].decorators) {
+    const size_t open = decorator.find('(');
+    if (open == std::string::npos || !registers_op(std::string_view(decorator).substr(0, open)))
+      continue;
+    add(first_literal(decorator), {file, function});
+  }
+}
+
+// custom_op("library::name", function), library.impl("name", function, "CUDA"),
+// register(op_name="name", op_func=function)
+void PythonOps::read_call(const python::Call& call, uint32_t file) {
+  if (call.arguments.empty() || !registers_op(call.callee)) return;
+  std::string_view name, function;
+  for (const python::Argument& argument : call.arguments) {
+    if (name.empty()) {
+      name = first_literal(argument.text);
+    } else if (function.empty() && is_identifier(argument.text)) {
+      function = argument.text;
+    }
+  }
+  if (function.empty()) return;
+  const auto found = names_.resolve(function, file);
+  if (found && found->kind == PythonName::Kind::kFunction)
+    add(name, {found->file, static_cast<uint32_t>(found->index)});
+}
+
+void PythonOps::add(std::string_view text, const PythonRef& function) {
+  text = text.substr(0, text.find('('));  // a schema may follow
+  const size_t colons = text.find("::");
+  Op op;
+  op.name = colons == std::string_view::npos ? text : text.substr(colons + 2);
+  if (colons != std::string_view::npos) op.library = text.substr(0, colons);
+  op.function = function;
+  if (op.name.empty() || !is_identifier(op.name)) return;
+  by_name_[op.name].push_back(op);
+  by_function_[function].push_back(std::move(op));
+}
+
+std::vector<PythonOps::Op> PythonOps::named(std::string_view library, std::string_view name) const {
+  std::vector<Op> out;
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return out;
+  for (const Op& op : found->second) {
+    if (op.library.empty() || op.library == library) out.push_back(op);
+  }
+  return out;
+}
+
+const std::vector<PythonOps::Op>& PythonOps::of(const PythonRef& function) const {
+  static const std::vector<Op> none;
+  const auto found = by_function_.find(function);
+  return found == by_function_.end() ? none : found->second;
+}
+
+}  // namespace fathom

@@ -1,0 +1,4 @@
+#pragma once
+namespace shop {
+void add_one(at::Tensor& x);
+}
