@@ -29,6 +29,7 @@ enum class KernelKind : uint8_t {
   kPallas,
   kTvm,
   kTaichi,
+  kMojo,
   kSycl,
   kOpenCl,
   kMetal,
