@@ -110,6 +110,8 @@ class KernelLinker {
       const auto meant = too_many ? named : meanings(written, launch.expression, file);
       for (const size_t kernel : meant) {
         KernelLauncher launcher = launcher_of(launch, file);
+        if (index < reading.launch_conditions.size())
+          launcher.conditions = reading.launch_conditions[index];
         if (index < reading.launch_values.size()) {
           for (const cpp::LocalValue& value : reading.launch_values[index]) {
             launcher.values.push_back({value.name, value.text, {file, value.line}});
