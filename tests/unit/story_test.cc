@@ -214,8 +214,10 @@ TEST(LaunchValues, FollowNamesThroughFunctionFileAndTemplate) {
   const cpp::Usage usage = cpp::find_usage(source, definitions, known);
   ASSERT_EQ(usage.launches.size(), 1u);
   std::vector<std::string> found;
+  const cpp::Brackets brackets(source);
+  cpp::BodyTrees trees({source, brackets}, definitions);
   for (const cpp::LocalValue& value :
-       cpp::LaunchValues(source, definitions, cpp::file_constants(source))
+       cpp::LaunchValues(trees, definitions, cpp::file_constants(source))
            .behind(usage.launches[0])) {
     found.push_back(value.name + " = " + value.text);
   }
