@@ -16,7 +16,8 @@ namespace {
 // Steps of one part that somebody still reads.
 constexpr size_t kMostHostSteps = 34;
 // Repositories with more kernels have their stories told in short, unless some are asked for:
-// nobody reads a thousand, and they would take as long as the scan.
+// nobody reads a thousand, and they would take as long as the scan. Kernels whose bodies are not
+// read have none to tell, so they do not count against the others.
 constexpr size_t kToldInFull = 200;
 // Of one file, and of the host's functions: pages do not show more.
 constexpr size_t kMostOfFile = 400, kMostHostFunctions = 400;
@@ -50,7 +51,10 @@ void add_integration(Integration integration, size_t callers, const std::vector<
 class StoryTeller {
  public:
   StoryTeller(const CodeFacts& facts, const StoryContext& context, SourceOutlines* sources)
-      : facts_(facts), context_(context), sources_(sources) {}
+      : facts_(facts), context_(context), sources_(sources) {
+    bodies_ = static_cast<size_t>(std::ranges::count_if(
+        facts.kernels, [](const KernelFacts& kernel) { return kernel.body_read; }));
+  }
 
   // `place`: how many kernels stand before it in its file.
   KernelStory kernel(const KernelFacts& kernel, size_t place) const {
@@ -66,7 +70,7 @@ class StoryTeller {
     }
     sources_->make_room();
     const HostContext host{facts_, *sources_, context_.parameters, &kernel, launcher};
-    if (place < kMostOfFile && are_told_in_full()) {
+    if (place < kMostOfFile && is_told_in_full(kernel)) {
       tell_in_full(kernel, host, told.story);
     } else {
       told.story.detail = StoryDetail::kLaunch;
@@ -96,8 +100,9 @@ class StoryTeller {
   }
 
  private:
-  bool are_told_in_full() const {
-    return !context_.kernels.empty() || facts_.kernels.size() <= kToldInFull;
+  bool is_told_in_full(const KernelFacts& kernel) const {
+    const size_t told = kernel.body_read ? bodies_ : facts_.kernels.size();
+    return !context_.kernels.empty() || told <= kToldInFull;
   }
 
   void tell_in_full(const KernelFacts& kernel, const HostContext& host, Story& story) const {
@@ -115,6 +120,7 @@ class StoryTeller {
   const CodeFacts& facts_;
   const StoryContext& context_;
   SourceOutlines* sources_;
+  size_t bodies_ = 0;  // kernels whose bodies were read
 };
 
 }  // namespace

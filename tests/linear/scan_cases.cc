@@ -1,6 +1,8 @@
 // Repositories whose code is made to be slow to resolve.
 #include <fmt/format.h>
 
+#include <map>
+
 #include "linear_cases.h"
 #include "test_files.h"
 
@@ -31,6 +33,22 @@ LinearCase of_files(std::string name, std::string file, size_t n, std::string te
             for (size_t i = 0; i < size; ++i) {
               write_file(directory / "repo" / fmt::format(fmt::runtime(file), i),
                          fmt::format(fmt::runtime(text), i));
+            }
+          },
+          "scan repo --out out", n};
+}
+
+// Several files for each number below n.
+LinearCase of_sets(std::string name, std::map<std::string, std::string> files, size_t n,
+                   std::map<std::string, Text> once = {}) {
+  return {std::move(name),
+          [=](const std::filesystem::path& directory, size_t size) {
+            for (const auto& [file, text] : once) write_file(directory / "repo" / file, text(size));
+            for (size_t i = 0; i < size; ++i) {
+              for (const auto& [file, text] : files) {
+                write_file(directory / "repo" / fmt::format(fmt::runtime(file), i),
+                           fmt::format(fmt::runtime(text), i));
+              }
             }
           },
           "scan repo --out out", n};
@@ -261,6 +279,32 @@ std::vector<LinearCase> python_code() {
   };
 }
 
+// One name that many files, classes or modules have.
+std::vector<LinearCase> one_name() {
+  const std::string jit = "import triton\nimport triton.language as tl\n@triton.jit\n";
+  return {
+      of_file("OverloadsWithACallerEach", "a.cu", 600,
+              [](size_t n) {
+                return rows(
+                           "void run(T{0} p) {{ k<<<1, 2>>>(p); }}\n"
+                           "void f{0}(float* p) {{ run(p); }}\n",
+                           n) +
+                       "__global__ void k(float* a) { a[0] = 1; }\n";
+              }),
+      of_sets("MethodsOfOneName",
+              {{"d/f{0}.cu",
+                "__global__ void k{0}(float* a) {{ a[threadIdx.x] = 1; }}\n"
+                "struct R{0} : Base {{ void run(float* p) {{ k{0}<<<1, 2>>>(p); }} }};\n"},
+               {"e/f{0}.cpp", "void go{0}(Base* b, float* p) {{ b->run(p); }}\n"}},
+              400),
+      of_sets("StarImportsOfAPackage",
+              {{"pkg/k{0}.py", jit + "def k{0}(x):\n  tl.store(x, 1)\n"},
+               {"use{0}.py", "from pkg import *\ndef f(x):\n  k{0}[(1,)](x)\n"}},
+              800,
+              {{"pkg/__init__.py", [](size_t n) { return rows("from .k{0} import *\n", n); }}}),
+  };
+}
+
 // What is opened and never closed, and what only begins.
 std::vector<LinearCase> broken_code() {
   const std::pair<const char*, std::string> pieces[] = {
@@ -318,7 +362,7 @@ std::vector<LinearCase> other_languages() {
 std::vector<LinearCase> scan_cases() {
   std::vector<LinearCase> all;
   for (const auto& part : {kernels_and_launches(), expressions_and_names(), python_code(),
-                           broken_code(), other_languages()})
+                           one_name(), broken_code(), other_languages()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
