@@ -33,6 +33,8 @@ std::string_view kind_name(FindingKind kind) {
                                                 "full_sort",
                                                 "repeated_tables",
                                                 "training_mode",
+                                                "gradient_mode",
+                                                "dense_gradient",
                                                 "looped_optimizer",
                                                 "looped_products",
                                                 "odd_sizes",

@@ -39,6 +39,8 @@ enum class FindingKind : uint8_t {
   kFullSort,
   kRepeatedTables,
   kTrainingMode,
+  kGradientMode,
+  kDenseGradient,
   kLoopedOptimizer,
   kLoopedProducts,
   kOddSizes,

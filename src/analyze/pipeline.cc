@@ -1,9 +1,9 @@
 #include "analyze/pipeline.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "analyze/analyses.h"
-#include "analyze/path_bound.h"
 #include "analyze/place.h"
 #include "analyze/priority.h"
 #include "analyze/saving_range.h"
@@ -24,14 +24,15 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
       analyses::patterns,          analyses::cpu_time,
   };
   std::vector<Finding> all;
-  PlaceFinder places(a.input());
   for (Analysis analysis : kAnalyses) {
     for (Finding& finding : analysis(a)) all.push_back(std::move(finding));
   }
-  if (path != nullptr) bound_savings(a.input(), *path, a.length(), all);
+  std::optional<SavingRanges> ranges;
+  if (path != nullptr && path->missing().empty()) ranges.emplace(a, *path);
+  if (ranges) ranges->bound(all);
   for (Finding& finding : all) {
     cap_priority(a, finding);
-    if (finding.places.empty()) find_places(places, finding);
+    if (finding.places.empty()) find_places(a.places(), finding);
   }
   sort_runs(all, [](const Finding& x, const Finding& y) {
     return std::tuple(-x.saving_at_most.count, x.priority, x.subject) <
@@ -42,7 +43,7 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   for (Finding& finding : all) cap_priority(a, finding);
   // The most urgent first; of those equally urgent, by what they save for certain.
   sort_runs(all, [](const Finding& x, const Finding& y) { return x.priority < y.priority; });
-  widen_savings(a, places, all);
+  if (ranges) ranges->widen(all);
   return all;
 }
 

@@ -1,17 +1,36 @@
 #include "analyze/saving_range.h"
 
 #include <algorithm>
+#include <memory>
+#include <unordered_map>
 #include <unordered_set>
+
+#include "analyze/critical/step_model.h"
+#include "analyze/place.h"
+#include "analyze/priority.h"
 
 namespace fathom {
 namespace {
 
-constexpr size_t kWidened = 20;  // findings, the first: the cost stays linear in the trace
+constexpr size_t kBounded = 10, kWidened = 6;  // findings: the cost stays linear in the trace
+constexpr double kWorthReplaying = 0.01;       // of the step
+// The part of a finding's work that must be in the steps looked at for them to speak for it.
+constexpr double kSeen = 0.8;
 // What is left of the lower end after a replacement: the least that was measured for replacements
 // that take over all of the work (bench/results/2026-11-16-ledger.md).
 constexpr double kAfterReplacement = 0.85;
-// Of the time of late launches: a profiler that records ops and stacks doubles what they take.
-constexpr double kProfiled = 0.5;
+// What is left of a short host call without a profiler that records ops and stacks, and without
+// one that records ops: steps recorded against steps that were not (tests/faults/times.tsv).
+constexpr StepModel::HostLeft kLeftWithStacks = {0.35, 0.52, 0.7}, kLeftWithOps = {0.6, 0.8, 0.9},
+                              kNotProfiled = {0.9, 1, 1};
+// Of the step: how far the model's steps are from those measured, in the middle of the cases.
+constexpr double kModelError = 0.03;
+// The part of a function's time that a finding must be for the function to go as a whole.
+constexpr double kMostOfFunction = 0.4;
+// Of a copy's time: what reads the other layout takes longer.
+constexpr double kAfterCopies = 0.5;
+// Convolutions that need no other layout are faster themselves.
+constexpr double kWithConvolution = 1.2;
 
 // Work that is done otherwise, or not at all, once the finding is followed.
 bool replaces_work(FindingKind kind) {
@@ -34,98 +53,369 @@ bool replaces_work(FindingKind kind) {
     case FindingKind::kRepeatedTables:
     case FindingKind::kOddSizes:
     case FindingKind::kContendedAtomics:
+    case FindingKind::kRecompute:
+    case FindingKind::kPageableCopies:
+    case FindingKind::kSmallCollectives:
       return true;
     default:
       return false;
   }
 }
 
-// Waits of the host: launches behind them are late because of them, as far as the trace shows.
-bool is_wait(FindingKind kind) {
+// The same ops run, each of them faster: nothing goes with them.
+bool keeps_ops(FindingKind kind) {
+  return kind == FindingKind::kImageLayout || kind == FindingKind::kWideProducts ||
+         kind == FindingKind::kOddSizes || kind == FindingKind::kRecompute;
+}
+
+bool is_loop(FindingKind kind) {
+  return kind == FindingKind::kLoopedProducts || kind == FindingKind::kTinyProducts ||
+         kind == FindingKind::kSmallCollectives;
+}
+
+// Time of the host that the GPU waits for.
+bool is_host_time(FindingKind kind) {
   return kind == FindingKind::kSynchronization || kind == FindingKind::kDataLoading ||
-         kind == FindingKind::kHostWork || kind == FindingKind::kAllocation;
+         kind == FindingKind::kHostWork || kind == FindingKind::kAllocation ||
+         kind == FindingKind::kHostBound;
 }
 
 Nanos part_of(Nanos time, double share) {
   return {static_cast<int64_t>(static_cast<double>(time.count) * share)};
 }
 
-class GoesWith {
+}  // namespace
+
+class SavingModel {
  public:
-  GoesWith(const Assessment& a, PlaceFinder& places) : a_(a), places_(places) {
-    for (const AssessedCall& call : a.calls()) {
-      ids_.push_back(
-          places.of(call.op->kernels.empty() ? call.op->event : call.op->kernels.front()));
-      if (!is_pointwise(*call.assessed)) mixed_.insert(ids_.back().frame);
-    }
+  SavingModel(const Assessment& a, const CriticalPath& path)
+      : a_(a),
+        tree_(a.input().tree),
+        graph_(path.graph()),
+        model_(a.input(), path,
+               !a.input().tree.has_ops() ? kNotProfiled
+               : a.places().has_frames() ? kLeftWithStacks
+                                         : kLeftWithOps) {}
+
+  bool is_worth_it(const Finding& f) const {
+    return ratio(f.saving_at_most, a_.length()) >= kWorthReplaying;
   }
 
-  // The finding's work with all that may go with it.
-  Nanos all_of(const Finding& finding) const {
-    const bool is_chain = finding.kind == FindingKind::kFusibleChain;
-    std::unordered_set<EventId> frames, ops, covered;
-    for (const CoveredEvent& event : finding.covered) {
-      covered.insert(event.event);
-      const PlaceIds ids = places_.of(event.event);
-      if (ids.frame.valid()) frames.insert(ids.frame);
-      if (ids.op.valid()) ops.insert(ids.op);
+  bool can_tell(const Finding& f) const {
+    if (graph_.empty() || graph_.length == 0 || model_.spent()) return false;
+    const double of_steps = graph_.all_steps > 0 ? static_cast<double>(graph_.steps) /
+                                                       static_cast<double>(graph_.all_steps)
+                                                 : 1;
+    Nanos all, seen;
+    for (const CoveredEvent& covered : f.covered) {
+      if (!covered.event.valid()) return false;
+      // Host time that no event fills is put down to the launch after it, which is not what goes.
+      const EventKind kind = a_.input().store.kind(covered.event);
+      if (f.kind == FindingKind::kHostWork && (is_launch(kind) || is_gpu_work(kind))) return false;
+      all += covered.time;
+      const bool is_frame = a_.input().store.kind(covered.event) == EventKind::kPython;
+      if (is_frame || model_.covers(covered.event)) seen += covered.time;
     }
-    double nanos = 0;
-    for (size_t i = 0; i < ids_.size(); ++i) {
-      const AssessedCall& call = a_.calls()[i];
-      const bool is_its_own = std::ranges::any_of(
-          call.op->kernels, [&](EventId kernel) { return covered.contains(kernel); });
-      const bool is_beside = frames.contains(ids_[i].frame) && is_pointwise(*call.assessed) &&
-                             (!is_chain || !mixed_.contains(ids_[i].frame));
-      if (!is_its_own && !is_beside && !ops.contains(ids_[i].op)) continue;
-      nanos += static_cast<double>(call.time.count) * call.assessed->counted +
-               static_cast<double>(call.waited.count);
+    return !f.covered.empty() && ratio(seen, all) >= kSeen * of_steps;
+  }
+
+  bool is_about_gpu_work(const Finding& f) const {
+    return std::ranges::all_of(f.covered, [&](const CoveredEvent& covered) {
+      return covered.event.valid() && is_gpu_work(a_.input().store.kind(covered.event));
+    });
+  }
+
+  // No more than the step is shorter by without the work at all. Faster kernels are still launched.
+  void lower(Finding& f) {
+    begin();
+    for (const CoveredEvent& covered : f.covered) go(covered.event, 0);
+    if (f.kind != FindingKind::kLowEfficiency) remove_launches();
+    const double most = model_.saved(Outlook::kOptimistic);
+    f.saving_at_most = std::min(f.saving_at_most, part_of(a_.length(), most));
+    f.saving_at_least = std::min(f.saving_at_least, f.saving_at_most);
+    for (Projection& projection : f.projections) projection.gain = std::min(projection.gain, most);
+  }
+
+  void tell_host_time(Finding& f) {
+    double least = 0;
+    begin();
+    if (f.kind == FindingKind::kHostBound) {
+      model_.keep_calls(0.5);
+      least = model_.saved(Outlook::kPessimistic);
+      model_.keep_calls(0);
+      merge_short_kernels();
+    } else {
+      for (const CoveredEvent& covered : f.covered) remove_host_time(covered.event, f.kind);
+      // What takes the place of code is not free; a loader may be no faster in another process.
+      if (f.kind != FindingKind::kDataLoading)
+        least = kAfterReplacement *
+                std::min(model_.saved(Outlook::kPessimistic, &StepModel::HostLeft::most),
+                         model_.saved(Outlook::kPessimistic, &StepModel::HostLeft::least));
+      if (f.kind == FindingKind::kSynchronization) remove_waiting_ops(f);
+      remove_functions(f, false);
     }
-    return {static_cast<int64_t>(nanos)};
+    double most = model_.saved(Outlook::kOptimistic);
+    if (f.kind != FindingKind::kHostBound)
+      most = std::max(most, model_.saved(Outlook::kOptimistic, &StepModel::HostLeft::least));
+    set(f, least, std::max(least, most) + kModelError);
+    // Of a step without the profiler it may be a smaller part. Late launches are what the profiler
+    // makes most of.
+    const double share = f.share;
+    f.share = std::min(f.share, f.kind == FindingKind::kHostBound ? least : most);
+    if (f.share < share) rate_part_of_whole(f);
+    f.share = share;
+  }
+
+  void tell_replaced_work(Finding& f) {
+    const double time = static_cast<double>(std::max<int64_t>(1, f.time.count));
+    double least = std::min(1.0, static_cast<double>(f.saving_at_least.count) / time);
+    const double most = std::min(1.0, static_cast<double>(f.saving_at_most.count) / time);
+    if (f.kind == FindingKind::kLayoutCopies) least = std::max(least, kAfterCopies * most);
+    if (f.kind == FindingKind::kRecompute) least = std::max(least, most);
+    begin();
+    for (const CoveredEvent& covered : f.covered) go(covered.event, 1 - kAfterReplacement * least);
+    if (is_loop(f.kind)) remove_launches();
+    const double low = model_.saved(Outlook::kPessimistic, &StepModel::HostLeft::most);
+    begin();
+    const bool is_fused =
+        f.kind == FindingKind::kFusibleChain || f.kind == FindingKind::kUnfusedAttention;
+    for (const CoveredEvent& covered : f.covered) go(covered.event, is_fused ? 0 : 1 - most);
+    if (!keeps_ops(f.kind)) {
+      go_with(f);
+      if (is_loop(f.kind) || f.kind == FindingKind::kRepeatedTables) remove_functions(f, true);
+      if (f.kind == FindingKind::kPageableCopies) remove_functions(f, false);
+      remove_launches();
+    }
+    double high = model_.saved(Outlook::kOptimistic, &StepModel::HostLeft::least);
+    if (is_loop(f.kind)) high = std::max(high, model_.saved(Outlook::kOptimistic));
+    if (f.kind == FindingKind::kImageLayout) high *= kWithConvolution;
+    set(f, std::min(low, high), high + kModelError);
   }
 
  private:
+  void begin() {
+    model_.begin_repair();
+    going_.clear();
+    going_.resize(a_.input().store.size());
+    works_.clear();
+  }
+
+  void go(EventId work, double left) {
+    model_.keep_work(work, left);
+    if (going_[work.index]) return;
+    going_[work.index] = true;
+    works_.push_back(work);
+  }
+
+  // Of work that goes: the outermost call that launches nothing else.
+  void remove_launches() {
+    constexpr size_t kMostWork = 64;
+    if (!tree_.has_launches()) return;
+    for (const EventId work : works_) {
+      CallId gone = tree_.launch(work);
+      if (!gone.valid()) continue;
+      for (CallId c = gone; c.valid(); c = tree_.parent(c)) {
+        const std::span<const EventId> launched = tree_.launched_in_subtree(c);
+        if (launched.size() > kMostWork || !is_host_call(a_.input().store.kind(tree_.event(c))))
+          break;
+        if (!std::ranges::all_of(launched, [this](EventId e) { return going_[e.index]; })) break;
+        gone = c;
+      }
+      model_.remove_call(gone);
+    }
+  }
+
+  void remove_host_time(EventId event, FindingKind kind) {
+    const CallId call = tree_.call(event);
+    if (a_.input().store.kind(event) == EventKind::kPython) {
+      const EventStore& store = a_.input().store;
+      return model_.remove_code({store.track_id(event), {store.start(event), store.end(event)}},
+                                false);
+    }
+    if (!call.valid() || is_gpu_work(a_.input().store.kind(event))) return;
+    if (kind == FindingKind::kSynchronization) return model_.remove_waits_in(call);
+    model_.remove_call(call);
+  }
+
+  const std::vector<PlaceIds>& places_of_calls() {
+    if (!ids_.empty()) return ids_;
+    for (const AssessedCall& call : a_.calls()) {
+      const auto& kernels = call.op->kernels;
+      ids_.push_back(a_.places().of(kernels.empty() ? call.op->event : kernels.front()));
+      if (!is_pointwise(*call.assessed)) mixed_.insert(ids_.back().frame);
+    }
+    return ids_;
+  }
+
+  // Gradients of the ops, and memory-bound ops of the same function calls with theirs; of a chain
+  // where the function has no other work.
+  void go_with(const Finding& f) {
+    const bool is_chain = f.kind == FindingKind::kFusibleChain;
+    std::unordered_set<EventId> frames, ops;
+    for (const CoveredEvent& covered : f.covered) {
+      const PlaceIds ids = a_.places().of(covered.event);
+      if (ids.frame.valid()) frames.insert(ids.frame);
+      if (ids.op.valid()) ops.insert(ids.op);
+    }
+    const std::vector<PlaceIds>& ids = places_of_calls();
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const AssessedCall& call = a_.calls()[i];
+      const bool is_beside = frames.contains(ids[i].frame) && is_pointwise(*call.assessed) &&
+                             (!is_chain || !mixed_.contains(ids[i].frame));
+      if (!is_beside && !ops.contains(ids[i].op)) continue;
+      for (const EventId kernel : call.op->kernels)
+        if (!going_[kernel.index]) go(kernel, 0);
+    }
+  }
+
+  // Fewer launches are fewer kernels: what a short one takes is mostly the same for each.
+  void merge_short_kernels() {
+    constexpr Nanos kShort{10'000};
+    constexpr double kMerged = 0.3;
+    const EventStore& store = a_.input().store;
+    for (const EventId e : a_.input().selection.linked())
+      if (store.kind(e) == EventKind::kKernel && store.duration(e) < kShort)
+        model_.keep_work(e, kMerged);
+  }
+
+  // Ops that wait, with what they launch and its gradients.
+  void remove_waiting_ops(const Finding& f) {
+    std::unordered_set<EventId> ops;
+    for (const CoveredEvent& covered : f.covered) {
+      const PlaceIds ids = a_.places().of(covered.event);
+      if (ids.op.valid() && a_.input().store.name(ids.op).starts_with("aten::")) ops.insert(ids.op);
+    }
+    for (const EventId op : ops)
+      if (const CallId call = tree_.call(op); call.valid()) model_.remove_call(call);
+    const std::vector<PlaceIds>& ids = places_of_calls();
+    for (size_t i = 0; i < ids.size(); ++i) {
+      if (!ops.contains(ids[i].op)) continue;
+      for (const EventId kernel : a_.calls()[i].op->kernels) go(kernel, 0);
+    }
+    remove_launches();
+  }
+
+  // The function calls that the finding is about, where it is much of them: all that they do goes.
+  // Of a loop, what is between the first and the last of its calls.
+  void remove_functions(const Finding& f, bool of_loop) {
+    const EventStore& store = a_.input().store;
+    struct Function {
+      TrackId track;
+      Nanos begin, end;
+      EventId frame;
+      Nanos covered;
+    };
+    std::vector<Function> functions;
+    std::unordered_map<EventId, size_t> known;
+    for (const CoveredEvent& covered : f.covered) {
+      const PlaceIds ids = a_.places().of(covered.event);
+      if (!ids.frame.valid() || ids.gradient) continue;
+      const auto [place, is_new] = known.try_emplace(ids.frame, functions.size());
+      if (is_new) {
+        functions.push_back({store.track_id(ids.frame),
+                             store.start(ids.frame),
+                             store.end(ids.frame),
+                             ids.frame,
+                             {}});
+        if (of_loop) functions.back().begin = functions.back().end = {};
+      }
+      Function& function = functions[place->second];
+      function.covered += covered.time;
+      if (!of_loop || !ids.op.valid()) continue;
+      const Nanos begin = store.start(ids.op), end = store.end(ids.op);
+      if (function.end.count == 0) function.begin = begin;
+      function.begin = std::min(function.begin, begin);
+      function.end = std::max(function.end, end);
+    }
+    std::ranges::sort(functions, [](const Function& x, const Function& y) {
+      return std::tuple(x.track, x.begin, y.end) < std::tuple(y.track, y.begin, x.end);
+    });
+    // Of functions that nest the outer one counts.
+    size_t kept = 0;
+    for (const Function& function : functions) {
+      if (kept > 0 && functions[kept - 1].track == function.track &&
+          function.begin < functions[kept - 1].end)
+        continue;
+      functions[kept++] = function;
+    }
+    functions.resize(kept);
+    const auto is_in_function = [&](EventId event) {
+      const auto after = std::ranges::upper_bound(
+          functions, std::pair(store.track_id(event), store.start(event)), {},
+          [](const Function& x) { return std::pair(x.track, x.begin); });
+      if (after == functions.begin()) return false;
+      const Function& function = *(after - 1);
+      return function.track == store.track_id(event) && store.start(event) < function.end;
+    };
+    Nanos covered, all;
+    for (const Function& function : functions) {
+      covered += function.covered;
+      all += function.end - function.begin;
+    }
+    if (functions.empty() || (!of_loop && ratio(covered, all) < kMostOfFunction)) return;
+    for (const Function& function : functions)
+      model_.remove_code({function.track, {function.begin, function.end}}, true);
+    for (CallId c(0); c.index < tree_.size();) {
+      if (is_host_call(store.kind(tree_.event(c))) && is_in_function(tree_.event(c))) {
+        model_.remove_call(c);
+        for (const EventId launched : tree_.launched_in_subtree(c))
+          if (!going_[launched.index]) model_.keep_work(launched, 0);
+        c = tree_.subtree_end(c);
+      } else {
+        ++c.index;
+      }
+    }
+  }
+
+  void set(Finding& f, double least, double most) {
+    f.saving_at_least = part_of(a_.length(), std::min(1.0, least));
+    f.saving_at_most = part_of(a_.length(), std::min(1.0, most));
+    f.with_it = std::max(Nanos{}, f.saving_at_most - f.time);
+  }
+
   const Assessment& a_;
-  PlaceFinder& places_;
-  std::vector<PlaceIds> ids_;  // of the calls
+  const CallTree& tree_;
+  const CriticalGraph& graph_;
+  StepModel model_;
+  std::vector<bool> going_;     // by event
+  std::vector<EventId> works_;  // that go
+  std::vector<PlaceIds> ids_;   // of the calls, once asked for
   // Calls of functions with more than memory-bound ops: such a function is not one fused kernel.
   std::unordered_set<EventId> mixed_;
 };
 
-}  // namespace
+SavingRanges::SavingRanges(const Assessment& a, const CriticalPath& path)
+    : model_(std::make_unique<SavingModel>(a, path)) {}
+SavingRanges::~SavingRanges() = default;
 
-void widen_savings(const Assessment& a, PlaceFinder& places, std::vector<Finding>& findings) {
-  const auto late = std::ranges::find(findings, FindingKind::kHostBound, &Finding::kind);
-  const Nanos late_launches = late == findings.end() ? Nanos{} : late->time;
-  const GoesWith goes_with(a, places);
+void SavingRanges::bound(std::vector<Finding>& findings) {
+  std::vector<Finding*> largest;
+  for (Finding& f : findings)
+    if (model_->is_worth_it(f)) largest.push_back(&f);
+  std::ranges::stable_sort(largest, std::greater{}, &Finding::saving_at_most);
+  largest.resize(std::min(largest.size(), kBounded));
+  for (Finding* f : largest) {
+    if (!model_->can_tell(*f)) continue;
+    if (is_host_time(f->kind)) {
+      model_->tell_host_time(*f);
+    } else if (model_->is_about_gpu_work(*f)) {
+      model_->lower(*f);
+    }
+  }
+}
+
+void SavingRanges::widen(std::vector<Finding>& findings) {
   for (size_t i = 0; i < std::min(findings.size(), kWidened); ++i) {
     Finding& f = findings[i];
+    if (!replaces_work(f.kind) || !model_->is_worth_it(f) || !model_->can_tell(f)) continue;
     const Nanos most = f.saving_at_most;
-    if (replaces_work(f.kind)) {
-      f.saving_at_least = part_of(f.saving_at_least, kAfterReplacement);
-      const Nanos all = goes_with.all_of(f);
-      f.with_it = std::max(Nanos{}, all - f.time);
-      f.saving_at_most = std::min(std::max(most, all), a.length());
-      if (f.saving_at_most > most) {
-        f.notes.push_back(
-            {"The upper end of the saving includes the gradients of these ops, the "
-             "memory-bound ops beside them in the same function, and the gaps before them.",
-             {},
-             {}});
-      }
-    } else if (is_wait(f.kind) && most.count > 0) {
-      // Host code that fills a gap is the gap. After other waits the host may still be late.
-      if (f.kind == FindingKind::kHostWork) f.saving_at_least = part_of(most, kAfterReplacement);
-      if (late_launches.count == 0) continue;
-      const double without = 1 - kProfiled * ratio(late_launches, a.length());
-      f.saving_at_most = std::min(part_of(most, 1 / without), a.length());
-      f.with_it = f.saving_at_most - most;
-      f.notes.push_back(
-          {"Launches take less time without the profiler, and then this is a larger "
-           "part of the step: the upper end of the saving.",
-           {},
-           {}});
-    }
+    model_->tell_replaced_work(f);
+    if (f.saving_at_most <= most || f.with_it.count == 0) continue;
+    f.notes.push_back(
+        {"The upper end of the saving includes the gradients of these ops, the memory-bound ops "
+         "beside them in the same function, and their launches.",
+         {},
+         {}});
   }
 }
 

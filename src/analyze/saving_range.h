@@ -1,18 +1,36 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "analyze/assessment.h"
+#include "analyze/critical/critical_path.h"
 #include "analyze/finding.h"
-#include "analyze/place.h"
 
 namespace fathom {
 
-// Both ends of what a change saves, once the findings are in order. What replaces needless work is
-// not free, so the lower end keeps a part of it. The upper end is what may go with the work: the
-// gradients of its ops, memory-bound ops of the same function calls with theirs, and the gaps
-// before all of these; of a chain, where the function has no other work. Waits and host code are a
-// larger part of a step that runs without the profiler.
-void widen_savings(const Assessment& a, PlaceFinder& places, std::vector<Finding>& findings);
+class SavingModel;
+
+// Both ends of what a change saves, by replays of the critical path of a step without the profiler
+// (critical/step_model.h). The lower end takes the finding's own work or wait away, or makes it as
+// fast as it is sure to become. The upper end also takes what may go with it: the gradients of its
+// ops, memory-bound ops of the same function calls, and the rest of a function that does nearly
+// nothing on the GPU.
+class SavingRanges {
+ public:
+  SavingRanges(const Assessment& a, const CriticalPath& path);
+  ~SavingRanges();
+  SavingRanges(const SavingRanges&) = delete;
+  SavingRanges& operator=(const SavingRanges&) = delete;
+
+  // Before findings are ordered: idle time as it is without the profiler, and no saving beyond what
+  // the critical path allows.
+  void bound(std::vector<Finding>& findings);
+  // Once they are in order: the first of those that replace work.
+  void widen(std::vector<Finding>& findings);
+
+ private:
+  std::unique_ptr<SavingModel> model_;
+};
 
 }  // namespace fathom

@@ -28,6 +28,8 @@ sys.path[:0] = [str(PROGRAMS), str(HERE)]
 
 OWN_PROCESS = ["first_use", "small_buckets", "clean_compiled"]
 WITHOUT_STACKS = ["item_per_layer", "attention_written_out", "optimizer_per_parameter", "clean_training"]
+# Also recorded with the profiler's events of waits (cuda_sync).
+WITH_SYNC_EVENTS = ["streams_in_lockstep", "twin_streams_overlap", "copies_in_turns", "event_wait"]
 JOB_SECONDS = 25
 
 
@@ -42,6 +44,8 @@ def list_jobs(only):
             jobs.append({"name": name, "fixed": True, "stacks": True, "label": name + "_fixed"})
         if name in WITHOUT_STACKS:
             jobs.append({"name": name, "fixed": False, "stacks": False, "label": name + "_nostacks"})
+        if name in WITH_SYNC_EVENTS:
+            jobs.append({"name": name, "fixed": False, "stacks": True, "sync_events": True, "label": name + "_waits"})
     return jobs
 
 
@@ -72,7 +76,12 @@ def run_job(job, out):
 
     trace = out / (job["label"] + ".json")
     recording.state.__dict__.update(
-        fixed=job["fixed"], stacks=job["stacks"], trace=str(trace), step_ms=None, blocks_ms=[]
+        fixed=job["fixed"],
+        stacks=job["stacks"],
+        sync_events=job.get("sync_events", False),
+        trace=str(trace),
+        step_ms=None,
+        blocks_ms=[],
     )
     result = dict(job)
     begin = time.perf_counter()

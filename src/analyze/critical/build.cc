@@ -12,7 +12,7 @@ namespace {
 
 // 13 days: sums of scaled times stay far from the limits of an int64.
 constexpr int64_t kLongestWindow = int64_t{1} << 50;
-constexpr size_t kEnoughEvents = 250'000;  // of a trace: more steps are left out
+constexpr size_t kEnoughEvents = 100'000;  // of a trace: more steps are left out
 constexpr size_t kMostNodes = 24'000'000;  // over a gigabyte with what a replay needs
 constexpr int64_t kUnexplained = 10'000;   // ns beyond the usual latency
 constexpr int64_t kDefaultLatency = 3'000, kDefaultGap = 1'000;

@@ -20,6 +20,11 @@ bool names(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+// Memory of the GPU is freed once all its work has ended.
+bool is_free(std::string_view name) {
+  return name == "cudaFree" || name == "hipFree" || name.starts_with("cuMemFree_v2");
+}
+
 class HostSegments {
  public:
   HostSegments(const SheetInput& input, HostParts& parts)
@@ -193,7 +198,7 @@ class HostSegments {
       if (const uint32_t w = parts_.work_of_event[work.index]; w != kNoNode) works_.push_back(w);
     const std::string_view name = store_.name(e);
     if (!works_.empty()) return finish_launch(e, until);
-    if (names(name, "Synchronize")) return finish_wait(e, until, name);
+    if (names(name, "Synchronize") || is_free(name)) return finish_wait(e, until, name);
     if (names(name, "StreamWaitEvent")) {
       waiting_since_ = begin_of(e);
       waiting_stream_ = recorded_stream(e, true);
@@ -280,7 +285,7 @@ class HostSegments {
   void finish_wait(EventId e, int64_t until, std::string_view name) {
     const int64_t begin = begin_of(e);
     const bool of_all = names(name, "DeviceSynchronize") || names(name, "CtxSynchronize") ||
-                        names(name, "ContextSynchronize");
+                        names(name, "ContextSynchronize") || is_free(name);
     const uint32_t recorded = of_all ? kNoNode : recorded_stream(e, false);
     const uint32_t stream_of_wait = recorded != kNoNode ? recorded : last_stream_;
     uint32_t own = kNoNode, latest = kNoNode;

@@ -316,7 +316,7 @@ Result<WhatIfAnswer> WhatIf::ask(const WhatIfQuestion& question) {
   return answer;
 }
 
-WhatIf::Saving WhatIf::saving_if_removed(std::span<const EventId> events) {
+Nanos WhatIf::saving_if_removed(std::span<const EventId> events) {
   if (events.empty() || graph_.empty() || spent()) return {};
   reset();
   marked_.assign(input_.store.size(), false);
@@ -347,10 +347,8 @@ WhatIf::Saving WhatIf::saving_if_removed(std::span<const EventId> events) {
       change_.duration[i] = 0;
     }
   }
-  replayed_nodes_ += 2 * graph_.size();
-  const int64_t most = graph_.length - replayed_length(Outlook::kOptimistic);
-  const int64_t least = graph_.length - replayed_length(Outlook::kPessimistic);
-  return {{least}, {most}};
+  replayed_nodes_ += graph_.size();
+  return {graph_.length - replayed_length(Outlook::kOptimistic)};
 }
 
 }  // namespace fathom

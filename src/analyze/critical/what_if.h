@@ -56,12 +56,10 @@ class WhatIf {
   // Fails where a name matches nothing.
   Result<WhatIfAnswer> ask(const WhatIfQuestion& question);
 
-  // What the window would be shorter by if these were not there: GPU work, or calls with all that
-  // is in them and the work they launch. Zeros once the budget of replays is spent; `spent` says.
-  struct Saving {
-    Nanos at_least, at_most;
-  };
-  Saving saving_if_removed(std::span<const EventId> events);
+  // What the window would be shorter by at most if these were not there: GPU work, or calls with
+  // all that is in them and the work they launch. Zero once the budget of replays is spent; `spent`
+  // says.
+  Nanos saving_if_removed(std::span<const EventId> events);
   bool spent() const { return replayed_nodes_ >= kMostReplayed; }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analyze/finding_parts.h"
 #include "analyze/patterns/pattern_finding.h"
@@ -260,6 +261,132 @@ std::vector<Finding> training_mode(const PatternInput& in) {
                                micros_text(nanos_from(found.seconds()))),
                    Confidence::kMedium};
   return {pattern_finding(in, std::move(text), found, {saved, saved, "", "model.eval()"})};
+}
+
+std::vector<Finding> gradient_mode(const PatternInput& in) {
+  constexpr size_t kNodes = 3;  // of a step
+  // Of the time of late launches: a program that the host bounds, with and without the graph
+  // (tests/faults, gradients_while_serving).
+  constexpr double kBookkeeping = 0.25;
+  const Assessment& a = in.assessment();
+  if (in.has_backward()) return {};
+  // Without gradients ops have no sequence number; with them each node of the graph has its own.
+  std::set<int64_t> nodes;
+  for (const AssessedCall& call : in.calls()) {
+    for (CallId c = in.tree().call(call.op->event); c.valid(); c = in.tree().parent(c)) {
+      const AutogradFacts* facts = in.store().autograd(in.tree().event(c));
+      if (facts == nullptr) continue;
+      if (nodes.size() < kNodes * in.steps()) nodes.insert(facts->sequence);
+      break;
+    }
+  }
+  if (nodes.size() < kNodes * in.steps()) return {};
+  const double late = seconds_of(a.idle().time(IdleCause::kHost));
+  if (!is_noticeable(in, kBookkeeping * late)) return {};
+  MatchedCalls found;
+  for (const AssessedCall& call : in.calls()) found.add(call, false);
+  PatternText text{FindingKind::kGradientMode, "autograd",
+                   "Gradients are recorded in a program that computes none",
+                   "Ops record nodes of a gradient graph, but the trace has no backward pass. The "
+                   "bookkeeping is host time in each op, and activations stay allocated.",
+                   Confidence::kMedium};
+  Finding f = pattern_finding(in, std::move(text), found,
+                              {0, kBookkeeping * late, "", "without the graph (upper bound)"});
+  f.time = nanos_from(kBookkeeping * late);
+  f.share = ratio(f.time, a.length());
+  return {f};
+}
+
+namespace {
+
+// Elements of a call's tensors that have these sizes, and of all its tensors.
+std::pair<double, double> elements_with(const OpView& view, const std::vector<int64_t>& dims) {
+  double with = 0, all = 0;
+  const auto add = [&](const std::vector<int64_t>& of) {
+    const auto count = static_cast<double>(element_count(of).value_or(0));
+    all += count;
+    if (of == dims) with += count;
+  };
+  for (const ArgValue& value : view.args.inputs) {
+    if (value.is_tensor()) add(value.shape.dims);
+    for (const ArgValue::Shape& shape : value.list) add(shape.dims);
+  }
+  return {with, all};
+}
+
+// The lookup in a table that a call is, or is part of; invalid: none.
+EventId lookup_around(const PatternInput& in, const AssessedCall& call) {
+  constexpr int kCallsLookedAt = 4;
+  CallId c = in.tree().call(call.op->event);
+  for (int i = 0; i < kCallsLookedAt && c.valid(); ++i, c = in.tree().parent(c)) {
+    const std::string_view name = in.store().name(in.tree().event(c));
+    if (name == "aten::embedding" || name == "aten::_embedding_bag") return in.tree().event(c);
+  }
+  return {};
+}
+
+bool is_product(const AssessedCall& call) {
+  return call.assessed->category == "gemm" || call.assessed->category == "attention";
+}
+
+}  // namespace
+
+std::vector<Finding> dense_gradients(const PatternInput& in) {
+  constexpr double kFewRows = 0.125, kNearlyAll = 0.8;
+  constexpr size_t kMostTables = 8;
+  if (!in.has_backward()) return {};
+  bool any_dense = false;
+  std::map<std::vector<int64_t>, double> tables;  // of which few rows are read: rows read
+  for (const AssessedCall& call : in.calls()) {
+    const std::string_view name = call.assessed->group->key.name;
+    any_dense = any_dense || name.find("embedding_dense_backward") != std::string_view::npos ||
+                name.find("_embedding_bag_dense_backward") != std::string_view::npos;
+    const EventId lookup = lookup_around(in, call);
+    if (!lookup.valid()) continue;
+    OpView view;
+    if (auto args = read_op_args(in.store(), in.store().args_id(lookup)))
+      view.args = std::move(*args);
+    const ArgValue *table = view.tensor(0), *indices = view.tensor(1);
+    if (table == nullptr || indices == nullptr || table->shape.dims.size() != 2) continue;
+    if (tables.size() == kMostTables && !tables.contains(table->shape.dims)) continue;
+    tables[table->shape.dims] += static_cast<double>(elements_of(*indices));
+  }
+  if (!any_dense || tables.empty()) return {};
+  for (auto& [dims, read] : tables) read /= static_cast<double>(in.steps());
+  std::erase_if(tables, [](const auto& table) {
+    return table.second > kFewRows * static_cast<double>(table.first[0]);
+  });
+  MatchedCalls found;
+  std::set<const AssessedCall*> known;
+  std::pair<double, int64_t> rows;  // read, and all, of the first table
+  for (const auto& [dims, read] : tables) {
+    // An output layer with the same weights makes the gradient dense anyway.
+    const std::vector<int64_t> turned = {dims[1], dims[0]};
+    const bool is_tied = std::ranges::any_of(in.calls(), [&](const AssessedCall& call) {
+      return is_product(call) && (elements_with(in.view(call), dims).first > 0 ||
+                                  elements_with(in.view(call), turned).first > 0);
+    });
+    if (is_tied) continue;
+    if (found.empty()) rows = {read, dims[0]};
+    for (const AssessedCall& call : in.calls()) {
+      if (lookup_around(in, call).valid()) continue;
+      const std::string_view name = call.assessed->group->key.name;
+      const auto [with, all] = elements_with(in.view(call), dims);
+      const bool is_gradient = name.find("dense_backward") != std::string_view::npos;
+      if (!is_gradient && (with <= 0 || with < kNearlyAll * all)) continue;
+      if (known.insert(&call).second) found.add(call, false);
+    }
+  }
+  if (found.empty() || !is_noticeable(in, found.seconds())) return {};
+  PatternText text{FindingKind::kDenseGradient,
+                   std::string(ops_by_time(found.calls()).front()->group->key.name),
+                   "An embedding table gets a dense gradient for the few rows that are read",
+                   fmt::format("At most {:.0f} of {} rows are read in a step, but gradient and "
+                               "update go over all of them: {}.",
+                               rows.first, rows.second, micros_text(nanos_from(found.seconds()))),
+                   Confidence::kMedium};
+  return {pattern_finding(in, std::move(text), found,
+                          {0, found.seconds(), "", "only the rows that are read"})};
 }
 
 }  // namespace fathom::patterns

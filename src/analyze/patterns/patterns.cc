@@ -9,10 +9,12 @@ std::vector<Finding> patterns(const Assessment& a) {
   namespace p = fathom::patterns;
   // The only list of them.
   static constexpr Pattern kPatterns[] = {
-      p::wide_products,     p::double_precision, p::casts,           p::attention_math,
-      p::repeated_keys,     p::layout_copies,    p::growing_cache,   p::overwritten_fills,
-      p::one_hot_products,  p::full_sorts,       p::repeated_tables, p::training_mode,
-      p::looped_optimizer,  p::looped_products,  p::odd_sizes,       p::few_blocks,
+      p::wide_products,     p::double_precision,  p::casts,
+      p::attention_math,    p::repeated_keys,     p::layout_copies,
+      p::growing_cache,     p::overwritten_fills, p::one_hot_products,
+      p::full_sorts,        p::repeated_tables,   p::training_mode,
+      p::gradient_mode,     p::dense_gradients,   p::looped_optimizer,
+      p::looped_products,   p::odd_sizes,         p::few_blocks,
       p::contended_atomics, p::host_copies,
   };
   if (a.cpu() != nullptr) return {};

@@ -33,6 +33,10 @@ std::vector<Finding> full_sorts(const PatternInput& in);
 std::vector<Finding> repeated_tables(const PatternInput& in);
 // Dropout in a program that computes no gradients.
 std::vector<Finding> training_mode(const PatternInput& in);
+// Ops that record a graph of gradients in a program that computes none.
+std::vector<Finding> gradient_mode(const PatternInput& in);
+// A table of which a few rows are read gets a gradient, and an update, of all rows.
+std::vector<Finding> dense_gradients(const PatternInput& in);
 // Parameters that are updated one by one.
 std::vector<Finding> looped_optimizer(const PatternInput& in);
 // Products of one shape in a loop.

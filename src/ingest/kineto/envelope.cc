@@ -32,6 +32,13 @@ std::string text(dom::object object, std::string_view key) {
   return std::string(value);
 }
 
+// No GPU has more units that run blocks; a damaged number is none.
+std::optional<int64_t> units_in(dom::object gpu) {
+  constexpr int64_t kMostUnits = 4096;
+  const std::optional<int64_t> units = integer(gpu, "numSms");
+  return units && *units > 0 && *units <= kMostUnits ? units : std::nullopt;
+}
+
 std::vector<GpuProperties> gpus(dom::object top) {
   std::vector<GpuProperties> all;
   dom::array list;
@@ -40,8 +47,8 @@ std::vector<GpuProperties> gpus(dom::object top) {
     dom::object gpu;
     if (element.get(gpu)) continue;
     all.push_back({integer(gpu, "id").value_or(static_cast<int64_t>(all.size())), text(gpu, "name"),
-                   integer(gpu, "numSms"), integer(gpu, "totalGlobalMem"),
-                   integer(gpu, "computeMajor"), integer(gpu, "computeMinor")});
+                   units_in(gpu), integer(gpu, "totalGlobalMem"), integer(gpu, "computeMajor"),
+                   integer(gpu, "computeMinor")});
   }
   return all;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/screen_text.h"
+#include "report/trace/wall_time.h"
 
 namespace fathom {
 namespace {
@@ -66,6 +67,11 @@ void add_facts(SummaryRows& rows, const Summary& s) {
   rows.push_back({{"steps"},
                   count(static_cast<int64_t>(s.steps.size()), CellStyle::kFactCount),
                   {step_names(s.steps)}});
+  if (s.base.wall().count <= 0) return;
+  rows.push_back({{"wall time (ms)"},
+                  real(s.base.wall().millis(), CellStyle::kFactAmount),
+                  {time_base_text(s)}});
+  rows.push_back({{"GPU span (ms)"}, real(s.timeline.total.millis(), CellStyle::kFactAmount)});
 }
 
 void add_timeline(SummaryRows& rows, const GpuTimeline& t) {

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import torch
 from torch.profiler import ProfilerActivity, profile, schedule
 
-state = SimpleNamespace(fixed=False, trace="", stacks=True, step_ms=None, blocks_ms=[])
+state = SimpleNamespace(fixed=False, trace="", stacks=True, sync_events=False, step_ms=None, blocks_ms=[])
 
 
 def fixed():
@@ -19,6 +19,12 @@ def fixed():
 
 def _write(profiler):
     profiler.export_chrome_trace(state.trace)
+
+
+def _config():
+    if not state.sync_events:
+        return None
+    return torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True)
 
 
 def steps(active=2, warm=4, timed=20, block=5, profiler_warmup=2):
@@ -49,6 +55,7 @@ def steps(active=2, warm=4, timed=20, block=5, profiler_warmup=2):
         record_shapes=True,
         with_stack=state.stacks,
         with_modules=state.stacks,
+        experimental_config=_config(),
         on_trace_ready=_write,
     ) as profiler:
         for _ in range(profiler_warmup + active):

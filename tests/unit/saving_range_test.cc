@@ -1,0 +1,145 @@
+// Savings of findings by the critical path of a step without the profiler.
+#include "analyze/saving_range.h"
+
+#include <gtest/gtest.h>
+
+#include "analyze/critical/step_model.h"
+#include "sheets/launchers.h"
+#include "unit/small_trace.h"
+
+namespace fathom {
+namespace {
+
+using test::cpu_op;
+using test::kernel;
+using test::launch_call;
+using test::micros;
+
+// 20 ops of 10 µs with a kernel each; a finding about all kernels that promises 100 µs.
+Finding bounded(int64_t kernel_time, FindingKind kind, size_t covered = 20) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 20; ++i) {
+    events.push_back(cpu_op("aten::add", i * 10, 9));
+    events.push_back(launch_call(i * 10 + 1, 5, i + 1));
+    events.push_back(kernel("k", 7 + i * std::max<int64_t>(10, kernel_time), kernel_time, i + 1));
+  }
+  const Trace trace = test::open_events(events);
+  const Scope scope;
+  const SheetInput input(trace.store, trace.tree, scope);
+  const MeasuredOps ops(input, find_launchers(input));
+  const Assessment a(input, ops, nullptr);
+  const CriticalPath path(input, a.base());
+  std::vector<Finding> findings(1);
+  Finding& f = findings.front();
+  f.kind = kind;
+  f.saving_at_least = micros(50);
+  f.saving_at_most = micros(100);
+  f.projections.push_back({"100 % of achievable", {}, 0.5});
+  for (const EventId e : trace.tree.linked())
+    if (f.covered.size() < covered) f.covered.push_back({e, trace.store.duration(e)});
+  SavingRanges(a, path).bound(findings);
+  return findings.front();
+}
+
+TEST(PathBound, AFasterKernelSavesNothingBehindTheHost) {
+  const Finding hidden = bounded(3, FindingKind::kLowEfficiency);
+  EXPECT_LE(hidden.saving_at_most, micros(5)) << "the last kernel";
+  EXPECT_LE(hidden.saving_at_least, hidden.saving_at_most);
+  EXPECT_LT(hidden.projections.front().gain, 0.03);
+  // The same kernels where the GPU is what takes time.
+  const Finding shown = bounded(30, FindingKind::kLowEfficiency);
+  EXPECT_EQ(shown.saving_at_most, micros(100));
+  EXPECT_EQ(shown.saving_at_least, micros(50));
+  EXPECT_EQ(shown.projections.front().gain, 0.5);
+}
+
+TEST(PathBound, WorkThatIsFusedNeedsNoLaunchEither) {
+  EXPECT_EQ(bounded(3, FindingKind::kFusibleChain).saving_at_most, micros(100))
+      << "ops of 180 µs go with their kernels";
+}
+
+TEST(PathBound, AFindingWithoutEventsIsLeftAlone) {
+  EXPECT_EQ(bounded(3, FindingKind::kLowEfficiency, 0).saving_at_most, micros(100));
+}
+
+std::string python(std::string_view name, int64_t start, int64_t duration) {
+  return test::event_text("python_function", name, start, duration);
+}
+
+struct Repaired {
+  explicit Repaired(std::vector<std::string> events, StepModel::HostLeft left = {1, 1, 1})
+      : trace(test::open_events(events)),
+        input(trace.store, trace.tree, scope),
+        path(input, find_time_base(input, work_by_device(input))),
+        model(input, path, left) {
+    model.begin_repair();
+  }
+  EventId event(std::string_view name) const { return test::find_event(trace.store, name); }
+  double saved() { return model.saved(Outlook::kOptimistic); }
+
+  Trace trace;
+  Scope scope;
+  SheetInput input;
+  CriticalPath path;
+  StepModel model;
+};
+
+// A call of 100 µs, then one of 100 µs whose kernel takes 50 µs.
+std::vector<std::string> two_calls() {
+  return {cpu_op("aten::first", 0, 100),    launch_call(90, 5, 1),  kernel("k1", 96, 4, 1),
+          cpu_op("aten::second", 100, 100), launch_call(190, 5, 2), kernel("k2", 200, 50, 2)};
+}
+
+TEST(StepModel, WorkThatIsShorterAndCallsThatGo) {
+  Repaired r(two_calls());
+  r.model.keep_work(r.event("k2"), 0.5);
+  EXPECT_NEAR(r.saved(), 0.1, 0.01);
+  r.model.begin_repair();
+  r.model.remove_call(r.trace.tree.call(r.event("aten::first")));
+  EXPECT_NEAR(r.saved(), 0.4, 0.02);
+  r.model.begin_repair();
+  EXPECT_EQ(r.saved(), 0) << "a repair begins anew";
+}
+
+TEST(StepModel, WithoutTheProfilerCallsAreShorterSoThatWorkIsMoreOfTheStep) {
+  Repaired recorded(two_calls()), quick(two_calls(), {0.5, 0.5, 0.5});
+  for (Repaired* r : {&recorded, &quick}) r->model.keep_work(r->event("k2"), 0);
+  EXPECT_GT(quick.saved(), recorded.saved() + 0.02);
+}
+
+TEST(StepModel, CodeBetweenCalls) {
+  std::vector<std::string> events = {
+      cpu_op("aten::first", 0, 10),    launch_call(2, 5, 1),
+      kernel("k1", 8, 4, 1),           python("model.py(3): pack", 20, 500),
+      cpu_op("aten::second", 520, 10), launch_call(522, 5, 2),
+      kernel("k2", 530, 70, 2)};
+  Repaired r(events);
+  const EventId frame = r.event("model.py(3): pack");
+  const EventStore& store = r.trace.store;
+  r.model.remove_code({store.track_id(frame), {store.start(frame), store.end(frame)}}, false);
+  EXPECT_NEAR(r.saved(), 0.85, 0.02);
+  // The profiler's own code between steps is no part of a step, so that nothing is saved by it.
+  events[3] = python("torch/profiler/profiler.py(884): step", 20, 500);
+  Repaired own(events);
+  const EventId step = own.event("torch/profiler/profiler.py(884): step");
+  own.model.remove_code(
+      {own.trace.store.track_id(step), {own.trace.store.start(step), own.trace.store.end(step)}},
+      false);
+  EXPECT_LT(own.saved(), 0.01);
+}
+
+TEST(StepModel, FreeingMemoryWaitsForTheGpu) {
+  const auto saved_without = [](const char* call) {
+    Repaired r({cpu_op("aten::first", 0, 10), launch_call(2, 5, 1), kernel("k1", 8, 200, 1),
+                test::event_text("cuda_runtime", call, 20, 200), cpu_op("aten::second", 230, 20),
+                launch_call(235, 5, 2), kernel("k2", 245, 100, 2)},
+               {0.5, 0.5, 0.5});
+    r.model.remove_call(r.trace.tree.call(r.event(call)));
+    return r.saved();
+  };
+  EXPECT_GT(saved_without("cudaFree"), 0.03);
+  EXPECT_LT(saved_without("cudaFreeAsync"), 0.02) << "the GPU works on meanwhile";
+}
+
+}  // namespace
+}  // namespace fathom
