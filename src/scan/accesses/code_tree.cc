@@ -78,6 +78,7 @@ uint32_t CodeReader::statement() {
     out = switch_statement();
   } else if (is("case") || is("default")) {
     out = make(CodeKind::kOther, at_);
+    tree_.nodes[out].text = "case";
     while (!at_end() && !is(":") && !is(";") && !is("}")) ++at_;
     take(":");
     finish(out);

@@ -52,6 +52,17 @@ class BodyReader : StatementTokens {
     if (owner != kNone) out_[owner].line_last = std::max(out_[owner].line_last, line);
   }
 
+  // "unroll", "unroll 4", "unroll (N)"; "unroll 1" and "nounroll" keep the loop as it is.
+  static bool asks_to_unroll(std::string_view pragma) {
+    const size_t at = pragma.find("unroll");
+    if (at == std::string_view::npos || (at >= 2 && pragma.substr(at - 2, 2) == "no")) return false;
+    std::string_view factor = pragma.substr(at + 6);
+    const size_t begin = factor.find_first_not_of(" \t(");
+    factor = begin == std::string_view::npos ? std::string_view() : factor.substr(begin);
+    const size_t end = factor.find_first_of(" \t)/");
+    return factor.substr(0, end) != "1";
+  }
+
   size_t add(StatementKind kind, size_t first, size_t last) {
     Statement statement;
     statement.kind = kind;
@@ -285,7 +296,7 @@ class BodyReader : StatementTokens {
         in_branch() ? end_branch(at) : end_branch_below();
         break;
       default:
-        if (line.word == "pragma") unroll_ = line.rest.find("unroll") != std::string_view::npos;
+        if (line.word == "pragma") unroll_ = asks_to_unroll(line.rest);
     }
   }
 
