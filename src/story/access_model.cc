@@ -9,6 +9,7 @@
 #include <set>
 
 #include "scan/facts/expression.h"
+#include "scan/facts/pattern_ids.h"
 #include "story/assumptions.h"
 
 namespace fathom {
@@ -33,13 +34,51 @@ std::string bytes_text(const ArrayTraffic& traffic) {
   return traffic.type.empty() ? "dtype_bytes" : "sizeof(" + traffic.type + ")";
 }
 
+bool counts_as(const ArrayTraffic& traffic, AccessKind kind) {
+  return traffic.kind == kind || traffic.kind == AccessKind::kAtomic;
+}
+
+// Elements of one array. Arrays that are indexed by a value that wraps around: no more elements
+// than accesses.
+struct Elements {
+  double low = 0, high = 0;
+};
+std::optional<Elements> elements_of(const ArrayTraffic& traffic, const KernelValues& values,
+                                    std::vector<std::string>& flags) {
+  const bool open = traffic.elements.empty();
+  const auto all = values.evaluate(open ? traffic.least : traffic.elements),
+             least = values.evaluate(traffic.least.empty() ? "0" : traffic.least);
+  if (!all || !least) return std::nullopt;
+  Elements out{*least, *least};
+  bool failed = false;
+  for (const ArrayTraffic::Flagged& part : traffic.flagged) {
+    const auto elements = values.evaluate(part.elements);
+    const auto holds = part.condition.empty() ? std::nullopt : values.flag(part.condition);
+    if (!elements) return std::nullopt;
+    if (!part.condition.empty() && !holds) flags.push_back(part.condition);
+    failed = failed || (holds && !*holds);
+    if (holds && !*holds) continue;
+    out.high += *elements;
+    if (holds) out.low = std::max(out.low, *elements);
+  }
+  // Parts may be of the same elements: together they are no more than all.
+  out.high = failed ? std::min(out.high, *all) : *all;
+  if (const auto times = values.evaluate(traffic.times); times && !failed) {
+    out.low = std::min(out.low, *times);
+    out.high = std::min(out.high, *times);
+  }
+  return out;
+}
+
 // "N * C * 4 + 2 * C * sizeof(T)": arrays of the same length and type as one term.
 std::string sum_of(const KernelFacts& kernel, AccessKind kind) {
   std::vector<std::pair<std::string, int>> terms;
   for (const ArrayTraffic& traffic : kernel.traffic) {
-    const bool counts = traffic.kind == kind || traffic.kind == AccessKind::kAtomic;
-    if (!counts) continue;
-    std::string term = factor(traffic.elements) + " * " + bytes_text(traffic);
+    if (!counts_as(traffic, kind)) continue;
+    // Of an array whose whole extent is not known, the part that is.
+    const std::string& elements = traffic.elements.empty() ? traffic.least : traffic.elements;
+    if (elements.empty() || elements == "0") continue;
+    std::string term = factor(elements) + " * " + bytes_text(traffic);
     const auto known = std::find_if(terms.begin(), terms.end(),
                                     [&](const auto& other) { return other.first == term; });
     if (known != terms.end()) {
@@ -90,22 +129,56 @@ std::optional<AccessModel> model_of_accesses(const KernelFacts& kernel, std::str
   AccessModel out;
   bool writes = false;
   for (const ArrayTraffic& traffic : kernel.traffic) {
+    writes = writes || traffic.kind != AccessKind::kRead;
     if (traffic.elements.empty()) {
       why =
           fmt::format("the extent of {} in line {} is unresolved", traffic.array, traffic.at.line);
-      return std::nullopt;
+      out.open_ends.push_back({OpenEnd::Kind::kUnresolvedExtent, traffic.array, traffic.at});
+      if (traffic.least.empty() || traffic.least == "0") continue;
     }
-    writes = writes || traffic.kind != AccessKind::kRead;
     if (std::find(out.arrays.begin(), out.arrays.end(), traffic.array) == out.arrays.end())
       out.arrays.push_back(traffic.array);
   }
-  if (!writes) {
+  if (out.arrays.empty()) return std::nullopt;
+  for (const ArrayAccess& access : kernel.accesses) {
+    if (!access.shared && access.certainty == Certainty::kUnsure)
+      out.open_ends.push_back({OpenEnd::Kind::kUnresolvedAccess, access.index, access.at});
+  }
+  for (const UnresolvedAccess& access : kernel.unresolved)
+    out.open_ends.push_back({OpenEnd::Kind::kUnresolvedAccess, access.what, access.at});
+  for (const CodeEvidence& evidence : kernel.evidence) {
+    if (evidence.what != pattern_id::kTmaLoad) continue;
+    out.open_ends.push_back({OpenEnd::Kind::kTileLoads, "", evidence.at});
+    break;
+  }
+  if (!writes && out.open_ends.empty()) {
     why = "no write was resolved";
     return std::nullopt;
   }
   out.bytes_read = sum_of(kernel, AccessKind::kRead);
   out.bytes_written = sum_of(kernel, AccessKind::kWrite);
   out.flops = kernel.arithmetic;
+  return out;
+}
+
+std::optional<AccessedBytes> accessed_bytes(const KernelFacts& kernel, AccessKind kind,
+                                            const KernelValues& values) {
+  AccessedBytes out;
+  for (const ArrayTraffic& traffic : kernel.traffic) {
+    if (!counts_as(traffic, kind)) continue;
+    const auto elements = elements_of(traffic, values, out.flags);
+    if (!elements) return std::nullopt;
+    double size = 0;
+    if (traffic.element_bytes) {
+      size = *traffic.element_bytes;
+    } else if (const auto known = values.evaluate(bytes_text(traffic))) {
+      size = *known;
+    } else {
+      return std::nullopt;
+    }
+    out.low += elements->low * size;
+    out.high += elements->high * size;
+  }
   return out;
 }
 
@@ -151,7 +224,7 @@ std::optional<LoadStoreWork> load_store_work(const KernelFacts& kernel,
                                              const KernelValues& values) {
   if (kernel.accesses.empty()) return std::nullopt;
   LoadStoreWork out;
-  double asked = 0, touched = 0;
+  double asked = 0, touched = 0, once_asked = 0, once_touched = 0;
   for (const ArrayAccess& access : kernel.accesses) {
     const auto times = values.evaluate(access.times);
     if (!times) return std::nullopt;
@@ -159,14 +232,16 @@ std::optional<LoadStoreWork> load_store_work(const KernelFacts& kernel,
     const double bytes = std::max(element, access.access_bytes ? *access.access_bytes : element);
     const double moved = *times * element;
     const double warps = moved / bytes / kLanes;
+    const double sure = access.conditional ? 0 : 1;
     out.bytes += moved;
+    out.bytes_low += sure * moved;
     const double least = moved / kLine;
     const auto together = warp_access(access, values);
     if (access.shared) {
       const double each = together ? together->wavefronts : std::max(1.0, bytes * kLanes / kLine);
       // Neighbouring reads of an unrolled loop may become one wide one.
       const double merged = std::clamp(16 / bytes, 1.0, assumption("loads_in_flight"));
-      out.wavefronts_low += warps * each / merged;
+      out.wavefronts_low += sure * warps * each / merged;
       out.wavefronts_high += warps * each;
       out.shared_wavefronts += warps * each;
       const double free = std::max(1.0, bytes * kLanes / kLine);
@@ -179,18 +254,22 @@ std::optional<LoadStoreWork> load_store_work(const KernelFacts& kernel,
     }
     out.global_bytes += moved;
     if (!together) {
-      out.wavefronts_low += least;
+      out.wavefronts_low += sure * least;
       out.wavefronts_high += least;
       continue;
     }
     // A line's tag is looked up for each of them, four at a time at best.
     const double data = together->sectors * kSector / kLine;
-    out.wavefronts_low += warps * std::max({1.0, data, together->lines / 4});
+    out.wavefronts_low += sure * warps * std::max({1.0, data, together->lines / 4});
     out.wavefronts_high += warps * std::max({1.0, data, together->lines});
     const double needed = together->sectors == 1 ? kSector : bytes * kLanes;
     asked += warps * needed;
     touched += warps * std::max(needed, together->sectors * kSector);
+    if (access.loop != 0 || access.pattern == AccessPattern::kThroughIndex) continue;
+    once_asked += warps * needed;
+    once_touched += warps * std::max(needed, together->sectors * kSector);
   }
+  if (once_asked > 0) out.scattered = std::max(1.0, once_touched / once_asked);
   if (asked > 0) out.wasted = std::max(1.0, touched / asked);
   return out;
 }

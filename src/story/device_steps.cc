@@ -1,8 +1,11 @@
 #include "story/device_steps.h"
 
 #include <algorithm>
+#include <cctype>
 
+#include "scan/cpp/references.h"
 #include "scan/facts/pattern_ids.h"
+#include "story/collectives.h"
 #include "story/device_words.h"
 #include "story/statement_steps.h"
 
@@ -33,6 +36,7 @@ class DeviceTeller : public StatementTeller {
     switch (statement.kind) {
       case StatementKind::kAlias:
         note_alias(statement);
+        collectives_.note(statement.text);
         return std::nullopt;
       case StatementKind::kCheck:
         step.words = Phrase::kCheckedWhenCompiled;
@@ -52,7 +56,12 @@ class DeviceTeller : public StatementTeller {
   }
 
   void enter(const Statement& statement, StoryStep& step) override {
-    if (statement.compile_time) add_default(statement, step);
+    if (statement.compile_time) {
+      add_default(statement, step);
+    } else if (is_decided_when_compiled(statement)) {
+      step.words = statement.kind == StatementKind::kIf ? Phrase::kOnlyIfCompiled
+                                                        : Phrase::kOtherwiseIfCompiled;
+    }
     const bool tests = statement.kind == StatementKind::kIf ||
                        statement.kind == StatementKind::kElseIf ||
                        statement.kind == StatementKind::kLoop;
@@ -76,6 +85,27 @@ class DeviceTeller : public StatementTeller {
   }
 
  private:
+  // A test of template parameters and constants alone: the compiler keeps one branch.
+  bool is_decided_when_compiled(const Statement& statement) const {
+    if (statement.kind != StatementKind::kIf && statement.kind != StatementKind::kElseIf)
+      return false;
+    const std::vector<std::string> parameters =
+        cpp::template_parameter_names(body_.function->template_parameters);
+    bool named = false;
+    for (size_t i = statement.first; i < statement.last; ++i) {
+      if (!code_.source.is_name(i) || code_.is(i, "if") || code_.is(i, "else")) continue;
+      const std::string_view word = code_.source.at(i);
+      const bool parameter =
+          std::find(parameters.begin(), parameters.end(), word) != parameters.end();
+      const bool constant = std::all_of(word.begin(), word.end(), [](unsigned char c) {
+        return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
+      });
+      if (!parameter && !constant && word != "true" && word != "false") return false;
+      named = named || parameter;
+    }
+    return named;
+  }
+
   static Words said_of_test(Words words) {
     words.lead = Phrase::kTheTest;
     return words;
@@ -84,15 +114,28 @@ class DeviceTeller : public StatementTeller {
   // `Tile tile;`: room and nothing else.
   bool is_only_declared(const Statement& statement) {
     if (statement.kind != StatementKind::kPlain ||
-        statement.text.find_first_of("=(") != std::string::npos)
+        without_extents(statement.text).find_first_of("=(") != std::string::npos)
       return false;
     memory_.read(code_, {statement.first, statement.last});
     return !holds_word(statement.text, "__shared__") && !holds_word(statement.text, "++") &&
            !holds_word(statement.text, "--");
   }
 
+  // "char packed[kBytes > 0 ? 4 : 8]" → "char packed"
+  static std::string without_extents(std::string_view text) {
+    std::string out;
+    int depth = 0;
+    for (const char c : text) {
+      depth += c == '[' ? 1 : 0;
+      if (depth == 0) out += c;
+      depth -= c == ']' && depth > 0 ? 1 : 0;
+    }
+    return out;
+  }
+
   StoryStep deed(const Statement& statement) {
     StoryStep step;
+    collectives_.note(statement.text);
     step.code.push_back(tidy_code(statement.text));
     const Range range{statement.first, statement.last};
     const std::vector<MemoryAccess> accesses = memory_.read(code_, range);
@@ -102,6 +145,7 @@ class DeviceTeller : public StatementTeller {
     add_remarks(statement, step);
     open_calls(statement, step);
     if (step.words.empty()) say_what_is_computed(statement, step);
+    step.folds = step.words == Words(*step_pattern(pattern_id::kSharedStatic));
     if (statement.kind == StatementKind::kGivesCode) {
       step.only_computes = false;
       if (step.words.is(Phrase::kComputes) || step.words.is(Phrase::kCalls))
@@ -122,8 +166,8 @@ class DeviceTeller : public StatementTeller {
       step.words.add(saying);
       step.certainty = std::max(step.certainty, hit.certainty);
     }
-    if (step.words.empty() && holds_word(statement.text, "cg::reduce("))
-      step.words = group_phrase(statement.text);
+    if (const Phrase said = collectives_.phrase_of(statement.text); said != Phrase::kNone)
+      step.words = said == Phrase::kGroupReduction ? group_phrase(statement.text) : said;
   }
 
   const std::vector<cpp::PatternHit>& hits_of(const Statement& statement) const {
@@ -194,8 +238,9 @@ class DeviceTeller : public StatementTeller {
     const size_t equals = statement.text.find('=');
     const NamedMemory target =
         equals == std::string::npos ? NamedMemory() : memory_of_name(statement);
-    if (takes_place_in_grid(statement.text)) {
-      step.words = Phrase::kFindsPlace;
+    const bool address = target.memory == Memory::kGlobal || target.memory == Memory::kShared;
+    if (!address && takes_place_in_grid(statement.text)) {
+      step.words = place_phrase(statement.text);
     } else if (statement.text.find('[') < equals && holds_word(statement.text, "auto")) {
       step.words = Phrase::kUnpacks;
     } else if (target.memory != Memory::kUnknown && target.memory != Memory::kLocal) {
@@ -351,6 +396,7 @@ class DeviceTeller : public StatementTeller {
     if (const auto remark = values_.remark_on(condition)) step.remarks.push_back(*remark);
   }
 
+  Collectives collectives_;
   DeviceContext& context_;
   const CppBody& body_;
   const cpp::Code& code_;

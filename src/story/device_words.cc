@@ -14,6 +14,13 @@ bool takes_place_in_grid(std::string_view text) {
          holds_word(text, "this_thread_block") || holds_word(text, "thread_rank");
 }
 
+Phrase place_phrase(std::string_view text) {
+  const bool block = holds_word(text, "blockIdx"),
+             thread = holds_word(text, "threadIdx") || holds_word(text, "thread_rank");
+  if (block == thread) return Phrase::kFindsPlace;
+  return block ? Phrase::kFindsBlock : Phrase::kFindsThread;
+}
+
 Phrase phrase_of(const std::vector<MemoryAccess>& accesses) {
   const auto first = [&](bool writes) {
     return std::find_if(accesses.begin(), accesses.end(),
@@ -57,8 +64,8 @@ Phrase shuffle_phrase(std::string_view text) {
 }
 
 Phrase group_phrase(std::string_view text) {
-  if (holds_word(text, "cg::plus")) return Phrase::kGroupSum;
-  if (holds_word(text, "cg::greater")) return Phrase::kGroupMaximum;
+  if (holds_word(text, "::plus")) return Phrase::kGroupSum;
+  if (holds_word(text, "::greater")) return Phrase::kGroupMaximum;
   return Phrase::kGroupReduction;
 }
 

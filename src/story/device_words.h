@@ -14,6 +14,8 @@ namespace fathom {
 bool holds_word(std::string_view text, std::string_view word);
 // Whether code asks which thread or block it is.
 bool takes_place_in_grid(std::string_view text);
+// Of such a text: its thread's place in the grid, its block's, or its thread's in the block.
+Phrase place_phrase(std::string_view text);
 // What accesses do: read or write one kind of memory, or move from one to the other.
 Phrase phrase_of(const std::vector<MemoryAccess>& accesses);
 // Whether it is one of those.

@@ -12,6 +12,7 @@
 #include "story/access_model.h"
 #include "story/assumptions.h"
 #include "story/compute_rate.h"
+#include "story/serial_waits.h"
 
 namespace fathom {
 namespace {
@@ -23,6 +24,10 @@ constexpr double kMaxWarps = 64, kMaxBlocks = 32;
 bool has(const KernelFacts& kernel, std::string_view what) { return shows(kernel, what); }
 
 class Expecter {
+  struct Amount {
+    std::optional<double> low, high;  // both or none
+  };
+
  public:
   Expecter(const KernelFacts& kernel, const LaunchOfKernel& launch, const Parameters& parameters,
            const Platform* platform)
@@ -34,7 +39,12 @@ class Expecter {
 
   Expectation run() {
     out_.model = choose_model(kernel_, out_.no_model);
-    if (launch_.launcher != nullptr) out_.launch = expect_launch(*launch_.launcher, parameters_);
+    if (launch_.launcher != nullptr) {
+      out_.launch = expect_launch(*launch_.launcher, parameters_);
+    } else if (gives_launch()) {
+      out_.launch = expect_launch(KernelLauncher(), parameters_);
+      out_.launch->launcher = nullptr;
+    }
     if (out_.model) {
       use_type_in_code();
       traffic(*out_.model);
@@ -45,6 +55,11 @@ class Expecter {
   }
 
  private:
+  bool gives_launch() const {
+    return std::any_of(parameters_.given().begin(), parameters_.given().end(),
+                       [](const auto& one) { return one.first == "gridDim.x"; });
+  }
+
   // A type that stands in the code goes before the one that was asked for.
   void use_type_in_code() {
     const auto code = type_in_code(kernel_);
@@ -85,46 +100,65 @@ class Expecter {
   }
 
   void traffic(const ChosenModel& model) {
+    out_.open_ends = model.open_ends;
     flops_ = formula(model.flops);
-    read_ = formula(model.bytes_read);
-    written_ = formula(model.bytes_written);
+    const auto whole_read = formula(model.bytes_read), whole_written = formula(model.bytes_written);
     if (model.by_accesses) {
-      limit_to_accesses(AccessKind::kRead, read_);
-      limit_to_accesses(AccessKind::kWrite, written_);
+      read_ = accessed(AccessKind::kRead);
+      written_ = accessed(AccessKind::kWrite);
+    } else {
+      read_ = {whole_read, whole_read};
+      written_ = {whole_written, whole_written};
     }
     const bool counted = !model.flops.empty();
     add(out_.traffic, model.by_accesses ? "floating-point operations" : "FLOPs", "",
         counted ? model.flops : "not counted", flops_, flops_);
     out_.traffic.back().quantity = Quantity::kFlops;
-    add(out_.traffic, "bytes read", "B", model.bytes_read, read_, read_);
+    add(out_.traffic, "bytes read", "B", model.bytes_read, read_.low, closed(read_.high));
     out_.traffic.back().quantity = Quantity::kBytesRead;
-    add(out_.traffic, "bytes written", "B", model.bytes_written, written_, written_);
+    add(out_.traffic, "bytes written", "B", model.bytes_written, written_.low,
+        closed(written_.high));
     out_.traffic.back().quantity = Quantity::kBytesWritten;
-    if (read_ && written_) bytes_ = *read_ + *written_;
-    if (flops_ && bytes_ && *bytes_ > 0) intensity_ = *flops_ / *bytes_;
-    add(out_.traffic, "arithmetic intensity", "FLOP/B", "FLOPs / (bytes read + bytes written)",
-        intensity_, intensity_);
+    if (read_.low && written_.low) {
+      bytes_ = {*read_.low + *written_.low, *read_.high + *written_.high};
+      if (flops_ && *bytes_.low > 0 && out_.open_ends.empty()) {
+        add(out_.traffic, "arithmetic intensity", "FLOP/B", "FLOPs / (bytes read + bytes written)",
+            *flops_ / *bytes_.high, *flops_ / *bytes_.low);
+      }
+    }
+    if (out_.traffic.size() == 3) {
+      add(out_.traffic, "arithmetic intensity", "FLOP/B", "FLOPs / (bytes read + bytes written)",
+          std::nullopt, std::nullopt);
+    }
     work_ = load_store_work(kernel_, values_);
     if (!work_) say_what_work_needs();
     if (work_ && work_->bytes > 0)
       add(out_.traffic, "bytes requested by threads", "B",
-          "accesses × width, including re-reads and shared memory", work_->bytes, work_->bytes);
+          "accesses × width, including re-reads and shared memory",
+          out_.model->by_accesses ? work_->bytes_low : work_->bytes, closed(work_->bytes));
   }
 
-  // Arrays that are indexed by a value that wraps around: no more elements than accesses.
-  void limit_to_accesses(AccessKind kind, std::optional<double>& bytes) {
-    if (!bytes) return;
-    for (const ArrayTraffic& traffic : kernel_.traffic) {
-      if (traffic.kind != kind && traffic.kind != AccessKind::kAtomic) continue;
-      const auto elements = values_.evaluate(traffic.elements),
-                 times = values_.evaluate(traffic.times);
-      if (!elements || !times || *times >= *elements) continue;
-      const double size =
-          traffic.element_bytes ? *traffic.element_bytes : values_.element_bytes().value_or(0);
-      *bytes = std::max(0.0, *bytes - (*elements - *times) * size);
-      out_.remarks.push_back(fmt::format(
-          "{} is accessed {:.0f} times, fewer than the elements in reach.", traffic.array, *times));
+  // An upper end, where all of it is counted.
+  std::optional<double> closed(std::optional<double> high) const {
+    return out_.open_ends.empty() ? high : std::nullopt;
+  }
+
+  // Whether a test decides what a loop does: the operations that are counted are at most those.
+  bool tested() const {
+    return out_.model->by_accesses && std::any_of(kernel_.accesses.begin(), kernel_.accesses.end(),
+                                                  [](const ArrayAccess& access) {
+                                                    return access.conditional && access.loop != 0;
+                                                  });
+  }
+
+  Amount accessed(AccessKind kind) {
+    const auto bytes = accessed_bytes(kernel_, kind, values_);
+    if (!bytes) return {};
+    for (const std::string& flag : bytes->flags) {
+      if (std::find(out_.flags.begin(), out_.flags.end(), flag) == out_.flags.end())
+        out_.flags.push_back(flag);
     }
+    return {bytes->low, bytes->high};
   }
 
   void say_what_work_needs() {
@@ -157,15 +191,19 @@ class Expecter {
 
   std::vector<Bound> bounds(double bandwidth) {
     const double share = assumption("bandwidth_share");
-    const double memory = *bytes_ / bandwidth;
     const double compute = flops_ && *flops_ > 0 ? *flops_ / rate_.achievable : 0;
-    std::vector<Bound> out = {{Bottleneck::kMemory, memory, memory / share},
-                              {Bottleneck::kCompute, compute, compute / share}};
+    const bool whole = !tested();
+    std::vector<Bound> out = {{Bottleneck::kMemory, *bytes_.low / bandwidth,
+                               *bytes_.high * (work_ ? work_->scattered : 1) / bandwidth / share},
+                              {Bottleneck::kCompute, whole ? compute : 0, compute / share}};
     const auto steps = wavefront_rate();
     if (!steps || !work_) return out;
     const bool shared = work_->shared_wavefronts > work_->wavefronts_high / 2;
+    // The compiler reads an element once that the code names twice.
+    const double merged = out_.model->by_accesses && !shared ? share : 1;
     out.push_back({shared ? Bottleneck::kSharedMemory : Bottleneck::kL1,
-                   work_->wavefronts_low / *steps, work_->wavefronts_high / *steps});
+                   work_->wavefronts_low / *steps * merged,
+                   work_->wavefronts_high / *steps / (shared ? 1 : share)});
     return out;
   }
 
@@ -179,11 +217,11 @@ class Expecter {
   void counters() {
     const auto bandwidth = limit_of(platform_->memory_bandwidth);
     // Without a count of operations the memory side stands alone.
-    if (!bandwidth || !bytes_ || (!flops_ && !out_.model->flops.empty())) return;
+    if (!bandwidth || !bytes_.low || (!flops_ && !out_.model->flops.empty())) return;
     rate_ = compute_rate(kernel_, *platform_, values_.element_bytes());
     const std::vector<Bound> all = bounds(bandwidth->rate);
-    const double latency = latency_time();
-    double low = assumption("empty_kernel"), high = 0;
+    const Waits waits = latency();
+    double low = std::max(assumption("empty_kernel"), waits.low), high = 0;
     const Bound* most = nullptr;
     for (const Bound& bound : all) {
       low = std::max(low, bound.low);
@@ -191,30 +229,41 @@ class Expecter {
       high = std::max(high, bound.high);
     }
     const double fixed = assumption("empty_kernel") + assumption("launch_tail");
-    out_.side = latency + assumption("empty_kernel") > high ? Bottleneck::kLatency : most->side;
-    high += fixed + latency;
+    out_.side = waits.high + assumption("empty_kernel") > high ? Bottleneck::kLatency : most->side;
+    high += fixed + waits.high;
+    if (out_.open_ends.empty() && high > low * assumption("widest_range"))
+      out_.open_ends.push_back({OpenEnd::Kind::kTooWide});
+    const bool open = !out_.open_ends.empty();
     add(out_.counters, "time", "s",
         "lower bound: the largest time below, or an empty kernel; upper bound: empty kernel + tail "
         "+ the largest time (memory and arithmetic / 0.6) + serial waits",
-        low, high);
+        low, closed(high));
     out_.counters.back().quantity = Quantity::kTime;
     bound_rows(all);
-    percent("dram__throughput.avg.pct_of_peak_sustained_elapsed",
-            "(bytes read + written) / time / peak bandwidth",
-            *bytes_ / platform_->memory_bandwidth.peak.value_or(bandwidth->rate), low, high,
-            Quantity::kDramPercent);
-    percent("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
-            rate_.tensor ? "FLOPs / time / peak rate" : "0: no tensor core instruction found",
-            rate_.tensor && flops_ ? *flops_ / rate_.peak : 0, low, high, Quantity::kTensorPercent);
-    l1(low, high);
+    if (waits.rounds > 1) {
+      add(out_.counters, "serial waits", "s",
+          "rounds of a thread's loops × latency × waves of blocks", waits.low, closed(waits.high));
+    }
+    if (!open) {
+      const double peak = platform_->memory_bandwidth.peak.value_or(bandwidth->rate);
+      percent("dram__throughput.avg.pct_of_peak_sustained_elapsed",
+              "(bytes read + written) / time / peak bandwidth", *bytes_.low / peak,
+              *bytes_.high / peak, low, high, Quantity::kDramPercent);
+      const double busy = rate_.tensor && flops_ ? *flops_ / rate_.peak : 0;
+      percent("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+              rate_.tensor ? "FLOPs / time / peak rate" : "0: no tensor core instruction found",
+              busy, busy, low, high, Quantity::kTensorPercent);
+      l1(low, high);
+    }
     occupancy();
   }
 
   void bound_rows(const std::vector<Bound>& all) {
     for (const Bound& bound : all) {
       if (bound.side == Bottleneck::kMemory) {
+        const double share = assumption("bandwidth_share");
         add(out_.counters, "memory time", "s", "(bytes read + written) / bandwidth", bound.low,
-            bound.low);
+            closed(bound.high * share));
       } else if (bound.side == Bottleneck::kCompute) {
         add(out_.counters, "arithmetic time", "s", "FLOPs / " + rate_.said, bound.low, bound.low);
       } else {
@@ -234,11 +283,10 @@ class Expecter {
   }
 
   // A share of the time that something takes at its peak, for the two ends of the expected time.
-  void percent(std::string name, std::string formula, double seconds_at_peak, double low,
-               double high, Quantity quantity) {
+  void percent(std::string name, std::string formula, double least_at_peak, double most_at_peak,
+               double low, double high, Quantity quantity) {
     add(out_.counters, std::move(name), "%", std::move(formula),
-        std::min(100.0, 100 * seconds_at_peak / high),
-        std::min(100.0, 100 * seconds_at_peak / low));
+        std::min(100.0, 100 * least_at_peak / high), std::min(100.0, 100 * most_at_peak / low));
     out_.counters.back().quantity = quantity;
   }
 
@@ -246,8 +294,9 @@ class Expecter {
     const auto steps = wavefront_rate();
     if (!steps) return;
     // The way from L2 is half as wide as the way to the threads.
-    const double filled = *bytes_ / assumption("cuda_l1_fill_bytes") / *steps;
-    const double asked = (work_ ? work_->bytes : *bytes_) / assumption("cuda_l1_bytes") / *steps;
+    const double filled = *bytes_.low / assumption("cuda_l1_fill_bytes") / *steps;
+    const double asked =
+        (work_ ? work_->bytes_low : *bytes_.low) / assumption("cuda_l1_bytes") / *steps;
     const double least = std::max(filled, asked);
     // A row of the table knows nothing of shared memory: only a lower bound.
     const bool counts_all = work_ && out_.model->by_accesses;
@@ -283,22 +332,58 @@ class Expecter {
     out_.counters.back().quantity = Quantity::kOccupancy;
   }
 
-  // Loads that wait for one another: the model's own, the rounds of each thread's loop, and the
-  // waves of blocks after the first.
-  double latency_time() {
-    double rounds = out_.model->reads;
-    if (out_.launch && out_.launch->blocks && out_.launch->threads && read_) {
-      const double threads = *out_.launch->blocks * *out_.launch->threads;
-      rounds +=
-          std::max(0.0, *read_ / threads / access_bytes() / assumption("loads_in_flight") - 1);
-      if (platform_->compute_units) {
-        const double at_once =
-            static_cast<double>(*platform_->compute_units) *
-            std::min(kMaxBlocks, std::floor(kMaxWarps * kWarp / *out_.launch->threads));
-        rounds += std::max(0.0, std::ceil(*out_.launch->blocks / std::max(1.0, at_once)) - 1);
-      }
+  // Loads that wait for one another, and the waves of blocks.
+  struct Waits {
+    double low = 0, high = 0, rounds = 0;
+  };
+  Waits latency() {
+    const double wait = assumption("memory_latency");
+    Waits out{0, out_.model->reads * wait, 0};
+    if (!out_.launch || !out_.launch->blocks || !out_.launch->threads) return out;
+    const double threads = *out_.launch->threads, blocks = *out_.launch->blocks;
+    double waves = 1, least_waves = 1;
+    if (platform_->compute_units) {
+      const double at_once =
+          static_cast<double>(*platform_->compute_units) *
+          std::max(1.0, std::min(kMaxBlocks, std::floor(kMaxWarps * kWarp / threads)));
+      least_waves = std::max(1.0, blocks / at_once);
+      waves = std::ceil(least_waves);
     }
-    return rounds * assumption("memory_latency");
+    if (!out_.model->by_accesses) {
+      const double each = *read_.high / threads / blocks / access_bytes();
+      out.high += wait * (std::max(0.0, each / assumption("loads_in_flight") - 1) + waves - 1);
+      return out;
+    }
+    const SerialWaits serial = serial_waits(kernel_, values_);
+    if (!serial.known) out_.open_ends.push_back({OpenEnd::Kind::kUnknownRounds});
+    out.high += contention();
+    out.rounds = serial.most_rounds;
+    out.low = serial.low * least_waves;
+    out.high = std::max(out.high, serial.high) * waves;
+    return out;
+  }
+
+  // Atomics on one element wait for one another. How many meet is known where no memory decides
+  // it, and how long one takes where the hardware has the operation.
+  double contention() {
+    double out = 0;
+    for (const ArrayTraffic& traffic : kernel_.traffic) {
+      if (traffic.kind != AccessKind::kAtomic) continue;
+      const auto elements = values_.evaluate(traffic.elements),
+                 times = values_.evaluate(traffic.times);
+      const bool through_index = std::any_of(
+          kernel_.accesses.begin(), kernel_.accesses.end(), [&](const ArrayAccess& access) {
+            return access.kind == AccessKind::kAtomic && access.array == traffic.array &&
+                   access.pattern == AccessPattern::kThroughIndex;
+          });
+      const bool native = traffic.element_bytes && *traffic.element_bytes >= 4;
+      if (!elements || !times || *elements <= 0 || through_index || !native) {
+        out_.open_ends.push_back({OpenEnd::Kind::kAtomics, traffic.array, traffic.at});
+        return 0;
+      }
+      out = std::max(out, *times / *elements * assumption("same_address_atomic"));
+    }
+    return out;
   }
 
   // The widest access that the code is sure to make, else one element.
@@ -360,7 +445,8 @@ class Expecter {
   Expectation out_;
   KernelValues values_;
   ComputeRate rate_;
-  std::optional<double> flops_, read_, written_, bytes_, intensity_;
+  std::optional<double> flops_;
+  Amount read_, written_, bytes_;
   std::optional<LoadStoreWork> work_;
 };
 

@@ -36,6 +36,7 @@ struct Estimate {
   Quantity quantity = Quantity::kOther;
 
   bool known() const { return low.has_value() && high.has_value(); }
+  bool at_least() const { return low.has_value() && !high.has_value(); }
 };
 
 // What a kernel is expected to do, before it ran: every number is estimated, with its formula.
@@ -50,6 +51,8 @@ struct Expectation {
   std::vector<std::string_view> stall_reasons;  // the same as counters name them
   std::vector<std::string> missing;             // parameters that would make more of it known
   std::vector<std::string> remarks;             // sentences: what was given and not used
+  std::vector<OpenEnd> open_ends;               // why totals or the time have a lower bound alone
+  std::vector<std::string> flags;  // tests that decide accesses and that --param would settle
 };
 
 // Without a platform only what does not depend on one.

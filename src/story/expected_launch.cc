@@ -7,8 +7,19 @@
 namespace fathom {
 namespace {
 
+// "lambda meta: (cdiv(M, meta['BLOCK_M']),)" → what it returns. A lambda without parameters too.
+std::string_view without_lambda(std::string_view text) {
+  if (!text.starts_with("lambda")) return text;
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return text;
+  text.remove_prefix(colon + 1);
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  return text;
+}
+
 // "dim3(x, y)" and "(x, y,)" → x and y; anything else is one dimension.
 std::vector<std::string> dimensions_of(std::string_view text) {
+  text = without_lambda(text);
   if (text.starts_with("dim3")) text.remove_prefix(4);
   while (text.starts_with(' ')) text.remove_prefix(1);
   const bool wrapped = (text.starts_with('(') && text.ends_with(')')) ||
@@ -52,6 +63,19 @@ std::vector<ExpectedLaunch::Dimension> dimensions(const std::string& text,
   return out;
 }
 
+// --param gridDim.x=32 goes before what the launch says.
+void use_given(std::vector<ExpectedLaunch::Dimension>& list, const std::string& prefix,
+               const Parameters& parameters) {
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string name = prefix + "xyz"[i];
+    const auto given = std::find_if(parameters.given().begin(), parameters.given().end(),
+                                    [&](const auto& one) { return one.first == name; });
+    if (given == parameters.given().end()) continue;
+    if (list.size() <= i) list.resize(i + 1, {"1", 1});
+    list[i] = {name, parameters.find(name)};
+  }
+}
+
 std::optional<double> product(const std::vector<ExpectedLaunch::Dimension>& dimensions) {
   if (dimensions.empty()) return std::nullopt;
   double out = 1;
@@ -76,6 +100,8 @@ ExpectedLaunch expect_launch(const KernelLauncher& launcher, const Parameters& p
   values.insert(values.end(), launcher.argument_values.begin(), launcher.argument_values.end());
   expected.grid = dimensions(launcher.grid, values, parameters);
   expected.block = dimensions(launcher.block, values, parameters);
+  use_given(expected.grid, "gridDim.", parameters);
+  use_given(expected.block, "blockDim.", parameters);
   expected.blocks = product(expected.grid);
   expected.threads = product(expected.block);
   expected.shared_bytes = parameters.evaluate_in(launcher.shared_memory, launcher.values);
@@ -126,6 +152,25 @@ std::optional<double> KernelValues::named(std::string_view name) const {
 std::optional<double> KernelValues::evaluate(std::string_view formula) const {
   if (formula.empty()) return std::nullopt;
   return fathom::evaluate(formula, [this](std::string_view name) { return named(name); });
+}
+
+std::optional<bool> KernelValues::flag(std::string_view condition) const {
+  const auto value = fathom::evaluate(condition, [this](std::string_view name) {
+    if (const auto known = named(name)) return known;
+    if (name == "true" || name == "True") return std::optional<double>(1);
+    if (name == "false" || name == "False") return std::optional<double>(0);
+    return given_as_null(name) ? std::optional<double>(0) : std::nullopt;
+  });
+  return value ? std::optional(*value != 0) : std::nullopt;
+}
+
+bool KernelValues::given_as_null(std::string_view name) const {
+  if (!launch_ || launch_->launcher == nullptr) return false;
+  const auto& arguments = launch_->launcher->arguments;
+  return std::any_of(arguments.begin(), arguments.end(), [&](const NamedValue& given) {
+    return given.name == name &&
+           (given.text == "nullptr" || given.text == "NULL" || given.text == "None");
+  });
 }
 
 std::vector<std::string> KernelValues::missing(std::string_view formula) const {

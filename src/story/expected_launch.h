@@ -35,6 +35,8 @@ class KernelValues {
 
   std::optional<double> evaluate(std::string_view formula) const;
   std::optional<double> named(std::string_view name) const;
+  // Of a test in the code; pointers that the launch fills with null are given as 0.
+  std::optional<bool> flag(std::string_view condition) const;
   // The names of a formula that nothing gives a number: what --param would have to say.
   std::vector<std::string> missing(std::string_view formula) const;
 
@@ -45,6 +47,7 @@ class KernelValues {
  private:
   std::optional<double> dimension(std::string_view name) const;
   std::optional<double> argument(std::string_view name) const;
+  bool given_as_null(std::string_view name) const;
 
   const std::optional<ExpectedLaunch>& launch_;
   const Parameters& parameters_;

@@ -83,6 +83,7 @@ class HostTeller : public StatementTeller {
       step.remarks.push_back({Phrase::kResultChecked, "", {}, {}});
     } else if (names_check(callee) || holds_word(statement.text, ".verify(")) {
       step.words = Phrase::kChecks;
+      step.folds = true;
       open_check(statement, step);
     } else if (step.words.empty()) {
       say_what_is_computed(statement, callee, step);

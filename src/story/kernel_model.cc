@@ -137,14 +137,12 @@ std::optional<ChosenModel> by_accesses(const KernelFacts& kernel, std::string& w
   out.title = "array accesses";
   out.because = fmt::format("the index bounds of {} array{}", model->arrays.size(),
                             model->arrays.size() == 1 ? "" : "s");
-  for (const ArrayAccess& access : kernel.accesses) {
-    if (!access.shared) out.certainty = std::max(out.certainty, access.certainty);
-  }
   out.flops = model->flops;
   out.bytes_read = model->bytes_read;
   out.bytes_written = model->bytes_written;
   out.reads = waits_of(kernel);
   out.by_accesses = true;
+  out.open_ends = model->open_ends;
   return out;
 }
 
@@ -162,12 +160,15 @@ std::optional<ChosenModel> choose_model(const KernelFacts& kernel, std::string& 
     row->because += "; tiles are re-read, so FLOPs come from the matrix products";
     return row;
   }
-  if (auto accesses = by_accesses(kernel, why)) {
-    // Bounds that were not followed for sure may be wrong by orders of magnitude: no numbers.
-    if (accesses->certainty < Certainty::kUnsure) return accesses;
-    why = "some index bounds are unresolved";
-  }
-  if (row && !kernel.traffic.empty()) row->because += "; array accesses unresolved: " + why;
+  if (auto accesses = by_accesses(kernel, why)) return accesses;
+  if (!row) return row;
+  if (!why.empty()) row->because += "; array accesses unresolved: " + why;
+  const bool unresolved =
+      !kernel.unresolved.empty() ||
+      std::any_of(kernel.accesses.begin(), kernel.accesses.end(), [](const ArrayAccess& access) {
+        return !access.shared && access.elements.empty();
+      });
+  if (unresolved) row->open_ends.push_back({OpenEnd::Kind::kByKind});
   return row;
 }
 

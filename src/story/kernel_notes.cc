@@ -72,6 +72,17 @@ void note_strides(const KernelFacts& kernel, std::vector<KernelNote>& out) {
       out);
 }
 
+// Whether a thread may make both: not in the two branches of one if. What else decides is not
+// known.
+bool may_both_run(const ArrayAccess& one, const ArrayAccess& other) {
+  if (!one.conditional || !other.conditional) return true;
+  if (one.condition.empty() || other.condition.empty()) return false;
+  const auto excludes = [](const std::string& a, const std::string& b) {
+    return b.find("!(" + a + ")") != std::string::npos;
+  };
+  return !excludes(one.condition, other.condition) && !excludes(other.condition, one.condition);
+}
+
 // Read in several places, or again in each round of a loop, and not a constant for the warp.
 void note_rereads(const KernelFacts& kernel, std::vector<KernelNote>& out) {
   std::map<std::string_view, std::vector<const ArrayAccess*>> reads;
@@ -84,7 +95,7 @@ void note_rereads(const KernelFacts& kernel, std::vector<KernelNote>& out) {
     auto& list = reads[access.array];
     const bool same = std::any_of(list.begin(), list.end(), [&](const ArrayAccess* other) {
       return other->at.line != access.at.line && other->elements == access.elements &&
-             other->lane_index == access.lane_index;
+             other->lane_index == access.lane_index && may_both_run(*other, access);
     });
     if (list.empty() || same) list.push_back(&access);
   }

@@ -16,10 +16,23 @@ constexpr std::array<std::string_view, 14> kScalars = {
 bool is_scalar_type(std::string_view parameter) {
   const cpp::TokenList tokens = cpp::lex(parameter);
   if (parameter.find('*') != std::string_view::npos) return false;
+  int depth = 0;  // Tensor<float, 2> is no float
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    depth += tokens.is(i, "<") ? 1 : tokens.is(i, ">") ? -1 : 0;
+    if (depth > 0) continue;
     if (std::find(kScalars.begin(), kScalars.end(), tokens.at(i)) != kScalars.end()) return true;
   }
   return false;
+}
+
+// float4, uint2, half2, __nv_bfloat162: a value, which no address is made of.
+bool is_vector_type(std::string_view word) {
+  constexpr std::array<std::string_view, 14> bases = {
+      "float", "int",    "uint",     "half",   "short",         "ushort",      "char",
+      "uchar", "double", "longlong", "__half", "__nv_bfloat16", "nv_bfloat16", "bfloat16"};
+  if (word.empty() || word.back() < '2' || word.back() > '8') return false;
+  const std::string_view base = word.substr(0, word.size() - 1);
+  return std::find(bases.begin(), bases.end(), base) != bases.end();
 }
 
 bool is_word(const Code& code, size_t i) {
@@ -27,6 +40,13 @@ bool is_word(const Code& code, size_t i) {
       "const",  "auto",       "static_cast", "reinterpret_cast", "return",       "constexpr",
       "sizeof", "const_cast", "volatile",    "static",           "__restrict__", "typename"};
   return std::find(words.begin(), words.end(), code.source.at(i)) != words.end();
+}
+
+// A method that tells of an object and reads nothing of what it holds; `data` gives its address.
+bool asks_object(const Code& code, size_t dot, bool with_data) {
+  if (!code.is(dot, ".") || !code.source.is_name(dot + 1) || !code.is(dot + 2, "(")) return false;
+  const std::string_view method = code.source.at(dot + 1);
+  return with_data || (method != "data" && method.find("ptr") == std::string_view::npos);
 }
 
 // Of an expression inside many others only its beginning is looked at, lest each of them is read
@@ -58,6 +78,27 @@ std::string cast_to(const Code& code, Range range) {
   return "";
 }
 
+// Outside of brackets: what is behind it is an element, and no address. rows[i].data() is one.
+bool has_subscript(const Code& code, Range range) {
+  for (size_t i = range.first; i < range.last; i = code.past(i)) {
+    if (!code.is(i, "[") || i == range.first) continue;
+    size_t behind = code.past(i);
+    while (behind < range.last && code.is(behind, "[")) behind = code.past(behind);
+    const bool address = code.is(behind, ".") && code.source.is_name(behind + 1) &&
+                         code.source.at(behind + 1) == "data";
+    if (!address) return true;
+  }
+  return false;
+}
+
+// (T*)x[i]: what was read is an address itself.
+bool is_cast_to_pointer(const Code& code, Range range) {
+  if (range.empty() || !code.is(range.first, "(") || !code.brackets.closed(range.first))
+    return false;
+  const size_t close = code.brackets.partner(range.first);
+  return close > range.first + 1 && code.is(close - 1, "*");
+}
+
 bool is_unary_star(const Code& code, size_t i, size_t first) {
   if (!code.is(i, "*")) return false;
   if (i == first) return true;
@@ -65,6 +106,29 @@ bool is_unary_star(const Code& code, size_t i, size_t first) {
   constexpr std::array<std::string_view, 14> before = {"(", ",", "=",  "+",  "-", "*",  "/",
                                                        "?", ":", "&&", "||", "!", "+=", "-="};
   return std::find(before.begin(), before.end(), code.source.at(i - 1)) != before.end();
+}
+
+// &x[i], &(x.y[i]), &reinterpret_cast<T*>(x)[i]: the element's address, and no access of it.
+bool is_address_of(const Code& code, size_t bracket, size_t first) {
+  size_t base = bracket - 1;
+  const auto before_group = [&](std::string_view close) {
+    if (code.is(base, close) && code.brackets.closed(base)) {
+      base = code.brackets.partner(base);
+      if (base > first) --base;
+    }
+  };
+  before_group(")");
+  if (base < bracket - 1) before_group(">");
+  while (base > first + 1 && (code.is(base - 1, ".") || code.is(base - 1, "->")) &&
+         code.source.is_name(base - 2)) {
+    base -= 2;
+  }
+  while (base > first && code.is(base - 1, "(") && !code.source.is_name(base - 2)) --base;
+  if (base <= first || !code.is(base - 1, "&")) return false;
+  // a & b[i] is none.
+  const size_t sign = base - 1;
+  return sign == first || !(code.source.is_name(sign - 1) || code.is(sign - 1, "]")) ||
+         code.is(sign - 1, "return");
 }
 
 bool names_access(std::string_view name, std::string_view what) {
@@ -160,6 +224,7 @@ NamedMemory MemoryNames::of_expression(const Code& code, Range whole) const {
     }
     const auto known = names_.find(name);
     if (known == names_.end() || found.memory != Memory::kUnknown) continue;
+    if (asks_object(code, i + 1, false)) continue;  // shape.getSize(0)
     const std::string through = found.through;
     found = known->second;
     if (!through.empty()) found.through = through;
@@ -201,6 +266,24 @@ NamedMemory MemoryNames::of_base(const Code& code, size_t bracket, std::string& 
   return found;
 }
 
+// `n = shared.count`: a member of a struct in shared memory is read or written by its name alone.
+void MemoryNames::find_members(const Code& code, Range range, bool target,
+                               std::vector<MemoryAccess>& out) const {
+  for (size_t i = range.first; i < range.last; i = code.past(i)) {
+    if (!code.source.is_name(i) || is_member(code, i, range.first) || !code.is(i + 1, "."))
+      continue;
+    const auto known = names_.find(code.source.at(i));
+    if (known == names_.end() || known->second.memory != Memory::kShared) continue;
+    const bool address = i > range.first && (code.is(i - 1, "&") || code.is(i - 1, "*"));
+    size_t end = i + 1;
+    while (end + 1 < range.last && code.is(end, ".") && code.source.is_name(end + 1)) end += 2;
+    const bool more = end < range.last && (code.is(end, "(") || code.is(end, "[") ||
+                                           code.is(end, "->") || code.is(end, "<"));
+    if (!address && !more) out.push_back({target, code.text({i, end}), known->second});
+    i = end - 1;
+  }
+}
+
 void MemoryNames::find_accesses(const Code& code, Range range, bool target,
                                 std::vector<MemoryAccess>& out) const {
   size_t outer_end = range.first;  // brackets up to here belong to an index of the target
@@ -217,6 +300,10 @@ void MemoryNames::find_accesses(const Code& code, Range range, bool target,
     const bool intrinsic = callee.starts_with("__ld") || callee.starts_with("__st");
     const bool call = intrinsic || names_access(callee, "load") || names_access(callee, "store");
     if (!subscript && !star && !call) continue;
+    if (subscript && is_address_of(code, i, range.first)) continue;
+    size_t behind = subscript ? code.past(i) : 0;
+    while (subscript && code.is(behind, "[")) behind = code.past(behind);
+    if (subscript && asks_object(code, behind, true)) continue;  // rows[i].data()
     MemoryAccess access;
     if (subscript) {
       access.of = of_base(code, i, access.name);
@@ -226,6 +313,11 @@ void MemoryNames::find_accesses(const Code& code, Range range, bool target,
     } else {
       // Of a call the argument that is a pointer; what else it is given is no address.
       Range pointer{i + 1, std::min(range.last, code.past(i + 1) + (call ? 0 : 8))};
+      // *reinterpret_cast<T*>(…): what is cast, however long.
+      if (star && code.source.at(i + 1).ends_with("_cast") && code.is(i + 2, "<") &&
+          code.brackets.closed(i + 2)) {
+        pointer.last = std::min(range.last, code.past(code.brackets.partner(i + 2) + 1));
+      }
       for (const Range& argument : call ? cpp::arguments_of(code, i) : std::vector<Range>()) {
         pointer = argument;
         if (of_expression(code, argument).memory != Memory::kUnknown) break;
@@ -275,8 +367,11 @@ void MemoryNames::declare(const Code& code, const Parts& parts, bool loads) {
   for (size_t i = parts.left.first; i < parts.name; ++i) {
     shared |= code.is(i, "__shared__");
     pointer |= code.is(i, "*");
-    scalar |= std::find(kScalars.begin(), kScalars.end(), code.source.at(i)) != kScalars.end();
+    scalar |= std::find(kScalars.begin(), kScalars.end(), code.source.at(i)) != kScalars.end() ||
+              is_vector_type(code.source.at(i));
   }
+  const bool declares_pointer = pointer;
+  pointer = pointer || is_cast_to_pointer(code, parts.right);
   if (shared) {
     names_[name] = {Memory::kShared, "", "", Certainty::kCertain};
   } else if (parts.declares && code.is(parts.name + 1, "[")) {
@@ -289,10 +384,11 @@ void MemoryNames::declare(const Code& code, const Parts& parts, bool loads) {
       return;
     }
     if (!value.through.empty()) loaded_[name] = value.through;
-    const bool number = scalar && !pointer;
+    const bool number =
+        (scalar && !pointer) || (!pointer && !address && has_subscript(code, parts.right));
     if (number || value.memory == Memory::kUnknown || value.memory == Memory::kLocal) return;
     NamedMemory own = value;
-    if (pointer && parts.name > parts.left.first) {
+    if (declares_pointer && parts.name > parts.left.first) {
       const size_t star = parts.name - 1;
       size_t first = parts.left.first;
       while (first < star && is_word(code, first)) ++first;
@@ -304,14 +400,45 @@ void MemoryNames::declare(const Code& code, const Parts& parts, bool loads) {
   }
 }
 
+// `++steps[i]`, `steps[i]--`: what is read there is written too.
+void MemoryNames::add_counted(const Code& code, Range range, std::vector<MemoryAccess>& out) const {
+  const auto doubled = [&](size_t i) {
+    return i + 1 < range.last && (code.is(i, "+") || code.is(i, "-")) &&
+           code.source.at(i) == code.source.at(i + 1) &&
+           code.source.tokens[i].end == code.source.tokens[i + 1].begin;
+  };
+  for (size_t i = range.first; i < range.last; ++i) {
+    if (!doubled(i)) continue;
+    size_t bracket = i + 2;
+    while (bracket < range.last && (code.source.is_name(bracket) || code.is(bracket, ".")))
+      ++bracket;
+    const bool before = i > range.first && code.is(i - 1, "]") && code.brackets.closed(i - 1);
+    if (before) bracket = code.brackets.partner(i - 1);
+    if (bracket == i + 2 || bracket >= range.last || !code.is(bracket, "[")) continue;
+    MemoryAccess access;
+    access.writes = true;
+    access.of = of_base(code, bracket, access.name);
+    if (access.of.memory == Memory::kGlobal || access.of.memory == Memory::kShared)
+      out.push_back(std::move(access));
+    ++i;
+  }
+}
+
 std::vector<MemoryAccess> MemoryNames::read(const Code& code, Range statement) {
   std::vector<MemoryAccess> accesses;
   if (statement.empty()) return accesses;
   const Parts parts(code, statement);
   const bool array = parts.declares && parts.name != 0 && code.is(parts.name + 1, "[");
   if (!array) find_accesses(code, parts.left, !parts.right.empty(), accesses);
+  if (!array && !parts.right.empty()) find_members(code, parts.left, true, accesses);
   const size_t on_left = accesses.size();
-  find_accesses(code, parts.right, false, accesses);
+  // float m = moments[i] = …: what stands between the two is written.
+  const Parts second(code, parts.right);
+  const bool chained = !second.right.empty() && !second.compound;
+  if (chained) find_accesses(code, second.left, true, accesses);
+  find_accesses(code, chained ? second.right : parts.right, false, accesses);
+  find_members(code, parts.right, false, accesses);
+  add_counted(code, parts.right, accesses);
   if (parts.compound && on_left > 0 && accesses[0].writes) {
     MemoryAccess also_read = accesses[0];
     also_read.writes = false;

@@ -43,6 +43,9 @@ class MemoryNames {
   struct Parts;
   void find_accesses(const cpp::Code& code, cpp::Range range, bool target,
                      std::vector<MemoryAccess>& out) const;
+  void add_counted(const cpp::Code& code, cpp::Range range, std::vector<MemoryAccess>& out) const;
+  void find_members(const cpp::Code& code, cpp::Range range, bool target,
+                    std::vector<MemoryAccess>& out) const;
   void declare(const cpp::Code& code, const Parts& parts, bool loads);
   NamedMemory of_base(const cpp::Code& code, size_t bracket, std::string& name) const;
   void add_bindings(const cpp::Code& code, size_t open, const NamedMemory& memory);

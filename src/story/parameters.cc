@@ -49,6 +49,21 @@ std::optional<double> bytes_of_type(std::string_view type) {
   return std::nullopt;
 }
 
+// A name of the table: a size of the workload.
+bool is_size(std::string_view name) {
+  const auto& rows = parameter_names();
+  return name.find("Dim.") != std::string_view::npos ||
+         std::any_of(rows.begin(), rows.end(), [&](const ParameterNames& row) {
+           return row.parameter == name || fits(row, name);
+         });
+}
+
+std::optional<double> flag_value(std::string_view text) {
+  if (text == "true" || text == "True") return 1;
+  if (text == "false" || text == "False") return 0;
+  return std::nullopt;
+}
+
 std::string without_spaces(std::string_view text) {
   std::string out(text);
   std::erase(out, ' ');
@@ -95,18 +110,30 @@ bool kernels_use(const CodeFacts& facts, const std::string& name) {
            (name.find("Dim.") != std::string::npos && formula.find(name) != std::string::npos);
   };
   for (const KernelFacts& kernel : facts.kernels) {
-    if (in(kernel.parameters)) return true;
+    if (in(kernel.parameters) || in(kernel.template_parameters)) return true;
     for (const ArrayTraffic& traffic : kernel.traffic) {
       if (says(traffic.elements) || says(traffic.times)) return true;
     }
     for (const KernelLauncher& launcher : kernel.launchers) {
       if (in(launcher.grid) || in(launcher.block) || in(launcher.shared_memory)) return true;
-      for (const NamedValue& value : launcher.values) {
-        if (value.name == name || in(value.text)) return true;
+      for (const auto* list : {&launcher.values, &launcher.arguments, &launcher.argument_values}) {
+        for (const NamedValue& value : *list) {
+          if (value.name == name || in(value.text)) return true;
+        }
       }
     }
   }
   return false;
+}
+
+// "META['BLOCK_M']" and "meta["BLOCK_M"]" → BLOCK_M: what a Triton launch hands to its grid.
+std::string_view subscript_name(std::string_view text) {
+  const size_t open = text.find('[');
+  if (open == std::string_view::npos || open + 4 > text.size() || !text.ends_with(']')) return {};
+  const char quote = text[open + 1];
+  if ((quote != '"' && quote != '\'') || text[text.size() - 2] != quote) return {};
+  const std::string_view name = text.substr(open + 2, text.size() - open - 4);
+  return name.find_first_of("\"'[]") == std::string_view::npos ? name : std::string_view();
 }
 
 class CodeValues {
@@ -137,6 +164,8 @@ class CodeValues {
       if (value.name != name) continue;
       if (auto known = of(value.text, depth)) return known;
     }
+    if (const std::string_view member = subscript_name(name); !member.empty())
+      return named(member, depth + 1);
     if (auto known = called(name, depth)) return known;
     auto known = parameters_.find(name);
     if (known || missing_ == nullptr) return known;
@@ -183,11 +212,15 @@ Result<Parameters> Parameters::parse(const std::vector<std::string>& given) {
     out.given_.emplace_back(name, value);
     double number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error == std::errc() && end == value.data() + value.size() && number <= 0) {
+    const bool is_number = error == std::errc() && end == value.data() + value.size();
+    // A flag may be off; a size is above 0.
+    if (is_number && (number < 0 || (number == 0 && is_size(name)))) {
       return Error{fmt::format("--param {}: expected a number above 0", text)};
     }
-    if (error == std::errc() && end == value.data() + value.size()) {
+    if (is_number) {
       out.values_[name] = number;
+    } else if (const auto flag = flag_value(value)) {
+      out.values_[name] = *flag;
     } else if (const auto bytes = bytes_of_type(value);
                bytes && name.find("type") != std::string::npos) {
       out.values_[name.starts_with("index") ? "index_bytes" : "dtype_bytes"] = *bytes;

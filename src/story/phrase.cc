@@ -26,6 +26,10 @@ std::string_view phrase_id(Phrase phrase) {
       return "and_accumulates";
     case Phrase::kFindsPlace:
       return "finds_place";
+    case Phrase::kFindsBlock:
+      return "finds_block";
+    case Phrase::kFindsThread:
+      return "finds_thread";
     case Phrase::kCheckedWhenCompiled:
       return "checked_when_compiled";
     case Phrase::kChecks:
@@ -224,16 +228,62 @@ std::string_view phrase_id(Phrase phrase) {
       return "every_forward_pass";
     case Phrase::kWhenObjectIsMade:
       return "when_object_is_made";
-    case Phrase::kOneStepLeftOut:
-      return "one_step_left_out";
     case Phrase::kStepsLeftOut:
       return "steps_left_out";
     case Phrase::kMoreNames:
       return "more_names";
     case Phrase::kMoreCallers:
       return "more_callers";
+    case Phrase::kLeavesSwitch:
+      return "leaves_switch";
+    case Phrase::kLeavesSwitchWhere:
+      return "leaves_switch_where";
+    case Phrase::kThenEnds:
+      return "then_ends";
+    case Phrase::kGroupScan:
+      return "group_scan";
+    case Phrase::kBlockLoad:
+      return "block_load";
+    case Phrase::kBlockStore:
+      return "block_store";
+    case Phrase::kBlockSum:
+      return "block_sum";
+    case Phrase::kBlockReduction:
+      return "block_reduction";
+    case Phrase::kBlockScan:
+      return "block_scan";
+    case Phrase::kBlockSort:
+      return "block_sort";
+    case Phrase::kBlockExchange:
+      return "block_exchange";
+    case Phrase::kBlockHistogram:
+      return "block_histogram";
+    case Phrase::kWarpReduction:
+      return "warp_reduction";
+    case Phrase::kWarpScan:
+      return "warp_scan";
+    case Phrase::kWarpLoad:
+      return "warp_load";
+    case Phrase::kWarpStore:
+      return "warp_store";
+    case Phrase::kGroupExchange:
+      return "group_exchange";
+    case Phrase::kGroupVote:
+      return "group_vote";
+    case Phrase::kGroupSync:
+      return "group_sync";
+    case Phrase::kUnrolledRange:
+      return "unrolled_range";
   }
   return "";
+}
+
+Phrase phrase_of_id(std::string_view id) {
+  for (int i = 0; i <= static_cast<int>(kLastPhrase); ++i) {
+    const auto phrase = static_cast<Phrase>(i);
+    if (phrase_id(phrase) == id) return phrase;
+  }
+  return Phrase::kNone;
 }
 
 }  // namespace fathom

@@ -20,6 +20,8 @@ enum class Phrase : uint8_t {
   kAccumulates,
   kAndAccumulates,
   kFindsPlace,
+  kFindsBlock,
+  kFindsThread,
   kCheckedWhenCompiled,
   kChecks,
   kFails,
@@ -119,13 +121,36 @@ enum class Phrase : uint8_t {
   kKeptForArguments,
   kEveryForwardPass,
   kWhenObjectIsMade,
-  kOneStepLeftOut,
   kStepsLeftOut,
   kMoreNames,
   kMoreCallers,
+  kLeavesSwitch,
+  kLeavesSwitchWhere,
+  kThenEnds,
+  kGroupScan,
+  kBlockLoad,
+  kBlockStore,
+  kBlockSum,
+  kBlockReduction,
+  kBlockScan,
+  kBlockSort,
+  kBlockExchange,
+  kBlockHistogram,
+  kWarpReduction,
+  kWarpScan,
+  kWarpLoad,
+  kWarpStore,
+  kGroupExchange,
+  kGroupVote,
+  kGroupSync,
+  kUnrolledRange,
 };
+
+constexpr Phrase kLastPhrase = Phrase::kUnrolledRange;
 
 // The id in data/stories/phrases.tsv; empty of those that have no row there.
 std::string_view phrase_id(Phrase phrase);
+// The other way round; kNone: no phrase has the id.
+Phrase phrase_of_id(std::string_view id);
 
 }  // namespace fathom

@@ -76,7 +76,9 @@ class TritonTeller : public StatementTeller {
         deed(statement, step);
         return returning(std::move(step));
       case StatementKind::kJump:
-        return std::nullopt;
+        if (statement.text == "pass") return std::nullopt;
+        step.words = statement.text == "break" ? Phrase::kLeavesLoop : Phrase::kGoesOn;
+        return step;
       default:
         deed(statement, step);
         return step;
@@ -99,6 +101,8 @@ class TritonTeller : public StatementTeller {
       step.words = statement.kind == StatementKind::kIf ? Phrase::kOnlyIfCompiled
                                                         : Phrase::kOtherwiseIfCompiled;
     }
+    if (statement.kind == StatementKind::kLoop && holds(text, "static_range("))
+      step.remarks.push_back({Phrase::kUnrolledRange, "", {}, {}});
     const size_t stages = statement.text.find("num_stages");
     if (statement.kind == StatementKind::kLoop && stages != std::string::npos) {
       const size_t end = statement.text.find_first_of(",)", stages);

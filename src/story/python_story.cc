@@ -39,6 +39,7 @@ class PythonTeller : public StatementTeller {
         return std::nullopt;
       case StatementKind::kCheck:
         step.words = Phrase::kChecks;
+        step.folds = true;
         return step;
       case StatementKind::kThrow:
         step.words = Phrase::kFails;
@@ -72,6 +73,7 @@ class PythonTeller : public StatementTeller {
       step.code = {as_written};
       return;
     }
+    if (launches_another(statement, step)) return;
     const std::string_view callee = first_callee(statement.text);
     for (const cpp::PatternHit& hit : cpp::find_python_patterns(
              statement.text, statement.line_first, cpp::PatternScope::kPython)) {
@@ -85,6 +87,7 @@ class PythonTeller : public StatementTeller {
       step.words = Phrase::kFillsInTemplate;
     } else if (names_check(last_part(callee))) {
       step.words = Phrase::kChecks;
+      step.folds = true;
     } else if (holds(statement.text, ".empty(") || holds(statement.text, "new_empty(") ||
                holds(statement.text, ".zeros(") || holds(statement.text, "empty_like(")) {
       step.words = Phrase::kAllocates;
@@ -95,6 +98,22 @@ class PythonTeller : public StatementTeller {
     } else {
       step.words = Phrase::kCalls;
     }
+  }
+
+  // The launch of another kernel, or of this one in another place.
+  bool launches_another(const Statement& statement, StoryStep& step) const {
+    const SourceOutlines::LaunchPlaces& places = context_.sources.launches(context_.facts);
+    const CodePlace from{body_.file, statement.line_first}, to{body_.file, statement.line_last};
+    const auto first =
+        std::lower_bound(places.begin(), places.end(), from,
+                         [](const auto& place, const CodePlace& at) { return place.first < at; });
+    for (auto place = first; place != places.end() && place->first <= to; ++place) {
+      const bool same = place->second == context_.kernel;
+      step.words = same ? Phrase::kLaunchesHere : Phrase::kLaunchesOther;
+      if (!same) step.code = {place->second->name};
+      return true;
+    }
+    return false;
   }
 
   static bool is_assignment(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -32,6 +33,11 @@ class Teller {
  private:
   void one(size_t i, size_t end, size_t level, std::vector<StoryStep>& out) {
     const Statement& statement = statements_[i];
+    // The end of a case, which its next label shows.
+    if (statement.kind == StatementKind::kJump && statement.text == "break" && in_case_ &&
+        statement.depth == case_depth_ + 1) {
+      return;
+    }
     if (is_compound(statement.kind)) {
       if (is_guard(i, end)) {
         out.push_back(guard(i));
@@ -42,6 +48,7 @@ class Teller {
     }
     std::optional<StoryStep> step = teller_.tell(statement);
     if (!step) return;
+    if (in_case_ && step->words.is(Phrase::kLeavesLoop)) step->words = Phrase::kLeavesSwitch;
     place(statement, *step);
     out.push_back(std::move(*step));
   }
@@ -143,8 +150,11 @@ class Teller {
     } else if (inner.kind == StatementKind::kThrow) {
       step.words = Phrase::kFailsWhere;
     } else {
-      step.words = leaves_loop ? Phrase::kLeavesLoopWhere : Phrase::kNextRoundWhere;
+      step.words = !leaves_loop ? Phrase::kNextRoundWhere
+                   : in_case_   ? Phrase::kLeavesSwitchWhere
+                                : Phrase::kLeavesLoopWhere;
     }
+    step.folds = step.words.is(Phrase::kFailsWhere);
     step.code.push_back(tidy_code(condition_of(statements_[i])));
     if (inner.text != "return" && inner.kind != StatementKind::kJump)
       step.remarks.push_back({Phrase::kNone, tidy_code(inner.text, 120), {}, {}});
@@ -168,11 +178,24 @@ class Teller {
       out.push_back(std::move(step));
       return;
     }
-    std::vector<StoryStep> inside = tell(i + 1, end, level + 1);
+    std::vector<StoryStep> inside = tell_inside(i, end, level);
     // An empty branch says nothing, but an empty loop may wait for something.
     const bool branch =
         statement.kind != StatementKind::kLoop && statement.kind != StatementKind::kGivesCode;
+    if (statement.kind == StatementKind::kCase) {
+      // Labels one behind the other are of one case.
+      labels_.push_back(tidy_code(statement.text));
+      if (inside.empty() && end == i + 1) return;
+      step.code = std::exchange(labels_, {});
+    }
     if (inside.empty() && branch) return;
+    // if (…) { …; return; }: what those threads do is all they do.
+    if (statements_[end - 1].kind == StatementKind::kReturn &&
+        statements_[end - 1].text == "return" &&
+        statements_[end - 1].depth == statement.depth + 1 &&
+        statement.kind != StatementKind::kLoop) {
+      step.remarks.push_back({Phrase::kThenEnds, "", {}, {}});
+    }
     if (statement.kind == StatementKind::kGivesCode && !step.inside.empty() && !inside.empty()) {
       StoryStep given;
       given.words = Phrase::kGivenCode;
@@ -183,6 +206,22 @@ class Teller {
     }
     std::move(inside.begin(), inside.end(), std::back_inserter(step.inside));
     out.push_back(std::move(step));
+  }
+
+  // A break belongs to the innermost loop or switch.
+  std::vector<StoryStep> tell_inside(size_t i, size_t end, size_t level) {
+    const Statement& statement = statements_[i];
+    const bool outer = in_case_;
+    const uint32_t outer_depth = case_depth_;
+    if (statement.kind == StatementKind::kLoop) in_case_ = false;
+    if (statement.kind == StatementKind::kCase) {
+      in_case_ = true;
+      case_depth_ = statement.depth;
+    }
+    std::vector<StoryStep> out = tell(i + 1, end, level + 1);
+    in_case_ = outer;
+    case_depth_ = outer_depth;
+    return out;
   }
 
   static StoryStep header(const Statement& statement) {
@@ -261,6 +300,9 @@ class Teller {
   const std::vector<Statement>& statements_;
   const uint32_t file_;
   StatementTeller& teller_;
+  bool in_case_ = false;
+  uint32_t case_depth_ = 0;
+  std::vector<std::string> labels_;  // of cases that hold nothing yet
 };
 
 }  // namespace

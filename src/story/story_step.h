@@ -29,6 +29,8 @@ struct StoryStep {
   std::vector<StoryStep> inside;
   // What is only computed and nothing else: taken together with its neighbours.
   bool only_computes = false;
+  // Taken together with neighbours that say the same: declarations, checks.
+  bool folds = false;
 };
 
 // The way of a launch.
@@ -48,8 +50,12 @@ struct DeviceStory {
 // Steps in all, with those inside.
 size_t count_steps(const std::vector<StoryStep>& steps);
 
-// Takes steps out, the deepest first, until at most `most` are left; a step whose inside was taken
-// out says so. Gives back how many are gone.
+// Whether a step, or one inside it, moves data, multiplies, reduces, waits or launches.
+bool matters(const StoryStep& step);
+
+// Takes steps out until at most `most` are left: first those that do not matter, the deepest first,
+// then whatever lies deepest. Never one alone, which would cost the line that says so. A step whose
+// inside was taken out says so. Gives back how many are gone.
 size_t shorten(std::vector<StoryStep>& steps, size_t most);
 
 // Neighbours that only compute become one step each.

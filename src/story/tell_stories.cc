@@ -59,8 +59,11 @@ class StoryTeller {
   // `place`: how many kernels stand before it in its file.
   KernelStory kernel(const KernelFacts& kernel, size_t place) const {
     KernelStory told;
-    if (!context_.kernels.empty() && !glob_matches(context_.kernels, kernel.name)) return told;
     told.expected = expect_of(kernel, context_.parameters, context_.platform);
+    if (!context_.kernels.empty() && !glob_matches(context_.kernels, kernel.name)) {
+      if (told.expected.launch) told.expected.launch->launcher = nullptr;
+      return told;
+    }
     told.notes = notes_on(kernel, told.expected, context_.parameters, context_.platform);
     const KernelLauncher* launcher = kernel.launchers.empty() ? nullptr : &kernel.launchers.front();
     if (told.expected.launch) launcher = std::exchange(told.expected.launch->launcher, nullptr);

@@ -326,7 +326,7 @@ TEST_F(StoryJson, SaysWhatItWasToldFor) {
   for (element kernel : items(all["kernels"])) {
     const bool asked = text(kernel, "name").starts_with("rms");
     EXPECT_EQ(kernel["story"].is_null(), !asked);
-    EXPECT_EQ(kernel["expected"].is_null(), !asked);
+    EXPECT_FALSE(kernel["expected"].is_null());  // of all kernels
     told += asked;
   }
   EXPECT_EQ(told, 1u);

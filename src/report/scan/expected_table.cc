@@ -24,9 +24,10 @@ std::string bytes_text(const Expectation& expected) {
   for (const Estimate& estimate : expected.traffic) {
     if (estimate.quantity != Quantity::kBytesRead && estimate.quantity != Quantity::kBytesWritten)
       continue;
-    if (!estimate.known()) return kUnknown;
+    if (!estimate.low) return kUnknown;
     *all.low += *estimate.low;
-    *all.high += *estimate.high;
+    if (!estimate.high) all.high.reset();
+    if (all.high) *all.high += *estimate.high;
     ++parts;
   }
   return parts == 2 ? estimate_range(all) : kUnknown;

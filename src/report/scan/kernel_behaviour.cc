@@ -13,6 +13,7 @@
 namespace fathom {
 
 std::string estimate_range(const Estimate& estimate) {
+  if (estimate.at_least()) return "at least " + amount_text(*estimate.low, estimate.unit);
   if (!estimate.known()) return "unknown";
   if (estimate.quantity == Quantity::kYesOrNo) return *estimate.low != 0 ? "yes" : "no";
   const std::string low = amount_text(*estimate.low, estimate.unit),
@@ -21,6 +22,47 @@ std::string estimate_range(const Estimate& estimate) {
 }
 
 namespace {
+
+std::string open_end_words(const CodeFacts& facts, const OpenEnd& end) {
+  const std::string place = end.at.line == 0 ? "" : " (" + md_code(place_text(facts, end.at)) + ")";
+  switch (end.kind) {
+    case OpenEnd::Kind::kUnresolvedAccess:
+      return fmt::format("{}{} is unresolved", md_code(end.what), place);
+    case OpenEnd::Kind::kUnresolvedExtent:
+      return fmt::format("the extent of {}{} is unresolved", md_code(end.what), place);
+    case OpenEnd::Kind::kTileLoads:
+      return fmt::format("bulk copies{} are not counted", place);
+    case OpenEnd::Kind::kByKind:
+      return "the numbers are those of kernels of this kind";
+    case OpenEnd::Kind::kAtomics:
+      return fmt::format("contention of the atomics on {}{} is unknown", md_code(end.what), place);
+    case OpenEnd::Kind::kUnknownRounds:
+      return "the trip count of a loop is unresolved";
+    case OpenEnd::Kind::kTooWide:
+      return "the upper bound of the time is too far from the lower one";
+  }
+  return "";
+}
+
+// Why totals are lower bounds, and which flags decide them.
+std::vector<std::string> open_end_lines(const CodeFacts& facts, const Expectation& expected) {
+  constexpr size_t kShown = 4;
+  std::vector<std::string> out;
+  if (!expected.open_ends.empty()) {
+    std::string text = "Lower bounds only: ";
+    for (size_t i = 0; i < std::min(kShown, expected.open_ends.size()); ++i)
+      text += (i == 0 ? "" : "; ") + open_end_words(facts, expected.open_ends[i]);
+    const size_t more = expected.open_ends.size() - std::min(kShown, expected.open_ends.size());
+    out.push_back(text + (more > 0 ? fmt::format("; {} more in scan.json.", more) : "."));
+  }
+  if (!expected.flags.empty()) {
+    std::string text = "Conditional accesses widen the range; `--param NAME=0` or `1` decides: ";
+    for (size_t i = 0; i < std::min(kShown, expected.flags.size()); ++i)
+      text += (i == 0 ? "" : ", ") + md_code(expected.flags[i]);
+    out.push_back(text + (expected.flags.size() > kShown ? ", …" : "."));
+  }
+  return out;
+}
 
 class BehaviourWriter {
  public:
@@ -94,6 +136,7 @@ class BehaviourWriter {
         fmt::format("Model: {} ({}, from {}).\n", md_text(expected_.model->title),
                     certainty_name(expected_.model->certainty), md_text(expected_.model->because));
     for (const std::string& remark : expected_.remarks) out_ += md_prose(remark) + "\n";
+    for (const std::string& line : open_end_lines(facts_, expected_)) out_ += line + "\n";
     if (!expected_.missing.empty()) {
       out_ += fmt::format("Unknown without `--param`: {}.\n",
                           md_code(fmt::format("{}", fmt::join(expected_.missing, ", "))));

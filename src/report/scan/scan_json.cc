@@ -52,6 +52,7 @@ void write_access(FactWriter& w, const ArrayAccess& a) {
   w.optional_text("lane_index", a.lane_index);
   if (a.access_bytes) w.count("access_bytes", *a.access_bytes);
   if (a.conditional) w.json().key("conditional").value(true);
+  w.optional_text("condition", a.condition);
   w.place(a.at);
   w.text("function", a.function);
   w.certainty(a.certainty);
@@ -89,6 +90,11 @@ void write_kernels(FactWriter& w, const ScanReport& report) {
       line.text("access", access_kind_name(t.kind));
       line.optional_text("elements", t.elements);
       line.optional_text("times", t.times);
+      line.optional_text("least", t.least == t.elements ? "" : t.least);
+    });
+    w.lines("unresolved", k.unresolved, [](FactWriter& line, const UnresolvedAccess& access) {
+      line.text("what", access.what);
+      line.place(access.at);
     });
     w.optional_text("arithmetic", k.arithmetic);
     write_story(w, report.stories.kernels[i]);

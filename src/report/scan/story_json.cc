@@ -8,6 +8,26 @@ void optional_number(FactWriter& w, std::string_view key, const std::optional<do
   value ? w.json().value(*value) : w.json().null();
 }
 
+std::string_view open_end_name(OpenEnd::Kind kind) {
+  switch (kind) {
+    case OpenEnd::Kind::kUnresolvedAccess:
+      return "unresolved_access";
+    case OpenEnd::Kind::kUnresolvedExtent:
+      return "unresolved_extent";
+    case OpenEnd::Kind::kTileLoads:
+      return "bulk_copies";
+    case OpenEnd::Kind::kByKind:
+      return "by_kind";
+    case OpenEnd::Kind::kAtomics:
+      return "atomics";
+    case OpenEnd::Kind::kUnknownRounds:
+      return "trip_count";
+    case OpenEnd::Kind::kTooWide:
+      return "too_wide";
+  }
+  return "";
+}
+
 void write_remark(FactWriter& w, const StepRemark& remark) {
   w.optional_text("words", WordTable::built_in().text(remark.words));
   w.optional_text("code", remark.code);
@@ -107,6 +127,12 @@ void write_expected(FactWriter& w, const Expectation& expected) {
   w.texts("stalls", expected.stalls);
   w.texts("missing", expected.missing);
   w.texts("remarks", expected.remarks);
+  w.texts("flags", expected.flags);
+  w.lines("lower_bound_because", expected.open_ends, [](FactWriter& line, const OpenEnd& end) {
+    line.text("kind", open_end_name(end.kind));
+    line.optional_text("what", end.what);
+    if (end.at.line != 0) line.place(end.at);
+  });
   w.json().end_object();
 }
 
@@ -127,7 +153,7 @@ void write_story(FactWriter& w, const KernelStory& told) {
   const Story& story = told.story;
   if (story.detail == StoryDetail::kNotTold) {
     w.json().key("story").null();
-    w.json().key("expected").null();
+    write_expected(w, told.expected);
     w.json().key("could_be_better").begin_array().end_array();
     return;
   }

@@ -80,6 +80,7 @@ bool AccessWalker::guard(uint32_t id, bool holds) {
 bool AccessWalker::guard_comparison(std::string_view op, const Value& left, const Value& right) {
   if (!left.number || !right.number || left.real) return false;
   const std::vector<Symbol> symbols = space_.varying(*left.number);
+  if (is_edge(op, *left.number, *right.number)) return true;
   if (symbols.size() != 1 || space_.kind(symbols[0]) == IndexSpace::Kind::kLoaded) return false;
   const Symbol symbol = symbols[0];
   Polynomial factor, rest;
@@ -116,6 +117,18 @@ bool AccessWalker::guard_comparison(std::string_view op, const Value& left, cons
   if (op != "<" && op != "<=") return false;
   guards_.push_back(space_.limit(symbol, *end));
   return true;
+}
+
+// The edge of an index of several parts, `i + j * threads < n`, or the first elements of one, `x >
+// 0`: it cuts little off, and no memory decides it.
+bool AccessWalker::is_edge(std::string_view op, const Polynomial& left,
+                           const Polynomial& right) const {
+  if (!space_.is_uniform(right) || space_.depends_on_load(left) || space_.is_uniform(left))
+    return false;
+  const auto least = right.as_constant();
+  constexpr double kFewElements = 8;
+  if (op == ">" || op == ">=") return least && *least >= 0 && *least <= kFewElements;
+  return (op == "<" || op == "<=") && space_.varying(left).size() > 1;
 }
 
 void AccessWalker::drop_guards(size_t count) {

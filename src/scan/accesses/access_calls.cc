@@ -33,6 +33,20 @@ int operations_of(std::string_view name) {
   return among(name, one) ? 1 : 0;
 }
 
+// Whether a function that is not known may read or write what its pointer points to.
+bool may_touch_memory(std::string_view name) {
+  constexpr std::array<std::string_view, 9> never = {"assert",
+                                                     "printf",
+                                                     "__cvta_generic_to_shared",
+                                                     "__cvta_generic_to_global",
+                                                     "__builtin_assume",
+                                                     "__isGlobal",
+                                                     "__isShared",
+                                                     "sizeof",
+                                                     "__builtin_assume_aligned"};
+  return !among(last_name(name), never) && name.find("prefetch") == std::string_view::npos;
+}
+
 }  // namespace
 
 AccessWalker::Value AccessWalker::call_value(uint32_t id) {
@@ -104,6 +118,7 @@ std::optional<AccessWalker::Value> AccessWalker::memory_call(uint32_t id, std::s
     place_of.number = where.pointer->offset + where.pointer->more;
     return computed(source(id), {&place_of}, true);
   }
+  unresolved(id);
   return Value();
 }
 
@@ -179,7 +194,10 @@ AccessWalker::Value AccessWalker::unknown_call(uint32_t id, std::string_view nam
     const bool address = name.find("offset") != std::string_view::npos ||
                          name.find("advance") != std::string_view::npos ||
                          name.find("ptr") != std::string_view::npos;
-    if (!address) return {};
+    if (!address) {
+      if (may_touch_memory(name)) unresolved(id, *pointer->pointer);
+      return {};
+    }
     Value out = *pointer;
     const Value by = computed(source(id), inputs, false);
     out.pointer->offset = *by.number;
@@ -260,7 +278,9 @@ AccessWalker::Value AccessWalker::inlined(const DeviceFunction& function, uint32
   Frame* const outer = frame_;
   frame_ = &frame;
   inside_.push_back(function.name);
+  const size_t tests = conditions_.size();  // its returns end it, and not its caller
   block(function.tree.root);
+  conditions_.resize(tests);
   inside_.pop_back();
   frame_ = outer;
   return frame.returned.value_or(Value());
@@ -279,7 +299,9 @@ AccessWalker::Value AccessWalker::called(const Lambda& lambda, std::vector<Value
   Frame* const outer = frame_;
   frame_ = &frame;
   inside_.emplace_back();
+  const size_t tests = conditions_.size();
   block(lambda.body);
+  conditions_.resize(tests);
   inside_.pop_back();
   frame_ = outer;
   return frame.returned.value_or(Value());

@@ -33,11 +33,32 @@ AccessWalker::Pointer AccessWalker::moved(Pointer pointer, const Polynomial& by)
   return pointer;
 }
 
+// Whether an expression a[i] is of an array that is declared in shared memory, and so no pointer
+// that is read.
+bool AccessWalker::is_of_shared(uint32_t id) const {
+  while (node(id).kind == CodeKind::kSubscript) id = node(id).children[0];
+  const auto known =
+      node(id).kind == CodeKind::kName ? frame_->names.find(node(id).text) : frame_->names.end();
+  return known != frame_->names.end() && known->second.extents.size() > 1;
+}
+
+// Elements of a row of float x[4][8][16], whose extents these are: 8 * 16.
+Polynomial AccessWalker::row_length(const std::vector<std::string>& extents) {
+  Polynomial out = Polynomial::constant(1);
+  for (size_t i = 1; i < extents.size(); ++i) {
+    const auto number = value_of_text(extents[i]).number;
+    out = out * (number ? *number : Polynomial::symbol(space_.uniform(extents[i])));
+    if (out.terms().size() > 4) return Polynomial::symbol(space_.uniform(extents[i]));
+  }
+  return out;
+}
+
 AccessWalker::Value AccessWalker::subscript_value(uint32_t id, bool for_address) {
   const std::vector<uint32_t> parts = node(id).children;
-  Value base = for_address || node(parts[0]).kind != CodeKind::kSubscript
-                   ? value(parts[0])
-                   : subscript_value(parts[0], true);
+  Value base =
+      node(parts[0]).kind != CodeKind::kSubscript || (for_address && !is_of_shared(parts[0]))
+          ? value(parts[0])
+          : subscript_value(parts[0], true);
   const Value index = value(parts[1]);
   const Value& where = index;
   if (!base.pointer && !base.object && !base.real && node(parts[0]).kind == CodeKind::kMember &&
@@ -53,6 +74,10 @@ AccessWalker::Value AccessWalker::subscript_value(uint32_t id, bool for_address)
     }
     Value out;
     // Rows of an array of arrays: the first index leaves a pointer.
+    if (base.extents.size() > 1) {
+      by = by * row_length(base.extents);
+      out.extents = {base.extents.begin() + 1, base.extents.end()};
+    }
     out.pointer = moved(*base.pointer, by);
     if (for_address) return out;
     access(*out.pointer, AccessKind::kRead, id);

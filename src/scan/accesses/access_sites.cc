@@ -18,17 +18,45 @@ void AccessWalker::access(const Pointer& pointer, AccessKind kind, uint32_t id) 
   out.kind = kind;
   out.shared = pointer.space == Space::kShared;
   fill_place(id, out);
-  if (!seen_.insert({frame_->way, out.at.file, out.at.line, out.array, kind, out.index}).second)
-    return;
-  out.conditional = conditions_ > 0;
+  const auto [seen, added] = seen_.emplace(
+      std::tuple(frame_->way, out.at.file, out.at.line, out.array, kind, out.index), sites_.size());
+  if (!added) return made_again(seen->second);
   out.certainty = pointer.sure ? Certainty::kLikely : Certainty::kUnsure;
   out.access_bytes = around_.bytes_of(pointer.type);
   AccessSite site;
   site.access = out_.accesses.size();
   site.alternative = alternatives_ > 0;
+  site.conditions = conditions_;
   fill_extent(pointer, out, site);
   sites_.push_back(std::move(site));
   out_.accesses.push_back(std::move(out));
+}
+
+void AccessWalker::unresolved(uint32_t id) {
+  constexpr size_t kMostUnresolved = 32;
+  if (quiet_ > 0 || out_.unresolved.size() >= kMostUnresolved) return;
+  ArrayAccess place;
+  fill_place(id, place);
+  const auto same = [&](const UnresolvedAccess& one) {
+    return one.at == place.at && one.what == place.index;
+  };
+  if (std::none_of(out_.unresolved.begin(), out_.unresolved.end(), same))
+    out_.unresolved.push_back({place.index, place.at});
+}
+
+void AccessWalker::unresolved(uint32_t id, const Pointer& pointer) {
+  if (pointer.space == Space::kGlobal) unresolved(id);
+}
+
+// The same access in the other branch of an if on one line is under its test no more.
+void AccessWalker::made_again(size_t site) {
+  for (const Branches& one : branches_) {
+    if (site < one.first || site >= one.middle) continue;
+    auto& conditions = sites_[site].conditions;
+    if (one.depth < conditions.size())
+      conditions.erase(conditions.begin() + static_cast<std::ptrdiff_t>(one.depth));
+    return;
+  }
 }
 
 // load128(x + i) says more than the cast inside it.
@@ -44,15 +72,17 @@ void AccessWalker::fill_place(uint32_t id, ArrayAccess& out) const {
   if (out.index.size() > kMaxIndexText) out.index = out.index.substr(0, kMaxIndexText) + "…";
 }
 
-void AccessWalker::fill_extent(const Pointer& pointer, ArrayAccess& out, AccessSite& site) const {
+void AccessWalker::fill_extent(const Pointer& pointer, ArrayAccess& out, AccessSite& site) {
   // Both offsets in one expression; they are in different units, which its number of values does
   // not depend on.
   site.where = pointer.offset + pointer.more;
   const bool cast = pointer.type != pointer.unit && pointer.more.is_zero();
-  const Polynomial step = space_.lane_step(site.where);
-  // A vector access through a cast: its step in elements says how many it takes.
-  const bool wide = cast && !(step == Polynomial::constant(1));
-  site.step = step;
+  const Polynomial own_step = space_.lane_step(site.where);
+  // A vector access through a cast whose index counts elements: how many it takes.
+  const bool wide = cast && !(own_step == Polynomial::constant(1));
+  const Polynomial step = wide ? width_of(pointer).value_or(own_step) : own_step;
+  site.step = own_step;
+  site.at_most = space_.is_at_most(site.where);
   out.type = wide ? pointer.unit : pointer.type;
   out.element_bytes = around_.bytes_of(out.type);
   site.elements = space_.footprint(site.where);
@@ -63,10 +93,24 @@ void AccessWalker::fill_extent(const Pointer& pointer, ArrayAccess& out, AccessS
   if (wide && site.times) site.times = *site.times * step;
   if (site.elements) out.elements = space_.text(*site.elements);
   if (site.times) out.times = space_.text(*site.times);
+  const auto rounds = space_.rounds_of(loops_);
+  if (rounds) out.rounds = space_.text(*rounds);
+  out.loop = loop_lines_.empty() ? 0 : loop_lines_.back();
   out.lane_index = space_.lane_text(site.where);
   out.pattern = pattern_of(pointer, site.where);
   out.again_in_loop = out.pattern != AccessPattern::kThroughIndex &&
                       out.pattern != AccessPattern::kSameForAll && repeats(site.where);
+}
+
+// A float4 is four floats, an int4 16 / sizeof(T) of a type that is not known here.
+std::optional<Polynomial> AccessWalker::width_of(const Pointer& pointer) {
+  const auto whole = around_.bytes_of(pointer.type);
+  const auto one = around_.bytes_of(pointer.unit);
+  if (!whole) return std::nullopt;
+  const Polynomial bytes = Polynomial::constant(*whole);
+  if (one) return *whole % *one == 0 ? bytes.divided_by(Polynomial::constant(*one)) : std::nullopt;
+  if (pointer.unit.empty()) return std::nullopt;
+  return bytes.divided_by(Polynomial::symbol(space_.uniform("sizeof(" + pointer.unit + ")")));
 }
 
 AccessPattern AccessWalker::pattern_of(const Pointer& pointer, const Polynomial& where) const {

@@ -49,7 +49,7 @@ void AccessWalker::rename(const std::string& name, Value stored, bool compound) 
   Value& variable = known->second;
   if (variable.real || variable.object) return;
   const bool in_loop = static_cast<int>(loops_.size()) > variable.loops;
-  if (in_loop && compound) {
+  if (in_loop && compound && !moved_.contains(name)) {
     Value round;
     round.number = Polynomial::symbol(loops_.back());
     const Value mixed = computed(name, {&variable, &round}, false);

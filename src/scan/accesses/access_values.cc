@@ -28,6 +28,15 @@ std::optional<double> number_in(std::string_view text) {
   return static_cast<double>(whole);
 }
 
+// Constants of <climits> and <cstdint>.
+std::optional<double> limit_of_type(std::string_view name) {
+  if (name == "INT_MAX" || name == "INT32_MAX") return 2147483647.0;
+  if (name == "UINT_MAX" || name == "UINT32_MAX") return 4294967295.0;
+  if (name == "SHRT_MAX" || name == "INT16_MAX") return 32767.0;
+  if (name == "USHRT_MAX" || name == "UINT16_MAX") return 65535.0;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string plain_type(std::string_view type) {
@@ -156,6 +165,8 @@ AccessWalker::Value AccessWalker::name_value(const CodeNode& at) {
   Value out;
   if (at.text == "warpSize") {
     out.number = Polynomial::constant(32);
+  } else if (const auto limit = limit_of_type(at.text)) {
+    out.number = Polynomial::constant(*limit);
   } else {
     std::string name = at.text;
     // Width::size of a template's parameter is the size of what that stands for here.
@@ -235,7 +246,9 @@ AccessWalker::Value AccessWalker::member_value(uint32_t id) {
   }
   const Value inner = value(at.children[0]);
   if (at.text == "size" && !inner.type.empty()) {  // of a vector type's object: its type's constant
-    out.number = Polynomial::symbol(space_.uniform(resolved_type(inner.type) + "::size"));
+    const std::string name = resolved_type(inner.type) + "::size";
+    if (const auto text = around_.member(name)) return member_constant(name, *text);
+    out.number = Polynomial::symbol(space_.uniform(name));
     return out;
   }
   if (inner.real) return real_number();
@@ -265,7 +278,12 @@ AccessWalker::Value AccessWalker::unary_value(uint32_t id) {
     Value one;
     one.number = Polynomial::constant(1);
     const Value before = value(operand);
-    if (node(operand).kind == CodeKind::kName) {
+    if (node(operand).kind == CodeKind::kName && moved_.contains(node(operand).text)) {
+      Value next = before;
+      if (next.pointer) next.pointer = moved(*next.pointer, *one.number);
+      if (next.number) next.number = *next.number + *one.number;
+      rename(node(operand).text, std::move(next), true);
+    } else if (node(operand).kind == CodeKind::kName) {
       rename(node(operand).text, computed(node(operand).text, {&before}, false), true);
     } else {
       store(operand, before, true);
@@ -273,8 +291,10 @@ AccessWalker::Value AccessWalker::unary_value(uint32_t id) {
     return before;
   }
   Value inner = value(operand);
-  if (at.text == "-" && inner.number && !inner.real)
+  if ((at.text == "-" || at.text == "~") && inner.number && !inner.real)
     inner.number = *inner.number * Polynomial::constant(-1);
+  if (at.text == "~" && inner.number && !inner.real)
+    inner.number = *inner.number - Polynomial::constant(1);
   return inner;
 }
 
@@ -331,6 +351,9 @@ AccessWalker::Value AccessWalker::arithmetic_value(const CodeNode& at, const Val
   } else if (op == "&" && constant && *constant > 0 &&
              std::exp2(std::floor(std::log2(*constant + 1))) == *constant + 1) {
     out.number = space_.remainder(a, Polynomial::constant(*constant + 1));
+  } else if (op == "&" && space_.is_uniform(b) && b.is_single_term() &&
+             b.terms().begin()->second < 0) {  // n & ~(size - 1): down to a multiple
+    out.number = a - space_.remainder(a, b * Polynomial::constant(-1));
   } else if (op == "&" && space_.is_uniform(b) && (b + Polynomial::constant(1)).is_single_term()) {
     out.number = space_.remainder(a, b + Polynomial::constant(1));
   } else if (space_.is_uniform(a) && space_.is_uniform(b)) {
@@ -345,11 +368,16 @@ AccessWalker::Value AccessWalker::arithmetic_value(const CodeNode& at, const Val
 AccessWalker::Value AccessWalker::conditional_value(uint32_t id) {
   const CodeNode& at = node(id);
   const Value condition = value(at.children[0]);
-  const size_t before = guards_.size();
-  guard(at.children[0], true);
+  const size_t before = guards_.size(), depth = conditions_.size(), first = sites_.size();
+  const bool only_bounds = guard(at.children[0], true);
+  if (!only_bounds) conditions_.push_back(condition_of(at.children[0], true));
   const Value yes = value(at.children[1]);
   drop_guards(guards_.size() - before);
+  const size_t middle = sites_.size();
+  if (!only_bounds) conditions_.back() = condition_of(at.children[0], false);
   const Value no = value(at.children[2]);
+  conditions_.resize(depth);
+  if (!only_bounds) join_branches(sites_, out_.accesses, first, middle, depth);
   if (yes.pointer) return yes;
   if (no.pointer) return no;
   if (yes.real || no.real) return real_number();

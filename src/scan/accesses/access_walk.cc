@@ -35,6 +35,7 @@ KernelAccesses AccessWalker::run() {
   block(kernel_.tree.root);
   flush_operations();
   out_.cut = work_ > max_work() || out_.accesses.size() >= around_.max_sites;
+  set_conditions(out_.accesses, sites_);
   // Totals of a part would read as totals of the whole.
   if (!out_.cut) out_.traffic = traffic_totals(out_.accesses, sites_, space_);
   if (arithmetic_ && !out_.cut) out_.arithmetic = space_.text(*arithmetic_);
@@ -78,9 +79,14 @@ void AccessWalker::statement(uint32_t id) {
     case CodeKind::kTry:
     case CodeKind::kCatch:
       return block(id);
-    case CodeKind::kSwitch:
-      if (at.children.size() > 1) statement(at.children[1]);
+    case CodeKind::kSwitch: {
+      if (at.children.size() < 2) return;
+      const size_t tests = conditions_.size();
+      conditions_.push_back({});  // which case it is, is not followed
+      statement(at.children[1]);
+      conditions_.resize(tests);
       return;
+    }
     case CodeKind::kDeclare:
       return declare(id);
     case CodeKind::kIf: {
@@ -129,6 +135,7 @@ void AccessWalker::declare(uint32_t id) {
     const bool array = declarator.extra.find('[') != std::string::npos;
     if (in_shared_memory) {
       made.pointer = {declarator.text, Space::kShared, type, {}, type, {}, true};
+      if (array) made.extents = extents_of(declarator.extra);
     } else if (array) {
       made.object = true;
       made.real = is_real_type(type);
@@ -182,7 +189,10 @@ void AccessWalker::assembly(uint32_t id) {
     const size_t open = text.find('(', at), close = text.find(')', at);
     if (open == std::string::npos || close == std::string::npos) return;
     const auto known = frame_->names.find(text.substr(open + 1, close - open - 1));
-    if (known == frame_->names.end() || !known->second.pointer) continue;
+    if (known == frame_->names.end() || !known->second.pointer) {
+      unresolved(id);
+      continue;
+    }
     access(*known->second.pointer,
            atomic  ? AccessKind::kAtomic
            : reads ? AccessKind::kRead
@@ -191,10 +201,89 @@ void AccessWalker::assembly(uint32_t id) {
   }
 }
 
-bool AccessWalker::leaves(uint32_t id) const {
+AccessWalker::Leaving AccessWalker::leaves(uint32_t id) const {
   const CodeNode& at = node(id);
-  if (at.kind == CodeKind::kReturn || at.kind == CodeKind::kJump) return true;
-  return at.kind == CodeKind::kBlock && !at.children.empty() && leaves(at.children.back());
+  if (at.kind == CodeKind::kReturn) return Leaving::kReturn;
+  if (at.kind == CodeKind::kJump) return Leaving::kJump;
+  return at.kind == CodeKind::kBlock && !at.children.empty() ? leaves(at.children.back())
+                                                             : Leaving::kNo;
+}
+
+bool AccessWalker::may_break(uint32_t body) {
+  std::vector<std::pair<uint32_t, bool>> open = {{body, false}};  // and whether in a switch
+  while (!open.empty()) {
+    const auto [id, in_switch] = open.back();
+    const CodeNode& at = node(id);
+    open.pop_back();
+    if (++work_ > max_work()) return true;
+    if (at.kind == CodeKind::kReturn) return true;
+    if (at.kind == CodeKind::kJump && at.text == "break" && !in_switch) return true;
+    // A loop inside ends itself.
+    const bool loop = at.kind == CodeKind::kFor || at.kind == CodeKind::kWhile ||
+                      at.kind == CodeKind::kRangeFor || at.kind == CodeKind::kLambda;
+    if (loop) continue;
+    const bool inside = in_switch || at.kind == CodeKind::kSwitch;
+    for (const uint32_t child : at.children) open.emplace_back(child, inside);
+  }
+  return false;
+}
+
+// Or may, in a call.
+bool AccessWalker::reads_memory(uint32_t id) const {
+  const CodeNode& at = node(id);
+  const bool reads = at.kind == CodeKind::kSubscript || at.kind == CodeKind::kCall ||
+                     at.kind == CodeKind::kLambda || at.kind == CodeKind::kUnknown ||
+                     (at.kind == CodeKind::kUnary && at.text == "*");
+  return reads || std::any_of(at.children.begin(), at.children.end(),
+                              [&](uint32_t child) { return reads_memory(child); });
+}
+
+// A pointer that is tested stands for whether it is given: `bias != nullptr` is "bias".
+std::string AccessWalker::flag_text(uint32_t id, bool holds) {
+  const CodeNode at = node(id);
+  if (at.kind == CodeKind::kUnary && at.text == "!" && !at.children.empty())
+    return flag_text(at.children[0], !holds);
+  const auto is_null = [&](uint32_t side) {
+    const std::string text = source(side);
+    return text == "nullptr" || text == "NULL";
+  };
+  uint32_t tested = id;
+  if (at.kind == CodeKind::kBinary && (at.text == "!=" || at.text == "==") &&
+      (is_null(at.children[0]) || is_null(at.children[1]))) {
+    tested = at.children[is_null(at.children[0]) ? 1 : 0];
+    if (at.text == "==") holds = !holds;
+  }
+  if (reads_memory(tested)) return "";
+  flush_operations();
+  ++quiet_;
+  const Value given = value(tested);
+  flush_operations();
+  --quiet_;
+  const bool pointer = given.pointer && given.pointer->space == Space::kGlobal &&
+                       space_.is_uniform(given.pointer->offset) &&
+                       node(tested).kind != CodeKind::kBinary;
+  const bool number = given.number && !given.real && !given.object &&
+                      space_.is_uniform(*given.number) && !space_.depends_on_load(*given.number);
+  if (!pointer && !number) return "";
+  constexpr size_t kLongest = 100;
+  const std::string text = source(tested);
+  if (text.size() > kLongest) return "";
+  return holds ? text : "!(" + text + ")";
+}
+
+AccessCondition AccessWalker::condition_of(uint32_t id, bool holds) {
+  return {flag_text(id, holds), false};
+}
+
+void AccessWalker::branch(uint32_t id) {
+  flush_operations();
+  if (node(id).kind == CodeKind::kIf) {
+    size_t inner = 0;
+    if_statement(id, inner);
+  } else {
+    statement(id);
+  }
+  flush_operations();
 }
 
 // `open_guards` counts those that an early return leaves in force for the rest of the block.
@@ -209,34 +298,35 @@ void AccessWalker::if_statement(uint32_t id, size_t& open_guards) {
   }
   value(at.children[0]);
   const bool has_else = at.children.size() > 2;
-  const size_t before = guards_.size();
+  const size_t before = guards_.size(), depth = conditions_.size(), first = sites_.size();
   const bool only_bounds = guard(at.children[0], true);
-  const bool leaving = leaves(at.children[1]);
-  if (!only_bounds && !at_compile_time && !leaving) ++conditions_;
-  flush_operations();
-  statement(at.children[1]);
-  flush_operations();
+  const Leaving leaving = leaves(at.children[1]);
+  // The part that is told apart by bounds alone is counted by them.
+  if (!only_bounds) conditions_.push_back(condition_of(at.children[0], true));
+  branch(at.children[1]);
   drop_guards(guards_.size() - before);
+  if (!only_bounds) conditions_.erase(conditions_.begin() + static_cast<std::ptrdiff_t>(depth));
+  const size_t middle = sites_.size();
   if (has_else) {
-    guard(at.children[0], false);
+    const bool rest_by_bounds = guard(at.children[0], false);
+    const bool tested = !only_bounds || !rest_by_bounds;
+    if (tested) conditions_.push_back(condition_of(at.children[0], false));
     if (at_compile_time) ++alternatives_;
-    flush_operations();
-    if (node(at.children[2]).kind == CodeKind::kIf) {
-      size_t inner = 0;
-      if_statement(at.children[2], inner);
-    } else {
-      statement(at.children[2]);
-    }
-    flush_operations();
+    if (tested && !only_bounds) branches_.push_back({first, middle, depth});
+    branch(at.children[2]);
+    if (tested && !only_bounds) branches_.pop_back();
     if (at_compile_time) --alternatives_;
     drop_guards(guards_.size() - before);
+    if (tested) conditions_.erase(conditions_.begin() + static_cast<std::ptrdiff_t>(depth));
+    if (tested && !only_bounds) join_branches(sites_, out_.accesses, first, middle, depth);
   }
-  if (!only_bounds && !at_compile_time && !leaving) --conditions_;
-  if (leaving && !has_else) {
-    flush_operations();
-    guard(at.children[0], false);
-    open_guards += guards_.size() - before;
+  if (leaving == Leaving::kNo || has_else) return;
+  flush_operations();
+  if (!guard(at.children[0], false)) {
+    conditions_.push_back(condition_of(at.children[0], false));
+    conditions_.back().of_jump = leaving == Leaving::kJump;
   }
+  open_guards += guards_.size() - before;
 }
 
 void AccessWalker::for_statement(uint32_t id) {
@@ -255,11 +345,25 @@ void AccessWalker::for_statement(uint32_t id) {
   variable.local = true;
   variable.loops = static_cast<int>(loops_.size());
   if (!name.empty()) frame_->names[name] = std::move(variable);
-  carry_over(parts[3], name);
-  statement(parts[3]);
-  flush_operations();
+  loop_body(parts[3], name, node(id).line);
   loops_.pop_back();
   if (before) frame_->names[name] = *before;
+}
+
+// What a break may leave out is tested, but for the first round.
+void AccessWalker::loop_body(uint32_t body, const std::string& name, uint32_t line) {
+  loop_lines_.push_back(line);
+  const auto before = static_cast<std::ptrdiff_t>(conditions_.size());
+  if (may_break(body)) conditions_.push_back({"", true});
+  const std::set<std::string> outer = moved_;
+  carry_over(body, name);
+  statement(body);
+  moved_ = outer;
+  flush_operations();
+  conditions_.erase(std::remove_if(conditions_.begin() + before, conditions_.end(),
+                                   [](const AccessCondition& one) { return one.of_jump; }),
+                    conditions_.end());
+  loop_lines_.pop_back();
 }
 
 void AccessWalker::unknown_loop(uint32_t id) {
@@ -274,9 +378,7 @@ void AccessWalker::unknown_loop(uint32_t id) {
     element.local = true;
     frame_->names[node(id).text] = element;
   }
-  carry_over(parts.back(), {});
-  statement(parts.back());
-  flush_operations();
+  loop_body(parts.back(), {}, node(id).line);
   loops_.pop_back();
 }
 
@@ -286,6 +388,15 @@ void AccessWalker::carry_over(uint32_t body, const std::string& loop_name) {
   if (quiet_ > 0) return;
   Value round;
   round.number = Polynomial::symbol(loops_.back());
+  if (const auto number = space_.round_of(loops_.back())) {
+    for (const auto& [name, by] : moved_names(body)) {
+      if (name == loop_name) continue;
+      Value& variable = frame_->names[name];
+      if (variable.pointer) *variable.pointer = moved(*variable.pointer, *number * by);
+      if (variable.number) variable.number = *variable.number + *number * by;
+      moved_.insert(name);
+    }
+  }
   for (const auto& [name, loaded] : carried_names(body)) {
     const auto known = frame_->names.find(name);
     if (name == loop_name || known == frame_->names.end()) continue;
@@ -293,6 +404,53 @@ void AccessWalker::carry_over(uint32_t body, const std::string& loop_name) {
     if (variable.real || variable.object || variable.pointer || !variable.number) continue;
     variable.number = computed(name, {&variable, &round}, loaded).number;
   }
+}
+
+std::map<std::string, Polynomial> AccessWalker::moved_names(uint32_t body) {
+  std::map<std::string, Polynomial> out;
+  if (node(body).kind != CodeKind::kBlock) return out;
+  for (const uint32_t child : std::vector<uint32_t>(node(body).children)) {
+    if (node(child).kind != CodeKind::kStatement) continue;
+    const CodeNode at = node(node(child).children[0]);
+    if (at.children.empty() || node(at.children[0]).kind != CodeKind::kName) continue;
+    const bool by_one = at.kind == CodeKind::kPostfix || at.kind == CodeKind::kUnary;
+    const bool adds = by_one ? at.text == "++" : at.kind == CodeKind::kAssign && at.text == "+=";
+    const std::string name = node(at.children[0]).text;
+    const auto known = frame_->names.find(name);
+    if (!adds || known == frame_->names.end() || changes_of(body, name) != 1) continue;
+    const Value& variable = known->second;
+    const bool follows =
+        variable.pointer || (variable.number && !variable.real && !variable.object);
+    if (!follows || static_cast<int>(loops_.size()) <= variable.loops) continue;
+    std::optional<Polynomial> by = Polynomial::constant(1);
+    if (!by_one) {
+      flush_operations();
+      ++quiet_;
+      by = value(at.children[1]).number;
+      flush_operations();
+      --quiet_;
+    }
+    if (by && space_.is_uniform(*by) && by->terms().size() <= 4) out[name] = *by;
+  }
+  return out;
+}
+
+// How often the code sets a variable.
+size_t AccessWalker::changes_of(uint32_t body, const std::string& name) {
+  size_t out = 0;
+  std::vector<uint32_t> open = {body};
+  while (!open.empty() && ++work_ <= max_work()) {
+    const CodeNode& at = node(open.back());
+    open.pop_back();
+    open.insert(open.end(), at.children.begin(), at.children.end());
+    const bool step = (at.kind == CodeKind::kPostfix || at.kind == CodeKind::kUnary) &&
+                      (at.text == "++" || at.text == "--" || at.text == "&");
+    if ((at.kind == CodeKind::kAssign || step) && !at.children.empty() &&
+        node(at.children[0]).kind == CodeKind::kName && node(at.children[0]).text == name) {
+      ++out;
+    }
+  }
+  return out;
 }
 
 // The names that the code assigns an expression of themselves, and whether memory is read for it.

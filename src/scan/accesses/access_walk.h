@@ -40,8 +40,9 @@ struct WalkSurroundings {
 struct KernelAccesses {
   std::vector<ArrayAccess> accesses;  // in the order of the walk, each place once
   std::vector<ArrayTraffic> traffic;
-  std::string arithmetic;  // formula; empty: not counted
-  bool cut = false;        // there is more code than the walk goes through: no totals
+  std::vector<UnresolvedAccess> unresolved;  // what the totals leave out
+  std::string arithmetic;                    // formula; empty: not counted
+  bool cut = false;  // there is more code than the walk goes through: no totals
 };
 
 // Goes through a kernel's code as a thread would, every branch once, and notes where it touches

@@ -78,7 +78,11 @@ class AccessWalker {
   void assembly(uint32_t id);
   void if_statement(uint32_t id, size_t& open_guards);
   void for_statement(uint32_t id);
+  void loop_body(uint32_t body, const std::string& name, uint32_t line);
   void carry_over(uint32_t body, const std::string& loop_name);
+  // The names that each round of the body moves on by the same amount, and by how much.
+  std::map<std::string, Polynomial> moved_names(uint32_t body);
+  size_t changes_of(uint32_t body, const std::string& name);
   std::map<std::string, bool> carried_names(uint32_t body);
   void unknown_loop(uint32_t id);
   // `begin` is what the variable is more than the symbol.
@@ -97,11 +101,21 @@ class AccessWalker {
   // What a condition comes to where it is made of numbers alone.
   std::optional<bool> decided(uint32_t condition);
   std::vector<std::string> extents_of(const std::string& declarator);
-  bool leaves(uint32_t id) const;  // ends with return, continue or break
+  // Ends with return, continue or break.
+  enum class Leaving : uint8_t { kNo, kReturn, kJump };
+  Leaving leaves(uint32_t id) const;
+  // Whether a loop's body may end the loop before its bound.
+  bool may_break(uint32_t body);
+  // The test of an if as what decides the accesses behind it.
+  AccessCondition condition_of(uint32_t id, bool holds);
+  std::string flag_text(uint32_t id, bool holds);
+  bool reads_memory(uint32_t id) const;
+  void branch(uint32_t id);
   // The guards that a condition sets where it holds (or where it does not); true: that is all it
   // says.
   bool guard(uint32_t condition, bool holds);
   bool guard_comparison(std::string_view op, const Value& left, const Value& right);
+  bool is_edge(std::string_view op, const Polynomial& left, const Polynomial& right) const;
   void drop_guards(size_t count);
 
   // Expressions.
@@ -111,6 +125,8 @@ class AccessWalker {
   Value value_of_text(const std::string& text);
   Value member_value(uint32_t id);
   Value subscript_value(uint32_t id, bool for_address);
+  bool is_of_shared(uint32_t id) const;
+  Polynomial row_length(const std::vector<std::string>& extents);
   Value binary_value(uint32_t id);
   Value arithmetic_value(const CodeNode& node, const Value& left, const Value& right);
   Value unary_value(uint32_t id);
@@ -141,7 +157,12 @@ class AccessWalker {
 
   // Accesses.
   void access(const Pointer& pointer, AccessKind kind, uint32_t id);
-  void fill_extent(const Pointer& pointer, ArrayAccess& out, AccessSite& site) const;
+  void made_again(size_t site);
+  // Notes an access of global memory that the totals cannot count.
+  void unresolved(uint32_t id);
+  void unresolved(uint32_t id, const Pointer& pointer);
+  void fill_extent(const Pointer& pointer, ArrayAccess& out, AccessSite& site);
+  std::optional<Polynomial> width_of(const Pointer& pointer);
   void fill_place(uint32_t id, ArrayAccess& out) const;
   AccessPattern pattern_of(const Pointer& pointer, const Polynomial& where) const;
   // Whether a loop around it leaves the index as it is.
@@ -158,18 +179,28 @@ class AccessWalker {
   IndexSpace space_;
   Frame* frame_ = nullptr;
   std::vector<Symbol> loops_;
+  std::vector<uint32_t> loop_lines_;
   std::vector<IndexSpace::Saved> guards_;
-  int conditions_ = 0;               // ifs around that are no bounds
-  int quiet_ = 0;                    // above 0: expressions are looked at, not run
-  int alternatives_ = 0;             // inside the else of an `if constexpr`
-  std::vector<std::string> inside_;  // the functions being walked
+  std::vector<AccessCondition> conditions_;  // tests around that are no bounds
+  int quiet_ = 0;                            // above 0: expressions are looked at, not run
+  int alternatives_ = 0;                     // inside the else of an `if constexpr`
+  std::vector<std::string> inside_;          // the functions being walked
   int operations_ = 0;
   std::optional<Polynomial> arithmetic_ = Polynomial();
   size_t work_ = 0;
   int nesting_ = 0;
+  std::set<std::string> moved_;         // names whose value follows the loop's rounds already
   std::vector<std::string> resolving_;  // the constants being worked out
   std::vector<AccessSite> sites_;
-  std::set<std::tuple<std::string, uint32_t, uint32_t, std::string, AccessKind, std::string>> seen_;
+  // The accesses that are listed, with their sites.
+  std::map<std::tuple<std::string, uint32_t, uint32_t, std::string, AccessKind, std::string>,
+           size_t>
+      seen_;
+  // Ifs whose else is being walked: the sites of the other branch, and the depth of the test.
+  struct Branches {
+    size_t first, middle, depth;
+  };
+  std::vector<Branches> branches_;
   KernelAccesses out_;
 };
 

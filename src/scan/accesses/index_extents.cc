@@ -32,8 +32,7 @@ std::optional<Polynomial> IndexSpace::span(Symbol symbol) const {
     case Kind::kRemainder:
       return facts.divisor;
     case Kind::kLoop: {
-      const Polynomial start = is_uniform(facts.value) ? facts.value : Polynomial();
-      return fixed(facts.end - start, true);
+      return fixed(facts.end - uniform_part(facts.value), true);
     }
     case Kind::kComputed:
     case Kind::kLoaded:
@@ -99,7 +98,13 @@ std::optional<Polynomial> IndexSpace::extent(Symbol symbol) const {
     if (facts.single) return Polynomial::constant(1);
     Polynomial inputs;
     for (const Symbol input : facts.inputs) inputs = inputs + Polynomial::symbol(input);
-    return footprint(inputs);
+    const auto count = footprint(inputs);
+    // min(n - 1, …) takes no more values than that.
+    if (facts.limit && is_uniform(*facts.limit)) {
+      const Polynomial most = *facts.limit + Polynomial::constant(1);
+      if (!count || count->covers(most)) return most;
+    }
+    return count;
   }
   const auto range = span(symbol);
   if (!range) return std::nullopt;
@@ -157,6 +162,20 @@ std::optional<Polynomial> IndexSpace::rounds(Symbol loop) const {
   const Facts& facts = facts_[loop];
   const auto range = span(loop);
   return range ? range->divided_by(facts.divisor) : std::nullopt;
+}
+
+std::optional<Polynomial> IndexSpace::rounds_of(const std::vector<Symbol>& loops) const {
+  Polynomial out = Polynomial::constant(1);
+  for (const Symbol loop : loops) {
+    const Facts& facts = facts_[loop];
+    const auto range = facts.limit ? fixed(*facts.limit, false)
+                                   : fixed(facts.end - uniform_part(facts.value), false);
+    const auto count = range ? range->divided_by(facts.divisor) : std::nullopt;
+    if (!count) return std::nullopt;
+    out = out * *count;
+    if (out.terms().size() > kMaxExtentTerms) return std::nullopt;
+  }
+  return out;
 }
 
 std::optional<Polynomial> IndexSpace::times(const std::vector<Symbol>& loops,

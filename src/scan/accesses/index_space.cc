@@ -85,7 +85,7 @@ Polynomial IndexSpace::divided(const Polynomial& value, const Polynomial& diviso
 std::string IndexSpace::joined(const std::string& a, std::string_view op, const std::string& b) {
   constexpr size_t kLongestName = 200;
   if (a.size() + b.size() > kLongestName) return "…";
-  return "(" + a + ") " + std::string(op) + " (" + b + ")";
+  return "((" + a + ") " + std::string(op) + " (" + b + "))";
 }
 
 Polynomial IndexSpace::remainder(const Polynomial& value, const Polynomial& divisor) {
@@ -177,6 +177,12 @@ std::vector<Symbol> IndexSpace::varying(const Polynomial& value) const {
 
 IndexSpace::Saved IndexSpace::limit(Symbol symbol, Polynomial end) {
   Saved saved{symbol, facts_[symbol].limit, facts_[symbol].single};
+  // `if (threadIdx.x >= C) return;` leaves no more threads than the block has.
+  if (facts_[symbol].name.starts_with("threadIdx") && !end.as_constant() && is_uniform(end)) {
+    const Polynomial& all = facts_[symbol].end;
+    if (!(end == all))
+      end = Polynomial::symbol(uniform("min(" + text(all) + ", " + text(end) + ")"));
+  }
   facts_[symbol].limit = std::move(end);
   return saved;
 }
@@ -245,6 +251,26 @@ bool IndexSpace::is_built_from(Symbol symbol, Symbol part) const {
     if (is_built_from(input, part)) return true;
   }
   return false;
+}
+
+bool IndexSpace::is_at_most(const Polynomial& value) const {
+  const Deeper deeper(depth_);
+  if (deeper.too_deep()) return true;
+  for (const Symbol symbol : varying(value)) {
+    const Facts& facts = facts_[symbol];
+    if (facts.kind == Kind::kComputed && (facts.inputs.size() > 1 || facts.limit)) return true;
+    const bool made = facts.kind == Kind::kVariable || facts.kind == Kind::kDivided ||
+                      facts.kind == Kind::kRemainder || facts.kind == Kind::kLoop;
+    if (made && is_at_most(facts.value)) return true;
+  }
+  return false;
+}
+
+std::optional<Polynomial> IndexSpace::round_of(Symbol loop) const {
+  const Facts& facts = facts_[loop];
+  if (facts.kind != Kind::kLoop || facts.divisor.is_zero() || !is_uniform(facts.value))
+    return std::nullopt;
+  return Polynomial::symbol(loop).divided_by(facts.divisor);
 }
 
 bool IndexSpace::changes_with(const Polynomial& value, Symbol loop) const {

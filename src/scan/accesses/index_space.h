@@ -84,10 +84,16 @@ class IndexSpace {
   std::string lane_text(const Polynomial& value) const;
   // A bound that is the same for all threads: of min(n, x) it is n. None: unknown.
   std::optional<Polynomial> upper_bound(const Polynomial& value) const;
+  // Whether the number of its values is only an upper bound: several inputs may give the same.
+  bool is_at_most(const Polynomial& value) const;
+  // The number of the round, up to a constant; none: its bounds are not known.
+  std::optional<Polynomial> round_of(Symbol loop) const;
   // Whether any of the loop's rounds change the value.
   bool changes_with(const Polynomial& value, Symbol loop) const;
   // How many rounds a loop makes for one thread.
   std::optional<Polynomial> rounds(Symbol loop) const;
+  // The same of loops inside one another, for the thread that makes most.
+  std::optional<Polynomial> rounds_of(const std::vector<Symbol>& loops) const;
 
  private:
   using Parts = std::set<std::string>;

@@ -92,6 +92,7 @@ Polynomial Polynomial::common_factor(const Polynomial& a, const Polynomial& b) {
   if (!a.is_single_term() || !b.is_single_term()) return constant(1);
   const auto& [product, x] = *a.terms_.begin();
   const auto& [other, y] = *b.terms_.begin();
+  if (product == other) return term(product, x == y ? std::abs(x) : common_divisor(x, y));
   const std::map<Symbol, int> powers(other.begin(), other.end());
   Product common;
   for (const auto& [symbol, power] : product) {

@@ -26,6 +26,7 @@ bool others_reach(const Polynomial& distance, const Polynomial& varying, const I
 // elements (x[i], x[i + n]), unless others reach it too (x[i], x[i + 1]; x[y * n + i],
 // x[(y + 1) * n + i]); all others are taken to touch the same ones, so the most of them counts.
 std::string union_of(const std::vector<const AccessSite*>& sites, const IndexSpace& space) {
+  if (sites.empty()) return "0";
   struct Group {
     std::string varying;
     std::vector<Polynomial> offsets;
@@ -68,7 +69,72 @@ std::string union_of(const std::vector<const AccessSite*>& sites, const IndexSpa
   return out;
 }
 
+// "HAS_BIAS && !(CAUSAL)"; empty: something else than flags decides too.
+std::string flags_of(const std::vector<AccessCondition>& conditions) {
+  constexpr size_t kLongest = 200;
+  std::string out;
+  for (const AccessCondition& one : conditions) {
+    if (one.flag.empty()) return "";
+    if (conditions.size() == 1) return one.flag;
+    out += (out.empty() ? "(" : " && (") + one.flag + ")";
+  }
+  return out.size() > kLongest ? "" : out;
+}
+
+// The parts that one test decides each, in the order of the code.
+std::vector<ArrayTraffic::Flagged> flagged_parts(const std::vector<const AccessSite*>& sites,
+                                                 const std::vector<ArrayAccess>& accesses,
+                                                 const IndexSpace& space) {
+  constexpr size_t kMostFlags = 8;
+  std::vector<std::pair<std::string, std::vector<const AccessSite*>>> parts;
+  for (const AccessSite* site : sites) {
+    const std::string& flag = accesses[site->access].condition;
+    if (site->conditions.empty()) continue;
+    const auto known = std::find_if(parts.begin(), parts.end(),
+                                    [&](const auto& part) { return part.first == flag; });
+    if (known != parts.end()) {
+      known->second.push_back(site);
+    } else if (parts.size() < kMostFlags) {
+      parts.push_back({flag, {site}});
+    }
+  }
+  std::vector<ArrayTraffic::Flagged> out;
+  for (const auto& [flag, list] : parts) {
+    std::string elements = union_of(list, space);
+    if (!elements.empty()) out.push_back({flag, std::move(elements)});
+  }
+  return out;
+}
+
 }  // namespace
+
+void set_conditions(std::vector<ArrayAccess>& accesses, const std::vector<AccessSite>& sites) {
+  for (const AccessSite& site : sites) {
+    accesses[site.access].conditional = !site.conditions.empty();
+    accesses[site.access].condition = flags_of(site.conditions);
+  }
+}
+
+void join_branches(std::vector<AccessSite>& sites, const std::vector<ArrayAccess>& accesses,
+                   size_t first, size_t middle, size_t depth) {
+  constexpr size_t kMostPairs = 4096;  // of branches with very many accesses the first ones
+  size_t pairs = 0;
+  for (size_t a = first; a < middle; ++a) {
+    for (size_t b = middle; b < sites.size() && ++pairs <= kMostPairs; ++b) {
+      const ArrayAccess &one = accesses[sites[a].access], &other = accesses[sites[b].access];
+      if (one.array != other.array || one.kind != other.kind || one.shared != other.shared ||
+          !(sites[a].where == sites[b].where)) {
+        continue;
+      }
+      for (const size_t site : {a, b}) {
+        auto& conditions = sites[site].conditions;
+        if (depth < conditions.size())
+          conditions.erase(conditions.begin() + static_cast<std::ptrdiff_t>(depth));
+      }
+      break;
+    }
+  }
+}
 
 std::vector<ArrayTraffic> traffic_totals(const std::vector<ArrayAccess>& accesses,
                                          const std::vector<AccessSite>& sites_of_all,
@@ -78,7 +144,7 @@ std::vector<ArrayTraffic> traffic_totals(const std::vector<ArrayAccess>& accesse
   std::vector<std::pair<std::string, AccessKind>> order;
   for (const AccessSite& site : sites_of_all) {
     const ArrayAccess& access = accesses[site.access];
-    if (access.shared) continue;
+    if (access.shared || access.certainty == Certainty::kUnsure) continue;
     auto& list = by_array[{access.array, access.kind}];
     if (list.empty()) order.emplace_back(access.array, access.kind);
     list.push_back(&site);
@@ -88,6 +154,12 @@ std::vector<ArrayTraffic> traffic_totals(const std::vector<ArrayAccess>& accesse
     const ArrayAccess& first = accesses[sites.front()->access];
     ArrayTraffic total{key.first, first.type, first.element_bytes, key.second, "", "", first.at};
     total.elements = union_of(sites, space);
+    std::vector<const AccessSite*> always;
+    for (const AccessSite* site : sites) {
+      if (site->conditions.empty() && site->elements && !site->at_most) always.push_back(site);
+    }
+    total.least = always.size() == sites.size() ? total.elements : union_of(always, space);
+    total.flagged = flagged_parts(sites, accesses, space);
     std::optional<Polynomial> times = Polynomial();
     for (const AccessSite* site : sites) {
       if (!site->elements) total.at = accesses[site->access].at;

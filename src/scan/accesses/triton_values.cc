@@ -59,6 +59,10 @@ TritonWalker::Value TritonWalker::value(NodeId id) {
     }
     case NodeKind::kUnary: {
       Value inner = value(tree_.child(id));
+      if (inner.mask) {
+        inner.bounds.clear();
+        inner.tested = true;
+      }
       if (inner.number && tree_.extra(id) == "-")
         inner.number = *inner.number * Polynomial::constant(-1);
       return inner;
@@ -119,7 +123,13 @@ TritonWalker::Value TritonWalker::combined(NodeId id, const std::string& op, con
   if (op == "&" || op == "and") {
     out.bounds = left.bounds;
     out.bounds.insert(out.bounds.end(), right.bounds.begin(), right.bounds.end());
-    if (!out.bounds.empty()) return out;
+    out.mask = left.mask || right.mask;
+    out.tested = left.tested || right.tested || left.mask != right.mask;
+    if (out.mask) return out;
+  }
+  if ((op == "|" || op == "or") && (left.mask || right.mask)) {
+    out.mask = out.tested = true;
+    return out;
   }
   if (left.real || right.real) {
     out.real = true;
@@ -165,12 +175,19 @@ TritonWalker::Value TritonWalker::comparison(NodeId id) {
   Value out;
   add_tiles(out, left);
   add_tiles(out, right);
+  out.mask = true;
+  out.tested = true;
   if (tree_.child_count(id) != 2 || !left.number || !right.number) return out;
   const std::string_view op = tree_.extra(id);
   const bool less = op == "<" || op == "<=";
   if (!less && op != ">" && op != ">=") return out;
   const Value& low = less ? left : right;
   const Value& high = less ? right : left;
+  // The edge of an index that no memory decides; `offs >= 0` cuts nothing off.
+  const bool of_indices = !left.real && !right.real && !space_.depends_on_load(*low.number) &&
+                          !space_.depends_on_load(*high.number);
+  const bool from_zero = low.number->is_zero();
+  out.tested = !of_indices || !(space_.is_uniform(*high.number) || from_zero);
   const auto symbol = low.number->as_symbol();
   const auto end = space_.upper_bound(*high.number);
   if (symbol && end && !space_.is_uniform(*low.number)) {
@@ -204,7 +221,7 @@ TritonWalker::Value TritonWalker::call(NodeId id) {
   if (name == "program_id" || name == "num_programs") return coordinate(name, given, named);
   if (name == "arange" && given.size() > 1) return arange(given);
   if (name == "load" && !given.empty()) {
-    const Value mask = given.size() > 1 ? given[1] : named["mask"];
+    const Value mask = mask_of(given.size() > 1, given.size() > 1 ? given[1] : Value(), named);
     access(given[0], mask, AccessKind::kRead, nodes[0]);
     Value loaded = computed(written(id), {&given[0]}, true);
     loaded.real = true;
@@ -213,11 +230,21 @@ TritonWalker::Value TritonWalker::call(NodeId id) {
   }
   const bool atomic = name.starts_with("atomic_");
   if ((name == "store" || atomic) && given.size() > 1) {
-    const Value mask = given.size() > 2 ? given[2] : named["mask"];
+    const Value mask = mask_of(given.size() > 2, given.size() > 2 ? given[2] : Value(), named);
     access(given[0], mask, atomic ? AccessKind::kAtomic : AccessKind::kWrite, nodes[0]);
     return {};
   }
   return other_call(id, name, given);
+}
+
+// One that is not made of comparisons here is a test of its own: loaded, or handed on.
+TritonWalker::Value TritonWalker::mask_of(bool by_position, const Value& given,
+                                          const std::map<std::string, Value, std::less<>>& named) {
+  const auto by_name = named.find("mask");
+  if (!by_position && by_name == named.end()) return {};
+  Value out = by_position ? given : by_name->second;
+  if (!out.mask) out.tested = !(out.number && space_.text(*out.number) == "None");
+  return out;
 }
 
 TritonWalker::Value TritonWalker::coordinate(
@@ -270,6 +297,12 @@ TritonWalker::Value TritonWalker::other_call(NodeId id, std::string_view name,
        name == "expand_dims" || name == "broadcast_to") &&
       !given.empty()) {
     return given[0];
+  }
+  // A function of the repository that is given an address may read or write there.
+  if (tree_.kind(tree_.child(id)) == NodeKind::kName &&
+      std::any_of(given.begin(), given.end(),
+                  [&](const Value& one) { return holds_pointer(one); })) {
+    unresolved(id);
   }
   if (name == "zeros" || name == "full" || name == "zeros_like") {
     Value out;

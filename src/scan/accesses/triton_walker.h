@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,8 @@ class TritonWalker {
     std::optional<Polynomial> number;
     std::string array;          // a pointer into it: number is the offset
     std::vector<Bound> bounds;  // of a mask
+    bool mask = false;          // made of comparisons
+    bool tested = false;        // a mask with a test that is no bound of an index
     std::vector<Symbol> tiles;  // the tl.arange that it has a dimension for
     bool real = false;
   };
@@ -45,13 +48,25 @@ class TritonWalker {
   void parameters(NodeId list);
   void block(NodeId id);
   void statement(NodeId id);
+  void if_statement(NodeId id);
+  void loop_body(NodeId id);
+  void carry_over(NodeId body);
+  bool calls(NodeId at);
+  bool may_break(NodeId body);
+  // The test as an expression of flags; empty: it is not the same for all programs, or no name.
+  std::string flag_text(NodeId test, bool holds) const;
   void assign(NodeId target, Value given);
   void augmented(NodeId id);
   void for_statement(NodeId id);
   void access(const Value& pointer, const Value& mask, AccessKind kind, NodeId at);
-  // The parameter that an address begins with: the one term that is a single name ending in ptr, or
-  // else the first name of the expression.
+  // The parameter that an address begins with: the one term that is a parameter and that the code
+  // uses as no number. Empty: none, or several that could be.
   std::string array_of(Polynomial& where) const;
+  // The parameters that the code multiplies, compares or counts with.
+  void find_numbers(NodeId at);
+  bool may_be_pointer(std::string_view name) const;
+  bool holds_pointer(const Value& value) const;
+  void unresolved(NodeId at);
   void count(const Value& left, const Value& right);
 
   Value computed(std::string name, const std::vector<const Value*>& inputs, bool loaded,
@@ -64,6 +79,8 @@ class TritonWalker {
   // A mask: offs < n. The symbol on the left has n values then.
   Value comparison(NodeId id);
   Value call(NodeId id);
+  Value mask_of(bool by_position, const Value& given,
+                const std::map<std::string, Value, std::less<>>& named);
   Value coordinate(std::string_view name, const std::vector<Value>& given,
                    const std::map<std::string, Value, std::less<>>& named);
   Value arange(const std::vector<Value>& given);
@@ -76,8 +93,11 @@ class TritonWalker {
   std::string name_;
   IndexSpace space_;
   std::map<std::string, Value, std::less<>> names_;
+  std::set<std::string, std::less<>> parameters_, numbers_;
   std::vector<Symbol> loops_;
-  int conditions_ = 0;
+  std::vector<uint32_t> loop_lines_;
+  std::vector<AccessCondition> conditions_;
+  std::set<std::string> moved_;  // names whose value follows the loop's rounds already
   size_t work_ = 0;
   int nesting_ = 0;
   std::vector<AccessSite> sites_;

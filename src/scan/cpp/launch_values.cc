@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "scan/cpp/values.h"
 #include "scan/facts/code_names.h"
 
 namespace fathom::cpp {
@@ -31,6 +32,18 @@ std::vector<std::string> parameter_names_of(std::string_view parameters) {
     if (last && tokens.is_name(i)) names.emplace_back(tokens.at(i));
   }
   return names;
+}
+
+// The names that the code counts up or changes by an operator: what they are at a launch depends on
+// how often that ran.
+std::set<std::string, std::less<>> counted_names(const TokenList& tokens, size_t first,
+                                                 size_t last) {
+  std::set<std::string, std::less<>> out;
+  for (size_t i = first; i < last && i < tokens.size(); ++i) {
+    if (tokens.tokens[i].kind != TokenKind::kPunctuator) continue;
+    if (const size_t name = name_changed_at(tokens, i)) out.emplace(tokens.at(name));
+  }
+  return out;
 }
 
 }  // namespace
@@ -84,6 +97,7 @@ const LaunchValues::Around& LaunchValues::around(const Launch& launch) {
   const Function& function = definitions_.functions[*launch.function];
   for (LocalValue& local : local_values(trees_.of(*launch.function)))
     out.locals[local.name].push_back(std::move(local));
+  out.counted = counted_names(source_, function.body_first, function.body_last);
   const auto add_defaults = [&](std::string_view parameters, uint32_t line) {
     for (LocalValue& value : template_defaults(parameters, line))
       out.defaults[value.name].push_back(std::move(value));
@@ -116,6 +130,7 @@ std::vector<LocalValue> LaunchValues::behind_arguments(const Launch& launch) {
 // function of the file that returns an expression.
 std::optional<LocalValue> LaunchValues::find(const std::string& name, const Around& around,
                                              uint32_t line) const {
+  if (around.counted.contains(name)) return std::nullopt;
   if (const auto locals = around.locals.find(name); locals != around.locals.end()) {
     const std::vector<LocalValue>& all = locals->second;
     for (size_t i = all.size(), tries = 0; i-- > 0 && tries < kMaxNamesakes; ++tries) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -31,6 +32,7 @@ class LaunchValues {
   using ByName = std::unordered_map<std::string, std::vector<LocalValue>>;
   struct Around {
     ByName locals, defaults;
+    std::set<std::string, std::less<>> counted;  // names that operators change
   };
   class Search;
 

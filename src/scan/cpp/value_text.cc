@@ -1,3 +1,5 @@
+#include <array>
+
 #include "scan/cpp/kernel_choice.h"
 
 namespace fathom::cpp {
@@ -49,6 +51,20 @@ std::string text_of_value(const Place& in, const Value& value, int depth) {
   return one;
 }
 
+// `dim3 grid; grid.x = rows; grid.y = heads;` → "dim3(rows, heads, 1)".
+std::string dimensions_set(const Place& in, const std::string& name) {
+  std::array<std::string, 3> parts = {"1", "1", "1"};
+  bool found = false;
+  for (const FieldValue& field : in.values.fields(name, in.at, in.from)) {
+    if (field.path.size() != 2 || field.path[0] != '.') return {};
+    const size_t axis = std::string_view("xyz").find(field.path[1]);
+    if (axis == std::string_view::npos) return {};
+    parts[axis] = written_text(in.code, value_from(in.code, field.begin));
+    found = true;
+  }
+  return found ? "dim3(" + parts[0] + ", " + parts[1] + ", " + parts[2] + ")" : "";
+}
+
 }  // namespace
 
 std::string written_text(const Code& code, Range range) {
@@ -66,12 +82,14 @@ std::string value_text(const Place& place, Range expression) {
   for (const Place* in = &place; in != nullptr; in = in->around) {
     std::string text;
     for (const Value& value : in->values.meanings(written, in->at, in->from)) {
+      if (in->values.is_counted(value)) return written;
       const std::string one = text_of_value(*in, value, 0);
       if (one.empty()) continue;
       if (!text.empty() && text.size() < 200) text += " or ";
       if (text.size() < 200) text += one;
     }
     if (!text.empty()) return text;
+    if (std::string set = dimensions_set(*in, written); !set.empty()) return set;
   }
   return written;
 }

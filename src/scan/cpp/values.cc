@@ -39,6 +39,7 @@ Values::Values(const Code& code) : code_(code) {
     const bool statements = around.empty() || around.back().second;
     if (c == '=' && token.end - token.begin == 1 && statements) add_assignment(i);
     if (c == ';') add_declared(i);
+    if (const size_t name = name_changed_at(source, i)) counted_[source.at(name)].push_back(i);
     const bool opens = (c == '(' || c == '{' || c == '<' || c == '[') && code_.brackets.closed(i) &&
                        code_.brackets.partner(i) > i;
     if (!opens) continue;
@@ -74,6 +75,40 @@ void Values::add_assignment(size_t equals) {
     values_[name].push_back(
         {first, equals + 1, has_type ? ValueKind::kDeclared : ValueKind::kAssigned});
   }
+}
+
+// The lexer keeps most operators of several letters apart: they stand side by side.
+size_t name_changed_at(const TokenList& source, size_t op) {
+  const auto joined = [&](size_t i) {
+    return i + 1 < source.size() && source.tokens[i].end == source.tokens[i + 1].begin;
+  };
+  const std::string_view at = source.at(op);
+  const bool next = joined(op);
+  const bool counts = next && (at == "+" || at == "-") && source.at(op + 1) == at;
+  const bool combines = at == "+=" || at == "-=" ||
+                        (next && at.size() == 1 && source.is(op + 1, "=") &&
+                         std::string_view("*/%|&^").find(at[0]) != std::string_view::npos);
+  const bool shifts =
+      next && ((at == "<" && source.is(op + 1, "<=")) ||
+               (at == ">" && source.is(op + 1, ">") && joined(op + 1) && source.is(op + 2, "=")));
+  if (!counts && !combines && !shifts) return 0;
+  if (op > 0 && source.is_name(op - 1)) {
+    const bool member = op > 1 && (source.is(op - 2, ".") || source.is(op - 2, "->"));
+    return member ? 0 : op - 1;
+  }
+  return counts && op + 2 < source.size() && source.is_name(op + 2) ? op + 2 : 0;
+}
+
+bool Values::is_counted(const Value& value) const {
+  const auto known = counted_.find(code_.source.at(value.name));
+  if (known == counted_.end()) return false;
+  const std::vector<size_t>& all = known->second;
+  size_t tries = 0;
+  for (auto at = std::lower_bound(all.begin(), all.end(), value.name);
+       at != all.end() && tries < kMaxTries; ++at, ++tries) {
+    if (code_.brackets.visible(value.name, *at)) return true;
+  }
+  return false;
 }
 
 // void (*name)(…) = value

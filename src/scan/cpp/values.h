@@ -25,6 +25,9 @@ struct FieldValue {
   std::string path;  // ".gridDim", "[0].val.clusterDim.x"
 };
 
+// The name that an operator at a token changes in place: `blocks++`, `--n`, `n *= 2`. 0: none.
+size_t name_changed_at(const TokenList& source, size_t op);
+
 // Everything that a source gives a value to, by name. Built once for a source, in one pass.
 class Values {
  public:
@@ -37,6 +40,9 @@ class Values {
   // The fields that were set before a token, in order, since the name was declared.
   std::vector<FieldValue> fields(std::string_view name, size_t at, size_t from) const;
   Range range(const Value& value) const;
+  // Whether an operator changes the name where the value is visible: `blocks++`, `n *= 2`. What it
+  // is then depends on how often that ran.
+  bool is_counted(const Value& value) const;
 
  private:
   // Whether what is assigned at a name's token is passed on every way to a later one.
@@ -55,6 +61,7 @@ class Values {
   std::unordered_map<uint32_t, std::vector<uint32_t>> labels_;  // of switches, by the { around
   std::unordered_map<std::string_view, std::vector<Value>> values_;
   std::unordered_map<std::string_view, std::vector<FieldValue>> fields_;
+  std::unordered_map<std::string_view, std::vector<size_t>> counted_;  // the operators' tokens
 };
 
 }  // namespace fathom::cpp

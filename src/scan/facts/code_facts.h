@@ -162,11 +162,16 @@ struct ArrayAccess {
   AccessKind kind = AccessKind::kRead;
   bool shared = false;       // in shared memory
   bool conditional = false;  // only where something that is not a bound holds
-  std::string index;         // as written
+  // Of what is the same for all threads: the test that decides ("HAS_BIAS && !CAUSAL"). Empty:
+  // none, or something else decides too.
+  std::string condition = {};
+  std::string index;  // as written
   AccessPattern pattern = AccessPattern::kNone;
   bool again_in_loop = false;  // the same elements in each round of a loop
   std::string elements;        // formula: how many different elements; empty: unknown
   std::string times;           // formula: how many accesses; empty: unknown
+  std::string rounds = {};     // formula: how many of them one thread makes; empty: unknown
+  uint32_t loop = 0;           // line of the innermost loop around it; 0: none
   // Formula of threadIdx.x: where a warp's threads access it, in elements; empty: unknown.
   std::string lane_index;
   CodePlace at;
@@ -176,12 +181,25 @@ struct ArrayAccess {
 
 // What all accesses of one kind to one array come to.
 struct ArrayTraffic {
+  // Those that one test decides which is the same for all threads.
+  struct Flagged {
+    std::string condition, elements;
+  };
   std::string array, type;
   std::optional<uint32_t> element_bytes;
   AccessKind kind = AccessKind::kRead;
-  std::string elements;  // formula: different elements; empty: unknown
+  std::string elements;  // formula: different elements, if all tests hold; empty: unknown
   std::string times;     // formula: elements asked for, with those asked for again; empty: unknown
   CodePlace at;          // the first of them; where `elements` is unknown, one that is
+  std::string least = {};             // formula: those that no test decides; "0": all are tested
+  std::vector<Flagged> flagged = {};  // the tested ones, as far as a flag alone decides
+};
+
+// An access of global memory whose array or index is not known: `what` is the call or the pointer
+// as written.
+struct UnresolvedAccess {
+  std::string what;
+  CodePlace at;
 };
 
 struct KernelFacts {
@@ -201,10 +219,11 @@ struct KernelFacts {
   std::vector<PathHop> way_up;   // above an only caller, the nearest first, each with one caller
   std::vector<CodeEvidence> evidence;
   std::vector<ArrayAccess> accesses;
-  std::vector<ArrayTraffic> traffic;  // of global memory
-  std::string arithmetic;             // formula: its operations on real numbers; empty: not counted
-  std::string profiler_name;          // pattern of the demangled name in a profile: '*' any text
-  std::string doc;                    // of Python: the first paragraph of its docstring
+  std::vector<ArrayTraffic> traffic;              // of global memory
+  std::vector<UnresolvedAccess> unresolved = {};  // what `traffic` does not count
+  std::string arithmetic;     // formula: its operations on real numbers; empty: not counted
+  std::string profiler_name;  // pattern of the demangled name in a profile: '*' any text
+  std::string doc;            // of Python: the first paragraph of its docstring
   Certainty certainty = Certainty::kCertain;
 };
 

@@ -75,15 +75,21 @@ class Evaluator {
 
   Value disjunction() {
     Value left = conjunction();
-    while (take("||"))
-      left = both(left, conjunction(), [](double a, double b) { return a != 0 || b != 0; });
+    while (take("||")) {
+      const Value right = conjunction();
+      const bool holds = (left && *left != 0) || (right && *right != 0);
+      left = holds ? Value(1) : left && right ? Value(0) : std::nullopt;
+    }
     return left;
   }
 
   Value conjunction() {
     Value left = comparison();
-    while (take("&&"))
-      left = both(left, comparison(), [](double a, double b) { return a != 0 && b != 0; });
+    while (take("&&")) {
+      const Value right = comparison();
+      const bool fails = (left && *left == 0) || (right && *right == 0);
+      left = fails ? Value(0) : left && right ? Value(1) : std::nullopt;
+    }
     return left;
   }
 
@@ -136,6 +142,8 @@ class Evaluator {
     while (true) {
       if (take("*"))
         left = both(left, unary(), [](double a, double b) { return a * b; });
+      else if (take("//"))
+        left = floor_divided(left, unary());
       else if (take("/"))
         left = divided(left, unary());
       else if (take("%"))
@@ -330,6 +338,12 @@ class Evaluator {
     if (!a || !b || *b == 0) return std::nullopt;
     const double quotient = *a / *b;
     return is_whole(*a) && is_whole(*b) ? std::trunc(quotient) : quotient;
+  }
+
+  // Python's: to the next whole number below.
+  static Value floor_divided(Value a, Value b) {
+    if (!a || !b || *b == 0) return std::nullopt;
+    return std::floor(*a / *b);
   }
 
   static Value remainder(Value a, Value b) {

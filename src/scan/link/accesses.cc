@@ -257,6 +257,7 @@ void AccessLinker::add_to(KernelFacts& kernel, const std::vector<FunctionAt>& re
   KernelAccesses found = walk_accesses(*walked, around);
   kernel.accesses = std::move(found.accesses);
   kernel.traffic = std::move(found.traffic);
+  kernel.unresolved = std::move(found.unresolved);
   kernel.arithmetic = std::move(found.arithmetic);
 }
 

@@ -534,6 +534,8 @@ class TritonLinker {
     kernel.accesses = found->second.accesses;
     kernel.traffic = found->second.traffic;
     kernel.arithmetic = found->second.arithmetic;
+    kernel.unresolved = found->second.unresolved;
+    for (UnresolvedAccess& access : kernel.unresolved) access.at.file = jitted.file;
     for (ArrayAccess& access : kernel.accesses) access.at.file = jitted.file;
     for (ArrayTraffic& traffic : kernel.traffic) traffic.at.file = jitted.file;
   }
@@ -585,9 +587,32 @@ class TritonLinker {
     // In the order of the file, where lines do not always grow.
     constexpr size_t kMaxTries = 1000;
     for (size_t i = found->second.size(), tries = 0; i-- > 0 && tries < kMaxTries; ++tries) {
-      if (found->second[i]->line <= line) return found->second[i];
+      const python::AssignedValue* value = found->second[i];
+      if (value->line <= line && is_seen_from(file, value->line, line)) return value;
     }
     return nullptr;
+  }
+
+  // Whether the innermost function around the first line, if any, is around the second one too.
+  bool is_seen_from(uint32_t file, uint32_t value_line, uint32_t line) const {
+    const auto& functions = readings_.readings[file].python.functions;
+    auto known = innermost_.find(file);
+    if (known == innermost_.end()) {
+      known = innermost_.emplace(file, std::vector<uint32_t>()).first;
+      std::vector<uint32_t>& lines = known->second;
+      // Functions stand before those inside them, so the last one that is put down is the
+      // innermost.
+      for (uint32_t f = 0; f < functions.size(); ++f) {
+        if (functions[f].line_last < functions[f].line_first) continue;
+        if (lines.size() <= functions[f].line_last) lines.resize(functions[f].line_last + 1, 0);
+        for (uint32_t at = functions[f].line_first; at <= functions[f].line_last; ++at)
+          lines[at] = f + 1;
+      }
+    }
+    const std::vector<uint32_t>& lines = known->second;
+    if (value_line >= lines.size() || lines[value_line] == 0) return true;
+    const python::Function& around = functions[lines[value_line] - 1];
+    return around.line_first <= line && line <= around.line_last;
   }
 
   // The names of an expression, in order; what follows a dot is none.
@@ -634,6 +659,7 @@ class TritonLinker {
       std::unordered_map<std::string_view, std::vector<const python::AssignedValue*>>;
   mutable std::map<uint32_t, InnerFunctions> inner_;  // of files that make kernels of functions
   mutable std::map<uint32_t, ValuesByName> values_;   // of files that launch something
+  mutable std::map<uint32_t, std::vector<uint32_t>> innermost_;  // function around each line, + 1
 };
 
 }  // namespace

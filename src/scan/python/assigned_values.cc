@@ -29,6 +29,7 @@ class ValueFinder {
     for (NodeId id = 1; id < tree_.nodes.size(); ++id) {
       if (tree_.kind(id) == NodeKind::kAssign) assignment(id);
       if (tree_.kind(id) == NodeKind::kIf) choice(id);
+      if (tree_.kind(id) == NodeKind::kAugmented) augmented(id);
     }
     return std::move(out_);
   }
@@ -53,6 +54,14 @@ class ValueFinder {
       if (tree_.kind(part) != NodeKind::kKeyword) continue;
       add(std::string(tree_.extra(part)), tree_.source(tree_.child(part), 200), part);
     }
+  }
+
+  // blocks += 1: from there on it is only known as itself.
+  void augmented(NodeId id) {
+    const NodeId target = tree_.child(id);
+    if (tree_.kind(target) != NodeKind::kName) return;
+    const std::string name = tree_.source(target);
+    add(name, name, id);
   }
 
   // if a: x = 1 elif b: x = 2 else: x = 3 → x = a ? 1 : b ? 2 : 3

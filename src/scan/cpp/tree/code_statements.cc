@@ -7,6 +7,17 @@
 namespace fathom {
 namespace {
 
+// "unroll", "unroll 4", "unroll (N)"; "unroll 1" and "nounroll" keep the loop as it is.
+bool asks_to_unroll(std::string_view pragma) {
+  const size_t at = pragma.find("unroll");
+  if (at == std::string_view::npos || (at >= 2 && pragma.substr(at - 2, 2) == "no")) return false;
+  std::string_view factor = pragma.substr(at + 6);
+  const size_t begin = factor.find_first_not_of(" \t(");
+  factor = begin == std::string_view::npos ? std::string_view() : factor.substr(begin);
+  const size_t end = factor.find_first_of(" \t)/");
+  return factor.substr(0, end) != "1";
+}
+
 // Written as macros are, and not as template parameters are.
 bool is_macro_name(std::string_view name) {
   const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
@@ -185,7 +196,7 @@ void CodeTreeReader::stray_directive() {
                                    [](const Branch& branch) { return !branch.ended; });
     if (open != branches_.rend()) open->ended = true;
   }
-  if (line.word == "pragma") unroll_ = line.rest.find("unroll") != std::string_view::npos;
+  if (line.word == "pragma") unroll_ = asks_to_unroll(line.rest);
 }
 
 void CodeTreeReader::skip_to_endif() {
