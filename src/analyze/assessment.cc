@@ -231,7 +231,8 @@ Assessment::Assessment(const SheetInput& input, const MeasuredOps& measured,
       platform_(platform),
       setup_(input.store),
       timeline_(measure_timeline(input)),
-      total_(measured.total()) {
+      total_(measured.total()),
+      places_(input) {
   if (is_cpu_only(input)) cpu_.emplace(input);
   host_ = measure_host_activity(input);
   const std::vector<DeviceWork> devices = work_by_device(input);

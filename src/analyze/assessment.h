@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyze/idle_gaps.h"
+#include "analyze/place.h"
 #include "platform/platform.h"
 #include "sheets/cpu_ops.h"
 #include "sheets/host_activity.h"
@@ -134,6 +135,8 @@ class Assessment {
   Nanos shortest_kernel() const { return shortest_kernel_; }
   // By its ops and kernels; advice for other programs names no part of PyTorch.
   bool uses_pytorch() const { return uses_pytorch_; }
+  // Finds where work comes from; one for all who ask, one thread at a time.
+  PlaceFinder& places() const { return places_; }
   // Whether a compiler or autotuner launched it: no advice for steps follows from it.
   bool is_setup(EventId gpu_event) const;
 
@@ -163,6 +166,7 @@ class Assessment {
   bool uses_pytorch_ = false;
   std::optional<CpuOps> cpu_;
   std::optional<HostActivity> host_;
+  mutable PlaceFinder places_;
 };
 
 // Whether an op only moves data and works on it element by element, row by row.

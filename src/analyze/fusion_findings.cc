@@ -295,16 +295,10 @@ struct Product {
 
 std::optional<Product> read_product(const Call& call) {
   if (call.assessed->category != "gemm" || !call.assessed->group->cost) return {};
-  Product p{};
-  for (const CostParam& param : call.assessed->group->cost->params) {
-    const auto number = read_int_list("[" + param.json + "]");
-    if (!number || number->size() != 1) continue;
-    if (param.name == "B") p.batch = (*number)[0];
-    if (param.name == "M") p.m = (*number)[0];
-    if (param.name == "N") p.n = (*number)[0];
-    if (param.name == "K") p.k = (*number)[0];
-  }
-  return p;
+  const auto number = [&call](std::string_view name) {
+    return integer_param(*call.assessed->group->cost, name).value_or(0);
+  };
+  return Product{number("B"), number("M"), number("N"), number("K")};
 }
 
 bool is_softmax(const Call& call) {

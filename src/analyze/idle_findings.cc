@@ -146,7 +146,7 @@ std::vector<Finding> idle_time(const Assessment& a) {
   std::vector<Finding> findings;
   const IdleTime& idle = a.idle();
   if (a.length().count <= 0 || idle.explained == 0) return findings;
-  PlaceFinder finder(a.input());
+  PlaceFinder& finder = a.places();
   for (const CauseText& text : kCauseTexts) {
     Finding f;
     f.kind = text.kind;

@@ -32,7 +32,7 @@ struct CausePlace {
 
 class IdleCauseRows {
  public:
-  explicit IdleCauseRows(const Assessment& a) : a_(a), finder_(a.input()) {}
+  explicit IdleCauseRows(const Assessment& a) : a_(a), finder_(a.places()) {}
 
   Table table() {
     for (size_t c = 0; c < kIdleCauses; ++c) add_cause(c);
@@ -101,7 +101,7 @@ class IdleCauseRows {
   }
 
   const Assessment& a_;
-  PlaceFinder finder_;
+  PlaceFinder& finder_;
   Table table_{"idle_causes"};
   Column& cause_ = table_.text_column("cause");
   Column& place_ = table_.text_column("place");
@@ -212,8 +212,8 @@ struct StreamDelays {
   }
   // Work launched but not started when each launch was called.
   std::vector<int64_t> queue_lengths() {
-    std::ranges::sort(launched);
-    std::ranges::sort(started);
+    std::ranges::sort(launched, {}, &Nanos::count);
+    std::ranges::sort(started, {}, &Nanos::count);
     std::vector<int64_t> lengths;
     size_t begun = 0;
     for (size_t i = 0; i < launched.size(); ++i) {

@@ -110,10 +110,13 @@ FrameOwner PlaceFinder::owner(EventId frame) {
 
 // From the outermost frame that is not known yet inwards, so that no stack is too deep.
 const PlaceFinder::FrameFacts& PlaceFinder::facts_of(EventId frame) {
+  if (!frame.valid()) return nothing_;
+  if (facts_.empty()) facts_.resize(input_.store.size());
   std::vector<EventId> open;
   EventId at = frame;
-  for (; at.valid() && !facts_.contains(at); at = input_.tree.parent_frame(at)) open.push_back(at);
-  FrameFacts facts = at.valid() ? facts_.at(at) : nothing_;
+  for (; at.valid() && !facts_[at.index].known; at = input_.tree.parent_frame(at))
+    open.push_back(at);
+  FrameFacts facts = at.valid() ? facts_[at.index] : nothing_;
   for (size_t i = open.size(); i-- > 0;) {
     if (input_.store.name(open[i]).starts_with(kModule)) {
       facts.module = open[i];
@@ -123,9 +126,9 @@ const PlaceFinder::FrameFacts& PlaceFinder::facts_of(EventId frame) {
       if (owned_by == FrameOwner::kUser) facts.caller = open[i];
     }
     facts.known = true;
-    facts_.emplace(open[i], facts);
+    facts_[open[i].index] = facts;
   }
-  return frame.valid() ? facts_.at(frame) : nothing_;
+  return facts_[frame.index];
 }
 
 PlaceIds PlaceFinder::of(EventId event) {

@@ -64,7 +64,7 @@ class PlaceFinder {
 
   const SheetInput& input_;
   bool has_frames_ = false;
-  std::unordered_map<EventId, FrameFacts> facts_;
+  std::vector<FrameFacts> facts_;  // by event, once a frame is asked for
   std::unordered_map<StringId, FrameOwner> owners_;
   std::optional<std::unordered_map<EventId, EventId>> forward_;
   std::optional<Annotations> annotations_;

@@ -14,15 +14,6 @@
 namespace fathom::analyses {
 namespace {
 
-std::optional<int64_t> number_of(const Cost& cost, std::string_view name) {
-  for (const CostParam& param : cost.params) {
-    if (param.name != name) continue;
-    const auto number = read_int_list("[" + param.json + "]");
-    if (number && number->size() == 1) return (*number)[0];
-  }
-  return {};
-}
-
 // What products of one loop have in common: the weights' sizes and type.
 std::string weight_sizes(const Cost& cost) {
   std::string sizes;
@@ -39,7 +30,7 @@ bool leaves_units_idle(const Assessment& a, const AssessedCall& call) {
   constexpr int64_t kShortestKernels = 10;
   if (call.time.count < kShortestKernels * a.shortest_kernel().count) return true;
   const Cost& cost = *call.assessed->group->cost;
-  const auto rows = number_of(cost, "M"), columns = number_of(cost, "N");
+  const auto rows = integer_param(cost, "M"), columns = integer_param(cost, "N");
   if (a.platform() == nullptr || !a.platform()->compute_units || !rows || !columns) return false;
   const int64_t tiles = ((*rows - 1) / kTile + 1) * ((*columns - 1) / kTile + 1);
   return tiles < *a.platform()->compute_units;
@@ -49,8 +40,8 @@ bool is_small_product(const Assessment& a, const AssessedCall& call) {
   constexpr double kExcellentProduct = 0.8;
   const AssessedOp& op = *call.assessed;
   return op.category == "gemm" && op.group->cost && op.efficiency &&
-         *op.efficiency < kExcellentProduct && number_of(*op.group->cost, "B").value_or(1) <= 1 &&
-         leaves_units_idle(a, call);
+         *op.efficiency < kExcellentProduct &&
+         integer_param(*op.group->cost, "B").value_or(1) <= 1 && leaves_units_idle(a, call);
 }
 
 // From the first to the last product of a loop, with all the calls between; places in calls().

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 
 namespace fathom {
 namespace {
@@ -45,17 +44,30 @@ using Overlaps = std::map<std::pair<size_t, size_t>, Nanos>;  // of a finding wi
 
 Overlaps find_overlaps(const std::vector<Finding>& findings) {
   constexpr size_t kFindingsOfAnEvent = 8;
-  std::unordered_map<EventId, std::vector<uint32_t>> holders;
+  constexpr uint32_t kNoHolder = UINT32_MAX;
+  struct Holder {
+    uint32_t finding, next;  // next: of the same event
+  };
+  size_t events = 0;
+  for (const Finding& f : findings)
+    for (const CoveredEvent& covered : f.covered)
+      if (covered.event.valid()) events = std::max<size_t>(events, covered.event.index + 1);
+  std::vector<uint32_t> last(events, kNoHolder);  // by event: its last holder
+  std::vector<Holder> holders;
   Overlaps overlaps;
   for (size_t i = 0; i < findings.size(); ++i) {
     const Finding& f = findings[i];
     if (is_about_idle_time(f.kind)) continue;
     for (const CoveredEvent& covered : f.covered) {
-      std::vector<uint32_t>& known = holders[covered.event];
-      for (const uint32_t earlier : known)
-        if (earlier != i) overlaps[{i, earlier}] += covered.time;
-      if (known.size() < kFindingsOfAnEvent && (known.empty() || known.back() != i))
-        known.push_back(static_cast<uint32_t>(i));
+      if (!covered.event.valid()) continue;
+      uint32_t& newest = last[covered.event.index];
+      size_t known = 0;
+      for (uint32_t at = newest; at != kNoHolder; at = holders[at].next, ++known)
+        if (holders[at].finding != i) overlaps[{i, holders[at].finding}] += covered.time;
+      if (known == kFindingsOfAnEvent || (newest != kNoHolder && holders[newest].finding == i))
+        continue;
+      holders.push_back({static_cast<uint32_t>(i), newest});
+      newest = static_cast<uint32_t>(holders.size() - 1);
     }
   }
   return overlaps;

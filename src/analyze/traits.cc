@@ -108,8 +108,7 @@ bool whole_tiles(const Seen& seen) {
   bool any = false;
   for (const CostParam& param : seen.op.group->cost->params) {
     if (param.name != "M" && param.name != "N" && param.name != "K") continue;
-    const auto number = read_int_list("[" + param.json + "]");
-    if (!number || number->size() != 1 || (*number)[0] % kTile != 0) return false;
+    if (integer_param(*seen.op.group->cost, param.name).value_or(1) % kTile != 0) return false;
     any = true;
   }
   return any;

@@ -1,5 +1,6 @@
 #include "cost/cost.h"
 
+#include <charconv>
 #include <cmath>
 
 #include "base/check.h"
@@ -88,6 +89,17 @@ CostNeeds cost_needs(std::string_view op) {
 std::string_view cost_function_of(std::string_view op) {
   const CostRow* row = find_cost_row(op);
   return row != nullptr ? row->function : std::string_view();
+}
+
+std::optional<int64_t> integer_param(const Cost& cost, std::string_view name) {
+  for (const CostParam& param : cost.params) {
+    if (param.name != name) continue;
+    int64_t number = 0;
+    const char* const end = param.json.data() + param.json.size();
+    const auto [stop, error] = std::from_chars(param.json.data(), end, number);
+    if (error == std::errc{} && stop == end) return number;
+  }
+  return {};
 }
 
 std::optional<Cost> cost_of(const CostQuestion& question) {

@@ -26,6 +26,10 @@ struct Cost {
   std::string_view assumption;  // what was assumed where the trace does not say; mostly empty
 };
 
+// A whole number that a cost was computed from; none: it has no such parameter, or that is no
+// number.
+std::optional<int64_t> integer_param(const Cost& cost, std::string_view name);
+
 struct LaunchedKernel {
   std::string_view name;
   std::optional<Dim3> grid, block;

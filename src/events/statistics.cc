@@ -9,7 +9,7 @@ TimeStatistics summarize(std::vector<Nanos> times) {
   TimeStatistics s;
   s.count = times.size();
   if (times.empty()) return s;
-  std::ranges::sort(times);
+  std::ranges::sort(times, {}, &Nanos::count);
   s.min = times.front();
   s.max = times.back();
   for (Nanos t : times) s.sum += t;

@@ -9,6 +9,7 @@
 
 #include "base/threads.h"
 #include "scan/accesses/triton_walk.h"
+#include "scan/cpp/launch_conditions.h"
 #include "scan/cpp/plain_spelling.h"
 #include "scan/facts/code_names.h"
 #include "scan/facts/passed_paths.h"
@@ -408,6 +409,7 @@ class FileReader {
     reading.units = cpp::find_units(trees, reading.cpp, file);
     reading.device_code =
         keep_device_code(source, reading.cpp, readings_.files[file].origin == Origin::kOwn);
+    reading.launch_conditions = cpp::launch_conditions(source, reading.usage.launches);
     cpp::LaunchValues values(trees, reading.cpp, reading.constants);
     for (const cpp::Launch& launch : reading.usage.launches) {
       reading.launch_values.push_back(values.behind(launch));

@@ -1,16 +1,21 @@
 #include "scan/scan_repository.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include "base/threads.h"
 #include "scan/docs/doc_claims.h"
 #include "scan/docs/doc_examples.h"
 #include "scan/docs/readme.h"
 #include "scan/docs/readme_mentions.h"
+#include "scan/docs/start_commands.h"
 #include "scan/docs/usage_claims.h"
 #include "scan/facts/kernel_identity.h"
 #include "scan/features/link_features.h"
 #include "scan/files/repository.h"
+#include "scan/files/source_text.h"
 #include "scan/kernels/prebuilt.h"
 #include "scan/link/api_surface.h"
 #include "scan/link/entry_points.h"
@@ -22,7 +27,9 @@
 #include "scan/link/options.h"
 #include "scan/link/request_path.h"
 #include "scan/link/uses.h"
+#include "scan/manifests/build_switches.h"
 #include "scan/manifests/dependencies.h"
+#include "scan/manifests/yaml_keys.h"
 #include "scan/read_files.h"
 
 namespace fathom {
@@ -35,6 +42,7 @@ CodeFacts declared_facts(const Repository& repository) {
   facts.notes = repository.notes;
   facts.readme = find_readme(repository);
   find_dependencies(repository, facts);
+  facts.build_switches = find_build_switches(repository);
   return facts;
 }
 
@@ -59,6 +67,48 @@ std::vector<PathHop> path_to(const KernelFacts& kernel, const Readings& readings
     if (best.empty()) best = std::move(path);
   }
   return best;
+}
+
+// Hydra's options are the keys of the file that the program names.
+void add_hydra_keys(const Repository& repository, const Readings& readings, CodeFacts& facts) {
+  constexpr uint64_t kLargest = 1u << 20;
+  std::set<uint32_t> seen;
+  for (uint32_t file = 0; file < readings.files.size(); ++file) {
+    if (readings.files[file].origin != Origin::kOwn) continue;
+    for (const python::ParsedClass& parsed : readings.readings[file].python.parsed_classes) {
+      if (parsed.via != "hydra.main") continue;
+      const std::string& path = readings.files[file].path;
+      const size_t slash = path.rfind('/');
+      std::string yaml = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+      yaml += parsed.name + (parsed.name.ends_with(".yaml") ? "" : ".yaml");
+      yaml = std::filesystem::path(yaml).lexically_normal().string();
+      const auto found = std::ranges::lower_bound(readings.files, yaml, {}, &SourceFile::path);
+      if (found == readings.files.end() || found->path != yaml || found->size > kLargest) continue;
+      const auto index = static_cast<uint32_t>(found - readings.files.begin());
+      if (!seen.insert(index).second) continue;
+      const Result<std::string> text = read_source_text(repository.root / yaml);
+      if (!text.ok()) continue;
+      for (const YamlKey& key : yaml_keys(text.value())) {
+        OptionFacts option;
+        option.kind = OptionKind::kConfig;
+        option.name = key.name;
+        option.default_value = key.value;
+        option.help = key.comment;
+        option.at = {index, key.line};
+        facts.options.push_back(std::move(option));
+      }
+    }
+  }
+  std::ranges::stable_sort(facts.options, [](const OptionFacts& a, const OptionFacts& b) {
+    return std::tie(a.at, a.kind, a.name) < std::tie(b.at, b.kind, b.name);
+  });
+}
+
+std::string docstring_of(const KernelFacts& kernel, const Readings& readings) {
+  for (const python::Function& function : readings.readings[kernel.at.file].python.functions) {
+    if (function.line_name == kernel.line_name) return function.doc;
+  }
+  return "";
 }
 
 // Components and features, which take everything else that is known, and what the README claims.
@@ -118,6 +168,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   side_by_side(kernels, others, options.threads);
   for (KernelFacts& kernel : facts.kernels) {
     kernel.profiler_name = profiler_pattern(kernel);
+    kernel.doc = docstring_of(kernel, readings);
     kernel.path = path_to(kernel, readings, *paths);
     if (!kernel.path.empty()) kernel.callers = paths->callers_of(kernel.path.front());
     if (kernel.callers.size() == 1) kernel.way_up = paths->way_up_from(kernel.callers.front());
@@ -126,8 +177,11 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   facts.host_functions = link_host_functions(readings, *paths);
   facts.files = readings.files;
   facts.prebuilt = count_prebuilt(facts.files);
+  add_hydra_keys(repository, readings, facts);
+  facts.start_commands = find_start_commands(repository, facts);
   recognise_parts(repository, readings, facts);
   link_structure(repository, readings, index, names, types, facts);
+  note_readme_names(repository, facts);
   facts.doc_claims = find_doc_claims(repository, facts, find_usage_claims(readings));
   return facts;
 }

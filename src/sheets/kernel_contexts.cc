@@ -18,9 +18,9 @@ namespace {
 
 // What the order of events on each device says of single events.
 struct DeviceTimes {
-  std::map<EventId, Nanos> idle_before;  // of those with any
+  std::vector<Nanos> idle_before;  // by event
   // Of kernels: copies to the device since the one before it, and to the host until the next.
-  std::map<EventId, Nanos> copies_around;
+  std::vector<Nanos> copies_around;
   std::map<int32_t, std::vector<Interval>> computation;
 };
 
@@ -36,6 +36,8 @@ DeviceTimes device_times(const SheetInput& input) {
   for (const EventId event : all_selected(input))
     devices[store.gpu_work(event).device.value_or(0)].push_back(event);
   DeviceTimes out;
+  out.idle_before.resize(store.size());
+  out.copies_around.resize(store.size());
   for (auto& [device, events] : devices) {
     std::ranges::sort(events, [&store](EventId a, EventId b) {
       return std::tuple(store.start(a), a) < std::tuple(store.start(b), b);
@@ -48,15 +50,15 @@ DeviceTimes device_times(const SheetInput& input) {
       const Nanos start = store.start(event), end = start + store.duration(event);
       const Nanos from = last ? std::max(*last, start) : start;  // beside other work it costs less
       if (store.kind(event) == EventKind::kKernel) {
-        if (copied > Nanos{}) out.copies_around[event] += copied;
+        if (copied > Nanos{}) out.copies_around[event.index] += copied;
         copied = {};
         last_kernel = event;
       } else if (is_copy(store, event, "HtoD") && from < end) {
         copied += end - from;
       } else if (is_copy(store, event, "DtoH") && from < end && last_kernel.valid()) {
-        out.copies_around[last_kernel] += end - from;  // results of what ran before
+        out.copies_around[last_kernel.index] += end - from;  // results of what ran before
       }
-      if (last && *last < start) out.idle_before[event] = start - *last;
+      if (last && *last < start) out.idle_before[event.index] = start - *last;
       last = last ? std::max(*last, end) : end;
       if (store.kind(event) == EventKind::kKernel && !input.selection.is_communication(event))
         work.push_back({start, end});
@@ -162,11 +164,9 @@ class ContextBuilder {
     if (!has_timeline_) return;
     std::vector<Nanos> durations, idle, copies;
     for (const EventId event : group.events) {
-      const auto copied = times_.copies_around.find(event);
-      copies.push_back(copied == times_.copies_around.end() ? Nanos{} : copied->second);
+      copies.push_back(times_.copies_around[event.index]);
       durations.push_back(input_.store.duration(event));
-      const auto found = times_.idle_before.find(event);
-      idle.push_back(found == times_.idle_before.end() ? Nanos{} : found->second);
+      idle.push_back(times_.idle_before[event.index]);
     }
     out.values["trace_duration_us"] = median_micros(std::move(durations));
     out.values["idle_before_us"] = median_micros(std::move(idle));

@@ -324,12 +324,45 @@ std::vector<LinearCase> broken_code() {
   return out;
 }
 
+// What data/kernels recognises.
+std::vector<LinearCase> other_languages() {
+  return {
+      of_file(
+          "OpenClKernels", "a.cl", 2000,
+          [](size_t n) { return rows("kernel void k{0}(global float* x) {{ x[0] = 1; }}\n", n); }),
+      of_file("OpenClKernelsThatAreOpen", "a.cl", 4000,
+              [](size_t n) { return repeated("kernel void k(", n); }),
+      of_file("WordsOfAShader", "a.wgsl", 20000, [](size_t n) { return repeated("@compute ", n); }),
+      of_file("SyclLaunchesInOthers", "a.cpp", 1000,
+              [](size_t n) {
+                return "// sycl\nvoid f() {" + repeated("q.parallel_for(r, [=](int i) {", n);
+              }),
+      of_file("SyclLaunchesAsArguments", "a.cpp", 1000,
+              [](size_t n) {
+                return "// sycl\nvoid f() {" + repeated("q.parallel_for([=](", n) +
+                       repeated(")", 2 * n);
+              }),
+      of_file("StringsWithKernels", "a.cpp", 1000,
+              [](size_t n) {
+                return rows("const char* s{0} = \"__global__ void k{0}() {{\\n}}\";\n", n);
+              }),
+      of_file("KernelsMadeByCalls", "a.py", 500,
+              [](size_t n) {
+                return rows("def f{0}():\n  def k(x): pass\n  pl.pallas_call(k)(x)\n", n);
+              }),
+      of_file("MarkedMacros", "a.cu", 1000,
+              [](size_t n) {
+                return rows("A_KERNEL void k{0}(float* x) {{ x[threadIdx.x] = 1; }}\n", n);
+              }),
+  };
+}
+
 }  // namespace
 
 std::vector<LinearCase> scan_cases() {
   std::vector<LinearCase> all;
-  for (const auto& part :
-       {kernels_and_launches(), expressions_and_names(), python_code(), one_name(), broken_code()})
+  for (const auto& part : {kernels_and_launches(), expressions_and_names(), python_code(),
+                           one_name(), broken_code(), other_languages()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -46,6 +46,64 @@ TEST(Readme, Underlines) {
   EXPECT_EQ(facts.headings[1].level, 2);
 }
 
+// HTML at the beginning of a line and over several lines, and rows of links, are no description.
+TEST(Readme, HtmlAndRowsOfLinksAreNoProse) {
+  const ReadmeFacts facts = read_readme(R"(<div align="center">
+<img src="logo.png"
+     width="50%"
+     alt="A picture of something, with many words in it">
+</div>
+
+<p align="center"><a href="x">one</a> <a href="y">two</a></p>
+
+[Manifesto](https://a) / [the library](https://b) / [list of operations](https://c)
+
+**Update Nov 2025** there is a newer thing, and you likely want that one instead.
+
+The simplest thing for training models of a middle size.
+
+Later text that is long enough to be a paragraph as well.
+)");
+  EXPECT_EQ(facts.first_paragraph, "The simplest thing for training models of a middle size.");
+  EXPECT_EQ(facts.paragraph_line, 13u);
+}
+
+// A sentence with links in it is prose; so is news where there is nothing else.
+TEST(Readme, ProseWithLinksAndNewsAlone) {
+  EXPECT_EQ(read_readme("[Thing](a) runs [models](b) on all of your GPUs, fast.\n").first_paragraph,
+            "Thing runs models on all of your GPUs, fast.");
+  EXPECT_EQ(
+      read_readme("# T\n\nNote that this project is no longer worked on by us.\n").first_paragraph,
+      "Note that this project is no longer worked on by us.");
+  EXPECT_EQ(
+      read_readme("# T\n\nIf a < b and c > d then the result is what you want.\n").first_paragraph,
+      "If a < b and c > d then the result is what you want.");
+}
+
+// What a list says of a thing goes with the words before it; a tagline counts where there is no
+// more.
+TEST(Readme, ListsAndTaglines) {
+  EXPECT_EQ(read_readme("# T\n\nThing is:\n\n- **fast**: it uses all of the GPU.\n- small\n\n"
+                        "## Install\n\nRun this command to install the whole of it.\n")
+                .first_paragraph,
+            "Thing is: fast: it uses all of the GPU; small");
+  EXPECT_EQ(read_readme("# T\n\nModel inference in C and C++\n\n## Quick start\n\nA few options to "
+                        "get the thing installed on your machine.\n")
+                .first_paragraph,
+            "Model inference in C and C++");
+  EXPECT_EQ(read_readme("# T\n\n## Quick start\n\nA few options to get the thing installed now.\n\n"
+                        "## Description\n\nThe main goal is inference with little setup.\n")
+                .first_paragraph,
+            "The main goal is inference with little setup.");
+}
+
+TEST(Readme, NamesOfCharactersAndEmoji) {
+  const ReadmeFacts facts = read_readme(
+      "# &nbsp;Thing :rocket:\n\nDocuments :book: about A &amp; B: what there is to know\n");
+  EXPECT_EQ(facts.title, "Thing");
+  EXPECT_EQ(facts.first_paragraph, "Documents about A & B: what there is to know");
+}
+
 TEST(Readme, BrokenText) {
   for (const char* text : {"", "#", "```", "<!--", "<h1", "[a](", "![[[[[[", "[[[]]", "= \n==="}) {
     (void)read_readme(text);

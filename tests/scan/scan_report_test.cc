@@ -35,6 +35,7 @@ CodeFacts small_facts() {
                      "stream",
                      {{LaunchAttribute::Kind::kPdl}},
                      "<4>",
+                     {"n > 4"},
                      {},
                      {},
                      {}}};
@@ -137,7 +138,7 @@ TEST(ScanReport, KernelsMarkdown) {
         "`csrc/copy.cu:10-30`, named in line 12",
         "**Launched** `csrc/copy.cu:50-52` in `run` via `<<<>>>`; grid `(n + 3) / 4`; block "
         "`128`; "
-        "stream `stream`; template arguments `<4>`; PDL",
+        "stream `stream`; template arguments `<4>`; where `n > 4`; PDL",
         "**Path** Python copy `demo/api.py:7` → exported by demo as copy `csrc/copy.cu:70` "
         "(likely)",
         "**vector access** `16 bytes` `csrc/copy.cu:20`, `16 bytes` `csrc/copy.cu:21`",

@@ -145,6 +145,21 @@ TEST(Accesses, VectorLoadsThroughAHelperCountElements) {
   EXPECT_EQ(elements(kernel, "out", AccessKind::kWrite), "n");
 }
 
+TEST(Accesses, AClassIsOneVectorByItsAlignmentAndName) {
+  const auto bytes = [](std::string_view head) {
+    return access(kernel_of("template <class E> struct " + std::string(head) +
+                            " { E payload[4]; };\n"
+                            "__global__ void k(float* out, const float* in) {\n"
+                            "  out[0] = f(*reinterpret_cast<const Wide128<float>*>(in + 4));\n}\n"),
+                  "in")
+        .access_bytes;
+  };
+  EXPECT_EQ(bytes("alignas(16) Wide128"), 16u);
+  EXPECT_NE(bytes("Wide128"), 16u) << "its alignment is not said";
+  EXPECT_NE(bytes("alignas(16) Wide"), 16u) << "another class";
+  EXPECT_NE(bytes("alignas(8) Wide128"), 16u) << "they do not agree";
+}
+
 TEST(Accesses, PartsOfAnArrayAddUpAndTheSamePartDoesNot) {
   const KernelFacts apart = kernel_of(
       "__global__ void k(float* q, float* v, const float* in, int n) {\n"

@@ -28,6 +28,166 @@ TEST(CppOptions, FlagsOfLibraries) {
   EXPECT_EQ(options[3].type, "flag");
 }
 
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  for (const Option& option : options_of(text)) names.push_back(option.names.at(0));
+  return names;
+}
+
+// A macro is a flag's only if a published library defines it, and the file gives it no other
+// meaning.
+TEST(CppOptions, OtherMacrosAreNoFlags) {
+  EXPECT_EQ(names_in("DEFINE_UNARY_TASK(rms_norm, false, int x = 0)\nDEFINE_KERNEL(a, 1, 2)\n"
+                     "DEFINE_int32(two, 4);\nMY_DEFINE_int32(x, 1, \"help\")"),
+            std::vector<std::string>{});
+  EXPECT_EQ(names_in("#define DEFINE_bool(a, b, c) bool a = b\nDEFINE_bool(own, true, \"x\");"),
+            std::vector<std::string>{});
+  EXPECT_EQ(names_in("C10_DEFINE_bool(ours, true, \"Whether\");"),
+            std::vector<std::string>{"--ours"});
+}
+
+TEST(CppOptions, ListsOfNames) {
+  const auto options = options_of(
+      "add(common_arg({\"-c\", \"--ctx-size\"}, \"N\", text(\"size of the context (%d)\", p.n),\n"
+      "  [](params & p, int value) { p.n = value; }).set_env(\"APP_CTX\"));\n"
+      "add(common_arg({\"--mmap\"}, {\"--no-mmap\"}, \"map the file\", [](params & p, bool v) { "
+      "}));\n"
+      "add(common_arg({\"-v\"}, \"print more lines\", [](params & p) { p.v = true; }));\n"
+      "add(common_arg({\"--name\"}, \"NAME\", \"who it is\", [](params & p, const std::string & s) "
+      "{}));");
+  ASSERT_EQ(options.size(), 5u);
+  EXPECT_EQ(options[0].names, std::vector<std::string>{"APP_CTX"});
+  EXPECT_EQ(options[1].names, (std::vector<std::string>{"--ctx-size", "-c"}));
+  EXPECT_EQ(options[1].type, "int");
+  EXPECT_EQ(options[1].help, "size of the context (%d)");
+  EXPECT_TRUE(options[1].certain);
+  EXPECT_EQ(options[2].names, (std::vector<std::string>{"--mmap", "--no-mmap"}));
+  EXPECT_EQ(options[3].type, "flag");
+  EXPECT_EQ(options[4].type, "string");
+}
+
+// Lists that begin with a dash and are a command's arguments.
+TEST(CppOptions, ListsThatAreNoOptions) {
+  EXPECT_EQ(
+      names_in(
+          "compile({\"-O2\", \"-g\"}, \"to a file\"); run_with_args({\"-O2\"}, \"a.cu\");\n"
+          "std::vector<std::string> args = {\"-c\", \"--all\"}; add_args({\"-I\", dir}, \"a b\");\n"
+          "add_option_list({\"-Wl,x\", \"a b\"}, \"two words\"); exec({\"ls\", \"-l\"}, \"a b\");"),
+      std::vector<std::string>{});
+}
+
+TEST(CppOptions, TablesOfC) {
+  const auto options = options_of(
+      "int threads = 2; static struct option names[] = {\n{\"nthreads\", required_argument, 0, "
+      "'t'},\n"
+      "{\"help\", no_argument, 0, 'h'},\n{\"dry-run\", no_argument, &dry, 1}, {0, 0, 0, 0}};\n"
+      "while ((c = getopt_long(argc, argv, \"t:hq\", names, 0)) != -1) switch (c) {\n"
+      "case 't': threads = atoi(optarg); break; case 'h': usage(); }\n"
+      "printf(\"[-t,--nthreads <num threads>] \\n\\t\" \"[-q quiet please]\\n\");");
+  ASSERT_EQ(options.size(), 4u);
+  EXPECT_EQ(options[0].names, (std::vector<std::string>{"--nthreads", "-t"}));
+  EXPECT_EQ(options[0].type, "int");
+  EXPECT_EQ(options[0].default_value, "2");
+  EXPECT_EQ(options[0].help, "num threads");
+  EXPECT_EQ(options[1].type, "flag");
+  EXPECT_EQ(options[2].names, std::vector<std::string>{"--dry-run"});
+  EXPECT_EQ(options[3].names, std::vector<std::string>{"-q"});
+  // Another type's table, and a function of a similar name.
+  EXPECT_EQ(
+      names_in("struct choice names[] = {{\"a\", 1, 0, 'a'}}; getoption(argc, argv, \"ab:\");"),
+      std::vector<std::string>{});
+  const auto popt = options_of(
+      "struct poptOption table[] = {{\"size\", 's', POPT_ARG_INT, &size, 0, \"bytes of it\", "
+      "\"N\"}};\n"
+      "struct argp_option list[] = {{\"loud\", 'l', 0, 0, \"say more\"}, {0}};");
+  ASSERT_EQ(popt.size(), 2u);
+  EXPECT_EQ(popt[0].names, (std::vector<std::string>{"--size", "-s"}));
+  EXPECT_EQ(popt[0].help, "bytes of it");
+  EXPECT_EQ(popt[1].type, "flag");
+}
+
+TEST(CppOptions, ChainsOfDeclarations) {
+  const auto options = options_of(
+      "desc.add_options()(\"help,h\", \"Print help\")\n"
+      "  (\"size,b\", po::value<int>(&n)->default_value(4), \"In MiB\");\n"
+      "o.add_options(\"Group\")(\"d,debug\", \"More\", "
+      "cxxopts::value<std::string>()->default_value(\"no\"));");
+  ASSERT_EQ(options.size(), 3u);
+  EXPECT_EQ(options[0].names, (std::vector<std::string>{"--help", "-h"}));
+  EXPECT_EQ(options[0].type, "flag");
+  EXPECT_EQ(options[1].default_value, "4");
+  EXPECT_EQ(options[1].help, "In MiB");
+  EXPECT_EQ(options[2].names, (std::vector<std::string>{"--debug", "-d"}));
+  EXPECT_EQ(options[2].type, "std::string");
+  EXPECT_EQ(options[2].default_value, "no");
+}
+
+TEST(CppOptions, OtherLibraries) {
+  const auto options = options_of(
+      "program.add_argument(\"-n\", \"--count\").help(\"How many\").default_value(3).scan<'i', "
+      "int>();\n"
+      "static cl::opt<unsigned> Depth(\"depth\", cl::desc(\"How deep\"), cl::init(7));\n"
+      "if (cmd.check_cmd_line_flag(\"help\")) {} cmd.get_cmd_line_argument(\"m\", options.m, "
+      "512);\n"
+      "TCLAP::ValueArg<int> width(\"w\", \"width\", \"How wide\", false, 8, \"int\");\n"
+      "NCCL_PARAM(Channels, \"MAX_CHANNELS\", 32);\n");
+  ASSERT_EQ(options.size(), 6u);
+  EXPECT_EQ(options[0].names, (std::vector<std::string>{"--count", "-n"}));
+  EXPECT_EQ(options[0].help, "How many");
+  EXPECT_EQ(options[0].default_value, "3");
+  EXPECT_EQ(options[1].names, std::vector<std::string>{"--depth"});
+  EXPECT_EQ(options[1].type, "unsigned");
+  EXPECT_EQ(options[1].default_value, "7");
+  EXPECT_EQ(options[1].help, "How deep");
+  EXPECT_EQ(options[2].names, std::vector<std::string>{"--help"});
+  EXPECT_EQ(options[3].names, std::vector<std::string>{"--m"});
+  EXPECT_EQ(options[3].default_value, "512");
+  EXPECT_EQ(options[4].names, std::vector<std::string>{"--width"});
+  EXPECT_EQ(options[5].names, std::vector<std::string>{"NCCL_MAX_CHANNELS"});
+  // The same words of other objects.
+  EXPECT_EQ(
+      names_in("menu.add_option(\"Start\", go); f.add_argument(\"x\"); other::opt<int> a(\"b\");\n"
+               "check_cmd_line_flag(\"help\");"),
+      std::vector<std::string>{});
+}
+
+// Writing the environment is not reading it.
+TEST(CppOptions, EnvironmentThatIsWritten) {
+  EXPECT_EQ(names_in("setenv(\"A_B\", \"1\", 1); unsetenv(\"A_C\"); set_env(\"A_D\"); "
+                     "process.set_env(\"A_E\");"),
+            std::vector<std::string>{});
+  EXPECT_EQ(names_in("get_env<int>(\"A_F\", 0);"), std::vector<std::string>{"A_F"});
+}
+
+TEST(CppOptions, VariablesThatHoldAnArgument) {
+  EXPECT_EQ(names_in("int main(int n, char** words) { std::string arg = words[1];\n"
+                     "if (arg == \"-h\" || arg == \"--help\") {} else if (\"--all\" == arg) {}\n"
+                     "if (arg.rfind(\"--size=\", 0) == 0) {} if (other == \"--no\") {}\n"
+                     "std::vector<std::string> list(words + 1, words + n);\n"
+                     "for (const auto& one : list) { if (one == \"--each\") {} } }\n"
+                     "void f() { if (name == \"-x\") {} call(argv + 1); if (call == \"-y\") {} }"),
+            (std::vector<std::string>{"--help", "--all", "--size", "--each"}));
+}
+
+// A check for one more argument is not what the option sets.
+TEST(CppOptions, ValuesBehindACheck) {
+  const auto options = options_of(
+      "bool bad = false; int rows = 4; for (int i = 1; i < argc; i++) { std::string arg = "
+      "argv[i];\n"
+      "if (arg == \"--rows\") { if (++i >= argc) { bad = true; break; } rows = std::stoi(argv[i]); "
+      "}\n"
+      "else if (arg == \"--list\") { if (++i >= argc) { bad = true; break; } add(i); }\n"
+      "else if (arg == \"--bad\") { bad = true; } }\n"
+      "printf(\"  -r N, --rows N  how many (default: %d)\\n\");");
+  ASSERT_EQ(options.size(), 3u);
+  EXPECT_EQ(options[0].type, "int");
+  EXPECT_EQ(options[0].default_value, "4");
+  EXPECT_EQ(options[0].help, "how many (default: %d)");
+  EXPECT_EQ(options[1].type, "");
+  EXPECT_EQ(options[1].default_value, std::nullopt);
+  EXPECT_EQ(options[2].type, "flag");
+}
+
 TEST(CppOptions, Environment) {
   const auto options = options_of(
       "std::getenv(\"APP_LEVEL\"); env_or(\"APP_WIDTH\", 4); GetEnvInt(\"lower case\", 1);\n"

@@ -37,15 +37,6 @@ const std::vector<RoleRow>& role_rows() {
   return all;
 }
 
-std::optional<int64_t> integer_param(const Cost& cost, std::string_view name) {
-  for (const CostParam& param : cost.params) {
-    if (param.name != name) continue;
-    const auto number = read_int_list("[" + param.json + "]");
-    if (number && number->size() == 1) return (*number)[0];
-  }
-  return {};
-}
-
 constexpr int kCallsAround = 16;
 constexpr size_t kLongArguments = 4096;  // bytes
 
@@ -118,6 +109,12 @@ const OpView& PatternInput::view(const AssessedOp& op) const {
     const bool is_long = id.valid() && store().text(store().args(id).dims).size() > kLongArguments;
     if (kernel != std::string_view::npos && is_long) return *slot;
     if (auto args = read_op_args(store(), id)) slot->args = std::move(*args);
+    for (const ArgValue& value : slot->args.inputs) {
+      if (!value.is_tensor()) continue;
+      slot->has_double = slot->has_double || is_float_type(value, 64);
+      slot->has_float = slot->has_float || is_float_type(value, 32);
+      slot->has_half = slot->has_half || is_float_type(value, 16);
+    }
   }
   return *slot;
 }

@@ -44,6 +44,7 @@ inline bool has_role(uint32_t roles, Role role) {
 struct OpView {
   OpArgs args;
   uint32_t roles = 0;
+  bool has_double = false, has_float = false, has_half = false;  // any tensor of 64, 32, 16 bits
 
   // The n-th argument that is a tensor, or null.
   const ArgValue* tensor(size_t n) const;

@@ -126,19 +126,13 @@ std::vector<Finding> double_precision(const PatternInput& in) {
   double in_double = 0, in_float = 0, in_half = 0;
   std::vector<const AssessedCall*> doubles;
   for (const AssessedCall& call : in.calls()) {
-    bool any_double = false, any_float = false, any_half = false;
-    for (const ArgValue& value : in.view(call).args.inputs) {
-      if (!value.is_tensor()) continue;
-      any_double = any_double || is_float_type(value, 64);
-      any_float = any_float || is_float_type(value, 32);
-      any_half = any_half || is_float_type(value, 16);
-    }
+    const OpView& view = in.view(call);
     const double seconds = seconds_of(call.time);
     // A cast to or from double belongs to neither side.
-    if (any_double && !any_float && !any_half) in_double += seconds;
-    if (any_float) in_float += seconds;
-    if (any_half) in_half += seconds;
-    if (any_double) doubles.push_back(&call);
+    if (view.has_double && !view.has_float && !view.has_half) in_double += seconds;
+    if (view.has_float) in_float += seconds;
+    if (view.has_half) in_half += seconds;
+    if (view.has_double) doubles.push_back(&call);
   }
   // What the rest of the program computes in.
   const bool half = in_half > in_float;

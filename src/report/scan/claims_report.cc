@@ -52,6 +52,9 @@ std::string verdict_cell(const CodeFacts& facts, const ReadmeClaim& claim) {
     case ClaimVerdict::kDependency:
       return fmt::format("provided by a dependency: {}, imported at {}", package,
                          place_cell(facts, *claim.package_at));
+    case ClaimVerdict::kHinted:
+      return fmt::format("not decided: {} at {} alone does not show it", md_code_cell(claim.what),
+                         place_cell(facts, *claim.at));
     case ClaimVerdict::kAbsent:
       return absence(facts);
     case ClaimVerdict::kUnknown:
@@ -66,6 +69,8 @@ std::string_view verdict_name(ClaimVerdict verdict) {
       return "found";
     case ClaimVerdict::kDependency:
       return "by a dependency";
+    case ClaimVerdict::kHinted:
+      return "not decided";
     case ClaimVerdict::kAbsent:
       return "no evidence";
     case ClaimVerdict::kUnknown:

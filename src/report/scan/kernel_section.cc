@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -6,6 +7,7 @@
 #include "base/screen_text.h"
 #include "report/markdown.h"
 #include "report/scan/kernel_pages.h"
+#include "report/scan/kernel_purpose.h"
 #include "scan/facts/fact_names.h"
 
 namespace fathom {
@@ -40,6 +42,7 @@ void add_launchers(const CodeFacts& facts, const KernelFacts& k, std::string_vie
     add("shared memory", l.shared_memory);
     add("stream", l.stream);
     add("template arguments", l.template_arguments);
+    add("where", fmt::format("{}", fmt::join(l.conditions, " and ")));
     for (const LaunchAttribute& attribute : l.attributes)
       out += fmt::format("; {}", md_text(attribute_text(attribute)));
     out += unless_certain(l.certainty) + "\n";
@@ -109,6 +112,8 @@ std::string kernel_section(const CodeFacts& facts, const KernelFacts& k, const K
   for (const std::string& attribute : k.attributes) out += fmt::format("; {}", code(attribute));
   if (!k.condition.empty()) out += fmt::format("; where {}", code(k.condition));
   out += unless_certain(k.certainty) + "\n";
+  if (const std::string purpose = kernel_purpose(facts, k); !purpose.empty())
+    out += fmt::format("- **Computes** {}; derived\n", purpose);
   add_launchers(facts, k, root, out);
   add_path(facts, k.path, out);
   add_evidence(facts, k.evidence, k.name, out);

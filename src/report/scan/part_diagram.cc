@@ -26,9 +26,14 @@ std::string plain_label(std::string_view text) {
   return out;
 }
 
+// Paths differ at their ends, so that is what is kept; an arrow before it stays.
 std::string fitted(std::string_view text) {
-  std::string out(text.substr(0, text.size() > kInner ? kInner - 2 : kInner));
-  if (text.size() > kInner) out += "..";
+  std::string out(text.substr(0, kInner));
+  if (text.size() > kInner) {
+    const std::string_view arrow = text.starts_with("-> ") ? "-> " : "";
+    const size_t kept = kInner - 2 - arrow.size();
+    out = std::string(arrow) + ".." + std::string(text.substr(text.size() - kept));
+  }
   out.append(kInner - out.size(), ' ');
   return out;
 }

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/count_text.h"
 #include "report/markdown.h"
 #include "report/scan/inventory_pages.h"
+#include "report/scan/kernel_purpose.h"
 #include "report/scan/quick_scan.h"
 #include "report/scan/ranking.h"
 #include "report/scan/scan_counts.h"
@@ -181,10 +183,16 @@ void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& 
     out += fmt::format("\n{} more in {}.\n", number_text(rest),
                        counted(groups.size() - kKernelGroups, "other place"));
   }
-  std::vector<std::string> foremost;
-  for (const uint32_t kernel : foremost_kernels(facts, kForemostKernels))
-    foremost.push_back(md_link(facts.kernels[kernel].name, pages.links[kernel]));
-  if (!foremost.empty()) out += fmt::format("\nMost important: {}.\n", fmt::join(foremost, ", "));
+  std::string foremost;
+  for (const uint32_t kernel : foremost_kernels(facts, kForemostKernels)) {
+    const std::string purpose = kernel_purpose(facts, facts.kernels[kernel]);
+    foremost +=
+        fmt::format("- {} ({}){}\n", md_link(facts.kernels[kernel].name, pages.links[kernel]),
+                    md_code(place_text(facts, facts.kernels[kernel].at)),
+                    purpose.empty() ? "" : ": " + purpose);
+  }
+  if (!foremost.empty())
+    out += fmt::format("\nMost important, with what each computes (derived):\n\n{}", foremost);
   add_link("Launches, execution stories and expected behaviour", "kernels.md", out);
 }
 
@@ -203,20 +211,36 @@ std::string short_way(const RequestPath& path) {
 void add_short_request_path(const CodeFacts& facts, std::string& out) {
   if (facts.request_paths.empty()) return;
   out += "\n## Request path\n\n";
+  std::set<uint32_t> started;
+  for (const StartCommand& command : facts.start_commands) {
+    if (command.file) started.insert(*command.file);
+  }
   std::vector<const RequestPath*> shown;
   for (const RequestPath& path : facts.request_paths) {
     const bool known = std::ranges::any_of(shown, [&](const RequestPath* other) {
       return other->entry == path.entry && other->entry_kind == path.entry_kind;
     });
     if (known || shown.size() == kRequests) continue;
+    // One that got to no kernel tells something only of what people start.
+    const bool told = path.entry_kind == EntryKind::kHttpRoute ||
+                      (!path.hops.empty() && started.contains(path.hops[0].at.file));
+    const bool in_library = !path.hops.empty() && path.hops.back().how.is(ReachKind::kCallsLibrary);
+    if (path.hops.empty() || (path.kernels_reached == 0 && !in_library && !told)) continue;
     shown.push_back(&path);
+    const std::string entry =
+        fmt::format("- {} {}: ", entry_kind_title(path.entry_kind), md_code(path.entry));
+    // The farthest helper that was reached is not where a request goes.
     out +=
-        fmt::format("- {} {}: {}; {}, {}\n", entry_kind_title(path.entry_kind), md_code(path.entry),
-                    short_way(path), counted(path.hops.size(), "step", "steps"),
-                    path.kernels_reached == 0
-                        ? std::string("no kernel reached")
-                        : counted(path.kernels_reached, "kernel reached", "kernels reached"));
+        path.kernels_reached > 0 || in_library
+            ? fmt::format("{}{}; {}, {}\n", entry, short_way(path),
+                          counted(path.hops.size(), "step", "steps"),
+                          path.kernels_reached == 0
+                              ? std::string("no kernel reached")
+                              : counted(path.kernels_reached, "kernel reached", "kernels reached"))
+            : fmt::format("{}not followed to a kernel beyond {}\n", entry,
+                          md_code(shortened(path.hops[0].function, 50)));
   }
+  if (shown.empty()) out += "No entry point was followed to a kernel.\n";
   add_link("All steps, with source lines and confidence", "architecture.md#request-path", out);
 }
 
@@ -264,6 +288,7 @@ void add_languages(const CodeFacts& facts, std::string& out) {
                                 counted(size_of.lines, "line", "lines")));
   }
   out += fmt::format("\nOrigin: {}.\n", fmt::join(parts, ", "));
+  out += purposes_text(facts);
   add_link("Folders", "repo_analysis.md#directory-structure", out);
 }
 
@@ -297,8 +322,11 @@ std::string quick_scan_markdown(const CodeFacts& facts, const KernelPages& kerne
   add_main_components(facts, out);
   add_features(facts, features.links, out);
   add_kernels(facts, kernels, out);
+  add_api_matrix(facts, out);
+  add_dispatch(facts, out);
   add_short_request_path(facts, out);
   add_main_modules(facts, out);
+  add_build_switches(facts, out);
   add_dependencies(facts, out);
   add_languages(facts, out);
   add_disagreements(facts, out);

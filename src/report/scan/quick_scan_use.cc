@@ -78,21 +78,38 @@ std::vector<ApiEntry> api_entries(const CodeFacts& facts) {
   };
   for (const RequestPath& path : facts.request_paths) {
     if ((path.entry_kind == EntryKind::kFunction || path.entry_kind == EntryKind::kMethod) &&
-        !path.hops.empty())
+        !path.hops.empty() && path.kernels_reached > 0)
       add({path.entry_kind, path.entry, path.hops[0].at, path.kernels_reached});
   }
-  // An engine's users do not begin with its functions.
-  const bool is_library = std::ranges::any_of(facts.request_paths, [](const RequestPath& path) {
-    return path.entry_kind == EntryKind::kFunction;
-  });
-  std::vector<const ApiFacts*> functions;
+  // An engine's users do not begin with its functions; what has no program of its own is a library.
+  const bool is_library = facts.start_commands.empty() ||
+                          std::ranges::any_of(facts.request_paths, [](const RequestPath& path) {
+                            return path.entry_kind == EntryKind::kFunction;
+                          });
+  std::vector<const ApiFacts*> functions, classes;
   for (const ApiFacts& api : facts.api) {
+    const bool callable = api.kind == EntryKind::kFunction || api.kind == EntryKind::kBinding ||
+                          api.kind == EntryKind::kClass;
+    if (is_library && api.in_readme && callable && !is_aside(facts.files[api.at.file].path))
+      add({api.kind, api.name, api.at, std::nullopt});
     if (is_library && api.kind == EntryKind::kFunction && api.used_in > 0)
       functions.push_back(&api);
   }
+  for (const ApiFacts& api : facts.api) {
+    if (is_library && api.kind == EntryKind::kClass && api.used_in > 0 && functions.empty())
+      classes.push_back(&api);
+  }
+  if (functions.empty()) functions = std::move(classes);
   std::ranges::stable_sort(functions, std::greater(), &ApiFacts::used_in);
-  for (const ApiFacts* api : functions)
-    add({EntryKind::kFunction, api->name, api->at, std::nullopt});
+  for (const ApiFacts* api : functions) add({api->kind, api->name, api->at, std::nullopt});
+  // A library of another language is called through what it binds or declares in its headers.
+  if (!out.empty() || !is_library) return out;
+  for (const EntryKind kind : {EntryKind::kBinding, EntryKind::kHeaderFunction}) {
+    for (const ApiFacts& api : facts.api) {
+      if (api.kind == kind && !is_aside(facts.files[api.at.file].path))
+        add({kind, api.name, api.at, std::nullopt});
+    }
+  }
   return out;
 }
 
@@ -106,8 +123,39 @@ void add_link(std::string_view sentence, std::string_view page, std::string& out
   out += fmt::format("\n{}: [{}]({}).\n", sentence, page.substr(0, page.find('#')), page);
 }
 
+namespace {
+
+// The README's own commands, one for each program first.
+void add_start_commands(const CodeFacts& facts, std::string& out) {
+  constexpr size_t kCommands = 6;
+  // One of each, then a second: more of the same program say little.
+  std::vector<const StartCommand*> shown, again;
+  std::map<std::string_view, size_t> programs;
+  for (const StartCommand& command : facts.start_commands) {
+    const size_t before = programs[command.program]++;
+    if (before < 2) (before == 0 ? shown : again).push_back(&command);
+  }
+  shown.insert(shown.end(), again.begin(), again.end());
+  const size_t all = facts.start_commands.size();
+  if (all == 0) return;
+  if (shown.size() > kCommands) shown.resize(kCommands);
+  std::ranges::stable_sort(shown, {}, [](const StartCommand* c) { return c->at; });
+  out += "As its README starts it:\n\n";
+  for (const StartCommand* command : shown) {
+    out += fmt::format("- {} ({}", md_code(shortened(command->text, 160)),
+                       md_code(place_text(facts, command->at)));
+    if (command->file) out += fmt::format("; runs {}", md_code(facts.files[*command->file].path));
+    out += ")\n";
+  }
+  if (all > shown.size()) out += fmt::format("- {} more\n", all - shown.size());
+  out += "\n";
+}
+
+}  // namespace
+
 void add_entry_points(const CodeFacts& facts, std::string& out) {
   out += "\n## How to start it\n\n";
+  add_start_commands(facts, out);
   const std::vector<ApiEntry> api = api_entries(facts);
   if (facts.entry_points.empty() && api.empty()) {
     out += "No entry point found.\n";
@@ -128,12 +176,19 @@ void add_entry_points(const CodeFacts& facts, std::string& out) {
     for (const ApiEntry& entry : api) add_row(entry.kind, entry.name, entry.at, entry.kernels);
     api_shown = true;
   };
+  std::set<uint32_t> started;
+  for (const StartCommand& command : facts.start_commands) {
+    if (command.file && facts.files[*command.file].language != Language::kToml)
+      started.insert(*command.file);
+  }
   std::map<EntryKind, size_t> shown;
   std::vector<std::pair<EntryKind, std::vector<CodePlace>>> others;
   for (const RankedEntry& ranked : ranked_entries(facts)) {
     const EntryPoint& entry = facts.entry_points[ranked.entry];
     // The API comes after what is installed, before programs that lie in the code.
     if (!api_shown && (ranked.aside || entry.kind != EntryKind::kConsoleScript)) add_api();
+    // Its command stands above.
+    if (started.contains(entry.at.file)) continue;
     if (!ranked.aside && table.rows() < kEntries && shown[entry.kind] < kEntriesOfKind) {
       add_row(entry.kind, entry.command.empty() ? entry.name : entry.command, entry.at,
               ranked.kernels ? std::optional<int64_t>(*ranked.kernels) : std::nullopt);
@@ -181,15 +236,16 @@ void add_options(const CodeFacts& facts, std::string& out) {
                        folders_text(facts, places, 1));
   }
   out +=
-      "\nThe first by what they affect ([features.md](features.md)) and how much of the code reads "
-      "them:\n\n";
+      "\nThe first: those that the README writes, then by what they affect "
+      "([features.md](features.md)) "
+      "and whether code on the way to a kernel reads them:\n\n";
   Table table("options");
   Column &name = table.text_column("option"), &value = table.text_column("default"),
          &what = table.text_column("what"), &where = table.text_column("where");
   for (const Kind& kind : kinds) {
     const std::vector<RankedOption> ranked = ranked_options(facts, kind.kind);
     for (size_t i = 0; i < std::min(ranked.size(), kOptionsOfKind); ++i) {
-      if (ranked[i].aside && !ranked[0].aside) break;
+      if (ranked[i].aside) break;  // of tests, examples and scripts: on their page
       const OptionFacts& option = facts.options[ranked[i].option];
       name.add(option.name);
       value.add(option.default_value);
@@ -202,7 +258,10 @@ void add_options(const CodeFacts& facts, std::string& out) {
   MarkdownTableStyle style{.code_columns = {"option", "default"},
                            .markdown_columns = {"what", "where"}};
   style.max_characters = 60;
-  out += md_table(table, style);
+  if (table.rows() > 0)
+    out += md_table(table, style);
+  else
+    out += "None: all are of tests, examples, benchmarks and scripts.\n";
   add_link("All of them", "options.md", out);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "scan/link/code_purpose.h"
@@ -24,10 +25,27 @@ size_t kind_rank(EntryKind kind) {
 
 bool is_for_trying(EntryKind kind) { return kind_rank(kind) >= 5; }
 
+// Files that hold kernels, launch them, or are on the way to one.
+std::set<uint32_t> files_near_kernels(const CodeFacts& facts) {
+  std::set<uint32_t> out;
+  for (const KernelFacts& kernel : facts.kernels) {
+    out.insert(kernel.at.file);
+    for (const KernelLauncher& launcher : kernel.launchers) out.insert(launcher.at.file);
+    for (const PathHop& hop : kernel.path) out.insert(hop.at.file);
+  }
+  for (const RequestPath& path : facts.request_paths) {
+    if (!path.kernel) continue;
+    for (const RequestHop& hop : path.hops) out.insert(hop.at.file);
+  }
+  return out;
+}
+
 }  // namespace
 
 bool is_aside(std::string_view path) {
-  constexpr std::array<std::string_view, 4> folders = {"dev", "cmake", "docker", "packaging"};
+  constexpr std::array<std::string_view, 13> folders = {
+      "dev",     "cmake",      "docker",       "packaging", "agents",     "legacy",     "old",
+      "scratch", "deprecated", "benchmarking", "evals",     "evaluation", "build_tools"};
   return is_test_or_example(path) ||
          std::ranges::find(folders, path.substr(0, path.find('/'))) != folders.end();
 }
@@ -39,14 +57,19 @@ std::vector<RankedEntry> ranked_entries(const CodeFacts& facts) {
     const RequestPath& path = facts.request_paths[i];
     ways.emplace(std::pair<EntryKind, std::string_view>(path.entry_kind, path.entry), i);
   }
+  std::set<uint32_t> started;  // the README starts them
+  for (const StartCommand& command : facts.start_commands) {
+    if (command.file) started.insert(*command.file);
+  }
   std::vector<RankedEntry> out;
   for (uint32_t i = 0; i < facts.entry_points.size(); ++i) {
     const EntryPoint& entry = facts.entry_points[i];
     const auto found = ways.find({entry.kind, entry.name});
     const SourceFile& file = facts.files[entry.at.file];
+    const bool told = started.contains(entry.at.file);
     // A C++ program in a Python file is text that it writes.
     const bool is_text = entry.kind == EntryKind::kCppMain && file.language == Language::kPython;
-    out.push_back({i, is_for_trying(entry.kind) || is_text || is_aside(file.path),
+    out.push_back({i, !told && (is_for_trying(entry.kind) || is_text || is_aside(file.path)),
                    found == ways.end() ? std::optional<uint32_t>()
                                        : facts.request_paths[found->second].kernels_reached});
   }
@@ -58,7 +81,8 @@ std::vector<RankedEntry> ranked_entries(const CodeFacts& facts) {
     const EntryPoint& entry = facts.entry_points[ranked.entry];
     // What leads to kernels comes right after what is installed.
     const bool leads = ranked.kernels.value_or(0) > 0 && entry.kind != EntryKind::kConsoleScript;
-    return std::tuple(ranked.aside, leads ? 1 : 2 * kind_rank(entry.kind),
+    return std::tuple(ranked.aside, !started.contains(entry.at.file),
+                      leads ? 1 : 2 * kind_rank(entry.kind),
                       -static_cast<int64_t>(ranked.kernels.value_or(0)), way_of(entry),
                       std::ranges::count(facts.files[entry.at.file].path, '/'), ranked.entry);
   };
@@ -71,10 +95,23 @@ std::vector<RankedOption> ranked_options(const CodeFacts& facts, OptionKind kind
   for (const FeatureFacts& feature : facts.features) {
     for (const uint32_t option : feature.options) affects[option].push_back(&feature);
   }
+  const std::set<uint32_t> near = files_near_kernels(facts);
+  std::set<uint32_t> started;
+  for (const StartCommand& command : facts.start_commands) {
+    if (command.file) started.insert(*command.file);
+  }
   const auto order = [&](uint32_t i) {
     const OptionFacts& option = facts.options[i];
-    return std::tuple(is_aside(facts.files[option.at.file].path), affects[i].empty(),
-                      option.help.empty(), -static_cast<int64_t>(affects[i].size()),
+    const bool reaches = near.contains(option.at.file) ||
+                         std::ranges::any_of(option.read_at, [&](const CodePlace& p) {
+                           return near.contains(p.file);
+                         });
+    // A name that is in a variable of the code is not known: nobody can set it.
+    const bool unnamed = option.name.starts_with('{') && option.name.ends_with('}');
+    const bool aside = unnamed || (is_aside(facts.files[option.at.file].path) &&
+                                   !started.contains(option.at.file));
+    return std::tuple(aside, !option.in_readme, affects[i].empty() && !reaches, option.help.empty(),
+                      -static_cast<int64_t>(affects[i].size()),
                       -static_cast<int64_t>(option.read_at.size()), i);
   };
   std::vector<std::pair<decltype(order(0)), uint32_t>> sorted;
@@ -87,7 +124,9 @@ std::vector<RankedOption> ranked_options(const CodeFacts& facts, OptionKind kind
   for (const auto& [key, i] : sorted) {
     const auto [at, is_new] = seen.emplace(facts.options[i].name, out.size());
     if (is_new) {
-      out.push_back({i, 1, std::get<0>(key), affects[i]});
+      const bool environment = facts.options[i].kind == OptionKind::kEnvironment;
+      const size_t places = environment ? std::max<size_t>(1, facts.options[i].read_at.size()) : 1;
+      out.push_back({i, static_cast<uint32_t>(places), std::get<0>(key), affects[i]});
     } else {
       ++out[at->second].places;
     }

@@ -21,20 +21,21 @@ struct RankedEntry {
   bool aside = false;               // a test, benchmark or example, or the file is_aside()
   std::optional<uint32_t> kernels;  // that a request's way from here reaches; none: not followed
 };
-// The product's own before what lies aside: console scripts, then what reaches kernels, the most
-// first; other programs, routes, commands, examples, benchmarks, tests, those nearest to the root
-// first.
+// The product's own before what lies aside; what the README starts, then console scripts, then what
+// reaches kernels, the most first; other programs, routes, commands, examples, benchmarks, tests,
+// those nearest to the root first.
 std::vector<RankedEntry> ranked_entries(const CodeFacts& facts);
 
 // Options of one name and kind, which several programs of a repository may declare.
 struct RankedOption {
   uint32_t option = 0;                       // position in CodeFacts::options, of the first
-  uint32_t places = 1;                       // that declare it
+  uint32_t places = 1;                       // that declare it; of the environment, that read it
   bool aside = false;                        // all of them lie aside
   std::vector<const FeatureFacts*> affects;  // features
 };
-// The product's own before what lies aside; those that affect a feature before others, then those
-// that say what they are for; then by the number of features, and of places that read them.
+// The product's own before what lies aside; of these what the README writes, then those that affect
+// a feature or that code on the way to a kernel reads, then those that say what they are for; then
+// by the number of features, and of places that read them.
 std::vector<RankedOption> ranked_options(const CodeFacts& facts, OptionKind kind);
 
 // How many of these places lie in each folder, at most so many folders deep; the most first.

@@ -35,6 +35,7 @@ void write_launcher(FactWriter& w, const KernelLauncher& launcher) {
     attributes.push_back(attribute_text(attribute));
   w.texts("attributes", attributes);
   w.optional_text("template_arguments", launcher.template_arguments);
+  if (!launcher.conditions.empty()) w.texts("conditions", launcher.conditions);
   w.certainty(launcher.certainty);
 }
 
@@ -126,6 +127,8 @@ void write_options(FactWriter& w, const CodeFacts& facts) {
     w.certainty(o.certainty);
     w.places("read_at", o.read_at);
     w.json().key("read_by_name").value(o.read_by_name);
+    if (o.in_readme) w.json().key("in_readme").value(true);
+    if (!o.other_defaults.empty()) w.texts("other_defaults", o.other_defaults);
     w.json().end_object();
   }
   w.json().end_array();
@@ -207,6 +210,21 @@ void write_files(FactWriter& w, const CodeFacts& facts) {
   w.json().end_object();
 }
 
+void write_starts(FactWriter& w, const CodeFacts& facts) {
+  w.lines("start_commands", facts.start_commands, [&](FactWriter& line, const StartCommand& c) {
+    line.text("command", c.text);
+    line.text("program", c.program);
+    if (c.file) line.text("runs", facts.files[*c.file].path);
+    line.place(c.at);
+  });
+  w.lines("build_switches", facts.build_switches, [](FactWriter& line, const BuildSwitch& s) {
+    line.text("name", s.name);
+    line.text("default", s.default_value);
+    line.optional_text("help", s.help);
+    line.place(s.at);
+  });
+}
+
 void write_readme(FactWriter& w, const CodeFacts& facts) {
   w.json().key("readme");
   if (!facts.readme) {
@@ -250,6 +268,7 @@ std::string scan_json(const ScanReport& report, const std::vector<std::string>& 
   if (wanted("host_functions")) write_host_functions(w, report);
   if (wanted("options")) write_options(w, facts);
   if (wanted("entry_points")) write_entry_points(w, facts);
+  if (parts.empty()) write_starts(w, facts);
   if (wanted("dependencies")) write_dependencies(w, facts);
   if (wanted("modules")) write_modules(w, facts);
   if (wanted("api")) write_api(w, facts);

@@ -1,5 +1,7 @@
 #include "scan/accesses/device_code.h"
 
+#include <array>
+
 namespace fathom {
 namespace {
 
@@ -25,6 +27,20 @@ void add_alias(const cpp::TokenList& source, size_t at, std::vector<cpp::LocalVa
   if (alias.text.size() <= kLongestAlias) out.push_back(std::move(alias));
 }
 
+// struct alignas(16) Packed128 { … }: the alignment in bits ends the name. One without the other
+// may be any class.
+void add_vector(const cpp::TokenList& source, size_t at, DeviceCode& out) {
+  if (at == 0 || !(source.is(at - 1, "struct") || source.is(at - 1, "class"))) return;
+  if (!source.is(at + 1, "(") || !source.is(at + 3, ")") || !source.is_name(at + 4)) return;
+  constexpr std::array<std::pair<std::string_view, uint32_t>, 4> widths = {
+      {{"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}}};
+  for (const auto& [written, bytes] : widths) {
+    const std::string_view name = source.at(at + 4);
+    if (source.is(at + 2, written) && name.ends_with(std::to_string(8 * bytes)))
+      out.vectors.emplace_back(name, bytes);
+  }
+}
+
 }  // namespace
 
 DeviceCode keep_device_code(const cpp::TokenList& source, const cpp::Definitions& definitions,
@@ -45,6 +61,7 @@ DeviceCode keep_device_code(const cpp::TokenList& source, const cpp::Definitions
   }
   for (size_t i = 0; i < source.size(); ++i) {
     if (source.is(i, "using") || source.is(i, "typedef")) add_alias(source, i, out.aliases);
+    if (source.is(i, "alignas")) add_vector(source, i, out);
   }
   if (!device && out.aliases.size() > 400) out.aliases.clear();
   return out;

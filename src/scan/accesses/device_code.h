@@ -18,6 +18,8 @@ struct DeviceCode {
   };
   std::map<size_t, Body> bodies;         // of the kernels and device functions, by their number
   std::vector<cpp::LocalValue> aliases;  // using name = type; typedef type name;
+  // Classes that are one vector by their alignment and name, and their bytes.
+  std::vector<std::pair<std::string, uint32_t>> vectors;
 };
 
 // Of others' code only the kernels: what lies in it besides is large and rarely reached.

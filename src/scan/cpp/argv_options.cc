@@ -1,56 +1,119 @@
 #include <algorithm>
-#include <array>
 #include <optional>
+#include <set>
 
 #include "scan/cpp/cpp_options.h"
+#include "scan/cpp/option_syntax.h"
 #include "scan/cpp/token_pattern.h"
 
 namespace fathom::cpp {
 namespace {
-
-std::string literal_text(std::string_view literal) {
-  const size_t open = literal.find('"');
-  if (open == std::string_view::npos || literal.size() < open + 2) return "";
-  return std::string(literal.substr(open + 1, literal.size() - open - 2));
-}
-
-// What a function makes of the text of an argument; empty: it is none that we know.
-std::string_view type_made_by(std::string_view function) {
-  constexpr auto integers =
-      std::to_array<std::string_view>({"atoi", "atol", "atoll", "stoi", "stol", "stoll", "stoul",
-                                       "stoull", "strtol", "strtoll", "strtoul", "strtoull"});
-  constexpr auto reals =
-      std::to_array<std::string_view>({"atof", "stof", "stod", "strtod", "strtof"});
-  constexpr auto texts =
-      std::to_array<std::string_view>({"strcpy", "strncpy", "strdup", "snprintf"});
-  const auto in = [&](const auto& names) {
-    return std::find(names.begin(), names.end(), function) != names.end();
-  };
-  if (in(integers)) return "int";
-  if (in(reals)) return "float";
-  return in(texts) ? "string" : std::string_view();
-}
 
 class ArgvOptions {
  public:
   explicit ArgvOptions(const TokenList& source) : source_(source) {}
 
   std::vector<Option> run() {
+    find_arguments();
     for (size_t i = 0; i + 2 < source_.size(); ++i) {
-      if (source_.is(i, "argv")) compared_characters(i);
+      if (is_vector(i)) compared_characters(i);
       if (source_.is(i, "strcmp") || source_.is(i, "strncmp") || source_.is(i, "strcasecmp")) {
         compared_text(i);
       }
+      if (source_.is(i, "==")) compared_value(i);
+      if (source_.is(i, ".") && is_element(i - 1)) compared_begin(i);
     }
-    for (Option& option : out_) {
-      const auto is_long = [](const std::string& name) { return name.starts_with("--"); };
-      const auto first = std::find_if(option.names.begin(), option.names.end(), is_long);
-      if (first != option.names.end()) std::rotate(option.names.begin(), first, first + 1);
-    }
+    for (Option& option : out_) put_long_name_first(option.names);
     return std::move(out_);
   }
 
  private:
+  // The names of the program's arguments, and of variables that hold one of them.
+  void find_arguments() {
+    vectors_ = {"argv"};
+    for (size_t i = 0; i + 2 < source_.size(); ++i) {
+      if (source_.is(i, "main") && source_.is(i + 1, "(")) main_parameters(i + 1);
+      // vector<string> args(argv + 1, argv + argc); for (auto& arg : args); string arg = argv[i];
+      const bool gets = source_.is(i + 1, "=") || source_.is(i + 1, "(") ||
+                        source_.is(i + 1, "{") || source_.is(i + 1, ":");
+      if (gets && source_.is_name(i)) binding(i);
+    }
+  }
+
+  void main_parameters(size_t open) {
+    const auto parameters = option_arguments(source_, open);
+    if (!parameters || parameters->ranges.size() < 2) return;
+    size_t last = parameters->ranges[1].last;
+    while (last > parameters->ranges[1].first && !source_.is_name(last - 1)) --last;
+    if (last > parameters->ranges[1].first) vectors_.insert(source_.at(last - 1));
+  }
+
+  void binding(size_t name) {
+    constexpr size_t kMostNames = 50;  // each statement is compared with all of them
+    if (vectors_.size() + elements_.size() > kMostNames) return;
+    const std::string_view bound = source_.at(name);
+    size_t at = name + 2;
+    // = std::string(argv[i])
+    while (source_.is(at, "std") || source_.is(at, "::") || source_.is(at, "string") ||
+           source_.is(at, "string_view") || source_.is(at, "(")) {
+      if (++at > name + 8) return;
+    }
+    if (!is_vector(at)) return;
+    if (source_.is(name + 1, ":") && source_.is(at + 1, ")")) elements_.insert(bound);
+    if (source_.is(at + 1, "[")) {
+      const auto close = closing_near(source_, at + 1, 12);
+      // argv[i][1] is a letter of it.
+      if (close && !source_.is(*close + 1, "[") && !source_.is(name + 1, ":"))
+        elements_.insert(bound);
+    }
+    const bool range = source_.is(at + 1, "+") || source_.is(at + 1, ",");
+    const bool calls = source_.is(name + 1, "(") || source_.is(name + 1, "{");
+    // A function that is handed argv is no vector of it: only a declaration has a type before it.
+    const bool declared = name > 0 && (source_.is(name - 1, ">") || source_.is_name(name - 1));
+    if (range && calls && declared && !source_.is(name - 1, "return")) vectors_.insert(bound);
+  }
+
+  bool is_vector(size_t i) const { return source_.is_name(i) && vectors_.contains(source_.at(i)); }
+  // A variable that holds an argument, or the ] of argv[i].
+  bool is_element(size_t i) const {
+    if (i >= source_.size()) return false;
+    if (source_.is_name(i)) return elements_.contains(source_.at(i));
+    return source_.is(i, "]") && i >= 3 && source_.is(i - 2, "[") && is_vector(i - 3);
+  }
+
+  // arg == "--batch", "--batch" == arg
+  void compared_value(size_t equals) {
+    if (equals == 0) return;
+    const bool right = source_.tokens[equals + 1].kind == TokenKind::kString;
+    const bool left = source_.tokens[equals - 1].kind == TokenKind::kString;
+    if (right == left) return;
+    const bool argument =
+        right ? is_element(equals - 1)
+              : source_.is_name(equals + 1) &&
+                    (elements_.contains(source_.at(equals + 1)) || is_vector(equals + 1));
+    if (!argument) return;
+    const std::string spelled = string_text(source_.at(right ? equals + 1 : equals - 1));
+    if (is_option_name(spelled)) add(equals, spelled, false);
+  }
+
+  // arg.starts_with("--batch="), arg.rfind("--batch=", 0), arg.compare("--batch")
+  void compared_begin(size_t dot) {
+    const bool known = source_.is(dot + 1, "starts_with") || source_.is(dot + 1, "rfind") ||
+                       source_.is(dot + 1, "find") || source_.is(dot + 1, "compare");
+    if (!known || !source_.is(dot + 2, "(") || dot + 4 >= source_.size()) return;
+    size_t text = dot + 3;
+    // compare(0, 8, "--batch=")
+    if (source_.is(dot + 1, "compare")) {
+      while (text < dot + 8 && source_.tokens[text].kind != TokenKind::kString &&
+             text + 1 < source_.size())
+        ++text;
+    }
+    if (source_.tokens[text].kind != TokenKind::kString) return;
+    std::string spelled = string_text(source_.at(text));
+    if (spelled.ends_with('=')) spelled.pop_back();
+    if (is_option_name(spelled)) add(dot, spelled, false);
+  }
+
   // strcmp(argv[i], "--batch")
   void compared_text(size_t name) {
     if (!source_.is(name + 1, "(")) return;
@@ -59,10 +122,11 @@ class ArgvOptions {
     bool argument = false;
     std::string spelled;
     for (size_t i = name + 2; i < *close; ++i) {
-      if (source_.is(i, "argv")) argument = true;
-      if (source_.tokens[i].kind == TokenKind::kString) spelled = literal_text(source_.at(i));
+      if (is_vector(i) || is_element(i)) argument = true;
+      if (source_.tokens[i].kind == TokenKind::kString) spelled = string_text(source_.at(i));
     }
-    if (argument && spelled.starts_with('-') && spelled.size() > 1) add(name, spelled, false);
+    if (spelled.ends_with('=')) spelled.pop_back();
+    if (argument && is_option_name(spelled)) add(name, spelled, false);
   }
 
   // argv[i][1] == 'b', also with && argv[i][2] == 's': -bs
@@ -86,7 +150,7 @@ class ArgvOptions {
 
   // argv [ i ] [ position ] == 'x'
   std::optional<ComparedCharacter> compared_character(size_t at, std::string_view position) const {
-    if (!source_.is(at, "argv") || !source_.is(at + 1, "[") || !source_.is(at + 3, "]")) return {};
+    if (!is_vector(at) || !source_.is(at + 1, "[") || !source_.is(at + 3, "]")) return {};
     if (!source_.is(at + 4, "[") || !source_.is(at + 5, position) || !source_.is(at + 6, "]"))
       return {};
     if (!source_.is(at + 7, "==") || at + 8 >= source_.size()) return {};
@@ -100,13 +164,17 @@ class ArgvOptions {
 
   // One option for all names that one `if` compares with.
   void add(size_t token, const std::string& name, bool more_may_follow) {
+    if (!seen_.insert(name).second) return;
     const auto condition = condition_around(token);
     if (condition && *condition == last_condition_ && !out_.empty()) {
       out_.back().names.push_back(name);
       return;
     }
     last_condition_ = condition.value_or(SIZE_MAX);
-    Option option{Option::Source::kArgv, {name}, "", "", std::nullopt, source_.tokens[token].line};
+    Option option;
+    option.source = Option::Source::kArgv;
+    option.names = {name};
+    option.line = source_.tokens[token].line;
     option.more_may_follow = more_may_follow;
     if (condition) read_branch(*condition, token, option);
     out_.push_back(std::move(option));
@@ -138,58 +206,17 @@ class ArgvOptions {
     if (source_.is(first, "{")) {
       last = closing_near(source_, first).value_or(first);
     } else {
-      while (last < source_.size() && !source_.is(last, ";")) ++last;
+      const size_t end = std::min(source_.size(), first + kLongestArguments);
+      while (last < end && !source_.is(last, ";")) ++last;
     }
-    for (size_t i = first; i < last; ++i) {
-      if (source_.is(i, "=") && source_.is_name(i - 1)) return assigned(i, last, token, option);
-      const std::string_view type = type_made_by(source_.at(i));
-      if (!type.empty() && source_.is(i + 1, "(") && source_.is_name(i + 2)) {
-        option.type = type;  // strcpy(name, argv[i + 1])
-        set_default(i + 2, token, option);
-        return;
-      }
-    }
-  }
-
-  void assigned(size_t equals, size_t last, size_t token, Option& option) const {
-    const size_t end = std::min(last, equals + 40);
-    bool argument = false;
-    for (size_t i = equals + 1; i < end && !source_.is(i, ";"); ++i) {
-      if (source_.is(i, "argv")) argument = true;
-      const std::string_view type = type_made_by(source_.at(i));
-      if (!type.empty()) option.type = type;
-    }
-    if (argument && option.type.empty()) option.type = "string";
-    if (!argument && (source_.is(equals + 1, "true") || source_.is(equals + 1, "1"))) {
-      option.type = "flag";
-    }
-    // A field of an object has its first value elsewhere.
-    const bool field = equals >= 2 && (source_.is(equals - 2, ".") || source_.is(equals - 2, "->"));
-    if (!field) set_default(equals - 1, token, option);
-  }
-
-  // The value that the variable's declaration gives it: the nearest one above.
-  void set_default(size_t variable, size_t before, Option& option) const {
-    const std::string_view name = source_.at(variable);
-    for (size_t i = before; i-- > 1;) {
-      if (source_.at(i) != name || !source_.is_name(i)) continue;
-      const bool typed = source_.is_name(i - 1) || source_.is(i - 1, "*") || source_.is(i - 1, ">");
-      if (!typed || source_.is(i - 1, "return")) continue;
-      size_t equals = i + 1;
-      if (source_.is(equals, "[")) equals = closing_near(source_, equals).value_or(equals) + 1;
-      if (source_.is(equals, ";")) return;  // no value yet
-      if (!source_.is(equals, "=")) continue;
-      size_t end = equals + 1;
-      while (end < source_.size() && !source_.is(end, ";") && !source_.is(end, ",")) ++end;
-      const bool literal =
-          end == equals + 2 && source_.tokens[equals + 1].kind == TokenKind::kString;
-      option.default_value =
-          literal ? literal_text(source_.at(equals + 1)) : source_.source(equals + 1, end);
-      return;
-    }
+    std::vector<std::string_view> arguments(vectors_.begin(), vectors_.end());
+    arguments.insert(arguments.end(), elements_.begin(), elements_.end());
+    read_setting(source_, {first, last, token}, arguments, option);
   }
 
   const TokenList& source_;
+  std::set<std::string_view> vectors_, elements_;
+  std::set<std::string> seen_;
   size_t last_condition_ = SIZE_MAX;
   std::vector<Option> out_;
 };

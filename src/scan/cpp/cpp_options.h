@@ -8,15 +8,17 @@
 
 namespace fathom::cpp {
 
-// An option or environment variable that C or C++ code reads: gflags, absl flags, CLI11, getenv and
-// wrappers named after it, and programs that compare argv themselves.
+// An option or environment variable that C or C++ code reads: of the libraries in
+// data/features/option_calls.tsv and option_tables.tsv, lists of names handed to an option's type,
+// getenv and wrappers named after it, and programs that compare argv themselves.
 struct Option {
-  enum class Source : uint8_t { kFlags, kCli11, kEnvironment, kEnvironmentWrapper, kArgv };
-  Source source;
+  enum class Source : uint8_t { kFlags, kList, kTable, kEnvironment, kEnvironmentWrapper, kArgv };
+  Source source = Source::kFlags;
   std::vector<std::string> names;  // "--batch", "-b"; of the environment the variable
   std::string type, help;
   std::optional<std::string> default_value;
   uint32_t line = 0;
+  bool certain = true;  // kList: false where few lists are handed to the same function
   // kArgv: only the first letter is compared, so that -b is taken for -bs too.
   bool more_may_follow = false;
 };

@@ -43,7 +43,10 @@ std::string take_placeholder(std::string_view& text) {
          (std::isupper(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) {
     ++end;
   }
-  if (end < 2 || (end < text.size() && is_name_part(text[end]))) return "";
+  // A single letter is a word of the help, unless a comma or a gap is behind it.
+  const std::string_view behind = text.substr(end);
+  const bool alone = behind.starts_with(',') || behind.starts_with("  ");
+  if (end == 0 || (end == 1 && !alone) || (end < text.size() && is_name_part(text[end]))) return "";
   std::string word(text.substr(0, end));
   text.remove_prefix(end);
   return word;
@@ -66,11 +69,20 @@ std::optional<std::string> default_in(std::string_view help) {
   skip_spaces(rest);
   rest = rest.substr(0, rest.find_first_of("()[];,"));
   while (!rest.empty() && (rest.back() == ' ' || rest.back() == '.')) rest.remove_suffix(1);
-  return rest.empty() ? std::nullopt : std::optional(std::string(rest));
+  // What printf fills in is not known here.
+  if (rest.empty() || rest.find('%') != std::string_view::npos) return std::nullopt;
+  return std::string(rest);
 }
 
 void read_line(std::string_view text, uint32_t line, std::vector<UsageLine>& out) {
   skip_spaces(text);
+  while (text.starts_with("\\t")) {
+    text.remove_prefix(2);
+    skip_spaces(text);
+  }
+  // [-n,--count <number>]: the whole line in brackets.
+  const bool bracket = text.starts_with("[-");
+  if (bracket) text.remove_prefix(1);
   UsageLine found;
   for (std::string name = take_name(text); !name.empty(); name = take_name(text)) {
     found.names.push_back(std::move(name));
@@ -85,10 +97,28 @@ void read_line(std::string_view text, uint32_t line, std::vector<UsageLine>& out
   if (found.names.empty()) return;
   found.placeholder = take_placeholder(text);
   skip_spaces(text);
+  // -n COUNT, --count COUNT
+  if (std::string_view more = text; more.starts_with(',')) {
+    more.remove_prefix(1);
+    skip_spaces(more);
+    if (std::string name = take_name(more); !name.empty()) {
+      found.names.push_back(std::move(name));
+      text = more;
+    }
+    take_placeholder(text);
+    skip_spaces(text);
+  }
   if (text.starts_with(':')) text.remove_prefix(1);
+  skip_spaces(text);
+  // [%d] is where printf puts the value that holds.
+  if (text.starts_with("[%")) text.remove_prefix(std::min(text.find(']'), text.size() - 1) + 1);
   skip_spaces(text);
   found.help = text;
   while (!found.help.empty() && found.help.back() == ' ') found.help.pop_back();
+  // Of a synopsis, "[-a] [-b <n>]", only the first is this line's.
+  if (bracket) found.help.resize(std::min(found.help.find("] ["), found.help.size()));
+  if (bracket && found.help.ends_with(']')) found.help.pop_back();
+  if (found.help == "]" || found.help.starts_with("] ")) found.help.clear();
   if (found.help.empty() && found.placeholder.empty()) return;
   found.default_value = default_in(found.help);
   found.line = line;

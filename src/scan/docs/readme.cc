@@ -20,7 +20,7 @@ std::string without_tags(std::string_view line) {
     const bool opens =
         line[i] == '<' && i + 1 < line.size() &&
         (line[i + 1] == '/' || line[i + 1] == '!' || (line[i + 1] >= 'A' && line[i + 1] <= 'z'));
-    if (opens && end < i) end = line.find('>', i);
+    if (opens && end <= i) end = line.find('>', i);
     if (!opens || end == std::string_view::npos) {
       out += line[i];
     } else {
@@ -28,6 +28,87 @@ std::string without_tags(std::string_view line) {
     }
   }
   return out;
+}
+
+// HTML's names of characters that READMEs use.
+std::string with_characters(std::string_view text) {
+  struct Entity {
+    std::string_view name, character;
+  };
+  constexpr std::array<Entity, 9> entities = {{{"&nbsp;", " "},
+                                               {"&amp;", "&"},
+                                               {"&lt;", "<"},
+                                               {"&gt;", ">"},
+                                               {"&quot;", "\""},
+                                               {"&#39;", "'"},
+                                               {"&mdash;", "—"},
+                                               {"&middot;", "·"},
+                                               {"&bull;", "·"}}};
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    const auto found =
+        text[i] == '&'
+            ? std::ranges::find_if(
+                  entities, [&](const Entity& e) { return text.substr(i).starts_with(e.name); })
+            : entities.end();
+    if (found == entities.end()) {
+      out += text[i++];
+    } else {
+      out += found->character;
+      i += found->name.size();
+    }
+  }
+  return out;
+}
+
+// Tags and comments that span lines become spaces, so that every line keeps its number. Code blocks
+// are left alone.
+std::string without_long_tags(std::string_view text) {
+  constexpr size_t kLongestTag = 4000;
+  std::string out(text);
+  bool code = false;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const bool line_begins = i == 0 || out[i - 1] == '\n';
+    if (line_begins && (out.compare(i, 3, "```") == 0 || out.compare(i, 3, "~~~") == 0))
+      code = !code;
+    if (code || out[i] != '<' || i + 1 >= out.size()) continue;
+    const bool comment = out.compare(i, 4, "<!--") == 0;
+    const bool tag = out[i + 1] == '/' || (out[i + 1] >= 'A' && out[i + 1] <= 'z');
+    if (!comment && !tag) continue;
+    const size_t longest = std::min(out.size(), i + kLongestTag);
+    const std::string_view rest = std::string_view(out).substr(i, longest - i);
+    const size_t close = rest.find(comment ? "-->" : ">"), line_ends = rest.find('\n');
+    if (close == std::string_view::npos || line_ends == std::string_view::npos || close < line_ends)
+      continue;
+    // A "<" of prose is not followed by a ">" before the paragraph ends.
+    const size_t blank = rest.find("\n\n");
+    if (!comment && blank < close) continue;
+    for (size_t at = i; at < i + close + (comment ? 3 : 1); ++at) {
+      if (out[at] != '\n') out[at] = ' ';
+    }
+  }
+  return out;
+}
+
+// How many words of a line stand outside its links.
+size_t words_beside_links(std::string_view line) {
+  size_t words = 0, letters = 0, depth = 0;
+  for (size_t i = 0; i <= line.size(); ++i) {
+    const char c = i < line.size() ? line[i] : ' ';
+    // [text](address), <a href=…>text</a>
+    if (c == '[' || (c == '(' && i > 0 && line[i - 1] == ']') || line.substr(i).starts_with("<a "))
+      ++depth;
+    const bool closes = c == ']' || c == ')' || line.substr(i).starts_with("</a");
+    if (closes && depth > 0) --depth;
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0;
+    if (letter && depth == 0) {
+      ++letters;
+    } else {
+      words += letters >= 2 ? 1 : 0;
+      letters = 0;
+    }
+  }
+  return words;
 }
 
 // Where the links of a line end, worked out from its back in one go: a line may be all brackets.
@@ -97,7 +178,7 @@ std::string without_links(std::string_view line) {
 }  // namespace
 
 std::string plain_text(std::string_view line) {
-  std::string text = without_tags(without_links(line));
+  std::string text = with_characters(without_tags(without_links(line)));
   std::erase_if(text, [](char c) { return c == '*' || c == '`'; });
   std::string out;
   for (const char c : without_blanks_around(text)) {
@@ -115,9 +196,42 @@ bool is_underline(std::string_view line, std::string_view signs) {
          std::ranges::all_of(line, [&line](char c) { return c == line[0]; });
 }
 
+// ":rocket: Start" → "Start"
+std::string without_emoji_names(std::string text) {
+  constexpr size_t kLongest = 4000;  // each removal moves the rest
+  if (text.size() > kLongest) return text;
+  for (size_t open = text.find(':'); open != std::string::npos; open = text.find(':', open + 1)) {
+    const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789+-", open + 1);
+    if (end == std::string::npos || end == open + 1 || text[end] != ':') continue;
+    const bool alone = open == 0 || text[open - 1] == ' ';
+    if (!alone) continue;
+    // With the blank before it.
+    const size_t begin = open > 0 ? open - 1 : 0;
+    text.erase(begin, end - begin + 1);
+    open = begin;
+  }
+  return std::string(without_blanks_around(text));
+}
+
+// News, and warnings, which stand above what a project is.
+bool is_announcement(std::string_view text) {
+  for (const std::string_view word :
+       {"Update", "UPDATE", "News", "NEWS", "Note", "NOTE", "Warning", "WARNING", "Announc",
+        "Important", "IMPORTANT", "Deprecat", "DEPRECAT", "Disclaimer", "Attention:", "Latest",
+        "Breaking", "BREAKING"}) {
+    if (text.starts_with(word)) return true;
+  }
+  // [2024/05/01] and 2024-05-01
+  const size_t digit = text.find_first_not_of("[( ");
+  return digit != std::string_view::npos && text.substr(digit).starts_with("20") &&
+         text.size() > digit + 5 &&
+         (text[digit + 4] == '/' || text[digit + 4] == '-' || text[digit + 4] == '.');
+}
+
 class ReadmeReader {
  public:
-  explicit ReadmeReader(std::string_view text) : lines_(lines_of(text)) {}
+  explicit ReadmeReader(std::string_view text)
+      : text_(without_long_tags(text)), lines_(lines_of(text_)) {}
 
   ReadmeFacts read() {
     for (size_t i = 0; i < lines_.size(); ++i) i = take(i);
@@ -170,9 +284,29 @@ class ReadmeReader {
   void heading(std::string text, int level, uint32_t line) {
     end_paragraph();
     if (text.empty() || facts_.headings.size() == kMaxHeadings) return;
-    text = shortened_text(std::move(text), kMaxHeading);
-    if (facts_.title.empty() && level == 1) facts_.title = text;
+    text = shortened_text(without_emoji_names(std::move(text)), kMaxHeading);
+    if (text.empty()) return;
+    // "Introduction" names nothing.
+    const bool names = text != "Introduction" && text != "Overview" && text != "README" &&
+                       text != "About" && text != "Description";
+    if (facts_.title.empty() && level == 1 && names) facts_.title = text;
     facts_.headings.push_back({std::move(text), level, line});
+  }
+
+  // "Thing is:" and a list of what it is: the first items belong to the sentence.
+  bool add_item(std::string_view content) {
+    constexpr size_t kItems = 3;
+    const bool item =
+        content.starts_with("- ") || content.starts_with("* ") || content.starts_with("+ ");
+    if (!item || !paragraph_.ends_with(':') || paragraph_.size() > kMaxParagraph) {
+      if (items_ == 0 || !item) return false;
+    }
+    if (items_++ >= kItems) return true;
+    std::string text = without_emoji_names(plain_text(content.substr(2)));
+    words_ += words_beside_links(content.substr(2));
+    while (text.ends_with('.') || text.ends_with(';')) text.pop_back();
+    paragraph_ = shortened_text(paragraph_ + (items_ == 1 ? " " : "; ") + text, kMaxParagraph);
+    return true;
   }
 
   void add_text(std::string_view content, uint32_t line) {
@@ -180,12 +314,17 @@ class ReadmeReader {
     const bool is_prose = !content.empty() &&
                           std::string_view("|>-+:.").find(content[0]) == std::string_view::npos &&
                           !content.starts_with("* ") && !is_underline(content, "=-~^*_");
-    const std::string text = is_prose ? plain_text(content) : "";
+    if (add_item(content)) return;
+    const std::string text = is_prose ? without_emoji_names(plain_text(content)) : "";
     if (text.empty()) {
-      if (content.empty()) end_paragraph();
+      // A list may stand behind an empty line.
+      if (content.empty() && !paragraph_.ends_with(':')) end_paragraph();
       return;
     }
+    if (items_ > 0 || (paragraph_.ends_with(':') && last_line_ + 1 < line)) end_paragraph();
+    last_line_ = line;
     if (paragraph_.empty()) paragraph_line_ = line;
+    words_ += words_beside_links(content);
     if (paragraph_.size() >= kMaxParagraph) return;
     paragraph_ = shortened_text(paragraph_ + (paragraph_.empty() ? "" : " ") + text, kMaxParagraph);
   }
@@ -194,29 +333,53 @@ class ReadmeReader {
   bool is_under_about() const {
     if (facts_.headings.empty()) return false;
     const std::string& text = facts_.headings.back().text;
-    return std::ranges::any_of(
-        std::array<std::string_view, 5>{"About", "Introduction", "Overview", "What is", "What's"},
-        [&text](std::string_view word) { return text.starts_with(word); });
+    return std::ranges::any_of(std::array<std::string_view, 6>{"About", "Introduction", "Overview",
+                                                               "What is", "What's", "Description"},
+                               [&text](std::string_view word) { return text.starts_with(word); });
   }
 
-  // A row of links to the project's pages is no paragraph: it must have a sentence's length.
+  // A row of links to the project's pages is no paragraph: it must have a sentence's length, and
+  // words beside them.
   void end_paragraph() {
-    constexpr size_t kSentence = 40;
-    const bool is_better = !has_about_ && is_under_about();
-    if ((facts_.first_paragraph.empty() || is_better) && paragraph_.size() >= kSentence &&
-        std::ranges::count(paragraph_, '|') < 3) {
-      has_about_ = has_about_ || is_better;
-      facts_.first_paragraph = paragraph_;
-      facts_.paragraph_line = paragraph_line_;
-    }
+    constexpr size_t kSentence = 40, kFewestWords = 4, kTagline = 15;
+    const bool is_row = std::ranges::count(paragraph_, '|') >= 3 || words_ < kFewestWords;
+    if (!is_row && paragraph_.size() >= kSentence) keep_best(false);
+    // "LLM inference in C/C++": a few words under the title.
+    if (!is_row && paragraph_.size() >= kTagline && paragraph_.size() < kSentence &&
+        facts_.headings.size() <= 1)
+      keep_best(true);
     paragraph_.clear();
+    words_ = items_ = 0;
   }
 
+  // What stands under the title is worth more than what is said of installing it; what is under
+  // "About" most.
+  void keep_best(bool is_tagline) {
+    const bool introduces = facts_.headings.size() <= 1 || facts_.headings.back().level == 1;
+    const int worth = is_announcement(paragraph_) ? 1
+                      : is_under_about()          ? 5
+                      : is_tagline                ? 3
+                      : introduces                ? 4
+                                                  : 2;
+    // A later paragraph is about something else, unless all before it was news.
+    const bool far = facts_.headings.size() > kMaxHeadingsBefore;
+    if (worth <= worth_ || (far && worth_ > 0)) return;
+    worth_ = worth;
+    facts_.first_paragraph = paragraph_;
+    if (facts_.first_paragraph.ends_with(':')) facts_.first_paragraph.back() = '.';
+    facts_.paragraph_line = paragraph_line_;
+  }
+
+  static constexpr size_t kMaxHeadingsBefore = 12;
+  const std::string text_;
   std::vector<std::string_view> lines_;
   ReadmeFacts facts_;
   std::string paragraph_;
   uint32_t paragraph_line_ = 0;
-  bool has_about_ = false;
+  size_t words_ = 0;        // of the paragraph, beside its links
+  size_t items_ = 0;        // of a list that goes on with it
+  uint32_t last_line_ = 0;  // of the paragraph
+  int worth_ = 0;           // of the paragraph that is kept
 };
 
 }  // namespace

@@ -102,6 +102,8 @@ struct KernelLauncher {
   std::string grid, block, shared_memory, stream;  // empty: not said there
   std::vector<LaunchAttribute> attributes;
   std::string template_arguments;  // what it fills in; empty: none
+  // What must hold in its function for it to be reached, the outermost first; of C++ alone.
+  std::vector<std::string> conditions = {};
   std::vector<NamedValue> values;  // what grid, block and shared memory are made of
   // The kernel's parameters as this launch fills them, by their position, and what the names in
   // them are made of.
@@ -202,6 +204,7 @@ struct KernelFacts {
   std::vector<ArrayTraffic> traffic;  // of global memory
   std::string arithmetic;             // formula: its operations on real numbers; empty: not counted
   std::string profiler_name;          // pattern of the demangled name in a profile: '*' any text
+  std::string doc;                    // of Python: the first paragraph of its docstring
   Certainty certainty = Certainty::kCertain;
 };
 
@@ -217,11 +220,28 @@ struct OptionFacts {
   std::string help;
   std::vector<std::string> choices;
   CodePlace at;
-  std::vector<CodePlace> read_at;  // where its value is used
+  std::vector<CodePlace> read_at;  // where its value is used; of the environment all readings
   std::string component;           // the folder or module that reads it
   Certainty certainty = Certainty::kCertain;
   std::string effect = {};    // what giving it does, where the name does not say it
   bool read_by_name = false;  // read_at is known by equal names alone
+  bool in_readme = false;     // the README writes it in code
+  // Of the environment: what other readings default to, where that differs.
+  std::vector<std::string> other_defaults = {};
+};
+
+// A command of the README that runs a program of the repository.
+struct StartCommand {
+  std::string text;              // on one line
+  std::string program;           // the word that names it
+  std::optional<uint32_t> file;  // what it runs: position in CodeFacts::files; none: not known
+  CodePlace at;                  // in the README
+};
+
+// What the person who builds can choose: an option of CMake.
+struct BuildSwitch {
+  std::string name, default_value, help;  // default as written; help may be empty
+  CodePlace at;
 };
 
 struct EntryPoint {
@@ -333,6 +353,8 @@ struct CodeFacts {
   std::vector<FunctionCall> calls;  // in order of place
   std::vector<OptionFacts> options;
   std::vector<EntryPoint> entry_points;
+  std::vector<StartCommand> start_commands;  // in the order of the README
+  std::vector<BuildSwitch> build_switches;   // in order of file and line
   std::vector<DependencyFacts> dependencies;
   std::vector<ComponentFacts> components;
   std::vector<FeatureFacts> features;

@@ -71,10 +71,11 @@ struct ApiFacts {
   EntryKind kind = EntryKind::kFunction;
   std::string name;  // as users write it: "flashinfer.norm.rmsnorm", "POST /generate"
   std::string signature;
-  std::string doc;        // the first sentence of its documentation; may be empty
-  CodePlace at;           // where it is defined
-  CodePlace exported_at;  // the line that makes it public; the same as `at` where that does
-  uint32_t used_in = 0;   // files of the repository that import it
+  std::string doc;         // the first sentence of its documentation; may be empty
+  CodePlace at;            // where it is defined
+  CodePlace exported_at;   // the line that makes it public; the same as `at` where that does
+  uint32_t used_in = 0;    // files of the repository that import it
+  bool in_readme = false;  // the README writes its name in code
   Certainty certainty = Certainty::kCertain;
 };
 
@@ -136,6 +137,7 @@ struct RequestPath {
 enum class ClaimVerdict : uint8_t {
   kFound,       // the code shows it
   kDependency,  // a package that the code imports brings it along
+  kHinted,      // names of it are used, fewer than its rule needs
   kAbsent,      // nothing that was read shows it
   kUnknown,     // no rule knows what is meant
 };

@@ -33,6 +33,22 @@ void add_package(const ClaimRule& claim, const SignalPlaces& places, ReadmeClaim
   }
 }
 
+// "No evidence" is for what has none at all: a name that the rule looks for, too few for it to
+// fire, is said with its place.
+void look_for_hint(const ClaimRule& claim, const SignalPlaces& places, const FeatureRules& rules,
+                   ReadmeClaim& out) {
+  if (claim.component) return;
+  const FeatureRule& rule = *std::ranges::find(rules.features(), claim.rule, &FeatureRule::id);
+  for (const uint32_t signal : rule.signals) {
+    if (places.of(signal).empty()) continue;
+    const SignalPlace& place = places.of(signal).front();
+    out.verdict = ClaimVerdict::kHinted;
+    out.what = place.name;
+    out.at = place.at;
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<ReadmeClaim> judge_mentions(std::span<const ReadmeMention> mentions,
@@ -59,6 +75,7 @@ std::vector<ReadmeClaim> judge_mentions(std::span<const ReadmeMention> mentions,
     if (feature == nullptr || feature->kernels.empty()) add_package(rule, places, claim);
     if (feature == nullptr && component == nullptr) {
       claim.verdict = claim.package_at ? ClaimVerdict::kDependency : ClaimVerdict::kAbsent;
+      if (!claim.package_at) look_for_hint(rule, places, rules, claim);
     }
     claims.push_back(std::move(claim));
   }

@@ -9,11 +9,11 @@
 namespace fathom {
 namespace {
 
-constexpr std::array<std::string_view, 23> kLightFolders = {
-    "test",      "tests",    "testing",      "unittest",   "unittests", "unit_tests",
-    "benchmark", "bench",    "benchmarks",   "example",    "examples",  "doc",
-    "docs",      "tutorial", "tutorials",    "ci",         ".github",   ".buildkite",
-    "samples",   "fuzz",     "test_fixture", "evaluation", "notebooks"};
+constexpr std::array<std::string_view, 24> kLightFolders = {
+    "demos",      "test",      "tests",    "testing",      "unittest",   "unittests",
+    "unit_tests", "benchmark", "bench",    "benchmarks",   "example",    "examples",
+    "doc",        "docs",      "tutorial", "tutorials",    "ci",         ".github",
+    ".buildkite", "samples",   "fuzz",     "test_fixture", "evaluation", "notebooks"};
 constexpr std::array<std::string_view, 5> kLightStarts = {"test_", "bench_", "benchmark_",
                                                           "conftest.", "profile_"};
 constexpr std::array<std::string_view, 6> kLightEnds = {"_test",      "_tests",      "_bench",

@@ -61,6 +61,7 @@ AccessLinker::AccessLinker(const Readings& readings) : readings_(readings) {
     const FileReading& reading = readings.readings[file];
     for (const cpp::LocalValue& alias : reading.device_code.aliases)
       aliases_.emplace(alias.name, std::pair(file, alias.text));
+    for (const auto& [name, bytes] : reading.device_code.vectors) vectors_.emplace(name, bytes);
     if (reading.device_code.bodies.empty() && reading.constants.size() > 2000) continue;
     add_members(reading);
     for (const cpp::LocalValue& constant : reading.constants) {
@@ -131,8 +132,9 @@ const std::set<uint32_t>& AccessLinker::sizes_of(const std::string& type, int de
   std::set<uint32_t> found;
   if (const auto size = bytes_of_type_name(type)) {
     found.insert(*size);
-  } else if (type.starts_with("Packed128<")) {
-    found.insert(16);
+  } else if (const auto vector = vectors_.find(type.substr(0, type.find('<')));
+             vector != vectors_.end()) {
+    found.insert(vector->second);
   } else {
     const auto [first, last] = aliases_.equal_range(type);
     size_t tries = 0;

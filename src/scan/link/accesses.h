@@ -45,6 +45,7 @@ class AccessLinker {
   };
   std::map<std::string, Member, std::less<>> members_;  // "Layout::pitch"
   // Name → file and what it stands for, in order of file.
+  std::map<std::string, uint32_t, std::less<>> vectors_;  // bytes of classes that are vectors
   std::multimap<std::string, std::pair<uint32_t, std::string>, std::less<>> aliases_, constants_;
 };
 

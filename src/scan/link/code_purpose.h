@@ -11,9 +11,10 @@ namespace fathom {
 // Whether a file is for trying, measuring or tending the program and not part of it: by its
 // folders' names. Some of them say so at the root only, for packages are called so too.
 inline bool is_test_or_example(std::string_view path) {
-  constexpr std::array<std::string_view, 9> anywhere = {"test",    "tests",     "testing",
-                                                        "bench",   "benchmark", "benchmarks",
-                                                        "example", "examples",  "samples"};
+  constexpr std::array<std::string_view, 19> anywhere = {
+      "test",    "tests",  "testing",   "unittest",   "unittests",    "unit_tests", "perf_tests",
+      "bench",   "benchs", "benchmark", "benchmarks", "benchmarking", "example",    "examples",
+      "samples", "sample", "demos",     "tutorial",   "tutorials"};
   constexpr std::array<std::string_view, 5> at_root = {"doc", "docs", "ci", "scripts", "tools"};
   const auto names = [](const auto& list, std::string_view folder) {
     return std::find(list.begin(), list.end(), folder) != list.end();
@@ -26,9 +27,9 @@ inline bool is_test_or_example(std::string_view path) {
       return true;
     first = false;
   }
-  return path.starts_with("test_") || path.starts_with("bench_") || path.ends_with("_test.py") ||
-         path.ends_with("_test.cc") || path.ends_with("_test.cu") || path == "setup.py" ||
-         path == "conftest.py";
+  return path.starts_with("test_") || path.starts_with("test.") || path.starts_with("bench_") ||
+         path.ends_with("_test.py") || path.ends_with("_test.cc") || path.ends_with("_test.cu") ||
+         path == "setup.py" || path == "conftest.py";
 }
 
 // Whether a path says that it is of tests, and of nothing else.

@@ -73,6 +73,9 @@ std::vector<KernelFacts> found_kernels(const Readings& readings) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     if (is_test_path(readings.files[file].path)) continue;
     for (const auto& [name, line] : readings.readings[file].kernels_by_name) {
+      // "f" in a string may mean anything.
+      constexpr size_t kShortest = 4;
+      if (name.size() < kShortest) continue;
       const auto meant = by_name.find(name);
       if (meant == by_name.end() || meant->second.size() != 1) continue;
       if (!out[meant->second[0]].launchers.empty()) continue;

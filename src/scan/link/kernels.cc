@@ -148,6 +148,8 @@ class KernelLinker {
     const FileReading& reading = readings_.readings[file];
     KernelLauncher launcher = launcher_of(reading.usage.launches[index], file);
     launcher.certainty = std::max(launcher.certainty, certainty);
+    if (index < reading.launch_conditions.size())
+      launcher.conditions = reading.launch_conditions[index];
     if (index < reading.launch_values.size()) {
       for (const cpp::LocalValue& value : reading.launch_values[index])
         launcher.values.push_back({value.name, value.text, {file, value.line}});

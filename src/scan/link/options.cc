@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "scan/facts/code_names.h"
+#include "scan/link/code_purpose.h"
 #include "scan/link/default_values.h"
 #include "scan/link/option_readers.h"
 
@@ -62,7 +63,7 @@ std::string effect_of(const python::Option& option) {
 class OptionLinker {
  public:
   OptionLinker(const Readings& readings, const PythonNames& names)
-      : readings_(readings), names_(names), defaults_(readings, names), readers_(readings) {}
+      : readings_(readings), names_(names), defaults_(readings, names), readers_(readings, names) {}
 
   std::vector<OptionFacts> run() {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
@@ -82,10 +83,45 @@ class OptionLinker {
       return std::tie(a.at, a.kind, a.name) == std::tie(b.at, b.kind, b.name);
     };
     out_.erase(std::unique(out_.begin(), out_.end(), same), out_.end());
+    join_readings();
     return std::move(out_);
   }
 
  private:
+  // An environment variable is one, however many places read it: the first reading of the product's
+  // own code stands for it.
+  void join_readings() {
+    const auto aside = [&](const OptionFacts& option) {
+      return is_test_or_example(readings_.files[option.at.file].path);
+    };
+    std::unordered_map<std::string, size_t> first;
+    for (size_t i = 0; i < out_.size(); ++i) {
+      if (out_[i].kind != OptionKind::kEnvironment) continue;
+      const auto [found, is_new] = first.emplace(out_[i].name, i);
+      if (!is_new && aside(out_[found->second]) && !aside(out_[i])) found->second = i;
+    }
+    std::vector<bool> joined(out_.size(), false);
+    for (size_t i = 0; i < out_.size(); ++i) {
+      if (out_[i].kind != OptionKind::kEnvironment) continue;
+      OptionFacts& one = out_[first.find(out_[i].name)->second];
+      one.read_at.push_back(out_[i].at);
+      if (&one == &out_[i]) continue;
+      joined[i] = true;
+      one.certainty = std::min(one.certainty, out_[i].certainty);
+      if (one.help.empty()) one.help = out_[i].help;
+      if (!one.default_value) {
+        one.default_value = out_[i].default_value;
+        one.default_from = out_[i].default_from;
+      } else if (out_[i].default_value && *out_[i].default_value != *one.default_value &&
+                 std::find(one.other_defaults.begin(), one.other_defaults.end(),
+                           *out_[i].default_value) == one.other_defaults.end()) {
+        one.other_defaults.push_back(*out_[i].default_value);
+      }
+    }
+    size_t i = 0;
+    std::erase_if(out_, [&](const OptionFacts&) { return joined[i++]; });
+  }
+
   void add(const python::Option& option, uint32_t file) {
     if (option.written) return;  // it is set here, and read elsewhere
     if (add_fields(option, file)) return;
@@ -132,8 +168,30 @@ class OptionLinker {
   }
 
   void add_class(const python::ParsedClass& parsed, uint32_t file) {
-    for_each_field(parsed.name, file,
-                   [&](const python::Option& option, uint32_t home) { add(option, home); });
+    const bool known = for_each_field(
+        parsed.name, file, [&](const python::Option& option, uint32_t home) { add(option, home); });
+    if (!known) add_parameters(parsed, file);
+  }
+
+  // fire.Fire(main), tyro.cli(main): the function's parameters are the options.
+  void add_parameters(const python::ParsedClass& parsed, uint32_t file) {
+    const auto found = names_.resolve(parsed.name, file);
+    if (!found || found->kind != PythonName::Kind::kFunction || parsed.via == "typer.run") return;
+    const python::Function& function =
+        readings_.readings[found->file].python.functions[found->index];
+    for (size_t i = 0; i < function.parameters.size(); ++i) {
+      const python::Argument& parameter = function.parameters[i];
+      if (parameter.name.starts_with('*') || parameter.name == "/") continue;
+      python::Option option;
+      option.source = python::OptionSource::kFunction;
+      option.dest = parameter.name;
+      option.names = {"--" + parameter.name};
+      if (i < function.annotations.size()) option.type = function.annotations[i];
+      if (!parameter.text.empty()) option.default_value = parameter.text;
+      option.via = parsed.via;
+      option.line = function.line_name;
+      add(option, found->file);
+    }
   }
 
   // A loop over the fields of a class makes an option of each: add_argument(f"--{name}").
@@ -169,6 +227,7 @@ class OptionLinker {
   // A field of a settings class is a key of the configuration, whoever fills it in.
   void add_settings(const python::Class& type, uint32_t file) {
     if (!is_settings_class(type)) return;
+    add_environment_fields(type, file);
     for (const python::Field& field : type.fields) {
       OptionFacts facts;
       facts.kind = OptionKind::kConfig;
@@ -178,6 +237,38 @@ class OptionLinker {
       facts.at = {file, field.line};
       if (field.default_value) set_default(facts, defaults_.resolve(*field.default_value, file));
       note_readers(facts, field.name);
+      out_.push_back(std::move(facts));
+    }
+  }
+
+  // pydantic's BaseSettings reads each field from the environment, behind a prefix.
+  void add_environment_fields(const python::Class& type, uint32_t file) {
+    const bool reads = std::any_of(type.bases.begin(), type.bases.end(), [](const auto& base) {
+      return last_part(base) == "BaseSettings";
+    });
+    if (!reads) return;
+    std::string prefix;
+    for (const python::Field& field : type.fields) {
+      if (field.name != "model_config" || !field.default_value) continue;
+      const std::string& text = *field.default_value;
+      const size_t at = text.find("env_prefix");
+      const size_t open = at == std::string::npos ? at : text.find_first_of("\"'", at + 10);
+      const size_t close = open == std::string::npos ? open : text.find(text[open], open + 1);
+      if (close != std::string::npos) prefix = text.substr(open + 1, close - open - 1);
+    }
+    for (const python::Field& field : type.fields) {
+      if (field.type.empty() || field.name == "model_config") continue;
+      OptionFacts facts;
+      facts.kind = OptionKind::kEnvironment;
+      facts.name = prefix + field.name;
+      std::transform(facts.name.begin(), facts.name.end(), facts.name.begin(),
+                     [](unsigned char c) { return std::toupper(c); });
+      facts.type = field.type;
+      facts.help = field.help;
+      facts.at = {file, field.line};
+      facts.certainty = Certainty::kLikely;
+      if (field.default_value) set_default(facts, defaults_.resolve(*field.default_value, file));
+      facts.component = readers_.component_of(file);
       out_.push_back(std::move(facts));
     }
   }
@@ -195,7 +286,8 @@ class OptionLinker {
     facts.at = {file, option.line};
     facts.component = readers_.component_of(file);
     const bool by_hand = option.source == cpp::Option::Source::kArgv;
-    facts.certainty = wrapper || by_hand ? Certainty::kLikely : Certainty::kCertain;
+    facts.certainty =
+        wrapper || by_hand || !option.certain ? Certainty::kLikely : Certainty::kCertain;
     out_.push_back(std::move(facts));
   }
 

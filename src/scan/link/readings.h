@@ -30,6 +30,7 @@ struct FileReading {
   std::vector<cpp::FoundKernel> found_kernels;                // known by their place alone
   std::vector<std::vector<cpp::LocalValue>> launch_values;    // of each of usage.launches
   std::vector<std::vector<cpp::LocalValue>> argument_values;  // the same, of their arguments
+  std::vector<std::vector<std::string>> launch_conditions;    // the same: what leads to them
   DeviceCode device_code;
   std::map<size_t, KernelAccesses> triton_accesses;  // of the kernels among python.functions
   cpp::FileUnits units;  // functions, aliases and classes with what they do; not of literals

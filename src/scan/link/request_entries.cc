@@ -11,6 +11,8 @@
 namespace fathom {
 namespace {
 
+// Programs of the README come before others, after servers.
+constexpr int kProgramRank = 1;
 constexpr size_t kMaxEntries = 120;  // entry points that are followed
 
 // The methods that do the work of a class, the likeliest first.
@@ -25,11 +27,16 @@ class EntryFinder {
         names_(names),
         facts_(facts),
         documented_(documented),
-        calls_(count_api_calls(readings, names, facts.api)) {}
+        calls_(count_api_calls(readings, names, facts.api)) {
+    for (const StartCommand& command : facts.start_commands) {
+      if (command.file) started_.emplace(*command.file, command.at);
+    }
+  }
 
   std::vector<RequestEntry> run() {
     std::vector<RequestEntry> out;
     for (const EntryPoint& entry : facts_.entry_points) add_program(entry, out);
+    add_started(out);
     add_documented(out);
     add_api(out);
     // Examples of the README stand in its order; of other documents, the most called first.
@@ -45,7 +52,7 @@ class EntryFinder {
   }
 
  private:
-  void add_program(const EntryPoint& entry, std::vector<RequestEntry>& out) const {
+  void add_program(const EntryPoint& entry, std::vector<RequestEntry>& out) {
     const uint32_t file = entry.at.file;
     if (entry.kind == EntryKind::kHttpRoute) {
       const int rank = entry.name.starts_with("POST") ? 0 : 5;
@@ -58,6 +65,8 @@ class EntryFinder {
       if (!module) return;
       if (const auto start = python_function(*module, entry.target.substr(colon + 1)))
         out.push_back({entry.kind, entry.name, *start, 3, "the package installs this program"});
+    } else if (started_.contains(file)) {
+      add_readme_program(entry, out);
     } else if (is_test_or_example(readings_.files[file].path)) {
       return;
     } else if (entry.kind == EntryKind::kMain) {
@@ -67,7 +76,45 @@ class EntryFinder {
                      4,
                      "it is a program of this repository"});
     } else if (entry.kind == EntryKind::kCppMain) {
-      add_cpp_main(entry, out);
+      add_cpp_main(entry, EntryEvidence::kExported, "it is a program of this repository", out);
+    }
+  }
+
+  // What the README starts is the product, whichever folder it lies in.
+  std::string started_text(uint32_t file) const {
+    const CodePlace& at = started_.find(file)->second;
+    return "the README starts it (" + readings_.files[at.file].path + ":" +
+           std::to_string(at.line) + ")";
+  }
+
+  void add_readme_program(const EntryPoint& entry, std::vector<RequestEntry>& out) {
+    const uint32_t file = entry.at.file;
+    if (entry.target == "main")
+      return add_cpp_main(entry, EntryEvidence::kReadme, started_text(file), out);
+    if (readings_.files[file].language != Language::kPython || !followed_.insert(file).second)
+      return;
+    out.push_back(
+        {EntryKind::kMain,
+         entry.name,
+         {false, file, kPythonModuleLevel},
+         // A benchmark of a library comes after its functions.
+         is_test_or_example(readings_.files[file].path) ? kFunctionRank + 2 : kProgramRank,
+         started_text(file),
+         EntryEvidence::kReadme});
+  }
+
+  // Scripts without a main guard are programs if the README runs them.
+  void add_started(std::vector<RequestEntry>& out) {
+    for (const auto& [file, at] : started_) {
+      if (readings_.files[file].language != Language::kPython || !followed_.insert(file).second)
+        continue;
+      out.push_back(
+          {EntryKind::kMain,
+           readings_.files[file].path,
+           {false, file, kPythonModuleLevel},
+           is_test_or_example(readings_.files[file].path) ? kFunctionRank + 2 : kProgramRank,
+           started_text(file),
+           EntryEvidence::kReadme});
     }
   }
 
@@ -82,17 +129,15 @@ class EntryFinder {
     return signature;
   }
 
-  void add_cpp_main(const EntryPoint& entry, std::vector<RequestEntry>& out) const {
+  void add_cpp_main(const EntryPoint& entry, EntryEvidence evidence, const std::string& why,
+                    std::vector<RequestEntry>& out) const {
     // A program inside a string is written out to be built, and not the repository's own.
     if (readings_.files[entry.at.file].language == Language::kPython) return;
     const auto& functions = readings_.readings[entry.at.file].cpp.functions;
     for (uint32_t i = 0; i < functions.size(); ++i) {
       if (functions[i].name == "main" && functions[i].line_name == entry.at.line)
-        out.push_back({entry.kind,
-                       entry.name,
-                       {true, entry.at.file, i},
-                       1,
-                       "it is a program of this repository"});
+        out.push_back(
+            {entry.kind, entry.name, {true, entry.at.file, i}, kProgramRank, why, evidence});
     }
   }
 
@@ -222,6 +267,8 @@ class EntryFinder {
   const CodeFacts& facts_;
   const std::vector<DocumentedCall>& documented_;
   const std::map<CodePlace, uint32_t> calls_;
+  std::map<uint32_t, CodePlace> started_;  // files that the README runs, and where it does
+  std::set<uint32_t> followed_;            // of those, Python programs that are entries
   std::set<RequestNode> seen_;
 };
 

@@ -60,23 +60,38 @@ class RequestPathFinder {
   // Servers, engines and C++ programs come first. Functions stand for a library: they are shown
   // where there is none of those, and other programs where no function reaches a kernel.
   std::vector<RequestPath> run() {
-    const std::vector<Found> before = programs([](int rank) { return rank < kFunctionRank; });
+    std::vector<Found> before = programs([](int rank) { return rank < kFunctionRank; });
+    std::erase_if(before, [](const Found& found) {
+      return is_unnamed_program(found.first) && found.second.kernels.empty();
+    });
     add_programs(before);
     bool functions = false;
-    if (before.empty()) functions = add_functions();
+    const bool is_server = !before.empty() && before[0].first.rank == 0;
+    if (before.empty() || (out_.empty() && !is_server)) functions = add_functions();
     std::vector<Found> after;
     if (!functions) after = programs([](int rank) { return rank > kFunctionRank; });
     add_programs(after);
     // A server that reaches no kernel is shown with where it stopped.
     const std::vector<Found>& first = before.empty() ? after : before;
     const bool shown = !first.empty() && ranks_shown_.contains(first[0].first.rank);
-    if (!first.empty() && !shown && (first[0].first.rank == 0 || out_.empty()))
+    const bool told =
+        !first.empty() && (first[0].first.rank == 0 ||
+                           (first[0].first.rank < kFunctionRank &&
+                            first[0].first.evidence == EntryEvidence::kReadme && !functions));
+    if (!first.empty() && !shown && (told || out_.empty()))
       add_paths(first[0].first, first[0].second);
-    if (out_.empty() && !entries_.empty()) add_paths(entries_[0], search(entries_[0].start));
+    const auto named = std::find_if_not(entries_.begin(), entries_.end(), is_unnamed_program);
+    if (out_.empty() && named != entries_.end()) add_paths(*named, search(named->start));
     return std::move(out_);
   }
 
  private:
+  // A C++ program that nobody is told to start: where it reaches no kernel, it is a tool of the
+  // build, and says nothing of what the repository is for.
+  static bool is_unnamed_program(const RequestEntry& entry) {
+    return entry.kind == EntryKind::kCppMain && entry.evidence != EntryEvidence::kReadme;
+  }
+
   // Of each kind those that reach most come first.
   template <typename Wanted>
   std::vector<Found> programs(Wanted wanted) const {
@@ -86,8 +101,12 @@ class RequestPathFinder {
     }
     std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
       if (a.first.rank != b.first.rank) return a.first.rank < b.first.rank;
-      return std::tuple(generates(b.first), b.second.kernels.size(), b.second.order.size()) <
-             std::tuple(generates(a.first), a.second.kernels.size(), a.second.order.size());
+      const auto worth = [](const Found& f) {
+        const bool told = f.first.evidence == EntryEvidence::kReadme;
+        return std::tuple(generates(f.first), told && !f.second.kernels.empty(),
+                          f.second.kernels.size(), told, f.second.order.size());
+      };
+      return worth(b) < worth(a);
     });
     return found;
   }

@@ -88,6 +88,8 @@ class TritonLinker {
   }
 
  private:
+  using InnerFunctions = std::unordered_map<std::string, uint32_t>;
+
   void collect() {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       const python::PythonFile& python = readings_.readings[file].python;
@@ -107,7 +109,7 @@ class TritonLinker {
     if (!function.scope.empty()) {
       by_maker_[{jitted.file, function.scope}].push_back(jitted_.size());
     }
-    by_function_[{jitted.file, jitted.function}] = jitted_.size();
+    by_function_.try_emplace({jitted.file, jitted.function}, jitted_.size());
     in_file_[{jitted.file, function.name}].push_back(jitted_.size());
     jitted_.push_back(std::move(jitted));
   }
@@ -136,50 +138,50 @@ class TritonLinker {
     return true;  // by a star import, or by what the file does at run time
   }
 
-  // pl.pallas_call(f, …) makes a kernel of f.
+  // pl.pallas_call(f, …) makes a kernel of f and launches it.
   void collect_made(const python::Launch& launch, uint32_t file) {
     for (const std::string& written : launch.kernels) {
       const std::optional<PythonRef> function = function_named(written, file, launch.function);
-      if (!function || by_function_.contains({function->file, function->index})) continue;
-      add({function->file,
-           function->index,
-           *launch.makes,
-           KernelVoice::kNone,
-           LaunchForm::kMade,
-           false,
-           {}});
+      if (!function) continue;
+      const auto [known, fresh] =
+          by_function_.try_emplace({function->file, function->index}, jitted_.size());
+      if (fresh) {
+        add({function->file,
+             function->index,
+             *launch.makes,
+             KernelVoice::kNone,
+             LaunchForm::kMade,
+             false,
+             {}});
+      }
+      KernelLauncher launcher = launcher_of(launch, file);
+      launcher.via = launch.via;
+      if (launch.kernels.size() > 1) launcher.certainty = Certainty::kLikely;
+      jitted_[known->second].launchers.push_back(std::move(launcher));
     }
   }
 
-  // A file's functions of a name that stand in others or in classes.
-  const std::vector<uint32_t>& inner_functions(uint32_t file, std::string_view name) const {
-    static const std::vector<uint32_t> none;
-    auto known = inner_.find(file);
-    if (known == inner_.end()) {
-      known = inner_.emplace(file, InnerFunctions()).first;
-      const auto& functions = readings_.readings[file].python.functions;
-      for (uint32_t i = 0; i < functions.size(); ++i) {
-        if (!functions[i].scope.empty()) known->second[functions[i].name].push_back(i);
-      }
+  // A file's functions that stand in others or in classes, by scope and name.
+  const InnerFunctions& inner_functions(uint32_t file) const {
+    const auto [known, fresh] = inner_.try_emplace(file);
+    const auto& functions = readings_.readings[file].python.functions;
+    for (uint32_t i = 0; fresh && i < functions.size(); ++i) {
+      const python::Function& one = functions[i];
+      if (!one.scope.empty()) known->second.emplace(one.scope + "." + one.name, i);
     }
-    const auto found = known->second.find(name);
-    return found == known->second.end() ? none : found->second;
+    return known->second;
   }
 
   // The function of a name: in the functions around, in the file, or imported.
   std::optional<PythonRef> function_named(std::string_view written, uint32_t file,
                                           std::string_view around) const {
-    std::optional<PythonRef> inner;
-    size_t length = 0;
-    for (const uint32_t i : inner_functions(file, written)) {
-      const std::string& scope = readings_.readings[file].python.functions[i].scope;
-      const bool encloses = around == scope || (around.starts_with(scope) &&
-                                                around.substr(scope.size()).starts_with('.'));
-      if (!encloses || (inner && scope.size() <= length)) continue;
-      inner = PythonRef{file, i};
-      length = scope.size();
+    const InnerFunctions& inner = inner_functions(file);
+    while (!around.empty()) {
+      const auto found = inner.find(std::string(around) + "." + std::string(written));
+      if (found != inner.end()) return PythonRef{file, found->second};
+      const size_t dot = around.rfind('.');
+      around = around.substr(0, dot == std::string_view::npos ? 0 : dot);
     }
-    if (inner) return inner;
     const auto resolved = names_.resolve(written, file);
     if (!resolved || resolved->kind != PythonName::Kind::kFunction) return std::nullopt;
     return PythonRef{resolved->file, static_cast<uint32_t>(resolved->index)};
@@ -310,6 +312,7 @@ class TritonLinker {
   }
 
   void attach(const python::Launch& launch, uint32_t file) {
+    if (launch.makes) return;  // collect_made did
     std::map<size_t, Certainty> meant;
     const std::vector<std::string> own = {launch.kernel};
     for (const std::string& written : launch.kernels.empty() ? own : launch.kernels) {
@@ -474,7 +477,9 @@ class TritonLinker {
     if (function.kernel && !function.kernel->configuration.empty())
       kernel.attributes.push_back(function.kernel->configuration);
     kernel.launchers = std::move(jitted.launchers);
-    kernel.dead = kernel.launchers.empty() && !is_named(function.name);
+    // What a compiler of the program is handed is launched in ways that are not followed.
+    const bool followed = jitted.form != LaunchForm::kMade;
+    kernel.dead = followed && kernel.launchers.empty() && !is_named(function.name);
     std::set<size_t> seen = {static_cast<size_t>(&jitted - jitted_.data())};
     add_evidence(jitted, Certainty::kCertain, 0, seen, kernel.evidence);
     add_accesses(jitted, kernel);
@@ -485,7 +490,7 @@ class TritonLinker {
   KernelFacts facts_of(const python::NamedKernel& named, uint32_t file) const {
     KernelFacts kernel;
     kernel.name = named.name;
-    kernel.scope = names_.module_of(file);
+    if (is_python_kernel(named.kind)) kernel.scope = names_.module_of(file);
     kernel.kind = named.kind;
     kernel.body_read = false;
     kernel.at = {file, named.line_first};
@@ -616,7 +621,7 @@ class TritonLinker {
   // Kernels that a function defines, by the function's name.
   std::map<std::pair<uint32_t, std::string>, std::vector<size_t>> by_maker_;
   std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
-  std::map<std::pair<uint32_t, size_t>, size_t> by_function_;
+  std::map<std::pair<uint32_t, size_t>, size_t> by_function_;  // file and function → kernel
   std::map<std::pair<uint32_t, std::string_view>, std::vector<size_t>> in_file_;
   // Functions that launch a parameter of theirs.
   struct LaunchedArgument {
@@ -627,7 +632,6 @@ class TritonLinker {
   std::unordered_set<std::string_view> names_used_;  // in any file
   using ValuesByName =
       std::unordered_map<std::string_view, std::vector<const python::AssignedValue*>>;
-  using InnerFunctions = std::unordered_map<std::string_view, std::vector<uint32_t>>;
   mutable std::map<uint32_t, InnerFunctions> inner_;  // of files that make kernels of functions
   mutable std::map<uint32_t, ValuesByName> values_;   // of files that launch something
 };

@@ -207,6 +207,43 @@ void find_argparse_options(const Outline& outline, std::vector<Option>& into) {
   ArgparseReader(outline, into).run();
 }
 
+namespace {
+
+// @draccus.wrap(), @hydra.main(…): the class that the decorated function's first parameter has.
+std::optional<ParsedClass> wrapped_class(const Outline& outline, const Site& site,
+                                         std::string_view last) {
+  if (last != "wrap" && last != "main") return std::nullopt;
+  const Tree& tree = outline.tree;
+  const std::string path = outline.path(tree.child(site.node));
+  const size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return std::nullopt;
+  const std::string_view module = std::string_view(path).substr(0, dot);
+  const std::string_view library = module.substr(module.rfind('.') + 1);
+  const bool wraps = last == "wrap" &&
+                     (library == "draccus" || library == "pyrallis" || library.ends_with("parser"));
+  if (!wraps && path != "hydra.main") return std::nullopt;
+  const auto function = decorated_function(outline, site.node);
+  if (!function) return std::nullopt;
+  const NodeId parameters =
+      tree.child_of_kind(outline.functions[*function].node, NodeKind::kParameters);
+  const NodeId first = tree.child(parameters);
+  const bool typed = first != 0 && (tree[first].flags & kHasAnnotation) != 0;
+  const std::string_view type = typed ? outline.last_name(tree.child(first)) : std::string_view();
+  if (type.empty() || type == "DictConfig") {
+    // The keys are those of a file: folder and name, as the decorator says them.
+    const CallArguments arguments = outline.arguments(site.node);
+    const auto folder = outline.text(arguments.find(0, "config_path"));
+    const auto name = outline.text(arguments.find(1, "config_name"));
+    if (path != "hydra.main" || !name) return std::nullopt;
+    return ParsedClass{(folder ? folder->text + "/" : std::string()) + name->text, "hydra.main",
+                       outline.function_name(*function), tree.line_first(site.node)};
+  }
+  return ParsedClass{tree.source(tree.child(first)), path, outline.function_name(*function),
+                     tree.line_first(site.node)};
+}
+
+}  // namespace
+
 std::vector<ParsedClass> find_parsed_classes(const Outline& outline) {
   // Those that are told by their last name alone, and those whose last name is too common for it.
   static const std::set<std::string_view> kByName = {"HfArgumentParser", "TrlParser",
@@ -220,6 +257,10 @@ std::vector<ParsedClass> find_parsed_classes(const Outline& outline) {
   for (const Site& site : outline.calls) {
     const NodeId callee = tree.child(site.node);
     const std::string_view last = outline.last_name(callee);
+    if (auto wrapped = wrapped_class(outline, site, last)) {
+      out.push_back(std::move(*wrapped));
+      continue;
+    }
     const bool by_name = kByName.count(last) != 0;
     const bool may_be_path = tree.kind(callee) == NodeKind::kName || last == "cli" ||
                              last == "parse" || last == "Fire" || last == "CLI" || last == "run" ||

@@ -208,11 +208,17 @@ void find_typer_options(const Outline& outline, std::vector<Option>& into) {
 }
 
 void find_absl_options(const Outline& outline, std::vector<Option>& into) {
+  // absl.flags; its own DEFINE_alias and DEFINE_flag name no type.
+  static const std::set<std::string_view> kMakers = {
+      "bool",          "boolean",     "string",     "integer",          "float",
+      "enum",          "enum_class",  "list",       "spaceseplist",     "multi_string",
+      "multi_integer", "multi_float", "multi_enum", "multi_enum_class", "multi_flag",
+      "int32",         "int64",       "uint32",     "uint64",           "double"};
   const Tree& tree = outline.tree;
   for (const Site& site : outline.calls) {
     const NodeId callee = tree.child(site.node);
     const std::string_view maker = outline.last_name(callee);
-    if (!maker.starts_with("DEFINE_") || maker.size() == 7) continue;
+    if (!maker.starts_with("DEFINE_") || !kMakers.contains(maker.substr(7))) continue;
     const CallArguments arguments = outline.arguments(site.node);
     const auto name = outline.text(arguments.find(0, "name"));
     if (!name || name->text.empty()) continue;

@@ -121,14 +121,41 @@ void Outline::visit(NodeId node, const Site& around) {
       break;
     case NodeKind::kName:
       names.emplace(tree.token(found.first), found.first);
+      if (is_settings(tree.token(found.first))) note_passed(node);
       break;
     case NodeKind::kAttribute:
       names.emplace(tree.extra(node), found.extra);
+      if (is_settings(tree.extra(node))) note_passed(node);
       if (is_settings(last_name(tree.child(node)))) settings.emplace(tree.extra(node), found.extra);
       break;
     default:
       break;
   }
+}
+
+// run(args), Engine(config=self.config): the object as a whole is an argument.
+void Outline::note_passed(NodeId object) {
+  constexpr size_t kLongestCallee = 200;
+  NodeId above = parents_[object];
+  const NodeKind kind = tree.kind(above);
+  if (kind == NodeKind::kKeyword || kind == NodeKind::kStarred || kind == NodeKind::kDoubleStarred)
+    above = parents_[above];
+  // Process(target=run, args=(settings,))
+  NodeId target = 0;
+  if (kind == NodeKind::kTuple && tree.kind(parents_[above]) == NodeKind::kKeyword &&
+      tree.extra(parents_[above]) == "args") {
+    above = parents_[parents_[above]];
+    for (NodeId at = tree[tree[above].child].next; at != 0; at = tree[at].next) {
+      if (tree.kind(at) == NodeKind::kKeyword && tree.extra(at) == "target")
+        target = tree.child(at);
+    }
+    if (target == 0) return;
+  }
+  if (tree.kind(above) != NodeKind::kCall || tree.child(above) == object) return;
+  const NodeId callee_node = target != 0 ? target : tree.child(above);
+  const NodeKind callee_kind = tree.kind(callee_node);
+  if (callee_kind != NodeKind::kName && callee_kind != NodeKind::kAttribute) return;
+  settings_passed.insert(tree.source(callee_node, kLongestCallee));
 }
 
 void Outline::read_import(NodeId statement) {

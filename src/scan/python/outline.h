@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,7 @@ class Outline {
   std::unordered_map<std::string_view, uint32_t> names;
   // The attributes among them of an object that is called like settings: args.x, self.config.x.
   std::unordered_map<std::string_view, uint32_t> settings;
+  std::set<std::string> settings_passed;  // callees that are given one whole: run(args)
 
   NodeId parent(NodeId node) const { return parents_[node]; }
   NodeId callee(NodeId call) const { return tree.child(call); }
@@ -93,6 +95,7 @@ class Outline {
   void walk();
   void visit(NodeId node, const Site& around);
   void read_import(NodeId statement);
+  void note_passed(NodeId object);
   NodeId loop_values(NodeId place, std::string_view name) const;
   std::optional<StringContent> text(NodeId expression, int depth, size_t& work) const;
 

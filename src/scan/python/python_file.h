@@ -113,7 +113,15 @@ struct HandedName {
   uint32_t line_first = 0, line_last = 0;
 };
 
-enum class OptionSource : uint8_t { kArgparse, kClick, kTyper, kAbsl, kDataclass, kEnvironment };
+enum class OptionSource : uint8_t {
+  kArgparse,
+  kClick,
+  kTyper,
+  kAbsl,
+  kDataclass,
+  kFunction,  // a parameter of a function that fire or tyro calls
+  kEnvironment
+};
 
 struct Option {
   OptionSource source = OptionSource::kArgparse;
@@ -223,6 +231,8 @@ struct PythonFile {
   // Attributes of objects that are called like settings, args.x and self.config.x, with the line
   // where each is first used; in order of the alphabet.
   std::vector<std::pair<std::string, uint32_t>> settings_read;
+  // Calls that are given such an object as a whole, by their callee as written: run(args).
+  std::vector<std::string> settings_passed;
   std::optional<uint32_t>
       main_guard;        // the line of `if __name__ == "__main__"`, in all its disguises
   bool damaged = false;  // some statement could not be parsed and was passed over

@@ -19,6 +19,7 @@ void add_names(const Outline& outline, PythonFile& into) {
     into.settings_read.emplace_back(name, outline.tree.tokens.tokens[token].line);
   }
   std::sort(into.settings_read.begin(), into.settings_read.end());
+  into.settings_passed.assign(outline.settings_passed.begin(), outline.settings_passed.end());
 }
 
 }  // namespace

@@ -64,6 +64,18 @@ ModelLimit model_limit(const Bound& bound, double needed, double time) {
   return bound.is_compute() ? ModelLimit::kCompute : ModelLimit::kMemory;
 }
 
+const HardwareIndex::OpLimits& HardwareIndex::limits_of(const AssessedOp& op) const {
+  const std::vector<AssessedOp>& ops = facts_.assessment.ops();
+  limits_.resize(ops.size());
+  OpLimits& limits = limits_[static_cast<size_t>(&op - ops.data())];
+  if (!limits.known) {
+    limits.known = true;
+    limits.peak = bound_of(*op.group->cost, platform(), RateBasis::kPeak);
+    if (op.bound) limits.rate = rate_name_of(*op.group->cost, *platform());
+  }
+  return limits;
+}
+
 HardwareState HardwareIndex::state(std::span<const EventId> events) const {
   const EventStore& store = facts_.input.store;
   HardwareState s;
@@ -102,9 +114,10 @@ HardwareState HardwareIndex::state(std::span<const EventId> events) const {
     s.modelled += time;
     s.flops += cost.flops * part;
     s.bytes += cost.bytes * part;
-    if (const auto peak = bound_of(cost, platform(), RateBasis::kPeak)) {
-      s.peak_compute += 1e9 * peak->compute_seconds * part;
-      s.peak_memory += 1e9 * peak->memory_seconds * part;
+    const OpLimits& limits = limits_of(*op);
+    if (limits.peak) {
+      s.peak_compute += 1e9 * limits.peak->compute_seconds * part;
+      s.peak_memory += 1e9 * limits.peak->memory_seconds * part;
     }
     if (op->bound) {
       s.limited += time;
@@ -123,7 +136,7 @@ HardwareState HardwareIndex::state(std::span<const EventId> events) const {
         case ModelLimit::kUnknown:
           break;
       }
-      s.specs[std::string(rate_name_of(cost, *platform()))] += cost.flops * part;
+      s.specs[limits.rate] += cost.flops * part;
     }
   }
   return s;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -48,7 +50,7 @@ struct HardwareState {
   double limited = 0;                        // ns of the work that has such a limit
   double near_memory = 0, near_compute = 0;  // ns of it: at 60 % of that limit or above
   double far = 0;                            // ns of it: below, so that neither sets the time
-  std::map<std::string, double> specs;       // FLOP by the rate that they run against
+  std::map<std::string_view, double> specs;  // FLOP by the rate that they run against
 
   double copied_bytes = 0, copy_time = 0;  // of copies whose size is known; ns
   size_t copies = 0;
@@ -102,6 +104,14 @@ class HardwareIndex {
 
   const RunFacts& facts_;
   const WorkLabels& labels_;
+  // Of one call of an op: what does not differ from call to call.
+  struct OpLimits {
+    bool known = false;
+    std::optional<Bound> peak;
+    std::string_view rate;
+  };
+  const OpLimits& limits_of(const AssessedOp& op) const;
+  mutable std::vector<OpLimits> limits_;  // by op, once asked for
   std::unordered_map<KernelLaunch, const KernelContext*, KernelLaunchHash> contexts_;
   std::vector<StalledKernel> stalled_;
   ClockNumbers clocks_;

@@ -26,7 +26,10 @@ std::string cut(std::string_view text) { return cut_to_bytes(text, kLongestLabel
 }  // namespace
 
 WorkLabels::WorkLabels(const Assessment& assessment)
-    : a_(assessment), store_(assessment.input().store), op_(store_.size()) {
+    : a_(assessment),
+      store_(assessment.input().store),
+      op_(store_.size()),
+      call_time_(store_.size()) {
   for (const AssessedOp& op : a_.ops()) {
     for (const UnifiedOp* call : op.group->calls) {
       Nanos time;
@@ -40,9 +43,9 @@ WorkLabels::WorkLabels(const Assessment& assessment)
 }
 
 double WorkLabels::part_of_call(EventId event) const {
-  const auto found = call_time_.find(event.index);
-  if (found == call_time_.end() || found->second.count <= 0) return 0;
-  return std::clamp(ratio(store_.duration(event), found->second), 0.0, 1.0);
+  const Nanos call = call_time_[event.index];
+  if (call.count <= 0) return 0;
+  return std::clamp(ratio(store_.duration(event), call), 0.0, 1.0);
 }
 
 std::string_view WorkLabels::full_op_name(EventId event) const {

@@ -38,7 +38,7 @@ class WorkLabels {
   const Assessment& a_;
   const EventStore& store_;
   std::vector<const AssessedOp*> op_;  // by event
-  std::unordered_map<uint32_t, Nanos> call_time_;
+  std::vector<Nanos> call_time_;       // by event: of its op's call
   // The nearest module at or above a frame; known once asked for.
   mutable std::unordered_map<uint32_t, EventId> module_;
   mutable std::map<std::pair<StringId, const AssessedOp*>, std::string> classes_;

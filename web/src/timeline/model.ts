@@ -40,6 +40,7 @@ export class Timeline {
   readonly blocks: BlockSource;
   texts: string[] = [];
   readonly events: number;
+  private inFlight = 0; // chunks that views asked for
   private pseudo = 2 ** 40;
   private readonly waiting = new Set<() => void>();
 
@@ -168,7 +169,13 @@ export class Timeline {
     if (row.overview && places.length > 24) return;
     for (const place of places) {
       this.blocks.touch(place);
-      if (!place.chunk && !place.loading) void row.load(place).then(() => this.tell());
+      // A few at a time: each that is decoded draws a frame, which asks for the next.
+      if (place.chunk || place.loading || this.inFlight >= 2) continue;
+      this.inFlight++;
+      void row.load(place).then(() => {
+        this.inFlight--;
+        this.tell();
+      });
     }
   }
 

@@ -1,4 +1,6 @@
 from .args import parse
+from .engine import start
 import sys
 
-parse(sys.argv[1:])
+args = parse(sys.argv[1:])
+start(args, [])

@@ -1,6 +1,7 @@
 try:
     import flydsl.compiler as flyc
+    import tilelang.language as T
     import triton
     import triton.language as tl
 except ImportError:
-    flyc = triton = tl = None
+    T = flyc = triton = tl = None

@@ -1,4 +1,4 @@
-from .compat import flyc, triton, tl
+from .compat import T, flyc, triton, tl
 
 
 @triton.jit
@@ -14,3 +14,12 @@ def handed_fly(x):
 def run(x):
     handed_kernel[(1,)](x, 1)
     handed_fly(x).launch(grid=(1, 1, 1), block=(64, 1, 1))
+
+
+def make_tile():
+    @T.prim_func
+    def handed_tile(A):
+        with T.Kernel(4, threads=32) as bx:
+            A[bx] = 1
+
+    return handed_tile

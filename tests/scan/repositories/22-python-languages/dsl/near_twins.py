@@ -49,3 +49,20 @@ def use(x):
     Layer().kernel(x)
     wp.launch(version, dim=4)
     cute.pallas_call(registered)
+
+
+class T:
+    """A table, and no language."""
+
+    @staticmethod
+    def prim_func(f):
+        return f
+
+    @staticmethod
+    def Kernel(n):
+        return n
+
+
+@T.prim_func
+def counted(x):
+    return T.Kernel(4)

@@ -1,0 +1,98 @@
+#include "scan/cpp/option_calls.h"
+
+#include <charconv>
+#include <string>
+#include <unordered_map>
+
+#include "base/check.h"
+#include "base/tsv.h"
+
+extern const std::string_view option_calls_tsv, option_tables_tsv;
+
+namespace fathom::cpp {
+namespace {
+
+std::optional<size_t> option_position(std::string_view text) {
+  size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+OptionCall::NameKind name_kind(std::string_view word) {
+  if (word == "name") return OptionCall::NameKind::kIdentifier;
+  if (word == "names") return OptionCall::NameKind::kNames;
+  if (word == "texts") return OptionCall::NameKind::kTexts;
+  if (word == "objects") return OptionCall::NameKind::kObject;
+  CHECK(word == "text");
+  return OptionCall::NameKind::kText;
+}
+
+struct OptionCalls {
+  // Names are made of a row's braces, so they are owned; a map's keys keep their places.
+  std::unordered_map<std::string, std::vector<OptionCall>> rows;
+
+  OptionCalls() {
+    for (const std::vector<std::string_view>& row : read_tsv(option_calls_tsv, 8)) add(row);
+  }
+
+  void add(const std::vector<std::string_view>& row) {
+    OptionCall call;
+    std::string_view name = row[0];
+    call.of_object = name.starts_with('.');
+    if (call.of_object) name.remove_prefix(1);
+    if (const size_t colons = name.rfind("::"); colons != std::string_view::npos) {
+      call.qualifier = name.substr(0, colons);
+      name.remove_prefix(colons + 2);
+    }
+    call.environment = row[1] == "environment";
+    call.named_by = name_kind(row[2]);
+    call.at = option_position(row[3]).value_or(0);
+    call.prefix = row[4];
+    call.type_at = option_position(row[5]);
+    if (!call.type_at) call.type = row[5];
+    call.default_at = option_position(row[6]);
+    call.help_at = option_position(row[7]);
+    const size_t open = name.find('{');
+    if (open == std::string_view::npos) return keep(std::string(name), call);
+    for (const std::string_view type : split(name.substr(open + 1, name.size() - open - 2), ',')) {
+      call.type = type;
+      keep(std::string(name.substr(0, open)) + std::string(type), call);
+    }
+  }
+
+  void keep(const std::string& name, OptionCall call) {
+    const auto found = rows.try_emplace(name).first;
+    call.name = found->first;
+    found->second.push_back(call);
+  }
+};
+
+}  // namespace
+
+const std::vector<OptionCall>* option_calls_of(std::string_view name) {
+  static const OptionCalls calls;
+  // Longer names than any row's are not made into strings.
+  if (name.size() > 60) return nullptr;
+  const auto found = calls.rows.find(std::string(name));
+  return found == calls.rows.end() ? nullptr : &found->second;
+}
+
+const OptionTable* option_table_of(std::string_view type) {
+  static const std::vector<OptionTable> tables = [] {
+    std::vector<OptionTable> out;
+    for (const std::vector<std::string_view>& row : read_tsv(option_tables_tsv, 5)) {
+      const auto name = option_position(row[1]), letter = option_position(row[2]),
+                 value = option_position(row[3]);
+      CHECK(name && letter && value);
+      out.push_back({row[0], *name, *letter, *value, option_position(row[4])});
+    }
+    return out;
+  }();
+  for (const OptionTable& table : tables) {
+    if (table.type == type) return &table;
+  }
+  return nullptr;
+}
+
+}  // namespace fathom::cpp

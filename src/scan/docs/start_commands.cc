@@ -1,0 +1,253 @@
+#include "scan/docs/start_commands.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "scan/docs/doc_programs.h"
+#include "scan/docs/doc_text.h"
+#include "scan/facts/code_names.h"
+#include "scan/facts/text_lines.h"
+#include "scan/files/source_text.h"
+#include "scan/manifests/build_targets.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kMaxCommands = 60, kMaxCommand = 300, kMaxBuildFiles = 200;
+constexpr uint64_t kMaxBytes = 1u << 20;
+
+bool is_shell(std::string_view language) {
+  constexpr std::array<std::string_view, 11> names = {
+      "",     "sh",       "bash", "shell", "console",      "zsh",
+      "text", "terminal", "Bash", "Shell", "shell-session"};
+  return std::ranges::find(names, language) != names.end();
+}
+
+// Whether a script builds, installs or tests and does not start the program, by its name.
+bool prepares(std::string_view path) {
+  const std::string name = lower(file_name(path));
+  for (const std::string_view word : {"setup", "install", "build", "configure", "bootstrap",
+                                      "pytest", "test", "download", "develop", "compile", "env"}) {
+    if (name.starts_with(word)) return true;
+  }
+  return name.find("_test") != std::string::npos || name.ends_with("-test");
+}
+
+std::string folder_before(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? "" : std::string(path.substr(0, slash));
+}
+
+// The programs that CMake and make build, by their names, with the file that has main().
+std::map<std::string, uint32_t, std::less<>> built_programs(const Repository& repository,
+                                                            const CodeFacts& facts) {
+  std::map<std::string, uint32_t, std::less<>> out;
+  std::map<std::string_view, uint32_t> by_path;
+  std::set<uint32_t> with_main;
+  for (uint32_t i = 0; i < facts.files.size(); ++i) by_path.emplace(facts.files[i].path, i);
+  for (const EntryPoint& entry : facts.entry_points) {
+    if (entry.target == "main") with_main.insert(entry.at.file);
+  }
+  size_t read = 0;
+  for (const SourceFile& file : facts.files) {
+    const bool cmake = file_name(file.path) == "CMakeLists.txt";
+    const bool make = file.language == Language::kMake && !file.path.ends_with(".mk");
+    if ((!cmake && !make) || file.origin != Origin::kOwn || !file.skipped.empty()) continue;
+    if (file.size > kMaxBytes || read++ == kMaxBuildFiles) continue;
+    const Result<std::string> text = read_source_text(repository.root / file.path);
+    if (!text.ok()) continue;
+    const std::string folder = folder_before(file.path);
+    for (const BuildTarget& target :
+         cmake ? cmake_targets(text.value()) : make_targets(text.value(), {})) {
+      const std::string name(file_name(target.output.empty() ? target.name : target.output));
+      if (name.empty() || out.contains(name)) continue;
+      for (const std::string& source : target.sources) {
+        const auto found =
+            by_path.find(normal_path(folder.empty() ? source : folder + "/" + source));
+        if (found == by_path.end()) continue;
+        const auto known = out.try_emplace(name, found->second);
+        if (with_main.contains(found->second)) known.first->second = found->second;
+      }
+    }
+  }
+  return out;
+}
+
+class CommandReader {
+ public:
+  CommandReader(const Repository& repository, const CodeFacts& facts)
+      : programs_(repository.root.string(), facts),
+        built_(built_programs(repository, facts)),
+        facts_(facts) {
+    for (uint32_t i = 0; i < facts.files.size(); ++i) by_path_.emplace(facts.files[i].path, i);
+    for (const EntryPoint& entry : facts.entry_points) {
+      if (entry.kind == EntryKind::kConsoleScript) scripts_.emplace(entry.name, entry.at);
+      // A program is often called like its source.
+      const std::string_view name = file_name(facts.files[entry.at.file].path);
+      if (entry.kind == EntryKind::kCppMain)
+        scripts_.emplace(std::string(name.substr(0, name.rfind('.'))), entry.at);
+    }
+  }
+
+  std::vector<StartCommand> run(std::string_view text, bool markdown, uint32_t file) {
+    for (const DocLine& line : read_doc(text, markdown)) {
+      if (!line.code || line.text.size() > 2000 || !is_shell(line.language)) continue;
+      if (out_.size() == kMaxCommands) break;
+      for (const std::vector<std::string>& words : shell_commands(line.text))
+        add(words, {file, line.line});
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void add(std::vector<std::string> words, CodePlace at) {
+    // "user@host:~/thing$ ./run": the prompt is no part of it.
+    if (!words.empty() && words[0].size() > 1 && words[0].ends_with('$'))
+      words.erase(words.begin());
+    StartCommand command;
+    command.at = at;
+    if (!find_program(words, command)) return;
+    for (const std::string& word : words) {
+      if (!command.text.empty()) command.text += ' ';
+      // What needs quotes was in quotes.
+      const bool quoted = word.find_first_of(" \t*?(){}&;|") != std::string::npos;
+      command.text += quoted ? "'" + word + "'" : word;
+    }
+    command.text = shortened_text(std::move(command.text), kMaxCommand);
+    if (seen_.insert(command.text).second) out_.push_back(std::move(command));
+  }
+
+  bool find_program(const std::vector<std::string>& words, StartCommand& command) const {
+    if (words.empty() || words[0] == "pip" || words[0] == "pip3" || words[0] == "git" ||
+        words[0] == "cmake" || words[0] == "make" || words[0] == "cd" || words[0] == "pytest" ||
+        words[0] == "conda" || words[0] == "docker" || words[0] == "source" || words[0] == "cp" ||
+        words[0] == "mkdir") {
+      return false;
+    }
+    for (const std::string& word : words) {
+      if (word == "pytest" || word == "pip" || word == "install" || word == "uninstall")
+        return false;
+    }
+    for (size_t i = 0; i < words.size(); ++i) {
+      const std::string_view name = file_name(words[i]);
+      // A program that is built is run by its path, or alone where it is installed.
+      const bool run = i == 0 || words[i].starts_with("./") || words[i].starts_with("build/") ||
+                       words[i - 1].find('=') != std::string::npos;
+      const auto built = run ? built_.find(name) : built_.end();
+      if (built != built_.end() && !prepares(name)) {
+        command.program = name;
+        command.file = built->second;
+        return true;
+      }
+    }
+    if (const auto end = programs_.own_program(words, "")) {
+      const std::string& program = words[*end - 1];
+      if (prepares(program)) return false;
+      command.program = program;
+      command.file = file_of(program);
+      return true;
+    }
+    // ./build/program: a path below the checkout is the repository's own, whoever builds it.
+    const size_t relative = static_cast<size_t>(
+        std::ranges::find_if(words, [](const std::string& w) { return w.starts_with("./"); }) -
+        words.begin());
+    if (relative == words.size() || prepares(words[relative])) return false;
+    if (relative > 0 && (words[relative].size() < 4 || words[relative].ends_with('/') ||
+                         words[relative - 1].starts_with('-'))) {
+      return false;
+    }
+    command.program = file_name(words[relative]);
+    if (command.program.empty() || command.program == ".") return false;
+    command.file = file_of(words[relative]);
+    return true;
+  }
+
+  std::optional<uint32_t> file_of(const std::string& program) const {
+    if (const auto found = by_path_.find(normal_path(program)); found != by_path_.end())
+      return found->second;
+    if (const auto found = scripts_.find(program); found != scripts_.end())
+      return found->second.file;
+    // A module, "package.tool": its file, or its __main__.
+    std::string path = program;
+    std::ranges::replace(path, '.', '/');
+    for (const std::string_view end : {".py", "/__main__.py"}) {
+      for (const std::string_view root : {"", "src/", "python/"}) {
+        const auto found = by_path_.find(std::string(root) + path + std::string(end));
+        if (found != by_path_.end()) return found->second;
+      }
+    }
+    return std::nullopt;
+  }
+
+  const DocPrograms programs_;
+  const std::map<std::string, uint32_t, std::less<>> built_;
+  const CodeFacts& facts_;
+  std::map<std::string, uint32_t, std::less<>> by_path_;
+  std::map<std::string, CodePlace, std::less<>> scripts_;
+  std::set<std::string> seen_;
+  std::vector<StartCommand> out_;
+};
+
+std::optional<std::string> readme_text(const Repository& repository, const CodeFacts& facts) {
+  if (!facts.readme || facts.files[facts.readme->file].size > kMaxBytes) return std::nullopt;
+  Result<std::string> text =
+      read_source_text(repository.root / facts.files[facts.readme->file].path);
+  return text.ok() ? std::optional(std::move(text).value()) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<StartCommand> find_start_commands(const Repository& repository,
+                                              const CodeFacts& facts) {
+  const auto text = readme_text(repository, facts);
+  if (!text) return {};
+  const uint32_t file = facts.readme->file;
+  const bool markdown = facts.files[file].language != Language::kRestructuredText;
+  return CommandReader(repository, facts).run(*text, markdown, file);
+}
+
+void note_readme_names(const Repository& repository, CodeFacts& facts) {
+  const auto text = readme_text(repository, facts);
+  if (!text) return;
+  const bool markdown = facts.files[facts.readme->file].language != Language::kRestructuredText;
+  std::set<std::string, std::less<>> words;
+  const auto add = [&words](std::string_view code) {
+    for (const std::vector<std::string>& command : shell_commands(code)) {
+      for (const std::string& word : command) words.insert(word.substr(0, word.find('=')));
+    }
+  };
+  for (const DocLine& line : read_doc(*text, markdown)) {
+    if (line.text.size() > 4000) continue;
+    if (line.code) add(line.text);
+    for (const std::string& span : code_spans(line.text)) add(span);
+  }
+  // gemm_{nt,nn} stands for all that begin so.
+  std::vector<std::string_view> begins;
+  std::set<std::string_view> called;
+  for (const std::string& word : words) {
+    const size_t name = std::min(word.find_first_of("({"), word.size());
+    if (name < word.size() && word[name] == '{' && name >= 4 && begins.size() < 50)
+      begins.push_back(std::string_view(word).substr(0, name));
+    std::string_view plain = std::string_view(word).substr(0, name);
+    if (const size_t dot = plain.rfind('.'); dot != std::string_view::npos)
+      plain.remove_prefix(dot + 1);
+    if (plain.size() >= 4) called.insert(plain);
+  }
+  for (ApiFacts& api : facts.api) {
+    const std::string_view name =
+        std::string_view(api.name).substr(api.name.rfind('.') + 1);  // npos + 1 is 0
+    api.in_readme = called.contains(name) || std::ranges::any_of(begins, [&](auto begin) {
+                      return name.starts_with(begin);
+                    });
+  }
+  for (OptionFacts& option : facts.options) {
+    if (option.kind == OptionKind::kConfig) continue;
+    option.in_readme = words.contains(option.name) ||
+                       std::ranges::any_of(option.other_names, [&](const std::string& name) {
+                         return words.contains(name);
+                       });
+  }
+}
+
+}  // namespace fathom

@@ -1,0 +1,81 @@
+#include "scan/manifests/build_switches.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "scan/facts/code_names.h"
+#include "scan/files/source_text.h"
+#include "scan/manifests/cmake_text.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kMostSwitches = 2000, kMostFiles = 2000;
+constexpr uint64_t kLargestFile = 4u << 20;
+
+bool is_plain(std::string_view name) {
+  return !name.empty() && name.find('$') == std::string_view::npos;
+}
+
+// set(NAME value… CACHE TYPE "help"): a choice, unless it is internal.
+std::optional<BuildSwitch> cached_variable(const CMakeCommand& command) {
+  for (size_t i = 1; i + 2 < command.words.size(); ++i) {
+    if (command.words[i].text != "CACHE") continue;
+    constexpr std::array<std::string_view, 4> types = {"BOOL", "STRING", "PATH", "FILEPATH"};
+    if (std::ranges::find(types, command.words[i + 1].text) == types.end()) return std::nullopt;
+    BuildSwitch found;
+    found.name = command.words[0].text;
+    for (size_t j = 1; j < i; ++j)
+      (found.default_value += j == 1 ? "" : ";") += command.words[j].text;
+    found.help = command.words[i + 2].text;
+    found.at.line = command.line;
+    return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<BuildSwitch> cmake_switches(std::string_view text) {
+  std::vector<BuildSwitch> out;
+  for (const CMakeCommand& command : cmake_commands(text)) {
+    if (command.words.empty() || !is_plain(command.words[0].text) || out.size() == kMostSwitches)
+      continue;
+    if (command.name == "option" || command.name == "cmake_dependent_option") {
+      BuildSwitch found;
+      found.name = command.words[0].text;
+      if (command.words.size() > 1) found.help = command.words[1].text;
+      // option() without a value is OFF.
+      found.default_value = command.words.size() > 2 ? command.words[2].text : "OFF";
+      found.at.line = command.line;
+      out.push_back(std::move(found));
+    } else if (command.name == "set") {
+      if (auto found = cached_variable(command)) out.push_back(std::move(*found));
+    }
+  }
+  return out;
+}
+
+std::vector<BuildSwitch> find_build_switches(const Repository& repository) {
+  std::vector<BuildSwitch> out;
+  std::set<std::string> seen;
+  size_t read = 0;
+  for (uint32_t i = 0; i < repository.files.size(); ++i) {
+    const SourceFile& file = repository.files[i];
+    const bool cmake = file_name(file.path) == "CMakeLists.txt" || file.path.ends_with(".cmake");
+    if (!cmake || file.origin != Origin::kOwn || !file.skipped.empty()) continue;
+    if (file.size > kLargestFile || read++ == kMostFiles) continue;
+    const Result<std::string> text = read_source_text(repository.root / file.path);
+    if (!text.ok()) continue;
+    for (BuildSwitch& found : cmake_switches(text.value())) {
+      if (out.size() == kMostSwitches) return out;
+      if (!seen.insert(found.name).second) continue;
+      found.at.file = i;
+      out.push_back(std::move(found));
+    }
+  }
+  return out;
+}
+
+}  // namespace fathom

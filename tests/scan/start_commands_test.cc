@@ -1,0 +1,156 @@
+// How a README starts the program, what it sets there, and what can be chosen when it is built.
+#include "scan/docs/start_commands.h"
+
+#include <gtest/gtest.h>
+
+#include "scan/manifests/build_switches.h"
+#include "scan/scan_repository.h"
+#include "test_files.h"
+
+namespace fathom {
+namespace {
+
+class StartCommands : public testing::Test {
+ protected:
+  void write(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories((directory_.path() / path).parent_path());
+    test::write_file(directory_.path() / path, text);
+  }
+
+  CodeFacts scan() {
+    Result<CodeFacts> facts = scan_repository(directory_.path(), {});
+    EXPECT_TRUE(facts.ok());
+    return facts.ok() ? std::move(facts).value() : CodeFacts();
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(StartCommands, OwnProgramsOnly) {
+  write("train.py", "import sys\nprint(sys.argv)\n");
+  write("tools/cli/CMakeLists.txt", "set(TARGET my-cli)\nadd_executable(${TARGET} cli.cpp)\n");
+  write("tools/cli/cli.cpp", "int main(int argc, char** argv) { return argc; }\n");
+  write("setup.py", "from setuptools import setup\nsetup()\n");
+  write("README.md",
+        "# T\n\n```sh\npip install -r requirements.txt\npython setup.py install\n"
+        "python -m pytest tests\n$ python train.py --batch_size=4  # small\n"
+        "torchrun --nproc_per_node=8 \\\n  train.py\nmy-cli -m model\n./build/bin/my-cli -m other\n"
+        "./build/perf -b 8 -e 128M\n./configure\nother-tool --x\ncd build\n```\n\n"
+        "```python\npython train.py\n```\n");
+  std::vector<std::string> commands;
+  const CodeFacts facts = scan();
+  for (const StartCommand& command : facts.start_commands) {
+    commands.push_back(command.text +
+                       (command.file ? " → " + facts.files[*command.file].path : ""));
+  }
+  EXPECT_EQ(commands, (std::vector<std::string>{"python train.py --batch_size=4 → train.py",
+                                                "torchrun --nproc_per_node=8 train.py → train.py",
+                                                "my-cli -m model → tools/cli/cli.cpp",
+                                                "./build/bin/my-cli -m other → tools/cli/cli.cpp",
+                                                "./build/perf -b 8 -e 128M"}));
+  EXPECT_EQ(facts.start_commands[0].at.line, 7u);
+}
+
+TEST_F(StartCommands, OptionsThatTheReadmeWrites) {
+  write("main.py",
+        "import argparse, os\np = argparse.ArgumentParser()\np.add_argument('--size')\n"
+        "p.add_argument('--other')\nos.environ.get('APP_LEVEL')\nos.environ.get('APP_DEPTH')\n");
+  write("README.md", "# T\n\nUse `--size 4`, or other.\n\n```\nAPP_LEVEL=1 python main.py\n```\n");
+  std::vector<std::string> written;
+  for (const OptionFacts& option : scan().options) {
+    if (option.in_readme) written.push_back(option.name);
+  }
+  EXPECT_EQ(written, (std::vector<std::string>{"--size", "APP_LEVEL"}));
+}
+
+// One variable however many places read it: the product's first, with the others' defaults.
+TEST_F(StartCommands, EnvironmentOnce) {
+  write("a/test_x.py", "import os\nx = os.environ.get('APP_LEVEL', '9')\n");
+  write("b/one.py", "import os\nx = os.environ.get('APP_LEVEL', '1')\n");
+  write("b/two.cc", "int f() { return getenv(\"APP_LEVEL\") != nullptr; }\n");
+  write("b/three.py", "import os\nx = os.environ.get('APP_LEVELS', '1')\n");
+  const CodeFacts facts = scan();
+  ASSERT_EQ(facts.options.size(), 2u);
+  const OptionFacts& level = facts.options[0];
+  EXPECT_EQ(level.name, "APP_LEVEL");
+  EXPECT_EQ(facts.files[level.at.file].path, "b/one.py");
+  EXPECT_EQ(level.read_at.size(), 3u);
+  EXPECT_EQ(level.default_value, "'1'");
+  EXPECT_EQ(level.other_defaults, std::vector<std::string>{"'9'"});
+}
+
+// An option is read where the parsed object goes, not wherever its name is used.
+TEST_F(StartCommands, ReadWhereTheObjectGoes) {
+  write("run.py",
+        "import argparse\nfrom engine import start\np = argparse.ArgumentParser()\n"
+        "p.add_argument('--depth')\nargs = p.parse_args()\nstart(args)\n");
+  write("engine.py", "from worker import Worker\ndef start(args):\n    Worker(config=args)\n");
+  write("worker.py",
+        "class Worker:\n    def __init__(self, config):\n        self.d = config.depth\n");
+  write("unrelated.py", "def show(config):\n    return config.depth\n");
+  const CodeFacts facts = scan();
+  ASSERT_EQ(facts.options.size(), 1u);
+  ASSERT_EQ(facts.options[0].read_at.size(), 1u);
+  EXPECT_EQ(facts.files[facts.options[0].read_at[0].file].path, "worker.py");
+}
+
+TEST_F(StartCommands, FunctionsThatFireCalls) {
+  write("a.py",
+        "import fire\ndef main(size: int = 4, name=None, *rest):\n    pass\nfire.Fire(main)\n");
+  write("b.py", "def Fire(f):\n    pass\ndef main(other=1):\n    pass\nFire(main)\n");
+  std::vector<std::string> names;
+  for (const OptionFacts& option : scan().options)
+    names.push_back(option.name + "=" + option.default_value.value_or("?"));
+  EXPECT_EQ(names, (std::vector<std::string>{"--name=None", "--size=4"}));
+}
+
+TEST_F(StartCommands, WrappedAndSettingsClasses) {
+  write("a.py",
+        "import draccus\nfrom dataclasses import dataclass\n@dataclass\nclass TrainArgs:\n"
+        "    steps: int = 10\n@draccus.wrap()\ndef train(cfg: TrainArgs):\n    pass\n");
+  write("b.py",
+        "from pydantic_settings import BaseSettings, SettingsConfigDict\nclass "
+        "AppSettings(BaseSettings):\n"
+        "    model_config = SettingsConfigDict(env_prefix='app_')\n    port: int = 80\n");
+  write("c.py",
+        "import functools\nfrom dataclasses import dataclass\n@dataclass\nclass Other:\n"
+        "    width: int = 1\ndef wrap():\n    return lambda f: f\n@wrap()\ndef f(cfg: Other):\n    "
+        "pass\n");
+  std::vector<std::string> names;
+  for (const OptionFacts& option : scan().options) {
+    if (option.kind != OptionKind::kConfig) names.push_back(option.name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"--steps", "APP_PORT"}));
+}
+
+TEST_F(StartCommands, KeysOfHydrasFile) {
+  write("train.py",
+        "import hydra\n@hydra.main(config_path='conf', config_name='main')\ndef run(cfg):\n    "
+        "pass\n");
+  write(
+      "conf/main.yaml",
+      "defaults:\n  - other\nlr: 3e-4  # how fast\noptim:\n  steps: 10\n  name: |\n    text: no\n");
+  write("conf/unused.yaml", "depth: 4\n");
+  std::vector<std::string> keys;
+  for (const OptionFacts& option : scan().options)
+    keys.push_back(option.name + "=" + option.default_value.value_or("") + " " + option.help);
+  EXPECT_EQ(keys, (std::vector<std::string>{"lr=3e-4 how fast", "optim.steps=10 "}));
+}
+
+TEST(BuildSwitches, OfCMake) {
+  const std::vector<BuildSwitch> found = cmake_switches(
+      "option(WITH_CUDA \"Build the CUDA part\" ON)\noption(QUIET \"Less\")\n"
+      "set(ARCH \"80;90\" CACHE STRING \"Chips\")\nset(INNER 1 CACHE INTERNAL \"\")\n"
+      "set(PLAIN 4)\n# option(NO \"x\" ON)\noption(${NAME} \"x\" ON)\n");
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].name, "WITH_CUDA");
+  EXPECT_EQ(found[0].default_value, "ON");
+  EXPECT_EQ(found[0].help, "Build the CUDA part");
+  EXPECT_EQ(found[1].default_value, "OFF");
+  EXPECT_EQ(found[2].name, "ARCH");
+  EXPECT_EQ(found[2].default_value, "80;90");
+  EXPECT_EQ(found[2].at.line, 3u);
+}
+
+}  // namespace
+}  // namespace fathom
