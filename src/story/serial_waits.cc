@@ -84,7 +84,8 @@ bool may_alias(const KernelFacts& kernel) {
 
 SerialWaits serial_waits(const KernelFacts& kernel, const KernelValues& values) {
   const double memory = assumption("memory_latency"), near = assumption("l1_latency"),
-               shared = assumption("shared_latency"), together = assumption("loads_in_flight");
+               shared = assumption("shared_latency"), together = assumption("loads_in_flight"),
+               far = assumption("l2_latency");
   SerialWaits out;
   for (const auto& [line, loop] : by_loop(kernel, values)) {
     if (!loop.known) out.known = false;
@@ -97,9 +98,10 @@ SerialWaits serial_waits(const KernelFacts& kernel, const KernelValues& values) 
       const bool one_by_one = loop.stores && may_alias(kernel);
       // Where a warp's threads lie far apart, each of its 32 lines is looked up by itself.
       out.high += loop.rounds * (steps * missed + (1 + loop.spread) * near);
-      // Rounds of the thread that has most, in a triangle half as many on average; latency of L2.
-      const double least = loop.rounds / (one_by_one ? 1 : together) / 2;
-      if (loop.always) out.low += std::max(1.0, least) * (missed + near) / 2;
+      // Rounds of the thread that has most, in a triangle half as many on average; what is read may
+      // lie in L2.
+      const double rounds = loop.rounds / (one_by_one ? 1 : together) / 2;
+      if (loop.always) out.low += std::max(1.0, rounds) * (loop.new_sectors * far + near);
     } else if (loop.shared && loop.always) {
       out.low += loop.rounds * shared / together / 2;
     }

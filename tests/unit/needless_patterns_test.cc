@@ -21,6 +21,7 @@ class OpsInARow {
     events_.push_back(test::cpu_op(op, at, 10, args));
     events_.push_back(test::launch_call(at + 2, 4, count_));
     const int64_t length = kernel_time > 0 ? kernel_time : kernel_time_;
+    next_ = std::max(next_, at + 8);
     events_.push_back(test::kernel("k", next_, length, count_));
     next_ += length;
   }
@@ -38,7 +39,7 @@ class OpsInARow {
 
  private:
   std::vector<std::string> events_;
-  int64_t kernel_time_, next_ = 100'000;
+  int64_t kernel_time_, next_ = 0;
   int64_t count_ = 0, steps_ = 0;
 };
 
