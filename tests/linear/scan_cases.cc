@@ -91,7 +91,8 @@ std::vector<LinearCase> kernels_and_launches() {
                        "void f(int* p, int n) {\nswitch (n) {\n" +
                        rows("case {0}: k<{0}><<<{0}, 2>>>(p); break;\n", n) + "}\n}\n";
               }),
-      of_file("KernelsOfASwitch", "a.cu", 400,
+      // Of more than 200 kernels the rest is told in short: n/2 is above that.
+      of_file("KernelsOfASwitch", "a.cu", 800,
               [](size_t n) {
                 return rows("__global__ void k{0}(int* a) {{ a[0] = {0}; }}\n", n) +
                        "void f(int* p, int n) {\nswitch (n) {\n" +
@@ -207,7 +208,7 @@ std::vector<LinearCase> python_code() {
                   out += fmt::format("@triton.jit\ndef g{}(x):\n  g{}(x)\n", i, i + 1);
                 return out + "def f(x):\n  g0[(1,)](x)\n";
               }),
-      of_file("TritonKernelsOfOneFunction", "a.py", 300,
+      of_file("TritonKernelsOfOneFunction", "a.py", 600,
               [](size_t n) {
                 return std::string(kTriton) +
                        rows("@triton.jit\ndef k{0}(x):\n  tl.store(x, 1)\n", n) + "def f(x):\n" +

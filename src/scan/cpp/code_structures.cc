@@ -60,7 +60,7 @@ std::vector<StructureHit> find_structures(const TokenRange& range, PatternScope 
   std::vector<StructureHit> out;
   if (scope == PatternScope::kTriton) find_triton_structures(range, out);
   if (range.around.tree == nullptr) return out;
-  if (scope == PatternScope::kHost && !calls_collective(*range.around.tree)) return out;
+  if (scope == PatternScope::kHost && !calls_collective(range)) return out;
   const NodeRange nodes(range);
   if (scope == PatternScope::kDevice) {
     const DeclaredArrays arrays = find_arrays(nodes, out);

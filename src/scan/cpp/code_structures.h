@@ -71,7 +71,7 @@ void find_vector_pointers(const NodeRange& nodes, std::vector<StructureHit>& out
 // How work is shared out: block_stride, grid_stride, work_counter, warp_specialisation.
 void find_work_sharing(const NodeRange& nodes, std::vector<StructureHit>& out);
 // nccl: collectives, and which buffers they use. Few functions call one.
-bool calls_collective(const CodeTree& tree);
+bool calls_collective(const TokenRange& range);
 void find_collectives(const NodeRange& nodes, std::vector<StructureHit>& out);
 // gather, scatter, block_stride and persistent in Triton.
 void find_triton_structures(const TokenRange& range, std::vector<StructureHit>& out);

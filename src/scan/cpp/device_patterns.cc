@@ -7,6 +7,7 @@
 #include "scan/cpp/asm_text.h"
 #include "scan/cpp/python_tokens.h"
 #include "scan/cpp/token_pattern.h"
+#include "scan/cpp/tree/body_trees.h"
 
 namespace fathom::cpp {
 namespace {
@@ -168,7 +169,8 @@ class PatternFinder {
 
   void find_conditions() {
     const CodeTree& tree = *around_.tree;
-    for (const CodeNode& node : tree.nodes) {
+    for (const uint32_t id : nodes_around(tree, first_, last_)) {
+      const CodeNode& node = tree[id];
       if (node.kind != CodeKind::kIf || node.text != "constexpr" || node.children.size() < 2)
         continue;
       const CodeNode& then = tree[node.children[1]];

@@ -280,11 +280,10 @@ bool exclude_each_other(const NodeRange& nodes, const CodeNode& one, const CodeN
 
 }  // namespace
 
-bool calls_collective(const CodeTree& tree) {
-  return std::any_of(tree.nodes.begin(), tree.nodes.end(), [](const CodeNode& node) {
-    return node.kind == CodeKind::kName && node.text.starts_with("nccl") &&
-           is_collective(node.text);
-  });
+bool calls_collective(const TokenRange& range) {
+  for (size_t i = range.first; i < std::min(range.last, range.source.size()); ++i)
+    if (range.source.is_name(i) && is_collective(range.source.at(i))) return true;
+  return false;
 }
 
 void find_collectives(const NodeRange& nodes, std::vector<StructureHit>& out) {

@@ -27,5 +27,7 @@ class BodyTrees {
 
 // The nodes that begin between two tokens, in order of the source.
 std::vector<uint32_t> nodes_between(const CodeTree& tree, size_t first, size_t last);
+// The same, with those that begin before `first` and reach into it.
+std::vector<uint32_t> nodes_around(const CodeTree& tree, size_t first, size_t last);
 
 }  // namespace fathom::cpp
