@@ -99,7 +99,7 @@ std::vector<LinearCase> kernels_and_launches() {
                        rows("case {0}: k{0}<<<{0}, 2>>>(p); break;\n", n) + "}\n}\n";
               }),
       // Of a name 1,024 bytes are read.
-      of_file("LaunchesInAFunctionWithALongName", "a.cu", 200,
+      of_file("LaunchesInAFunctionWithALongName", "a.cu", 800,
               [](size_t n) {
                 return "__global__ void k(int* a) { a[0] = 1; }\nvoid " + repeated("name", 20 * n) +
                        "(int* p) {\n" + repeated("k<<<1, 2>>>(p);\n", n) + "}\n";

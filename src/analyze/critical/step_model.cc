@@ -72,6 +72,7 @@ int64_t StepModel::left_of(int64_t length) const {
 
 void StepModel::begin_repair() {
   std::ranges::fill(left_, 1.F);
+  is_gone_.assign(left_.size(), false);
   code_.clear();
   calls_left_ = 1;
 }
@@ -81,8 +82,18 @@ void StepModel::keep_work(EventId work, double part) {
 }
 
 void StepModel::remove_call(CallId call) {
+  // Calls inside one another are asked for one by one: what is gone is gone with all in it.
   const CallId end = input_.tree.subtree_end(call);
-  for (CallId c = call; c < end; ++c.index) left_[input_.tree.event(c).index] = 0;
+  for (CallId c = call; c < end;) {
+    const uint32_t event = input_.tree.event(c).index;
+    if (is_gone_[event]) {
+      c = input_.tree.subtree_end(c);
+      continue;
+    }
+    is_gone_[event] = true;
+    left_[event] = 0;
+    ++c.index;
+  }
 }
 
 void StepModel::remove_waits_in(CallId call) {

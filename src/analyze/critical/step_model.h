@@ -70,6 +70,7 @@ class StepModel {
   GraphChange change_;
   Replayed replayed_;
   std::vector<float> left_;                 // by event, of a repair
+  std::vector<bool> is_gone_;               // by event: a call that was removed with all in it
   std::vector<bool> in_window_, is_wait_;   // by event
   std::vector<TrackId> track_;              // by host node
   std::vector<RemovedCode> code_;           // of a repair

@@ -10,7 +10,7 @@ namespace fathom::cpp {
 namespace {
 
 // A function's body is not searched farther back than this from a launch.
-constexpr size_t kFarthestToken = 6000;
+constexpr size_t kFarthestToken = 1500;
 constexpr size_t kMostConditions = 8;
 constexpr size_t kLongestCondition = 160;
 
