@@ -25,6 +25,7 @@ constexpr StepModel::HostLeft kLeftWithStacks = {0.35, 0.52, 0.7}, kLeftWithOps 
                               kNotProfiled = {0.9, 1, 1};
 // Of the step: how far the model's steps are from those measured, in the middle of the cases.
 constexpr double kModelError = 0.03;
+constexpr double kWithShortKernels = 1.5;  // that fewer launches take along, of the idle time
 // The part of a function's time that a finding must be for the function to go as a whole.
 constexpr double kMostOfFunction = 0.4;
 // Of a copy's time: what reads the other layout takes longer.
@@ -157,6 +158,11 @@ class SavingModel {
     double most = model_.saved(Outlook::kOptimistic);
     if (f.kind != FindingKind::kHostBound)
       most = std::max(most, model_.saved(Outlook::kOptimistic, &StepModel::HostLeft::least));
+    // The replay without calls also takes what loads code or waits, which is another finding's.
+    if (f.kind == FindingKind::kHostBound) {
+      least = std::min(least, f.share);
+      most = std::min(most, kWithShortKernels * f.share);
+    }
     set(f, least, std::max(least, most) + kModelError);
     // Of a step without the profiler it may be a smaller part. Late launches are what the profiler
     // makes most of.
