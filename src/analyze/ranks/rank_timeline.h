@@ -1,0 +1,44 @@
+#pragma once
+
+#include "analyze/ranks/rank_facts.h"
+
+namespace fathom {
+
+// The time of one GPU in disjoint parts.
+class RankTimeline {
+ public:
+  struct Segment {
+    Interval when;
+    size_t part = 0;
+    EventId blamed;  // for idle time
+  };
+  struct Point {
+    Nanos time;
+    RankParts* parts;  // receives the parts from the begin of the base up to the time
+  };
+
+  // `gpu`: a place in `devices`; nothing is known of a trace without any.
+  RankTimeline(const SheetInput& input, const TimeBase& base,
+               const std::vector<DeviceWork>& devices, size_t gpu);
+
+  const std::vector<Segment>& segments() const { return segments_; }        // in the order of time
+  const std::vector<EventId>& computation() const { return computation_; }  // by start
+  const std::vector<Interval>& computing() const { return computing_; }     // merged
+  const std::vector<Interval>& communicating() const { return communicating_; }
+
+  // One walk for all points. What no segment has is idle time of no known cause.
+  void measure(std::vector<Point> points) const;
+  // `on_host`: collectives of the host, which show where the GPU does nothing else.
+  RankStrip strip(Nanos end, const std::vector<Interval>& on_host) const;
+
+ private:
+  void add_segments(const std::vector<Interval>& intervals, RankPart part);
+  void add_clipped(const Segment& segment, Nanos until, RankParts& parts) const;
+
+  Nanos begin_;  // of the base
+  std::vector<Interval> computing_, communicating_;
+  std::vector<EventId> computation_;
+  std::vector<Segment> segments_;
+};
+
+}  // namespace fathom
