@@ -55,4 +55,30 @@ void markdown(const uint8_t* data, size_t size);
 // Several files, each below a line "=== name".
 void repository(const uint8_t* data, size_t size);
 
+struct Target {
+  const char* name;  // its folder in fuzz/corpus
+  void (*run)(const uint8_t* data, size_t size);
+};
+inline constexpr Target kTargets[] = {
+    {"kineto_json", kineto_json},
+    {"trace_database", trace_database},
+    {"rocprof_trace", rocprof_trace},
+    {"capture_chunks", capture_chunks},
+    {"compressed", compressed},
+    {"store_file", store_file},
+    {"cpp_source", cpp_source},
+    {"python_source", python_source},
+    {"jinja_source", jinja_source},
+    {"ignore_rules", ignore_rules},
+    {"git_index", git_index},
+    {"manifests", manifests},
+    {"markdown", markdown},
+    {"ncu_counters", ncu_counters},
+    {"repository", repository},
+    {"rocprof_counters", rocprof_counters},
+    {"platform_file", platform_file},
+    {"log_lines", log_lines},
+    {"process_records", process_records},
+};
+
 }  // namespace fathom::fuzz

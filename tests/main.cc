@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -27,6 +28,23 @@ int measure_peak(char** argv) {
   return std::fclose(out) == 0 ? 0 : 1;
 }
 
+// A test that hangs ends the program and names itself, instead of holding ./test for ever.
+class TimeLimit : public ::testing::EmptyTestEventListener {
+  static constexpr unsigned kSeconds = 600;
+  static inline char message[300];
+
+  void OnTestStart(const ::testing::TestInfo& test) override {
+    std::snprintf(message, sizeof(message), "[  FAILED  ] %s.%s did not end within %u s\n",
+                  test.test_suite_name(), test.name(), kSeconds);
+    std::signal(SIGALRM, [](int) {
+      if (write(STDOUT_FILENO, message, std::strlen(message)) >= 0) _exit(1);
+      _exit(2);
+    });
+    alarm(kSeconds);
+  }
+  void OnTestEnd(const ::testing::TestInfo& /*test*/) override { alarm(0); }
+};
+
 }  // namespace
 
 // Ends with the one line that says it all.
@@ -36,6 +54,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--accept") == 0) fathom::test::accept_goldens = true;
   }
+  ::testing::UnitTest::GetInstance()->listeners().Append(new TimeLimit);  // which deletes it
   const int code = RUN_ALL_TESTS();
   const auto& all = *::testing::UnitTest::GetInstance();
   std::printf("%d passed, %d failed, %d skipped\n", all.successful_test_count(),

@@ -20,6 +20,8 @@ std::vector<Finding> tiny_products(const Assessment& a);
 std::vector<Finding> image_layout(const Assessment& a);
 // Why the GPU waits.
 std::vector<Finding> idle_time(const Assessment& a);
+// Gradients that are reduced, then accumulated into and reduced again.
+std::vector<Finding> repeated_reductions(const Assessment& a);
 // Collectives that nothing hides: how many, how fast, what overlap can save.
 std::vector<Finding> exposed_communication(const Assessment& a);
 // Gradients exchanged in many small collectives, each with its cost on the host.

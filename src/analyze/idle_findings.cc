@@ -73,7 +73,7 @@ constexpr CauseText kCauseTexts[] = {
 // "8.30 ms a step", or of a recording without steps "8.30 ms".
 std::string amount_text(const Assessment& a, Nanos time) {
   const TimeBase& base = a.base();
-  if (base.kind != TimeBaseKind::kSteps && base.kind != TimeBaseKind::kAnnotation)
+  if (base.kind >= TimeBaseKind::kRecording)
     return fmt::format("GPU idle {} ({})", percent_text(ratio(time, a.length())),
                        micros_text(time));
   const auto steps = static_cast<int64_t>(base.steps.size());
@@ -140,6 +140,77 @@ void write_title(const Assessment& a, const CauseText& text, std::string_view ca
   if (!call.empty()) f.title += fmt::format(" ({})", call);
 }
 
+// A function that one call of another runs several times: its work could be one batch.
+struct CallLoop {
+  EventId caller;  // frame
+  StringId function, module;
+  std::map<EventId, Nanos> calls;  // frames
+
+  Nanos time() const {
+    Nanos sum;
+    for (const auto& [frame, t] : calls) sum += t;
+    return sum;
+  }
+};
+
+// Late launches of a small function are its loop's doing. Calls of different nn.Modules are layers.
+void add_loop(const Assessment& a, Finding& f) {
+  constexpr size_t kRounds = 4;
+  constexpr double kMuch = 0.4;  // of the late launches
+  PlaceFinder& finder = a.places();
+  if (!finder.has_frames()) return;
+  const EventStore& store = a.input().store;
+  const auto name = [&store](EventId e) { return e.valid() ? store.name_id(e) : StringId{}; };
+  std::map<std::tuple<EventId, StringId, StringId>, CallLoop> loops;
+  for (const CoveredEvent& event : f.covered) {
+    const PlaceIds place = finder.of(event.event);
+    if (!place.frame.valid()) continue;
+    const EventId above = a.input().tree.parent_frame(place.frame);
+    const PlaceIds caller = above.valid() ? finder.of(above) : PlaceIds{};
+    if (!caller.frame.valid() || name(caller.frame) == name(place.frame)) continue;
+    CallLoop& loop = loops[{caller.frame, name(place.frame), name(place.module)}];
+    loop.caller = caller.frame;
+    loop.function = name(place.frame);
+    loop.module = name(place.module);
+    loop.calls[place.frame] += event.time;
+  }
+  struct Merged {
+    EventId caller, function;
+    Nanos time;
+    size_t calls = 0, rounds = 0;
+  };
+  std::map<std::pair<StringId, StringId>, Merged> merged;  // of all steps, by both names
+  for (const auto& [key, loop] : loops) {
+    if (loop.calls.size() < kRounds) continue;
+    Merged& m = merged[{name(loop.caller), loop.function}];
+    m.caller = loop.caller;
+    m.function = loop.calls.begin()->first;
+    m.time += loop.time();
+    m.calls += loop.calls.size();
+    ++m.rounds;
+  }
+  const auto most =
+      std::ranges::max_element(merged, {}, [](const auto& entry) { return entry.second.time; });
+  if (most == merged.end() || ratio(most->second.time, sum_of(f.covered)) < kMuch) return;
+  const Merged& loop = most->second;
+  Place caller = finder.describe(finder.of(loop.caller));
+  caller.op.clear();
+  caller.time = loop.time;
+  caller.share = ratio(loop.time, sum_of(f.covered));
+  const std::string inner = short_place_text(finder.describe(finder.of(loop.function)));
+  f.notes.push_back({"", short_place_text(caller),
+                     fmt::format(" calls {} {} times in a row: one call for all of them launches "
+                                 "as many kernels as one of these.",
+                                 inner, (loop.calls + loop.rounds - 1) / loop.rounds)});
+  constexpr size_t kPlaces = 3;
+  if (std::ranges::any_of(f.places, [&](const Place& p) {
+        return p.file == caller.file && p.function == caller.function;
+      }))
+    return;
+  f.places.insert(f.places.begin() + std::min<std::ptrdiff_t>(1, std::ssize(f.places)), caller);
+  if (f.places.size() > kPlaces) f.places.pop_back();
+}
+
 }  // namespace
 
 std::vector<Finding> idle_time(const Assessment& a) {
@@ -160,6 +231,7 @@ std::vector<Finding> idle_time(const Assessment& a) {
     find_places(finder, f);
     const std::string_view call = main_call(a, text.cause, f.covered);
     write_title(a, text, call, f);
+    if (text.cause == IdleCause::kHost) add_loop(a, f);
     f.issue = fmt::format("{} of {} idle, in {}: {}.", micros_text(f.time),
                           micros_text(a.base().mean_device().idle),
                           counted(idle.gaps[static_cast<size_t>(text.cause)], "gap"), text.issue);

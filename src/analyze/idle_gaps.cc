@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <tuple>
-#include <unordered_set>
 
-#include "analyze/host_threads.h"
-#include "base/sort_runs.h"
+#include "analyze/host_waits.h"
 
 namespace fathom {
 namespace {
@@ -13,75 +11,8 @@ namespace {
 constexpr int64_t kLongQuiet = 1'000'000;   // ns: longer than Python takes from op to op
 constexpr int64_t kSlowLaunch = 1'000'000;  // ns: a launch call that loads code
 constexpr int64_t kLatency = 20'000;        // ns from a launch to its start on a dry GPU
-constexpr int64_t kDrySlack = 10'000;       // ns between the end of work and that of a wait for it
 constexpr int64_t kTurnaround = 10'000;     // ns between kernels that are queued back to back
 constexpr int64_t kRealWait = 50'000;       // ns: the host had been ahead
-
-// A wait that ended when all work launched before it had; or a call that allocates or frees memory,
-// which may wait too.
-struct Drain {
-  EventId wait;
-  Nanos end;
-  Nanos waited;
-  IdleCause cause;
-};
-
-std::vector<Drain> find_drains(const SheetInput& input, const HostThreads& threads) {
-  const std::vector<EventId>& waits = threads.waits();
-  const EventStore& store = input.store;
-  std::vector<Drain> drains;
-  if (waits.empty()) return drains;
-  std::vector<std::pair<Nanos, Nanos>> work;  // launch, end
-  for (const EventId e : input.tree.linked())
-    work.emplace_back(store.start(input.tree.event(input.tree.launch(e))), store.end(e));
-  sort_runs(work, [](const auto& x, const auto& y) { return x.first < y.first; });
-  Nanos pending{INT64_MIN};
-  size_t next = 0;
-  for (const EventId wait : waits) {
-    const Nanos begin = store.start(wait), end = store.end(wait);
-    for (; next < work.size() && work[next].first <= begin; ++next)
-      pending = std::max(pending, work[next].second);
-    if (pending.count == INT64_MIN || pending.count > end.count + kDrySlack) continue;
-    const Nanos waited = std::min(pending, end) - begin;
-    if (waited.count <= 0) continue;  // the GPU was dry already
-    drains.push_back({wait, end, waited,
-                      threads.role(wait) == HostRole::kAllocation ? IdleCause::kAllocation
-                                                                  : IdleCause::kSynchronization});
-  }
-  sort_runs(drains, [](const Drain& x, const Drain& y) { return x.end < y.end; });
-  return drains;
-}
-
-// Ops of PyTorch that wait for the GPU, by their outermost op: launches that are late inside one
-// are part of what it costs.
-std::unordered_set<EventId> find_waiting_ops(const SheetInput& input, const HostThreads& threads) {
-  const EventStore& store = input.store;
-  std::unordered_set<EventId> ops;
-  if (threads.waits().empty()) return ops;
-  std::vector<EventId> outermost(input.tree.size());
-  for (CallId c(0); c.index < input.tree.size(); ++c.index) {
-    const CallId parent = input.tree.parent(c);
-    if (parent.valid()) outermost[c.index] = outermost[parent.index];
-    if (!outermost[c.index].valid() && threads.is_named_op(input.tree.event(c)))
-      outermost[c.index] = input.tree.event(c);
-  }
-  for (const EventId wait : threads.waits()) {
-    const CallId call = input.tree.call(wait);
-    if (threads.role(wait) != HostRole::kWait || !call.valid()) continue;
-    const EventId op = outermost[call.index];
-    // A program's own op may hold all of its work.
-    if (op.valid() && (store.name(op).starts_with("aten::") ||
-                       store.name(op).starts_with("autograd::engine::evaluate_function")))
-      ops.insert(op);
-  }
-  return ops;
-}
-
-// What is known of the host's waits, for all GPUs.
-struct HostWaits {
-  std::vector<Drain> drains;
-  std::unordered_set<EventId> ops;
-};
 
 size_t count_waits(const HostThreads& threads) {
   return static_cast<size_t>(std::ranges::count_if(
@@ -98,6 +29,7 @@ class GapExplainer {
       : input_(input),
         store_(input.store),
         threads_(threads),
+        recorded_(waits.recorded),
         drains_(waits.drains),
         waiting_ops_(waits.ops),
         sink_(sink) {
@@ -151,14 +83,24 @@ class GapExplainer {
     const bool blocks = input_.tree.has_launches() && store_.kind(after_) == EventKind::kMemcpy &&
                         store_.end(after_) <= store_.end(launch_);
     const Nanos launched = blocks ? store_.start(launch_) : store_.end(launch_);
-    if (launched <= when.begin) return emit(when, IdleCause::kQueued, after_);
+    if (launched <= when.begin) return emit(when, IdleCause::kQueued, what_holds_up(when));
     const Nanos late = std::min(launched, when.end);
     is_long_ = (late - when.begin).count >= kLongQuiet;
     on_host({when.begin, late});
     is_long_ = false;
     const Nanos started = std::min(when.end, late + Nanos{kLatency});
     if (late < started) late_launch({late, started}, launch_);
-    if (started < when.end) emit({started, when.end}, IdleCause::kQueued, after_);
+    if (started < when.end) emit({started, when.end}, IdleCause::kQueued, what_holds_up(when));
+  }
+
+  // Of queued work: the call that made its stream wait for work of another GPU that ended in the
+  // gap, where that is recorded; else the work.
+  EventId what_holds_up(const Interval& gap) const {
+    for (const RecordedWaits::OfStream& wait : recorded_.of_stream(after_)) {
+      const Nanos reached = store_.end(wait.source);
+      if (reached > gap.begin && reached <= gap.end) return wait.call;
+    }
+    return after_;
   }
 
   // Which threads tell, in this order.
@@ -270,6 +212,7 @@ class GapExplainer {
   const SheetInput& input_;
   const EventStore& store_;
   HostThreads& threads_;
+  const RecordedWaits& recorded_;
   const std::vector<Drain>& drains_;
   const std::unordered_set<EventId>& waiting_ops_;
   Sink& sink_;
@@ -428,7 +371,7 @@ IdleGaps find_idle_gaps(const SheetInput& input, std::vector<EventId> work) {
   Interval window{store.start(work.front()), store.start(work.front())};
   for (const EventId e : work) window.end = std::max(window.end, store.end(e));
   HostThreads threads(store, input.tree);
-  const HostWaits waits{find_drains(input, threads), find_waiting_ops(input, threads)};
+  const HostWaits waits(input, threads);
   GapList list{store};
   GapExplainer<GapList>(input, threads, waits, {}, list).explain(work, window);
   found.gaps = std::move(list.gaps);
@@ -455,7 +398,7 @@ IdleTime explain_idle_time(const SheetInput& input, const TimeBase& base,
       order, [&](size_t x, size_t y) { return base.devices[y].busy < base.devices[x].busy; });
   order.resize(std::min(order.size(), kMostDevices));
   HostThreads threads(input.store, input.tree);
-  const HostWaits waits{find_drains(input, threads), find_waiting_ops(input, threads)};
+  const HostWaits waits(input, threads);
   const EventId annotation = base.steps.front().annotation;
   const TrackId main = annotation.valid() ? input.store.track_id(annotation) : TrackId{};
   all.waits = count_waits(threads);

@@ -186,7 +186,9 @@ Table steps_sheet(const Assessment& a) {
     for (size_t i = 0; i < base.steps.size(); ++i) {
       const BaseStep& s = base.steps[i];
       step.add(s.annotation.valid() ? cut_to_bytes(store.name(s.annotation), kNameShown)
-                                    : std::string(time_base_name(base.kind)));
+               : base.kind == TimeBaseKind::kRepetition
+                   ? fmt::format("{} {}", time_base_name(base.kind), i)
+                   : std::string(time_base_name(base.kind)));
       add_device(device_column, device.device);
       start.add(s.begin - base.begin());
       wall.add(rows.wall(i));

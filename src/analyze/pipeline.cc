@@ -16,12 +16,19 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   using Analysis = std::vector<Finding> (*)(const Assessment&);
   // The only list of analyses.
   static constexpr Analysis kAnalyses[] = {
-      analyses::idle_time,         analyses::exposed_communication,
-      analyses::small_collectives, analyses::unfused_attention,
-      analyses::fusible_chains,    analyses::tiny_products,
-      analyses::image_layout,      analyses::low_efficiency,
-      analyses::short_kernels,     analyses::recompute,
-      analyses::patterns,          analyses::cpu_time,
+      analyses::idle_time,
+      analyses::exposed_communication,
+      analyses::small_collectives,
+      analyses::unfused_attention,
+      analyses::fusible_chains,
+      analyses::tiny_products,
+      analyses::image_layout,
+      analyses::low_efficiency,
+      analyses::short_kernels,
+      analyses::recompute,
+      analyses::patterns,
+      analyses::cpu_time,
+      analyses::repeated_reductions,
   };
   std::vector<Finding> all;
   for (Analysis analysis : kAnalyses) {
@@ -43,6 +50,8 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   for (Finding& finding : all) cap_priority(a, finding);
   // The most urgent first; of those equally urgent, by what they save for certain.
   sort_runs(all, [](const Finding& x, const Finding& y) { return x.priority < y.priority; });
+  const bool has_steps = a.base().kind < TimeBaseKind::kRecording;
+  put_waits_before_late_launches(all, has_steps ? a.base().steps.size() : 0, a.length());
   if (ranges) ranges->widen(all);
   return all;
 }

@@ -57,6 +57,8 @@ bool replaces_work(FindingKind kind) {
     case FindingKind::kRecompute:
     case FindingKind::kPageableCopies:
     case FindingKind::kSmallCollectives:
+    case FindingKind::kDiscardedRows:
+    case FindingKind::kMovedCache:
       return true;
     default:
       return false;
@@ -66,7 +68,8 @@ bool replaces_work(FindingKind kind) {
 // The same ops run, each of them faster: nothing goes with them.
 bool keeps_ops(FindingKind kind) {
   return kind == FindingKind::kImageLayout || kind == FindingKind::kWideProducts ||
-         kind == FindingKind::kOddSizes || kind == FindingKind::kRecompute;
+         kind == FindingKind::kOddSizes || kind == FindingKind::kRecompute ||
+         kind == FindingKind::kDiscardedRows;
 }
 
 bool is_loop(FindingKind kind) {
@@ -201,8 +204,8 @@ class SavingModel {
  private:
   void begin() {
     model_.begin_repair();
-    going_.clear();
     going_.resize(a_.input().store.size());
+    for (const EventId work : works_) going_[work.index] = false;
     works_.clear();
   }
 

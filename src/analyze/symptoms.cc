@@ -9,7 +9,8 @@ namespace {
 constexpr double kNearlyAllOfIt = 0.9, kMostOfIt = 0.7;
 constexpr double kMuchOfTheSaving = 0.4;
 
-// Of idle time the covered events are what it is put down to, not what takes the time.
+// Of idle time, and of the host's bookkeeping, the covered events are what it is put down to, not
+// what takes the time.
 bool is_about_idle_time(FindingKind kind) {
   switch (kind) {
     case FindingKind::kHostBound:
@@ -19,6 +20,7 @@ bool is_about_idle_time(FindingKind kind) {
     case FindingKind::kHostWork:
     case FindingKind::kAllocation:
     case FindingKind::kQueuedWork:
+    case FindingKind::kGradientMode:
       return true;
     default:
       return false;
@@ -145,6 +147,21 @@ void list_symptoms_under_causes(std::vector<Finding>& findings) {
     }
   }
   findings = std::move(ordered);
+}
+
+void put_waits_before_late_launches(std::vector<Finding>& findings, size_t steps, Nanos length) {
+  constexpr size_t kSeveral = 2;  // in a step
+  constexpr double kOfTheLaunches = 0.1, kOfTheLength = 0.05;
+  const auto waits = std::ranges::find(findings, FindingKind::kSynchronization, &Finding::kind);
+  const auto launches = std::ranges::find(findings, FindingKind::kHostBound, &Finding::kind);
+  if (waits == findings.end() || launches >= waits || !waits->under.empty()) return;
+  const bool bears = ratio(waits->saving_at_most, launches->saving_at_most) >= kOfTheLaunches &&
+                     ratio(waits->saving_at_most, length) >= kOfTheLength;
+  if (!bears || steps == 0 || waits->covered.size() < kSeveral * steps) return;
+  // With what is listed under it.
+  auto end = std::next(waits);
+  while (end != findings.end() && end->under == waits->title) ++end;
+  std::rotate(launches, waits, end);
 }
 
 }  // namespace fathom

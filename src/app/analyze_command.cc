@@ -10,8 +10,11 @@
 #include "app/reading_options.h"
 #include "app/remote.h"
 #include "app/scope_options.h"
+#include "app/together_run.h"
 #include "base/count_text.h"
+#include "base/output_directory.h"
 #include "base/screen_text.h"
+#include "report/csv.h"
 #include "session/analyze.h"
 #include "session/counters.h"
 #include "session/graph_nodes.h"
@@ -28,6 +31,7 @@ constexpr const char* kExamples = R"(Examples:
   fathom analyze trace.json.gz                     report in trace.fathom/
   fathom analyze trace.json.zst --out report       somewhere else
   fathom analyze rank*.json.gz --out reports       one report for each trace
+  fathom analyze rank_traces/ --together           one report of all ranks: who is late, and why
   fathom analyze report.sqlite                     of nsys export --type sqlite report.nsys-rep
   fathom analyze run_results.json                  of rocprofv3 --output-format json (or csv, rocpd, pftrace)
   zcat trace.json.gz | fathom analyze -            from standard input
@@ -67,6 +71,7 @@ struct AnalyzeArguments {
   ReadingArguments reading;
   bool verbose = false;
   bool no_cache = false;
+  bool together = false;
   RemotePlace place;
 };
 
@@ -190,6 +195,28 @@ std::vector<fs::path> report_directories(const AnalyzeArguments& arguments) {
   return directories;
 }
 
+// The options that ask for what a report of several ranks does not have.
+std::optional<std::string_view> not_together(const AnalyzeArguments& a) {
+  if (!a.repository.empty()) return "--repo";
+  if (!a.capture.empty()) return "--capture";
+  if (!a.what_if.empty()) return "--what-if";
+  if (a.rank) return "--rank";
+  if (!a.place.is_here()) return "--host and --container";
+  return {};
+}
+
+ExitCode analyze_together_here(const AnalyzeArguments& a, const Terminal& terminal) {
+  if (const auto option = not_together(a)) {
+    complain(fmt::format("--together does not go with {}", *option));
+    std::fputs(kTryHelp, stderr);
+    return ExitCode::kUsage;
+  }
+  const Result<bool> done =
+      run_together({a.traces, a.output, a.platform, a.scope, a.reading, a.verbose}, terminal);
+  if (!done.ok()) complain(done.error().message);
+  return done.ok() && done.value() ? ExitCode::kOk : ExitCode::kFailed;
+}
+
 class AnalyzeRun {
  public:
   AnalyzeRun(AnalyzeArguments arguments, const Terminal& terminal, const CodeHalf& half)
@@ -216,7 +243,9 @@ class AnalyzeRun {
       }
       code_ = code.take();
     }
+    leave_out_repeated_paths();
     const std::vector<fs::path> directories = report_directories(arguments_);
+    first_report_ = directories.front();
     for (size_t i = 0; i < arguments_.traces.size(); ++i) {
       const OutputPlace place = place_of(arguments_.traces[i], directories[i]);
       const Status allowed =
@@ -237,19 +266,56 @@ class AnalyzeRun {
       const Status closed = print_output(reports_ == 0 ? "[]\n" : "]\n");
       failed = failed || !closed.ok();
     }
-    const Status compared = show_ranks();
+    const Status compared = compare_traces();
+    if (!compared.ok()) complain(compared.error().message);
     return failed || !compared.ok() ? ExitCode::kFailed : ExitCode::kOk;
   }
 
  private:
+  // A file that is given twice is one trace.
+  void leave_out_repeated_paths() {
+    std::set<fs::path> seen;
+    std::vector<std::string> traces;
+    for (const std::string& path : arguments_.traces) {
+      std::error_code error;
+      const fs::path canonical = fs::canonical(path, error);
+      if (error || seen.insert(canonical).second) {
+        traces.push_back(path);
+      } else {
+        tell({fmt::format("{} is given more than once: it is read once", path)},
+             arguments_.reading.quiet);
+      }
+    }
+    arguments_.traces = std::move(traces);
+  }
+
   // What several ranks tell of their collectives that one does not.
-  Status show_ranks() const {
-    if (arguments_.output.json || arguments_.reading.quiet) return Nothing{};
+  Status compare_traces() {
+    for (const RepeatedRank& repeat : leave_out_repeats(ranks_))
+      tell({repeated_rank_line(repeat)}, arguments_.reading.quiet);
     const std::optional<RankWaits> waits = compare_ranks(ranks_);
     if (!waits) return Nothing{};
     std::string text = "\n";
     for (const std::string& line : rank_waits_lines(*waits)) text += screen_safe(line) + "\n";
+    if (arguments_.output.writes()) {
+      const fs::path directory = TRY(write_ranks(*waits));
+      text += fmt::format("  {}/  (ranks.csv, collectives_by_rank.csv)\n",
+                          screen_safe(directory.string()));
+    }
+    if (arguments_.output.json || arguments_.reading.quiet) return Nothing{};
     return print_output(text);
+  }
+
+  // Beside the report of the first trace.
+  Result<fs::path> write_ranks(const RankWaits& waits) const {
+    OutputPlace place = place_of(ranks_.front().trace, first_report_);
+    place.identity.kind = "analyze ranks";
+    place.path = first_report_.parent_path() / (first_report_.stem().string() + "-ranks.fathom");
+    OutputDirectory directory = TRY(OutputDirectory::create(place));
+    for (const Table& sheet : rank_sheets(ranks_, waits))
+      TRY(directory.write_file(sheet.name() + ".csv", to_csv(sheet)));
+    tell(TRY(directory.commit()), arguments_.reading.quiet);
+    return place.path;
   }
 
   // Takes the files of counters out of the traces. False where one of them cannot be read.
@@ -394,6 +460,7 @@ class AnalyzeRun {
   std::vector<CounterFile> counters_;
   std::vector<std::string> counter_paths_;
   std::vector<RankCollectives> ranks_;  // of several traces
+  fs::path first_report_;
   size_t reports_ = 0;
 };
 
@@ -443,6 +510,11 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command->add_option("--rank", a->rank, "Analyze only this rank's trace")
       ->transform(whole_number({0, INT32_MAX, 3}))
       ->option_text("N");
+  command->add_flag(
+      "--together", a->together,
+      "Write one report of all traces, or of a folder of them, each of one rank of a "
+      "job: clocks aligned by collectives, waiting apart from transfer, the late rank "
+      "and why it is late, the critical path across ranks");
   add_reading_options(*command, a->reading);
   command->add_flag("--no-cache", a->no_cache,
                     "Do not use or write REPORT.cache, which speeds up reopening a large trace");
@@ -459,6 +531,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
                     "Print nothing but errors and what --json prints");
   command->add_flag("-v,--verbose", a->verbose,
                     "Show all notes on the input, with the first example of each");
+  command->add_flag("--progress-lines", a->reading.progress_lines)->group("");  // for fathom serve
   command->callback([a, &terminal, &code, &half] {
     if (!a->repository.empty() && !half.is_here()) {
       code = hand_over(half);
@@ -472,6 +545,10 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
     }
     if (!check_output(a->output)) {
       code = ExitCode::kUsage;
+      return;
+    }
+    if (a->together) {
+      code = analyze_together_here(*a, terminal);
       return;
     }
     for (const std::string& text : a->what_if) {

@@ -14,12 +14,13 @@ namespace fathom {
 // is too large, and 2 where it could not tell.
 enum class ExitCode { kOk = 0, kFailed = 1, kTooLarge = 1, kUsage = 2, kTrouble = 2 };
 
-// The half of the program that reads source code and runs experiments. `fathom` is built without
-// it, so that the first report of a trace does not wait for its compilation; it hands over to
-// `fathom-code`, which has both halves and lies beside it. Nobody but the builder sees that there
-// are two.
+// The half of the program that reads source code and runs experiments, with other commands that a
+// first report needs nothing of. `fathom` is built without it, so that this report does not wait
+// for its compilation; it hands over to `fathom-code`, which has both halves and lies beside it.
+// Nobody but the builder sees that there are two.
 struct CodeHalf {
   void (*add_commands)(CLI::App& app, const Terminal& terminal, ExitCode& code) = nullptr;
+  void (*add_docs_commands)(CLI::App& app, ExitCode& code) = nullptr;
   CodeReader read = nullptr;
   std::vector<std::string> arguments = {};  // the program's own
 
@@ -31,6 +32,10 @@ struct CommandWords {
   const char* text;
   bool is_shown = true;
 };
+inline constexpr CommandWords kConvertCommand = {"convert",
+                                                 "Write a capture or trace as JSON for Perfetto"};
+inline constexpr CommandWords kTimelineCommand = {
+    "timeline", "Show a trace's timeline in the terminal, with keys to zoom"};
 inline constexpr CommandWords kScanCommand = {"scan",
                                               "Find kernels, launchers and options in source code"};
 inline constexpr CommandWords kPlanCommand = {
@@ -41,9 +46,22 @@ inline constexpr CommandWords kBenchCommand = {
     "bench", "Time commands against each other, with GPU time where there is a GPU"};
 inline constexpr CommandWords kAblateCommand = {
     "ablate", "Build, check, time and count variants of a program; write the ablation table"};
+inline constexpr CommandWords kServeCommand = {
+    "serve", "Show reports in a browser, on this machine only; follow a trace while it is read"};
+inline constexpr CommandWords kExportCommand = {
+    "export", "Write a trace's tables as Parquet or CSV: events, kernels, ops, gaps, findings"};
+inline constexpr CommandWords kQueryCommand = {"query",
+                                               "Ask a trace, or what export wrote, in SQL"};
+inline constexpr CommandWords kFleetCommand = {
+    "fleet", "Export the traces of many ranks or machines, and read them together"};
+inline constexpr CommandWords kMcpCommand = {
+    "mcp", "Answer an agent's questions about traces (Model Context Protocol on stdio)"};
+inline constexpr CommandWords kSkillCommand = {"skill", "Print how an agent should use fathom"};
 // In the order in which --help shows them.
-inline constexpr CommandWords kCodeCommands[] = {kScanCommand, kPlanCommand, kRunCommand,
-                                                 kAblateCommand, kBenchCommand};
+inline constexpr CommandWords kCodeCommands[] = {
+    kConvertCommand, kTimelineCommand, kScanCommand,  kPlanCommand,   kRunCommand,
+    kAblateCommand,  kBenchCommand,    kServeCommand, kExportCommand, kQueryCommand,
+    kFleetCommand,   kMcpCommand,      kSkillCommand};
 
 // These tell of all commands, which only the whole program knows.
 inline constexpr CommandWords kCompletionCommand = {"completion",

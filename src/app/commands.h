@@ -26,9 +26,6 @@ void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code,
 void add_diff_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_replay_commands(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
-void add_convert_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
-void add_timeline_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_doctor_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
-void add_docs_commands(CLI::App& app, ExitCode& code);
 
 }  // namespace fathom

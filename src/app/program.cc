@@ -70,8 +70,6 @@ int run(int argc, char** argv, const CodeHalf& half) {
       "Exit codes: 0 done, 1 failed, 2 usage error. diff has its own: fathom help diff.");
   add_analyze_command(app, terminal, code, half);
   add_record_command(app, terminal, code);
-  add_convert_command(app, terminal, code);
-  add_timeline_command(app, terminal, code);
   add_platforms_command(app, terminal, code);
   add_story_command(app, terminal, code, half);
   add_diff_command(app, terminal, code);
@@ -79,7 +77,7 @@ int run(int argc, char** argv, const CodeHalf& half) {
   if (half.is_here()) half.add_commands(app, terminal, code);
   if (!half.is_here()) add_handed_over(app, kCodeCommands);
   add_doctor_command(app, terminal, code);
-  if (half.is_here()) add_docs_commands(app, code);
+  if (half.is_here()) half.add_docs_commands(app, code);
   if (!half.is_here()) add_handed_over(app, kDocsCommands);
   add_common_rules(app, terminal);
   try {

@@ -1,9 +1,29 @@
 #include "app/reading_options.h"
 
+#include <fmt/format.h>
+
+#include "app/commands.h"
 #include "app/option_rules.h"
 #include "base/screen_text.h"
 
 namespace fathom {
+namespace {
+
+// Hundredths are enough for a bar, each once.
+class ProgressLines {
+ public:
+  void update(double fraction) {
+    const int now = static_cast<int>(fraction * 100);
+    if (fraction < 0 || now == last_) return;
+    last_ = now;
+    (void)print_output(fmt::format("reading {}\n", now / 100.0));
+  }
+
+ private:
+  int last_ = -1;
+};
+
+}  // namespace
 
 void add_reading_options(CLI::App& command, ReadingArguments& arguments) {
   command.add_option("--threads", arguments.threads, "Threads (default: all cores)")
@@ -33,8 +53,14 @@ Result<Trace> open_with_progress(const std::string& path, const ReadingArguments
   ProgressLine line("reading " + screen_safe(path), terminal.error_is_terminal && !arguments.quiet);
   options.threads = arguments.threads;
   options.max_size = static_cast<int64_t>(arguments.max_size);
-  options.progress = [&line](double fraction) { line.update(fraction); };
-  return open_trace(path, options);
+  ProgressLines lines;
+  options.progress = [&](double fraction) {
+    if (arguments.progress_lines) lines.update(fraction);
+    line.update(fraction);
+  };
+  Result<Trace> trace = open_trace(path, options);
+  if (arguments.progress_lines) (void)print_output("analyzing\n");
+  return trace;
 }
 
 Result<std::unique_ptr<const KnownCode>> read_with_progress(const CodeReader& read,

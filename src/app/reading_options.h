@@ -14,6 +14,7 @@ struct ReadingArguments {
   size_t threads = 0;
   uint64_t max_size = 0;
   bool quiet = false;
+  bool progress_lines = false;  // "reading 0.42", "analyzing": for the program that started it
 };
 
 // --threads and --max-size.

@@ -11,19 +11,14 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/shell_text.h"
+
 extern char** environ;
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-
-// For the shell that ssh starts over there.
-std::string shell_quoted(const std::string& word) {
-  std::string quoted = "'";
-  for (char c : word) c == '\'' ? quoted += "'\\''" : quoted += c;
-  return quoted + "'";
-}
 
 // ssh hands one string to a shell; docker takes the words as they are.
 std::vector<std::string> placed(const RemotePlace& place, std::vector<std::string> words) {
@@ -32,7 +27,7 @@ std::vector<std::string> placed(const RemotePlace& place, std::vector<std::strin
   }
   if (place.host.empty()) return words;
   std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_quoted(word);
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
   return {"ssh", "--", place.host, line};
 }
 

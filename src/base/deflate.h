@@ -1,16 +1,15 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 struct isal_zstream;  // NOLINT(readability-identifier-naming): ISA-L's
 
 namespace fathom {
 
-// Compresses texts one after the other, with the same memory: it has some hundred kilobytes.
+// Compresses texts one after the other, with the same memory: it has some hundred kilobytes. What
+// comes out depends on the text alone.
 class Deflater {
  public:
   Deflater();
@@ -22,7 +21,6 @@ class Deflater {
 
  private:
   std::unique_ptr<isal_zstream> stream_;
-  std::vector<uint8_t> memory_;
 };
 
 // The alphabet of RFC 4648, padded.

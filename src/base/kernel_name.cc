@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/mangled_name.h"
 
 namespace fathom {
@@ -16,10 +17,9 @@ namespace {
 constexpr double kLongestDemangled = 1 << 26;
 
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '$' || c == '.' || (static_cast<unsigned char>(c) & 0x80) != 0;
+  return is_word_character(c) || c == '$' || c == '.' ||
+         (static_cast<unsigned char>(c) & 0x80) != 0;
 }
-bool is_number_start(char c) { return c >= '0' && c <= '9'; }
 
 // Behind the bracket that closes the one at `at`; the end where none does.
 size_t behind_bracket(std::string_view text, size_t at, char open, char close) {
@@ -38,7 +38,7 @@ std::string lambda_name(std::string_view inside) {
   const size_t mark = std::max(inside.rfind('#') + 1, inside.rfind("instance") + 1);
   if (end == std::string_view::npos || mark == 0 || end < mark) return "lambda1";
   size_t begin = end;
-  while (begin > 0 && is_number_start(inside[begin - 1])) --begin;
+  while (begin > 0 && is_digit(inside[begin - 1])) --begin;
   return "lambda" + std::string(inside.substr(begin, end - begin + 1));
 }
 
@@ -118,7 +118,7 @@ class NameWalk {
     while (end < text_.size() && is_word(text_[end])) ++end;
     std::string_view word = text_.substr(at_, end - at_);
     at_ = end;
-    if (is_number_start(word.front())) {
+    if (is_digit(word.front())) {
       while (word.size() > 1 &&
              std::string_view("uUlL").find(word.back()) != std::string_view::npos)
         word.remove_suffix(1);

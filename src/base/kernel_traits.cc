@@ -223,22 +223,37 @@ std::string find_layout(std::string_view library, std::string_view name,
   return layout.size() == 2 ? layout : std::string();
 }
 
-bool has_parts(std::string_view name, std::string_view parts) {
-  return std::ranges::any_of(split(parts, '|'), [name](std::string_view any) {
-    return std::ranges::all_of(split(any, '+'), [name](std::string_view part) {
-      return name.find(part) != std::string_view::npos;
-    });
-  });
-}
-
 using FamilyRow = std::vector<std::string_view>;
+
+// A row with its alternatives, each a list of parts that a name must have: cut once, not for each
+// kernel.
+struct Family {
+  FamilyRow row;
+  std::vector<std::vector<std::string_view>> alternatives;
+
+  explicit Family(const FamilyRow& cells) : row(cells) {
+    for (const std::string_view parts : split(row[0], '|'))
+      alternatives.push_back(split(parts, '+'));
+  }
+  bool fits(std::string_view name) const {
+    return std::ranges::any_of(alternatives, [name](const auto& parts) {
+      return std::ranges::all_of(parts, [name](std::string_view part) {
+        return name.find(part) != std::string_view::npos;
+      });
+    });
+  }
+};
 
 // The first row that fits; null: none.
 const FamilyRow* find_family(std::string_view name) {
-  static const auto rows = read_tsv(kernel_families_tsv, 6);
-  const auto row =
-      std::ranges::find_if(rows, [name](const auto& r) { return has_parts(name, r[0]); });
-  return row == rows.end() ? nullptr : &*row;
+  static const auto families = [] {
+    std::vector<Family> all;
+    for (const FamilyRow& row : read_tsv(kernel_families_tsv, 6)) all.emplace_back(row);
+    return all;
+  }();
+  const auto family =
+      std::ranges::find_if(families, [name](const Family& f) { return f.fits(name); });
+  return family == families.end() ? nullptr : &family->row;
 }
 
 constexpr std::string_view kOtherKernels = "other";

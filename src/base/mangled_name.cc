@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/ascii.h"
+
 namespace fathom {
 namespace {
 
-bool is_mangled_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_seq_letter(char c) { return is_mangled_digit(c) || (c >= 'A' && c <= 'Z'); }
+bool is_seq_letter(char c) { return is_digit(c) || (c >= 'A' && c <= 'Z'); }
 
 // Reads a mangled name as far as its brackets, names and references go. What it does not know
 // counts as a short word.
@@ -57,7 +58,7 @@ class MangledWalk {
   }
 
   void skip_number() {
-    while (at_ < text_.size() && is_mangled_digit(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
     if (at_ < text_.size() && text_[at_] == '_') ++at_;
   }
 
@@ -65,7 +66,7 @@ class MangledWalk {
   // meant something else.
   void name() {
     size_t length = 0;
-    while (at_ < text_.size() && is_mangled_digit(text_[at_]) && length < text_.size())
+    while (at_ < text_.size() && is_digit(text_[at_]) && length < text_.size())
       length = length * 10 + static_cast<size_t>(text_[at_++] - '0');
     const size_t end = at_ + std::min(length, text_.size() - at_);
     double size = static_cast<double>(length);
@@ -80,7 +81,7 @@ class MangledWalk {
   void step() {
     const char c = text_[at_];
     const char next = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
-    if (is_mangled_digit(c)) {
+    if (is_digit(c)) {
       // Behind the type of a constant stands its value.
       if (frames_.back().kind == 'L' && frames_.back().total > 0) return skip_number();
       return name();

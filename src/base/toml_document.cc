@@ -6,6 +6,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/ascii.h"
 #include "base/byte_source.h"
 #include "base/closest_names.h"
 #include "base/read_all.h"
@@ -120,10 +121,8 @@ TomlValue copied(const toml::node& node) {
 }
 
 bool is_bare_key(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-  });
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](char c) { return is_word_character(c) || c == '-'; });
 }
 
 }  // namespace

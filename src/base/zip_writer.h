@@ -45,7 +45,7 @@ class ZipWriter {
   std::filesystem::path file_;
   int fd_;
   std::unique_ptr<isal_zstream> stream_;
-  std::vector<uint8_t> level_memory_, out_;
+  std::vector<uint8_t> out_;
   size_t pending_ = 0;  // bytes of out_ that are not in the file yet
   uint64_t written_ = 0;
   std::vector<Part> parts_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "base/tsv.h"
 
 extern const std::string_view element_types_tsv;
@@ -33,11 +34,7 @@ const ElementType* find_element_type(std::string_view trace_type) {
   if (const size_t colons = trace_type.find("::"); colons != std::string_view::npos) {
     trace_type.remove_prefix(colons + 2);
   }
-  std::string name(trace_type);
-  std::ranges::transform(name, name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  const auto found = built_in_types().find(name);
+  const auto found = built_in_types().find(small_letters(trace_type));
   return found == built_in_types().end() ? nullptr : &found->second;
 }
 

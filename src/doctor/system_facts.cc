@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
+
 namespace fathom {
 namespace {
 
@@ -89,14 +91,13 @@ std::optional<int64_t> whole_number(std::string_view text) {
 }
 
 std::string first_version(std::string_view text) {
-  const auto is_number = [](char c) { return c >= '0' && c <= '9'; };
   for (size_t at = 0; at < text.size(); ++at) {
-    if (!is_number(text[at]) || (at > 0 && (is_number(text[at - 1]) || text[at - 1] == '.')))
+    if (!is_digit(text[at]) || (at > 0 && (is_digit(text[at - 1]) || text[at - 1] == '.')))
       continue;
     size_t end = at;
     bool dotted = false;
-    while (end < text.size() && (is_number(text[end]) || text[end] == '.')) {
-      dotted |= text[end] == '.' && end + 1 < text.size() && is_number(text[end + 1]);
+    while (end < text.size() && (is_digit(text[end]) || text[end] == '.')) {
+      dotted |= text[end] == '.' && end + 1 < text.size() && is_digit(text[end + 1]);
       ++end;
     }
     while (end > at && text[end - 1] == '.') --end;

@@ -99,6 +99,16 @@ struct Collective {
   EventId event;
   StringId name, dtype, group_name, group_description, group_ranks, in_split, out_split;
   std::optional<int64_t> group_size, in_elements, out_elements, rank, sequence;
+  std::optional<int64_t> from_rank, to_rank;  // of a send or receive
+};
+
+// What a wait is for, where the recorder noted it; the event is that of the wait on its stream. Ids
+// are correlations of calls.
+struct RecordedWait {
+  EventId event;
+  std::optional<int64_t> call;    // that waits, or makes a stream wait
+  std::optional<int64_t> record;  // that recorded the event which is waited for
+  std::optional<int64_t> stream;  // in which that was
 };
 
 // What a counter or a profiled range measured.

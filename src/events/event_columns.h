@@ -27,6 +27,7 @@ struct ColumnsIn {
   Held<AutogradFacts> autograd;
   Held<PythonFrame> frames;
   Held<Collective> collectives;  // in the order of their events
+  Held<RecordedWait> waits;      // likewise
   Held<CounterValue> counters;   // likewise, several for each
 
   Held<Track> tracks;
@@ -57,6 +58,7 @@ void visit_columns(A& a, B& b, Visit visit) {
   visit(a.autograd, b.autograd);
   visit(a.frames, b.frames);
   visit(a.collectives, b.collectives);
+  visit(a.waits, b.waits);
   visit(a.counters, b.counters);
   visit(a.tracks, b.tracks);
   visit(a.unique_args, b.unique_args);

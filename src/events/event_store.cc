@@ -17,6 +17,37 @@ struct Renumbering {
   Id operator()(Id id) const { return id.valid() ? to[id.index] : id; }
 };
 
+// An event at 0 in a trace whose others lie far from there has no time: its recorder lost it. Such
+// events stay as rows that no sheet uses.
+void set_timeless_aside(EventColumns& columns, const StringPool& strings, Diagnostics& flaws) {
+  constexpr double kFar = 10;          // times the length of all others, and
+  constexpr double kFarAtLeast = 1e9;  // ns
+  Nanos first{INT64_MAX}, last{INT64_MIN};
+  bool any = false;
+  for (size_t i = 0; i < columns.kind.size(); ++i) {
+    if (columns.start[i].count == 0) {
+      any = true;
+      continue;
+    }
+    first = std::min(first, columns.start[i]);
+    last = std::max(last, columns.start[i]);
+  }
+  if (!any || first > last || first.count < 0) return;
+  const double length = static_cast<double>(last.count) - static_cast<double>(first.count);
+  if (static_cast<double>(first.count) < kFar * length + kFarAtLeast) return;
+  std::vector<bool> aside(columns.kind.size());
+  for (size_t i = 0; i < columns.kind.size(); ++i) {
+    if (columns.start[i].count != 0) continue;
+    aside[i] = true;
+    flaws.add(Flaw::kMissingTime, strings.text(columns.name[i]));
+    columns.kind[i] = EventKind::kOther;
+    columns.detail[i] = kNoDetail;
+    columns.start[i] = first;
+    columns.duration[i] = {};
+  }
+  std::erase_if(columns.collectives, [&](const Collective& c) { return aside[c.event.index]; });
+}
+
 }  // namespace
 
 const AutogradFacts* EventStore::autograd(EventId e) const {
@@ -219,6 +250,10 @@ void EventStoreBuilder::append(EventStoreBuilder&& piece) {
     }
     columns_.collectives.push_back(c);
   }
+  for (RecordedWait wait : from.waits) {
+    wait.event.index += base;
+    columns_.waits.push_back(wait);
+  }
   for (const CounterValue& v : from.counters) {
     columns_.counters.push_back({EventId(v.event.index + base), strings(v.name), v.value});
   }
@@ -248,6 +283,7 @@ void EventStoreBuilder::apply_names() {
 
 EventStore EventStoreBuilder::seal(TraceMetadata metadata, int64_t input_bytes) && {
   apply_names();
+  set_timeless_aside(columns_, strings_, diagnostics_);
   struct Owned {
     EventColumns columns;
     StringPool strings;

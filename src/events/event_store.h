@@ -46,6 +46,7 @@ class EventStore {
   size_t args_count() const { return views_.unique_args.size(); }
   size_t track_count() const { return views_.tracks.size(); }
   std::span<const Collective> collectives() const { return views_.collectives; }
+  std::span<const RecordedWait> waits() const { return views_.waits; }
   // An invalid id has no text.
   std::string_view text(StringId id) const {
     return id.valid() ? texts_[id.index] : std::string_view{};
@@ -113,6 +114,7 @@ class EventStoreBuilder {
   // latter is the caller's to report.
   void skip_position() { ++entries_; }
   void add_collective(Collective collective) { columns_.collectives.push_back(collective); }
+  void add_wait(const RecordedWait& wait) { columns_.waits.push_back(wait); }
   // Of the last event that was added.
   void add_counter(StringId name, double value) {
     columns_.counters.push_back({EventId(columns_.kind.size() - 1), name, value});

@@ -84,6 +84,11 @@ bool are_sound(const EventViews& c, size_t text_count) {
                                       flags_are_sound(o.group_size, o.in_elements, o.out_elements,
                                                       o.rank, o.sequence);
                              }) &&
+         std::ranges::all_of(c.waits,
+                             [&](const RecordedWait& w) {
+                               return w.event.index < c.kind.size() &&
+                                      flags_are_sound(w.call, w.record, w.stream);
+                             }) &&
          std::ranges::is_sorted(c.counters, {}, &CounterValue::event) &&
          std::ranges::all_of(c.counters,
                              [&](const CounterValue& v) {

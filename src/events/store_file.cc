@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kMagic[8] = {'F', 'A', 'T', 'H', 'O', 'M', 'C', '3'};
+constexpr char kMagic[8] = {'F', 'A', 'T', 'H', 'O', 'M', 'C', '4'};
 constexpr size_t kFamily = 7;  // bytes of the magic that every version has
 constexpr size_t kBlock = 64;  // every piece begins on one, so that records can be used in place
 

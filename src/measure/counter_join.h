@@ -74,9 +74,6 @@ class CounterJoin {
   std::vector<File> files_;
 };
 
-// Why counters and a trace cannot be of the same model of GPU; empty: they are, or it is not known.
-std::string other_gpu(const TraceMetadata& trace, const CounterOrigin& counters);
-
 // How much of some kernels' time has counters.
 struct CounterCoverage {
   Nanos total, joined, untrusted, ambiguous;  // untrusted ones are among the joined

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
+
+#include "base/check.h"
 
 namespace fathom {
 
@@ -133,6 +136,13 @@ class FormulaParser {
 
 Result<Formula> Formula::parse(std::string_view text) { return FormulaParser(text).run(); }
 
+Formula Formula::built_in(std::string_view text) {
+  Result<Formula> formula = parse(text);
+  if (!formula.ok()) std::fprintf(stderr, "%s\n", formula.error().message.c_str());
+  CHECK(formula.ok());
+  return formula.take();
+}
+
 std::optional<double> Formula::value(const Lookup& lookup) const {
   if (nodes_.empty()) return {};
   return value_of(nodes_.size() - 1, lookup);
@@ -142,8 +152,15 @@ std::optional<double> Formula::value_of(size_t at, const Lookup& lookup) const {
   const Node& node = nodes_[at];
   if (node.kind == Kind::kNumber) return node.number;
   if (node.kind == Kind::kName) return lookup(node.name);
-  const std::optional<double> a = value_of(node.left, lookup), b = value_of(node.right, lookup);
-  if (node.kind == Kind::kKnown) return a ? a : b;
+  const std::optional<double> a = value_of(node.left, lookup);
+  // What the left side decides needs no right side; lookups are what takes the time.
+  if (node.kind == Kind::kKnown && a) return a;
+  if (node.kind == Kind::kAnd && a && *a == 0) return 0;
+  if (node.kind == Kind::kOr && a && *a != 0) return 1;
+  if (!a && node.kind != Kind::kKnown && node.kind != Kind::kAnd && node.kind != Kind::kOr)
+    return {};
+  const std::optional<double> b = value_of(node.right, lookup);
+  if (node.kind == Kind::kKnown) return b;
   if (node.kind == Kind::kAnd && ((a && *a == 0) || (b && *b == 0))) return 0;
   if (node.kind == Kind::kOr && ((a && *a != 0) || (b && *b != 0))) return 1;
   if (!a || !b) return {};

@@ -7,7 +7,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "base/check.h"
 #include "base/tsv.h"
 #include "measure/counter_columns.h"
 
@@ -21,18 +20,11 @@ struct DerivedValue {
   Formula formula;
 };
 
-Formula parsed(std::string_view text) {
-  Result<Formula> formula = Formula::parse(text);
-  if (!formula.ok()) std::fprintf(stderr, "%s\n", formula.error().message.c_str());
-  CHECK(formula.ok());
-  return formula.take();
-}
-
 const std::vector<DerivedValue>& derived_values() {
   static const std::vector<DerivedValue> all = [] {
     std::vector<DerivedValue> rows;
     for (const auto& row : read_tsv(derived_values_tsv, 4))
-      rows.push_back({row[0], row[1], row[2], parsed(row[3])});
+      rows.push_back({row[0], row[1], row[2], Formula::built_in(row[3])});
     return rows;
   }();
   return all;
@@ -52,10 +44,10 @@ std::vector<Hypothesis> read_hypotheses() {
   for (const auto& row : read_tsv(hypotheses_tsv, 11)) {
     Hypothesis hypothesis{row[0],
                           row[1],
-                          parsed(row[2]),
-                          parsed(row[3]),
-                          parsed(row[4]),
-                          parsed(row[5]),
+                          Formula::built_in(row[2]),
+                          Formula::built_in(row[3]),
+                          Formula::built_in(row[4]),
+                          Formula::built_in(row[5]),
                           row[6],
                           listed_names(row[7]),
                           listed_names(row[8]),
@@ -257,10 +249,13 @@ void rank(const HardwareValues& values, std::vector<TestedHypothesis>& tested) {
 }  // namespace
 
 std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values) {
-  const Formula::Lookup lookup = [&values](std::string_view name) -> std::optional<double> {
-    const auto found = values.find(name);
-    if (found == values.end()) return {};
-    return found->second;
+  // A name of a formula lies at one place of the data, and is asked for again and again.
+  std::unordered_map<const char*, std::optional<double>> known;
+  const Formula::Lookup lookup = [&](std::string_view name) -> std::optional<double> {
+    const auto [at, is_new] = known.try_emplace(name.data());
+    if (is_new)
+      if (const auto found = values.find(name); found != values.end()) at->second = found->second;
+    return at->second;
   };
   std::vector<TestedHypothesis> tested;
   for (const Hypothesis& hypothesis : hypotheses()) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "base/tsv.h"
 #include "base/utf8.h"
 
@@ -12,11 +13,7 @@ namespace {
 
 constexpr size_t kMaxPhraseGap = 3;
 
-char small_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-bool is_alphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         (c & 0x80) != 0;
-}
+bool is_alphanumeric(char c) { return is_letter(c) || is_digit(c) || (c & 0x80) != 0; }
 
 std::string_view without_punctuation(std::string_view token) {
   const auto inside = [](char c) { return is_alphanumeric(c) || c == '_' || c == '%'; };

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
 #include "plan/goal.h"
 #include "plan/program_sources.h"
 #include "scan/python/python_file.h"
@@ -108,10 +109,7 @@ std::string unit_after(std::string_view literal) {
   return std::string(literal);
 }
 
-bool has_letters(std::string_view text) {
-  return std::ranges::count_if(
-             text, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }) >= 2;
-}
+bool has_letters(std::string_view text) { return std::ranges::count_if(text, is_letter) >= 2; }
 // What cannot be typed as one argument, or would be read as a field.
 bool is_plain_text(std::string_view text) {
   return std::ranges::none_of(text, [](char c) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/ascii.h"
 #include "base/closest_names.h"
 #include "base/utf8.h"
 #include "plan/plan_draft.h"
@@ -102,9 +103,6 @@ void find_chip(PlanDraft& draft) {
 bool is_in_kernel_files(const PlanInput& input, const std::string& name) {
   constexpr size_t kMostRead = 200;
   constexpr uint64_t kLargestRead = 1 << 20;
-  const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
   std::set<uint32_t> read;
   for (const KernelFacts& kernel : input.facts->kernels) {
     if (read.size() == kMostRead) return false;
@@ -115,7 +113,8 @@ bool is_in_kernel_files(const PlanInput& input, const std::string& name) {
     const std::string& code = text.value();
     for (size_t at = code.find(name); at != std::string::npos; at = code.find(name, at + 1)) {
       const size_t end = at + name.size();
-      if ((at == 0 || !is_letter(code[at - 1])) && (end == code.size() || !is_letter(code[end])))
+      if ((at == 0 || !is_word_character(code[at - 1])) &&
+          (end == code.size() || !is_word_character(code[end])))
         return true;
     }
   }

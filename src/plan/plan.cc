@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "base/ascii.h"
+
 namespace fathom {
 
 namespace {
@@ -21,8 +23,7 @@ constexpr std::array<std::string_view, 6> kCriterionNames = {"measured", "expect
                                                              "at least", "spread",   "by hand"};
 
 bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("_-./:=,+@%^").find(c) != std::string_view::npos;
+  return is_word_character(c) || std::string_view("-./:=,+@%^").find(c) != std::string_view::npos;
 }
 
 // $'…' where a line break or a control character would break the line.
@@ -94,9 +95,7 @@ std::string capture_name(const Experiment& experiment, const Configuration* conf
   if (configuration != nullptr) name += "-" + configuration->name;
   if (name.size() > 80) name.resize(80);
   for (char& c : name) {
-    const bool safe = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '-' || c == '.';
-    if (!safe) c = '_';
+    if (!is_word_character(c) && c != '-' && c != '.') c = '_';
   }
   if (name.empty() || name[0] == '.' || name[0] == '-') name.insert(0, "run");
   return name + ".capture";

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "base/closest_names.h"
 #include "base/screen_text.h"
 #include "base/toml_document.h"
+#include "plan/experiment_reader.h"
 #include "plan/plan_file.h"
 #include "plan/plan_metrics.h"
-#include "plan/program.h"
 #include "platform/platform.h"
 
 namespace fs = std::filesystem;
@@ -17,46 +16,26 @@ namespace fs = std::filesystem;
 namespace fathom {
 namespace {
 
-constexpr double kLargest = 1e300;
-constexpr double kShortestBudget = 0.001;  // s
-
-template <typename Name>
-std::vector<std::string> words_of(Name name, int count) {
-  std::vector<std::string> words;
-  for (int i = 0; i < count; ++i) words.emplace_back(name(i));
-  return words;
-}
 std::vector<std::string> question_words() {
-  return words_of([](int i) { return question_name(static_cast<Question>(i)); }, 6);
+  return kind_words([](int i) { return question_name(static_cast<Question>(i)); }, 6);
 }
 std::vector<std::string> subject_words() {
-  return words_of([](int i) { return subject_kind_name(static_cast<SubjectKind>(i)); }, 8);
+  return kind_words([](int i) { return subject_kind_name(static_cast<SubjectKind>(i)); }, 8);
 }
 std::vector<std::string> constraint_words() {
-  return words_of([](int i) { return constraint_kind_name(static_cast<ConstraintKind>(i)); }, 5);
+  return kind_words([](int i) { return constraint_kind_name(static_cast<ConstraintKind>(i)); }, 5);
 }
 std::vector<std::string> level_words() {
-  return words_of([](int i) { return level_name(static_cast<Level>(i)); }, 3);
-}
-std::vector<std::string> experiment_words() {
-  return words_of([](int i) { return experiment_kind_name(static_cast<ExperimentKind>(i)); }, 8);
-}
-std::vector<std::string> criterion_words() {
-  return words_of([](int i) { return criterion_kind_name(static_cast<CriterionKind>(i)); }, 6);
-}
-
-bool is_variable_name(std::string_view name) {
-  return !name.empty() && name.find('=') == std::string_view::npos &&
-         name.find('\0') == std::string_view::npos;
+  return kind_words([](int i) { return level_name(static_cast<Level>(i)); }, 3);
 }
 
 class PlanReader {
  public:
   PlanReader(const TomlDocument& document, RecordValueCheck* check)
-      : document_(document), check_(check), mistakes_(document.shown()) {}
+      : document_(document), check_(check), notes_{TomlMistakes(document.shown()), {}, {}} {}
 
   PlanCheck read() {
-    TomlReader top(document_.root(), "plan", mistakes_);
+    TomlReader top(document_.root(), "plan", notes_.mistakes);
     const bool has_format = document_.root().find("format") != nullptr;
     const std::optional<int64_t> format = top.integer("format", 1, INT64_MAX);
     if (!has_format) top.mistake(1, "format is missing; format = 1 is wanted");
@@ -67,7 +46,7 @@ class PlanReader {
     }
     plan_.project = top.text("project").value_or("");
     plan_.repository = top.text("repository").value_or("");
-    plan_.budget = top.number("budget", kShortestBudget, kLargest);
+    plan_.budget = top.number("budget", kShortestBudget, kLargestBudget);
     plan_.analysis = top.texts("analysis").value_or(std::vector<std::string>{});
     plan_.left_out = top.texts("left_out").value_or(std::vector<std::string>{});
     plan_.open = top.texts("open").value_or(std::vector<std::string>{});
@@ -76,17 +55,17 @@ class PlanReader {
     read_experiments(top);
     for (const TomlValue* one : top.tables("requirement")) read_requirement(*one);
     for (const TomlValue* one : top.tables("success"))
-      plan_.success.push_back(criterion(*one, "success"));
+      plan_.success.push_back(read_criterion(*one, "success", notes_));
     for (const TomlValue* one : top.tables("surprise"))
-      plan_.surprises.push_back(surprise(*one, "surprise"));
+      plan_.surprises.push_back(read_surprise(*one, "surprise", notes_));
     top.finish();
     check_references();
-    return {std::move(plan_), mistakes_.texts()};
+    return {std::move(plan_), notes_.mistakes.texts()};
   }
 
  private:
   void read_goal(const TomlValue& table) {
-    TomlReader in(table, "goal", mistakes_);
+    TomlReader in(table, "goal", notes_.mistakes);
     GoalReading& goal = plan_.goal;
     goal.original = in.text("text").value_or("");
     const std::vector<std::string> known = question_words();
@@ -102,7 +81,7 @@ class PlanReader {
     goal.interpreted = in.texts("interpreted").value_or(std::vector<std::string>{});
     goal.unread = in.texts("unread").value_or(std::vector<std::string>{});
     for (const TomlValue* one : in.tables("subject")) {
-      TomlReader row(*one, "goal.subject", mistakes_);
+      TomlReader row(*one, "goal.subject", notes_.mistakes);
       GoalSubject subject;
       subject.kind = static_cast<SubjectKind>(row.word("kind", subject_words()).value_or(0));
       subject.id = row.need_text("id");
@@ -113,7 +92,7 @@ class PlanReader {
       goal.subjects.push_back(std::move(subject));
     }
     for (const TomlValue* one : in.tables("constraint")) {
-      TomlReader row(*one, "goal.constraint", mistakes_);
+      TomlReader row(*one, "goal.constraint", notes_.mistakes);
       GoalConstraint constraint;
       constraint.kind =
           static_cast<ConstraintKind>(row.word("kind", constraint_words()).value_or(0));
@@ -123,7 +102,7 @@ class PlanReader {
       goal.constraints.push_back(std::move(constraint));
     }
     for (const TomlValue* one : in.tables("informed_by")) {
-      TomlReader row(*one, "goal.informed_by", mistakes_);
+      TomlReader row(*one, "goal.informed_by", notes_.mistakes);
       goal.informed_by.push_back({row.need_text("feature"), row.text("metric").value_or(""),
                                   row.text("where").value_or("")});
       row.finish();
@@ -134,7 +113,7 @@ class PlanReader {
   std::vector<EnvironmentRow> environment_rows(TomlReader& in, std::string_view key) {
     std::vector<EnvironmentRow> rows;
     for (const TomlValue* one : in.tables(key)) {
-      TomlReader row(*one, fmt::format("environment.{}", key), mistakes_);
+      TomlReader row(*one, fmt::format("environment.{}", key), notes_.mistakes);
       rows.push_back(
           {row.need_text("what"), row.text("value").value_or(""), row.text("source").value_or("")});
       row.finish();
@@ -143,7 +122,7 @@ class PlanReader {
   }
 
   void read_environment(const TomlValue& table) {
-    TomlReader in(table, "environment", mistakes_);
+    TomlReader in(table, "environment", notes_.mistakes);
     plan_.environment.platform = in.text("platform").value_or("");
     plan_.environment.rows = environment_rows(in, "row");
     plan_.environment.fixed = environment_rows(in, "fixed");
@@ -152,10 +131,10 @@ class PlanReader {
   }
 
   void read_requirement(const TomlValue& table) {
-    TomlReader in(table, "requirement", mistakes_);
+    TomlReader in(table, "requirement", notes_.mistakes);
     Requirement requirement;
     requirement.level = static_cast<Level>(in.word("level", level_words()).value_or(0));
-    requirement.metric = metric_id(in, true);
+    requirement.metric = read_metric_id(in, true);
     requirement.title = in.text("title").value_or("");
     requirement.names = in.texts("names").value_or(std::vector<std::string>{});
     if (requirement.level == Level::kHardware) check_counters(in, requirement.names);
@@ -166,7 +145,7 @@ class PlanReader {
     requirement.where = in.text("where").value_or("");
     requirement.experiments = in.texts("experiments").value_or(std::vector<std::string>{});
     for (const std::string& id : requirement.experiments)
-      references_.push_back({in.line_of("experiments"), id, "requirement"});
+      notes_.references.push_back({in.line_of("experiments"), id, "requirement"});
     in.finish();
     plan_.requirements.push_back(std::move(requirement));
   }
@@ -183,54 +162,6 @@ class PlanReader {
     }
   }
 
-  // A metric that nobody can measure is most often misspelt.
-  std::string metric_id(TomlReader& in, bool needed) {
-    const std::string id = needed ? in.need_text("metric") : in.text("metric").value_or("");
-    if (id.empty() || find_plan_metric(id) != nullptr) return id;
-    std::vector<std::string> names;
-    for (const PlanMetric& metric : plan_metrics()) names.emplace_back(metric.id);
-    in.mistake(in.line_of("metric"),
-               fmt::format("'{}' is no metric that a plan knows{}", id, did_you_mean(id, names)));
-    return id;
-  }
-
-  Criterion criterion(const TomlValue& table, const std::string& what) {
-    TomlReader in(table, what, mistakes_);
-    Criterion criterion;
-    criterion.kind = static_cast<CriterionKind>(in.word("kind", criterion_words()).value_or(0));
-    criterion.text = in.text("text").value_or("");
-    criterion.experiment = in.text("experiment").value_or("");
-    if (!criterion.experiment.empty())
-      references_.push_back({in.line_of("experiment"), criterion.experiment, what});
-    criterion.metric = metric_id(in, criterion.kind != CriterionKind::kByHand);
-    criterion.subject = in.text("subject").value_or("");
-    criterion.value = in.number("value", -kLargest, kLargest);
-    criterion.unit = in.text("unit").value_or("");
-    const bool needs_value = criterion.kind == CriterionKind::kAtMost ||
-                             criterion.kind == CriterionKind::kAtLeast ||
-                             criterion.kind == CriterionKind::kSpread;
-    if (needs_value && table.find("value") == nullptr) {
-      in.mistake(table.line,
-                 fmt::format("kind \"{}\" needs a value", criterion_kind_name(criterion.kind)));
-    }
-    in.finish();
-    return criterion;
-  }
-
-  Surprise surprise(const TomlValue& table, const std::string& what) {
-    TomlReader in(table, what, mistakes_);
-    Surprise surprise;
-    surprise.text = in.need_text("text");
-    surprise.look_at = in.text("look_at").value_or("");
-    surprise.metric = metric_id(in, false);
-    surprise.subject = in.text("subject").value_or("");
-    surprise.below = in.number("below", -kLargest, kLargest);
-    surprise.above = in.number("above", -kLargest, kLargest);
-    surprise.unit = in.text("unit").value_or("");
-    in.finish();
-    return surprise;
-  }
-
   void read_experiments(TomlReader& top) {
     const std::vector<const TomlValue*> tables = top.tables("experiment");
     if (tables.empty()) top.mistake(1, "there is no [[experiment]]");
@@ -240,7 +171,7 @@ class PlanReader {
         top.mistake(table->line, fmt::format("over {} experiments", kMaxExperiments));
         break;
       }
-      plan_.experiments.push_back(experiment(*table));
+      plan_.experiments.push_back(read_experiment(*table, check_, notes_));
       runs += runs_of(plan_.experiments.back());
       if (runs > kMaxRuns) {
         top.mistake(table->line, fmt::format("over {} runs up to here: configurations times "
@@ -251,190 +182,20 @@ class PlanReader {
     }
   }
 
-  Experiment experiment(const TomlValue& table) {
-    const TomlValue* id = table.find("id");
-    std::string what = "experiment";
-    if (id != nullptr && id->kind == TomlValue::Kind::kText) what += " " + id->text.substr(0, 40);
-    TomlReader in(table, what, mistakes_);
-    Experiment experiment;
-    experiment.id = in.need_text("id");
-    check_id(in, experiment.id);
-    experiment.name = in.text("name").value_or("");
-    experiment.kind = static_cast<ExperimentKind>(in.word("kind", experiment_words()).value_or(1));
-    experiment.purpose = in.text("purpose").value_or("");
-    experiment.hypothesis = in.text("hypothesis").value_or("");
-    experiment.prepare = in.text("prepare").value_or("");
-    read_command(table, in, experiment);
-    experiment.environment = variables(in, "environment");
-    experiment.recorded = in.truth("recorded").value_or(true);
-    experiment.record = in.texts("record").value_or(std::vector<std::string>{});
-    check_record(in, experiment);
-    experiment.repetitions = in.integer("repetitions", 1, kMaxRepetitions).value_or(1);
-    experiment.warmup = in.integer("warmup", 0, kMaxRepetitions).value_or(0);
-    experiment.time_limit = in.number("time_limit", 0.001, kMaxTimeLimit).value_or(600);
-    experiment.ends_by_limit = in.truth("ends_by_limit").value_or(false);
-    experiment.needs_gpu = in.truth("needs_gpu").value_or(true);
-    experiment.budget = in.number("budget", kShortestBudget, kLargest);
-    read_configurations(in, experiment);
-    for (const TomlValue* one : in.tables("expected"))
-      experiment.expected.push_back(expected(*one, what, experiment));
-    for (const TomlValue* one : in.tables("success"))
-      experiment.success.push_back(criterion(*one, what + ": success"));
-    for (const TomlValue* one : in.tables("surprise"))
-      experiment.surprises.push_back(surprise(*one, what + ": surprise"));
-    in.finish();
-    return experiment;
-  }
-
-  // Ids name files and are given to --only.
-  void check_id(TomlReader& in, const std::string& id) {
-    if (id.empty()) return;
-    const auto allowed = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             c == '_' || c == '-';
-    };
-    if (id.size() > 40 || !std::ranges::all_of(id, allowed) || id[0] == '-') {
-      in.mistake(in.line_of("id"),
-                 "id is wanted as letters, digits, - and _, at most 40, such as E1");
-    }
-    if (!ids_.insert(id).second)
-      in.mistake(in.line_of("id"), fmt::format("there is another experiment {}", id));
-  }
-
-  void read_command(const TomlValue& table, TomlReader& in, Experiment& experiment) {
-    const bool is_there = table.find("command") != nullptr;
-    const auto command = in.texts("command");
-    experiment.shell = in.truth("shell").value_or(false);
-    experiment.folder = in.text("folder").value_or("");
-    if (!is_there) in.mistake(table.line, "command is missing: a list of texts is wanted");
-    if (!command) return;
-    experiment.command = *command;
-    if (command->empty() || (*command)[0].empty())
-      in.mistake(in.line_of("command"), "command is empty: a program and its arguments are wanted");
-    for (const std::string& word : *command) {
-      if (is_placeholder(word))
-        in.mistake(in.line_of("command"), fmt::format("{} is to be filled in", word));
-    }
-    if (experiment.shell && command->size() > 1)
-      in.mistake(in.line_of("command"), "with shell = true, command is a list of one text");
-  }
-
-  Variables variables(TomlReader& in, std::string_view key) {
-    Variables variables;
-    const TomlValue* table = in.table(key);
-    if (table == nullptr) return variables;
-    for (const TomlEntry& entry : table->entries) {
-      if (entry.value.kind != TomlValue::Kind::kText ||
-          entry.value.text.find('\0') != std::string::npos) {
-        in.mistake(entry.line, fmt::format("{}: {} is wanted as a text in quotes", key, entry.key));
-      } else if (!is_variable_name(entry.key)) {
-        in.mistake(entry.line, fmt::format("{}: '{}' is no name of a variable", key, entry.key));
-      } else {
-        variables.emplace_back(entry.key, entry.value.text);
-      }
-    }
-    return variables;
-  }
-
-  void check_record(TomlReader& in, const Experiment& experiment) {
-    const int line = in.line_of("record");
-    for (size_t i = 0; i < experiment.record.size(); ++i) {
-      const std::string& word = experiment.record[i];
-      const size_t equals = std::min(word.find('='), word.size());
-      const std::string name = word.substr(0, equals);
-      const RecordOption option = record_option(name);
-      if (option == RecordOption::kNone) {
-        in.mistake(line,
-                   fmt::format("record: '{}' is no option of fathom record that a plan may use{}",
-                               name, did_you_mean(name, record_option_names())));
-        return;
-      }
-      std::string value = equals < word.size() ? word.substr(equals + 1) : "";
-      if (option == RecordOption::kFlag && equals < word.size()) {
-        in.mistake(line, fmt::format("record: {} has no value", name));
-      } else if (option == RecordOption::kValue && equals == word.size()) {
-        if (i + 1 == experiment.record.size()) {
-          in.mistake(line, fmt::format("record: {} needs a value", name));
-          return;
-        }
-        value = experiment.record[++i];
-      }
-      if (check_ == nullptr || value.empty()) continue;
-      if (const std::optional<std::string> mistake = check_(name, value))
-        in.mistake(line, fmt::format("record: {} {}: {}", name, value, *mistake));
-    }
-    if (!experiment.recorded && !experiment.record.empty())
-      in.mistake(line, "record has options, and recorded is false");
-  }
-
-  void read_configurations(TomlReader& in, Experiment& experiment) {
-    std::set<std::string> names;
-    for (const TomlValue* one : in.tables("configuration")) {
-      if (experiment.configurations.size() == kMaxConfigurations) {
-        in.mistake(one->line, fmt::format("over {} configurations", kMaxConfigurations));
-        return;
-      }
-      TomlReader row(*one, "configuration of " + experiment.id, mistakes_);
-      Configuration configuration;
-      configuration.name = row.need_text("name");
-      if (!names.insert(configuration.name).second)
-        row.mistake(row.line_of("name"), fmt::format("there is another '{}'", configuration.name));
-      configuration.arguments = row.texts("arguments").value_or(std::vector<std::string>{});
-      configuration.environment = variables(row, "environment");
-      configuration.settings = variables(row, "settings");
-      row.finish();
-      experiment.configurations.push_back(std::move(configuration));
-    }
-  }
-
-  ExpectedObservation expected(const TomlValue& table, const std::string& what,
-                               const Experiment& experiment) {
-    TomlReader in(table, what + ": expected", mistakes_);
-    ExpectedObservation expected;
-    expected.metric = metric_id(in, true);
-    expected.subject = in.text("subject").value_or("");
-    expected.configuration = in.text("configuration").value_or("");
-    expected.unit = in.text("unit").value_or("");
-    expected.low = in.number("low", -kLargest, kLargest);
-    expected.high = in.number("high", -kLargest, kLargest);
-    expected.source = in.text("source").value_or("");
-    if (expected.low && expected.high && *expected.low > *expected.high)
-      in.mistake(in.line_of("low"), "low is above high");
-    const PlanMetric* metric = find_plan_metric(expected.metric);
-    if (metric != nullptr && !expected.unit.empty() && expected.unit != metric->unit) {
-      in.mistake(in.line_of("unit"), fmt::format("unit is '{}'; {} is measured in {}",
-                                                 expected.unit, metric->id, metric->unit));
-    }
-    const auto& known = experiment.configurations;
-    if (!expected.configuration.empty() &&
-        std::ranges::find(known, expected.configuration, &Configuration::name) == known.end()) {
-      in.mistake(in.line_of("configuration"), fmt::format("{} has no configuration '{}'",
-                                                          experiment.id, expected.configuration));
-    }
-    in.finish();
-    return expected;
-  }
-
   void check_references() {
-    std::vector<std::string> ids(ids_.begin(), ids_.end());
-    for (const Reference& reference : references_) {
-      if (ids_.contains(reference.id)) continue;
-      mistakes_.add(reference.line, fmt::format("{}: there is no experiment '{}'{}", reference.what,
-                                                reference.id, did_you_mean(reference.id, ids)));
+    std::vector<std::string> ids(notes_.ids.begin(), notes_.ids.end());
+    for (const PlanNotes::Reference& reference : notes_.references) {
+      if (notes_.ids.contains(reference.id)) continue;
+      notes_.mistakes.add(reference.line,
+                          fmt::format("{}: there is no experiment '{}'{}", reference.what,
+                                      reference.id, did_you_mean(reference.id, ids)));
     }
   }
-
-  struct Reference {
-    int line;
-    std::string id, what;
-  };
 
   const TomlDocument& document_;
   RecordValueCheck* check_;
-  TomlMistakes mistakes_;
+  PlanNotes notes_;
   Plan plan_;
-  std::set<std::string> ids_;
-  std::vector<Reference> references_;
 };
 
 PlanCheck checked(const Result<TomlDocument>& document, RecordValueCheck* check) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/ascii.h"
 #include "scan/docs/doc_programs.h"
 #include "scan/docs/doc_text.h"
 #include "scan/features/feature_rules.h"
@@ -64,10 +65,7 @@ std::string module_name(std::string_view path, const std::set<std::string_view>&
   if (rest.ends_with("__main__")) return "";  // runs under another name
   std::string name(rest);
   std::ranges::replace(name, '/', '.');
-  const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.';
-  };
+  const auto fits = [](char c) { return is_word_character(c) || c == '.'; };
   return std::ranges::all_of(name, fits) ? name : "";
 }
 

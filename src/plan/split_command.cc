@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "plan/program.h"
 
 namespace fathom {
@@ -77,10 +78,7 @@ Result<SplitCommand> split_command(std::string_view text) {
     const std::string& one = out.words[variables];
     const size_t equals = one.find('=');
     const bool assigns = equals != std::string::npos && equals > 0 &&
-                         std::ranges::all_of(one.substr(0, equals), [](char c) {
-                           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                                  (c >= '0' && c <= '9') || c == '_';
-                         });
+                         std::ranges::all_of(one.substr(0, equals), is_word_character);
     if (!assigns) break;
     out.variables.emplace_back(one.substr(0, equals), one.substr(equals + 1));
   }

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "base/closest_names.h"
 #include "base/glob.h"
@@ -15,16 +16,10 @@ extern const std::string_view platform_gpus_tsv, platform_links_tsv, platform_ra
 namespace fathom {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 // "A100-80GB SXM" as a100, 80gb, sxm. The vendor's name says nothing that the model does not.
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words{""};
-  for (const char c : lower(name)) {
+  for (const char c : small_letters(name)) {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
       words.back() += c;
     } else if (!words.back().empty()) {
@@ -59,7 +54,7 @@ bool names(const std::vector<std::string>& typed, const std::vector<std::string>
 
 // "NVIDIA H100 PCIe" as "h100 pcie", which is how gpus.tsv has it.
 std::string model_of(std::string_view device) {
-  std::string model = lower(device);
+  std::string model = small_letters(device);
   for (const std::string_view word : {"nvidia ", "amd ", "instinct "}) {
     if (model.starts_with(word)) model.erase(0, word.size());
   }
@@ -173,8 +168,8 @@ class TsvRows {
 // Capitals do not count as changes: "; did you mean 'H200'?", or a full stop.
 std::string nearest_platform(std::string_view typed, std::span<const std::string_view> choices) {
   std::vector<std::string> lowered;
-  for (const std::string_view choice : choices) lowered.push_back(lower(choice));
-  const std::vector<std::string> closest = closest_names(lower(typed), lowered, 1);
+  for (const std::string_view choice : choices) lowered.push_back(small_letters(choice));
+  const std::vector<std::string> closest = closest_names(small_letters(typed), lowered, 1);
   if (closest.empty()) return ".";
   const auto place = std::ranges::find(lowered, closest.front()) - lowered.begin();
   return fmt::format("; did you mean '{}'?", choices[static_cast<size_t>(place)]);
@@ -203,7 +198,7 @@ Platforms::Platforms(std::string_view gpus_tsv, std::string_view rates_tsv,
     platforms_.push_back(std::move(platform));
     std::string_view rest = gpus.text(10);
     auto& patterns = devices_.emplace_back();
-    while (!rest.empty()) patterns.push_back(lower(TsvRows::cut(rest, '|')));
+    while (!rest.empty()) patterns.push_back(small_letters(TsvRows::cut(rest, '|')));
   }
   for (TsvRows rates(rates_tsv); rates.next();) {
     const double unit = unit_of(rates.text(2));

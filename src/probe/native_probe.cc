@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/mangled_name.h"
 
 namespace fathom::probe {
@@ -15,10 +16,6 @@ namespace {
 std::string_view last_part(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 std::optional<NativeNumber> number_named(std::string_view text) {
@@ -74,7 +71,7 @@ size_t operator_end(std::string_view text, size_t at) {
 bool may_be(std::string_view mangled, std::string_view wanted) {
   while (!wanted.empty()) {
     size_t end = 0;
-    while (end < wanted.size() && is_word(wanted[end])) ++end;
+    while (end < wanted.size() && is_word_character(wanted[end])) ++end;
     const std::string_view word = wanted.substr(0, end);
     const bool is_written = word.size() > 0 && word != "std" && !word.starts_with("operator");
     const bool is_std = word == "std";  // what follows may be abbreviated: Ss, Sa
@@ -111,7 +108,8 @@ std::string function_name(std::string_view text, bool with_arguments) {
   int depth = 0;
   for (size_t at = 0; at < text.size();) {
     const std::string_view rest = text.substr(at);
-    if (depth == 0 && rest.starts_with("operator") && (name.empty() || !is_word(name.back()))) {
+    if (depth == 0 && rest.starts_with("operator") &&
+        (name.empty() || !is_word_character(name.back()))) {
       const size_t end = std::min(text.size(), operator_end(text, at));
       name += text.substr(at, end - at);
       at = end;

@@ -1,5 +1,6 @@
 #include "record/record_settings.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -36,6 +37,22 @@ Settings read_settings() {
     }
   }
   return settings;
+}
+
+std::vector<std::string> Settings::lines_of(const char* name) const {
+  std::vector<std::string> lines;
+  std::FILE* file = std::fopen((directory + "/" + name).c_str(), "r");
+  if (file == nullptr) return lines;
+  char* line = nullptr;
+  size_t size = 0;
+  while (getline(&line, &size, file) > 0) {
+    std::string text = line;
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    if (!text.empty()) lines.push_back(std::move(text));
+  }
+  std::free(line);
+  std::fclose(file);
+  return lines;
 }
 
 }  // namespace fathom::record

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 // How the recorder is told what to do: variables in the environment of the program that is watched.
 namespace fathom::record {
@@ -42,6 +43,9 @@ struct Settings {
   uint32_t pc_period = 0;  // a power of two; 0: the default
   long window_ms = 0, before_ms = 0;
   long sampling_ns = 0;  // 0: no sampling
+
+  // Of a file in the directory; without empty ones.
+  std::vector<std::string> lines_of(const char* name) const;
 };
 
 // From the environment. An empty directory: nothing is asked for.

@@ -7,6 +7,8 @@
 #include <ctime>
 #include <string>
 
+#include "base/ascii.h"
+
 namespace fathom::record {
 namespace {
 
@@ -35,8 +37,7 @@ std::string_view plain_call_name(std::string_view name) {
   const size_t at = name.rfind("_v");
   if (at == std::string_view::npos || name.size() - at < 6) return name;  // _v2 is part of a name
   const std::string_view digits = name.substr(at + 2);
-  const bool is_version =
-      std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool is_version = std::all_of(digits.begin(), digits.end(), is_digit);
   return is_version ? name.substr(0, at) : name;
 }
 

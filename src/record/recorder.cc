@@ -1,19 +1,16 @@
 #include "record/recorder.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 
+#include "record/capture_meta.h"
 #include "record/exit_guard.h"
 
 namespace fathom::record {
@@ -31,35 +28,6 @@ constexpr auto kLongestSamplingEnd = std::chrono::seconds(5);
 
 std::atomic<Recorder*> current_recorder = nullptr;
 
-// Calls that start work, move data, wait, or take memory. Of the others there are ten for each
-// launch (cudaGetDevice, cudaGetLastError, …), and each would cost as much as one of these.
-bool is_worth_recording(std::string_view name) {
-  constexpr std::string_view kParts[] = {
-      "Launch",   "Memcpy",      "Memset",   "Synchronize",  "WaitEvent",    "EventRecord",
-      "Malloc",   "Free",        "MemAlloc", "MemCreate",    "MemMap",       "HostAlloc",
-      "Register", "Instantiate", "Prefetch", "BeginCapture", "EndCapture",   "ModuleLoad",
-      "Library",  "ExecUpdate",  "Ipc",      "StreamCreate", "EventElapsed", "DeviceReset"};
-  for (const std::string_view part : kParts) {
-    if (name.find(part) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
-template <typename Visit>
-void for_each_call(const cupti::Api& api, uint32_t domain, Visit visit) {
-  constexpr uint32_t kMostCalls = 2000, kLastGap = 64;
-  uint32_t unknown = 0;
-  for (uint32_t id = 1; id < kMostCalls && unknown < kLastGap; ++id) {
-    const char* name = nullptr;
-    if (api.GetCallbackName(domain, id, &name) != cupti::kSuccess || name == nullptr) {
-      ++unknown;
-      continue;
-    }
-    unknown = 0;
-    visit(id, name);
-  }
-}
-
 void buffer_requested(uint8_t** buffer, size_t* size, size_t* most_records) {
   *most_records = 0;
   Recorder* recorder = Recorder::current();
@@ -70,52 +38,6 @@ void buffer_requested(uint8_t** buffer, size_t* size, size_t* most_records) {
 void buffer_completed(void* /*context*/, uint32_t /*stream*/, uint8_t* buffer, size_t /*size*/,
                       size_t valid) {
   if (Recorder* recorder = Recorder::current()) recorder->take_buffer(buffer, valid);
-}
-
-// Only where counters or PC samples are asked for is anything watched.
-void launch_callback(void*, uint32_t domain, uint32_t call, const void* what) {
-  Recorder* recorder = Recorder::current();
-  if (recorder == nullptr || what == nullptr) return;
-  try {
-    if (domain == cupti::kResourceDomain) {
-      recorder->resource_changed(call, *static_cast<const cupti::ResourceData*>(what));
-      return;
-    }
-    recorder->launch_called(domain, call, *static_cast<const cupti::CallbackData*>(what));
-  } catch (...) {
-    // The program must not notice.
-  }
-}
-
-std::vector<std::string> lines_of(const std::string& path) {
-  std::vector<std::string> lines;
-  std::FILE* file = std::fopen(path.c_str(), "r");
-  if (file == nullptr) return lines;
-  char* line = nullptr;
-  size_t size = 0;
-  while (getline(&line, &size, file) > 0) {
-    std::string text = line;
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    if (!text.empty()) lines.push_back(std::move(text));
-  }
-  std::free(line);
-  std::fclose(file);
-  return lines;
-}
-
-std::string command_line() {
-  std::string text;
-  if (std::FILE* file = std::fopen("/proc/self/cmdline", "r")) {
-    char part[4096];
-    const size_t size = std::fread(part, 1, sizeof part, file);
-    std::fclose(file);
-    text.assign(part, size);
-  }
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  for (char& c : text) {
-    if (c == '\0' || c == '\n' || c == '\t') c = ' ';
-  }
-  return text;
 }
 
 }  // namespace
@@ -172,7 +94,7 @@ void Recorder::start() {
   }
   writer_ = std::make_unique<RecordWriter>(*api_, fd_);
   writer_->chunks().begin();
-  write_start();
+  writer_->chunks().write_meta(process_meta(*api_));
   if (api_->ActivityRegisterCallbacks(buffer_requested, buffer_completed) != cupti::kSuccess) {
     note("CUPTI refuses to record: cuptiActivityRegisterCallbacks failed");
     return;
@@ -180,11 +102,10 @@ void Recorder::start() {
   if (api_->SetThreadIdType != nullptr) api_->SetThreadIdType(cupti::kSystemThreadId);
   works_ = true;
   if (settings_.sampling_ns > 0 && !settings_.counters) {
-    pm_sampler_ =
-        std::make_unique<PmSampler>(cupti::range_api(api_->library), cupti::pm_api(api_->library),
-                                    lines_of(settings_.directory + "/" + kSampledFile),
-                                    static_cast<uint64_t>(settings_.sampling_ns),
-                                    [this](const std::string& text) { note(text); });
+    pm_sampler_ = std::make_unique<PmSampler>(
+        cupti::range_api(api_->library), cupti::pm_api(api_->library),
+        settings_.lines_of(kSampledFile), static_cast<uint64_t>(settings_.sampling_ns),
+        [this](const std::string& text) { note(text); });
     pm_sampler_->set_at_exit([] { std::atexit(end_sampling); });
   }
   if (settings_.clocks && !settings_.counters) monitor_ = std::make_unique<GpuMonitor>();
@@ -204,161 +125,6 @@ void Recorder::start() {
   thread_ = std::thread([this] { run(); });
   thread_.detach();
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
-}
-
-bool Recorder::subscribe() {
-  char holder[128] = {};
-  int code = 0;
-  if (api_->Subscribe_v2 != nullptr) {
-    cupti::SubscriberParams params{sizeof(cupti::SubscriberParams), "Fathom", holder,
-                                   sizeof holder};
-    code = api_->Subscribe_v2(&subscriber_, launch_callback, nullptr, &params);
-  } else {
-    code = api_->Subscribe(&subscriber_, launch_callback, nullptr);
-  }
-  if (code == cupti::kSuccess) return true;
-  if (code == cupti::kMultipleSubscribers) {
-    note(std::string("another profiler is using CUPTI: ") +
-         (holder[0] != '\0' ? holder : "its name is not known"));
-    return false;
-  }
-  const char* text = nullptr;
-  if (api_->GetResultString != nullptr) api_->GetResultString(code, &text);
-  note("CUPTI refuses to record: " + std::string(text != nullptr ? text : "") + " (error " +
-       std::to_string(code) + ")");
-  return false;
-}
-
-void Recorder::enable_calls(uint32_t domain, int (*enable_call)(uint32_t, uint8_t), uint32_t kind) {
-  if (enable_call == nullptr || settings_.all_calls) {
-    api_->ActivityEnable(kind);
-    return;
-  }
-  // A running program does not hear of single calls that are switched on, only of those switched
-  // off.
-  if (settings_.dormant) api_->ActivityEnable(kind);
-  for_each_call(*api_, domain, [&](uint32_t id, const char* name) {
-    const bool wanted = is_worth_recording(name);
-    if (wanted != settings_.dormant) enable_call(id, wanted ? 1 : 0);
-  });
-}
-
-void Recorder::enable() {
-  recording_ = true;
-  if (pm_sampler_) {
-    pm_sampler_->begin();
-    watch_launches(true);
-    if (api_->EnableCallback != nullptr)
-      api_->EnableCallback(1, subscriber_, cupti::kResourceDomain, cupti::kContextCreated);
-  }
-  api_->ActivityEnable(cupti::kConcurrentKernel);
-  api_->ActivityEnable(cupti::kMemcpy);
-  api_->ActivityEnable(cupti::kMemcpyPeer);
-  api_->ActivityEnable(cupti::kMemset);
-  api_->ActivityEnable(cupti::kSynchronization);
-  api_->ActivityEnable(cupti::kOverhead);
-  // NVTX in CUDA 13.0's first CUPTI crashes the program.
-  if (api_->version != 130000) api_->ActivityEnable(cupti::kMarker);
-  if (!settings_.graph_nodes) api_->ActivityEnable(cupti::kGraphTrace);
-  if (settings_.allocations) api_->ActivityEnable(cupti::kMemory2);
-  enable_calls(cupti::kRuntimeDomain, api_->ActivityEnableRuntimeApi, cupti::kRuntime);
-  enable_calls(cupti::kDriverDomain, api_->ActivityEnableDriverApi, cupti::kDriver);
-}
-
-void Recorder::enable_counters() {
-  if (api_->EnableCallback == nullptr) return;
-  CounterPlan plan;
-  plan.metrics = lines_of(settings_.directory + "/" + kMetricsFile);
-  plan.kernels = lines_of(settings_.directory + "/" + kKernelsFile);
-  plan.replay = settings_.replay;
-  counters_ = std::make_unique<CounterCollector>(*api_, std::move(plan), writer_->chunks(),
-                                                 [this](const std::string& text) { note(text); });
-  if (void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) {
-    stream_is_capturing_ =
-        reinterpret_cast<int (*)(void*, int*)>(dlsym(driver, "cuStreamIsCapturing"));
-  }
-  watch_launches(true);
-}
-
-void Recorder::watch_launches(bool on) {
-  if (api_->EnableCallback == nullptr) return;
-  if (launch_calls_.empty()) {
-    for (const uint32_t domain : {cupti::kRuntimeDomain, cupti::kDriverDomain}) {
-      for_each_call(*api_, domain, [&](uint32_t id, const char* name) {
-        const std::string plain(plain_call_name(name));
-        if (launches_kernel(plain)) launch_calls_.push_back({domain, id, plain});
-      });
-    }
-  }
-  for (const LaunchCall& call : launch_calls_)
-    api_->EnableCallback(on ? 1 : 0, subscriber_, call.domain, call.id);
-}
-
-void Recorder::enable_pc_sampling() {
-  if (api_->EnableCallback == nullptr) return;
-  pc_sampler_ =
-      std::make_unique<PcSampler>(cupti::pc_sampling_api(api_->library), settings_.pc_period,
-                                  [this](const std::string& text) { note(text); });
-  for (const uint32_t change : {cupti::kContextCreated, cupti::kContextEnds, cupti::kModuleLoaded})
-    api_->EnableCallback(1, subscriber_, cupti::kResourceDomain, change);
-}
-
-void Recorder::resource_changed(uint32_t change, const cupti::ResourceData& data) {
-  // Its GPU may be one that is not sampled yet.
-  if (change == cupti::kContextCreated && pm_sampler_ && recording_) watch_launches(true);
-  if (!pc_sampler_) return;
-  if (change == cupti::kContextCreated) {
-    uint32_t device = 0;
-    if (api_->GetDeviceId != nullptr) api_->GetDeviceId(data.context, &device);
-    pc_sampler_->context_created(data.context, device);
-  } else if (change == cupti::kContextEnds) {
-    pc_sampler_->context_ends(data.context);
-  } else if (change == cupti::kModuleLoaded && data.descriptor != nullptr) {
-    const auto& module = *static_cast<const cupti::ModuleData*>(data.descriptor);
-    pc_sampler_->module_loaded(module.cubin, module.bytes);
-  }
-}
-
-// Kernels that go into a graph do not run now.
-bool Recorder::is_capturing(void* stream) const {
-  int status = 0;
-  return stream_is_capturing_ != nullptr &&
-         (stream_is_capturing_(stream, &status) != 0 || status != 0);
-}
-
-void Recorder::launch_called(uint32_t domain, uint32_t id, const cupti::CallbackData& data) {
-  if (pm_sampler_ && data.site != 0) {
-    uint32_t device = 0;
-    const bool is_known =
-        api_->GetDeviceId != nullptr && api_->GetDeviceId(data.context, &device) == 0;
-    // Until there is another context.
-    if (!is_known || pm_sampler_->launched(device)) watch_launches(false);
-  }
-  if (!counters_) return;
-  if (data.site != 0) {
-    counters_->after();
-    if (counters_->finished()) watch_launches(false);
-    return;
-  }
-  for (const LaunchCall& call : launch_calls_) {
-    if (call.domain != domain || call.id != id) continue;
-    const std::optional<LaunchArguments> launch = launch_arguments(call.name, data.params);
-    if (launch && data.symbol != nullptr && !is_capturing(launch->stream))
-      counters_->before(data.context, data.symbol, *launch);
-    return;
-  }
-}
-
-void Recorder::disable() {
-  if (pm_sampler_) pm_sampler_->end();
-  for (const uint32_t kind :
-       {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemcpyPeer, cupti::kMemset,
-        cupti::kSynchronization, cupti::kOverhead, cupti::kMarker, cupti::kGraphTrace,
-        cupti::kMemory2, cupti::kRuntime, cupti::kDriver}) {
-    api_->ActivityDisable(kind);
-  }
-  api_->ActivityFlushAll(cupti::kFlushForced);
-  recording_ = false;
 }
 
 uint8_t* Recorder::give_buffer(size_t& size) {
@@ -397,7 +163,10 @@ void Recorder::write_waiting(std::unique_lock<std::mutex>& lock) {
     full_.pop_front();
     lock.unlock();
     writer_->write_buffer(buffer.bytes, buffer.valid);
-    if (!wrote_gpus_ && writer_->saw_kernels()) write_gpus();
+    if (!wrote_gpus_ && writer_->saw_kernels()) {
+      wrote_gpus_ = true;
+      if (const std::string gpus = gpu_meta(); !gpus.empty()) writer_->chunks().write_meta(gpus);
+    }
     lock.lock();
     free_.push_back(buffer.bytes);
   }
@@ -492,56 +261,6 @@ void Recorder::finish() {
     note(std::string("the capture is incomplete: ") + std::strerror(failure));
   close(fd_);
   fd_ = -1;
-}
-
-void Recorder::write_start() {
-  utsname system{};
-  uname(&system);
-  uint64_t cupti_time = 0;
-  if (api_->GetTimestamp != nullptr) api_->GetTimestamp(&cupti_time);
-  std::string meta = "tool\tfathom record\t" FATHOM_VERSION "\n";
-  meta += "process\t" + std::to_string(pid_) + "\t" + std::to_string(getppid()) + "\t" +
-          command_line() + "\n";
-  meta += "start\t" + std::to_string(now_ns()) + "\n";
-  meta += "cupti\t" + std::to_string(api_->version) + "\t" + std::to_string(cupti_time) + "\n";
-  meta += std::string("host\t") + system.nodename + "\n";
-  writer_->chunks().write_meta(meta);
-}
-
-// By CUDA's driver, which the program has loaded.
-void Recorder::write_gpus() {
-  wrote_gpus_ = true;
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  if (driver == nullptr) return;
-  const auto count_of = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
-  const auto name_of = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetName"));
-  const auto memory_of =
-      reinterpret_cast<int (*)(size_t*, int)>(dlsym(driver, "cuDeviceTotalMem_v2"));
-  const auto attribute =
-      reinterpret_cast<int (*)(int*, int, int)>(dlsym(driver, "cuDeviceGetAttribute"));
-  const auto version_of = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
-  int count = 0, version = 0;
-  if (count_of == nullptr || name_of == nullptr || memory_of == nullptr || attribute == nullptr ||
-      count_of(&count) != 0) {
-    return;
-  }
-  std::string meta;
-  if (version_of != nullptr && version_of(&version) == 0)
-    meta += "driver\t" + std::to_string(version) + "\n";
-  constexpr int kMultiprocessors = 16, kMajor = 75, kMinor = 76;
-  for (int i = 0; i < count; ++i) {
-    char name[256] = {};
-    size_t memory = 0;
-    int units = 0, major = 0, minor = 0;
-    if (name_of(name, sizeof name - 1, i) != 0 || memory_of(&memory, i) != 0) continue;
-    attribute(&units, kMultiprocessors, i);
-    attribute(&major, kMajor, i);
-    attribute(&minor, kMinor, i);
-    meta += "gpu\t" + std::to_string(i) + "\t" + name + "\t" + std::to_string(units) + "\t" +
-            std::to_string(memory) + "\t" + std::to_string(major) + "\t" + std::to_string(minor) +
-            "\n";
-  }
-  writer_->chunks().write_meta(meta);
 }
 
 }  // namespace fathom::record

@@ -58,8 +58,6 @@ class Recorder {
   void watch_trigger();  // there: begins or ends a window
   void end_window();
   void write_waiting(std::unique_lock<std::mutex>& lock);
-  void write_start();
-  void write_gpus();
   void note(const std::string& text) const;
 
   const Settings settings_;

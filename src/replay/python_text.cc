@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "base/screen_text.h"
 
 namespace fathom {
@@ -13,9 +14,6 @@ namespace {
 
 constexpr size_t kLongestFileName = 100;
 constexpr size_t kLongestList = 1000;
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The character that begins at the text's start, which loses it. Bytes that are no UTF-8 are
 // U+FFFD.
@@ -117,8 +115,8 @@ std::optional<std::string> python_value(std::string_view text) {
 bool is_operator_name(std::string_view text) {
   const auto take_identifier = [&text](bool may_begin_with_digit) {
     size_t n = 0;
-    while (n < text.size() &&
-           (is_letter(text[n]) || (is_digit(text[n]) && (n > 0 || may_begin_with_digit)))) {
+    while (n < text.size() && is_word_character(text[n]) &&
+           (!is_digit(text[n]) || n > 0 || may_begin_with_digit)) {
       ++n;
     }
     text.remove_prefix(n);
@@ -139,7 +137,7 @@ std::string file_name_of(std::string_view op_name) {
   for (size_t i = 0; i < op_name.size() && name.size() < kLongestFileName; ++i) {
     const char c = op_name[i];
     if (c == ':' && i > 0 && op_name[i - 1] == ':') continue;
-    name += is_letter(c) || is_digit(c) || c == '-' || (c == '.' && i > 0) ? c : '_';
+    name += is_word_character(c) || c == '-' || (c == '.' && i > 0) ? c : '_';
   }
   return name.empty() ? "_" : name;
 }

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/ascii.h"
+
 extern const std::string_view replay_tensor_types_tsv;
 
 namespace fathom {
@@ -22,10 +24,6 @@ std::unordered_map<std::string_view, std::string_view> read_types(std::string_vi
   }
   types.erase("type");
   return types;
-}
-
-bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 // At a word's borders: "float" is in "Functor<float, 4>", not in "float4" or "bfloat16".

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "report/markdown.h"
 #include "report/roofline_drawing.h"
 #include "report/svg.h"
@@ -166,9 +167,7 @@ std::string stalls_svg(const KernelContext& kernel) {
     const int top = 30 + static_cast<int>(i) * kBar;
     std::string plain;
     for (const char c : reason.substr(0, 40)) {
-      const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                            (c >= '0' && c <= '9') || c == '_' || c == ' ';
-      plain += is_plain ? c : '?';
+      plain += is_word_character(c) || c == ' ' ? c : '?';
     }
     out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", kLeft - 8,
                        top + 15, plain);

@@ -5,13 +5,12 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/screen_text.h"
 
 namespace fathom {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_hex(char c) { return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f'); }
 
 bool contains_ignoring_case(std::string_view text, std::string_view lower_case) {

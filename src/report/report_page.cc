@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/screen_text.h"
 #include "report/markdown.h"
 
@@ -14,8 +15,6 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
          static_cast<unsigned char>(c) >= 0x80;
 }
-
-char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -28,7 +27,7 @@ std::string_view trimmed(std::string_view text) {
 std::string HeadingAnchors::of_heading(std::string_view heading) {
   std::string shown;
   for (const char c : heading) {
-    if (c != '`') shown += lower_case(c);
+    if (c != '`') shown += small_letter(c);
   }
   std::string anchor;
   for (const char c : trimmed(shown)) {
@@ -65,21 +64,17 @@ std::string PageNames::add(std::string_view title) {
   while (title.ends_with('/')) title.remove_suffix(1);
   std::string name;
   for (const char c : title) {
-    const char low = lower_case(c);
-    const bool kept = (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    const bool kept = is_word_character(c);
     const bool joins = !name.empty() && name.back() != '-' && name.back() != '.';
     if (kept || joins) name += kept || c == '.' ? c : '-';
   }
   while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
   if (name.size() > kLongest) name = name.substr(name.size() - kLongest);
   if (name.empty() || name[0] == '.' || name[0] == '-') name.insert(0, "page");
-  const auto key = [](std::string text) {
-    std::ranges::transform(text, text.begin(), lower_case);
-    return text;
-  };
   std::string unique = name;
-  while (taken_.contains(key(unique))) unique = fmt::format("{}-{}", name, ++taken_[key(name)] + 1);
-  taken_.emplace(key(unique), 0);
+  while (taken_.contains(small_letters(unique)))
+    unique = fmt::format("{}-{}", name, ++taken_[small_letters(name)] + 1);
+  taken_.emplace(small_letters(unique), 0);
   return unique + ".md";
 }
 

@@ -13,10 +13,17 @@ constexpr size_t kMinPatternLetters = 8;
 
 size_t length_bit(size_t length) { return std::min<size_t>(length, 63); }
 
+// Generated code that uses it: "&gemm<128, {n}>", "gemm<{n}><<<…".
+bool is_instantiated(std::string_view text, size_t begin, size_t end) {
+  const bool address = begin > 0 && text[begin - 1] == '&';
+  return address || text.substr(end).starts_with('<');
+}
+
 void find_words(std::string_view text, uint32_t line, const WantedNames& wanted,
                 NamesInStrings& found) {
   for (size_t at = 0; at < text.size();) {
     if (!is_word_character(text[at])) {
+      if (text[at] == '\n') ++line;
       ++at;
       continue;
     }
@@ -25,7 +32,8 @@ void find_words(std::string_view text, uint32_t line, const WantedNames& wanted,
     const std::string_view word = text.substr(begin, at - begin);
     if (!wanted.contains(word)) continue;
     found.names.emplace(word);
-    if (word.size() == text.size()) found.alone.emplace(word, line);
+    if (word.size() == text.size() || is_instantiated(text, begin, at))
+      found.alone.emplace(word, line);
   }
 }
 
@@ -81,6 +89,29 @@ void find_names_in_strings(const cpp::TokenList& source, const WantedNames& want
     std::string_view text = source.at(i);
     if (text.size() >= 2 && text.starts_with('"')) text = text.substr(1, text.size() - 2);
     find_words(text, source.tokens[i].line, wanted, found);
+  }
+}
+
+void find_names_in_rust_strings(std::string_view text, const WantedNames& wanted,
+                                NamesInStrings& found) {
+  uint32_t line = 1;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n') ++line;
+    if (text.substr(i).starts_with("//")) {
+      i = std::min(text.find('\n', i), text.size()) - 1;
+      continue;
+    }
+    // '"' is a character and no string.
+    if (text[i] == '\'' && text.substr(i).starts_with("'\"'")) i += 2;
+    if (text[i] != '"') continue;
+    const size_t begin = i + 1;
+    for (++i; i < text.size() && text[i] != '"'; ++i) {
+      if (text[i] == '\\') ++i;
+    }
+    const std::string_view literal =
+        text.substr(begin, std::min(i, text.size()) - std::min(begin, text.size()));
+    find_words(literal, line, wanted, found);
+    line += static_cast<uint32_t>(std::count(literal.begin(), literal.end(), '\n'));
   }
 }
 

@@ -15,8 +15,8 @@ using Names = std::set<std::string, std::less<>>;
 
 struct NamesInStrings {
   Names names;
-  // Those that are a literal's whole text, as what looks something up by name is given, and the
-  // line of the first.
+  // Those that are a literal's whole text, as what looks something up by name is given, or that
+  // generated code instantiates or takes the address of, and the line of the first.
   std::map<std::string, uint32_t, std::less<>> alone;
 };
 
@@ -40,6 +40,9 @@ class WantedNames {
 // they can: a name must stand there as a whole word.
 void find_names_in_strings(const cpp::TokenList& source, const WantedNames& wanted,
                            NamesInStrings& found);
+// Rust's, which look kernels up in modules that were compiled before.
+void find_names_in_rust_strings(std::string_view text, const WantedNames& wanted,
+                                NamesInStrings& found);
 // Python's f-strings too: the fields of f"kernel_m{m}" stand for any text.
 void find_names_in_strings(const python::TokenList& source, const WantedNames& wanted,
                            NamesInStrings& found);

@@ -11,6 +11,7 @@
 #include "scan/accesses/triton_walk.h"
 #include "scan/cpp/launch_conditions.h"
 #include "scan/cpp/plain_spelling.h"
+#include "scan/cpp/rust_options.h"
 #include "scan/facts/code_names.h"
 #include "scan/facts/passed_paths.h"
 #include "scan/features/file_weight.h"
@@ -40,7 +41,7 @@ bool is_cpp_template(Language language, std::string_view text) {
 
 bool is_read(Language language) {
   return is_c_family(language) || is_shader(language) || language == Language::kJinja ||
-         language == Language::kPython;
+         language == Language::kPython || language == Language::kRust;
 }
 
 cpp::PatternScope scope_of(cpp::FunctionKind kind) {
@@ -386,10 +387,21 @@ class FileReader {
     reading.usage.kernels_named.merge(usage.kernels_named);
   }
 
+  void read_rust(uint32_t file) {
+    const std::string text = text_of(file);
+    FileReading& reading = readings_.readings[file];
+    reading.cpp_options = cpp::find_clap_options(text);
+    NamesInStrings found;
+    find_names_in_rust_strings(text, *wanted_, found);
+    reading.usage.kernels_named.merge(found.names);
+    reading.kernels_by_name.merge(found.alone);
+  }
+
   void read_usage(uint32_t file, SignalFinder& finder) {
     const Language language = readings_.files[file].language;
     FileReading& reading = readings_.readings[file];
     if (language == Language::kPython) return read_python_usage(file);
+    if (language == Language::kRust) return read_rust(file);
     if (!is_c_family(language) && language != Language::kJinja) return;
     const std::string text = cpp_text(file);
     if (text.empty()) return;

@@ -1,11 +1,9 @@
 #include "scan/scan_repository.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <tuple>
 
-#include "base/threads.h"
 #include "scan/docs/doc_claims.h"
 #include "scan/docs/doc_examples.h"
 #include "scan/docs/readme.h"
@@ -44,14 +42,6 @@ CodeFacts declared_facts(const Repository& repository) {
   find_dependencies(repository, facts);
   facts.build_switches = find_build_switches(repository);
   return facts;
-}
-
-// Neither may write what the other one reads.
-template <typename One, typename Other>
-void side_by_side(One one, Other other, size_t threads) {
-  const std::future<void> beside = start_beside(other, threads != 1);
-  one();
-  beside.wait();
 }
 
 // The way down from Python to the first of the kernel's launchers that has one.
@@ -153,28 +143,23 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   const PythonNames names(readings);
   const JitModules jit(readings);
   const PythonTypes types(readings, names, jit);
-  const auto kernels = [&] {
-    facts.kernels = link_kernels(readings, index, names, types);
-    link_evidence(readings, includes, facts.kernels, facts.calls);
-  };
-  std::optional<PythonPaths> paths;
-  const auto others = [&] {
-    paths.emplace(readings, index, names, types);
-    facts.options = link_options(readings, names);
-    link_dependency_uses(readings, names, facts.dependencies);
-    for (EntryPoint& entry : link_entry_points(readings))
-      facts.entry_points.push_back(std::move(entry));
-  };
-  side_by_side(kernels, others, options.threads);
+  // One after the other: the index and the names keep what they were asked, without locks.
+  facts.kernels = link_kernels(readings, index, names, types);
+  link_evidence(readings, includes, facts.kernels, facts.calls);
+  const PythonPaths paths(readings, index, names, types);
+  facts.options = link_options(readings, names);
+  link_dependency_uses(readings, names, facts.dependencies);
+  for (EntryPoint& entry : link_entry_points(readings))
+    facts.entry_points.push_back(std::move(entry));
   for (KernelFacts& kernel : facts.kernels) {
     kernel.profiler_name = profiler_pattern(kernel);
     kernel.doc = docstring_of(kernel, readings);
-    kernel.path = path_to(kernel, readings, *paths);
-    if (!kernel.path.empty()) kernel.callers = paths->callers_of(kernel.path.front());
-    if (kernel.callers.size() == 1) kernel.way_up = paths->way_up_from(kernel.callers.front());
+    kernel.path = path_to(kernel, readings, paths);
+    if (!kernel.path.empty()) kernel.callers = paths.callers_of(kernel.path.front());
+    if (kernel.callers.size() == 1) kernel.way_up = paths.way_up_from(kernel.callers.front());
     link_jit_values(readings, kernel);
   }
-  facts.host_functions = link_host_functions(readings, *paths);
+  facts.host_functions = link_host_functions(readings, paths);
   facts.files = readings.files;
   facts.prebuilt = count_prebuilt(facts.files);
   add_hydra_keys(repository, readings, facts);

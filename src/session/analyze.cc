@@ -109,8 +109,9 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   const std::span<const Table> own_sheets = analysis.sheets;
   std::future<AnalysisPageParts> page_parts = start_beside(
       [&] {
-        return options.page ? analysis_page_parts(assessment, done.findings, critical, own_sheets)
-                            : AnalysisPageParts{};
+        return options.page
+                   ? analysis_page_parts(assessment, done.findings, critical, own_sheets, contexts)
+                   : AnalysisPageParts{};
       },
       beside && options.page);
   analysis.summary = summarize(trace, assessment, done.findings, coverage ? &*coverage : nullptr);

@@ -66,6 +66,11 @@ Result<DiffReport> compare(const Trace& a, const Trace& b, const Scope& scope_a,
   report.a = summarize(a, input_a);
   report.b = summarize(b, input_b);
   report.diff = diff_traces(input_a, input_b);
+  constexpr int64_t kActivityParts = 600;
+  const Nanos longest = std::max(median_step(input_a), median_step(input_b));
+  report.activity_part = Nanos{std::max<int64_t>(1, longest.count / kActivityParts)};
+  report.activity_a = step_activity(input_a, report.activity_part);
+  report.activity_b = step_activity(input_b, report.activity_part);
   const Platform *platform_a = detect_platform(a), *platform_b = detect_platform(b);
   if (platform_a != nullptr && platform_b != nullptr && platform_a != platform_b) {
     report.platform_a = platform_a->name;
@@ -96,6 +101,31 @@ PageBar wall_bar(std::string_view side, const Summary& s) {
   return bar;
 }
 
+PageOverlay overlay_of(const DiffReport& report) {
+  constexpr size_t kMostPairs = 25;
+  const Diff& diff = report.diff;
+  const auto side = [](const Summary& summary, const StepActivity& activity) {
+    const std::string step = activity.name.empty() ? "" : ", " + activity.name;
+    return PageOverlay::Side{summary.trace + step, activity.length, activity.busy};
+  };
+  PageOverlay overlay{side(report.a, report.activity_a),
+                      side(report.b, report.activity_b),
+                      report.activity_part,
+                      diff.per.steps ? "per step" : "",
+                      {},
+                      {}};
+  for (const CategoryChange& category : diff.categories)
+    overlay.categories.push_back({category.name, divided_a(category.time.a, diff.per),
+                                  divided_b(category.time.b, diff.per)});
+  for (size_t i = 0; i < std::min(diff.ops.size(), kMostPairs); ++i) {
+    const OpChange& op = diff.ops[i];
+    const std::string shapes = op_shapes_text(op);
+    overlay.ops.push_back({op.name + (shapes.empty() ? "" : " (" + shapes + ")"),
+                           divided_a(op.time().a, diff.per), divided_b(op.time().b, diff.per)});
+  }
+  return overlay;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> write_diff(DiffReport& report, bool page,
@@ -120,7 +150,8 @@ Result<std::vector<std::string>> write_diff(DiffReport& report, bool page,
                         {{"diff.md", text}},
                         {},
                         std::move(tables),
-                        {wall_bar("A", report.a), wall_bar("B", report.b)}})));
+                        {wall_bar("A", report.a), wall_bar("B", report.b)},
+                        overlay_of(report)})));
   }
   TRY(out.write_file("diff.json", diff_json(report)));
   return out.commit();

@@ -13,6 +13,7 @@
 #include "base/csv_text.h"
 #include "base/file_descriptor.h"
 #include "base/read_all.h"
+#include "base/shell_text.h"
 #include "ingest/capture/chunk_reader.h"
 #include "ingest/capture/reader.h"
 #include "ingest/kineto/reader.h"
@@ -223,16 +224,6 @@ constexpr InputFormat kFormats[] = {
 constexpr std::string_view kWhatIsRead =
     "Fathom reads traces of torch.profiler and JAX (JSON), Nsight Systems (SQLite) and rocprofv3 "
     "(JSON, CSV, rocpd, pftrace)";
-
-std::string shell_word(const std::string& path) {
-  const bool plain = path.find_first_not_of(
-                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                         "0123456789/._-+=@%") == std::string::npos;
-  if (plain) return path;
-  std::string quoted = "'";
-  for (const char c : path) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 // The first names of many.
 std::string listed(const std::vector<std::string>& names) {

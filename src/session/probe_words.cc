@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "probe/native_probe.h"
 
 namespace fathom {
@@ -43,9 +44,7 @@ std::optional<std::string> probe_mistake(const std::string& probe) {
     if (text.empty()) return false;
     bool begins = true;
     for (const char c : text) {
-      const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-      const bool digit = c >= '0' && c <= '9';
-      if (c == '.' ? begins : !(letter || (digit && !begins))) return false;
+      if (c == '.' ? begins : !is_word_character(c) || (begins && is_digit(c))) return false;
       begins = c == '.';
     }
     return !begins;

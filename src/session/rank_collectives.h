@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/table.h"
 #include "session/trace.h"
 
 namespace fathom {
@@ -24,6 +25,15 @@ struct RankCollectives {
 };
 RankCollectives collect_collectives(const Trace& trace);
 
+// A trace of a rank that another one is of as well, which counts instead.
+struct RepeatedRank {
+  std::string trace, counted;
+  std::optional<int64_t> rank;
+  bool is_same_recording = false;  // else the same rank, recorded at another time
+};
+// Leaves the first trace of each rank. Without rank numbers, equal collectives tell.
+std::vector<RepeatedRank> leave_out_repeats(std::vector<RankCollectives>& ranks);
+
 // Transfer apart from waiting: a collective ends on all ranks together, so the rank that begins
 // last waits least, and its duration is the transfer's.
 struct RankWaits {
@@ -42,7 +52,11 @@ struct RankWaits {
 // Nothing where fewer than two ranks share a collective.
 std::optional<RankWaits> compare_ranks(std::span<const RankCollectives> ranks);
 
+// The same in full: a row for each rank, and one for each collective of each rank.
+std::vector<Table> rank_sheets(std::span<const RankCollectives> ranks, const RankWaits& waits);
+
 // A few lines for the screen.
 std::vector<std::string> rank_waits_lines(const RankWaits& waits);
+std::string repeated_rank_line(const RepeatedRank& repeat);
 
 }  // namespace fathom

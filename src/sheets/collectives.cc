@@ -72,20 +72,58 @@ std::vector<Row> find_collectives(const SheetInput& input) {
 
 }  // namespace
 
-std::optional<double> bus_factor(std::string_view collective, std::optional<int64_t> ranks) {
-  if (!ranks || *ranks < 1) return {};
-  const auto n = static_cast<double>(*ranks);
-  // "allreduce", "_allgather_base", "gloo:all_reduce", "AllReduce": as each library spells them.
+CollectiveKind collective_kind(std::string_view collective) {
+  struct Word {
+    std::string_view word;
+    CollectiveKind kind;
+  };
+  // The first that fits: the longer words hold the shorter ones.
+  static constexpr Word kWords[] = {
+      {"allreduce", CollectiveKind::kAllReduce}, {"crossdevicereduce", CollectiveKind::kAllReduce},
+      {"allgather", CollectiveKind::kAllGather}, {"reducescatter", CollectiveKind::kReduceScatter},
+      {"alltoall", CollectiveKind::kAllToAll},   {"broadcast", CollectiveKind::kBroadcast},
+      {"barrier", CollectiveKind::kBarrier},     {"sendrecv", CollectiveKind::kSendReceive},
+      {"send", CollectiveKind::kSend},           {"recv", CollectiveKind::kReceive},
+      {"reduce", CollectiveKind::kReduce},       {"gather", CollectiveKind::kGather},
+      {"scatter", CollectiveKind::kScatter},
+  };
   std::string name;
   for (const char c : collective.substr(0, 200)) {
     if (c != '_') name += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 32) : c;
   }
-  const auto is = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-  if (is("allreduce")) return 2 * (n - 1) / n;
-  if (is("allgather") || is("reducescatter") || is("alltoall")) {
-    return (n - 1) / n;
+  for (const Word& row : kWords) {
+    if (name.find(row.word) != std::string::npos) return row.kind;
   }
-  return 1;
+  return CollectiveKind::kOther;
+}
+
+std::string_view collective_kind_name(CollectiveKind kind) {
+  static constexpr std::string_view kNames[] = {
+      "all_reduce", "all_gather",   "reduce_scatter", "all_to_all", "broadcast",
+      "reduce",     "gather",       "scatter",        "barrier",    "send",
+      "receive",    "send_receive", "other"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+bool is_synchronizing(CollectiveKind kind) {
+  return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kAllGather ||
+         kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllToAll ||
+         kind == CollectiveKind::kBarrier;
+}
+
+std::optional<double> bus_factor(std::string_view collective, std::optional<int64_t> ranks) {
+  if (!ranks || *ranks < 1) return {};
+  const auto n = static_cast<double>(*ranks);
+  switch (collective_kind(collective)) {
+    case CollectiveKind::kAllReduce:
+      return 2 * (n - 1) / n;
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kReduceScatter:
+    case CollectiveKind::kAllToAll:
+      return (n - 1) / n;
+    default:
+      return 1;
+  }
 }
 
 CollectiveMessage message_of(const EventStore& store, const Collective& c) {

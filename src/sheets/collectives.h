@@ -14,6 +14,28 @@ struct CollectiveMessage {
 };
 CollectiveMessage message_of(const EventStore& store, const Collective& collective);
 
+enum class CollectiveKind : uint8_t {
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,
+  kBroadcast,
+  kReduce,
+  kGather,
+  kScatter,
+  kBarrier,
+  kSend,
+  kReceive,
+  kSendReceive,  // a kernel that says only that it is one of the two
+  kOther
+};
+// "allreduce", "_allgather_base", "gloo:all_reduce", "AllReduce", and kernels named after them.
+CollectiveKind collective_kind(std::string_view name);
+// For programs: "all_reduce".
+std::string_view collective_kind_name(CollectiveKind kind);
+// Whether it ends on no rank before the last has begun.
+bool is_synchronizing(CollectiveKind kind);
+
 // What a link carries for each byte of the message, in a ring of n ranks.
 std::optional<double> bus_factor(std::string_view collective, std::optional<int64_t> ranks);
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/sort_runs.h"
+#include "sheets/repeated_steps.h"
 
 namespace fathom {
 namespace {
@@ -20,10 +21,11 @@ struct HostStep {
   Nanos begin, end;
 };
 
-// Steps of one thread that follow each other. Those inside others are left out.
-std::vector<HostStep> in_a_row(const EventStore& store, const std::vector<Step>& all) {
+// Steps of one thread that follow each other, from a place on. Those inside others are left out.
+std::vector<HostStep> in_a_row(const EventStore& store, const std::vector<Step>& all,
+                               size_t first = 0) {
   std::vector<HostStep> row;
-  for (size_t i = 0; i < all.size(); ++i) {
+  for (size_t i = first; i < all.size(); ++i) {
     const Step& step = all[i];
     if (!row.empty()) {
       if (store.track_id(step.annotation) != store.track_id(row.front().annotation)) continue;
@@ -60,6 +62,7 @@ class TimeBaseFinder {
     order_launches();
     use_steps();
     if (base_.steps.empty() && !input_.scope.steps) use_annotation();
+    if (base_.steps.empty() && !input_.scope.steps && base_.steps_found == 0) use_repetition();
     if (base_.steps.empty()) use_recording();
     measure_devices();
     return base_;
@@ -105,7 +108,7 @@ class TimeBaseFinder {
   void use_steps() {
     const Steps steps(store_, input_.scope.step_pattern);
     base_.steps_found = steps.all().size();
-    const std::vector<HostStep> row = in_a_row(store_, steps.all());
+    const std::vector<HostStep> row = step_row(steps.all());
     Scope::StepRange range;
     if (input_.scope.steps) range = *input_.scope.steps;
     if (row.empty()) return;
@@ -117,6 +120,18 @@ class TimeBaseFinder {
     if (base_.steps.empty()) return;
     base_.kind = TimeBaseKind::kSteps;
     base_.name = input_.scope.step_pattern;
+  }
+
+  // A range around all others is no step; what repeats inside it is.
+  std::vector<HostStep> step_row(const std::vector<Step>& all) const {
+    constexpr size_t kNested = 8;
+    std::vector<HostStep> outer = in_a_row(store_, all);
+    for (size_t depth = 1; outer.size() == 1 && depth < std::min(kNested, all.size()); ++depth) {
+      std::vector<HostStep> inner = in_a_row(store_, all, outer.front().number + depth);
+      if (inner.size() < 2 || inner.back().end > outer.front().end) continue;
+      if (share_within(inner) >= kNearlyAll * share_within(outer)) return inner;
+    }
+    return outer;
   }
 
   // Share of the work's time that was launched inside some of these, which are in order.
@@ -202,6 +217,23 @@ class TimeBaseFinder {
       base_.name = found[i].name;
       return;
     }
+  }
+
+  // Of the GPU with the most work: the others follow it.
+  void use_repetition() {
+    const auto most = std::ranges::max_element(
+        devices_, {}, [](const DeviceWork& device) { return device.work.size(); });
+    const RepeatedSteps steps = find_repeated_steps(input_, most->work);
+    base_.repeats = steps.repeats;
+    std::vector<HostStep> row;
+    for (size_t i = 0; i < steps.begins.size(); ++i) {
+      const bool is_last = i + 1 == steps.begins.size();
+      row.push_back({EventId{}, i, steps.begins[i], is_last ? steps.end : steps.begins[i + 1]});
+    }
+    if (row.empty() || share_within(row) < kNearlyAll) return;
+    set_steps(row, {});
+    base_.kind = TimeBaseKind::kRepetition;
+    base_.name = "work that repeats";
   }
 
   std::vector<Repeated> repeated_ranges() const {
@@ -342,7 +374,8 @@ class TimeBaseFinder {
 }  // namespace
 
 std::string_view time_base_name(TimeBaseKind kind) {
-  constexpr std::string_view kNames[] = {"steps", "annotation", "recording", "gpu_span"};
+  constexpr std::string_view kNames[] = {"steps", "annotation", "repetition", "recording",
+                                         "gpu_span"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -14,6 +14,7 @@ namespace fathom {
 enum class TimeBaseKind : uint8_t {
   kSteps,       // annotations that match the scope's pattern (ProfilerStep#N)
   kAnnotation,  // a range of the program that repeats and holds nearly all launches
+  kRepetition,  // GPU work that repeats; neither of the above
   kRecording,   // GPU work with the host calls and ranges that lead up to it and follow it
   kGpuSpan,     // no host event was recorded
 };
@@ -23,7 +24,7 @@ std::string_view time_base_name(TimeBaseKind kind);  // for programs: "steps", "
 // work of the steps before, whichever is later: the host may run ahead by several steps. So steps
 // follow each other without gap, and their lengths add up.
 struct BaseStep {
-  EventId annotation;  // invalid: the whole recording
+  EventId annotation;  // invalid: the whole recording, or steps by repetition
   Nanos begin, end;
 };
 
@@ -43,6 +44,7 @@ struct TimeBase {
   std::vector<BaseStep> steps;  // at least one, unless the trace has no GPU work
   std::vector<DeviceTime> devices;  // by number
   size_t steps_found = 0;           // also where they are no base
+  size_t repeats = 0;               // of the GPU work, where steps or layers may be what repeats
   double outside_steps = 0;         // share of the GPU work that no step has launched
 
   Nanos begin() const { return steps.empty() ? Nanos{} : steps.front().begin; }

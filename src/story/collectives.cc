@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/tsv.h"
 
 extern const std::string_view collectives_tsv;
@@ -27,15 +27,14 @@ const std::vector<CollectiveRow>& collective_rows() {
   return rows;
 }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 // Whether the text names a class of the table as a whole word; the class.
 std::string_view class_in(std::string_view text) {
   for (const CollectiveRow& row : collective_rows()) {
     for (size_t at = text.find(row.type); at != std::string_view::npos;
          at = text.find(row.type, at + 1)) {
       const size_t end = at + row.type.size();
-      if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end])))
+      if ((at == 0 || !is_word_character(text[at - 1])) &&
+          (end == text.size() || !is_word_character(text[end])))
         return row.type;
     }
   }
@@ -65,7 +64,7 @@ std::string_view before_bracket(std::string_view text, char open, char close) {
 
 std::string_view last_word(std::string_view text) {
   size_t begin = text.size();
-  while (begin > 0 && is_word(text[begin - 1])) --begin;
+  while (begin > 0 && is_word_character(text[begin - 1])) --begin;
   return text.substr(begin);
 }
 
@@ -110,7 +109,7 @@ Phrase Collectives::phrase_of(std::string_view statement) const {
   for (size_t dot = statement.find('.'); dot != std::string_view::npos;
        dot = statement.find('.', dot + 1)) {
     size_t end = dot + 1;
-    while (end < statement.size() && is_word(statement[end])) ++end;
+    while (end < statement.size() && is_word_character(statement[end])) ++end;
     const std::string_view method = statement.substr(dot + 1, end - dot - 1);
     while (end < statement.size() && statement[end] == ' ') ++end;
     const bool called = end < statement.size() && (statement[end] == '(' || statement[end] == '<');

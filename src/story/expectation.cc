@@ -3,25 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/count_text.h"
-#include "base/tsv.h"
-#include "scan/facts/pattern_ids.h"
 #include "story/access_model.h"
 #include "story/assumptions.h"
 #include "story/compute_rate.h"
-#include "story/serial_waits.h"
+#include "story/expected_stalls.h"
+#include "story/expected_waits.h"
 
 namespace fathom {
 namespace {
-
-constexpr double kWarp = 32;
-// NVIDIA's limit of a compute unit since Volta, but for the small Turing, Ampere and Ada chips.
-constexpr double kMaxWarps = 64, kMaxBlocks = 32;
-
-bool has(const KernelFacts& kernel, std::string_view what) { return shows(kernel, what); }
 
 class Expecter {
   struct Amount {
@@ -50,7 +42,7 @@ class Expecter {
       traffic(*out_.model);
       if (platform_ != nullptr) counters();
     }
-    stalls();
+    expect_stalls(kernel_, out_);
     return std::move(out_);
   }
 
@@ -220,7 +212,9 @@ class Expecter {
     if (!bandwidth || !bytes_.low || (!flops_ && !out_.model->flops.empty())) return;
     rate_ = compute_rate(kernel_, *platform_, values_.element_bytes());
     const std::vector<Bound> all = bounds(bandwidth->rate);
-    const Waits waits = latency();
+    const ExpectedWaits waits = expect_waits(
+        {kernel_, *out_.model, out_.launch, values_, *platform_, read_.high.value_or(0)},
+        out_.open_ends);
     double low = std::max(assumption("empty_kernel"), waits.low), high = 0;
     const Bound* most = nullptr;
     for (const Bound& bound : all) {
@@ -316,127 +310,22 @@ class Expecter {
     if (!out_.launch || !out_.launch->threads || !platform_->compute_units ||
         platform_->vendor != "NVIDIA")
       return;
-    const double warps = std::ceil(*out_.launch->threads / kWarp);
-    const double per_unit = std::min(kMaxBlocks, std::floor(kMaxWarps / warps));
-    const double upper = launch_.theoretical_occupancy.value_or(100 * per_unit * warps / kMaxWarps);
+    const double warps = std::ceil(*out_.launch->threads / kWarpThreads);
+    const double per_unit = std::min(kUnitBlocks, std::floor(kUnitWarps / warps));
+    const double upper =
+        launch_.theoretical_occupancy.value_or(100 * per_unit * warps / kUnitWarps);
     const auto units = static_cast<double>(*platform_->compute_units);
     double present = upper;
     if (out_.launch->blocks) {
       const double resident = std::min(per_unit, std::ceil(*out_.launch->blocks / units));
-      present = std::min(upper, 100 * resident * warps / kMaxWarps);
+      present = std::min(upper, 100 * resident * warps / kUnitWarps);
     }
     add(out_.counters, "sm__warps_active.avg.pct_of_peak_sustained_active", "%",
         "at most blocks per SM × warps per block / 64; registers (known after compiling) may lower "
         "it",
-        std::min(present, 100 * warps / kMaxWarps), present);
+        std::min(present, 100 * warps / kUnitWarps), present);
     out_.counters.back().quantity = Quantity::kOccupancy;
   }
-
-  // Loads that wait for one another, and the waves of blocks.
-  struct Waits {
-    double low = 0, high = 0, rounds = 0;
-  };
-  Waits latency() {
-    const double wait = assumption("memory_latency");
-    Waits out{0, out_.model->reads * wait, 0};
-    if (!out_.launch || !out_.launch->blocks || !out_.launch->threads) return out;
-    const double threads = *out_.launch->threads, blocks = *out_.launch->blocks;
-    double waves = 1, least_waves = 1;
-    if (platform_->compute_units) {
-      const double at_once =
-          static_cast<double>(*platform_->compute_units) *
-          std::max(1.0, std::min(kMaxBlocks, std::floor(kMaxWarps * kWarp / threads)));
-      least_waves = std::max(1.0, blocks / at_once);
-      waves = std::ceil(least_waves);
-    }
-    if (!out_.model->by_accesses) {
-      const double each = *read_.high / threads / blocks / access_bytes();
-      out.high += wait * (std::max(0.0, each / assumption("loads_in_flight") - 1) + waves - 1);
-      return out;
-    }
-    const SerialWaits serial = serial_waits(kernel_, values_);
-    if (!serial.known) out_.open_ends.push_back({OpenEnd::Kind::kUnknownRounds});
-    out.high += contention();
-    out.rounds = serial.most_rounds;
-    out.low = serial.low * least_waves;
-    out.high = std::max(out.high, serial.high) * waves;
-    return out;
-  }
-
-  // Atomics on one element wait for one another. How many meet is known where no memory decides
-  // it, and how long one takes where the hardware has the operation.
-  double contention() {
-    double out = 0;
-    for (const ArrayTraffic& traffic : kernel_.traffic) {
-      if (traffic.kind != AccessKind::kAtomic) continue;
-      const auto elements = values_.evaluate(traffic.elements),
-                 times = values_.evaluate(traffic.times);
-      const bool through_index = std::any_of(
-          kernel_.accesses.begin(), kernel_.accesses.end(), [&](const ArrayAccess& access) {
-            return access.kind == AccessKind::kAtomic && access.array == traffic.array &&
-                   access.pattern == AccessPattern::kThroughIndex;
-          });
-      const bool native = traffic.element_bytes && *traffic.element_bytes >= 4;
-      if (!elements || !times || *elements <= 0 || through_index || !native) {
-        out_.open_ends.push_back({OpenEnd::Kind::kAtomics, traffic.array, traffic.at});
-        return 0;
-      }
-      out = std::max(out, *times / *elements * assumption("same_address_atomic"));
-    }
-    return out;
-  }
-
-  // The widest access that the code is sure to make, else one element.
-  double access_bytes() const {
-    double bytes = values_.element_bytes().value_or(4);
-    for (const CodeEvidence& evidence : kernel_.evidence) {
-      if (evidence.what == pattern_id::kVectorAccess && evidence.bytes &&
-          evidence.certainty != Certainty::kUnsure)
-        bytes = std::max(bytes, static_cast<double>(*evidence.bytes));
-    }
-    return bytes;
-  }
-
-  void stalls() {
-    const auto add_stall = [&](std::string_view reason, std::string_view why) {
-      out_.stalls.push_back(fmt::format("{} ({})", reason, why));
-      for (std::string_view one : split(reason, ',')) {
-        if (one.starts_with(' ')) one.remove_prefix(1);
-        out_.stall_reasons.push_back(one);
-      }
-    };
-    const bool async = has(kernel_, pattern_id::kCpAsync) || has(kernel_, pattern_id::kTmaLoad);
-    if (out_.side == Bottleneck::kSharedMemory)
-      add_stall("short_scoreboard, mio_throttle", "shared-memory bound");
-    if (has(kernel_, pattern_id::kWgmma)) add_stall("gmma", "warpgroups wait for MMA results");
-    if (!async && reads_global()) add_stall("long_scoreboard", "waits for global loads");
-    if (has(kernel_, pattern_id::kMbarrier) || has(kernel_, pattern_id::kNamedBarrier) ||
-        has(kernel_, pattern_id::kBlockBarrier)) {
-      add_stall("barrier", "barriers in the code");
-    }
-    if (out_.side != Bottleneck::kSharedMemory &&
-        (has(kernel_, pattern_id::kWarpShuffle) || has(kernel_, pattern_id::kTileReduce) ||
-         has(kernel_, pattern_id::kLdmatrix) || has(kernel_, pattern_id::kSharedStatic) ||
-         has(kernel_, pattern_id::kSharedDynamic))) {
-      add_stall("short_scoreboard, mio_throttle", "shuffles or shared memory");
-    }
-    if (has(kernel_, pattern_id::kAtomics)) add_stall("lg_throttle", "atomic operations");
-    if (out_.side == Bottleneck::kCompute || !reads_global())
-      add_stall("wait, math_pipe_throttle", "arithmetic");
-    if (!reads_global() && writes_global()) add_stall("lg_throttle", "stores");
-  }
-
-  bool accesses_global(AccessKind kind) const {
-    return std::ranges::any_of(kernel_.accesses, [kind](const ArrayAccess& access) {
-      return !access.shared && access.kind == kind;
-    });
-  }
-  // Where the walk saw nothing, loads are expected.
-  bool reads_global() const {
-    return kernel_.accesses.empty() || accesses_global(AccessKind::kRead) ||
-           accesses_global(AccessKind::kAtomic);
-  }
-  bool writes_global() const { return accesses_global(AccessKind::kWrite); }
 
   const KernelFacts& kernel_;
   const LaunchOfKernel launch_;

@@ -3,14 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <map>
 
-#include "base/check.h"
-#include "base/tsv.h"
-
-extern const std::string_view compared_tsv, measured_sides_tsv, surprises_tsv;
+#include "story/compared_rows.h"
 
 namespace fathom {
 namespace {
@@ -21,83 +16,6 @@ constexpr double kLatencyBelow = 40;
 constexpr double kNearlyAsBusy = 0.8;
 // A kernel that is expected to be bound by latency keeps no part busier than this.
 constexpr double kBusy = 60;
-
-struct QuantityRow {
-  std::string_view id, title, unit;
-  Formula measured;
-  double low = 1, high = 1, floor = 0;
-};
-
-struct SideRow {
-  Bottleneck side = Bottleneck::kUnknown;
-  Formula share;
-};
-
-// On which side of the expected range a value lies.
-enum class Outside : uint8_t { kAny, kBelow, kAbove };
-
-struct SurpriseRow {
-  std::string_view quantity;
-  Outside where = Outside::kAny;
-  Formula when;
-  std::string_view reason;
-};
-
-Formula formula_of(std::string_view text) {
-  Result<Formula> formula = Formula::parse(text);
-  if (!formula.ok()) std::fprintf(stderr, "%s\n", formula.error().message.c_str());
-  CHECK(formula.ok());
-  return formula.take();
-}
-
-double number_of(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  CHECK(error == std::errc() && end == text.data() + text.size());
-  return value;
-}
-
-const std::vector<QuantityRow>& quantity_rows() {
-  static const std::vector<QuantityRow> rows = [] {
-    std::vector<QuantityRow> out;
-    for (const auto& row : read_tsv(compared_tsv, 7))
-      out.push_back({row[0], row[1], row[2], formula_of(row[3]), number_of(row[4]),
-                     number_of(row[5]), number_of(row[6])});
-    return out;
-  }();
-  return rows;
-}
-
-const std::vector<SideRow>& side_rows() {
-  static const std::vector<SideRow> rows = [] {
-    std::vector<SideRow> out;
-    for (const auto& row : read_tsv(measured_sides_tsv, 2)) {
-      SideRow one{Bottleneck::kUnknown, formula_of(row[1])};
-      for (const Bottleneck side : {Bottleneck::kMemory, Bottleneck::kCompute,
-                                    Bottleneck::kSharedMemory, Bottleneck::kL1}) {
-        if (bottleneck_name(side) == row[0]) one.side = side;
-      }
-      CHECK(one.side != Bottleneck::kUnknown);
-      out.push_back(std::move(one));
-    }
-    return out;
-  }();
-  return rows;
-}
-
-const std::vector<SurpriseRow>& surprise_rows() {
-  static const std::vector<SurpriseRow> rows = [] {
-    std::vector<SurpriseRow> out;
-    for (const auto& row : read_tsv(surprises_tsv, 5)) {
-      const Outside where = row[1] == "below"   ? Outside::kBelow
-                            : row[1] == "above" ? Outside::kAbove
-                                                : Outside::kAny;
-      out.push_back({row[0], where, formula_of(row[2]), row[3]});
-    }
-    return out;
-  }();
-  return rows;
-}
 
 // In the order of compared.tsv.
 constexpr std::pair<std::string_view, Quantity> kQuantities[] = {

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/glob.h"
 #include "base/tsv.h"
 #include "scan/facts/pattern_ids.h"
@@ -43,13 +44,6 @@ const CodeEvidence* find_evidence(const KernelFacts& kernel, std::string_view wh
     if (best == nullptr || evidence.certainty < best->certainty) best = &evidence;
   }
   return best;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return out;
 }
 
 // The arrays that are gathered from or scattered to; of other evidence what is seen of it.
@@ -93,7 +87,8 @@ std::optional<ChosenModel> fit(const KernelModel& model, const KernelFacts& kern
   if (!model.names.empty()) {
     // Without evidence only the kernel's own name counts: a namespace holds other things too.
     const bool own_name = kernel.scope.empty() || model.evidence.empty();
-    const std::string name = lower(own_name ? kernel.name : kernel.scope + "::" + kernel.name);
+    const std::string name =
+        small_letters(own_name ? kernel.name : kernel.scope + "::" + kernel.name);
     const auto named =
         std::find_if(model.names.begin(), model.names.end(),
                      [&](std::string_view pattern) { return glob_matches(pattern, name); });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace fathom {
 namespace {
 
@@ -132,9 +134,7 @@ bool is_address_of(const Code& code, size_t bracket, size_t first) {
 }
 
 bool names_access(std::string_view name, std::string_view what) {
-  std::string lower(name);
-  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return lower.find(what) != std::string::npos;
+  return small_letters(name).find(what) != std::string::npos;
 }
 
 }  // namespace

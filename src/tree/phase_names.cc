@@ -135,7 +135,7 @@ std::string words_of_name(std::string_view name) {
     if (!is_letter(c)) continue;
     if (!in_word) words += ' ';
     in_word = true;
-    words += is_capital(c) ? static_cast<char>(c - 'A' + 'a') : c;
+    words += small_letter(c);
   }
   end_word();
   return words;

@@ -1,7 +1,8 @@
 #include "tree/phase_repeats.h"
 
 #include <algorithm>
-#include <map>
+
+#include "tree/work_sequence.h"
 
 namespace fathom {
 namespace {
@@ -13,22 +14,10 @@ constexpr int kMostDepth = 3;
 }  // namespace
 
 WorkSequence PhaseRepeats::sequence_of(size_t begin, size_t end) const {
-  WorkSequence sequence;
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, uint32_t> numbers;
-  Nanos busy_until = store_.start(items_[begin].event);
-  for (size_t i = begin; i < end; ++i) {
-    const EventId e = items_[i].event;
-    const Dim3 grid = store_.gpu_work(e).grid.value_or(Dim3{});
-    const auto number = static_cast<uint32_t>(numbers.size());
-    sequence.symbols.push_back(
-        numbers.emplace(std::tuple(store_.name_id(e).index, grid.x, grid.y, grid.z), number)
-            .first->second);
-    sequence.times.push_back(store_.duration(e));
-    sequence.gaps.push_back(std::max(store_.start(e) - busy_until, Nanos{}));
-    busy_until = std::max(busy_until, store_.end(e));
-  }
-  number_pairs(sequence);
-  return sequence;
+  std::vector<EventId> work;
+  work.reserve(end - begin);
+  for (size_t i = begin; i < end; ++i) work.push_back(items_[i].event);
+  return work_sequence(store_, work);
 }
 
 std::vector<RepeatedPart> PhaseRepeats::parts_by_step(size_t begin, size_t end) const {

@@ -14,32 +14,16 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <mutex>
 #include <set>
 
 #include "base/file_descriptor.h"
+#include "trial/bounded_log.h"
+#include "trial/interruption.h"
+#include "trial/processes.h"
 
 namespace fathom {
 namespace {
-
-constinit std::atomic<int> came = 0;
-constinit std::atomic<int> wake_up = -1;  // written to by the handler, so that a wait ends
-
-void note_signal(int signal) {
-  const int saved = errno;
-  came = signal;
-  const char byte = 0;
-  const int fd = wake_up;
-  if (fd >= 0 && write(fd, &byte, 1) < 0) {
-    // Full: the reader wakes up anyway.
-  }
-  errno = saved;
-}
-
-constexpr int kCaught[] = {SIGINT, SIGTERM, SIGHUP};
-struct sigaction before_interruption[3];
-int wake_ends[2] = {-1, -1};
 
 int64_t monotonic_ns() {
   timespec now{};
@@ -50,62 +34,6 @@ int64_t monotonic_ns() {
 int64_t nanoseconds_of(const timeval& time) {
   return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_usec * int64_t{1000};
 }
-
-// The beginning goes to the file at once, the end is kept in memory until it is known: results
-// stand in the last lines, the reason of a failure in the first ones.
-class BoundedLog {
- public:
-  Status open(const std::filesystem::path& path, uint64_t limit) {
-    file_ = FileDescriptor(
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (!file_.ok())
-      return Error{fmt::format("cannot write {}: {}", path.string(), std::strerror(errno))};
-    head_left_ = limit / 2;
-    tail_limit_ = limit - limit / 2;
-    return Nothing{};
-  }
-  void put(std::string_view bytes) {
-    total_ += bytes.size();
-    const size_t head = static_cast<size_t>(std::min<uint64_t>(bytes.size(), head_left_));
-    write_out(bytes.substr(0, head));
-    head_left_ -= head;
-    tail_ += bytes.substr(head);
-    if (tail_.size() > 2 * tail_limit_) drop_begin();
-  }
-  // 0, or why something is missing from the file.
-  int finish(TrialEnd& end) {
-    drop_begin();
-    end.log_bytes = total_;
-    end.log_cut = dropped_ > 0;
-    if (dropped_ > 0) write_out(fmt::format("\n[... {} bytes left out ...]\n", dropped_));
-    write_out(tail_);
-    file_ = FileDescriptor();
-    return failure_;
-  }
-
- private:
-  void drop_begin() {
-    if (tail_.size() <= tail_limit_) return;
-    const size_t over = tail_.size() - static_cast<size_t>(tail_limit_);
-    dropped_ += over;
-    tail_.erase(0, over);
-  }
-  void write_out(std::string_view bytes) {
-    while (!bytes.empty() && file_.ok()) {
-      const ssize_t wrote = write(file_.get(), bytes.data(), bytes.size());
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote <= 0) {
-        failure_ = wrote < 0 ? errno : ENOSPC;
-        return;
-      }
-      bytes.remove_prefix(static_cast<size_t>(wrote));
-    }
-  }
-  FileDescriptor file_;
-  uint64_t head_left_ = 0, tail_limit_ = 0, total_ = 0, dropped_ = 0;
-  int failure_ = 0;
-  std::string tail_;
-};
 
 std::vector<char*> c_strings(const std::vector<std::string>& words) {
   std::vector<char*> out;
@@ -168,46 +96,6 @@ class GroupEnd {
   pid_t group_;
   int64_t grace_ns_, asked_ns_ = 0;
 };
-
-struct ProcessFacts {
-  int64_t parent = 0, group = 0;
-  uint64_t start_ticks = 0;
-};
-
-// Of a process that runs; nothing where there is none, or where it is dead and was not waited for.
-std::optional<ProcessFacts> process_facts(int64_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string line;
-  if (pid <= 0 || !std::getline(file, line)) return std::nullopt;
-  // The name in brackets may hold anything. After it: the state, parent, group; the 22nd field is
-  // the time.
-  size_t at = line.rfind(')');
-  if (at == std::string::npos || at + 2 >= line.size()) return std::nullopt;
-  // Dead, but nobody asked how it ended: a container's first process may never do.
-  if (line[at + 2] == 'Z' || line[at + 2] == 'X') return std::nullopt;
-  ProcessFacts facts;
-  for (int field = 2; field < 22 && at != std::string::npos; ++field) {
-    at = line.find(' ', at + 1);
-    if (at == std::string::npos) return std::nullopt;
-    if (field == 3) facts.parent = std::strtoll(line.c_str() + at, nullptr, 10);
-    if (field == 4) facts.group = std::strtoll(line.c_str() + at, nullptr, 10);
-  }
-  facts.start_ticks = std::strtoull(line.c_str() + at, nullptr, 10);
-  return facts;
-}
-
-// Each process of the machine that runs.
-template <class Visit>
-void for_each_process(const Visit& visit) {
-  std::error_code error;
-  std::filesystem::directory_iterator at("/proc", error);
-  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    const int64_t pid = std::strtoll(name.c_str(), nullptr, 10);
-    if (const auto facts = process_facts(pid)) visit(pid, *facts);
-  }
-}
 
 // While a command runs, processes that lose their parent become ours: those that have left the
 // command's group are found, too. With several commands at a time nobody knows whose they are, and
@@ -294,9 +182,10 @@ void wait_for_end(const Waiting& waiting, BoundedLog* log, TrialEnd& end, int& s
       ending.begin();
     }
     ending.continue_after_grace();
-    pollfd ready[3] = {{waiting.pid_fd, POLLIN, 0},
-                       {reads ? waiting.output : -1, POLLIN, 0},
-                       {ending.begun() || !waiting.heeds_interrupt ? -1 : wake_ends[0], POLLIN, 0}};
+    pollfd ready[3] = {
+        {waiting.pid_fd, POLLIN, 0},
+        {reads ? waiting.output : -1, POLLIN, 0},
+        {ending.begun() || !waiting.heeds_interrupt ? -1 : Interruption::wake_fd(), POLLIN, 0}};
     const int64_t longest = ending.begun() ? 50 : waiting.pid_fd < 0 ? 1 : 1000;
     poll(ready, 3,
          static_cast<int>(std::clamp<int64_t>(ending.begun() ? longest : left_ms + 1, 1, longest)));
@@ -335,29 +224,6 @@ void put_usage(const rusage& usage, int64_t own_peak, TrialEnd& end) {
 }
 
 }  // namespace
-
-Interruption::Interruption() {
-  came = 0;
-  if (pipe2(wake_ends, O_CLOEXEC | O_NONBLOCK) == 0) wake_up = wake_ends[1];
-  struct sigaction action = {};
-  action.sa_handler = note_signal;
-  for (size_t i = 0; i < 3; ++i) {
-    sigaction(kCaught[i], nullptr, &before_interruption[i]);
-    // nohup and the shell's background jobs ignore some of them.
-    if (before_interruption[i].sa_handler != SIG_IGN) sigaction(kCaught[i], &action, nullptr);
-  }
-}
-
-Interruption::~Interruption() {
-  for (size_t i = 0; i < 3; ++i) sigaction(kCaught[i], &before_interruption[i], nullptr);
-  wake_up = -1;
-  for (int& end : wake_ends) {
-    if (end >= 0) close(end);
-    end = -1;
-  }
-}
-
-int Interruption::signal() { return came; }
 
 std::vector<std::string> shell_words(const std::string& text) { return {"/bin/sh", "-c", text}; }
 
@@ -451,7 +317,10 @@ Result<TrialEnd> run_command(const TrialCommand& command, StartedCall started, v
   rusage usage{};
   wait_for_end(waiting, &log, end, status, usage);
   if (!command.log.empty()) {
-    if (const int failure = log.finish(end))
+    const int failure = log.finish();
+    end.log_bytes = log.bytes();
+    end.log_cut = log.is_cut();
+    if (failure != 0)
       return Error{
           fmt::format("cannot write {}: {}", command.log.string(), std::strerror(failure))};
   }
@@ -466,30 +335,6 @@ Result<TrialEnd> run_command(const TrialCommand& command, StartedCall started, v
     end.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
   }
   return end;
-}
-
-std::optional<uint64_t> process_start_ticks(int64_t pid) {
-  const auto facts = process_facts(pid);
-  return facts ? std::optional(facts->start_ticks) : std::nullopt;
-}
-
-std::vector<int64_t> processes_of_group(int64_t group, uint64_t since_ticks) {
-  std::vector<int64_t> pids;
-  // The leader's number is used again only after the last of its group is gone.
-  const auto leader = process_facts(group);
-  if (group <= 1 || (leader && leader->start_ticks != since_ticks)) return pids;
-  for_each_process([&](int64_t pid, const ProcessFacts& facts) {
-    if (facts.group == group && facts.start_ticks >= since_ticks) pids.push_back(pid);
-  });
-  std::ranges::sort(pids);
-  return pids;
-}
-
-std::string boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string line;
-  std::getline(file, line);
-  return line;
 }
 
 }  // namespace fathom

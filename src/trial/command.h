@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -10,18 +9,6 @@
 #include "base/result.h"
 
 namespace fathom {
-
-// While one lives, SIGINT, SIGTERM and SIGHUP end the command that runs, with its process group,
-// instead of this program. One at a time.
-class Interruption {
- public:
-  Interruption();
-  ~Interruption();
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
-  // The signal that came; 0: none.
-  static int signal();
-};
 
 // A command that is measured: an argument list, so that no shell reads it.
 struct TrialCommand {
@@ -69,17 +56,9 @@ std::string end_text(const TrialEnd& end, double limit_s);
 // `started` is called with the process group once it runs. Fails where no process can be made or
 // the log cannot be written. Whatever the command leaves running is killed, in its process group
 // and outside of it. A group that is still there after this program was killed is found by
-// processes_of_group().
+// processes_of_group() of trial/processes.h.
 using StartedCall = void (*)(void* context, int64_t group);
 Result<TrialEnd> run_command(const TrialCommand& command, StartedCall started = nullptr,
                              void* context = nullptr);
-
-// When the process began, in clock ticks since boot; nothing where none of this id runs. With
-// it, an id that is used again is told from the process that had it.
-std::optional<uint64_t> process_start_ticks(int64_t pid);
-// The running processes of a group whose leader began then; the leader itself may be gone.
-std::vector<int64_t> processes_of_group(int64_t group, uint64_t since_ticks);
-// Ticks and groups are of one boot of the machine. Empty where it is not known.
-std::string boot_id();
 
 }  // namespace fathom

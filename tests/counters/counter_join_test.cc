@@ -8,6 +8,7 @@
 #include "ingest/ncu/reader.h"
 #include "measure/counter_columns.h"
 #include "measure/kernel_measures.h"
+#include "measure/other_gpu.h"
 #include "sheets/counter_sheets.h"
 
 namespace fathom::test {

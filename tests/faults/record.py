@@ -1,6 +1,6 @@
 """Runs the programs beside this file on a GPU, writes OUT/traces.tar and OUT/times.json.
 
-usage: python3 record.py OUT [--only NAME,NAME] [--seconds 220]
+usage: python3 record.py OUT [--only NAME,NAME] [--seconds 220]      NAME: a program, or one of its recordings
 
 Programs run one after another in a worker process. A worker that fails or hangs costs one program: the next worker
 goes on behind it. Programs that need a process of their own (first use, collectives, compilers) come last.
@@ -26,16 +26,17 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
 sys.path[:0] = [str(PROGRAMS), str(HERE)]
 
-OWN_PROCESS = ["first_use", "small_buckets", "clean_compiled"]
+OWN_PROCESS = ["first_use", "small_buckets", "reduce_every_micro_batch", "twin_large_micro_batches", "clean_compiled"]
 WITHOUT_STACKS = ["item_per_layer", "attention_written_out", "optimizer_per_parameter", "clean_training"]
 # Also recorded with the profiler's events of waits (cuda_sync).
-WITH_SYNC_EVENTS = ["streams_in_lockstep", "twin_streams_overlap", "copies_in_turns", "event_wait"]
+WITH_SYNC_EVENTS = ["streams_in_lockstep", "twin_streams_overlap", "copies_in_turns", "event_wait", "item_per_layer"]
+# Also recorded without ranges of steps, as a server's loop.
+WITHOUT_STEPS = ["timesteps_on_gpu", "clean_graph_decode", "kv_cache_cat"]
 JOB_SECONDS = 25
 
 
 def list_jobs(only):
     names = sorted(path.stem for path in PROGRAMS.glob("*.py") if path.stem != "recording")
-    names = [name for name in names if not only or name in only]
     names.sort(key=lambda name: (name in OWN_PROCESS, name == "clean_compiled", name))
     jobs = []
     for name in names:
@@ -46,7 +47,9 @@ def list_jobs(only):
             jobs.append({"name": name, "fixed": False, "stacks": False, "label": name + "_nostacks"})
         if name in WITH_SYNC_EVENTS:
             jobs.append({"name": name, "fixed": False, "stacks": True, "sync_events": True, "label": name + "_waits"})
-    return jobs
+        if name in WITHOUT_STEPS:
+            jobs.append({"name": name, "fixed": False, "stacks": True, "annotate": False, "label": name + "_nosteps"})
+    return [job for job in jobs if not only or job["name"] in only or job["label"] in only]
 
 
 def reset():
@@ -79,6 +82,7 @@ def run_job(job, out):
         fixed=job["fixed"],
         stacks=job["stacks"],
         sync_events=job.get("sync_events", False),
+        annotate=job.get("annotate", True),
         trace=str(trace),
         step_ms=None,
         blocks_ms=[],

@@ -1,128 +1,14 @@
 // Traces whose events relate to each other in ways that a careless join pays for.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 
-#include "base/hash.h"
 #include "linear_cases.h"
+#include "linear_trace.h"
 #include "test_files.h"
 
 namespace fathom::test {
 namespace {
-
-// Events as torch.profiler writes them; times in µs.
-class TraceText {
- public:
-  void event(std::string_view category, std::string_view name, int64_t start, int64_t duration,
-             std::string_view tid, std::string_view args = "") {
-    text_ += fmt::format(
-        R"({{"ph":"X","cat":"{}","name":"{}","pid":1,"tid":{},"ts":{},"dur":{},"args":{{{}}}}},)",
-        category, name, tid, start, duration, args);
-  }
-  void op(std::string_view name, int64_t start, int64_t duration, std::string_view args = "",
-          std::string_view tid = "1") {
-    event("cpu_op", name, start, duration, tid, args);
-  }
-  void launch(int64_t start, int64_t duration, size_t id, std::string_view tid = "1",
-              std::string_view name = "cudaLaunchKernel") {
-    event("cuda_runtime", name, start, duration, tid, fmt::format(R"("correlation":{})", id));
-  }
-  void kernel(std::string_view name, int64_t start, int64_t duration, size_t id,
-              std::string_view args = "") {
-    text_ +=
-        fmt::format(R"({{"ph":"X","cat":"kernel","name":"{}","pid":0,"tid":7,"ts":{},"dur":{},)"
-                    R"("args":{{"device":0,"stream":7,"correlation":{}{}}}}},)",
-                    name, start, duration, id, args);
-  }
-  // An op of 10 µs that launches one kernel.
-  void unit(size_t id, int64_t start, std::string_view name, std::string_view args = "",
-            std::string_view kernel_name = "k") {
-    op(name, start, 10, args);
-    launch(start + 1, 2, id);
-    kernel(kernel_name, start + 4, 3, id);
-  }
-  void raw(std::string_view event) { (text_ += event) += ','; }
-
-  std::string finish() {
-    if (text_.ends_with(',')) text_.pop_back();
-    return fmt::format(
-        R"({{"deviceProperties":[{{"id":0,"name":"NVIDIA H200","totalGlobalMem":150000000000,)"
-        R"("numSms":132}}],"traceEvents":[{}]}})",
-        text_);
-  }
-
- private:
-  std::string text_;
-};
-
-std::string dims(std::string_view shapes, std::string_view types = R"(["float","float"])") {
-  return fmt::format(R"("Input Dims":{},"Input type":{},"Input Strides":[],"Concrete Inputs":[])",
-                     shapes, types);
-}
-
-constexpr std::string_view kAnalyze = "analyze t.json --out out",
-                           kDiff = "diff t.json u.json --out out",
-                           kReplay = "replay pack t.json --top 100000 --out out",
-                           kStory = "story t.json --evidence --out out",
-                           kSteps = "analyze t.json --steps 1:3 --out out";
-
-using Maker = void (*)(TraceText& trace, size_t n);
-
-LinearCase one(std::string name, Maker make, size_t n, std::string_view arguments = kAnalyze,
-               int exit_code = 0) {
-  const auto write = [make](const std::filesystem::path& directory, size_t size) {
-    TraceText trace;
-    make(trace, size);
-    const std::string text = trace.finish();
-    write_file(directory / "t.json", text);
-    write_file(directory / "u.json", text);
-  };
-  return {std::move(name), write, std::string(arguments), n, exit_code};
-}
-
-// D6 of the hostile inputs.
-void backward_of_one_number(TraceText& t, size_t n) {
-  t.unit(1, 0, "aten::mm", R"("Sequence number":5)");
-  for (size_t i = 0; i < n; ++i) {
-    t.op("autograd::engine::evaluate_function: MmBackward0", 20 + 20 * i, 10,
-         R"("Sequence number":5,"Fwd thread id":1)", "2");
-  }
-}
-
-void nested_calls(TraceText& t, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
-    t.op("aten::foo", 4 * i, 4 * (2 * n - i));
-    t.launch(4 * i + 1, 2, i + 1);
-    t.kernel("k", 4 * i + 2, 2, i + 1);
-  }
-}
-
-// Texts of 32 letters that meet in a hash without a secret: the third eight bytes make a factor of
-// its product zero, so that the fourth do not count.
-std::string colliding_prefix() {
-  constexpr uint64_t kFactor = 0x9e3779b97f4a7c15ull;  // of mix_bits
-  const auto load = [](const char* from) {
-    uint64_t word = 0;
-    std::memcpy(&word, from, sizeof word);
-    return word;
-  };
-  for (size_t i = 0;; ++i) {
-    std::string prefix = fmt::format("{:016}", i);
-    const uint64_t zero = mix_bits(load(prefix.data()) ^ 32, load(prefix.data() + 8)) ^ kFactor;
-    std::string word(sizeof zero, '\0');
-    std::memcpy(word.data(), &zero, sizeof zero);
-    if (std::ranges::all_of(word, [](char c) { return c >= '0' && c <= 'z' && c != '\\'; })) {
-      return prefix + word;
-    }
-  }
-}
-
-void colliding_names(TraceText& t, size_t n) {
-  const std::string prefix = colliding_prefix();
-  for (size_t i = 0; i < n; ++i) t.unit(i + 1, 20 * i, fmt::format("{}{:08}", prefix, i));
-}
 
 void waits_and_a_long_one(TraceText& t, size_t n) {
   t.event("cuda_runtime", "cudaDeviceSynchronize", 0, 20 * n + 100, "9");
@@ -182,63 +68,10 @@ void distinct_chains(TraceText& t, size_t n) {
   }
 }
 
-// Further shapes.
 void deep_chain_of_pointwise_ops(TraceText& t, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     t.unit(i + 1, 20 * i, i * i % 7 % 2 == 0 ? "aten::add" : "aten::mul",
            dims("[[1024,1024],[1024,1024]]"));
-  }
-}
-
-void nested_launches_of_the_runtime(TraceText& t, size_t n) {
-  t.op("aten::foo", 0, 10 * n + 10);
-  for (size_t i = 0; i < n; ++i) {
-    t.launch(4 * i + 1, 4 * (2 * n - i), i + 1);
-    t.kernel("k", 4 * i + 2, 2, i + 1);
-  }
-}
-
-void nested_above_a_model(TraceText& t, size_t n) {
-  for (size_t i = 0; i < n; ++i) t.op("wrap", 4 * i, 4 * (2 * n - i));
-  t.unit(1, 4 * n, "aten::mm", dims("[[8,8],[8,8]]"));
-}
-
-void nested_execute(TraceText& t, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
-    t.op("execute", 4 * i, 4 * (2 * n - i));
-    t.launch(4 * i + 1, 2, i + 1);
-    t.kernel("k", 4 * i + 2, 2, i + 1);
-  }
-}
-
-void ops_below_nested_aten(TraceText& t, size_t n) {
-  for (size_t i = 0; i < n; ++i) t.op("aten::x", i, 100 * n - i);
-  for (size_t i = 0; i < n; ++i) {
-    t.unit(i + 1, n + 20 * i, "aten::mm", dims(fmt::format("[[8,{}],[{},8]]", i + 8, i + 8)));
-  }
-}
-
-void nested_collectives(TraceText& t, size_t n) {
-  constexpr std::string_view kArgs =
-      R"("Collective name":"allreduce","dtype":"Float","Group size":8,"In msg nelems":1)";
-  for (size_t i = 0; i < n; ++i) {
-    t.op("record_param_comms", 4 * i, 4 * (2 * n - i), kArgs);
-    t.launch(4 * i + 1, 2, i + 1);
-    t.kernel("k", 4 * i + 2, 2, i + 1);
-  }
-}
-
-void nested_gradients(TraceText& t, size_t n) {
-  t.op("aten::mm", 0, 1, R"("Sequence number":5)");
-  for (size_t i = 0; i < n; ++i) {
-    t.op("autograd::engine::evaluate_function: Q", 10 + i, 100 * n - i,
-         R"("Sequence number":5,"Fwd thread id":1)", "2");
-  }
-  for (size_t i = 0; i < n; ++i) {
-    const int64_t at = 10 + n + 4 * i;
-    t.op("Q", at, 3, "", "2");
-    t.launch(at + 1, 1, i + 1, "2");
-    t.kernel("k", at + 2, 2, i + 1);
   }
 }
 
@@ -267,13 +100,6 @@ void a_thread_and_stream_each(TraceText& t, size_t n) {
   }
 }
 
-void all_names_distinct(TraceText& t, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
-    t.unit(i + 1, 20 * i, fmt::format("op{}", i), dims(fmt::format("[[{},8],[8,{}]]", i, i)),
-           fmt::format("k{}", i));
-  }
-}
-
 void one_op_of_many_kernels(TraceText& t, size_t n) {
   t.op("aten::foo", 0, 20 * n);
   for (size_t i = 0; i < n; ++i) {
@@ -291,96 +117,12 @@ void one_correlation(TraceText& t, size_t n) {
   for (size_t i = 0; i < n; ++i) t.unit(1, 20 * i, "aten::foo");
 }
 
-void nested_annotations_of_requests(TraceText& t, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
-    t.event("user_annotation", fmt::format("a{}", i), i, 100 * n - i, "1");
-  }
-  for (size_t i = 0; i < n; ++i) {
-    t.unit(i + 1, n + 20 * i, "vllm::unified_attention_with_output",
-           dims("[[8,8,8],[8,8,8],[8,8,8],[8,8,8]]"));
-  }
-}
-
-void deep_python_stack_of_noise(TraceText& t, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
-    t.event("python_function", "torch/nn/modules/module.py(1): _call_impl", i, 100 * n - i, "1",
-            fmt::format(R"("Python id":{},"Python parent id":{})", i + 1, i));
-  }
-  for (size_t i = 0; i < n; ++i) {
-    t.unit(i + 1, n + 20 * i, fmt::format("triton_poi_fused_{}", i),
-           dims("[[1024,1024],[1024,1024]]"), fmt::format("triton_poi_fused_{}", i));
-  }
-}
-
-void deep_modules(TraceText& t, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
-    t.event("python_function", fmt::format("nn.Module: Block{}_0", i), i, 100 * n - i, "1",
-            fmt::format(R"("Python id":{},"Python parent id":{})", i + 1, i));
-  }
-  for (size_t i = 0; i < n; ++i) t.unit(i + 1, n + 20 * i, fmt::format("op{}", i));
-}
-
-void long_name_over_kernels(TraceText& t, size_t n) {
-  t.op(std::string(10 * n, 'N'), 0, 40 * n + 100);
-  for (size_t i = 0; i < n; ++i) {
-    t.launch(20 * i + 1, 2, i + 1);
-    t.kernel(fmt::format("k{}", i), 20 * i + 4, 3, i + 1);
-  }
-  t.unit(n + 1, 20 * n + 10, "aten::mm", dims("[[8,8],[8,8]]"));
-}
-
-void long_arguments_over_kernels(TraceText& t, size_t n) {
-  const std::string shape = "[[" + repeated("[8,8],", n) + "[8,8]]]";
-  t.op("myop", 0, 40 * n + 100, dims(shape, R"(["TensorList"])"));
-  for (size_t i = 0; i < n; ++i) {
-    t.launch(20 * i + 1, 2, i + 1);
-    t.kernel(fmt::format("k{}", i), 20 * i + 4, 3, i + 1);
-  }
-  t.unit(n + 1, 20 * n + 10, "aten::mm", dims("[[8,8],[8,8]]"));
-}
-
-void long_process_name(TraceText& t, size_t n) {
-  const std::string name(10 * n, 'P');
-  t.raw(fmt::format(R"({{"ph":"M","name":"process_name","pid":1,"tid":1,"args":{{"name":"{}"}}}})",
-                    name));
-  t.raw(fmt::format(R"({{"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{{"name":"{}"}}}})",
-                    name));
-  for (size_t i = 0; i < n; ++i) t.unit(i + 1, 20 * i, fmt::format("op{}", i));
-}
-
-void long_frame_around_findings(TraceText& t, size_t n) {
-  t.event("python_function", "f.py(1): " + std::string(10 * n, 'f'), 0, 100 * n, "1");
-  for (size_t i = 0; i < n; ++i) {
-    t.unit(i + 1, 1 + 20 * i, fmt::format("triton_poi_fused_{}", i),
-           dims("[[1024,1024],[1024,1024]]"), fmt::format("triton_poi_fused_{}", i));
-  }
-}
-
 void loops_of_small_products(TraceText& t, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     t.unit(2 * i + 1, 40 * i, "aten::mm",
            dims(fmt::format("[[{},64],[64,{}]]", i % 50 + 1, i + 64)));
     t.unit(2 * i + 2, 40 * i + 20, "aten::layer_norm", dims("[[8,64],[64]]"));
   }
-}
-
-void recomputed_in_nested_nodes(TraceText& t, size_t n) {
-  for (size_t i = 0; i < n; ++i) t.op("CheckpointFunctionBackward", i, 100 * n - i);
-  for (size_t i = 0; i < n; ++i) {
-    t.launch(n + 20 * i, 2, i + 1);
-    t.kernel("k", n + 20 * i + 4, 3, i + 1);
-  }
-}
-
-void types_all_distinct(TraceText& t, size_t n) {
-  std::string shapes = "[", types = "[";
-  for (size_t i = 0; i < n; ++i) {
-    shapes += "[8,8],";
-    types += fmt::format(R"("t{}",)", i);
-  }
-  shapes.back() = types.back() = ']';
-  t.unit(1, 0, "aten::mm", dims(shapes, types));
-  t.unit(2, 20, "aten::add", dims(shapes, types));
 }
 
 void optimizers_and_gradients(TraceText& t, size_t n) {
@@ -390,19 +132,6 @@ void optimizers_and_gradients(TraceText& t, size_t n) {
            dims("[[],[],[],[],[]]",
                 R"(["TensorList","TensorList","TensorList","TensorList","TensorList"])"));
   }
-}
-
-void files_of_one_name(TraceText& t, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
-    // ':' and '/' and '.' all become '_'.
-    std::string name = "a::b";
-    for (size_t bits = i; bits > 0; bits /= 3) name += ":/."[bits % 3];
-    t.unit(i + 1, 20 * i, name, dims("[[8,8],[8,8]]"));
-  }
-}
-
-void cpu_ops_nested(TraceText& t, size_t n) {
-  for (size_t i = 0; i < n; ++i) t.op(fmt::format("aten::op{}", i), i, 4 * n - 2 * i);
 }
 
 // No GPU work: ranges around each other, and values of many counters, one with a long name.
@@ -486,8 +215,6 @@ void waits_of_threads_and_streams(TraceText& t, size_t n) {
   }
 }
 
-}  // namespace
-
 // What each pattern looks around for, again and again.
 void work_of_all_patterns(TraceText& t, size_t n) {
   int64_t at = 0;
@@ -515,56 +242,29 @@ void work_of_all_patterns(TraceText& t, size_t n) {
   }
 }
 
+}  // namespace
+
 std::vector<LinearCase> analysis_cases() {
   return {
-      one("WaitsOfThreadsAndStreams", waits_of_threads_and_streams, 500,
-          "analyze t.json --out out --what-if 'op=aten::* x0.5' --what-if 'sync remove'"),
-      one("BackwardOfOneNumber", backward_of_one_number, 2000),
-      one("NestedCalls", nested_calls, 1000),
-      one("NestedCallsDiff", nested_calls, 500, kDiff),
-      one("NestedCallsReplay", nested_calls, 1000, kReplay, 1),
-      one("CollidingNames", colliding_names, 1000),
-      one("WaitsAndALongOne", waits_and_a_long_one, 1000),
-      one("IdleGpusAndBusyThreads", idle_gpus_and_busy_threads, 500),
-      one("StepsBeforeTheWorkDiff", steps_before_the_work, 1000, kDiff),
-      one("StepsBeforeTheWork", steps_before_the_work, 1000, kSteps),
-      one("DistinctChains", distinct_chains, 300),
-      one("DeepChain", deep_chain_of_pointwise_ops, 1000),
-      one("NestedRuntime", nested_launches_of_the_runtime, 1000),
-      one("NestedAboveAModel", nested_above_a_model, 2000),
-      one("NestedExecute", nested_execute, 1000),
-      one("OpsBelowNestedAten", ops_below_nested_aten, 600),
-      one("NestedCollectives", nested_collectives, 1000),
-      one("NestedGradients", nested_gradients, 1000),
-      one("EverythingAtOnce", everything_at_once, 1000),
-      one("EverythingOverlaps", everything_overlaps, 1000),
-      one("AThreadAndStreamEach", a_thread_and_stream_each, 1000),
-      one("AllNamesDistinct", all_names_distinct, 600),
-      one("AllNamesDistinctDiff", all_names_distinct, 300, kDiff),
-      one("OneOpOfManyKernels", one_op_of_many_kernels, 1000),
-      one("OneGraphOfManyNodes", one_graph_of_many_nodes, 1000),
-      one("OneCorrelation", one_correlation, 1000),
-      one("NestedAnnotations", nested_annotations_of_requests, 2500),
-      one("NestedAnnotationsDiff", nested_annotations_of_requests, 400, kDiff),
-      one("DeepPythonStack", deep_python_stack_of_noise, 600),
-      one("DeepModulesDiff", deep_modules, 600, kDiff),
-      one("LongNameOverKernels", long_name_over_kernels, 250),
-      one("LongNameOverKernelsDiff", long_name_over_kernels, 250, kDiff),
-      one("LongArgumentsOverKernels", long_arguments_over_kernels, 400),
-      one("LongProcessName", long_process_name, 250),
-      one("LongFrameAroundFindings", long_frame_around_findings, 250),
-      one("LoopsOfSmallProducts", loops_of_small_products, 500),
-      one("RecomputedInNestedNodes", recomputed_in_nested_nodes, 1000),
-      one("TypesAllDistinct", types_all_distinct, 1000),
-      one("OptimizersAndGradients", optimizers_and_gradients, 500, kReplay, 1),
-      one("FilesOfOneName", files_of_one_name, 200, kReplay),
-      one("CpuOpsNested", cpu_ops_nested, 1000),
-      one("RangesAndCounters", ranges_and_counters, 400),
-      one("RangesAndCountersStory", ranges_and_counters, 400, kStory),
-      one("DeepModulesStory", deep_modules, 600, kStory),
-      one("LongNameOverKernelsStory", long_name_over_kernels, 250, kStory),
-      one("NestedAnnotationsStory", nested_annotations_of_requests, 600, kStory),
-      one("WorkOfAllPatterns", work_of_all_patterns, 100),
+      trace_case("WaitsOfThreadsAndStreams", waits_of_threads_and_streams, 500,
+                 "analyze t.json --out out --what-if 'op=aten::* x0.5' --what-if 'sync remove'"),
+      trace_case("WaitsAndALongOne", waits_and_a_long_one, 1000),
+      trace_case("IdleGpusAndBusyThreads", idle_gpus_and_busy_threads, 500),
+      trace_case("StepsBeforeTheWorkDiff", steps_before_the_work, 1000, kDiff),
+      trace_case("StepsBeforeTheWork", steps_before_the_work, 1000, kSteps),
+      trace_case("DistinctChains", distinct_chains, 300),
+      trace_case("DeepChain", deep_chain_of_pointwise_ops, 1000),
+      trace_case("EverythingAtOnce", everything_at_once, 1000),
+      trace_case("EverythingOverlaps", everything_overlaps, 1000),
+      trace_case("AThreadAndStreamEach", a_thread_and_stream_each, 1000),
+      trace_case("OneOpOfManyKernels", one_op_of_many_kernels, 1000),
+      trace_case("OneGraphOfManyNodes", one_graph_of_many_nodes, 1000),
+      trace_case("OneCorrelation", one_correlation, 1000),
+      trace_case("LoopsOfSmallProducts", loops_of_small_products, 500),
+      trace_case("OptimizersAndGradients", optimizers_and_gradients, 500, kReplay, 1),
+      trace_case("RangesAndCounters", ranges_and_counters, 400),
+      trace_case("RangesAndCountersStory", ranges_and_counters, 400, kStory),
+      trace_case("WorkOfAllPatterns", work_of_all_patterns, 100),
       captured_nodes(),
       captured_graphs(),
       {"JoinedKernels", joined_kernels, "analyze t.json --repo repo --out out", 200},

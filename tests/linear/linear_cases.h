@@ -24,10 +24,13 @@ struct LinearCase {
 std::vector<LinearCase> trace_cases();     // the reader of JSON
 std::vector<LinearCase> recorder_cases();  // recordings of other tools
 std::vector<LinearCase> analysis_cases();  // linking, sheets, findings, diff, reports
+std::vector<LinearCase> nested_cases();    // calls, ranges and frames around each other
+std::vector<LinearCase> text_cases();      // names and arguments
 std::vector<LinearCase> reader_cases();    // a repository's listing, documents and manifests
 std::vector<LinearCase> scan_cases();      // a repository's code
 std::vector<LinearCase> phase_cases();     // the phases of a run
 std::vector<LinearCase> counter_cases();   // hardware counters, and their join with a trace
+std::vector<LinearCase> rank_cases();      // several ranks together
 
 // `text` n times in a row.
 std::string repeated(std::string_view text, size_t n);

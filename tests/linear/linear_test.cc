@@ -90,9 +90,12 @@ std::string name_of(const testing::TestParamInfo<LinearCase>& info) { return inf
 INSTANTIATE_TEST_SUITE_P(Trace, Linear, testing::ValuesIn(trace_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Recorder, Linear, testing::ValuesIn(recorder_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Analysis, Linear, testing::ValuesIn(analysis_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Nested, Linear, testing::ValuesIn(nested_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Text, Linear, testing::ValuesIn(text_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Phase, Linear, testing::ValuesIn(phase_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Reader, Linear, testing::ValuesIn(reader_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Counter, Linear, testing::ValuesIn(counter_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Rank, Linear, testing::ValuesIn(rank_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Scan, Linear, testing::ValuesIn(scan_cases()), name_of);
 
 }  // namespace

@@ -303,6 +303,13 @@ std::vector<LinearCase> one_name() {
                {"use{0}.py", "from pkg import *\ndef f(x):\n  k{0}[(1,)](x)\n"}},
               800,
               {{"pkg/__init__.py", [](size_t n) { return rows("from .k{0} import *\n", n); }}}),
+      of_sets("ExtensionsOfOneFunction",
+              {{"d{0}/ext.cu",
+                "__global__ void k{0}(float* a) {{ a[threadIdx.x] = 1; }}\n"
+                "static void fwd(float* p) {{ k{0}<<<1, 2>>>(p); }}\n"
+                "PYBIND11_MODULE(ext{0}, m) {{ m.def(\"fwd\", &fwd); }}\n"},
+               {"d{0}/use.py", "import ext{0}\ndef f(x):\n  return ext{0}.fwd(x)\n"}},
+              500),
   };
 }
 

@@ -1,4 +1,4 @@
-#include "report/trace/chrome_trace.h"
+#include "report/timeline/chrome_trace.h"
 
 #include <gtest/gtest.h>
 

@@ -1,169 +1,21 @@
-// `fathom run` as a program: killed, interrupted, resumed, replayed, and given hostile plans.
+// `fathom run` as a program: failures, limits, and hostile plans.
 #include "session/code/run_plan.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <map>
-#include <random>
 #include <set>
 
-#include "session/code/run_files.h"
+#include "run/plan_run.h"
 #include "test_files.h"
-#include "trial/journal.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
-
-class RunPlan : public ::testing::Test {
- protected:
-  void write_plan(const std::string& experiments) {
-    test::write_file(directory_.path() / "plan.toml", "format = 1\n" + experiments);
-  }
-  test::CommandResult run(const std::string& arguments) {
-    return test::run_command(test::fathom_binary() + " run " + arguments, directory_.path());
-  }
-  std::string text(const fs::path& name) { return test::read_file(directory_.path() / name); }
-
-  // Starts the program in a process group of its own, with its output dropped.
-  pid_t start(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {test::fathom_binary(), "run"});
-    const pid_t child = fork();
-    if (child == 0) {
-      setpgid(0, 0);
-      if (chdir(directory_.path().c_str()) != 0) _exit(126);
-      const int nowhere = open("/dev/null", O_RDWR);
-      for (const int fd : {0, 1, 2}) dup2(nowhere, fd);
-      std::vector<char*> words;
-      for (std::string& word : arguments) words.push_back(word.data());
-      words.push_back(nullptr);
-      execv(words[0], words.data());
-      _exit(127);
-    }
-    return child;
-  }
-
-  // The names of finished runs, in the order of the journal.
-  std::vector<std::string> finished(const fs::path& out) {
-    size_t good = 0, damaged = 0;
-    std::vector<std::string> names;
-    for (const JournalRecord& record : parse_journal(text(out / "journal"), good, damaged)) {
-      if (record.kind == "finished") names.emplace_back(record.get("run"));
-    }
-    EXPECT_EQ(damaged, 0u);
-    return names;
-  }
-
-  test::TemporaryDirectory directory_;
-};
-
-constexpr const char* kMarks = R"(
-[[experiment]]
-id = "E1"
-name = "marks"
-command = ["sh", "-c", "echo begin $0 >>marks; sleep 0.02; echo end $0 >>marks; echo value: 3"]
-recorded = false
-needs_gpu = false
-repetitions = 8
-warmup = 1
-time_limit = 20
-[[experiment.configuration]]
-name = "a"
-arguments = ["a"]
-[[experiment.configuration]]
-name = "b"
-arguments = ["b"]
-[[experiment.expected]]
-metric = "log_value"
-subject = "value: {int}"
-low = 3
-high = 3
-)";
-
-TEST_F(RunPlan, KillAtRandomMomentsLosesNothingThatWasFinished) {
-  write_plan(kMarks);
-  std::mt19937 random(20261116);
-  std::set<std::string> before;
-  constexpr int kKills = 12;
-  for (int kill_number = 0; kill_number < kKills; ++kill_number) {
-    const pid_t child = start({"plan.toml", "--yes", "--resume"});
-    usleep(static_cast<useconds_t>(20'000 + random() % 150'000));
-    kill(child, SIGKILL);
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (!fs::exists(directory_.path() / "plan.results/journal")) continue;
-    const std::vector<std::string> now = finished("plan.results");
-    const std::set<std::string> names(now.begin(), now.end());
-    // Nothing twice, and nothing that was there is gone.
-    EXPECT_EQ(names.size(), now.size());
-    EXPECT_TRUE(std::ranges::includes(names, before));
-    before = names;
-  }
-  // The command that ran when the program was killed is dead too: nothing is left to wait for.
-  const test::CommandResult last = run("plan.toml --yes --resume");
-  EXPECT_EQ(last.exit_code, 0) << last.errors;
-  const std::vector<std::string> all = finished("plan.results");
-  EXPECT_EQ(all.size(), 18u);  // 2 × (1 warm-up + 8)
-  EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 18u);
-  // What was finished was not run again: a begun run that has no end was killed, and only those and
-  // at most one for each kill that ended before its line was written are begun more than once.
-  std::map<std::string, int> counts;
-  std::string marks = text("marks");
-  for (size_t at = 0; at < marks.size();) {
-    const size_t end = marks.find('\n', at);
-    ++counts[marks.substr(at, 3)];
-    at = end + 1;
-  }
-  EXPECT_GE(counts["end"], 18);
-  EXPECT_LE(counts["end"], 18 + kKills);
-  EXPECT_LE(counts["beg"], 18 + kKills);
-  EXPECT_NE(text("plan.results/results.md").find("| confirmed |"), std::string::npos);
-  EXPECT_NE(text("plan.results/tables/runs.csv").find("E1-c1-r7,exit status 0"), std::string::npos);
-  // A third time there is nothing to run.
-  const std::string journal = text("plan.results/journal");
-  EXPECT_EQ(run("plan.toml --yes --resume").exit_code, 0);
-  EXPECT_EQ(finished("plan.results").size(), 18u);
-  EXPECT_EQ(text("marks"), marks);
-}
-
-// Somebody reads the commands while another process runs them.
-TEST_F(RunPlan, WhatAnotherProcessFinishedMeanwhileIsNotRunAgain) {
-  write_plan(kMarks);
-  RunPlanRequest request;
-  request.plan = directory_.path() / "plan.toml";
-  request.out = directory_.path() / "plan.results";
-  request.resume = true;
-  request.environment = {"PATH=/usr/bin:/bin"};
-  request.program = test::fathom_binary();
-  Result<PreparedRun> prepared = prepare_run(request);
-  ASSERT_TRUE(prepared.ok());
-  EXPECT_EQ(prepared.value().to_run.size(), 18u);
-  ASSERT_EQ(run("plan.toml --yes").exit_code, 0);
-  const std::string marks = text("marks");
-  std::string told;
-  const auto done =
-      run_plan(request, prepared.value(), [&](const std::string& line) { told += line; });
-  ASSERT_TRUE(done.ok()) << done.error().message;
-  EXPECT_EQ(text("marks"), marks);
-  EXPECT_NE(told.find("18 runs finished by another process meanwhile"), std::string::npos) << told;
-  EXPECT_EQ(finished("plan.results").size(), 18u);
-}
-
-TEST_F(RunPlan, OfSeveralRecordsOfARunTheLastCounts) {
-  const auto record = [](const char* wall) {
-    return JournalRecord("finished").put("run", "E1-c0-r0").put("end", "0").put("wall_ns", wall);
-  };
-  const auto found = run_files::finished_runs({record("5"), record("7")});
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found.at("E1-c0-r0").end.wall_ns, 7);
-}
 
 TEST_F(RunPlan, ASpentBudgetIsToldAndIsNoSuccess) {
   const std::string experiment = R"(
@@ -189,78 +41,6 @@ repetitions = 4
   const test::CommandResult enough = run("plan.toml --yes --out enough");
   EXPECT_EQ(enough.exit_code, 0) << enough.errors;
   EXPECT_EQ(enough.errors.find("budget"), std::string::npos) << enough.errors;
-}
-
-TEST_F(RunPlan, WhatAKilledRunLeftRunningIsFound) {
-  write_plan(R"(
-[[experiment]]
-id = "E1"
-name = "leaves a process"
-command = ["sh", "-c", "test -e pid && exit 0; sleep 60 & echo $! >pid.part; mv pid.part pid; wait"]
-recorded = false
-needs_gpu = false
-repetitions = 1
-)");
-  const pid_t child = start({"plan.toml", "--yes"});
-  for (int i = 0; i < 500 && !fs::exists(directory_.path() / "pid"); ++i) usleep(20'000);
-  kill(child, SIGKILL);
-  int status = 0;
-  waitpid(child, &status, 0);
-  const int left = std::stoi(text("pid"));
-  ASSERT_EQ(kill(left, 0), 0);
-  const test::CommandResult refused = run("plan.toml --yes --resume");
-  EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_NE(refused.errors.find("E1-c0-r0 of the earlier run still runs as process " +
-                                std::to_string(left)),
-            std::string::npos)
-      << refused.errors;
-  kill(left, SIGKILL);
-  EXPECT_EQ(run("plan.toml --yes --resume").exit_code, 0);
-}
-
-TEST_F(RunPlan, LostLogsOfFinishedRunsAreNamed) {
-  write_plan(kMarks);
-  ASSERT_EQ(run("plan.toml --yes").exit_code, 0);
-  EXPECT_EQ(run("plan.toml --yes --resume").exit_code, 0);
-  fs::remove(directory_.path() / "plan.results/logs/E1-c0-r3.log");
-  test::write_file(directory_.path() / "plan.results/logs/E1-c1-r2.log", "val");
-  const test::CommandResult result = run("plan.toml --yes --resume");
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_NE(result.errors.find("E1-c0-r3 is finished, but its log is gone (9 bytes)"),
-            std::string::npos)
-      << result.errors;
-  EXPECT_NE(result.errors.find("E1-c1-r2 is finished, but its log has 3 bytes where it had 9"),
-            std::string::npos)
-      << result.errors;
-  EXPECT_EQ(result.errors.find("E1-c0-r2"), std::string::npos);
-  EXPECT_NE(text("plan.results/results.md").find("E1-c0-r3 is finished, but its log is gone"),
-            std::string::npos);
-}
-
-TEST_F(RunPlan, MediansThatDifferBetweenSessionsGetANote) {
-  write_plan(R"toml(
-[[experiment]]
-id = "E1"
-name = "as long as a file says"
-command = ["sh", "-c", "sleep $(cat seconds)"]
-recorded = false
-needs_gpu = false
-repetitions = 4
-)toml");
-  test::write_file(directory_.path() / "seconds", "0.1");
-  ASSERT_EQ(run("plan.toml --yes").exit_code, 0);
-  // As if it had been killed after two runs.
-  std::string journal = text("plan.results/journal");
-  size_t at = 0;
-  for (int i = 0; i < 2; ++i) at = journal.find("\tfinished\t", at) + 1;
-  test::write_file(directory_.path() / "plan.results/journal",
-                   journal.substr(0, journal.find('\n', at) + 1));
-  test::write_file(directory_.path() / "seconds", "0.6");
-  const test::CommandResult result = run("plan.toml --yes --resume");
-  EXPECT_EQ(result.exit_code, 0) << result.errors;
-  const std::string page = text("plan.results/results.md");
-  EXPECT_NE(page.find("drift between sessions: median wall time is "), std::string::npos) << page;
-  EXPECT_EQ(page.find("the machine changed"), std::string::npos) << page;
 }
 
 // The load that plans of servers name: it starts the server, measures the first token, ends it.
@@ -325,29 +105,6 @@ arguments = ["3"]
         << text(page);
     EXPECT_NE(text(page).find("not measured: warm-up E1"), std::string::npos);
   }
-}
-
-TEST_F(RunPlan, AnInterruptEndsTheCommandAndSaysHowToGoOn) {
-  write_plan(R"(
-[[experiment]]
-id = "E1"
-name = "long"
-command = ["sh", "-c", "echo $$ >pid; sleep 30 & wait"]
-recorded = false
-needs_gpu = false
-repetitions = 3
-)");
-  const test::CommandResult result = test::run_command(
-      "(sleep 1; kill -TERM $(cat fathom.pid)) & sh -c 'echo $$ >fathom.pid; exec " +
-          test::fathom_binary() + " run plan.toml --yes'; echo code $?",
-      directory_.path());
-  EXPECT_NE(result.output.find("code 130"), std::string::npos) << result.output << result.errors;
-  EXPECT_NE(result.errors.find("To go on: fathom run plan.toml --out plan.results --resume"),
-            std::string::npos)
-      << result.errors;
-  const int64_t command = std::stoll(text("pid"));
-  EXPECT_NE(kill(static_cast<pid_t>(command), 0), 0);
-  EXPECT_TRUE(finished("plan.results").empty());
 }
 
 TEST_F(RunPlan, NothingIsDoneThatIsNotShown) {

@@ -39,6 +39,23 @@ TEST(Readme, AboutComesBeforeNews) {
   EXPECT_EQ(facts.first_paragraph, "This serves language models quickly and well.");
 }
 
+// Whose it is says nothing of what it is; a list may.
+TEST(Readme, CopyrightIsNoDescription) {
+  const ReadmeFacts facts = read_readme(
+      "# Atoms\n\nCopyright (2017) A. Person. This is the Atoms software package.\n\n"
+      "## What is Atoms?\n* It stands for atoms on GPUs.\n* It simulates molecules.\n\n"
+      "## Prerequisites\n* A GPU with compute capability 3.5 or later.\n");
+  EXPECT_EQ(facts.first_paragraph, "It stands for atoms on GPUs; It simulates molecules");
+  EXPECT_EQ(facts.paragraph_line, 6u);
+}
+
+TEST(Readme, AListElsewhereIsNoDescription) {
+  const ReadmeFacts facts = read_readme(
+      "# Atoms\n\nAtoms simulates molecules on many GPUs.\n\n## Prerequisites\n"
+      "* A GPU with compute capability 3.5 or later.\n* And a compiler that can build it.\n");
+  EXPECT_EQ(facts.first_paragraph, "Atoms simulates molecules on many GPUs.");
+}
+
 TEST(Readme, Underlines) {
   const ReadmeFacts facts = read_readme("Title\n=====\n\nPart\n----\n");
   EXPECT_EQ(facts.title, "Title");

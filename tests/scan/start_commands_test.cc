@@ -63,6 +63,30 @@ TEST_F(StartCommands, OptionsThatTheReadmeWrites) {
   EXPECT_EQ(written, (std::vector<std::string>{"--size", "APP_LEVEL"}));
 }
 
+// Behind another program's name stand its own options.
+TEST_F(StartCommands, OptionsOfOtherProgramsAreNotTheRepositorys) {
+  write("main.py",
+        "import argparse, os\np = argparse.ArgumentParser()\np.add_argument('-t')\n"
+        "p.add_argument('-v')\nos.environ.get('APP_LEVEL')\n");
+  write("README.md",
+        "# T\n\n```\ndocker build -t image .\nAPP_LEVEL=1 pip install -e .\n"
+        "python main.py -v\n```\n");
+  std::vector<std::string> written;
+  for (const OptionFacts& option : scan().options) {
+    if (option.in_readme) written.push_back(option.name);
+  }
+  EXPECT_EQ(written, (std::vector<std::string>{"-v", "APP_LEVEL"}));
+}
+
+TEST_F(StartCommands, WhatChecksTheProjectStartsNothing) {
+  write("ci/style.sh", "#!/bin/sh\n");
+  write("scripts/serve.sh", "#!/bin/sh\n");
+  write("README.md", "# T\n\n```sh\n./ci/style.sh\n./scripts/serve.sh\n```\n");
+  const CodeFacts facts = scan();
+  ASSERT_EQ(facts.start_commands.size(), 1u);
+  EXPECT_EQ(facts.start_commands[0].text, "./scripts/serve.sh");
+}
+
 // One variable however many places read it: the product's first, with the others' defaults.
 TEST_F(StartCommands, EnvironmentOnce) {
   write("a/test_x.py", "import os\nx = os.environ.get('APP_LEVEL', '9')\n");

@@ -12,6 +12,8 @@
 #include <thread>
 
 #include "test_files.h"
+#include "trial/interruption.h"
+#include "trial/processes.h"
 
 namespace fathom {
 namespace {

@@ -48,6 +48,16 @@ class Case {
     const Result<WhatIfAnswer> answer = WhatIf(input_, path_).ask(parse_what_if(change).value());
     return answer.ok() ? "" : answer.error().message;
   }
+  // Names of the work that is known to be before some work, by events or waits.
+  std::string waited_for(std::string_view name) const {
+    std::string names;
+    for (const GraphEdge& edge : graph().edges) {
+      const EventId node = graph().event[edge.node], before = graph().event[edge.before];
+      if (edge.kind != GraphEdge::Kind::kWait || !node.valid() || !before.valid()) continue;
+      if (trace_.store.name(node) == name) names += std::string(trace_.store.name(before)) + " ";
+    }
+    return names;
+  }
   Nanos without(std::string_view name) const {
     const EventId event = test::find_event(trace_.store, name);
     return WhatIf(input_, path_).saving_if_removed({&event, 1});
@@ -209,6 +219,69 @@ TEST(CriticalPath, ARecordedEventWaitNamesTheStreamThatWaits) {
   };
   EXPECT_EQ(Case(events(true)).then("kernel=first x0.5"), Range(109, 109));
   EXPECT_EQ(Case(events(false)).then("kernel=first x0.5"), Range(109, 159));
+}
+
+// As PyTorch's profiler writes it with enable_cuda_sync_events.
+std::string wait_by_ids(std::string_view name, int64_t start, int call, int record, int source,
+                        std::string_view stream) {
+  return test::event_text(
+      "cuda_sync", name, start, 1,
+      fmt::format(R"("wait_on_stream":{},"wait_on_cuda_event_record_corr_id":{},)"
+                  R"("stream":{},"correlation":{},"device":0)",
+                  source, record, stream, call),
+      "0", stream);
+}
+
+TEST(CriticalPath, AnEventWaitNamesTheWorkThatItIsFor) {
+  // Stream 9 waits for an event of stream 7 that was recorded before "later" was launched there.
+  const auto events = [](int record) {
+    return std::vector<std::string>{launch_call(0, 5, 1),
+                                    kernel("first", 7, 100, 1, 7),
+                                    launch_call(6, 1, 2, "1", "cudaEventRecord"),
+                                    launch_call(8, 5, 3),
+                                    kernel("later", 108, 30, 3, 7),
+                                    launch_call(14, 2, 4, "1", "cudaStreamWaitEvent"),
+                                    launch_call(17, 5, 5),
+                                    kernel("second", 140, 50, 5, 9),
+                                    wait_by_ids("Stream Wait Event", 15, 4, record, 7, "9")};
+  };
+  EXPECT_EQ(Case(events(2)).waited_for("second"), "first ");
+  // Written where the profiler does not know, or a correlation that no call has: nothing is known.
+  EXPECT_EQ(Case(events(-1)).waited_for("second"), "");
+  EXPECT_EQ(Case(events(99)).waited_for("second"), "");
+}
+
+// Without ids: the event was recorded before "later" was launched, so it cannot be behind that.
+TEST(CriticalPath, AnEventIsBehindNothingThatWasLaunchedAfterTheLastRecord) {
+  const auto events = [](bool has_record) {
+    std::vector<std::string> all = {launch_call(0, 5, 1),
+                                    kernel("first", 7, 80, 1, 7),
+                                    launch_call(8, 5, 3),
+                                    kernel("later", 88, 20, 3, 7),
+                                    launch_call(14, 2, 4, "1", "cudaStreamWaitEvent"),
+                                    launch_call(17, 5, 5),
+                                    kernel("second", 109, 50, 5, 9)};
+    if (has_record) all.push_back(launch_call(6, 1, 2, "1", "cudaEventRecordWithFlags"));
+    return all;
+  };
+  EXPECT_EQ(Case(events(false)).waited_for("second"), "later ");
+  EXPECT_EQ(Case(events(true)).waited_for("second"), "") << "the first ended long before";
+}
+
+TEST(CriticalPath, TheHostWaitsForTheEventThatIsRecorded) {
+  const auto events = [](int record) {
+    return std::vector<std::string>{launch_call(0, 5, 1),
+                                    kernel("first", 7, 50, 1, 7),
+                                    launch_call(6, 1, 2, "1", "cudaEventRecord"),
+                                    launch_call(8, 5, 3),
+                                    kernel("later", 58, 300, 3, 7),
+                                    launch_call(14, 45, 4, "1", "cudaEventSynchronize"),
+                                    cpu_op("aten::add", 60, 400),
+                                    wait_by_ids("Event Sync", 15, 4, record, 7, "7")};
+  };
+  EXPECT_EQ(Case(events(2)).then("kernel=first x0.5"), Range(435, 435));
+  // A correlation that no call has is no claim.
+  EXPECT_EQ(Case(events(99)).length(), 460);
 }
 
 TEST(CriticalPath, AWaitThatWasShortBecomesLongWhenTheHostIsFaster) {

@@ -70,6 +70,60 @@ TEST(IdleCauses, AfterALaunchOnlyItsLatencyIsLate) {
   EXPECT_EQ(idle_micros(events), (Micros{{"late_launch", 5 + 12 + 20}, {"queued", 100}}));
 }
 
+// Two GPUs: work of the first is held up by an event behind 400 µs of work of the second.
+TEST(IdleCauses, QueuedWorkIsPutDownToTheCallThatMadeItsStreamWait) {
+  const auto blamed = [](int64_t other_length, bool recorded) {
+    const auto on = [](std::string_view name, int64_t start, int64_t length, int key, int device) {
+      return event_text("kernel", name, start, length,
+                        fmt::format(R"("device":{},"stream":7,"correlation":{})", device, key),
+                        std::to_string(device), "7");
+    };
+    std::vector<std::string> events = {launch_call(5, 2, 1),
+                                       on("own", 10, 10, 1, 0),
+                                       launch_call(8, 2, 2),
+                                       on("other", 12, other_length, 2, 1),
+                                       launch_call(11, 1, 3, "1", "cudaEventRecord"),
+                                       launch_call(13, 1, 4, "1", "cudaStreamWaitEvent"),
+                                       launch_call(15, 2, 5),
+                                       on("held up", 414, 10, 5, 0)};
+    if (recorded)
+      events.push_back(event_text("cuda_sync", "Stream Wait Event", 13, 1,
+                                  R"("wait_on_stream":7,"wait_on_cuda_event_record_corr_id":3,)"
+                                  R"("stream":7,"correlation":4,"device":0)",
+                                  "0", "7"));
+    const Trace trace = test::open_events(events);
+    const Scope scope;
+    const SheetInput input(trace.store, trace.tree, scope);
+    const std::vector<DeviceWork> devices = work_by_device(input);
+    const IdleTime idle = explain_idle_time(input, find_time_base(input, devices), devices);
+    const auto& queued = idle.blamed[static_cast<size_t>(IdleCause::kQueued)];
+    return queued.empty() ? std::string() : std::string(trace.store.name(queued.front().event));
+  };
+  EXPECT_EQ(blamed(400, true), "cudaStreamWaitEvent");
+  EXPECT_EQ(blamed(400, false), "held up") << "nothing tells what it waited for";
+  EXPECT_EQ(blamed(3, true), "held up") << "the event was reached long before";
+}
+
+// A wait for an event that had been reached, or for one behind which work went on.
+TEST(IdleCauses, AWaitForAnEventThatIsReachedStallsNothing) {
+  const auto run = [](int record) {
+    return idle_micros(
+        {launch_call(5, 2, 1), kernel("first", 10, 10, 1),
+         launch_call(8, 1, 2, "1", "cudaEventRecord"), launch_call(11, 2, 3),
+         kernel("second", 20, 120, 3), launch_call(15, 1, 4, "1", "cudaEventRecord"),
+         launch_call(30, 112, 9, "1", "cudaEventSynchronize"),
+         event_text("cuda_sync", "Event Sync", 30, 1,
+                    fmt::format(R"("wait_on_stream":7,"wait_on_cuda_event_record_corr_id":{},)"
+                                R"("stream":7,"correlation":9,"device":0)",
+                                record),
+                    "0", "7"),
+         launch_call(185, 2, 5), kernel("third", 190, 10, 5)});
+  };
+  EXPECT_EQ(run(4), (Micros{{"late_launch", 5}, {"synchronization", 50}}));
+  // That call had nothing to wait for: what it took after the GPU was dry is all that it cost.
+  EXPECT_EQ(run(2), (Micros{{"late_launch", 5 + 48}, {"synchronization", 2}}));
+}
+
 TEST(IdleCauses, AWaitUntilTheGpuIsDryOwnsTheLaunchesAfterIt) {
   const auto run = [](int64_t wait_begin, int64_t pause) {
     const int64_t start = 142 + pause;

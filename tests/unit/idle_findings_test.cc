@@ -195,5 +195,33 @@ TEST(IdleFindings, ManyShortKernels) {
   EXPECT_EQ(first_finding(few.find(), FindingKind::kShortKernels), nullptr);
 }
 
+// A function that another one calls for each request: the loop is named beside it.
+TEST(IdleFindings, LateLaunchesOfAFunctionInALoopNameTheLoop) {
+  const auto serve = [](bool one_module) {
+    Workload w;
+    int id = 0;
+    const auto frame = [&](std::string_view name, int64_t length) {
+      w.raw(test::event_text("python_function", name, w.host(), length,
+                             fmt::format(R"("Python id":{})", ++id)));
+    };
+    frame("serve.py(40): answer", 24 * 14);
+    for (int i = 0; i < 24; ++i) {
+      frame(fmt::format("nn.Module: Scorer_{}", one_module ? 0 : i), 12);
+      frame("model.py(7): forward", 11);
+      w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 1);
+      w.host_pause(4);
+    }
+    const auto findings = w.find();
+    const Finding* f = first_finding(findings, FindingKind::kHostBound);
+    std::string text;
+    if (f != nullptr)
+      for (const Note& note : f->notes) text += note.name + note.after;
+    return text;
+  };
+  EXPECT_TRUE(serve(true).starts_with("serve.py:40 answer calls model.py:7 forward 24 times"))
+      << serve(true);
+  EXPECT_EQ(serve(false), "") << "layers of a model are called one by one";
+}
+
 }  // namespace
 }  // namespace fathom

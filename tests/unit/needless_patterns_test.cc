@@ -25,6 +25,10 @@ class OpsInARow {
     events_.push_back(test::kernel("k", next_, length, count_));
     next_ += length;
   }
+  // Without work of its own.
+  void add_view(std::string_view op, std::string_view args) {
+    events_.push_back(test::cpu_op(op, 20 * count_++, 10, args));
+  }
   void add_step(int64_t begin, int64_t length) {
     events_.push_back(test::annotation(fmt::format("ProfilerStep#{}", steps_++), begin, length));
   }
@@ -124,6 +128,83 @@ TEST(NeedlessPatterns, ADenseGradientForFewRows) {
   EXPECT_TRUE(trained(1000, false));
   EXPECT_FALSE(trained(50'000, false)) << "many of the rows";
   EXPECT_FALSE(trained(1000, true)) << "the output layer has the same weights";
+}
+
+// autocast records its casts of weights as nodes even under no_grad.
+TEST(NeedlessPatterns, CastsOfAutocastAreNoGradientGraph) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 40; ++i) {
+    const int64_t at = 100 * i;
+    const bool casts = i % 2 == 0;
+    events.push_back(test::cpu_op(casts ? "aten::copy_" : "aten::addmm", at, 80,
+                                  casts ? fmt::format(R"("Sequence number":{})", 100 + i) : ""));
+    events.push_back(test::launch_call(at + 50, 5, i + 1));
+    events.push_back(test::kernel("k", at + 60, 5, i + 1));
+  }
+  const Trace trace = test::open_events(events);
+  const Scope scope;
+  const SheetInput input(trace.store, trace.tree, scope);
+  const MeasuredOps ops(input, find_launchers(input));
+  const std::vector<Finding> found = find_all(Assessment(input, ops, nullptr), nullptr);
+  EXPECT_EQ(std::ranges::find(found, FindingKind::kGradientMode, &Finding::kind), found.end());
+}
+
+TEST(NeedlessPatterns, LogitsOfAllPositionsForTheLastOne) {
+  const auto prefill = [](std::string_view concrete, bool is_read) {
+    OpsInARow ops;
+    ops.add("aten::mm", R"("Input Dims":[[2048,256],[256,32000]],"Input type":["float","float"])",
+            900);
+    ops.add_view("aten::slice",
+                 fmt::format(R"("Input Dims":[[2,1024,32000],[],[],[],[]],)"
+                             R"("Input type":["float","Scalar","Scalar","Scalar","Scalar"],)"
+                             R"("Concrete Inputs":["",{}])",
+                             concrete));
+    if (is_read)
+      ops.add("aten::_log_softmax",
+              R"("Input Dims":[[2048,32000],[],[]],"Input type":["float","Scalar","Scalar"])");
+    ops.add("aten::argmax", R"("Input Dims":[[2,1,32000],[]],"Input type":["float","Scalar"])");
+    return ops.gives(FindingKind::kDiscardedRows);
+  };
+  const std::string_view last = R"("1","-1","9223372036854775807","1")";
+  EXPECT_TRUE(prefill(last, false));
+  EXPECT_FALSE(prefill(last, true)) << "a loss reads all of them";
+  EXPECT_FALSE(prefill(R"("1","0","1000","1")", false)) << "nearly all are taken";
+}
+
+TEST(NeedlessPatterns, ACacheThatIsCopiedToReorderIt) {
+  const auto decode = [](std::string_view gathered, int rows) {
+    OpsInARow ops;
+    for (int i = 0; i < 3; ++i) {
+      for (int k = 0; k < 2; ++k)
+        ops.add(
+            "aten::index_select",
+            fmt::format(R"("Input Dims":[{},[],[{}]],"Input type":["float","Scalar","long int"])",
+                        gathered, rows),
+            300);
+      ops.add("aten::_scaled_dot_product_flash_attention",
+              R"("Input Dims":[[8,4,1,64],[8,4,512,64],[8,4,512,64]],)"
+              R"("Input type":["float","float","float"])");
+    }
+    return ops.gives(FindingKind::kMovedCache);
+  };
+  EXPECT_TRUE(decode("[8,4,512,64]", 8));
+  EXPECT_FALSE(decode("[8,4,512,64]", 2)) << "two of eight: a selection";
+  EXPECT_FALSE(decode("[90000,4,64]", 90000)) << "nothing that attention reads";
+}
+
+TEST(NeedlessPatterns, WeightsMadeFromTheirPartsInEachCall) {
+  const auto run = [](std::string_view op, bool trains) {
+    OpsInARow ops;
+    for (int i = 0; i < 6; ++i) {
+      ops.add(op, R"("Input Dims":[[1024,1024],[1024,1]],"Input type":["float","float"])", 200);
+      ops.add("aten::mm", R"("Input Dims":[[64,1024],[1024,1024]],"Input type":["float","float"])");
+    }
+    if (trains) ops.add("autograd::engine::evaluate_function: MmBackward0", "");
+    return ops.gives(FindingKind::kRepeatedTables);
+  };
+  EXPECT_TRUE(run("aten::_weight_norm_interface", false));
+  EXPECT_FALSE(run("aten::_weight_norm_interface", true)) << "they change in each step";
+  EXPECT_FALSE(run("aten::linalg_vector_norm", false)) << "of activations, as far as is known";
 }
 
 }  // namespace

@@ -70,5 +70,44 @@ TEST(RankCollectives, TracesWithoutCommonCollectivesTellNothing) {
   EXPECT_FALSE(compare_ranks(std::vector<RankCollectives>{rank(0, {}), rank(1, {})}));
 }
 
+TEST(RankCollectives, ARankThatIsGivenTwiceCountsOnce) {
+  const auto one = [] { return rank(0, {all_reduce(1, 0, 1000)}); };
+  std::vector<RankCollectives> ranks = {one(), one(), rank(1, {all_reduce(1, 900, 100)}),
+                                        rank(1, {all_reduce(1, 5000, 700)})};
+  const auto repeats = leave_out_repeats(ranks);
+  ASSERT_EQ(repeats.size(), 2u);
+  EXPECT_TRUE(repeats[0].is_same_recording);
+  EXPECT_FALSE(repeats[1].is_same_recording) << "rank 1 at another time";
+  ASSERT_EQ(ranks.size(), 2u);
+  EXPECT_EQ(compare_ranks(ranks)->ranks[0].waiting, test::micros(900));
+  // Without rank numbers, recordings that differ are of different ranks.
+  ranks = {one(), rank(1, {all_reduce(1, 900, 100)}), one()};
+  for (RankCollectives& r : ranks) r.rank = std::nullopt;
+  EXPECT_EQ(leave_out_repeats(ranks).size(), 1u);
+  EXPECT_EQ(ranks.size(), 2u);
+}
+
+TEST(RankCollectives, SheetsSplitTransferFromWaiting) {
+  const std::vector<RankCollectives> ranks = {
+      rank(0, {all_reduce(1, 0, 1000), all_reduce(2, 2000, 500)}),
+      rank(1, {all_reduce(1, 900, 100), all_reduce(2, 2400, 100)})};
+  const std::vector<Table> sheets = rank_sheets(ranks, *compare_ranks(ranks));
+  ASSERT_EQ(sheets.size(), 2u);
+  EXPECT_EQ(sheets[0].rows(), 2u);
+  const Table& collectives = sheets[1];
+  ASSERT_EQ(collectives.rows(), 4u) << "each collective of each rank";
+  const auto cell = [&](std::string_view column, size_t row) {
+    for (const Column& c : collectives.columns())
+      if (c.name() == column) return c.cell(row);
+    return std::string("no such column");
+  };
+  for (size_t row = 0; row < 4; ++row)
+    EXPECT_EQ(std::stod(cell("duration us", row)),
+              std::stod(cell("transfer us", row)) + std::stod(cell("waiting us", row)));
+  EXPECT_EQ(std::stod(cell("waiting us", 0)), 900);
+  EXPECT_EQ(cell("last to begin", 1), "yes");
+  EXPECT_EQ(cell("last to begin", 0), "");
+}
+
 }  // namespace
 }  // namespace fathom

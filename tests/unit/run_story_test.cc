@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "session/story.h"
-#include "story/run/hardware_state.h"
+#include "story/run/kernel_evidence.h"
 #include "story/run/work_labels.h"
 #include "story/run/work_shares.h"
 #include "unit/small_trace.h"

@@ -46,6 +46,14 @@ std::string launches(std::string_view text) {
 const std::string kKernels =
     "template <int N> __global__ void a(int* p) {} template <int N> __global__ void b(int* p) {}\n";
 
+// A variable of the file that is no constant has its first value only until somebody sets it.
+TEST(ScanCppUsage, VariablesOutsideOfTheFunctionMayHaveChanged) {
+  EXPECT_EQ(launches(kKernels + "static int most = 0;\nstatic const int fixed = 128;\n"
+                                "void set() { query(&most); }\n"
+                                "void run(int* p) { int own = 2; a<1><<<most, fixed, own>>>(p); }"),
+            "a via <<<>>> [most; 128; 2; ]");
+}
+
 TEST(ScanCppUsage, TripleBrackets) {
   const ReadUsage found = read_usage(kKernels + R"(
 void run(int n, cudaStream_t stream) {

@@ -23,6 +23,8 @@ TEST(KernelPurpose, ByNameDocstringAndFile) {
   EXPECT_EQ(purpose_of("kernel", "", "src/softmax_h100.cu"), "Softmax (by its file's name)");
   EXPECT_EQ(purpose_of("_k", "Computes the sum of two rows. More text."),
             "Computes the sum of two rows (by its docstring)");
+  EXPECT_EQ(purpose_of("softmax_kernel", "Computes softmax of rows Args: x_ptr: the rows, y: more"),
+            "Computes softmax of rows (by its docstring)");
   // Words that only look alike, and a docstring that is a picture.
   EXPECT_EQ(purpose_of("property_kernel"), "");
   EXPECT_EQ(purpose_of("lambda_kernel"), "");
@@ -46,6 +48,11 @@ TEST(KernelPurpose, ByItsCode) {
   kernel.evidence = {product};
   EXPECT_EQ(kernel_purpose(facts, kernel),
             "Reads `x`; writes `y`; products on tensor cores (wgmma)");
+  // What could not be resolved may be any array: the list is not all.
+  kernel.unresolved.resize(2);
+  EXPECT_EQ(
+      kernel_purpose(facts, kernel),
+      "Reads `x`; writes `y`; 2 more accesses not resolved; products on tensor cores (wgmma)");
 }
 
 }  // namespace

@@ -58,6 +58,16 @@ TEST(LaunchConditions, NestedAndByMacros) {
       (Conditions{{"DISPATCH_HEAD_DIM(head_dim)", "HEAD_DIM > 64"}, {"BOOL_SWITCH(is_causal)"}}));
 }
 
+// A macro around the launch itself chooses nothing, however long the launch is.
+TEST(LaunchConditions, AMacroAroundTheLaunchIsNoChoice) {
+  std::string arguments = "x";
+  for (int i = 0; i < 30; ++i) arguments += ", x";
+  EXPECT_EQ(conditions_in("void run() {\n  STATIC_KERNEL((a<<<1, 1>>>(" + arguments +
+                          ")), s);\n  STATIC_KERNEL((b<<<1, 1, 0>>>(-" + arguments + ")), s);\n" +
+                          "  STATIC_KERNEL(c<<<1, 1>>>(x), s);\n}"),
+            (Conditions{{}, {}, {}}));
+}
+
 // Loops, checks of a call and what stands beside it are no choice.
 TEST(LaunchConditions, NoChoice) {
   EXPECT_EQ(conditions_in("void run(int n) {\n"

@@ -27,6 +27,31 @@ TEST(NamesInStrings, WholeWordsOfLiterals) {
             Names{"gather_rows_kernel"});
 }
 
+using Lines = std::map<std::string, uint32_t, std::less<>>;
+
+// Code that is generated names what it runs; a message does not.
+TEST(NamesInStrings, GeneratedCodeInstantiatesThem) {
+  const auto alone = [](std::string_view text) {
+    NamesInStrings found;
+    find_names_in_strings(python::lex(text), WantedNames(kNamedKernels), found);
+    return found.alone;
+  };
+  EXPECT_EQ(alone("code = f\"\"\"\nauto p = (void*)&gather_rows_kernel<{n}>;\n\"\"\"\n"),
+            (Lines{{"gather_rows_kernel", 2}}));
+  EXPECT_EQ(alone("code = f'short_k<{n}>'\n"), (Lines{{"short_k", 1}}));
+  EXPECT_EQ(alone("print('gather_rows_kernel failed', 'the short_k')\n"), Lines{});
+}
+
+TEST(NamesInStrings, RustLooksThemUp) {
+  NamesInStrings found;
+  find_names_in_rust_strings(
+      "// \"kernel_gemm_m1\"\nlet q = '\"';\nlet f = dev.load(\"short_k\", &K)?;\n"
+      "let g = \"a \\\" kernel_gemm_m16\";\nfn h<'a>(x: &'a str) {}\n",
+      WantedNames(kNamedKernels), found);
+  EXPECT_EQ(found.alone, (Lines{{"short_k", 3}}));
+  EXPECT_EQ(found.names, (Names{"kernel_gemm_m16", "short_k"}));
+}
+
 TEST(NamesInStrings, LiteralsSideBySideAreOne) {
   EXPECT_EQ(in_python("load('gather_rows'\n     '_kernel')\n"), Names{"gather_rows_kernel"});
   EXPECT_EQ(in_python("load('gather_rows', '_kernel')\n"), Names{});

@@ -61,5 +61,35 @@ TEST(Symptoms, ACauseIsAsUrgentAsItsSymptoms) {
   EXPECT_EQ(findings[0].priority, Priority::kCritical);
 }
 
+std::vector<std::string> in_order(std::vector<Finding> findings, size_t steps) {
+  put_waits_before_late_launches(findings, steps, Nanos{200});
+  std::vector<std::string> titles;
+  for (const Finding& f : findings) titles.push_back(f.title);
+  return titles;
+}
+
+TEST(Symptoms, WaitsInsideAStepComeBeforeTheLaunchesBehindThem) {
+  const Finding launches = about(FindingKind::kHostBound, "launches", 100, {1, 2, 3});
+  const Finding chain = about(FindingKind::kFusibleChain, "chain", 60, {4});
+  const auto waits = [](int64_t saving, std::vector<size_t> events) {
+    return about(FindingKind::kSynchronization, "waits", saving, std::move(events));
+  };
+  EXPECT_EQ(in_order({launches, chain, waits(30, {7, 8, 9, 10})}, 2),
+            (Lines{"waits", "launches", "chain"}));
+  EXPECT_EQ(in_order({launches, chain, waits(30, {7, 8})}, 2),
+            (Lines{"launches", "chain", "waits"}))
+      << "one at the end of each step: a loss that is read";
+  EXPECT_EQ(in_order({launches, waits(5, {7, 8, 9, 10})}, 2), (Lines{"launches", "waits"}))
+      << "they cost next to nothing";
+  EXPECT_EQ(in_order({launches, waits(30, {7, 8, 9, 10})}, 0), (Lines{"launches", "waits"}))
+      << "no steps: nothing tells how often";
+}
+
+TEST(Symptoms, BookkeepingOfGradientsIsNotTheWorkOfTheOps) {
+  EXPECT_EQ(listed({about(FindingKind::kGradientMode, "graph", 100, {1, 2, 3}),
+                    about(FindingKind::kCasts, "casts", 90, {1, 2})}),
+            (Lines{"graph", "casts"}));
+}
+
 }  // namespace
 }  // namespace fathom

@@ -107,6 +107,83 @@ TEST(TimeBase, ARangeThatRepeatsAroundAllLaunches) {
   EXPECT_EQ(run("Optimizer.step#", true).kind, TimeBaseKind::kRecording) << "a library's range";
 }
 
+TEST(TimeBase, StepsInsideOneRangeOfTheirNameAreTheSteps) {
+  std::vector<std::string> events = host_bound_steps();
+  events.push_back(annotation("ProfilerStep#0", 0, 310));
+  const TimeBase nested = base_of(events);
+  EXPECT_EQ(nested.steps.size(), 3u);
+  EXPECT_EQ(nested.wall(), micros(300));
+  // A range inside each step: the outer ones are the steps, and each counts once.
+  events = host_bound_steps();
+  for (int64_t i = 0; i < 3; ++i)
+    events.push_back(annotation("ProfilerStep#inner", 100 * i + 50, 40));
+  EXPECT_EQ(base_of(events).steps.size(), 3u);
+  EXPECT_EQ(base_of(events).wall(), micros(300));
+}
+
+TEST(TimeBase, AnEventAtZeroFarFromAllOthersHasNoTime) {
+  const int64_t late = 1'700'000'000'000'000;  // µs since 1970
+  const auto events = [](int64_t at) {
+    return std::vector<std::string>{cpu_op("aten::mm", at, 10),     launch_call(at + 2, 2, 1),
+                                    kernel("gemm", at + 5, 30, 1),  launch_call(at + 20, 2, 2),
+                                    kernel("gemm", at + 40, 30, 2), kernel("lost", 0, 30, 3),
+                                    cpu_op("aten::lost", 0, 20)};
+  };
+  const TimeBase base = base_of(events(late));
+  EXPECT_EQ(base.wall(), micros(70));
+  const Trace trace = test::open_events(events(late));
+  EXPECT_EQ(trace.store.diagnostics().count(Flaw::kMissingTime), 2);
+  // Times that begin near 0 are times after the beginning of the recording.
+  const Trace relative = test::open_events(events(100));
+  EXPECT_EQ(relative.store.diagnostics().count(Flaw::kMissingTime), 0);
+  EXPECT_EQ(base_of(events(100)).wall(), micros(140)) << "from the end of what ran before";
+}
+
+// Steps of a loop without marks: an embedding, three layers of two kernels, a head, 100 µs in all.
+std::vector<std::string> unmarked_loop(int64_t steps, bool has_head = true,
+                                       bool each_layer_has_its_module = false,
+                                       bool modules = false) {
+  std::vector<std::string> events;
+  int64_t id = 0;
+  const auto launch = [&](std::string_view name, int64_t at, std::string_view module) {
+    ++id;
+    if (modules)
+      events.push_back(test::event_text("python_function", fmt::format("nn.Module: {}", module), at,
+                                        5, fmt::format(R"("Python id":{})", id)));
+    events.push_back(launch_call(at + 1, 2, id));
+    events.push_back(kernel(name, at + 5, 5, id));
+  };
+  for (int64_t step = 0; step < steps; ++step) {
+    const int64_t at = 100 * step;
+    if (has_head) launch("embedding", at, "Embedding_0");
+    for (int64_t layer = 0; layer < 3; ++layer) {
+      const int64_t number = each_layer_has_its_module ? 3 * step + layer : layer;
+      launch("attention", at + 20 + 20 * layer, fmt::format("Attention_{}", number));
+      launch("gemm", at + 30 + 20 * layer, fmt::format("Linear_{}", number));
+    }
+    if (has_head) launch("head", at + 85, "Linear_head");
+  }
+  return events;
+}
+
+TEST(TimeBase, WorkThatRepeatsIsStepsWhereSomethingTells) {
+  const TimeBase loop = base_of(unmarked_loop(5));
+  EXPECT_EQ(loop.kind, TimeBaseKind::kRepetition);
+  ASSERT_EQ(loop.steps.size(), 5u);
+  EXPECT_EQ(loop.steps[2].end - loop.steps[2].begin, micros(100));
+  // One pass over fifteen layers of one kind: they repeat, and nothing tells layers from steps.
+  const TimeBase layers = base_of(unmarked_loop(5, false));
+  EXPECT_EQ(layers.kind, TimeBaseKind::kRecording);
+  EXPECT_GE(layers.repeats, 5u) << "and the report says so";
+  // The modules tell: the same ones again, or others.
+  EXPECT_EQ(base_of(unmarked_loop(5, true, false, true)).kind, TimeBaseKind::kRepetition);
+  EXPECT_EQ(base_of(unmarked_loop(5, false, true, true)).kind, TimeBaseKind::kRecording);
+}
+
+TEST(TimeBase, TwoRunsAreNoRepetition) {
+  EXPECT_EQ(base_of(unmarked_loop(2)).kind, TimeBaseKind::kRecording);
+}
+
 TEST(TimeBase, StepsThatLaunchAPartOfTheWorkAreNoBase) {
   std::vector<std::string> events = host_bound_steps();
   events.push_back(launch_call(400, 2, 9));

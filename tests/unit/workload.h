@@ -86,6 +86,10 @@ inline const Finding* first_finding(const std::vector<Finding>& findings, Findin
   return found == findings.end() ? nullptr : &*found;
 }
 
+inline bool finds(const Workload& workload, FindingKind kind, const char* platform = "H200") {
+  return first_finding(workload.find(platform), kind) != nullptr;
+}
+
 inline constexpr const char* kMatrix = "[[4096,4096],[4096,4096]]";
 inline constexpr const char* kTwoBf16 = R"(["c10::BFloat16","c10::BFloat16"])";
 inline constexpr const char* kImage = "[[64,1024,1024]]";

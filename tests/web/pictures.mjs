@@ -13,9 +13,10 @@ const pictures = join(source, 'docs/pictures');
 mkdirSync(pictures, { recursive: true });
 const browser = await chromium.launch({ executablePath: chrome, args: ['--no-sandbox'] });
 
-async function open(name, theme) {
+const analyze = (name, out) => execFileSync(fathom, ['analyze', join(source, 'examples', name), '--out', out, '--no-cache', '-q', '--force']);
+async function open(name, theme, make = (out) => analyze(`${name}.json.gz`, out)) {
   const out = join(place, name);
-  execFileSync(fathom, ['analyze', join(source, 'examples', `${name}.json.gz`), '--out', out, '--no-cache', '-q', '--force']);
+  make(out);
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: theme })).newPage();
   await page.goto(pathToFileURL(join(out, 'report.html')).href);
   await page.waitForSelector('h1');
@@ -36,6 +37,16 @@ try {
   await roofline.click('#tab-roofline');
   await roofline.waitForTimeout(300);
   await take(roofline, 'report-roofline');
+  const stalls = await open('llama-h200-capture', 'light', (out) => analyze('captures/llama-h200.capture', out));
+  await stalls.click('#tab-stalls');
+  await stalls.waitForTimeout(300);
+  await take(stalls, 'report-stalls');
+  const overlay = await open('llama-diff', 'dark', (out) =>
+    execFileSync(fathom, ['diff', '-q', ...['llama-h200', 'llama-compiled-h200'].map((n) => join(source, 'examples', `${n}.json.gz`)), '--out', out]),
+  );
+  await overlay.click('#tab-overlay');
+  await overlay.waitForTimeout(500);
+  await take(overlay, 'diff-overlay');
   const tree = await open('llama-stacks-h200', 'light');
   await tree.click('#tab-tree');
   await tree.waitForTimeout(300);

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "analyze/critical/host_parts.h"
+#include "tree/recorded_waits.h"
 
 namespace fathom {
 namespace {
@@ -28,7 +29,7 @@ bool is_free(std::string_view name) {
 class HostSegments {
  public:
   HostSegments(const SheetInput& input, HostParts& parts)
-      : input_(input), store_(input.store), parts_(parts) {}
+      : input_(input), store_(input.store), parts_(parts), waits_(input.store, input.tree) {}
 
   void cut() {
     if (input_.tree.has_launches()) {
@@ -38,6 +39,7 @@ class HostSegments {
       measure_launches();
       list_recorded_waits();
       for (size_t first = 0; first < input_.tree.size();) first = cut_thread(first);
+      link_waiting_streams();
     }
     choose_main();
   }
@@ -97,19 +99,38 @@ class HostSegments {
       if (stream == streams.end()) continue;
       recorded_.push_back({begin_of(e), stream->second, by_stream});
     }
-    std::ranges::sort(recorded_, {}, [](const RecordedWait& w) {
+    for (const RecordedWait& wait : store_.waits()) {
+      const auto stream = streams.find(store_.track_id(wait.event));
+      if (wait.call && stream != streams.end()) stream_of_call_.emplace(*wait.call, stream->second);
+    }
+    for (size_t i = 0; i < input_.tree.size(); ++i)
+      if (is_launch(store_.kind(event(i))) && names(store_.name(event(i)), "EventRecord"))
+        event_records_.push_back(begin_of(event(i)));
+    std::ranges::sort(event_records_);
+    std::ranges::sort(recorded_, {}, [](const WaitOnTrack& w) {
       return std::tuple(w.begin, w.stream, w.by_stream);
     });
   }
 
   // The stream of the wait that was recorded during a call; kNoNode: none was.
   uint32_t recorded_stream(EventId call, bool by_stream) const {
+    if (const auto& key = store_.launch(call).key; key && !key->external) {
+      const auto known = stream_of_call_.find(key->id);
+      if (known != stream_of_call_.end()) return known->second;
+    }
     const int64_t end = end_of(call);
-    auto at = std::ranges::lower_bound(recorded_, begin_of(call), {}, &RecordedWait::begin);
+    auto at = std::ranges::lower_bound(recorded_, begin_of(call), {}, &WaitOnTrack::begin);
     constexpr int kLooked = 16;
     for (int n = 0; n < kLooked && at != recorded_.end() && at->begin <= end; ++at, ++n)
       if (at->by_stream == by_stream) return at->stream;
     return kNoNode;
+  }
+
+  // An event that is waited for was recorded before: it is behind no work that was launched after
+  // the last record.
+  int64_t recorded_before(int64_t wait) const {
+    const auto after = std::ranges::upper_bound(event_records_, wait);
+    return after == event_records_.begin() ? wait : *std::prev(after);
   }
 
   size_t cut_thread(size_t first) {
@@ -199,8 +220,8 @@ class HostSegments {
     const std::string_view name = store_.name(e);
     if (!works_.empty()) return finish_launch(e, until);
     if (names(name, "Synchronize") || is_free(name)) return finish_wait(e, until, name);
-    if (names(name, "StreamWaitEvent")) {
-      waiting_since_ = begin_of(e);
+    if (names(name, "StreamWaitEvent") && !waits_.of_host(e)) {
+      waiting_since_ = recorded_before(begin_of(e));
       waiting_stream_ = recorded_stream(e, true);
     }
     emit(e, until);
@@ -282,7 +303,28 @@ class HostSegments {
     }
   }
 
+  uint32_t work_of(EventId e) const { return e.valid() ? parts_.work_of_event[e.index] : kNoNode; }
+
+  // Both ends are recorded: which work waits, and for what.
+  void link_waiting_streams() {
+    for (const RecordedWaits::OfStream& wait : waits_.of_streams()) {
+      const uint32_t work = work_of(wait.work), source = work_of(wait.source);
+      if (work == kNoNode || source == kNoNode) continue;
+      parts_.edges.push_back({work, source, true, true, GraphEdge::Kind::kWait});
+    }
+  }
+
+  void finish_known_wait(EventId e, int64_t until, EventId source) {
+    const uint32_t work = work_of(source);
+    // Work of an earlier step, or clocks that differ.
+    const bool is_outside = work == kNoNode || parts_.works[work].end > until;
+    const int64_t waited = is_outside ? now_ : std::max(now_, parts_.works[work].end);
+    push(e, waited, until, NodeKind::kSync);
+    if (!is_outside) wait_on(work, GraphEdge::Kind::kWait);
+  }
+
   void finish_wait(EventId e, int64_t until, std::string_view name) {
+    if (const auto known = waits_.of_host(e)) return finish_known_wait(e, until, known->source);
     const int64_t begin = begin_of(e);
     const bool of_all = names(name, "DeviceSynchronize") || names(name, "CtxSynchronize") ||
                         names(name, "ContextSynchronize") || is_free(name);
@@ -360,16 +402,19 @@ class HostSegments {
   const SheetInput& input_;
   const EventStore& store_;
   HostParts& parts_;
+  RecordedWaits waits_;
   int64_t usual_launch_ = 0;
   bool all_block_ = false;                // CUDA_LAUNCH_BLOCKING
   std::vector<int64_t> launches_, ends_;  // of all works, sorted
   std::vector<uint32_t> by_end_;
-  struct RecordedWait {
+  struct WaitOnTrack {
     int64_t begin;
     uint32_t stream;
     bool by_stream;  // the stream waits, not the host for it
   };
-  std::vector<RecordedWait> recorded_;  // by begin
+  std::vector<WaitOnTrack> recorded_;                     // by begin
+  std::unordered_map<int64_t, uint32_t> stream_of_call_;  // by correlation
+  std::vector<int64_t> event_records_;                    // begins of calls
   // Of the thread that is cut.
   GraphThread thread_;
   std::vector<uint32_t> open_, works_;

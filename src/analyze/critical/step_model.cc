@@ -19,6 +19,7 @@ StepModel::StepModel(const SheetInput& input, const CriticalPath& path, const Ho
       left_of_calls_(left),
       change_(graph_),
       left_(input.store.size(), 1.F),
+      is_gone_(input.store.size()),
       in_window_(input.store.size()),
       is_wait_(input.store.size()) {
   for (uint32_t i = 0; i < graph_.size(); ++i) {
@@ -53,16 +54,54 @@ void StepModel::find_profiler_code() {
   code_.clear();
 }
 
+const std::vector<int64_t>& StepModel::durations() {
+  for (const auto& [left, known] : durations_)
+    if (left == host_left_) return known;
+  std::vector<int64_t> made = graph_.duration;
+  for (uint32_t i = 0; i < graph_.size(); ++i)
+    if (!is_on_gpu(graph_.kind[i])) made[i] = host_time(i, false);
+  return durations_.emplace_back(host_left_, std::move(made)).second;
+}
+
 int64_t StepModel::whole(Outlook outlook) {
   for (const auto& [left, of, length] : lengths_)
     if (left == host_left_ && of == outlook) return length;
   visited_ += graph_.size();
   GraphChange change(graph_);
-  for (uint32_t i = 0; i < graph_.size(); ++i)
-    if (!is_on_gpu(graph_.kind[i])) change.duration[i] = host_time(i, false);
+  change.duration = durations();
   replay(graph_, change, outlook, replayed_);
   lengths_.emplace_back(host_left_, outlook, replayed_.length);
   return replayed_.length;
+}
+
+// Nodes by event, as ranges of one list.
+void StepModel::index_nodes() {
+  first_node_.assign(input_.store.size() + 1, 0);
+  const auto visit = [this](auto take) {
+    for (uint32_t i = 0; i < graph_.size(); ++i) {
+      if (graph_.event[i].valid()) take(graph_.event[i].index, i);
+      for (const HostSlice& slice : graph_.slices_of(i))
+        if (slice.event.valid()) take(slice.event.index, i);
+    }
+  };
+  visit([this](uint32_t event, uint32_t) { ++first_node_[event + 1]; });
+  for (size_t i = 1; i < first_node_.size(); ++i) first_node_[i] += first_node_[i - 1];
+  nodes_.resize(first_node_.back());
+  changed_in_.assign(graph_.size(), 0);
+  std::vector<uint32_t> next(first_node_.begin(), first_node_.end() - 1);
+  visit([&](uint32_t event, uint32_t node) { nodes_[next[event]++] = node; });
+}
+
+void StepModel::change_node(uint32_t node) {
+  const EventId event = graph_.event[node];
+  if (!is_on_gpu(graph_.kind[node])) {
+    change_.duration[node] = host_time(node, true);
+    change_.removed[node] = event.valid() && left_[event.index] == 0;
+    return;
+  }
+  const double part = left_[event.index];
+  change_.removed[node] = part == 0;
+  change_.duration[node] = std::llround(static_cast<double>(graph_.duration[node]) * part);
 }
 
 int64_t StepModel::left_of(int64_t length) const {
@@ -71,14 +110,18 @@ int64_t StepModel::left_of(int64_t length) const {
 }
 
 void StepModel::begin_repair() {
-  std::ranges::fill(left_, 1.F);
-  is_gone_.assign(left_.size(), false);
+  // A repair is about a few events; a trace has many.
+  for (const uint32_t event : changed_) {
+    left_[event] = 1;
+    is_gone_[event] = false;
+  }
+  changed_.clear();
   code_.clear();
   calls_left_ = 1;
 }
 
 void StepModel::keep_work(EventId work, double part) {
-  left_[work.index] = static_cast<float>(std::clamp(part, 0.0, 1.0));
+  leave(work.index, static_cast<float>(std::clamp(part, 0.0, 1.0)));
 }
 
 void StepModel::remove_call(CallId call) {
@@ -91,7 +134,7 @@ void StepModel::remove_call(CallId call) {
       continue;
     }
     is_gone_[event] = true;
-    left_[event] = 0;
+    leave(event, 0);
     ++c.index;
   }
 }
@@ -100,7 +143,7 @@ void StepModel::remove_waits_in(CallId call) {
   const CallId end = input_.tree.subtree_end(call);
   for (CallId c = call; c < end; ++c.index) {
     const EventId event = input_.tree.event(c);
-    if (is_wait_[event.index]) left_[event.index] = 0;
+    if (is_wait_[event.index]) leave(event.index, 0);
   }
 }
 
@@ -189,16 +232,22 @@ double StepModel::saved(Outlook outlook, double HostLeft::* left) {
   if (before <= 0) return 0;
   visited_ += 2 * graph_.size();
   code_ = merged(std::move(code_));
-  for (uint32_t i = 0; i < graph_.size(); ++i) {
-    if (!is_on_gpu(graph_.kind[i])) {
-      change_.duration[i] = host_time(i, true);
-      const EventId event = graph_.event[i];
-      change_.removed[i] = event.valid() && left_[event.index] == 0;
-      continue;
+  if (calls_left_ == 1 && code_.empty()) {
+    // Only what the repair is about differs from the step as it is.
+    if (first_node_.empty()) index_nodes();
+    change_.duration = durations();
+    change_.removed.assign(graph_.size(), false);
+    ++round_;  // a node has slices of many events, and is changed once
+    for (const uint32_t event : changed_) {
+      for (uint32_t i = first_node_[event]; i < first_node_[event + 1]; ++i) {
+        const uint32_t node = nodes_[i];
+        if (changed_in_[node] == round_) continue;
+        changed_in_[node] = round_;
+        change_node(node);
+      }
     }
-    const double part = left_[graph_.event[i].index];
-    change_.removed[i] = part == 0;
-    change_.duration[i] = std::llround(static_cast<double>(graph_.duration[i]) * part);
+  } else {
+    for (uint32_t i = 0; i < graph_.size(); ++i) change_node(i);
   }
   replay(graph_, change_, outlook, replayed_);
   return std::max(0.0, 1 - static_cast<double>(replayed_.length) / static_cast<double>(before));

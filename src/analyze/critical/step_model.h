@@ -54,8 +54,15 @@ class StepModel {
     bool all;
   };
   int64_t left_of(int64_t length) const;
+  void leave(uint32_t event, float part) {
+    left_[event] = part;
+    changed_.push_back(event);
+  }
   // Of the steps, without a repair.
   int64_t whole(Outlook outlook);
+  const std::vector<int64_t>& durations();
+  void index_nodes();
+  void change_node(uint32_t node);
   void find_tracks();
   void find_profiler_code();
   static std::vector<RemovedCode> merged(std::vector<RemovedCode> code);
@@ -71,12 +78,18 @@ class StepModel {
   Replayed replayed_;
   std::vector<float> left_;                 // by event, of a repair
   std::vector<bool> is_gone_;               // by event: a call that was removed with all in it
+  std::vector<uint32_t> changed_;           // events of which either is set
   std::vector<bool> in_window_, is_wait_;   // by event
   std::vector<TrackId> track_;              // by host node
   std::vector<RemovedCode> code_;           // of a repair
   std::vector<RemovedCode> profiler_code_;  // no part of a step without the profiler
   double calls_left_ = 1;
   std::vector<std::tuple<double, Outlook, int64_t>> lengths_;  // without a repair
+  // Of nodes without a repair, by what is left of the host's calls.
+  std::vector<std::pair<double, std::vector<int64_t>>> durations_;
+  std::vector<uint32_t> first_node_, nodes_;  // by event, once asked for
+  std::vector<uint32_t> changed_in_;          // by node: the last question that changed it
+  uint32_t round_ = 0;
   size_t visited_ = 0;
 };
 

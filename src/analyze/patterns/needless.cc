@@ -271,8 +271,10 @@ std::vector<Finding> gradient_mode(const PatternInput& in) {
   const Assessment& a = in.assessment();
   if (in.has_backward()) return {};
   // Without gradients ops have no sequence number; with them each node of the graph has its own.
+  // autocast records its casts of weights even under no_grad.
   std::set<int64_t> nodes;
   for (const AssessedCall& call : in.calls()) {
+    if (in.has(call, Role::kCopy)) continue;
     for (CallId c = in.tree().call(call.op->event); c.valid(); c = in.tree().parent(c)) {
       const AutogradFacts* facts = in.store().autograd(in.tree().event(c));
       if (facts == nullptr) continue;

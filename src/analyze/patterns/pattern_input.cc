@@ -12,10 +12,10 @@ namespace fathom::patterns {
 namespace {
 
 constexpr std::string_view kRoleNames[] = {
-    "softmax", "softmax_gradient", "attention", "dropout", "copy",
-    "cat",     "one_hot",          "gather",    "sort",    "first_of_sorted",
-    "repeat",  "atomic",           "create",    "table",   "fill",
-    "update",  "fused_update"};
+    "softmax", "softmax_gradient", "attention",    "dropout",      "copy",
+    "cat",     "one_hot",          "gather",       "sort",         "first_of_sorted",
+    "repeat",  "atomic",           "create",       "table",        "fill",
+    "update",  "fused_update",     "makes_weight", "packs_weights"};
 static_assert(std::size(kRoleNames) == static_cast<size_t>(Role::kCount));
 static_assert(std::size(kRoleNames) <= 32, "a bit for each role");
 

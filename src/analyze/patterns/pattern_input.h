@@ -31,6 +31,8 @@ enum class Role : uint8_t {
   kFill,
   kUpdate,
   kFusedUpdate,
+  kMakesWeight,
+  kPacksWeights,
   kCount,
 };
 

@@ -15,7 +15,8 @@ std::vector<Finding> patterns(const Assessment& a) {
       p::full_sorts,        p::repeated_tables,   p::training_mode,
       p::gradient_mode,     p::dense_gradients,   p::looped_optimizer,
       p::looped_products,   p::odd_sizes,         p::few_blocks,
-      p::contended_atomics, p::host_copies,
+      p::contended_atomics, p::host_copies,       p::repeated_weights,
+      p::discarded_rows,    p::moved_cache,
   };
   if (a.cpu() != nullptr) return {};
   const p::PatternInput input(a);

@@ -31,6 +31,12 @@ std::vector<Finding> one_hot_products(const PatternInput& in);
 std::vector<Finding> full_sorts(const PatternInput& in);
 // Tables and masks that are made again with the same arguments.
 std::vector<Finding> repeated_tables(const PatternInput& in);
+// Weights that each call computes from their parts, or packs, again.
+std::vector<Finding> repeated_weights(const PatternInput& in);
+// A product of whose result a few rows are read.
+std::vector<Finding> discarded_rows(const PatternInput& in);
+// Keys and values that are copied as a whole to reorder them.
+std::vector<Finding> moved_cache(const PatternInput& in);
 // Dropout in a program that computes no gradients.
 std::vector<Finding> training_mode(const PatternInput& in);
 // Ops that record a graph of gradients in a program that computes none.

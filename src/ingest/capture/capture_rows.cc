@@ -311,8 +311,10 @@ void CaptureRows::add(const Row& row) {
     }
     case ChunkKind::kWaits: {
       const Wait& wait = waits_[i];
-      builder_.add(common(EventKind::kOther, wait.start, wait.end,
-                          builder_.intern(wait_name(wait.kind)), gpu_track(0, wait.stream)));
+      const EventId event =
+          builder_.add(common(EventKind::kOther, wait.start, wait.end,
+                              builder_.intern(wait_name(wait.kind)), gpu_track(0, wait.stream)));
+      builder_.add_wait({event, wait.correlation, {}, {}});
       return;
     }
     case ChunkKind::kOverheads: {

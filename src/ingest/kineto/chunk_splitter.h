@@ -65,11 +65,13 @@ class ChunkSplitter {
   }
   Result<bool> read_more(size_t wanted);
   Result<bool> read_twice_as_much();
+  void put_back(std::string_view back);
   Result<int64_t> skip_zeros();
   Status read_start();
   Status read_beside();
   void close_beside(char c);
   bool find_events_beside();
+  void begin_events();
   void unread_envelope(size_t event);
   Status read_end();
   void count_events_after_end();

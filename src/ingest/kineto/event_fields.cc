@@ -49,6 +49,10 @@ constexpr Key kArgsKeys[] = {
     {"Process Group Ranks", Field::kGroupRanks},
     {"Rank", Field::kRank},
     {"Seq", Field::kCollectiveSequence},
+    {"wait_on_cuda_event_record_corr_id", Field::kWaitRecord},
+    {"wait_on_stream", Field::kWaitStream},
+    {"Src Rank", Field::kFromRank},
+    {"Dst Rank", Field::kToRank},
     {"name", Field::kArgName},
     {"labels", Field::kArgLabels},
     // XLA's profiler.
@@ -96,7 +100,8 @@ constexpr KeyTable<256> kArgsTable{kArgsKeys};
 
 bool has_counters(const FieldTexts& fields) {
   return fields.get(Field::kPhase) == "\"C\"" ||
-         fields.get(Field::kCategory) == "\"cuda_profiler_range\"";
+         fields.get(Field::kCategory) == "\"cuda_profiler_range\"" ||
+         fields.get(Field::kName) == "\"[memory]\"";
 }
 
 std::optional<Field> find_event_field(std::string_view key) { return kEventTable.find(key); }

@@ -49,6 +49,10 @@ enum class Field : uint8_t {
   kGroupRanks,
   kRank,
   kCollectiveSequence,
+  kWaitRecord,
+  kWaitStream,
+  kFromRank,
+  kToRank,
   kArgName,        // of metadata events
   kArgLabels,      // likewise
   kKernelDetails,  // of XLA's profiler

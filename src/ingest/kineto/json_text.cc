@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "base/json_unescape.h"
 
 namespace fathom::kineto {
@@ -13,8 +14,6 @@ namespace {
 constexpr int kNanoDigits = 3;  // of a microsecond
 // 146 years in ns: twice as much still fits, so that an end can be computed from any start.
 constexpr int64_t kMaxMicros = (int64_t{1} << 62) / 1000 - 1;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view without_quotes(std::string_view json) {
   const bool quoted = json.size() >= 2 && json.front() == '"' && json.back() == '"';

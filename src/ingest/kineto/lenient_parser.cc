@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/json_unescape.h"
 #include "base/utf8.h"
 #include "ingest/kineto/event_fields.h"
@@ -95,8 +96,7 @@ bool Reader::closes_value(size_t after, char around) const {
   if (peek(next) == close) return true;  // a comma too many
   if (around == '{') return is_key_at(next);
   const char c = peek(next);
-  return c == '"' || c == '[' || c == '{' || c == '-' || (c >= '0' && c <= '9') ||
-         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  return c == '"' || c == '[' || c == '{' || c == '-' || is_digit(c) || is_letter(c);
 }
 
 size_t Reader::scalar_end(size_t at) const {

@@ -117,6 +117,8 @@ void RowMaker::add_collective(const FieldTexts& fields, EventId event) {
   c.out_elements = read_integer(fields.get(Field::kOutElements));
   c.rank = read_integer(fields.get(Field::kRank));
   c.sequence = read_integer(fields.get(Field::kCollectiveSequence));
+  c.from_rank = read_integer(fields.get(Field::kFromRank));
+  c.to_rank = read_integer(fields.get(Field::kToRank));
   out_.add_collective(c);
 }
 
@@ -187,6 +189,23 @@ void RowMaker::add_counters(const FieldTexts& fields) {
   });
 }
 
+// profile_memory=True: what PyTorch's allocator of a device holds after each change, as an instant.
+void RowMaker::add_memory(const FieldTexts& fields) {
+  std::optional<double> allocated, reserved;
+  double type = -1, device = -1;
+  read_numbers(fields.get(Field::kArgs), [&](std::string_view key, double value) {
+    if (key == "Total Allocated") allocated = value;
+    if (key == "Total Reserved") reserved = value;
+    if (key == "Device Type") type = value;
+    if (key == "Device Id") device = value;
+  });
+  // c10::DeviceType: 0 is the CPU, whose allocator keeps no totals.
+  if (type < 1 || type >= 100 || device < 0 || device >= 1e6) return;
+  const std::string owner = fmt::format("GPU {} memory ", device);
+  if (allocated) out_.add_counter(out_.intern(owner + "allocated (bytes)"), *allocated);
+  if (reserved) out_.add_counter(out_.intern(owner + "reserved (bytes)"), *reserved);
+}
+
 void RowMaker::add_complete(const FieldTexts& fields, Common event) {
   const KindOfCategory kind = kind_of(fields.get(Field::kCategory));
   const bool undecided = !fields.has(Field::kCategory);
@@ -229,6 +248,17 @@ void RowMaker::add_complete(const FieldTexts& fields, Common event) {
     add_gloo_collective(fields, id);
   }
   if (event.kind == EventKind::kProfilerRange) add_counters(fields);
+  if (event.kind == EventKind::kOther && fields.has(Field::kCorrelation)) add_wait(fields, id);
+}
+
+// Kineto writes -1 for what it does not know.
+void RowMaker::add_wait(const FieldTexts& fields, EventId event) {
+  const auto known = [&](Field field) {
+    const std::optional<int64_t> id = read_integer(fields.get(field));
+    return id && *id >= 0 ? id : std::nullopt;
+  };
+  out_.add_wait(
+      {event, known(Field::kCorrelation), known(Field::kWaitRecord), known(Field::kWaitStream)});
 }
 
 void RowMaker::add_metadata(const FieldTexts& fields) {
@@ -273,6 +303,8 @@ void RowMaker::add(const FieldTexts& fields, int64_t offset) {
   }
   out_.add(event);
   if (phase == 'C') add_counters(fields);
+  if (event.kind == EventKind::kInstant && fields.get(Field::kName) == "\"[memory]\"")
+    add_memory(fields);
 }
 
 }  // namespace fathom::kineto

@@ -25,6 +25,8 @@ class RowMaker {
   void add_metadata(const FieldTexts& fields);
   void add_undecided(const FieldTexts& fields, Common event);
   void add_counters(const FieldTexts& fields);
+  void add_memory(const FieldTexts& fields);
+  void add_wait(const FieldTexts& fields, EventId event);
   GpuWork gpu_work(const FieldTexts& fields) const;
   void add_collective(const FieldTexts& fields, EventId event);
   void add_gloo_collective(const FieldTexts& fields, EventId event);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <span>
 
+#include "base/ascii.h"
+
 namespace fathom::nsys {
 namespace {
 
@@ -21,8 +23,6 @@ std::string_view name_in(std::span<const std::string_view> names, std::optional<
   if (!number || *number < 0 || *number >= static_cast<int64_t>(names.size())) return {};
   return names[static_cast<size_t>(*number)];
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 

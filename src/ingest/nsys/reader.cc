@@ -321,7 +321,9 @@ class ExportReader {
               const StringId name = out_.intern(sync_name(row.integer(kOwn)));
               if (const auto event = rows_.event(EventKind::kOther, name, track,
                                                  row.integer(kStart), row.integer(kEnd))) {
-                out_.add(*event);
+                const auto call = key(row.integer(kProcess), row.integer(kCorrelation));
+                const EventId wait = out_.add(*event);
+                if (call) out_.add_wait({wait, call->id, {}, {}});
               }
             });
   }

@@ -10,120 +10,10 @@
 #include "base/csv_text.h"
 #include "base/hash.h"
 #include "base/read_all.h"
+#include "ingest/rocprof/counter_columns.h"
 
 namespace fathom::rocprof::counters {
 namespace {
-
-enum class Role : uint8_t {
-  kCounter,  // a column of values
-  kIgnored,
-  kDispatch,
-  kDevice,
-  kQueue,
-  kProcess,
-  kGrid,
-  kGridX,
-  kGridY,
-  kGridZ,
-  kGroup,
-  kGroupX,
-  kGroupY,
-  kGroupZ,
-  kShared,
-  kRegisters,
-  kAccumulators,
-  kKernel,
-  kStart,
-  kEnd,
-  kDuration,
-  kCounterName,
-  kCounterValue,
-};
-
-struct ColumnName {
-  std::string_view name;
-  Role role;
-};
-
-// Of all four forms, in small letters.
-constexpr ColumnName kColumns[] = {
-    {"dispatch_id", Role::kDispatch},
-    {"index", Role::kDispatch},
-    {"gpu_id", Role::kDevice},
-    {"gpu-id", Role::kDevice},
-    {"agent_id", Role::kDevice},
-    {"node_id", Role::kIgnored},
-    {"queue_id", Role::kQueue},
-    {"queue-id", Role::kQueue},
-    {"queue_index", Role::kIgnored},
-    {"queue-index", Role::kIgnored},
-    {"stream_id", Role::kIgnored},
-    {"pid", Role::kProcess},
-    {"process_id", Role::kProcess},
-    {"tid", Role::kIgnored},
-    {"thread_id", Role::kIgnored},
-    {"grid_size", Role::kGrid},
-    {"grd", Role::kGrid},
-    {"grid_size_x", Role::kGridX},
-    {"grid_size_y", Role::kGridY},
-    {"grid_size_z", Role::kGridZ},
-    {"workgroup_size", Role::kGroup},
-    {"wgr", Role::kGroup},
-    {"workgroup_size_x", Role::kGroupX},
-    {"workgroup_size_y", Role::kGroupY},
-    {"workgroup_size_z", Role::kGroupZ},
-    {"lds_per_workgroup", Role::kShared},
-    {"lds_block_size", Role::kShared},
-    {"lds", Role::kShared},
-    {"scratch_per_workitem", Role::kIgnored},
-    {"scratch_size", Role::kIgnored},
-    {"scr", Role::kIgnored},
-    {"arch_vgpr", Role::kRegisters},
-    {"vgpr_count", Role::kRegisters},
-    {"vgpr", Role::kRegisters},
-    {"accum_vgpr", Role::kAccumulators},
-    {"accum_vgpr_count", Role::kAccumulators},
-    {"sgpr", Role::kIgnored},
-    {"sgpr_count", Role::kIgnored},
-    {"fbar", Role::kIgnored},
-    {"wave_size", Role::kIgnored},
-    {"sig", Role::kIgnored},
-    {"obj", Role::kIgnored},
-    {"kernel_id", Role::kIgnored},
-    {"kernel_name", Role::kKernel},
-    {"kernelname", Role::kKernel},
-    {"correlation_id", Role::kIgnored},
-    {"xcc_index", Role::kIgnored},
-    {"start_timestamp", Role::kStart},
-    {"beginns", Role::kStart},
-    {"end_timestamp", Role::kEnd},
-    {"endns", Role::kEnd},
-    {"dispatchns", Role::kIgnored},
-    {"completens", Role::kIgnored},
-    {"durationns", Role::kDuration},
-    {"counter_name", Role::kCounterName},
-    {"counter_value", Role::kCounterValue},
-};
-
-// pandas numbers the columns that several of its tables had: "Wave_Size_1".
-Role role_of(std::string_view name) {
-  std::string small(name);
-  std::ranges::transform(small, small.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 32) : c;
-  });
-  const auto known = [](std::string_view text) {
-    const auto* found = std::ranges::find(kColumns, text, &ColumnName::name);
-    return found == std::end(kColumns) ? Role::kCounter : found->role;
-  };
-  const Role role = known(small);
-  if (role != Role::kCounter) return role;
-  const size_t digits = small.find_last_not_of("0123456789");
-  const bool is_copy = digits != std::string::npos && digits > 0 && digits + 1 < small.size() &&
-                       small[digits] == '_' && known(small.substr(0, digits)) != Role::kCounter;
-  // Without a name pandas writes the number of the row.
-  return is_copy || small.empty() || small.starts_with("unnamed:") ? Role::kIgnored
-                                                                   : Role::kCounter;
-}
 
 std::string_view first_line(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
@@ -159,9 +49,9 @@ class CounterTable {
     names_ = record_.fields;
     std::unordered_set<std::string_view, TableHash> seen;
     for (const std::string& name : names_) {
-      roles_.push_back(role_of(name));
-      if (seen.insert(name).second || roles_.back() != Role::kCounter) continue;
-      roles_.back() = Role::kIgnored;
+      roles_.push_back(column_of(name));
+      if (seen.insert(name).second || roles_.back() != CounterColumn::kCounter) continue;
+      roles_.back() = CounterColumn::kIgnored;
       repeated_.push_back(name);
     }
     find_sums();
@@ -172,12 +62,15 @@ class CounterTable {
       builder.diagnostics().add(Flaw::kRepeatedColumn, name);
   }
 
-  bool has(Role role) const { return std::ranges::find(roles_, role) != roles_.end(); }
-  bool is_long() const { return has(Role::kCounterName) && has(Role::kCounterValue); }
+  bool has(CounterColumn role) const { return std::ranges::find(roles_, role) != roles_.end(); }
+  bool is_long() const {
+    return has(CounterColumn::kCounterName) && has(CounterColumn::kCounterValue);
+  }
   // A kernel with its launch, and counters of it. What has times and no counters is a trace.
   bool is_known() const {
-    const bool is_dispatch = has(Role::kKernel) && has(Role::kDispatch) && has(Role::kGrid);
-    return is_dispatch && (is_long() || has(Role::kCounter));
+    const bool is_dispatch =
+        has(CounterColumn::kKernel) && has(CounterColumn::kDispatch) && has(CounterColumn::kGrid);
+    return is_dispatch && (is_long() || has(CounterColumn::kCounter));
   }
   bool is_compute() const {
     return !is_long() && std::ranges::any_of(names_, [](const std::string& name) {
@@ -201,7 +94,7 @@ class CounterTable {
     const CounterRowId row = builder.add_row(launch.row);
     std::vector<std::optional<double>> sums(sum_names_.size());
     for (size_t i = 0; i < names_.size(); ++i) {
-      if (roles_[i] != Role::kCounter) continue;
+      if (roles_[i] != CounterColumn::kCounter) continue;
       const std::optional<double> value = add(row, names_[i], record_.fields[i], builder);
       if (value && sum_of_[i]) sums[*sum_of_[i]] = sums[*sum_of_[i]].value_or(0) + *value;
     }
@@ -225,66 +118,66 @@ class CounterTable {
     for (size_t i = 0; i < names_.size(); ++i) {
       const std::string_view cell = record_.fields[i];
       switch (roles_[i]) {
-        case Role::kDispatch:
+        case CounterColumn::kDispatch:
           row.launch = integer(cell);
           break;
-        case Role::kDevice:
+        case CounterColumn::kDevice:
           row.device = integer(cell);
           break;
-        case Role::kQueue:
+        case CounterColumn::kQueue:
           row.stream = integer(cell);
           break;
-        case Role::kProcess:
+        case CounterColumn::kProcess:
           row.process = integer(cell);
           break;
-        case Role::kGrid:
+        case CounterColumn::kGrid:
           grid = integer(cell);
           break;
-        case Role::kGroup:
+        case CounterColumn::kGroup:
           group = integer(cell);
           break;
-        case Role::kGridX:
-        case Role::kGridY:
-        case Role::kGridZ:
-          grid_dims[static_cast<size_t>(roles_[i]) - static_cast<size_t>(Role::kGridX)] =
+        case CounterColumn::kGridX:
+        case CounterColumn::kGridY:
+        case CounterColumn::kGridZ:
+          grid_dims[static_cast<size_t>(roles_[i]) - static_cast<size_t>(CounterColumn::kGridX)] =
               integer(cell);
           break;
-        case Role::kGroupX:
-        case Role::kGroupY:
-        case Role::kGroupZ:
-          group_dims[static_cast<size_t>(roles_[i]) - static_cast<size_t>(Role::kGroupX)] =
+        case CounterColumn::kGroupX:
+        case CounterColumn::kGroupY:
+        case CounterColumn::kGroupZ:
+          group_dims[static_cast<size_t>(roles_[i]) - static_cast<size_t>(CounterColumn::kGroupX)] =
               integer(cell);
           break;
-        case Role::kShared:
+        case CounterColumn::kShared:
           // What was allocated, rounded up: not the sum that a trace has.
           row.dynamic_shared = integer(cell);
           break;
-        case Role::kRegisters:
+        case CounterColumn::kRegisters:
           row.registers = integer(cell);
           break;
-        case Role::kAccumulators:
+        case CounterColumn::kAccumulators:
           accumulators = integer(cell);
           break;
-        case Role::kKernel:
+        case CounterColumn::kKernel:
           row.kernel = builder.intern(cell);
           break;
-        case Role::kStart:
+        case CounterColumn::kStart:
           start = timestamp(cell);
           break;
-        case Role::kEnd:
+        case CounterColumn::kEnd:
           end = timestamp(cell);
           break;
-        case Role::kDuration:
+        case CounterColumn::kDuration:
           if (const auto time = timestamp(cell)) row.duration = Nanos{*time};
           break;
-        case Role::kCounterName:
+        case CounterColumn::kCounterName:
           launch.counter = cell;
           break;
-        case Role::kCounterValue:
+        case CounterColumn::kCounterValue:
           launch.value = cell;
           break;
-        case Role::kCounter:
-        case Role::kIgnored:
+        case CounterColumn::kCounter:
+        case CounterColumn::kIgnored:
           break;
       }
     }
@@ -365,8 +258,9 @@ class CounterTable {
     sum_of_.resize(names_.size());
     for (size_t i = 0; i < names_.size(); ++i) {
       const size_t bracket = names_[i].find('[');
-      const bool is_channel = roles_[i] == Role::kCounter && bracket != std::string::npos &&
-                              bracket > 0 && names_[i].ends_with(']');
+      const bool is_channel = roles_[i] == CounterColumn::kCounter &&
+                              bracket != std::string::npos && bracket > 0 &&
+                              names_[i].ends_with(']');
       if (!is_channel) continue;
       std::string sum = names_[i].substr(0, bracket) + "_sum";
       if (given.contains(sum)) continue;
@@ -377,7 +271,7 @@ class CounterTable {
   }
 
   std::vector<std::string> names_;
-  std::vector<Role> roles_;
+  std::vector<CounterColumn> roles_;
   CsvRecord record_;
   std::unordered_map<std::string, CounterRowId, TableHash> rows_;
   std::vector<std::string> repeated_;          // columns with the name of an earlier one

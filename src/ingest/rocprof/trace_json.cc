@@ -6,17 +6,11 @@
 
 #include "base/json_unescape.h"
 #include "ingest/rocprof/json_cursor.h"
+#include "ingest/rocprof/json_record.h"
 #include "ingest/rocprof/trace_rows.h"
 
 namespace fathom::rocprof {
 namespace {
-
-// The numbers of one record, of whatever kind; those that it has.
-struct JsonRecord {
-  Dispatch dispatch;
-  std::optional<int64_t> kind, operation, thread, correlation, ancestor, begin, end, bytes;
-  std::optional<int64_t> agent, source, target, queue, stream, kernel;
-};
 
 // One process's part of the file.
 class JsonProcess {
@@ -238,21 +232,27 @@ class JsonProcess {
 
   // Calls first: a copy may name the call inside the call that is in the file.
   void read_records(JsonCursor json) {
-    std::vector<std::pair<std::string, size_t>> domains;
+    struct Domain {
+      std::string name;
+      size_t place;
+      bool is_read = false;
+    };
+    std::vector<Domain> domains;
     if (json.enter('{')) {
       while (const auto key = json.next_key()) {
-        domains.emplace_back(*key, json.place());
+        domains.push_back({std::string(*key), json.place()});
         json.skip();
       }
     }
-    const auto read = [&](std::string_view domain, auto add) {
-      for (const auto& [name, place] : domains) {
-        if (name != domain) continue;
-        JsonCursor records(text_, place);
+    const auto read = [&](std::string_view wanted, auto add) {
+      for (Domain& domain : domains) {
+        if (domain.name != wanted) continue;
+        domain.is_read = true;
+        JsonCursor records(text_, domain.place);
         if (!records.enter('[')) continue;
         while (records.next_item()) {
           JsonRecord record;
-          read_record(records, record, {}, 0);
+          read_json_record(records, record);
           // The one that breaks off is not whole.
           if (!records.failed()) add(record);
         }
@@ -267,81 +267,12 @@ class JsonProcess {
     }
     read("kernel_dispatch", [this](const JsonRecord& r) { add_kernel(r); });
     read("memory_copy", [this](const JsonRecord& r) { add_copy(r); });
-    for (const auto& [name, place] : domains) {
-      JsonCursor records(text_, place);
-      if (!is_read(name) && records.enter('[') && records.next_item()) {
-        out_.diagnostics().add(Flaw::kUnreadTable, name);
+    for (const Domain& domain : domains) {
+      JsonCursor records(text_, domain.place);
+      if (!domain.is_read && records.enter('[') && records.next_item()) {
+        out_.diagnostics().add(Flaw::kUnreadTable, domain.name);
       }
     }
-  }
-
-  static bool is_read(std::string_view domain) {
-    for (const std::string_view known :
-         {"hip_api", "hip_runtime_api", "hip_compiler_api", "hsa_api", "marker_api", "rccl_api",
-          "rocdecode_api", "rocjpeg_api", "ompt", "kernel_dispatch", "memory_copy"}) {
-      if (domain == known) return true;
-    }
-    return false;
-  }
-
-  // Handles, sizes and dimensions are objects inside: `around` is the key they stand under.
-  static void read_record(JsonCursor& json, JsonRecord& r, std::string_view around, int depth) {
-    constexpr int kDeepest = 4;
-    if (depth > kDeepest) return json.skip();
-    if (!json.enter('{')) return;
-    while (const auto key = json.next_key()) {
-      if (std::optional<int64_t>* const number = slot(r, *key, around)) {
-        *number = json.integer();
-      } else if (is_inner(*key)) {
-        read_record(json, r, *key, depth + 1);
-      } else {
-        json.skip();
-      }
-    }
-  }
-
-  static bool is_inner(std::string_view key) {
-    for (const std::string_view known :
-         {"correlation_id", "dispatch_info", "agent_id", "queue_id", "stream_id", "src_agent_id",
-          "dst_agent_id", "workgroup_size", "grid_size"}) {
-      if (key == known) return true;
-    }
-    return false;
-  }
-
-  static std::optional<int64_t>* slot(JsonRecord& r, std::string_view key,
-                                      std::string_view around) {
-    struct Slot {
-      std::string_view around, key;
-      std::optional<int64_t>* number;
-    };
-    const Slot slots[] = {
-        {"", "start_timestamp", &r.begin},
-        {"", "end_timestamp", &r.end},
-        {"", "kind", &r.kind},
-        {"", "operation", &r.operation},
-        {"", "thread_id", &r.thread},
-        {"", "bytes", &r.bytes},
-        {"correlation_id", "internal", &r.correlation},
-        {"correlation_id", "ancestor", &r.ancestor},
-        {"dispatch_info", "kernel_id", &r.kernel},
-        {"dispatch_info", "group_segment_size", &r.dispatch.lds},
-        {"agent_id", "handle", &r.agent},
-        {"queue_id", "handle", &r.queue},
-        {"stream_id", "handle", &r.stream},
-        {"src_agent_id", "handle", &r.source},
-        {"dst_agent_id", "handle", &r.target},
-        {"workgroup_size", "x", &r.dispatch.workgroup[0]},
-        {"workgroup_size", "y", &r.dispatch.workgroup[1]},
-        {"workgroup_size", "z", &r.dispatch.workgroup[2]},
-        {"grid_size", "x", &r.dispatch.grid[0]},
-        {"grid_size", "y", &r.dispatch.grid[1]},
-        {"grid_size", "z", &r.dispatch.grid[2]},
-    };
-    for (const Slot& s : slots) {
-      if (s.key == key && s.around == around) return s.number;
-    }
-    return nullptr;
   }
 
   StringId operation_name(const JsonRecord& r) {

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "base/ascii.h"
 #include "base/closest_names.h"
 #include "base/hash.h"
+#include "base/shell_text.h"
 
 namespace fathom::ablate {
 namespace {
@@ -31,10 +33,6 @@ Filling filling_of(const Changes& changes, const Case* in_case) {
   return filling;
 }
 
-bool is_name_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // {name} by its value; braces around anything but a name stay.
 Result<std::string> filled(std::string_view text, const Filling& filling, std::string_view what) {
   std::string out;
@@ -44,7 +42,7 @@ Result<std::string> filled(std::string_view text, const Filling& filling, std::s
       continue;
     }
     size_t end = at + 1;
-    while (end < text.size() && is_name_letter(text[end])) ++end;
+    while (end < text.size() && is_word_character(text[end])) ++end;
     if (end == at + 1 || end >= text.size() || text[end] != '}') {
       out += text[at++];
       continue;
@@ -63,22 +61,6 @@ Result<std::string> filled(std::string_view text, const Filling& filling, std::s
     at = end + 1;
   }
   return out;
-}
-
-std::string quoted_word(std::string_view word) {
-  constexpr std::string_view kPlain = "_-+=./,:@%^";
-  const bool is_plain = !word.empty() && std::ranges::all_of(word, [&](char c) {
-    return is_name_letter(c) || (kPlain.find(c) != std::string_view::npos);
-  });
-  if (is_plain) return std::string(word);
-  std::string out = "'";
-  for (const char c : word) {
-    if (c == '\'')
-      out += "'\\''";
-    else
-      out += c;
-  }
-  return out + "'";
 }
 
 // For {macros} and {flags} in one line of a shell.
@@ -252,7 +234,7 @@ std::string shell_text(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) {
     if (!out.empty()) out += ' ';
-    out += quoted_word(word);
+    out += shell_word(word);
   }
   return out;
 }

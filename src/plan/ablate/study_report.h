@@ -16,6 +16,15 @@ struct ReportOptions {
 std::string optimization_report(const Study& study, const ReportOptions& options);
 // ablation.json
 std::string study_json(const Study& study, const ReportOptions& options);
+// From the baseline to the best: what each step on the way took off, in seconds. Empty where
+// nothing was timed.
+struct WaterfallBar {
+  enum class Kind : uint8_t { kBaseline, kBetter, kWorse, kNotKept, kBest, kFloor };
+  std::string name, words;
+  double from = 0, to = 0;
+  Kind kind = Kind::kBaseline;
+};
+std::vector<WaterfallBar> waterfall_bars(const Study& study);
 // waterfall.svg: the time of the baseline, what each kept change saved, and what is left over the
 // floor. Empty where nothing was timed.
 std::string waterfall_svg(const Study& study);

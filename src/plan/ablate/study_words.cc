@@ -244,6 +244,16 @@ std::string next_gain_text(const NextHypothesis& next) {
   return text;
 }
 
+std::string hypothesis_evidence(const StudyRow& row, const TestedHypothesis& tested) {
+  KernelContext context;
+  context.values = row.measured->counters.values;
+  return evidence_text(context, tested);
+}
+
+std::string case_words(const Case& of) {
+  return of.name.empty() ? "" : fmt::format(", {}", md_prose(of.name));
+}
+
 std::string hypothesis_title(const std::string& hypothesis) {
   for (const Hypothesis& one : hypotheses()) {
     if (one.id == hypothesis) return std::string(one.title);

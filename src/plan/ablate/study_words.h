@@ -26,6 +26,9 @@ std::string hardware_value_text(std::string_view name, double value);
 std::string bandwidth_text(const StudyRow& row, const Platform* platform);  // "650 GB/s, 14 %"
 // "1.33–2.00 ×", ", at most 1.20 × by the roofline floor"; empty: not known.
 std::string next_gain_text(const NextHypothesis& next);
+// "L1 hit rate 12 %": the counted values that a hypothesis rests on.
+std::string hypothesis_evidence(const StudyRow& row, const TestedHypothesis& tested);
+std::string case_words(const Case& of);  // ", large", for Markdown; empty: the only one
 std::string hypothesis_title(const std::string& hypothesis);  // of an id; other words stay
 
 // ablation.csv: everything, a row for each variant.

@@ -1,5 +1,7 @@
 #include "report/page/documents_page.h"
 
+#include <fmt/format.h>
+
 #include "base/deflate.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
@@ -22,6 +24,62 @@ void write_bars(JsonWriter& json, const std::vector<PageBar>& bars) {
     json.end_array().end_object();
   }
   json.end_array();
+}
+
+void write_side(JsonWriter& json, std::string_view key, const PageOverlay::Side& side) {
+  json.key(key).begin_object().key("name").value(page_text(side.name));
+  json.key("length_ns").value(side.length.count).key("busy").begin_array();
+  for (const double share : side.busy) json.raw(fmt::format("{:.4g}", share));
+  json.end_array().end_object();
+}
+
+void write_pairs(JsonWriter& json, std::string_view key,
+                 const std::vector<PageOverlay::Pair>& pairs) {
+  json.key(key).begin_array();
+  for (const PageOverlay::Pair& pair : pairs) {
+    json.begin_object().key("name").value(page_text(pair.name));
+    json.key("a_ms").value(pair.a_ns / 1e6).key("b_ms").value(pair.b_ns / 1e6).end_object();
+  }
+  json.end_array();
+}
+
+void write_overlay(JsonWriter& json, const PageOverlay& overlay) {
+  json.key("overlay").begin_object();
+  write_side(json, "a", overlay.a);
+  write_side(json, "b", overlay.b);
+  json.key("part_ns").value(overlay.part.count).key("unit").value(overlay.unit);
+  write_pairs(json, "categories", overlay.categories);
+  write_pairs(json, "ops", overlay.ops);
+  json.end_object();
+}
+
+std::string_view ladder_kind(PageLadder::Kind kind) {
+  switch (kind) {
+    case PageLadder::Kind::kWhole:
+      return "whole";
+    case PageLadder::Kind::kBetter:
+      return "better";
+    case PageLadder::Kind::kWorse:
+      return "worse";
+    case PageLadder::Kind::kNotKept:
+      return "not_kept";
+    case PageLadder::Kind::kResult:
+      return "result";
+    case PageLadder::Kind::kFloor:
+      return "floor";
+  }
+  return {};
+}
+
+void write_ladder(JsonWriter& json, const PageLadder& ladder) {
+  json.key("ladder").begin_object().key("title").value(page_text(ladder.title));
+  json.key("steps").begin_array();
+  for (const PageLadder::Step& step : ladder.steps) {
+    json.begin_object().key("name").value(page_text(step.name));
+    json.key("words").value(page_text(step.words)).key("kind").value(ladder_kind(step.kind));
+    json.key("from_s").value(step.from).key("to_s").value(step.to).end_object();
+  }
+  json.end_array().end_object();
 }
 
 }  // namespace
@@ -56,6 +114,8 @@ std::string documents_page(const DocumentsPage& page) {
   for (const Table& table : page.tables) write_page_table(json, table);
   json.end_array();
   write_bars(json, page.bars);
+  if (page.overlay) write_overlay(json, *page.overlay);
+  if (page.ladder) write_ladder(json, *page.ladder);
   json.end_object();
   return html_page({json.take(), {}});
 }

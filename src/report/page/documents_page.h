@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,35 @@ struct PageBar {
   std::vector<Part> parts;
 };
 
+// Two runs drawn over each other: how busy the GPUs were over a step, and what took how long.
+struct PageOverlay {
+  struct Side {
+    std::string name;
+    Nanos length;
+    std::vector<double> busy;  // share of each part of the time
+  };
+  struct Pair {
+    std::string name;
+    double a_ns = 0, b_ns = 0;  // per step where there are steps
+  };
+  Side a, b;
+  Nanos part;        // of the time
+  std::string unit;  // "per step"; empty: in all
+  std::vector<Pair> categories, ops;
+};
+
+// A ladder of steps: where a bar begins and ends, in seconds.
+struct PageLadder {
+  enum class Kind : uint8_t { kWhole, kBetter, kWorse, kNotKept, kResult, kFloor };
+  struct Step {
+    std::string name, words;
+    double from = 0, to = 0;
+    Kind kind = Kind::kWhole;
+  };
+  std::string title;
+  std::vector<Step> steps;
+};
+
 // A report that is written as Markdown, as one page for a browser.
 struct DocumentsPage {
   struct File {
@@ -31,6 +61,8 @@ struct DocumentsPage {
   std::vector<File> pictures;   // that documents refer to
   std::vector<Table> tables;
   std::vector<PageBar> bars;
+  std::optional<PageOverlay> overlay = {};
+  std::optional<PageLadder> ladder = {};
 };
 
 // report.html. Of large reports it has the first documents, up to some megabytes, and says how many

@@ -14,10 +14,14 @@ std::string html_page(const PageContent& content) {
   page += report_page_before;
   page += "<script type=\"application/octet-stream\" id=\"facts\">";
   append_base64(page, Deflater().deflated(content.facts));
-  page += "</script>\n<script type=\"application/octet-stream\" id=\"blocks\">";
+  page += "</script>\n";
+  // The events come behind the program: what is read first does not wait for them.
+  const size_t end = report_page_after.rfind("</body>");
+  page += report_page_after.substr(0, end);
+  page += "<script type=\"application/octet-stream\" id=\"blocks\">";
   page += content.blocks;
   page += "</script>\n";
-  page += report_page_after;
+  page += report_page_after.substr(end);
   return page;
 }
 

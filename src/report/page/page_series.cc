@@ -26,13 +26,19 @@ class SeriesWriter {
   void counters(const EventStore& store) {
     std::map<std::pair<uint32_t, uint32_t>, std::vector<SeriesPoint>> found;  // by track, name
     for (const CounterValue& value : store.counters()) {
-      if (store.kind(value.event) != EventKind::kCounter || !std::isfinite(value.value)) continue;
+      // An allocator's instants come from any thread.
+      const bool is_memory = store.kind(value.event) == EventKind::kInstant;
+      if (!is_memory && store.kind(value.event) != EventKind::kCounter) continue;
+      if (!std::isfinite(value.value)) continue;
       const int64_t at = (store.start(value.event) - begin_).count;
       if (at < 0 || at > length_) continue;
-      std::vector<SeriesPoint>& points =
-          found[{store.name_id(value.event).index ^ store.track_id(value.event).index << 16,
-                 value.name.index}];
-      if (points.empty()) names_[&points] = name_of(store, value);
+      const uint32_t of =
+          is_memory ? 0
+                    : store.name_id(value.event).index ^ store.track_id(value.event).index << 16;
+      std::vector<SeriesPoint>& points = found[{of, value.name.index}];
+      if (points.empty())
+        names_[&points] = is_memory ? std::string(store.text(value.name).substr(0, kSeriesName))
+                                    : name_of(store, value);
       points.push_back({at, value.value});
     }
     for (auto& [key, points] : found) {

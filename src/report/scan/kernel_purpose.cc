@@ -7,6 +7,7 @@
 #include <array>
 #include <vector>
 
+#include "base/count_text.h"
 #include "base/glob.h"
 #include "base/tsv.h"
 #include "base/utf8.h"
@@ -76,6 +77,8 @@ std::string by_docstring(const KernelFacts& kernel) {
   std::string_view doc = kernel.doc;
   const size_t stop = doc.find(". ");
   if (stop != std::string_view::npos) doc = doc.substr(0, stop);
+  for (const std::string_view list : {" Args:", " Arguments:", " Parameters:", " :param"})
+    doc = doc.substr(0, doc.find(list));
   while (doc.ends_with('.') || doc.ends_with(' ') || doc.ends_with(':')) doc.remove_suffix(1);
   // A list of parameters is no sentence.
   const bool is_list = doc.starts_with("Args") || doc.starts_with("Param") ||
@@ -157,6 +160,9 @@ std::string kernel_purpose(const CodeFacts& facts, const KernelFacts& kernel) {
   const std::string reads = arrays_text(kernel, false), writes = arrays_text(kernel, true);
   if (!reads.empty()) parts.push_back("reads " + reads);
   if (!writes.empty()) parts.push_back("writes " + writes);
+  const size_t open = kernel.unresolved.size();
+  if (open > 0 && !parts.empty())
+    parts.push_back(counted(open, "more access", "more accesses") + " not resolved");
   for (std::string& way : by_code(kernel)) parts.push_back(std::move(way));
   if (what.empty() && parts.empty()) return "";
   std::string out = what.empty() ? "" : fmt::format("{} (by its {})", md_text(what), source);

@@ -103,8 +103,12 @@ std::vector<ApiEntry> api_entries(const CodeFacts& facts) {
   std::ranges::stable_sort(functions, std::greater(), &ApiFacts::used_in);
   for (const ApiFacts* api : functions) add({api->kind, api->name, api->at, std::nullopt});
   // A library of another language is called through what it binds or declares in its headers.
-  if (!out.empty() || !is_library) return out;
-  for (const EntryKind kind : {EntryKind::kBinding, EntryKind::kHeaderFunction}) {
+  const bool has_program = std::ranges::any_of(facts.entry_points, [&](const EntryPoint& entry) {
+    return entry.kind == EntryKind::kCppMain && !is_aside(facts.files[entry.at.file].path);
+  });
+  if (!out.empty() || !is_library || has_program) return out;
+  for (const EntryKind kind :
+       {EntryKind::kBinding, EntryKind::kClass, EntryKind::kHeaderFunction}) {
     for (const ApiFacts& api : facts.api) {
       if (api.kind == kind && !is_aside(facts.files[api.at.file].path))
         add({kind, api.name, api.at, std::nullopt});

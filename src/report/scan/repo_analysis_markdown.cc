@@ -141,7 +141,7 @@ void add_api(const CodeFacts& facts, std::string& out) {
   add_api_kind(facts, EntryKind::kCommand, "Commands", out);
   add_api_kind(facts, EntryKind::kHttpRoute, "HTTP routes", out);
   add_api_kind(facts, EntryKind::kFunction, "Functions that packages export", out);
-  add_api_kind(facts, EntryKind::kClass, "Classes that packages export", out);
+  add_api_kind(facts, EntryKind::kClass, "Classes that packages and headers export", out);
   add_api_kind(facts, EntryKind::kBinding, "C++ functions bound for other languages", out);
   add_api_kind(facts, EntryKind::kHeaderFunction, "Host functions of headers under include/", out);
 }

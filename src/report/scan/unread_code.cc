@@ -33,8 +33,6 @@ std::string_view kind_words(KernelKind kind) {
       return "TVM";
     case KernelKind::kTaichi:
       return "Taichi";
-    case KernelKind::kMojo:
-      return "Mojo";
     case KernelKind::kSycl:
       return "SYCL";
     case KernelKind::kOpenCl:

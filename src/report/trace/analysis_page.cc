@@ -6,6 +6,7 @@
 #include "analyze/finding_parts.h"
 #include "analyze/place.h"
 #include "base/json_writer.h"
+#include "report/page/page_hardware.h"
 #include "report/page/page_tables.h"
 #include "report/page/page_tree.h"
 #include "report/trace/findings_markdown.h"
@@ -217,10 +218,12 @@ void write_spans(JsonWriter& json, const AnalysisView& v, const PageTimeline& ti
 }  // namespace
 
 AnalysisPageParts analysis_page_parts(const Assessment& a, const std::vector<Finding>& findings,
-                                      const CriticalPath& path, std::span<const Table> sheets) {
+                                      const CriticalPath& path, std::span<const Table> sheets,
+                                      const std::vector<KernelContext>& kernels) {
   AnalysisPageParts parts;
   parts.timeline = page_timeline(a, &path);
   parts.trees = page_trees(a);
+  parts.hardware = page_hardware(a.input(), kernels);
   JsonWriter found(false), ops(false);
   found.begin_array();
   for (size_t i = 0; i < std::min(findings.size(), kPageFindings); ++i)
@@ -267,6 +270,7 @@ std::string analysis_page(const AnalysisView& v, AnalysisPageParts parts,
   write_spans(json, v, parts.timeline);
   json.key("ops").raw(parts.ops);
   write_limits(json, v.assessment);
+  if (!parts.hardware.empty()) json.key("hardware").raw(parts.hardware);
   json.key("trees").raw(parts.trees);
   json.key("tables").begin_array();
   if (!parts.tables.empty()) json.raw(parts.tables);

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "analyze/diff/diff.h"
+#include "analyze/diff/step_activity.h"
 #include "report/trace/summary.h"
 
 namespace fathom {
@@ -11,6 +12,8 @@ namespace fathom {
 struct DiffReport {
   Summary a, b;  // without their ops
   Diff diff;
+  StepActivity activity_a, activity_b;  // for pictures
+  Nanos activity_part;                  // how long each part of them is
   bool same_file = false;
   std::string platform_a, platform_b;  // empty: not known
   std::string report;                  // the directory; empty: none was written

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "base/count_text.h"
 #include "base/sort_runs.h"
 #include "report/trace/diff_report.h"
@@ -47,7 +48,7 @@ std::string shapes_text(std::string_view dims) {
   size_t shapes = 0;
   // Lists of tensors are lists in a list: the innermost ones are shapes.
   for (const char c : dims) {
-    if (c >= '0' && c <= '9') {
+    if (is_digit(c)) {
       shape += c;
     } else if (c == ',' && !shape.empty()) {
       shape += "×";

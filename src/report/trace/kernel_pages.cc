@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "base/kernel_name.h"
 #include "report/markdown.h"
 
@@ -12,11 +13,7 @@ namespace {
 std::string page_name(const KernelContext& kernel, size_t number) {
   std::string out = fmt::format("{:02}_", number);
   const KernelName name = normal_kernel_name(kernel.name);
-  for (const char c : name.base().substr(0, 60)) {
-    const bool is_plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    out += is_plain ? c : '_';
-  }
+  for (const char c : name.base().substr(0, 60)) out += is_word_character(c) ? c : '_';
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analyze/finding_parts.h"
+#include "base/ascii.h"
 #include "report/svg.h"
 #include "story/run/work_labels.h"
 
@@ -37,13 +38,10 @@ const std::vector<WorkKind>& work_kinds() {
 constexpr size_t kCommunicationKind = 4, kCopyKind = 5, kOtherKind = 6, kKinds = 7;
 
 size_t kind_of_category(std::string_view category) {
-  std::string lower(category);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
+  const std::string small = small_letters(category);
   for (size_t kind = 0; kind < work_kinds().size(); ++kind) {
     for (const std::string_view begin : work_kinds()[kind].categories) {
-      if (lower.starts_with(begin)) return kind;
+      if (small.starts_with(begin)) return kind;
     }
   }
   return kOtherKind;

@@ -75,11 +75,22 @@ std::string time_base_text(const Summary& s) {
       return fmt::format("{} of {} ({}){}", counted(static_cast<uint64_t>(steps), "step"),
                          micros_text({wall.count / std::max<int64_t>(1, steps)}), name,
                          jitter_text(base) + span_text(s));
+    case TimeBaseKind::kRepetition:
+      return fmt::format("{} of {}, by GPU work that repeats: the recording marks none{}",
+                         counted(static_cast<uint64_t>(steps), "step"),
+                         micros_text({wall.count / std::max<int64_t>(1, steps)}),
+                         jitter_text(base) + span_text(s));
     case TimeBaseKind::kRecording:
       if (base.steps_found > 0) {
         return fmt::format("the recording, {}; the {} found launch only {} of the GPU work{}",
                            micros_text(wall), counted(base.steps_found, "step"),
                            percent_text(1 - base.outside_steps), span_text(s));
+      }
+      if (base.repeats > 0) {
+        return fmt::format(
+            "the recording, {}; it has no steps, its work repeats {} times: steps or "
+            "layers is unknown{}",
+            micros_text(wall), base.repeats, span_text(s));
       }
       return fmt::format("the recording, {}; it has no steps{}", micros_text(wall), span_text(s));
     case TimeBaseKind::kGpuSpan:

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace fathom {
 namespace {
 
@@ -116,13 +118,6 @@ size_t bytes_within(std::string_view text, size_t units) {
   return at;
 }
 
-std::string lower_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 }  // namespace
@@ -152,12 +147,12 @@ std::string unique_sheet_name(std::string_view wanted, std::set<std::string>& us
     name += taken ? wanted.substr(0, c.bytes) : "_";
     wanted.remove_prefix(c.bytes);
   }
-  if (name.empty() || lower_case(name) == "history") name += "_";  // Excel keeps that one
+  if (name.empty() || small_letters(name) == "history") name += "_";  // Excel keeps that one
   for (int n = 1;; ++n) {
     const std::string ending = n == 1 ? "" : fmt::format(" ({})", n);
     std::string candidate =
         name.substr(0, bytes_within(name, kMaxNameUnits - ending.size())) + ending;
-    if (used.insert(lower_case(candidate)).second) return candidate;
+    if (used.insert(small_letters(candidate)).second) return candidate;
   }
 }
 

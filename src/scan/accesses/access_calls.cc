@@ -73,6 +73,8 @@ AccessWalker::Value AccessWalker::call_value(uint32_t id) {
     arguments.push_back(value(at.children[i]));
   }
   if (callee.kind == CodeKind::kMember) {
+    // A method may change what its object refers to.
+    if (const Pointer* reference = referred(callee.children[0])) unresolved(id, *reference);
     const Value object = value(callee.children[0]);
     if (object.real) return real_number();
     arguments.push_back(object);

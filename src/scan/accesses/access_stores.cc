@@ -1,4 +1,6 @@
-// What AccessWalker makes of assignments.
+// What AccessWalker makes of assignments and references.
+#include <utility>
+
 #include "scan/accesses/access_walker.h"
 
 namespace fathom {
@@ -13,6 +15,7 @@ AccessWalker::Value AccessWalker::place(uint32_t id) {
   }
   if (at.kind == CodeKind::kName) {
     Value out = name_value(at);
+    if (out.refers) out.pointer = std::exchange(out.refers, std::nullopt);
     if (out.pointer) return out;  // &array, or a reference to it
     Pointer local;
     local.space = Space::kLocal;
@@ -25,8 +28,47 @@ AccessWalker::Value AccessWalker::place(uint32_t id) {
   return value(id);
 }
 
+// Only what lies in memory that counts; anything else is read where it is declared.
+std::optional<AccessWalker::Value> AccessWalker::bound_to(uint32_t id) {
+  const CodeNode& at = node(id);
+  const bool lies = at.kind == CodeKind::kSubscript || at.kind == CodeKind::kMember ||
+                    (at.kind == CodeKind::kUnary && at.text == "*");
+  if (!lies) return std::nullopt;
+  flush_operations();
+  ++quiet_;
+  const std::optional<Pointer> found = place(id).pointer;
+  flush_operations();
+  --quiet_;
+  if (!found || found->space == Space::kLocal) return std::nullopt;
+  return place(id);
+}
+
+const AccessWalker::Pointer* AccessWalker::referred(uint32_t id) const {
+  while (node(id).kind == CodeKind::kMember || node(id).kind == CodeKind::kSubscript)
+    id = node(id).children[0];
+  if (node(id).kind != CodeKind::kName) return nullptr;
+  const auto known = frame_->names.find(node(id).text);
+  const bool refers = known != frame_->names.end() && known->second.refers;
+  return refers ? &*known->second.refers : nullptr;
+}
+
+AccessWalker::Value AccessWalker::read_through(Pointer pointer, uint32_t id) {
+  access(pointer, AccessKind::kRead, id);
+  if (is_real_type(pointer.type)) return real_number();
+  Value where;
+  where.number = pointer.offset + pointer.more;
+  Value out = computed(source(id), {&where}, pointer.space == Space::kGlobal);
+  out.type = pointer.type;
+  return out;
+}
+
 void AccessWalker::store(uint32_t target, const Value& stored, bool reads_too) {
   const CodeNode& at = node(target);
+  if (const Pointer* reference = referred(target)) {
+    const Pointer pointer = *reference;
+    if (reads_too) access(pointer, AccessKind::kRead, target);
+    return access(pointer, AccessKind::kWrite, target);
+  }
   if (at.kind == CodeKind::kName) {
     rename(at.text, stored, reads_too);
     return;

@@ -116,6 +116,7 @@ AccessWalker::Value AccessWalker::value(uint32_t id) {
   const CodeNode& at = node(id);
   switch (at.kind) {
     case CodeKind::kName:
+      if (const Pointer* reference = referred(id)) return read_through(*reference, id);
       return name_value(at);
     case CodeKind::kNumber: {
       Value out;

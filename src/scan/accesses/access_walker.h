@@ -11,8 +11,9 @@
 
 namespace fathom {
 
-// The walk of access_walk.h. Statements stand in access_walk.cc, expressions in access_values.cc,
-// calls in access_calls.cc, what becomes of an access in access_sites.cc.
+// The walk of access_walk.h. Statements stand in access_walk.cc, loops in access_loops.cc,
+// expressions in access_values.cc, calls in access_calls.cc, what becomes of an access in
+// access_sites.cc.
 class AccessWalker {
  public:
   AccessWalker(const DeviceFunction& kernel, const WalkSurroundings& around);
@@ -40,6 +41,7 @@ class AccessWalker {
     std::optional<Polynomial> number;
     std::optional<Polynomial> first;  // the number it was declared with
     std::optional<Pointer> pointer;
+    std::optional<Pointer> refers;  // a reference: to what in memory
     std::shared_ptr<Lambda> lambda;
     std::string type;                  // as declared; empty: not known
     std::vector<std::string> extents;  // of a local array: numbers where they are known
@@ -85,6 +87,7 @@ class AccessWalker {
   size_t changes_of(uint32_t body, const std::string& name);
   std::map<std::string, bool> carried_names(uint32_t body);
   void unknown_loop(uint32_t id);
+  bool declares_reference(const CodeNode& loop) const;
   // `begin` is what the variable is more than the symbol.
   Symbol loop_symbol(uint32_t id, std::string& name, Polynomial& begin);
   // `i = i + 4`: what is added to the variable itself.
@@ -137,6 +140,11 @@ class AccessWalker {
   // What an expression names, without reading it: where a store goes.
   Value place(uint32_t id);
   void store(uint32_t target, const Value& stored, bool reads_too);
+  // References to memory: what `T& x = …` is bound to, what a name or a part of it refers to, and
+  // what reading it gives.
+  std::optional<Value> bound_to(uint32_t id);
+  const Pointer* referred(uint32_t id) const;
+  Value read_through(Pointer pointer, uint32_t id);
   void rename(const std::string& name, Value stored, bool compound);
   Value computed(std::string name, const std::vector<const Value*>& inputs, bool loaded,
                  std::optional<Polynomial> end = std::nullopt);

@@ -134,10 +134,17 @@ TritonWalker::Value TritonWalker::combined(NodeId id, const std::string& op, con
   if (left.real || right.real) {
     out.real = true;
     count(left, right);
-    // What was loaded may be an index: then it must stay a number.
-    const bool index = left.number && right.number && (op == "+" || op == "-" || op == "*") &&
+    // What was loaded may be an index: then it must stay a number, also as a page and its rest.
+    const bool whole = op == "+" || op == "-" || op == "*" || op == "//" || op == "%";
+    const bool index = left.number && right.number && whole &&
                        left.number->terms().size() * right.number->terms().size() <= 8;
-    if (!index) return out;
+    const std::string& array = left.array.empty() ? right.array : left.array;
+    if (!index && array.empty()) return out;
+    if (!index) {
+      Value other = computed(written(id), {&left, &right}, true);
+      other.array = array;
+      return other;
+    }
   }
   out.array = left.array.empty() ? right.array : left.array;
   if (!left.number || !right.number) return out;

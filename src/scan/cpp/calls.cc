@@ -16,6 +16,34 @@ bool follows_type(const Code& code, size_t first, size_t body_first) {
   return code.is(before, ">") && code.brackets.closed(before);
 }
 
+// The name before the . or -> at a token: "x" of x.f(), this->x.f(), "x[]" of x[i].f(). Empty: it
+// is another expression, or a part of another object.
+std::string object_before(const Code& code, size_t dot) {
+  if (dot == 0) return {};
+  size_t name = dot - 1;
+  const bool element = code.is(name, "]") && code.brackets.closed(name);
+  if (element) name = code.brackets.partner(name) - 1;
+  if (name >= dot || !code.source.is_name(name) || is_keyword(code.source.at(name))) return {};
+  const bool part = name > 0 && (code.is(name - 1, ".") || code.is(name - 1, "->"));
+  if (part && (name < 2 || !code.is(name - 2, "this"))) return {};
+  return "." + std::string(code.source.at(name)) + (element ? "[]" : "");
+}
+
+// std::thread(f, …), std::async(std::launch::async, f, …): the function that they run.
+void add_started(const Code& code, const Path& callee, size_t open, std::vector<Call>& calls) {
+  const std::string_view name = code.source.at(callee.names.back());
+  if (name != "thread" && name != "jthread" && name != "async") return;
+  for (const Range& one : arguments_of(code, open)) {
+    const size_t first = code.is(one.first, "&") ? one.first + 1 : one.first;
+    const Path path = path_from(code, first, one.last);
+    if (!path.valid() || path.all.last != one.last) return;
+    if (path_name(code, path).starts_with("std::launch")) continue;
+    calls.push_back({path_name(code, path), false, path_arguments(code, path),
+                     code.source.tokens[path.names.back()].line});
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<Call> find_calls(const Code& code, Range body) {
@@ -38,7 +66,9 @@ std::vector<Call> find_calls(const Code& code, Range body) {
     const size_t before = path.all.first - 1;
     const bool member = code.is(before, ".") || code.is(before, "->");
     calls.push_back({path_name(code, path), member, path_arguments(code, path),
-                     source.tokens[path.names.back()].line});
+                     source.tokens[path.names.back()].line,
+                     member ? object_before(code, before) : std::string()});
+    if (!member) add_started(code, path, i, calls);
   }
   return calls;
 }

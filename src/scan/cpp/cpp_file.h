@@ -118,6 +118,15 @@ struct Call {
   bool member = false;  // of an object: x.name(…), x->name(…)
   std::string template_arguments;
   uint32_t line = 0;
+  // The class that the function declares the object with; ".x": the object, which it does not
+  // declare; empty: the result of a call, or the like. "x[]" is an element of x.
+  std::string receiver = {};
+};
+
+// A variable of a class, as far as its type is a name: "Force force" of "md::Run".
+struct Field {
+  std::string owner, name;
+  std::string type;  // as Call::receiver says it; what a pointer points to, "Atom[]": many of them
 };
 
 struct Launch {
@@ -149,6 +158,7 @@ struct Usage {
   std::vector<std::vector<Call>> calls;  // for each function of the definitions, in order of line
   std::vector<Launch> launches;
   std::vector<Binding> bindings;
+  std::vector<Field> fields;
   std::set<std::string, std::less<>> kernels_named;  // kernels mentioned outside their definition
   std::vector<std::string> using_namespaces;         // of `using namespace a::b`, as written
   std::map<std::string, std::string, std::less<>> namespace_aliases;  // of `namespace b = a::b`

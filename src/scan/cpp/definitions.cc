@@ -321,7 +321,7 @@ class DefinitionFinder {
     const bool method = !function.scope.empty() || (!scopes_.empty() && scopes_.back().of_class);
     function.file_local =
         !method && (function.file_local || (!scopes_.empty() && scopes_.back().file_local));
-    if (!scopes_.empty() && scopes_.back().c_names && function.kind == FunctionKind::kHost &&
+    if (!scopes_.empty() && scopes_.back().c_names && function.kind != FunctionKind::kDevice &&
         std::find(function.attributes.begin(), function.attributes.end(), kCName) ==
             function.attributes.end()) {
       function.attributes.emplace_back(kCName);

@@ -1,6 +1,8 @@
 // What a file tells of kernels that other functions choose and hand on, before the kernels of the
 // repository are known.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "scan/cpp/launches.h"
 #include "scan/cpp/words.h"
@@ -8,7 +10,7 @@
 namespace fathom::cpp {
 namespace {
 
-constexpr size_t kMostHanded = 4096;  // of a file
+constexpr size_t kMostHanded = 4096, kMostInTables = 512;  // of a file
 
 // The ( of the list that a token stands in, and how many commas stand between; 0: none near.
 std::pair<size_t, size_t> list_and_position(const Code& code, size_t at) {
@@ -51,6 +53,55 @@ void add_handed(const Code& code, const Function& function,
                                    std::string(code.source.at(callee.names.back())), position});
 }
 
+// Tables outside of functions, `Kernel table[4][2] = {first<64>, …}`: what they name, themselves or
+// in the file's macros that they are written with.
+class KernelTables {
+ public:
+  KernelTables(const Code& code, Definitions& out) : code_(code), out_(out) {}
+
+  void read(size_t name) {
+    size_t open = name + 1;
+    while (code_.is(open, "[") && code_.brackets.closed(open)) open = code_.past(open);
+    if (open == name + 1) return;
+    if (code_.is(open, "=")) ++open;
+    if (!code_.is(open, "{") || !code_.brackets.closed(open)) return;
+    table_ = code_.source.at(name);
+    expanded_.clear();
+    add_names(code_, open + 1, code_.brackets.partner(open), true);
+  }
+
+ private:
+  void add_names(const Code& in, size_t first, size_t last, bool expands) {
+    for (size_t i = first; i < last && left_ > 0; ++i) {
+      if (!in.source.is_name(i) || is_keyword(in.source.at(i)) || in.is(i + 1, "::")) continue;
+      --left_;
+      if (!in.is(i + 1, "(")) {
+        out_.returned_names.emplace_back(table_, path_name(in, path_before(in, i + 1)));
+      } else if (expands && expanded_.insert(in.source.at(i)).second) {
+        add_expansion(in.source.at(i));
+      }
+    }
+  }
+
+  void add_expansion(std::string_view name) {
+    if (macros_.empty()) {
+      for (const Macro& macro : out_.macros) macros_.emplace(macro.name, &macro);
+    }
+    const auto found = macros_.find(name);
+    if (found == macros_.end()) return;
+    const TokenList body = lex(found->second->body);
+    const Brackets brackets(body);
+    add_names({body, brackets}, 0, body.size(), false);
+  }
+
+  const Code& code_;
+  Definitions& out_;
+  std::string table_;
+  std::set<std::string_view> expanded_;
+  std::map<std::string_view, const Macro*> macros_;
+  size_t left_ = kMostInTables;
+};
+
 }  // namespace
 
 void find_handed_kernels(const Code& code, Definitions& out) {
@@ -58,9 +109,13 @@ void find_handed_kernels(const Code& code, Definitions& out) {
   size_t next = 0, names_of = SIZE_MAX;
   std::optional<size_t> around;
   std::vector<std::string> parameters;
+  KernelTables tables(code, out);
   for (size_t i = 0; i + 1 < code.source.size(); ++i) {
     while (next < functions.size() && functions[next].body_first <= i) around = next++;
-    if (!around || i > functions[*around].body_last) continue;
+    if (!around || i > functions[*around].body_last) {
+      if (code.source.is_name(i) && code.is(i + 1, "[")) tables.read(i);
+      continue;
+    }
     const Function& function = functions[*around];
     if (function.kind != FunctionKind::kHost || !code.source.is_name(i)) continue;
     if (code.is(i, "return")) {

@@ -8,7 +8,7 @@ namespace fathom::cpp {
 namespace {
 
 constexpr int kMaxChoiceSteps = 8;
-constexpr size_t kMaxKernels = 32, kMaxLooks = 64;
+constexpr size_t kMaxKernels = 64, kMaxLooks = 64;
 
 void add_once(std::vector<std::string>& list, std::string text) {
   if (list.size() < kMaxKernels && std::find(list.begin(), list.end(), text) == list.end()) {
@@ -41,7 +41,7 @@ class Chooser {
     if (path.all.last < expression.last) {
       // A local lambda's name, or a function's; a list's.
       if (code.is(path.all.last, "(") && !variable(place, name, steps)) called(name);
-      if (code.is(path.all.last, "[")) variable(place, name, steps);
+      if (code.is(path.all.last, "[") && !variable(place, name, steps)) chosen_elsewhere(name);
       return;
     }
     if (name == "device_kernel" && path.arguments.back() != SIZE_MAX) {
@@ -235,8 +235,13 @@ class Chooser {
       if (function.name != name || function.kind != FunctionKind::kHost) continue;
       named_in(around_.file, {function.body_first, function.body_last});
     }
+    if (out_.kernels.size() == before) chosen_elsewhere(name);
+  }
+
+  // The kernels that another file's function returns, or that its table holds.
+  void chosen_elsewhere(std::string_view name) {
     const auto elsewhere = around_.known.kernel_choosers.find(name);
-    if (out_.kernels.size() > before || elsewhere == around_.known.kernel_choosers.end()) return;
+    if (elsewhere == around_.known.kernel_choosers.end()) return;
     for (const std::string& kernel : elsewhere->second) add_once(out_.kernels, kernel);
   }
 

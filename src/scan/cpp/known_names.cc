@@ -64,7 +64,7 @@ void add_indirect_helpers(const std::vector<const Definitions*>& files, KnownNam
 }
 
 void add_choosers(const std::vector<const Definitions*>& files, KnownNames& known) {
-  constexpr size_t kMostChosen = 32;
+  constexpr size_t kMostChosen = 64;
   for (const Definitions* file : files) {
     for (const auto& [function, name] : file->returned_names) {
       const size_t colons = name.rfind("::");

@@ -43,6 +43,7 @@ LaunchCall read_row(const std::vector<std::string_view>& row) {
   if (colons != std::string_view::npos) call.qualifier = row[0].substr(0, colons);
   call.kernel = number(row[1]);
   if (row[1].starts_with('<')) call.kernel_class = number(row[1].substr(1, row[1].size() - 2));
+  if (row[1].starts_with('.')) call.field = row[1];
   call.config = number(row[2]);
   call.grid = dimensions(row[3]);
   call.block = dimensions(row[4]);

@@ -12,6 +12,7 @@ namespace fathom::cpp {
 // A row of data/features/launch_calls.tsv. Positions are counted from 0.
 struct LaunchCall {
   std::string_view name, qualifier;  // "launch", "ClusterLauncher"
+  std::string_view field;            // of a type's objects that is the kernel; empty: it is a call
   std::optional<size_t> kernel, kernel_class, config, shared_memory, stream;
   struct Dimensions {
     size_t first, count;

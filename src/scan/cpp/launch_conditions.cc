@@ -20,6 +20,7 @@ class ConditionReader {
 
   std::vector<std::string> around(size_t token) {
     out_.clear();
+    launch_ = token;
     begin_ = token > kFarthestToken ? token - kFarthestToken : 0;
     unbraced(token);
     size_t at = token;
@@ -151,8 +152,8 @@ class ConditionReader {
       if (source_.is(end, ",") && depth == 0) break;
       ++end;
     }
-    // A macro that checks a call is no choice: its argument is the call alone.
-    if (!source_.is(end, ",")) return;
+    // A macro that checks a call is no choice: its first argument is the call.
+    if (!source_.is(end, ",") || depth != 0 || end > launch_) return;
     add(std::string(source_.at(name)) + "(" + source_.source(name + 2, end) + ")");
   }
 
@@ -162,7 +163,7 @@ class ConditionReader {
   }
 
   const TokenList& source_;
-  size_t begin_ = 0, case_ = 0;
+  size_t begin_ = 0, case_ = 0, launch_ = 0;
   std::vector<std::string> out_;
 };
 

@@ -57,6 +57,7 @@ class LaunchFinder {
   void triple(const Place& place);
   static std::optional<Use> use_at(const Code& code, size_t name);
   bool call(const Place& place, const LaunchCall& row);
+  void node(const Place& place, const LaunchCall& row);
 
   const Macro* find_macro(std::string_view name, uint32_t line,
                           std::optional<size_t> arguments) const;

@@ -163,4 +163,43 @@ size_t LaunchFinder::class_template(const Place& place, const LaunchHelper& help
   return open;
 }
 
+// cudaKernelNodeParams params; params.func = (void*)kernel; …: a node of a graph, which launches
+// it.
+void LaunchFinder::node(const Place& place, const LaunchCall& row) {
+  const Code& code = place.code;
+  const size_t name = place.at + 1;
+  if (!code.source.is_name(name) || (!function_index_ && !forced_lines_)) return;
+  const auto add = [&](Range kernel, Launch launch, size_t at) {
+    launch.via = row.name;
+    launch.expression = written_text(code, kernel);
+    Place here = place;
+    here.at = kernel.first;
+    KernelChoice choice = choose_kernel(around(), here, kernel);
+    if (!choice.found() && !choice.through_parameter()) return;
+    report(place, std::move(launch), std::move(choice), at, kernel.last - 1);
+  };
+  size_t open = name + 1;
+  if (code.is(open, "=")) ++open;
+  if (code.is(open, "{") && code.brackets.closed(open)) {
+    const std::vector<Range> given = arguments_of(code, open);
+    Launch launch;
+    std::string* const parts[] = {nullptr, &launch.grid, &launch.block, &launch.shared_memory};
+    for (size_t i = 1; i < std::min(given.size(), std::size(parts)); ++i)
+      *parts[i] = value_text(place, given[i]);
+    if (!given.empty() && !given[0].empty() && !code.is(given[0].first, "."))
+      add(given[0], std::move(launch), given[0].first);
+  }
+  // Fields are set up to the end of the block around.
+  Place there = place;
+  const uint32_t block = code.brackets.enclosing(place.at);
+  if (block != Brackets::kNone && code.brackets.closed(block))
+    there.at = code.brackets.partner(block);
+  for (const FieldValue& field : place.values.fields(code.source.at(name), there.at, place.from)) {
+    if (field.path != row.field) continue;
+    Launch launch;
+    read_launch_config(there, {name, name + 1}, launch);
+    add(value_from(code, field.begin), std::move(launch), field.name);
+  }
+}
+
 }  // namespace fathom::cpp

@@ -166,6 +166,10 @@ size_t LaunchFinder::step(Place place, int depth) {
   if (word->macro && depth < 2) {
     if (const size_t end = macro_use(place, depth)) return end;
   }
+  if (word->call != nullptr && !word->call->field.empty()) {
+    node(place, *word->call);
+    return i + 1;
+  }
   if (word->call != nullptr && call(place, *word->call)) return i + 1;
   return word->helper != nullptr ? helper(place, *word->helper) : i + 1;
 }
@@ -215,7 +219,10 @@ void LaunchFinder::triple(const Place& place) {
   if (path.valid()) {
     expression.first = path.all.first;
   } else if (code.brackets.closed(place.at - 1) && code.brackets.partner(place.at - 1) < place.at) {
-    expression.first = code.brackets.partner(place.at - 1);  // (*kernel)<<<…>>>
+    expression.first = code.brackets.partner(place.at - 1);  // (*kernel)<<<…>>>, table[i][j]<<<…>>>
+    while (expression.first > 0 && code.is(expression.first - 1, "]") &&
+           code.brackets.closed(expression.first - 1))
+      expression.first = code.brackets.partner(expression.first - 1);
     if (expression.first > 0 && code.source.is_name(expression.first - 1)) --expression.first;
   } else {
     return;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "scan/cpp/bindings.h"
 #include "scan/cpp/calls.h"
@@ -6,6 +7,7 @@
 #include "scan/cpp/launches.h"
 #include "scan/cpp/macros.h"
 #include "scan/cpp/name_sieve.h"
+#include "scan/cpp/receivers.h"
 #include "scan/facts/code_names.h"
 
 namespace fathom::cpp {
@@ -59,6 +61,51 @@ void find_opened_namespaces(const Code& code, Usage& usage) {
   }
 }
 
+// What the macros of a file call: a use of one calls it too.
+class MacroCalls {
+ public:
+  explicit MacroCalls(const Definitions& definitions) {
+    macros_.add(definitions.macros, [](const Macro&) { return true; });
+  }
+
+  // Adds what the macros among a function's calls stand for, each once.
+  void expand(std::vector<Call>& calls) {
+    constexpr size_t kMostAdded = 256;  // of a function
+    if (macros_.empty()) return;
+    std::set<const Macro*> used;
+    const size_t most = calls.size() + kMostAdded;
+    for (size_t i = 0; i < calls.size() && calls.size() < most; ++i) {
+      const Macro* macro = calls[i].member ? nullptr : macros_.find(calls[i].name, calls[i].line);
+      if (macro == nullptr || !used.insert(macro).second) continue;
+      const uint32_t line = calls[i].line;
+      for (const Call& call : calls_of(*macro)) {
+        if (calls.size() == most) break;
+        calls.push_back(call);
+        calls.back().line = line;
+      }
+    }
+  }
+
+ private:
+  const std::vector<Call>& calls_of(const Macro& macro) {
+    constexpr size_t kLongestBody = 20000;
+    const auto [known, fresh] = calls_.try_emplace(&macro);
+    if (!fresh || macro.body.size() > kLongestBody) return known->second;
+    const std::string text = "{" + macro.body + "}";
+    const TokenList body = lex(text);
+    const Brackets brackets(body);
+    known->second = find_calls({body, brackets}, {0, body.size() - 1});
+    std::erase_if(known->second, [&](const Call& call) {
+      return macro.parameters && std::find(macro.parameters->begin(), macro.parameters->end(),
+                                           call.name) != macro.parameters->end();
+    });
+    return known->second;
+  }
+
+  MacroTable macros_;
+  std::map<const Macro*, std::vector<Call>> calls_;
+};
+
 }  // namespace
 
 Usage find_usage(const TokenList& source, const Definitions& definitions, const KnownNames& known) {
@@ -72,17 +119,22 @@ Usage find_usage(const Code& code, const Definitions& definitions, const KnownNa
   usage.calls.reserve(definitions.functions.size());
   // Functions in branches of an #if can share a body, but not everybody's.
   size_t tokens_left = 4 * source.size();
+  MacroCalls macros(definitions);
   for (const Function& function : definitions.functions) {
     const size_t tokens = function.body_last - function.body_first;
     usage.calls.emplace_back();
     if (tokens > tokens_left) continue;
     tokens_left -= tokens;
     usage.calls.back() = find_calls(code, {function.body_first, function.body_last});
+    if (function.kind != FunctionKind::kHost) continue;
+    find_receivers(code, function, usage.calls.back());
+    macros.expand(usage.calls.back());
   }
   for (FoundLaunch& found : find_launches(code, definitions, known)) {
     usage.launches.push_back(std::move(found.launch));
   }
   usage.bindings = find_bindings(code, definitions);
+  usage.fields = find_fields(code, definitions.classes);
   find_opened_namespaces(code, usage);
   usage.kernels_named = find_named_kernels(source, definitions, known);
   for (const Launch& launch : usage.launches) {

@@ -51,6 +51,17 @@ std::string text_of_value(const Place& in, const Value& value, int depth) {
   return one;
 }
 
+// A variable outside of the function keeps its first value only where nobody can change it.
+bool may_have_changed(const Place& in, const Value& value) {
+  constexpr size_t kLongestType = 16;
+  if (value.name >= in.from || value.kind == ValueKind::kAlias) return false;
+  for (size_t i = value.name, steps = 0; i-- > 0 && steps < kLongestType; ++steps) {
+    if (in.code.is(i, ";") || in.code.is(i, "{") || in.code.is(i, "}")) break;
+    if (in.code.is(i, "const") || in.code.is(i, "constexpr")) return false;
+  }
+  return true;
+}
+
 // `dim3 grid; grid.x = rows; grid.y = heads;` → "dim3(rows, heads, 1)".
 std::string dimensions_set(const Place& in, const std::string& name) {
   std::array<std::string, 3> parts = {"1", "1", "1"};
@@ -82,7 +93,7 @@ std::string value_text(const Place& place, Range expression) {
   for (const Place* in = &place; in != nullptr; in = in->around) {
     std::string text;
     for (const Value& value : in->values.meanings(written, in->at, in->from)) {
-      if (in->values.is_counted(value)) return written;
+      if (in->values.is_counted(value) || may_have_changed(*in, value)) return written;
       const std::string one = text_of_value(*in, value, 0);
       if (one.empty()) continue;
       if (!text.empty() && text.size() < 200) text += " or ";

@@ -213,12 +213,13 @@ std::string without_emoji_names(std::string text) {
   return std::string(without_blanks_around(text));
 }
 
-// News, and warnings, which stand above what a project is.
+// News, warnings, and whose it is, which stand above what a project is.
 bool is_announcement(std::string_view text) {
   for (const std::string_view word :
-       {"Update", "UPDATE", "News", "NEWS", "Note", "NOTE", "Warning", "WARNING", "Announc",
-        "Important", "IMPORTANT", "Deprecat", "DEPRECAT", "Disclaimer", "Attention:", "Latest",
-        "Breaking", "BREAKING"}) {
+       {"Update",    "UPDATE",     "News",       "NEWS",      "Note",      "NOTE",
+        "Warning",   "WARNING",    "Announc",    "Important", "IMPORTANT", "Deprecat",
+        "DEPRECAT",  "Disclaimer", "Attention:", "Latest",    "Breaking",  "BREAKING",
+        "Copyright", "COPYRIGHT",  "Licensed",   "License"}) {
     if (text.starts_with(word)) return true;
   }
   // [2024/05/01] and 2024-05-01
@@ -289,7 +290,9 @@ class ReadmeReader {
     // "Introduction" names nothing.
     const bool names = text != "Introduction" && text != "Overview" && text != "README" &&
                        text != "About" && text != "Description";
-    if (facts_.title.empty() && level == 1 && names) facts_.title = text;
+    // What stands below the description is a part of the text.
+    const bool above = worth_ < kWorthOfIntroduction;
+    if (facts_.title.empty() && level == 1 && names && above) facts_.title = text;
     facts_.headings.push_back({std::move(text), level, line});
   }
 
@@ -309,12 +312,23 @@ class ReadmeReader {
     return true;
   }
 
+  // "What is it?" and a list for an answer.
+  bool begin_with_item(std::string_view content, uint32_t line) {
+    const bool item = content.starts_with("- ") || content.starts_with("* ");
+    if (!item || !paragraph_.empty() || worth_ >= kWorthOfAbout || !is_under_about()) return false;
+    paragraph_ = ":";
+    paragraph_line_ = last_line_ = line;
+    add_item(content);
+    paragraph_.erase(0, 2);
+    return true;
+  }
+
   void add_text(std::string_view content, uint32_t line) {
     // Lists, tables, quotes and directives are no sentences.
     const bool is_prose = !content.empty() &&
                           std::string_view("|>-+:.").find(content[0]) == std::string_view::npos &&
                           !content.starts_with("* ") && !is_underline(content, "=-~^*_");
-    if (add_item(content)) return;
+    if (add_item(content) || begin_with_item(content, line)) return;
     const std::string text = is_prose ? without_emoji_names(plain_text(content)) : "";
     if (text.empty()) {
       // A list may stand behind an empty line.
@@ -357,9 +371,9 @@ class ReadmeReader {
   void keep_best(bool is_tagline) {
     const bool introduces = facts_.headings.size() <= 1 || facts_.headings.back().level == 1;
     const int worth = is_announcement(paragraph_) ? 1
-                      : is_under_about()          ? 5
+                      : is_under_about()          ? kWorthOfAbout
                       : is_tagline                ? 3
-                      : introduces                ? 4
+                      : introduces                ? kWorthOfIntroduction
                                                   : 2;
     // A later paragraph is about something else, unless all before it was news.
     const bool far = facts_.headings.size() > kMaxHeadingsBefore;
@@ -371,6 +385,7 @@ class ReadmeReader {
   }
 
   static constexpr size_t kMaxHeadingsBefore = 12;
+  static constexpr int kWorthOfIntroduction = 4, kWorthOfAbout = 5;
   const std::string text_;
   std::vector<std::string_view> lines_;
   ReadmeFacts facts_;

@@ -24,6 +24,15 @@ bool is_shell(std::string_view language) {
   return std::ranges::find(names, language) != names.end();
 }
 
+// Programs that are nobody's of the repository: what stands behind them are their own options.
+bool is_other_tool(std::string_view word) {
+  constexpr std::array<std::string_view, 23> names = {
+      "pip",    "pip3",   "git",   "cmake",  "make",  "cd",   "pytest", "conda",
+      "docker", "source", "cp",    "mkdir",  "wget",  "curl", "tar",    "sudo",
+      "apt",    "uv",     "ninja", "podman", "ctest", "rm",   "mamba"};
+  return std::ranges::find(names, word) != names.end();
+}
+
 // Whether a script builds, installs or tests and does not start the program, by its name.
 bool prepares(std::string_view path) {
   const std::string name = lower(file_name(path));
@@ -32,6 +41,13 @@ bool prepares(std::string_view path) {
     if (name.starts_with(word)) return true;
   }
   return name.find("_test") != std::string::npos || name.ends_with("-test");
+}
+
+// Whether it checks or documents the project, by its folder.
+bool tends(std::string_view path) {
+  const std::string_view folder = path.substr(0, path.find('/'));
+  return folder.size() < path.size() && (folder == "ci" || folder == ".ci" || folder == ".github" ||
+                                         folder == "doc" || folder == "docs");
 }
 
 std::string folder_before(std::string_view path) {
@@ -119,12 +135,7 @@ class CommandReader {
   }
 
   bool find_program(const std::vector<std::string>& words, StartCommand& command) const {
-    if (words.empty() || words[0] == "pip" || words[0] == "pip3" || words[0] == "git" ||
-        words[0] == "cmake" || words[0] == "make" || words[0] == "cd" || words[0] == "pytest" ||
-        words[0] == "conda" || words[0] == "docker" || words[0] == "source" || words[0] == "cp" ||
-        words[0] == "mkdir") {
-      return false;
-    }
+    if (words.empty() || is_other_tool(words[0])) return false;
     for (const std::string& word : words) {
       if (word == "pytest" || word == "pip" || word == "install" || word == "uninstall")
         return false;
@@ -143,7 +154,7 @@ class CommandReader {
     }
     if (const auto end = programs_.own_program(words, "")) {
       const std::string& program = words[*end - 1];
-      if (prepares(program)) return false;
+      if (prepares(program) || tends(normal_path(program))) return false;
       command.program = program;
       command.file = file_of(program);
       return true;
@@ -152,7 +163,9 @@ class CommandReader {
     const size_t relative = static_cast<size_t>(
         std::ranges::find_if(words, [](const std::string& w) { return w.starts_with("./"); }) -
         words.begin());
-    if (relative == words.size() || prepares(words[relative])) return false;
+    if (relative == words.size() || prepares(words[relative]) ||
+        tends(normal_path(words[relative])))
+      return false;
     if (relative > 0 && (words[relative].size() < 4 || words[relative].ends_with('/') ||
                          words[relative - 1].starts_with('-'))) {
       return false;
@@ -214,7 +227,13 @@ void note_readme_names(const Repository& repository, CodeFacts& facts) {
   std::set<std::string, std::less<>> words;
   const auto add = [&words](std::string_view code) {
     for (const std::vector<std::string>& command : shell_commands(code)) {
-      for (const std::string& word : command) words.insert(word.substr(0, word.find('=')));
+      const auto tool = std::ranges::find_if(
+          command, [](const std::string& word) { return word.find('=') == std::string::npos; });
+      const bool other = tool != command.end() && is_other_tool(*tool);
+      for (const std::string& word : command) {
+        const bool own = !other || !word.starts_with('-') || word.starts_with("-D");
+        if (own) words.insert(word.substr(0, word.find('=')));
+      }
     }
   };
   for (const DocLine& line : read_doc(*text, markdown)) {
@@ -229,14 +248,13 @@ void note_readme_names(const Repository& repository, CodeFacts& facts) {
     const size_t name = std::min(word.find_first_of("({"), word.size());
     if (name < word.size() && word[name] == '{' && name >= 4 && begins.size() < 50)
       begins.push_back(std::string_view(word).substr(0, name));
-    std::string_view plain = std::string_view(word).substr(0, name);
+    std::string_view plain = last_name(std::string_view(word).substr(0, name));
     if (const size_t dot = plain.rfind('.'); dot != std::string_view::npos)
       plain.remove_prefix(dot + 1);
     if (plain.size() >= 4) called.insert(plain);
   }
   for (ApiFacts& api : facts.api) {
-    const std::string_view name =
-        std::string_view(api.name).substr(api.name.rfind('.') + 1);  // npos + 1 is 0
+    const std::string_view name = last_name(last_part(api.name));
     api.in_readme = called.contains(name) || std::ranges::any_of(begins, [&](auto begin) {
                       return name.starts_with(begin);
                     });

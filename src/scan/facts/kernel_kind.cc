@@ -34,7 +34,6 @@ constexpr std::array kKinds = {
     KindName{KernelKind::kPallas, "pallas", true},
     KindName{KernelKind::kTvm, "tvm", true},
     KindName{KernelKind::kTaichi, "taichi", true},
-    KindName{KernelKind::kMojo, "mojo"},
     KindName{KernelKind::kSycl, "sycl"},
     KindName{KernelKind::kOpenCl, "opencl"},
     KindName{KernelKind::kMetal, "metal"},

@@ -29,7 +29,6 @@ enum class KernelKind : uint8_t {
   kPallas,
   kTvm,
   kTaichi,
-  kMojo,
   kSycl,
   kOpenCl,
   kMetal,

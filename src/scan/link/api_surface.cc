@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "scan/facts/code_names.h"
 #include "scan/link/code_purpose.h"
 
 namespace fathom {
@@ -80,7 +81,10 @@ class ApiLinker {
       if (is_test_or_example(path)) continue;
       if (path.ends_with("/__init__.py")) package(file);
       bindings(file);
-      if (path.starts_with("include/") || path.find("/include/") != std::string::npos) header(file);
+      if (is_public_header(path)) {
+        header(file);
+        header_classes(file);
+      }
     }
     count_uses();
     for (auto& [_, fact] : exported_) out_.push_back(std::move(fact));
@@ -101,7 +105,8 @@ class ApiLinker {
     return static_cast<size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
   }
   static size_t depth(const ApiFacts& fact) {
-    return static_cast<size_t>(std::count(fact.name.begin(), fact.name.end(), '.'));
+    return static_cast<size_t>(std::count(fact.name.begin(), fact.name.end(), '.') +
+                               std::count(fact.name.begin(), fact.name.end(), ':') / 2);
   }
 
   // A package without an __init__.py around it is known by the name that imports give it.
@@ -228,6 +233,40 @@ class ApiLinker {
     }
   }
 
+  // The headers beside a program's sources are its own.
+  static bool is_public_header(std::string_view path) {
+    return path.starts_with("include/") ||
+           (path.find("/include/") != std::string_view::npos && !path.starts_with("src/"));
+  }
+
+  // The classes that a user of a library of headers makes objects of: those with methods.
+  void header_classes(uint32_t file) {
+    constexpr std::array<std::string_view, 4> inside = {"/detail/", "/impl/", "/internal/",
+                                                        "/details/"};
+    const std::string& path = readings_.files[file].path;
+    for (const std::string_view folder : inside) {
+      if (path.find(folder) != std::string::npos) return;
+    }
+    const cpp::Definitions& cpp = readings_.readings[file].cpp;
+    std::set<std::string_view> with_methods, classes;
+    for (const cpp::Class& type : cpp.classes) classes.insert(type.name);
+    for (const cpp::Function& function : cpp.functions) {
+      if (function.kind == cpp::FunctionKind::kHost && !function.name.starts_with("operator"))
+        with_methods.insert(last_name(function.scope));
+    }
+    for (const cpp::Class& type : cpp.classes) {
+      if (type.scope.find("detail") != std::string::npos || !with_methods.contains(type.name) ||
+          classes.contains(last_name(type.scope)))
+        continue;
+      ApiFacts fact;
+      fact.kind = EntryKind::kClass;
+      fact.name = type.scope.empty() ? type.name : type.scope + "::" + type.name;
+      fact.at = fact.exported_at = {file, type.line_name};
+      fact.certainty = Certainty::kLikely;
+      if (seen_classes_.insert(fact.name).second) out_.push_back(std::move(fact));
+    }
+  }
+
   bool is_class_scope(uint32_t file, std::string_view scope) const {
     const size_t at = scope.rfind("::");
     const std::string_view last = at == std::string_view::npos ? scope : scope.substr(at + 2);
@@ -260,6 +299,7 @@ class ApiLinker {
   const PythonNames& names_;
   std::map<uint32_t, std::string> module_names_;
   std::map<CodePlace, ApiFacts> exported_;  // by where it is defined
+  std::set<std::string> seen_classes_;      // a specialisation has its template's name
   std::vector<ApiFacts> out_;
 };
 

@@ -37,4 +37,9 @@ inline bool is_test_path(std::string_view path) {
   return path.starts_with("test") || path.find("/test") != std::string_view::npos;
 }
 
+inline bool is_test_or_benchmark(std::string_view path) {
+  return is_test_path(path) || path.starts_with("bench") ||
+         path.find("/bench") != std::string_view::npos;
+}
+
 }  // namespace fathom

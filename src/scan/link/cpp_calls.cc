@@ -46,7 +46,7 @@ std::string qualified_name(const cpp::Function& function) {
 }
 
 CppCalls::CppCalls(const Readings& readings, const SymbolIndex& index)
-    : readings_(readings), index_(index) {
+    : readings_(readings), index_(index), receivers_(readings, index) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     const auto& functions = readings.readings[file].cpp.functions;
     for (uint32_t i = 0; i < functions.size(); ++i) {
@@ -87,6 +87,11 @@ std::vector<CppStep> CppCalls::calls_of(const CppRef& from,
       add_member(call, from, out);
       continue;
     }
+    const std::vector<CppReceivers::Method> constructors = receivers_.constructors(call, from);
+    for (const CppReceivers::Method& one : constructors) {
+      if (one.function != from) out.push_back({one.function, call.line, one.certainty, 1, true});
+    }
+    if (!constructors.empty()) continue;
     const size_t before = out.size();
     const NameScope at{from.file, function(from).scope};
     const std::vector<Candidate>& meant = index_.resolve(call.name, at, SymbolKind::kHostFunction);
@@ -107,6 +112,12 @@ std::vector<CppStep> CppCalls::calls_of(const CppRef& from,
 // Of an object whose class is not known: only where one class alone has such a method.
 void CppCalls::add_member(const cpp::Call& call, const CppRef& from,
                           std::vector<CppStep>& out) const {
+  if (const auto known = receivers_.methods(call, from)) {
+    for (const CppReceivers::Method& one : *known) {
+      if (one.function != from) out.push_back({one.function, call.line, one.certainty});
+    }
+    return;
+  }
   const std::vector<CppRef>& all = by_name_.find(last_name(call.name))->second;
   if (all.size() != 1 || all[0] == from || function(all[0]).scope.empty()) return;
   if (index_.includes().may_see(from.file, all[0].file))

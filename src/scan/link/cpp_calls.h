@@ -4,22 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "scan/index/symbol_index.h"
-#include "scan/link/readings.h"
+#include "scan/link/cpp_receivers.h"
 
 namespace fathom {
-
-struct CppRef {
-  uint32_t file = 0;
-  uint32_t index = 0;  // in the file's functions
-  friend auto operator<=>(const CppRef&, const CppRef&) = default;
-};
 
 struct CppStep {
   CppRef to;
   uint32_t line = 0;
   Certainty certainty = Certainty::kCertain;
   size_t specialisations = 1;  // of one template, for which this one stands
+  bool constructs = false;     // it is a constructor
 };
 
 // Which host functions of C++ a function calls.
@@ -48,6 +42,7 @@ class CppCalls {
 
   const Readings& readings_;
   const SymbolIndex& index_;
+  const CppReceivers receivers_;
   std::map<std::string_view, std::vector<CppRef>> by_name_;
 };
 

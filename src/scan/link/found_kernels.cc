@@ -1,6 +1,7 @@
 #include "scan/link/found_kernels.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "scan/link/code_purpose.h"
@@ -58,6 +59,12 @@ bool is_cuda_header(std::string_view include) {
                                    "cuda/", "cub/", "cutlass/", "cute/", "cooperative_groups"});
 }
 
+// hipMalloc, cudaMalloc
+bool is_runtime_call(std::string_view name, std::string_view runtime) {
+  return name.size() > runtime.size() && name.starts_with(runtime) &&
+         std::isupper(static_cast<unsigned char>(name[runtime.size()])) != 0;
+}
+
 }  // namespace
 
 std::vector<KernelFacts> found_kernels(const Readings& readings) {
@@ -93,7 +100,7 @@ std::vector<KernelFacts> found_kernels(const Readings& readings) {
 }
 
 KernelLanguages::KernelLanguages(const Readings& readings) {
-  size_t hip_files = 0, cuda_files = 0;
+  size_t hip_files = 0, cuda_files = 0, hip_calls = 0, cuda_calls = 0;
   of_file_.resize(readings.files.size(), KernelKind::kCuda);
   std::vector<char> unsaid(readings.files.size());
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
@@ -103,13 +110,22 @@ KernelLanguages::KernelLanguages(const Readings& readings) {
     const bool cuda = std::any_of(includes.begin(), includes.end(), is_cuda_header);
     hip_files += hip || language == Language::kHip;
     cuda_files += cuda;
+    for (const auto& calls : readings.readings[file].usage.calls) {
+      for (const cpp::Call& call : calls) {
+        hip_calls += is_runtime_call(call.name, "hip") ? 1 : 0;
+        cuda_calls += is_runtime_call(call.name, "cuda") ? 1 : 0;
+      }
+    }
     if (language == Language::kMusa) of_file_[file] = KernelKind::kMusa;
     if (language == Language::kHip || (hip && !cuda)) of_file_[file] = KernelKind::kHip;
-    unsaid[file] = !hip && !cuda && of_file_[file] == KernelKind::kCuda ? 1 : 0;
+    unsaid[file] = hip == cuda && of_file_[file] == KernelKind::kCuda ? 1 : 0;
   }
-  // Where nearly all that say it are HIP, the others are, too.
+  // Where nearly all that say it are HIP, the others are, too. What includes both runtimes is
+  // written for the one that it calls.
   constexpr size_t kNearlyAll = 9;
-  if (hip_files <= kNearlyAll * cuda_files) return;
+  if (hip_files <= kNearlyAll * cuda_files &&
+      (hip_files == 0 || hip_calls <= kNearlyAll * cuda_calls))
+    return;
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     if (unsaid[file] != 0) of_file_[file] = KernelKind::kHip;
   }

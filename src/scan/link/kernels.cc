@@ -164,8 +164,10 @@ class KernelLinker {
     if (is_test_path(readings_.files[file].path)) return;
     for (const auto& [name, line] : readings_.readings[file].kernels_by_name) {
       const std::vector<Candidate>& meant = index_.resolve(name, {file}, SymbolKind::kKernel);
-      const auto kernel =
-          meant.size() == 1 ? kernel_of_.find(meant[0].symbol.value) : kernel_of_.end();
+      // Generated code includes the file that has it, so it may be static there.
+      const auto kernel = meant.size() == 1 ? kernel_of_.find(meant[0].symbol.value)
+                          : meant.empty()   ? only_kernel(name)
+                                            : kernel_of_.end();
       if (kernel == kernel_of_.end() || !out_[kernel->second].launchers.empty()) continue;
       KernelLauncher launcher;
       launcher.at = {file, line};
@@ -175,6 +177,18 @@ class KernelLinker {
       launcher.certainty = Certainty::kUnsure;
       named_.push_back({kernel->second, std::move(launcher)});
     }
+  }
+
+  // The kernel that is the only one of its name.
+  std::unordered_map<uint32_t, size_t>::const_iterator only_kernel(std::string_view name) {
+    if (by_name_.empty()) {
+      for (auto one = kernel_of_.begin(); one != kernel_of_.end(); ++one) {
+        const auto [known, fresh] = by_name_.emplace(out_[one->second].name, one);
+        if (!fresh) known->second = kernel_of_.end();
+      }
+    }
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? kernel_of_.end() : found->second;
   }
 
   std::string function_at(uint32_t file, uint32_t line) const {
@@ -234,7 +248,8 @@ class KernelLinker {
   }
 
   // A kernel is dead when no launch means it and no code names it: a name may be handed on in ways
-  // that cannot be followed. A file that has a kernel of this name itself means its own.
+  // that cannot be followed. A file that has a kernel of this name itself means its own. A C name
+  // is there to be looked up when the program runs, by a name that it may put together.
   void mark_dead() {
     std::map<std::string_view, std::vector<uint32_t>> named;
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
@@ -250,7 +265,10 @@ class KernelLinker {
                                     [&](uint32_t file) { return !own.contains({name, file}); });
     }
     for (KernelFacts& kernel : out_) {
-      if (!kernel.launchers.empty()) continue;
+      const auto& attributes = kernel.attributes;
+      const bool c_name =
+          std::find(attributes.begin(), attributes.end(), "extern \"C\"") != attributes.end();
+      if (!kernel.launchers.empty() || c_name) continue;
       const std::vector<uint32_t>& files = named[kernel.name];
       kernel.dead = !in_others[kernel.name] &&
                     !std::binary_search(files.begin(), files.end(), kernel.at.file);
@@ -278,6 +296,7 @@ class KernelLinker {
   std::vector<KernelFacts> out_;
   std::vector<std::pair<size_t, KernelLauncher>> named_;  // places that take a kernel by its name
   std::unordered_map<uint32_t, size_t> kernel_of_;        // by symbol
+  std::map<std::string, std::unordered_map<uint32_t, size_t>::const_iterator, std::less<>> by_name_;
   std::unordered_set<uint32_t> ambiguous_;  // the first of too many that have a launch
 };
 

@@ -1,10 +1,10 @@
 #include "scan/link/message_flows.h"
 
 #include <algorithm>
-#include <array>
 
 #include "scan/facts/code_names.h"
 #include "scan/link/code_purpose.h"
+#include "scan/link/request_words.h"
 
 namespace fathom {
 namespace {
@@ -18,27 +18,18 @@ std::string_view object_name(std::string_view callee) {
 }
 
 bool is_queue_name(std::string_view name) {
-  constexpr std::array<std::string_view, 7> words = {"queue", "recv",    "listener", "sock",
-                                                     "inbox", "mailbox", "channel"};
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+  return holds_request_word(RequestRole::kQueue, lower(name));
 }
 
 bool is_send(std::string_view callee) {
-  constexpr std::array<std::string_view, 10> names = {
-      "put",       "put_nowait",  "put_async",  "send",   "send_pyobj", "send_multipart",
-      "send_json", "send_string", "send_bytes", "enqueue"};
   const std::string_view name = last_part(callee);
-  return name.size() < callee.size() && std::find(names.begin(), names.end(), name) != names.end();
+  return name.size() < callee.size() && is_request_word(RequestRole::kSend, name);
 }
 
 bool is_receive(std::string_view callee) {
   const std::string_view name = last_part(callee);
   if (name.starts_with("recv") || name.starts_with("receive") || name == "dequeue") return true;
-  return (name == "get" || name == "get_nowait") && is_queue_name(object_name(callee));
+  return is_request_word(RequestRole::kReceive, name) && is_queue_name(object_name(callee));
 }
 
 }  // namespace
@@ -171,7 +162,7 @@ uint32_t MessageFlows::send_line(const PythonRef& sender, std::string_view messa
 // self.requests.put(x) here, self.requests.get() in another function of the file.
 void MessageFlows::add_same_queue(const PythonRef& sender, std::vector<CallStep>& out) const {
   for (const python::Call& call : types_.classes().function(sender).calls) {
-    if (!is_send(call.callee) || call.callee.find("abort") != std::string::npos) continue;
+    if (!is_send(call.callee) || holds_request_word(RequestRole::kAside, call.callee)) continue;
     const auto found = takers_.find({sender.file, std::string(object_name(call.callee))});
     if (found == takers_.end()) continue;
     for (const PythonRef& taker : found->second) {

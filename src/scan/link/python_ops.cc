@@ -103,4 +103,16 @@ const std::vector<PythonOps::Op>& PythonOps::of(const PythonRef& function) const
   return found == by_function_.end() ? none : found->second;
 }
 
+bool is_library_call(std::string_view callee, std::string_view exported) {
+  if (!callee.starts_with("torch.ops.")) return false;
+  callee.remove_prefix(10);
+  const size_t dot = callee.rfind('.'), colons = exported.rfind("::");
+  if (dot == std::string_view::npos || colons == std::string_view::npos) return false;
+  if (callee.substr(dot + 1) != exported.substr(colons + 2)) return false;
+  const std::string_view library = exported.substr(0, colons);
+  const auto small = [](unsigned char c) { return std::islower(c) != 0; };
+  const bool macro = library.size() > 2 && std::none_of(library.begin(), library.end(), small);
+  return macro || callee.substr(0, dot) == library;
+}
+
 }  // namespace fathom

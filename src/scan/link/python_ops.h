@@ -35,4 +35,8 @@ class PythonOps {
   std::map<PythonRef, std::vector<Op>> by_function_;
 };
 
+// Whether "torch.ops.mine.norm" means the "mine::norm" of a TORCH_LIBRARY; a library that is named
+// by a macro, as TORCH_EXTENSION_NAME, may be any.
+bool is_library_call(std::string_view callee, std::string_view exported);
+
 }  // namespace fathom

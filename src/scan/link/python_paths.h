@@ -2,13 +2,14 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
-#include "scan/index/symbol_index.h"
+#include "scan/link/cpp_receivers.h"
 #include "scan/link/extension_modules.h"
 #include "scan/link/python_ops.h"
 #include "scan/link/python_types.h"
@@ -24,7 +25,7 @@ class PythonPaths {
               const PythonTypes& types);
 
   // The hops from outermost to the function that launches, or empty where it is not found.
-  std::vector<PathHop> to_cpp_function(uint32_t file, std::string_view qualified_name) const;
+  std::vector<PathHop> to_cpp_function(uint32_t file, std::string_view name) const;
   std::vector<PathHop> to_python_function(uint32_t file, std::string_view name) const;
   // Who calls the function that a path begins with, tests left out: the lines that call.
   std::vector<PathHop> callers_of(const PathHop& outermost) const;
@@ -49,8 +50,7 @@ class PythonPaths {
   // A function and how it writes the name of what it calls.
   struct CppCaller {
     FunctionRef function;
-    std::string_view written;
-    bool member;
+    const cpp::Call* call;  // the first that is written so
   };
 
   void index_cpp(uint32_t file);
@@ -60,17 +60,23 @@ class PythonPaths {
                                  const FunctionRef& callee) const;
   void index_python(uint32_t file);
   void index_aliases(uint32_t file);
+  void index_holders();
+  bool is_foreign(uint32_t file, std::string_view name) const;
   bool is_method(const cpp::Function& function) const;
-  std::optional<Exported> exported_as(const FunctionRef& ref) const;
+  void resolve_exports();
+  const Exported* exported_as(const FunctionRef& ref) const;  // none: null
   struct ChainLink {
     FunctionRef function;
     Certainty certainty;  // of the call that leads to it
   };
   std::vector<ChainLink> cpp_chain_to_export(const FunctionRef& start,
-                                             std::optional<Exported>& exported) const;
+                                             const Exported*& exported) const;
   std::vector<FunctionRef> possible_users(const Exported& exported,
                                           const std::vector<FunctionRef>& callers) const;
   std::optional<FunctionRef> python_user(const Exported& exported, Certainty& certainty) const;
+  // Who calls it, and who hands it on: apply(module.f, …), self.f = module.f.
+  std::optional<FunctionRef> python_caller_of(const Exported& exported, Certainty& certainty) const;
+  std::optional<FunctionRef> python_holder_of(const Exported& exported, Certainty& certainty) const;
   // What a name is looked for in: a method of the object itself is no function of a module.
   enum class Of : uint8_t { kModule, kAnything };
   bool calls_object(const FunctionRef& ref, std::string_view name, Of of) const;
@@ -98,6 +104,7 @@ class PythonPaths {
   const SymbolIndex& index_;
   const PythonNames& names_;
   const PythonTypes& types_;
+  const CppReceivers receivers_;
   const ExtensionModules modules_;
   const PythonOps ops_;
   mutable size_t tries_left_ = 0;  // callers that all searches together may look at
@@ -114,7 +121,17 @@ class PythonPaths {
   std::unordered_set<std::string_view> class_names_;  // of C++
   // Functions that name a source file in a literal: they compile it at run time.
   std::map<std::string, std::vector<FunctionRef>, std::less<>> generators_;
-  std::map<std::string, std::vector<Exported>, std::less<>> exports_;  // by the target's last name
+  // A function that names an export without calling it, and the object that it names it of.
+  struct Holder {
+    FunctionRef function;
+    std::string_view object;
+  };
+  std::unordered_map<std::string_view, std::vector<Holder>> holders_;   // by the export's last name
+  std::unordered_map<std::string_view, std::set<uint32_t>> exporters_;  // the files, by that name
+  std::vector<Exported> exports_;
+  // The first export of each function: by its symbol, and by how a generator writes its name.
+  std::unordered_map<uint32_t, size_t> exported_symbols_;
+  std::map<std::string, size_t, std::less<>> generated_;
   // `run_func = module.run`, SimpleNamespace(run=run_it): by file and name, what it stands for.
   std::map<std::pair<uint32_t, std::string_view>, std::vector<std::string_view>> aliases_, members_;
   std::unordered_set<std::string_view> public_names_;  // imported by a package's __init__.py

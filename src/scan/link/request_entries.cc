@@ -7,6 +7,7 @@
 #include "scan/facts/code_names.h"
 #include "scan/link/api_calls.h"
 #include "scan/link/code_purpose.h"
+#include "scan/link/request_words.h"
 
 namespace fathom {
 namespace {
@@ -14,9 +15,6 @@ namespace {
 // Programs of the README come before others, after servers.
 constexpr int kProgramRank = 1;
 constexpr size_t kMaxEntries = 120;  // entry points that are followed
-
-// The methods that do the work of a class, the likeliest first.
-constexpr std::string_view kWorkMethods[] = {"generate", "run", "forward", "__call__"};
 
 class EntryFinder {
  public:
@@ -231,17 +229,18 @@ class EntryFinder {
   void add_class(RequestEntry entry, const PythonRef& of, std::string_view named,
                  std::vector<RequestEntry>& out) {
     entry.called_in = called_in(of.file, types_.classes().type(of).line_name);
-    std::vector<std::string_view> methods(std::begin(kWorkMethods), std::end(kWorkMethods));
-    if (!named.empty() && named != "plan") methods.insert(methods.begin(), named);
+    std::vector<std::string_view> methods = request_words(RequestRole::kWork);
+    const bool plans = is_request_word(RequestRole::kPrepares, named);
+    if (!named.empty() && !plans) methods.insert(methods.begin(), named);
     for (const std::string_view method : methods) {
       const auto found = types_.classes().find_method(of, method);
       if (!found || is_test_or_example(readings_.files[found->file].path)) continue;
       entry.kind = EntryKind::kMethod;
       entry.name += "." + std::string(method);
       entry.start = {false, found->file, found->index};
-      if (method == "generate") entry.rank = 1;
-      if (method == "run") {
-        if (const auto plan = types_.classes().find_method(of, "plan"))
+      if (is_request_word(RequestRole::kLeads, method)) entry.rank = 1;
+      if (const std::string_view plans_it = preparing_method(method); !plans_it.empty()) {
+        if (const auto plan = types_.classes().find_method(of, plans_it))
           entry.plan = RequestNode{false, plan->file, plan->index};
       }
       return push(std::move(entry), out);

@@ -76,7 +76,7 @@ std::vector<RequestStep> RequestGraph::steps_from(const RequestNode& at,
                                  .count = static_cast<uint32_t>(step.specialisations)},
                      step.line,
                      step.certainty,
-                     false,
+                     step.constructs,
                      unit});
   } else if (at.index == kPythonModuleLevel) {
     add_steps(calls_.calls_of_module(at.file).steps);

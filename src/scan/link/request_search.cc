@@ -1,10 +1,11 @@
 #include "scan/link/request_search.h"
 
 #include <algorithm>
-#include <array>
 #include <queue>
 #include <set>
 #include <tuple>
+
+#include "scan/link/request_words.h"
 
 namespace fathom {
 namespace {
@@ -70,15 +71,7 @@ void find_kernels(const RequestGraph& graph, const KernelGates& gates, RequestSe
 
 }  // namespace
 
-bool is_side_road(std::string_view name) {
-  constexpr std::array<std::string_view, 18> words = {
-      "tactics",  "autotune",  "dummy",    "abort",   "error",       "warmup",
-      "warm_up",  "profile",   "shutdown", "destroy", "cleanup",     "close",
-      "teardown", "benchmark", "_test",    "debug",   "load_weight", "validate"};
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return name.find(word) != std::string_view::npos;
-  });
-}
+bool is_side_road(std::string_view name) { return holds_request_word(RequestRole::kAside, name); }
 
 RequestSearch search_requests(const RequestGraph& graph, const KernelGates& gates,
                               const RequestNode& start) {

@@ -371,23 +371,29 @@ std::vector<Launch> find_launches(const Outline& outline) { return LaunchFinder(
 std::vector<HandedName> find_handed_names(const Outline& outline, const PythonFile& file) {
   constexpr size_t kMost = 2000;  // of a file
   // A kernel is decorated where it is defined; an imported one is known by its name only.
-  std::set<std::string_view> decorated, imported;
+  std::set<std::string_view> decorated, imported, modules;
   for (const Function& function : file.functions) {
     if (function.scope.empty() && !function.decorators.empty()) decorated.insert(function.name);
   }
-  for (const Import& import : file.imports) imported.insert(import.bound_to);
+  for (const Import& import : file.imports) {
+    imported.insert(import.bound_to);
+    if (import.name.empty() && import.module == import.bound_to) modules.insert(import.bound_to);
+  }
   if (decorated.empty() && imported.empty()) return {};
   const Tree& tree = outline.tree;
   std::vector<HandedName> out;
+  std::set<std::pair<size_t, std::string>> seen;  // functions of modules: once for each function
   const auto add = [&](const Site& site, NodeId value, size_t position, std::string_view keyword) {
     const NodeKind kind = tree.kind(value);
     if (kind != NodeKind::kName && kind != NodeKind::kAttribute) return;
     const std::string_view last = outline.last_name(value);
     const bool own = kind == NodeKind::kName && decorated.contains(last);
-    if (!own && last.find("kernel") == std::string_view::npos) return;
+    const bool kernel = own || last.find("kernel") != std::string_view::npos;
+    if (!kernel && (kind != NodeKind::kAttribute || site.function == kNowhere)) return;
     std::string name = tree.source(value, kLongestLaunch);
     const std::string_view head = std::string_view(name).substr(0, name.find('.'));
-    if (!own && !imported.contains(head)) return;
+    if (!own && !(kernel ? imported : modules).contains(head)) return;
+    if (!kernel && !seen.emplace(site.function, name).second) return;
     if (out.size() == kMost) return;
     HandedName handed;
     handed.callee = tree.source(tree.child(site.node), kLongestLaunch);

@@ -16,6 +16,7 @@
 #include "session/code/ablate_steps.h"
 #include "session/code/run_files.h"
 #include "session/counter_plan.h"
+#include "trial/interruption.h"
 #include "trial/machine_state.h"
 
 namespace fathom::ablate {
@@ -243,6 +244,37 @@ std::vector<std::string> Ablation::refusals(const Study& study) const {
   return out;
 }
 
+namespace {
+
+PageLadder::Kind ladder_kind(WaterfallBar::Kind kind) {
+  switch (kind) {
+    case WaterfallBar::Kind::kBaseline:
+      return PageLadder::Kind::kWhole;
+    case WaterfallBar::Kind::kBetter:
+      return PageLadder::Kind::kBetter;
+    case WaterfallBar::Kind::kWorse:
+      return PageLadder::Kind::kWorse;
+    case WaterfallBar::Kind::kNotKept:
+      return PageLadder::Kind::kNotKept;
+    case WaterfallBar::Kind::kBest:
+      return PageLadder::Kind::kResult;
+    case WaterfallBar::Kind::kFloor:
+      return PageLadder::Kind::kFloor;
+  }
+  return PageLadder::Kind::kWhole;
+}
+
+std::optional<PageLadder> ladder_of(const Study& study) {
+  PageLadder ladder;
+  ladder.title = study.suite->cases[0].name;
+  for (const WaterfallBar& bar : waterfall_bars(study))
+    ladder.steps.push_back({bar.name, bar.words, bar.from, bar.to, ladder_kind(bar.kind)});
+  if (ladder.steps.empty()) return {};
+  return ladder;
+}
+
+}  // namespace
+
 Status Ablation::write_report(const Study& study, const ReportOptions& options,
                               const fs::path& out) const {
   if (is_replay_) {
@@ -260,14 +292,15 @@ Status Ablation::write_report(const Study& study, const ReportOptions& options,
   const std::string waterfall = waterfall_svg(study);
   if (!waterfall.empty()) TRY(run_files::write_whole_file(out / "waterfall.svg", waterfall));
   if (!request_.page) return Nothing{};
-  return run_files::write_whole_file(out / "report.html",
-                                     documents_page({"ablate",
-                                                     study.suite->title,
-                                                     "",
-                                                     {{"OPTIMIZATION_REPORT.md", text}},
-                                                     {{"waterfall.svg", waterfall}},
-                                                     {ablation_sheet(study)},
-                                                     {}}));
+  DocumentsPage shown{"ablate",
+                      study.suite->title,
+                      "",
+                      {{"OPTIMIZATION_REPORT.md", text}},
+                      {{"waterfall.svg", waterfall}},
+                      {ablation_sheet(study)},
+                      {}};
+  shown.ladder = ladder_of(study);
+  return run_files::write_whole_file(out / "report.html", documents_page(shown));
 }
 
 Status check_note(const fs::path& out, const Note& note) {

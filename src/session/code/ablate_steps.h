@@ -32,6 +32,9 @@ class AblateSteps {
     size_t variant, in_case;
   };
 
+  static constexpr uint64_t kLargestOutput = 256 << 20;  // of a command
+
+  static Error interrupted();
   void tell(const std::string& step) const;
   Result<Ran> run_one(const ReadyCommand& command, const std::string& tree,
                       const std::string& log_name, bool ends_child = false) const;

@@ -8,6 +8,7 @@
 #include "base/read_all.h"
 #include "base/staging.h"
 #include "session/code/observe.h"
+#include "trial/interruption.h"
 #include "trial/order.h"
 
 namespace fathom {

@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "base/byte_source.h"
 #include "base/hash.h"
 #include "base/read_all.h"
+#include "trial/processes.h"
 
 namespace fathom {
 
@@ -23,6 +26,8 @@ std::string text_of_file(const fs::path& path, size_t limit) {
   Result<WholeText> whole = read_all(*source.value(), limit);
   return whole.ok() ? whole.take().text : "";
 }
+
+std::string log_text(const fs::path& log) { return text_of_file(log, size_t{64} << 20); }
 
 Result<std::map<std::string, FinishedRun>> read_finished(const fs::path& folder,
                                                          std::string& stamp) {
@@ -92,6 +97,32 @@ Status check_journal(const Journal& journal, const RunPlanRequest& request,
           run, left.size() == 1 ? "process" : "processes", fmt::join(left, ", "), process.group)};
   }
   return Nothing{};
+}
+
+std::vector<std::string> machine_changes(const Journal& journal, const MachineState& machine) {
+  std::vector<std::string> changes;
+  // These differ from one minute to the next.
+  const auto changes_by_itself = [](std::string_view name) {
+    return name == "at" || name.starts_with("load average");  // source text
+  };
+  const auto plain = [](std::string_view value) {  // without the clock of the moment
+    return value.substr(0, value.find(", SM clock"));
+  };
+  std::map<std::string, std::string> now;
+  for (const auto& [name, value] : machine) now[name] = plain(value);
+  std::set<std::string> told;
+  for (const JournalRecord& record : journal.records()) {
+    if (record.kind != "machine") continue;
+    for (const auto& [name, value] : record.fields) {
+      if (changes_by_itself(name)) continue;
+      const auto current = now.find(name);
+      const std::string value_now = current == now.end() ? "none" : current->second;
+      if (value_now == plain(value) || !told.insert(name).second) continue;
+      changes.push_back(fmt::format("the machine changed between sessions: {} was {}, and is {}",
+                                    name, plain(value), value_now));
+    }
+  }
+  return changes;
 }
 
 }  // namespace fathom

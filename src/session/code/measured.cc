@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "events/timeline_rows.h"
 #include "scan/facts/kernel_identity.h"
@@ -24,9 +25,7 @@ constexpr size_t kLinesOfKernel = 5;
 void set_capability(const std::string& text, GpuProperties& gpu) {
   const size_t dot = text.find('.');
   if (dot == std::string::npos || dot == 0 || dot > 3 || dot + 2 != text.size()) return;
-  if (!std::ranges::all_of(text.substr(0, dot) + text.substr(dot + 1),
-                           [](char c) { return c >= '0' && c <= '9'; }))
-    return;
+  if (!std::ranges::all_of(text.substr(0, dot) + text.substr(dot + 1), is_digit)) return;
   gpu.compute_major = std::stoi(text.substr(0, dot));
   gpu.compute_minor = text[dot + 1] - '0';
 }

@@ -3,30 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <map>
-#include <set>
 
 #include "base/count_text.h"
 #include "base/screen_text.h"
 #include "plan/plan_file.h"
-#include "plan/run/results_text.h"
-#include "report/page/documents_page.h"
 #include "report/trial/sample_text.h"
-#include "session/code/bench.h"
 #include "session/code/earlier_runs.h"
-#include "session/code/observe.h"
-#include "session/code/planned_metrics.h"
 #include "session/code/run_files.h"
+#include "session/code/run_results.h"
+#include "trial/interruption.h"
+#include "trial/processes.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace run_files;
-
-constexpr size_t kLargestLog = 64 << 20;
 
 std::string time_now() {
   const std::time_t now = std::time(nullptr);
@@ -35,10 +29,6 @@ std::string time_now() {
   char text[32] = {};
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
-}
-
-bool is_good_end(const Experiment& experiment, const TrialEnd& end) {
-  return end.ok() || (experiment.ends_by_limit && end.kind == EndKind::kTimedOut);
 }
 
 class PlanRunner {
@@ -56,7 +46,7 @@ class PlanRunner {
     } else {
       TRY(take_replayed(journal));
     }
-    TRY(write_results());
+    TRY(write_plan_results(request_, prepared_, {finished_, skipped_}, result_));
     return std::move(result_);
   }
 
@@ -64,7 +54,8 @@ class PlanRunner {
   Status run_all(Journal& journal) {
     finished_ = finished_runs(journal.records());
     note_lost_files();
-    note_machines(journal);
+    for (std::string& change : machine_changes(journal, request_.machine))
+      result_.results.notes.push_back(std::move(change));
     if (journal.records().empty()) {
       TRY(journal.append(JournalRecord("plan")
                              .put("stamp", plan_stamp(prepared_.text))
@@ -153,32 +144,6 @@ class PlanRunner {
         "what is gone is not in these results; to measure it again, run the plan in a new folder");
   }
 
-  // What the machine was when the earlier runs were made, where it is something else by now.
-  void note_machines(const Journal& journal) {
-    // These differ from one minute to the next.
-    const auto changes_by_itself = [](std::string_view name) {
-      return name == "at" || name.starts_with("load average");  // source text
-    };
-    const auto plain = [](std::string_view value) {  // without the clock of the moment
-      return value.substr(0, value.find(", SM clock"));
-    };
-    std::map<std::string, std::string> now;
-    for (const auto& [name, value] : request_.machine) now[name] = plain(value);
-    std::set<std::string> told;
-    for (const JournalRecord& record : journal.records()) {
-      if (record.kind != "machine") continue;
-      for (const auto& [name, value] : record.fields) {
-        if (changes_by_itself(name)) continue;
-        const auto current = now.find(name);
-        const std::string value_now = current == now.end() ? "none" : current->second;
-        if (value_now == plain(value) || !told.insert(name).second) continue;
-        result_.results.notes.push_back(
-            fmt::format("the machine changed between sessions: {} was {}, and is {}", name,
-                        plain(value), value_now));
-      }
-    }
-  }
-
   struct Starting {
     Journal* journal;
     const ScheduledRun* run;
@@ -214,8 +179,7 @@ class PlanRunner {
     TRY(starting.status);
     if (is_recorded) {
       // The recorder's own time is none of the program's.
-      if (const auto wall = recorded_wall_ns(text_of_file(command.log, kLargestLog)))
-        end.wall_ns = *wall;
+      if (const auto wall = recorded_wall_ns(log_text(command.log))) end.wall_ns = *wall;
     }
     return end;
   }
@@ -307,148 +271,6 @@ class PlanRunner {
     return journal.append(JournalRecord("replay").put("at", time_now()));
   }
 
-  // What a run's files show.
-  RunOutcome outcome_of(const ScheduledRun& run, std::string& story) {
-    RunOutcome outcome;
-    outcome.run = run;
-    const Experiment& experiment = plan_.experiments[run.experiment];
-    const fs::path& folder = request_.replay.empty() ? prepared_.out : request_.replay;
-    const auto end = finished_.find(run.name);
-    const std::vector<fs::path> recordings = recordings_in(folder, experiment, run);
-    const fs::path log = log_in(folder, run);
-    if (end != finished_.end()) {
-      outcome.end = end->second.end;
-      outcome.session = end->second.session;
-      outcome.failed = !is_good_end(experiment, end->second.end);
-      append_observations(outcome.observations, observe_end(end->second.end));
-    } else if (request_.replay.empty() || (recordings.empty() && log.empty())) {
-      outcome.not_run = why_not_run(run);
-      return outcome;
-    }
-    for (const fs::path& path : recordings) {
-      Result<ObservedCapture> observed = observe_capture(path.string());
-      if (!observed.ok()) {
-        outcome.observations.notes.push_back(observed.error().message);
-        continue;
-      }
-      ObservedCapture capture = observed.take();
-      if (story.empty()) story = std::move(capture.story);
-      append_observations(outcome.observations, std::move(capture.observations));
-    }
-    const bool had_captures = end != finished_.end() && end->second.files.captures > 0;
-    if (experiment.recorded && recordings.empty() && had_captures)
-      outcome.observations.notes.emplace_back("the recording of this run is gone");
-    else if (experiment.recorded && recordings.empty() && !outcome.failed)
-      outcome.observations.notes.push_back(
-          request_.has_gpu || !request_.replay.empty()
-              ? "nothing was recorded: the program did not use the GPU"
-              : "nothing was recorded: no GPU was found");
-    add_log(log, experiment, outcome.observations);
-    add_planned_metrics(plan_, experiment, outcome.observations);
-    return outcome;
-  }
-
-  std::optional<RunOutcome> failed_warmup(const ScheduledRun& run) const {
-    const auto end = finished_.find(run.name);
-    if (end == finished_.end() || is_good_end(plan_.experiments[run.experiment], end->second.end))
-      return std::nullopt;
-    RunOutcome outcome;
-    outcome.run = run;
-    outcome.end = end->second.end;
-    outcome.session = end->second.session;
-    outcome.failed = true;
-    append_observations(outcome.observations, observe_end(end->second.end));
-    return outcome;
-  }
-
-  // Where the recorder kept a line's numbers they are in the capture already.
-  void add_log(const fs::path& log, const Experiment& experiment, Observations& into) const {
-    if (log.empty()) return;
-    Observations lines =
-        observe_log(text_of_file(log, kLargestLog), log_patterns_of(plan_, experiment));
-    std::erase_if(lines.all, [&](const Observation& one) {
-      return into.find(one.metric, one.subject) != nullptr;
-    });
-    append_observations(into, std::move(lines));
-  }
-
-  std::string why_not_run(const ScheduledRun& run) const {
-    if (const auto why = skipped_.find(run.name); why != skipped_.end()) return why->second;
-    const Experiment& experiment = plan_.experiments[run.experiment];
-    if (!request_.replay.empty())
-      return fmt::format("{} has no recording {}", request_.replay.string(), run.name);
-    if (experiment.needs_gpu && !request_.has_gpu) return "no GPU was found, and it needs one";
-    return "it was not run";
-  }
-
-  Status write_results() {
-    PlanResults& results = result_.results;
-    results.plan = &plan_;
-    results.machine = request_.machine;
-    results.is_replay = !request_.replay.empty();
-    if (results.is_replay) results.machine.clear();
-    for (const std::string& note : prepared_.notes) results.notes.push_back(note);
-    for (size_t i = 0; i < plan_.experiments.size(); ++i) TRY(evaluate(i));
-    evaluate_plan(plan_, results);
-    for (auto& [name, content] : results_tables(results))
-      TRY(write_whole_file(prepared_.out / "tables" / name, content));
-    TRY(write_whole_file(prepared_.out / "results.json", results_json(results)));
-    const std::string text = results_markdown(results);
-    TRY(write_whole_file(prepared_.out / "results.md", text));
-    if (!request_.page) return Nothing{};
-    DocumentsPage shown{"run", plan_.goal.original, "", {{"results.md", text}}, {}, {}, {}};
-    if (!request_.environment_page.empty())
-      shown.documents.push_back({"environment.md", request_.environment_page});
-    for (auto& [name, story] : told_) shown.documents.push_back({name, std::move(story)});
-    return write_whole_file(prepared_.out / "report.html", documents_page(shown));
-  }
-
-  Status evaluate(size_t number) {
-    std::vector<RunOutcome> outcomes;
-    std::map<size_t, std::string> stories;
-    for (const ScheduledRun& run : prepared_.runs) {
-      if (run.experiment != number) continue;
-      if (run.is_warmup) {
-        // A warm-up counts where it failed: then nothing of its configuration was run.
-        if (std::optional<RunOutcome> failed = failed_warmup(run)) {
-          ++result_.failed_runs;
-          outcomes.push_back(std::move(*failed));
-        }
-        continue;
-      }
-      RunOutcome outcome = outcome_of(run, stories[run.configuration]);
-      if (outcome.failed) ++result_.failed_runs;
-      if (!outcome.not_run.empty() && !skipped_.contains(run.name))
-        result_.results.is_complete = false;
-      outcomes.push_back(std::move(outcome));
-    }
-    if (outcomes.empty()) return Nothing{};  // left out by --only
-    if (!request_.replay.empty()) drop_missing_repetitions(outcomes);
-    ExperimentResult result = evaluate_experiment(plan_.experiments[number], std::move(outcomes));
-    for (const auto& [configuration, story] : stories) {
-      if (story.empty()) continue;
-      const std::string name =
-          fmt::format("stories/{}-c{}.md", plan_.experiments[number].id, configuration);
-      TRY(write_whole_file(prepared_.out / name, story));
-      told_.emplace_back(name, story);
-      result.configurations[configuration].story = name;
-    }
-    result_.results.experiments.push_back(std::move(result));
-    return Nothing{};
-  }
-
-  // A recorded folder may hold fewer repetitions than the plan asks for: those that are there
-  // count.
-  static void drop_missing_repetitions(std::vector<RunOutcome>& outcomes) {
-    std::set<size_t> measured;
-    for (const RunOutcome& one : outcomes) {
-      if (one.not_run.empty()) measured.insert(one.run.configuration);
-    }
-    std::erase_if(outcomes, [&](const RunOutcome& one) {
-      return !one.not_run.empty() && measured.contains(one.run.configuration);
-    });
-  }
-
   const RunPlanRequest& request_;
   const PreparedRun& prepared_;
   const Plan& plan_;
@@ -459,7 +281,6 @@ class PlanRunner {
   std::map<size_t, double> spent_;  // seconds, of an experiment
   double all_spent_ = 0;
   std::map<std::pair<size_t, size_t>, std::string> first_failure_;  // experiment, configuration
-  std::vector<std::pair<std::string, std::string>> told_;           // stories: file, text
   RunPlanResult result_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "measure/hypotheses.h"
+#include "story/run/kernel_evidence.h"
 
 namespace fathom {
 namespace {

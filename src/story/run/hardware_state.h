@@ -86,21 +86,21 @@ class HardwareIndex {
   std::vector<StoryLine> kernel_lines(const KernelContext& kernel) const;
 
  private:
+  // Of a block's time, for a line to speak of the block.
+  static constexpr double kEnough = 0.5;
+
   struct Main;  // the kernel that takes the most of a block
   Main main_kernel(const std::vector<EventId>& events) const;
   void add_kernel_line(const Main& kernel, double block_time, std::vector<StoryLine>& out) const;
-  bool add_measured(const HardwareState& state, const Main& kernel,
-                    std::vector<StoryLine>& out) const;
-  bool add_sampled(const Main& kernel, std::vector<StoryLine>& out) const;
+  static bool add_measured(const HardwareState& state, std::vector<StoryLine>& out);
+  bool add_sampled(const KernelContext& kernel, std::vector<StoryLine>& out) const;
   static void add_observed(const StoryLine& hardware, std::vector<StoryLine>& out);
   void add_modelled(const HardwareState& state, bool is_measured,
                     std::vector<StoryLine>& out) const;
   bool add_explained(const std::vector<EventId>& events, std::vector<StoryLine>& out) const;
-  void add_small_grid(const Main& kernel, std::vector<StoryLine>& out) const;
+  void add_small_grid(EventId kernel, std::vector<StoryLine>& out) const;
   const StalledKernel* stalled(const KernelContext& kernel) const;
   void add_hot_lines(const KernelContext& kernel, size_t most, std::vector<StoryLine>& out) const;
-  StoryEvidence counter_evidence(const KernelContext& kernel,
-                                 std::vector<std::string> metrics) const;
 
   const RunFacts& facts_;
   const WorkLabels& labels_;
@@ -116,15 +116,5 @@ class HardwareIndex {
   std::vector<StalledKernel> stalled_;
   ClockNumbers clocks_;
 };
-
-// Whether a hypothesis is confirmed and speaks of the kernel's own time.
-bool explains_kernel(const KernelContext& kernel, const TestedHypothesis& tested);
-// The values of a confirmed hypothesis and its fix, as lines.
-StoryLine explained_line(const KernelContext& kernel, const TestedHypothesis& tested,
-                         const EventStore& store);
-StoryLine advice_line(const KernelContext& kernel, const TestedHypothesis& tested,
-                      const EventStore& store);
-StoryEvidence evidence_of_kernel(const KernelContext& kernel, const EventStore& store,
-                                 std::vector<std::string> metrics);
 
 }  // namespace fathom

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
 #include "story/run/hardware_state.h"
+#include "story/run/kernel_evidence.h"
 
 namespace fathom {
 
@@ -110,16 +110,7 @@ std::vector<StoryLine> HardwareIndex::kernel_lines(const KernelContext& kernel) 
   const auto add = [&out](std::optional<StoryLine> line) {
     if (line) out.push_back(std::move(*line));
   };
-  if (!kernel.source.empty()) {
-    StoryLine source{K::kSource,
-                     StoryMark::kCodeFact,
-                     StoryTopic::kNone,
-                     {cut_to_bytes(kernel.source, 300), cut_to_bytes(kernel.code_facts, 300)},
-                     {},
-                     {}};
-    source.evidence.source = source.names[0];
-    out.push_back(std::move(source));
-  }
+  add(source_line(kernel));
   if (facts_.code_steps) {
     for (const CodeStep& step : facts_.code_steps(kernel)) {
       StoryLine line{K::kCodeStep, step.mark, StoryTopic::kNone, {step.what, step.place}, {}, {}};
@@ -129,13 +120,7 @@ std::vector<StoryLine> HardwareIndex::kernel_lines(const KernelContext& kernel) 
   }
   add(occupancy_line(kernel, store));
   add(hardware_line(kernel, store));
-  if (!kernel.file.empty() && !kernel.is_trusted)
-    out.push_back({K::kUntrusted,
-                   StoryMark::kMeasured,
-                   StoryTopic::kNone,
-                   {kernel.file},
-                   {},
-                   evidence_of_kernel(kernel, store, {"duration"})});
+  add(untrusted_line(kernel, store));
   if (kernel.is_trusted) {
     add(roofline_line(kernel, store));
     StoryLine caches{K::kCacheRates,
@@ -152,11 +137,7 @@ std::vector<StoryLine> HardwareIndex::kernel_lines(const KernelContext& kernel) 
   std::vector<StoryLine> modelled;
   add_modelled(state(one), false, modelled);
   for (StoryLine& line : modelled) out.push_back(std::move(line));
-  Main main;
-  main.context = &kernel;
-  main.first = kernel.first;
-  main.count = static_cast<size_t>(kernel.count);
-  add_small_grid(main, out);
+  if (kernel.count > 0) add_small_grid(kernel.first, out);
   add_hot_lines(kernel, 3, out);
   for (const TestedHypothesis& tested : kernel.tested) {
     if (tested.verdict != Verdict::kConfirmed) continue;

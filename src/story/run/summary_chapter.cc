@@ -6,6 +6,7 @@
 #include "measure/hypotheses.h"
 #include "story/run/bottlenecks.h"
 #include "story/run/chapters.h"
+#include "story/run/kernel_evidence.h"
 
 namespace fathom {
 

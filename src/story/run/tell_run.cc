@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "base/closest_names.h"
 #include "base/glob.h"
 #include "base/utf8.h"
@@ -19,16 +20,10 @@ constexpr double kLittle = 0.05;  // of the run
 constexpr size_t kMostPhases = 6, kMostKernels = 3, kListedNames = 5, kAskedName = 400,
                  kComparedName = 4000;
 
-std::string lower(std::string_view text) {
-  std::string out(text.substr(0, kComparedName));
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 // A pattern without wildcards fits any part of a name: names of kernels are long.
-bool fits(const std::string& pattern, std::string_view name) {
-  const std::string small = lower(name), wanted = lower(pattern);
+bool fits(std::string_view pattern, std::string_view name) {
+  const std::string small = small_letters(name.substr(0, kComparedName)),
+                    wanted = small_letters(pattern.substr(0, kComparedName));
   if (wanted.find_first_of("*?") == std::string::npos)
     return small.find(wanted) != std::string::npos;
   return glob_matches(wanted, small);

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import torch
 from torch.profiler import ProfilerActivity, profile, schedule
 
-state = SimpleNamespace(fixed=False, trace="", stacks=True, sync_events=False, step_ms=None, blocks_ms=[])
+state = SimpleNamespace(fixed=False, trace="", stacks=True, sync_events=False, annotate=True, step_ms=None, blocks_ms=[])
 
 
 def fixed():
@@ -51,7 +51,7 @@ def steps(active=2, warm=4, timed=20, block=5, profiler_warmup=2):
         return
     with profile(
         activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
-        schedule=schedule(wait=0, warmup=profiler_warmup, active=active, repeat=1),
+        schedule=schedule(wait=0, warmup=profiler_warmup, active=active, repeat=1) if state.annotate else None,
         record_shapes=True,
         with_stack=state.stacks,
         with_modules=state.stacks,
@@ -61,4 +61,5 @@ def steps(active=2, warm=4, timed=20, block=5, profiler_warmup=2):
         for _ in range(profiler_warmup + active):
             yield number
             number += 1
-            profiler.step()
+            if state.annotate:  # without, the trace has no ranges of steps
+                profiler.step()

@@ -159,6 +159,62 @@ export interface Summary {
   not_assessed?: { percent: number };
 }
 
+export interface CountedKernel {
+  name: string;
+  grid: string;
+  block: string;
+  count: number;
+  time_ms: number;
+  file: string;
+  join: string;
+  trusted: boolean;
+  source?: string;
+  intensity?: number;
+  flop_rate?: number;
+  dram_rate?: number; // GB/s
+  dram_throughput?: number;
+  sm_throughput?: number;
+  tensor?: number;
+  occupancy?: number;
+  stalls: [string, number][]; // percent of warp states
+}
+export interface SampledKernel {
+  name: string;
+  time_ms: number;
+  samples: number;
+  stalled: number;
+  reasons: [string, number][]; // samples
+  places: { place: string; samples: number; reasons: [string, number][] }[];
+}
+export interface Hardware {
+  kernels: CountedKernel[];
+  sampled: SampledKernel[];
+}
+
+// Two runs over each other (src/report/page/documents_page.h).
+export interface OverlaySide {
+  name: string;
+  length_ns: number;
+  busy: number[];
+}
+export interface Pair {
+  name: string;
+  a_ms: number;
+  b_ms: number;
+}
+export interface Overlay {
+  a: OverlaySide;
+  b: OverlaySide;
+  part_ns: number;
+  unit: string;
+  categories: Pair[];
+  ops: Pair[];
+}
+export interface Ladder {
+  title: string;
+  steps: { name: string; words: string; kind: 'whole' | 'better' | 'worse' | 'not_kept' | 'result' | 'floor'; from_s: number; to_s: number }[];
+}
+
 export interface Note {
   text: string;
   warning: boolean;
@@ -182,6 +238,9 @@ export interface Facts {
   wall?: [number, number];
   ops?: Op[];
   limits?: { platform: string; memory: Limit[]; compute: Limit[] };
+  hardware?: Hardware;
+  overlay?: Overlay;
+  ladder?: Ladder;
   trees?: { calls: TreeNode; modules?: TreeNode };
   tables?: Table[];
   documents?: { path: string; text: string }[]; // Markdown

@@ -1,7 +1,7 @@
 // The page: its views, which of them is shown, light or dark, printing.
 
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { Facts } from '../data/facts';
 import { store, useStore } from '../store';
 import { Timeline } from '../timeline/model';
@@ -10,7 +10,9 @@ import { Collectives, hasCollectives } from './collectives';
 import { Documents, DocumentTables } from './documents';
 import { Icicle } from './icicle';
 import { Overview } from './overview';
+import { OverlayView } from './overlay';
 import { Roofline } from './roofline';
+import { hasStalls, Stalls } from './stalls';
 import { Story } from './story';
 import { Tables } from './tables';
 import { TimelineView } from './timeline';
@@ -26,6 +28,7 @@ function viewsOf(facts: Facts, timeline: Timeline | null): View[] {
   const views: View[] = [];
   if (facts.summary) views.push({ id: 'overview', title: 'Overview', print: true, show: () => <Overview facts={facts} /> });
   if (facts.documents) views.push({ id: 'documents', title: 'Report', print: true, show: (p) => <Documents facts={facts} full={p} /> });
+  if (facts.overlay) views.push({ id: 'overlay', title: 'Overlay', print: true, show: (p) => <OverlayView facts={facts} full={p} /> });
   if (facts.timeline && facts.timeline.tracks.length > 0) {
     views.push({
       id: 'timeline',
@@ -34,7 +37,8 @@ function viewsOf(facts: Facts, timeline: Timeline | null): View[] {
       show: () => (timeline ? <TimelineView facts={facts} timeline={timeline} /> : <p role="status">Reading the events …</p>),
     });
   }
-  if (facts.ops && facts.ops.length > 0) views.push({ id: 'roofline', title: 'Roofline', print: true, show: (p) => <Roofline facts={facts} full={p} /> });
+  if ((facts.ops?.length ?? 0) > 0 || (facts.hardware?.kernels.length ?? 0) > 0) views.push({ id: 'roofline', title: 'Roofline', print: true, show: (p) => <Roofline facts={facts} full={p} /> });
+  if (hasStalls(facts)) views.push({ id: 'stalls', title: 'Stalls', print: true, show: (p) => <Stalls facts={facts} full={p} /> });
   if (facts.trees) views.push({ id: 'tree', title: 'Call tree', print: true, show: (p) => <Icicle facts={facts} full={p} /> });
   if (facts.tables && facts.tables.length > 0) views.push({ id: 'tables', title: 'Tables', print: true, show: (p) => (facts.documents ? <DocumentTables facts={facts} full={p} /> : <Tables facts={facts} full={p} />) });
   if (hasCollectives(facts)) views.push({ id: 'collectives', title: 'Collectives', print: true, show: (p) => <Collectives facts={facts} full={p} /> });
@@ -52,7 +56,8 @@ function useTheme(): [string, () => void] {
       return isDark ? 'dark' : 'light';
     }
   });
-  useEffect(() => {
+  // Before the first paint: a dark page does not flash white.
+  useLayoutEffect(() => {
     document.documentElement.dataset.theme = theme;
     dispatchEvent(new Event('fathom-theme'));
   }, [theme]);
@@ -70,7 +75,7 @@ function useTheme(): [string, () => void] {
   ];
 }
 
-export function App({ facts, blocks }: { facts: Facts; blocks: string }) {
+export function App({ facts, blocks }: { facts: Facts; blocks: () => Promise<string> }) {
   const state = useStore();
   const [timeline, setTimeline] = useState<Timeline | null>(null);
   const [printing, setPrinting] = useState(false);
@@ -79,7 +84,7 @@ export function App({ facts, blocks }: { facts: Facts; blocks: string }) {
     if (!facts.timeline) return;
     // After the first view is on the screen.
     const timer = setTimeout(() => {
-      void Timeline.open(facts, blocks).then(async (made) => {
+      void blocks().then((text) => Timeline.open(facts, text)).then(async (made) => {
         await made.loadOverviews();
         setTimeline(made);
         performance.mark('fathom-timeline');

@@ -3,14 +3,20 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Facts, Series } from '../data/facts';
-import { time } from '../data/format';
+import { number, scaled, time } from '../data/format';
 import { DataTable, tableOf } from './table';
+
+// Bytes are read in larger units.
+function valueText(value: number, name: string, unit?: string): string {
+  return name.endsWith('(bytes)') ? scaled(value, 'B') : `${number(value)}${unit ? ` ${unit}` : ''}`;
+}
 
 function ink(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-function Chart({ series }: { series: Series }) {
+// `labels`: of the two lines; `unit`: of the values.
+export function Chart({ series, labels, unit }: { series: Series; labels?: [string, string]; unit?: string }) {
   const place = useRef<HTMLDivElement>(null);
   const [theme, setTheme] = useState(0);
   useEffect(() => {
@@ -23,11 +29,11 @@ function Chart({ series }: { series: Series }) {
     const axis = { stroke: ink('--faint'), grid: { stroke: ink('--line'), width: 1 }, ticks: { stroke: ink('--line') } };
     const lines: uPlot.Series[] = [
       { label: 'time', value: (_u, v) => (v === null ? '' : time(v)) },
-      { label: series.peak ? 'mean' : 'value', stroke: '#0072b2', width: 1.5, paths: uPlot.paths.stepped!({ align: 1 }) },
+      { label: labels?.[0] ?? (series.peak ? 'mean' : 'value'), stroke: '#0072b2', width: 1.5, paths: uPlot.paths.stepped!({ align: 1 }), value: (_u, v) => (v === null ? '' : valueText(v, series.name, unit)) },
     ];
     const data: number[][] = [series.t, series.v];
     if (series.peak) {
-      lines.push({ label: 'largest', stroke: '#d55e00', width: 1, paths: uPlot.paths.stepped!({ align: 1 }) });
+      lines.push({ label: labels?.[1] ?? 'largest', stroke: '#d55e00', width: labels ? 1.5 : 1, paths: uPlot.paths.stepped!({ align: 1 }), value: (_u, v) => (v === null ? '' : valueText(v, series.name, unit)) });
       data.push(series.peak);
     }
     const plot = new uPlot(
@@ -35,7 +41,7 @@ function Chart({ series }: { series: Series }) {
         width: wide(),
         height: 190,
         scales: { x: { time: false } },
-        axes: [{ ...axis, values: (_u, ticks) => ticks.map((t) => time(t)) }, { ...axis, size: 70 }],
+        axes: [{ ...axis, space: 90, values: (_u, ticks) => ticks.map((t) => time(t)) }, { ...axis, size: 80, values: (_u, ticks) => ticks.map((v) => valueText(v, series.name, unit)) }],
         series: lines,
         cursor: { drag: { x: true, y: false } },
       },
@@ -53,7 +59,9 @@ function Chart({ series }: { series: Series }) {
 }
 
 export function Counters({ facts, full }: { facts: Facts; full?: boolean }) {
-  const all = facts.timeline?.series ?? [];
+  // Memory first: what a reader asks for most.
+  const isMemory = (s: Series) => /\bmemory\b/.test(s.name);
+  const all = [...(facts.timeline?.series ?? [])].sort((x, y) => Number(isMemory(y)) - Number(isMemory(x)));
   const [chosen, setChosen] = useState<Set<number>>(() => new Set(all.map((_, i) => i).slice(0, 4)));
   if (all.length === 0)
     return (
@@ -79,7 +87,7 @@ export function Counters({ facts, full }: { facts: Facts; full?: boolean }) {
         if (!chosen.has(i)) return null;
         return (
           <figure key={s.name + i} class="series">
-            <figcaption>{s.name}</figcaption>
+            <figcaption>{s.name.replace(' (bytes)', '')}</figcaption>
             <Chart series={s} />
           </figure>
         );

@@ -8,6 +8,7 @@ import { category } from '../data/categories';
 import { millis } from '../data/format';
 import { store, useStore } from '../store';
 import { Bar } from './bar';
+import { Ladder } from './ladder';
 import { DataTable } from './table';
 import { Diagram } from './diagram';
 
@@ -81,8 +82,12 @@ function blocks(all: Block[], place: Place): ComponentChildren {
         const content = { id: `h-${block.id}`, tabIndex: -1, children: inlines(block.inner, place) };
         return level === 2 ? <h2 key={i} {...content} /> : level === 3 ? <h3 key={i} {...content} /> : <h4 key={i} {...content} />;
       }
-      case 'paragraph':
+      case 'paragraph': {
+        // The same values as the drawing, in the page's colours and as a table.
+        const only = block.inner.length === 1 ? block.inner[0] : undefined;
+        if (only?.kind === 'image' && only.to === 'waterfall.svg' && place.facts.ladder) return <Ladder key={i} ladder={place.facts.ladder} />;
         return <p key={i}>{inlines(block.inner, place)}</p>;
+      }
       case 'rule':
         return <hr key={i} />;
       case 'code':

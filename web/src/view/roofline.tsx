@@ -1,75 +1,136 @@
-// Ops against the GPU's limits, on logarithmic scales.
+// Ops and counted kernels against the GPU's limits, on logarithmic scales.
 
 import { useState } from 'preact/hooks';
 import { category } from '../data/categories';
-import type { Facts, Limit, Op } from '../data/facts';
-import { count, millis, percent, scaled } from '../data/format';
+import type { CountedKernel, Facts, Limit, Op } from '../data/facts';
+import { count, millis, percent, scaled, shortName } from '../data/format';
 import { store } from '../store';
 import { DataTable, tableOf } from './table';
 
 interface Point {
-  op: Op;
-  index: number;
+  key: string;
+  name: string;
+  words: string; // shapes, or grid and block
+  share: number; // of GPU time
+  time_ms: number;
+  calls: number;
+  colour: string;
   intensity: number;
   rate: number;
+  op?: Op; // estimated by a cost model
+  index?: number; // of the op
+  kernel?: CountedKernel; // counted by the hardware
 }
 
 const width = 880;
 const height = 460;
 const edge = { left: 84, right: 20, top: 16, bottom: 44 };
 const mostPoints = 200;
+const countedColour = '#d55e00';
 
-function pointsOf(ops: Op[]): Point[] {
+function opPoints(ops: Op[], counted: Set<string>): Point[] {
   const points: Point[] = [];
   ops.forEach((op, index) => {
     if (!op.flops || !op.bytes || op.time_ms <= 0 || points.length >= mostPoints) return;
-    points.push({ op, index, intensity: op.flops / op.bytes, rate: (op.flops * op.calls) / (op.time_ms / 1e3) });
+    // Measured where it was counted.
+    if (op.kernels.length > 0 && op.kernels.every((name) => counted.has(name))) return;
+    points.push({
+      key: `o${index}`,
+      name: op.name,
+      words: op.shapes,
+      share: op.share,
+      time_ms: op.time_ms,
+      calls: op.calls,
+      colour: category(op.colour).colour,
+      intensity: op.flops / op.bytes,
+      rate: (op.flops * op.calls) / (op.time_ms / 1e3),
+      op,
+      index,
+    });
   });
   return points;
 }
 
+function kernelPoints(kernels: CountedKernel[], busy: number): Point[] {
+  return kernels.flatMap((kernel, i) => {
+    if (!kernel.intensity || !kernel.flop_rate || !kernel.trusted) return [];
+    const launch = [kernel.grid && `grid ${kernel.grid}`, kernel.block && `block ${kernel.block}`].filter(Boolean).join(', ');
+    return [{
+      key: `k${i}`,
+      name: shortName(kernel.name),
+      words: launch,
+      share: busy > 0 ? kernel.time_ms / busy : 0,
+      time_ms: kernel.time_ms,
+      calls: kernel.count,
+      colour: countedColour,
+      intensity: kernel.intensity,
+      rate: kernel.flop_rate,
+      kernel,
+    }];
+  });
+}
+
 export function Roofline({ facts, full }: { facts: Facts; full?: boolean }) {
-  const [chosen, setChosen] = useState<number | null>(null);
+  const [chosen, setChosen] = useState<string | null>(null);
   const limits = facts.limits;
-  const points = pointsOf(facts.ops ?? []);
+  const busy = facts.summary?.gpu_timeline_ms.busy ?? 0;
+  const counted = kernelPoints(facts.hardware?.kernels ?? [], busy);
+  const modelled = opPoints(facts.ops ?? [], new Set(counted.map((p) => p.kernel!.name)));
+  const points = [...modelled, ...counted];
   const memory = limits?.memory[0];
   if (!limits || !memory || points.length === 0)
     return (
       <section aria-label="Roofline">
-        <p>No roofline: {limits ? 'no op of this trace has a cost model' : 'the GPU is unknown; set --platform'}.</p>
+        <p>No roofline: {limits ? 'no op of this trace has a cost model, and no kernel was counted' : 'the GPU is unknown; set --platform'}.</p>
       </section>
     );
-  const used = new Set(points.map((p) => p.op.rate));
-  const roofs = limits.compute.filter((l) => used.has(l.name));
-  const shown = chosen === null ? undefined : points.find((p) => p.index === chosen);
+  const used = new Set(modelled.map((p) => p.op!.rate));
+  // Which unit a counted kernel used is not known: with counted points alone, all limits are shown.
+  const roofs = limits.compute.filter((l) => modelled.length === 0 || used.has(l.name));
+  const shown = points.find((p) => p.key === chosen);
   return (
     <section aria-label="Roofline">
-      <h2>Ops against the limits of {limits.platform}</h2>
+      <h2>{counted.length > 0 ? 'Ops and counted kernels' : 'Ops'} against the limits of {limits.platform}</h2>
       <p class="sub">
-        FLOP and bytes are those of cost models (estimated); times are measured. The area of a point is its share of GPU time. A limit is the achievable rate where one
-        was measured, else the vendor's peak.
+        The area of a point is its share of GPU time. A limit is the achievable rate where one was measured, else the vendor's peak.
       </p>
+      <ul class="marks" aria-label="Marks">
+        {modelled.length > 0 && (
+          <li>
+            <span class="swatch round" />
+            estimated: {modelled.length} ops, FLOP and least bytes of a cost model, measured time
+          </li>
+        )}
+        {counted.length > 0 && (
+          <li>
+            <span class="swatch" style={{ background: countedColour }} />
+            measured: {counted.length} kernels, FLOP and DRAM bytes counted by the hardware
+          </li>
+        )}
+        {counted.length === 0 && <li class="sub">No kernel was counted: fathom record --counters, or ncu, adds measured points.</li>}
+      </ul>
       <Chart points={points} roofs={roofs} memory={memory} chosen={chosen} onChoose={setChosen} />
       {shown && <PointDetails point={shown} />}
       <DataTable
         table={tableOf(
           'roofline',
-          [['op'], ['shapes'], ['calls'], ['GPU time', 'ms'], ['FLOP per byte'], ['rate', 'TFLOP/s'], ['bandwidth', 'GB/s'], ['limit'], ['of the limit', '%']],
+          [['op or kernel'], ['shapes or launch'], ['evidence'], ['calls'], ['GPU time', 'ms'], ['FLOP per byte'], ['rate', 'TFLOP/s'], ['bandwidth', 'GB/s'], ['limit'], ['of the limit', '%']],
           points.map((p) => [
-            p.op.name,
-            p.op.shapes,
-            p.op.calls,
-            p.op.time_ms,
+            p.name,
+            p.words,
+            p.kernel ? 'measured' : 'estimated',
+            p.calls,
+            p.time_ms,
             p.intensity,
             p.rate / 1e12,
             p.rate / p.intensity / 1e9,
-            p.op.bound,
-            p.op.efficiency === null ? null : 100 * p.op.efficiency,
+            p.op?.bound ?? null,
+            p.op?.efficiency == null ? null : 100 * p.op.efficiency,
           ]),
         )}
         label="Roofline as a table"
-        onRow={(row) => setChosen(points[row].index)}
-        rowAction="Show this op"
+        onRow={(row) => setChosen(points[row].key)}
+        rowAction="Show this point"
         full={full}
       />
     </section>
@@ -78,29 +139,43 @@ export function Roofline({ facts, full }: { facts: Facts; full?: boolean }) {
 
 function PointDetails({ point: p }: { point: Point }) {
   return (
-    <aside class="details" aria-label="Selected op">
-      <h3>{p.op.name}</h3>
+    <aside class="details" aria-label="Selected point">
+      <h3>{p.kernel ? p.kernel.name : p.name}</h3>
       <dl>
-        <dt>Shapes</dt>
-        <dd>{p.op.shapes || 'not recorded'}</dd>
+        <dt>{p.kernel ? 'Launch' : 'Shapes'}</dt>
+        <dd>{p.words || 'not recorded'}</dd>
         <dt>Calls</dt>
         <dd>
-          {count(p.op.calls)}, {millis(p.op.time_ms)}, {percent(p.op.share)} of GPU time
+          {count(p.calls)}, {millis(p.time_ms)}, {percent(p.share)} of GPU time
         </dd>
         <dt>Rate</dt>
         <dd>
-          {scaled(p.rate, 'FLOP/s')}, {scaled(p.rate / p.intensity, 'B/s')}; {p.op.efficiency === null ? p.op.no_limit || 'limit unknown' : `${percent(p.op.efficiency)} of the ${p.op.bound} limit`}
+          {scaled(p.rate, 'FLOP/s')}, {scaled(p.rate / p.intensity, 'B/s')}
+          {p.op && `; ${p.op.efficiency === null ? p.op.no_limit || 'limit unknown' : `${percent(p.op.efficiency)} of the ${p.op.bound} limit`}`}
         </dd>
-        {p.op.assumption && (
+        <dt>Evidence</dt>
+        <dd>{p.kernel ? `measured: counters of ${p.kernel.file}, joined ${p.kernel.join}` : `estimated: cost model${p.op!.assumption ? `, ${p.op!.assumption}` : ''}; the time is measured`}</dd>
+        {p.kernel?.source && (
           <>
-            <dt>Assumed</dt>
-            <dd>{p.op.assumption}</dd>
+            <dt>Source</dt>
+            <dd>{p.kernel.source}</dd>
           </>
         )}
-        <dt>Kernels</dt>
-        <dd>{p.op.kernels.map((k) => <div key={k}>{k}</div>)}</dd>
+        {p.op && (
+          <>
+            <dt>Kernels</dt>
+            <dd>{p.op.kernels.map((k) => <div key={k}>{k}</div>)}</dd>
+          </>
+        )}
       </dl>
-      <button type="button" onClick={() => store.set({ view: 'timeline', op: p.index, event: null, finding: null, query: '' })}>
+      <button
+        type="button"
+        onClick={() =>
+          p.op
+            ? store.set({ view: 'timeline', op: p.index!, event: null, finding: null, query: '' })
+            : store.set({ view: 'timeline', op: null, event: null, finding: null, query: p.name })
+        }
+      >
         Show in the timeline
       </button>
     </aside>
@@ -111,8 +186,8 @@ interface ChartProperties {
   points: Point[];
   roofs: Limit[];
   memory: Limit;
-  chosen: number | null;
-  onChoose: (index: number) => void;
+  chosen: string | null;
+  onChoose: (key: string) => void;
 }
 
 function Chart({ points, roofs, memory, chosen, onChoose }: ChartProperties) {
@@ -162,28 +237,36 @@ function Chart({ points, roofs, memory, chosen, onChoose }: ChartProperties) {
       <text class="slope" transform={`translate(${x(slope)},${y(slope * memory.rate) - 7}) rotate(${tilt})`}>
         memory {scaled(memory.rate, 'B/s')} ({memory.achievable ? 'achievable' : 'peak'})
       </text>
-      {points.map((p) => (
-        <circle
-          key={p.index}
-          cx={x(p.intensity)}
-          cy={y(p.rate)}
-          r={Math.max(4, 34 * Math.sqrt(p.op.share))}
-          fill={category(p.op.colour).colour}
-          class={chosen === p.index ? 'point chosen' : 'point'}
-          tabindex={0}
-          role="button"
-          aria-label={`${p.op.name} ${p.op.shapes}: ${scaled(p.rate, 'FLOP/s')}, ${percent(p.op.share)} of GPU time`}
-          onClick={() => onChoose(p.index)}
-          onKeyDown={(e) => {
+      {points.map((p) => {
+        const size = Math.max(4, 34 * Math.sqrt(p.share));
+        const common = {
+          key: p.key,
+          fill: p.colour,
+          class: chosen === p.key ? 'point chosen' : 'point',
+          tabindex: 0,
+          role: 'button' as const,
+          'aria-label': `${p.name} ${p.words}, ${p.kernel ? 'measured' : 'estimated'}: ${scaled(p.rate, 'FLOP/s')}, ${percent(p.share)} of GPU time`,
+          onClick: () => onChoose(p.key),
+          onKeyDown: (e: KeyboardEvent) => {
             if (e.key === 'Enter' || e.key === ' ') {
               e.preventDefault();
-              onChoose(p.index);
+              onChoose(p.key);
             }
-          }}
-        >
-          <title>{`${p.op.name}\n${p.op.shapes}\n${scaled(p.rate, 'FLOP/s')}, ${scaled(p.rate / p.intensity, 'B/s')}\n${percent(p.op.share)} of GPU time`}</title>
-        </circle>
-      ))}
+          },
+        };
+        const title = <title>{`${p.name}\n${p.words}\n${p.kernel ? 'measured' : 'estimated'}\n${scaled(p.rate, 'FLOP/s')}, ${scaled(p.rate / p.intensity, 'B/s')}\n${percent(p.share)} of GPU time`}</title>;
+        // The square has the circle's area.
+        const half = 0.886 * size;
+        return p.kernel ? (
+          <rect x={x(p.intensity) - half} y={y(p.rate) - half} width={2 * half} height={2 * half} {...common}>
+            {title}
+          </rect>
+        ) : (
+          <circle cx={x(p.intensity)} cy={y(p.rate)} r={size} {...common}>
+            {title}
+          </circle>
+        );
+      })}
     </svg>
   );
 }

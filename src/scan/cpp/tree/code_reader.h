@@ -9,8 +9,8 @@
 
 namespace fathom {
 
-// Reads statements into a CodeTree. Statements stand in code_statements.cc, expressions in
-// code_expressions.cc.
+// Reads statements into a CodeTree. Statements stand in code_statements.cc, declarations in
+// code_declarations.cc, expressions in code_expressions.cc, how nodes are made in code_tree.cc.
 class CodeTreeReader {
  public:
   // The tokens from `first` to before `last`; the first line of the source is `line`.
@@ -139,5 +139,6 @@ bool among(std::string_view word, const std::array<std::string_view, N>& list) {
 }
 bool is_qualifier(std::string_view word);     // const, static, __shared__ …
 bool is_builtin_type(std::string_view word);  // int, float4 …
+bool is_macro_name(std::string_view word);    // as macros are written, and not template parameters
 
 }  // namespace fathom

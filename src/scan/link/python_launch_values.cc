@@ -1,0 +1,107 @@
+#include "scan/link/python_launch_values.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace fathom {
+namespace {
+
+// The names of an expression, in order; what follows a dot is none.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at < text.size();) {
+    const auto is_part = [&](size_t i) {
+      return i < text.size() &&
+             (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');
+    };
+    if (!is_part(at)) {
+      ++at;
+      continue;
+    }
+    size_t end = at;
+    while (is_part(end)) ++end;
+    const bool member = at > 0 && text[at - 1] == '.';
+    if (!member && std::isdigit(static_cast<unsigned char>(text[at])) == 0)
+      out.emplace_back(text.substr(at, end - at));
+    at = end;
+  }
+  return out;
+}
+
+}  // namespace
+
+void PythonLaunchValues::add_arguments(const python::Launch& launch, const python::Function& kernel,
+                                       KernelLauncher& launcher) const {
+  const std::vector<python::Argument>& parameters = kernel.parameters;
+  for (size_t i = 0; i < launch.arguments.size(); ++i) {
+    const python::Argument& given = launch.arguments[i];
+    if (given.name.empty() && i >= parameters.size()) break;
+    launcher.arguments.push_back(
+        {given.name.empty() ? parameters[i].name : given.name, given.text, launcher.at});
+  }
+  add_values(launch, launcher);
+}
+
+// What the names in the arguments and the grid were last set to before the launch.
+void PythonLaunchValues::add_values(const python::Launch& launch, KernelLauncher& launcher) const {
+  constexpr size_t kMost = 24;
+  std::vector<std::string> wanted;
+  const auto want = [&](std::string_view text) {
+    for (std::string& name : words_of(text)) {
+      if (std::find(wanted.begin(), wanted.end(), name) == wanted.end())
+        wanted.push_back(std::move(name));
+    }
+  };
+  want(launcher.grid);
+  for (const NamedValue& argument : launcher.arguments) want(argument.text);
+  for (size_t i = 0; i < wanted.size() && launcher.argument_values.size() < kMost; ++i) {
+    const python::AssignedValue* last = last_value(launcher.at.file, wanted[i], launch.line_last);
+    if (last == nullptr || last->text == last->name) continue;
+    launcher.argument_values.push_back({last->name, last->text, {launcher.at.file, last->line}});
+    want(last->text);
+  }
+}
+
+// The last of the file's values that the name has up to a line; null: none.
+const python::AssignedValue* PythonLaunchValues::last_value(uint32_t file, const std::string& name,
+                                                            uint32_t line) const {
+  auto known = values_.find(file);
+  if (known == values_.end()) {
+    known = values_.emplace(file, ValuesByName()).first;
+    for (const python::AssignedValue& value : readings_.readings[file].python_values)
+      known->second[value.name].push_back(&value);
+  }
+  const auto found = known->second.find(name);
+  if (found == known->second.end()) return nullptr;
+  // In the order of the file, where lines do not always grow.
+  constexpr size_t kMaxTries = 1000;
+  for (size_t i = found->second.size(), tries = 0; i-- > 0 && tries < kMaxTries; ++tries) {
+    const python::AssignedValue* value = found->second[i];
+    if (value->line <= line && is_seen_from(file, value->line, line)) return value;
+  }
+  return nullptr;
+}
+
+// Whether the innermost function around the first line, if any, is around the second one too.
+bool PythonLaunchValues::is_seen_from(uint32_t file, uint32_t value_line, uint32_t line) const {
+  const auto& functions = readings_.readings[file].python.functions;
+  auto known = innermost_.find(file);
+  if (known == innermost_.end()) {
+    known = innermost_.emplace(file, std::vector<uint32_t>()).first;
+    std::vector<uint32_t>& lines = known->second;
+    // Functions stand before those inside them, so the last one that is put down is the
+    // innermost.
+    for (uint32_t f = 0; f < functions.size(); ++f) {
+      if (functions[f].line_last < functions[f].line_first) continue;
+      if (lines.size() <= functions[f].line_last) lines.resize(functions[f].line_last + 1, 0);
+      for (uint32_t at = functions[f].line_first; at <= functions[f].line_last; ++at)
+        lines[at] = f + 1;
+    }
+  }
+  const std::vector<uint32_t>& lines = known->second;
+  if (value_line >= lines.size() || lines[value_line] == 0) return true;
+  const python::Function& around = functions[lines[value_line] - 1];
+  return around.line_first <= line && line <= around.line_last;
+}
+
+}  // namespace fathom

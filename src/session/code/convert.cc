@@ -1,0 +1,68 @@
+#include "session/code/convert.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "base/staging.h"
+#include "base/zstd_file.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status write_compressed(const EventStore& store, const std::vector<AddedTrack>& added,
+                        const fs::path& path) {
+  ZstdFile file = TRY(ZstdFile::create(path));
+  TRY(write_chrome_trace(store, [&](std::string_view text) { return file.write(text); }, added));
+  return file.finish();
+}
+
+Status write_plain(const EventStore& store, const std::vector<AddedTrack>& added,
+                   const fs::path& path) {
+  const auto close = [](std::FILE* file) { std::fclose(file); };
+  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "wb"), close);
+  const auto failed = [&path] {
+    return Error{fmt::format("cannot write {}: {}", path.string(), std::strerror(errno))};
+  };
+  if (!file) return failed();
+  TRY(write_chrome_trace(
+      store,
+      [&](std::string_view text) -> Status {
+        if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return failed();
+        return Nothing{};
+      },
+      added));
+  if (std::fflush(file.get()) != 0) return failed();
+  return Nothing{};
+}
+
+}  // namespace
+
+Result<int64_t> convert_trace(const Trace& trace, const fs::path& out, bool force,
+                              const std::vector<AddedTrack>& added) {
+  TRY(check_has_events(trace));
+  std::error_code error;
+  if (fs::is_directory(out, error))
+    return Error{fmt::format("{} is a directory; name a file", out.string())};
+  if (fs::exists(out, error) && !force)
+    return Error{fmt::format("{} exists; use another name or --force", out.string())};
+  fs::path folder = out.parent_path();
+  if (folder.empty()) folder = ".";
+  if (!fs::is_directory(folder, error))
+    return Error{fmt::format("{} is no directory; name a file in one that is", folder.string())};
+  const StagingDirectory staging = TRY(StagingDirectory::create(folder, folder));
+  const fs::path staged = staging.content() / "trace";
+  TRY(out.extension() == ".zst" ? write_compressed(trace.store, added, staged)
+                                : write_plain(trace.store, added, staged));
+  const auto size = static_cast<int64_t>(fs::file_size(staged, error));
+  fs::rename(staged, out, error);
+  if (error) return Error{fmt::format("cannot write {}: {}", out.string(), error.message())};
+  return size;
+}
+
+}  // namespace fathom

@@ -1,0 +1,295 @@
+#include "fleet/fleet.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <map>
+
+#include "fleet/fleet_report.h"
+#include "fleet/run_tasks.h"
+#include "fleet/slurm_scripts.h"
+#include "fleet/task_state.h"
+#include "test_files.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TemporaryDirectory;
+using test::write_file;
+
+void touch(const fs::path& path, std::string_view content = "{}") {
+  fs::create_directories(path.parent_path());
+  write_file(path, content);
+}
+
+// A fleet of traces a, b and c whose folders are there.
+Fleet small_fleet(const fs::path& folder) {
+  Fleet fleet;
+  fleet.directory = folder / "fleet";
+  for (const char* name : {"a", "b", "c"}) {
+    const fs::path trace = folder / (std::string(name) + ".json");
+    touch(trace);
+    fleet.tasks.push_back({name, trace.string(), 2});
+  }
+  for (const char* part : {"parts", "state", "logs"})
+    fs::create_directories(fleet.directory / part);
+  return fleet;
+}
+
+void finish(const Fleet& fleet, const FleetTask& task) {
+  touch(fleet.part_of(task) / "run.parquet");
+  TaskState state;
+  state.stage = TaskStage::kDone;
+  ASSERT_TRUE(write_state(fleet, task, state).ok());
+}
+
+TEST(FleetTraces, AreFoundByTheirEndings) {
+  TemporaryDirectory folder;
+  const fs::path root = folder.path();
+  touch(root / "run 1/rank0.pt.trace.json.gz");
+  touch(root / "run 1/rank1.pt.trace.json.gz");
+  touch(root / "run-1/rank1.pt.trace.json.gz");  // the same name once blanks are gone
+  touch(root / "p.capture");
+  touch(root / "notes.txt");
+  touch(root / ".hidden.json");
+  touch(root / "rank0.fathom/summary.json");
+  touch(root / "rank0.fathom/.fathom-report");
+  fs::create_symlink(root / "p.capture", root / "link.capture");
+  const Result<FoundTraces> found = find_traces({root.string(), (root / "p.capture").string()});
+  ASSERT_TRUE(found.ok());
+  std::vector<std::string> parts;
+  for (const FleetTask& task : found.value().tasks) parts.push_back(task.part);
+  EXPECT_EQ(parts, (std::vector<std::string>{"p", "run-1-rank0.pt.trace", "run-1-rank1.pt.trace",
+                                             "run-1-rank1.pt.trace-2"}));
+  EXPECT_FALSE(find_traces({(root / "absent").string()}).ok());
+}
+
+TEST(FleetTraces, ANameThatARowCannotHoldIsLeftOutAndSaid) {
+  TemporaryDirectory folder;
+  touch(folder.path() / "a\tb.json");
+  touch(folder.path() / "a.json");
+  const Result<FoundTraces> found = find_traces({folder.path().string()});
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found.value().tasks.size(), 1U);
+  EXPECT_EQ(found.value().notes.size(), 1U);
+}
+
+TEST(FleetTasks, AreReadAsTheyWereWritten) {
+  TemporaryDirectory folder;
+  Fleet fleet = small_fleet(folder.path());
+  fleet.traces_per_job = 2;
+  write_file(fleet.directory / "tasks.tsv", tasks_text(fleet));
+  const Result<Fleet> read = read_fleet(fleet.directory);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read.value().jobs(), 2);
+  EXPECT_EQ(tasks_text(read.value()), tasks_text(fleet));
+}
+
+TEST(FleetTasks, WhatOthersWroteIsRefused) {
+  TemporaryDirectory folder;
+  Fleet fleet = small_fleet(folder.path());
+  const std::string good = tasks_text(fleet);
+  const auto is_read = [&](const std::string& text) {
+    write_file(fleet.directory / "tasks.tsv", text);
+    return read_fleet(fleet.directory).ok();
+  };
+  EXPECT_TRUE(is_read(good));
+  EXPECT_FALSE(is_read(""));
+  EXPECT_FALSE(is_read(good.substr(0, good.find("part\t"))));
+  EXPECT_FALSE(is_read(good + "../../etc\t1\t/x.json\n"));  // a part is one folder in parts/
+  EXPECT_FALSE(is_read(good + "d/e\t1\t/x.json\n"));
+  std::string many = good;
+  many.replace(many.find("traces_per_job\t") + 15, 1, "0");
+  EXPECT_FALSE(is_read(many));
+}
+
+TEST(FleetState, DoneHoldsForTheTraceThatWasExported) {
+  TemporaryDirectory folder;
+  const Fleet fleet = small_fleet(folder.path());
+  const FleetTask& task = fleet.tasks[0];
+  EXPECT_EQ(read_state(fleet, task).stage, TaskStage::kWaiting);
+  finish(fleet, task);
+  EXPECT_EQ(read_state(fleet, task).stage, TaskStage::kDone);
+  fs::remove(fleet.part_of(task) / "run.parquet");
+  EXPECT_EQ(read_state(fleet, task).stage, TaskStage::kWaiting);
+  finish(fleet, task);
+  write_file(task.trace, "{\"traceEvents\":[]}");
+  EXPECT_EQ(read_state(fleet, task).stage, TaskStage::kWaiting);
+  finish(fleet, task);
+  fs::remove(task.trace);  // cleaned up after the export
+  EXPECT_EQ(read_state(fleet, task).stage, TaskStage::kDone);
+}
+
+TEST(FleetState, AnAttemptThatWasKilledIsWaitingAgain) {
+  TemporaryDirectory folder;
+  const Fleet fleet = small_fleet(folder.path());
+  TaskState state;
+  state.stage = TaskStage::kRunning;
+  ASSERT_TRUE(write_state(fleet, fleet.tasks[0], state).ok());
+  {
+    const FileDescriptor lock = lock_task(fleet, fleet.tasks[0]);
+    ASSERT_TRUE(lock.ok());
+    EXPECT_EQ(read_state(fleet, fleet.tasks[0]).stage, TaskStage::kRunning);
+  }
+  EXPECT_EQ(read_state(fleet, fleet.tasks[0]).stage, TaskStage::kWaiting);
+}
+
+TEST(FleetState, ADamagedFileIsWaiting) {
+  TemporaryDirectory folder;
+  const Fleet fleet = small_fleet(folder.path());
+  write_file(fleet.directory / "state/a", std::string("stage\tdo\0ne\n\n\t\ttries", 20));
+  EXPECT_EQ(read_state(fleet, fleet.tasks[0]).stage, TaskStage::kWaiting);
+}
+
+TEST(FleetScripts, AnArrayCoversAllTracesAndStaysWithinTheLimit) {
+  for (const size_t traces : {1U, 999U, 1000U, 1001U, 100'000U}) {
+    Fleet fleet;
+    fleet.tasks.resize(traces);
+    fleet.traces_per_job = fitting_traces_per_job(traces);
+    EXPECT_LE(fleet.jobs(), 1000);
+    EXPECT_GE(fleet.jobs() * fleet.traces_per_job, static_cast<int64_t>(traces));
+    EXPECT_NE(export_script(fleet, {}).find("--array=0-" + std::to_string(fleet.jobs() - 1) + "%"),
+              std::string::npos);
+  }
+}
+
+TEST(FleetScripts, AreReadByAShell) {
+  TemporaryDirectory folder;
+  Fleet fleet;
+  fleet.directory = folder.path() / "it's a $(touch bad) fleet";
+  fs::create_directories(fleet.directory);
+  fleet.tasks.resize(3);
+  SlurmSettings settings;
+  settings.program = "/opt/my tools/fathom";
+  settings.options = {"--partition=cpu"};
+  settings.set_up = {"module() { echo \"$@\"; }", "module load gcc"};
+  settings.container = "echo run";
+  write_file(folder.path() / "export.sbatch", export_script(fleet, settings));
+  const auto ran = test::run_command("SLURM_ARRAY_TASK_ID=2 bash export.sbatch", folder.path());
+  EXPECT_EQ(ran.output, "load gcc\nrun /opt/my tools/fathom fleet task " +
+                            fleet.directory.string() + " --job 2\n");
+  EXPECT_FALSE(fs::exists(folder.path() / "bad"));
+  write_file(folder.path() / "submit.sh", submit_script(fleet));
+  EXPECT_EQ(test::run_command("bash -n submit.sh", folder.path()).exit_code, 0);
+}
+
+// A runner that stands for `fathom fleet task`: b fails once, c always.
+TEST(FleetTaskRuns, TriesAgainAndSaysWhatFailed) {
+  TemporaryDirectory folder;
+  const Fleet fleet = small_fleet(folder.path());
+  FleetRun plan;
+  plan.words = {"task"};
+  plan.at_once = 2;
+  plan.tries = 3;
+  plan.hosts = {"one", "two"};
+  const std::string where = fleet.directory.string();
+  plan.runner = "set -- {command} {host}; cd '" + where +
+                "'; echo \"$3\" >> hosts; echo x >> tries-$2; [ $2 = 2 ] && exit 7; "
+                "[ $2 = 1 ] && [ $(wc -l < tries-1) = 1 ] && kill -9 $$; "
+                "p=$(echo abc | cut -c$(($2 + 1))); mkdir -p parts/$p; : > parts/$p/run.parquet; "
+                "printf 'stage\\tdone\\nbytes\\t2\\nmodified_ns\\t%s\\n' "
+                "$(stat -c %.9Y ../$p.json | tr -d .) > state/$p";
+  std::map<std::string, TaskState> ended;
+  ASSERT_TRUE(run_fleet(fleet, plan, [&](const FleetTask& task, const TaskState& state) {
+                ended[task.part] = state;
+              }).ok());
+  ASSERT_EQ(ended.size(), 3U);
+  EXPECT_EQ(ended["a"].stage, TaskStage::kDone);
+  EXPECT_EQ(ended["b"].stage, TaskStage::kDone);
+  EXPECT_EQ(ended["c"].stage, TaskStage::kFailed);
+  EXPECT_EQ(ended["c"].reason, "its process ended with exit status 7");
+  EXPECT_EQ(test::read_file(fleet.directory / "tries-1"), "x\nx\n");
+  EXPECT_EQ(test::read_file(fleet.directory / "tries-2"), "x\nx\nx\n");
+  const std::string hosts = test::read_file(fleet.directory / "hosts");
+  EXPECT_EQ(std::count(hosts.begin(), hosts.end(), 'o'), 6);  // three times one, three times two
+}
+
+TEST(FleetTaskRuns, ATaskThatAnotherHoldsIsLeftToIt) {
+  TemporaryDirectory folder;
+  const Fleet fleet = small_fleet(folder.path());
+  const FileDescriptor lock = lock_task(fleet, fleet.tasks[0]);
+  const Result<TaskOutcome> outcome = run_task(fleet, fleet.tasks[0], {"/bin/false", {}});
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome.value(), TaskOutcome::kHeldElsewhere);
+}
+
+TEST(FleetTaskRuns, AFailureIsKeptWithItsReason) {
+  TemporaryDirectory folder;
+  const Fleet fleet = small_fleet(folder.path());
+  const fs::path program = folder.path() / "fathom";
+  write_file(program, "#!/bin/sh\necho 'fathom: a.json: not a trace' >&2\nexit 1\n");
+  chmod(program.c_str(), 0755);
+  const Result<TaskOutcome> outcome =
+      run_task(fleet, fleet.tasks[0], {program, {"PATH=/bin:/usr/bin"}});
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome.value(), TaskOutcome::kFailed);
+  const TaskState state = read_state(fleet, fleet.tasks[0]);
+  EXPECT_EQ(state.stage, TaskStage::kFailed);
+  EXPECT_EQ(state.tries, 1);
+  EXPECT_EQ(state.reason, "exit status 1: a.json: not a trace");
+}
+
+Table ranks_table(const std::vector<double>& own) {
+  Table table("ranks");
+  Column& part = table.text_column("part");
+  Column& compute = table.real_column("compute_ms");
+  Column& over = table.real_column("over_median_percent");
+  for (size_t i = 0; i < own.size(); ++i) {
+    part.add(std::string_view("rank" + std::to_string(i)));
+    compute.add(100 + own[i]);
+    over.add(own[i]);
+  }
+  return table;
+}
+
+TEST(FleetReport, NamesARankThatStandsOutAndNoOther) {
+  const auto slow = slow_rank(ranks_table({0, 12.5, -1}));
+  ASSERT_TRUE(slow.has_value());
+  EXPECT_EQ(slow->part, "rank1");
+  EXPECT_TRUE(slow->stands_out());
+  EXPECT_FALSE(slow_rank(ranks_table({0, 2, -1}))->stands_out());
+  EXPECT_FALSE(slow_rank(ranks_table({0})).has_value());
+}
+
+TEST(FleetReport, SaysWhatIsMissingFirst) {
+  TemporaryDirectory folder;
+  const Fleet fleet = small_fleet(folder.path());
+  finish(fleet, fleet.tasks[0]);
+  TaskState bad;
+  bad.stage = TaskStage::kFailed;
+  bad.reason = "exit status 1: b.json: <script> not a trace";
+  ASSERT_TRUE(write_state(fleet, fleet.tasks[1], bad).ok());
+  const std::string text =
+      fleet_markdown(fleet, fleet_status(fleet), {{"fleet-ranks", "Which?", ranks_table({0, 9})}});
+  EXPECT_NE(text.find("1 of 3 traces exported, 1 failed, 1 waiting"), std::string::npos) << text;
+  EXPECT_LT(text.find("not a trace"), text.find("## Which?"));
+  EXPECT_EQ(text.find("<script> not"), std::string::npos);
+  EXPECT_NE(text.find("1 trace not exported yet"), std::string::npos);
+  EXPECT_NE(text.find("`rank1` is slow: 9.0 %"), std::string::npos) << text;
+}
+
+TEST(FleetReport, ComparesKernelsOfTwoRuns) {
+  const auto times = [](const std::vector<std::pair<const char*, double>>& rows) {
+    Table table("times");
+    Column& name = table.text_column("name");
+    Column& ms = table.real_column("ms_per_rank");
+    for (const auto& [kernel, value] : rows) {
+      name.add(std::string_view(kernel));
+      ms.add(value);
+    }
+    return table;
+  };
+  const Table table =
+      compared_kernels(times({{"gemm", 12}, {"new", 3}}), times({{"gemm", 10}, {"old", 1}}));
+  ASSERT_EQ(table.rows(), 3U);
+  EXPECT_EQ(table.columns()[0].text(0), "new");
+  EXPECT_EQ(table.columns()[0].text(1), "gemm");
+  EXPECT_DOUBLE_EQ(table.columns()[4].number(1), 20);
+  EXPECT_FALSE(table.columns()[1].known(0));
+  EXPECT_FALSE(table.columns()[2].known(2));
+}
+
+}  // namespace
+}  // namespace fathom

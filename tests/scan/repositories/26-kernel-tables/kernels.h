@@ -1,0 +1,20 @@
+// Kernels in a table, which a macro writes; another file launches by its index.
+#pragma once
+
+template <int BLOCK, int UNROLL>
+__global__ void reduce(const float* in, float* out, int n) {
+  for (int i = threadIdx.x; i < n; i += BLOCK * UNROLL) out[threadIdx.x] += in[i];
+}
+__global__ void fill(float* out) { out[threadIdx.x] = 1; }
+__global__ void clear(float* out) { out[threadIdx.x] = 0; }
+inline void host_twin(float* out) { out[0] = 0; }
+
+typedef void (*Reduce)(const float*, float*, int);
+typedef void (*Prepare)(float*);
+
+#define UNROLLED(BLOCK) {reduce<BLOCK, 1>, reduce<BLOCK, 2>}
+
+Reduce reduce_table[2][2] = {UNROLLED(64), UNROLLED(128)};
+Prepare prepare_table[] = {fill, clear};
+Prepare host_table[] = {host_twin};
+const int fill_sizes[] = {64, 128};
