@@ -89,9 +89,10 @@ struct Call {
 // The host or a stream waits for the GPU.
 struct Wait {
   uint64_t start, end;
-  uint32_t correlation, context, stream, event;
-  uint32_t kind;  // 1 event, 2 a stream for an event, 3 stream, 4 context
-  uint32_t reserved;
+  uint32_t correlation, context, stream;
+  uint32_t event;   // its number; where `record` is known, the stream that it was recorded on
+  uint32_t kind;    // 1 event, 2 a stream for an event, 3 stream, 4 context
+  uint32_t record;  // correlation of the call that recorded the event; 0: not known
 };
 
 // An NVTX mark, or one end of an NVTX range.

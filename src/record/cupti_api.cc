@@ -54,6 +54,7 @@ Api load(const char* paths, std::string& why) {
   find(library, "cuptiGetTimestamp", api.GetTimestamp);
   find(library, "cuptiEnableCallback", api.EnableCallback);
   find(library, "cuptiGetDeviceId", api.GetDeviceId);
+  find(library, "cuptiGetStreamIdEx", api.GetStreamIdEx);
   api.library = library;
   uint32_t version = 0;
   const bool whole = api.GetVersion && api.Subscribe && api.ActivityRegisterCallbacks &&

@@ -21,6 +21,9 @@ struct CallbackData {
   void* result;
   const char* symbol;  // the kernel's mangled name
   void* context;
+  uint32_t context_id;
+  uint64_t* kept;  // what is put there before the call is there after it
+  uint32_t correlation;
 };
 
 struct SubscriberParams {
@@ -50,6 +53,7 @@ struct Api {
   int (*GetTimestamp)(uint64_t*) = nullptr;
   int (*EnableCallback)(uint32_t, void*, uint32_t, uint32_t) = nullptr;
   int (*GetDeviceId)(void*, uint32_t*) = nullptr;
+  int (*GetStreamIdEx)(void*, void*, uint8_t, uint32_t*) = nullptr;
   uint32_t version = 0;
   void* library = nullptr;
 

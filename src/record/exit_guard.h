@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -26,6 +27,27 @@ class ExitGuard {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
+  std::thread thread_;
+};
+
+// A thread that the program's signals are not for.
+std::thread quiet_thread(std::function<void()> function);
+
+// Lives while CUPTI sets something up, which takes up to half a second. Another thread may end the
+// program meanwhile, and what CUPTI has registered with atexit() by then runs before what was
+// registered earlier: it takes down what is being set up. So ours is registered again and again.
+// The newest runs first, and has to wait until the set-up is over.
+class NewestAtExit {
+ public:
+  // `register_it` calls atexit(), with a function that can run several times.
+  explicit NewestAtExit(const std::function<void()>& register_it);
+  ~NewestAtExit();
+  NewestAtExit(const NewestAtExit&) = delete;
+  NewestAtExit& operator=(const NewestAtExit&) = delete;
+
+ private:
+  const std::function<void()>& register_it_;
+  std::atomic<bool> done_ = false;
   std::thread thread_;
 };
 

@@ -7,7 +7,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <tuple>
+
+#include "record/exit_guard.h"
 
 namespace fathom::record {
 namespace {
@@ -75,6 +78,9 @@ struct PcSampler::Context {
   std::unique_ptr<Buffer> own;           // CUPTI's to fill when sampling ends
   std::unique_ptr<Buffer> drained;
   bool busy = false, ended = false;
+  bool launched = false;
+  std::thread::id launcher;                // of the first launch
+  std::unique_ptr<NewestAtExit> starting;  // during it
 };
 
 bool has_line_information(const void* cubin, size_t bytes) {
@@ -212,7 +218,18 @@ void PcSampler::context_created(void* context, uint32_t device) {
   {
     const std::lock_guard lock(mutex_);
     if (failed_ || finished_) return;
+    ++starting_;
   }
+  {
+    const NewestAtExit newest(at_exit_);
+    open(context, device);
+  }
+  const std::lock_guard lock(mutex_);
+  --starting_;
+  released_.notify_all();
+}
+
+void PcSampler::open(void* context, uint32_t device) {
   cupti::PcContext enable{sizeof(cupti::PcContext), nullptr, context};
   if (const int code = api_.Enable(&enable)) return fail("cuptiPCSamplingEnable", code);
   auto made = std::make_unique<Context>();
@@ -222,6 +239,33 @@ void PcSampler::context_created(void* context, uint32_t device) {
   if (made->ended) api_.Disable(&enable);
   const std::lock_guard lock(mutex_);
   contexts_.push_back(std::move(made));
+}
+
+void PcSampler::launch_begins(void* which) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ || finished_) return;
+  for (const auto& context : contexts_) {
+    if (context->context != which || context->launched || context->starting) continue;
+    ++starting_;
+    context->launcher = std::this_thread::get_id();
+    context->starting = std::make_unique<NewestAtExit>(at_exit_);
+  }
+}
+
+bool PcSampler::launch_ended(void* which) {
+  std::unique_ptr<NewestAtExit> newest;  // gone after the lock
+  const std::lock_guard lock(mutex_);
+  for (const auto& context : contexts_) {
+    if (context->context != which || context->launcher != std::this_thread::get_id() ||
+        !context->starting)
+      continue;
+    newest = std::move(context->starting);
+    context->launched = true;
+    --starting_;
+    released_.notify_all();
+  }
+  return std::ranges::all_of(
+      contexts_, [](const auto& context) { return context->launched || context->ended; });
 }
 
 // Waits until no other thread asks CUPTI for this context's samples; not for ever, because that
@@ -326,6 +370,8 @@ void PcSampler::context_ends(void* which) {
 
 void PcSampler::finish() {
   std::unique_lock lock(mutex_);
+  if (finished_) return;
+  released_.wait_for(lock, kLongestClaim, [this] { return starting_ == 0; });
   if (finished_) return;
   finished_ = true;
   for (size_t i = 0; i < contexts_.size(); ++i) {

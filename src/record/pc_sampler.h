@@ -30,8 +30,15 @@ class PcSampler {
   PcSampler(const cupti::PcSamplingApi& api, uint32_t period, Note note);
   ~PcSampler();
 
+  // Registers finish() with atexit(); as PmSampler's.
+  void set_at_exit(std::function<void()> at_exit) { at_exit_ = std::move(at_exit); }
+
   // CUPTI's callbacks, in whatever thread.
   void context_created(void* context, uint32_t device);
+  // Around a launch: the first of a context starts the sampling. The second tells whether all
+  // contexts have had theirs.
+  void launch_begins(void* context);
+  bool launch_ended(void* context);
   void context_ends(void* context);
   void module_loaded(const void* cubin, size_t bytes);
 
@@ -65,6 +72,7 @@ class PcSampler {
     capture::TextId shown = 0, mangled = 0;
   };
 
+  void open(void* context, uint32_t device);
   bool configure(Context& context);
   // All that is there; the context is claimed by this thread.
   void take_all(Context& context);
@@ -78,11 +86,13 @@ class PcSampler {
   void fail(const char* what, int code);
 
   const cupti::PcSamplingApi api_;
+  std::function<void()> at_exit_;
   const uint32_t period_;
   const Note note_;
 
   std::mutex mutex_;  // of what follows
   std::condition_variable released_;
+  int starting_ = 0;  // threads in which CUPTI sets sampling up
   std::vector<std::unique_ptr<Context>>
       contexts_;  // also those that ended: CUPTI has their buffers
   std::unordered_map<uint64_t, std::shared_ptr<const std::string>> cubins_;  // by CRC

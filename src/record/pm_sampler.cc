@@ -1,11 +1,13 @@
 #include "record/pm_sampler.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
+
+#include "record/exit_guard.h"
 
 namespace fathom::record {
 namespace {
@@ -76,15 +78,13 @@ void PmSampler::start_on(uint32_t device) {
   const auto [found, is_new] = gpus_.try_emplace(device);
   Gpu& gpu = found->second;
   gpu.device = device;
-  if (!is_new || open(gpu)) start(gpu);
+  {
+    const NewestAtExit newest(at_exit_);
+    if (!is_new || open(gpu)) start(gpu);
+  }
   if (!gpu.running || decoding_) return;
-  if (at_exit_) at_exit_();
   decoding_ = true;
-  sigset_t all, old;  // the program's signals are not for this thread
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  std::thread([this] { run(); }).detach();
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  quiet_thread([this] { run(); }).detach();
 }
 
 void PmSampler::refuse(const std::string& what, int code) {
@@ -99,10 +99,6 @@ void PmSampler::refuse(const std::string& what, int code) {
 bool PmSampler::open(Gpu& gpu) {
   const auto failed = [this](const char* what, int code) {
     if (code != 0) refuse(what, code);
-    // Another thread may end the program meanwhile: it has to wait for this one before what the
-    // call has set up is taken down.
-    else if (at_exit_)
-      at_exit_();
     return code != 0;
   };
   cupti::ProfilerInitialize initialize{FATHOM_CUPTI_SIZE(cupti::ProfilerInitialize, priv), nullptr};
@@ -264,10 +260,7 @@ void PmSampler::take_samples(const Gpu& gpu) {
       sample.values[v] = std::isfinite(values[v]) ? static_cast<float>(values[v]) : 0;
     samples.push_back(sample);
   }
-  if (!gave_samples_ && !samples.empty() && at_exit_) {
-    gave_samples_ = true;
-    at_exit_();
-  }
+  gave_samples_ = gave_samples_ || !samples.empty();
   const auto is_idle = [&gpu](const capture::Activity& sample) {
     for (uint32_t v = 0; v < sample.count; ++v) {
       if (sample.values[v] != 0 && tells_of_work(gpu.metrics.names[v])) return false;
@@ -292,6 +285,12 @@ void PmSampler::run() {
     std::this_thread::sleep_for(kDecodeEvery);
     const std::lock_guard lock(gpu_mutex_);
     if (is_over_) return;
+    // The first samples set up their evaluation.
+    const bool is_first = !gave_samples_ && std::ranges::any_of(gpus_, [](const auto& entry) {
+      return entry.second.running;
+    });
+    std::optional<NewestAtExit> newest;
+    if (is_first) newest.emplace(at_exit_);
     for (auto& [device, gpu] : gpus_) decode(gpu);
   }
 }

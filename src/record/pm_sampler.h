@@ -26,8 +26,9 @@ class PmSampler {
   void end();
   // The same where the program ends: CUPTI is not asked for anything after it.
   void end_for_good();
-  // Called once CUPTI has set up what it takes down at the program's end: what is registered with
-  // atexit() there runs before that. Seen with CUPTI 13.0: what is asked later corrupts memory.
+  // Registers end_for_good() with atexit(). Called while CUPTI sets up what it takes down at the
+  // program's end, so that it runs before that. Seen with CUPTI 13.0: what is asked later corrupts
+  // memory.
   void set_at_exit(std::function<void()> at_exit) { at_exit_ = std::move(at_exit); }
   // The program has launched something on this GPU, so its context is made; in the thread that did.
   // Sampling of the GPU starts here. False: another thread is at it; to be called again.

@@ -172,6 +172,12 @@ void RecordWriter::write_buffer(uint8_t* buffer, size_t valid) {
   flush();
 }
 
+void RecordWriter::write_waits(std::vector<capture::Wait> waits) {
+  if (waits.empty()) return;
+  waits_ = std::move(waits);
+  flush();
+}
+
 void RecordWriter::write_drops(uint64_t records) {
   const std::vector<capture::Drop> drops{{records}};
   if (recent_ != nullptr && recent_->holds())

@@ -16,6 +16,7 @@ class RecordWriter {
 
   capture::ChunkWriter& chunks() { return writer_; }
   void write_buffer(uint8_t* buffer, size_t valid);
+  void write_waits(std::vector<capture::Wait> waits);
   void write_drops(uint64_t records);
   bool saw_kernels() const { return saw_kernels_; }
   // A bit for each GPU, by CUDA's number, that a kernel ran on.

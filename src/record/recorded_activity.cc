@@ -37,7 +37,7 @@ void for_each_call(const cupti::Api& api, uint32_t domain, Visit visit) {
   }
 }
 
-// Only where counters or PC samples are asked for is anything watched.
+// Calls that wait; launches where counters or samples are asked for.
 void launch_callback(void*, uint32_t domain, uint32_t call, const void* what) {
   Recorder* recorder = Recorder::current();
   if (recorder == nullptr || what == nullptr) return;
@@ -103,7 +103,7 @@ void Recorder::enable() {
   api_->ActivityEnable(cupti::kMemcpy);
   api_->ActivityEnable(cupti::kMemcpyPeer);
   api_->ActivityEnable(cupti::kMemset);
-  api_->ActivityEnable(cupti::kSynchronization);
+  watch_waits(true);
   api_->ActivityEnable(cupti::kOverhead);
   // NVTX in CUDA 13.0's first CUPTI crashes the program.
   if (api_->version != 130000) api_->ActivityEnable(cupti::kMarker);
@@ -111,6 +111,34 @@ void Recorder::enable() {
   if (settings_.allocations) api_->ActivityEnable(cupti::kMemory2);
   enable_calls(cupti::kRuntimeDomain, api_->ActivityEnableRuntimeApi, cupti::kRuntime);
   enable_calls(cupti::kDriverDomain, api_->ActivityEnableDriverApi, cupti::kDriver);
+}
+
+void Recorder::watch_waits(bool on) {
+  if (!WaitWatcher::can_watch(*api_)) {
+    on ? api_->ActivityEnable(cupti::kSynchronization)
+       : api_->ActivityDisable(cupti::kSynchronization);
+    return;
+  }
+  if (!waits_) {
+    find_stream_is_capturing();
+    waits_ =
+        std::make_unique<WaitWatcher>(*api_, [this](void* stream) { return is_capturing(stream); });
+    for (const uint32_t domain : {cupti::kRuntimeDomain, cupti::kDriverDomain}) {
+      for_each_call(*api_, domain, [&](uint32_t id, const char* name) {
+        const std::string plain(plain_call_name(name));
+        if (waits_->add(domain, id, plain)) wait_calls_.push_back({domain, id, plain});
+      });
+    }
+  }
+  for (const WatchedCall& call : wait_calls_)
+    api_->EnableCallback(on ? 1 : 0, subscriber_, call.domain, call.id);
+}
+
+void Recorder::find_stream_is_capturing() {
+  if (void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) {
+    stream_is_capturing_ =
+        reinterpret_cast<int (*)(void*, int*)>(dlsym(driver, "cuStreamIsCapturing"));
+  }
 }
 
 void Recorder::enable_counters() {
@@ -121,10 +149,7 @@ void Recorder::enable_counters() {
   plan.replay = settings_.replay;
   counters_ = std::make_unique<CounterCollector>(*api_, std::move(plan), writer_->chunks(),
                                                  [this](const std::string& text) { note(text); });
-  if (void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) {
-    stream_is_capturing_ =
-        reinterpret_cast<int (*)(void*, int*)>(dlsym(driver, "cuStreamIsCapturing"));
-  }
+  find_stream_is_capturing();
   watch_launches(true);
 }
 
@@ -138,7 +163,7 @@ void Recorder::watch_launches(bool on) {
       });
     }
   }
-  for (const LaunchCall& call : launch_calls_)
+  for (const WatchedCall& call : launch_calls_)
     api_->EnableCallback(on ? 1 : 0, subscriber_, call.domain, call.id);
 }
 
@@ -147,6 +172,7 @@ void Recorder::enable_pc_sampling() {
   pc_sampler_ =
       std::make_unique<PcSampler>(cupti::pc_sampling_api(api_->library), settings_.pc_period,
                                   [this](const std::string& text) { note(text); });
+  pc_sampler_->set_at_exit(register_end_of_sampling);
   for (const uint32_t change : {cupti::kContextCreated, cupti::kContextEnds, cupti::kModuleLoaded})
     api_->EnableCallback(1, subscriber_, cupti::kResourceDomain, change);
 }
@@ -159,6 +185,7 @@ void Recorder::resource_changed(uint32_t change, const cupti::ResourceData& data
     uint32_t device = 0;
     if (api_->GetDeviceId != nullptr) api_->GetDeviceId(data.context, &device);
     pc_sampler_->context_created(data.context, device);
+    watch_launches(true);
   } else if (change == cupti::kContextEnds) {
     pc_sampler_->context_ends(data.context);
   } else if (change == cupti::kModuleLoaded && data.descriptor != nullptr) {
@@ -175,20 +202,30 @@ bool Recorder::is_capturing(void* stream) const {
 }
 
 void Recorder::launch_called(uint32_t domain, uint32_t id, const cupti::CallbackData& data) {
+  if (waits_ && waits_->called(domain, id, data)) return;
+  // Launches are watched until all samplers have started: until there is another context.
+  bool has_started = true;
+  if (pc_sampler_) {
+    if (data.site == 0)
+      pc_sampler_->launch_begins(data.context);
+    else
+      has_started = pc_sampler_->launch_ended(data.context);
+  }
   if (pm_sampler_ && data.site != 0) {
     uint32_t device = 0;
     const bool is_known =
         api_->GetDeviceId != nullptr && api_->GetDeviceId(data.context, &device) == 0;
-    // Until there is another context.
-    if (!is_known || pm_sampler_->launched(device)) watch_launches(false);
+    if (is_known && !pm_sampler_->launched(device)) has_started = false;
   }
+  const bool samples = (pc_sampler_ || pm_sampler_) && !counters_;
+  if (samples && data.site != 0 && has_started) watch_launches(false);
   if (!counters_) return;
   if (data.site != 0) {
     counters_->after();
     if (counters_->finished()) watch_launches(false);
     return;
   }
-  for (const LaunchCall& call : launch_calls_) {
+  for (const WatchedCall& call : launch_calls_) {
     if (call.domain != domain || call.id != id) continue;
     const std::optional<LaunchArguments> launch = launch_arguments(call.name, data.params);
     if (launch && data.symbol != nullptr && !is_capturing(launch->stream))
@@ -199,10 +236,10 @@ void Recorder::launch_called(uint32_t domain, uint32_t id, const cupti::Callback
 
 void Recorder::disable() {
   if (pm_sampler_) pm_sampler_->end();
-  for (const uint32_t kind :
-       {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemcpyPeer, cupti::kMemset,
-        cupti::kSynchronization, cupti::kOverhead, cupti::kMarker, cupti::kGraphTrace,
-        cupti::kMemory2, cupti::kRuntime, cupti::kDriver}) {
+  watch_waits(false);
+  for (const uint32_t kind : {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemcpyPeer,
+                              cupti::kMemset, cupti::kOverhead, cupti::kMarker, cupti::kGraphTrace,
+                              cupti::kMemory2, cupti::kRuntime, cupti::kDriver}) {
     api_->ActivityDisable(kind);
   }
   api_->ActivityFlushAll(cupti::kFlushForced);

@@ -74,8 +74,22 @@ void Recorder::note(const std::string& text) const {
 }
 
 void Recorder::end_sampling() {
-  if (Recorder* recorder = current(); recorder != nullptr && recorder->pm_sampler_)
-    recorder->pm_sampler_->end_for_good();
+  Recorder* recorder = current();
+  if (recorder == nullptr) return;
+  if (recorder->pm_sampler_) recorder->pm_sampler_->end_for_good();
+  if (recorder->pc_sampler_) recorder->end_pc_sampling();
+}
+
+void Recorder::register_end_of_sampling() {
+  std::atexit(end_sampling);
+  remember_exit_status();  // runs before it
+}
+
+void Recorder::end_pc_sampling() {
+  // CUPTI waits for threads of its own here.
+  const ExitGuard guard(kLongestSamplingEnd,
+                        [this] { note("PC sampling did not end: the last samples are missing"); });
+  pc_sampler_->finish();
 }
 
 void Recorder::start() {
@@ -106,7 +120,7 @@ void Recorder::start() {
         cupti::range_api(api_->library), cupti::pm_api(api_->library),
         settings_.lines_of(kSampledFile), static_cast<uint64_t>(settings_.sampling_ns),
         [this](const std::string& text) { note(text); });
-    pm_sampler_->set_at_exit([] { std::atexit(end_sampling); });
+    pm_sampler_->set_at_exit(register_end_of_sampling);
   }
   if (settings_.clocks && !settings_.counters) monitor_ = std::make_unique<GpuMonitor>();
   if (settings_.pc_sampling) enable_pc_sampling();
@@ -171,6 +185,7 @@ void Recorder::write_waiting(std::unique_lock<std::mutex>& lock) {
     free_.push_back(buffer.bytes);
   }
   if (pm_sampler_) pm_sampler_->write(writer_->chunks());
+  if (waits_) writer_->write_waits(waits_->take());
   if (dropped_ > 0) {
     writer_->write_drops(dropped_);
     dropped_ = 0;
@@ -244,13 +259,7 @@ void Recorder::finish() {
   if (recording_ && api_->ActivityFlushAll(cupti::kFlushForced) != cupti::kSuccess && pc_sampler_)
     note("the last records are missing: cuptiActivityFlushAll failed");
   if (counters_) counters_->say_what_is_missing();
-  if (pc_sampler_) {
-    // CUPTI waits for threads of its own here.
-    const ExitGuard guard(kLongestSamplingEnd, [this] {
-      note("PC sampling did not end: the last samples are missing");
-    });
-    pc_sampler_->finish();
-  }
+  if (pc_sampler_) end_pc_sampling();
   std::unique_lock lock(mutex_);
   ending_ = true;
   changed_.notify_one();

@@ -16,6 +16,7 @@
 #include "record/pm_sampler.h"
 #include "record/record_settings.h"
 #include "record/record_writer.h"
+#include "record/wait_watcher.h"
 
 namespace fathom::record {
 
@@ -49,7 +50,11 @@ class Recorder {
   void enable();
   void enable_counters();
   void watch_launches(bool on);
+  void watch_waits(bool on);
+  void find_stream_is_capturing();
+  void end_pc_sampling();
   static void end_sampling();
+  static void register_end_of_sampling();
   void enable_pc_sampling();
   bool is_capturing(void* stream) const;
   void disable();
@@ -75,11 +80,12 @@ class Recorder {
   std::unique_ptr<PmSampler> pm_sampler_;
   std::unique_ptr<PcSampler> pc_sampler_;
   std::unique_ptr<GpuMonitor> monitor_;
-  struct LaunchCall {
+  std::unique_ptr<WaitWatcher> waits_;  // null: CUPTI records them
+  struct WatchedCall {
     uint32_t domain, id;
     std::string name;
   };
-  std::vector<LaunchCall> launch_calls_;  // that are watched
+  std::vector<WatchedCall> launch_calls_, wait_calls_;
   int (*stream_is_capturing_)(void*, int*) = nullptr;
   int64_t last_trigger_ = 0, window_end_ = 0;
 

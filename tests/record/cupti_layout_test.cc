@@ -100,6 +100,9 @@ static_assert(kMultipleSubscribers == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPO
 SAME(CallbackData, params, CUpti_CallbackData, functionParams);
 SAME(CallbackData, symbol, CUpti_CallbackData, symbolName);
 SAME(CallbackData, context, CUpti_CallbackData, context);
+SAME(CallbackData, context_id, CUpti_CallbackData, contextUid);
+SAME(CallbackData, kept, CUpti_CallbackData, correlationData);
+SAME(CallbackData, correlation, CUpti_CallbackData, correlationId);
 SAME_SIZE(GetChipName, chip, CUpti_Device_GetChipName_Params);
 SAME_SIZE(HostInitialize, host, CUpti_Profiler_Host_Initialize_Params);
 SAME_SIZE(HostAddMetrics, count, CUpti_Profiler_Host_ConfigAddMetrics_Params);

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
+#include <thread>
 
 namespace fathom {
 namespace {
@@ -37,6 +40,31 @@ TEST(ExitGuard, AHandlerThatEndsIsLeftAlone) {
         std::exit(3);
       },
       ::testing::ExitedWithCode(3), "^$");
+}
+
+// What CUPTI does: it sets something up for a while, and registers what takes it down.
+std::mutex set_up;
+std::atomic<bool> is_set_up = false;
+void wait_for_set_up() { const std::lock_guard lock(set_up); }
+void take_down() {
+  if (!is_set_up) _exit(9);
+}
+
+TEST(NewestAtExit, RunsBeforeWhatTheSetUpHasRegistered) {
+  EXPECT_EXIT(
+      {
+        const std::function<void()> register_it = [] { std::atexit(wait_for_set_up); };
+        std::thread([&] {
+          const std::lock_guard lock(set_up);
+          const record::NewestAtExit newest(register_it);
+          std::atexit(take_down);
+          std::this_thread::sleep_for(std::chrono::milliseconds(300));
+          is_set_up = true;
+        }).detach();
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        std::exit(7);
+      },
+      ::testing::ExitedWithCode(7), "^$");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 
@@ -128,7 +129,7 @@ class PmSamplerTest : public ::testing::Test {
     auto* made =
         new record::PmSampler(host_side_of_gpu(), pm_side_of_gpu(), std::move(metrics), 100'000,
                               [this](const std::string& text) { notes_ += text + "\n"; });
-    made->set_at_exit([this] { ++exits_; });
+    made->set_at_exit([exits = exits_] { ++*exits; });
     return *made;
   }
   std::string written(record::PmSampler& sampler) {
@@ -143,7 +144,7 @@ class PmSamplerTest : public ::testing::Test {
   }
 
   std::string notes_;
-  int exits_ = 0;
+  std::atomic<int>* const exits_ = new std::atomic<int>(0);  // the thread may outlive the test
 };
 
 TEST_F(PmSamplerTest, StartsWithTheFirstLaunchAndWritesWhatTheGpuSays) {
@@ -162,7 +163,7 @@ TEST_F(PmSamplerTest, StartsWithTheFirstLaunchAndWritesWhatTheGpuSays) {
   // Two samples of each decoding cover time.
   EXPECT_GT(bytes.size(), 2 * sizeof(capture::Activity));
   EXPECT_EQ(notes_, "");
-  EXPECT_GE(exits_, 1);
+  EXPECT_GE(*exits_, 1);
   EXPECT_EQ(written(made), "");
 }
 

@@ -311,10 +311,16 @@ void CaptureRows::add(const Row& row) {
     }
     case ChunkKind::kWaits: {
       const Wait& wait = waits_[i];
-      const EventId event =
-          builder_.add(common(EventKind::kOther, wait.start, wait.end,
-                              builder_.intern(wait_name(wait.kind)), gpu_track(0, wait.stream)));
-      builder_.add_wait({event, wait.correlation, {}, {}});
+      const auto device = devices_.find(wait.context);
+      const EventId event = builder_.add(
+          common(EventKind::kOther, wait.start, wait.end, builder_.intern(wait_name(wait.kind)),
+                 gpu_track(device != devices_.end() ? device->second : 0, wait.stream)));
+      RecordedWait recorded{event, wait.correlation, {}, {}};
+      if (wait.record != 0) {
+        recorded.record = wait.record;
+        recorded.stream = wait.event;
+      }
+      builder_.add_wait(recorded);
       return;
     }
     case ChunkKind::kOverheads: {
@@ -403,6 +409,7 @@ TraceMetadata CaptureRows::finish() {
       rows.push_back({time, kind, static_cast<uint32_t>(i)});
     }
   };
+  for (const Kernel& kernel : kernels_) devices_.try_emplace(kernel.context, kernel.device);
   collect(ChunkKind::kFrames, frames_);
   collect(ChunkKind::kRanges, ranges_);
   collect(ChunkKind::kOps, ops_);

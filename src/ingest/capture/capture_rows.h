@@ -60,6 +60,7 @@ class CaptureRows {
   std::vector<Set> sets_;
   std::vector<Call> calls_;
   std::vector<Wait> waits_;
+  std::unordered_map<uint32_t, uint32_t> devices_;  // by context, of those that ran a kernel
   std::vector<Mark> marks_;
   std::vector<Graph> graphs_;
   std::vector<Allocation> allocations_;
