@@ -75,10 +75,13 @@ class TritonLinker {
       if (!is_device_function(jitted_[i])) out.push_back(facts_of(i));
     }
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
-      for (const python::NamedKernel& named : readings_.readings[file].python.named_kernels) {
+      const auto& named_kernels = readings_.readings[file].python.named_kernels;
+      if (named_kernels.empty()) continue;
+      const std::map<uint32_t, std::string_view> variables = made_variables(file);
+      for (const python::NamedKernel& named : named_kernels) {
         out.push_back(facts_of(named, file));
-        const std::string_view variable = variable_of(named, file);
-        if (!variable.empty()) variables_[{file, variable}] = out.size() - 1;
+        const auto variable = variables.find(named.line_first);
+        if (variable != variables.end()) variables_[{file, variable->second}] = out.size() - 1;
       }
     }
     if (!variables_.empty()) attach_called(out);
@@ -327,14 +330,15 @@ class TritonLinker {
     return kernel;
   }
 
-  // `scale` of scale = cupy.ElementwiseKernel(…), at module level.
-  std::string_view variable_of(const python::NamedKernel& named, uint32_t file) const {
+  // `scale` of scale = cupy.ElementwiseKernel(…), at module level: by line.
+  std::map<uint32_t, std::string_view> made_variables(uint32_t file) const {
+    std::map<uint32_t, std::string_view> out;
     for (const python::ValueFlow& flow : readings_.readings[file].python.flows) {
       if (flow.kind == python::FlowKind::kAssign && flow.function == UINT32_MAX &&
-          flow.line == named.line_first && flow.value.ends_with("()"))
-        return flow.target;
+          flow.value.ends_with("()"))
+        out.emplace(flow.line, flow.target);
     }
-    return {};
+    return out;
   }
 
   // scale(x, y): calling what such a variable holds launches it, in its file or where it is
