@@ -124,7 +124,7 @@ class JuliaReader {
   }
 
   size_t closing(size_t open) const {
-    constexpr size_t kLongest = 20'000;
+    constexpr size_t kLongest = 4'000;
     const size_t end = std::min(code_.size(), open + kLongest);
     int depth = 0;
     for (size_t i = open; i < end; ++i) {
