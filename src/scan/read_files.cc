@@ -15,8 +15,8 @@
 #include "scan/facts/code_names.h"
 #include "scan/facts/passed_paths.h"
 #include "scan/features/file_weight.h"
+#include "scan/files/code_purpose.h"
 #include "scan/files/source_text.h"
-#include "scan/link/code_purpose.h"
 #include "scan/names_in_strings.h"
 #include "scan/python/body_outline.h"
 
@@ -41,7 +41,8 @@ bool is_cpp_template(Language language, std::string_view text) {
 
 bool is_read(Language language) {
   return is_c_family(language) || is_shader(language) || language == Language::kJinja ||
-         language == Language::kPython || language == Language::kRust;
+         language == Language::kPython || language == Language::kRust ||
+         language == Language::kJulia;
 }
 
 cpp::PatternScope scope_of(cpp::FunctionKind kind) {
@@ -184,6 +185,10 @@ class FileReader {
   void read_definitions(uint32_t file) {
     const Language language = readings_.files[file].language;
     if (is_shader(language)) return read_shader(file);
+    if (language == Language::kJulia) {
+      readings_.readings[file].found_kernels = cpp::find_julia_kernels(text_of(file));
+      return;
+    }
     if (!is_c_family(language) && language != Language::kJinja) return;
     const std::string text = cpp_text(file);
     const cpp::TokenList source = tokens_of(file, text);
@@ -199,9 +204,13 @@ class FileReader {
     if (rule == nullptr) return;
     const std::string text = cpp::plain_spelling(text_of(file));
     const std::string_view name = path.substr(path.rfind('/') + 1);
-    readings_.readings[file].found_kernels =
-        cpp::find_shader_kernels(cpp::lex(text), *rule, name.substr(0, name.find('.')),
+    const cpp::TokenList source = cpp::lex(text);
+    FileReading& reading = readings_.readings[file];
+    reading.found_kernels =
+        cpp::find_shader_kernels(source, *rule, name.substr(0, name.find('.')),
                                  name.substr(std::min(name.rfind('.'), name.size() - 1) + 1));
+    // Some wrap the whole file into a literal, for a program to include.
+    if (reading.found_kernels.empty()) add_found(cpp::find_kernels_in_strings(source), reading);
   }
 
   static void add_found(std::vector<cpp::FoundKernel> kernels, FileReading& reading) {
@@ -214,6 +223,10 @@ class FileReader {
     for (const FileReading& reading : readings_.readings) {
       for (const cpp::FoundKernel& kernel : reading.found_kernels)
         wanted_names_.insert(kernel.name);
+      // Programs in C++ compile kernels of Python by their names.
+      for (const python::Function& function : reading.python.functions) {
+        if (function.kernel) wanted_names_.insert(function.name);
+      }
     }
     wanted_.emplace(wanted_names_);
   }
@@ -391,6 +404,7 @@ class FileReader {
     const std::string text = text_of(file);
     FileReading& reading = readings_.readings[file];
     reading.cpp_options = cpp::find_clap_options(text);
+    reading.rust_main = cpp::line_of_rust_main(text);
     NamesInStrings found;
     find_names_in_rust_strings(text, *wanted_, found);
     reading.usage.kernels_named.merge(found.names);

@@ -118,14 +118,39 @@ void recognise_parts(const Repository& repository, const Readings& readings, Cod
   for (ReadmeClaim& claim : facts.readme_claims) claim.doc.file = facts.readme->file;
 }
 
+// Kernel files often end with a main guard that tries what they define.
+void mark_trials(CodeFacts& facts) {
+  std::set<uint32_t> of_kernels;
+  for (const KernelFacts& kernel : facts.kernels) {
+    of_kernels.insert(kernel.at.file);
+    for (const KernelLauncher& launcher : kernel.launchers) of_kernels.insert(launcher.at.file);
+  }
+  std::set<uint32_t> started;  // as the documentation says
+  for (const StartCommand& command : facts.start_commands) {
+    if (command.file) started.insert(*command.file);
+  }
+  for (EntryPoint& entry : facts.entry_points) {
+    const uint32_t file = entry.at.file;
+    entry.tries_module = entry.kind == EntryKind::kMain && of_kernels.contains(file) &&
+                         !started.contains(file) &&
+                         (facts.modules.imported.contains(file) || !started.empty());
+  }
+}
+
 // How the files hang together, from the facts about kernels and entry points.
 void link_structure(const Repository& repository, const Readings& readings,
                     const SymbolIndex& index, const PythonNames& names, const PythonTypes& types,
                     CodeFacts& facts) {
   facts.modules = link_modules(readings, names, index.includes(), facts.kernels);
+  mark_trials(facts);
   facts.api = link_api(readings, names, facts.entry_points);
-  facts.request_paths = find_request_paths(readings, names, types, index, facts,
-                                           find_doc_examples(repository, facts));
+  RequestWays ways = find_request_paths(readings, names, types, index, facts,
+                                        find_doc_examples(repository, facts));
+  facts.request_paths = std::move(ways.paths);
+  for (EntryPoint& entry : facts.entry_points) {
+    const auto found = ways.reached.find({entry.kind, entry.name});
+    if (found != ways.reached.end()) entry.kernels_reached = found->second;
+  }
 }
 
 }  // namespace

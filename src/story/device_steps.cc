@@ -79,7 +79,10 @@ class DeviceTeller : public StatementTeller {
                          hit.id == pattern_id::kLaunchGridStride ||
                          hit.id == pattern_id::kWarpSpecialisation;
       if (!shape) continue;
-      step.remarks.push_back({Words(*step_pattern(hit.id)), "", {}, hit.certainty});
+      const Words words(*step_pattern(hit.id));
+      const bool known = std::any_of(step.remarks.begin(), step.remarks.end(),
+                                     [&](const StepRemark& r) { return r.words == words; });
+      if (!known) step.remarks.push_back({words, "", {}, hit.certainty});
     }
     open_calls(statement, step);
   }
@@ -251,25 +254,17 @@ class DeviceTeller : public StatementTeller {
         step.words = address_phrase(target.memory, true);
         step.remarks.push_back({Phrase::kIndexIs, target.through, {}, Certainty::kCertain});
       }
-    } else if ((target.memory == Memory::kUnknown && holds_word(statement.text, "+=")) ||
+    } else if ((target.memory == Memory::kUnknown && accumulates(statement.text)) ||
                holds_word(statement.text, "fma(")) {
       step.words = Phrase::kAccumulates;
       step.only_computes = false;
     } else {
       const bool call =
           statement.text.find('=') == std::string::npos && statement.text.ends_with(")");
-      step.words = !call                     ? Phrase::kComputes
-                   : makes_object(statement) ? Phrase::kMakes
-                                             : Phrase::kCalls;
+      step.words = !call                            ? Phrase::kComputes
+                   : makes_object(code_, statement) ? Phrase::kMakes
+                                                    : Phrase::kCalls;
     }
-  }
-
-  // `Type<T> name(arguments)`
-  bool makes_object(const Statement& statement) const {
-    size_t open = statement.first;
-    while (open < statement.last && !code_.is(open, "(")) open = code_.past(open);
-    return open >= statement.first + 2 && code_.source.is_name(open - 1) &&
-           (code_.source.is_name(open - 2) || code_.is(open - 2, ">"));
   }
 
   NamedMemory memory_of_name(const Statement& statement) const {
@@ -322,7 +317,7 @@ class DeviceTeller : public StatementTeller {
       }
       return;
     }
-    if (step.words.empty()) step.words = Phrase::kCalls;
+    if (step.words.empty()) step.words = said_of_call(opened);
     const auto [first, added] = context_.opened.try_emplace(&callee, here);
     if (!added && first->second != here && count_steps(steps) > 2) {
       step.remarks.push_back({Phrase::kSameStepsAs, "", first->second, {}});
@@ -331,6 +326,12 @@ class DeviceTeller : public StatementTeller {
     step.remarks.push_back({Phrase::kOpenedFrom, "", {opened.body->file, callee.line_name}, {}});
     add_template_arguments(opened, step);
     std::move(steps.begin(), steps.end(), std::back_inserter(step.inside));
+  }
+
+  Phrase said_of_call(const CalledBody& opened) const {
+    const Phrase reduces =
+        reduction_phrase(code_.text({opened.name, arguments_open(code_, opened.name)}));
+    return reduces == Phrase::kNone ? Phrase::kCalls : reduces;
   }
 
   // "with kBytes = kSizePerWarp": what the callee's own names are here.
@@ -362,7 +363,7 @@ class DeviceTeller : public StatementTeller {
     if (deeds.empty()) return;
     if (depth_ < kOpenedCalls) context_.unopened.emplace_back(opened.body, deeds.size());
     step.only_computes = false;
-    if (step.words.empty()) step.words = Phrase::kCalls;
+    if (step.words.empty()) step.words = said_of_call(opened);
     Words said;
     said.lead = Phrase::kWhich;
     if (deeds.size() > kSummaryWords) said.tail = Phrase::kAndSoOn;
@@ -371,7 +372,7 @@ class DeviceTeller : public StatementTeller {
     step.remarks.push_back({said, "", {opened.body->file, opened.body->function->line_name}, {}});
   }
 
-  // What the steps of a function do that no pattern shows: it moves memory.
+  // What the steps of a function do that no pattern shows: it moves memory or adds products up.
   const std::vector<Saying>& deeds_of(const CalledBody& opened) {
     const auto [found, added] = context_.deeds.try_emplace(opened.body->function);
     if (!added || depth_ >= kOpenedCalls) return found->second;
@@ -382,7 +383,8 @@ class DeviceTeller : public StatementTeller {
 
   static void add_deeds(const std::vector<StoryStep>& steps, Words& deeds) {
     for (const StoryStep& step : steps) {
-      if (moves_memory(step.words) || step.words.is_pattern(pattern_id::kAtomics))
+      if (moves_memory(step.words) || step.words.is(Phrase::kAccumulates) ||
+          step.words.is_pattern(pattern_id::kAtomics))
         deeds.add(step.words.list.front());
       add_deeds(step.inside, deeds);
     }

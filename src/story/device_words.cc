@@ -3,10 +3,31 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace fathom {
 
 bool holds_word(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
+}
+
+Phrase reduction_phrase(std::string_view callee) {
+  const std::string name = small_letters(callee);
+  if (!holds_word(name, "reduce")) return Phrase::kNone;
+  const bool sums = holds_word(name, "sum") || holds_word(name, "add");
+  if (holds_word(name, "block") || holds_word(name, "cta"))
+    return sums ? Phrase::kBlockSum : Phrase::kBlockReduction;
+  if (!holds_word(name, "warp") && !holds_word(name, "wave")) return Phrase::kNone;
+  return sums                      ? Phrase::kWarpSum
+         : holds_word(name, "max") ? Phrase::kWarpMaximum
+         : holds_word(name, "min") ? Phrase::kWarpMinimum
+                                   : Phrase::kWarpReduction;
+}
+
+bool accumulates(std::string_view text) {
+  const size_t adds = text.find("+= ");
+  return adds != std::string_view::npos &&
+         text.find_first_not_of("0123456789u ", adds + 3) != std::string_view::npos;
 }
 
 bool takes_place_in_grid(std::string_view text) {
@@ -17,6 +38,7 @@ bool takes_place_in_grid(std::string_view text) {
 Phrase place_phrase(std::string_view text) {
   const bool block = holds_word(text, "blockIdx"),
              thread = holds_word(text, "threadIdx") || holds_word(text, "thread_rank");
+  if (!block && !thread) return Phrase::kFindsGroup;  // cooperative_groups::this_thread_block()
   if (block == thread) return Phrase::kFindsPlace;
   return block ? Phrase::kFindsBlock : Phrase::kFindsThread;
 }

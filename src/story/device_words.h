@@ -13,6 +13,13 @@ namespace fathom {
 
 bool holds_word(std::string_view text, std::string_view word);
 // Whether code asks which thread or block it is.
+// warp_reduce_max(x), block_reduce<Method::SUM>(x): what a function is for by its name, with its
+// template arguments; kNone: it is no reduction of a warp or block.
+Phrase reduction_phrase(std::string_view callee);
+
+// "sum += a * b", and no counter that goes up by a number.
+bool accumulates(std::string_view text);
+
 bool takes_place_in_grid(std::string_view text);
 // Of such a text: its thread's place in the grid, its block's, or its thread's in the block.
 Phrase place_phrase(std::string_view text);

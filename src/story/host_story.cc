@@ -186,7 +186,12 @@ class HostTeller : public StatementTeller {
         add_derived(context_, value->name, value->text, step);
       }
     } else {
-      step.words = text.ends_with(")") ? Phrase::kCalls : Phrase::kComputes;
+      const bool sizes =
+          text.starts_with("dim3 ") || text.starts_with("const dim3 ");  // source text
+      step.words = sizes                            ? Phrase::kComputesForLaunch
+                   : makes_object(code_, statement) ? Phrase::kMakes
+                   : text.ends_with(")")            ? Phrase::kCalls
+                                                    : Phrase::kComputes;
     }
   }
 

@@ -284,6 +284,19 @@ void MemoryNames::find_members(const Code& code, Range range, bool target,
   }
 }
 
+// `scale = amax / 127`, where `__shared__ float amax`. A target is a number by its last name.
+void MemoryNames::find_numbers(const Code& code, Range range, bool target,
+                               std::vector<MemoryAccess>& out) const {
+  for (size_t i = target ? range.last - 1 : range.first; i < range.last; ++i) {
+    if (!code.source.is_name(i) || is_member(code, i, range.first)) continue;
+    const auto known = names_.find(code.source.at(i));
+    if (known == names_.end() || !known->second.number) continue;
+    const bool address = i > range.first && code.is(i - 1, "&") &&
+                         (i - 1 == range.first || !code.source.is_name(i - 2));
+    if (!address) out.push_back({target, std::string(code.source.at(i)), known->second});
+  }
+}
+
 void MemoryNames::find_accesses(const Code& code, Range range, bool target,
                                 std::vector<MemoryAccess>& out) const {
   size_t outer_end = range.first;  // brackets up to here belong to an index of the target
@@ -337,9 +350,8 @@ void MemoryNames::find_accesses(const Code& code, Range range, bool target,
       target_found = true;
       outer_end = code.past(i);
     }
-    if (access.of.memory == Memory::kGlobal || access.of.memory == Memory::kShared) {
-      out.push_back(std::move(access));
-    }
+    const bool counts = access.of.memory == Memory::kGlobal || access.of.memory == Memory::kShared;
+    if (counts && !access.of.object) out.push_back(std::move(access));
   }
 }
 
@@ -363,17 +375,24 @@ void MemoryNames::declare(const Code& code, const Parts& parts, bool loads) {
   }
   if (parts.name == 0) return;
   const std::string name(code.source.at(parts.name));
-  bool shared = false, pointer = false, scalar = false;
+  // A number in shared memory stays there, whatever it is set to.
+  const auto set = names_.find(name);
+  if (!parts.declares && set != names_.end() && set->second.number) return;
+  bool shared = false, pointer = false, scalar = false, object = false;
   for (size_t i = parts.left.first; i < parts.name; ++i) {
     shared |= code.is(i, "__shared__");
     pointer |= code.is(i, "*");
+    object |= code.is(i, "<") || code.is(i, "::");
     scalar |= std::find(kScalars.begin(), kScalars.end(), code.source.at(i)) != kScalars.end() ||
               is_vector_type(code.source.at(i));
   }
   const bool declares_pointer = pointer;
   pointer = pointer || is_cast_to_pointer(code, parts.right);
   if (shared) {
-    names_[name] = {Memory::kShared, "", "", Certainty::kCertain};
+    const bool array = code.is(parts.name + 1, "[");
+    names_[name] = {
+        Memory::kShared, "", "", Certainty::kCertain, scalar && !array && !pointer && !object,
+        object && !array};
   } else if (parts.declares && code.is(parts.name + 1, "[")) {
     names_[name] = {Memory::kLocal, "", "", Certainty::kCertain};
   } else if (!parts.right.empty() && parts.left.last == parts.name + 1) {
@@ -430,7 +449,10 @@ std::vector<MemoryAccess> MemoryNames::read(const Code& code, Range statement) {
   const Parts parts(code, statement);
   const bool array = parts.declares && parts.name != 0 && code.is(parts.name + 1, "[");
   if (!array) find_accesses(code, parts.left, !parts.right.empty(), accesses);
-  if (!array && !parts.right.empty()) find_members(code, parts.left, true, accesses);
+  if (!array && !parts.right.empty() && !parts.left.empty()) {
+    find_members(code, parts.left, true, accesses);
+    if (!parts.declares) find_numbers(code, parts.left, true, accesses);
+  }
   const size_t on_left = accesses.size();
   // float m = moments[i] = …: what stands between the two is written.
   const Parts second(code, parts.right);
@@ -438,7 +460,9 @@ std::vector<MemoryAccess> MemoryNames::read(const Code& code, Range statement) {
   if (chained) find_accesses(code, second.left, true, accesses);
   find_accesses(code, chained ? second.right : parts.right, false, accesses);
   find_members(code, parts.right, false, accesses);
-  add_counted(code, parts.right, accesses);
+  find_numbers(code, parts.right.empty() && !parts.declares ? parts.left : parts.right, false,
+               accesses);
+  add_counted(code, parts.right.empty() ? parts.left : parts.right, accesses);
   if (parts.compound && on_left > 0 && accesses[0].writes) {
     MemoryAccess also_read = accesses[0];
     also_read.writes = false;

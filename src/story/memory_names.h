@@ -19,6 +19,8 @@ struct NamedMemory {
   std::string through;  // a value read from memory that the address is made of; empty: none
   std::string element;  // the type it points to, where a declaration or cast says it
   Certainty certainty = Certainty::kCertain;
+  bool number = false;  // one number in shared memory, which its name alone reads and writes
+  bool object = false;  // a barrier, a library's storage: naming it reads nothing
 };
 
 struct MemoryAccess {
@@ -45,6 +47,8 @@ class MemoryNames {
                      std::vector<MemoryAccess>& out) const;
   void add_counted(const cpp::Code& code, cpp::Range range, std::vector<MemoryAccess>& out) const;
   void find_members(const cpp::Code& code, cpp::Range range, bool target,
+                    std::vector<MemoryAccess>& out) const;
+  void find_numbers(const cpp::Code& code, cpp::Range range, bool target,
                     std::vector<MemoryAccess>& out) const;
   void declare(const cpp::Code& code, const Parts& parts, bool loads);
   NamedMemory of_base(const cpp::Code& code, size_t bracket, std::string& name) const;

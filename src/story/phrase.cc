@@ -1,289 +1,163 @@
 #include "story/phrase.h"
 
+#include <algorithm>
+#include <array>
+
 namespace fathom {
+namespace {
+
+// In the order of Phrase.
+constexpr std::array<std::string_view, static_cast<size_t>(kLastPhrase) + 1> kIds = {
+    "",
+    "",
+    "",
+    "computes",
+    "calls",
+    "calls_with_code",
+    "calls_library",
+    "makes",
+    "unpacks",
+    "accumulates",
+    "and_accumulates",
+    "finds_place",
+    "finds_block",
+    "finds_thread",
+    "checked_when_compiled",
+    "checks",
+    "fails",
+    "leaves_loop",
+    "goes_on",
+    "returns",
+    "ends_where",
+    "returns_where",
+    "fails_where",
+    "leaves_loop_where",
+    "next_round_where",
+    "chooses",
+    "chooses_types",
+    "chooses_launch",
+    "takes_kernel",
+    "computes_for_launch",
+    "launches",
+    "launches_here",
+    "launches_other",
+    "allocates",
+    "fills_in_template",
+    "by_default",
+    "in_function",
+    "given_code",
+    "only_if_compiled",
+    "only_where",
+    "otherwise",
+    "otherwise_if_compiled",
+    "otherwise_where",
+    "otherwise_compiled",
+    "repeats",
+    "by_value",
+    "in_case",
+    "tries",
+    "where_that_fails",
+    "within",
+    "defines",
+    "reads_global",
+    "reads_shared",
+    "writes_global",
+    "writes_shared",
+    "updates_global",
+    "updates_shared",
+    "reads_and_writes_global",
+    "reads_and_writes_shared",
+    "global_to_shared",
+    "shared_to_global",
+    "address_global",
+    "address_shared",
+    "address_global_by_index",
+    "address_shared_by_index",
+    "warp_maximum",
+    "warp_minimum",
+    "warp_sum",
+    "warp_exchange",
+    "group_sum",
+    "group_maximum",
+    "group_reduction",
+    "from_queue",
+    "called_by",
+    "where",
+    "where_not",
+    "on_chosen_stream",
+    "again_and_again",
+    "once_per_layer",
+    "once_per_round",
+    "captured_in_graph",
+    "may_begin_early",
+    "the_test",
+    "which",
+    "and_so_on",
+    "written_through_index",
+    "read_through_index",
+    "through_index",
+    "in_units_of",
+    "index_is",
+    "in_callee",
+    "same_steps_as",
+    "opened_from",
+    "with",
+    "result_checked",
+    "asks_through",
+    "launch_grid",
+    "launch_block",
+    "launch_shared_memory",
+    "launch_stream",
+    "launched_through",
+    "on_by_default",
+    "off_by_default",
+    "gives_value",
+    "or",
+    "if_compiled",
+    "unrolled",
+    "too_deep",
+    "masked",
+    "software_pipeline",
+    "kept_for_arguments",
+    "every_forward_pass",
+    "when_object_is_made",
+    "steps_left_out",
+    "more_names",
+    "more_callers",
+    "leaves_switch",
+    "leaves_switch_where",
+    "then_ends",
+    "group_scan",
+    "block_load",
+    "block_store",
+    "block_sum",
+    "block_reduction",
+    "block_scan",
+    "block_sort",
+    "block_exchange",
+    "block_histogram",
+    "warp_reduction",
+    "warp_scan",
+    "warp_load",
+    "warp_store",
+    "group_exchange",
+    "group_vote",
+    "group_sync",
+    "unrolled_range",
+    "finds_group",
+    "on_at_launch",
+    "off_at_launch"};
+
+}  // namespace
 
 std::string_view phrase_id(Phrase phrase) {
-  switch (phrase) {
-    case Phrase::kNone:
-    case Phrase::kPattern:
-    case Phrase::kPatternTitle:
-      return "";
-    case Phrase::kComputes:
-      return "computes";
-    case Phrase::kCalls:
-      return "calls";
-    case Phrase::kCallsWithCode:
-      return "calls_with_code";
-    case Phrase::kCallsLibrary:
-      return "calls_library";
-    case Phrase::kMakes:
-      return "makes";
-    case Phrase::kUnpacks:
-      return "unpacks";
-    case Phrase::kAccumulates:
-      return "accumulates";
-    case Phrase::kAndAccumulates:
-      return "and_accumulates";
-    case Phrase::kFindsPlace:
-      return "finds_place";
-    case Phrase::kFindsBlock:
-      return "finds_block";
-    case Phrase::kFindsThread:
-      return "finds_thread";
-    case Phrase::kCheckedWhenCompiled:
-      return "checked_when_compiled";
-    case Phrase::kChecks:
-      return "checks";
-    case Phrase::kFails:
-      return "fails";
-    case Phrase::kLeavesLoop:
-      return "leaves_loop";
-    case Phrase::kGoesOn:
-      return "goes_on";
-    case Phrase::kReturns:
-      return "returns";
-    case Phrase::kEndsWhere:
-      return "ends_where";
-    case Phrase::kReturnsWhere:
-      return "returns_where";
-    case Phrase::kFailsWhere:
-      return "fails_where";
-    case Phrase::kLeavesLoopWhere:
-      return "leaves_loop_where";
-    case Phrase::kNextRoundWhere:
-      return "next_round_where";
-    case Phrase::kChooses:
-      return "chooses";
-    case Phrase::kChoosesTypes:
-      return "chooses_types";
-    case Phrase::kChoosesLaunch:
-      return "chooses_launch";
-    case Phrase::kTakesKernel:
-      return "takes_kernel";
-    case Phrase::kComputesForLaunch:
-      return "computes_for_launch";
-    case Phrase::kLaunches:
-      return "launches";
-    case Phrase::kLaunchesHere:
-      return "launches_here";
-    case Phrase::kLaunchesOther:
-      return "launches_other";
-    case Phrase::kAllocates:
-      return "allocates";
-    case Phrase::kFillsInTemplate:
-      return "fills_in_template";
-    case Phrase::kByDefault:
-      return "by_default";
-    case Phrase::kInFunction:
-      return "in_function";
-    case Phrase::kGivenCode:
-      return "given_code";
-    case Phrase::kOnlyIfCompiled:
-      return "only_if_compiled";
-    case Phrase::kOnlyWhere:
-      return "only_where";
-    case Phrase::kOtherwise:
-      return "otherwise";
-    case Phrase::kOtherwiseIfCompiled:
-      return "otherwise_if_compiled";
-    case Phrase::kOtherwiseWhere:
-      return "otherwise_where";
-    case Phrase::kOtherwiseCompiled:
-      return "otherwise_compiled";
-    case Phrase::kRepeats:
-      return "repeats";
-    case Phrase::kByValue:
-      return "by_value";
-    case Phrase::kInCase:
-      return "in_case";
-    case Phrase::kTries:
-      return "tries";
-    case Phrase::kWhereThatFails:
-      return "where_that_fails";
-    case Phrase::kWithin:
-      return "within";
-    case Phrase::kDefines:
-      return "defines";
-    case Phrase::kReadsGlobal:
-      return "reads_global";
-    case Phrase::kReadsShared:
-      return "reads_shared";
-    case Phrase::kWritesGlobal:
-      return "writes_global";
-    case Phrase::kWritesShared:
-      return "writes_shared";
-    case Phrase::kUpdatesGlobal:
-      return "updates_global";
-    case Phrase::kUpdatesShared:
-      return "updates_shared";
-    case Phrase::kReadsAndWritesGlobal:
-      return "reads_and_writes_global";
-    case Phrase::kReadsAndWritesShared:
-      return "reads_and_writes_shared";
-    case Phrase::kGlobalToShared:
-      return "global_to_shared";
-    case Phrase::kSharedToGlobal:
-      return "shared_to_global";
-    case Phrase::kAddressGlobal:
-      return "address_global";
-    case Phrase::kAddressShared:
-      return "address_shared";
-    case Phrase::kAddressGlobalByIndex:
-      return "address_global_by_index";
-    case Phrase::kAddressSharedByIndex:
-      return "address_shared_by_index";
-    case Phrase::kWarpMaximum:
-      return "warp_maximum";
-    case Phrase::kWarpMinimum:
-      return "warp_minimum";
-    case Phrase::kWarpSum:
-      return "warp_sum";
-    case Phrase::kWarpExchange:
-      return "warp_exchange";
-    case Phrase::kGroupSum:
-      return "group_sum";
-    case Phrase::kGroupMaximum:
-      return "group_maximum";
-    case Phrase::kGroupReduction:
-      return "group_reduction";
-    case Phrase::kFromQueue:
-      return "from_queue";
-    case Phrase::kCalledBy:
-      return "called_by";
-    case Phrase::kWhere:
-      return "where";
-    case Phrase::kWhereNot:
-      return "where_not";
-    case Phrase::kOnChosenStream:
-      return "on_chosen_stream";
-    case Phrase::kAgainAndAgain:
-      return "again_and_again";
-    case Phrase::kOncePerLayer:
-      return "once_per_layer";
-    case Phrase::kOncePerRound:
-      return "once_per_round";
-    case Phrase::kCapturedInGraph:
-      return "captured_in_graph";
-    case Phrase::kMayBeginEarly:
-      return "may_begin_early";
-    case Phrase::kTheTest:
-      return "the_test";
-    case Phrase::kWhich:
-      return "which";
-    case Phrase::kAndSoOn:
-      return "and_so_on";
-    case Phrase::kWrittenThroughIndex:
-      return "written_through_index";
-    case Phrase::kReadThroughIndex:
-      return "read_through_index";
-    case Phrase::kThroughIndex:
-      return "through_index";
-    case Phrase::kInUnitsOf:
-      return "in_units_of";
-    case Phrase::kIndexIs:
-      return "index_is";
-    case Phrase::kInCallee:
-      return "in_callee";
-    case Phrase::kSameStepsAs:
-      return "same_steps_as";
-    case Phrase::kOpenedFrom:
-      return "opened_from";
-    case Phrase::kWith:
-      return "with";
-    case Phrase::kResultChecked:
-      return "result_checked";
-    case Phrase::kAsksThrough:
-      return "asks_through";
-    case Phrase::kLaunchGrid:
-      return "launch_grid";
-    case Phrase::kLaunchBlock:
-      return "launch_block";
-    case Phrase::kLaunchSharedMemory:
-      return "launch_shared_memory";
-    case Phrase::kLaunchStream:
-      return "launch_stream";
-    case Phrase::kLaunchedThrough:
-      return "launched_through";
-    case Phrase::kOnByDefault:
-      return "on_by_default";
-    case Phrase::kOffByDefault:
-      return "off_by_default";
-    case Phrase::kGivesValue:
-      return "gives_value";
-    case Phrase::kOr:
-      return "or";
-    case Phrase::kIfCompiled:
-      return "if_compiled";
-    case Phrase::kUnrolled:
-      return "unrolled";
-    case Phrase::kTooDeep:
-      return "too_deep";
-    case Phrase::kMasked:
-      return "masked";
-    case Phrase::kSoftwarePipeline:
-      return "software_pipeline";
-    case Phrase::kKeptForArguments:
-      return "kept_for_arguments";
-    case Phrase::kEveryForwardPass:
-      return "every_forward_pass";
-    case Phrase::kWhenObjectIsMade:
-      return "when_object_is_made";
-    case Phrase::kStepsLeftOut:
-      return "steps_left_out";
-    case Phrase::kMoreNames:
-      return "more_names";
-    case Phrase::kMoreCallers:
-      return "more_callers";
-    case Phrase::kLeavesSwitch:
-      return "leaves_switch";
-    case Phrase::kLeavesSwitchWhere:
-      return "leaves_switch_where";
-    case Phrase::kThenEnds:
-      return "then_ends";
-    case Phrase::kGroupScan:
-      return "group_scan";
-    case Phrase::kBlockLoad:
-      return "block_load";
-    case Phrase::kBlockStore:
-      return "block_store";
-    case Phrase::kBlockSum:
-      return "block_sum";
-    case Phrase::kBlockReduction:
-      return "block_reduction";
-    case Phrase::kBlockScan:
-      return "block_scan";
-    case Phrase::kBlockSort:
-      return "block_sort";
-    case Phrase::kBlockExchange:
-      return "block_exchange";
-    case Phrase::kBlockHistogram:
-      return "block_histogram";
-    case Phrase::kWarpReduction:
-      return "warp_reduction";
-    case Phrase::kWarpScan:
-      return "warp_scan";
-    case Phrase::kWarpLoad:
-      return "warp_load";
-    case Phrase::kWarpStore:
-      return "warp_store";
-    case Phrase::kGroupExchange:
-      return "group_exchange";
-    case Phrase::kGroupVote:
-      return "group_vote";
-    case Phrase::kGroupSync:
-      return "group_sync";
-    case Phrase::kUnrolledRange:
-      return "unrolled_range";
-  }
-  return "";
+  const auto at = static_cast<size_t>(phrase);
+  return at < kIds.size() ? kIds[at] : "";
 }
 
 Phrase phrase_of_id(std::string_view id) {
-  for (int i = 0; i <= static_cast<int>(kLastPhrase); ++i) {
-    const auto phrase = static_cast<Phrase>(i);
-    if (phrase_id(phrase) == id) return phrase;
-  }
-  return Phrase::kNone;
+  const auto* found = std::ranges::find(kIds, id);
+  return found == kIds.end() ? Phrase::kNone : static_cast<Phrase>(found - kIds.begin());
 }
 
 }  // namespace fathom

@@ -144,9 +144,12 @@ enum class Phrase : uint8_t {
   kGroupVote,
   kGroupSync,
   kUnrolledRange,
+  kFindsGroup,
+  kOnAtLaunch,
+  kOffAtLaunch,
 };
 
-constexpr Phrase kLastPhrase = Phrase::kUnrolledRange;
+constexpr Phrase kLastPhrase = Phrase::kOffAtLaunch;
 
 // The id in data/stories/phrases.tsv; empty of those that have no row there.
 std::string_view phrase_id(Phrase phrase);

@@ -7,6 +7,7 @@
 
 #include "scan/facts/code_names.h"
 #include "scan/facts/pattern_ids.h"
+#include "story/device_words.h"
 #include "story/python_story.h"
 #include "story/statement_steps.h"
 #include "story/step_words.h"
@@ -139,7 +140,7 @@ class TritonTeller : public StatementTeller {
     const std::string from = origin_of(text);
     if (holds(text, "program_id(") || holds(text, "block_idx(") || holds(text, "thread_idx(")) {
       step.words = Phrase::kFindsPlace;
-    } else if (holds(text, "+=") && !holds(text, "ptr")) {
+    } else if (accumulates(text) && !holds(text, "ptr")) {
       step.words = Phrase::kAccumulates;
       step.only_computes = false;
     } else {

@@ -316,7 +316,11 @@ std::string condition_of(const Statement& statement) {
       text.ends_with(")") && open != std::string::npos &&
       std::any_of(openings.begin(), openings.end(),
                   [&](std::string_view opening) { return text.starts_with(opening); });
-  if (c_family) return text.substr(open + 1, text.size() - open - 2);
+  if (c_family) {
+    const std::string inside = text.substr(open + 1, text.size() - open - 2);
+    const size_t first = std::min(inside.find_first_not_of(' '), inside.size());
+    return inside.substr(first, inside.find_last_not_of(' ') + 1 - first);
+  }
   const size_t space = text.find(' ');
   return space == std::string::npos ? text : text.substr(space + 1);
 }
@@ -331,6 +335,13 @@ StoryStep returning(StoryStep step) {
   if (step.only_computes) say_returned(step);
   step.only_computes = false;
   return step;
+}
+
+bool makes_object(const cpp::Code& code, const Statement& statement) {
+  size_t open = statement.first;
+  while (open < statement.last && !code.is(open, "(")) open = code.past(open);
+  return open < statement.last && open >= statement.first + 2 && code.source.is_name(open - 1) &&
+         (code.source.is_name(open - 2) || code.is(open - 2, ">"));
 }
 
 size_t end_of(const std::vector<Statement>& statements, size_t at) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "scan/cpp/expressions.h"
 #include "scan/facts/statement.h"
 #include "story/story_step.h"
 
@@ -36,6 +37,9 @@ std::vector<StoryStep> tell_body(const Body& body, StatementTeller& teller) {
 void say_returned(StoryStep& step);
 // The same where the step says nothing more than a computation. A return is always worth a step.
 StoryStep returning(StoryStep step);
+
+// Whether a statement is `Type<T> name(arguments)`.
+bool makes_object(const cpp::Code& code, const Statement& statement);
 
 // Behind what belongs to the statement at `at`.
 size_t end_of(const std::vector<Statement>& statements, size_t at);

@@ -88,7 +88,9 @@ std::string name_set(std::string_view code) {
     return declared_name(code);
   const size_t equals = code.find('=');
   if (equals == std::string_view::npos || equals == 0) return std::string(code);
-  std::string_view left = code.substr(0, equals);
+  // float sums[ROWS * 4] = {}: the array's name, not what its extent ends with.
+  const bool declares = code.find(' ') < code.find('[');
+  std::string_view left = code.substr(0, declares ? std::min(equals, code.find('[')) : equals);
   while (!left.empty() && (left.back() == ' ' || std::string_view("+-*/%|&^").find(left.back()) !=
                                                      std::string_view::npos))
     left.remove_suffix(1);
@@ -116,7 +118,8 @@ void show_names_of_many(StoryStep& step) {
   if (step.code.size() == 1) return;
   std::vector<std::string> names;
   for (const std::string& code : step.code) {
-    std::string name = step.words.is(Phrase::kChecks) || step.words.is(Phrase::kFailsWhere)
+    std::string name = step.words.is(Phrase::kChecks) || step.words.is(Phrase::kFailsWhere) ||
+                               step.words.is(Phrase::kCheckedWhenCompiled)
                            ? tidy_code(code, 60)
                            : name_set(code);
     if (std::find(names.begin(), names.end(), name) == names.end())

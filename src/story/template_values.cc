@@ -88,8 +88,11 @@ std::optional<StepRemark> TemplateValues::remark_on(std::string_view condition) 
   if (text != "true" && text != "false") return std::nullopt;
   const bool on = (text == "true") != negated;
   const std::string name = value.known ? value.known->name : std::string(condition);
+  // What the launch writes out holds there; a value that it takes from elsewhere is a default.
+  if (!value.known)
+    return StepRemark{on ? Phrase::kOnAtLaunch : Phrase::kOffAtLaunch, name + " = " + text, {}, {}};
   return StepRemark{on ? Phrase::kOnByDefault : Phrase::kOffByDefault, name + " = " + text,
-                    value.known ? value.known->at : CodePlace(), Certainty::kLikely};
+                    value.known->at, Certainty::kLikely};
 }
 
 }  // namespace fathom

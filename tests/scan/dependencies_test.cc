@@ -252,7 +252,9 @@ TEST(Dependencies, OfARepository) {
   put("needs/base.list", "numpy\n-r ../requirements.txt\n");
   put("third_party/x/requirements.txt", "not-ours\n");
   put("CMakeLists.txt", "add_library(own a.cc)\ntarget_link_libraries(a own dl)\n");
-  put("sub/CMakeLists.txt", "target_link_libraries(b own dl)\n");
+  put("sub/CMakeLists.txt",
+      "my_add_library(NAME core SRCS a.cc)\nadd_library(repo b.cc)\n"
+      "target_link_libraries(b own dl core repo::core repo::repo)\n");
   const CodeFacts facts = scan_repository(directory.path()).take();
   std::string names;
   for (const DependencyFacts& d : facts.dependencies) {

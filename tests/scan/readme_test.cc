@@ -114,6 +114,32 @@ TEST(Readme, ListsAndTaglines) {
             "The main goal is inference with little setup.");
 }
 
+// What leads to a picture is no description; what a list goes on with is.
+TEST(Readme, WordsBeforeAPictureAreNoDescription) {
+  EXPECT_EQ(read_readme("# T\n\nStep by step to a fast product of matrices, in CUDA.\n\n"
+                        "## Overview\n\nRunning the kernels on a card of mine:\n\n![](a.png)\n\n"
+                        "Numbers at the size of 4096 by 4096:\n")
+                .first_paragraph,
+            "Step by step to a fast product of matrices, in CUDA.");
+  EXPECT_EQ(read_readme("# T\n\nIt is known as the thing of the year.\n\n"
+                        "## Overview\n\nThe thing multiplies matrices, and has:\n\n- kernels\n")
+                .first_paragraph,
+            "The thing multiplies matrices, and has: kernels");
+}
+
+TEST(Readme, AddressesOfLinksAreNoDescription) {
+  EXPECT_EQ(read_readme("# T.jl\n\n*Programming in Julia*\n\n[![][doi-img]][doi-url]\n\n"
+                        "[doi-img]: https://zenodo.org/badge/doi/10.1109/TPDS.2018.2872064.svg\n"
+                        "[doi-url]: https://example.org/abstract/document/8471188/all/of/it\n\n"
+                        "The package is for programming GPUs, with arrays and kernels.\n")
+                .first_paragraph,
+            "The package is for programming GPUs, with arrays and kernels.");
+  EXPECT_EQ(read_readme("# T\n\n[Thing]: a library of kernels which all can use.\n"
+                        "[Thing](a): a library of kernels which all can use.\n")
+                .first_paragraph,
+            "Thing: a library of kernels which all can use.");
+}
+
 TEST(Readme, NamesOfCharactersAndEmoji) {
   const ReadmeFacts facts = read_readme(
       "# &nbsp;Thing :rocket:\n\nDocuments :book: about A &amp; B: what there is to know\n");

@@ -210,6 +210,8 @@ TEST(ScanReport, EntryPointsThatMatterComeFirst) {
                                   "",
                                   {static_cast<uint32_t>(facts.files.size() - 1), 1}});
   }
+  facts.entry_points[4].kernels_reached = 26;
+  facts.entry_points[2].kernels_reached = 0;
   RequestPath way;
   way.entry_kind = EntryKind::kCppMain;
   way.entry = "train.cu";

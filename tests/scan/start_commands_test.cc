@@ -51,6 +51,22 @@ TEST_F(StartCommands, OwnProgramsOnly) {
   EXPECT_EQ(facts.start_commands[0].at.line, 7u);
 }
 
+// Where no block of the README runs anything, its text may, and then a guide.
+TEST_F(StartCommands, TextAndGuidesWhereThereIsNoBlock) {
+  write("serve.py", "if __name__ == '__main__':\n    pass\n");
+  write("docs/en/quick_start.md", "# Start\n\n```sh\npython serve.py --port 1\n```\n");
+  write("docs/en/zebra.md", "```sh\npython serve.py --port 2\n```\n");
+  const auto commands = [&] {
+    std::vector<std::string> out;
+    for (const StartCommand& command : scan().start_commands) out.push_back(command.text);
+    return out;
+  };
+  write("README.md", "# T\n\n`serve.py` serves.\n\n```sh\ngit clone x\n```\n");
+  EXPECT_EQ(commands(), std::vector<std::string>{"python serve.py --port 1"});
+  write("README.md", "# T\n\n1. Run: `DEVICE=0 python serve.py --port 3`\n");
+  EXPECT_EQ(commands(), std::vector<std::string>{"DEVICE=0 python serve.py --port 3"});
+}
+
 TEST_F(StartCommands, OptionsThatTheReadmeWrites) {
   write("main.py",
         "import argparse, os\np = argparse.ArgumentParser()\np.add_argument('--size')\n"

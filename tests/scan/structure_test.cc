@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <map>
 
 #include "report/scan/scan_report.h"
 #include "scan/facts/fact_names.h"
@@ -297,6 +299,51 @@ TEST_F(StructureTest, ApiIsWhatPackagesExport) {
   EXPECT_EQ(names, (Texts{"function app.shown(x: int, *, y=1) -> int",
                           "class app.sub.Thing(a: int)", "binding fwdPYBIND11_MODULE: forward"}));
   EXPECT_EQ(facts_.api[0].doc, "Shows x.");
+}
+
+// What a package takes from elsewhere to call it itself is no part of its API.
+TEST_F(StructureTest, ApiIsNotWhatAPackageUses) {
+  put("app/__init__.py", "");
+  put("app/utils/__init__.py", "");
+  put("app/utils/log.py", "def init_logger(name):\n    pass\ndef shared(x):\n    pass\n");
+  put("app/models/__init__.py",
+      "from app.utils.log import init_logger, shared\nlogger = init_logger(__name__)\n"
+      "from .net import build\n");
+  put("app/models/net.py", "def build(x):\n    pass\n");
+  scan();
+  Texts names;
+  for (const ApiFacts& api : facts_.api) names.push_back(api.name);
+  EXPECT_EQ(names, (Texts{"app.models.build", "app.models.shared"}));
+}
+
+// A file of kernels that others import ends with a trial of it; one that nobody imports is a
+// program.
+TEST_F(StructureTest, AMainGuardOfAKernelModuleIsATrial) {
+  constexpr std::string_view guard = "if __name__ == '__main__':\n    launch(1)\n";
+  put_kernel("app/kernel.py");
+  put_kernel("app/alone.py");
+  for (const char* path : {"app/kernel.py", "app/alone.py"}) {
+    std::ofstream(temporary_.path() / "repo" / path, std::ios::app) << guard;
+  }
+  put("app/engine.py", "from .kernel import launch\ndef run(x):\n    launch(x)\n");
+  scan();
+  std::map<std::string, bool> trials;
+  for (const EntryPoint& entry : facts_.entry_points) trials[entry.name] = entry.tries_module;
+  EXPECT_EQ(trials,
+            (std::map<std::string, bool>{{"app/alone.py", false}, {"app/kernel.py", true}}));
+  EXPECT_EQ(way_to("twice"), "alone -> launch -> twice");
+}
+
+// How many kernels each program gets to, also of those whose way is not shown.
+TEST_F(StructureTest, EveryProgramSaysHowManyKernelsItReaches) {
+  for (const char* name : {"a", "b", "c", "d"}) {
+    put(std::string(name) + ".cu", "__global__ void k_" + std::string(name) +
+                                       "() {}\nint main() { k_" + name + "<<<1, 32>>>(); }\n");
+  }
+  put("none.cpp", "int main() { return 0; }\n");
+  scan();
+  for (const EntryPoint& entry : facts_.entry_points)
+    EXPECT_EQ(entry.kernels_reached, entry.name == "none.cpp" ? 0u : 1u) << entry.name;
 }
 
 class DocClaimTest : public StructureTest {

@@ -192,6 +192,121 @@ __global__ void k(float* y) {
   EXPECT_TRUE(has(story, "reads shared memory `count = state.count`")) << story;
 }
 
+// A number in shared memory is read and written by its name; a barrier is not.
+TEST(StorySteps, NumbersInSharedMemoryAreReadAndWritten) {
+  const std::string story = told(R"(
+__global__ void k(const float* in, float* out, float sum) {
+  __shared__ float largest;
+  __shared__ cuda::barrier<cuda::thread_scope_block> ready;
+  auto ready_ptr = &ready;
+  if (threadIdx.x == 0) largest = in[blockIdx.x];
+  if (threadIdx.x == 0) largest = fmaxf(largest, sum);
+  fill_rows(in, (*ready_ptr));
+  (*ready_ptr).arrive_and_wait();
+  float scale = 127.0f / fmaxf(largest, 1.0f);
+  float mine = 2.0f * sum;
+  use(&largest);
+  out[threadIdx.x] = scale * mine;
+}
+)");
+  EXPECT_TRUE(has(story, "reads global memory and writes shared memory `largest")) << story;
+  EXPECT_TRUE(has(story, "updates shared memory `largest = fmaxf(largest, sum)`")) << story;
+  EXPECT_TRUE(has(story, "reads shared memory `float scale")) << story;
+  EXPECT_TRUE(has(story, "computes `float mine")) << story;
+  EXPECT_TRUE(has(story, "calls `fill_rows(in, (*ready_ptr))`")) << story;
+  EXPECT_TRUE(has(story, "uses an mbarrier in shared memory `(*ready_ptr).arrive_and_wait()`"))
+      << story;
+  EXPECT_TRUE(has(story, "calls `use(&largest)`")) << story;
+}
+
+// A function of the code's own that reduces says so by its name, where it does what that takes.
+TEST(StorySteps, ReductionsOfTheCodesOwnAreSaid) {
+  const std::string story = told(R"(
+template <int N>
+__device__ float warp_reduce_max(float x) {
+  for (int i = N / 2; i > 0; i /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, i));
+  return x;
+}
+template <int METHOD>
+__device__ float block_reduce(float x) {
+  __shared__ float parts[32];
+  x = warp_reduce_max<32>(x);
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
+  __syncthreads();
+  return warp_reduce_max<32>(parts[threadIdx.x % 32]);
+}
+__device__ float reduced_rate(float x) { return x * 0.5f; }
+__global__ void k(const float* in, float* out) {
+  float x = in[threadIdx.x];
+  float most = warp_reduce_max<32>(x);
+  float all = block_reduce<SUM>(x);
+  float rate = reduced_rate(x);
+  out[threadIdx.x] = most + all + rate;
+}
+)");
+  EXPECT_TRUE(has(story, "across the warp `float most")) << story;
+  EXPECT_TRUE(has(story, "sums across the block `float all")) << story;
+  EXPECT_TRUE(has(story, "computes `float rate")) << story;
+}
+
+// What a launch fills in holds for that launch, and is no default.
+TEST(StorySteps, TemplateArgumentsOfTheLaunchAreNoDefaults) {
+  const std::string story = told(R"(
+template <bool kScaled = false, bool kBiased = true>
+__global__ void k(float* out) {
+  if constexpr (kScaled) out[threadIdx.x] *= 2.0f;
+  if constexpr (!kBiased) out[threadIdx.x] += 1.0f;
+}
+void run(float* out) { k<true, true><<<1, 32>>>(out); }
+)");
+  EXPECT_TRUE(has(story, "`kScaled` [on at this launch:]")) << story;
+  EXPECT_TRUE(has(story, "`!kBiased` [off at this launch:]")) << story;
+  EXPECT_FALSE(has(story, "by default")) << story;
+}
+
+TEST(StorySteps, NamesOfArraysAndChecksAreWhole) {
+  const std::string story = told(R"(
+template <int ROWS, int COLS>
+__global__ void k(float* out) {
+  static_assert((ROWS * 4) % COLS == 0, "a first long message that says what is wrong with it");
+  static_assert((ROWS * 8) % COLS == 0, "a second long message that says what is wrong with it");
+  static_assert((ROWS * 16) % COLS == 0, "a third long message that says what is wrong with it");
+  auto block = cooperative_groups::this_thread_block();
+  float sums[ROWS * COLS] = {0.0f};
+  float left[ROWS] = {0.0f};
+  float right[COLS * 2] = {0.0f};
+  int from = 0, to = 1;
+  int half = ROWS / 2;
+  int step = 0;
+  step += 1;
+  sums[0] += left[0] * right[0];
+  out[threadIdx.x] = sums[0];
+}
+)");
+  EXPECT_TRUE(has(story, "`sums` `left` `right`")) << story;
+  EXPECT_FALSE(has(story, "COLS]`")) << story;
+  EXPECT_TRUE(has(story, "checks at compile time: `static_assert((ROWS * 4) % COLS == 0")) << story;
+  EXPECT_TRUE(has(story, "names its group of threads: `auto block")) << story;
+  EXPECT_TRUE(has(story, "accumulates: `sums[0] += left[0] * right[0]`")) << story;
+  EXPECT_FALSE(has(story, "accumulates: `step")) << story;
+}
+
+TEST(StorySteps, SizesOfALaunchAreNoCalls) {
+  const std::string story = told(R"(
+__global__ void k(float* out) { out[threadIdx.x] = 0; }
+void run(float* out, int n) {
+  Timer timer(out);
+  dim3 grid(n / 32, 2);
+  prepare(out);
+  k<<<grid, 32>>>(out);
+}
+)",
+                                 "k.cu", true);
+  EXPECT_TRUE(has(story, "constructs `Timer timer(out)`")) << story;
+  EXPECT_TRUE(has(story, "computes a launch parameter: `dim3 grid(n / 32, 2)`")) << story;
+  EXPECT_TRUE(has(story, "calls `prepare(out)`")) << story;
+}
+
 TEST(StorySteps, AnAddressIsNotRead) {
   const std::string story = told(R"(
 __global__ void k(float* out, const float* in, unsigned mask, const unsigned* bits) {

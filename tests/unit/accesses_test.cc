@@ -1,6 +1,8 @@
 // Where kernels touch arrays: each case is a kernel, and what its accesses come to.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "scan/accesses/access_walk.h"
 #include "scan/accesses/triton_walk.h"
 #include "scan/cpp/cpp_file.h"
@@ -274,6 +276,63 @@ TEST(Accesses, TwoLaunchesOnOneLineAreTwo) {
 KernelAccesses walked(std::string_view text) {
   const python::Tree tree = python::parse(text);
   return walk_triton(tree, tree.child_of_kind(tree.root, python::NodeKind::kFunction));
+}
+
+// Pairs at a distance that the host doubles are neighbours in some rounds only.
+TEST(Accesses, PairsAtAShiftedDistanceAreNotKnownToBeNeighbours) {
+  const KernelFacts sorted = kernel_of(R"(
+__global__ void k(int* x, int* y, int stage, int C) {
+  const int t = blockIdx.x * blockDim.x + threadIdx.x;
+  const int distance = 1 << stage;
+  x[t % distance + (t / distance) * 2 * distance] = 0;
+  y[t % C + (t / C) * C] = 0;
+}
+)");
+  EXPECT_EQ(access(sorted, "x", AccessKind::kWrite).pattern, AccessPattern::kUnknown);
+  EXPECT_NE(access(sorted, "y", AccessKind::kWrite).pattern, AccessPattern::kUnknown);
+}
+
+// A guard that is halved each round is no number of rounds.
+TEST(Accesses, AHalvedBoundIsNotItsRound) {
+  const KernelFacts reduced = kernel_of(R"(
+__global__ void k(float* x, float* y, int n) {
+  for (int s = n / 2; s > 0; s >>= 1) {
+    if (threadIdx.x < s) x[threadIdx.x] = x[threadIdx.x + s];
+    y[blockIdx.x] = 0;
+  }
+}
+)");
+  EXPECT_EQ(access(reduced, "x", AccessKind::kWrite).elements.find("log2"), std::string::npos);
+  EXPECT_NE(access(reduced, "y", AccessKind::kWrite).times.find("log2"), std::string::npos);
+}
+
+// memcpy_async reads one end and writes the other; a function of that name of the code's own with
+// one pointer is not known to.
+TEST(Accesses, AsynchronousCopiesMoveMemory) {
+  const KernelFacts copied = kernel_of(R"(
+__global__ void k(const float* in, float* out) {
+  __shared__ float tile[128];
+  cuda::memcpy_async(&tile[threadIdx.x], &in[blockIdx.x * 128 + threadIdx.x], 4, ready);
+  out[threadIdx.x] = tile[threadIdx.x];
+}
+)");
+  EXPECT_EQ(access(copied, "in").kind, AccessKind::kRead);
+  EXPECT_TRUE(access(copied, "tile", AccessKind::kWrite).shared);
+}
+
+// What lies in registers is no traffic, whatever it is cast to.
+TEST(Accesses, AnArrayOfTheThreadsOwnIsNoTraffic) {
+  const KernelFacts packed = kernel_of(R"(
+template <typename T>
+__global__ void k(const T* in, T* out) {
+  T mine[8];
+  *(float4*)(&mine[0]) = *(float4*)(in + threadIdx.x * 8);
+  *(float4*)(out + threadIdx.x * 8) = *(float4*)(&mine[0]);
+}
+)");
+  std::set<std::string> arrays;
+  for (const ArrayAccess& one : packed.accesses) arrays.insert(one.array);
+  EXPECT_EQ(arrays, (std::set<std::string>{"in", "out"}));
 }
 
 TEST(TritonAccesses, MasksAndLoopsSayHowMuch) {

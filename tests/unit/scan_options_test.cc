@@ -130,8 +130,13 @@ TEST(CppOptions, OtherLibraries) {
       "if (cmd.check_cmd_line_flag(\"help\")) {} cmd.get_cmd_line_argument(\"m\", options.m, "
       "512);\n"
       "TCLAP::ValueArg<int> width(\"w\", \"width\", \"How wide\", false, 8, \"int\");\n"
-      "NCCL_PARAM(Channels, \"MAX_CHANNELS\", 32);\n");
-  ASSERT_EQ(options.size(), 6u);
+      "NCCL_PARAM(Channels, \"MAX_CHANNELS\", 32);\n"
+      "parser.set_optional<unsigned int>(\"x\", \"rows\", 64, \"Rows of the grid\"); "
+      "set_optional(1);\n");
+  ASSERT_EQ(options.size(), 7u);
+  EXPECT_EQ(options[6].names, std::vector<std::string>{"--rows"});
+  EXPECT_EQ(options[6].default_value, "64");
+  EXPECT_EQ(options[6].help, "Rows of the grid");
   EXPECT_EQ(options[0].names, (std::vector<std::string>{"--count", "-n"}));
   EXPECT_EQ(options[0].help, "How many");
   EXPECT_EQ(options[0].default_value, "3");

@@ -209,7 +209,7 @@ std::vector<uint32_t> foremost_kernels(const CodeFacts& facts, size_t at_most) {
   }
   const auto weight = [&](uint32_t i) {
     const KernelFacts& k = facts.kernels[i];
-    return std::tuple(ways[i], !is_aside(facts.files[k.at.file].path), k.callers.size(),
+    return std::tuple(ways[i], !is_aside(facts.files[k.at.file]), k.callers.size(),
                       k.launchers.size(), lines_of(k).value_or(0));
   };
   std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) { return weight(b) < weight(a); });

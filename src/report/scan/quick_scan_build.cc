@@ -14,7 +14,7 @@
 #include "report/scan/scan_counts.h"
 #include "scan/facts/code_names.h"
 #include "scan/facts/fact_names.h"
-#include "scan/link/code_purpose.h"
+#include "scan/files/code_purpose.h"
 
 namespace fathom {
 namespace {
@@ -25,23 +25,17 @@ constexpr size_t kSwitches = 10, kBuildVariables = 6, kApiRows = 8, kKernelsOfRo
 // What a file is in the repository for.
 enum class FilePurpose : uint8_t { kProduct, kTests, kExamples, kDocuments, kOther, kCopies };
 
-FilePurpose purpose_of(const SourceFile& file) {
+FilePurpose file_purpose(const SourceFile& file) {
   if (file.origin == Origin::kVendored || file.origin == Origin::kSubmodule)
     return FilePurpose::kCopies;
-  if (is_test_path(file.path) || file.path.find("_test.") != std::string::npos)
-    return FilePurpose::kTests;
+  const CodePurpose purpose = purpose_of(file.path);
+  if (purpose == CodePurpose::kTest) return FilePurpose::kTests;
   if (file.language == Language::kMarkdown || file.language == Language::kRestructuredText ||
-      file.path.starts_with("doc/") || file.path.starts_with("docs/"))
+      purpose == CodePurpose::kDocument)
     return FilePurpose::kDocuments;
-  constexpr std::array<std::string_view, 8> examples = {"example",    "examples",    "samples",
-                                                        "demos",      "bench",       "benchmark",
-                                                        "benchmarks", "benchmarking"};
-  for (size_t at = 0, slash; (slash = file.path.find('/', at)) != std::string::npos;
-       at = slash + 1) {
-    const std::string_view folder = std::string_view(file.path).substr(at, slash - at);
-    if (std::ranges::find(examples, folder) != examples.end()) return FilePurpose::kExamples;
-  }
-  return is_aside(file.path) ? FilePurpose::kOther : FilePurpose::kProduct;
+  if (purpose == CodePurpose::kExample || purpose == CodePurpose::kBenchmark)
+    return FilePurpose::kExamples;
+  return is_aside(file) ? FilePurpose::kOther : FilePurpose::kProduct;
 }
 
 // Environment variables that are read while the package is built.
@@ -60,7 +54,7 @@ std::string purposes_text(const CodeFacts& facts) {
       "copies"};
   std::array<SizeCount, titles.size()> counts;
   for (const SourceFile& file : facts.files)
-    counts[static_cast<size_t>(purpose_of(file))].add(file);
+    counts[static_cast<size_t>(file_purpose(file))].add(file);
   std::vector<std::string> parts;
   for (size_t i = 0; i < titles.size(); ++i) {
     if (counts[i].files > 0)
@@ -134,7 +128,7 @@ void add_dispatch(const CodeFacts& facts, std::string& out) {
   for (const KernelFacts& kernel : facts.kernels) {
     for (const KernelLauncher& l : kernel.launchers) {
       if (l.conditions.empty() || l.function.empty() || l.certainty == Certainty::kUnsure) continue;
-      if (is_aside(facts.files[l.at.file].path)) continue;
+      if (is_aside(facts.files[l.at.file])) continue;
       functions[{l.at.file, l.function}].push_back(
           {l.conditions, kernel.name, l.template_arguments, l.at});
     }
@@ -228,7 +222,7 @@ void add_api_matrix(const CodeFacts& facts, std::string& out) {
   for (const KernelFacts& kernel : facts.kernels) {
     if (kernel.path.empty() || kernel.path.front().kind != PathHopKind::kPython) continue;
     const PathHop& top = kernel.path.front();
-    if (is_aside(facts.files[top.at.file].path) || top.certainty == Certainty::kUnsure) continue;
+    if (is_aside(facts.files[top.at.file]) || top.certainty == Certainty::kUnsure) continue;
     Row& row = rows[top.name];
     row.at = top.at;
     row.kernels.insert(kernel.name);

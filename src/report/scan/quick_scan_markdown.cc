@@ -160,7 +160,7 @@ void add_kernels(const CodeFacts& facts, const KernelPages& pages, std::string& 
   std::vector<const KernelGroup*> groups;
   for (const KernelGroup& group : pages.groups) groups.push_back(&group);
   std::ranges::stable_sort(groups, std::greater(), [&](const KernelGroup* group) {
-    const bool aside = is_aside(facts.files[facts.kernels[group->kernels[0]].at.file].path);
+    const bool aside = is_aside(facts.files[facts.kernels[group->kernels[0]].at.file]);
     return std::tuple(!aside, group->kernels.size());
   });
   Table table("kernels");
@@ -232,7 +232,8 @@ void add_short_request_path(const CodeFacts& facts, std::string& out) {
     // The farthest helper that was reached is not where a request goes.
     out +=
         path.kernels_reached > 0 || in_library
-            ? fmt::format("{}{}; {}, {}\n", entry, short_way(path),
+            ? fmt::format("{}{}{}; {}, {}\n", entry, short_way(path),
+                          path.hops.back().certainty == Certainty::kUnsure ? " (possible)" : "",
                           counted(path.hops.size(), "step", "steps"),
                           path.kernels_reached == 0
                               ? std::string("no kernel reached")

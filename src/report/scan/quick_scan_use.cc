@@ -90,7 +90,7 @@ std::vector<ApiEntry> api_entries(const CodeFacts& facts) {
   for (const ApiFacts& api : facts.api) {
     const bool callable = api.kind == EntryKind::kFunction || api.kind == EntryKind::kBinding ||
                           api.kind == EntryKind::kClass;
-    if (is_library && api.in_readme && callable && !is_aside(facts.files[api.at.file].path))
+    if (is_library && api.in_readme && callable && !is_aside(facts.files[api.at.file]))
       add({api.kind, api.name, api.at, std::nullopt});
     if (is_library && api.kind == EntryKind::kFunction && api.used_in > 0)
       functions.push_back(&api);
@@ -104,13 +104,13 @@ std::vector<ApiEntry> api_entries(const CodeFacts& facts) {
   for (const ApiFacts* api : functions) add({api->kind, api->name, api->at, std::nullopt});
   // A library of another language is called through what it binds or declares in its headers.
   const bool has_program = std::ranges::any_of(facts.entry_points, [&](const EntryPoint& entry) {
-    return entry.kind == EntryKind::kCppMain && !is_aside(facts.files[entry.at.file].path);
+    return entry.kind == EntryKind::kCppMain && !is_aside(facts.files[entry.at.file]);
   });
   if (!out.empty() || !is_library || has_program) return out;
   for (const EntryKind kind :
        {EntryKind::kBinding, EntryKind::kClass, EntryKind::kHeaderFunction}) {
     for (const ApiFacts& api : facts.api) {
-      if (api.kind == kind && !is_aside(facts.files[api.at.file].path))
+      if (api.kind == kind && !is_aside(facts.files[api.at.file]))
         add({kind, api.name, api.at, std::nullopt});
     }
   }
@@ -144,7 +144,8 @@ void add_start_commands(const CodeFacts& facts, std::string& out) {
   if (all == 0) return;
   if (shown.size() > kCommands) shown.resize(kCommands);
   std::ranges::stable_sort(shown, {}, [](const StartCommand* c) { return c->at; });
-  out += "As its README starts it:\n\n";
+  const bool readme = facts.readme && facts.start_commands[0].at.file == facts.readme->file;
+  out += readme ? "As its README starts it:\n\n" : "As its documentation starts it:\n\n";
   for (const StartCommand* command : shown) {
     out += fmt::format("- {} ({}", md_code(shortened(command->text, 160)),
                        md_code(place_text(facts, command->at)));

@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "scan/link/code_purpose.h"
+#include "scan/files/code_purpose.h"
 
 namespace fathom {
 namespace {
@@ -42,11 +42,12 @@ std::set<uint32_t> files_near_kernels(const CodeFacts& facts) {
 
 }  // namespace
 
-bool is_aside(std::string_view path) {
+bool is_aside(const SourceFile& file) {
+  const std::string_view path = file.path;
   constexpr std::array<std::string_view, 13> folders = {
       "dev",     "cmake",      "docker",       "packaging", "agents",     "legacy",     "old",
       "scratch", "deprecated", "benchmarking", "evals",     "evaluation", "build_tools"};
-  return is_test_or_example(path) ||
+  return file.origin != Origin::kOwn || is_test_or_example(path) ||
          std::ranges::find(folders, path.substr(0, path.find('/'))) != folders.end();
 }
 
@@ -64,14 +65,14 @@ std::vector<RankedEntry> ranked_entries(const CodeFacts& facts) {
   std::vector<RankedEntry> out;
   for (uint32_t i = 0; i < facts.entry_points.size(); ++i) {
     const EntryPoint& entry = facts.entry_points[i];
-    const auto found = ways.find({entry.kind, entry.name});
     const SourceFile& file = facts.files[entry.at.file];
     const bool told = started.contains(entry.at.file);
     // A C++ program in a Python file is text that it writes.
     const bool is_text = entry.kind == EntryKind::kCppMain && file.language == Language::kPython;
-    out.push_back({i, !told && (is_for_trying(entry.kind) || is_text || is_aside(file.path)),
-                   found == ways.end() ? std::optional<uint32_t>()
-                                       : facts.request_paths[found->second].kernels_reached});
+    out.push_back(
+        {i, !told && (is_for_trying(entry.kind) || entry.tries_module || is_text || is_aside(file)),
+         // None that was followed is not none.
+         entry.kernels_reached.value_or(0) > 0 ? entry.kernels_reached : std::nullopt});
   }
   const auto way_of = [&](const EntryPoint& entry) {
     const auto found = ways.find({entry.kind, entry.name});
@@ -89,6 +90,19 @@ std::vector<RankedEntry> ranked_entries(const CodeFacts& facts) {
   std::ranges::sort(out, {}, order);
   return out;
 }
+
+namespace {
+
+// What every program of the system has, and none of its own.
+bool is_system_variable(const OptionFacts& option) {
+  constexpr std::array<std::string_view, 14> names = {
+      "HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "PATH", "PWD",  "USER",
+      "TMP",  "TEMP",        "TMPDIR",    "APPDATA",  "LANG", "TERM", "DISPLAY"};
+  return option.kind == OptionKind::kEnvironment &&
+         std::ranges::find(names, option.name) != names.end();
+}
+
+}  // namespace
 
 std::vector<RankedOption> ranked_options(const CodeFacts& facts, OptionKind kind) {
   std::vector<std::vector<const FeatureFacts*>> affects(facts.options.size());
@@ -108,9 +122,10 @@ std::vector<RankedOption> ranked_options(const CodeFacts& facts, OptionKind kind
                          });
     // A name that is in a variable of the code is not known: nobody can set it.
     const bool unnamed = option.name.starts_with('{') && option.name.ends_with('}');
-    const bool aside = unnamed || (is_aside(facts.files[option.at.file].path) &&
-                                   !started.contains(option.at.file));
-    return std::tuple(aside, !option.in_readme, affects[i].empty() && !reaches, option.help.empty(),
+    const bool aside =
+        unnamed || (is_aside(facts.files[option.at.file]) && !started.contains(option.at.file));
+    return std::tuple(aside, is_system_variable(option), !option.in_readme,
+                      affects[i].empty() && !reaches, option.help.empty(),
                       -static_cast<int64_t>(affects[i].size()),
                       -static_cast<int64_t>(option.read_at.size()), i);
   };

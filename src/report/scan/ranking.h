@@ -13,8 +13,8 @@ namespace fathom {
 // Derived.
 
 // Whether a file is for trying, measuring, building or tending the program: tests, benchmarks,
-// examples, tools, and what developers keep for themselves.
-bool is_aside(std::string_view path);
+// examples, tools, what developers keep for themselves, and copies of others' code.
+bool is_aside(const SourceFile& file);
 
 struct RankedEntry {
   uint32_t entry = 0;               // position in CodeFacts::entry_points

@@ -45,6 +45,8 @@ std::string_view kind_words(KernelKind kind) {
       return "GLSL compute";
     case KernelKind::kHlsl:
       return "HLSL compute";
+    case KernelKind::kJulia:
+      return "Julia";
     case KernelKind::kString:
       return "CUDA-in-string";
     default:

@@ -103,7 +103,23 @@ std::string AccessWalker::called_name(const std::string& written) const {
   return type == frame_->types.end() ? written : type->second + written.substr(colons);
 }
 
+// memcpy_async(to, from, …), perhaps with a group before: reads the one and writes the other.
+bool AccessWalker::copy_call(uint32_t id, std::string_view name) {
+  if (name != "memcpy_async" && name != "__pipeline_memcpy_async") return false;
+  const std::vector<uint32_t> parts = node(id).children;
+  std::vector<std::pair<uint32_t, Pointer>> ends;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const Value one = value(parts[i]);
+    if (one.pointer && ends.size() < 2) ends.emplace_back(parts[i], *one.pointer);
+  }
+  if (ends.size() < 2) return false;
+  access(ends[1].second, AccessKind::kRead, ends[1].first);
+  access(ends[0].second, AccessKind::kWrite, ends[0].first);
+  return true;
+}
+
 std::optional<AccessWalker::Value> AccessWalker::memory_call(uint32_t id, std::string_view name) {
+  if (copy_call(id, name)) return Value();
   const CodeNode& at = node(id);
   const bool atomic = name.starts_with("atomic") && at.children.size() > 2;
   if (at.children.size() < 2 || (!is_load(name) && !is_store(name) && !atomic)) return std::nullopt;

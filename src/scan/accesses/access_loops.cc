@@ -35,6 +35,11 @@ void AccessWalker::for_statement(uint32_t id) {
       hidden == frame_->names.end() ? std::nullopt : std::optional(hidden->second);
   Value variable;
   variable.number = begin + Polynomial::symbol(loop);
+  // Of a variable that is halved or doubled the loop counts rounds: its values are others.
+  if (factor_of(node(parts[2]), name)) {
+    const Value round = variable;
+    variable.number = computed(name, {&round}, false).number;
+  }
   variable.local = true;
   variable.loops = static_cast<int>(loops_.size());
   if (!name.empty()) frame_->names[name] = std::move(variable);

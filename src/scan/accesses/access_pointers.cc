@@ -20,7 +20,11 @@ AccessWalker::Value AccessWalker::pointer_from(uint32_t id, const Value& base, s
   pointer.array = array_name(node(id).kind == CodeKind::kDeclarator ? node(id).text : source(id));
   pointer.type = pointer.unit = resolved_type(type);
   if (base.number && !space_.is_uniform(*base.number)) pointer.offset = *base.number;
-  pointer.space = base.object && !base.number ? Space::kLocal : Space::kGlobal;
+  // &row[0] of an array of the thread's own is in no other memory, whatever the row's values are.
+  const std::string written = source(id);
+  const bool address = written.starts_with('&') || written.starts_with("(&");
+  const bool own = (base.object && !base.number) || (address && (base.object || base.real));
+  pointer.space = own ? Space::kLocal : Space::kGlobal;
   pointer.sure = false;
   out.pointer = std::move(pointer);
   out.local = true;

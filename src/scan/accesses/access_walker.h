@@ -155,6 +155,7 @@ class AccessWalker {
 
   // Calls.
   Value call_value(uint32_t id);
+  bool copy_call(uint32_t id, std::string_view name);
   std::optional<Value> memory_call(uint32_t id, std::string_view name);
   std::optional<Value> group_call(uint32_t id);
   std::string called_name(const std::string& written) const;

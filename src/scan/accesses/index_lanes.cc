@@ -107,9 +107,10 @@ std::optional<Polynomial> IndexSpace::lane_stride(Symbol symbol) const {
       if (!of_value || of_value->is_zero()) return of_value;
       const auto divisor = facts.divisor.as_constant();
       // Neighbours share the quotient where the divisor is a warp or more; names such as C and
-      // WARP_SIZE are taken to be.
-      if (!divisor || *divisor >= 32) return Polynomial();
-      return std::nullopt;
+      // WARP_SIZE are taken to be, what is shifted (1 << stage) goes through all sizes.
+      if (divisor ? *divisor < 32 : text(facts.divisor).find("<<") != std::string::npos)
+        return std::nullopt;
+      return Polynomial();
     }
     case Kind::kComputed:
     case Kind::kLoaded:

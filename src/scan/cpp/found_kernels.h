@@ -17,8 +17,9 @@ struct FoundKernel {
   std::string name, scope, parameters;
   std::vector<std::string> attributes;
   uint32_t line_first = 0, line_name = 0, line_last = 0;
-  // Of one that is launched where it is written; empty: others launch it.
+  // Of one that is launched where it is written, or at `launch_line`; empty: others launch it.
   std::string via, grid, function;
+  uint32_t launch_line = 0;
 };
 
 // The kernels of a program in OpenCL C, Metal, WGSL, GLSL or HLSL. `stem` names what is called
@@ -29,8 +30,11 @@ std::vector<FoundKernel> find_shader_kernels(const TokenList& source, const Shad
 // queue.parallel_for(range, [=](…) {…}) of SYCL.
 std::vector<FoundKernel> find_sycl_kernels(const TokenList& source, const Definitions& functions);
 
+// Functions of Julia that @cuda and its like launch in the same file, and those that @kernel marks.
+std::vector<FoundKernel> find_julia_kernels(std::string_view text);
+
 // Kernels in string literals: CUDA for NVRTC, and the languages above. Literals that stand side by
-// side are one text.
+// side are one text. OpenCL C that a macro makes a string of, too.
 std::vector<FoundKernel> find_kernels_in_strings(const TokenList& source);
 
 // The lines of a text inside a file → the file's lines.

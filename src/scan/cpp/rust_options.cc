@@ -268,4 +268,17 @@ class ClapReader {
 
 std::vector<Option> find_clap_options(std::string_view text) { return ClapReader(text).run(); }
 
+uint32_t line_of_rust_main(std::string_view text) {
+  uint32_t line = 1;
+  for (size_t begin = 0; begin < text.size(); ++line) {
+    std::string_view rest = text.substr(begin, text.find('\n', begin) - begin);
+    begin += rest.size() + 1;
+    for (const std::string_view word : {"pub ", "async "}) {
+      if (rest.starts_with(word)) rest.remove_prefix(word.size());
+    }
+    if (rest.starts_with("fn main(")) return line;  // source text
+  }
+  return 0;
+}
+
 }  // namespace fathom::cpp

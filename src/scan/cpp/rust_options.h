@@ -11,4 +11,7 @@ namespace fathom::cpp {
 // enum that derives its parser, and Arg::new("name").long("name")….
 std::vector<Option> find_clap_options(std::string_view text);
 
+// The line of the `fn main` that a program begins with; 0: it has none.
+uint32_t line_of_rust_main(std::string_view text);
+
 }  // namespace fathom::cpp

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <optional>
 
+#include "scan/cpp/brackets.h"
 #include "scan/cpp/found_kernels.h"
 #include "scan/cpp/plain_spelling.h"
 
@@ -71,6 +73,41 @@ bool may_hold_kernels(std::string_view text) {
   return false;
 }
 
+// STRINGIFY(__kernel void scale(…) {…}): OpenCL C that a macro makes a string of. In C++ no
+// function is defined inside round brackets, and none is marked so.
+void find_stringised_kernels(const TokenList& source, std::vector<FoundKernel>& out) {
+  constexpr std::string_view kMark = "__kernel", kShortMark = "kernel";
+  std::optional<Brackets> made;  // of the few files that need them
+  size_t macros = 0;             // NAME( that are open
+  std::vector<bool> open;
+  for (size_t i = 1; i + 2 < source.size(); ++i) {
+    if (source.is(i, "(")) {
+      open.push_back(source.is_name(i - 1));
+      macros += open.back() ? 1 : 0;
+    } else if (source.is(i, ")") && !open.empty()) {
+      macros -= open.back() ? 1 : 0;
+      open.pop_back();
+    }
+    if (macros == 0 || !(source.is(i, kMark) || source.is(i, kShortMark))) continue;
+    if (!source.is(i + 1, "void") && !source.is(i + 1, "__attribute__")) continue;
+    const Brackets& brackets = made ? *made : made.emplace(source);
+    size_t type = i + 1;  // behind __attribute__((…))
+    while (source.is_name(type) && source.is(type + 1, "(") && brackets.closed(type + 1))
+      type = brackets.partner(type + 1) + size_t{1};
+    if (!source.is(type, "void") || !source.is_name(type + 1)) continue;
+    FoundKernel& kernel = out.emplace_back();
+    kernel.name = source.at(type + 1);
+    kernel.line_first = source.tokens[i].line;
+    kernel.line_name = kernel.line_last = source.tokens[type + 1].line;
+    const size_t list = type + 2;
+    if (!source.is(list, "(") || !brackets.closed(list)) continue;
+    kernel.parameters = source.source(list + 1, brackets.partner(list));
+    const size_t body = brackets.partner(list) + size_t{1};
+    if (source.is(body, "{") && brackets.closed(body))
+      kernel.line_last = source.tokens[brackets.partner(body)].line;
+  }
+}
+
 }  // namespace
 
 std::vector<FoundKernel> find_kernels_in_text(std::string_view text, const FileLine& line,
@@ -111,6 +148,7 @@ std::vector<FoundKernel> find_kernels_in_text(std::string_view text, const FileL
 std::vector<FoundKernel> find_kernels_in_strings(const TokenList& source) {
   std::vector<FoundKernel> out;
   if (!may_hold_kernels(source.text)) return out;
+  find_stringised_kernels(source, out);
   for (size_t i = 0; i < source.size(); ++i) {
     if (source.tokens[i].kind != TokenKind::kString) continue;
     LiteralText literal;

@@ -13,8 +13,9 @@
 #include "scan/docs/doc_values.h"
 #include "scan/docs/names_in_code.h"
 #include "scan/facts/code_names.h"
+#include "scan/facts/text_lines.h"
+#include "scan/files/code_purpose.h"
 #include "scan/files/source_text.h"
-#include "scan/link/code_purpose.h"
 
 namespace fathom {
 namespace {

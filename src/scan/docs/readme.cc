@@ -323,7 +323,15 @@ class ReadmeReader {
     return true;
   }
 
+  // [name]: address, which links elsewhere in the text are given by.
+  static bool is_link_definition(std::string_view content) {
+    const size_t close = content.find("]:");
+    return content.starts_with('[') && close != std::string_view::npos &&
+           content.find(']') == close;
+  }
+
   void add_text(std::string_view content, uint32_t line) {
+    if (is_link_definition(content)) return end_paragraph();
     // Lists, tables, quotes and directives are no sentences.
     const bool is_prose = !content.empty() &&
                           std::string_view("|>-+:.").find(content[0]) == std::string_view::npos &&
@@ -370,11 +378,14 @@ class ReadmeReader {
   // "About" most.
   void keep_best(bool is_tagline) {
     const bool introduces = facts_.headings.size() <= 1 || facts_.headings.back().level == 1;
-    const int worth = is_announcement(paragraph_) ? 1
-                      : is_under_about()          ? kWorthOfAbout
-                      : is_tagline                ? 3
-                      : introduces                ? kWorthOfIntroduction
-                                                  : 2;
+    // "Times on an A6000:" is about the picture or table below it.
+    const bool announces =
+        is_announcement(paragraph_) || (paragraph_.ends_with(':') && items_ == 0);
+    const int worth = announces          ? 1
+                      : is_under_about() ? kWorthOfAbout
+                      : is_tagline       ? 3
+                      : introduces       ? kWorthOfIntroduction
+                                         : 2;
     // A later paragraph is about something else, unless all before it was news.
     const bool far = facts_.headings.size() > kMaxHeadingsBefore;
     if (worth <= worth_ || (far && worth_ > 0)) return;

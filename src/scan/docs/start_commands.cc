@@ -8,6 +8,7 @@
 #include "scan/docs/doc_text.h"
 #include "scan/facts/code_names.h"
 #include "scan/facts/text_lines.h"
+#include "scan/files/code_purpose.h"
 #include "scan/files/source_text.h"
 #include "scan/manifests/build_targets.h"
 
@@ -106,15 +107,26 @@ class CommandReader {
     }
   }
 
-  std::vector<StartCommand> run(std::string_view text, bool markdown, uint32_t file) {
+  // The commands of a document's code blocks, or those between backticks in its text.
+  void read(std::string_view text, uint32_t file, bool between_backticks) {
+    const bool markdown = facts_.files[file].language != Language::kRestructuredText;
     for (const DocLine& line : read_doc(text, markdown)) {
-      if (!line.code || line.text.size() > 2000 || !is_shell(line.language)) continue;
+      if (line.code == between_backticks || line.text.size() > 2000) continue;
       if (out_.size() == kMaxCommands) break;
-      for (const std::vector<std::string>& words : shell_commands(line.text))
-        add(words, {file, line.line});
+      std::vector<std::string> codes;
+      if (between_backticks) {
+        codes = code_spans(line.text);
+      } else if (is_shell(line.language)) {
+        codes = {line.text};
+      }
+      for (const std::string& code : codes) {
+        for (const std::vector<std::string>& words : shell_commands(code))
+          if (!between_backticks || words.size() > 1) add(words, {file, line.line});
+      }
     }
-    return std::move(out_);
   }
+  bool found() const { return !out_.empty(); }
+  std::vector<StartCommand> take() { return std::move(out_); }
 
  private:
   void add(std::vector<std::string> words, CodePlace at) {
@@ -202,22 +214,57 @@ class CommandReader {
   std::vector<StartCommand> out_;
 };
 
-std::optional<std::string> readme_text(const Repository& repository, const CodeFacts& facts) {
-  if (!facts.readme || facts.files[facts.readme->file].size > kMaxBytes) return std::nullopt;
-  Result<std::string> text =
-      read_source_text(repository.root / facts.files[facts.readme->file].path);
+std::optional<std::string> text_of(const Repository& repository, const SourceFile& file) {
+  if (file.size > kMaxBytes || !file.skipped.empty()) return std::nullopt;
+  Result<std::string> text = read_source_text(repository.root / file.path);
   return text.ok() ? std::optional(std::move(text).value()) : std::nullopt;
+}
+
+std::optional<std::string> readme_text(const Repository& repository, const CodeFacts& facts) {
+  return facts.readme ? text_of(repository, facts.files[facts.readme->file]) : std::nullopt;
+}
+
+// Documents that say how to begin, those first that are called so.
+std::vector<uint32_t> guides(const CodeFacts& facts) {
+  constexpr size_t kMost = 12;
+  constexpr std::array<std::string_view, 6> words = {"quick",   "start",    "usage",
+                                                     "install", "tutorial", "deploy"};
+  std::vector<std::pair<size_t, uint32_t>> found;
+  for (uint32_t i = 0; i < facts.files.size(); ++i) {
+    const SourceFile& file = facts.files[i];
+    const bool prose =
+        file.language == Language::kMarkdown || file.language == Language::kRestructuredText;
+    if (!prose || file.origin != Origin::kOwn || purpose_of(file.path) != CodePurpose::kDocument)
+      continue;
+    const std::string path = lower(file.path);
+    const auto word = std::ranges::find_if(
+        words, [&](std::string_view one) { return path.find(one) != std::string::npos; });
+    const bool translated =
+        path.find("/cn/") != std::string::npos || path.find("/zh") != std::string::npos;
+    if (word != words.end() && !translated)
+      found.emplace_back(static_cast<size_t>(word - words.begin()), i);
+  }
+  std::ranges::sort(found);
+  if (found.size() > kMost) found.resize(kMost);
+  std::vector<uint32_t> out;
+  for (const auto& [rank, file] : found) out.push_back(file);
+  return out;
 }
 
 }  // namespace
 
 std::vector<StartCommand> find_start_commands(const Repository& repository,
                                               const CodeFacts& facts) {
-  const auto text = readme_text(repository, facts);
-  if (!text) return {};
-  const uint32_t file = facts.readme->file;
-  const bool markdown = facts.files[file].language != Language::kRestructuredText;
-  return CommandReader(repository, facts).run(*text, markdown, file);
+  CommandReader reader(repository, facts);
+  if (const auto text = readme_text(repository, facts)) {
+    reader.read(*text, facts.readme->file, false);
+    if (!reader.found()) reader.read(*text, facts.readme->file, true);
+  }
+  for (const uint32_t file : reader.found() ? std::vector<uint32_t>() : guides(facts)) {
+    if (const auto text = text_of(repository, facts.files[file])) reader.read(*text, file, false);
+    if (reader.found()) break;
+  }
+  return reader.take();
 }
 
 void note_readme_names(const Repository& repository, CodeFacts& facts) {

@@ -270,6 +270,9 @@ struct EntryPoint {
   std::string command;  // how to start it; empty: not known
   CodePlace at;
   Certainty certainty = Certainty::kCertain;
+  // A module of kernels that other modules import: its main guard tries it out.
+  bool tries_module = false;
+  std::optional<uint32_t> kernels_reached = {};  // none: its way was not followed
 };
 
 enum class DependencyKind : uint8_t { kPython, kConda, kCMake, kSubmodule, kNpm, kCargo, kSystem };

@@ -40,6 +40,7 @@ constexpr std::array kKinds = {
     KindName{KernelKind::kWgsl, "wgsl"},
     KindName{KernelKind::kGlsl, "glsl"},
     KindName{KernelKind::kHlsl, "hlsl"},
+    KindName{KernelKind::kJulia, "julia"},
 };
 
 }  // namespace

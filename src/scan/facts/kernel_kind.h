@@ -34,7 +34,8 @@ enum class KernelKind : uint8_t {
   kMetal,
   kWgsl,
   kGlsl,
-  kHlsl
+  kHlsl,
+  kJulia
 };
 
 // "cuda", "triton": as facts, tables and data files call it (fact_names.cc).

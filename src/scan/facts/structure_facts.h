@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct ModuleGraph {
   std::vector<FolderFacts> parts;    // at most some 14 that cover the folders, in order of path
   std::vector<ModuleFacts> modules;  // the best first
   uint32_t edges = 0;                // between files
+  std::set<uint32_t> imported;       // files that others import
 };
 
 // How others get at what the repository has: programs and routes, then parts of an API. In order of

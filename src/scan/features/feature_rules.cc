@@ -190,7 +190,13 @@ Status FeatureRules::add_components(std::string_view tsv) {
     rule.id = row[0];
     rule.title = row[1];
     if (!ids.insert(rule.id).second) return rule_error(rule.id, "stands there twice");
-    rule.signals = TRY(add_signals(row[2], rule.id));
+    std::string signals(row[2]);
+    std::erase(signals, '!');
+    rule.signals = TRY(add_signals(signals, rule.id));
+    const std::vector<std::string_view> written = split(row[2], ' ');
+    for (size_t i = 0; i < written.size(); ++i) {
+      if (written[i].starts_with('!')) rule.required.push_back(rule.signals[i]);
+    }
     rule.needs = TRY(read_needs(row[3], rule.signals.size(), rule.id));
     rule.purpose = row[4];
     if (rule.signals.empty()) return rule_error(rule.id, "never fires");

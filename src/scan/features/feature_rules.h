@@ -54,6 +54,7 @@ struct FeatureRule {
 struct ComponentRule {
   std::string_view id, title, purpose;
   std::vector<uint32_t> signals;
+  std::vector<uint32_t> required;  // of the signals, those without which the others mean nothing
   uint32_t needs = 0;
 };
 

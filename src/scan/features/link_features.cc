@@ -175,7 +175,8 @@ RecognisedParts link_features(const CodeFacts& facts, std::span<const FileSignal
   RecognisedParts parts;
   for (const ComponentRule& rule : rules.components()) {
     const std::vector<uint32_t> found = found_of(places, rule.signals);
-    if (found.size() < rule.needs) continue;
+    if (found.size() < rule.needs || found_of(places, rule.required).size() < rule.required.size())
+      continue;
     ComponentFacts component = component_facts(facts, places, rules, rule, found);
     // What is only called or imported is a part of somebody else's program.
     if (!component.files.empty()) parts.components.push_back(std::move(component));

@@ -6,6 +6,7 @@
 
 #include "base/glob.h"
 #include "scan/features/file_weight.h"
+#include "scan/files/language.h"
 
 namespace fathom {
 
@@ -90,7 +91,8 @@ void SignalPlaces::from_option(uint32_t index, uint32_t signal) {
 }
 
 void SignalPlaces::from_path(uint32_t file, uint32_t signal) {
-  if (!weighs(file)) return;
+  // Settings and recorded numbers are no part of a program.
+  if (!weighs(file) || !is_program_code(facts_.files[file].language)) return;
   if (!any_glob_matches(rules_.signals()[signal].alternatives, folded_paths_[file])) return;
   places_[signal].push_back({{file, 1}, facts_.files[file].path});
 }

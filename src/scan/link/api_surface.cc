@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "scan/facts/code_names.h"
-#include "scan/link/code_purpose.h"
+#include "scan/files/code_purpose.h"
 
 namespace fathom {
 namespace {
@@ -128,8 +128,9 @@ class ApiLinker {
     return found != module_names_.end() && found->second.size() > own.size() ? found->second : own;
   }
 
-  // What a package's __init__.py hands on: what __all__ says, else all that it imports from the
-  // repository or defines, but for names with an underscore.
+  // What a package's __init__.py hands on: what __all__ says, else all that it defines or imports
+  // from the repository, but for names with an underscore and what it takes from other
+  // packages to call it itself.
   void package(uint32_t file) {
     const python::PythonFile& python = readings_.readings[file].python;
     std::set<std::string_view> listed;
@@ -139,7 +140,7 @@ class ApiLinker {
     }
     if (!listed.empty()) return;
     for (const python::Import& import : python.imports) {
-      if (!import.name.empty() && import.name != "*")
+      if (!import.name.empty() && import.name != "*" && hands_on(import, file))
         add_export(file, import.bound_to, import.line);
     }
     for (const python::Function& function : python.functions) {
@@ -148,6 +149,22 @@ class ApiLinker {
     for (const python::Class& type : python.classes) {
       if (type.scope.empty()) add_export(file, type.name, type.line_name);
     }
+  }
+
+  // pkg/models/__init__.py takes a logger from pkg.utils to call it itself.
+  bool hands_on(const python::Import& import, uint32_t file) const {
+    const std::string& package = names_.module_of(file);
+    const bool own = package.find('.') == std::string::npos || import.module == package ||
+                     import.module.starts_with(package + ".") ||
+                     (import.module.starts_with('.') && !import.module.starts_with(".."));
+    if (own) return true;
+    const python::PythonFile& python = readings_.readings[file].python;
+    const auto calls_it = [&](const std::vector<python::Call>& calls) {
+      return std::ranges::find(calls, import.bound_to, &python::Call::callee) != calls.end();
+    };
+    return !calls_it(python.module_calls) &&
+           std::ranges::none_of(python.functions,
+                                [&](const python::Function& f) { return calls_it(f.calls); });
   }
 
   void add_export(uint32_t file, std::string_view name, uint32_t line) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "scan/link/code_purpose.h"
+#include "scan/files/code_purpose.h"
 
 namespace fathom {
 namespace {

@@ -4,36 +4,28 @@
 #include <tuple>
 
 #include "scan/facts/code_names.h"
-#include "scan/link/code_purpose.h"
+#include "scan/facts/text_lines.h"
+#include "scan/files/code_purpose.h"
 
 namespace fathom {
 namespace {
 
-bool has_folder(std::string_view path, std::initializer_list<std::string_view> names) {
-  size_t at = 0;
-  for (size_t slash; (slash = path.find('/', at)) != std::string_view::npos; at = slash + 1) {
-    const std::string_view folder = path.substr(at, slash - at);
-    if (std::find(names.begin(), names.end(), folder) != names.end()) return true;
-  }
-  return false;
-}
-
-bool is_test(std::string_view path) {
-  const std::string_view name = file_name(path);
-  return name.starts_with("test_") || name.ends_with("_test.py") || name.ends_with("_test.cc") ||
-         name.ends_with("_test.cu") || has_folder(path, {"test", "tests"});
-}
-
-// What a program is for, by the folder that it lies in.
+// What a program is for, by where it lies.
 EntryKind purpose(std::string_view path, EntryKind otherwise) {
-  if (is_test(path)) return EntryKind::kTest;
-  const std::string_view name = file_name(path);
-  if (has_folder(path, {"bench", "benchmark", "benchmarks"}) || name.starts_with("bench")) {
-    return EntryKind::kBenchmark;
+  switch (purpose_of(path)) {
+    case CodePurpose::kTest:
+      return EntryKind::kTest;
+    case CodePurpose::kBenchmark:
+      return EntryKind::kBenchmark;
+    case CodePurpose::kExample:
+      return EntryKind::kExample;
+    default:
+      if (file_name(path).starts_with("bench")) return EntryKind::kBenchmark;
+      // Packages are called so, too, but few programs in them are more.
+      return path.starts_with("demo/") || path.find("/demo/") != std::string_view::npos
+                 ? EntryKind::kExample
+                 : otherwise;
   }
-  if (has_folder(path, {"example", "examples", "demo", "demos", "samples"}))
-    return EntryKind::kExample;
-  return otherwise;
 }
 
 class EntryPointLinker {
@@ -45,6 +37,7 @@ class EntryPointLinker {
       if (readings_.files[file].origin != Origin::kOwn) continue;
       python_file(file);
       cpp_file(file);
+      rust_file(file);
     }
     std::sort(out_.begin(), out_.end(), [](const EntryPoint& a, const EntryPoint& b) {
       return std::tie(a.at, a.kind, a.name) < std::tie(b.at, b.kind, b.name);
@@ -68,7 +61,7 @@ class EntryPointLinker {
            "python " + path,
            {file, *python.main_guard},
            Certainty::kCertain});
-    } else if (is_test(path)) {
+    } else if (is_test_path(path)) {
       tests(file, path, python);
     }
     for (const python::Route& route : python.routes) {
@@ -121,6 +114,44 @@ class EntryPointLinker {
            Certainty::kCertain});
       return;  // a second one stands behind an #if
     }
+  }
+
+  // What cargo builds into a program, by where it lies: src/main.rs, src/bin, examples, benches.
+  void rust_file(uint32_t file) {
+    const uint32_t line = readings_.readings[file].rust_main;
+    const std::string& path = readings_.files[file].path;
+    if (line == 0 || file_name(path) == "build.rs") return;
+    std::string_view folder = folder_of_path(path);
+    std::string name(file_name(path).substr(0, file_name(path).size() - 3));
+    if (name == "main" && folder.ends_with("src")) {
+      folder.remove_suffix(3);
+      add_cargo(file, folder, "", line);
+      return;
+    }
+    if (name == "main") {  // examples/NAME/main.rs
+      name = file_name(folder);
+      folder = folder_of_path(folder);
+    }
+    struct Place {
+      std::string_view folder, option;
+    };
+    for (const Place& place : {Place{"src/bin", " --bin "}, Place{"examples", " --example "}}) {
+      if (!folder.ends_with(place.folder)) continue;
+      folder.remove_suffix(place.folder.size());
+      return add_cargo(file, folder, std::string(place.option) + name, line);
+    }
+  }
+
+  void add_cargo(uint32_t file, std::string_view crate, const std::string& which, uint32_t line) {
+    const std::string& path = readings_.files[file].path;
+    std::string command = "cargo run";
+    if (!crate.empty()) command += " --manifest-path " + std::string(crate) + "Cargo.toml";
+    add({purpose(path, EntryKind::kConsoleScript),
+         path,
+         "",
+         command + which,
+         {file, line},
+         Certainty::kCertain});
   }
 
   void add(EntryPoint entry) { out_.push_back(std::move(entry)); }

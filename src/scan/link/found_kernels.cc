@@ -4,7 +4,7 @@
 #include <cctype>
 #include <map>
 
-#include "scan/link/code_purpose.h"
+#include "scan/files/code_purpose.h"
 
 namespace fathom {
 namespace {
@@ -22,8 +22,9 @@ KernelFacts facts_of_found(const cpp::FoundKernel& found, uint32_t file) {
   kernel.attributes = found.attributes;
   if (!found.via.empty()) {
     KernelLauncher& launcher = kernel.launchers.emplace_back();
-    launcher.at = {file, found.line_name};
-    launcher.line_last = found.line_last;
+    const bool elsewhere = found.launch_line != 0;
+    launcher.at = {file, elsewhere ? found.launch_line : found.line_name};
+    launcher.line_last = elsewhere ? found.launch_line : found.line_last;
     launcher.function = found.function;
     launcher.via = found.via;
     launcher.grid = found.grid;
@@ -31,19 +32,33 @@ KernelFacts facts_of_found(const cpp::FoundKernel& found, uint32_t file) {
   return kernel;
 }
 
-// The innermost function of a file around a line.
+}  // namespace
+
 std::string function_at_line(const FileReading& reading, uint32_t line) {
   std::string inner;
   for (const python::Function& function : reading.python.functions) {
     if (function.line_first > line || function.line_last < line) continue;
     inner = function.scope.empty() ? function.name : function.scope + "." + function.name;
   }
+  if (!inner.empty()) return inner;
   for (const cpp::Function& function : reading.cpp.functions) {
     if (!function.defined || function.line_first > line || function.line_last < line) continue;
     inner = function.scope.empty() ? function.name : function.scope + "::" + function.name;
   }
   return inner;
 }
+
+KernelLauncher named_launcher(const FileReading& reading, uint32_t file, uint32_t line) {
+  KernelLauncher launcher;
+  launcher.at = {file, line};
+  launcher.line_last = line;
+  launcher.function = function_at_line(reading, line);
+  launcher.via = "its name in a string";
+  launcher.certainty = Certainty::kUnsure;
+  return launcher;
+}
+
+namespace {
 
 bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
   return std::any_of(beginnings.begin(), beginnings.end(),
@@ -86,13 +101,7 @@ std::vector<KernelFacts> found_kernels(const Readings& readings) {
       const auto meant = by_name.find(name);
       if (meant == by_name.end() || meant->second.size() != 1) continue;
       if (!out[meant->second[0]].launchers.empty()) continue;
-      KernelLauncher launcher;
-      launcher.at = {file, line};
-      launcher.line_last = line;
-      launcher.function = function_at_line(readings.readings[file], line);
-      launcher.via = "its name in a string";
-      launcher.certainty = Certainty::kUnsure;
-      named.emplace_back(meant->second[0], std::move(launcher));
+      named.emplace_back(meant->second[0], named_launcher(readings.readings[file], file, line));
     }
   }
   for (auto& [kernel, launcher] : named) out[kernel].launchers.push_back(std::move(launcher));

@@ -10,6 +10,12 @@ namespace fathom {
 // of C++ files. Who launches one is known where it is written, or by its name in a string.
 std::vector<KernelFacts> found_kernels(const Readings& readings);
 
+// The innermost function of a file around a line, of Python or C++; empty: none.
+std::string function_at_line(const FileReading& reading, uint32_t line);
+
+// A place that names a kernel in a string, as what looks it up does: never more than possible.
+KernelLauncher named_launcher(const FileReading& reading, uint32_t file, uint32_t line);
+
 // What the kernels of each C++ file are written in: CUDA, HIP or MUSA.
 class KernelLanguages {
  public:

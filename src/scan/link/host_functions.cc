@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "scan/link/code_purpose.h"
+#include "scan/files/code_purpose.h"
 #include "scan/link/evidence.h"
 
 namespace fathom {

@@ -12,7 +12,7 @@
 #include "scan/cpp/tree/code_tree.h"
 #include "scan/cpp/vocabulary.h"
 #include "scan/facts/code_names.h"
-#include "scan/link/code_purpose.h"
+#include "scan/files/code_purpose.h"
 #include "scan/link/device_kernels.h"
 #include "scan/link/found_kernels.h"
 #include "scan/link/triton_kernels.h"
@@ -169,13 +169,7 @@ class KernelLinker {
                           : meant.empty()   ? only_kernel(name)
                                             : kernel_of_.end();
       if (kernel == kernel_of_.end() || !out_[kernel->second].launchers.empty()) continue;
-      KernelLauncher launcher;
-      launcher.at = {file, line};
-      launcher.line_last = line;
-      launcher.function = function_at(file, line);
-      launcher.via = "its name in a string";
-      launcher.certainty = Certainty::kUnsure;
-      named_.push_back({kernel->second, std::move(launcher)});
+      named_.push_back({kernel->second, named_launcher(readings_.readings[file], file, line)});
     }
   }
 
@@ -189,21 +183,6 @@ class KernelLinker {
     }
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? kernel_of_.end() : found->second;
-  }
-
-  std::string function_at(uint32_t file, uint32_t line) const {
-    const FileReading& reading = readings_.readings[file];
-    std::string inner;  // the last that begins before the line and is still open there
-    for (const python::Function& function : reading.python.functions) {
-      if (function.line_first > line || function.line_last < line) continue;
-      inner = function.scope.empty() ? function.name : function.scope + "." + function.name;
-    }
-    if (!inner.empty()) return inner;
-    for (const cpp::Function& function : reading.cpp.functions) {
-      if (function.defined && function.line_first <= line && function.line_last >= line)
-        inner = qualified(function.scope, function.name);
-    }
-    return inner;
   }
 
   void add_arguments(size_t index, uint32_t file, const KernelFacts& kernel,

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "scan/facts/code_names.h"
-#include "scan/link/code_purpose.h"
+#include "scan/files/code_purpose.h"
 #include "scan/link/request_words.h"
 
 namespace fathom {

@@ -6,7 +6,8 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "scan/link/code_purpose.h"
+#include "scan/facts/text_lines.h"
+#include "scan/files/code_purpose.h"
 
 namespace fathom {
 namespace {
@@ -64,6 +65,7 @@ class ModuleLinker {
     const auto add = [&](uint32_t to, uint32_t line) {
       if (to == file || !is_module_[to] || !seen.insert(to).second) return;
       edges_[file].push_back({to, line});
+      out_.imported.insert(to);
       ++out_.edges;
     };
     for (const IncludeGraph::Include& include : includes_.includes_of(file))

@@ -4,7 +4,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "scan/link/code_purpose.h"
+#include "scan/files/code_purpose.h"
 
 namespace fathom {
 namespace {

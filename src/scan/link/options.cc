@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "scan/facts/code_names.h"
-#include "scan/link/code_purpose.h"
+#include "scan/files/code_purpose.h"
 #include "scan/link/default_values.h"
 #include "scan/link/option_readers.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "scan/facts/code_names.h"
-#include "scan/link/code_purpose.h"
+#include "scan/files/code_purpose.h"
 #include "scan/link/cpp_calls.h"
 #include "scan/link/python_paths.h"
 

@@ -3,7 +3,8 @@
 #include <tuple>
 
 #include "scan/facts/code_names.h"
-#include "scan/link/code_purpose.h"
+#include "scan/facts/text_lines.h"
+#include "scan/files/code_purpose.h"
 #include "scan/link/python_paths.h"
 
 namespace fathom {

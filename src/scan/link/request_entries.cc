@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "scan/facts/code_names.h"
+#include "scan/files/code_purpose.h"
 #include "scan/link/api_calls.h"
-#include "scan/link/code_purpose.h"
 #include "scan/link/request_words.h"
 
 namespace fathom {
@@ -65,7 +65,7 @@ class EntryFinder {
         out.push_back({entry.kind, entry.name, *start, 3, "the package installs this program"});
     } else if (started_.contains(file)) {
       add_readme_program(entry, out);
-    } else if (is_test_or_example(readings_.files[file].path)) {
+    } else if (entry.tries_module || is_test_or_example(readings_.files[file].path)) {
       return;
     } else if (entry.kind == EntryKind::kMain) {
       out.push_back({entry.kind,
@@ -81,8 +81,9 @@ class EntryFinder {
   // What the README starts is the product, whichever folder it lies in.
   std::string started_text(uint32_t file) const {
     const CodePlace& at = started_.find(file)->second;
-    return "the README starts it (" + readings_.files[at.file].path + ":" +
-           std::to_string(at.line) + ")";
+    const bool readme = facts_.readme && facts_.readme->file == at.file;
+    return (readme ? "the README starts it (" : "a guide starts it (") +
+           readings_.files[at.file].path + ":" + std::to_string(at.line) + ")";
   }
 
   void add_readme_program(const EntryPoint& entry, std::vector<RequestEntry>& out) {

@@ -4,7 +4,7 @@
 
 #include "base/tsv.h"
 #include "scan/facts/code_names.h"
-#include "scan/link/code_purpose.h"
+#include "scan/files/code_purpose.h"
 
 extern const std::string_view kernel_libraries_tsv;
 extern const std::string_view python_standard_modules_tsv;

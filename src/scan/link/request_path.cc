@@ -59,7 +59,7 @@ class RequestPathFinder {
 
   // Servers, engines and C++ programs come first. Functions stand for a library: they are shown
   // where there is none of those, and other programs where no function reaches a kernel.
-  std::vector<RequestPath> run() {
+  RequestWays run() {
     std::vector<Found> before = programs([](int rank) { return rank < kFunctionRank; });
     std::erase_if(before, [](const Found& found) {
       return is_unnamed_program(found.first) && found.second.kernels.empty();
@@ -82,7 +82,7 @@ class RequestPathFinder {
       add_paths(first[0].first, first[0].second);
     const auto named = std::find_if_not(entries_.begin(), entries_.end(), is_unnamed_program);
     if (out_.empty() && named != entries_.end()) add_paths(*named, search(named->start));
-    return std::move(out_);
+    return {std::move(out_), std::move(reached_)};
   }
 
  private:
@@ -94,10 +94,12 @@ class RequestPathFinder {
 
   // Of each kind those that reach most come first.
   template <typename Wanted>
-  std::vector<Found> programs(Wanted wanted) const {
+  std::vector<Found> programs(Wanted wanted) {
     std::vector<Found> found;
     for (const RequestEntry& entry : entries_) {
-      if (wanted(entry.rank)) found.emplace_back(entry, search(entry.start));
+      if (!wanted(entry.rank)) continue;
+      found.emplace_back(entry, search(entry.start));
+      reached_.emplace(std::pair(entry.kind, entry.name), found.back().second.kernels.size());
     }
     std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
       if (a.first.rank != b.first.rank) return a.first.rank < b.first.rank;
@@ -275,16 +277,17 @@ class RequestPathFinder {
   const KernelGates gates_;
   const std::vector<RequestEntry> entries_;
   std::vector<RequestPath> out_;
+  std::map<std::pair<EntryKind, std::string>, uint32_t> reached_;
   std::set<RequestNode> starts_;
   std::map<int, size_t> ranks_shown_;
 };
 
 }  // namespace
 
-std::vector<RequestPath> find_request_paths(const Readings& readings, const PythonNames& names,
-                                            const PythonTypes& types, const SymbolIndex& index,
-                                            const CodeFacts& facts,
-                                            const std::vector<DocumentedCall>& documented) {
+RequestWays find_request_paths(const Readings& readings, const PythonNames& names,
+                               const PythonTypes& types, const SymbolIndex& index,
+                               const CodeFacts& facts,
+                               const std::vector<DocumentedCall>& documented) {
   return RequestPathFinder(readings, names, types, index, facts, documented).run();
 }
 

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "scan/facts/code_names.h"
+#include "scan/files/code_purpose.h"
 #include "scan/link/evidence.h"
+#include "scan/link/found_kernels.h"
 #include "scan/link/jitted_functions.h"
 #include "scan/link/python_launch_values.h"
 
@@ -67,14 +69,22 @@ class TritonLinker {
         attach_handed(handed, file);
     }
     jitted_.add_calls_of_made();
+    note_names_in_strings();
     std::vector<KernelFacts> out;
     for (size_t i = 0; i < jitted_.size(); ++i) {
       if (!is_device_function(jitted_[i])) out.push_back(facts_of(i));
     }
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
-      for (const python::NamedKernel& named : readings_.readings[file].python.named_kernels)
+      const auto& named_kernels = readings_.readings[file].python.named_kernels;
+      if (named_kernels.empty()) continue;
+      const std::map<uint32_t, std::string_view> variables = made_variables(file);
+      for (const python::NamedKernel& named : named_kernels) {
         out.push_back(facts_of(named, file));
+        const auto variable = variables.find(named.line_first);
+        if (variable != variables.end()) variables_[{file, variable->second}] = out.size() - 1;
+      }
     }
+    if (!variables_.empty()) attach_called(out);
     return out;
   }
 
@@ -189,6 +199,21 @@ class TritonLinker {
     }
   }
 
+  // TritonJITFunction::get_instance("scale.py", "scale_kernel") of a program in C++.
+  void note_names_in_strings() {
+    constexpr size_t kShortest = 4;  // "f" in a string may mean anything
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      const FileReading& reading = readings_.readings[file];
+      if (readings_.files[file].language == Language::kPython) continue;
+      named_.insert(reading.usage.kernels_named.begin(), reading.usage.kernels_named.end());
+      if (is_test_path(readings_.files[file].path)) continue;
+      for (const auto& [name, line] : reading.kernels_by_name) {
+        const std::optional<size_t> only = jitted_.only_of_name(name);
+        if (only && name.size() >= kShortest) named_at_.emplace(*only, CodePlace{file, line});
+      }
+    }
+  }
+
   static bool can_launch(python::LaunchKind kind, const Jitted& jitted) {
     if (kind == python::LaunchKind::kApi) return jitted.form != LaunchForm::kChain;
     if (kind == python::LaunchKind::kSubscript) return jitted.form == LaunchForm::kSubscript;
@@ -290,16 +315,62 @@ class TritonLinker {
     if (function.kernel && !function.kernel->configuration.empty())
       kernel.attributes.push_back(function.kernel->configuration);
     kernel.launchers = std::move(jitted.launchers);
+    if (const auto named = named_at_.find(number);
+        named != named_at_.end() && kernel.launchers.empty()) {
+      const auto [file, line] = named->second;
+      kernel.launchers.push_back(named_launcher(readings_.readings[file], file, line));
+    }
     // What a compiler of the program is handed is launched in ways that are not followed.
     const bool followed = jitted.form != LaunchForm::kMade;
-    kernel.dead = followed && kernel.launchers.empty() && !jitted_.is_used(function.name);
+    kernel.dead = followed && kernel.launchers.empty() && !jitted_.is_used(function.name) &&
+                  !named_.contains(function.name);
     std::set<size_t> seen = {number};
     add_evidence(jitted, Certainty::kCertain, 0, seen, kernel.evidence);
     add_accesses(jitted, kernel);
     return kernel;
   }
 
-  // A kernel that a call makes of a text. Who launches it is not followed.
+  // `scale` of scale = cupy.ElementwiseKernel(…), at module level: by line.
+  std::map<uint32_t, std::string_view> made_variables(uint32_t file) const {
+    std::map<uint32_t, std::string_view> out;
+    for (const python::ValueFlow& flow : readings_.readings[file].python.flows) {
+      if (flow.kind == python::FlowKind::kAssign && flow.function == UINT32_MAX &&
+          flow.value.ends_with("()"))
+        out.emplace(flow.line, flow.target);
+    }
+    return out;
+  }
+
+  // scale(x, y): calling what such a variable holds launches it, in its file or where it is
+  // imported.
+  void attach_called(std::vector<KernelFacts>& out) const {
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      const python::PythonFile& python = readings_.readings[file].python;
+      std::map<std::string_view, size_t> known;
+      for (auto own = variables_.lower_bound({file, {}});
+           own != variables_.end() && own->first.first == file; ++own)
+        known.emplace(own->first.second, own->second);
+      for (const python::Import& import : python.imports) {
+        if (import.name.empty()) continue;
+        const auto module = names_.find_module(import.module, file);
+        const auto found = module ? variables_.find({*module, import.name}) : variables_.end();
+        if (found != variables_.end()) known.emplace(import.bound_to, found->second);
+      }
+      for (size_t i = 0; i < python.functions.size() && !known.empty(); ++i) {
+        for (const python::Call& call : python.functions[i].calls) {
+          const auto found = known.find(call.callee);
+          if (found == known.end()) continue;
+          KernelLauncher& launcher = out[found->second].launchers.emplace_back();
+          launcher.at = {file, call.line_first};
+          launcher.line_last = call.line_last;
+          launcher.function = qualified_name(python.functions[i]);
+          launcher.via = "call";
+        }
+      }
+    }
+  }
+
+  // A kernel that a call makes of a text.
   KernelFacts facts_of(const python::NamedKernel& named, uint32_t file) const {
     KernelFacts kernel;
     kernel.name = named.name;
@@ -358,12 +429,16 @@ class TritonLinker {
   const PythonTypes& types_;
   JittedFunctions jitted_;
   const PythonLaunchValues values_;
+  std::set<std::string_view> named_;      // names that strings of other languages hold
+  std::map<size_t, CodePlace> named_at_;  // kernels whose names are whole strings there
   // Functions that launch a parameter of theirs.
   struct LaunchedArgument {
     size_t parameter;
     const python::Launch* launch;
   };
   std::map<PythonRef, LaunchedArgument> launching_;
+  // Variables that hold kernels made of texts, by file and name.
+  std::map<std::pair<uint32_t, std::string_view>, size_t> variables_;
 };
 
 }  // namespace

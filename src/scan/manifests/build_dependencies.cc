@@ -69,7 +69,9 @@ Declarations read_cmake(std::string_view text) {
       add_linked_libraries(c, out);
     } else if (c.name.ends_with("add_library") || c.name.ends_with("add_executable") ||
                c.name.ends_with("add_module") || c.name == "add_custom_target") {
-      out.targets.push_back(first);
+      // A macro of the project may name it by a keyword: my_add_library(NAME core SRCS …).
+      const std::string named = word_after(c, "NAME");
+      out.targets.push_back(named.empty() ? first : named);
     }
   }
   return out;

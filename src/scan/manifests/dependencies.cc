@@ -70,7 +70,12 @@ void merge_libraries(const std::set<std::string>& targets, std::vector<Dependenc
   std::vector<DependencyFacts> kept;
   for (DependencyFacts& dependency : all) {
     if (dependency.kind == DependencyKind::kSystem) {
-      if (targets.contains(dependency.name)) continue;
+      // The project's own targets, and what it exports them as: core::core.
+      const size_t colons = dependency.name.find("::");
+      const bool exported = colons != std::string::npos &&
+                            targets.contains(dependency.name.substr(colons + 2)) &&
+                            targets.contains(dependency.name.substr(0, colons));
+      if (exported || targets.contains(dependency.name)) continue;
       const auto [found, is_new] = first.emplace(dependency.name, kept.size());
       if (!is_new) {
         kept[found->second].used_at.push_back(dependency.at);

@@ -1,0 +1,7 @@
+pub fn start() {}
+// fn main() {
+//     start();
+// }
+mod tests {
+    fn main() {}
+}

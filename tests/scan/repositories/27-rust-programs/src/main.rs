@@ -1,0 +1,5 @@
+use std::env;
+
+fn main() {
+    println!("{:?}", env::args());
+}
