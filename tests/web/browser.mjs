@@ -261,6 +261,8 @@ const checks = {
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
     await page.waitForFunction(() => document.querySelectorAll('main section').length >= 5);
     assert.equal(await page.locator('[role=tablist]').isVisible(), false);
+    await page.setViewportSize({ width: 800, height: 1100 }); // of paper
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 800);
     await page.evaluate(() => dispatchEvent(new Event('afterprint')));
     await page.waitForFunction(() => document.querySelectorAll('main section').length < 5);
     await page.done();

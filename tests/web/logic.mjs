@@ -15,6 +15,7 @@ async function load(path) {
 const { moment, shortName, binaryBytes } = await load('data/format.ts');
 const { category } = await load('data/categories.ts');
 const { Timeline } = await load('timeline/model.ts');
+const { valueAt } = await load('timeline/draw.ts');
 const { bySource } = await load('view/icicle.tsx');
 const { readFlowchart } = await load('view/diagram.tsx');
 
@@ -127,6 +128,13 @@ const checks = {
     assert.deepEqual(tree[3][0][3][0][0], 'forward, line 40');
     assert.deepEqual(tree[3][0][3][0][3][0][0], 'aten::linear');
     assert.equal(bySource(node('all', leaf('aten::mm', 5))), null);
+  },
+
+  async 'a counter has its value at a time, in its unit'() {
+    const memory = { name: 'GPU 0 memory allocated (bytes)', t: [10, 20], v: [0, 4194304], min: 0, max: 4194304 };
+    assert.deepEqual([5, 10, 15, 20, 99].map((t) => valueAt(memory, t)), ['', '0 B', '0 B', '4.19 MB', '4.19 MB']);
+    const sampled = { name: 'SM active', t: [0, 10], v: [12.5, 20], peak: [50, 20], min: 0, max: 50 };
+    assert.deepEqual([0, 10].map((t) => valueAt(sampled, t)), ['12.5 (largest 50)', '20']);
   },
 
   async 'a flowchart is read with its labels'() {

@@ -121,6 +121,10 @@ const checks = {
     const page = await open(report(example('llama-stacks-h200')), '#tree');
     await page.selectOption('main select', 'sources');
     assert.match(await page.textContent('svg.icicle'), /models\.py.*forward, line \d+/s);
+    await page.waitForFunction(() => /table=sources/.test(location.hash));
+    const linked = await open(report(example('llama-stacks-h200')), await page.evaluate(() => location.hash));
+    assert.match(await linked.textContent('h2'), /by source file/);
+    await linked.done();
     await page.done();
     const without = await open(report(example('llama-h200')), '#tree');
     assert.equal(await without.locator('option[value=sources]').count(), 0);

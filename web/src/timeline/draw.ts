@@ -4,7 +4,7 @@
 import { inkOn } from '../data/categories';
 import { firstAfter, groupSize, Row, type Chunk } from '../data/columns';
 import type { Series } from '../data/facts';
-import { shortName } from '../data/format';
+import { scaled, shortName } from '../data/format';
 import type { Timeline, Track } from './model';
 
 export interface View {
@@ -215,7 +215,7 @@ export function seriesHeight(s: Series): number {
   return s.min === s.max ? sizes.row : sizes.series;
 }
 
-const seriesText = (value: number): string => Number(value.toPrecision(5)).toLocaleString('en-US');
+const seriesText = (s: Series, value: number): string => (s.name.endsWith('(bytes)') ? scaled(value, 'B') : Number(value.toPrecision(5)).toLocaleString('en-US'));
 
 // The value that holds at a time; empty: before the first.
 export function valueAt(s: Series, at: number): string {
@@ -227,7 +227,7 @@ export function valueAt(s: Series, at: number): string {
     else high = middle;
   }
   if (low === 0) return '';
-  return seriesText(s.v[low - 1]) + (s.peak && s.peak[low - 1] !== s.v[low - 1] ? ` (largest ${seriesText(s.peak[low - 1])})` : '');
+  return seriesText(s, s.v[low - 1]) + (s.peak && s.peak[low - 1] !== s.v[low - 1] ? ` (largest ${seriesText(s, s.peak[low - 1])})` : '');
 }
 
 export function drawSeries(context: CanvasRenderingContext2D, track: Track, view: View, y: number, colours: Colours): void {
@@ -261,7 +261,7 @@ export function drawSeries(context: CanvasRenderingContext2D, track: Track, view
   context.globalAlpha = 1;
   context.strokeStyle = colours.series;
   context.stroke();
-  const words = isConstant ? `${seriesText(s.max)} all the time` : `max ${seriesText(s.max)}`;
+  const words = isConstant ? `${seriesText(s, s.max)} all the time` : `max ${seriesText(s, s.max)}`;
   context.font = '10px system-ui, sans-serif';
   context.textAlign = 'left';
   context.lineWidth = 3; // a rim, for letters on the filled part

@@ -151,7 +151,7 @@ export class Timeline {
     const made = all.map((series): Track => ({
       kind: 'series',
       group: 'Counters',
-      name: series.name,
+      name: series.name.replace(' (bytes)', ''),
       rows: [],
       series,
       collapsed: false,

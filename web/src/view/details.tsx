@@ -1,6 +1,6 @@
 // What is known of the selected event.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { CountedKernel, Facts } from '../data/facts';
 import { count, millis, moment, percent, scaled, shortName, time } from '../data/format';
 import { store } from '../store';
@@ -21,7 +21,7 @@ function isOwnFrame(name: string): boolean {
 export function Details({ facts, timeline, event, onSelect }: Properties) {
   const [stack, setStack] = useState<EventAt[]>([]);
   const [partner, setPartner] = useState<EventAt | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     let current = true;
     setStack([]);
     setPartner(null);
@@ -48,7 +48,6 @@ export function Details({ facts, timeline, event, onSelect }: Properties) {
   return (
     <aside class="details" aria-label="Selected event">
       <h3>{short}</h3>
-      {short !== name && <p class="wholename">{name}</p>}
       <dl>
         <dt>Track</dt>
         <dd>
@@ -137,6 +136,12 @@ export function Details({ facts, timeline, event, onSelect }: Properties) {
               </li>
             ))}
           </ol>
+        </details>
+      )}
+      {short !== name && (
+        <details>
+          <summary>Full name</summary>
+          <p class="wholename">{name}</p>
         </details>
       )}
     </aside>

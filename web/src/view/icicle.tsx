@@ -3,7 +3,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Facts, TreeNode } from '../data/facts';
 import { count, percent, shortName, time } from '../data/format';
-import { store } from '../store';
+import { store, useStore } from '../store';
 import { DataTable, tableOf } from './table';
 
 const rowHeight = 20;
@@ -117,9 +117,9 @@ export function Icicle({ facts, full }: { facts: Facts; full?: boolean }) {
     const made: Partial<Record<By, TreeNode | null>> = { calls, modules, sources: bySource(calls), host, hostSources: host && bySource(host) };
     return (Object.keys(byWords) as By[]).flatMap((by) => (made[by] && made[by][1] > 0 ? [{ by, root: made[by] }] : []));
   }, [facts]);
-  const [chosen, setBy] = useState<By>('calls');
+  const chosen = useStore().table; // in the address
   const [zoom, setZoom] = useState<number[]>([]);
-  const { by, root } = trees.find((tree) => tree.by === chosen) ?? trees[0] ?? { by: chosen, root: undefined };
+  const { by, root } = trees.find((tree) => tree.by === chosen) ?? trees[0] ?? { by: 'calls' as By, root: undefined };
   const boxes = useMemo(() => (root ? boxesOf(root, zoom) : []), [root, zoom]);
   const rows = useMemo(() => (root ? flattened(root) : []), [root]);
   if (!root)
@@ -141,7 +141,7 @@ export function Icicle({ facts, full }: { facts: Facts; full?: boolean }) {
           <select
             value={by}
             onChange={(e) => {
-              setBy(e.currentTarget.value as By);
+              store.set({ table: e.currentTarget.value });
               setZoom([]);
             }}
           >

@@ -1,6 +1,6 @@
 // The timeline with its search, selection and sums.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Facts } from '../data/facts';
 import { count, shortName, time } from '../data/format';
 import { store, useStore } from '../store';
@@ -41,7 +41,7 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
   const [range, setRange] = useState<[number, number]>(state.range ?? firstRange(facts, timeline));
   const shownEvent = useRef<number | null>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const made = new TimelineCanvas(scroller.current!, spacer.current!, canvas.current!, timeline, {
       viewChanged: (begin, end) => {
         setRange([begin, end]);
@@ -66,8 +66,8 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
     store.set({ event: e?.number ?? null });
   };
 
-  // A selection that came from elsewhere: a link, a finding, the way back.
-  useEffect(() => {
+  // A selection that came from elsewhere: a link, a finding, the way back. Before the next paint, not after it.
+  useLayoutEffect(() => {
     if (state.event === shownEvent.current) return;
     if (state.event === null) void select(null, false);
     else void timeline.find(state.event).then((found) => found && select(found, true, state.range === null));
@@ -151,7 +151,7 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
     action();
   };
   // Wherever the focus is, as in other timelines; arrows and Enter belong to what has it.
-  useEffect(() => {
+  useLayoutEffect(() => {
     addEventListener('keydown', keys);
     return () => removeEventListener('keydown', keys);
   });
