@@ -17,7 +17,7 @@ const { category } = await load('data/categories.ts');
 const { Timeline } = await load('timeline/model.ts');
 const { valueAt } = await load('timeline/draw.ts');
 const { bySource } = await load('view/icicle.tsx');
-const { readFlowchart } = await load('view/diagram.tsx');
+const { place: placeNodes, readFlowchart } = await load('view/diagram.tsx');
 
 // A chunk of events as page_columns.cc writes it: a length and LEB128 numbers for each column.
 function packed(starts, lengths, names) {
@@ -141,6 +141,12 @@ const checks = {
     const chart = readFlowchart('flowchart TD\n  p0["src/app<br/>98 files"]\n  p1["src"]\n  p0 -->|154| p1\n');
     assert.deepEqual([...chart.nodes.values()], ['src/app · 98 files', 'src']);
     assert.deepEqual(chart.edges, [['p0', 'p1', '154']]);
+    // Circles: every node has a place of its own, and no layer is empty.
+    const edges = [['a', 'b', ''], ['b', 'c', ''], ['c', 'a', ''], ['c', 'd', ''], ['d', 'd', ''], ['x', 'd', '']];
+    const placed = [...placeNodes(new Map([...'abcdxy'].map((id) => [id, id])), edges).values()];
+    assert.equal(new Set(placed.map((n) => `${n.layer} ${n.y}`)).size, 6);
+    const layers = [...new Set(placed.map((n) => n.layer))].sort();
+    assert.deepEqual(layers, layers.map((_, i) => i));
     assert.equal(readFlowchart('sequenceDiagram\n  a->>b: x'), null);
   },
 };
@@ -152,7 +158,7 @@ for (const [name, check] of Object.entries(checks)) {
     console.log(`ok      ${name}`);
   } catch (error) {
     failed++;
-    console.log(`FAILED  ${name}\n${error.stack}`);
+    console.log(`FAILED  ${name}\n${error.stack.replace(/data:\S+/g, "(the page)")}`);
   }
 }
 process.exit(failed > 0 ? 1 : 0);

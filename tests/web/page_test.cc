@@ -373,9 +373,8 @@ TEST(ReportPage, TypesAreChecked) {
 
 TEST(ReportPage, Logic) {
   if (!has_page_tools()) GTEST_SKIP() << "no node or web/node_modules: ./dev test-web";
-  const CommandResult run = run_command("node " + (source_dir() / "tests/web/logic.mjs").string() +
-                                            " " + source_dir().string(),
-                                        "/");
+  const CommandResult run = run_command(
+      "node " + (source_dir() / "tests/web/logic.mjs").string() + " " + source_dir().string(), "/");
   EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
 }
 

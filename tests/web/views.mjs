@@ -2,8 +2,9 @@
 // exit code 1 where one failed.
 //   node views.mjs FATHOM SOURCE_DIR CHROMIUM [PART OF A CHECK'S NAME]
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { example, open, place, report, run, runAll, source, summaryOf } from './session.mjs';
 
 const made = (name, ...words) => {
@@ -15,6 +16,12 @@ const scanned = () => {
   const repository = join(place, 'tiny-engine');
   if (!existsSync(repository)) {
     cpSync(join(source, 'examples/tiny-engine'), repository, { recursive: true });
+    // Parts that import each other in a circle.
+    for (const [part, other] of [['alpha', 'beta'], ['beta', 'gamma'], ['gamma', 'alpha']]) {
+      mkdirSync(join(repository, part));
+      writeFileSync(join(repository, part, '__init__.py'), '');
+      writeFileSync(join(repository, part, 'code.py'), `from ${other}.code import f as g\n\ndef f():\n    return g()\n`);
+    }
     const hostile = '<script>window.hacked = 1</script> \u202e reversed';
     writeFileSync(join(repository, 'csrc/hostile.cu'), `__global__ void hostile(float* x) {\n  // ${hostile}\n${'  x[0] += 1.0f;\n'.repeat(200)}}\n`);
   }
@@ -177,6 +184,22 @@ const checks = {
       }
       await page.done();
     }
+  },
+
+  async 'a view that fails says so and leaves the others'() {
+    const html = readFileSync(join(report(example('llama-h200')), 'report.html'), 'utf8');
+    const at = html.indexOf('id="facts">') + 11;
+    const end = html.indexOf('</script>', at);
+    const facts = JSON.parse(inflateRawSync(Buffer.from(html.slice(at, end), 'base64')));
+    facts.trees = { calls: 7 };
+    mkdirSync(join(place, 'broken'));
+    writeFileSync(join(place, 'broken/report.html'), html.slice(0, at) + deflateRawSync(JSON.stringify(facts)).toString('base64') + html.slice(end));
+    const page = await open(join(place, 'broken'), '#tree');
+    assert.match(await page.textContent('[role=alert]'), /could not be drawn/);
+    await page.click('#tab-roofline');
+    assert.ok((await page.locator('svg.roofline').count()) === 1);
+    assert.equal(page.problems.length, 1);
+    await page.context().close();
   },
 
   async 'a trace without GPU work and one without ops have pages too'() {

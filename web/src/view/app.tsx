@@ -8,6 +8,7 @@ import { Timeline } from '../timeline/model';
 import { Counters } from './charts';
 import { Collectives, hasCollectives } from './collectives';
 import { Architecture, Documents, DocumentTables, hasArchitecture } from './documents';
+import { Guard } from './guard';
 import { Icicle } from './icicle';
 import { Kernels } from './kernels';
 import { Keys } from './keys';
@@ -149,7 +150,7 @@ export function App({ facts, blocks }: { facts: Facts; blocks: () => Promise<str
         </div>
       </header>
       <main id="view" role="tabpanel" aria-labelledby={`tab-${current.id}`}>
-        {printing ? views.filter((v) => v.print).map((v) => <div key={v.id}>{v.show(true)}</div>) : current.show(false)}
+        {printing ? views.filter((v) => v.print).map((v) => <Guard key={v.id}>{v.show(true)}</Guard>) : <Guard key={current.id}>{current.show(false)}</Guard>}
       </main>
       <footer>
         {facts.program}. {facts.summary ? 'The numbers are those of summary.json and perf_report_csvs/.' : 'The same report is in the files beside this page.'}

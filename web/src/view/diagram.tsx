@@ -44,7 +44,7 @@ export function readFlowchart(text: string): { nodes: Map<string, string>; edges
   return nodes.size > 0 && nodes.size <= most ? { nodes, edges } : null;
 }
 
-function place(nodes: Map<string, string>, edges: [string, string, string][]): Map<string, Node> {
+export function place(nodes: Map<string, string>, edges: [string, string, string][]): Map<string, Node> {
   // Longest way from a source; edges that close a circle are left out of it.
   const layers = new Map([...nodes.keys()].map((id) => [id, 0]));
   for (let round = 0; round < Math.min(nodes.size, 12); round++) {
@@ -53,7 +53,12 @@ function place(nodes: Map<string, string>, edges: [string, string, string][]): M
   // What no arrow touches stands below, in rows.
   const touched = new Set(edges.flatMap(([a, b]) => [a, b]));
   const columns: string[][] = [];
-  for (const id of nodes.keys()) if (touched.has(id)) (columns[layers.get(id)!] ??= []).push(id);
+  // A circle can leave a layer without nodes: the layers that have some stand side by side.
+  const filled = [...new Set([...touched].map((id) => layers.get(id)!))].sort((x, y) => x - y);
+  for (const id of nodes.keys()) {
+    layers.set(id, Math.max(0, filled.indexOf(layers.get(id)!)));
+    if (touched.has(id)) (columns[layers.get(id)!] ??= []).push(id);
+  }
   const rows = new Map<string, number>();
   const number = (column: string[]) => column.forEach((id, row) => rows.set(id, row));
   columns.forEach(number);
@@ -90,7 +95,8 @@ function widthOf(words: string): number {
 // A name, and below it how much is in it.
 function linesOf(label: string): string[] {
   const [name, ...rest] = label.split(' · ');
-  const fit = (text: string) => (text.length > 25 ? text.slice(0, 24) + '…' : text);
+  // The end of a path tells it from its neighbours.
+  const fit = (text: string) => (text.length <= 20 ? text : text.includes('/') ? '…' + text.slice(-19) : text.slice(0, 19) + '…');
   return rest.length > 0 ? [fit(name), fit(rest.join(', '))] : [fit(name)];
 }
 
