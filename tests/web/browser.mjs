@@ -2,50 +2,12 @@
 //   node browser.mjs FATHOM SOURCE_DIR CHROMIUM [PART OF A CHECK'S NAME]
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
+import { browser, example, fathom, open, place, report, runAll, source, summaryOf } from './session.mjs';
 
-const [fathom, source, chrome, only = ''] = process.argv.slice(2);
-const { chromium } = await import(pathToFileURL(join(source, 'web/node_modules/playwright-core/index.mjs')).href);
-const place = mkdtempSync(join(tmpdir(), 'fathom-web-'));
-const browser = await chromium.launch({ executablePath: chrome, args: ['--no-sandbox'] });
-
-const reports = new Map();
-function report(trace) {
-  if (!reports.has(trace)) {
-    const out = join(place, `report-${reports.size}`);
-    execFileSync(fathom, ['analyze', trace, '--out', out, '--no-cache', '-q']);
-    reports.set(trace, out);
-  }
-  return reports.get(trace);
-}
-const example = (name) => join(source, 'examples', `${name}.json.gz`);
-const summaryOf = (out) => JSON.parse(readFileSync(join(out, 'summary.json'), 'utf8'));
-
-// A page of a report; what it complains about fails the check.
-async function open(out, hash = '', viewport = { width: 1400, height: 900 }) {
-  const context = await browser.newContext({ viewport, permissions: ['clipboard-read', 'clipboard-write'] });
-  const page = await context.newPage();
-  page.problems = [];
-  page.on('console', (m) => ['error', 'warning'].includes(m.type()) && page.problems.push(m.text()));
-  page.on('pageerror', (e) => page.problems.push(e.message));
-  page.on('request', (r) => r.url().startsWith('file:') || page.problems.push(`asks for ${r.url()}`));
-  await page.goto(pathToFileURL(join(out, 'report.html')).href + hash);
-  await page.waitForSelector('h1');
-  page.show = async (view) => {
-    await page.click(`#tab-${view}`);
-    if (view === 'timeline') await page.waitForFunction(() => window.fathomTimeline?.frames.length > 0);
-  };
-  page.view = () => page.evaluate(() => [window.fathomTimeline.begin, window.fathomTimeline.end]);
-  page.done = async () => {
-    assert.deepEqual(page.problems, []);
-    await context.close();
-  };
-  return page;
-}
 const length = ([begin, end]) => end - begin;
 
 const checks = {
@@ -244,8 +206,7 @@ const checks = {
 
   async 'works by keyboard alone'() {
     const page = await open(report(example('llama-h200')));
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Tab'); // keys, light or dark, the views
     assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-overview');
     await page.keyboard.press('ArrowRight');
     await page.waitForFunction(() => window.fathomTimeline?.frames.length > 0);
@@ -300,6 +261,8 @@ const checks = {
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
     await page.waitForFunction(() => document.querySelectorAll('main section').length >= 5);
     assert.equal(await page.locator('[role=tablist]').isVisible(), false);
+    await page.setViewportSize({ width: 800, height: 1100 }); // of paper
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 800);
     await page.evaluate(() => dispatchEvent(new Event('afterprint')));
     await page.waitForFunction(() => document.querySelectorAll('main section').length < 5);
     await page.done();
@@ -398,7 +361,7 @@ const checks = {
     const scan = await open(made('scan', 'scan', join(source, 'examples/tiny-engine')));
     const links = scan.locator('nav button');
     assert.ok((await links.count()) > 3);
-    await scan.click('nav button:has-text("architecture.md")');
+    await scan.click('nav button:has-text("Architecture")');
     await scan.waitForSelector('svg.diagram');
     assert.ok((await scan.locator('svg.diagram rect').count()) > 1);
     const inner = scan.locator('#document button.link').first();
@@ -452,20 +415,4 @@ const checks = {
   },
 };
 
-let failed = 0;
-try {
-  for (const [name, check] of Object.entries(checks)) {
-    if (!name.includes(only)) continue;
-    try {
-      await check();
-      console.log(`ok      ${name}`);
-    } catch (error) {
-      ++failed;
-      console.log(`FAILED  ${name}\n${error.stack ?? error}`);
-    }
-  }
-} finally {
-  await browser.close();
-  rmSync(place, { recursive: true, force: true });
-}
-process.exit(failed === 0 ? 0 : 1);
+await runAll(checks);

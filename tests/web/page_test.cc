@@ -371,6 +371,13 @@ TEST(ReportPage, TypesAreChecked) {
   EXPECT_EQ(checked.exit_code, 0) << checked.output;
 }
 
+TEST(ReportPage, Logic) {
+  if (!has_page_tools()) GTEST_SKIP() << "no node or web/node_modules: ./dev test-web";
+  const CommandResult run = run_command(
+      "node " + (source_dir() / "tests/web/logic.mjs").string() + " " + source_dir().string(), "/");
+  EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
+}
+
 std::string browser_run(const char* script) {
   const CommandResult found = run_command("command -v chromium || command -v google-chrome", "/");
   if (found.exit_code != 0) return {};
@@ -389,6 +396,7 @@ void check_in_browser(const char* script) {
 }
 
 TEST(ReportPage, InABrowser) { check_in_browser("browser.mjs"); }
+TEST(PageViews, InABrowser) { check_in_browser("views.mjs"); }
 TEST(MeasuredViews, InABrowser) { check_in_browser("measured.mjs"); }
 TEST(ServedPage, InABrowser) { check_in_browser("served.mjs"); }
 

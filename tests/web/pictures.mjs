@@ -33,7 +33,7 @@ try {
   await timeline.waitForSelector('.details h3');
   await timeline.waitForTimeout(800);
   await take(timeline, 'report-timeline');
-  const roofline = await open('llama-h200', 'dark');
+  const roofline = await open('llama-h200-counted', 'dark', (out) => analyze('captures/llama-h200.capture', out));
   await roofline.click('#tab-roofline');
   await roofline.waitForTimeout(300);
   await take(roofline, 'report-roofline');
@@ -50,7 +50,13 @@ try {
   const tree = await open('llama-stacks-h200', 'light');
   await tree.click('#tab-tree');
   await tree.waitForTimeout(300);
+  await tree.selectOption('main select', 'host');
+  await tree.waitForTimeout(300);
   await take(tree, 'report-call-tree');
+  const scan = await open('tiny-engine', 'light', (out) => execFileSync(fathom, ['scan', '-q', join(source, 'examples/tiny-engine'), '--out', out]));
+  await scan.click('#tab-kernels');
+  await scan.waitForTimeout(300);
+  await take(scan, 'scan-kernels');
 } finally {
   await browser.close();
   rmSync(place, { recursive: true, force: true });

@@ -63,7 +63,7 @@ const checks = {
     }
     await page.click('#tab-timeline');
     await page.waitForFunction(() => window.fathomTimeline?.frames.length > 0);
-    await page.locator('.title button').click(); // light and dark, where nothing can be stored
+    await page.click('[aria-label^="Switch to"]'); // light and dark, where nothing can be stored
     assert.match(page.url(), /#timeline/);
     assert.deepEqual(page.problems, []);
     // In an origin of its own: it cannot ask the server for other files.

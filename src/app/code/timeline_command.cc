@@ -24,9 +24,26 @@ Keys:
   left right   last and next event         up down      row above and below
   /            search, Enter starts it     n N          next and last match
   f            fit the event               0            whole trace
-  q            end
+  ?            these keys                  q            end
 
 Cells are as full as the row is there. Without a terminal it prints one picture.)";
+
+// What stays on the screen, and what "?" shows.
+constexpr const char* kHint =
+    "w s zoom  a d move  arrows event, row  / search  f fit  0 all  ? keys  q end";
+constexpr const char* kKeys =
+    "w s          zoom in and out\n"
+    "a d          move left and right\n"
+    "left right   last and next event\n"
+    "up down      row above and below\n"
+    "/            search, Enter starts it, Esc leaves\n"
+    "n N          next and last match\n"
+    "f            fit the event\n"
+    "0            whole trace\n"
+    "?            these keys; any key leaves\n"
+    "q            end\n\n"
+    "A cell is as full as its row is there. Rows: idle time of a GPU by cause, streams,\n"
+    "and the calls of the threads with the most calls.\n";
 
 struct TimelineArguments {
   std::string trace;
@@ -40,7 +57,8 @@ class RawTerminal {
     is_raw_ = tcgetattr(STDIN_FILENO, &before_) == 0;
     if (!is_raw_) return;
     termios raw = before_;
-    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    // Ctrl-C is a key here: ended by a signal, the terminal would keep this screen.
+    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
     is_raw_ = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
@@ -75,7 +93,10 @@ class TimelineKeys {
       TRY(draw());
       char key = 0;
       if (read(STDIN_FILENO, &key, 1) != 1) return Nothing{};
-      if (is_asking_) {
+      if (is_helping_) {
+        is_helping_ = false;
+        if (key == '\033') (void)arrow();
+      } else if (is_asking_) {
         type(key);
       } else if (key == '\033') {
         move(arrow());
@@ -92,9 +113,13 @@ class TimelineKeys {
     winsize size = {};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) size = {24, 100, 0, 0};
     window_.height = size.ws_row;
+    if (is_helping_) return print_output(std::string("\033[H\033[2J") + kKeys);
     std::string frame = "\033[H\033[2J" + timeline_frame(timeline_, store_, window_,
                                                          {color_, false, size_t{size.ws_col}});
-    frame += is_asking_ ? "/" + screen_safe(query_) : note_;
+    const std::string last = is_asking_       ? "/" + screen_safe(query_)
+                             : !note_.empty() ? note_
+                                              : std::string(kHint).substr(0, size.ws_col);
+    frame += fmt::format("\033[{};1H{}", size.ws_row, last);
     note_.clear();
     return print_output(frame);
   }
@@ -140,6 +165,9 @@ class TimelineKeys {
         return pan(-0.25);
       case 'd':
         return pan(0.25);
+      case '?':
+        is_helping_ = true;
+        return;
       case '0':
         return show_all();
       case 'f':
@@ -239,7 +267,7 @@ class TimelineKeys {
   const EventStore& store_;
   bool color_;
   TimelineWindow window_;
-  bool is_asking_ = false;
+  bool is_asking_ = false, is_helping_ = false;
   std::string query_, note_;
 };
 
@@ -254,7 +282,7 @@ Status show_timeline(const TimelineArguments& a, const Terminal& terminal) {
   TimelineWindow window;
   window.begin = timeline.begin;
   window.end = timeline.end;
-  window.height = timeline.rows.size() + 5;
+  window.height = timeline.rows.size() + 6;
   return print_output(
       timeline_frame(timeline, trace.store, window, {terminal.color, false, terminal.width}));
 }

@@ -82,6 +82,26 @@ void write_ladder(JsonWriter& json, const PageLadder& ladder) {
   json.end_array().end_object();
 }
 
+void write_kernels(JsonWriter& json, const DocumentsPage& page) {
+  json.key("kernels").begin_array();
+  for (const PageKernel& kernel : page.kernels) {
+    const auto texts = [&json](std::string_view key, const std::vector<std::string>& all) {
+      json.key(key).begin_array();
+      for (const std::string& text : all) json.value(page_text(text));
+      json.end_array();
+    };
+    json.begin_object().key("name").value(page_text(kernel.name));
+    json.key("scope").value(page_text(kernel.scope)).key("kind").value(page_text(kernel.kind));
+    json.key("file").value(page_text(kernel.file)).key("line").value(int64_t{kernel.line});
+    json.key("lines").value(int64_t{kernel.lines}).key("dead").value(kernel.dead);
+    texts("launches", kernel.launches);
+    texts("path", kernel.path);
+    texts("techniques", kernel.techniques);
+    json.key("excerpt").value(with_valid_utf8(kernel.excerpt)).end_object();
+  }
+  json.end_array().key("kernels_left_out").value(static_cast<int64_t>(page.kernels_left_out));
+}
+
 }  // namespace
 
 std::string documents_page(const DocumentsPage& page) {
@@ -116,6 +136,7 @@ std::string documents_page(const DocumentsPage& page) {
   write_bars(json, page.bars);
   if (page.overlay) write_overlay(json, *page.overlay);
   if (page.ladder) write_ladder(json, *page.ladder);
+  if (!page.kernels.empty()) write_kernels(json, page);
   json.end_object();
   return html_page({json.take(), {}});
 }

@@ -50,6 +50,16 @@ struct PageLadder {
   std::vector<Step> steps;
 };
 
+// A kernel that a scan found, with the first lines of its source.
+struct PageKernel {
+  std::string name, scope, kind;
+  std::string file;
+  uint32_t line = 0, lines = 0;
+  bool dead = false;
+  std::vector<std::string> launches, path, techniques;  // in words, each with its place
+  std::string excerpt;                                  // empty: it could not be read
+};
+
 // A report that is written as Markdown, as one page for a browser.
 struct DocumentsPage {
   struct File {
@@ -63,6 +73,8 @@ struct DocumentsPage {
   std::vector<PageBar> bars;
   std::optional<PageOverlay> overlay = {};
   std::optional<PageLadder> ladder = {};
+  std::vector<PageKernel> kernels = {};
+  size_t kernels_left_out = 0;
 };
 
 // report.html. Of large reports it has the first documents, up to some megabytes, and says how many

@@ -171,10 +171,106 @@ class TreeMaker {
   bool has_modules_ = false;
 };
 
+// What threads spent their time in: each call and each Python frame without what it calls.
+class HostTreeMaker {
+ public:
+  explicit HostTreeMaker(const Assessment& a)
+      : tree_(a.input().tree),
+        store_(a.input().store),
+        begin_(a.base().begin()),
+        end_(a.base().end()),
+        frame_nodes_(store_.size(), kUnknown) {}
+
+  // Empty: no call was recorded.
+  std::string make() {
+    find_threads();
+    std::vector<Nanos> own(store_.size());
+    for (EventId e(0); e.index < store_.size(); ++e.index) {
+      if (store_.kind(e) != EventKind::kPython) continue;
+      own[e.index] += store_.duration(e);
+      if (const EventId above = tree_.parent_frame(e); above.valid())
+        own[above.index] = own[above.index] - store_.duration(e);
+    }
+    // A parent comes before its children.
+    std::vector<uint32_t> nodes(tree_.size());
+    std::vector<Nanos> own_calls(tree_.size());
+    for (CallId call(0); call.index < tree_.size(); ++call.index) {
+      const EventId e = tree_.event(call);
+      if (!is_host_call(store_.kind(e))) continue;
+      const CallId above = tree_.parent(call);
+      const EventId frame = tree_.frame(call);
+      uint32_t around = thread_node(e);
+      if (above.valid()) {
+        around = nodes[above.index];
+        own_calls[above.index] = own_calls[above.index] - store_.duration(e);
+      } else if (frame.valid()) {
+        around = node_of_frame(frame);
+        own[frame.index] = own[frame.index] - store_.duration(e);
+      }
+      nodes[call.index] = paths_.child(around, store_.name_id(e));
+      own_calls[call.index] += store_.duration(e);
+    }
+    for (CallId call(0); call.index < tree_.size(); ++call.index)
+      add(tree_.event(call), nodes[call.index], own_calls[call.index]);
+    for (EventId e(0); e.index < store_.size(); ++e.index)
+      if (store_.kind(e) == EventKind::kPython) add(e, node_of_frame(e), own[e.index]);
+    return has_time_ ? paths_.json(store_) : std::string();
+  }
+
+ private:
+  static constexpr uint32_t kUnknown = UINT32_MAX;
+
+  // Of one thread its name says nothing.
+  void find_threads() {
+    uint32_t first = kUnknown;
+    for (EventId e(0); e.index < store_.size() && !has_threads_; ++e.index) {
+      if (!is_host_call(store_.kind(e)) && store_.kind(e) != EventKind::kPython) continue;
+      if (first == kUnknown) first = store_.track_id(e).index;
+      has_threads_ = store_.track_id(e).index != first;
+    }
+  }
+  uint32_t thread_node(EventId e) {
+    if (!has_threads_) return 0;
+    const Track& track = store_.track(e);
+    return paths_.child(0, track.thread_name.valid() && !store_.text(track.thread_name).empty()
+                               ? track.thread_name
+                               : track.tid);
+  }
+  // Frames nest as deep as a hostile trace has them: no recursion.
+  uint32_t node_of_frame(EventId frame) {
+    std::vector<EventId> chain;
+    EventId at = frame;
+    for (; at.valid() && frame_nodes_[at.index] == kUnknown; at = tree_.parent_frame(at))
+      chain.push_back(at);
+    uint32_t node = at.valid() ? frame_nodes_[at.index] : thread_node(frame);
+    for (; !chain.empty(); chain.pop_back())
+      frame_nodes_[chain.back().index] = node = paths_.child(node, store_.name_id(chain.back()));
+    return node;
+  }
+  void add(EventId e, uint32_t node, Nanos time) {
+    if (time.count <= 0 || (end_ > begin_ && (store_.end(e) <= begin_ || store_.start(e) >= end_)))
+      return;
+    paths_.add(node, time);
+    has_time_ = true;
+  }
+
+  const CallTree& tree_;
+  const EventStore& store_;
+  Nanos begin_, end_;
+  PathTree paths_;
+  std::vector<uint32_t> frame_nodes_;
+  bool has_threads_ = false, has_time_ = false;
+};
+
 }  // namespace
 
 std::string page_trees(const Assessment& assessment) {
-  return TreeMaker(assessment.input()).make();
+  std::string out = TreeMaker(assessment.input()).make();
+  if (const std::string host = HostTreeMaker(assessment).make(); !host.empty()) {
+    out.pop_back();
+    out += ",\"host\":" + host + "}";
+  }
+  return out;
 }
 
 }  // namespace fathom

@@ -1,6 +1,7 @@
 #include "report/timeline/timeline_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "analyze/finding_parts.h"
@@ -15,24 +16,43 @@ using TimelineSpan = TerminalTimeline::Span;
 constexpr size_t kLabelWidth = 20, kStreamsShown = 8, kThreadsShown = 3, kThreadDepth = 4;
 
 // Colours of the 256 that terminals have; near those of the page.
-std::string_view tone_colour(Tone tone) {
-  switch (tone) {
+int idle_colour(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kHost:
+      return 160;
+    case IdleCause::kSynchronization:
+      return 214;
+    case IdleCause::kCommunication:
+      return 202;
+    case IdleCause::kDataLoading:
+      return 75;
+    case IdleCause::kFirstUse:
+      return 175;
+    case IdleCause::kHostCode:
+    case IdleCause::kHostWork:
+      return 97;
+    default:
+      return 246;
+  }
+}
+int span_colour(const TimelineSpan& span) {
+  switch (span.tone) {
     case Tone::kIdle:
-      return "38;5;160";
+      return idle_colour(static_cast<IdleCause>(span.words));
     case Tone::kWork:
-      return "38;5;32";
+      return 32;
     case Tone::kCommunication:
-      return "38;5;208";
+      return 208;
     case Tone::kCopy:
-      return "38;5;117";
+      return 117;
     case Tone::kOp:
-      return "38;5;74";
+      return 74;
     case Tone::kCall:
-      return "38;5;178";
+      return 178;
     case Tone::kRange:
       break;
   }
-  return "38;5;175";
+  return 175;
 }
 
 // Each event into the first of a few rows that is free when it begins.
@@ -64,14 +84,30 @@ std::vector<std::pair<size_t, Key>> largest(const std::map<Key, std::vector<Time
   return order;
 }
 
-// Shares of cells that spans fill, and the tone of most of each.
+// Shares of cells that spans fill, the colour of most of each, and a letter of a name that has room
+// in the cells of its event.
 struct TimelineCell {
   double filled = 0, most = 0;
-  Tone tone = Tone::kOp;
+  int colour = 0;
+  std::string letter;
 };
+constexpr std::string_view kIdleWord = "idle: ";
+constexpr size_t kNameCells = 8;  // narrower events have no name
 
-std::vector<TimelineCell> cells_of(const TerminalTimeline::Row& row, const TimelineWindow& window,
-                                   size_t columns) {
+// From the cell after the first one, so that neighbours stay apart.
+void write_name(std::vector<TimelineCell>& cells, size_t from, size_t to, std::string_view name) {
+  std::string_view rest = name;
+  for (size_t c = from + 1; c + 1 < to && !rest.empty(); ++c) {
+    size_t bytes = 1;
+    while (bytes < rest.size() && (static_cast<unsigned char>(rest[bytes]) & 0xC0) == 0x80) ++bytes;
+    const bool is_cut = c + 2 >= to && bytes < rest.size();
+    cells[c].letter = is_cut ? "…" : std::string(rest.substr(0, bytes));
+    rest.remove_prefix(bytes);
+  }
+}
+
+std::vector<TimelineCell> cells_of(const TerminalTimeline::Row& row, const EventStore& store,
+                                   const TimelineWindow& window, size_t columns) {
   std::vector<TimelineCell> cells(columns);
   const double scale = static_cast<double>(columns) /
                        std::max(1.0, static_cast<double>((window.end - window.begin).count));
@@ -91,10 +127,18 @@ std::vector<TimelineCell> cells_of(const TerminalTimeline::Row& row, const Timel
       cell.filled += std::max(part, 1e-6);
       if (part >= cell.most) {
         cell.most = part;
-        cell.tone = at->tone;
+        cell.colour = span_colour(*at);
       }
       if (to <= static_cast<double>(c + 1)) break;
     }
+    if (to - from < static_cast<double>(kNameCells)) continue;
+    // The row says that it is idle.
+    const std::string name =
+        span_name(*at, store).substr(at->tone == Tone::kIdle ? kIdleWord.size() : 0);
+    // Letters that take two cells, or none, would move what follows.
+    const auto letters = std::ranges::count_if(name, [](char c) { return (c & '\xC0') != '\x80'; });
+    if (screen_width(name) == static_cast<size_t>(letters))
+      write_name(cells, static_cast<size_t>(std::ceil(from)), static_cast<size_t>(to), name);
   }
   return cells;
 }
@@ -102,15 +146,22 @@ std::vector<TimelineCell> cells_of(const TerminalTimeline::Row& row, const Timel
 std::string row_text(const std::vector<TimelineCell>& cells, bool color) {
   static constexpr std::string_view kFull[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::string out;
-  std::string_view open;
+  std::string open;
   for (const TimelineCell& cell : cells) {
     const auto level = cell.filled <= 0
                            ? size_t{0}
                            : std::clamp<size_t>(static_cast<size_t>(cell.filled * 8 + 0.5), 1, 8);
-    const std::string_view colour = level == 0 ? open : tone_colour(cell.tone);
-    if (color && colour != open) (out += "\033[") += std::string(colour) + "m";
-    open = colour;
-    out += kFull[level];
+    std::string colour;
+    if (!cell.letter.empty())
+      colour = fmt::format("38;5;16;48;5;{}", cell.colour);
+    else if (level > 0)
+      colour = fmt::format("38;5;{}", cell.colour);
+    if (color && colour != open) {
+      if (!open.empty()) out += "\033[0m";
+      if (!colour.empty()) out += "\033[" + colour + "m";
+      open = colour;
+    }
+    out += cell.letter.empty() ? kFull[level] : std::string_view(cell.letter);
   }
   if (color && !open.empty()) out += "\033[0m";
   return out;
@@ -185,7 +236,7 @@ std::string span_name(const TimelineSpan& span, const EventStore& store) {
   if (span.name.valid()) return screen_safe(store.text(span.name).substr(0, 400));
   std::string words(idle_cause_name(static_cast<IdleCause>(span.words)));
   std::ranges::replace(words, '_', ' ');
-  return "idle: " + words;
+  return std::string(kIdleWord) + words;
 }
 
 std::string timeline_frame(const TerminalTimeline& timeline, const EventStore& store,
@@ -201,14 +252,14 @@ std::string timeline_frame(const TerminalTimeline& timeline, const EventStore& s
                                std::string(columns > used ? columns - used : 1, ' ') + right) +
                     "\n";
   // The selected row stays in view.
-  const size_t room = std::max<size_t>(3, window.height > 5 ? window.height - 5 : 3);
+  const size_t room = std::max<size_t>(3, window.height > 6 ? window.height - 6 : 3);
   const size_t top = window.row >= room ? window.row - room + 1 : 0;
   for (size_t r = top; r < std::min(timeline.rows.size(), top + room); ++r) {
     const TerminalTimeline::Row& row = timeline.rows[r];
     const std::string label = fit_left(screen_safe(row.label), kLabelWidth - 3);
     const bool is_selected = window.has_cursor && r == window.row;
     out += is_selected ? screen.bold("> " + label + " ") : "  " + label + " ";
-    out += row_text(cells_of(row, window, columns), style.color) + "\n";
+    out += row_text(cells_of(row, store, window, columns), style.color) + "\n";
   }
   if (!window.has_cursor || window.row >= timeline.rows.size()) {
     if (timeline.left_out > 0)

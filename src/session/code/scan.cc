@@ -15,6 +15,7 @@
 #include "report/scan/expected_measured_text.h"
 #include "scan/files/source_text.h"
 #include "session/code/measured.h"
+#include "session/code/page_kernels.h"
 #include "story/source_outlines.h"
 #include "story/tell_stories.h"
 
@@ -97,7 +98,8 @@ Status check_pattern(const std::string& pattern, const CodeFacts& facts) {
 }
 
 // The stamp is kept for the next scan.
-Status write_scan(const ScanRequest& request, uint64_t stamp, ScanResult& result) {
+Status write_scan(const ScanRequest& request, const fs::path& root, uint64_t stamp,
+                  ScanResult& result) {
   const OutputPlace& place = request.place;
   OutputDirectory out = TRY(OutputDirectory::create(place));
   ReportListing& written = result.written;
@@ -115,6 +117,7 @@ Status write_scan(const ScanRequest& request, uint64_t stamp, ScanResult& result
     if (request.page) shown.tables.push_back(compared_sheet(result.report.measured));
   }
   if (request.page) {
+    add_page_kernels(result.report.facts, root, shown);
     TRY(out.write_file("report.html", documents_page(shown)));
     written.files.emplace_back("report.html");
   }
@@ -164,7 +167,7 @@ Result<ScanResult> scan(const ScanRequest& request) {
     measure.threads = request.threads;
     result.report.measured = TRY(measure_kernels(measure));
   }
-  if (request.writes) TRY(write_scan(request, stamp, result));
+  if (request.writes) TRY(write_scan(request, repository.root, stamp, result));
   return result;
 }
 

@@ -215,6 +215,21 @@ export interface Ladder {
   steps: { name: string; words: string; kind: 'whole' | 'better' | 'worse' | 'not_kept' | 'result' | 'floor'; from_s: number; to_s: number }[];
 }
 
+// A kernel in a repository (src/report/page/documents_page.h).
+export interface ScannedKernel {
+  name: string;
+  scope: string;
+  kind: string;
+  file: string;
+  line: number;
+  lines: number;
+  dead: boolean;
+  launches: string[];
+  path: string[];
+  techniques: string[];
+  excerpt: string; // its first lines
+}
+
 export interface Note {
   text: string;
   warning: boolean;
@@ -241,7 +256,9 @@ export interface Facts {
   hardware?: Hardware;
   overlay?: Overlay;
   ladder?: Ladder;
-  trees?: { calls: TreeNode; modules?: TreeNode };
+  kernels?: ScannedKernel[];
+  kernels_left_out?: number;
+  trees?: { calls: TreeNode; modules?: TreeNode; host?: TreeNode };
   tables?: Table[];
   documents?: { path: string; text: string }[]; // Markdown
   documents_left_out?: number;
@@ -268,7 +285,9 @@ export function makeSafe<T>(value: T): T {
   } else if (value !== null && typeof value === 'object') {
     const object = value as Record<string, unknown>;
     for (const key of Object.keys(object)) {
-      if (typeof object[key] !== 'number' && key !== 'documents' && key !== 'pictures') object[key] = makeSafe(object[key]);
+      const isLong = key === 'excerpt' && typeof object[key] === 'string'; // of source code
+      if (isLong) object[key] = safeText(object[key] as string, 40_000);
+      else if (typeof object[key] !== 'number' && key !== 'documents' && key !== 'pictures') object[key] = makeSafe(object[key]);
     }
   }
   return value;

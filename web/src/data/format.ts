@@ -7,6 +7,12 @@ export function time(ns: number): string {
   if (size >= 1e3) return `${(ns / 1e3).toFixed(1)} µs`;
   return `${Math.round(ns)} ns`;
 }
+// A point of time, so that points as far apart as `step` read differently.
+export function moment(ns: number, step: number, longest: number): string {
+  const [unit, name] = longest >= 1e9 ? [1e9, 's'] : longest >= 1e6 ? [1e6, 'ms'] : longest >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
+  const decimals = Math.min(Math.round(Math.log10(unit)), Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9)));
+  return `${(ns / unit).toFixed(decimals)} ${name}`;
+}
 export const millis = (ms: number): string => time(ms * 1e6);
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 export const count = (n: number): string => Math.round(n).toLocaleString('en-US');
@@ -23,6 +29,14 @@ export function scaled(value: number, unit: string): string {
   return `${Number(value.toPrecision(3))} ${unit}`;
 }
 
+// Of messages and buffers, whose sizes are powers of two.
+export function binaryBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let n = 0;
+  for (; bytes >= 1024 && n + 1 < units.length; n++) bytes /= 1024;
+  return `${n === 0 ? Math.round(bytes) : bytes.toPrecision(3)} ${units[n]}`;
+}
+
 export function number(value: number): string {
   if (Number.isInteger(value)) return Math.abs(value) < 1e15 ? value.toLocaleString('en-US') : String(value);
   return Math.abs(value) >= 1000 ? value.toLocaleString('en-US', { maximumFractionDigits: 1 }) : String(Number(value.toPrecision(5)));
@@ -31,6 +45,7 @@ export function number(value: number): string {
 // "elementwise_kernel" of "void at::native::elementwise_kernel<…>(…)": template arguments hide a name.
 export function shortName(name: string): string {
   if (name.length < 60 && !name.includes('<')) return name;
+  if (/\.\w+\(\d+\): /.test(name)) return name; // "record.py(189): <module>"
   let depth = 0;
   let out = '';
   for (const c of name.replace(/^void /, '').replace(/\(anonymous namespace\)::/g, '')) {

@@ -1,15 +1,20 @@
 // The timeline's canvas: what is where, frames, pointer and keys. It owns no state of the page but the view and the
 // selection, which it hands out.
 
-import { time } from '../data/format';
-import { drawSeries, RowPainter, sizes, ticks, type Colours, type Marks, type View } from './draw';
+import { moment, time } from '../data/format';
+import { drawSeries, RowPainter, seriesHeight, sizes, ticks, valueAt, type Colours, type Marks, type View } from './draw';
 import type { EventAt, Timeline, Track } from './model';
 
 export interface Handlers {
   viewChanged(begin: number, end: number): void;
   selected(event: EventAt | null): void;
   spanSelected(begin: number, end: number): void;
-  hovered(event: EventAt | null, x: number, y: number): void;
+  hovered(hover: Hover | null, x: number, y: number): void;
+}
+// What is under the pointer: an event, or words about a track or a counter.
+export interface Hover {
+  event: EventAt | null;
+  words: string;
 }
 
 interface Place {
@@ -33,7 +38,8 @@ export class TimelineCanvas {
   partner: EventAt | null = null; // the other end of the selection's link
   covered: Set<number> | null = null; // events of a finding
   marks: Marks = { matches: null, op: null };
-  private hover: EventAt | null = null;
+  private hover: Hover | null = null;
+  readonly hidden = new Set<string>(); // groups of which only the name is shown
   private colours!: Colours;
   private drag: { x: number; y: number; scroll: number; begin: number; end: number; mode: 'pan' | 'span'; moved: boolean } | null = null;
   private readonly context: CanvasRenderingContext2D;
@@ -83,19 +89,23 @@ export class TimelineCanvas {
   private readColours(): void {
     const style = getComputedStyle(document.documentElement);
     const of = (name: string) => style.getPropertyValue(name).trim();
-    this.colours = { ink: of('--ink'), faint: of('--faint'), back: of('--page'), line: of('--line') };
+    this.colours = { ink: of('--ink'), faint: of('--faint'), back: of('--page'), line: of('--line'), series: of('--series') };
   }
 
   private layout(): void {
-    let y = sizes.ruler;
+    let y = sizes.ruler + 3;
     let group = '';
     this.places = [];
     for (const track of this.timeline.tracks) {
       const header = track.group !== group;
       if (header) y += sizes.header;
       group = track.group;
+      if (this.hidden.has(group)) {
+        if (header) this.places.push({ track, y, height: 0, header });
+        continue;
+      }
       const rows = track.collapsed ? 1 : track.rows.length;
-      const height = track.series ? sizes.series : sizes.row + (rows - 1) * sizes.nested;
+      const height = track.series ? seriesHeight(track.series) : sizes.row + (rows - 1) * sizes.nested;
       this.places.push({ track, y, height, header });
       y += height + sizes.gap;
     }
@@ -145,6 +155,7 @@ export class TimelineCanvas {
     this.scrollTo(event);
   }
   private scrollTo(event: EventAt): void {
+    if (this.hidden.has(event.track.group)) this.toggleGroup(event.track.group);
     const place = this.places.find((p) => p.track === event.track);
     if (!place) return;
     if (event.row > 0 && event.track.collapsed) this.toggle(event.track);
@@ -152,6 +163,11 @@ export class TimelineCanvas {
     const shown = this.scroller.clientHeight;
     if (y < this.scroller.scrollTop + sizes.ruler + 20 || y > this.scroller.scrollTop + shown - 30)
       this.scroller.scrollTop = Math.max(0, y - shown / 2);
+  }
+  toggleGroup(group: string): void {
+    if (!this.hidden.delete(group)) this.hidden.add(group);
+    this.layout();
+    this.redraw();
   }
   toggle(track: Track): void {
     if (track.rows.length < 2) return;
@@ -214,6 +230,7 @@ export class TimelineCanvas {
     const painter = new RowPainter(c, this.timeline, view, this.marks);
     const visible = this.places.filter((p) => p.y + p.height > scroll && p.y - sizes.header < scroll + height);
     for (const place of visible) {
+      if (place.height === 0) continue;
       if (place.track.series) {
         drawSeries(c, place.track, view, place.y, this.colours);
         continue;
@@ -255,7 +272,12 @@ export class TimelineCanvas {
     c.font = '11px system-ui, sans-serif';
     c.textBaseline = 'middle';
     c.textAlign = 'left';
-    for (const t of ticks(this.begin, this.end, view.width / 110)) c.fillText(time(t), this.x(t) + 3, sizes.ruler / 2);
+    const marks = ticks(this.begin, this.end, view.width / 110);
+    const step = marks.length > 1 ? marks[1] - marks[0] : this.end - this.begin;
+    for (const t of marks) {
+      const words = moment(t, step, this.end);
+      if (this.x(t) + 3 + c.measureText(words).width < width) c.fillText(words, this.x(t) + 3, sizes.ruler / 2);
+    }
     c.fillText(time(this.end - this.begin) + ' in view', 8, sizes.ruler / 2);
     c.strokeStyle = this.colours.line;
     c.beginPath();
@@ -275,18 +297,29 @@ export class TimelineCanvas {
       if (place.header) {
         c.font = 'bold 11px system-ui, sans-serif';
         c.fillStyle = this.colours.ink;
-        c.fillText(fit(place.track.group, 27), 8, y - sizes.header / 2);
+        const isHidden = this.hidden.has(place.track.group);
+        c.fillText(this.fit((isHidden ? '▸ ' : '') + place.track.group), 8, y - sizes.header / 2);
+        if (isHidden) continue;
       }
       c.font = '11px system-ui, sans-serif';
       c.fillStyle = this.colours.faint;
       const mark = place.track.rows.length > 1 ? (place.track.collapsed ? '▸ ' : '▾ ') : '';
-      c.fillText(fit(mark + place.track.name, 25), 8, y + sizes.row / 2);
+      c.fillText(this.fit(mark + place.track.name), 8, y + sizes.row / 2);
     }
+  }
+
+  // As much of a name as the names' column has room for, in the font that is set.
+  private fit(text: string): string {
+    const room = gutter - 18;
+    if (this.context.measureText(text).width <= room) return text;
+    let letters = Math.min(text.length, 40);
+    while (letters > 1 && this.context.measureText(text.slice(0, letters) + '…').width > room) letters--;
+    return text.slice(0, letters) + '…';
   }
 
   private outline(event: EventAt, colour: string, width: number): { x: number; y: number; w: number; h: number } | null {
     const place = this.places.find((p) => p.track === event.track);
-    if (!place || (place.track.collapsed && event.row > 0)) return null;
+    if (!place || place.height === 0 || (place.track.collapsed && event.row > 0)) return null;
     const x = this.x(event.chunk.start[event.index]);
     const w = Math.max(2, this.x(event.chunk.end[event.index]) - x);
     const y = this.rowTop(place, event.row);
@@ -300,7 +333,7 @@ export class TimelineCanvas {
   private drawMarks(): void {
     const c = this.context;
     if (this.covered) this.drawCovered();
-    if (this.hover) this.outline(this.hover, this.colours.faint, 1);
+    if (this.hover?.event) this.outline(this.hover.event, this.colours.faint, 1);
     const from = this.selection && this.outline(this.selection, this.colours.ink, 2);
     const to = this.partner && this.outline(this.partner, this.colours.ink, 2);
     if (!from || !to) return;
@@ -327,7 +360,7 @@ export class TimelineCanvas {
     const c = this.context;
     c.fillStyle = this.colours.ink;
     for (const place of this.places) {
-      if (place.track.series) continue;
+      if (place.track.series || place.height === 0) continue;
       const rows = place.track.collapsed ? 1 : place.track.rows.length;
       for (let r = 0; r < rows; r++) {
         const row = place.track.rows[r];
@@ -374,28 +407,42 @@ export class TimelineCanvas {
     c.fillText(time(this.span[1] - this.span[0]), (from + to) / 2, sizes.ruler - 7);
   }
 
-  // Which event is under a point of the canvas; also the track alone, right of its name or on it.
-  private under(x: number, y: number): { track: Track | null; event: EventAt | null } {
+  // Which event is under a point of the canvas; also the track alone, right of its name or on it, or the group of a name.
+  private under(x: number, y: number): { track: Track | null; group: string | null; event: EventAt | null } {
     const at = y + this.scroller.scrollTop;
-    if (y < sizes.ruler) return { track: null, event: null };
+    const none = { track: null, group: null, event: null };
+    if (y < sizes.ruler) return none;
+    const named = this.places.find((p) => p.header && at >= p.y - sizes.header && at < p.y);
+    if (named && x < gutter) return { ...none, group: named.track.group };
     const place = this.places.find((p) => at >= p.y && at < p.y + p.height);
-    if (!place) return { track: null, event: null };
-    if (x < gutter || place.track.series) return { track: place.track, event: null };
+    if (!place) return none;
+    const found = { track: place.track, group: null, event: null };
+    if (x < gutter || place.track.series) return found;
     const row = at < place.y + sizes.row ? 0 : 1 + Math.floor((at - place.y - sizes.row) / sizes.nested);
     const near = (this.end - this.begin) / this.view.width;
     const t = this.timeAt(x);
     // A narrow event is found a pixel beside it too.
     for (const offset of [0, near, -near, 2 * near, -2 * near]) {
       const event = this.timeline.eventAtTime(place.track, row, t + offset);
-      if (event) return { track: place.track, event };
+      if (event) return { ...found, event };
     }
-    return { track: place.track, event: null };
+    return found;
   }
 
-  private setHover(event: EventAt | null, x: number, y: number): void {
-    if (event?.number === this.hover?.number) return;
-    this.hover = event;
-    this.handlers.hovered(event, x, y);
+  private hoverAt(x: number, y: number): Hover | null {
+    const { track, group, event } = this.under(x, y);
+    if (event) return { event, words: '' };
+    if (group) return { event, words: `${group}: click to ${this.hidden.has(group) ? 'show' : 'hide'} its tracks` };
+    if (!track) return null;
+    if (x < gutter) return { event, words: `${track.group}, ${track.name}${track.rows.length > 1 ? `: ${track.rows.length} rows, click to ${track.collapsed ? 'show' : 'hide'} them` : ''}` };
+    const value = track.series && valueAt(track.series, this.timeAt(x));
+    return value ? { event, words: `${track.name}: ${value} at ${time(this.timeAt(x))}` } : null;
+  }
+
+  private setHover(hover: Hover | null, x: number, y: number): void {
+    if (hover?.event?.number === this.hover?.event?.number && hover?.words === this.hover?.words) return;
+    this.hover = hover;
+    this.handlers.hovered(hover, x, y);
     this.redraw();
   }
 
@@ -417,7 +464,7 @@ export class TimelineCanvas {
   private move(e: PointerEvent): void {
     const d = this.drag;
     if (!d) {
-      this.setHover(this.under(e.offsetX, e.offsetY).event, e.clientX, e.clientY);
+      this.setHover(this.hoverAt(e.offsetX, e.offsetY), e.clientX, e.clientY);
       return;
     }
     if (Math.abs(e.offsetX - d.x) + Math.abs(e.offsetY - d.y) > 3) d.moved = true;
@@ -440,8 +487,9 @@ export class TimelineCanvas {
       if (d.mode === 'span' && this.span && this.span[1] > this.span[0]) this.handlers.spanSelected(...this.span);
       return;
     }
-    const { track, event } = this.under(e.offsetX, e.offsetY);
-    if (e.offsetX < gutter && track) this.toggle(track);
+    const { track, group, event } = this.under(e.offsetX, e.offsetY);
+    if (group) this.toggleGroup(group);
+    else if (e.offsetX < gutter && track) this.toggle(track);
     else this.handlers.selected(event);
   }
 
@@ -460,7 +508,7 @@ export class TimelineCanvas {
     }
     const middle = (from.chunk.start[from.index] + from.chunk.end[from.index]) / 2;
     const rows = this.places
-      .filter((p) => !p.track.series)
+      .filter((p) => !p.track.series && p.height > 0)
       .flatMap((p) => (p.track.collapsed ? p.track.rows.slice(0, 1) : p.track.rows).map((_, r) => ({ track: p.track, r })));
     let at = rows.findIndex((r) => r.track === from.track && r.r === from.row);
     for (at += across; at >= 0 && at < rows.length; at += across) {
@@ -471,7 +519,7 @@ export class TimelineCanvas {
   }
   private firstVisible(): EventAt | null {
     const middle = (this.begin + this.end) / 2;
-    for (const place of this.places) {
+    for (const place of this.places.filter((p) => p.height > 0)) {
       for (let r = 0; r < place.track.rows.length; r++) {
         const found = this.timeline.eventAtTime(place.track, r, middle);
         if (found) return found;
@@ -479,8 +527,4 @@ export class TimelineCanvas {
     }
     return null;
   }
-}
-
-function fit(text: string, letters: number): string {
-  return text.length > letters ? text.slice(0, letters - 1) + '…' : text;
 }

@@ -3,7 +3,8 @@
 
 import { inkOn } from '../data/categories';
 import { firstAfter, groupSize, Row, type Chunk } from '../data/columns';
-import { shortName } from '../data/format';
+import type { Series } from '../data/facts';
+import { scaled, shortName } from '../data/format';
 import type { Timeline, Track } from './model';
 
 export interface View {
@@ -17,6 +18,7 @@ export interface Colours {
   faint: string;
   back: string;
   line: string;
+  series: string;
 }
 
 export const sizes = { ruler: 26, row: 18, nested: 14, series: 44, gap: 6, header: 16 };
@@ -33,7 +35,7 @@ class Bars {
     for (let c = 0; c < this.rects.length; c++) {
       const list = this.rects[c];
       if (!list) continue;
-      context.fillStyle = colours[c] ?? '#8c959f';
+      context.fillStyle = colours[c] ?? '#606973';
       for (let i = 0; i < list.length; i += 4) context.fillRect(list[i], list[i + 1], list[i + 2], list[i + 3]);
     }
   }
@@ -183,7 +185,7 @@ export class RowPainter {
       const inset = to - from > 3 ? 0.5 : 0;
       (isFaint ? this.faintBars : this.bars).add(chunk.category[i], from, y, to - from - inset, height);
       if (to - from >= labelFrom && !isFaint) {
-        const colour = this.timeline.categories[chunk.category[i]]?.colour ?? '#8c959f';
+        const colour = this.timeline.categories[chunk.category[i]]?.colour ?? '#606973';
         this.labels.push([shortName(this.timeline.text(chunk.name[i])), from, y + height / 2, to - from, inkOn(colour)]);
       }
     }
@@ -208,16 +210,37 @@ export class RowPainter {
   }
 }
 
+// A counter that does not change needs no room to show how it changes.
+export function seriesHeight(s: Series): number {
+  return s.min === s.max ? sizes.row : sizes.series;
+}
+
+const seriesText = (s: Series, value: number): string => (s.name.endsWith('(bytes)') ? scaled(value, 'B') : Number(value.toPrecision(5)).toLocaleString('en-US'));
+
+// The value that holds at a time; empty: before the first.
+export function valueAt(s: Series, at: number): string {
+  let low = 0;
+  let high = s.t.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (s.t[middle] <= at) low = middle + 1;
+    else high = middle;
+  }
+  if (low === 0) return '';
+  return seriesText(s, s.v[low - 1]) + (s.peak && s.peak[low - 1] !== s.v[low - 1] ? ` (largest ${seriesText(s, s.peak[low - 1])})` : '');
+}
+
 export function drawSeries(context: CanvasRenderingContext2D, track: Track, view: View, y: number, colours: Colours): void {
   const s = track.series!;
   const values = s.peak ?? s.v;
-  const high = Math.max(s.max, 0);
-  const low = Math.min(s.min, 0);
-  const height = sizes.series - 4;
+  const isConstant = s.min === s.max;
+  const high = isConstant ? s.max + 1 : Math.max(s.max, 0);
+  const low = isConstant ? s.max : Math.min(s.min, 0);
+  const height = seriesHeight(s) - 4;
   const scale = high > low ? height / (high - low) : 0;
   const x = (time: number) => view.left + ((time - view.begin) / (view.end - view.begin)) * view.width;
   context.beginPath();
-  const base = y + height - (0 - low) * scale;
+  const base = y + height - (isConstant ? 0 : 0 - low) * scale;
   let started = false;
   for (let i = 0; i < s.t.length; i++) {
     const next = i + 1 < s.t.length ? s.t[i + 1] : Infinity;
@@ -233,15 +256,20 @@ export function drawSeries(context: CanvasRenderingContext2D, track: Track, view
   if (!started) return;
   context.lineTo(view.left + view.width, base);
   context.globalAlpha = 0.35;
-  context.fillStyle = '#0072b2';
+  context.fillStyle = colours.series;
   context.fill();
   context.globalAlpha = 1;
-  context.strokeStyle = '#0072b2';
+  context.strokeStyle = colours.series;
   context.stroke();
-  context.fillStyle = colours.faint;
+  const words = isConstant ? `${seriesText(s, s.max)} all the time` : `max ${seriesText(s, s.max)}`;
   context.font = '10px system-ui, sans-serif';
   context.textAlign = 'left';
-  context.fillText(`max ${Number(s.max.toPrecision(4)).toLocaleString('en-US')}`, view.left + 4, y + 8);
+  context.lineWidth = 3; // a rim, for letters on the filled part
+  context.strokeStyle = colours.back;
+  context.strokeText(words, view.left + 4, y + 8);
+  context.lineWidth = 1;
+  context.fillStyle = colours.faint;
+  context.fillText(words, view.left + 4, y + 8);
 }
 
 // Round steps of time for the ruler.

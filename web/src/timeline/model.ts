@@ -31,6 +31,15 @@ export interface RangeSum {
   time: number;
 }
 
+export interface SumKeys {
+  kind: Track['kind'];
+  key: (chunk: Chunk, index: number, track: Track) => string;
+}
+export interface Match {
+  number: number;
+  start: number;
+}
+
 const launchKinds = new Set(['thread', 'python']);
 
 export class Timeline {
@@ -63,7 +72,7 @@ export class Timeline {
       this.tracks.push({
         kind: track.kind,
         group: track.group,
-        name: track.name,
+        name: track.name.replace(/^(thread \S+).*: Python$/, 'Python, $1'),
         thread: track.thread,
         rows,
         collapsed: isSmall && rows.length > 1,
@@ -142,15 +151,16 @@ export class Timeline {
     const made = all.map((series): Track => ({
       kind: 'series',
       group: 'Counters',
-      name: series.name,
+      name: series.name.replace(' (bytes)', ''),
       rows: [],
       series,
       collapsed: false,
       notShown: 0,
     }));
-    // Queues first; many others would push the threads out of sight.
-    const isQueue = (track: Track) => track.name.endsWith('launches waiting');
-    const first = [...made.filter(isQueue), ...made.filter((track) => !isQueue(track))];
+    // Queues, memory and what was sampled first, the state of the machine later, what never changes last; many would push
+    // the threads out of sight.
+    const rank = ({ name, series }: Track) => (series!.min === series!.max ? 3 : /clock|temperature|power/i.test(name) ? 2 : /launches waiting$/.test(name) ? 0 : 1);
+    const first = made.sort((x, y) => rank(x) - rank(y));
     this.tracks.splice(place, 0, ...first.slice(0, 6));
     this.tracks.push(...first.slice(6));
   }
@@ -247,40 +257,48 @@ export class Timeline {
     return link > 0 ? this.find(link - 1) : null;
   }
 
-  // Sums over the parts of events that lie in a range, of decoded events only.
-  sums(begin: number, end: number, kinds: Set<string>, key: (chunk: Chunk, index: number, track: Track) => string): RangeSum[] {
-    const sums = new Map<string, RangeSum>();
+  // Every chunk of these tracks that has events in a range, decoded when its turn comes: a long trace does not stay
+  // decoded as a whole. `visit` ends the walk by returning false.
+  private async walk(begin: number, end: number, wanted: (track: Track) => boolean, visit: (chunk: Chunk, track: Track) => boolean): Promise<boolean> {
     for (const track of this.tracks) {
-      if (!kinds.has(track.kind)) continue;
+      if (!wanted(track)) continue;
       for (const row of track.rows) {
-        for (const { chunk } of row.within(begin, end)) {
-          if (!chunk) continue;
-          for (let i = firstAfter(chunk, begin); i < chunk.size && chunk.start[i] < end; i++) {
-            const k = key(chunk, i, track);
-            let sum = sums.get(k);
-            if (!sum) sums.set(k, (sum = { key: k, events: 0, time: 0 }));
-            sum.events++;
-            sum.time += Math.min(end, chunk.end[i]) - Math.max(begin, chunk.start[i]);
-          }
+        for (const place of row.within(begin, end)) {
+          if (!visit(place.chunk ?? (await row.load(place)), track)) return false;
         }
       }
     }
-    return [...sums.values()].sort((x, y) => y.time - x.time);
+    return true;
   }
 
-  // Numbers of the decoded events whose name matches, in the order of time; at most so many.
-  search(matches: Uint8Array, most: number): { number: number; start: number }[] {
-    const found: { number: number; start: number }[] = [];
-    for (const track of this.tracks) {
-      for (const row of track.rows) {
-        for (const { chunk } of row.places) {
-          if (!chunk) continue;
-          for (let i = 0; i < chunk.size && found.length < most; i++)
-            if (matches[chunk.name[i]] === 1) found.push({ number: chunk.first + i, start: chunk.start[i] });
+  // Sums over the parts of events that lie in a range; null: no longer wanted.
+  async sums(begin: number, end: number, keys: SumKeys[], isWanted: () => boolean): Promise<RangeSum[][] | null> {
+    const all = keys.map(() => new Map<string, RangeSum>());
+    const done = await this.walk(begin, end, (track) => keys.some((k) => k.kind === track.kind), (chunk, track) => {
+      keys.forEach(({ kind, key }, k) => {
+        if (kind !== track.kind) return;
+        for (let i = firstAfter(chunk, begin); i < chunk.size && chunk.start[i] < end; i++) {
+          const name = key(chunk, i, track);
+          let sum = all[k].get(name);
+          if (!sum) all[k].set(name, (sum = { key: name, events: 0, time: 0 }));
+          sum.events++;
+          sum.time += Math.min(end, chunk.end[i]) - Math.max(begin, chunk.start[i]);
         }
-      }
-    }
-    return found.sort((x, y) => x.start - y.start);
+      });
+      return isWanted();
+    });
+    return done ? all.map((sums) => [...sums.values()].sort((x, y) => y.time - x.time)) : null;
+  }
+
+  // Events whose name matches, in the order of time; at most so many. null: no longer wanted.
+  async search(matches: Uint8Array, most: number, isWanted: () => boolean): Promise<Match[] | null> {
+    const found: Match[] = [];
+    await this.walk(-Infinity, Infinity, () => true, (chunk) => {
+      for (let i = 0; i < chunk.size && found.length < most; i++)
+        if (matches[chunk.name[i]] === 1) found.push({ number: chunk.first + i, start: chunk.start[i] });
+      return found.length < most && isWanted();
+    });
+    return isWanted() ? found.sort((x, y) => x.start - y.start) : null;
   }
 
   matching(query: string): Uint8Array {

@@ -7,8 +7,11 @@ import { store, useStore } from '../store';
 import { Timeline } from '../timeline/model';
 import { Counters } from './charts';
 import { Collectives, hasCollectives } from './collectives';
-import { Documents, DocumentTables } from './documents';
+import { Architecture, Documents, DocumentTables, hasArchitecture } from './documents';
+import { Guard } from './guard';
 import { Icicle } from './icicle';
+import { Kernels } from './kernels';
+import { Keys } from './keys';
 import { Overview } from './overview';
 import { OverlayView } from './overlay';
 import { Roofline } from './roofline';
@@ -28,6 +31,8 @@ function viewsOf(facts: Facts, timeline: Timeline | null): View[] {
   const views: View[] = [];
   if (facts.summary) views.push({ id: 'overview', title: 'Overview', print: true, show: () => <Overview facts={facts} /> });
   if (facts.documents) views.push({ id: 'documents', title: 'Report', print: true, show: (p) => <Documents facts={facts} full={p} /> });
+  if (hasArchitecture(facts)) views.push({ id: 'architecture', title: 'Architecture', print: false, show: () => <Architecture facts={facts} /> });
+  if (facts.kernels && facts.kernels.length > 0) views.push({ id: 'kernels', title: 'Kernels', print: true, show: (p) => <Kernels facts={facts} full={p} /> });
   if (facts.overlay) views.push({ id: 'overlay', title: 'Overlay', print: true, show: (p) => <OverlayView facts={facts} full={p} /> });
   if (facts.timeline && facts.timeline.tracks.length > 0) {
     views.push({
@@ -117,6 +122,7 @@ export function App({ facts, blocks }: { facts: Facts; blocks: () => Promise<str
       <header>
         <div class="title">
           <h1>{facts.title}</h1>
+          <Keys />
           <button type="button" onClick={toggle} aria-label={`Switch to ${theme === 'dark' ? 'light' : 'dark'} colours`}>
             {theme === 'dark' ? '☀' : '☾'}
           </button>
@@ -144,7 +150,7 @@ export function App({ facts, blocks }: { facts: Facts; blocks: () => Promise<str
         </div>
       </header>
       <main id="view" role="tabpanel" aria-labelledby={`tab-${current.id}`}>
-        {printing ? views.filter((v) => v.print).map((v) => <div key={v.id}>{v.show(true)}</div>) : current.show(false)}
+        {printing ? views.filter((v) => v.print).map((v) => <Guard key={v.id}>{v.show(true)}</Guard>) : <Guard key={current.id}>{current.show(false)}</Guard>}
       </main>
       <footer>
         {facts.program}. {facts.summary ? 'The numbers are those of summary.json and perf_report_csvs/.' : 'The same report is in the files beside this page.'}

@@ -1,6 +1,7 @@
 // Collectives of the trace, by what they do and how much they move.
 
 import type { Cell, Facts } from '../data/facts';
+import { binaryBytes } from '../data/format';
 import { DataTable, tableOf } from './table';
 
 export const hasCollectives = (facts: Facts): boolean => (facts.tables?.find((t) => t.name === 'coll_analysis')?.rows ?? 0) > 0;
@@ -39,7 +40,7 @@ export function Collectives({ facts, full }: { facts: Facts; full?: boolean }) {
         {list.slice(0, 20).map((g) => (
           <div key={g.name + g.megabytes}>
             <span class="name">
-              {g.name} {g.megabytes !== null && `${Number(g.megabytes.toPrecision(3))} MB`}
+              {g.name} {g.megabytes !== null && binaryBytes(g.megabytes * 2 ** 20)}
             </span>
             <span class="track">
               <span style={{ width: `${(100 * g.micros) / most}%` }} />
@@ -51,8 +52,8 @@ export function Collectives({ facts, full }: { facts: Facts; full?: boolean }) {
       <DataTable
         table={tableOf(
           'collectives',
-          [['collective'], ['message', 'MB'], ['ranks'], ['count'], ['total', 'ms'], ['longest', 'ms'], ['mean bus bandwidth', 'GB/s']],
-          list.map((g) => [g.name, g.megabytes, g.ranks, g.count, g.micros / 1e3, g.longest / 1e3, g.bandwidth.length === 0 ? null : g.bandwidth.reduce((a, b) => a + b, 0) / g.bandwidth.length]),
+          [['collective'], ['message', 'bytes'], ['ranks'], ['count'], ['total', 'ms'], ['longest', 'ms'], ['mean bus bandwidth', 'GB/s']],
+          list.map((g) => [g.name, g.megabytes === null ? null : Math.round(g.megabytes * 2 ** 20), g.ranks, g.count, g.micros / 1e3, g.longest / 1e3, g.bandwidth.length === 0 ? null : g.bandwidth.reduce((a, b) => a + b, 0) / g.bandwidth.length]),
         )}
         label="Collectives by kind"
         full={full}

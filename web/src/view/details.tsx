@@ -1,8 +1,8 @@
 // What is known of the selected event.
 
-import { useEffect, useState } from 'preact/hooks';
-import type { Facts } from '../data/facts';
-import { count, millis, percent, scaled, shortName, time } from '../data/format';
+import { useLayoutEffect, useState } from 'preact/hooks';
+import type { CountedKernel, Facts } from '../data/facts';
+import { count, millis, moment, percent, scaled, shortName, time } from '../data/format';
 import { store } from '../store';
 import type { EventAt, Timeline } from '../timeline/model';
 
@@ -21,7 +21,7 @@ function isOwnFrame(name: string): boolean {
 export function Details({ facts, timeline, event, onSelect }: Properties) {
   const [stack, setStack] = useState<EventAt[]>([]);
   const [partner, setPartner] = useState<EventAt | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     let current = true;
     setStack([]);
     setPartner(null);
@@ -37,8 +37,9 @@ export function Details({ facts, timeline, event, onSelect }: Properties) {
   const short = shortName(name);
   const isWork = track.kind === 'stream';
   const op = chunk.op[index] > 0 ? facts.ops?.[chunk.op[index] - 1] : undefined;
+  const counted = isWork ? countedKernel(facts, name, chunk.info[index] > 0 ? timeline.text(chunk.info[index] - 1) : '') : undefined;
   const names = stack.map((e) => timeline.text(e.chunk.name[e.index]));
-  const source = names.find(isOwnFrame) ?? (isOwnFrame(name) ? name : undefined) ?? op?.sources.find((s) => s !== '');
+  const source = names.find(isOwnFrame) ?? (isOwnFrame(name) ? name : undefined) ?? counted?.source ?? op?.sources.find((s) => s !== '');
   const findings = (facts.findings ?? [])
     .map((finding, i) => ({ finding, i }))
     .filter(({ finding }) => finding.covered.includes(event.number) || stack.some((e) => finding.covered.includes(e.number)));
@@ -47,14 +48,13 @@ export function Details({ facts, timeline, event, onSelect }: Properties) {
   return (
     <aside class="details" aria-label="Selected event">
       <h3>{short}</h3>
-      {short !== name && <p class="wholename">{name}</p>}
       <dl>
         <dt>Track</dt>
         <dd>
           {track.group}, {track.name}
         </dd>
         <dt>Start</dt>
-        <dd>{time(chunk.start[index])}</dd>
+        <dd>{moment(chunk.start[index], 1, timeline.length)}</dd>
         <dt>Duration</dt>
         <dd>{time(chunk.end[index] - chunk.start[index])}</dd>
         <dt>Kind</dt>
@@ -105,6 +105,12 @@ export function Details({ facts, timeline, event, onSelect }: Properties) {
             </dd>
           </>
         )}
+        {counted && (
+          <>
+            <dt>Counters</dt>
+            <dd>{countersText(counted)}</dd>
+          </>
+        )}
         {findings.length > 0 && (
           <>
             <dt>Finding</dt>
@@ -132,8 +138,34 @@ export function Details({ facts, timeline, event, onSelect }: Properties) {
           </ol>
         </details>
       )}
+      {short !== name && (
+        <details>
+          <summary>Full name</summary>
+          <p class="wholename">{name}</p>
+        </details>
+      )}
     </aside>
   );
+}
+
+// The counters of a kernel's launches of this grid and block.
+function countedKernel(facts: Facts, name: string, launch: string): CountedKernel | undefined {
+  const has = (what: string, size: string) => size === '' || launch.includes(`${what} ${size}`);
+  return facts.hardware?.kernels.find((k) => k.trusted && k.name === name && has('grid', k.grid) && has('block', k.block));
+}
+
+function countersText(k: CountedKernel): string {
+  const share = (what: string, value: number | undefined) => (value === undefined ? [] : [`${what} ${value.toFixed(1)} %`]);
+  const parts = [
+    ...share('SM', k.sm_throughput),
+    ...share('tensor pipe', k.tensor),
+    ...share('DRAM', k.dram_throughput),
+    ...(k.dram_rate === undefined ? [] : [scaled(k.dram_rate * 1e9, 'B/s')]),
+    ...share('occupancy', k.occupancy),
+  ];
+  const stalls = k.stalls.slice(0, 3).map(([reason, value]) => `${reason.replace(/_/g, ' ')} ${value.toFixed(0)} %`);
+  if (stalls.length > 0) parts.push(`stalls: ${stalls.join(', ')}`);
+  return `${parts.join(' · ')} (measured, ${k.join}, mean of ${count(k.count)} ${k.count === 1 ? 'launch' : 'launches'})`;
 }
 
 function launchText(kernel: EventAt, launch: EventAt): string {

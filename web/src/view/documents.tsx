@@ -10,7 +10,7 @@ import { store, useStore } from '../store';
 import { Bar } from './bar';
 import { Ladder } from './ladder';
 import { DataTable } from './table';
-import { Diagram } from './diagram';
+import { Diagram, readFlowchart } from './diagram';
 
 interface Place {
   facts: Facts;
@@ -85,19 +85,32 @@ function blocks(all: Block[], place: Place): ComponentChildren {
       case 'paragraph': {
         // The same values as the drawing, in the page's colours and as a table.
         const only = block.inner.length === 1 ? block.inner[0] : undefined;
-        if (only?.kind === 'image' && only.to === 'waterfall.svg' && place.facts.ladder) return <Ladder key={i} ladder={place.facts.ladder} />;
+        if (only?.kind === 'image' && only.to === 'waterfall.svg' && place.facts.ladder) return null; // it is on top
         return <p key={i}>{inlines(block.inner, place)}</p>;
       }
       case 'rule':
         return <hr key={i} />;
-      case 'code':
+      case 'code': {
+        // Letters that draw the diagram which follows.
+        const next = all[i + 1];
+        if (block.language === '' && next?.kind === 'code' && next.language === 'mermaid' && readFlowchart(next.text)) return null;
         return block.language === 'mermaid' ? <Diagram key={i} text={block.text} /> : <pre key={i} tabIndex={0}>{block.text}</pre>;
+      }
       case 'quote':
         return <blockquote key={i}>{blocks(block.inner, place)}</blockquote>;
       case 'list': {
-        const items = block.items.map((item, n) => (
-          <li key={n}>{item.length === 1 && item[0].kind === 'paragraph' ? inlines(item[0].inner, place) : blocks(item, place)}</li>
-        ));
+        const items = block.items.map((item, n) => {
+          const only = item.length === 1 && item[0].kind === 'paragraph' ? item[0].inner : null;
+          const task = only && only[0]?.kind === 'text' ? /^\[([ xX])\] /.exec(only[0].text) : null;
+          if (only && task)
+            return (
+              <li key={n} class="task">
+                <input type="checkbox" disabled checked={task[1] !== ' '} aria-label={task[1] !== ' ' ? 'done' : 'open'} />{' '}
+                {inlines([{ kind: 'text', text: (only[0] as { text: string }).text.slice(4) }, ...only.slice(1)], place)}
+              </li>
+            );
+          return <li key={n}>{only ? inlines(only, place) : blocks(item, place)}</li>;
+        });
         return block.ordered ? <ol key={i}>{items}</ol> : <ul key={i}>{items}</ul>;
       }
       case 'table':
@@ -154,6 +167,41 @@ function Bars({ facts }: { facts: Facts }) {
   );
 }
 
+// "quick_scan.md" → "Quick scan".
+export function titleOf(path: string): string {
+  const words = path.replace(/\.md$/, '').replace(/_/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+// How a repository is built: the diagram of its parts and the request path, of the document that has both.
+const architecture = 'architecture.md';
+function architectureBlocks(facts: Facts): Block[] {
+  const text = facts.documents?.find((d) => d.path === architecture)?.text;
+  if (text === undefined) return [];
+  const all = readMarkdown(safeText(text, Infinity));
+  const section = (title: string) => {
+    const from = all.findIndex((b) => b.kind === 'heading' && plain(b.inner) === title);
+    if (from < 0) return [];
+    const level = (all[from] as Block & { kind: 'heading' }).level;
+    const to = all.findIndex((b, i) => i > from && b.kind === 'heading' && b.level <= level);
+    return all.slice(from, to < 0 ? undefined : to);
+  };
+  const picture = all.filter((b) => b.kind === 'code' && b.language === 'mermaid');
+  return [...picture, ...section('Components'), ...section('Data flow'), ...section('Request path')];
+}
+
+export const hasArchitecture = (facts: Facts): boolean => facts.kind === 'scan' && architectureBlocks(facts).length > 0;
+
+export function Architecture({ facts }: { facts: Facts }) {
+  const content = useMemo(() => architectureBlocks(facts), [facts]);
+  return (
+    <section aria-label="Architecture" id="document">
+      <p class="sub">Parts of the repository, and which imports or includes which; the thickness of an arrow is how often.</p>
+      {blocks(content, { facts, path: architecture })}
+    </section>
+  );
+}
+
 export function Documents({ facts, full }: { facts: Facts; full?: boolean }) {
   const state = useStore();
   const documents = facts.documents ?? [];
@@ -167,8 +215,8 @@ export function Documents({ facts, full }: { facts: Facts; full?: boolean }) {
           <ul>
             {documents.map((d) => (
               <li key={d.path}>
-                <button type="button" class="link" aria-current={d === chosen ? 'page' : undefined} onClick={() => show(d.path, '')}>
-                  {d.path}
+                <button type="button" class="link" title={d.path} aria-current={d === chosen ? 'page' : undefined} onClick={() => show(d.path, '')}>
+                  {titleOf(d.path)}
                 </button>
               </li>
             ))}
@@ -178,6 +226,7 @@ export function Documents({ facts, full }: { facts: Facts; full?: boolean }) {
       )}
       <article id="document" tabIndex={-1}>
         {chosen === documents[0] && <Bars facts={facts} />}
+        {chosen === documents[0] && facts.ladder && <Ladder ladder={facts.ladder} />}
         {blocks(content, { facts, path: chosen.path })}
       </article>
     </section>

@@ -18,6 +18,7 @@ export function Ladder({ ladder }: { ladder: LadderFacts }) {
         From the baseline to the best{ladder.title && `: ${ladder.title}`}
         {isLog && ' (logarithmic)'}
       </h3>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Waterfall">
       <table class="ladder" aria-label="Waterfall of the time">
         <thead>
           <tr>
@@ -53,6 +54,7 @@ export function Ladder({ ladder }: { ladder: LadderFacts }) {
           })}
         </tbody>
       </table>
+      </div>
     </section>
   );
 }

@@ -20,6 +20,7 @@ function Pairs({ pairs, label, unit }: { pairs: Pair[]; label: string; unit: str
   return (
     <>
       <h3>{label}</h3>
+      <div class="scroll" tabIndex={0} role="region" aria-label={label}>
       <table class="pairs" aria-label={`${label}, A and B`}>
         <thead>
           <tr>
@@ -51,6 +52,7 @@ function Pairs({ pairs, label, unit }: { pairs: Pair[]; label: string; unit: str
           ))}
         </tbody>
       </table>
+      </div>
     </>
   );
 }

@@ -22,7 +22,7 @@ function wallParts(summary: Summary): BarPart[] {
   for (const [cause, ms] of causes) add('idle.' + cause, ms);
   const rest = wall.wall_ms - parts.reduce((sum, part) => sum + part.value * steps, 0);
   // Means over several GPUs do not add up to the nanosecond.
-  if (rest > wall.wall_ms * 1e-4) parts.push({ key: 'rest', label: 'idle, not explained', colour: '#8c959f', value: rest / steps });
+  if (rest > wall.wall_ms * 1e-4) parts.push({ key: 'rest', label: 'idle, not explained', colour: '#606973', value: rest / steps });
   return parts;
 }
 
@@ -37,7 +37,7 @@ function Recommendation({ facts, index, rank }: { facts: Facts; index: number; r
   const id = `finding-${index}`;
   return (
     <article class={`finding ${f.priority}`} aria-labelledby={id}>
-      <h3 id={id}>
+      <h3 id={id} tabIndex={-1}>
         {rank !== undefined && <span class="rank">{rank}</span>}
         <span class={`badge ${f.priority}`}>{f.priority}</span> {f.title}
       </h3>
@@ -140,6 +140,40 @@ function FindingDetails({ finding: f }: { finding: Finding }) {
   );
 }
 
+// The recommendations in a line each, beside the numbers: the first screen has all of them.
+function Glance({ facts, indices }: { facts: Facts; indices: number[] }) {
+  return (
+    <nav class="summary" aria-label="Recommendations">
+      <ol>
+        {indices.map((index) => {
+          const f = facts.findings![index];
+          return (
+            <li key={index}>
+              <button
+                type="button"
+                class="link"
+                onClick={() => {
+                  const heading = document.getElementById(`finding-${index}`);
+                  heading?.scrollIntoView({ block: 'center' });
+                  heading?.focus({ preventScroll: true });
+                }}
+              >
+                {f.title}
+              </button>
+              <span class="sub">
+                {f.saving ? `saves ${f.saving.split(', ')[0]}` : ''}
+                {f.places.length > 0 && ` · ${f.places.slice(0, 2).join(', ')}`}
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+    </nav>
+  );
+}
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 export function Overview({ facts }: { facts: Facts }) {
   const summary = facts.summary;
   const findings = facts.findings ?? [];
@@ -153,8 +187,11 @@ export function Overview({ facts }: { facts: Facts }) {
           <h2>
             {steps > 1 ? `A step takes ${millis(summary.wall_time.wall_ms / steps)}` : `The run takes ${millis(summary.wall_time.wall_ms)}`}
           </h2>
-          <p class="sub">{facts.wall_text}</p>
-          <Bar parts={wallParts(summary)} total={summary.wall_time.wall_ms / Math.max(1, steps)} label="Wall time by cause" />
+          <p class="sub">{sentence(facts.wall_text ?? '')}</p>
+          <div class="glance">
+            <Bar parts={wallParts(summary)} total={summary.wall_time.wall_ms / Math.max(1, steps)} label="Wall time by cause" />
+            {first.length > 0 && <Glance facts={facts} indices={first} />}
+          </div>
         </>
       )}
       {summary && summary.gpu_events === 0 && (
@@ -164,7 +201,7 @@ export function Overview({ facts }: { facts: Facts }) {
       )}
       {(facts.notes ?? []).map((note) => (
         <p key={note.text} class={note.warning ? 'note warning' : 'note'}>
-          {note.text}
+          {sentence(note.text)}
         </p>
       ))}
       {facts.findings && (

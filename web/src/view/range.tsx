@@ -3,25 +3,33 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { firstAfter } from '../data/columns';
 import type { Facts } from '../data/facts';
-import { time } from '../data/format';
+import { moment, time } from '../data/format';
 import { store } from '../store';
-import type { EventAt, RangeSum, Timeline, Track } from '../timeline/model';
+import type { EventAt, RangeSum, SumKeys, Timeline } from '../timeline/model';
 import { DataTable, tableOf } from './table';
 
-const gpu = new Set(['stream']);
-const idle = new Set(['idle']);
-const host = new Set(['thread']);
+const named: [string, string][] = [
+  ['GPU work by category', 'category'],
+  ['GPU work by op', 'op'],
+  ['GPU work by stream', 'stream'],
+  ['Idle time by cause', 'cause'],
+  ['CPU time by op or call', 'op or call'],
+];
 
 export function RangeSums({ facts, timeline, span }: { facts: Facts; timeline: Timeline; span: [number, number] }) {
-  const [loaded, setLoaded] = useState(0);
+  const [sums, setSums] = useState<RangeSum[][] | null>(null);
   useEffect(() => {
     let current = true;
-    const loads = timeline.tracks.flatMap((track) =>
-      gpu.has(track.kind) || idle.has(track.kind) || host.has(track.kind)
-        ? track.rows.flatMap((row) => [...row.within(...span)].slice(0, 60).map((place) => row.load(place)))
-        : [],
-    );
-    void Promise.all(loads).then(() => current && setLoaded((n) => n + 1));
+    setSums(null);
+    const label = (c: number) => timeline.categories[c]?.label ?? 'other';
+    const keys: SumKeys[] = [
+      { kind: 'stream', key: (c, i) => label(c.category[i]) },
+      { kind: 'stream', key: (c, i) => (c.op[i] > 0 ? (facts.ops?.[c.op[i] - 1]?.name ?? 'further ops') : timeline.text(c.name[i])) },
+      { kind: 'stream', key: (_c, _i, track) => `${track.group} ${track.name}` },
+      { kind: 'idle', key: (c, i) => label(c.category[i]) },
+      { kind: 'thread', key: (c, i) => timeline.text(c.name[i]) },
+    ];
+    void timeline.sums(...span, keys, () => current).then((found) => current && setSums(found));
     return () => {
       current = false;
     };
@@ -29,27 +37,24 @@ export function RangeSums({ facts, timeline, span }: { facts: Facts; timeline: T
 
   const tables = useMemo(() => {
     const length = span[1] - span[0];
-    const label = (c: number) => timeline.categories[c]?.label ?? 'other';
-    const table = (name: string, first: string, sums: RangeSum[]) => ({
-      name,
-      table: tableOf(name, [[first], ['events'], ['time', 'ms'], ['share', '%']], sums.slice(0, 200).map((s) => [s.key, s.events, s.time / 1e6, (100 * s.time) / length])),
-    });
-    return [
-      table('GPU work by category', 'category', timeline.sums(...span, gpu, (c, i) => label(c.category[i]))),
-      table('GPU work by op', 'op', timeline.sums(...span, gpu, (c, i) => (c.op[i] > 0 ? (facts.ops?.[c.op[i] - 1]?.name ?? 'further ops') : timeline.text(c.name[i])))),
-      table('GPU work by stream', 'stream', timeline.sums(...span, gpu, (_c, _i, track: Track) => `${track.group} ${track.name}`)),
-      table('Idle time by cause', 'cause', timeline.sums(...span, idle, (c, i) => label(c.category[i]))),
-    ].filter(({ table }) => table.rows > 0);
-  }, [span[0], span[1], loaded, timeline]);
+    return named
+      .map(([name, first], n) => ({
+        name,
+        table: tableOf(name, [[first], ['events'], ['time', 'ms'], ['share', '%']], (sums?.[n] ?? []).slice(0, 200).map((s) => [s.key, s.events, s.time / 1e6, (100 * s.time) / length])),
+      }))
+      .filter(({ table }) => table.rows > 0);
+  }, [sums]);
 
   return (
     <section class="range" aria-label="Selected range">
       <h3>
-        Selected: {time(span[1] - span[0])} from {time(span[0])}{' '}
+        Selected: {time(span[1] - span[0])} from {moment(span[0], (span[1] - span[0]) / 100, timeline.length)}{' '}
         <button type="button" onClick={() => store.set({ span: null })}>
           Clear
         </button>
       </h3>
+      {sums === null && <p role="status">Adding up the events …</p>}
+      {sums !== null && tables.length === 0 && <p>No event lies in this range.</p>}
       <div class="sums">
         {tables.map(({ name, table }) => (
           <div key={name}>

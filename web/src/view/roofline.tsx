@@ -97,10 +97,17 @@ export function Roofline({ facts, full }: { facts: Facts; full?: boolean }) {
       <ul class="marks" aria-label="Marks">
         {modelled.length > 0 && (
           <li>
-            <span class="swatch round" />
+            <span class="swatch round outline" />
             estimated: {modelled.length} ops, FLOP and least bytes of a cost model, measured time
           </li>
         )}
+        {modelled.length > 0 &&
+          [...new Set(modelled.map((p) => p.op!.colour))].map((key) => (
+            <li key={key}>
+              <span class="swatch round" style={{ background: category(key).colour }} />
+              {category(key).label}
+            </li>
+          ))}
         {counted.length > 0 && (
           <li>
             <span class="swatch" style={{ background: countedColour }} />
@@ -191,6 +198,7 @@ interface ChartProperties {
 }
 
 function Chart({ points, roofs, memory, chosen, onChoose }: ChartProperties) {
+  const [tip, setTip] = useState<{ point: Point; x: number; y: number } | null>(null);
   const ridges = roofs.map((roof) => roof.rate / memory.rate);
   const xs = [...points.map((p) => p.intensity), ...ridges];
   const ys = [...points.map((p) => p.rate), ...roofs.map((roof) => roof.rate)];
@@ -201,7 +209,21 @@ function Chart({ points, roofs, memory, chosen, onChoose }: ChartProperties) {
   const decades = (from: number, to: number) => Array.from({ length: Math.max(0, Math.floor(to) - Math.ceil(from) + 1) }, (_, i) => 10 ** (Math.ceil(from) + i));
   const slope = Math.max(10 ** x0, 10 ** y0 / memory.rate) * 1.3; // where the memory's line is named, along it
   const tilt = (180 / Math.PI) * Math.atan2(y(slope * 10 * memory.rate) - y(slope * memory.rate), x(slope * 10) - x(slope));
+  // Over the points, with a rim: both stay readable.
+  const labels = (
+    <g class="labels">
+      {roofs.map((roof) => (
+        <text key={roof.name} x={width - edge.right - 4} y={y(roof.rate) - 5} text-anchor="end">
+          {roof.name.replace(/_/g, ' ')} {scaled(roof.rate, 'FLOP/s')} ({roof.achievable ? 'achievable' : 'peak'})
+        </text>
+      ))}
+      <text transform={`translate(${x(slope)},${y(slope * memory.rate) - 7}) rotate(${tilt})`}>
+        memory {scaled(memory.rate, 'B/s')} ({memory.achievable ? 'achievable' : 'peak'})
+      </text>
+    </g>
+  );
   return (
+    <div class="scroll">
     <svg class="roofline" viewBox={`0 0 ${width} ${height}`} role="group" aria-label="Roofline: rate over FLOP per byte; the same values are in the table below">
       {decades(x0, x1).map((v) => (
         <g key={v}>
@@ -228,15 +250,9 @@ function Chart({ points, roofs, memory, chosen, onChoose }: ChartProperties) {
         return (
           <g key={roof.name}>
             <path class="roof" d={`M${x(begin)},${y(begin * memory.rate)}L${x(ridge)},${y(roof.rate)}H${width - edge.right}`} />
-            <text x={width - edge.right - 4} y={y(roof.rate) - 5} text-anchor="end">
-              {roof.name} {scaled(roof.rate, 'FLOP/s')} ({roof.achievable ? 'achievable' : 'peak'})
-            </text>
           </g>
         );
       })}
-      <text class="slope" transform={`translate(${x(slope)},${y(slope * memory.rate) - 7}) rotate(${tilt})`}>
-        memory {scaled(memory.rate, 'B/s')} ({memory.achievable ? 'achievable' : 'peak'})
-      </text>
       {points.map((p) => {
         const size = Math.max(4, 34 * Math.sqrt(p.share));
         const common = {
@@ -247,6 +263,8 @@ function Chart({ points, roofs, memory, chosen, onChoose }: ChartProperties) {
           role: 'button' as const,
           'aria-label': `${p.name} ${p.words}, ${p.kernel ? 'measured' : 'estimated'}: ${scaled(p.rate, 'FLOP/s')}, ${percent(p.share)} of GPU time`,
           onClick: () => onChoose(p.key),
+          onPointerEnter: (e: PointerEvent) => setTip({ point: p, x: e.clientX, y: e.clientY }),
+          onPointerLeave: () => setTip(null),
           onKeyDown: (e: KeyboardEvent) => {
             if (e.key === 'Enter' || e.key === ' ') {
               e.preventDefault();
@@ -254,19 +272,26 @@ function Chart({ points, roofs, memory, chosen, onChoose }: ChartProperties) {
             }
           },
         };
-        const title = <title>{`${p.name}\n${p.words}\n${p.kernel ? 'measured' : 'estimated'}\n${scaled(p.rate, 'FLOP/s')}, ${scaled(p.rate / p.intensity, 'B/s')}\n${percent(p.share)} of GPU time`}</title>;
         // The square has the circle's area.
         const half = 0.886 * size;
         return p.kernel ? (
-          <rect x={x(p.intensity) - half} y={y(p.rate) - half} width={2 * half} height={2 * half} {...common}>
-            {title}
-          </rect>
+          <rect x={x(p.intensity) - half} y={y(p.rate) - half} width={2 * half} height={2 * half} {...common} />
         ) : (
-          <circle cx={x(p.intensity)} cy={y(p.rate)} r={size} {...common}>
-            {title}
-          </circle>
+          <circle cx={x(p.intensity)} cy={y(p.rate)} r={size} {...common} />
         );
       })}
+      {labels}
     </svg>
+    {tip && (
+      <div class="tip" style={{ left: `${Math.max(4, Math.min(tip.x + 14, innerWidth - 340))}px`, top: `${Math.min(tip.y + 14, innerHeight - 120)}px` }}>
+        <b>{tip.point.name}</b> {tip.point.words}
+        <br />
+        {scaled(tip.point.rate, 'FLOP/s')}, {scaled(tip.point.rate / tip.point.intensity, 'B/s')}, {tip.point.kernel ? 'measured' : 'estimated'}
+        <br />
+        {count(tip.point.calls)} calls, {percent(tip.point.share)} of GPU time
+        {tip.point.op?.efficiency != null && ` · ${percent(tip.point.op.efficiency)} of the ${tip.point.op.bound} limit`}
+      </div>
+    )}
+    </div>
   );
 }

@@ -6,7 +6,7 @@ import { count, millis, percent, shortName } from '../data/format';
 import { DataTable, tableOf } from './table';
 
 const colours = ['#0072b2', '#e69f00', '#009e73', '#d55e00', '#cc79a7', '#56b4e9', '#f0e442'];
-const rest = '#8c959f';
+const rest = '#606973';
 const mostBars = 20;
 
 interface StallBar {

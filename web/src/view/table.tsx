@@ -32,6 +32,22 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
+// As many decimals for all cells of a column as its largest value needs; tiny values keep their digits.
+function columnFormat(values: Cell[]): (value: number) => string {
+  let most = 0;
+  let isWhole = true;
+  for (const v of values) {
+    if (typeof v !== 'number') continue;
+    most = Math.max(most, Math.abs(v));
+    isWhole &&= Number.isInteger(v);
+  }
+  if (isWhole || most === 0) return number;
+  const decimals = most >= 1000 ? 1 : most >= 100 ? 2 : 3;
+  const least = 0.5 * 10 ** -decimals;
+  const form = new Intl.NumberFormat('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return (value) => (value !== 0 && Math.abs(value) < least ? value.toPrecision(2) : form.format(value));
+}
+
 interface Properties {
   table: Table;
   label: string;
@@ -40,9 +56,10 @@ interface Properties {
   rowAction?: string; // what onRow does, in words
   full?: boolean; // all rows in the document, for printing and for short tables
   tools?: boolean;
+  bars?: string[]; // columns in percent that are drawn too
 }
 
-export function DataTable({ table, label, hidden = [], onRow, rowAction, full = false, tools = true }: Properties) {
+export function DataTable({ table, label, hidden = [], onRow, rowAction, full = false, tools = true, bars }: Properties) {
   const [filter, setFilter] = useState('');
   const [sort, setSort] = useState<{ column: number; down: boolean } | null>(null);
   const [off, setOff] = useState<Set<string>>(() => new Set(hidden));
@@ -51,6 +68,7 @@ export function DataTable({ table, label, hidden = [], onRow, rowAction, full = 
   const scroller = useRef<HTMLDivElement>(null);
   const columns = table.columns.map((column, i) => ({ ...column, i })).filter((column) => !off.has(column.name));
 
+  const formats = useMemo(() => table.columns.map((column, i) => (column.text ? number : columnFormat(table.values[i]))), [table]);
   const order = useMemo(() => {
     const words = filter.toLowerCase();
     const rows: number[] = [];
@@ -82,7 +100,7 @@ export function DataTable({ table, label, hidden = [], onRow, rowAction, full = 
       {tools && (
         <div class="tools">
           <label>
-            Filter <input type="search" value={filter} onInput={(e) => (setFilter(e.currentTarget.value), setTop(0))} />
+            Filter <input type="search" value={filter} onInput={(e) => (setFilter(e.currentTarget.value), setTop(0), setSaid(''))} />
           </label>
           <details class="columns">
             <summary>Columns</summary>
@@ -151,8 +169,12 @@ export function DataTable({ table, label, hidden = [], onRow, rowAction, full = 
                 {columns.map((column) => {
                   const cell = table.values[column.i][r];
                   return (
-                    <td key={column.name} class={column.text ? '' : 'number'} title={typeof cell === 'string' && cell.length > 40 ? cell : undefined}>
-                      {cell === null ? '' : typeof cell === 'number' ? number(cell) : cell}
+                    <td
+                      key={column.name}
+                      class={column.text ? '' : 'number'}
+                      style={bars?.includes(column.name) && typeof cell === 'number' ? { background: `linear-gradient(to right, var(--fill) ${Math.min(100, Math.max(0, cell))}%, transparent 0)` } : undefined}
+                      title={typeof cell === 'string' && cell.length > 40 ? cell : undefined}>
+                      {cell === null ? '' : typeof cell === 'number' ? formats[column.i](cell) : cell}
                     </td>
                   );
                 })}

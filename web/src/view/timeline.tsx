@@ -1,36 +1,31 @@
 // The timeline with its search, selection and sums.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Facts } from '../data/facts';
 import { count, shortName, time } from '../data/format';
 import { store, useStore } from '../store';
-import { TimelineCanvas } from '../timeline/canvas';
-import type { EventAt, Timeline } from '../timeline/model';
+import { TimelineCanvas, type Hover } from '../timeline/canvas';
+import type { EventAt, Match, Timeline, Track } from '../timeline/model';
 import { Details } from './details';
 import { EventsInView, RangeSums } from './range';
 
 const mostMatches = 200_000;
 
-const help: [string, string][] = [
-  ['W S', 'zoom in and out'],
-  ['A D', 'move left and right'],
-  ['Ctrl + wheel', 'zoom at the pointer'],
-  ['drag', 'move'],
-  ['Shift + drag, or drag the ruler', 'select a range'],
-  ['← → ↑ ↓', 'next event, row above and below'],
-  ['Enter', 'follow launch ↔ kernel'],
-  ['F', 'fit the selection'],
-  ['M', 'select the range of the event'],
-  ['0', 'whole timeline'],
-  ['/', 'search'],
-  ['N, Shift + N', 'next and last match'],
-  ['Esc', 'clear'],
-];
-
-interface Hover {
-  event: EventAt;
+interface Tip extends Hover {
   x: number;
   y: number;
+}
+
+// The part that was analyzed, with some of what is around it; the whole where that is most of it.
+function firstRange(facts: Facts, timeline: Timeline): [number, number] {
+  const [begin, end] = facts.wall ?? [0, timeline.length];
+  const margin = 0.02 * (end - begin);
+  return end > begin && end - begin < 0.8 * timeline.length ? [begin - margin, end + margin] : [0, timeline.length];
+}
+
+// Keys that mean something to the element that has the focus.
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.matches('input, select, textarea') || target.closest('dialog') !== null);
 }
 
 export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Timeline }) {
@@ -41,12 +36,12 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
   const search = useRef<HTMLInputElement>(null);
   const view = useRef<TimelineCanvas | null>(null);
   const [event, setEvent] = useState<EventAt | null>(null);
-  const [hover, setHover] = useState<Hover | null>(null);
-  const [matches, setMatches] = useState<{ number: number; start: number }[] | null>(null);
-  const [range, setRange] = useState<[number, number]>(state.range ?? [0, timeline.length]);
+  const [hover, setHover] = useState<Tip | null>(null);
+  const [matches, setMatches] = useState<Match[] | null>(null);
+  const [range, setRange] = useState<[number, number]>(state.range ?? firstRange(facts, timeline));
   const shownEvent = useRef<number | null>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const made = new TimelineCanvas(scroller.current!, spacer.current!, canvas.current!, timeline, {
       viewChanged: (begin, end) => {
         setRange([begin, end]);
@@ -54,11 +49,11 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
       },
       selected: (e) => void select(e, false),
       spanSelected: (begin, end) => store.set({ span: [begin, end] }),
-      hovered: (e, x, y) => setHover(e && { event: e, x, y }),
+      hovered: (found, x, y) => setHover(found && { ...found, x, y }),
     });
     view.current = made;
     (window as unknown as { fathomTimeline: TimelineCanvas }).fathomTimeline = made;
-    if (state.range) made.setView(state.range[0], state.range[1], false);
+    made.setView(...(state.range ?? firstRange(facts, timeline)), false);
     return () => made.destroy();
   }, [timeline]);
 
@@ -71,8 +66,8 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
     store.set({ event: e?.number ?? null });
   };
 
-  // A selection that came from elsewhere: a link, a finding, the way back.
-  useEffect(() => {
+  // A selection that came from elsewhere: a link, a finding, the way back. Before the next paint, not after it.
+  useLayoutEffect(() => {
     if (state.event === shownEvent.current) return;
     if (state.event === null) void select(null, false);
     else void timeline.find(state.event).then((found) => found && select(found, true, state.range === null));
@@ -99,9 +94,8 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
       return;
     }
     let current = true;
-    void timeline.loadAll().then(() => {
-      if (current) setMatches(timeline.search(marked, mostMatches));
-    });
+    setMatches(null);
+    void timeline.search(marked, mostMatches, () => current).then((found) => current && setMatches(found));
     return () => {
       current = false;
     };
@@ -125,22 +119,16 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
 
   const keys = (e: KeyboardEvent) => {
     const v = view.current;
-    if (!v || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (!v || e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented || isTyping(e.target)) return;
     const moved = (to: EventAt | null) => to && void select(to, true);
     const actions: Record<string, () => void> = {
       w: () => v.zoom(0.7),
       s: () => v.zoom(1 / 0.7),
       a: () => v.pan(-0.15),
       d: () => v.pan(0.15),
-      ArrowLeft: () => moved(v.step(-1, 0)),
-      ArrowRight: () => moved(v.step(1, 0)),
-      ArrowUp: () => moved(v.step(0, -1)),
-      ArrowDown: () => moved(v.step(0, 1)),
-      Enter: () => void follow(),
       f: () => (event ? v.showEvent(event, true) : state.span && v.show(...state.span)),
       m: () => event && store.set({ span: [event.chunk.start[event.index], event.chunk.end[event.index]] }),
       0: () => v.showAll(),
-      Home: () => v.showAll(),
       '/': () => search.current?.focus(),
       n: () => void step(e.shiftKey ? -1 : 1),
       Escape: () => {
@@ -148,11 +136,25 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
         store.set({ span: null, finding: null, op: null, query: '' });
       },
     };
-    const action = actions[e.key.length === 1 ? e.key.toLowerCase() : e.key];
+    const onCanvas: Record<string, () => void> = {
+      ArrowLeft: () => moved(v.step(-1, 0)),
+      ArrowRight: () => moved(v.step(1, 0)),
+      ArrowUp: () => moved(v.step(0, -1)),
+      ArrowDown: () => moved(v.step(0, 1)),
+      Enter: () => void follow(),
+      Home: () => v.showAll(),
+    };
+    const key = e.key.length === 1 ? e.key.toLowerCase() : e.key;
+    const action = actions[key] ?? (e.target === canvas.current || e.target === document.body ? onCanvas[key] : undefined);
     if (!action) return;
     e.preventDefault();
     action();
   };
+  // Wherever the focus is, as in other timelines; arrows and Enter belong to what has it.
+  useLayoutEffect(() => {
+    addEventListener('keydown', keys);
+    return () => removeEventListener('keydown', keys);
+  });
 
   const left = facts.timeline!.left_out;
   const said = event ? `${shortName(timeline.text(event.chunk.name[event.index]))}, ${time(event.chunk.end[event.index] - event.chunk.start[event.index])}, ${event.track.name}` : '';
@@ -170,13 +172,18 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
             onInput={(e) => store.set({ query: e.currentTarget.value })}
             onKeyDown={(e) => {
               if (e.key === 'Enter') void step(e.shiftKey ? -1 : 1);
-              if (e.key === 'Escape') canvas.current?.focus();
+              if (e.key === 'Escape') {
+                store.set({ query: '' });
+                canvas.current?.focus();
+              }
             }}
           />
         </label>
+        {!matches && state.query.trim().length > 1 && <span role="status">Searching …</span>}
         {matches && (
           <>
             <span role="status" id="matches">
+              {matches.length === mostMatches ? 'more than ' : ''}
               {count(matches.length)} {matches.length === 1 ? 'match' : 'matches'}
             </span>
             <button type="button" onClick={() => void step(-1)} aria-label="Last match">
@@ -198,7 +205,7 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
         </button>
         {finding && (
           <span class="chip">
-            Finding: {finding.title}
+            <span title={finding.title}>Finding: {finding.title}</span>
             <button type="button" aria-label="Clear the finding" onClick={() => store.set({ finding: null })}>
               ×
             </button>
@@ -206,23 +213,15 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
         )}
         {state.op !== null && facts.ops?.[state.op] && (
           <span class="chip">
-            Op: {facts.ops[state.op].name}
+            <span>
+              Op: {facts.ops[state.op].name} {facts.ops[state.op].shapes}
+            </span>
             <button type="button" aria-label="Clear the op" onClick={() => store.set({ op: null })}>
               ×
             </button>
           </span>
         )}
-        <details class="help">
-          <summary>Keys</summary>
-          <dl class="menu">
-            {help.map(([key, what]) => (
-              <div key={key}>
-                <dt>{key}</dt>
-                <dd>{what}</dd>
-              </div>
-            ))}
-          </dl>
-        </details>
+        <Groups timeline={timeline} view={view} />
       </div>
       <div class="canvas" ref={scroller}>
         <div ref={spacer}>
@@ -230,74 +229,136 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
             ref={canvas}
             tabIndex={0}
             role="application"
-            aria-label="Timeline: GPU streams, idle time by cause, critical path, CPU threads. W, A, S, D zoom and move, arrow keys select events. The events in view are in a table below."
-            onKeyDown={keys}
+            aria-label="Timeline: GPU streams, idle time by cause, critical path, CPU threads. W, A, S, D zoom and move, arrow keys select events, question mark lists the keys. The events in view are in a table below."
           />
         </div>
       </div>
       <p class="sr" role="status" aria-live="polite">
         {said}
       </p>
-      {hover && (
-        <div class="tip" style={{ left: `${Math.min(hover.x + 14, innerWidth - 340)}px`, top: `${Math.min(hover.y + 14, innerHeight - 110)}px` }}>
-          <b>{shortName(timeline.text(hover.event.chunk.name[hover.event.index]))}</b>
-          <br />
-          {time(hover.event.chunk.end[hover.event.index] - hover.event.chunk.start[hover.event.index])} ·{' '}
-          {timeline.categories[hover.event.chunk.category[hover.event.index]]?.label}
-          {hover.event.chunk.info[hover.event.index] > 0 && (
-            <>
-              <br />
-              {timeline.text(hover.event.chunk.info[hover.event.index] - 1).slice(0, 160)}
-            </>
-          )}
-        </div>
-      )}
+      {hover && <Tooltip timeline={timeline} tip={hover} />}
+      {event && <Details facts={facts} timeline={timeline} event={event} onSelect={(e) => void select(e, true)} />}
+      {state.span && <RangeSums facts={facts} timeline={timeline} span={state.span} />}
       <Legend timeline={timeline} />
       {(left.tracks > 0 || left.events > 0) && (
         <p class="sub">
           Not shown: {count(left.events)} events{left.tracks > 0 && `, ${count(left.tracks)} small streams and threads`}.
         </p>
       )}
-      {event && <Details facts={facts} timeline={timeline} event={event} onSelect={(e) => void select(e, true)} />}
-      {state.span && <RangeSums facts={facts} timeline={timeline} span={state.span} />}
       <EventsInView timeline={timeline} range={range} onSelect={(e) => void select(e, true)} />
     </section>
   );
 }
 
-function Legend({ timeline }: { timeline: Timeline }) {
-  const [used, setUsed] = useState<Set<number>>(new Set());
-  useEffect(() => {
-    const look = () => {
-      const found = new Set<number>();
-      for (const track of timeline.tracks) {
-        for (const row of track.rows) {
-          if (row.overview) for (let p = 0; p < 4096; p++) if (row.overview[p] > 0) found.add(row.overview[4096 + p]);
-          for (const place of row.places) {
-            if (!place.chunk || row.overview) continue;
-            for (const c of place.chunk.category) found.add(c);
-          }
-        }
-      }
-      setUsed(found);
-    };
-    look();
-    const timer = setTimeout(look, 1500);
-    return () => clearTimeout(timer);
-  }, [timeline]);
-  const seen = new Set<string>();
+function Tooltip({ timeline, tip }: { timeline: Timeline; tip: Tip }) {
+  const place = { left: `${Math.max(4, Math.min(tip.x + 14, innerWidth - 340))}px`, top: `${Math.min(tip.y + 14, innerHeight - 110)}px` };
+  if (!tip.event)
+    return (
+      <div class="tip" style={place}>
+        {tip.words}
+      </div>
+    );
+  const { chunk, index } = tip.event;
   return (
-    <ul class="colours" aria-label="Colours">
-      {timeline.categories.map((c, i) => {
-        if (!used.has(i) || seen.has(c.label)) return null;
-        seen.add(c.label);
+    <div class="tip" style={place}>
+      <b>{shortName(timeline.text(chunk.name[index]))}</b>
+      <br />
+      {time(chunk.end[index] - chunk.start[index])} · {timeline.categories[chunk.category[index]]?.label}
+      {chunk.info[index] > 0 && (
+        <>
+          <br />
+          {timeline.text(chunk.info[index] - 1).slice(0, 160)}
+        </>
+      )}
+    </div>
+  );
+}
+
+// Which groups of tracks are shown.
+function Groups({ timeline, view }: { timeline: Timeline; view: { current: TimelineCanvas | null } }) {
+  const [, again] = useState(0);
+  const groups = [...new Set(timeline.tracks.map((track) => track.group))];
+  return (
+    <details class="columns" onToggle={() => again((n) => n + 1)}>
+      <summary>Tracks</summary>
+      <div class="menu">
+        {groups.map((group) => (
+          <label key={group}>
+            <input
+              type="checkbox"
+              checked={!view.current?.hidden.has(group)}
+              onChange={() => {
+                view.current?.toggleGroup(group);
+                again((n) => n + 1);
+              }}
+            />{' '}
+            {group}
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+const legendGroups: [string, Track['kind'][]][] = [
+  ['Run', ['steps', 'phases']],
+  ['Critical path', ['path']],
+  ['GPU idle', ['idle']],
+  ['GPU', ['stream', 'gpu_ranges']],
+  ['CPU', ['thread', 'python']],
+];
+
+// By kind of track: the same colour means other things in other tracks.
+function Legend({ timeline }: { timeline: Timeline }) {
+  const [used, setUsed] = useState<Set<number>[]>([]);
+  useEffect(() => {
+    const look = () =>
+      setUsed(
+        legendGroups.map(([, kinds]) => {
+          const found = new Set<number>();
+          for (const track of timeline.tracks) {
+            if (!kinds.includes(track.kind)) continue;
+            for (const row of track.rows) {
+              if (row.overview) for (let p = 0; p < 4096; p++) if (row.overview[p] > 0) found.add(row.overview[4096 + p]);
+              for (const place of row.places) {
+                if (!place.chunk || row.overview) continue;
+                for (const c of place.chunk.category) found.add(c);
+              }
+            }
+          }
+          return found;
+        }),
+      );
+    look();
+    let timer = 0;
+    const unwatch = timeline.onLoaded(() => {
+      clearTimeout(timer);
+      timer = window.setTimeout(look, 200);
+    });
+    return () => {
+      unwatch();
+      clearTimeout(timer);
+    };
+  }, [timeline]);
+  return (
+    <dl class="colours" aria-label="Colours">
+      {legendGroups.map(([name], g) => {
+        const seen = new Set<string>();
+        const shown = timeline.categories.filter((c, i) => used[g]?.has(i) && !seen.has(c.label) && seen.add(c.label));
         return (
-          <li key={c.key}>
-            <span class="swatch" style={{ background: c.colour }} />
-            {c.label}
-          </li>
+          shown.length > 0 && (
+            <div key={name}>
+              <dt>{name}</dt>
+              {shown.map((c) => (
+                <dd key={c.key}>
+                  <span class="swatch" style={{ background: c.colour }} />
+                  {c.label.replace(/^idle: /, '')}
+                </dd>
+              ))}
+            </div>
+          )
         );
       })}
-    </ul>
+    </dl>
   );
 }
