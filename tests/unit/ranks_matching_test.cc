@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "analyze/ranks/compare_ranks.h"
-#include "report/trace/ranks_report.h"
+#include "report/ranks/ranks_report.h"
 #include "unit/made_ranks.h"
 #include "unit/small_trace.h"
 
