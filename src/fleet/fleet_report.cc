@@ -185,6 +185,7 @@ std::vector<std::string> failed_lines(const Fleet& fleet, const FleetStatus& sta
 std::string fleet_headline(const std::vector<FleetAnswer>& answers) {
   std::string text = summary_text(answers) + against_text(answers);
   std::ranges::replace(text, '\n', ' ');
+  std::erase(text, '`');  // it is shown as plain text; names of parts have none
   return text;
 }
 

@@ -308,6 +308,8 @@ TEST(FleetReport, ComparesTheMedianRanksOfTwoRuns) {
   const std::string line = fleet_headline({{"against-ranks", "", table}});
   EXPECT_NE(line.find("from 100.00 to 111.00 ms (+11.0 %), more than"), std::string::npos) << line;
   EXPECT_EQ(compared_ranks(ranks({}), ranks({1})).rows(), 0U);
+  const std::string slow = fleet_headline({{"fleet-ranks", "", ranks_table({0, 9})}});
+  EXPECT_TRUE(slow.starts_with("rank1 is slow: 9.0 %")) << slow;
 }
 
 TEST(FleetReport, NamesTheClockOfASlowRankAndWhatIsDamaged) {
