@@ -385,7 +385,7 @@ Status DuckDatabase::ask_into(const std::string& sql, const std::string& path) {
   const duck::Calls& calls = parts_->calls;
   const MemoryBound bound(parts_->limits.memory_bytes);
   Deadline deadline(calls, parts_->connection, parts_->limits.seconds);
-  const Status copied = answer_into(sql, path);
+  Status copied = answer_into(sql, path);
   if (deadline.end() && !copied.ok()) return ended(parts_->limits);
   return copied;
 }

@@ -13,7 +13,7 @@ namespace fathom {
 std::string answer_drawing(std::string_view question, const Table& answer);
 
 // Cells by the name of their column; 0 and nothing where it is not there or unknown.
-double number_in(const Table& table, std::string_view column, size_t row);
-std::string_view text_in(const Table& table, std::string_view column, size_t row);
+double number_in(const Table& table, std::string_view name, size_t row);
+std::string_view text_in(const Table& table, std::string_view name, size_t row);
 
 }  // namespace fathom

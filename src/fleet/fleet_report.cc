@@ -129,8 +129,8 @@ Table compared_kernels(const Table& now, const Table& before) {
 
 Table compared_ranks(const Table& now, const Table& before) {
   const auto sorted = [](const Table& table, std::string_view column) {
-    std::vector<double> values;
-    for (size_t row = 0; row < table.rows(); ++row) values.push_back(number_in(table, column, row));
+    std::vector<double> values(table.rows());
+    for (size_t row = 0; row < table.rows(); ++row) values[row] = number_in(table, column, row);
     std::ranges::sort(values);
     return values;
   };
