@@ -205,14 +205,15 @@ std::optional<std::string_view> not_together(const AnalyzeArguments& a) {
   return {};
 }
 
-ExitCode analyze_together_here(const AnalyzeArguments& a, const Terminal& terminal) {
+ExitCode analyze_together_here(const AnalyzeArguments& a, const Terminal& terminal,
+                               const CodeHalf& half) {
   if (const auto option = not_together(a)) {
     complain(fmt::format("--together does not go with {}", *option));
     std::fputs(kTryHelp, stderr);
     return ExitCode::kUsage;
   }
   const Result<bool> done =
-      run_together({a.traces, a.output, a.platform, a.scope, a.reading, a.verbose}, terminal);
+      half.together({a.traces, a.output, a.platform, a.scope, a.reading, a.verbose}, terminal);
   if (!done.ok()) complain(done.error().message);
   return done.ok() && done.value() ? ExitCode::kOk : ExitCode::kFailed;
 }
@@ -533,7 +534,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
                     "Show all notes on the input, with the first example of each");
   command->add_flag("--progress-lines", a->reading.progress_lines)->group("");  // for fathom serve
   command->callback([a, &terminal, &code, &half] {
-    if (!a->repository.empty() && !half.is_here()) {
+    if ((!a->repository.empty() || a->together) && !half.is_here()) {
       code = hand_over(half);
       return;
     }
@@ -548,7 +549,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
       return;
     }
     if (a->together) {
-      code = analyze_together_here(*a, terminal);
+      code = analyze_together_here(*a, terminal, half);
       return;
     }
     for (const std::string& text : a->what_if) {

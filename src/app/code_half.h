@@ -10,6 +10,8 @@
 
 namespace fathom {
 
+struct TogetherArguments;
+
 // What a program reports to the shell. As diff(1) has it, `fathom diff` says 1 of a difference that
 // is too large, and 2 where it could not tell.
 enum class ExitCode { kOk = 0, kFailed = 1, kTooLarge = 1, kUsage = 2, kTrouble = 2 };
@@ -22,6 +24,7 @@ struct CodeHalf {
   void (*add_commands)(CLI::App& app, const Terminal& terminal, ExitCode& code) = nullptr;
   void (*add_docs_commands)(CLI::App& app, ExitCode& code) = nullptr;
   CodeReader read = nullptr;
+  Result<bool> (*together)(const TogetherArguments&, const Terminal&) = nullptr;
   std::vector<std::string> arguments = {};  // the program's own
 
   bool is_here() const { return add_commands != nullptr; }

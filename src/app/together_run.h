@@ -15,7 +15,5 @@ struct TogetherArguments {
   ReadingArguments reading;
   bool verbose = false;
 };
-// Whether all traces that were named could be read; what a folder holds beside them does not count.
-Result<bool> run_together(const TogetherArguments& arguments, const Terminal& terminal);
 
 }  // namespace fathom

@@ -1,13 +1,16 @@
 #include "duck/database.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 
+#include "base/closest_names.h"
 #include "base/threads.h"
 #include "duck/lazy_scan.h"
+#include "duck/memory_bound.h"
 
 namespace fathom {
 
@@ -30,7 +33,8 @@ namespace {
 constexpr size_t kLongestQuestion = 1'000'000;  // bytes
 constexpr const char* kAnswerView = "fathom_answer";
 
-// Ends a question after its time.
+// Ends a question after its time. DuckDB looks for the interrupt between chunks of rows; where one
+// function does not come back, the program ends, for nothing else can stop it.
 class Deadline {
  public:
   Deadline(const duck::Calls& calls, duck::Handle connection, double seconds) {
@@ -41,6 +45,10 @@ class Deadline {
       if (done_.wait_for(lock, length, [this] { return is_done_; })) return;
       has_passed_ = true;
       calls.interrupt(connection);
+      if (done_.wait_for(lock, kGrace, [this] { return is_done_; })) return;
+      fmt::print(stderr, "fathom: the query did not end at its limit of {:g} s: the program ends\n",
+                 seconds);
+      _exit(1);
     });
   }
   ~Deadline() { end(); }
@@ -57,6 +65,7 @@ class Deadline {
   }
 
  private:
+  static constexpr std::chrono::seconds kGrace{5};
   std::mutex mutex_;
   std::condition_variable done_;
   bool is_done_ = false, has_passed_ = false;
@@ -183,12 +192,16 @@ class AnswerColumn {
   Column* column_;
 };
 
-Result<Table> read_answer(const duck::Calls& calls, duck::QueryResult& result) {
+Result<Table> read_answer(const duck::Calls& calls, duck::QueryResult& result,
+                          std::vector<size_t>* truths) {
   Table table("answer");
   std::vector<AnswerColumn> columns;
   const size_t count = calls.column_count(&result);
-  for (size_t c = 0; c < count; ++c)
-    columns.emplace_back(table, calls.column_name(&result, c), calls.column_type(&result, c));
+  for (size_t c = 0; c < count; ++c) {
+    const duck::Type type = calls.column_type(&result, c);
+    columns.emplace_back(table, calls.column_name(&result, c), type);
+    if (truths != nullptr && type == duck::kBoolean) truths->push_back(c);
+  }
   while (duck::Handle chunk = calls.fetch_chunk(result)) {
     const size_t rows = calls.data_chunk_get_size(chunk);
     bool fits = true;
@@ -327,10 +340,22 @@ std::string with_advice(std::string message) {
 
 }  // namespace
 
-Result<Table> DuckDatabase::ask(const std::string& sql) {
+Result<Table> DuckDatabase::ask(const std::string& sql, std::vector<size_t>* truths) {
   const duck::Calls& calls = parts_->calls;
+  Held held(calls);
+  TRY(answer(sql, held.result));
+  return read_answer(calls, held.result, truths);
+}
+
+Status DuckDatabase::answer(const std::string& sql, duck::QueryResult& result) {
+  const duck::Calls& calls = parts_->calls;
+  // Before it is prepared: what is constant in a query is computed there.
+  const MemoryBound bound(parts_->limits.memory_bytes);
+  Deadline deadline(calls, parts_->connection, parts_->limits.seconds);
   Prepared prepared(calls);
-  TRY(prepare(calls, parts_->connection, sql, prepared));
+  const Status ready = prepare(calls, parts_->connection, sql, prepared);
+  if (!ready.ok())
+    return deadline.end() ? ended(parts_->limits) : Error{explained(ready.error().message)};
   const duck::Index count = calls.prepared_statement_column_count(prepared.statement);
   std::string casts;
   bool all_plain = true;
@@ -342,36 +367,60 @@ Result<Table> DuckDatabase::ask(const std::string& sql) {
     casts += fmt::format("{}#{}{} AS {}", c == 0 ? "" : ", ", c + 1, as, sql_name(name));
     calls.free(name);
   }
-  Deadline deadline(calls, parts_->connection, parts_->limits.seconds);
-  Held held(calls);
   duck::State state = duck::kSuccess;
   if (all_plain) {
-    state = calls.execute_prepared(prepared.statement, &held.result);
+    state = calls.execute_prepared(prepared.statement, &result);
   } else {
     TRY(run(fmt::format("CREATE OR REPLACE TEMP VIEW {} AS {}", kAnswerView, sql)));
     state = calls.query(parts_->connection,
-                        fmt::format("SELECT {} FROM {}", casts, kAnswerView).c_str(), &held.result);
+                        fmt::format("SELECT {} FROM {}", casts, kAnswerView).c_str(), &result);
     (void)run(fmt::format("DROP VIEW {}", kAnswerView));
   }
   if (deadline.end() && state != duck::kSuccess) return ended(parts_->limits);
-  if (state != duck::kSuccess) return Error{with_advice(held.error())};
-  return read_answer(calls, held.result);
+  if (state != duck::kSuccess) return Error{with_advice(message_of(calls.result_error(&result)))};
+  return Nothing{};
 }
 
 Status DuckDatabase::ask_into(const std::string& sql, const std::string& path) {
   const duck::Calls& calls = parts_->calls;
-  {
-    Prepared prepared(calls);
-    TRY(prepare(calls, parts_->connection, sql, prepared));
-  }
+  const MemoryBound bound(parts_->limits.memory_bytes);
   Deadline deadline(calls, parts_->connection, parts_->limits.seconds);
+  Status copied = answer_into(sql, path);
+  if (deadline.end() && !copied.ok()) return ended(parts_->limits);
+  return copied;
+}
+
+Status DuckDatabase::answer_into(const std::string& sql, const std::string& path) {
+  {
+    Prepared prepared(parts_->calls);
+    const Status ready = prepare(parts_->calls, parts_->connection, sql, prepared);
+    if (!ready.ok()) return Error{explained(ready.error().message)};
+  }
   TRY(run(fmt::format("CREATE OR REPLACE TEMP VIEW {} AS {}", kAnswerView, sql)));
   const Status copied = run(fmt::format(
       "COPY (SELECT * FROM {}) TO {} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
       kAnswerView, sql_quoted(path)));
-  if (deadline.end() && !copied.ok()) return ended(parts_->limits);
   if (!copied.ok()) return Error{with_advice(copied.error().message)};
   return Nothing{};
+}
+
+std::string DuckDatabase::explained(const std::string& message) {
+  constexpr std::string_view kNoColumn = "does not have a column named \"";
+  const size_t at = message.find(kNoColumn);
+  if (at == std::string::npos) return with_advice(message);
+  std::string name = message.substr(at + kNoColumn.size());
+  name.resize(std::min(name.find('"'), name.size()));
+  Held held(parts_->calls);
+  if (parts_->calls.query(parts_->connection,
+                          "SELECT DISTINCT column_name FROM duckdb_columns() WHERE NOT internal "
+                          "ORDER BY column_name",
+                          &held.result) != duck::kSuccess)
+    return message;
+  const Result<Table> columns = read_answer(parts_->calls, held.result, nullptr);
+  std::vector<std::string> names;
+  for (size_t row = 0; columns.ok() && row < columns.value().rows(); ++row)
+    names.emplace_back(columns.value().columns()[0].text(row));
+  return message + did_you_mean(name, names);
 }
 
 }  // namespace fathom

@@ -34,14 +34,18 @@ class DuckDatabase {
   Status lock(const std::vector<std::string>& files);
 
   // The answer to one SELECT; anything else is refused. Numbers and text keep their type, other
-  // values become text.
-  Result<Table> ask(const std::string& sql);
+  // values become text; `truths`, where given, gets the places of BOOLEAN columns.
+  Result<Table> ask(const std::string& sql, std::vector<size_t>* truths = nullptr);
   // The same into a Parquet file, which must have been allowed.
   Status ask_into(const std::string& sql, const std::string& path);
 
  private:
   struct Parts;
   explicit DuckDatabase(std::unique_ptr<Parts> parts);
+  Status answer(const std::string& sql, duck::QueryResult& result);
+  Status answer_into(const std::string& sql, const std::string& path);
+  // Names of columns that resemble one that is not there, where DuckDB names none.
+  std::string explained(const std::string& message);
   std::unique_ptr<Parts> parts_;
 };
 

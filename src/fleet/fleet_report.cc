@@ -5,35 +5,34 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include "base/count_text.h"
+#include "fleet/fleet_drawings.h"
 #include "report/markdown.h"
-#include "report/svg.h"
 
 namespace fathom {
 namespace {
 
-const Column* column_of(const Table& table, std::string_view name) {
-  for (const Column& column : table.columns())
-    if (column.name() == name) return &column;
-  return nullptr;
-}
-
-double number_in(const Table& table, std::string_view name, size_t row) {
-  const Column* column = column_of(table, name);
-  return column != nullptr && !column->is_text() && column->known(row) ? column->number(row) : 0;
-}
-
-std::string_view text_in(const Table& table, std::string_view name, size_t row) {
-  const Column* column = column_of(table, name);
-  return column != nullptr && column->is_text() ? column->text(row) : std::string_view();
-}
-
 const FleetAnswer* answer_of(const std::vector<FleetAnswer>& answers, std::string_view name) {
   const auto at = std::ranges::find(answers, name, &FleetAnswer::name);
   return at == answers.end() ? nullptr : &*at;
+}
+
+// A clock that explains a slow rank; empty: none is known to.
+std::string clock_text(const std::vector<FleetAnswer>& answers, std::string_view part) {
+  const FleetAnswer* clocks = answer_of(answers, "fleet-clocks");
+  for (size_t row = 0; clocks != nullptr && row < clocks->table.rows(); ++row) {
+    const double under = number_in(clocks->table, "under_median_percent", row);
+    if (text_in(clocks->table, "part", row) == part && under > 2)
+      return fmt::format(
+          "Its SM clock is {:.0f} MHz, {:.1f} % under the median rank's; power or heat held it "
+          "down "
+          "in {:.0f} % of the samples.\n",
+          number_in(clocks->table, "sm_clock_mhz", row), under,
+          number_in(clocks->table, "held_down_percent", row));
+  }
+  return "";
 }
 
 std::string summary_text(const std::vector<FleetAnswer>& answers) {
@@ -55,7 +54,30 @@ std::string summary_text(const std::vector<FleetAnswer>& answers) {
       if (text_in(since->table, "part", row) == slow->part)
         out += fmt::format(", from step {:.0f} on", number_in(since->table, "since_step", row));
   }
-  return out + ".\n";
+  return out + ".\n" + clock_text(answers, slow->part);
+}
+
+// The two runs by their median ranks.
+std::string against_text(const std::vector<FleetAnswer>& answers) {
+  const FleetAnswer* ranks = answer_of(answers, "against-ranks");
+  if (ranks == nullptr || ranks->table.rows() == 0) return "";
+  const Table& t = ranks->table;
+  const double change = number_in(t, "change_percent", 0),
+               spread = number_in(t, "spread_percent", 0);
+  return fmt::format(
+      "Against the other run: the median rank's wall time goes from {:.2f} to {:.2f} ms ({:+.1f} "
+      "%), "
+      "{} the ranks differed by before ({:.1f} %).\n",
+      number_in(t, "before_ms", 0), number_in(t, "now_ms", 0), change,
+      std::abs(change) > spread ? "more than" : "no more than", spread);
+}
+
+// Why an answer has no row.
+std::string_view nothing_text(std::string_view question) {
+  if (question == "fleet-clocks") return "No trace has clocks; captures of `fathom record` do.";
+  if (question == "fleet-hosts") return "The names of the traces have no hosts.";
+  if (question == "fleet-collectives") return "No collective is on more than one rank.";
+  return "Nothing.";
 }
 
 }  // namespace
@@ -105,6 +127,35 @@ Table compared_kernels(const Table& now, const Table& before) {
   return table;
 }
 
+Table compared_ranks(const Table& now, const Table& before) {
+  const auto sorted = [](const Table& table, std::string_view column) {
+    std::vector<double> values(table.rows());
+    for (size_t row = 0; row < table.rows(); ++row) values[row] = number_in(table, column, row);
+    std::ranges::sort(values);
+    return values;
+  };
+  const auto median = [](const std::vector<double>& v) {
+    return v.size() % 2 == 1 ? v[v.size() / 2] : (v[v.size() / 2 - 1] + v[v.size() / 2]) / 2;
+  };
+  Table table("compared");
+  Column& what = table.text_column("what");
+  Column& old_ms = table.real_column("before_ms");
+  Column& new_ms = table.real_column("now_ms");
+  Column& percent = table.real_column("change_percent", Unit::kPercent);
+  Column& spread = table.real_column("spread_percent", Unit::kPercent);
+  if (now.rows() == 0 || before.rows() == 0) return table;
+  for (const char* name : {"wall_ms", "compute_ms", "communication_ms", "idle_ms", "own_ms"}) {
+    const std::vector<double> a = sorted(before, name), b = sorted(now, name);
+    const double was = median(a), is = median(b);
+    what.add(std::string_view(name));
+    old_ms.add(was);
+    new_ms.add(is);
+    was > 0 ? percent.add(100 * (is / was - 1)) : percent.add_unknown();
+    was > 0 ? spread.add(100 * (a.back() - a.front()) / was) : spread.add_unknown();
+  }
+  return table;
+}
+
 std::string fleet_line(const FleetStatus& status) {
   std::string line =
       fmt::format("{} of {} exported", number_text(static_cast<uint64_t>(status.done)),
@@ -131,13 +182,25 @@ std::vector<std::string> failed_lines(const Fleet& fleet, const FleetStatus& sta
   return lines;
 }
 
+std::string fleet_headline(const std::vector<FleetAnswer>& answers) {
+  std::string text = summary_text(answers) + against_text(answers);
+  std::ranges::replace(text, '\n', ' ');
+  std::erase(text, '`');  // it is shown as plain text; names of parts have none
+  return text;
+}
+
 std::string fleet_markdown(const Fleet& fleet, const FleetStatus& status,
-                           const std::vector<FleetAnswer>& answers) {
+                           const std::vector<FleetAnswer>& answers,
+                           const std::vector<std::string>& damaged) {
   constexpr size_t kRows = 10, kFailed = 20;
   std::string out = fmt::format("# {}: all ranks\n\n{}.\n",
                                 md_text(fleet.directory.filename().string()), fleet_line(status));
-  if (status.done < static_cast<int64_t>(status.tasks.size())) {
+  if (status.done < static_cast<int64_t>(status.tasks.size()) || !damaged.empty()) {
     out += "\nMissing here:\n\n";
+    for (size_t i = 0; i < std::min(damaged.size(), kFailed); ++i)
+      out += "- " + md_prose(damaged[i]) + "\n";
+    if (damaged.size() > kFailed)
+      out += fmt::format("- and {} more files\n", number_text(damaged.size() - kFailed));
     for (const std::string& line : failed_lines(fleet, status, kFailed))
       out += "- " + md_prose(line) + "\n";
     const int64_t others = status.waiting + status.running;
@@ -149,15 +212,17 @@ std::string fleet_markdown(const Fleet& fleet, const FleetStatus& status,
                              : "DIR");
   }
   if (const std::string summary = summary_text(answers); !summary.empty()) out += "\n" + summary;
-  if (answer_of(answers, "fleet-ranks") != nullptr) out += "\n![Time of each rank](ranks.svg)\n";
+  if (const std::string against = against_text(answers); !against.empty()) out += "\n" + against;
   for (const FleetAnswer& answer : answers) {
     out += fmt::format("\n## {}\n\n", answer.question);
     if (answer.table.rows() == 0) {
-      out += "Nothing.\n";
+      out += fmt::format("{}\n", nothing_text(answer.name));
       continue;
     }
+    if (!answer.drawing.empty())
+      out += fmt::format("![{}]({}.svg)\n\n", answer.question, answer.name);
     MarkdownTableStyle style;
-    style.code_columns = {"part", "name", "slowest", "mostly_last"};
+    style.code_columns = {"part", "host", "name", "slowest", "mostly_last"};
     style.max_rows = kRows;
     out += md_table(answer.table, style);
     if (answer.table.rows() > kRows)
@@ -165,56 +230,6 @@ std::string fleet_markdown(const Fleet& fleet, const FleetStatus& status,
                          counted(answer.table.rows(), "row"), answer.name);
   }
   return out;
-}
-
-std::string ranks_drawing(const Table& ranks) {
-  constexpr size_t kMost = 64;
-  constexpr int kWidth = 760, kLeft = 170, kRow = 14, kTop = 34;
-  std::vector<size_t> order(ranks.rows());
-  std::iota(order.begin(), order.end(), size_t{0});
-  // The slowest of many; those shown by their rank.
-  if (order.size() > kMost) order.resize(kMost);
-  std::ranges::stable_sort(order, {}, [&](size_t row) { return number_in(ranks, "rank", row); });
-  double longest = 0;
-  const auto total = [&](size_t row) {
-    return number_in(ranks, "compute_ms", row) + number_in(ranks, "communication_ms", row) +
-           number_in(ranks, "idle_ms", row);
-  };
-  for (const size_t row : order) longest = std::max(longest, total(row));
-  const int height = kTop + kRow * static_cast<int>(order.size()) + 8;
-  std::string out = svg_begin(kWidth, height);
-  struct Part {
-    const char* column;
-    const char* label;
-    const char* colour;
-  };
-  constexpr Part kParts[] = {{"compute_ms", "GPU work", "#3b7dd8"},
-                             {"communication_ms", "communication", "#d98c1f"},
-                             {"idle_ms", "idle", "#9a9a9a"}};
-  int x = kLeft;
-  for (const Part& part : kParts) {
-    out += fmt::format(
-        "<rect x=\"{}\" y=\"8\" width=\"10\" height=\"10\" fill=\"{}\"/><text x=\"{}\" y=\"17\" "
-        "font-size=\"11\">{}</text>\n",
-        x, part.colour, x + 14, part.label);
-    x += 120;
-  }
-  for (size_t i = 0; i < order.size(); ++i) {
-    const int y = kTop + kRow * static_cast<int>(i);
-    out += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"10\" text-anchor=\"end\">{}</text>\n",
-                       kLeft - 6, y + 9, svg_safe(text_in(ranks, "part", order[i]), 28));
-    double at = kLeft;
-    for (const Part& part : kParts) {
-      const double width =
-          longest > 0 ? number_in(ranks, part.column, order[i]) / longest * (kWidth - kLeft - 12)
-                      : 0;
-      out +=
-          fmt::format("<rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"10\" fill=\"{}\"/>\n",
-                      at, y, width, part.colour);
-      at += width;
-    }
-  }
-  return out + "</svg>\n";
 }
 
 }  // namespace fathom

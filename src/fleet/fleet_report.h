@@ -13,10 +13,13 @@ namespace fathom {
 struct FleetAnswer {
   std::string name, question;
   Table table;
+  std::string drawing = {};  // SVG; empty: none
 };
 
 // A kernel's time on a rank in this run and in another.
 Table compared_kernels(const Table& now, const Table& before);
+// The median ranks of two runs, beside the spread of the ranks in the run before.
+Table compared_ranks(const Table& now, const Table& before);
 
 // The rank with the most work of its own, and whether that is much; nothing where there is one
 // rank.
@@ -27,11 +30,13 @@ struct SlowRank {
 };
 std::optional<SlowRank> slow_rank(const Table& ranks);
 
-// What is missing comes first, then the answers, the first rows of each.
+// What is missing comes first, with what could not be read of what was exported (`damaged`), then
+// the answers, the first rows of each.
 std::string fleet_markdown(const Fleet& fleet, const FleetStatus& status,
-                           const std::vector<FleetAnswer>& answers);
-// A bar for each rank: its own GPU work, communication, idle time.
-std::string ranks_drawing(const Table& ranks);
+                           const std::vector<FleetAnswer>& answers,
+                           const std::vector<std::string>& damaged = {});
+// Which rank is slow, and what changed against another run, in one line.
+std::string fleet_headline(const std::vector<FleetAnswer>& answers);
 
 // "12 of 1,000 traces are exported, 3 failed".
 std::string fleet_line(const FleetStatus& status);

@@ -27,9 +27,10 @@ TEST(TwoPrograms, WithoutTheOtherTracesAreReadAndTheLackIsTold) {
   const std::string trace = " '" + source_dir().string() + "/examples/ddp-rank0-h200.json.gz'";
   EXPECT_EQ(run_command(alone.string() + " analyze --json -q" + trace, directory.path()).exit_code,
             0);
-  for (const std::string& words : {std::string(" scan ."), " analyze --repo ." + trace,
-                                   std::string(" man-page"), std::string(" --color never scan ."),
-                                   std::string(" bench -- true"), std::string(" serve --help")}) {
+  for (const std::string& words :
+       {std::string(" scan ."), " analyze --repo ." + trace, " analyze --together" + trace,
+        std::string(" man-page"), std::string(" --color never scan ."),
+        std::string(" bench -- true"), std::string(" serve --help")}) {
     const CommandResult result = run_command(alone.string() + words, directory.path());
     EXPECT_EQ(result.exit_code, 1) << words;
     EXPECT_NE(result.errors.find("fathom-code: No such file"), std::string::npos) << result.errors;

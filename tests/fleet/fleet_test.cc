@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 
+#include "fleet/fleet_drawings.h"
 #include "fleet/fleet_report.h"
 #include "fleet/run_tasks.h"
 #include "fleet/slurm_scripts.h"
@@ -289,6 +290,72 @@ TEST(FleetReport, ComparesKernelsOfTwoRuns) {
   EXPECT_DOUBLE_EQ(table.columns()[4].number(1), 20);
   EXPECT_FALSE(table.columns()[1].known(0));
   EXPECT_FALSE(table.columns()[2].known(2));
+}
+
+TEST(FleetReport, ComparesTheMedianRanksOfTwoRuns) {
+  const auto ranks = [](const std::vector<double>& walls) {
+    Table table("ranks");
+    Column& wall = table.real_column("wall_ms");
+    for (const double value : walls) wall.add(value);
+    return table;
+  };
+  const Table table = compared_ranks(ranks({110, 112, 111}), ranks({100, 102, 98, 100}));
+  ASSERT_EQ(table.rows(), 5U);
+  EXPECT_DOUBLE_EQ(table.columns()[1].number(0), 100);
+  EXPECT_DOUBLE_EQ(table.columns()[2].number(0), 111);
+  EXPECT_NEAR(table.columns()[3].number(0), 11, 1e-9);
+  EXPECT_DOUBLE_EQ(table.columns()[4].number(0), 4);  // 98 to 102
+  const std::string line = fleet_headline({{"against-ranks", "", table}});
+  EXPECT_NE(line.find("from 100.00 to 111.00 ms (+11.0 %), more than"), std::string::npos) << line;
+  EXPECT_EQ(compared_ranks(ranks({}), ranks({1})).rows(), 0U);
+  const std::string slow = fleet_headline({{"fleet-ranks", "", ranks_table({0, 9})}});
+  EXPECT_TRUE(slow.starts_with("rank1 is slow: 9.0 %")) << slow;
+}
+
+TEST(FleetReport, NamesTheClockOfASlowRankAndWhatIsDamaged) {
+  TemporaryDirectory folder;
+  const Fleet fleet = small_fleet(folder.path());
+  for (const FleetTask& task : fleet.tasks) finish(fleet, task);
+  Table clocks("clocks");
+  clocks.text_column("part").add(std::string_view("rank1"));
+  clocks.real_column("sm_clock_mhz").add(1500.0);
+  clocks.real_column("under_median_percent").add(24.2);
+  clocks.real_column("held_down_percent").add(90.0);
+  const std::string text = fleet_markdown(
+      fleet, fleet_status(fleet),
+      {{"fleet-ranks", "Which?", ranks_table({0, 9})}, {"fleet-clocks", "Clocks?", clocks}},
+      {"parts/a/ops.parquet is damaged"});
+  EXPECT_NE(text.find("Its SM clock is 1500 MHz, 24.2 % under"), std::string::npos) << text;
+  EXPECT_LT(text.find("parts/a/ops.parquet is damaged"), text.find("## Which?"));
+}
+
+// Whatever a table holds, the picture is one that a browser reads.
+TEST(FleetDrawings, AreWellFormedForAnyTable) {
+  for (const char* question :
+       {"fleet-ranks", "fleet-hosts", "fleet-rank-steps", "fleet-collectives", "fleet-kernels",
+        "fleet-clocks", "fleet-steps", "against-kernels"}) {
+    Table odd("odd");
+    Column& part = odd.text_column("part");
+    Column& name = odd.text_column("name");
+    Column& step = odd.count_column("step");
+    Column& median = odd.real_column("median_us");
+    Column& wall = odd.real_column("compute_ms");
+    for (int64_t row = 0; row < 700; ++row) {
+      part.add(std::string_view(row < 350 ? "<script>&\x1b\xff\"" : ""));
+      name.add(std::string_view("a<b>&c"));
+      step.add(row * 1'000'000'000'000);
+      median.add(row % 3 == 0 ? 0.0 : 1e300);
+      wall.add(-5.0);
+    }
+    const std::string svg = answer_drawing(question, odd);
+    EXPECT_TRUE(svg.starts_with("<svg") && svg.ends_with("</svg>\n")) << question;
+    EXPECT_EQ(svg.find("<script"), std::string::npos);
+    EXPECT_EQ(svg.find("nan"), std::string::npos) << question;
+    EXPECT_EQ(svg.find("inf"), std::string::npos) << question;
+    EXPECT_LT(svg.size(), 300'000U) << question;
+    EXPECT_EQ(answer_drawing(question, Table("none")), "");
+  }
+  EXPECT_EQ(answer_drawing("fleet-since", ranks_table({1, 2})), "");
 }
 
 }  // namespace

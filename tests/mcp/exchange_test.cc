@@ -136,7 +136,7 @@ TEST(Mcp, SaysWhatItIsAndListsItsTools) {
       EXPECT_EQ(tool["inputSchema"]["properties"][std::string_view(required)].error(),
                 simdjson::SUCCESS);
   }
-  EXPECT_EQ(names, "open summary findings story kernel query diff scan doctor ");
+  EXPECT_EQ(names, "open summary findings story kernel query diff ranks scan doctor ");
   EXPECT_EQ(lines[2], R"({"jsonrpc":"2.0","id":3,"result":{}})");
 }
 

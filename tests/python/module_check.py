@@ -1,6 +1,8 @@
 """Checks tools/python/fathom.py against the program: python3 module_check.py SOURCE_DIR. Prints what it skipped."""
 import os
+import subprocess
 import sys
+import tempfile
 
 root = sys.argv[1]
 sys.path.insert(0, os.path.join(root, "tools", "python"))
@@ -40,6 +42,13 @@ try:
     answer = rows(trace.query("SELECT sum(gpu_ns) AS ns, NULL AS nothing FROM ops"))
     assert answer == [{"ns": sum(op["gpu_ns"] for op in ops), "nothing": None}], answer
     assert len(rows(trace.ask("idle-causes"))) > 2
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([os.environ["FATHOM_PROGRAM"], "export", trace.path, "--to", folder + "/t", "-q"], check=True)
+        exported = fathom.open(folder + "/t")
+        assert rows(exported.ops) == ops, "an export has the same tables"
+        assert rows(exported.kernels) == rows(trace.kernels)
+        assert rows(exported.kernels)[0]["is_communication"] in (True, False)
+        assert rows(exported.code) == []
 except fathom.FathomError as error:
     assert "tools/setup --query" in str(error), error
     print("skipped: no DuckDB")

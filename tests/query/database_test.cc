@@ -1,6 +1,7 @@
 #include "duck/database.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 
@@ -177,6 +178,57 @@ TEST_F(Database, EndsAtItsLimits) {
   ASSERT_FALSE(large.ok());
   EXPECT_NE(large.error().message.find("raise --memory"), std::string::npos)
       << large.error().message;
+}
+
+// What a function makes of one row is not counted by DuckDB's own limit.
+TEST_F(Database, OneLargeValueEndsAtTheLimitOfMemory) {
+  NEEDS_DUCKDB();
+  rlimit before = {}, after = {};
+  getrlimit(RLIMIT_DATA, &before);
+  DuckLimits limits;
+  limits.memory_bytes = 64 << 20;
+  limits.seconds = 30;
+  DuckDatabase small = open(limits);
+  for (const char* sql : {"SELECT len(range(1000000000))", "SELECT length(repeat('x', 2000000000))",
+                          "SELECT len(range(1000000000 + number)) FROM things"}) {
+    const Result<Table> large = small.ask(sql);
+    ASSERT_FALSE(large.ok()) << sql;
+    EXPECT_NE(large.error().message.find("raise --memory"), std::string::npos)
+        << sql << ": " << large.error().message;
+  }
+  EXPECT_EQ(cells(small.ask("SELECT count(*) FROM things")), "3|\n") << "and it goes on";
+  getrlimit(RLIMIT_DATA, &after);
+  EXPECT_EQ(before.rlim_cur, after.rlim_cur);
+}
+
+TEST_F(Database, NamesTheNearestColumn) {
+  NEEDS_DUCKDB();
+  DuckDatabase database = open();
+  for (const char* sql : {"SELECT t.nam FROM things t", "SELECT things.naem FROM things"})
+    EXPECT_NE(cells(database.ask(sql)).find("did you mean 'name'?"), std::string::npos)
+        << cells(database.ask(sql));
+  EXPECT_FALSE(database.ask("SELECT t.qqqqqqqq FROM things t").ok());
+}
+
+TEST_F(Database, TellsWhichColumnsAreTrueOrFalse) {
+  NEEDS_DUCKDB();
+  DuckDatabase database = open();
+  std::vector<size_t> truths;
+  EXPECT_TRUE(database.ask("SELECT number, odd, [odd], number > 0 FROM things", &truths).ok());
+  // A list of them is text.
+  EXPECT_EQ(truths, (std::vector<size_t>{1, 3}));
+}
+
+// DuckDB looks for an interrupt between chunks of rows: one that is computed for an hour has none.
+TEST_F(Database, AFunctionThatDoesNotComeBackEndsTheProgram) {
+  NEEDS_DUCKDB();
+  const test::CommandResult run =
+      test::run_command(test::fathom_binary() +
+                            " query examples/llama-h200.json.gz --time-limit 500ms \"SELECT "
+                            "levenshtein(repeat('ab', 1000000), repeat('ba', 1000000))\"",
+                        test::source_dir());
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.errors.find("the query"), std::string::npos) << run.errors;
 }
 
 TEST_F(Database, DeepAndLongQuestionsGetAnAnswer) {

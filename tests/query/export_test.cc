@@ -100,6 +100,78 @@ TEST(Export, PartsOfSeveralTracesAreToldApart) {
         << query.name << database.ask(std::string(query.sql)).error().message;
 }
 
+TEST(Export, ADamagedFileIsLeftOutAndTheOthersAreRead) {
+  NEEDS_DUCKDB();
+  const test::TemporaryDirectory folder;
+  const test::OpenedExample example(test::source_dir() / "examples/ddp-rank0-h200.json.gz");
+  for (const char* part : {"a", "b", "c"})
+    ASSERT_TRUE(export_tables(*example.tables, request(folder.path() / part, test::duckdb())).ok());
+  fs::resize_file(folder.path() / "a/kernels.parquet", 500);
+  test::write_file(folder.path() / "b/gaps.parquet", "PAR1 no table \xff\xff\xff\x7fPAR1");
+  fs::resize_file(folder.path() / "c/ops.parquet", 0);
+  // A footer of the right length that holds nothing.
+  test::write_file(folder.path() / "c/launches.parquet",
+                   "PAR1" + std::string(40, '\xff') + std::string("\x20\0\0\0PAR1", 8));
+  std::vector<std::string> notes;
+  DuckDatabase database = export_database(*test::duckdb(), {}, folder.path(), {}, &notes).take();
+  ASSERT_EQ(notes.size(), 4u);
+  EXPECT_EQ(first_cell(database, "SELECT count(DISTINCT part) FROM launches"), "2");
+  EXPECT_NE(notes[0].find("a/kernels.parquet is damaged"), std::string::npos) << notes[0];
+  EXPECT_EQ(first_cell(database, "SELECT string_agg(DISTINCT part, '' ORDER BY part) FROM kernels"),
+            "bc");
+  EXPECT_EQ(first_cell(database, "SELECT count(DISTINCT part) FROM run"), "3");
+}
+
+TEST(Export, WhatAnOlderProgramDidNotWriteIsUnknown) {
+  NEEDS_DUCKDB();
+  const test::TemporaryDirectory folder;
+  const test::OpenedExample example(test::source_dir() / "examples/ddp-rank0-h200.json.gz");
+  for (const char* part : {"a", "b"})
+    ASSERT_TRUE(export_tables(*example.tables, request(folder.path() / part, test::duckdb())).ok());
+  const fs::path old = folder.path() / "old.parquet";
+  {
+    DuckDatabase database =
+        export_database(*test::duckdb(), {}, folder.path() / "a", old.string()).take();
+    ASSERT_TRUE(database.ask_into("SELECT * EXCLUDE (host, rank) FROM run", old.string()).ok());
+  }
+  for (const char* part : {"a", "b"})
+    fs::copy_file(old, folder.path() / part / "run.parquet", fs::copy_options::overwrite_existing);
+  DuckDatabase database = export_database(*test::duckdb(), {}, folder.path()).take();
+  EXPECT_EQ(
+      first_cell(database, "SELECT count(*) || ' ' || count(host) || ' ' || count(rank) FROM run"),
+      "2 0 0");
+}
+
+TEST(NamedQueries, OneThatIsNotThereNamesTheNearest) {
+  const Result<std::string> wrong = question_of("idle-cause", "trace.json");
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_NE(wrong.error().message.find("did you mean 'idle-causes'?"), std::string::npos)
+      << wrong.error().message;
+  EXPECT_TRUE(question_of("SELECT 1", "trace.json").ok());
+  const Result<std::string> several = question_of("fleet-ranks", "trace.json");
+  ASSERT_FALSE(several.ok());
+  EXPECT_NE(several.error().message.find("several traces"), std::string::npos);
+}
+
+TEST(Tables, RunHasRankAndHostOfTheName) {
+  const test::TemporaryDirectory folder;
+  const auto run_of = [&](const std::string& name) {
+    const fs::path path = folder.path() / name;
+    fs::copy_file(test::source_dir() / "examples/llama-h200.json.gz", path);
+    const test::OpenedExample example(path);
+    std::string text;
+    EXPECT_TRUE(write_csv(example.tables->make("run"), [&](std::string_view part) -> Status {
+                  text += part;
+                  return Nothing{};
+                }).ok());
+    return text.substr(text.find('\n'));
+  };
+  EXPECT_NE(run_of("gpu-node7_4711.1700000000123.pt.trace.json.gz").find(",gpu-node7,"),
+            std::string::npos);
+  EXPECT_NE(run_of("rank-12.json.gz").find(",12,,,"), std::string::npos);
+  EXPECT_NE(run_of("a_b.c.pt.trace.json.gz").find(",,,,"), std::string::npos);
+}
+
 TEST(NamedQueries, AllAreAnsweredForAllExamples) {
   NEEDS_DUCKDB();
   EXPECT_GE(named_queries().size(), 10u);

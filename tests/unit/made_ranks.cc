@@ -6,7 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "session/together.h"
+#include "session/code/together.h"
 #include "test_files.h"
 #include "unit/small_trace.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "analyze/ranks/compare_ranks.h"
-#include "report/trace/ranks_report.h"
+#include "report/ranks/ranks_report.h"
 #include "unit/made_ranks.h"
 #include "unit/small_trace.h"
 
@@ -279,6 +279,18 @@ TEST(RanksMatching, OddNumbersAndListsAreCountedAndHarmless) {
   const std::vector<std::string> none;
   EXPECT_FALSE(ranks_text({e, none}, {}, {}).empty());
   EXPECT_FALSE(ranks_markdown({e, none}).empty());
+}
+
+TEST(RanksMatching, ARankWithoutANumberIsCalledByItsFile) {
+  RankComparison c;
+  for (const char* trace :
+       {"/runs/a/node0/trace.json", "/runs/a/node1/trace.json", "/runs/a/x.json"})
+    c.ranks.emplace_back().trace = trace;
+  c.ranks.emplace_back().rank = 3;
+  EXPECT_EQ(c.rank_name(0), "node0/trace.json");
+  EXPECT_EQ(c.rank_name(1), "node1/trace.json");
+  EXPECT_EQ(c.rank_name(2), "x.json");
+  EXPECT_EQ(c.rank_name(3), "rank 3");
 }
 
 TEST(RanksMatching, AThousandTinyRanksFitAScreenAndAPicture) {

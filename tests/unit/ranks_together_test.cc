@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "analyze/ranks/compare_ranks.h"
-#include "session/together.h"
+#include "session/code/together.h"
 #include "test_files.h"
 #include "unit/made_ranks.h"
 

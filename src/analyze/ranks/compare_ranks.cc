@@ -1,6 +1,7 @@
 #include "analyze/ranks/compare_ranks.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "analyze/communication.h"
@@ -254,7 +255,13 @@ std::string_view rank_verdict_name(RankVerdict verdict) {
 
 std::string RankComparison::rank_name(uint32_t place) const {
   const RankFacts& rank = ranks[place];
-  return rank.rank ? "rank " + std::to_string(*rank.rank) : rank.trace;
+  if (rank.rank) return "rank " + std::to_string(*rank.rank);
+  // The file's name; where others have the same, with its folder's.
+  const std::filesystem::path file(rank.trace);
+  const bool is_alone = std::ranges::count(ranks, file.filename(), [](const RankFacts& other) {
+                          return std::filesystem::path(other.trace).filename();
+                        }) <= 1;
+  return (is_alone ? file.filename() : file.parent_path().filename() / file.filename()).string();
 }
 
 RankComparison compare_ranks(std::vector<RankFacts> ranks, const Platform* platform) {

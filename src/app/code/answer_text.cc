@@ -23,9 +23,11 @@ std::string shown(const Column& column, size_t row) {
   return fmt::format("{:.6g}", column.number(row));
 }
 
-void put_cell(JsonWriter& json, const Column& column, size_t row) {
+void put_cell(JsonWriter& json, const Column& column, size_t row, bool is_truth) {
   if (!column.known(row))
     json.null();
+  else if (is_truth)
+    json.raw(column.text(row));
   else if (column.is_text())
     json.value(with_valid_utf8(column.text(row)));
   else if (std::isfinite(column.number(row)))
@@ -80,14 +82,15 @@ std::string answer_text(const Table& answer, const TerminalStyle& style, size_t 
   return screen.take();
 }
 
-std::string answer_json(const Table& answer) {
+std::string answer_json(const Table& answer, std::span<const size_t> truths) {
   std::string out = "[";
   for (size_t row = 0; row < answer.rows(); ++row) {
     JsonWriter json(false);
     json.begin_object();
-    for (const Column& column : answer.columns()) {
+    for (size_t c = 0; c < answer.columns().size(); ++c) {
+      const Column& column = answer.columns()[c];
       json.key(with_valid_utf8(column.name()));
-      put_cell(json, column, row);
+      put_cell(json, column, row, std::ranges::find(truths, c) != truths.end());
     }
     json.end_object();
     out += row == 0 ? "\n" : ",\n";

@@ -18,6 +18,10 @@ void add_export_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
 void add_query_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 void add_fleet_command(CLI::App& app, const Terminal& terminal, ExitCode& code);
 
+// fathom analyze --together. Whether all traces that were named could be read; what a folder holds
+// beside them does not count.
+Result<bool> run_together(const TogetherArguments& arguments, const Terminal& terminal);
+
 // All of them, in the order of kCodeCommands.
 void add_code_commands(CLI::App& app, const Terminal& terminal, ExitCode& code);
 // Those of kDocsCommands.

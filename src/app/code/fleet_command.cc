@@ -145,9 +145,9 @@ ExitCode run_fleet_run(const FleetArguments& a) {
   });
   if (!ran.ok()) return failed(ran.error());
   const FleetStatus status = fleet_status(fleet);
-  const ExitCode code =
-      printed(fmt::format("{}\nNext    fathom fleet {} {}\n", fleet_line(status),
-                          status.done > 0 ? "report" : "status", screen_safe(a.directory)));
+  const ExitCode code = printed(fmt::format(
+      "{}\nNext    fathom fleet {} {}\n", fleet_line(status),
+      status.failed + status.waiting > 0 ? "status" : "report", screen_safe(a.directory)));
   if (code != ExitCode::kOk) return code;
   return status.done == static_cast<int64_t>(fleet.tasks.size()) ? ExitCode::kOk
                                                                  : ExitCode::kFailed;
@@ -196,6 +196,7 @@ ExitCode run_fleet_report(const FleetArguments& a, const Terminal& terminal) {
   if (!made.ok()) return failed(made.error());
   const FleetReportResult& result = made.value();
   tell(result.notes, a.quiet);
+  tell(result.damaged, a.quiet);
   if (a.quiet) return ExitCode::kOk;
   std::string text = fleet_line(result.status) + "\n";
   const Table& ranks = result.answers[0].table;
@@ -208,8 +209,9 @@ ExitCode run_fleet_report(const FleetArguments& a, const Terminal& terminal) {
                       "than the median rank\n",
                       slow->over_median_percent);
   text += answer_text(ranks, {terminal.color, false, terminal.width}, 10, "all in report/");
-  text += fmt::format("Report  {}/report/  (report.md, ranks.svg, a CSV file for each question)\n",
-                      screen_safe(a.directory));
+  text += fmt::format(
+      "Report  {}/report/  (report.html, report.md, a table and a picture for each question)\n",
+      screen_safe(a.directory));
   return printed(text);
 }
 

@@ -11,6 +11,7 @@
 #include "app/code/model_options.h"
 #include "app/commands.h"
 #include "app/option_rules.h"
+#include "app/output_options.h"
 #include "base/closest_names.h"
 #include "base/staging.h"
 #include "report/csv.h"
@@ -56,19 +57,18 @@ std::string query_list() {
   return out;
 }
 
+std::vector<std::string> table_names() {
+  std::vector<std::string> names;
+  for (const SchemaTable& table : schema()) names.emplace_back(table.name);
+  return names;
+}
+
 Status print_schema(const QueryArguments& a) {
   const SchemaTable* only = a.schema_table->empty() ? nullptr : find_table(*a.schema_table);
   if (!a.schema_table->empty() && only == nullptr)
-    return Error{
-        fmt::format("there is no table '{}'; fathom query --schema lists them", *a.schema_table)};
+    return Error{fmt::format("there is no table '{}'; fathom query --schema lists them{}",
+                             *a.schema_table, did_you_mean(*a.schema_table, table_names()))};
   return print_output(a.format == "json" ? schema_json(only) : schema_text(only));
-}
-
-// A word alone is the name of a question: SQL has at least two.
-Result<std::string> question_of(const std::string& text) {
-  if (const NamedQuery* known = find_query(text)) return std::string(known->sql);
-  if (text.find_first_of(" \t\n;(") != std::string::npos) return text;
-  return Error{fmt::format("there is no question '{}'; fathom query --list shows them", text)};
 }
 
 // The file of an answer until it is whole.
@@ -90,7 +90,7 @@ Result<AnswerFile> open_answer(const QueryArguments& a) {
 }
 
 Status answer_query(const QueryArguments& a, const Terminal& terminal) {
-  const std::string sql = TRY(question_of(a.sql));
+  const std::string sql = TRY(question_of(a.sql, a.input));
   const DuckLibrary& library = *TRY(load_duckdb(duck_places()));
   const DuckLimits limits = limits_of(a.limits, a.model.reading.threads);
   std::optional<AnswerFile> file;
@@ -98,21 +98,24 @@ Status answer_query(const QueryArguments& a, const Terminal& terminal) {
   const std::string writable = file ? file->staged().string() : std::string();
   std::unique_ptr<TraceModel> model;
   std::optional<TraceTables> tables;
+  std::vector<std::string> notes;
   if (!is_export(a.input)) {
     model = TRY(open_model(a.input, a.model, terminal));
     tables.emplace(*model);
   }
   DuckDatabase database = tables ? TRY(trace_database(library, limits, *tables, writable))
-                                 : TRY(export_database(library, limits, a.input, writable));
+                                 : TRY(export_database(library, limits, a.input, writable, &notes));
+  tell(notes, a.model.reading.quiet);
   if (file) {
     TRY(database.ask_into(sql, writable));
     if (std::rename(writable.c_str(), file->target.c_str()) != 0)
       return Error{fmt::format("cannot write {}: {}", a.out, std::strerror(errno))};
     return Nothing{};
   }
-  const Table answer = TRY(database.ask(sql));
+  std::vector<size_t> truths;
+  const Table answer = TRY(database.ask(sql, &truths));
   if (a.format == "csv") return print_output(to_csv(answer));
-  if (a.format == "json") return print_output(answer_json(answer));
+  if (a.format == "json") return print_output(answer_json(answer, truths));
   return print_output(answer_text(answer, {terminal.color, false, terminal.width},
                                   static_cast<size_t>(std::stoull(a.limit)),
                                   "--limit 0 prints all"));

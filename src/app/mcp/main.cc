@@ -14,6 +14,7 @@ void add_commands(CLI::App& app, const fathom::Terminal& terminal, fathom::ExitC
 
 // fathom-code: the whole program.
 int main(int argc, char** argv) {
-  return fathom::run_program(argc, argv,
-                             {add_commands, fathom::add_docs_commands, fathom::read_code});
+  return fathom::run_program(
+      argc, argv,
+      {add_commands, fathom::add_docs_commands, fathom::read_code, fathom::run_together});
 }

@@ -22,7 +22,7 @@ constexpr const char* kMcpExamples = R"(Examples:
   fathom skill >SKILL.md            how an agent should use it
 
 One JSON message on each line of standard input and output (Model Context Protocol, stdio). Tools: open,
-summary, findings, story, kernel, query, diff, scan, doctor. They read; none of them writes a file or
+summary, findings, story, kernel, query, diff, ranks, scan, doctor. They read; none of them writes a file or
 runs a program. The four traces that were asked of last stay open.)";
 
 constexpr std::string_view kProtocols[] = {"2025-06-18", "2025-03-26", "2024-11-05"};

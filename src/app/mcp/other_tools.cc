@@ -10,6 +10,7 @@
 #include "doctor/examine.h"
 #include "report/doctor_text.h"
 #include "session/code/scan.h"
+#include "session/code/together.h"
 #include "session/compare.h"
 #include "session/query/databases.h"
 
@@ -38,8 +39,7 @@ Result<std::string> query_tool(TraceShelf& shelf, const ToolArguments& a) {
   const std::string path = a.text("trace");
   const DuckLibrary& library = *TRY(load_duckdb(duck_places()));
   const DuckLimits limits = limits_of({}, 0);
-  const NamedQuery* known = find_query(a.text("sql"));
-  const std::string sql = known != nullptr ? std::string(known->sql) : a.text("sql");
+  const std::string sql = TRY(question_of(a.text("sql"), path));
   const auto answer = [&](DuckDatabase& database) -> Result<std::string> {
     const int64_t rows = std::clamp<int64_t>(a.number("rows").value_or(kUsualRows), 1, kMostRows);
     const Table table = TRY(database.ask(sql));
@@ -67,6 +67,16 @@ Result<std::string> diff_tool(TraceShelf& shelf, const ToolArguments& a) {
   const Trace before = TRY(open_trace(a.text("a"))), after = TRY(open_trace(a.text("b")));
   return diff_text(TRY(compare(before, after, {}, {})), kNoColor) +
          "Next: findings of the slower trace, or query with sql 'slowest-kernels' of both.\n";
+}
+
+Result<std::string> ranks_tool(TraceShelf& shelf, const ToolArguments& a) {
+  std::vector<std::string> given = a.list("traces");
+  for (const std::string& path : given) TRY(shelf.check_path(path));
+  const std::vector<std::string> traces = TRY(expand_traces(given));
+  for (const std::string& path : traces) TRY(shelf.check_path(path));
+  const Together together = TRY(analyze_together(traces, {}));
+  return ranks_text(together.view(), kNoColor, {}) +
+         "Next: findings of the late rank's trace, or query it with sql 'idle-blame'.\n";
 }
 
 Result<std::string> scan_tool(TraceShelf& shelf, const ToolArguments& a) {

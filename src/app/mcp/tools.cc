@@ -36,6 +36,8 @@ constexpr ToolParameter kQueryParameters[] = {
     {"rows", Kind::kNumber, false, "Rows to print (default: 50)"}};
 constexpr ToolParameter kDiffParameters[] = {{"a", Kind::kText, true, "Trace before"},
                                              {"b", Kind::kText, true, "Trace after"}};
+constexpr ToolParameter kRanksParameters[] = {
+    {"traces", Kind::kList, true, "A folder with the traces of the ranks, or the traces"}};
 constexpr ToolParameter kScanParameters[] = {
     {"repo", Kind::kText, true, "Folder of the source code"},
     {"part", Kind::kText, false,
@@ -59,6 +61,10 @@ constexpr Tool kTools[] = {
      kQueryParameters, query_tool},
     {"diff", "Compare two traces: what became slower or faster, op by op.", kDiffParameters,
      diff_tool},
+    {"ranks",
+     "Compare ranks of one job, clocks aligned by collectives: which rank is late and why, waiting "
+     "apart from transfer, the critical path across ranks.",
+     kRanksParameters, ranks_tool},
     {"scan", "Read a repository: kernels with places, launch sites, options, features.",
      kScanParameters, scan_tool},
     {"doctor",
@@ -87,19 +93,27 @@ std::string mistake_in(const Tool& tool, const ToolArguments& arguments) {
                          known->kind == Kind::kText ? "a" : "an", type_name(known->kind));
   }
   for (const ToolParameter& p : tool.parameters)
-    if (p.required && (arguments.text(p.name).empty()))
+    if (p.required && arguments.text(p.name).empty() && arguments.list(p.name).empty())
       return fmt::format("argument '{}' is missing: {}", p.name, p.text);
   return {};
 }
 
-// What a model reads at once. Cut where a line ends.
+// What a model reads at once. Cut where a line ends; the last line, the next question, stays.
 std::string within_limit(std::string text) {
   constexpr size_t kMost = 24'000;
   if (text.size() <= kMost) return text;
-  const size_t end = text.rfind('\n', kMost);
-  const size_t left_out = text.size() - end;
-  text.resize(end + 1);
-  return text + fmt::format("… {} bytes more; ask for less, or for a part\n", left_out);
+  const size_t last = text.rfind("\nNext: ");
+  const std::string next = last == std::string::npos ? "" : text.substr(last + 1);
+  const size_t line = text.rfind('\n', kMost);
+  const size_t end = line == std::string::npos ? text.find('\n') : line;
+  const size_t left_out = text.size() - std::min(end + 1, text.size()) - next.size();
+  if (line == std::string::npos) {  // one line of many columns
+    text = with_valid_utf8(std::string_view(text).substr(0, kMost)) + "\n";
+  } else {
+    text.resize(end + 1);
+  }
+  return text + fmt::format("… {} bytes more; ask for less, or for a part\n", left_out) +
+         next.substr(0, 1000);
 }
 
 }  // namespace
@@ -134,7 +148,7 @@ ToolAnswer call_tool(const Tool& tool, TraceShelf& shelf, const ToolArguments& a
   if (std::string mistake = mistake_in(tool, arguments); !mistake.empty())
     return {std::move(mistake), true};
   const Result<std::string> answer = tool.run(shelf, arguments);
-  if (!answer.ok()) return {with_unseen_escaped(answer.error().message), true};
+  if (!answer.ok()) return {within_limit(with_unseen_escaped(answer.error().message)), true};
   return {within_limit(answer.value()), false};
 }
 

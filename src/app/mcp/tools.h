@@ -42,6 +42,7 @@ Result<std::string> story_tool(TraceShelf& shelf, const ToolArguments& a);
 Result<std::string> kernel_tool(TraceShelf& shelf, const ToolArguments& a);
 Result<std::string> query_tool(TraceShelf& shelf, const ToolArguments& a);
 Result<std::string> diff_tool(TraceShelf& shelf, const ToolArguments& a);
+Result<std::string> ranks_tool(TraceShelf& shelf, const ToolArguments& arguments);
 Result<std::string> scan_tool(TraceShelf& shelf, const ToolArguments& a);
 Result<std::string> doctor_tool(TraceShelf& shelf, const ToolArguments& a);
 

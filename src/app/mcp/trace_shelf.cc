@@ -9,8 +9,12 @@ namespace fathom {
 namespace fs = std::filesystem;
 
 Status TraceShelf::check_path(const std::string& path) const {
-  if (root_.empty()) return Nothing{};
   std::error_code error;
+  // Standard input by another name is the client's, and a pipe may never end.
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+    return Error{fmt::format("{} is neither a file nor a folder", path)};
+  if (root_.empty()) return Nothing{};
   const fs::path whole = fs::weakly_canonical(path, error);
   const auto differs = std::mismatch(root_.begin(), root_.end(), whole.begin(), whole.end()).first;
   if (!error && differs == root_.end()) return Nothing{};

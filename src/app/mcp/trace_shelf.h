@@ -30,7 +30,7 @@ class TraceShelf {
   Result<ShelvedTrace*> open(const std::string& path, const ModelArguments& arguments);
   // As it is open, or opened without anything else.
   Result<ShelvedTrace*> get(const std::string& path);
-  // Refuses what lies outside of the root.
+  // Refuses what lies outside of the root, pipes and devices.
   Status check_path(const std::string& path) const;
 
  private:

@@ -1,7 +1,10 @@
 // Tables of what an analysis finds: run, steps, ops, op_calls, gaps, findings, places.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
+#include "analyze/ranks/rank_facts.h"
+#include "base/ascii.h"
 #include "session/query/schema.h"
 #include "session/query/trace_tables.h"
 #include "session/summarize.h"
@@ -45,6 +48,20 @@ struct PlaceRow {
   const Place* place;
 };
 
+// "node7_4711.1700000000000.pt.trace.json.gz" → "node7"; empty: the name is another.
+std::string host_in_name(std::string_view name) {
+  const size_t end = name.find(".pt.trace.json");
+  const size_t dot = end == std::string_view::npos ? end : name.find('.', name.rfind('_', end));
+  if (dot == std::string_view::npos || dot >= end) return {};
+  const size_t low = name.rfind('_', dot);
+  if (low == std::string_view::npos || low == 0 || low + 1 == dot || dot + 1 == end) return {};
+  const auto digits = [&](size_t from, size_t to) {
+    return std::ranges::all_of(name.substr(from, to - from), is_digit);
+  };
+  return digits(low + 1, dot) && digits(dot + 1, end) ? std::string(name.substr(0, low))
+                                                      : std::string();
+}
+
 }  // namespace
 
 RowTable run_rows(const TraceModel& model) {
@@ -55,8 +72,13 @@ RowTable run_rows(const TraceModel& model) {
   });
   t.add("recorded_by", [&metadata](size_t, CellSink& c) { put_text(c, metadata.source); });
   t.add("gpu", [&model](size_t, CellSink& c) { put_text(c, used_gpu_names(model.input())); });
-  t.add("rank", [&metadata](size_t, CellSink& c) { c.put(metadata.rank); });
+  t.add("rank", [&](size_t, CellSink& c) {
+    c.put(metadata.rank ? metadata.rank : rank_in_name(model.opened().trace.path));
+  });
   t.add("world_size", [&metadata](size_t, CellSink& c) { c.put(metadata.world_size); });
+  t.add("host", [&model](size_t, CellSink& c) {
+    put_text(c, host_in_name(std::filesystem::path(model.opened().trace.path).filename().string()));
+  });
   t.add("time_base", [&model](size_t, CellSink& c) { c.text(time_base_name(model.base().kind)); });
   t.add("begin_ns", [&model](size_t, CellSink& c) { c.integer(model.base().begin().count); });
   t.add("wall_ns", [&model](size_t, CellSink& c) { c.integer(model.base().wall().count); });

@@ -17,10 +17,16 @@ Result<DuckDatabase> trace_database(const DuckLibrary& library, const DuckLimits
                                     TraceTables& tables, const std::string& writable = {});
 
 // Of what `export` wrote. Of several traces the tables have the column `part` before the others,
-// the name of the trace's folder.
+// the name of the trace's folder. A file that is damaged is left out, with a note.
 Result<DuckDatabase> export_database(const DuckLibrary& library, const DuckLimits& limits,
                                      const std::filesystem::path& directory,
-                                     const std::string& writable = {});
+                                     const std::string& writable = {},
+                                     std::vector<std::string>* notes = nullptr);
+
+// The same of these folders, each the export of a trace.
+Result<DuckDatabase> parts_database(const DuckLibrary& library, const DuckLimits& limits,
+                                    const std::vector<std::filesystem::path>& parts,
+                                    std::vector<std::string>* notes);
 
 // Whether a path is a folder, so that it is no trace.
 bool is_export(const std::string& path);
@@ -33,5 +39,7 @@ struct NamedQuery {
 };
 const std::vector<NamedQuery>& named_queries();
 const NamedQuery* find_query(std::string_view name);
+// The SQL of a text that is SQL, or a word that is the name of a question to `input`.
+Result<std::string> question_of(const std::string& text, const std::string& input);
 
 }  // namespace fathom

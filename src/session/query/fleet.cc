@@ -4,8 +4,11 @@
 
 #include <algorithm>
 
+#include "base/count_text.h"
 #include "base/output_directory.h"
+#include "fleet/fleet_drawings.h"
 #include "report/csv.h"
+#include "report/page/documents_page.h"
 #include "session/query/databases.h"
 
 namespace fathom {
@@ -13,8 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kQuestions[] = {"fleet-ranks", "fleet-since", "fleet-collectives",
-                                           "fleet-kernels", "fleet-steps"};
+constexpr std::string_view kQuestions[] = {"fleet-ranks",      "fleet-hosts",       "fleet-since",
+                                           "fleet-rank-steps", "fleet-collectives", "fleet-kernels",
+                                           "fleet-clocks",     "fleet-steps"};
 
 Result<Table> asked(DuckDatabase& database, std::string_view name) {
   const NamedQuery* query = find_query(name);
@@ -32,16 +36,30 @@ std::string question_of(std::string_view name) {
   return question;
 }
 
-Result<FleetAnswer> against_other(DuckDatabase& database, const FleetReportRequest& request) {
+// The tables of traces that are done: others in parts/ are of earlier traces or plans.
+std::vector<fs::path> done_parts(const Fleet& fleet, const FleetStatus& status) {
+  std::vector<fs::path> parts;
+  for (size_t i = 0; i < fleet.tasks.size(); ++i)
+    if (status.tasks[i].stage == TaskStage::kDone) parts.push_back(fleet.part_of(fleet.tasks[i]));
+  return parts;
+}
+
+Status compare_with_other(DuckDatabase& database, const FleetReportRequest& request,
+                          std::vector<FleetAnswer>& answers) {
   const Fleet other = TRY(read_fleet(request.against));
-  DuckDatabase before =
-      TRY(export_database(*request.library, request.limits, other.directory / "parts"));
+  std::vector<std::string> damaged;
+  DuckDatabase before = TRY(parts_database(*request.library, request.limits,
+                                           done_parts(other, fleet_status(other)), &damaged));
   constexpr std::string_view kTimes = "fleet-kernel-times";
   const Table now_times = TRY(asked(database, kTimes));
   const Table before_times = TRY(asked(before, kTimes));
-  return FleetAnswer{"against",
+  const Table before_ranks = TRY(asked(before, "fleet-ranks"));
+  answers.push_back({"against-ranks", "What changed on the median rank against the other run?",
+                     compared_ranks(answers[0].table, before_ranks)});
+  answers.push_back({"against-kernels",
                      "Which kernels take more or less time on a rank than in the other run?",
-                     compared_kernels(now_times, before_times)};
+                     compared_kernels(now_times, before_times)});
+  return Nothing{};
 }
 
 }  // namespace
@@ -88,15 +106,26 @@ Result<FleetReportResult> report_fleet(const Fleet& fleet, const FleetReportRequ
                              fleet.directory.string(), fleet.directory.string())};
   OutputDirectory out = TRY(OutputDirectory::create(
       {fleet.directory / "report", {"fleet report", "fleet", ""}, request.force}));
-  DuckDatabase database =
-      TRY(export_database(*request.library, request.limits, fleet.directory / "parts"));
+  DuckDatabase database = TRY(parts_database(*request.library, request.limits,
+                                             done_parts(fleet, result.status), &result.damaged));
   for (const std::string_view name : kQuestions)
     result.answers.push_back({std::string(name), question_of(name), TRY(asked(database, name))});
-  if (!request.against.empty()) result.answers.push_back(TRY(against_other(database, request)));
-  TRY(out.write_file("report.md", fleet_markdown(fleet, result.status, result.answers)));
-  for (const FleetAnswer& answer : result.answers)
+  if (!request.against.empty()) TRY(compare_with_other(database, request, result.answers));
+  DocumentsPage page;
+  page.kind = "fleet";
+  page.title = counted(result.status.tasks.size(), "trace") + " together";
+  page.headline = fleet_headline(result.answers);
+  for (FleetAnswer& answer : result.answers) {
+    answer.drawing = answer_drawing(answer.name, answer.table);
     TRY(out.write_file(answer.name + ".csv", to_csv(answer.table)));
-  TRY(out.write_file("ranks.svg", ranks_drawing(result.answers[0].table)));
+    if (answer.drawing.empty()) continue;
+    TRY(out.write_file(answer.name + ".svg", answer.drawing));
+    page.pictures.push_back({answer.name + ".svg", answer.drawing});
+  }
+  const std::string text = fleet_markdown(fleet, result.status, result.answers, result.damaged);
+  page.documents.push_back({"report.md", text});
+  TRY(out.write_file("report.md", text));
+  TRY(out.write_file("report.html", documents_page(page)));
   result.notes = TRY(out.commit());
   return result;
 }

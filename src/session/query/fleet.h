@@ -37,9 +37,9 @@ struct FleetReportRequest {
 struct FleetReportResult {
   FleetStatus status;
   std::vector<FleetAnswer> answers;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes, damaged;  // damaged: files of tables that cannot be read
 };
-// Into report/ of the fleet: report.md, a CSV file for each answer, ranks.svg.
+// Into report/ of the fleet: report.md, report.html, a table and a picture for each answer.
 Result<FleetReportResult> report_fleet(const Fleet& fleet, const FleetReportRequest& request);
 
 }  // namespace fathom

@@ -18,7 +18,7 @@ async function call(name, args) {
 }
 
 const { tools } = await client.listTools();
-check(tools.length === 9, 'nine tools');
+check(tools.length === 10, 'ten tools');
 check((await call('open', { trace })).text.includes('Next: summary'), 'open names summary');
 check((await call('summary', { trace })).text.includes('Next: findings'), 'summary names findings');
 const findings = (await call('findings', { trace })).text;

@@ -5,7 +5,7 @@
 #include "analyze/finding_parts.h"
 #include "base/count_text.h"
 #include "report/markdown.h"
-#include "report/trace/ranks_report.h"
+#include "report/ranks/ranks_report.h"
 
 namespace fathom {
 namespace {

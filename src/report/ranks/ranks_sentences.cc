@@ -5,7 +5,7 @@
 
 #include "analyze/finding_parts.h"
 #include "base/count_text.h"
-#include "report/trace/ranks_report.h"
+#include "report/ranks/ranks_report.h"
 
 namespace fathom {
 namespace {
@@ -210,11 +210,14 @@ class Sentences {
     const auto share = [&](Nanos sum) {
       return percent_text(ratio(Nanos{sum.count / n}, c_.wall));
     };
+    // Collectives of the host (gloo) are no GPU work: the parts add up to more than the whole.
+    const bool is_on_host = (computing + exposed + idle).count > n * c_.wall.count / 100 * 101;
     out_.balance = fmt::format(
-        "Wall time {} (mean): computation {}, exposed communication {}, GPU idle {}; {} of it "
+        "Wall time {} (mean): computation {}, exposed communication {}{}, GPU idle {}; {} of it "
         "waiting "
         "for other ranks in collectives. Computation is {} balanced (mean over largest, {}).",
-        micros_text(c_.wall), share(computing), share(exposed), share(idle), share(waiting),
+        micros_text(c_.wall), share(computing), share(exposed),
+        is_on_host ? " (on the host, while the GPU is idle)" : "", share(idle), share(waiting),
         percent_text(c_.computation_balance), c_.rank_name(c_.most_computing));
   }
 

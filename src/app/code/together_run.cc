@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "app/commands.h"
+#include "app/code/code_commands.h"
+#include "session/code/together.h"
 #include "session/report_place.h"
-#include "session/together.h"
 
 namespace fathom {
 namespace {

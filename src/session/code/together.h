@@ -4,7 +4,7 @@
 
 #include "analyze/ranks/compare_ranks.h"
 #include "base/output_directory.h"
-#include "report/trace/ranks_report.h"
+#include "report/ranks/ranks_report.h"
 #include "session/analyze.h"
 
 namespace fathom {

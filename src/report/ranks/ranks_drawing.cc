@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "analyze/finding_parts.h"
+#include "report/ranks/ranks_report.h"
 #include "report/svg.h"
-#include "report/trace/ranks_report.h"
 
 namespace fathom {
 namespace {

@@ -1,5 +1,5 @@
 #include "base/json_writer.h"
-#include "report/trace/ranks_report.h"
+#include "report/ranks/ranks_report.h"
 
 namespace fathom {
 namespace {

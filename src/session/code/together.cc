@@ -1,4 +1,4 @@
-#include "session/together.h"
+#include "session/code/together.h"
 
 #include <fmt/format.h>
 
