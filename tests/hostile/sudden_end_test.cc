@@ -181,6 +181,13 @@ TEST_F(SuddenEnd, OnASmallFileSystem) {
   } unmount{place()};
   const std::string little = "examples/ddp-rank0-h200.json.gz",
                     large = "examples/train-h200.json.gz";
+  run("head -c 1390k /dev/zero >small/fill");
+  const CommandResult packed =
+      run("./fathom replay pack " + little + " --op aten::mm --out small/packages");
+  EXPECT_EQ(packed.exit_code, 1);
+  expect_told(packed, "packages");
+  EXPECT_FALSE(fs::exists(place() / "small/packages"));
+  run("rm small/fill");
   for (const char* out : {"small", "small/report"}) {
     ASSERT_EQ(run(fmt::format("./fathom analyze {} --quiet --out {}", little, out)).exit_code, 0)
         << out;
