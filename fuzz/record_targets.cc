@@ -1,15 +1,12 @@
 // What `fathom record` reads of the program that it ran: lines of output, and the files that hooks
 // and libraries inside the program leave, which may be cut or written by anybody.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "base/byte_source.h"
 #include "base/check.h"
+#include "fuzz_folder.h"
 #include "ingest/capture/reader.h"
 #include "probe/call_file.h"
 #include "session/complete_capture.h"
@@ -21,29 +18,6 @@ namespace fathom::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
-
-// One for the process, emptied for each input.
-const fs::path& empty_folder() {
-  static const fs::path folder = [] {
-    std::string name = (fs::temp_directory_path() / "fathom-fuzz-XXXXXX").string();
-    const char* made = mkdtemp(name.data());
-    CHECK(made != nullptr);
-    static const fs::path kept = made;
-    std::atexit([] {
-      std::error_code error;
-      fs::remove_all(kept, error);
-    });
-    return kept;
-  }();
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    fs::remove_all(entry.path(), error);
-  return folder;
-}
-
-void write_whole(const fs::path& path, std::string_view text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
 
 // A file of calls is large and mostly zero: an input has its head without the rest, how many
 // functions, each {probe, records_of, length, 20 bytes of name}, and records.

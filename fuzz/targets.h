@@ -55,6 +55,18 @@ void markdown(const uint8_t* data, size_t size);
 // Several files, each below a line "=== name".
 void repository(const uint8_t* data, size_t size);
 
+// Messages of `fathom mcp`, one on each line; every answer is a line that can be read.
+void rpc_messages(const uint8_t* data, size_t size);
+// A request of `fathom serve`: "METHOD target", then its headers.
+void request_targets(const uint8_t* data, size_t size);
+
+// plan.toml: what it shows of itself; one without mistakes is written and read again.
+void plan_file(const uint8_t* data, size_t size);
+// suite.toml, a line "=== journal", finished steps without their hashes; through the report.
+void suite_file(const uint8_t* data, size_t size);
+// tasks.tsv, a line "=== state", the state of the first task.
+void fleet_files(const uint8_t* data, size_t size);
+
 struct Target {
   const char* name;  // its folder in fuzz/corpus
   void (*run)(const uint8_t* data, size_t size);
@@ -79,6 +91,11 @@ inline constexpr Target kTargets[] = {
     {"platform_file", platform_file},
     {"log_lines", log_lines},
     {"process_records", process_records},
+    {"rpc_messages", rpc_messages},
+    {"request_targets", request_targets},
+    {"plan_file", plan_file},
+    {"suite_file", suite_file},
+    {"fleet_files", fleet_files},
 };
 
 }  // namespace fathom::fuzz

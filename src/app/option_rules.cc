@@ -62,6 +62,15 @@ CLI::Validator whole_number(NumberRange range) {
       ""};
 }
 
+CLI::Validator own_place() {
+  return {[](const std::string& word) {
+            return std::string(word == "-" ? "- is standard output, which cannot hold it; ./- is a "
+                                             "place of that name"
+                                           : "");
+          },
+          ""};
+}
+
 CLI::Validator byte_size() {
   return {[](std::string& word) {
             constexpr std::string_view kUnits = "bkmgtpe";  // each 1024 of the one before it

@@ -19,6 +19,9 @@ struct NumberRange {
 CLI::Validator whole_number(NumberRange range);
 constexpr NumberRange kThreadCounts = {1, 1024, 8};
 
+// The name of a folder or a file of its own: "-" would be standard output.
+CLI::Validator own_place();
+
 // A positive size in bytes, with a unit or none: 500, 500MB, 1.5 GiB. K is 1024.
 CLI::Validator byte_size();
 

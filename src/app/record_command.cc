@@ -205,6 +205,7 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
       ->required()
       ->option_text("...");
   command->add_option("-o,--out", a->out, "Capture file (default: PROGRAM.capture)")
+      ->check(own_place())
       ->option_text("FILE");
   command->add_flag("--force", a->force, "Replace FILE even if it is no capture");
   command->add_flag("--torch", a->torch, "Record PyTorch's ops with their shapes");

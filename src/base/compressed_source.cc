@@ -71,14 +71,7 @@ class GzipSource : public CompressedSource {
 
  protected:
   Result<size_t> decode(std::span<char> into) override {
-    // A file may hold several members one after the other; anything else after one is padding.
-    if (state_->block_state == ISAL_BLOCK_FINISH) {
-      if (!looks_like_gzip(waiting())) {
-        stop(false);
-        return size_t{0};
-      }
-      start_member();
-    }
+    if (state_->block_state == ISAL_BLOCK_FINISH && !find_member()) return size_t{0};
     const std::span<const char> input = waiting();
     state_->next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(input.data()));
     state_->avail_in = static_cast<uint32_t>(input.size());
@@ -95,6 +88,22 @@ class GzipSource : public CompressedSource {
   }
 
  private:
+  // A file may hold several members one after the other, and zeros fill its last block. Anything
+  // else is a member whose first bytes are damaged.
+  bool find_member() {
+    const std::span<const char> rest = waiting();
+    const auto zeros = static_cast<size_t>(
+        std::ranges::find_if(rest, [](char c) { return c != 0; }) - rest.begin());
+    used(zeros);
+    if (zeros > 0 && !input_ended()) return false;
+    if (zeros < rest.size() && looks_like_gzip(rest)) {
+      start_member();
+      return true;
+    }
+    stop(zeros < rest.size());
+    return false;
+  }
+
   void start_member() {
     isal_inflate_init(state_.get());
     state_->crc_flag = IGZIP_GZIP;

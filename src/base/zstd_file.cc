@@ -11,15 +11,16 @@
 
 namespace fathom {
 
-Result<ZstdFile> ZstdFile::create(const std::filesystem::path& path) {
+Result<ZstdFile> ZstdFile::create(const std::filesystem::path& path,
+                                  const std::filesystem::path& shown) {
   FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file.ok())
-    return Error{fmt::format("cannot write {}: {}", path.string(), std::strerror(errno))};
+    return Error{fmt::format("cannot write {}: {}", shown.string(), std::strerror(errno))};
   ZSTD_CCtx* context = ZSTD_createCCtx();
   if (context == nullptr) return Error{"out of memory"};
   ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, 9);
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-  return ZstdFile(std::move(file), context, path.string());
+  return ZstdFile(std::move(file), context, shown.string());
 }
 
 ZstdFile::ZstdFile(FileDescriptor file, ZSTD_CCtx_s* context, std::string shown)

@@ -13,8 +13,9 @@ namespace fathom {
 // A file that is compressed as it is written.
 class ZstdFile {
  public:
-  // Makes the file, or empties it.
-  static Result<ZstdFile> create(const std::filesystem::path& path);
+  // Makes the file, or empties it; `shown` is what the user calls it.
+  static Result<ZstdFile> create(const std::filesystem::path& path,
+                                 const std::filesystem::path& shown);
   ZstdFile(ZstdFile&& other) noexcept;
   ZstdFile& operator=(ZstdFile&&) = delete;
   ~ZstdFile();

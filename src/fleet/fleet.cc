@@ -152,7 +152,8 @@ Result<Fleet> read_fleet(const fs::path& directory) {
     return damaged;
   for (const auto& row : read_tsv(text, 3)) {
     FleetTask task{std::string(row[0]), std::string(row[2]), 0};
-    if (task.trace.empty() || part_name(task.part) != task.part) return damaged;
+    // The trace becomes a word of a command: a path, so that it is no option.
+    if (!task.trace.starts_with('/') || part_name(task.part) != task.part) return damaged;
     std::from_chars(row[1].data(), row[1].data() + row[1].size(), task.bytes);
     fleet.tasks.push_back(std::move(task));
   }

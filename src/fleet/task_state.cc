@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "base/output_directory.h"
 
 namespace fathom {
 namespace {
@@ -61,7 +63,7 @@ TaskState read_state(const Fleet& fleet, const FleetTask& task) {
   TaskState state;
   for (size_t i = 0; i < std::size(kStages); ++i)
     if (fields["stage"] == kStages[i]) state.stage = static_cast<TaskStage>(i);
-  state.tries = number_of(fields["tries"]);
+  state.tries = std::clamp<int64_t>(number_of(fields["tries"]), 0, INT32_MAX);
   state.host = fields["host"];
   state.began_s = number_of(fields["began_s"]);
   state.ended_s = number_of(fields["ended_s"]);
@@ -94,10 +96,8 @@ Status write_state(const Fleet& fleet, const FleetTask& task, const TaskState& s
       stamp.modified_ns, reason);
   const fs::path path = state_path(fleet, task);
   const fs::path next = fs::path(path) += ".next";
-  std::ofstream out(next, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out || std::rename(next.c_str(), path.c_str()) != 0)
+  TRY(write_new_file(next, path, text));
+  if (std::rename(next.c_str(), path.c_str()) != 0)
     return Error{fmt::format("cannot write {}: {}", path.string(), std::strerror(errno))};
   return Nothing{};
 }

@@ -245,7 +245,7 @@ std::vector<ProcessRecords> find_processes(const fs::path& directory) {
 Status complete_capture(const ProcessRecords& process, const std::vector<LoggedNumber>& logged,
                         const TimeWindows& windows, const std::string& command,
                         const fs::path& out) {
-  ZstdFile file = TRY(ZstdFile::create(out));
+  ZstdFile file = TRY(ZstdFile::create(out, out));
   ZstdSink sink(file);
   ChunkWriter writer(sink);
   writer.begin();

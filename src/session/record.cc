@@ -408,6 +408,9 @@ Result<RecordResult> record_program(const RecordRequest& request) {
   }
   result.notes = request.notes;
   for (std::string& note : read_notes(directory)) result.notes.push_back(std::move(note));
+  if (end.lines_unread)
+    result.notes.emplace_back(
+        "--log-pattern read no line: this machine allows no thread for the program's output");
   if (!other.empty()) {
     result.notes.push_back(
         fmt::format("nothing was recorded: {}. Only one profiler can be used at a time", other));

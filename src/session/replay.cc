@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -173,11 +174,11 @@ Result<ReportManifest> own_packages(int folder, const fs::path& shown, const Pac
 }
 
 // All of them or none.
-Result<std::vector<std::string>> write_packages(
-    const std::vector<std::pair<std::string, std::string>>& packages, const PackPlace& place,
-    const std::string& trace) {
-  fs::path directory = place.one_file ? place.path.parent_path() : place.path;
-  if (directory.empty()) directory = ".";
+using Packages = std::vector<std::pair<std::string, std::string>>;  // name, bytes
+
+Result<std::vector<std::string>> place_packages(const Packages& packages, const PackPlace& place,
+                                                const fs::path& directory,
+                                                const std::string& trace) {
   const FileDescriptor folder = TRY(open_or_make_directory(directory));
   std::vector<std::string> files;
   for (const auto& [name, _] : packages) files.push_back(name);
@@ -193,6 +194,17 @@ Result<std::vector<std::string>> write_packages(
   for (const auto& [name, file] : now.files) TRY(swap.place(name, name, file));
   swap.finish(now);
   return swap.notes();
+}
+
+Result<std::vector<std::string>> write_packages(const Packages& packages, const PackPlace& place,
+                                                const std::string& trace) {
+  fs::path directory = place.one_file ? place.path.parent_path() : place.path;
+  if (directory.empty()) directory = ".";
+  std::error_code error;
+  const bool is_new = !fs::exists(directory, error);
+  Result<std::vector<std::string>> placed = place_packages(packages, place, directory, trace);
+  if (!placed.ok() && is_new) rmdir(directory.c_str());  // only where nothing is in it
+  return placed;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/content_stamp.h"
+#include "base/count_text.h"
 #include "base/text_source.h"
 #include "base/threads.h"
 #include "events/store_file.h"
@@ -107,9 +108,9 @@ Status check_has_events(const Trace& trace) {
   }
   const std::string found =
       store.entries() == 0
-          ? "its traceEvents list is empty"
-          : fmt::format("none of its {} traceEvents is a timed event that can be read",
-                        with_thousands(store.entries()));
+          ? "its list of events is empty"
+          : fmt::format("none of its {} is a timed event that can be read",
+                        counted(static_cast<uint64_t>(store.entries()), "entry", "entries"));
   return Error{fmt::format("{} has no events: {}; was the profiler stopped before any step ran?",
                            trace.path, found)};
 }

@@ -15,9 +15,9 @@
 #include <cstring>
 #include <ctime>
 #include <mutex>
-#include <thread>
 
 #include "base/file_descriptor.h"
+#include "base/threads.h"
 
 namespace fathom {
 namespace {
@@ -168,7 +168,7 @@ Result<ProgramEnd> run_watched(const WatchedProgram& program) {
   std::vector<char*> arguments = pointers(program.command);
   std::vector<char*> environment = pointers(program.environment);
   PassedStream streams[2];
-  const bool passes = static_cast<bool>(program.on_line);
+  bool passes = static_cast<bool>(program.on_line);
   // Where both go to the same place, one stream keeps their order.
   const int stream_count = !passes ? 0 : same_place(STDOUT_FILENO, STDERR_FILENO) ? 1 : 2;
   for (int i = 0; i < stream_count; ++i) {
@@ -183,9 +183,29 @@ Result<ProgramEnd> run_watched(const WatchedProgram& program) {
   FileDescriptor said_write(said[1]);
 
   const SignalsForChild signals;
+  // Threads before the program: where one is refused, it runs all the same, without them.
+  std::mutex one;
+  std::atomic<bool> program_ended = false;
+  Threads threads;
+  ProgramEnd end;
+  for (int i = 0; i < stream_count && passes; ++i)
+    passes = threads.start([&, i] { pass_stream(streams[i], program, one, program_ended); });
+  const auto end_passing = [&] {
+    program_ended = true;
+    for (PassedStream& stream : streams) stream.write_end = FileDescriptor();
+    threads.join();
+  };
+  if (stream_count > 0 && !passes) {
+    end_passing();
+    end.lines_unread = true;
+  }
   const int64_t begun = clock_ns(CLOCK_MONOTONIC);
   const pid_t child = fork();
-  if (child < 0) return Error{fmt::format("cannot start the program: {}", std::strerror(errno))};
+  if (child < 0) {
+    const int code = errno;
+    end_passing();
+    return Error{fmt::format("cannot start the program: {}", std::strerror(code))};
+  }
   if (child == 0) {
     signals.restore_in_child();
     for (int i = 0; passes && i < 2; ++i) dup2(streams[i % stream_count].write_end.get(), i + 1);
@@ -202,13 +222,6 @@ Result<ProgramEnd> run_watched(const WatchedProgram& program) {
   said_write = FileDescriptor();
   for (PassedStream& stream : streams) stream.write_end = FileDescriptor();
 
-  std::mutex one;
-  std::atomic<bool> program_ended = false;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < stream_count; ++i) {
-    threads.emplace_back([&, i] { pass_stream(streams[i], program, one, program_ended); });
-  }
-  ProgramEnd end;
   while (true) {
     const pid_t done = waitpid(child, &end.status, program.meanwhile ? WNOHANG : 0);
     if (done == child) break;
@@ -222,7 +235,7 @@ Result<ProgramEnd> run_watched(const WatchedProgram& program) {
   running_child = 0;
   program_ended = true;
   end.wall_ns = clock_ns(CLOCK_MONOTONIC) - begun;
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
   int code = 0;
   if (read(said_read.get(), &code, sizeof code) == static_cast<ssize_t>(sizeof code)) {
     end.not_started = NotStarted{std::strerror(code), code == ENOENT};

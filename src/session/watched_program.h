@@ -33,6 +33,7 @@ struct ProgramEnd {
   std::optional<NotStarted> not_started;
   int status = 0;
   int64_t wall_ns = 0;
+  bool lines_unread = false;  // there was no thread for them: the program wrote to our streams
 };
 Result<ProgramEnd> run_watched(const WatchedProgram& program);
 

@@ -103,7 +103,10 @@ std::string_view JournalRecord::get(std::string_view name) const {
 }
 
 std::optional<double> JournalRecord::number(std::string_view name) const {
-  const std::string_view text = get(name);
+  return journal_number(get(name));
+}
+
+std::optional<double> journal_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc() || end != text.data() + text.size() ||

@@ -31,6 +31,9 @@ struct JournalRecord {
   std::optional<int64_t> integer(std::string_view name) const;
 };
 
+// What JournalRecord::number() makes of a value.
+std::optional<double> journal_number(std::string_view text);
+
 // A file that records are appended to, each on the disk before append() returns. Whatever kills the
 // program, what was appended is found again: a line has a hash, so that one written in part is told
 // and cut off. One process at a time may have it open.

@@ -398,5 +398,19 @@ TEST_F(AblateStudy, RecordsGoToAJournalAndBack) {
   EXPECT_FALSE(last.build.done);
 }
 
+TEST_F(AblateStudy, AnEditedJournalGivesNumbersThatCanBeCountedOn) {
+  const SuitePlan plan = plan_suite(suite_, {"/t", "/s", ""}, {}).take();
+  Sample sample;
+  sample.seconds = 1e-4;
+  for (const int64_t order : {INT64_MAX, INT64_MIN, int64_t{0}}) {
+    sample.order = order;
+    const FoundSteps found =
+        read_records({run_record({"v1", plan.variants[1].run_keys[0], 7}, "", 0, sample, "")},
+                     suite_, plan, {7, 7, 7});
+    EXPECT_GT(found.next_order, 0) << order;
+    EXPECT_LT(found.next_order, INT64_MAX / 2) << order;
+  }
+}
+
 }  // namespace
 }  // namespace fathom::ablate

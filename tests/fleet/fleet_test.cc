@@ -101,6 +101,7 @@ TEST(FleetTasks, WhatOthersWroteIsRefused) {
   EXPECT_FALSE(is_read(good.substr(0, good.find("part\t"))));
   EXPECT_FALSE(is_read(good + "../../etc\t1\t/x.json\n"));  // a part is one folder in parts/
   EXPECT_FALSE(is_read(good + "d/e\t1\t/x.json\n"));
+  EXPECT_FALSE(is_read(good + "d\t1\t--host=elsewhere\n"));  // it would be an option of export
   std::string many = good;
   many.replace(many.find("traces_per_job\t") + 15, 1, "0");
   EXPECT_FALSE(is_read(many));
@@ -142,6 +143,18 @@ TEST(FleetState, ADamagedFileIsWaiting) {
   const Fleet fleet = small_fleet(folder.path());
   write_file(fleet.directory / "state/a", std::string("stage\tdo\0ne\n\n\t\ttries", 20));
   EXPECT_EQ(read_state(fleet, fleet.tasks[0]).stage, TaskStage::kWaiting);
+}
+
+// A fleet may come from somebody else: what it holds leads to no file outside of it.
+TEST(FleetState, ALinkInTheFolderIsNotWrittenThrough) {
+  TemporaryDirectory folder;
+  const Fleet fleet = small_fleet(folder.path());
+  write_file(folder.path() / "mine", "mine");
+  fs::create_symlink(folder.path() / "mine", fleet.directory / "state/a.next");
+  EXPECT_FALSE(write_state(fleet, fleet.tasks[0], {}).ok());
+  EXPECT_EQ(test::read_file(folder.path() / "mine"), "mine");
+  write_file(fleet.directory / "state/b", "stage\tfailed\ntries\t9223372036854775807\n");
+  EXPECT_LT(read_state(fleet, fleet.tasks[1]).tries, INT64_MAX / 2);
 }
 
 TEST(FleetScripts, AnArrayCoversAllTracesAndStaysWithinTheLimit) {

@@ -47,6 +47,13 @@ TEST(FuzzReplay, LogLines) { EXPECT_GT(replay("log_lines", fuzz::log_lines), 3u)
 TEST(FuzzReplay, ProcessRecords) {
   EXPECT_GT(replay("process_records", fuzz::process_records), 4u);
 }
+TEST(FuzzReplay, RpcMessages) { EXPECT_GT(replay("rpc_messages", fuzz::rpc_messages), 4u); }
+TEST(FuzzReplay, RequestTargets) {
+  EXPECT_GT(replay("request_targets", fuzz::request_targets), 8u);
+}
+TEST(FuzzReplay, PlanFile) { EXPECT_GT(replay("plan_file", fuzz::plan_file), 5u); }
+TEST(FuzzReplay, SuiteFile) { EXPECT_GT(replay("suite_file", fuzz::suite_file), 5u); }
+TEST(FuzzReplay, FleetFiles) { EXPECT_GT(replay("fleet_files", fuzz::fleet_files), 6u); }
 TEST(FuzzReplay, Repository) { EXPECT_GT(replay("repository", fuzz::repository), 10u); }
 
 // A folder of inputs that nothing replays would only look like a test.
@@ -94,6 +101,11 @@ TEST(FuzzReplay, CutRocprofCounters) {
 }
 TEST(FuzzReplay, CutLogLines) { replay_cut("log_lines", fuzz::log_lines, 400); }
 TEST(FuzzReplay, CutProcessRecords) { replay_cut("process_records", fuzz::process_records, 60); }
+TEST(FuzzReplay, CutRpcMessages) { replay_cut("rpc_messages", fuzz::rpc_messages, 200); }
+TEST(FuzzReplay, CutRequestTargets) { replay_cut("request_targets", fuzz::request_targets, 200); }
+TEST(FuzzReplay, CutPlanFile) { replay_cut("plan_file", fuzz::plan_file, 60); }
+TEST(FuzzReplay, CutSuiteFile) { replay_cut("suite_file", fuzz::suite_file, 60); }
+TEST(FuzzReplay, CutFleetFiles) { replay_cut("fleet_files", fuzz::fleet_files, 60); }
 TEST(FuzzReplay, CutRepository) { replay_cut("repository", fuzz::repository, 20); }
 
 }  // namespace

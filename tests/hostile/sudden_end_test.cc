@@ -125,6 +125,20 @@ TEST_F(SuddenEnd, WithoutThreads) {
   result = run(no_threads + "./fathom scan examples/tiny-engine --no-report --json >few.json");
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_EQ(run("cmp many.json few.json").exit_code, 0);
+  // A program that is watched runs as ever; builds that could be side by side follow each other.
+  result = run(no_threads + "./fathom record --log-pattern 'x {int}' -- sh -c 'echo x 1; exit 7'");
+  EXPECT_EQ(result.exit_code, 7) << result.errors;
+  EXPECT_EQ(result.output, "x 1\n");
+  EXPECT_NE(result.errors.find("--log-pattern read no line"), std::string::npos) << result.errors;
+  std::string suite =
+      "title = 't'\n[build]\ncommand = ['true', '{v}']\njobs = 4\n"
+      "[run]\ncommand = ['true']\nrepetitions = 1\n";
+  for (const char v : {'a', 'b', 'c', 'd'})
+    suite +=
+        fmt::format("[[variant]]\nname = '{0}'\nchange = '{0}'\nvalues = {{ v = '{0}' }}\n", v);
+  test::write_file(place() / "suite/suite.toml", suite);
+  result = run(no_threads + "./fathom ablate suite/suite.toml --yes --out ablation");
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
 }
 
 // Threads start with the stack that `ulimit -s` allows, the program as well.
@@ -181,6 +195,13 @@ TEST_F(SuddenEnd, OnASmallFileSystem) {
   } unmount{place()};
   const std::string little = "examples/ddp-rank0-h200.json.gz",
                     large = "examples/train-h200.json.gz";
+  run("head -c 1390k /dev/zero >small/fill");
+  const CommandResult packed =
+      run("./fathom replay pack " + little + " --op aten::mm --out small/packages");
+  EXPECT_EQ(packed.exit_code, 1);
+  expect_told(packed, "packages");
+  EXPECT_FALSE(fs::exists(place() / "small/packages"));
+  run("rm small/fill");
   for (const char* out : {"small", "small/report"}) {
     ASSERT_EQ(run(fmt::format("./fathom analyze {} --quiet --out {}", little, out)).exit_code, 0)
         << out;

@@ -79,7 +79,7 @@ TEST(ReadingOnTheCommandLine, ThreadsAndCompressionChangeNoFile) {
   const std::string packed = test::example_traces().front().string();
   const auto run = [&](const std::string& command) {
     const test::CommandResult done = test::run_command(command, directory.path());
-    ASSERT_EQ(done.exit_code, 0) << command << "\n" << done.errors;
+    ASSERT_EQ(done.exit_code, 0) << command << "\n" << done.errors << done.output.substr(0, 4000);
   };
   const std::string fathom = test::fathom_binary();
   const std::vector<std::pair<std::string, std::string>> ways = {

@@ -31,6 +31,13 @@ void nested_launches_of_the_runtime(TraceText& t, size_t n) {
   }
 }
 
+void nested_launches_without_ops(TraceText& t, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    t.launch(4 * i + 1, 4 * (2 * n - i), i + 1);
+    t.kernel("k", 4 * i + 2, 2, i + 1);
+  }
+}
+
 void nested_above_a_model(TraceText& t, size_t n) {
   for (size_t i = 0; i < n; ++i) t.op("wrap", 4 * i, 4 * (2 * n - i));
   t.unit(1, 4 * n, "aten::mm", dims("[[8,8],[8,8]]"));
@@ -125,6 +132,7 @@ std::vector<LinearCase> nested_cases() {
       trace_case("NestedCallsDiff", nested_calls, 500, kDiff),
       trace_case("NestedCallsReplay", nested_calls, 1000, kReplay, 1),
       trace_case("NestedRuntime", nested_launches_of_the_runtime, 1000),
+      trace_case("NestedLaunchesWithoutOps", nested_launches_without_ops, 1000),
       trace_case("NestedAboveAModel", nested_above_a_model, 2000),
       trace_case("NestedExecute", nested_execute, 1000),
       trace_case("OpsBelowNestedAten", ops_below_nested_aten, 600),

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/threads.h"
 #include "query/opened_example.h"
 #include "session/query/schema.h"
 
@@ -91,6 +92,20 @@ TEST(TraceTables, OpsHoldTheGpuTimeOfTheTrace) {
   EXPECT_EQ(Cells(ops, "gpu_ns").sum, example.model->assessment().total().count);
   EXPECT_EQ(Cells(ops, "calls").sum, static_cast<int64_t>(example.tables->make("op_calls").rows));
   EXPECT_EQ(Cells(example.tables->make("op_calls"), "gpu_ns").sum, Cells(ops, "gpu_ns").sum);
+}
+
+// DuckDB reads the tables of a join or a union in threads of its own; red under ThreadSanitizer.
+TEST(TraceTables, TwoTablesCanBeReadSideBySide) {
+  const test::OpenedExample example(test::source_dir() / "examples/ddp-rank0-h200.json.gz");
+  const RowTable& kernels = example.tables->make("kernels");
+  const RowTable& run = example.tables->make("run");
+  std::vector<int64_t> steps;
+  {
+    Threads other;
+    ASSERT_TRUE(other.start([&] { steps = Cells(kernels, "step").numbers; }));
+    EXPECT_GT(Cells(run, "wall_ns").sum, 0);
+  }
+  EXPECT_EQ(steps, Cells(kernels, "step").numbers);
 }
 
 TEST(Schema, DocumentHoldsIt) {

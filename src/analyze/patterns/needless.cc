@@ -273,9 +273,12 @@ std::vector<Finding> gradient_mode(const PatternInput& in) {
   // Without gradients ops have no sequence number; with them each node of the graph has its own.
   // autocast records its casts of weights even under no_grad.
   std::set<int64_t> nodes;
+  std::vector<bool> seen(in.tree().size());
   for (const AssessedCall& call : in.calls()) {
     if (in.has(call, Role::kCopy)) continue;
-    for (CallId c = in.tree().call(call.op->event); c.valid(); c = in.tree().parent(c)) {
+    for (CallId c = in.tree().call(call.op->event); c.valid() && !seen[c.index];
+         c = in.tree().parent(c)) {
+      seen[c.index] = true;
       const AutogradFacts* facts = in.store().autograd(in.tree().event(c));
       if (facts == nullptr) continue;
       if (nodes.size() < kNodes * in.steps()) nodes.insert(facts->sequence);

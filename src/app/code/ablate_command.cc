@@ -241,6 +241,7 @@ void add_ablate_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
   command
       ->add_option("-o,--out", a->out,
                    "Folder for trees, journal and report (default: SUITE.ablation)")
+      ->check(own_place())
       ->option_text("DIR");
   command->add_flag("--resume", a->resume, "Go on in a folder that has finished steps");
   command->add_flag("-y,--yes", a->yes, "Run the commands without asking");

@@ -15,6 +15,7 @@ namespace {
 constexpr const char* kConvertExamples = R"(Examples:
   fathom convert run.capture run.json             open it at ui.perfetto.dev
   fathom convert run.capture run.json.zst         compressed; analyze reads it, Perfetto does not
+  fathom convert run.capture - | gzip >run.json.gz
   fathom convert trace.json.gz --to perfetto      with what analyze found, in trace.perfetto.json
 
 The JSON is what PyTorch's profiler writes. Hardware counters of a capture are not in it. --to perfetto
@@ -31,6 +32,11 @@ std::string perfetto_name(const std::string& input) {
   return name.substr(0, name.size() - std::string_view(".fathom").size()) + ".perfetto.json";
 }
 
+Status print_trace(const Trace& trace, const std::vector<AddedTrack>& added) {
+  TRY(check_has_events(trace));
+  return write_chrome_trace(trace.store, print_output, added);
+}
+
 Status convert(ConvertArguments a, const Terminal& terminal) {
   const bool annotates = a.to == "perfetto";
   if (a.out.empty()) a.out = perfetto_name(a.input);
@@ -40,14 +46,19 @@ Status convert(ConvertArguments a, const Terminal& terminal) {
   const Trace trace = TRY(open_trace(a.input, options));
   std::vector<AddedTrack> added;
   if (annotates) added = TRY(analysis_tracks(trace));
-  const int64_t size = TRY(convert_trace(trace, a.out, a.force, added));
+  const bool prints = a.out == "-";
+  int64_t size = 0;
+  if (prints)
+    TRY(print_trace(trace, added));
+  else
+    size = TRY(convert_trace(trace, a.out, a.force, added));
   for (const Diagnostic& found : trace.store.diagnostics().all()) {
     const FlawText& flaw = describe(found.flaw);
     if (flaw.severity < Severity::kDataLoss) continue;
     complain(fmt::format("{}: {}{}", severity_name(flaw.severity), flaw.text,
                          found.count > 1 ? fmt::format(" ({})", with_thousands(found.count)) : ""));
   }
-  if (a.quiet) return Nothing{};
+  if (a.quiet || prints) return Nothing{};
   return print_output(fmt::format("{}  {} events, {} bytes\n", screen_safe(a.out),
                                   with_thousands(static_cast<int64_t>(trace.store.size())),
                                   with_thousands(size)));
@@ -62,7 +73,8 @@ void add_convert_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command->add_option("INPUT", a->input, "Capture or trace")->required();
   command->add_option(
       "OUT", a->out,
-      "File to write (.json, .json.zst); --to perfetto: default INPUT.perfetto.json");
+      "File to write (.json, .json.zst), - for standard output; --to perfetto: default "
+      "INPUT.perfetto.json");
   command
       ->add_option("--to", a->to,
                    "json (default): the trace alone; perfetto: with tracks of what analyze found")

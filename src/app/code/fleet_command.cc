@@ -225,6 +225,7 @@ void add_fleet_plan(CLI::App& fleet, const std::shared_ptr<FleetArguments>& a, E
   plan->add_option("TRACE", a->traces, "Traces, or folders that hold them")->required();
   plan->add_option("--to", a->to, "Folder for tasks, tables and logs")
       ->required()
+      ->check(own_place())
       ->option_text("DIR");
   plan->add_flag("--slurm", a->slurm, "Write a job array, a report job and submit.sh");
   plan->add_option("--sbatch", a->options,

@@ -166,6 +166,7 @@ void add_run_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
                    "Take the recordings and logs of this folder; run nothing")
       ->option_text("DIR");
   command->add_option("-o,--out", a->out, "Folder of the results (default: PLAN.results)")
+      ->check(own_place())
       ->option_text("DIR");
   command
       ->add_option("--lock-clocks", a->clocks,

@@ -122,7 +122,8 @@ class RecordReader {
     const auto at = static_cast<size_t>(in_case - suite_.cases.begin());
     if (!is_current(record, variant, plan_.variants[variant].run_keys[at])) return;
     Timed& timed = m.cases[at];
-    const int64_t order = record.integer("order").value_or(0);
+    // A journal may be edited: the next number must still be one.
+    const int64_t order = std::clamp<int64_t>(record.integer("order").value_or(0), 0, INT32_MAX);
     found_.next_order = std::max(found_.next_order, order + 1);
     auto& rounds = found_.rounds[suite_.variants[variant].name];
     rounds.resize(suite_.cases.size());
@@ -152,7 +153,7 @@ class RecordReader {
     counted.launches = record.integer("launches").value_or(0);
     counted.kernel_seconds = record.number("kernel_seconds").value_or(0);
     for (const auto& [name, text] : record.fields) {
-      const auto value = record.number(name);
+      const auto value = journal_number(text);
       if (!value) continue;
       if (name.starts_with(kValuePrefix))
         counted.values[name.substr(kValuePrefix.size())] = *value;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
-#include <thread>
 
+#include "base/threads.h"
 #include "session/code/ablate_steps.h"
 #include "session/code/command_output.h"
 #include "session/code/run_files.h"
@@ -137,11 +137,12 @@ Status AblateSteps::build_all() {
       }
     }
   };
-  std::vector<std::thread> threads;
+  Threads others;
   const size_t jobs = std::min(static_cast<size_t>(a_.suite_->build_jobs), left.size());
-  for (size_t i = 1; i < jobs; ++i) threads.emplace_back(work);
+  for (size_t i = 1; i < jobs && others.start(work); ++i) {
+  }
   work();
-  for (std::thread& thread : threads) thread.join();
+  others.join();
   if (failure) return *failure;
   return Nothing{};
 }

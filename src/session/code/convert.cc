@@ -15,19 +15,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A file is named as the user knows it, not where it is staged.
 Status write_compressed(const EventStore& store, const std::vector<AddedTrack>& added,
-                        const fs::path& path) {
-  ZstdFile file = TRY(ZstdFile::create(path));
+                        const fs::path& path, const fs::path& shown) {
+  ZstdFile file = TRY(ZstdFile::create(path, shown));
   TRY(write_chrome_trace(store, [&](std::string_view text) { return file.write(text); }, added));
   return file.finish();
 }
 
 Status write_plain(const EventStore& store, const std::vector<AddedTrack>& added,
-                   const fs::path& path) {
+                   const fs::path& path, const fs::path& shown) {
   const auto close = [](std::FILE* file) { std::fclose(file); };
   const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "wb"), close);
-  const auto failed = [&path] {
-    return Error{fmt::format("cannot write {}: {}", path.string(), std::strerror(errno))};
+  const auto failed = [&shown] {
+    return Error{fmt::format("cannot write {}: {}", shown.string(), std::strerror(errno))};
   };
   if (!file) return failed();
   TRY(write_chrome_trace(
@@ -57,8 +58,8 @@ Result<int64_t> convert_trace(const Trace& trace, const fs::path& out, bool forc
     return Error{fmt::format("{} is no directory; name a file in one that is", folder.string())};
   const StagingDirectory staging = TRY(StagingDirectory::create(folder, folder));
   const fs::path staged = staging.content() / "trace";
-  TRY(out.extension() == ".zst" ? write_compressed(trace.store, added, staged)
-                                : write_plain(trace.store, added, staged));
+  TRY(out.extension() == ".zst" ? write_compressed(trace.store, added, staged, out)
+                                : write_plain(trace.store, added, staged, out));
   const auto size = static_cast<int64_t>(fs::file_size(staged, error));
   fs::rename(staged, out, error);
   if (error) return Error{fmt::format("cannot write {}: {}", out.string(), error.message())};

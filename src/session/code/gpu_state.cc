@@ -33,9 +33,7 @@ GpuState::GpuState() {
   calls_ = std::move(calls);
 }
 
-GpuState::~GpuState() {
-  if (watcher_.joinable()) stop();
-}
+GpuState::~GpuState() { stop(); }
 
 void GpuState::look() {
   unsigned value = 0;
@@ -54,7 +52,7 @@ void GpuState::start() {
   if (calls_ == nullptr) return;
   highest_ = {};
   ends_ = false;
-  watcher_ = std::thread([this] {
+  watcher_.start([this] {
     while (!ends_) {
       look();
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -63,7 +61,7 @@ void GpuState::start() {
 }
 
 GpuState::Reading GpuState::stop() {
-  if (!watcher_.joinable()) return {};
+  if (watcher_.size() == 0) return {};
   ends_ = true;
   watcher_.join();
   return highest_;

@@ -3,7 +3,8 @@
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <thread>
+
+#include "base/threads.h"
 
 namespace fathom {
 
@@ -26,7 +27,7 @@ class GpuState {
   void look();
   struct Calls;
   std::unique_ptr<Calls> calls_;  // null: no NVML
-  std::thread watcher_;
+  Threads watcher_;               // none where the machine refuses one
   std::atomic<bool> ends_ = false;
   Reading highest_;
 };

@@ -25,8 +25,9 @@ const Platform* TraceModel::platform() const {
 }
 
 const TimeBase& TraceModel::base() const {
-  if (assessment_) return assessment_->base();
-  if (!base_) base_ = find_time_base(*input_, work_by_device(*input_));
+  std::call_once(base_once_, [this] {
+    base_ = assessment_ ? assessment_->base() : find_time_base(*input_, work_by_device(*input_));
+  });
   return *base_;
 }
 

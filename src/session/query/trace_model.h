@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -20,7 +21,9 @@ struct OpenedTrace {
   std::unique_ptr<const KnownCode> code;
 };
 
-// What an analysis makes of a trace, each part where it is first asked for. One thread at a time.
+// What an analysis makes of a trace, each part where it is first asked for. One thread at a time
+// may ask; base() and step_at() any number, because the rows of two tables may be read side by
+// side.
 class TraceModel {
  public:
   // Keeps the trace. Fails where it has nothing of the scope.
@@ -43,6 +46,7 @@ class TraceModel {
 
   OpenedTrace opened_;
   std::unique_ptr<const SheetInput> input_;
+  mutable std::once_flag base_once_;
   mutable std::optional<TimeBase> base_;
   mutable std::vector<Launcher> launchers_;
   mutable std::unique_ptr<const MeasuredOps> ops_;
