@@ -59,6 +59,8 @@ bool replaces_work(FindingKind kind) {
     case FindingKind::kSmallCollectives:
     case FindingKind::kDiscardedRows:
     case FindingKind::kMovedCache:
+    case FindingKind::kFullMask:
+    case FindingKind::kPaddingCopies:
       return true;
     default:
       return false;
@@ -69,7 +71,7 @@ bool replaces_work(FindingKind kind) {
 bool keeps_ops(FindingKind kind) {
   return kind == FindingKind::kImageLayout || kind == FindingKind::kWideProducts ||
          kind == FindingKind::kOddSizes || kind == FindingKind::kRecompute ||
-         kind == FindingKind::kDiscardedRows;
+         kind == FindingKind::kDiscardedRows || kind == FindingKind::kFullMask;
 }
 
 bool is_loop(FindingKind kind) {

@@ -16,7 +16,8 @@ std::vector<Finding> patterns(const Assessment& a) {
       p::gradient_mode,     p::dense_gradients,   p::looped_optimizer,
       p::looped_products,   p::odd_sizes,         p::few_blocks,
       p::contended_atomics, p::host_copies,       p::repeated_weights,
-      p::discarded_rows,    p::moved_cache,
+      p::discarded_rows,    p::moved_cache,       p::full_masks,
+      p::widened_products,  p::sorted_additions,  p::padding_copies,
   };
   if (a.cpu() != nullptr) return {};
   const p::PatternInput input(a);
