@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
@@ -138,6 +139,22 @@ bool is_in_each_step(const Assessment& a, IdleCause cause) {
   return false;
 }
 
+// GPU work that goes with the calls: the trials of a search.
+Nanos work_of(const Assessment& a, const std::vector<CoveredEvent>& covered) {
+  const CallTree& tree = a.input().tree;
+  std::unordered_set<EventId> known;
+  Nanos sum;
+  for (const CoveredEvent& event : covered) {
+    const CallId call = event.event.valid() ? tree.call(event.event) : CallId{};
+    const CallId op = call.valid() ? tree.enclosing_op(call) : CallId{};
+    if (!op.valid() || !known.insert(tree.event(op)).second) continue;
+    for (const EventId work : tree.launched_in_subtree(op)) {
+      if (known.insert(work).second) sum += a.input().store.duration(work);
+    }
+  }
+  return sum;
+}
+
 constexpr CauseText kTunedAgain = {IdleCause::kFirstUse,
                                    FindingKind::kFirstUse,
                                    "code is compiled or tuned again at {}",
@@ -268,7 +285,10 @@ std::vector<Finding> idle_time(const Assessment& a) {
     f.confidence = text.confidence;
     f.share = ratio(f.time, a.length());
     f.saving_at_most = f.time;
-    if (again) f.saving_at_least = {f.time.count / 2};
+    if (again) {
+      f.saving_at_least = {f.time.count / 2};
+      f.saving_at_most = std::min(a.length(), f.time + work_of(a, f.covered));
+    }
     f.projections = {{"none of this time left (upper bound)", {}, f.share}};
     rate_part_of_whole(f);
     // Of a run that goes on, warm-up is a small part.

@@ -163,6 +163,8 @@ class SavingModel {
     double most = model_.saved(Outlook::kOptimistic);
     if (f.kind != FindingKind::kHostBound)
       most = std::max(most, model_.saved(Outlook::kOptimistic, &StepModel::HostLeft::least));
+    // Waits and copies are lengthened by a profiler less than ops are.
+    if (f.kind == FindingKind::kSynchronization) most = std::max(most, model_.saved_at_most());
     // Of a function's code more is removed than what the GPU waited for.
     if (f.kind == FindingKind::kHostWork) least = std::min(least, f.share);
     // The replay without calls also takes what loads code or waits, which is another finding's.
