@@ -60,6 +60,8 @@ bool replaces_work(FindingKind kind) {
     case FindingKind::kDiscardedRows:
     case FindingKind::kMovedCache:
     case FindingKind::kFullMask:
+    case FindingKind::kOverwrittenFills:
+    case FindingKind::kDenseGradient:
     case FindingKind::kPaddingCopies:
       return true;
     default:
