@@ -17,7 +17,7 @@ constexpr double kWorthReplaying = 0.01;       // of the step
 // The part of a finding's work that must be in the steps looked at for them to speak for it.
 constexpr double kSeen = 0.8;
 // What is left of the lower end after a replacement: the least that was measured for replacements
-// that take over all of the work (bench/results/2026-11-16-ledger.md).
+// that take over all of the work (bench/results/2026-11-18-ledger.md).
 constexpr double kAfterReplacement = 0.85;
 // What is left of a short host call without a profiler that records ops and stacks, and without
 // one that records ops: steps recorded against steps that were not (tests/faults/times.tsv).
@@ -204,7 +204,8 @@ class SavingModel {
       remove_launches();
     }
     double high = model_.saved(Outlook::kOptimistic, &StepModel::HostLeft::least);
-    if (is_loop(f.kind)) high = std::max(high, model_.saved(Outlook::kOptimistic));
+    if (is_loop(f.kind))
+      high = std::max({high, model_.saved(Outlook::kOptimistic), model_.saved_at_most()});
     if (f.kind == FindingKind::kImageLayout) high *= kWithConvolution;
     set(f, std::min(low, high), high + kModelError);
   }

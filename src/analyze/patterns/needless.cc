@@ -190,7 +190,10 @@ std::vector<Finding> repeated_tables(const PatternInput& in) {
   // By the creating op and its arguments, as one group.
   std::map<const AssessedOp*, std::vector<size_t>> made;
   for (size_t i = 0; i < calls.size(); ++i) {
-    if (in.around(calls[i].op->event, Role::kCreate)) made[calls[i].assessed].push_back(i);
+    // A single number, such as what a backward pass begins with, is no table.
+    const bool is_number = in.has(calls[i], Role::kFill) && in.view(calls[i]).tensor(0) == nullptr;
+    if (!is_number && in.around(calls[i].op->event, Role::kCreate))
+      made[calls[i].assessed].push_back(i);
   }
   std::vector<bool> taken(calls.size());
   MatchedCalls found;
