@@ -49,7 +49,7 @@ std::vector<Finding> full_masks(const PatternInput& in) {
   for (const AssessedCall& call : in.calls()) {
     if (call.assessed->category != "sdpa_fwd") {
       // The mask's cast in front of the kernel.
-      if (in.around(call.op->event, Role::kAttention) && is_pointwise(*call.assessed)) {
+      if (is_pointwise(*call.assessed) && in.around(call.op->event, Role::kAttention)) {
         found.add(call, false);
         most += seconds_of(call.time) * call.assessed->counted;
       }
@@ -205,7 +205,8 @@ std::vector<Finding> padding_copies(const PatternInput& in) {
   std::vector<const AssessedCall*> open;  // of paddings that no convolution has read yet
   size_t since = 0, paddings = 0;
   for (const AssessedCall& call : in.calls()) {
-    if (in.any_around(call.op->event, "aten::constant_pad_nd")) {
+    const bool moves = in.has(call, Role::kCopy) || in.has(call, Role::kFill);
+    if (moves && in.any_around(call.op->event, "aten::constant_pad_nd")) {
       if (since > 0) open.clear();
       since = 0;
       open.push_back(&call);
