@@ -168,7 +168,10 @@ class SavingModel {
     // Waits and copies are lengthened by a profiler less than ops are.
     if (f.kind == FindingKind::kSynchronization) most = std::max(most, model_.saved_at_most());
     // Of a function's code more is removed than what the GPU waited for.
-    if (f.kind == FindingKind::kHostWork) least = std::min(least, f.share);
+    if (f.kind == FindingKind::kHostWork) {
+      least = std::min(least, f.share);
+      most = std::min(most, f.share * std::max(1.0, model_.lengthened()));
+    }
     // The replay without calls also takes what loads code or waits, which is another finding's.
     if (f.kind == FindingKind::kHostBound) {
       least = std::min(least, f.share);

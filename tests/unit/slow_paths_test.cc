@@ -118,6 +118,30 @@ TEST(SlowPaths, BatchNormThatComputesStatisticsWhileServing) {
   EXPECT_FALSE(finds(served("True", true), FindingKind::kTrainingMode)) << "training";
 }
 
+TEST(SlowPaths, ASequenceThatIsComputedAgainForEachToken) {
+  const auto decoded = [](int grow_queries, int grow_keys) {
+    Workload w;
+    for (int round = 0; round < 6; ++round) {
+      const int queries = 64 + round * grow_queries, keys = 64 + round * grow_keys;
+      const std::string q = fmt::format("[8,16,{},64]", queries);
+      const std::string k = fmt::format("[8,16,{},64]", keys);
+      for (int layer = 0; layer < 2; ++layer) {
+        w.op("aten::_scaled_dot_product_flash_attention", fmt::format("[{},{},{}]", q, k, k),
+             R"(["c10::BFloat16","c10::BFloat16","c10::BFloat16"])", 200, "flash_fwd_kernel");
+        w.op("aten::mm", fmt::format("[[{},1024],[1024,1024]]", 8 * queries), kTwoBf16, 100);
+      }
+    }
+    return w;
+  };
+  const auto findings = decoded(1, 1).find();
+  const Finding* f = first_finding(findings, FindingKind::kRecompute);
+  ASSERT_NE(f, nullptr);
+  EXPECT_NE(f->change_code.find("use_cache"), std::string::npos);
+  EXPECT_GT(f->covered.size(), 20u) << "products too";
+  EXPECT_FALSE(finds(decoded(0, 1), FindingKind::kRecompute)) << "a cache grows";
+  EXPECT_FALSE(finds(decoded(0, 0), FindingKind::kRecompute)) << "training";
+}
+
 TEST(SlowPaths, LookupsInSeveralTablesAreNoChain) {
   const auto looked_up = [](const char* op) {
     Workload w;

@@ -233,6 +233,13 @@ double StepModel::saved(Outlook outlook, double HostLeft::* left) {
   return std::max(0.0, 1 - static_cast<double>(repaired(outlook)) / static_cast<double>(before));
 }
 
+double StepModel::lengthened() {
+  if (graph_.empty() || spent()) return 1;
+  host_left_ = left_of_calls_.likely;
+  const auto length = static_cast<double>(whole(Outlook::kOptimistic));
+  return length > 0 ? static_cast<double>(graph_.length) / length : 1;
+}
+
 double StepModel::saved_at_most() {
   if (graph_.empty() || spent()) return 0;
   constexpr Outlook kOutlook = Outlook::kOptimistic;

@@ -42,6 +42,9 @@ class StepModel {
   // The same where the profiler lengthens what goes the least, and what stays the most.
   double saved_at_most();
 
+  // How often the steps without the profiler fit into those that were recorded.
+  double lengthened();
+
   // Whether an event is in the steps that the graph covers.
   bool covers(EventId event) const { return in_window_[event.index]; }
   // Each repair costs two passes over the graph; after some of them no more are made.

@@ -41,6 +41,8 @@ std::vector<Finding> moved_cache(const PatternInput& in);
 std::vector<Finding> full_masks(const PatternInput& in);
 // Operands that are cast from 16 to 32 bits for a product.
 std::vector<Finding> widened_products(const PatternInput& in);
+// A sequence that is computed from its beginning for each new token.
+std::vector<Finding> recomputed_prefixes(const PatternInput& in);
 // Rows that are sorted so that they are added in a fixed order.
 std::vector<Finding> sorted_additions(const PatternInput& in);
 // Images that are copied into padded ones before convolutions.

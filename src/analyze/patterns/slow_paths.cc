@@ -154,6 +154,68 @@ std::vector<Finding> widened_products(const PatternInput& in) {
                           traits)};
 }
 
+namespace {
+
+// Attention of as many queries as keys, whose number grows by one from call to call of the same
+// layer: places in calls(), and the number.
+std::vector<std::pair<size_t, int64_t>> growing_prefix(const PatternInput& in) {
+  constexpr size_t kRounds = 4;
+  std::vector<std::pair<size_t, int64_t>> found;
+  size_t rounds = 0;
+  for (size_t i = 0; i < in.calls().size(); ++i) {
+    const AssessedCall& call = in.calls()[i];
+    if (call.assessed->category != "sdpa_fwd") continue;
+    const ArgValue *q = in.view(call).tensor(0), *k = in.view(call).tensor(1);
+    if (q == nullptr || k == nullptr || q->shape.dims.size() != 4) continue;
+    const int64_t length = q->shape.dims[2];
+    if (k->shape.dims.size() != 4 || k->shape.dims[2] != length) continue;
+    const bool grows = !found.empty() && length == found.back().second + 1;
+    const bool goes_on = grows || (!found.empty() && length == found.back().second);
+    // Another sequence begins: what was found stays, where it was long enough.
+    if (!goes_on && rounds >= kRounds) break;
+    if (!goes_on) found.clear();
+    rounds = goes_on ? rounds + grows : 1;
+    found.emplace_back(i, length);
+  }
+  return rounds >= kRounds ? found : decltype(found){};
+}
+
+}  // namespace
+
+// Decoding without a cache of keys and values.
+std::vector<Finding> recomputed_prefixes(const PatternInput& in) {
+  const auto prefix = growing_prefix(in);
+  if (prefix.empty()) return {};
+  MatchedCalls found;
+  double most = 0;
+  size_t at = 0;
+  for (size_t i = prefix.front().first; i <= prefix.back().first; ++i) {
+    while (at + 1 < prefix.size() && prefix[at + 1].first <= i) ++at;
+    const AssessedCall& call = in.calls()[i];
+    const int64_t length = prefix[at].second;
+    const auto reads_all = [length](const ArgValue& value) {
+      return value.is_tensor() && std::ranges::any_of(value.shape.dims, [length](int64_t dim) {
+               return dim >= length && length > 1 && dim % length == 0;
+             });
+    };
+    const ArgValue* first = in.view(call).tensor(0);
+    if (first == nullptr || !reads_all(*first)) continue;
+    found.add(call, false);
+    most += seconds_of(call.time) * call.assessed->counted * (1 - 1 / static_cast<double>(length));
+  }
+  if (found.empty()) return {};
+  Traits traits;
+  traits.add("no_cache");
+  PatternText text{FindingKind::kRecompute, "scaled_dot_product_attention",
+                   "The whole sequence is computed again for each token",
+                   fmt::format("Attention runs over {} to {} tokens, one more in each round, with "
+                               "as many queries as keys: nothing is kept of the rounds before.",
+                               prefix.front().second, prefix.back().second),
+                   Confidence::kMedium};
+  return {pattern_finding(in, std::move(text), found,
+                          {0, most, "", "only the new token is computed"}, traits)};
+}
+
 // index_put_ with accumulate, and index_add_ where deterministic algorithms are asked for.
 std::vector<Finding> sorted_additions(const PatternInput& in) {
   constexpr std::string_view kSorted[] = {"indexing_backward"};
