@@ -105,6 +105,8 @@ TEST(StepModel, WithoutTheProfilerCallsAreShorterSoThatWorkIsMoreOfTheStep) {
   Repaired recorded(two_calls()), quick(two_calls(), {0.5, 0.5, 0.5});
   for (Repaired* r : {&recorded, &quick}) r->model.keep_work(r->event("k2"), 0);
   EXPECT_GT(quick.saved(), recorded.saved() + 0.02);
+  EXPECT_EQ(recorded.model.lengthened(), 1);
+  EXPECT_GT(quick.model.lengthened(), 1.1);
 }
 
 // What goes may be lengthened by the profiler less than what stays.

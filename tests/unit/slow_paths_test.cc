@@ -142,6 +142,21 @@ TEST(SlowPaths, ASequenceThatIsComputedAgainForEachToken) {
   EXPECT_FALSE(finds(decoded(0, 0), FindingKind::kRecompute)) << "training";
 }
 
+TEST(SlowPaths, GradientsOfLayersAreNoLoopOverExperts) {
+  const auto products = [](const char* around) {
+    Workload w;
+    for (int i = 0; i < 12; ++i) {
+      w.raw(test::cpu_op(around, w.host() - 1, 12));
+      w.op("aten::mm", fmt::format("[[{},256],[256,256]]", 16 + 8 * i), kTwoBf16, 5);
+      w.host_pause(10);
+    }
+    return w;
+  };
+  EXPECT_TRUE(finds(products("aten::linear"), FindingKind::kTinyProducts));
+  EXPECT_FALSE(finds(products("autograd::engine::evaluate_function: MmBackward0"),
+                     FindingKind::kTinyProducts));
+}
+
 TEST(SlowPaths, LookupsInSeveralTablesAreNoChain) {
   const auto looked_up = [](const char* op) {
     Workload w;
