@@ -462,8 +462,13 @@ void Assessment::find_runs() {
     if (!slot) slot = largest_dims(store, op);
     return *slot;
   };
+  // Lookups in a row read a table each, not what the one before has written.
+  const auto is_lookup = [](const AssessedCall& call) {
+    const std::string_view name = call.assessed->group->key.name;
+    return name == "aten::gather" || name == "aten::index_select" || name == "aten::embedding";
+  };
   const auto continues = [&](const AssessedCall& before, const AssessedCall& call) {
-    return before.caller == call.caller &&
+    return before.caller == call.caller && !(is_lookup(before) && is_lookup(call)) &&
            store.track_id(before.op->event) == store.track_id(call.op->event) &&
            stretches_over(dims_of(*before.assessed), dims_of(*call.assessed));
   };

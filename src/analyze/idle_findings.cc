@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
@@ -123,9 +124,49 @@ bool is_main_place(const Finding& f) {
          !short_place_text(f.places.front()).empty();
 }
 
+// What is loaded, compiled or tuned in each of several steps is no warm-up.
+bool is_in_each_step(const Assessment& a, IdleCause cause) {
+  constexpr double kAlike = 0.5;  // of the longest
+  for (const DeviceIdle& device : a.idle().devices) {
+    if (!device.is_explained || device.by_step.size() < 2) continue;
+    Nanos longest, shortest{INT64_MAX};
+    for (const auto& step : device.by_step) {
+      longest = std::max(longest, step[static_cast<size_t>(cause)]);
+      shortest = std::min(shortest, step[static_cast<size_t>(cause)]);
+    }
+    return ratio(shortest, longest) >= kAlike;
+  }
+  return false;
+}
+
+// GPU work that goes with the calls: the trials of a search.
+Nanos work_of(const Assessment& a, const std::vector<CoveredEvent>& covered) {
+  const CallTree& tree = a.input().tree;
+  std::unordered_set<EventId> known;
+  Nanos sum;
+  for (const CoveredEvent& event : covered) {
+    const CallId call = event.event.valid() ? tree.call(event.event) : CallId{};
+    const CallId op = call.valid() ? tree.enclosing_op(call) : CallId{};
+    if (!op.valid() || !known.insert(tree.event(op)).second) continue;
+    for (const EventId work : tree.launched_in_subtree(op)) {
+      if (known.insert(work).second) sum += a.input().store.duration(work);
+    }
+  }
+  return sum;
+}
+
+constexpr CauseText kTunedAgain = {IdleCause::kFirstUse,
+                                   FindingKind::kFirstUse,
+                                   "code is compiled or tuned again at {}",
+                                   "code is compiled or tuned again",
+                                   "each step compiles code or searches for the best kernel again, "
+                                   "as sizes or numbers differ from the steps before",
+                                   Confidence::kMedium,
+                                   kIdleNoticed};
+
 void write_title(const Assessment& a, const CauseText& text, std::string_view call, Finding& f) {
   const std::string amount =
-      text.cause == IdleCause::kFirstUse
+      text.cause == IdleCause::kFirstUse && &text != &kTunedAgain
           ? fmt::format("Warm-up, {} of the wall time", percent_text(ratio(f.time, a.length())))
           : amount_text(a, f.time);
   f.subject = "idle GPU time";
@@ -218,7 +259,10 @@ std::vector<Finding> idle_time(const Assessment& a) {
   const IdleTime& idle = a.idle();
   if (a.length().count <= 0 || idle.explained == 0) return findings;
   PlaceFinder& finder = a.places();
-  for (const CauseText& text : kCauseTexts) {
+  for (const CauseText& usual : kCauseTexts) {
+    const bool again =
+        usual.cause == IdleCause::kFirstUse && is_in_each_step(a, IdleCause::kFirstUse);
+    const CauseText& text = again ? kTunedAgain : usual;
     Finding f;
     f.kind = text.kind;
     f.time = idle.time(text.cause);
@@ -236,14 +280,19 @@ std::vector<Finding> idle_time(const Assessment& a) {
                           micros_text(a.base().mean_device().idle),
                           counted(idle.gaps[static_cast<size_t>(text.cause)], "gap"), text.issue);
     Traits traits = text.cause == IdleCause::kCommunication ? Traits{"on_host"} : traits_of(a);
+    if (again) traits.add("each_step");
     advise(a, f, traits);
     f.confidence = text.confidence;
     f.share = ratio(f.time, a.length());
     f.saving_at_most = f.time;
+    if (again) {
+      f.saving_at_least = {f.time.count / 2};
+      f.saving_at_most = std::min(a.length(), f.time + work_of(a, f.covered));
+    }
     f.projections = {{"none of this time left (upper bound)", {}, f.share}};
     rate_part_of_whole(f);
     // Of a run that goes on, warm-up is a small part.
-    if (f.kind == FindingKind::kFirstUse && f.priority < Priority::kMedium) {
+    if (f.kind == FindingKind::kFirstUse && !again && f.priority < Priority::kMedium) {
       f.priority = Priority::kMedium;
       f.priority_reason = "warm-up";
     }

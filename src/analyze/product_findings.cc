@@ -10,6 +10,7 @@
 #include "analyze/finding_parts.h"
 #include "analyze/priority.h"
 #include "base/count_text.h"
+#include "tree/steps.h"
 
 namespace fathom::analyses {
 namespace {
@@ -44,6 +45,19 @@ bool is_small_product(const Assessment& a, const AssessedCall& call) {
          integer_param(*op.group->cost, "B").value_or(1) <= 1 && leaves_units_idle(a, call);
 }
 
+// Gradients of layers follow each other, and their sizes differ as those of experts do. The loop
+// over experts is found in the forward pass.
+bool is_gradient(const Assessment& a, const AssessedCall& call) {
+  constexpr int kLookedAt = 16;
+  const CallTree& tree = a.input().tree;
+  CallId c = tree.call(call.op->event);
+  for (int i = 0; i < kLookedAt && c.valid(); ++i, c = tree.parent(c)) {
+    if (a.input().store.name(tree.event(c)).starts_with("autograd::engine::evaluate_function"))
+      return true;
+  }
+  return false;
+}
+
 // From the first to the last product of a loop, with all the calls between; places in calls().
 struct Loop {
   size_t begin = 0, end = 0;
@@ -56,14 +70,14 @@ struct Loop {
 // comes between.
 class LoopFinder {
  public:
-  explicit LoopFinder(const Assessment& a) : a_(a) {}
+  explicit LoopFinder(const Assessment& a) : a_(a), steps_(a.input().store, kProfilerSteps) {}
 
   std::vector<Loop> find() {
     const std::vector<AssessedCall>& calls = a_.calls();
     for (size_t i = 0; i < calls.size(); ++i) {
       const std::string_view category = calls[i].assessed->category;
       if (category == "sdpa_fwd" || category == "sdpa_bwd" || category == "norm") close_all();
-      if (!is_small_product(a_, calls[i])) continue;
+      if (!is_small_product(a_, calls[i]) || is_gradient(a_, calls[i])) continue;
       std::vector<size_t>& places = open_[weight_sizes(*calls[i].assessed->group->cost)];
       if (!places.empty() && !is_near(places.back(), i)) close(places);
       places.push_back(i);
@@ -76,8 +90,9 @@ class LoopFinder {
   bool is_near(size_t before, size_t place) const {
     constexpr size_t kNear = 12;
     const EventStore& store = a_.input().store;
-    return place - before <= kNear && store.track_id(a_.calls()[before].op->event) ==
-                                          store.track_id(a_.calls()[place].op->event);
+    const EventId x = a_.calls()[before].op->event, y = a_.calls()[place].op->event;
+    return place - before <= kNear && store.track_id(x) == store.track_id(y) &&
+           steps_.at(store.start(x)) == steps_.at(store.start(y));
   }
 
   void close_all() {
@@ -120,6 +135,7 @@ class LoopFinder {
   }
 
   const Assessment& a_;
+  const Steps steps_;
   std::map<std::string, std::vector<size_t>> open_;  // places of the current run, by weights
   std::vector<Loop> loops_;
 };

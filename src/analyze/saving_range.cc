@@ -17,7 +17,7 @@ constexpr double kWorthReplaying = 0.01;       // of the step
 // The part of a finding's work that must be in the steps looked at for them to speak for it.
 constexpr double kSeen = 0.8;
 // What is left of the lower end after a replacement: the least that was measured for replacements
-// that take over all of the work (bench/results/2026-11-16-ledger.md).
+// that take over all of the work (bench/results/2026-11-18-ledger.md).
 constexpr double kAfterReplacement = 0.85;
 // What is left of a short host call without a profiler that records ops and stacks, and without
 // one that records ops: steps recorded against steps that were not (tests/faults/times.tsv).
@@ -59,6 +59,10 @@ bool replaces_work(FindingKind kind) {
     case FindingKind::kSmallCollectives:
     case FindingKind::kDiscardedRows:
     case FindingKind::kMovedCache:
+    case FindingKind::kFullMask:
+    case FindingKind::kOverwrittenFills:
+    case FindingKind::kDenseGradient:
+    case FindingKind::kPaddingCopies:
       return true;
     default:
       return false;
@@ -69,7 +73,7 @@ bool replaces_work(FindingKind kind) {
 bool keeps_ops(FindingKind kind) {
   return kind == FindingKind::kImageLayout || kind == FindingKind::kWideProducts ||
          kind == FindingKind::kOddSizes || kind == FindingKind::kRecompute ||
-         kind == FindingKind::kDiscardedRows;
+         kind == FindingKind::kDiscardedRows || kind == FindingKind::kFullMask;
 }
 
 bool is_loop(FindingKind kind) {
@@ -161,6 +165,13 @@ class SavingModel {
     double most = model_.saved(Outlook::kOptimistic);
     if (f.kind != FindingKind::kHostBound)
       most = std::max(most, model_.saved(Outlook::kOptimistic, &StepModel::HostLeft::least));
+    // Waits and copies are lengthened by a profiler less than ops are.
+    if (f.kind == FindingKind::kSynchronization) most = std::max(most, model_.saved_at_most());
+    // Of a function's code more is removed than what the GPU waited for.
+    if (f.kind == FindingKind::kHostWork) {
+      least = std::min(least, f.share);
+      most = std::min(most, f.share * std::max(1.0, model_.lengthened()));
+    }
     // The replay without calls also takes what loads code or waits, which is another finding's.
     if (f.kind == FindingKind::kHostBound) {
       least = std::min(least, f.share);
@@ -196,7 +207,8 @@ class SavingModel {
       remove_launches();
     }
     double high = model_.saved(Outlook::kOptimistic, &StepModel::HostLeft::least);
-    if (is_loop(f.kind)) high = std::max(high, model_.saved(Outlook::kOptimistic));
+    if (is_loop(f.kind))
+      high = std::max({high, model_.saved(Outlook::kOptimistic), model_.saved_at_most()});
     if (f.kind == FindingKind::kImageLayout) high *= kWithConvolution;
     set(f, std::min(low, high), high + kModelError);
   }
@@ -294,14 +306,62 @@ class SavingModel {
       const PlaceIds ids = a_.places().of(covered.event);
       if (ids.op.valid() && a_.input().store.name(ids.op).starts_with("aten::")) ops.insert(ids.op);
     }
-    for (const EventId op : ops)
-      if (const CallId call = tree_.call(op); call.valid()) model_.remove_call(call);
     const std::vector<PlaceIds>& ids = places_of_calls();
+    for (const EventId op : ops) {
+      const CallId call = tree_.call(op);
+      if (!call.valid()) continue;
+      model_.remove_call(call);
+      remove_what_leads_to(call);
+    }
     for (size_t i = 0; i < ids.size(); ++i) {
       if (!ops.contains(ids[i].op)) continue;
       for (const EventId kernel : a_.calls()[i].op->kernels) go(kernel, 0);
     }
     remove_launches();
+  }
+
+  // What is done only for a wait, in the same function call: the host's code before the waiting op
+  // (a list that becomes a tensor), and a comparison and a reduction of what it asks for.
+  void remove_what_leads_to(CallId wait) {
+    constexpr size_t kMostOps = 2, kMostCalls = 32;
+    const EventStore& store = a_.input().store;
+    const EventId waiting = tree_.event(wait);
+    const EventId frame = a_.places().of(waiting).frame;
+    const TrackId track = store.track_id(waiting);
+    if (!frame.valid() || store.track_id(frame) != track) return;
+    Nanos begin = store.start(frame);
+    size_t ops = 0;
+    CallId c = wait;
+    for (size_t i = 0; i < kMostCalls && c.index > 0; ++i) {
+      CallId before(c.index - 1);
+      while (tree_.parent(before).valid() && tree_.subtree_end(tree_.parent(before)) <= c)
+        before = tree_.parent(before);
+      const EventId event = tree_.event(before);
+      if (store.track_id(event) != track || store.start(event) < begin) break;
+      if (tree_.subtree_end(before) > c) break;  // around the wait
+      const std::span<const EventId> launched = tree_.launched_in_subtree(before);
+      const bool goes = launched.empty() || (++ops <= kMostOps && is_light(launched, frame));
+      if (!goes) {
+        begin = store.end(event);
+        break;
+      }
+      if (!launched.empty()) model_.remove_call(before);
+      for (const EventId work : launched) go(work, 0);
+      c = before;
+    }
+    if (begin < store.start(waiting))
+      model_.remove_code({track, {begin, store.start(waiting)}}, true);
+  }
+
+  bool is_light(std::span<const EventId> work, EventId frame) {
+    if (pointwise_.empty()) {
+      pointwise_.resize(a_.input().store.size());
+      for (const AssessedCall& call : a_.calls())
+        for (const EventId kernel : call.op->kernels)
+          pointwise_[kernel.index] = is_pointwise(*call.assessed);
+    }
+    return std::ranges::all_of(
+        work, [&](EventId e) { return pointwise_[e.index] && a_.places().of(e).frame == frame; });
   }
 
   // The function calls that the finding is about, where it is much of them: all that they do goes.
@@ -386,9 +446,10 @@ class SavingModel {
   const CallTree& tree_;
   const CriticalGraph& graph_;
   StepModel model_;
-  std::vector<bool> going_;     // by event
-  std::vector<EventId> works_;  // that go
-  std::vector<PlaceIds> ids_;   // of the calls, once asked for
+  std::vector<bool> going_;      // by event
+  std::vector<EventId> works_;   // that go
+  std::vector<PlaceIds> ids_;    // of the calls, once asked for
+  std::vector<bool> pointwise_;  // by event, once asked for
   // Calls of functions with more than memory-bound ops: such a function is not one fused kernel.
   std::unordered_set<EventId> mixed_;
 };

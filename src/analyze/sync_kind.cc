@@ -1,5 +1,6 @@
 #include "analyze/sync_kind.h"
 
+#include <algorithm>
 #include <span>
 
 namespace fathom {
@@ -30,6 +31,24 @@ constexpr SyncOp kSyncOps[] = {
     {"aten::bincount", "bincount()"},
 };
 
+constexpr SyncOp kSyncOpsBelow[] = {
+    {"aten::_is_any_true", "anomaly detection"},
+    {"aten::nonzero", "nonzero()"},
+    {"aten::item", ".item()"},
+};
+
+// What a call that is an op does inside of it.
+std::string_view kind_below(const SheetInput& input, CallId op) {
+  constexpr uint32_t kLookedAt = 64;
+  const uint32_t end = std::min(input.tree.subtree_end(op).index, op.index + kLookedAt);
+  for (CallId c(op.index); c.index < end; ++c.index) {
+    const std::string_view name = input.store.name(input.tree.event(c));
+    for (const SyncOp& known : kSyncOpsBelow)
+      if (known.op == name) return known.kind;
+  }
+  return {};
+}
+
 // A copy tells its direction by the work that it launched.
 std::string_view copy_kind(const SheetInput& input, CallId op) {
   constexpr size_t kLookedAt = 16;
@@ -57,8 +76,12 @@ std::string_view sync_kind(const SheetInput& input, EventId wait) {
     const std::string_view name = input.store.name(input.tree.event(c));
     for (const SyncOp& op : kSyncOps)
       if (op.op == name) kind = op.kind;
+    if (kind.empty() && c == call) kind = kind_below(input, c);
     if (kind.empty() && (name == "aten::copy_" || name == "aten::_to_copy" || c == call))
       kind = copy_kind(input, c);
+    // The engine asks only where anomalies are looked for.
+    if (kind == ".item()" && name.starts_with("autograd::engine::evaluate_function"))
+      kind = "anomaly detection, or a hook";
   }
   if (!kind.empty()) return kind;
   // Without an op around it the program asked itself.

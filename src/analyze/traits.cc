@@ -199,7 +199,8 @@ std::span<const std::string_view> trait_names() {
     list.insert(list.end(),
                 {"graphs_used", "on_host", "pytorch", "small_collectives", "large_collectives",
                  "slow_collectives", "communication_bound", "inline_collectives", "has_tf32",
-                 "weights", "packed", "small_copies", "same_bytes", "host_copies", "pageable"});
+                 "weights", "packed", "small_copies", "same_bytes", "host_copies", "pageable",
+                 "widened", "deterministic", "each_step", "no_cache"});
     return list;
   }();
   return names;

@@ -26,7 +26,8 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
 sys.path[:0] = [str(PROGRAMS), str(HERE)]
 
-OWN_PROCESS = ["first_use", "small_buckets", "reduce_every_micro_batch", "twin_large_micro_batches", "clean_compiled"]
+OWN_PROCESS = ["first_use", "small_buckets", "reduce_every_micro_batch", "twin_large_micro_batches"]
+OWN_PROCESS += ["recompiled_each_step", "clean_compiled"]
 WITHOUT_STACKS = ["item_per_layer", "attention_written_out", "optimizer_per_parameter", "clean_training"]
 # Also recorded with the profiler's events of waits (cuda_sync).
 WITH_SYNC_EVENTS = ["streams_in_lockstep", "twin_streams_overlap", "copies_in_turns", "event_wait", "item_per_layer"]

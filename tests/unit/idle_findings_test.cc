@@ -56,6 +56,38 @@ TEST(IdleFindings, SynchronizationKeepsTheHostFromLaunchingAhead) {
   EXPECT_EQ(first_finding(run(false), FindingKind::kSynchronization), nullptr);
 }
 
+// cudnn.benchmark: the library times its algorithms inside of one op.
+TEST(IdleFindings, ASearchForKernelsInEachStepIsNoWarmUp) {
+  const auto searched = [](int trials, bool in_each_step) {
+    Workload w;
+    for (int step = 0; step < 3; ++step) {
+      const int64_t begin = w.host();
+      for (int k = 0; k < 20; ++k) w.op("aten::add", "[[8,8],[8,8]]", kTwoBf16, 30);
+      if (step == 0 || in_each_step) {
+        w.synchronize();
+        w.raw(test::cpu_op("aten::cudnn_convolution", w.host(), 3000));
+        for (int i = 0; i < trials; ++i) {
+          w.raw(test::launch_call(w.host() + 500 * i + 5, 20, w.next_correlation(), "1",
+                                  "cudaEventSynchronize"));
+        }
+        w.host_pause(3010);
+      }
+      w.raw(test::annotation(fmt::format("ProfilerStep#{}", step), begin, w.host() - begin));
+    }
+    return w.find();
+  };
+  const auto always = searched(5, true), once = searched(5, false), never = searched(1, true);
+  const Finding* f = first_finding(always, FindingKind::kFirstUse);
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->priority, Priority::kCritical);
+  EXPECT_NE(f->title.find("compiled or tuned again"), std::string::npos);
+  EXPECT_NE(f->change_code.find("cudnn.benchmark"), std::string::npos);
+  const Finding* warm_up = first_finding(once, FindingKind::kFirstUse);
+  ASSERT_NE(warm_up, nullptr);
+  EXPECT_TRUE(warm_up->title.starts_with("Warm-up"));
+  EXPECT_EQ(first_finding(never, FindingKind::kFirstUse), nullptr) << "one wait is no search";
+}
+
 TEST(IdleFindings, DataLoadingAndFirstUse) {
   const auto pauses = [](const char* what) {
     Workload w;

@@ -105,6 +105,36 @@ TEST(StepModel, WithoutTheProfilerCallsAreShorterSoThatWorkIsMoreOfTheStep) {
   Repaired recorded(two_calls()), quick(two_calls(), {0.5, 0.5, 0.5});
   for (Repaired* r : {&recorded, &quick}) r->model.keep_work(r->event("k2"), 0);
   EXPECT_GT(quick.saved(), recorded.saved() + 0.02);
+  EXPECT_EQ(recorded.model.lengthened(), 1);
+  EXPECT_GT(quick.model.lengthened(), 1.1);
+}
+
+// What goes may be lengthened by the profiler less than what stays.
+TEST(StepModel, TheMostThatIsSaved) {
+  std::vector<std::string> events = {cpu_op("aten::first", 0, 30), launch_call(20, 5, 1),
+                                     kernel("k1", 26, 2, 1),       cpu_op("aten::second", 30, 30),
+                                     launch_call(50, 5, 2),        kernel("k2", 56, 2, 2)};
+  Repaired r(events, {0.35, 0.52, 0.7});
+  r.model.remove_call(r.trace.tree.call(r.event("aten::first")));
+  EXPECT_NEAR(r.saved(), 0.5, 0.05);
+  EXPECT_NEAR(r.model.saved_at_most(), 0.67, 0.06);
+  Repaired known(events);
+  known.model.remove_call(known.trace.tree.call(known.event("aten::first")));
+  EXPECT_NEAR(known.model.saved_at_most(), known.saved(), 0.001) << "nothing is lengthened";
+}
+
+// Work that is launched in time follows the work before it, however long its launch takes to reach
+// the GPU.
+TEST(StepModel, ALaunchsLatencyIsNoGapBetweenKernels) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 20; ++i) {
+    events.push_back(cpu_op("aten::add", i * 50, 48));
+    events.push_back(launch_call(i * 50 + 20, 5, i + 1));
+    events.push_back(kernel("k", i * 50 + 41, 3, i + 1));
+  }
+  Repaired r(events);
+  r.model.keep_calls(0.1);
+  EXPECT_GT(r.model.saved(Outlook::kPessimistic), 0.8);
 }
 
 TEST(StepModel, CodeBetweenCalls) {

@@ -39,10 +39,14 @@ class BeforeFinder {
       known = std::max(known, g_.end(g_.edges[end].before));
     }
     const int64_t delay = start - known;
+    // What a launch takes to reach the GPU is no delay for work that is queued behind other work.
+    const bool was_launched_last = launch != kNoNode && known == g_.end(launch);
+    const int64_t unexplained =
+        was_launched_last ? std::max<int64_t>(0, delay - g_.launch_latency) : delay;
     const auto lag = [&](int64_t recorded_end, int64_t usual) -> int64_t {
       if (gone) return 0;
       if (recorded_end == known) return delay;
-      return std::min(start - recorded_end, pessimistic_ ? std::max(delay, usual) : usual);
+      return std::min(start - recorded_end, pessimistic_ ? std::max(unexplained, usual) : usual);
     };
     if (previous != kNoNode) {
       const int64_t ended = g_.end(previous);

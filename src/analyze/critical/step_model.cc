@@ -230,6 +230,28 @@ double StepModel::saved(Outlook outlook, double HostLeft::* left) {
   if (graph_.empty() || spent()) return 0;
   const int64_t before = whole(outlook);
   if (before <= 0) return 0;
+  return std::max(0.0, 1 - static_cast<double>(repaired(outlook)) / static_cast<double>(before));
+}
+
+double StepModel::lengthened() {
+  if (graph_.empty() || spent()) return 1;
+  host_left_ = left_of_calls_.likely;
+  const auto length = static_cast<double>(whole(Outlook::kOptimistic));
+  return length > 0 ? static_cast<double>(graph_.length) / length : 1;
+}
+
+double StepModel::saved_at_most() {
+  if (graph_.empty() || spent()) return 0;
+  constexpr Outlook kOutlook = Outlook::kOptimistic;
+  host_left_ = left_of_calls_.most;
+  const auto gone = static_cast<double>(whole(kOutlook) - repaired(kOutlook));
+  host_left_ = left_of_calls_.least;
+  const auto rest = static_cast<double>(repaired(kOutlook));
+  return gone <= 0 || rest < 0 ? 0 : gone / (gone + rest);
+}
+
+// The length of the steps with the repair.
+int64_t StepModel::repaired(Outlook outlook) {
   visited_ += 2 * graph_.size();
   code_ = merged(std::move(code_));
   if (calls_left_ == 1 && code_.empty()) {
@@ -250,7 +272,7 @@ double StepModel::saved(Outlook outlook, double HostLeft::* left) {
     for (uint32_t i = 0; i < graph_.size(); ++i) change_node(i);
   }
   replay(graph_, change_, outlook, replayed_);
-  return std::max(0.0, 1 - static_cast<double>(replayed_.length) / static_cast<double>(before));
+  return replayed_.length;
 }
 
 }  // namespace fathom

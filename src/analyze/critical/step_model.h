@@ -39,6 +39,11 @@ class StepModel {
   void remove_code(const Code& code, bool all);
   // The part of the step that the repair saves, not negative: where so much of a host call is left.
   double saved(Outlook outlook, double HostLeft::* left = &HostLeft::likely);
+  // The same where the profiler lengthens what goes the least, and what stays the most.
+  double saved_at_most();
+
+  // How often the steps without the profiler fit into those that were recorded.
+  double lengthened();
 
   // Whether an event is in the steps that the graph covers.
   bool covers(EventId event) const { return in_window_[event.index]; }
@@ -60,6 +65,7 @@ class StepModel {
   }
   // Of the steps, without a repair.
   int64_t whole(Outlook outlook);
+  int64_t repaired(Outlook outlook);
   const std::vector<int64_t>& durations();
   void index_nodes();
   void change_node(uint32_t node);

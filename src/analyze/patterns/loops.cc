@@ -191,6 +191,8 @@ class LoopSearch {
     constexpr int64_t kShortest = 5;
     const auto& size = in_.product(*call.assessed);
     if (!size || (size->n == size->k && !reads_slice(call))) return false;
+    // Gradients of layers with one size each are computed one after the other.
+    if (in_.any_around(call.op->event, "autograd::engine::evaluate_function*")) return false;
     return call.time.count < kShortest * in_.assessment().shortest_kernel().count ||
            call.time.count < 10'000;
   }

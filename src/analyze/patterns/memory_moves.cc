@@ -24,6 +24,7 @@ bool is_gpu_copy_engine(const PatternInput& in, const UnifiedOp& call) {
 bool only_changes_layout(const PatternInput& in, const AssessedCall& call) {
   const OpView& view = in.view(call);
   if (!view.has(Role::kCopy) || is_gpu_copy_engine(in, *call.op)) return false;
+  if (in.any_around(call.op->event, "aten::constant_pad_nd")) return false;
   const ArgValue *to = view.tensor(0), *from = view.tensor(1);
   if (to == nullptr) return false;
   if (from == nullptr) {  // clone, contiguous

@@ -190,7 +190,10 @@ std::vector<Finding> repeated_tables(const PatternInput& in) {
   // By the creating op and its arguments, as one group.
   std::map<const AssessedOp*, std::vector<size_t>> made;
   for (size_t i = 0; i < calls.size(); ++i) {
-    if (in.around(calls[i].op->event, Role::kCreate)) made[calls[i].assessed].push_back(i);
+    // A single number, such as what a backward pass begins with, is no table.
+    const bool is_number = in.has(calls[i], Role::kFill) && in.view(calls[i]).tensor(0) == nullptr;
+    if (!is_number && in.around(calls[i].op->event, Role::kCreate))
+      made[calls[i].assessed].push_back(i);
   }
   std::vector<bool> taken(calls.size());
   MatchedCalls found;
@@ -239,28 +242,52 @@ std::vector<Finding> repeated_tables(const PatternInput& in) {
                            "made once a step, without the idle time before the launches"})};
 }
 
+namespace {
+
+// A batch norm that computes the batch's statistics: it says so, or its kernels do.
+bool computes_statistics(const PatternInput& in, const AssessedCall& call) {
+  constexpr size_t kTraining = 5;  // the argument's place in all of PyTorch's batch norms
+  constexpr std::string_view kKernels[] = {"collect_statistics", "bn_fw_tr", "FwdTrain", "welford"};
+  if (call.assessed->category != "batchnorm") return false;
+  const ArgValue* training = in.view(call).args.at(kTraining);
+  if (training != nullptr && !training->concrete.empty()) return training->concrete == "True";
+  return in.any_kernel(*call.op, kKernels);
+}
+
+}  // namespace
+
 std::vector<Finding> training_mode(const PatternInput& in) {
+  // Of the bandwidth, by a batch norm that only scales.
+  constexpr double kReached = 0.6;
+  constexpr size_t kRepeated = 2;
   if (in.has_backward()) return {};
   MatchedCalls found;
-  size_t dropouts = 0;
+  size_t dropouts = 0, norms = 0;
+  double least = 0;
   for (const AssessedCall& call : in.calls()) {
-    const OpView& view = in.view(call);
-    if (view.has(Role::kDropout) || in.around(call.op->event, Role::kDropout)) {
-      found.add(call, false);
-      ++dropouts;
-    }
+    const bool drops = in.has(call, Role::kDropout) || in.around(call.op->event, Role::kDropout);
+    if (!drops && !computes_statistics(in, call)) continue;
+    found.add(call, false);
+    ++(drops ? dropouts : norms);
+    const double now = seconds_of(call.time);
+    const auto& bound = call.assessed->bound;
+    const double scaling = drops ? 0 : bound ? bound->seconds() / kReached : now;
+    least += (now - std::min(now, scaling)) * call.assessed->counted;
   }
-  const double saved = found.counted();
-  constexpr size_t kRepeated = 2;
-  if (dropouts < kRepeated || !is_noticeable(in, saved)) return {};
-  PatternText text{FindingKind::kTrainingMode,
-                   std::string(ops_by_time(found.calls()).front()->group->key.name),
-                   "Dropout runs in a program that computes no gradients",
-                   fmt::format("{} take {}, and no gradient is computed in this trace.",
-                               per_step(in, dropouts, "call", "calls"),
-                               micros_text(nanos_from(found.seconds()))),
-                   Confidence::kMedium};
-  return {pattern_finding(in, std::move(text), found, {saved, saved, "", "model.eval()"})};
+  const double most = found.counted();
+  if (dropouts + norms < kRepeated || !is_noticeable(in, most)) return {};
+  PatternText text{
+      FindingKind::kTrainingMode, std::string(ops_by_time(found.calls()).front()->group->key.name),
+      dropouts > norms ? "Dropout runs in a program that computes no gradients"
+                       : "Batch norm computes statistics in a program without gradients",
+      fmt::format("{} take {}, and no gradient is computed in this trace.",
+                  per_step(in, dropouts + norms, "call", "calls"),
+                  micros_text(nanos_from(found.seconds()))),
+      Confidence::kMedium};
+  return {
+      pattern_finding(in, std::move(text), found,
+                      {least, most, norms > 0 ? "model.eval(), scaling only" : "",
+                       norms > 0 ? "model.eval(), folded into the layer before" : "model.eval()"})};
 }
 
 std::vector<Finding> gradient_mode(const PatternInput& in) {

@@ -9,14 +9,16 @@ std::vector<Finding> patterns(const Assessment& a) {
   namespace p = fathom::patterns;
   // The only list of them.
   static constexpr Pattern kPatterns[] = {
-      p::wide_products,     p::double_precision,  p::casts,
-      p::attention_math,    p::repeated_keys,     p::layout_copies,
-      p::growing_cache,     p::overwritten_fills, p::one_hot_products,
-      p::full_sorts,        p::repeated_tables,   p::training_mode,
-      p::gradient_mode,     p::dense_gradients,   p::looped_optimizer,
-      p::looped_products,   p::odd_sizes,         p::few_blocks,
-      p::contended_atomics, p::host_copies,       p::repeated_weights,
-      p::discarded_rows,    p::moved_cache,
+      p::wide_products,       p::double_precision,  p::casts,
+      p::attention_math,      p::repeated_keys,     p::layout_copies,
+      p::growing_cache,       p::overwritten_fills, p::one_hot_products,
+      p::full_sorts,          p::repeated_tables,   p::training_mode,
+      p::gradient_mode,       p::dense_gradients,   p::looped_optimizer,
+      p::looped_products,     p::odd_sizes,         p::few_blocks,
+      p::contended_atomics,   p::host_copies,       p::repeated_weights,
+      p::discarded_rows,      p::moved_cache,       p::full_masks,
+      p::widened_products,    p::sorted_additions,  p::padding_copies,
+      p::recomputed_prefixes,
   };
   if (a.cpu() != nullptr) return {};
   const p::PatternInput input(a);

@@ -37,7 +37,17 @@ std::vector<Finding> repeated_weights(const PatternInput& in);
 std::vector<Finding> discarded_rows(const PatternInput& in);
 // Keys and values that are copied as a whole to reorder them.
 std::vector<Finding> moved_cache(const PatternInput& in);
-// Dropout in a program that computes no gradients.
+// One mask of queries by keys for all sequences and heads, as a causal one would be.
+std::vector<Finding> full_masks(const PatternInput& in);
+// Operands that are cast from 16 to 32 bits for a product.
+std::vector<Finding> widened_products(const PatternInput& in);
+// A sequence that is computed from its beginning for each new token.
+std::vector<Finding> recomputed_prefixes(const PatternInput& in);
+// Rows that are sorted so that they are added in a fixed order.
+std::vector<Finding> sorted_additions(const PatternInput& in);
+// Images that are copied into padded ones before convolutions.
+std::vector<Finding> padding_copies(const PatternInput& in);
+// Dropout, or statistics of a batch norm, in a program that computes no gradients.
 std::vector<Finding> training_mode(const PatternInput& in);
 // Ops that record a graph of gradients in a program that computes none.
 std::vector<Finding> gradient_mode(const PatternInput& in);

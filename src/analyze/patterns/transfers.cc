@@ -155,14 +155,31 @@ std::string rate_text(double bytes_per_second) {
 
 namespace {
 
-// Pageable copies: what pinned memory gives is known where the trace has large pinned copies.
+// Bytes a second of large copies from pinned memory: that of the link to the host, of which they
+// reach most; none: unknown.
+std::optional<double> pinned_rate(const PatternInput& in) {
+  constexpr double kReached = 0.7;
+  const Platform* platform = in.assessment().platform();
+  if (platform == nullptr) return {};
+  const auto link = std::ranges::find(platform->links, "pcie", &Link::name);
+  if (link == platform->links.end() || link->bytes_per_second <= 0) return {};
+  return kReached * link->bytes_per_second;
+}
+
+// Pageable copies: what pinned memory gives is known where the trace has large pinned copies, else
+// by the link.
 std::optional<Finding> pageable_finding(const PatternInput& in, CopySum& pageable,
                                         const CopySum& pinned) {
   constexpr double kLarge = 1 << 20;
   const bool known = pinned.count > 0 && pinned.bytes / static_cast<double>(pinned.count) > kLarge;
+  const bool large =
+      pageable.bytes / static_cast<double>(std::max<size_t>(1, pageable.count)) > kLarge;
+  const std::optional<double> rate = known   ? std::optional(pinned.rate())
+                                     : large ? pinned_rate(in)
+                                             : std::nullopt;
   const Nanos at_pinned =
-      known ? nanos_from(std::min(seconds_of(pageable.time), pageable.bytes / pinned.rate()))
-            : pageable.time;
+      rate ? nanos_from(std::min(seconds_of(pageable.time), pageable.bytes / *rate))
+           : pageable.time;
   Traits traits;
   if (pageable.small * 2 > pageable.count) traits.add("small_copies");
   if (pageable.most_alike() >= 3) traits.add("same_bytes");
@@ -257,7 +274,7 @@ std::vector<Finding> host_copies(const PatternInput& in) {
     findings.push_back(
         copy_finding(in, FindingKind::kCopiesInTurns, "copies on a stream of their own",
                      "Copies and computation take turns although they use different streams",
-                     std::move(issue), in_turns, {}, most, {}));
+                     std::move(issue), in_turns, {most.count / 2}, most, {}));
   }
   if (auto f = exposed_finding(in, told)) findings.push_back(std::move(*f));
   return findings;

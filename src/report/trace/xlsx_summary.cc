@@ -74,8 +74,30 @@ void add_facts(SummaryRows& rows, const Summary& s) {
   rows.push_back({{"GPU span (ms)"}, real(s.timeline.total.millis(), CellStyle::kFactAmount)});
 }
 
+// Host time included, as on the screen; of several GPUs the mean.
+void add_wall_time(SummaryRows& rows, const Summary& s) {
+  const Nanos wall = s.base.wall();
+  if (wall.count <= 0) return;
+  add_section(rows, s.base.used_devices() > 1 ? "Wall time, mean of the GPUs" : "Wall time",
+              {header("part"), number_header("time (ms)"), number_header("percent")});
+  const DeviceTime device = s.base.mean_device();
+  const auto add = [&](std::string name, Nanos time) {
+    rows.push_back({{std::move(name)},
+                    time_in_millis(time),
+                    real(ratio(time, wall) * 100, CellStyle::kPercent)});
+  };
+  add("computation", device.computation);
+  add("exposed communication", device.exposed_communication);
+  add("exposed copies", device.exposed_copies);
+  add("busy", device.busy);
+  add("idle", device.idle);
+  add("total", wall);
+  if (const std::string causes = idle_causes_text(s); !causes.empty())
+    rows.push_back({{"idle, of the wall time"}, {causes}});
+}
+
 void add_timeline(SummaryRows& rows, const GpuTimeline& t) {
-  add_section(rows, "GPU timeline",
+  add_section(rows, "GPU timeline, from the first to the last GPU work",
               {header("part"), number_header("time (ms)"), number_header("percent")});
   const auto add = [&](std::string name, Nanos time) {
     rows.push_back({{std::move(name)}, time_in_millis(time)});
@@ -202,6 +224,7 @@ SummaryRows summary_rows(const Summary& summary, const std::vector<SheetPart>& p
   rows.push_back({{"Fathom performance report", CellStyle::kTitle}});
   rows.emplace_back();
   add_facts(rows, summary);
+  add_wall_time(rows, summary);
   add_timeline(rows, summary.timeline);
   add_ops(rows, summary.ops);
   add_notes(rows, summary, parts, losses);
