@@ -26,7 +26,7 @@ Keys:
   f            fit the event               0            whole trace
   q            end
 
-Cells are as full as the row is there. Without a terminal it prints one picture.)";
+A cell shows how busy its row is at that time. Without a terminal it prints one picture.)";
 
 struct TimelineArguments {
   std::string trace;

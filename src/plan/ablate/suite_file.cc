@@ -186,7 +186,8 @@ class SuiteReader {
     const auto runs = static_cast<int64_t>(suite_.variants.size() * suite_.cases.size()) *
                       (suite_.repetitions + suite_.warmup);
     if (runs > kMostRuns)
-      mistakes_.add(1, fmt::format("{} runs are asked for, at most {} are made", runs, kMostRuns));
+      mistakes_.add(1,
+                    fmt::format("{} runs are requested, at most {} are allowed", runs, kMostRuns));
   }
 
   const TomlDocument& document_;
