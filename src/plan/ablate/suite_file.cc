@@ -163,8 +163,8 @@ class SuiteReader {
     for (const Variant& variant : suite_.variants) names.push_back(variant.name);
     const auto check_name = [&](int line, const char* key, const std::string& name) {
       if (suite_.find(name) == nullptr)
-        mistakes_.add(line,
-                      fmt::format("{} '{}' is no variant{}", key, name, did_you_mean(name, names)));
+        mistakes_.add(
+            line, fmt::format("{} '{}' is not a variant{}", key, name, did_you_mean(name, names)));
     };
     check_name(1, "baseline", suite_.baseline);
     if (!suite_.check.reference_variant.empty())
