@@ -155,7 +155,7 @@ void add_rate_notes(const Assessment& a, const CommunicationFacts& facts, Findin
   if (facts.group_size.value_or(2) > 1) {
     f.notes.push_back(
         {"Durations include waiting for other ranks. Analyze the traces of all ranks "
-         "together to tell transfer from waiting.",
+         "together to separate transfer from waiting.",
          {},
          {}});
   }
@@ -204,16 +204,17 @@ std::vector<Finding> exposed_communication(const Assessment& a) {
     project("the same bytes in few calls (upper bound)",
             std::max(Nanos{}, facts.exposed - transfer));
   } else {
-    project("hidden behind all computation that has no communication beside it (upper bound)",
+    project("hidden behind all computation that does not overlap communication yet (upper bound)",
             facts.hideable);
   }
   if (buckets != Buckets::kSmall && facts.hideable.count * 2 < facts.exposed.count) {
     traits.add("communication_bound");
-    f.notes.push_back({fmt::format("Overlap can hide at most {}: only so much computation has no "
-                                   "communication beside it yet.",
-                                   micros_text(facts.hideable)),
-                       {},
-                       {}});
+    f.notes.push_back(
+        {fmt::format("Overlap can hide at most {}: the rest of the computation already "
+                     "overlaps communication.",
+                     micros_text(facts.hideable)),
+         {},
+         {}});
     project("no waiting for other ranks, and the link at its bandwidth (upper bound)",
             facts.exposed - std::max(Nanos{}, std::min(facts.exposed, transfer - facts.hideable)));
   }

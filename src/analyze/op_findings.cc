@@ -105,13 +105,12 @@ Finding describe_slow_op(const Assessment& a, OpTraits& traits, std::string_view
     f.confidence = Confidence::kMedium;
   }
   if (slow.counted_seconds < 0.9 * slow.seconds) {
-    f.notes.push_back(
-        {fmt::format(
-             "Only {} of its time is counted: for the rest the GPU would wait for the host, or for "
-             "communication, all the same.",
-             percent_text(slow.counted_seconds / slow.seconds)),
-         {},
-         {}});
+    f.notes.push_back({fmt::format("Only {} of its time is counted: for the rest, the GPU would "
+                                   "still wait for the host or for "
+                                   "communication.",
+                                   percent_text(slow.counted_seconds / slow.seconds)),
+                       {},
+                       {}});
   }
   rate_op(f, first.is_top, efficiency, slow.category_share);
   for (size_t i = 0; i < std::min(slow.groups.size(), kEvidenceShown); ++i) {

@@ -476,7 +476,7 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command->add_option("TRACE", a->traces,
                       "Captures of fathom record; traces of torch.profiler or JAX (JSON), Nsight "
                       "Systems (SQLite) or rocprofv3 (JSON, CSV, rocpd, pftrace), plain, gzip or "
-                      "zstd, or - for standard input; beside them hardware counters of their "
+                      "zstd, or - for standard input; also hardware counters of their "
                       "kernels (ncu CSV or .ncu-rep, rocprof CSV); prompted for on a terminal if "
                       "omitted");
   add_output_options(
@@ -489,8 +489,8 @@ void add_analyze_command(CLI::App& app, const Terminal& terminal, ExitCode& code
   command
       ->add_option("--repo", a->repository,
                    "Repository of the kernels: adds each kernel's source location (kernel_summary, "
-                   "kernel_sources.md) and, with counters, what its code makes expect beside what "
-                   "was counted (expected_vs_measured)")
+                   "kernel_sources.md) and, with counters, expected against counted values "
+                   "(expected_vs_measured)")
       ->option_text("DIR");
   command
       ->add_option("--capture", a->capture,

@@ -22,7 +22,7 @@ ExitCode hand_over(const CodeHalf& half) {
   arguments.push_back(nullptr);
   execv(program.c_str(), arguments.data());
   complain(fmt::format(
-      "cannot run {}: {}; it is the part of fathom that reads code, and lies beside it: copy both",
+      "cannot run {}: {}; it is the part of fathom that reads code: copy both into one folder",
       program, std::strerror(errno)));
   return ExitCode::kFailed;
 }

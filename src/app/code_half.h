@@ -1,12 +1,16 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "app/terminal.h"
 #include "session/known_code.h"
+
+// Not its header: main() needs none of it, and is compiled last and alone.
+namespace CLI {
+class App;
+}
 
 namespace fathom {
 
@@ -44,22 +48,22 @@ inline constexpr CommandWords kScanCommand = {"scan",
 inline constexpr CommandWords kPlanCommand = {
     "plan", "Plan measurements for a goal: what to track, experiments, expected numbers"};
 inline constexpr CommandWords kRunCommand = {
-    "run", "Run the experiments of a plan, and put what was observed beside what was expected"};
+    "run", "Run the experiments of a plan and compare the results with its expectations"};
 inline constexpr CommandWords kBenchCommand = {
-    "bench", "Time commands against each other, with GPU time where there is a GPU"};
+    "bench", "Time commands against each other, with GPU time if there is a GPU"};
 inline constexpr CommandWords kAblateCommand = {
     "ablate", "Build, check, time and count variants of a program; write the ablation table"};
 inline constexpr CommandWords kServeCommand = {
     "serve", "Show reports in a browser, on this machine only; follow a trace while it is read"};
 inline constexpr CommandWords kExportCommand = {
     "export", "Write a trace's tables as Parquet or CSV: events, kernels, ops, gaps, findings"};
-inline constexpr CommandWords kQueryCommand = {"query",
-                                               "Ask a trace, or what export wrote, in SQL"};
+inline constexpr CommandWords kQueryCommand = {"query", "Query a trace or an export in SQL"};
 inline constexpr CommandWords kFleetCommand = {
-    "fleet", "Export the traces of many ranks or machines, and read them together"};
+    "fleet", "Export the traces of many ranks or machines, and report on all of them"};
 inline constexpr CommandWords kMcpCommand = {
     "mcp", "Answer an agent's questions about traces (Model Context Protocol on stdio)"};
-inline constexpr CommandWords kSkillCommand = {"skill", "Print how an agent should use fathom"};
+inline constexpr CommandWords kSkillCommand = {"skill",
+                                               "Print instructions for agents that use fathom"};
 // In the order in which --help shows them.
 inline constexpr CommandWords kCodeCommands[] = {
     kConvertCommand, kTimelineCommand, kScanCommand,  kPlanCommand,   kRunCommand,

@@ -15,7 +15,7 @@ constexpr const char* kDoctorExamples = R"(Examples:
   fathom doctor --markdown >environment.md for a report
   fathom doctor --root /mnt/image          files of another system; none of its programs or libraries run
 
-Exit code 0 also where there is no GPU: the answer is a report.)";
+Exit code 0 also without a GPU: the result is a report.)";
 
 struct DoctorArguments {
   std::string root;

@@ -59,7 +59,7 @@ int run(int argc, char** argv, const CodeHalf& half) {
   if (!half.is_here() && is_handed_over(half.arguments)) return static_cast<int>(hand_over(half));
   Terminal terminal = Terminal::detect();
   ExitCode code = ExitCode::kOk;
-  CLI::App app("Fathom tells the execution story of a GPU workload.", "fathom");
+  CLI::App app("Fathom shows where a GPU program's time goes, why, and what to change.", "fathom");
   app.formatter(std::make_shared<HelpFormatter>(terminal.width));
   app.set_version_flag("-V,--version", std::string(version_text()),
                        "Print version, commit and compiler, and exit");

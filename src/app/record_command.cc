@@ -47,12 +47,12 @@ The capture is an input of analyze, diff and convert:
 
 Each process that used the GPU gets a capture: run.capture, run-2.capture and so on. A program that is killed
 leaves what it did up to the last quarter of a second (PyTorch's ops are written at its end only).
-Output, input, signals and exit code are the program's own. Where the GPU cannot be recorded, the
-program runs all the same, and a note says why.)";
+Output, input, signals and exit code are the program's own. If the GPU cannot be recorded, the
+program runs anyway, and a note gives the reason.)";
 
 constexpr const char* kRecordExitCodes = R"(
 
-Exit codes: the program's own; 126 or 127 where it cannot be started; 1 where the captures cannot be
+Exit codes: the program's own; 126 or 127 if it cannot be started; 1 if the captures cannot be
 written; 2 usage error.)";
 
 struct RecordArguments {
@@ -135,7 +135,7 @@ Result<RecordRequest> make_request(const RecordArguments& a) {
   const std::optional<fs::path> library = library_beside("libfathom_record.so");
   if (!library) {
     return Error{
-        "libfathom_record.so is not beside the fathom program; build it with ./dev build release"};
+        "libfathom_record.so is not in the folder of fathom; build it with ./dev build release"};
   }
   request.library = *library;
   request.probe_library = library_beside("libfathom_probe.so").value_or(fs::path());
@@ -215,7 +215,7 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
                     "Record the kernels of CUDA graphs one by one, not each graph launch as one");
   command->add_flag("--allocations", a->allocations, "Record GPU memory in use over time");
   command->add_flag("--all-calls", a->all_calls,
-                    "Record every CUDA call, also those that only ask (slower)");
+                    "Record every CUDA call, including queries (slower)");
   command
       ->add_option("--probe", a->probes,
                    "Record each call of a Python function, with numbers of its arguments or "
@@ -247,7 +247,7 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
       ->option_text("SIGUSR2|FILE");
   command
       ->add_flag("--counters", a->counters,
-                 "Count in hardware too, for the kernels with 90 % of the GPU time: basic "
+                 "Collect hardware counters of the kernels with 90 % of the GPU time: basic "
                  "(default), memory, stalls, roofline or full. Runs the program twice. Metrics "
                  "that need several passes are counted with --replay only")
       ->check(counter_set_mistake)
@@ -276,7 +276,7 @@ void add_record_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
       return;
     }
     if (a->replay && !a->counters) {
-      complain("--replay says how counters are counted; it needs --counters");
+      complain("--replay sets how counters are collected; it needs --counters");
       code = ExitCode::kUsage;
       return;
     }

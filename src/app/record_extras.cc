@@ -65,7 +65,7 @@ std::string counter_set(const std::string& text) {
 
 std::string counter_set_mistake(const std::string& text) {
   if (!counter_set(text).empty()) return "";
-  return fmt::format("'{}' is no set of counters; the sets are {}", text,
+  return fmt::format("'{}' is not a counter set; the sets are {}", text,
                      fmt::join(counter_set_names(), ", "));
 }
 

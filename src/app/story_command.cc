@@ -24,19 +24,19 @@ constexpr const char* kStoryExamples = R"(Examples:
   fathom story trace.json.gz --phase decode         one phase
   fathom story trace.json.gz --step 2               one step, counted from 0
   fathom story trace.json.gz --module Attention     work below modules of this name
-  fathom story run.capture --kernel 'nvjet*64x8*'   everything known of a kernel
+  fathom story run.capture --kernel 'nvjet*64x8*'   everything known about a kernel
   fathom story run.capture --repo ~/engine          with file and line of the kernels
   fathom story trace.json.gz --evidence             with the source of each line
   fathom story trace.json.gz --out story            story.md and story.json in story/
   fathom story trace.json.gz --json | jq .summary
 
 Each line is marked: measured, derived (a formula over measured values), estimated (a cost model),
-code fact, or hypothesis confirmed (by counters of the kernel). A name without * and ? fits any
-part; letter case does not matter. Without --out nothing is written. On the terminal a story has at
-most 60 lines; --evidence and --out show all of them. Of several GPUs the busiest is told.
+code fact, or hypothesis confirmed (by counters of the kernel). A name without * and ?
+matches any part; case does not matter. Without --out nothing is written. On the terminal a story has at
+most 60 lines; --evidence and --out show all of them. With several GPUs, the busiest is described.
 
 Exit codes:
-  0  every story was told
+  0  every input was described
   1  an input could not be read, or nothing fits the selection
   2  usage error)";
 
@@ -153,13 +153,13 @@ void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code,
                        const CodeHalf& half) {
   CLI::App* command = app.add_subcommand(
       "story",
-      "Tell what ran and how the hardware behaved: phases, timeline, transitions, summary");
+      "Describe what ran and how the hardware behaved: phases, timeline, transitions, summary");
   command->footer(kStoryExamples);
   auto a = std::make_shared<StoryArguments>();
   command
       ->add_option("TRACE", a->traces,
                    "Traces and captures (see fathom analyze --help), or - for standard input; "
-                   "beside them, or alone, hardware counters (ncu CSV or .ncu-rep, rocprof CSV)")
+                   "with them, or alone, hardware counters (ncu CSV or .ncu-rep, rocprof CSV)")
       ->required();
   const auto selects = [&](const char* option, std::string& value, const char* text) {
     command->add_option(option, value, text)
@@ -168,14 +168,14 @@ void add_story_command(CLI::App& app, const Terminal& terminal, ExitCode& code,
         })
         ->option_text("NAME");
   };
-  selects("--phase", a->selection.phase, "Tell only phases of this name, such as decode");
-  command->add_option("--step", a->step, "Tell only this step: a number from 0, or a step's name")
+  selects("--phase", a->selection.phase, "Show only phases of this name, such as decode");
+  command->add_option("--step", a->step, "Show only this step: a number from 0, or a step's name")
       ->option_text("STEP");
-  selects("--op", a->selection.op, "Tell only GPU work of ops of this name, such as aten::mm");
+  selects("--op", a->selection.op, "Show only GPU work of ops of this name, such as aten::mm");
   selects("--kernel", a->selection.kernel,
-          "Tell only kernels of this name, with everything known of the longest three");
+          "Show only kernels of this name, with everything known about the longest three");
   selects("--module", a->selection.module,
-          "Tell only GPU work below Python modules of this name (needs recorded stacks)");
+          "Show only GPU work below Python modules of this name (needs recorded stacks)");
   command
       ->add_option("--repo", a->repository,
                    "Repository of the kernels: adds their source locations")

@@ -44,7 +44,7 @@ constexpr FlawText kFlaws[] = {
     {Flaw::kMetadataDamaged, Severity::kNotice, "metadata_damaged",
      "the fields beside traceEvents are malformed JSON: read around the damage"},
     {Flaw::kZeroBytes, Severity::kDataLoss, "zero_bytes",
-     "zero bytes where the file should begin: what stood there is lost"},
+     "zero bytes at the start of the file: its first part is lost"},
     {Flaw::kChangedWhileRead, Severity::kDataLoss, "changed_while_read",
      "the file changed while it was read: the report may mix two versions of it"},
     {Flaw::kDamagedPart, Severity::kDataLoss, "damaged_part",

@@ -60,10 +60,10 @@ constexpr NamedKind kNamed[] = {
     {".qdrep", "a Nsight Systems report (.qdrep)"},
     {".ncu-rep", "a Nsight Compute report (.ncu-rep)"},
     {".pftrace",
-     "a Perfetto trace, cut off or of no tool that Fathom reads; convert it: traceconv json FILE "
+     "a Perfetto trace that is cut off or from an unknown tool; convert it: traceconv json FILE "
      "trace.json"},
     {".perfetto-trace",
-     "a Perfetto trace, cut off or of no tool that Fathom reads; convert it: traceconv json FILE "
+     "a Perfetto trace that is cut off or from an unknown tool; convert it: traceconv json FILE "
      "trace.json"},
 };
 
@@ -112,7 +112,7 @@ std::string describe_binary(std::string_view head, std::string_view name) {
     if (name.ends_with(kind.ending)) return std::string(kind.text);
   }
   if (is_perfetto(first))
-    return "a Perfetto trace, cut off or of no tool that Fathom reads; convert it: traceconv json "
+    return "a Perfetto trace that is cut off or from an unknown tool; convert it: traceconv json "
            "FILE "
            "trace.json";
   // A few are damage, and what can be read is read.

@@ -85,8 +85,9 @@ Status check_directory(int directory, const OutputPlace& place) {
                     path, describe(manifest->identity), describe(place.identity), kElsewhere)};
   }
   return Error{fmt::format(
-      "{} holds a report {}, so its files cannot be told from yours; remove it, {}, or write into "
-      "it with --force, which keeps what is in the way under another name",
+      "{} holds a report {}, so its files cannot be distinguished from yours; remove it, {}, or "
+      "write into "
+      "it with --force, which renames files that are in the way",
       path,
       is_manifest_of_earlier_version(*text) ? "of an earlier version, without a list of its files"
                                             : "whose list of files (.fathom-report) is damaged",

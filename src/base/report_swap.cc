@@ -196,7 +196,7 @@ void ReportSwap::finish(const ReportManifest& now) {
     if (!folder.ok() || !is_there(folder.get(), name)) continue;
     if (!is_ours(folder.get(), path, name, nullptr)) {
       notes_.push_back(fmt::format(
-          "{}{} was changed since Fathom wrote it, and stays; it is no part of the new report",
+          "{}{} was changed since Fathom wrote it and is kept; it is not part of the new report",
           shown_, path));
       continue;
     }

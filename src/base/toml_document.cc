@@ -156,7 +156,7 @@ std::string_view toml_kind_words(TomlValue::Kind kind) {
 
 Result<TomlDocument> TomlDocument::parse(std::string_view text, std::string shown) {
   if (text.size() > kLargestToml)
-    return Error{fmt::format("{}: larger than 1 MB, which no file of this kind is", shown)};
+    return Error{fmt::format("{}: larger than 1 MB, the limit for files of this kind", shown)};
   if (const int line = line_with_long_key(text); line > 0)
     return Error{fmt::format("{}:{}: a key has over {} parts", shown, line, kMostKeyParts)};
   const toml::parse_result parsed = toml::parse(text);

@@ -329,12 +329,12 @@ Status prepare(const duck::Calls& calls, duck::Handle connection, const std::str
 }
 
 Error ended(const DuckLimits& limits) {
-  return Error{fmt::format("the query was ended after {:g} s; ask for less, or raise --time-limit",
+  return Error{fmt::format("the query was stopped after {:g} s; select less, or raise --time-limit",
                            limits.seconds)};
 }
 
 std::string with_advice(std::string message) {
-  if (message.starts_with("Out of Memory")) message += "; ask for less, or raise --memory";
+  if (message.starts_with("Out of Memory")) message += "; select less, or raise --memory";
   return message;
 }
 

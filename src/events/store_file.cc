@@ -250,7 +250,7 @@ Status StoreFile::save(const EventStore& store, const Origin& origin, const fs::
   const auto failed = [&](std::string_view why) {
     return Error{fmt::format("cannot keep the trace in {}: {}", path.string(), why)};
   };
-  if (!may_replace(path)) return failed("it exists and is no cache of Fathom's");
+  if (!may_replace(path)) return failed("it exists and is not a Fathom cache");
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const StagingDirectory staging = TRY(StagingDirectory::create(folder, folder));
   const fs::path staged = staging.content() / "cache";
@@ -259,7 +259,7 @@ Status StoreFile::save(const EventStore& store, const Origin& origin, const fs::
   Status written = write(store, origin, file);
   if (std::fclose(file) != 0 && written.ok()) written = Error{std::strerror(errno)};
   if (!written.ok()) return failed(written.error().message);
-  if (!may_replace(path)) return failed("it exists and is no cache of Fathom's");
+  if (!may_replace(path)) return failed("it exists and is not a Fathom cache");
   if (std::rename(staged.c_str(), path.c_str()) != 0) return failed(std::strerror(errno));
   return Nothing{};
 }

@@ -61,7 +61,7 @@ std::string export_script(const Fleet& fleet, const SlurmSettings& settings) {
 }
 
 std::string report_script(const Fleet& fleet, const SlurmSettings& settings) {
-  return head("Reads the tables of all traces together. What is missing is said in the report.",
+  return head("Reads the tables of all traces together. The report lists what is missing.",
               {"--job-name=fathom-report", "--cpus-per-task=4", "--mem=8G", "--time=01:00:00",
                "--requeue", "--output=logs/slurm-report-%j.log"},
               settings) +
@@ -72,7 +72,7 @@ std::string report_script(const Fleet& fleet, const SlurmSettings& settings) {
 std::string submit_script(const Fleet& fleet) {
   return fmt::format(
       "#!/bin/bash\n# Submits the export of {} and, behind it, the report.\n"
-      "# Submit again after a failure: what is done stays done.\nset -euo pipefail\n"
+      "# Submit again after a failure: finished tasks are not repeated.\nset -euo pipefail\n"
       "cd \"$(dirname \"$(readlink -f -- \"${{BASH_SOURCE[0]}}\")\")\"\n"
       "export_job=$(sbatch --parsable \"$@\" export.sbatch)\n"
       "report_job=$(sbatch --parsable \"$@\" --dependency=\"afterany:${{export_job%%;*}}\" "

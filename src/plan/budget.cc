@@ -9,7 +9,8 @@
 namespace fathom {
 namespace {
 
-// Assumed time of one run where nobody has measured it. The smoke experiment tells the real one.
+// Assumed time of one run where nobody has measured it. The smoke experiment measures the real
+// time.
 constexpr double kAssumedRun = 60;  // s
 constexpr double kShortestRun = 10;
 constexpr double kUsualRuns = 40;  // of a plan; with a budget, so many are to fit

@@ -71,7 +71,7 @@ std::vector<ChosenProbe> probes_on_path(const PlanDraft& draft) {
     for (const ProbePlace& place : draft.sources.functions) {
       if (place.at.file == best->hops[i].at.file && place.at.line == best->hops[i].at.line &&
           std::ranges::find(out, &place, &ChosenProbe::place) == out.end())
-        out.push_back({&place, "on the way of a request to the kernels: time of each call"});
+        out.push_back({&place, "on the request path to the kernels: time of each call"});
     }
   }
   return out;

@@ -53,7 +53,7 @@ Experiment begin_experiment(const PlanDraft& draft, ExperimentKind kind, std::st
 }
 
 std::string hypothesis_of(const PlanDraft& draft, const FeatureFacts* feature) {
-  if (feature == nullptr) return "None: the first measurement tells.";
+  if (feature == nullptr) return "None before the first measurement.";
   const std::string place =
       feature->evidence.empty() ? "" : " at " + draft.place(feature->evidence[0].at);
   return fmt::format("{}{}: {}", feature->title, place, feature->implication);
@@ -93,7 +93,8 @@ void add_watched_of(const PlanDraft& draft, const FeatureFacts* feature,
     const bool of_feature =
         feature != nullptr &&
         (std::ranges::find(metrics, row.metric) != metrics.end() ||
-         (row.metric == "function_time" && row.title.starts_with(feature->title + ":")));
+         (row.metric == "function_time" &&
+          draft.is_probed_for(row, SubjectKind::kFeature, std::string(feature->id))));
     const bool asked =
         std::ranges::find(draft.goal.metrics, row.metric) != draft.goal.metrics.end();
     if (row.level != Level::kApplication || row.names.empty() || (!of_feature && !asked)) continue;

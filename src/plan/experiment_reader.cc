@@ -105,7 +105,7 @@ class ExperimentReader {
           entry.value.text.find('\0') != std::string::npos) {
         in.mistake(entry.line, fmt::format("{}: {} is wanted as a text in quotes", key, entry.key));
       } else if (!is_variable_name(entry.key)) {
-        in.mistake(entry.line, fmt::format("{}: '{}' is no name of a variable", key, entry.key));
+        in.mistake(entry.line, fmt::format("{}: '{}' is not a variable name", key, entry.key));
       } else {
         variables.emplace_back(entry.key, entry.value.text);
       }
@@ -122,7 +122,7 @@ class ExperimentReader {
       const RecordOption option = record_option(name);
       if (option == RecordOption::kNone) {
         in.mistake(line,
-                   fmt::format("record: '{}' is no option of fathom record that a plan may use{}",
+                   fmt::format("record: '{}' is not a fathom record option that a plan may use{}",
                                name, did_you_mean(name, record_option_names())));
         return;
       }
@@ -208,7 +208,7 @@ std::string read_metric_id(TomlReader& in, bool needed) {
   std::vector<std::string> names;
   for (const PlanMetric& metric : plan_metrics()) names.emplace_back(metric.id);
   in.mistake(in.line_of("metric"),
-             fmt::format("'{}' is no metric that a plan knows{}", id, did_you_mean(id, names)));
+             fmt::format("'{}' is not a known metric{}", id, did_you_mean(id, names)));
   return id;
 }
 

@@ -140,7 +140,7 @@ class ExperimentWriter {
   }
   void add_baseline() {
     Experiment baseline = begin_experiment(draft_, ExperimentKind::kBaseline, "timeline as it is");
-    baseline.purpose = "Where does the time go: phases, kernels, idle time and what the host does.";
+    baseline.purpose = "Where the time goes: phases, kernels, idle time and host work.";
     const FeatureFacts* feature = feature_with(Level::kProcess);
     baseline.hypothesis =
         hypothesis_of(draft_, feature != nullptr ? feature : feature_with(Level::kApplication));
@@ -167,7 +167,7 @@ class ExperimentWriter {
   void add_host() {
     Experiment host = begin_experiment(draft_, ExperimentKind::kHost, "time and memory on the CPU");
     host.purpose = "How long the program takes, how much CPU time and memory it uses.";
-    host.hypothesis = "None: the first measurement tells.";
+    host.hypothesis = "None before the first measurement.";
     host.repetitions = 10;
     host.warmup = kWarmup;
     if (!draft_.probes.empty() || !draft_.log_patterns.empty()) {

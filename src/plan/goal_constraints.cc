@@ -133,7 +133,7 @@ void add_constraint(std::string_view kind, const Filled& filled, std::string wor
     list.push_back({ConstraintKind::kTime, std::move(words), fmt::format("{}", *out.seconds)});
   } else if (kind == "accuracy") {
     list.push_back({ConstraintKind::kAccuracy, std::move(words), fmt::format("{}", filled.number)});
-  } else if (kind == "accuracy exact") {
+  } else if (kind == "accuracy exact") {  // source text: a kind of data/plan/constraints.tsv
     list.push_back({ConstraintKind::kAccuracy, std::move(words), "0"});
   } else if (kind == "tool") {
     list.push_back({ConstraintKind::kTool, std::move(words), filled.tool});

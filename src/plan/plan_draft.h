@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -36,6 +37,14 @@ struct ProgramKind {
 };
 
 // A plan in the making: what every step reads.
+// A function that is probed for what it tells of a phase or feature.
+struct ProbedFor {
+  std::string probe;
+  SubjectKind kind = SubjectKind::kPhase;
+  std::string id;  // the phase's name, the feature's id
+  bool operator==(const ProbedFor&) const = default;
+};
+
 struct PlanDraft {
   explicit PlanDraft(const PlanInput& made_from)
       : input(made_from), facts(*made_from.facts), platform(made_from.platform) {}
@@ -56,11 +65,16 @@ struct PlanDraft {
   std::vector<uint32_t> kernels;
   std::vector<Tracked> tracked;                   // each metric once
   std::vector<std::string> probes, log_patterns;  // what the recordings use
+  std::vector<ProbedFor> probed_for;
   Plan plan;
 
   bool tracks(std::string_view metric) const;
   bool may_use(std::string_view record_option) const;
   bool has_feature(std::string_view id) const;  // the repository has it
+  bool is_probed_for(const Requirement& row, SubjectKind of, const std::string& id) const {
+    return !row.names.empty() &&
+           std::ranges::find(probed_for, ProbedFor{row.names[0], of, id}) != probed_for.end();
+  }
   std::string place(const CodePlace& at) const { return code_place_text(facts, at); }
 };
 

@@ -135,8 +135,7 @@ void write_environment(PlanDraft& draft) {
          "unknown: this machine has no GPU; fathom run notes them where it runs", "doctor"});
   } else {
     for (const EnvironmentLine& line : environment_lines(machine)) {
-      if (line.value.find("not found") != std::string::npos) continue;
-      environment.rows.push_back({line.label, line.value, "doctor"});
+      if (!line.is_missing) environment.rows.push_back({line.label, line.value, "doctor"});
     }
     if (draft.gpu) add_capabilities(draft);
   }

@@ -308,7 +308,7 @@ class MarkdownPlan {
   void surprises() {
     line("## What Would Surprise Us\n");
     if (plan_.surprises.empty())
-      line("- Nothing is expected firmly enough yet: the first measurement tells.");
+      line("- No expectation is firm enough before the first measurement.");
     for (const Surprise& one : plan_.surprises) line("- " + surprise_text(one));
     line("");
   }
@@ -318,7 +318,7 @@ class MarkdownPlan {
       double total = 0;
       for (const Experiment& one : plan_.experiments) total += seconds_of(one);
       line(fmt::format(
-          "{} planned at an assumed time per run{}. The smoke experiment tells the real one.\n",
+          "{} planned at an assumed time per run{}. The smoke experiment measures the real time.\n",
           duration_text(total),
           plan_.budget ? fmt::format(", of a budget of {}", duration_text(*plan_.budget)) : ""));
       if (!plan_.left_out.empty()) {

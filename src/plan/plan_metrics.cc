@@ -232,7 +232,7 @@ std::string counter_mistake(std::string_view name, std::string_view chip) {
   // The tables hold what sets and metrics use. A name that resembles none may be one of CUPTI's.
   const bool looks_right = stem_of(name).find("__") != std::string_view::npos && is_rollup;
   if (looks_right && closest.empty()) return "";
-  return fmt::format("'{}' is no counter that is known on {}{}", name, on, closest);
+  return fmt::format("'{}' is not a known counter of {}{}", name, on, closest);
 }
 
 std::optional<SetPasses> set_passes(std::string_view chip, std::string_view set) {

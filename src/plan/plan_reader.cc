@@ -72,8 +72,8 @@ class PlanReader {
     for (const std::string& name : in.texts("asked").value_or(std::vector<std::string>{})) {
       const auto found = std::ranges::find(known, name);
       if (found == known.end()) {
-        in.mistake(in.line_of("asked"),
-                   fmt::format("'{}' is no kind of question{}", name, did_you_mean(name, known)));
+        in.mistake(in.line_of("asked"), fmt::format("'{}' is not a kind of question{}", name,
+                                                    did_you_mean(name, known)));
       } else {
         goal.asked.push_back(static_cast<Question>(found - known.begin()));
       }

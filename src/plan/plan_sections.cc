@@ -85,7 +85,7 @@ void interpret(PlanDraft& draft) {
   }
   for (const Requirement& row : draft.plan.requirements) {
     const auto phase = std::ranges::find_if(draft.goal.phases, [&](const std::string& name) {
-      return row.metric == "function_time" && row.title.starts_with(name + ": ");
+      return row.metric == "function_time" && draft.is_probed_for(row, SubjectKind::kPhase, name);
     });
     if (phase != draft.goal.phases.end() && !row.names.empty())
       draft.plan.goal.informed_by.push_back({"phase " + *phase, row.names[0], row.where});
@@ -117,7 +117,7 @@ void write_analysis(PlanDraft& draft) {
   }
   if (!counters.empty() && !draft.amd) {
     steps.push_back(fmt::format(
-        "Compare counters with what the code makes expect: fathom scan {} --counters {}.capture.",
+        "Compare counters with what the code predicts: fathom scan {} --counters {}.capture.",
         draft.plan.repository, counters));
   }
   if (!stalls.empty())
@@ -147,7 +147,7 @@ void write_analysis(PlanDraft& draft) {
   if (!draft.features.empty()) {
     const FeatureFacts& feature = draft.facts.features[draft.features[0]];
     steps.push_back(fmt::format(
-        "Correlate each feature with the hardware: {} at {} beside its metrics, and so on for the "
+        "Correlate each feature with the hardware: compare {} at {} with its metrics, then the "
         "others.",
         feature.title, feature.evidence.empty() ? "" : draft.place(feature.evidence[0].at)));
   }
@@ -200,8 +200,8 @@ void write_success(PlanDraft& draft) {
     if (constraint.kind != ConstraintKind::kAccuracy || !read_number(constraint.value, tolerance))
       continue;
     success.push_back({CriterionKind::kAtMost,
-                       fmt::format("Results stay as asked: {}", constraint.said), "", "accuracy",
-                       "", tolerance, "error"});
+                       fmt::format("Results stay within the limit: {}", constraint.said), "",
+                       "accuracy", "", tolerance, "error"});
   }
   if (success.empty() && !draft.plan.experiments.empty()) {
     const Experiment& last = draft.plan.experiments.back();
@@ -253,10 +253,9 @@ void write_open(PlanDraft& draft) {
   }
   for (const std::string& title : draft.goal.absent)
     open.push_back(
-        fmt::format("The goal names {}; the scan found nothing of it in the code.", title));
+        fmt::format("The goal names {}, which the scan did not find in the code.", title));
   for (const std::string& said : draft.goal.impossible)
-    open.push_back(
-        fmt::format("The limit '{}' is no time that runs can take: it is ignored.", said));
+    open.push_back(fmt::format("The limit '{}' is not a possible run time and is ignored.", said));
   tell_platform(draft, open);
   if (draft.gpu && draft.platform == nullptr)
     open.emplace_back(

@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kHeadOfPlan =
     R"(# A plan of measurements, made by `fathom plan`. Edit it, then check it with `fathom plan --check plan.toml` and run it
 # with `fathom run plan.toml`. Commands are argument lists; no shell is involved. `record` holds options of `fathom record`.
-# An expected observation without low and high is unknown: the first measurement tells.
+# An expected observation without low and high is unknown until it is measured.
 )";
 
 // Writes one key on a line; what is empty is left out, as its reader takes it.

@@ -161,6 +161,7 @@ class RequirementRows {
       Requirement row = function_time(place->probe, place->at);
       row.title = fmt::format("{}: {}", phase, what);
       row.why = fmt::format("the goal names {}", phase);
+      draft_.probed_for.push_back({place->probe, SubjectKind::kPhase, phase});
       for (GoalSubject& subject : draft_.plan.goal.subjects) {
         if (subject.kind == SubjectKind::kPhase && subject.id == phase && subject.where.empty())
           subject.where = row.where;
@@ -179,6 +180,7 @@ class RequirementRows {
       Requirement row = function_time(place->probe, place->at);
       row.title = fmt::format("{}: {}", feature.title, what);
       row.why = std::string(feature.concern);
+      draft_.probed_for.push_back({place->probe, SubjectKind::kFeature, std::string(feature.id)});
       draft_.plan.requirements.push_back(std::move(row));
     }
   }

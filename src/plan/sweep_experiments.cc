@@ -75,7 +75,7 @@ void add_sweep(PlanDraft& draft, const Sweep& sweep, const OptionFacts& option) 
   experiment.hypothesis =
       sweep.feature != nullptr
           ? hypothesis_of(draft, sweep.feature)
-          : fmt::format("None for {}: the first measurement tells.", option.name);
+          : fmt::format("None for {} before the first measurement.", option.name);
   if (experiment.recorded) add_watched_of(draft, sweep.feature, experiment.record);
   experiment.repetitions = kRepetitions;
   experiment.warmup = kWarmup;
@@ -88,11 +88,12 @@ void add_sweep(PlanDraft& draft, const Sweep& sweep, const OptionFacts& option) 
         expect_unknown(experiment, metric.id);
     }
   }
-  experiment.success.push_back({CriterionKind::kSpread,
-                                fmt::format("Configurations of {} are told apart: the median is "
-                                            "known to 5 %.",
-                                            option.name),
-                                "", "wall_time", "", 5, "%"});
+  experiment.success.push_back(
+      {CriterionKind::kSpread,
+       fmt::format("Configurations of {} are distinguishable: the median is "
+                   "known to 5 %.",
+                   option.name),
+       "", "wall_time", "", 5, "%"});
   draft.plan.experiments.push_back(std::move(experiment));
 }
 

@@ -25,19 +25,19 @@ class Tracking {
   explicit Tracking(PlanDraft& draft) : draft_(draft) {}
 
   void run() {
-    for (const std::string& metric : draft_.goal.metrics) add(metric, "asked for by the goal", "");
+    for (const std::string& metric : draft_.goal.metrics) add(metric, "requested by the goal", "");
     for (const uint32_t kernel : draft_.goal.kernels) add_kernel(draft_.facts.kernels[kernel]);
     for (const std::string& phase : draft_.goal.phases) add_phase(phase);
     for (const uint32_t feature : draft_.features) add_feature(draft_.facts.features[feature]);
     if (draft_.general) {
       for (const std::string_view phase : draft_.kind.phases) add_phase(phase);
       for (const std::string_view metric : draft_.kind.metrics)
-        add(metric, fmt::format("tells most of a {} program", kind_words()), "");
+        add(metric, fmt::format("most informative for a {} program", kind_words()), "");
     }
     for (const Question question : draft_.goal.reading.asked) add_question(question);
     for (const GoalConstraint& constraint : draft_.goal.reading.constraints) {
       if (constraint.kind == ConstraintKind::kAccuracy)
-        add("accuracy", fmt::format("the goal asks for '{}'", constraint.said), "");
+        add("accuracy", fmt::format("the goal requires '{}'", constraint.said), "");
     }
     bound();
   }

@@ -162,7 +162,7 @@ ReplayOps find_replay_ops(const SheetInput& input) {
 std::string_view describe(Reason reason) {
   switch (reason) {
     case Reason::kNoOperator:
-      return "is no operator that PyTorch could be asked to run";
+      return "is not an operator that PyTorch can run";
     case Reason::kNoShapes:
       return "has no shapes";
     case Reason::kListLeftOut:

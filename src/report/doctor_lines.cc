@@ -124,7 +124,7 @@ void add_gpus(const Environment& e, std::vector<EnvironmentLine>& out) {
     out.push_back({"PCI " + gpu.address, what});
   }
   if (e.nvidia_gpus.empty() && e.amd_gpus.empty() && e.pci_gpus.empty())
-    out.push_back({"GPU", e.nvidia_module.empty() ? "none found" : "not told by the driver"});
+    out.push_back({"GPU", e.nvidia_module.empty() ? "none found" : "not reported by the driver"});
 }
 
 std::string library_text(const LibraryFact& library, std::string_view name) {
@@ -171,15 +171,15 @@ void add_nvidia(const Environment& e, std::vector<EnvironmentLine>& out) {
   std::string cuda = library_text(e.cuda, "libcuda.so.1");
   if (e.cuda_device_count)
     join(cuda, counted(static_cast<size_t>(*e.cuda_device_count), "visible device"));
-  out.push_back({"CUDA", cuda});
+  out.push_back({"CUDA", cuda, !e.cuda.found()});
   if (e.cuda_visible_devices)
     out.push_back({"", fmt::format("CUDA_VISIBLE_DEVICES='{}'", *e.cuda_visible_devices)});
-  out.push_back({"NVML", library_text(e.nvml, "libnvidia-ml.so.1")});
+  out.push_back({"NVML", library_text(e.nvml, "libnvidia-ml.so.1"), !e.nvml.found()});
   std::string cupti = library_text(e.cupti, "libcupti.so");
   if (e.cupti.range_profiler) join(cupti, "range profiler");
   if (e.cupti.pm_sampling) join(cupti, "PM sampling");
   if (e.cupti.pc_sampling) join(cupti, "PC sampling");
-  out.push_back({"CUPTI", cupti});
+  out.push_back({"CUPTI", cupti, !e.cupti.found()});
   if (e.mps) out.push_back({"MPS", "running"});
   if (e.dcgm) out.push_back({"DCGM", "running"});
 }
@@ -190,7 +190,7 @@ void add_amd(const Environment& e, std::vector<EnvironmentLine>& out) {
   std::string text = e.rocm_version.empty() ? "ROCm not found" : "ROCm " + e.rocm_version;
   if (!e.amdgpu_module.empty()) join(text, "amdgpu " + e.amdgpu_module);
   join(text, e.kfd ? device_text({*e.kfd}) : "no /dev/kfd");
-  out.push_back({"AMD", text});
+  out.push_back({"AMD", text, e.rocm_version.empty()});
 }
 
 }  // namespace
@@ -211,7 +211,7 @@ std::vector<EnvironmentLine> environment_lines(const Environment& e) {
   for (const ToolFact& tool : e.tools) {
     std::string text = tool.found() ? tool.version : "not found";
     join(text, tool.path);
-    out.push_back({tool.name, text});
+    out.push_back({tool.name, text, !tool.found()});
   }
   if (e.perf_event_paranoid)
     out.push_back({"perf", fmt::format("perf_event_paranoid {}", *e.perf_event_paranoid)});

@@ -249,7 +249,7 @@ std::string obstacle_text(const Environment& e, Obstacle obstacle) {
     case Obstacle::kNoRocprof:
       return "rocprofv3 not found";
     case Obstacle::kNotAsked:
-      return "the driver was not asked";
+      return "the driver was not queried";
   }
   return "";
 }

@@ -21,6 +21,7 @@ std::string_view container_name(ContainerKind kind);  // "Docker"; empty: none
 // The environment as lines of a label and a value, in the order of a report.
 struct EnvironmentLine {
   std::string label, value;
+  bool is_missing = false;  // a library or tool that was not found
 };
 std::vector<EnvironmentLine> environment_lines(const Environment& environment);
 

@@ -216,10 +216,11 @@ std::vector<std::string> native_probe_notes(const NativeProbes& probes,
   for (size_t i = 0; i < probes.probes.size(); ++i) {
     if (called[i]) continue;
     if (probes.library.empty()) {
-      notes.push_back(fmt::format(
-          "--probe {}: nothing was recorded; libfathom_probe.so is not beside fathom (it is made "
-          "for x86-64 only)",
-          probes.probes[i]));
+      notes.push_back(
+          fmt::format("--probe {}: nothing was recorded; libfathom_probe.so is not in the folder "
+                      "of fathom (it is made "
+                      "for x86-64 only)",
+                      probes.probes[i]));
     } else if (!can_be_preloaded(probes.library)) {
       notes.push_back(
           fmt::format("--probe {}: nothing was recorded; the path of {} has a space or a colon, "

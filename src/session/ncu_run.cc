@@ -64,7 +64,7 @@ std::vector<std::string> failures_in(const fs::path& log) {
   while (std::getline(file, line) && notes.size() < 5) {
     if (line.find("ERR_NVGPUCTRPERM") != std::string::npos) {
       is_refused = true;
-    } else if (line.find("No kernels were profiled") != std::string::npos) {
+    } else if (line.find("No kernels were profiled") != std::string::npos) {  // source text: ncu's
       is_empty = true;
     } else if (line.starts_with("==ERROR==")) {
       notes.push_back("ncu: " + screen_safe(line.substr(std::min<size_t>(line.size(), 10))));

@@ -219,7 +219,7 @@ class KernelComparer {
       one.reason = row.reason;
       return;
     }
-    one.reason = "the counters do not tell why";
+    one.reason = "the counters do not show why";
   }
 
   void number(const QuantityRow& row) {
@@ -234,8 +234,8 @@ class KernelComparer {
     }
     if (!range) {
       const bool is_platform_row = platform_ == nullptr && row.unit != "B" && row.unit != "FLOP";
-      not_comparable(one,
-                     is_platform_row ? "the GPU's rates are unknown" : "the code does not tell it");
+      not_comparable(
+          one, is_platform_row ? "the GPU's rates are unknown" : "the code does not determine it");
     } else if (!one.measured) {
       not_measured(one, row.measured.missing(lookup));
     } else if (*one.measured < *one.low * row.low - row.floor) {
@@ -305,7 +305,7 @@ class KernelComparer {
       return stall.first != "selected" && stall.first != "not_selected";
     });
     if (expected.empty()) {
-      one.reason = "the code does not tell it";
+      one.reason = "the code does not determine it";
     } else if (!context_.is_trusted || first == context_.stalls.end()) {
       not_measured(one, {"stall_long_scoreboard"});
     } else {

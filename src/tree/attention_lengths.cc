@@ -96,7 +96,7 @@ AttentionLengths::AttentionLengths(const EventStore& store, const CallTree& tree
     const uint32_t name = store.name_id(e).index;
     if (store.kind(e) != EventKind::kKernel || asked[name]) continue;
     asked[name] = true;
-    const auto kind = kind_of_code(CodePlace::kKernel, store.name(e));
+    const auto kind = kind_of_code(NamedCode::kKernel, store.name(e));
     if (kind == PhaseKind::kDecode) kernels_[name] = AttentionUse::kToken;
     if (kind == PhaseKind::kPrefill) kernels_[name] = AttentionUse::kPrompt;
   }

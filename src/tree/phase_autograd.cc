@@ -8,7 +8,7 @@ namespace {
 // Asks once for each name.
 class KindsByName {
  public:
-  KindsByName(const EventStore& store, CodePlace place) : store_(store), place_(place) {}
+  KindsByName(const EventStore& store, NamedCode place) : store_(store), place_(place) {}
 
   std::optional<PhaseKind> of(EventId e) {
     const auto [known, is_new] = kinds_.emplace(store_.name_id(e), std::nullopt);
@@ -18,7 +18,7 @@ class KindsByName {
 
  private:
   const EventStore& store_;
-  CodePlace place_;
+  NamedCode place_;
   std::unordered_map<StringId, std::optional<PhaseKind>> kinds_;
 };
 
@@ -32,7 +32,7 @@ CodeKinds::CodeKinds(const EventStore& store, const CallTree& tree) : store_(sto
 }
 
 void CodeKinds::mark_calls() {
-  KindsByName kinds(store_, CodePlace::kOp);
+  KindsByName kinds(store_, NamedCode::kOp);
   calls_.resize(tree_.size());
   for (size_t i = 0; i < tree_.size(); ++i) {  // callers come first
     const CallId parent = tree_.parent(CallId(i));
@@ -67,7 +67,7 @@ void CodeKinds::mark_threads() {
 }
 
 void CodeKinds::mark_frames() {
-  KindsByName kinds(store_, CodePlace::kFrame);
+  KindsByName kinds(store_, NamedCode::kFrame);
   std::vector<EventId> frames;
   for (size_t i = 0; i < store_.size(); ++i) {
     if (store_.kind(EventId(i)) == EventKind::kPython) frames.emplace_back(i);
@@ -90,7 +90,7 @@ void CodeKinds::mark_frames() {
 }
 
 void CodeKinds::mark_kernels() {
-  KindsByName kinds(store_, CodePlace::kKernel);
+  KindsByName kinds(store_, NamedCode::kKernel);
   optimizer_kernels_.resize(store_.text_count());
   for (size_t i = 0; i < store_.size(); ++i) {
     const EventId e(i);
@@ -107,7 +107,7 @@ EventId CodeKinds::function(EventId gpu_event) const {
 }
 
 PhaseKind CodeKinds::kind_of_function(EventId frame) const {
-  return kind_of_code(CodePlace::kFrame, store_.name(frame)).value_or(PhaseKind::kOther);
+  return kind_of_code(NamedCode::kFrame, store_.name(frame)).value_or(PhaseKind::kOther);
 }
 
 std::optional<PhaseKind> CodeKinds::training(EventId gpu_event) const {

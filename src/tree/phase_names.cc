@@ -162,7 +162,7 @@ std::string text_of_name(std::string_view name) {
   return without_numbers(name.substr(0, kLongestName));
 }
 
-std::optional<PhaseKind> kind_of_code(CodePlace place, std::string_view name) {
+std::optional<PhaseKind> kind_of_code(NamedCode place, std::string_view name) {
   static const auto rows = read_tsv(phase_ops_tsv, 4);
   constexpr std::string_view kPlaces[] = {"op", "kernel", "frame", "marker"};
   for (const auto& row : rows) {

@@ -38,8 +38,8 @@ std::string words_of_name(std::string_view name);
 std::string pattern_of_words(std::string_view words);
 
 // What kind of work an op, a kernel or a Python function does (data/phases/ops.tsv).
-enum class CodePlace : uint8_t { kOp, kKernel, kFrame, kMarker };
-std::optional<PhaseKind> kind_of_code(CodePlace place, std::string_view name);
+enum class NamedCode : uint8_t { kOp, kKernel, kFrame, kMarker };
+std::optional<PhaseKind> kind_of_code(NamedCode place, std::string_view name);
 
 std::optional<PhaseKind> phase_kind_of_word(std::string_view word);
 

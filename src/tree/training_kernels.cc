@@ -23,7 +23,7 @@ std::vector<Marker> find_markers(const EventStore& store, std::span<const EventI
   for (EventId e : work) {
     const auto [known, is_new] = by_name.emplace(store.name_id(e), std::nullopt);
     if (is_new && store.kind(e) == EventKind::kKernel) {
-      known->second = kind_of_code(CodePlace::kMarker, store.name(e));
+      known->second = kind_of_code(NamedCode::kMarker, store.name(e));
     }
     markers.push_back(known->second);
   }

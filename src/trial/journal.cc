@@ -166,7 +166,7 @@ Result<Journal> Journal::open(const std::filesystem::path& path) {
   // Killed within its first line.
   const bool is_new = kJournalHead.starts_with(text) && text != kJournalHead;
   if (!is_new && !text.starts_with(kJournalHead))
-    return Error{fmt::format("{} is no journal of fathom", journal.shown_)};
+    return Error{fmt::format("{} is not a fathom journal", journal.shown_)};
   size_t good = 0;
   journal.records_ = parse_journal(text, good, journal.damaged_);
   if (good != text.size() && ftruncate(fd, static_cast<off_t>(good)) != 0)

@@ -30,10 +30,12 @@ size_t lines_with(std::string_view text, std::string_view name) {
   return count;
 }
 
+// Names of momentary values.
+constexpr std::string_view kLoad = "load average, 1 min", kClockOfGpu = "SM clock of GPU ";
+
 std::string gpu_line(const NvidiaGpu& gpu) {
   std::string line = gpu.name;
-  if (gpu.sm_clock_mhz) line += fmt::format(", SM clock {} MHz", *gpu.sm_clock_mhz);
-  if (gpu.max_sm_clock_mhz) line += fmt::format(" of {}", *gpu.max_sm_clock_mhz);
+  if (gpu.max_sm_clock_mhz) line += fmt::format(", SM clock at most {} MHz", *gpu.max_sm_clock_mhz);
   if (gpu.power_limit_watts) line += fmt::format(", power limit {:.0f} W", *gpu.power_limit_watts);
   if (gpu.mig.value_or(false)) line += ", MIG";
   return line;
@@ -53,14 +55,18 @@ MachineState machine_state(const Machine& machine, const Environment& environmen
   put("frequency governor",
       machine.read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").value_or(""));
   const std::string load = machine.read("/proc/loadavg").value_or("");
-  put("load average, 1 min", load.substr(0, load.find(' ')));
+  put(std::string(kLoad), load.substr(0, load.find(' ')));
   put("memory", named_line(machine.read("/proc/meminfo").value_or(""), "MemTotal"));
   put("kernel", environment.kernel);
   put("distribution", environment.distribution);
   put("NVIDIA driver", environment.nvidia_module);
   put("CUDA of the driver", environment.cuda_driver_version);
-  for (size_t i = 0; i < environment.nvidia_gpus.size(); ++i)
-    put(fmt::format("GPU {}", i), gpu_line(environment.nvidia_gpus[i]));
+  for (size_t i = 0; i < environment.nvidia_gpus.size(); ++i) {
+    const NvidiaGpu& gpu = environment.nvidia_gpus[i];
+    put(fmt::format("GPU {}", i), gpu_line(gpu));
+    if (gpu.sm_clock_mhz)
+      put(fmt::format("{}{}", kClockOfGpu, i), fmt::format("{} MHz", *gpu.sm_clock_mhz));
+  }
   for (size_t i = 0; i < environment.amd_gpus.size(); ++i)
     put(fmt::format("GPU {}", i), environment.amd_gpus[i].name);
   if (environment.nvidia_gpus.empty() && environment.amd_gpus.empty()) put("GPU", "none found");
@@ -69,5 +75,7 @@ MachineState machine_state(const Machine& machine, const Environment& environmen
   }
   return state;
 }
+
+bool is_momentary(std::string_view name) { return name == kLoad || name.starts_with(kClockOfGpu); }
 
 }  // namespace fathom

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,5 +15,7 @@ namespace fathom {
 // out.
 using MachineState = std::vector<std::pair<std::string, std::string>>;
 MachineState machine_state(const Machine& machine, const Environment& environment);
+// Whether the value of this name differs from one minute to the next: load, current clocks.
+bool is_momentary(std::string_view name);
 
 }  // namespace fathom

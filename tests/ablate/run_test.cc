@@ -183,7 +183,7 @@ TEST_F(AblateRun, AnInterruptIsToldByTheExitStatus) {
       sh("(sleep 1; kill -TERM $(cat fathom.pid)) & sh -c 'echo $$ >fathom.pid; exec " +
          test::fathom_binary() + " ablate s/suite.toml --yes --out out'; echo code $?");
   EXPECT_NE(result.output.find("code 130"), std::string::npos) << result.output << result.errors;
-  EXPECT_NE(result.errors.find("go on with --resume"), std::string::npos) << result.errors;
+  EXPECT_NE(result.errors.find("continue with --resume"), std::string::npos) << result.errors;
 }
 
 TEST_F(AblateRun, ATimeUnderTheFloorIsAnError) {

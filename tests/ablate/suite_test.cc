@@ -105,7 +105,7 @@ TEST(AblateSuite, MistakesHaveLinesAndReasons) {
        "without '..'"},
       {"title = \"x\"\n[run]\ncommand = [\"a\"]\n[[variant]]\nname = \"v\"\ncommit = "
        "\"--upload-pack=x\"\n",
-       "no name of a commit"},
+       "not a commit name"},
       {"title = \"x\"\n[run]\ncommand = [\"a\"]\nfolder = \"../..\"\n[[variant]]\nname = \"v\"\n",
        "below the tree"},
       {"title = \"x\"\n[run]\ncommand = [\"a\"]\nrepetitions = 1000000\n[[variant]]\nname = "
@@ -118,11 +118,11 @@ TEST(AblateSuite, MistakesHaveLinesAndReasons) {
        "second variant"},
       {"title = \"x\"\n[run]\ncommand = [\"a\"]\n[[variant]]\nname = \"v\"\nparent = \"w\"\n"
        "[[variant]]\nname = \"w\"\nparent = \"x\"\n",
-       "is no variant"},
+       "is not a variant"},
       {"title = \"x\"\n[run]\ncommand = [\"a\"]\n[[variant]]\nname = \"v\"\nexpects = { "
        "bank_conflict "
        "= \"down\" }\n",
-       "no value of a kernel"},
+       "not a kernel value"},
       {"title = \"x\"\nplatform = \"h2000x\"\n[run]\ncommand = [\"a\"]\n[[variant]]\nname = "
        "\"v\"\n",
        "s.toml:2"},
@@ -136,7 +136,7 @@ TEST(AblateSuite, MistakesHaveLinesAndReasons) {
 TEST(AblateSuite, EnormousSuitesAreRefused) {
   std::string many = "title = \"x\"\n[run]\ncommand = [\"a\"]\nrepetitions = 1000\n";
   for (int i = 0; i < 150; ++i) many += "[[variant]]\nname = \"v" + std::to_string(i) + "\"\n";
-  EXPECT_NE(mistakes_of(many).find("runs are asked for"), std::string::npos) << mistakes_of(many);
+  EXPECT_NE(mistakes_of(many).find("runs are requested"), std::string::npos) << mistakes_of(many);
   for (int i = 150; i < 300; ++i) many += "[[variant]]\nname = \"v" + std::to_string(i) + "\"\n";
   EXPECT_NE(mistakes_of(many).find("over 200 variants"), std::string::npos);
 }

@@ -8,7 +8,7 @@
 namespace fathom::agreement {
 namespace {
 
-std::vector<std::string> split(std::string_view text, char separator) {
+std::vector<std::string> split_fields(std::string_view text, char separator) {
   std::vector<std::string> parts;
   while (true) {
     const auto end = text.find(separator);
@@ -28,11 +28,11 @@ bool matches_column(std::string_view pattern, std::string_view column) {
 Differences Differences::parse(std::string_view text) {
   Differences differences;
   size_t number = 0;
-  for (auto& line : split(text, '\n')) {
+  for (auto& line : split_fields(text, '\n')) {
     ++number;
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty() || line.starts_with('#')) continue;
-    auto fields = split(line, '\t');
+    auto fields = split_fields(line, '\t');
     bool complete = fields.size() == 4;
     for (const auto& field : fields) complete = complete && !field.empty();
     if (!complete) {

@@ -48,7 +48,7 @@ class Message {
   std::string text_;
 };
 
-std::string dims(uint64_t x, uint64_t y, uint64_t z) {
+std::string shape_text(uint64_t x, uint64_t y, uint64_t z) {
   return Message().number(1, x).number(2, y).number(3, z).text();
 }
 
@@ -73,8 +73,8 @@ std::string result(std::string_view name, uint64_t blocks, double nanos) {
       .bytes(5, "_Z1kv")
       .bytes(6, "k")
       .bytes(7, name)
-      .bytes(10, dims(blocks, 1, 1))
-      .bytes(11, dims(128, 1, 1))
+      .bytes(10, shape_text(blocks, 1, 1))
+      .bytes(11, shape_text(128, 1, 1))
       .bytes(13, metric(0, nanos))
       .bytes(13, metric(1, 1e6))
       .bytes(19, Message().bytes(1, "Rule").bytes(3, rule_body).text())

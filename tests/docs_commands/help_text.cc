@@ -9,7 +9,7 @@
 namespace fathom::test {
 namespace {
 
-std::vector<std::string> split(const std::string& text, char separator) {
+std::vector<std::string> split_text(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::istringstream stream(text);
   for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
@@ -30,7 +30,7 @@ HelpCommand parse_help(const std::string& path, const std::string& text) {
       if (known) continue;
     }
     if (section == "Options:" && line.starts_with("  -")) {
-      help.options.push_back({split(line.substr(2, line.find(' ', 2) - 2), ','), {}});
+      help.options.push_back({split_text(line.substr(2, line.find(' ', 2) - 2), ','), {}});
     }
     if (section == "Options:" && !line.empty()) help.options.back().text += line + " ";
     if (section == "Subcommands:" && line.starts_with("  ") && line[2] != ' ') {
@@ -69,6 +69,8 @@ std::string one_spaced(std::string_view text) {
   return out;
 }
 
-std::vector<std::string> lines_of(std::string_view text) { return split(std::string(text), '\n'); }
+std::vector<std::string> lines_of(std::string_view text) {
+  return split_text(std::string(text), '\n');
+}
 
 }  // namespace fathom::test

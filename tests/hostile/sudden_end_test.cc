@@ -87,7 +87,7 @@ TEST_F(SuddenEnd, WithoutMemory) {
   const std::string trace = "examples/llama-h200.json.gz";
   ASSERT_EQ(run("./fathom analyze " + trace + " --quiet --out report").exit_code, 0);
   int ended = 0;
-  for (const int megabytes : {40, 60, 80, 100, 125, 150, 200, 300, 500, 1000}) {
+  for (const int megabytes : {40, 60, 80, 100, 125, 150, 200, 400}) {
     for (const std::string& command :
          {"analyze " + trace + " --quiet --out report",
           std::string("scan examples/tiny-engine --quiet --out scan"),

@@ -114,7 +114,7 @@ LinearCase scanned_counters() {
     write_file(directory / "repo/a.cu", code);
     write_file(directory / "c.csv", text);
   };
-  return {"ScannedCounters", write, "scan repo --counters c.csv --out out", 1000};
+  return {"ScannedCounters", write, "scan repo --counters c.csv --out out", 500};
 }
 
 // One kernel, launched in many shapes.

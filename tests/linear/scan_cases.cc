@@ -127,7 +127,7 @@ std::vector<LinearCase> kernels_and_launches() {
                        "__device__ void all(int* p) {" + rows("g{0}(p);", n) + "}\n" +
                        rows("__global__ void k{0}(int* p) {{ all(p); }}\n", n);
               }),
-      of_file("AssignmentsAndLaunches", "a.cu", 1000,
+      of_file("AssignmentsAndLaunches", "a.cu", 500,
               [](size_t n) {
                 return "__global__ void k(int* a) { a[0] = 1; }\nvoid f(int* p, int g) {" +
                        repeated("\n#if A\ng = g + 1;\n#endif\nk<<<g, 1>>>(p);", n) + "}\n";

@@ -64,10 +64,12 @@ TEST(PlanFile, MistakesHaveTheirLineAndAReason) {
        "plan.toml:9: experiment E1: repetitions is 0; 1 to 10000 is allowed"},
       {"repetitions = 3", "repetitions = \"3\"",
        "plan.toml:9: experiment E1: repetitions is a text"},
-      {"\"--torch\"", "\"--torhc\"", "plan.toml:8: experiment E1: record: '--torhc' is no option"},
+      {"\"--torch\"", "\"--torhc\"",
+       "plan.toml:8: experiment E1: record: '--torhc' is not a fathom record option"},
       {"\"a.b:C.d\"", "\"a.b\"",
        "plan.toml:8: experiment E1: record: --probe a.b: expected MODULE:FUNCTION"},
-      {"memory", "memroy", "plan.toml:8: experiment E1: record: --counters memroy: is no set"},
+      {"memory", "memroy",
+       "plan.toml:8: experiment E1: record: --counters memroy: is not a counter set"},
       {", \"--counters=memory\"", ", \"--probe\"",
        "plan.toml:8: experiment E1: record: --probe needs a value"},
       {"[\"python\", \"a.py\"]", "[]", "plan.toml:7: experiment E1: command is empty"},
@@ -77,7 +79,7 @@ TEST(PlanFile, MistakesHaveTheirLineAndAReason) {
       {"low = 1", "low = 3", "low is above high"},
       {"unit = \"s\"", "unit = \"ms\"", "wall_time is measured in s"},
       {"\"wall_time\"", "\"wal_time\"",
-       "plan.toml:17: experiment E1: expected: 'wal_time' is no metric that a plan knows; did you "
+       "plan.toml:17: experiment E1: expected: 'wal_time' is not a known metric; did you "
        "mean 'wall_time'?"},
       {"configuration = \"n=1\"", "configuration = \"n=2\"", "E1 has no configuration 'n=2'"},
       {"id = \"E1\"", "id = \"../E1\"", "plan.toml:5: "},

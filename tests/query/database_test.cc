@@ -169,7 +169,7 @@ TEST_F(Database, EndsAtItsLimits) {
       "WHERE a.range * b.range + c.range = 7");
   ASSERT_FALSE(endless.ok());
   EXPECT_EQ(endless.error().message,
-            "the query was ended after 0.5 s; ask for less, or raise --time-limit");
+            "the query was stopped after 0.5 s; select less, or raise --time-limit");
   EXPECT_EQ(cells(slow.ask("SELECT 1")), "1|\n") << "and it goes on";
   limits.seconds = 20;
   limits.memory_bytes = 64 << 20;

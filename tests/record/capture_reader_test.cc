@@ -150,7 +150,7 @@ TEST(CaptureReader, AnotherFileIsRefused) {
   TextSource source("{\"traceEvents\": []}");
   const Result<EventStore> store = capture::read_capture(source, "trace.json");
   ASSERT_FALSE(store.ok());
-  EXPECT_EQ(store.error().message, "trace.json is no capture of fathom record");
+  EXPECT_EQ(store.error().message, "trace.json is not a capture of fathom record");
 }
 
 // Heads that promise much and hold nothing must not make the reader look at all of it each time.

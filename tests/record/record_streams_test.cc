@@ -45,18 +45,21 @@ TEST_F(RecordStreams, OutputAndErrorsInOnePlaceKeepTheirOrder) {
 TEST_F(RecordStreams, ProbesAndNumbersHeedTheWindow) {
   if (!has_python()) GTEST_SKIP() << "no python3";
   test::write_file(directory_.path() / "engine.py", "def step():\n    pass\n");
+  // It pauses only where a window is to end before it does.
   test::write_file(directory_.path() / "main.py",
-                   "import engine, time\n"
+                   "import engine, sys, time\n"
                    "for i in range(40):\n"
-                   "    engine.step(); print('rate: %d' % i, flush=True); time.sleep(0.05)\n");
+                   "    engine.step(); print('rate: %d' % i, flush=True)\n"
+                   "    time.sleep(0.05 * len(sys.argv[1:]))\n");
   const std::string record = "fathom record --json=- -q --probe engine:step";
-  const auto ranges = [&](const std::string& options) {
-    const std::string output =
-        run(record + " " + options + " -- python3 main.py | grep -o '\"ranges\": *[0-9]*'").output;
+  const auto ranges = [&](const std::string& options, const std::string& argument = "") {
+    const std::string output = run(record + " " + options + " -- python3 main.py " + argument +
+                                   " | grep -o '\"ranges\": *[0-9]*'")
+                                   .output;
     return output.empty() ? 0 : std::stoi(output.substr(output.find(':') + 1));
   };
   EXPECT_EQ(ranges("--out all.capture"), 40);
-  const int first = ranges("--out first.capture --window 800ms");
+  const int first = ranges("--out first.capture --window 800ms", "slowly");
   EXPECT_GT(first, 0);
   EXPECT_LT(first, 30);
   EXPECT_EQ(ranges("--out none.capture --trigger never"), 0);

@@ -185,7 +185,7 @@ repetitions = 3
           test::fathom_binary() + " run plan.toml --yes'; echo code $?",
       directory_.path());
   EXPECT_NE(result.output.find("code 130"), std::string::npos) << result.output << result.errors;
-  EXPECT_NE(result.errors.find("To go on: fathom run plan.toml --out plan.results --resume"),
+  EXPECT_NE(result.errors.find("To continue: fathom run plan.toml --out plan.results --resume"),
             std::string::npos)
       << result.errors;
   const int64_t command = std::stoll(text("pid"));

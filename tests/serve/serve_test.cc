@@ -99,7 +99,7 @@ class Served {
           std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
       if (left <= 0 || poll(&one, 1, static_cast<int>(left)) <= 0) break;
       char buffer[65536];
-      const ssize_t got = read(fd, buffer, sizeof(buffer));
+      const ssize_t got = ::read(fd, buffer, sizeof(buffer));
       if (got <= 0) break;
       text.append(buffer, static_cast<size_t>(got));
     }
@@ -138,7 +138,7 @@ class Served {
   static std::string read_line(int fd) {
     std::string line;
     char c = 0;
-    while (read(fd, &c, 1) == 1 && c != '\n') line += c;
+    while (::read(fd, &c, 1) == 1 && c != '\n') line += c;
     return line;
   }
 
@@ -299,7 +299,7 @@ TEST_F(Serve, EndsARequestThatTakesTooLong) {
     is_open = send(fd, &request[i % request.size()], 1, MSG_NOSIGNAL) == 1;
     pollfd one = {fd, POLLIN, 0};
     char byte = 0;
-    if (poll(&one, 1, 200) > 0) is_open = read(fd, &byte, 1) > 0;
+    if (poll(&one, 1, 200) > 0) is_open = ::read(fd, &byte, 1) > 0;
   }
   close(fd);
   EXPECT_FALSE(is_open);

@@ -289,7 +289,7 @@ TEST(ExpectedMeasured, ASurpriseHasTheLikeliestReason) {
                 .find("fewer elements are stored"),
             std::string::npos);
   // Without counters that tell why, none is made up.
-  EXPECT_EQ(reason({{"dram_read", 500}}, "bytes_read"), "the counters do not tell why");
+  EXPECT_EQ(reason({{"dram_read", 500}}, "bytes_read"), "the counters do not show why");
 }
 
 TEST(ExpectedMeasured, NumbersThatAreNoneAreNotMeasured) {

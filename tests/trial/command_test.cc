@@ -78,7 +78,7 @@ TEST_F(TrialCommandTest, WaysToEnd) {
   EXPECT_TRUE(absent.not_found);
   command_.folder = folder_ / "absent";
   EXPECT_EQ(run({"true"}).kind, EndKind::kNotStarted);
-  EXPECT_FALSE(run_command({}).ok());
+  EXPECT_FALSE(run_command(TrialCommand()).ok());
 }
 
 TEST_F(TrialCommandTest, TheLimitEndsTheWholeGroup) {

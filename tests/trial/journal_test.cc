@@ -125,11 +125,17 @@ TEST(MachineStateTest, HoldsWhatTimesDependOn) {
   environment.nvidia_gpus.emplace_back();
   environment.nvidia_gpus[0].name = "GPU X";
   environment.nvidia_gpus[0].sm_clock_mhz = 1200;
+  environment.nvidia_gpus[0].max_sm_clock_mhz = 1980;
+  environment.nvidia_gpus[0].power_limit_watts = 700;
   const MachineState wanted = {{"processor", "Test CPU"},
                                {"logical processors", "2"},
                                {"load average, 1 min", "1.25"},
-                               {"GPU 0", "GPU X, SM clock 1200 MHz"}};
+                               {"GPU 0", "GPU X, SM clock at most 1980 MHz, power limit 700 W"},
+                               {"SM clock of GPU 0", "1200 MHz"}};
   EXPECT_EQ(machine_state(machine, environment), wanted);
+  // A resumed run tells of a changed power limit, not of another clock or load.
+  for (const auto& [name, value] : wanted)
+    EXPECT_EQ(is_momentary(name), value == "1200 MHz" || value == "1.25") << name;
   fs::remove_all(machine.root);
 }
 

@@ -48,8 +48,8 @@ class OpsInARow {
 };
 
 constexpr const char* kWhole = R"("Input Dims":[[4096,1024],[]],"Input type":["float","Scalar"])";
-constexpr const char* kHalf = R"("Input Dims":[[2048,1024],[2048,1024],[]],)"
-                              R"("Input type":["float","float","Scalar"])";
+constexpr const char* kHalfPrecision = R"("Input Dims":[[2048,1024],[2048,1024],[]],)"
+                                       R"("Input type":["float","float","Scalar"])";
 
 TEST(NeedlessPatterns, AFillThatCopiesWriteOver) {
   const auto filled = [](int copies, const char* args) {
@@ -59,8 +59,8 @@ TEST(NeedlessPatterns, AFillThatCopiesWriteOver) {
     ops.add("aten::mm", R"("Input Dims":[[4096,1024],[1024,64]],"Input type":["float","float"])");
     return ops.gives(FindingKind::kOverwrittenFills);
   };
-  EXPECT_TRUE(filled(2, kHalf)) << "two halves are all of it";
-  EXPECT_FALSE(filled(1, kHalf)) << "half of it stays as it was filled";
+  EXPECT_TRUE(filled(2, kHalfPrecision)) << "two halves are all of it";
+  EXPECT_FALSE(filled(1, kHalfPrecision)) << "half of it stays as it was filled";
   EXPECT_FALSE(filled(2, R"("Input Dims":[[2048,512],[2048,512],[]],)"
                          R"("Input type":["float","float","Scalar"])"))
       << "no rows or columns of it";

@@ -20,18 +20,18 @@ constexpr const char* kAttention =
     R"("Input Dims":[[10,4,8],[10,2,8],[10,2,8],[10,4,8]],)"
     R"("Input type":["c10::BFloat16","c10::BFloat16","c10::BFloat16","c10::BFloat16"])";
 
-struct Named {
+struct NamedGroup {
   std::string name;
   std::optional<Cost> cost;
   size_t calls;
 };
 
-std::vector<Named> groups_of(const std::vector<std::string>& events) {
+std::vector<NamedGroup> groups_of(const std::vector<std::string>& events) {
   const Trace trace = test::open_events(events);
   const Scope scope;
   const SheetInput input{trace.store, trace.tree, scope};
   const MeasuredOps ops(input, find_launchers(input));
-  std::vector<Named> groups;
+  std::vector<NamedGroup> groups;
   for (const OpGroup& group : ops.groups()) {
     groups.push_back({std::string(group.key.name), group.cost, group.calls.size()});
   }

@@ -131,13 +131,13 @@ TEST(PhaseCodeData, RowsNameAPlaceAndAKind) {
 }
 
 TEST(PhaseCode, OpsKernelsAndFunctions) {
-  EXPECT_EQ(kind_of_code(CodePlace::kOp, "autograd::engine::evaluate_function: MmBackward0"),
+  EXPECT_EQ(kind_of_code(NamedCode::kOp, "autograd::engine::evaluate_function: MmBackward0"),
             PhaseKind::kBackward);
-  EXPECT_EQ(kind_of_code(CodePlace::kOp, "aten::_fused_adamw_"), PhaseKind::kOptimizer);
-  EXPECT_EQ(kind_of_code(CodePlace::kOp, "aten::mm"), std::nullopt);
-  EXPECT_EQ(kind_of_code(CodePlace::kFrame, "generate.py(12): prefill"), PhaseKind::kPrefill);
-  EXPECT_EQ(kind_of_code(CodePlace::kFrame, "vae.py(12): decode"), std::nullopt);
-  EXPECT_EQ(kind_of_code(CodePlace::kKernel, "autograd::engine::evaluate_function: X"),
+  EXPECT_EQ(kind_of_code(NamedCode::kOp, "aten::_fused_adamw_"), PhaseKind::kOptimizer);
+  EXPECT_EQ(kind_of_code(NamedCode::kOp, "aten::mm"), std::nullopt);
+  EXPECT_EQ(kind_of_code(NamedCode::kFrame, "generate.py(12): prefill"), PhaseKind::kPrefill);
+  EXPECT_EQ(kind_of_code(NamedCode::kFrame, "vae.py(12): decode"), std::nullopt);
+  EXPECT_EQ(kind_of_code(NamedCode::kKernel, "autograd::engine::evaluate_function: X"),
             std::nullopt)
       << "an op is no kernel";
 }

@@ -27,7 +27,7 @@ TEST(NamesInStrings, WholeWordsOfLiterals) {
             Names{"gather_rows_kernel"});
 }
 
-using Lines = std::map<std::string, uint32_t, std::less<>>;
+using LinesByName = std::map<std::string, uint32_t, std::less<>>;
 
 // Code that is generated names what it runs; a message does not.
 TEST(NamesInStrings, GeneratedCodeInstantiatesThem) {
@@ -37,9 +37,9 @@ TEST(NamesInStrings, GeneratedCodeInstantiatesThem) {
     return found.alone;
   };
   EXPECT_EQ(alone("code = f\"\"\"\nauto p = (void*)&gather_rows_kernel<{n}>;\n\"\"\"\n"),
-            (Lines{{"gather_rows_kernel", 2}}));
-  EXPECT_EQ(alone("code = f'short_k<{n}>'\n"), (Lines{{"short_k", 1}}));
-  EXPECT_EQ(alone("print('gather_rows_kernel failed', 'the short_k')\n"), Lines{});
+            (LinesByName{{"gather_rows_kernel", 2}}));
+  EXPECT_EQ(alone("code = f'short_k<{n}>'\n"), (LinesByName{{"short_k", 1}}));
+  EXPECT_EQ(alone("print('gather_rows_kernel failed', 'the short_k')\n"), LinesByName{});
 }
 
 TEST(NamesInStrings, RustLooksThemUp) {
@@ -48,7 +48,7 @@ TEST(NamesInStrings, RustLooksThemUp) {
       "// \"kernel_gemm_m1\"\nlet q = '\"';\nlet f = dev.load(\"short_k\", &K)?;\n"
       "let g = \"a \\\" kernel_gemm_m16\";\nfn h<'a>(x: &'a str) {}\n",
       WantedNames(kNamedKernels), found);
-  EXPECT_EQ(found.alone, (Lines{{"short_k", 3}}));
+  EXPECT_EQ(found.alone, (LinesByName{{"short_k", 3}}));
   EXPECT_EQ(found.names, (Names{"kernel_gemm_m16", "short_k"}));
 }
 

@@ -7,7 +7,7 @@
 namespace fathom {
 namespace {
 
-TomlDocument parsed(std::string_view text) {
+TomlDocument parsed_toml(std::string_view text) {
   Result<TomlDocument> document = TomlDocument::parse(text, "plan.toml");
   EXPECT_TRUE(document.ok()) << document.error().message;
   return document.ok() ? document.take() : TomlDocument();
@@ -19,7 +19,7 @@ std::string failure(std::string_view text) {
 }
 
 TEST(TomlDocument, ValuesWithTheirLinesInTheOrderOfTheFile) {
-  const TomlDocument document = parsed(
+  const TomlDocument document = parsed_toml(
       "zeta = 'z'\n"
       "alpha = 7\n\n"
       "[table]\n"
@@ -47,7 +47,7 @@ TEST(TomlDocument, ValuesWithTheirLinesInTheOrderOfTheFile) {
 }
 
 TEST(TomlReader, ReportsAllMistakesWithLines) {
-  const TomlDocument document = parsed(
+  const TomlDocument document = parsed_toml(
       "repetitons = 3\n"
       "name = 5\n"
       "limit = nan\n"
@@ -81,7 +81,7 @@ TEST(TomlReader, ReportsAllMistakesWithLines) {
 }
 
 TEST(TomlReader, AGoodTableHasNoMistakes) {
-  const TomlDocument document = parsed(
+  const TomlDocument document = parsed_toml(
       "name = 'x'\ncount = 100\nlimit = 3\nwords = []\nmode = 'plain'\n[[part]]\n[[part]]\n");
   TomlMistakes mistakes("plan.toml");
   TomlReader reader(document.root(), "experiment E1", mistakes);
@@ -103,7 +103,7 @@ TEST(TomlDocument, DamageIsToldWithItsLine) {
   // What the parser repeats of the text reaches the terminal escaped.
   EXPECT_EQ(failure("a\x1b[31m = 1").find('\x1b'), std::string::npos);
   const std::string good = "[a]\nb = \"\"\"\nx\n\"\"\"\nc = [1, 2, {d = 'e'}]\n[[f.g]]\nh = 1e5\n";
-  parsed(good);
+  parsed_toml(good);
   for (size_t i = 0; i < good.size(); ++i) {
     (void)TomlDocument::parse(good.substr(0, i), "cut");
     std::string damaged = good;
@@ -122,13 +122,13 @@ TEST(TomlDocument, DepthAndSizeAreBounded) {
   EXPECT_FALSE(failure(lists).empty());
   EXPECT_FALSE(failure("a = { b" + keys + " = 1 }").empty());
   EXPECT_EQ(failure(std::string((1 << 20) + 1, '#')),
-            "plan.toml: larger than 1 MB, which no file of this kind is");
+            "plan.toml: larger than 1 MB, the limit for files of this kind");
   // Dots in texts, comments and numbers are none of a key.
   const std::string dots(1000, '.');
-  parsed("# " + dots + "\na = \"" + dots + "\"\nb = '" + dots + "'\nc = '''\n" + dots +
-         "'''\nd = \"\"\"" + dots +
-         "\\\"\n\"\"\"\ne = [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 1.0, "
-         "1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]\n");
+  parsed_toml("# " + dots + "\na = \"" + dots + "\"\nb = '" + dots + "'\nc = '''\n" + dots +
+              "'''\nd = \"\"\"" + dots +
+              "\\\"\n\"\"\"\ne = [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 1.0, "
+              "1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]\n");
 }
 
 TEST(TomlText, WhatIsWrittenReadsBackTheSame) {
@@ -144,7 +144,7 @@ TEST(TomlText, WhatIsWrittenReadsBackTheSame) {
   for (const std::string& text : texts) {
     const std::string line = toml_key(text + "k") + " = " + toml_quoted(text);
     EXPECT_EQ(line.find('\n'), std::string::npos);
-    const TomlDocument document = parsed(line + "\n");
+    const TomlDocument document = parsed_toml(line + "\n");
     ASSERT_EQ(document.root().entries.size(), 1u);
     EXPECT_EQ(document.root().entries[0].key, text + "k");
     EXPECT_EQ(document.root().entries[0].value.text, text);
@@ -155,11 +155,11 @@ TEST(TomlText, WhatIsWrittenReadsBackTheSame) {
   EXPECT_EQ(toml_list({"a", "b\n"}), "[\"a\", \"b\\n\"]");
   EXPECT_EQ(toml_quoted("a\xff"), "\"a?\"");
   for (const double number : {1.0, -2.5, 1e300, 2.5e-5, 0.1, 12345678901234.0}) {
-    const TomlDocument document = parsed("a = " + toml_number(number));
+    const TomlDocument document = parsed_toml("a = " + toml_number(number));
     EXPECT_EQ(document.root().find("a")->kind, TomlValue::Kind::kNumber);
     EXPECT_EQ(document.root().find("a")->number, number);
   }
-  EXPECT_TRUE(std::isinf(parsed("a = " + toml_number(-INFINITY)).root().find("a")->number));
+  EXPECT_TRUE(std::isinf(parsed_toml("a = " + toml_number(-INFINITY)).root().find("a")->number));
 }
 
 }  // namespace

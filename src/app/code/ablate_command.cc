@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 constexpr const char* kAblateExamples = R"(Examples:
   fathom ablate suite.toml                          show all commands, ask, then run them
   fathom ablate suite.toml --yes --out study        run them without asking
-  fathom ablate suite.toml --resume --out study     go on after a crash, a kill or an edit
+  fathom ablate suite.toml --resume --out study     continue after a crash, a kill or an edit
   fathom ablate suite.toml --replay study           make the report again; nothing is run
-  fathom ablate suite.toml --cost-per-hour 3.5      with the money spent
+  fathom ablate suite.toml --cost-per-hour 3.5      with the cost
   fathom ablate note study --variant v3 --step dropped "slower at short sequences"
   fathom ablate next study                          what to try next on the best variant
 
@@ -44,8 +44,8 @@ is built, checked and timed. A small one:
   macros = { UNROLL = 4 }
 [[flag]] instead of [[variant]] makes all combinations that leave-one-out needs. docs/ABLATION.md has all keys.
 
-Each variant is built in its own tree below the out folder; the source is only read. A wrong variant gets
-no time. The out folder gets report.html, OPTIMIZATION_REPORT.md, ablation.csv, ablation.json and
+Each variant is built in its own tree below the out folder; the source is only read. A variant that fails
+its check is not timed. The out folder gets report.html, OPTIMIZATION_REPORT.md, ablation.csv, ablation.json and
 waterfall.svg.
 
 Exit codes:
@@ -192,9 +192,8 @@ void add_note_command(CLI::App& command, ExitCode& code) {
       "  fathom ablate note study --variant v3 --step hypothesis \"rows collide in banks\"\n"
       "  fathom ablate note study --variant v9 --step dropped --hypothesis tensor_starved \"no "
       "gain\"\n\n"
-      "kept and dropped replace what the times decide. With --hypothesis, `fathom ablate next` "
-      "takes it as "
-      "tried.");
+      "kept and dropped override the decision from the times. With --hypothesis, `fathom ablate "
+      "next` treats it as tried.");
   struct NoteArguments {
     std::string out;
     ablate::Note note;
@@ -243,7 +242,7 @@ void add_ablate_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
                    "Folder for trees, journal and report (default: SUITE.ablation)")
       ->check(own_place())
       ->option_text("DIR");
-  command->add_flag("--resume", a->resume, "Go on in a folder that has finished steps");
+  command->add_flag("--resume", a->resume, "Continue in a folder that has finished steps");
   command->add_flag("-y,--yes", a->yes, "Run the commands without asking");
   command
       ->add_option(
@@ -252,7 +251,7 @@ void add_ablate_command(CLI::App& app, const Terminal& terminal, ExitCode& code)
       ->option_text("DIR");
   command
       ->add_option("--cost-per-hour", a->cost_per_hour,
-                   "Price of the machine for an hour: adds the money spent to the report")
+                   "Price of the machine per hour: adds the cost to the report")
       ->check(CLI::Range(0.0, 1e9))
       ->option_text("X");
   command->add_flag("--no-html", a->no_html,

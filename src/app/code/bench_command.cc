@@ -26,9 +26,10 @@ constexpr const char* kBenchExamples = R"(Examples:
 
 Commands are argument lists; no shell reads them. For a pipeline: -- sh -c 'a | b'. A command cannot
 hold a lone --. Runs are interleaved (A B B A), after warm-up. Times are medians with a 95 %
-confidence interval that assumes no distribution. A difference is one that the interval of the ratio
-leaves no doubt of, from 1 % on; there is none where that interval lies within 5 % of 1. Where there is an NVIDIA GPU, each command is run again under fathom record, apart from
-the timed runs, for GPU time and kernels.
+confidence interval that assumes no distribution. A difference is reported if it is at least
+1 % and the interval of the ratio excludes 1. "No difference" means that this interval lies within 5 %
+of 1. With an NVIDIA GPU, each command is also run under fathom record, apart from the timed runs, for
+GPU time and kernels.
 
 Exit codes: 0 measured, 1 a command failed or cannot be run, 2 usage error, 130 interrupted.)";
 
@@ -115,7 +116,7 @@ ExitCode run_bench(const BenchArguments& a, const Terminal& terminal) {
     complain("interrupted; these are the runs until then");
     return static_cast<ExitCode>(130);
   }
-  if (result.failed) complain("a command failed; --allow-failure times it all the same");
+  if (result.failed) complain("a command failed; --allow-failure times it anyway");
   return result.failed || !printed.ok() ? ExitCode::kFailed : ExitCode::kOk;
 }
 
@@ -136,7 +137,7 @@ void add_bench_command(CLI::App& app, const Terminal& terminal, ExitCode& code) 
       ->option_text("N");
   command
       ->add_option("--recorded", a->recorded,
-                   "Runs of each command under fathom record, where there is a GPU (default: 3)")
+                   "Runs of each command under fathom record, if there is a GPU (default: 3)")
       ->check(whole_number({0, 1000, 5}))
       ->option_text("N");
   command->add_option("--time-limit", a->limit, "End a run after this long (default: 10m)")
@@ -146,16 +147,16 @@ void add_bench_command(CLI::App& app, const Terminal& terminal, ExitCode& code) 
       ->option_text("TIME");
   command
       ->add_flag("--counters", a->counters,
-                 "Count in hardware too, in the recorded runs: basic (default), memory, stalls, "
+                 "Collect hardware counters in the recorded runs: basic (default), memory, stalls, "
                  "roofline or full")
       ->check([](const std::string& set) {
-        return counter_set(set).empty() ? fmt::format("'{}' is no set of counters", set)
+        return counter_set(set).empty() ? fmt::format("'{}' is not a counter set", set)
                                         : std::string();
       })
       ->option_text("[=SET]");
   command->add_flag("--allow-failure", a->allow_failure,
-                    "Go on where a command fails or reaches its limit");
-  command->add_flag("--no-gpu", a->no_gpu, "Record nothing, also where there is a GPU");
+                    "Continue if a command fails or reaches its time limit");
+  command->add_flag("--no-gpu", a->no_gpu, "Record nothing, even if there is a GPU");
   command->add_flag("--json", a->json, "Print all numbers as JSON on standard output");
   command->add_flag("-q,--quiet", a->quiet, "Print no progress");
   command->callback([a, &terminal, &code] { code = run_bench(*a, terminal); });

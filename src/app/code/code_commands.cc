@@ -1,5 +1,6 @@
 #include "app/code/code_commands.h"
 
+#include "app/commands.h"
 #include "app/serve/serve_command.h"
 
 namespace fathom {

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "app/commands.h"
+#include "app/code_half.h"
 
 namespace fathom {
 

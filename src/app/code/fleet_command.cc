@@ -32,8 +32,8 @@ On a cluster:
   bash fleet/submit.sh                             a job array, and the report behind it
   fathom fleet run fleet --runner 'ssh {host} {command}' --host node1 --host node2 --jobs 2
 
-A task that was killed, or whose trace has changed, is done again by the next run; one that is done is
-not. Tables are written by DuckDB (tools/setup --query).)";
+The next run repeats tasks that were killed or whose trace has changed, and skips those that are done.
+Tables are written by DuckDB (tools/setup --query).)";
 
 struct FleetArguments {
   std::vector<std::string> traces, options, set_up, hosts;
@@ -274,12 +274,12 @@ void add_fleet_run(CLI::App& fleet, const std::shared_ptr<FleetArguments>& a, Ex
 void add_fleet_answers(CLI::App& fleet, const Terminal& terminal,
                        const std::shared_ptr<FleetArguments>& a, ExitCode& code) {
   CLI::App* status =
-      fleet.add_subcommand("status", "Say which traces are done, failed or waiting, and why");
+      fleet.add_subcommand("status", "Show which traces are done, failed or waiting, and why");
   add_directory(*status, *a);
   status->add_flag("--json", a->json, "Print JSON");
   status->callback([a, &code] { code = run_fleet_status(*a); });
   CLI::App* report = fleet.add_subcommand(
-      "report", "Read the tables of all traces together: slow ranks, collectives, kernels");
+      "report", "Report on the tables of all traces: slow ranks, collectives, kernels");
   add_directory(*report, *a);
   report->add_option("--against", a->against, "Another fleet: kernels compared over all ranks")
       ->option_text("DIR");

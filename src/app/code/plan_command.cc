@@ -31,9 +31,9 @@ constexpr const char* kPlanExamples = R"(Examples:
 The plan holds plan.md for people and plan.toml for fathom run: what is asked, what to track in the hardware,
 in the process and in the program, with exact counters of that GPU and file:line of log lines and functions;
 the environment; experiments with commands, configurations, expected numbers, success criteria and surprises;
-the analysis. Numbers come from models of the code and from the platform; what is not known is said to be
-unknown. The repository is only read: nothing of it is built or run. On a terminal, words that were not
-understood are asked for.
+the analysis. Numbers come from models of the code and from the platform; the others are marked unknown.
+The repository is only read: nothing of it is built or run. On a terminal, plan asks about words that it
+did not understand.
 
 Exit codes: 0 a plan was made, or the checked plan has no mistakes; 1 it has, or the plan could not be made;
 2 usage error.)";
@@ -221,8 +221,8 @@ void add_plan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
       ->option_text("NAME=VALUE");
   command
       ->add_option("--budget", a->budget,
-                   "Keep the experiments that tell most within this time: 90s, 20m, 2h (default: "
-                   "what the goal says, or all)")
+                   "Keep the most informative experiments within this time: 90s, 20m, 2h (default: "
+                   "the goal's limit, or all)")
       ->option_text("TIME");
   command
       ->add_option("--check", a->check,

@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kQueryExamples = R"(Examples:
   fathom query trace.json.gz "SELECT name, sum(duration_ns)/1e6 AS ms FROM kernels GROUP BY name ORDER BY ms DESC"
-  fathom query trace.json.gz slowest-kernels           a question that is shipped
-  fathom query --list                                  these questions, and what they answer
+  fathom query trace.json.gz slowest-kernels           a named query
+  fathom query --list                                  the named queries, and what they show
   fathom query --schema kernels                        columns of a table; without a name, all tables
   fathom query tables "SELECT * FROM gaps" --format csv      of what fathom export wrote
   fathom query run "SELECT part, sum(duration_ns) FROM gaps GROUP BY part"   of several traces
@@ -33,7 +33,7 @@ constexpr const char* kQueryExamples = R"(Examples:
   fathom query trace.json.gz "SELECT * FROM ops" --format parquet --out ops.parquet
 
 SQL is DuckDB's; its library is loaded for the query (tools/setup --query fetches it). Only SELECT is
-answered: no table can be changed, and no other file can be read or written. Times are in nanoseconds
+allowed: no table can be changed, and no other file can be read or written. Times are in nanoseconds
 on the trace's clock; a column's unit is in its name.
 
 Exit codes:
@@ -152,14 +152,14 @@ void add_query_command(CLI::App& app, const Terminal& terminal, ExitCode& code) 
   command->add_option(
       "TRACE", a->input,
       "A trace or capture (see fathom analyze --help), or a directory of fathom export");
-  command->add_option("QUERY", a->sql, "An SQL SELECT, or the name of a question (--list)");
+  command->add_option("QUERY", a->sql, "An SQL SELECT, or the name of a query (--list)");
   command->add_option("--format", a->format, "table (default), csv, json or parquet")
       ->check(one_of({"table", "csv", "json", "parquet"}))
       ->option_text("FORMAT");
   command->add_flag("--json", a->json, "The same as --format json");
   command->add_option("--out", a->out, "File for --format parquet")->option_text("FILE");
   command->add_flag("--force", a->force, "Replace --out");
-  command->add_flag("--list", a->list, "Print the questions that are shipped, and exit");
+  command->add_flag("--list", a->list, "List the named queries, and exit");
   command
       ->add_option("--schema", a->schema_table, "Print the columns of a table, or of all, and exit")
       ->expected(0, 1)

@@ -23,14 +23,14 @@ constexpr const char* kRunExamples = R"(Examples:
   fathom run plan.toml                        shows the commands, asks, runs them
   fathom run plan.toml --yes                  without the question
   fathom run plan.toml --only E1 --only E2    some experiments
-  fathom run plan.toml --resume --yes         goes on after Ctrl-C, a crash or kill -9
+  fathom run plan.toml --resume --yes         continues after Ctrl-C, a crash or kill -9
   fathom run plan.toml --replay DIR           results of recorded runs; nothing is run
-  fathom run plan.toml --lock-clocks 1500     with fixed GPU clocks, where that is allowed
+  fathom run plan.toml --lock-clocks 1500     with fixed GPU clocks, if allowed
 
 The commands come from the plan alone, as argument lists: no shell reads them unless an experiment has
 shell = true. Everything is written below --out: results.md with expected beside actual observations,
 results.json, tables/, stories/, logs/, captures/, and the journal that --resume reads. Without a GPU,
-experiments with needs_gpu = false run all the same.
+experiments with needs_gpu = false still run.
 
 Exit codes: 0 every run ended well, 1 a run failed or was not made (also where a budget was spent), a
 finished run lost its log or capture, or results cannot be written, 2 usage error or a mistake in the
@@ -62,7 +62,7 @@ bool may_run(const RunArguments& a, const PreparedRun& prepared, const Terminal&
   }
   if (a.yes) return true;
   if (!terminal.input_is_terminal) {
-    complain("nothing was run: there is no terminal to ask on; --yes runs the commands above");
+    complain("nothing was run: no terminal to confirm on; --yes runs the commands above");
     code = ExitCode::kUsage;
     return false;
   }
@@ -127,7 +127,7 @@ ExitCode run_run(const RunArguments& a, const Terminal& terminal) {
                            fmt::format("Results: {}\n", (request.out / "results.md").string()));
   if (!printed.ok()) complain(printed.error().message);
   if (result.interrupted) {
-    complain("interrupted; what is finished is kept. To go on: " + resume_line(a, request.out));
+    complain("interrupted; finished runs are kept. To continue: " + resume_line(a, request.out));
     return static_cast<ExitCode>(130);
   }
   if (result.failed_runs > 0)
@@ -159,11 +159,10 @@ void add_run_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
   command->add_option("--only", a->only, "Run this experiment; repeatable (default: all)")
       ->allow_extra_args(false)
       ->option_text("ID");
-  command->add_flag("--resume", a->resume, "Go on with what is not finished in --out");
+  command->add_flag("--resume", a->resume, "Continue with what is not finished in --out");
   command->add_flag("-y,--yes", a->yes, "Run without asking");
   command
-      ->add_option("--replay", a->replay,
-                   "Take the recordings and logs of this folder; run nothing")
+      ->add_option("--replay", a->replay, "Use the recordings and logs of this folder; run nothing")
       ->option_text("DIR");
   command->add_option("-o,--out", a->out, "Folder of the results (default: PLAN.results)")
       ->check(own_place())

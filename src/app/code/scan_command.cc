@@ -30,7 +30,7 @@ kernels), features.md (techniques and what to measure), kernels.md (every GPU ke
 launchers and execution story), the lists entry_points.md, options.md and dependencies.md, and
 scan.json (everything, for programs). --counters adds expected_vs_measured.md and .csv. Of a large
 repository features/, kernels/ and options/ hold the details. An earlier report of the same repository
-is replaced. Files that are not the report's, or that were changed since, stay. Another report or
+is replaced. Files that are not the report's, or that were changed since, are kept. Another report or
 directory is refused, unless --force is given. The repository is only read: nothing of it is built or
 run, and nothing is written into it.)";
 
@@ -158,7 +158,7 @@ void add_scan_command(CLI::App& app, const Terminal& terminal, ExitCode& code) {
       ->transform(whole_number(kThreadCounts))
       ->option_text("N");
   command->add_flag("-q,--quiet", a->quiet,
-                    "Print only errors and what --select or --kernel asks for");
+                    "Print only errors and the output of --select or --kernel");
   command->add_flag("-v,--verbose", a->verbose, "Show all notes on the repository");
   command->callback([a, &terminal, &code] {
     if (!check_output(a->output)) {

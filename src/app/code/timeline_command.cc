@@ -26,7 +26,7 @@ Keys:
   f            fit the event               0            whole trace
   ?            these keys                  q            end
 
-Cells are as full as the row is there. Without a terminal it prints one picture.)";
+A cell shows how busy its row is at that time. Without a terminal it prints one picture.)";
 
 // What stays on the screen, and what "?" shows.
 constexpr const char* kHint =

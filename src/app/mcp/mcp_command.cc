@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "app/commands.h"
 #include "app/mcp/tools.h"
 #include "base/json_writer.h"
 
@@ -19,11 +20,11 @@ namespace fs = std::filesystem;
 constexpr const char* kMcpExamples = R"(Examples:
   fathom mcp                        for a client that starts it: command "fathom", arguments ["mcp"]
   fathom mcp --root ~/traces        opens only what lies in this folder
-  fathom skill >SKILL.md            how an agent should use it
+  fathom skill >SKILL.md            instructions for agents
 
 One JSON message on each line of standard input and output (Model Context Protocol, stdio). Tools: open,
-summary, findings, story, kernel, query, diff, ranks, scan, doctor. They read; none of them writes a file or
-runs a program. The four traces that were asked of last stay open.)";
+summary, findings, story, kernel, query, diff, ranks, scan, doctor. They write no file
+and run no program. The four traces that were used last stay open.)";
 
 constexpr std::string_view kProtocols[] = {"2025-06-18", "2025-03-26", "2024-11-05"};
 constexpr std::string_view kInstructions =

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/commands.h"
+#include "app/code_half.h"
 
 namespace fathom {
 

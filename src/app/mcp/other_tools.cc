@@ -44,7 +44,7 @@ Result<std::string> query_tool(TraceShelf& shelf, const ToolArguments& a) {
     const int64_t rows = std::clamp<int64_t>(a.number("rows").value_or(kUsualRows), 1, kMostRows);
     const Table table = TRY(database.ask(sql));
     std::string text = answer_text(table, kNoColor, static_cast<size_t>(rows),
-                                   "ask for fewer columns or raise rows");
+                                   "select fewer columns or raise rows");
     return text +
            "Next: query again to narrow it down; query with schema 'all' lists the tables.\n";
   };
@@ -94,7 +94,7 @@ Result<std::string> scan_tool(TraceShelf& shelf, const ToolArguments& a) {
 
 Result<std::string> doctor_tool(TraceShelf&, const ToolArguments&) {
   return doctor_text(examine(this_machine()), false) +
-         "Next: fathom record -- COMMAND records a program here, where that works.\n";
+         "Next: fathom record -- COMMAND records a program here, if the machine supports it.\n";
 }
 
 }  // namespace fathom

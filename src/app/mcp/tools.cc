@@ -46,7 +46,7 @@ constexpr ToolParameter kScanParameters[] = {
 
 constexpr Tool kTools[] = {
     {"open",
-     "Open a GPU trace with what belongs to it: counters, source code. Answers what it is of.",
+     "Open a GPU trace, with counters and source code if there are any. Returns what it contains.",
      kOpenParameters, open_tool},
     {"summary", "Where the time goes: busy and idle time with causes, top ops, limits, findings.",
      kSummaryParameters, summary_tool},
@@ -112,7 +112,7 @@ std::string within_limit(std::string text) {
   } else {
     text.resize(end + 1);
   }
-  return text + fmt::format("… {} bytes more; ask for less, or for a part\n", left_out) +
+  return text + fmt::format("… {} more bytes; narrow the request\n", left_out) +
          next.substr(0, 1000);
 }
 

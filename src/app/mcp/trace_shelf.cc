@@ -18,7 +18,7 @@ Status TraceShelf::check_path(const std::string& path) const {
   const fs::path whole = fs::weakly_canonical(path, error);
   const auto differs = std::mismatch(root_.begin(), root_.end(), whole.begin(), whole.end()).first;
   if (!error && differs == root_.end()) return Nothing{};
-  return Error{fmt::format("{} lies outside of {}, which is all that this server opens (--root)",
+  return Error{fmt::format("{} is outside {}, the only folder that this server opens (--root)",
                            path, root_.string())};
 }
 

@@ -31,7 +31,7 @@ std::string place_line(const Place& place) {
 
 std::string saving_text(const Finding& finding) {
   return finding.saving_at_most.count <= 0
-             ? "saves nothing of the wall time"
+             ? "saves no wall time"
              : fmt::format("saves {} to {}", millis(finding.saving_at_least),
                            millis(finding.saving_at_most));
 }
@@ -157,7 +157,7 @@ Result<std::string> findings_tool(TraceShelf& shelf, const ToolArguments& a) {
     return finding_text(model, place) + next_after(findings[place]);
   }
   if (findings.empty())
-    return std::string("No finding.\nNext: summary for what was not held against a limit.\n");
+    return std::string("No finding.\nNext: summary lists what was not compared with a limit.\n");
   std::string text = fmt::format("Wall time {}\n", millis(model.assessment().length()));
   for (size_t i = 0; i < findings.size(); ++i) text += finding_line(i, findings[i]);
   return text + "Next: findings with finding N for its evidence, places and change.\n";
@@ -176,7 +176,7 @@ Result<std::string> kernel_tool(TraceShelf& shelf, const ToolArguments& a) {
   StorySelection selection;
   selection.kernel = a.text("kernel");
   return TRY(tell(shelf, a, selection)) +
-         "Next: open again with counters or repo for what is not known here.\n";
+         "Next: open again with counters or repo to fill in what is unknown.\n";
 }
 
 }  // namespace fathom

@@ -32,8 +32,8 @@ using std::chrono::seconds;
 constexpr uint32_t kHeaderBytes = 16 << 10;
 constexpr size_t kMostConnections = 64;
 constexpr size_t kMostEventStreams = 16;
-constexpr auto kRequestTime = seconds(10);  // for a whole request: a slow sender has no more
-constexpr auto kPartTime = seconds(20);     // for each part of an answer
+constexpr auto kRequestTime = seconds(5);  // for a whole request: a slow sender has no more
+constexpr auto kPartTime = seconds(20);    // for each part of an answer
 constexpr size_t kPartBytes = 256 << 10;
 constexpr auto kLookEvery = milliseconds(200);
 constexpr int kSilentLooks = 50;  // then a comment, which shows that both sides are there

@@ -125,7 +125,7 @@ CheckedRequest check_request(const HttpRequest& request, const ServerAccess& acc
     const bool is_last = part.size() == path.size();
     const std::optional<std::string> name = decoded(part);
     if (!name || (!is_plain_name(*name) && !(is_last && part.empty())))
-      return refuse(400, "refused: the path names no file of a report");
+      return refuse(400, "refused: the path is not a file of a report");
     checked.parts.push_back(*name);
   }
   return checked;

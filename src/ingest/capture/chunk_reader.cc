@@ -92,7 +92,7 @@ Result<bool> ChunkReader::have(size_t bytes) {
 
 Status ChunkReader::for_each(const std::string& shown,
                              const std::function<void(const Chunk&)>& visit) {
-  if (!begins_well()) return Error{fmt::format("{} is no capture of fathom record", shown)};
+  if (!begins_well()) return Error{fmt::format("{} is not a capture of fathom record", shown)};
   while (true) {
     const Result<std::optional<Chunk>> chunk = next();
     if (!chunk.ok()) return Error{fmt::format("cannot read {}: {}", shown, chunk.error().message)};

@@ -379,7 +379,7 @@ bool is_export(const SqliteDatabase& database) {
 Result<EventStore> read_trace(const SqliteDatabase& database, const std::string& shown,
                               const ProgressCallback& progress) {
   if (!is_export(database)) {
-    return Error{fmt::format("{} is no export of Nsight Systems", shown)};
+    return Error{fmt::format("{} is not an Nsight Systems export", shown)};
   }
   return ExportReader(database, progress).read();
 }

@@ -373,7 +373,7 @@ Result<EventStore> read_trace_json(std::string_view text, const std::string& sho
       while (json.next_item()) JsonProcess(text, out, rows, metadata).read(json);
     }
   }
-  if (!found) return Error{fmt::format("{} is no output of rocprofv3", shown)};
+  if (!found) return Error{fmt::format("{} is not rocprofv3 output", shown)};
   if (json.failed()) out.diagnostics().add(Flaw::kTruncated);
   metadata.source = "rocprofv3";
   return std::move(out).seal(std::move(metadata), static_cast<int64_t>(text.size()));

@@ -106,7 +106,7 @@ class ReportWriter {
     line(suite_.counters.wanted
              ? "5. Hardware counters of each variant by `fathom record --counters`; hypotheses are "
                "tested by them."
-             : "5. No hardware counters: the suite asks for none.");
+             : "5. No hardware counters: the suite requests none.");
     line(
         "6. A time under the roofline floor is refused. A variant that moves or computes less than "
         "it must is flagged and dropped.");

@@ -163,8 +163,8 @@ class SuiteReader {
     for (const Variant& variant : suite_.variants) names.push_back(variant.name);
     const auto check_name = [&](int line, const char* key, const std::string& name) {
       if (suite_.find(name) == nullptr)
-        mistakes_.add(line,
-                      fmt::format("{} '{}' is no variant{}", key, name, did_you_mean(name, names)));
+        mistakes_.add(
+            line, fmt::format("{} '{}' is not a variant{}", key, name, did_you_mean(name, names)));
     };
     check_name(1, "baseline", suite_.baseline);
     if (!suite_.check.reference_variant.empty())
@@ -186,7 +186,8 @@ class SuiteReader {
     const auto runs = static_cast<int64_t>(suite_.variants.size() * suite_.cases.size()) *
                       (suite_.repetitions + suite_.warmup);
     if (runs > kMostRuns)
-      mistakes_.add(1, fmt::format("{} runs are asked for, at most {} are made", runs, kMostRuns));
+      mistakes_.add(1,
+                    fmt::format("{} runs are requested, at most {} are allowed", runs, kMostRuns));
   }
 
   const TomlDocument& document_;

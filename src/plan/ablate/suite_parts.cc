@@ -107,7 +107,7 @@ Work read_work(const TomlValue* table, TomlMistakes& mistakes) {
   const auto names = compute_spec_names();
   if (!work.spec.empty() && std::ranges::find(names, work.spec) == names.end()) {
     const std::vector<std::string> known(names.begin(), names.end());
-    reader.mistake(reader.line_of("spec"), fmt::format("spec '{}' is no rate of a platform{}",
+    reader.mistake(reader.line_of("spec"), fmt::format("spec '{}' is not a platform rate{}",
                                                        work.spec, did_you_mean(work.spec, known)));
   }
   reader.finish();

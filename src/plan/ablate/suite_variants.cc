@@ -24,7 +24,7 @@ bool is_commit(std::string_view text) {
 void read_changes(TomlReader& reader, TomlMistakes& mistakes, Changes& changes) {
   changes.commit = reader.text("commit").value_or("");
   if (!changes.commit.empty() && !is_commit(changes.commit))
-    reader.mistake(reader.line_of("commit"), "commit is no name of a commit");
+    reader.mistake(reader.line_of("commit"), "commit is not a commit name");
   changes.patches = texts_or_text(reader, "patch");
   for (const std::string& patch : changes.patches) {
     if (!stays_below(patch))
@@ -41,14 +41,14 @@ void read_changes(TomlReader& reader, TomlMistakes& mistakes, Changes& changes) 
   changes.macros = read_pairs(reader, "macros");
   for (const auto& [name, value] : changes.macros) {
     if (!is_word(name))
-      reader.mistake(reader.line_of("macros"), fmt::format("'{}' is no name of a macro", name));
+      reader.mistake(reader.line_of("macros"), fmt::format("'{}' is not a macro name", name));
   }
   changes.flags = texts_or_text(reader, "flags");
   changes.environment = read_pairs(reader, "environment");
   for (const auto& [name, value] : changes.environment) {
     if (!is_word(name))
       reader.mistake(reader.line_of("environment"),
-                     fmt::format("'{}' is no name of an environment variable", name));
+                     fmt::format("'{}' is not the name of an environment variable", name));
   }
   changes.values = read_values(reader);
   if (const TomlValue* table = reader.table("build"))
@@ -60,7 +60,7 @@ void read_changes(TomlReader& reader, TomlMistakes& mistakes, Changes& changes) 
 void check_value(TomlReader& reader, std::string_view key, const std::string& name) {
   if (is_known_value(name)) return;
   reader.mistake(reader.line_of(key),
-                 fmt::format("'{}' is no value of a kernel (data/hypotheses/about.md)", name));
+                 fmt::format("'{}' is not a kernel value (data/hypotheses/about.md)", name));
 }
 
 // What variants and flags share: what is changed, why, and what is expected of it.

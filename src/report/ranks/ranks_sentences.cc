@@ -52,7 +52,7 @@ class Sentences {
     switch (c_.verdict) {
       case RankVerdict::kNoCollectives:
         out_.verdict =
-            "No collective is in more than one trace: waiting cannot be told from transfer.";
+            "No collective is in more than one trace: waiting cannot be separated from transfer.";
         return;
       case RankVerdict::kEven:
         out_.verdict =
@@ -117,7 +117,7 @@ class Sentences {
       const LateWork& idle = l.idle[0];
       std::string who = idle.name.empty() ? "no recorded call" : idle.name;
       if (!idle.place.empty()) who += " at " + idle.place;
-      out_.why.push_back(fmt::format("Its GPU has nothing to do ({}): {} in {}, {} on the others.",
+      out_.why.push_back(fmt::format("Its GPU is idle ({}): {} in {}, {} on the others.",
                                      plain_words(idle_cause_name(idle.cause)),
                                      micros_text(idle.own), who, micros_text(idle.others)));
     } else if (l.reason == LateReason::kCommunication) {

@@ -132,8 +132,9 @@ std::string entry_kind_title(EntryKind kind) {
 std::vector<ReportPage> entry_point_pages(const CodeFacts& facts) {
   if (facts.entry_points.empty()) return {};
   std::string text = fmt::format(
-      "# Entry points: {}\n\n{}. Of each kind the product's own first, then what lies in folders "
-      "for tests, tools and development; *kernels reached* where a request path was resolved "
+      "# Entry points: {}\n\n{}. Each kind lists the product's own first, then those in folders "
+      "for tests, tools and development; *kernels reached* is filled in if a request path was "
+      "resolved "
       "([architecture.md](architecture.md#request-path)).\n",
       md_text(facts.repository), counted(facts.entry_points.size(), "entry point", "entry points"));
   const std::vector<RankedEntry> ranked = ranked_entries(facts);

@@ -105,9 +105,9 @@ class StoryWriter {
 
   std::string device_part() const {
     if (!story_.body) {
-      return "\n**On the GPU**: the body could not be parsed into statements. Code "
-             "evidence:\n\n" +
-             evidence_part(facts_, kernel_.evidence);
+      const std::string evidence = evidence_part(facts_, kernel_.evidence);
+      return "\n**On the GPU**: the body could not be parsed into statements." +
+             (evidence.empty() ? "\n" : " Code evidence:\n\n" + evidence);
     }
     const DeviceStory& body = *story_.body;
     return fmt::format("\n**On the GPU** {}\n\n", place(facts_, body.at)) +

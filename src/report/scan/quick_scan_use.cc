@@ -241,9 +241,9 @@ void add_options(const CodeFacts& facts, std::string& out) {
                        folders_text(facts, places, 1));
   }
   out +=
-      "\nThe first: those that the README writes, then by what they affect "
+      "\nFirst the options that the README shows, then by what they affect "
       "([features.md](features.md)) "
-      "and whether code on the way to a kernel reads them:\n\n";
+      "and whether code on the path to a kernel reads them:\n\n";
   Table table("options");
   Column &name = table.text_column("option"), &value = table.text_column("default"),
          &what = table.text_column("what"), &where = table.text_column("where");

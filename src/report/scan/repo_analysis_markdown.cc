@@ -261,7 +261,7 @@ std::string repo_analysis_markdown(const CodeFacts& facts) {
       counted(facts.api.size(), "API name", "API names"),
       counted(facts.doc_claims.size(), "documentation mismatch", "documentation mismatches"));
   out +=
-      "Every row is a code fact with its place, or derived where it says so. How the parts work "
+      "Each row is a code fact with its location, or marked derived. How the parts work "
       "together: "
       "[architecture.md](architecture.md). Everything: [scan.json](scan.json).\n";
   add_structure(facts, out);

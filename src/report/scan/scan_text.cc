@@ -98,13 +98,13 @@ void show_kernels(Screen& screen, const CodeFacts& facts, size_t width) {
     for (size_t i = 0; i < std::min<size_t>(features.size(), 16); ++i) {
       does += fmt::format("{}{} {}", i == 0 ? "" : ", ", features[i].name, features[i].count);
     }
-    wrapped(screen, "Do", screen_safe(does), width, 3);
+    wrapped(screen, "Uses", screen_safe(does), width, 3);
   }
 }
 
 void show_entry_points(Screen& screen, const CodeFacts& facts, size_t width) {
   if (facts.entry_points.empty()) {
-    screen.entry("Enter", "no entry point found");
+    screen.entry("Entry", "no entry point found");
     return;
   }
   std::string text = joined_counts(count_entry_kinds(facts), true);
@@ -117,7 +117,7 @@ void show_entry_points(Screen& screen, const CodeFacts& facts, size_t width) {
     if (all > 4) commands.resize(4);
     text += fmt::format("; installs {}{}", fmt::join(commands, ", "), all > 4 ? " …" : "");
   }
-  wrapped(screen, "Enter", screen_safe(text), width, 2);
+  wrapped(screen, "Entry", screen_safe(text), width, 2);
 }
 
 // What to expect of the kernels that were asked for: estimated, as the first line says.

@@ -130,11 +130,12 @@ class SummarySentence : LineWords {
         return has("of_peak_bytes")
                    ? fmt::format(
                          "neither memory nor arithmetic: ops below 60 % of both limits take {}, at "
-                         "{} of DRAM peak and {} of peak FLOP/s (model); counters tell why",
+                         "{} of DRAM peak and {} of peak FLOP/s (model); counters would show why",
                          part, percent("of_peak_bytes"), percent("of_peak_flop"))
-                   : fmt::format("ops below 60 % of both limits take {}; counters tell why", part);
+                   : fmt::format("ops below 60 % of both limits take {}; counters would show why",
+                                 part);
       case Topic::kUnknownLimit:
-        return fmt::format("kernels take {}; counters tell what limits them", part);
+        return fmt::format("kernels take {}; counters would show what limits them", part);
       case Topic::kSetup:
         return fmt::format("compilation, autotuning and graph capture, no steady state: {}", part);
       case Topic::kThrottling:
@@ -219,7 +220,7 @@ class SummarySentence : LineWords {
             "{}",
             command);
       case Topic::kOpNames:
-        return "No ops were recorded: kernels stand for themselves, without modules and shapes";
+        return "No ops were recorded: rows are kernels, without modules and shapes";
       case Topic::kLaunches:
         return fmt::format("{} without a launch ({}) left out; {} adds them",
                            counted(static_cast<uint64_t>(value("count")), "GPU event"),

@@ -245,7 +245,7 @@ std::vector<SummaryNote> summary_notes(const Summary& s, bool verbose) {
   if (s.unlinked.events > 0) notes.push_back({unlinked_note(s), true});
   if (!s.has_launches) {
     notes.push_back(
-        {"the trace has no launches: it does not tell why the GPU is idle, nor which call "
+        {"the trace has no launches: it does not show why the GPU is idle, nor which call "
          "launched a kernel",
          false});
   }

@@ -164,7 +164,7 @@ Status FeatureRules::add_features(std::string_view tsv) {
     rule.id = row[0];
     rule.title = row[1];
     rule.area = row[2];
-    if (!ids.insert(rule.id).second) return rule_error(rule.id, "stands there twice");
+    if (!ids.insert(rule.id).second) return rule_error(rule.id, "is listed twice");
     rule.proofs = TRY(add_signals(row[3], rule.id));
     rule.signals = TRY(add_signals(row[4], rule.id));
     rule.needs = TRY(read_needs(row[5], rule.signals.size(), rule.id));
@@ -189,7 +189,7 @@ Status FeatureRules::add_components(std::string_view tsv) {
     ComponentRule rule;
     rule.id = row[0];
     rule.title = row[1];
-    if (!ids.insert(rule.id).second) return rule_error(rule.id, "stands there twice");
+    if (!ids.insert(rule.id).second) return rule_error(rule.id, "is listed twice");
     std::string signals(row[2]);
     std::erase(signals, '!');
     rule.signals = TRY(add_signals(signals, rule.id));

@@ -40,7 +40,7 @@ Status check_names(const Suite& suite) {
   TRY(check_pattern(suite.timing.second_pattern, suite.timing.second_line));
   if (suite.counters.wanted && !counter_metrics(suite.counters.set))
     return Error{
-        fmt::format("{}:{}: '{}' is no set of counters; basic, memory, stalls, roofline and "
+        fmt::format("{}:{}: '{}' is not a counter set; basic, memory, stalls, roofline and "
                     "full are",
                     suite.file.string(), suite.counters.set_line, suite.counters.set)};
   return Nothing{};
@@ -71,13 +71,13 @@ Status check_out(const fs::path& out, bool resume) {
       return Nothing{};
     case OutState::kOther:
       return Error{
-          fmt::format("{} is no folder of an ablation; name another with --out", out.string())};
+          fmt::format("{} is not an ablation folder; choose another with --out", out.string())};
     case OutState::kOurs:
       break;
   }
   if (resume) return Nothing{};
   return Error{
-      fmt::format("{} has an ablation already; go on with --resume, or name another folder "
+      fmt::format("{} already holds an ablation; continue with --resume, or choose another folder "
                   "with --out",
                   out.string())};
 }
@@ -163,7 +163,7 @@ Status Ablation::read_journal(const fs::path& file, bool any_source) {
   const std::vector<JournalRecord> records = parse_journal(*text, good, damaged);
   if (records.empty() && good == 0 && !text->empty() && !is_replay_) return Nothing{};
   if (good == 0 && !text->empty())
-    return Error{fmt::format("{} is no journal of fathom", file.string())};
+    return Error{fmt::format("{} is not a fathom journal", file.string())};
   found_ = read_records(records, *suite_, plan_, any_source ? std::vector<uint64_t>{} : sources_);
   return Nothing{};
 }
@@ -280,7 +280,7 @@ Status Ablation::write_report(const Study& study, const ReportOptions& options,
   if (is_replay_) {
     if (state_of(out) == OutState::kOther)
       return Error{
-          fmt::format("{} is no folder of an ablation; name another with --out", out.string())};
+          fmt::format("{} is not an ablation folder; choose another with --out", out.string())};
     std::error_code error;
     fs::create_directories(out, error);
     if (error) return Error{fmt::format("cannot make {}: {}", out.string(), error.message())};
@@ -308,7 +308,7 @@ Status check_note(const fs::path& out, const Note& note) {
   if (ablation.suite().find(note.variant) != nullptr) return Nothing{};
   std::vector<std::string> names;
   for (const Variant& variant : ablation.suite().variants) names.push_back(variant.name);
-  return Error{fmt::format("'{}' is no variant of {}{}", note.variant,
+  return Error{fmt::format("'{}' is not a variant of {}{}", note.variant,
                            (out / "suite.toml").string(), did_you_mean(note.variant, names))};
 }
 

@@ -13,7 +13,7 @@ namespace fathom::ablate {
 namespace fs = std::filesystem;
 
 Error AblateSteps::interrupted() {
-  return Error{"interrupted; what was finished is in the journal: go on with --resume"};
+  return Error{"interrupted; finished steps are in the journal: continue with --resume"};
 }
 
 void AblateSteps::tell(const std::string& step) const {

@@ -11,6 +11,7 @@
 #include "base/byte_source.h"
 #include "base/hash.h"
 #include "base/read_all.h"
+#include "trial/machine_state.h"
 #include "trial/processes.h"
 
 namespace fathom {
@@ -101,25 +102,18 @@ Status check_journal(const Journal& journal, const RunPlanRequest& request,
 
 std::vector<std::string> machine_changes(const Journal& journal, const MachineState& machine) {
   std::vector<std::string> changes;
-  // These differ from one minute to the next.
-  const auto changes_by_itself = [](std::string_view name) {
-    return name == "at" || name.starts_with("load average");  // source text
-  };
-  const auto plain = [](std::string_view value) {  // without the clock of the moment
-    return value.substr(0, value.find(", SM clock"));
-  };
   std::map<std::string, std::string> now;
-  for (const auto& [name, value] : machine) now[name] = plain(value);
+  for (const auto& [name, value] : machine) now[name] = value;
   std::set<std::string> told;
   for (const JournalRecord& record : journal.records()) {
     if (record.kind != "machine") continue;
     for (const auto& [name, value] : record.fields) {
-      if (changes_by_itself(name)) continue;
+      if (name == "at" || is_momentary(name)) continue;
       const auto current = now.find(name);
       const std::string value_now = current == now.end() ? "none" : current->second;
-      if (value_now == plain(value) || !told.insert(name).second) continue;
+      if (value_now == value || !told.insert(name).second) continue;
       changes.push_back(fmt::format("the machine changed between sessions: {} was {}, and is {}",
-                                    name, plain(value), value_now));
+                                    name, value, value_now));
     }
   }
   return changes;

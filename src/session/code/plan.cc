@@ -81,7 +81,7 @@ std::optional<std::string> record_value_mistake(std::string_view option, const s
   }
   if (option == "--counters" || option == "--ncu") {
     if (counter_metrics(value)) return std::nullopt;
-    return "is no set of counters: basic, memory, stalls, roofline or full";
+    return "is not a counter set: basic, memory, stalls, roofline or full";
   }
   if ((option == "--window" || option == "--before" || option == "--pm-sampling") &&
       !is_time(value))

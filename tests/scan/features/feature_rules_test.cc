@@ -34,11 +34,11 @@ TEST(FoldName, SpellingsOfOneNameAreOne) {
 
 constexpr std::string_view kMetrics =
     "id\ttitle\tlevel\tnvidia\tchips\tamd\thow\nidle\tidle\tprocess\t\t\t\tsee\n";
-constexpr std::string_view kHeader = "header\n";
+constexpr std::string_view kRuleColumns = "header\n";
 
 std::string error_of(const std::string& feature_row) {
-  const std::string features = std::string(kHeader) + feature_row + "\n";
-  const auto rules = FeatureRules::parse(features, kHeader, kMetrics);
+  const std::string features = std::string(kRuleColumns) + feature_row + "\n";
+  const auto rules = FeatureRules::parse(features, kRuleColumns, kMetrics);
   return rules.ok() ? "" : rules.error().message;
 }
 
@@ -61,9 +61,9 @@ TEST(FeatureRules, RefusesRulesThatCannotMeanWhatTheySay) {
 
 TEST(FeatureRules, StampChangesWithTheRules) {
   const auto stamp = [](std::string_view name) {
-    const std::string features =
-        std::string(kHeader) + "a\tA\tx\tname:" + std::string(name) + "\t\t\tc\tIt is.\tidle\t\n";
-    return FeatureRules::parse(features, kHeader, kMetrics).value().stamp();
+    const std::string features = std::string(kRuleColumns) + "a\tA\tx\tname:" + std::string(name) +
+                                 "\t\t\tc\tIt is.\tidle\t\n";
+    return FeatureRules::parse(features, kRuleColumns, kMetrics).value().stamp();
   };
   EXPECT_NE(stamp("abcd"), stamp("abce"));
 }

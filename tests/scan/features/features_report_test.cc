@@ -54,7 +54,7 @@ CodeFacts hostile_facts() {
   return facts;
 }
 
-bool holds(const std::string& text, std::string_view part) {
+bool page_holds(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -62,18 +62,20 @@ std::string top_page(const CodeFacts& facts) { return feature_pages(facts).pages
 
 TEST(FeaturesMarkdown, ShowsFeatureConcernMeasureOptionAndPlace) {
   const std::string text = top_page(hostile_facts());
-  EXPECT_TRUE(holds(text, "[Paged KV cache](#paged-kv-cache) (likely)")) << text;
-  EXPECT_TRUE(holds(text, "| latency | DRAM bytes; time to first token |")) << text;
-  EXPECT_TRUE(holds(text, "- [ ] DRAM bytes: `dram__bytes_read.sum` – Paged KV cache")) << text;
-  EXPECT_TRUE(holds(text, "- [ ] Time to first token – Paged KV cache")) << text;
-  EXPECT_TRUE(holds(text, "`name page_table` at ``src/x|y`z.py:12`` and in 2 more files")) << text;
-  EXPECT_TRUE(holds(text, "only GH100")) << text;
-  EXPECT_TRUE(holds(text, "Two loads. Concern: latency.")) << text;
+  EXPECT_TRUE(page_holds(text, "[Paged KV cache](#paged-kv-cache) (likely)")) << text;
+  EXPECT_TRUE(page_holds(text, "| latency | DRAM bytes; time to first token |")) << text;
+  EXPECT_TRUE(page_holds(text, "- [ ] DRAM bytes: `dram__bytes_read.sum` – Paged KV cache"))
+      << text;
+  EXPECT_TRUE(page_holds(text, "- [ ] Time to first token – Paged KV cache")) << text;
+  EXPECT_TRUE(page_holds(text, "`name page_table` at ``src/x|y`z.py:12`` and in 2 more files"))
+      << text;
+  EXPECT_TRUE(page_holds(text, "only GH100")) << text;
+  EXPECT_TRUE(page_holds(text, "Two loads. Concern: latency.")) << text;
 }
 
 TEST(FeaturesMarkdown, NamesOfTheRepositoryStayText) {
   const std::string text = top_page(hostile_facts());
-  EXPECT_FALSE(holds(text, "# Features of a|b<script>")) << text;
+  EXPECT_FALSE(page_holds(text, "# Features of a|b<script>")) << text;
   // Every cell of a table row is one: unescaped bars are those of the table.
   size_t begin = text.find("## Options that affect them");
   ASSERT_NE(begin, std::string::npos);
@@ -88,7 +90,7 @@ TEST(FeaturesMarkdown, NamesOfTheRepositoryStayText) {
 TEST(FeaturesMarkdown, SaysWhenThereIsNothing) {
   CodeFacts facts;
   facts.repository = "empty";
-  EXPECT_TRUE(holds(top_page(facts), "No feature was recognised in the code."));
+  EXPECT_TRUE(page_holds(top_page(facts), "No feature was recognised in the code."));
 }
 
 TEST(FeaturesMarkdown, ManyFeaturesHavePagesByArea) {
@@ -102,8 +104,8 @@ TEST(FeaturesMarkdown, ManyFeaturesHavePagesByArea) {
   EXPECT_EQ(pages.pages[1].path, "features/attention.md");
   EXPECT_EQ(pages.pages[2].path, "features/serving.md");
   EXPECT_LT(std::ranges::count(pages.pages[0].text, '\n'), 110);
-  EXPECT_TRUE(holds(pages.pages[0].text, "The other 60 are on the pages of their areas"));
-  EXPECT_FALSE(holds(pages.pages[0].text, "Two loads."));
+  EXPECT_TRUE(page_holds(pages.pages[0].text, "The other 60 are on the pages of their areas"));
+  EXPECT_FALSE(page_holds(pages.pages[0].text, "Two loads."));
   EXPECT_EQ(pages.links[0], "features/attention.md#paged-kv-cache");
   EXPECT_EQ(pages.links[1], "features/serving.md#paged-kv-cache");
   EXPECT_EQ(pages.links[3], "features/serving.md#paged-kv-cache-1");

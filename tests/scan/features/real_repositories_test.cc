@@ -15,13 +15,13 @@
 namespace fathom {
 namespace {
 
-struct Place {
+struct TruePlace {
   std::string what, place;
 };
 
 struct Truth {
   std::set<std::string> features, absent, components, no_components;
-  std::vector<Place> read;  // features with the file where they are
+  std::vector<TruePlace> read;  // features with the file where they are
   std::map<std::string, std::string> claims, claims_absent;  // rule: line of README.md
 };
 
@@ -107,7 +107,7 @@ TEST(RealRepositories, PartsAndClaimsAreThoseThatReadingFinds) {
     expect_same(name, ids_of(facts.features), truth.features);
     expect_same(name, ids_of(facts.components), truth.components);
     check_claims(name, facts, truth);
-    for (const Place& read : truth.read) {
+    for (const TruePlace& read : truth.read) {
       const auto feature = std::ranges::find(facts.features, read.what, &FeatureFacts::id);
       if (feature == facts.features.end()) continue;  // said above
       ++places;
