@@ -151,12 +151,13 @@ void list_symptoms_under_causes(std::vector<Finding>& findings) {
 
 void put_waits_before_late_launches(std::vector<Finding>& findings, size_t steps, Nanos length) {
   constexpr size_t kSeveral = 2;  // in a step
-  constexpr double kOfTheLaunches = 0.1, kOfTheLength = 0.05;
+  constexpr double kOfTheLaunches = 0.1, kOfTheLength = 0.05, kForCertain = 0.01;
   const auto waits = std::ranges::find(findings, FindingKind::kSynchronization, &Finding::kind);
   const auto launches = std::ranges::find(findings, FindingKind::kHostBound, &Finding::kind);
   if (waits == findings.end() || launches >= waits || !waits->under.empty()) return;
   const bool bears = ratio(waits->saving_at_most, launches->saving_at_most) >= kOfTheLaunches &&
-                     ratio(waits->saving_at_most, length) >= kOfTheLength;
+                     ratio(waits->saving_at_most, length) >= kOfTheLength &&
+                     ratio(waits->saving_at_least, length) >= kForCertain;
   if (!bears || steps == 0 || waits->covered.size() < kSeveral * steps) return;
   // With what is listed under it.
   auto end = std::next(waits);

@@ -71,8 +71,10 @@ std::vector<std::string> in_order(std::vector<Finding> findings, size_t steps) {
 TEST(Symptoms, WaitsInsideAStepComeBeforeTheLaunchesBehindThem) {
   const Finding launches = about(FindingKind::kHostBound, "launches", 100, {1, 2, 3});
   const Finding chain = about(FindingKind::kFusibleChain, "chain", 60, {4});
-  const auto waits = [](int64_t saving, std::vector<size_t> events) {
-    return about(FindingKind::kSynchronization, "waits", saving, std::move(events));
+  const auto waits = [](int64_t saving, std::vector<size_t> events, int64_t for_certain = 5) {
+    Finding f = about(FindingKind::kSynchronization, "waits", saving, std::move(events));
+    f.saving_at_least = Nanos{for_certain};
+    return f;
   };
   EXPECT_EQ(in_order({launches, chain, waits(30, {7, 8, 9, 10})}, 2),
             (Lines{"waits", "launches", "chain"}));
@@ -81,6 +83,8 @@ TEST(Symptoms, WaitsInsideAStepComeBeforeTheLaunchesBehindThem) {
       << "one at the end of each step: a loss that is read";
   EXPECT_EQ(in_order({launches, waits(5, {7, 8, 9, 10})}, 2), (Lines{"launches", "waits"}))
       << "they cost next to nothing";
+  EXPECT_EQ(in_order({launches, waits(30, {7, 8, 9, 10}, 1)}, 2), (Lines{"launches", "waits"}))
+      << "copies that may not hold the host up";
   EXPECT_EQ(in_order({launches, waits(30, {7, 8, 9, 10})}, 0), (Lines{"launches", "waits"}))
       << "no steps: nothing tells how often";
 }
