@@ -40,6 +40,28 @@ std::string without_addresses(std::string_view frame) {
   return out += frame;
 }
 
+}  // namespace
+
+std::string shown_frame(std::string_view name) {
+  constexpr std::string_view kMethod = "<built-in method ", kFunction = "<built-in function ",
+                             kOf = " of ", kObject = " object";
+  if (name.starts_with(kFunction) && name.ends_with('>')) {
+    name.remove_prefix(kFunction.size());
+    return std::string(name.substr(0, name.size() - 1)) + " (built-in)";
+  }
+  const size_t of = name.find(kOf);
+  if (!name.starts_with(kMethod) || of == std::string_view::npos) return without_addresses(name);
+  const std::string_view method = name.substr(kMethod.size(), of - kMethod.size());
+  std::string_view type = name.substr(of + kOf.size());
+  type = type.substr(0, type.find(kObject));
+  // A function of an extension, and one of a class: torch.cat is a method "of type object".
+  const bool is_plain =
+      type == "type" || type.starts_with("pybind11") || type.starts_with("module");
+  return fmt::format("{}{}{} (built-in)", is_plain ? "" : type, is_plain ? "" : ".", method);
+}
+
+namespace {
+
 class StackLines {
  public:
   bool full() const { return lines_.size() >= kFramesShown || walked_ >= kFramesWalked; }

@@ -14,6 +14,9 @@ std::vector<const AssessedOp*> ops_by_time(std::span<const AssessedCall* const> 
 // Names of the calls and Python frames around a call, the innermost first, a few of them; without
 // frames that say nothing and addresses of objects.
 std::vector<std::string> call_stack_of(const SheetInput& input, EventId event);
+// A name of a call or frame as people write it: "Tensor.item (built-in)" of "<built-in method item
+// of Tensor object at 0x7f5b4456cdc0>", and others without addresses of objects.
+std::string shown_frame(std::string_view name);
 // "4096×2048, 2048×5632"; empty where the trace has no shapes.
 std::string shapes_text(const SheetInput& input, EventId event);
 // The types of its tensors, each once: "c10::BFloat16, float".

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "analyze/finding_parts.h"
 #include "analyze/place.h"
@@ -15,7 +16,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kNameShown = 400;  // bytes
+constexpr size_t kNameShown = 400, kNameRead = 1000;  // bytes
 
 void add_device(Column& column, std::optional<int32_t> device) {
   device ? column.add(static_cast<int64_t>(*device)) : column.add_unknown();
@@ -44,15 +45,26 @@ class IdleCauseRows {
   std::vector<CausePlace> places_of(const std::vector<IdleBlame>& blamed, bool are_waits) {
     const EventStore& store = a_.input().store;
     const auto name = [&store](EventId e) { return e.valid() ? store.name_id(e) : StringId{}; };
+    // Objects of a type have the same methods, under names with their addresses.
+    std::unordered_map<StringId, StringId> plain;
+    std::unordered_map<std::string, StringId> first_of;
+    const auto plain_name = [&](EventId e) {
+      const StringId id = name(e);
+      if (!id.valid() || !store.text(id).starts_with("<built-in")) return id;
+      const auto [known, is_new] = plain.try_emplace(id);
+      if (is_new)
+        known->second = first_of.try_emplace(shown_frame(store.text(id)), id).first->second;
+      return known->second;
+    };
     using Key = std::tuple<StringId, StringId, StringId, std::string_view>;
     std::map<Key, CausePlace> merged;
     for (const IdleBlame& blame : blamed) {
       const PlaceIds ids = finder_.of(blame.event);
       const Key key{name(ids.frame), ids.frame.valid() ? StringId{} : name(ids.op),
-                    are_waits ? StringId{} : name(blame.event),
+                    are_waits ? StringId{} : plain_name(blame.event),
                     are_waits ? sync_kind(a_.input(), blame.event) : std::string_view{}};
       CausePlace& place = merged[key];
-      if (place.count == 0) place = {ids, blame.event, name(blame.event), 0, {}};
+      if (place.count == 0) place = {ids, blame.event, plain_name(blame.event), 0, {}};
       ++place.count;
       place.time += blame.time;
     }
@@ -81,7 +93,8 @@ class IdleCauseRows {
     for (size_t i = 0; i < std::min(kMostRows, places.size()); ++i) {
       const CausePlace& place = places[i];
       row(c, cut_to_bytes(place_text(finder_.describe(place.first)), kNameShown),
-          is_wait ? sync_kind(a_.input(), place.example) : a_.input().store.text(place.name),
+          is_wait ? std::string(sync_kind(a_.input(), place.example))
+                  : shown_frame(a_.input().store.text(place.name).substr(0, kNameRead)),
           static_cast<int64_t>(place.count), place.time);
       listed += place.time;
     }
@@ -289,7 +302,8 @@ std::string host_stack(const Assessment& a, const IdleGap& gap) {
     if (!launch.valid() || !input.tree.has_launches()) return {};
     host = input.tree.event(launch);
   }
-  std::vector<std::string> lines = {cut_to_bytes(input.store.name(host), kNameShown)};
+  std::vector<std::string> lines = {
+      cut_to_bytes(shown_frame(input.store.name(host).substr(0, kNameRead)), kNameShown)};
   for (std::string& line : call_stack_of(input, host)) lines.push_back(std::move(line));
   return fmt::format("{}", fmt::join(lines, " < "));
 }

@@ -14,7 +14,7 @@ struct Kind {
 
 constexpr Kind kKinds[] = {
     {0, "SQLite format 3\0"sv, "an SQLite database, as Nsight Systems and rocprof export them"},
-    {0, "NVR\0"sv, "a Nsight Compute report (.ncu-rep)"},
+    {0, "NVR\0"sv, "an Nsight Compute report (.ncu-rep)"},
     {0, "PK\x03\x04"sv, "a ZIP archive; unpack it with unzip and name the trace in it"},
     {0, "PK\x05\x06"sv, "an empty ZIP archive"},
     {0, "\xff\xfe"sv, "UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE >trace.json"},
@@ -47,7 +47,7 @@ constexpr Kind kKinds[] = {
     {0, "\xff\xd8\xff"sv, "a picture (JPEG)"},
     {0, "GIF8"sv, "a picture (GIF)"},
     {0, "%PDF"sv, "a PDF document"},
-    {0, "QDSTRM"sv, "a Nsight Systems recording"},
+    {0, "QDSTRM"sv, "an Nsight Systems recording"},
 };
 
 struct NamedKind {
@@ -56,9 +56,9 @@ struct NamedKind {
 
 // Kinds whose content begins with nothing of its own.
 constexpr NamedKind kNamed[] = {
-    {".nsys-rep", "a Nsight Systems report (.nsys-rep)"},
-    {".qdrep", "a Nsight Systems report (.qdrep)"},
-    {".ncu-rep", "a Nsight Compute report (.ncu-rep)"},
+    {".nsys-rep", "an Nsight Systems report (.nsys-rep)"},
+    {".qdrep", "an Nsight Systems report (.qdrep)"},
+    {".ncu-rep", "an Nsight Compute report (.ncu-rep)"},
     {".pftrace",
      "a Perfetto trace that is cut off or from an unknown tool; convert it: traceconv json FILE "
      "trace.json"},

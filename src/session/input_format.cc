@@ -266,13 +266,13 @@ std::optional<Error> report_to_export(const Input& input) {
   };
   const bool text = begins_json(input.head);
   if (!text && (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))) {
-    return export_it("a Nsight Systems report", input.path);
+    return export_it("an Nsight Systems report", input.path);
   }
   if (path.ends_with(".qdstrm") || input.head.starts_with("QDSTRM")) {
     std::filesystem::path report(input.path);
     report.replace_extension(".nsys-rep");
     return Error{fmt::format(
-        "{} is a Nsight Systems recording that was not finished; import it with QdstrmImporter "
+        "{} is an Nsight Systems recording that was not finished; import it with QdstrmImporter "
         "(in Nsight Systems' host directory): QdstrmImporter --input-file {}, then: nsys export "
         "--type sqlite {}",
         input.shown, shell_word(input.path), shell_word(report.string()))};

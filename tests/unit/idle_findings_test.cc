@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "analyze/finding_parts.h"
 #include "unit/workload.h"
 
 namespace fathom {
@@ -253,6 +254,19 @@ TEST(IdleFindings, LateLaunchesOfAFunctionInALoopNameTheLoop) {
   EXPECT_TRUE(serve(true).starts_with("serve.py:40 answer calls model.py:7 forward 24 times"))
       << serve(true);
   EXPECT_EQ(serve(false), "") << "layers of a model are called one by one";
+}
+
+TEST(ShownFrame, NamesBuiltInMethodsAsPeopleWriteThem) {
+  EXPECT_EQ(shown_frame("<built-in method item of Tensor object at 0x7f5c91e0f340>"),
+            "Tensor.item (built-in)");
+  EXPECT_EQ(shown_frame("<built-in method cat of type object at 0x7f5c91e0f340>"),
+            "cat (built-in)");
+  EXPECT_EQ(shown_frame("<built-in method f of pybind11_builtins.record_v1 object at 0x7f>"),
+            "f (built-in)");
+  EXPECT_EQ(shown_frame("<built-in function len>"), "len (built-in)");
+  EXPECT_EQ(shown_frame("model.py(3): forward of <A object at 0x7f12>"),
+            "model.py(3): forward of <A object>");
+  EXPECT_EQ(shown_frame("<built-in method "), "<built-in method ");
 }
 
 }  // namespace

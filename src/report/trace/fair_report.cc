@@ -60,7 +60,7 @@ std::string summary_part(const AnalysisView& v) {
     text += v.summary.host ? "No GPU work recorded: ranges and counters of the program only.\n\n"
                            : "The trace has no GPU work.\n\n";
   } else if (!first.empty()) {
-    text += fmt::format("Largest opportunity: {}. Saving: {}.\n\n", md_title(*first[0]),
+    text += fmt::format("Start with: {}. Saving: {}.\n\n", md_title(*first[0]),
                         saving_text(*first[0], a));
   } else {
     text += nothing_found_text(v.summary) + ".\n\n";

@@ -2,6 +2,7 @@
 #include <map>
 #include <tuple>
 
+#include "analyze/finding_parts.h"
 #include "base/utf8.h"
 #include "story/run/chapters.h"
 
@@ -55,7 +56,8 @@ std::string name_with_most(const EventStore& store, IdleCause cause,
     most = time;
     main = name.second;
   }
-  return cut_to_bytes(store.text(main), kNameBytes);
+  constexpr size_t kNameRead = 1000;
+  return cut_to_bytes(shown_frame(store.text(main).substr(0, kNameRead)), kNameBytes);
 }
 
 StoryLine idle_line(const RunFacts& facts, const IdleTimes& gaps, Nanos whole) {
