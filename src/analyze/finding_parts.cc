@@ -54,6 +54,7 @@ std::string shown_frame(std::string_view name) {
   const std::string_view method = name.substr(kMethod.size(), of - kMethod.size());
   std::string_view type = name.substr(of + kOf.size());
   type = type.substr(0, type.find(kObject));
+  if (method.empty()) return "(built-in)";
   // A function of an extension, and one of a class: torch.cat is a method "of type object".
   const bool is_plain =
       type == "type" || type.starts_with("pybind11") || type.starts_with("module");

@@ -48,6 +48,7 @@ class Collector {
 
   std::vector<CallId> roots() const;
   void walk(CallId root);
+  bool is_wrapper(CallId op) const;
   bool take_whole(CallId op);
   void look_below();
   void find_sole_gradients();
@@ -147,8 +148,22 @@ EventId Collector::forward_of_sole_gradient(CallId op) const {
 }
 
 // True when the op was taken, and nothing below it is to be looked at.
+// autocast records an op with the types that it was called with, and below it the casts and the op
+// itself with the types that it runs in.
+bool Collector::is_wrapper(CallId op) const {
+  if (launches_itself_[op.index]) return false;
+  const auto types = [this](CallId c) {
+    const ArgsId args = store().args_id(tree().event(c));
+    return args.valid() ? store().args(args).types : StringId{};
+  };
+  for (CallId c(op.index + 1); c < tree().subtree_end(op); c = tree().subtree_end(c)) {
+    if (is_op(c) && name(c) == name(op) && has_gpu_work(c) && types(c) != types(op)) return true;
+  }
+  return false;
+}
+
 bool Collector::take_whole(CallId op) {
-  if (is_modelled(op)) {
+  if (is_modelled(op) && !is_wrapper(op)) {
     take(op, true);
     return true;
   }

@@ -1,5 +1,6 @@
 #include "sheets/work_category.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "analyze/diff/diff.h"
@@ -55,6 +56,21 @@ TEST(WorkCategory, AnUnknownOpIsWhatMostOfItsTimeIs) {
 TEST(WorkCategory, AKnownOpStaysWhatItIs) {
   EXPECT_EQ(categories({cpu_op("aten::mm", 0, 8), launch_call(2, 2, 1), kernel(kAdd, 20, 5, 1)}),
             (Lines{"aten::mm: gemm"}));
+}
+
+// autocast: the op with the types it was called with, below it casts and the op in BF16.
+TEST(UnifiedOps, AnOpThatAutocastRunsInAnotherTypeIsTheOneBelow) {
+  const auto ops = [](const std::string& below) {
+    const auto args = [](const std::string& type) {
+      return fmt::format(R"("Input Dims":[[64,32],[32,16]],"Input type":["{0}","{0}"])", type);
+    };
+    return categories({cpu_op("aten::mm", 0, 40, args("float")), cpu_op("aten::copy_", 2, 8),
+                       launch_call(4, 2, 1), kernel(kAdd, 50, 5, 1),
+                       cpu_op("aten::mm", 20, 10, args(below)), launch_call(22, 2, 2),
+                       kernel(kProduct, 60, 20, 2)});
+  };
+  EXPECT_EQ(ops("c10::BFloat16"), (Lines{"aten::copy_: elementwise", "aten::mm: gemm"}));
+  EXPECT_EQ(ops("float"), (Lines{"aten::mm: gemm"})) << "a wrapper in the same type";
 }
 
 TEST(WorkCategory, SoftmaxIsOneThingWithOpsAndWithout) {
