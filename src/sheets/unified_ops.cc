@@ -149,15 +149,18 @@ EventId Collector::forward_of_sole_gradient(CallId op) const {
 
 // True when the op was taken, and nothing below it is to be looked at.
 // autocast records an op with the types that it was called with, and below it the casts and the op
-// itself with the types that it runs in.
+// itself in half precision.
 bool Collector::is_wrapper(CallId op) const {
   if (launches_itself_[op.index]) return false;
   const auto types = [this](CallId c) {
     const ArgsId args = store().args_id(tree().event(c));
-    return args.valid() ? store().args(args).types : StringId{};
+    const StringId text = args.valid() ? store().args(args).types : StringId{};
+    return text.valid() ? store().text(text) : std::string_view{};
   };
+  const auto has_single = [](std::string_view text) { return text.find("\"float\"") != text.npos; };
   for (CallId c(op.index + 1); c < tree().subtree_end(op); c = tree().subtree_end(c)) {
-    if (is_op(c) && name(c) == name(op) && has_gpu_work(c) && types(c) != types(op)) return true;
+    const bool is_same = is_op(c) && name(c) == name(op) && has_gpu_work(c);
+    if (is_same && has_single(types(op)) && !types(c).empty() && !has_single(types(c))) return true;
   }
   return false;
 }
