@@ -147,7 +147,6 @@ EventId Collector::forward_of_sole_gradient(CallId op) const {
   return forward_.find(tree().event(autograd))->second;
 }
 
-// True when the op was taken, and nothing below it is to be looked at.
 // autocast records an op with the types that it was called with, and below it the casts and the op
 // itself in half precision.
 bool Collector::is_wrapper(CallId op) const {
@@ -165,6 +164,7 @@ bool Collector::is_wrapper(CallId op) const {
   return false;
 }
 
+// True when the op was taken, and nothing below it is to be looked at.
 bool Collector::take_whole(CallId op) {
   if (is_modelled(op) && !is_wrapper(op)) {
     take(op, true);
