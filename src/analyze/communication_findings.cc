@@ -207,7 +207,7 @@ std::vector<Finding> exposed_communication(const Assessment& a) {
     project("hidden behind all computation that does not overlap communication yet (upper bound)",
             facts.hideable);
   }
-  if (buckets != Buckets::kSmall && facts.hideable.count * 2 < facts.exposed.count) {
+  if (buckets != Buckets::kSmall && facts.hideable < facts.exposed - facts.hideable) {
     traits.add("communication_bound");
     f.notes.push_back(
         {fmt::format("Overlap can hide at most {}: the rest of the computation already "

@@ -128,8 +128,8 @@ Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>&
   for (const Group& g : groups) kernels_time += g.stats.sum;
   // Over everything shown, unlinked work too: over the linked part alone the shares could pass 100
   // %. Each GPU has all of that time: two that work half of it are at half.
-  const Nanos total{time_span(input.store, all_selected(input)).count *
-                    static_cast<int64_t>(std::max<size_t>(1, devices_of(input).size()))};
+  const Nanos span = time_span(input.store, all_selected(input));
+  const auto devices = static_cast<double>(std::max<size_t>(1, devices_of(input).size()));
 
   Table table("kernel_summary");
   Column& category = table.text_column("Parent op category");
@@ -155,7 +155,7 @@ Table kernel_summary_sheet(const SheetInput& input, const std::vector<Launcher>&
     min.add(g.stats.min);
     max.add(g.stats.max);
     of_kernels.add(ratio(g.stats.sum, kernels_time) * 100);
-    of_total.add(ratio(g.stats.sum, total) * 100);
+    of_total.add(ratio(g.stats.sum, span) / devices * 100);
   }
   if (input.kernels.has_code()) add_code_columns(table, groups, input.kernels);
   return table;

@@ -46,7 +46,7 @@ std::string_view WorkCategories::of(const UnifiedOp& op) {
     all += input_.store.duration(kernel);
   }
   for (const auto& [category, time] : times) {
-    if (times.size() == 1 || time.count * 2 > all.count) return category;
+    if (times.size() == 1 || time > all - time) return category;
   }
   return kUnknownWork;
 }
