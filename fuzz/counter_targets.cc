@@ -43,8 +43,8 @@ EventStore store_of_counters(const CounterSet& set) {
   return std::move(builder).seal({}, 0);
 }
 
-void report_all(Result<CounterSet> read) {
-  if (!read.ok()) return;
+void report_all(Result<CounterSet> read, bool whole) {
+  if (!read.ok() || !whole) return;
   std::vector<CounterFile> files;
   files.push_back({"fuzz.csv", read.take()});
   const EventStore store = store_of_counters(files[0].set);
@@ -57,7 +57,7 @@ void report_all(Result<CounterSet> read) {
   (void)counters_text(report, {true, true, 80});
   (void)counters_markdown(report, files);
   (void)counters_json(report);
-  const Result<Platform> platform = open_platform("h200");
+  static const Result<Platform> platform = open_platform("h200");
   AnalyzeOptions options;
   options.threads = 1;
   options.platform = platform.ok() ? &platform.value() : nullptr;
@@ -72,14 +72,14 @@ void report_all(Result<CounterSet> read) {
 void ncu_counters(const uint8_t* data, size_t size) {
   (void)ncu::recognises({reinterpret_cast<const char*>(data), size});
   TextSource source(text_of(data, size));
-  report_all(ncu::read(source, "fuzz.csv"));
+  report_all(ncu::read(source, "fuzz.csv"), runs_whole(text_of(data, size)));
 }
 
 void rocprof_counters(const uint8_t* data, size_t size) {
   (void)rocprof::counters::recognises({reinterpret_cast<const char*>(data), size});
   (void)rocprof::counters::read_sysinfo({reinterpret_cast<const char*>(data), size});
   TextSource source(text_of(data, size));
-  report_all(rocprof::counters::read(source, "fuzz.csv"));
+  report_all(rocprof::counters::read(source, "fuzz.csv"), runs_whole(text_of(data, size)));
 }
 
 }  // namespace fathom::fuzz

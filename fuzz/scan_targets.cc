@@ -92,7 +92,7 @@ void scan_files(const std::vector<NamedText>& files) {
   options.threads = 1;
   ScanReport report;
   report.facts = scan_repository(repository.value(), options);
-  const Result<Platform> platform = open_platform("h200");
+  static const Result<Platform> platform = open_platform("h200");
   StoryContext context;
   if (platform.ok()) context.platform = &platform.value();
   SourceOutlines sources(repository.value().root, report.facts.files);
@@ -158,7 +158,7 @@ void read_cpp(const cpp::TokenList& source) {
 void cpp_source(const uint8_t* data, size_t size) {
   const std::string_view text = text_of(data, size);
   read_cpp(cpp::lex(text));
-  scan_files({{"a.cu", text}});
+  if (runs_whole(text)) scan_files({{"a.cu", text}});
 }
 
 void jinja_source(const uint8_t* data, size_t size) {
@@ -167,13 +167,13 @@ void jinja_source(const uint8_t* data, size_t size) {
   CHECK(cpp::blank_jinja(text).size() == text.size());
   // Only templates that say what they are templates of are read.
   const std::string named = "#include <a>\n" + std::string(text);
-  scan_files({{"a.cuh.jinja", named}, {"chat.jinja", text}});
+  if (runs_whole(text)) scan_files({{"a.cuh.jinja", named}, {"chat.jinja", text}});
 }
 
 void python_source(const uint8_t* data, size_t size) {
   const std::string_view text = text_of(data, size);
   check_lines(python::read_python(text), text);
-  scan_files({{"a.py", text}});
+  if (runs_whole(text)) scan_files({{"a.py", text}});
 }
 
 void ignore_rules(const uint8_t* data, size_t size) {
@@ -189,7 +189,8 @@ void ignore_rules(const uint8_t* data, size_t size) {
     }
     paths.remove_prefix(std::min(line + 1, paths.size()));
   }
-  scan_files({{".gitignore", text}, {"src/deep/a.cu", "int x;\n"}, {"src/.gitignore", text}});
+  if (runs_whole(text))
+    scan_files({{".gitignore", text}, {"src/deep/a.cu", "int x;\n"}, {"src/.gitignore", text}});
 }
 
 void git_index(const uint8_t* data, size_t size) {
@@ -197,12 +198,13 @@ void git_index(const uint8_t* data, size_t size) {
   const auto tracked = TrackedPaths::read(text);
   CHECK(!tracked || tracked->size() <= text.size());
   (void)read_gitmodules(text);
-  scan_files({{".git/HEAD", ""},
-              {".git/index", text},
-              {".git/info/exclude", "*.cu\n"},
-              {".gitmodules", text},
-              {"src/a.cu", "int x;\n"},
-              {"b.py", "x = 1\n"}});
+  if (runs_whole(text))
+    scan_files({{".git/HEAD", ""},
+                {".git/index", text},
+                {".git/info/exclude", "*.cu\n"},
+                {".gitmodules", text},
+                {"src/a.cu", "int x;\n"},
+                {"b.py", "x = 1\n"}});
 }
 
 void manifests(const uint8_t* data, size_t size) {
@@ -216,7 +218,7 @@ void manifests(const uint8_t* data, size_t size) {
     CHECK(declared.dependencies.size() <= text.size());
     files.push_back({name, text});
   }
-  scan_files(files);
+  if (runs_whole(text)) scan_files(files);
 }
 
 void markdown(const uint8_t* data, size_t size) {
@@ -232,12 +234,13 @@ void markdown(const uint8_t* data, size_t size) {
     (void)find_mentions(text, is_markdown, "engine");
     (void)read_doc_examples(text, is_markdown);
   }
-  scan_files({{"README.md", text},
-              {"docs/usage.rst", text},
-              {"engine/serve.py",
-               "import argparse, os\np = argparse.ArgumentParser()\n"
-               "p.add_argument('--port', default=80)\np.add_argument('--max-batch', default=4)\n"
-               "os.getenv('ENGINE_A'); os.getenv('ENGINE_B'); os.getenv('ENGINE_C')\n"}});
+  if (runs_whole(text))
+    scan_files({{"README.md", text},
+                {"docs/usage.rst", text},
+                {"engine/serve.py",
+                 "import argparse, os\np = argparse.ArgumentParser()\n"
+                 "p.add_argument('--port', default=80)\np.add_argument('--max-batch', default=4)\n"
+                 "os.getenv('ENGINE_A'); os.getenv('ENGINE_B'); os.getenv('ENGINE_C')\n"}});
 }
 
 void repository(const uint8_t* data, size_t size) { scan_files(split_files(text_of(data, size))); }

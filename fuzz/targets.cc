@@ -55,7 +55,7 @@ void analyze_all(EventStore store) {
   Trace trace{"fuzz.json", std::move(store), {}, false};
   trace.tree = build_call_tree(trace.store);
   // Bounds and what follows from them, also for traces that name no GPU.
-  const Result<Platform> platform = open_platform("h200");
+  static const Result<Platform> platform = open_platform("h200");
   for (const bool include_unlinked : {false, true}) {
     Scope scope;
     scope.include_unlinked = include_unlinked;
@@ -83,8 +83,7 @@ void kineto_json(const uint8_t* data, size_t size) {
   options.threads = 1;
   options.limits.chunk_size = 256;  // small inputs must see cuts too
   Result<EventStore> store = kineto::read_trace(source, "fuzz", options);
-  if (!store.ok()) return;
-  analyze_all(store.take());
+  if (store.ok() && runs_whole(bytes_of(data, size))) analyze_all(store.take());
 }
 
 void trace_database(const uint8_t* data, size_t size) {
@@ -92,10 +91,11 @@ void trace_database(const uint8_t* data, size_t size) {
   const Result<SqliteDatabase> database =
       SqliteDatabase::open_bytes(std::vector<char>(bytes, bytes + size), "fuzz");
   if (!database.ok()) return;
+  const bool whole = runs_whole(bytes_of(data, size));
   Result<EventStore> from_nsys = nsys::read_trace(database.value(), "fuzz");
-  if (from_nsys.ok()) analyze_all(from_nsys.take());
+  if (from_nsys.ok() && whole) analyze_all(from_nsys.take());
   Result<EventStore> from_rocpd = rocprof::read_rocpd(database.value(), "fuzz");
-  if (from_rocpd.ok()) analyze_all(from_rocpd.take());
+  if (from_rocpd.ok() && whole) analyze_all(from_rocpd.take());
 }
 
 void rocprof_trace(const uint8_t* data, size_t size) {
@@ -104,7 +104,7 @@ void rocprof_trace(const uint8_t* data, size_t size) {
   for (auto* read :
        {&rocprof::read_trace_json, &rocprof::read_trace_csv, &rocprof::read_perfetto}) {
     Result<EventStore> store = read(text, "fuzz");
-    if (store.ok()) analyze_all(store.take());
+    if (store.ok() && runs_whole(text)) analyze_all(store.take());
   }
 }
 
@@ -123,7 +123,7 @@ void read_capture_bytes(const uint8_t* data, size_t size) {
   TextSource events(bytes_of(data, size)), counters(bytes_of(data, size));
   TextSource samples(bytes_of(data, size));
   Result<EventStore> store = capture::read_capture(events, "fuzz");
-  if (store.ok()) analyze_all(store.take());
+  if (store.ok() && runs_whole(bytes_of(data, size))) analyze_all(store.take());
   (void)capture::read_counters(counters, "fuzz");
   (void)capture::read_samples(samples, "fuzz");
   TextSource activity(bytes_of(data, size));
@@ -182,7 +182,7 @@ void store_file(const uint8_t* data, size_t size) {
   std::vector<Block> body((size + sizeof(Block) - 1) / sizeof(Block));
   if (size > 0) std::memcpy(body.data(), data, size);
   std::optional<EventStore> store = StoreFile::read_body(std::as_bytes(std::span(body)));
-  if (store) analyze_all(std::move(*store));
+  if (store && runs_whole(bytes_of(data, size))) analyze_all(std::move(*store));
 }
 
 }  // namespace fathom::fuzz

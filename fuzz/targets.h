@@ -2,10 +2,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string_view>
 
 // One function for each reader of bytes from outside. libFuzzer calls them with what it makes up;
 // ./test calls them with every file of fuzz/corpus/<name> and fuzz/crashes/<name>.
 namespace fathom::fuzz {
+
+// A reader takes a hundredth of the time that an analysis or a scan of what it read takes. So the
+// fuzzer runs what follows the reader for one input of `whole_one_in`, chosen by its bytes: an
+// input does the same each time. ./test runs all of it.
+constexpr size_t kFuzzedWholeOneIn = 16;
+inline size_t whole_one_in = 1;
+inline bool runs_whole(std::string_view input) {
+  return std::hash<std::string_view>()(input) % whole_one_in == 0;
+}
 
 // JSON text through the whole of an analysis: read, link, all sheets, every renderer; replay
 // packages of its ops, and a comparison with itself.
@@ -42,7 +53,7 @@ void store_file(const uint8_t* data, size_t size);
 void ncu_counters(const uint8_t* data, size_t size);
 void rocprof_counters(const uint8_t* data, size_t size);
 
-// The readers of a scan. Each then scans a repository that holds the input, and makes its report.
+// The readers of a scan, then a scan of a repository that holds the input, with its report.
 void cpp_source(const uint8_t* data, size_t size);
 void python_source(const uint8_t* data, size_t size);
 void jinja_source(const uint8_t* data, size_t size);

@@ -14,8 +14,11 @@ using Target = void (*)(const uint8_t*, size_t);
 
 size_t replay(const char* name, Target target) {
   size_t inputs = 0;
-  for (const char* kept : {"corpus", "crashes"}) {
-    for (const auto& entry : fs::directory_iterator(source_dir() / "fuzz" / kept / name)) {
+  for (const char* kept : {"corpus", "crashes", "learned"}) {
+    // What a fuzzer learned is replayed as it was learned.
+    fuzz::whole_one_in = kept == std::string_view("learned") ? fuzz::kFuzzedWholeOneIn : 1;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(source_dir() / "fuzz" / kept / name, none)) {
       SCOPED_TRACE(entry.path().filename().string());
       const std::string input = read_file(entry.path());
       target(reinterpret_cast<const uint8_t*>(input.data()), input.size());
