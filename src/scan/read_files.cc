@@ -9,6 +9,8 @@
 
 #include "base/threads.h"
 #include "scan/accesses/triton_walk.h"
+#include "scan/cpp/autograd_calls.h"
+#include "scan/cpp/go_options.h"
 #include "scan/cpp/launch_conditions.h"
 #include "scan/cpp/plain_spelling.h"
 #include "scan/cpp/rust_options.h"
@@ -39,10 +41,14 @@ bool is_cpp_template(Language language, std::string_view text) {
                                           text.find("#include") != std::string_view::npos);
 }
 
+// Languages of programs that start kernels of others.
+bool is_host(Language language) {
+  return language == Language::kRust || language == Language::kGo || language == Language::kZig;
+}
+
 bool is_read(Language language) {
   return is_c_family(language) || is_shader(language) || language == Language::kJinja ||
-         language == Language::kPython || language == Language::kRust ||
-         language == Language::kJulia;
+         language == Language::kPython || is_host(language) || language == Language::kJulia;
 }
 
 cpp::PatternScope scope_of(cpp::FunctionKind kind) {
@@ -98,7 +104,7 @@ class LinesOfText {
 class FileReader {
  public:
   FileReader(const Repository& repository, size_t threads, const ProgressCallback& progress)
-      : repository_(repository), progress_(progress), signals_(FeatureRules::built_in()) {
+      : repository_(repository), progress_(progress) {
     const size_t available = std::max(1u, std::thread::hardware_concurrency());
     threads_ = threads == 0 ? available : threads;
     readings_.files = repository.files;
@@ -125,7 +131,7 @@ class FileReader {
     }
     // Python comes when the kernels of C++ are known, so that it is lexed only once. Its own
     // literals may define more of them.
-    std::vector<SignalFinder> finders(threads_, SignalFinder(signals_));
+    std::vector<SignalFinder> finders(threads_, SignalFinder(SignalTable::built_in()));
     const Names of_files = known_.kernels;
     want_names();
     for_each_file([&](uint32_t file, size_t thread) { read_python_file(file, finders[thread]); });
@@ -400,11 +406,22 @@ class FileReader {
     reading.usage.kernels_named.merge(usage.kernels_named);
   }
 
-  void read_rust(uint32_t file) {
+  void read_host(uint32_t file, SignalFinder& finder) {
+    const Language language = readings_.files[file].language;
     const std::string text = text_of(file);
     FileReading& reading = readings_.readings[file];
-    reading.cpp_options = cpp::find_clap_options(text);
-    reading.rust_main = cpp::line_of_rust_main(text);
+    const std::string spelling = cpp::host_spelling(text);
+    const cpp::TokenList source = cpp::lex(spelling);
+    if (language == Language::kRust) {
+      reading.cpp_options = cpp::find_clap_options(text);
+      reading.host_main = cpp::line_of_rust_main(text);
+    } else if (language == Language::kGo) {
+      reading.cpp_options = cpp::find_go_options(source);
+      reading.host_main = cpp::line_of_go_main(source);
+    } else {
+      reading.host_main = cpp::line_of_zig_main(text);
+    }
+    if (carries_weight(readings_.files[file])) reading.signals = finder.find(source);
     NamesInStrings found;
     find_names_in_rust_strings(text, *wanted_, found);
     reading.usage.kernels_named.merge(found.names);
@@ -415,7 +432,7 @@ class FileReader {
     const Language language = readings_.files[file].language;
     FileReading& reading = readings_.readings[file];
     if (language == Language::kPython) return read_python_usage(file);
-    if (language == Language::kRust) return read_rust(file);
+    if (is_host(language)) return read_host(file, finder);
     if (!is_c_family(language) && language != Language::kJinja) return;
     const std::string text = cpp_text(file);
     if (text.empty()) return;
@@ -423,6 +440,7 @@ class FileReader {
     const cpp::Brackets brackets(source);
     cpp::BodyTrees trees({source, brackets}, reading.cpp);
     reading.usage = cpp::find_usage(trees.code(), reading.cpp, known_);
+    cpp::follow_autograd(source, reading.usage);
     note_names_in_strings(source, *wanted_, reading);
     reading.constants = cpp::file_constants(source);
     reading.cpp_options = cpp::find_options(source);
@@ -452,7 +470,6 @@ class FileReader {
   Readings readings_;
   std::vector<uint32_t> order_;  // of the files to read
   cpp::KnownNames known_;
-  const SignalTable signals_;
   Names wanted_names_;                 // kernels
   std::optional<WantedNames> wanted_;  // the same, ready for searching
   Names of_literals_;                  // kernels that no C++ file defines

@@ -45,14 +45,10 @@ CodeFacts declared_facts(const Repository& repository) {
 }
 
 // The way down from Python to the first of the kernel's launchers that has one.
-std::vector<PathHop> path_to(const KernelFacts& kernel, const Readings& readings,
-                             const PythonPaths& paths) {
+std::vector<PathHop> path_to(const KernelFacts& kernel, const CallerPaths& paths) {
   std::vector<PathHop> best;
   for (const KernelLauncher& launcher : kernel.launchers) {
-    const bool python = readings.files[launcher.at.file].language == Language::kPython;
-    std::vector<PathHop> path = python
-                                    ? paths.to_python_function(launcher.at.file, launcher.function)
-                                    : paths.to_cpp_function(launcher.at.file, launcher.function);
+    std::vector<PathHop> path = paths.path_to(launcher.at);
     if (!path.empty() && path.front().kind == PathHopKind::kPython) return path;
     if (best.empty()) best = std::move(path);
   }
@@ -140,11 +136,11 @@ void mark_trials(CodeFacts& facts) {
 // How the files hang together, from the facts about kernels and entry points.
 void link_structure(const Repository& repository, const Readings& readings,
                     const SymbolIndex& index, const PythonNames& names, const PythonTypes& types,
-                    CodeFacts& facts) {
+                    const CodeGraph& graph, CodeFacts& facts) {
   facts.modules = link_modules(readings, names, index.includes(), facts.kernels);
   mark_trials(facts);
   facts.api = link_api(readings, names, facts.entry_points);
-  RequestWays ways = find_request_paths(readings, names, types, index, facts,
+  RequestWays ways = find_request_paths(readings, names, types, graph, facts,
                                         find_doc_examples(repository, facts));
   facts.request_paths = std::move(ways.paths);
   for (EntryPoint& entry : facts.entry_points) {
@@ -171,7 +167,8 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   // One after the other: the index and the names keep what they were asked, without locks.
   facts.kernels = link_kernels(readings, index, names, types);
   link_evidence(readings, includes, facts.kernels, facts.calls);
-  const PythonPaths paths(readings, index, names, types);
+  const CodeGraph graph(readings, names, types, index, facts.dependencies);
+  const CallerPaths paths(readings, graph);
   facts.options = link_options(readings, names);
   link_dependency_uses(readings, names, facts.dependencies);
   for (EntryPoint& entry : link_entry_points(readings))
@@ -179,7 +176,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   for (KernelFacts& kernel : facts.kernels) {
     kernel.profiler_name = profiler_pattern(kernel);
     kernel.doc = docstring_of(kernel, readings);
-    kernel.path = path_to(kernel, readings, paths);
+    kernel.path = path_to(kernel, paths);
     if (!kernel.path.empty()) kernel.callers = paths.callers_of(kernel.path.front());
     if (kernel.callers.size() == 1) kernel.way_up = paths.way_up_from(kernel.callers.front());
     link_jit_values(readings, kernel);
@@ -190,7 +187,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   add_hydra_keys(repository, readings, facts);
   facts.start_commands = find_start_commands(repository, facts);
   recognise_parts(repository, readings, facts);
-  link_structure(repository, readings, index, names, types, facts);
+  link_structure(repository, readings, index, names, types, graph, facts);
   note_readme_names(repository, facts);
   facts.doc_claims = find_doc_claims(repository, facts, find_usage_claims(readings));
   return facts;

@@ -152,9 +152,18 @@ class DeviceTeller : public StatementTeller {
     if (statement.kind == StatementKind::kGivesCode) {
       step.only_computes = false;
       if (step.words.is(Phrase::kComputes) || step.words.is(Phrase::kCalls))
-        step.words = Phrase::kCallsWithCode;
+        step.words = is_loop_macro(statement.text) ? Phrase::kRepeats : Phrase::kCallsWithCode;
     }
     return step;
+  }
+
+  // CUDA_KERNEL_LOOP(i, n) { … }: a macro that is called a loop.
+  static bool is_loop_macro(std::string_view text) {
+    const std::string_view name = text.substr(0, text.find('('));
+    const bool capitals = std::all_of(name.begin(), name.end(), [](char c) {
+      return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
+    return capitals && name.find("LOOP") != std::string_view::npos;
   }
 
   void add_action(const Statement& statement, StoryStep& step) const {
@@ -258,6 +267,9 @@ class DeviceTeller : public StatementTeller {
                holds_word(statement.text, "fma(")) {
       step.words = Phrase::kAccumulates;
       step.only_computes = false;
+    } else if (assigns_to_call(statement)) {
+      step.words = Phrase::kAssignsReturned;
+      step.only_computes = false;
     } else {
       const bool call =
           statement.text.find('=') == std::string::npos && statement.text.ends_with(")");
@@ -265,6 +277,18 @@ class DeviceTeller : public StatementTeller {
                    : makes_object(code_, statement) ? Phrase::kMakes
                                                     : Phrase::kCalls;
     }
+  }
+
+  // body.x(i) = 4: the object's method returns where it is written.
+  bool assigns_to_call(const Statement& statement) const {
+    size_t equals = statement.first;
+    while (equals < statement.last && !code_.is(equals, "=") && !code_.is(equals, "+="))
+      equals = code_.past(equals);
+    if (equals >= statement.last || equals < statement.first + 4) return false;
+    if (!code_.is(equals - 1, ")") || !code_.brackets.closed(equals - 1)) return false;
+    const size_t open = code_.brackets.partner(equals - 1);
+    return open > statement.first + 1 && code_.source.is_name(open - 1) &&
+           (code_.is(open - 2, ".") || code_.is(open - 2, "->"));
   }
 
   NamedMemory memory_of_name(const Statement& statement) const {
@@ -307,6 +331,10 @@ class DeviceTeller : public StatementTeller {
         const bool shuffles = deed->words.is(Phrase::kWarpExchange);
         step.words = shuffles ? Words(shuffle_phrase(step.code[0])) : deed->words;
       }
+      // A value that is read for it does not hide what the call does.
+      if (deed->words.is_pattern(pattern_id::kAtomics) &&
+          !step.words.is_pattern(pattern_id::kAtomics))
+        step.words = deed->words;
       step.certainty = std::max(step.certainty, deed->certainty);
       step.remarks.push_back(
           {Phrase::kInCallee, deed->code.empty() ? callee.name : deed->code[0], deed->at, {}});
@@ -347,7 +375,10 @@ class DeviceTeller : public StatementTeller {
     MemoryNames memory;
     const std::vector<Range> given = cpp::arguments_of(code_, arguments_open(code_, opened.name));
     const std::vector<std::string> names = parameter_names(callee.parameters);
+    const std::vector<bool> by_value = parameters_by_value(callee.parameters);
     for (size_t i = 0; i < std::min(given.size(), names.size()); ++i) {
+      // f(x[i]): the callee gets a number that was read here, and no address.
+      if (by_value[i] && is_element(code_, given[i])) continue;
       const NamedMemory value = memory_.of_expression(code_, given[i]);
       if (value.memory != Memory::kUnknown) memory.set(names[i], value);
     }

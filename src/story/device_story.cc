@@ -55,7 +55,7 @@ class Storyteller {
     context_.opened.clear();
     context_.width_said = false;
     MemoryNames memory;
-    memory.add_parameters_of_kernel(*body_.function);
+    memory.add_parameters_of_kernel(*body_.function, *body_.code);
     return device_steps(context_, body_, std::move(memory),
                         TemplateValues(kernel_.template_parameters, launcher_));
   }

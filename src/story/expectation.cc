@@ -102,9 +102,15 @@ class Expecter {
       read_ = {whole_read, whole_read};
       written_ = {whole_written, whole_written};
     }
-    const bool counted = !model.flops.empty();
+    // Of types that are not known it is not known either whether an operator computes: none that
+    // was counted is not none.
+    const bool known_types = std::ranges::all_of(
+        kernel_.accesses, [](const ArrayAccess& one) { return one.element_bytes.has_value(); });
+    const bool none = model.by_accesses && model.flops == "0" && !known_types;
+    const bool counted = !model.flops.empty() && !none;
+    const auto shown = counted ? flops_ : std::nullopt;
     add(out_.traffic, model.by_accesses ? "floating-point operations" : "FLOPs", "",
-        counted ? model.flops : "not counted", flops_, flops_);
+        counted ? model.flops : "not counted", shown, shown);
     out_.traffic.back().quantity = Quantity::kFlops;
     add(out_.traffic, "bytes read", "B", model.bytes_read, read_.low, closed(read_.high));
     out_.traffic.back().quantity = Quantity::kBytesRead;
@@ -113,7 +119,7 @@ class Expecter {
     out_.traffic.back().quantity = Quantity::kBytesWritten;
     if (read_.low && written_.low) {
       bytes_ = {*read_.low + *written_.low, *read_.high + *written_.high};
-      if (flops_ && *bytes_.low > 0 && out_.open_ends.empty()) {
+      if (shown && *bytes_.low > 0 && out_.open_ends.empty()) {
         add(out_.traffic, "arithmetic intensity", "FLOP/B", "FLOPs / (bytes read + bytes written)",
             *flops_ / *bytes_.high, *flops_ / *bytes_.low);
       }

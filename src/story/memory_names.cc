@@ -15,18 +15,6 @@ constexpr std::array<std::string_view, 14> kScalars = {
     "int",     "unsigned", "float", "double",   "bool", "size_t", "int64_t",
     "int32_t", "uint32_t", "long",  "uint64_t", "half", "char",   "short"};
 
-bool is_scalar_type(std::string_view parameter) {
-  const cpp::TokenList tokens = cpp::lex(parameter);
-  if (parameter.find('*') != std::string_view::npos) return false;
-  int depth = 0;  // Tensor<float, 2> is no float
-  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
-    depth += tokens.is(i, "<") ? 1 : tokens.is(i, ">") ? -1 : 0;
-    if (depth > 0) continue;
-    if (std::find(kScalars.begin(), kScalars.end(), tokens.at(i)) != kScalars.end()) return true;
-  }
-  return false;
-}
-
 // float4, uint2, half2, __nv_bfloat162: a value, which no address is made of.
 bool is_vector_type(std::string_view word) {
   constexpr std::array<std::string_view, 14> bases = {
@@ -35,6 +23,30 @@ bool is_vector_type(std::string_view word) {
   if (word.empty() || word.back() < '2' || word.back() > '8') return false;
   const std::string_view base = word.substr(0, word.size() - 1);
   return std::find(bases.begin(), bases.end(), base) != bases.end();
+}
+
+// int, uint64_cu, scalar_t: a number by its name.
+bool names_number(std::string_view word) {
+  if (std::find(kScalars.begin(), kScalars.end(), word) != kScalars.end()) return true;
+  for (const std::string_view begin : {"uint", "int"}) {
+    if (word.starts_with(begin) && word.size() > begin.size() && word[begin.size()] >= '1' &&
+        word[begin.size()] <= '9' && !is_vector_type(word))
+      return true;
+  }
+  return word == "scalar_t" || word == "index_t" || word == "acc_t" || word == "accscalar_t" ||
+         word == "opmath_t" || word == "value_t" || word == "bfloat16" || word == "__half";
+}
+
+bool is_scalar_type(std::string_view parameter) {
+  const cpp::TokenList tokens = cpp::lex(parameter);
+  if (parameter.find('*') != std::string_view::npos) return false;
+  int depth = 0;  // Tensor<float, 2> is no float
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    depth += tokens.is(i, "<") ? 1 : tokens.is(i, ">") ? -1 : 0;
+    if (depth > 0) continue;
+    if (names_number(tokens.at(i))) return true;
+  }
+  return false;
 }
 
 bool is_word(const Code& code, size_t i) {
@@ -198,7 +210,56 @@ std::vector<std::string> parameter_names(std::string_view parameters) {
   return names;
 }
 
-void MemoryNames::add_parameters_of_kernel(const cpp::Function& kernel) {
+std::vector<bool> parameters_by_value(std::string_view parameters) {
+  const cpp::TokenList tokens = cpp::lex(parameters);
+  const cpp::Brackets brackets(tokens);
+  const Code code{tokens, brackets};
+  std::vector<bool> out;
+  for (const Range& one : cpp::split_arguments(code, {0, tokens.size()})) {
+    bool by_value = true;
+    for (size_t i = one.first; i < one.last; i = code.past(i)) {
+      if (code.is(i, "=")) break;
+      if (code.is(i, "*") || code.is(i, "&") || code.is(i, "&&") || code.is(i, "["))
+        by_value = false;
+    }
+    out.push_back(by_value);
+  }
+  return out;
+}
+
+bool is_element(const Code& code, Range range) {
+  return !range.empty() && !code.is(range.first, "&") && !is_cast_to_pointer(code, range) &&
+         has_subscript(code, range);
+}
+
+namespace {
+
+// x[i], x.y, x->y somewhere in the code: more than a number.
+bool is_used_as_object(const Code& code, Range range, std::string_view name) {
+  for (size_t i = range.first; i + 1 < std::min(range.last, code.source.size()); ++i) {
+    if (code.source.at(i) == name &&
+        (code.is(i + 1, "[") || code.is(i + 1, ".") || code.is(i + 1, "->")))
+      return true;
+  }
+  return false;
+}
+
+// Length_T of template <typename Length_T>.
+bool is_template_type(const Code& code, Range parameter, std::string_view template_parameters) {
+  const cpp::TokenList tokens = cpp::lex(template_parameters);
+  for (size_t i = parameter.first; i < parameter.last; ++i) {
+    for (size_t k = 0; k + 1 < tokens.size(); ++k) {
+      if ((tokens.is(k, "typename") || tokens.is(k, "class")) &&
+          tokens.at(k + 1) == code.source.at(i))
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void MemoryNames::add_parameters_of_kernel(const cpp::Function& kernel, const Code& body) {
   const cpp::TokenList tokens = cpp::lex(kernel.parameters);
   const cpp::Brackets brackets(tokens);
   const Code code{tokens, brackets};
@@ -208,6 +269,9 @@ void MemoryNames::add_parameters_of_kernel(const cpp::Function& kernel) {
     const std::string text = code.text(parts[i]);
     if (is_scalar_type(text)) continue;
     const bool pointer = text.find('*') != std::string::npos;
+    if (!pointer && is_template_type(code, parts[i], kernel.template_parameters) &&
+        !is_used_as_object(body, {kernel.body_first, kernel.body_last}, names[i]))
+      continue;
     names_[names[i]] = {Memory::kGlobal, "", "",
                         pointer ? Certainty::kCertain : Certainty::kLikely};
   }
@@ -311,7 +375,12 @@ void MemoryNames::find_accesses(const Code& code, Range range, bool target,
                                         ? code.source.at(i - 1)
                                         : std::string_view();
     const bool intrinsic = callee.starts_with("__ld") || callee.starts_with("__st");
-    const bool call = intrinsic || names_access(callee, "load") || names_access(callee, "store");
+    // Loader<T> loader(in, n) makes an object, which reads nothing yet.
+    const bool makes =
+        !callee.empty() && i > range.first + 1 &&
+        (code.is(i - 2, ">") || (code.source.is_name(i - 2) && !is_word(code, i - 2)));
+    const bool call =
+        intrinsic || (!makes && (names_access(callee, "load") || names_access(callee, "store")));
     if (!subscript && !star && !call) continue;
     if (subscript && is_address_of(code, i, range.first)) continue;
     size_t behind = subscript ? code.past(i) : 0;
@@ -326,6 +395,14 @@ void MemoryNames::find_accesses(const Code& code, Range range, bool target,
     } else {
       // Of a call the argument that is a pointer; what else it is given is no address.
       Range pointer{i + 1, std::min(range.last, code.past(i + 1) + (call ? 0 : 8))};
+      // *x.y is of x.y alone, whatever is done with it.
+      if (star && code.source.is_name(i + 1) && !code.is(i + 2, "<") && !code.is(i + 2, "(")) {
+        pointer.last = i + 2;
+        while (pointer.last + 1 < range.last &&
+               (code.is(pointer.last, ".") || code.is(pointer.last, "->")))
+          pointer.last += 2;
+        pointer.last = std::min(pointer.last, range.last);
+      }
       // *reinterpret_cast<T*>(…): what is cast, however long.
       if (star && code.source.at(i + 1).ends_with("_cast") && code.is(i + 2, "<") &&
           code.brackets.closed(i + 2)) {
@@ -383,10 +460,16 @@ void MemoryNames::declare(const Code& code, const Parts& parts, bool loads) {
     shared |= code.is(i, "__shared__");
     pointer |= code.is(i, "*");
     object |= code.is(i, "<") || code.is(i, "::");
-    scalar |= std::find(kScalars.begin(), kScalars.end(), code.source.at(i)) != kScalars.end() ||
-              is_vector_type(code.source.at(i));
+    scalar |= names_number(code.source.at(i)) || is_vector_type(code.source.at(i));
   }
   const bool declares_pointer = pointer;
+  if (parts.declares) {
+    // What is a number by its declaration is no address, whatever it is set to.
+    if (scalar && !pointer && !shared && !code.is(parts.name + 1, "["))
+      numbers_.insert(name);
+    else
+      numbers_.erase(name);
+  }
   pointer = pointer || is_cast_to_pointer(code, parts.right);
   if (shared) {
     const bool array = code.is(parts.name + 1, "[");
@@ -403,8 +486,8 @@ void MemoryNames::declare(const Code& code, const Parts& parts, bool loads) {
       return;
     }
     if (!value.through.empty()) loaded_[name] = value.through;
-    const bool number =
-        (scalar && !pointer) || (!pointer && !address && has_subscript(code, parts.right));
+    const bool number = (scalar && !pointer) || numbers_.contains(name) ||
+                        (!pointer && !address && has_subscript(code, parts.right));
     if (number || value.memory == Memory::kUnknown || value.memory == Memory::kLocal) return;
     NamedMemory own = value;
     if (declares_pointer && parts.name > parts.left.first) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +34,7 @@ struct MemoryAccess {
 // memory, __shared__ names to shared memory, and what is made of a pointer points where it does.
 class MemoryNames {
  public:
-  void add_parameters_of_kernel(const cpp::Function& kernel);
+  void add_parameters_of_kernel(const cpp::Function& kernel, const cpp::Code& body);
   void set(const std::string& name, NamedMemory memory) { names_[name] = std::move(memory); }
 
   // What a statement reads and writes; its declarations count from there on.
@@ -56,9 +57,14 @@ class MemoryNames {
 
   std::map<std::string, NamedMemory, std::less<>> names_;
   std::map<std::string, std::string, std::less<>> loaded_;  // value → what was read first
+  std::set<std::string, std::less<>> numbers_;              // declared as numbers
 };
 
 // The names of a function's parameters, in order.
 std::vector<std::string> parameter_names(std::string_view parameters);
+// Whether each of them is a value: neither pointer nor reference nor array.
+std::vector<bool> parameters_by_value(std::string_view parameters);
+// x[i], an element that is read, and not &x[i].
+bool is_element(const cpp::Code& code, cpp::Range range);
 
 }  // namespace fathom

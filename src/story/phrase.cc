@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, static_cast<size_t>(kLastPhrase) + 1> kId
     "unpacks",
     "accumulates",
     "and_accumulates",
+    "assigns_returned",
     "finds_place",
     "finds_block",
     "finds_thread",

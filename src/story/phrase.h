@@ -19,6 +19,7 @@ enum class Phrase : uint8_t {
   kUnpacks,
   kAccumulates,
   kAndAccumulates,
+  kAssignsReturned,
   kFindsPlace,
   kFindsBlock,
   kFindsThread,

@@ -147,6 +147,32 @@ TEST(Readme, NamesOfCharactersAndEmoji) {
   EXPECT_EQ(facts.first_paragraph, "Documents about A & B: what there is to know");
 }
 
+// "What's missing?" is no "What is it?".
+TEST(Readme, WhatIsMissingIsNotWhatItIs) {
+  EXPECT_EQ(
+      read_readme("# Thing\n\nThing is a library for models on small GPUs. It has:\n\n- Caches\n\n"
+                  "## What's missing?\n\nOn the list of things to do: support of another GPU\n")
+          .first_paragraph,
+      "Thing is a library for models on small GPUs. It has: Caches");
+  EXPECT_EQ(read_readme("# Thing\n\nWe have a new website, and it is good to read.\n\n"
+                        "## What is Thing?\n\nThing serves models on small and on large GPUs.\n")
+                .first_paragraph,
+            "Thing serves models on small and on large GPUs.");
+}
+
+TEST(Readme, NumbersAreNoDescription) {
+  bool introduces = true;
+  const std::string benchmarks =
+      "## Latest\n\n- A new model\n\n## Benchmarks\n\nMean tokens per second across lengths from "
+      "128 to 16384 tokens.\n";
+  (void)read_readme(benchmarks, &introduces);
+  EXPECT_FALSE(introduces);
+  const ReadmeFacts facts = read_readme(
+      benchmarks + "\n## About\n\nIt serves models, and it is fast at that.\n", &introduces);
+  EXPECT_TRUE(introduces);
+  EXPECT_EQ(facts.first_paragraph, "It serves models, and it is fast at that.");
+}
+
 TEST(Readme, BrokenText) {
   for (const char* text : {"", "#", "```", "<!--", "<h1", "[a](", "![[[[[[", "[[[]]", "= \n==="}) {
     (void)read_readme(text);

@@ -230,7 +230,8 @@ TEST(ScanReport, EntryPointsThatMatterComeFirst) {
 TEST(ScanReport, OneScreenAtEveryWidth) {
   CodeFacts facts = small_facts();
   facts.readme = ReadmeFacts{
-      0, "Demo", std::string(3000, 'w') + " and many words more " + std::string(500, 'x'), 3, {}};
+      0, "Demo", std::string(3000, 'w') + " and many words more " + std::string(500, 'x'),
+      3, {},     {}};
   for (int i = 0; i < 300; ++i) {
     facts.files.push_back(
         {"csrc/a/very/long/way/down/to/the/kernels/number" + std::to_string(i) + ".cu",

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "scan/manifests/build_switches.h"
 #include "scan/scan_repository.h"
 #include "test_files.h"
@@ -65,6 +67,37 @@ TEST_F(StartCommands, TextAndGuidesWhereThereIsNoBlock) {
   EXPECT_EQ(commands(), std::vector<std::string>{"python serve.py --port 1"});
   write("README.md", "# T\n\n1. Run: `DEVICE=0 python serve.py --port 3`\n");
   EXPECT_EQ(commands(), std::vector<std::string>{"DEVICE=0 python serve.py --port 3"});
+}
+
+// What a program prints, and what another tool installs, mention a path; mpirun starts one.
+TEST_F(StartCommands, LinesOfOutputAreNoCommands) {
+  write("app.cu", "int main() { return 0; }\n");
+  write("app.py", "print(1)\n");
+  write("README.md",
+        "# T\n\n```\nINFO - Logging to ./log/today\nReading config from ./config.yaml\n"
+        "R CMD INSTALL ./package.tar.gz\n.. literalinclude:: app.py\nmpirun -n 4 ./bin/app -b 1\n"
+        "OMP_NUM_THREADS=4 time ./bin/app\n```\n");
+  std::vector<std::string> commands;
+  for (const StartCommand& command : scan().start_commands) commands.push_back(command.text);
+  EXPECT_EQ(commands, (std::vector<std::string>{"mpirun -n 4 ./bin/app -b 1",
+                                                "OMP_NUM_THREADS=4 time ./bin/app"}));
+}
+
+// "-i" of one program is not another's.
+TEST_F(StartCommands, LettersBelongToTheProgramThatIsRun) {
+  const std::string parser = "import argparse\np = argparse.ArgumentParser()\n";
+  const std::string main = "if __name__ == '__main__':\n    p.parse_args()\n";
+  write("bench.py", parser + "p.add_argument('-i', help='rounds')\n" + main);
+  write("make.py", parser +
+                       "p.add_argument('-i', help='install')\n"
+                       "p.add_argument('--jobs', help='how many')\n" +
+                       main);
+  write("README.md", "# T\n\n```sh\npython bench.py -i 200\n```\n\nSee `--jobs`.\n");
+  std::map<std::string, bool> shown;
+  for (const OptionFacts& option : scan().options) shown[option.help] = option.in_readme;
+  EXPECT_TRUE(shown.at("rounds"));
+  EXPECT_FALSE(shown.at("install"));
+  EXPECT_TRUE(shown.at("how many"));
 }
 
 TEST_F(StartCommands, OptionsThatTheReadmeWrites) {

@@ -154,6 +154,9 @@ class ResultsPage {
     if (!experiment.hypothesis.empty())
       line("**Hypothesis**: " + md_prose(experiment.hypothesis)), line("");
     write_runs(of);
+    if (!experiment_drawing(of).empty())
+      line(fmt::format("![Expected and measured of {}](pictures/{}.svg)\n", md_text(experiment.id),
+                       experiment.id));
     write_expected(of);
     write_criteria("### Criteria", of.criteria);
     write_surprises("### Surprises", of.surprises);

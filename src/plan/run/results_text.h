@@ -10,6 +10,9 @@ namespace fathom {
 
 // results.md: expected beside actual observations, for people.
 std::string results_markdown(const PlanResults& results);
+// pictures/ID.svg: what was expected beside what was measured, and the configurations beside each
+// other. Empty: nothing was measured.
+std::string experiment_drawing(const ExperimentResult& of);
 // results.json (docs/run.md).
 std::string results_json(const PlanResults& results);
 // Names and contents of tables/*.csv: metrics, expected, comparisons, scaling, runs.

@@ -41,7 +41,8 @@ void add_overview(const CodeFacts& facts, std::string& out) {
     if (screen_width(text) > 500) text = fit_left(text, 500);
     out +=
         fmt::format("In its own words: {} ({})\n\n", md_prose(text),
-                    md_code(place_text(facts, {facts.readme->file, facts.readme->paragraph_line})));
+                    md_code(place_text(facts, {facts.readme->manifest.value_or(facts.readme->file),
+                                               facts.readme->paragraph_line})));
   }
   const ModuleGraph& graph = facts.modules;
   uint64_t lines = 0, files = 0;

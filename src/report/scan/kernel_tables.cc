@@ -3,14 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <map>
 #include <set>
 
 #include "base/count_text.h"
+#include "base/tsv.h"
 #include "report/markdown.h"
 #include "report/scan/ranking.h"
 #include "report/scan/scan_counts.h"
 #include "scan/facts/fact_names.h"
+#include "scan/facts/pattern_ids.h"
+#include "scan/features/feature_rules.h"
 
 namespace fathom {
 namespace {
@@ -174,9 +179,11 @@ void add_kernel_folders(const CodeFacts& facts, const std::vector<KernelGroup>& 
 void add_foremost_kernels(const CodeFacts& facts, const std::vector<std::string>& links,
                           std::string& out) {
   out +=
-      "\n## Most important kernels\n\nDerived. Ranked by the number of request paths that end at "
-      "the kernel, then product code before tests and tools, then callers, launch sites and "
-      "lines.\n\n";
+      "\n## Most important kernels\n\nDerived. Product code before tests and tools; then by "
+      "products "
+      "on tensor cores or of tiles, request paths that end at the kernel, lines, callers and "
+      "launch "
+      "sites. Kernels that set up, copy or check come last.\n\n";
   std::map<uint32_t, int64_t> ways;
   for (const RequestPath& path : facts.request_paths) {
     if (path.kernel) ++ways[*path.kernel];
@@ -198,6 +205,36 @@ void add_foremost_kernels(const CodeFacts& facts, const std::vector<std::string>
   out += md_table(table, {.code_columns = {"where"}, .markdown_columns = {"kernel"}});
 }
 
+namespace {
+
+// Kernels beside the work: they fill, copy, convert, check or stand for another.
+bool serves_others(std::string_view name) {
+  constexpr std::array<std::string_view, 22> words = {
+      "init",  "zero",   "fill",  "memset",  "set",   "reset",    "clear",  "dummy",
+      "copy",  "memcpy", "cast",  "convert", "check", "verify",   "warmup", "debug",
+      "print", "test",   "count", "ref",     "nan",   "reference"};
+  const std::string folded = fold_name(name);
+  return std::ranges::any_of(split(folded, '_'), [&](std::string_view word) {
+    return std::ranges::find(words, word) != words.end();
+  });
+}
+
+int kernel_weight(const KernelFacts& kernel, size_t ways) {
+  const auto multiplies = [](const CodeEvidence& evidence) {
+    constexpr std::array<std::string_view, 6> products = {
+        pattern_id::kTcgen05, pattern_id::kWgmma, pattern_id::kMmaSync,
+        pattern_id::kWmma,    pattern_id::kMfma,  pattern_id::kTileDot};
+    return std::ranges::find(products, evidence.what) != products.end();
+  };
+  const auto size = [](size_t count) { return static_cast<int>(std::bit_width(count)); };
+  const int lines = size(static_cast<size_t>(lines_of(kernel).value_or(0)));
+  return (std::ranges::any_of(kernel.evidence, multiplies) ? 4 : 0) + (ways > 0 ? 2 : 0) + lines +
+         size(kernel.callers.size()) / 2 + size(kernel.launchers.size()) / 2 -
+         (serves_others(kernel.name) ? 5 : 0) - (kernel.launchers.empty() ? 1 : 0);
+}
+
+}  // namespace
+
 std::vector<uint32_t> foremost_kernels(const CodeFacts& facts, size_t at_most) {
   std::vector<size_t> ways(facts.kernels.size());
   for (const RequestPath& path : facts.request_paths) {
@@ -207,10 +244,10 @@ std::vector<uint32_t> foremost_kernels(const CodeFacts& facts, size_t at_most) {
   for (uint32_t i = 0; i < facts.kernels.size(); ++i) {
     if (!facts.kernels[i].dead) order.push_back(i);
   }
+  std::vector<int> weights(facts.kernels.size());
+  for (const uint32_t i : order) weights[i] = kernel_weight(facts.kernels[i], ways[i]);
   const auto weight = [&](uint32_t i) {
-    const KernelFacts& k = facts.kernels[i];
-    return std::tuple(ways[i], !is_aside(facts.files[k.at.file]), k.callers.size(),
-                      k.launchers.size(), lines_of(k).value_or(0));
+    return std::tuple(!is_aside(facts.files[facts.kernels[i].at.file]), weights[i], ways[i]);
   };
   std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) { return weight(b) < weight(a); });
   if (order.size() > at_most) order.resize(at_most);

@@ -73,8 +73,9 @@ void add_readme(const CodeFacts& facts, std::string& out) {
   if (!readme.title.empty()) out += fmt::format("**{}**", md_prose(readme.title));
   if (!readme.first_paragraph.empty()) {
     if (!readme.title.empty()) out += ": ";
-    out += fmt::format("{} ({})", md_prose(shortened(readme.first_paragraph, kReadmeCharacters)),
-                       md_code(place_text(facts, {readme.file, readme.paragraph_line})));
+    out += fmt::format(
+        "{} ({})", md_prose(shortened(readme.first_paragraph, kReadmeCharacters)),
+        md_code(place_text(facts, {readme.manifest.value_or(readme.file), readme.paragraph_line})));
   }
   out += "\n";
   std::vector<std::string> headings;
@@ -209,7 +210,13 @@ std::string short_way(const RequestPath& path) {
 }
 
 void add_short_request_path(const CodeFacts& facts, std::string& out) {
-  if (facts.request_paths.empty()) return;
+  // Without a kernel of its own only calls of libraries end a path.
+  const auto ends_in_library = [](const RequestPath& path) {
+    return !path.hops.empty() && path.hops.back().how.is(ReachKind::kCallsLibrary);
+  };
+  if (facts.request_paths.empty() ||
+      (facts.kernels.empty() && std::ranges::none_of(facts.request_paths, ends_in_library)))
+    return;
   out += "\n## Request path\n\n";
   std::set<uint32_t> started;
   for (const StartCommand& command : facts.start_commands) {
@@ -224,7 +231,7 @@ void add_short_request_path(const CodeFacts& facts, std::string& out) {
     // One that got to no kernel tells something only of what people start.
     const bool told = path.entry_kind == EntryKind::kHttpRoute ||
                       (!path.hops.empty() && started.contains(path.hops[0].at.file));
-    const bool in_library = !path.hops.empty() && path.hops.back().how.is(ReachKind::kCallsLibrary);
+    const bool in_library = ends_in_library(path);
     if (path.hops.empty() || (path.kernels_reached == 0 && !in_library && !told)) continue;
     shown.push_back(&path);
     const std::string entry =

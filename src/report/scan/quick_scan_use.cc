@@ -129,6 +129,16 @@ void add_link(std::string_view sentence, std::string_view page, std::string& out
 
 namespace {
 
+// The file that a command runs; of an installed program what it calls, not where it is declared.
+std::string what_runs(const CodeFacts& facts, const StartCommand& command) {
+  const auto script = std::ranges::find_if(facts.entry_points, [&](const EntryPoint& entry) {
+    return entry.kind == EntryKind::kConsoleScript && entry.name == command.program &&
+           !entry.target.empty();
+  });
+  if (script != facts.entry_points.end()) return script->target;
+  return command.file ? facts.files[*command.file].path : "";
+}
+
 // The README's own commands, one for each program first.
 void add_start_commands(const CodeFacts& facts, std::string& out) {
   constexpr size_t kCommands = 6;
@@ -149,7 +159,8 @@ void add_start_commands(const CodeFacts& facts, std::string& out) {
   for (const StartCommand* command : shown) {
     out += fmt::format("- {} ({}", md_code(shortened(command->text, 160)),
                        md_code(place_text(facts, command->at)));
-    if (command->file) out += fmt::format("; runs {}", md_code(facts.files[*command->file].path));
+    const std::string runs = what_runs(facts, *command);
+    if (!runs.empty()) out += fmt::format("; runs {}", md_code(runs));
     out += ")\n";
   }
   if (all > shown.size()) out += fmt::format("- {} more\n", all - shown.size());

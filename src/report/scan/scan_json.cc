@@ -243,6 +243,7 @@ void write_readme(FactWriter& w, const CodeFacts& facts) {
   w.optional_text("title", readme.title);
   w.optional_text("first_paragraph", readme.first_paragraph);
   w.count("line", readme.paragraph_line);
+  if (readme.manifest) w.text("described_in", facts.files[*readme.manifest].path);
   w.lines("headings", readme.headings, [](FactWriter& line, const ReadmeFacts::Heading& h) {
     line.text("text", h.text);
     line.count("level", static_cast<uint64_t>(h.level));

@@ -31,6 +31,8 @@ std::string certainty_text(Certainty certainty) {
 std::string remark_text(const CodeFacts& facts, const StepRemark& remark,
                         std::optional<uint32_t> file, const WordTable& words) {
   std::string out = words.text(remark.words);
+  // "accumulates:" announces code.
+  if (remark.code.empty() && remark.value.empty() && out.ends_with(':')) out.pop_back();
   if (!remark.code.empty()) add_word(out, md_code(remark.code));
   if (!remark.value.empty()) add_word(out, "= " + remark.value);
   if (remark.derived) add_word(out, "(derived)");

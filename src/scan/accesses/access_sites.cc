@@ -89,6 +89,10 @@ void AccessWalker::fill_extent(const Pointer& pointer, ArrayAccess& out, AccessS
   std::vector<Symbol> guarded;
   for (const IndexSpace::Saved& saved : guards_) guarded.push_back(saved.symbol);
   site.times = space_.times(loops_, guarded);
+  // A loaded index and what it was loaded by are no two dimensions: no more than each access one.
+  if (site.elements && site.times && space_.depends_on_load(site.where) &&
+      !site.times->covers(*site.elements))
+    site.elements = site.times;
   if (wide && site.elements) site.elements = *site.elements * step;
   if (wide && site.times) site.times = *site.times * step;
   if (site.elements) out.elements = space_.text(*site.elements);

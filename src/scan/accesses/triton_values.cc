@@ -107,8 +107,7 @@ TritonWalker::Value TritonWalker::binary(NodeId id) {
   NodeId before = 0;
   for (const NodeId child : tree_.children(id)) {
     Value next = value(child);
-    // The operator stands between the operands.
-    const std::string op = before == 0 ? "" : std::string(tree_.token(tree_[before].last + 1));
+    const std::string op = before == 0 ? "" : std::string(operator_behind(before));
     out = out ? combined(id, op, *out, next) : std::move(next);
     before = child;
   }

@@ -59,6 +59,13 @@ void TritonWalker::parameters(NodeId list) {
   }
 }
 
+// It stands between the operands, behind the brackets around the first.
+std::string_view TritonWalker::operator_behind(NodeId operand) const {
+  uint32_t token = tree_[operand].last + 1;
+  while (tree_.token(token) == ")") ++token;
+  return tree_.token(token);
+}
+
 void TritonWalker::find_numbers(NodeId at) {
   std::vector<NodeId> open = {at};
   while (!open.empty() && work_ <= kMaxWork) {
@@ -70,9 +77,8 @@ void TritonWalker::find_numbers(NodeId at) {
     for (const NodeId child : tree_.children(id)) {
       open.push_back(child);
       const bool is_name = tree_.kind(child) == NodeKind::kName;
-      const std::string_view op = before == 0 || kind != NodeKind::kBinary
-                                      ? std::string_view()
-                                      : tree_.token(tree_[before].last + 1);
+      const std::string_view op =
+          before == 0 || kind != NodeKind::kBinary ? std::string_view() : operator_behind(before);
       const bool scales = !op.empty() && op != "+" && op != "-";
       // X is None, X == 0 may be asked of a pointer.
       const bool compares = kind == NodeKind::kCompare &&

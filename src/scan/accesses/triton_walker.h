@@ -63,6 +63,7 @@ class TritonWalker {
   // uses as no number. Empty: none, or several that could be.
   std::string array_of(Polynomial& where) const;
   // The parameters that the code multiplies, compares or counts with.
+  std::string_view operator_behind(NodeId operand) const;
   void find_numbers(NodeId at);
   bool may_be_pointer(std::string_view name) const;
   bool holds_pointer(const Value& value) const;

@@ -123,14 +123,18 @@ class OptionFinder {
     const bool has_help = row.help_at && *row.help_at < arguments->ranges.size();
     const auto help =
         has_help ? literal_of(source_, arguments->ranges[*row.help_at]) : std::nullopt;
-    if (row.named_by == OptionCall::NameKind::kIdentifier && (!has_help || is_own_macro(row.name)))
-      return false;
+    const bool by_name = row.named_by == OptionCall::NameKind::kIdentifier;
+    if (by_name && !row.field && (!has_help || is_own_macro(row.name))) return false;
     option.help = help.value_or("");
     if (row.named_by == OptionCall::NameKind::kObject) {
       read_template_type(name, option);
       read_modifiers(arguments->ranges, option);
     }
     read_chain(arguments->close, option);
+    if (row.field) {
+      if (is_own_macro(row.name)) return false;
+      option.source = Option::Source::kField;
+    }
     if (row.named_by == OptionCall::NameKind::kTexts && option.type.empty() && is_switch_)
       option.type = "flag";
     out_.push_back(std::move(option));
@@ -242,9 +246,12 @@ class OptionFinder {
       const auto arguments = open ? option_arguments(source_, *open) : std::nullopt;
       if (!arguments) return;
       const auto given = [&] { return text(arguments->ranges, 0); };
-      if (source_.is(name, "help") || source_.is(name, "description")) option.help = given();
+      if (source_.is(name, "help") || source_.is(name, "description") ||
+          source_.is(name, "describe"))
+        option.help = given();
       const bool is_default = source_.is(name, "default_value") ||
-                              source_.is(name, "default_val") || source_.is(name, "default_str");
+                              source_.is(name, "default_val") || source_.is(name, "default_str") ||
+                              source_.is(name, "set_default");
       if (is_default && !arguments->ranges.empty()) option.default_value = given();
       if (source_.is(name, "implicit_value") || source_.is(name, "flag")) is_switch_ = true;
       close = arguments->close;

@@ -12,7 +12,15 @@ namespace fathom::cpp {
 // data/features/option_calls.tsv and option_tables.tsv, lists of names handed to an option's type,
 // getenv and wrappers named after it, and programs that compare argv themselves.
 struct Option {
-  enum class Source : uint8_t { kFlags, kList, kTable, kEnvironment, kEnvironmentWrapper, kArgv };
+  enum class Source : uint8_t {
+    kFlags,
+    kList,
+    kTable,
+    kEnvironment,
+    kEnvironmentWrapper,
+    kArgv,
+    kField  // a key of a configuration
+  };
   Source source = Source::kFlags;
   std::vector<std::string> names;  // "--batch", "-b"; of the environment the variable
   std::string type, help;

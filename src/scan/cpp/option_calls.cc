@@ -30,7 +30,7 @@ OptionCall::NameKind name_kind(std::string_view word) {
 
 struct OptionCalls {
   // Names are made of a row's braces, so they are owned; a map's keys keep their places.
-  std::unordered_map<std::string, std::vector<OptionCall>> rows;
+  std::unordered_map<std::string, std::vector<OptionCall>> rows, of_go;
 
   OptionCalls() {
     for (const std::vector<std::string_view>& row : read_tsv(option_calls_tsv, 8)) add(row);
@@ -39,6 +39,8 @@ struct OptionCalls {
   void add(const std::vector<std::string_view>& row) {
     OptionCall call;
     std::string_view name = row[0];
+    const bool go = name.starts_with("go:");
+    if (go) name.remove_prefix(3);
     call.of_object = name.starts_with('.');
     if (call.of_object) name.remove_prefix(1);
     if (const size_t colons = name.rfind("::"); colons != std::string_view::npos) {
@@ -46,6 +48,7 @@ struct OptionCalls {
       name.remove_prefix(colons + 2);
     }
     call.environment = row[1] == "environment";
+    call.field = row[1] == "field";
     call.named_by = name_kind(row[2]);
     call.at = option_position(row[3]).value_or(0);
     call.prefix = row[4];
@@ -54,15 +57,20 @@ struct OptionCalls {
     call.default_at = option_position(row[6]);
     call.help_at = option_position(row[7]);
     const size_t open = name.find('{');
-    if (open == std::string_view::npos) return keep(std::string(name), call);
-    for (const std::string_view type : split(name.substr(open + 1, name.size() - open - 2), ',')) {
+    auto& into = go ? of_go : rows;
+    if (open == std::string_view::npos) return keep(std::string(name), call, into);
+    const size_t close = name.find('}');
+    for (const std::string_view type : split(name.substr(open + 1, close - open - 1), ',')) {
       call.type = type;
-      keep(std::string(name.substr(0, open)) + std::string(type), call);
+      keep(std::string(name.substr(0, open)) + std::string(type) +
+               std::string(name.substr(close + 1)),
+           call, into);
     }
   }
 
-  void keep(const std::string& name, OptionCall call) {
-    const auto found = rows.try_emplace(name).first;
+  static void keep(const std::string& name, OptionCall call,
+                   std::unordered_map<std::string, std::vector<OptionCall>>& into) {
+    const auto found = into.try_emplace(name).first;
     call.name = found->first;
     found->second.push_back(call);
   }
@@ -70,12 +78,29 @@ struct OptionCalls {
 
 }  // namespace
 
-const std::vector<OptionCall>* option_calls_of(std::string_view name) {
+namespace {
+
+const OptionCalls& built_in_calls() {
   static const OptionCalls calls;
+  return calls;
+}
+
+const std::vector<OptionCall>* rows_of(
+    std::string_view name, const std::unordered_map<std::string, std::vector<OptionCall>>& rows) {
   // Longer names than any row's are not made into strings.
   if (name.size() > 60) return nullptr;
-  const auto found = calls.rows.find(std::string(name));
-  return found == calls.rows.end() ? nullptr : &found->second;
+  const auto found = rows.find(std::string(name));
+  return found == rows.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+const std::vector<OptionCall>* option_calls_of(std::string_view name) {
+  return rows_of(name, built_in_calls().rows);
+}
+
+const std::vector<OptionCall>* go_option_calls_of(std::string_view name) {
+  return rows_of(name, built_in_calls().of_go);
 }
 
 const OptionTable* option_table_of(std::string_view type) {

@@ -12,6 +12,7 @@ struct OptionCall {
   std::string_view name, qualifier;
   bool of_object = false;  // only behind . or ->
   bool environment = false;
+  bool field = false;  // a key of a configuration, described by the calls behind it
   NameKind named_by = NameKind::kText;
   size_t at = 0;
   std::string_view prefix, type;
@@ -20,6 +21,8 @@ struct OptionCall {
 
 // The rows of a call's name. A name that several libraries use has several.
 const std::vector<OptionCall>* option_calls_of(std::string_view name);
+// The rows that are of Go.
+const std::vector<OptionCall>* go_option_calls_of(std::string_view name);
 
 // A row of data/features/option_tables.tsv.
 struct OptionTable {

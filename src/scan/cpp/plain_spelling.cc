@@ -76,11 +76,31 @@ void replace_digraphs(std::string& text) {
   }
 }
 
+// hipThreadIdx_x is a macro for threadIdx.x in HIP's headers.
+void replace_hip_names(std::string& text) {
+  for (size_t at = text.find("hip"); at != std::string::npos; at = text.find("hip", at + 3)) {
+    if (at > 0 && is_part_of_name(text[at - 1])) continue;
+    for (const std::string_view name : {"ThreadIdx_", "BlockIdx_", "BlockDim_", "GridDim_"}) {
+      const size_t axis = at + 3 + name.size();
+      if (text.compare(at + 3, name.size(), name) != 0 || axis >= text.size()) continue;
+      const bool whole = axis + 1 >= text.size() || !is_part_of_name(text[axis + 1]);
+      if (text[axis] < 'x' || text[axis] > 'z' || !whole) continue;
+      std::string plain(name.substr(0, name.size() - 1));
+      plain[0] = static_cast<char>(plain[0] | 0x20);
+      plain += '.';
+      plain += text[axis];
+      plain += "   ";
+      text.replace(at, plain.size(), plain);
+    }
+  }
+}
+
 }  // namespace
 
 std::string plain_spelling(std::string text) {
   join_split_tokens(text);
   replace_digraphs(text);
+  replace_hip_names(text);
   return text;
 }
 

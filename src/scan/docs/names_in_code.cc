@@ -18,7 +18,6 @@ bool can_read_options(const SourceFile& file) {
     case Language::kText:
     case Language::kCsv:
     case Language::kHtml:
-    case Language::kNotebook:
     case Language::kTex:
     case Language::kJson:
       return false;

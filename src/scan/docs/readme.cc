@@ -4,8 +4,10 @@
 #include <array>
 #include <vector>
 
+#include "scan/facts/code_names.h"
 #include "scan/facts/text_lines.h"
 #include "scan/files/source_text.h"
+#include "scan/manifests/structured_text.h"
 
 namespace fathom {
 namespace {
@@ -239,6 +241,7 @@ class ReadmeReader {
     end_paragraph();
     return std::move(facts_);
   }
+  bool introduces() const { return worth_ > kWorthOfOtherSections; }
 
  private:
   // Returns the last line that it used.
@@ -355,9 +358,34 @@ class ReadmeReader {
   bool is_under_about() const {
     if (facts_.headings.empty()) return false;
     const std::string& text = facts_.headings.back().text;
-    return std::ranges::any_of(std::array<std::string_view, 6>{"About", "Introduction", "Overview",
-                                                               "What is", "What's", "Description"},
-                               [&text](std::string_view word) { return text.starts_with(word); });
+    for (const std::string_view word : {"What is ", "What's ", "What’s "}) {
+      if (text.starts_with(word)) return asks_what_it_is(text.substr(word.size()));
+    }
+    return std::ranges::any_of(
+        std::array<std::string_view, 4>{"About", "Introduction", "Overview", "Description"},
+        [&text](std::string_view word) { return text.starts_with(word); });
+  }
+
+  // "What is Thing?", but not "What's new" or "What is missing?".
+  static bool asks_what_it_is(std::string_view rest) {
+    const std::string word = lower(rest.substr(0, rest.find_first_of(" ?!:.,")));
+    constexpr std::array<std::string_view, 22> others = {
+        "new",       "next", "missing",   "inside", "included", "changed",
+        "different", "in",   "supported", "coming", "not",      "working",
+        "done",      "left", "planned",   "needed", "required", "available",
+        "here",      "hot",  "broken",    "special"};
+    return std::ranges::find(others, word) == others.end();
+  }
+
+  // Sections that say how fast, how to get or whose it is, not what it is.
+  bool is_beside_the_point() const {
+    if (facts_.headings.empty()) return false;
+    const std::string text = lower(facts_.headings.back().text);
+    return std::ranges::any_of(
+        std::array<std::string_view, 14>{"benchmark", "performance", "result", "latest", "news",
+                                         "install", "licen", "contribut", "citation", "docker",
+                                         "acknowledg", "credit", "changelog", "roadmap"},
+        [&text](std::string_view word) { return text.find(word) != std::string::npos; });
   }
 
   // A row of links to the project's pages is no paragraph: it must have a sentence's length, and
@@ -381,11 +409,12 @@ class ReadmeReader {
     // "Times on an A6000:" is about the picture or table below it.
     const bool announces =
         is_announcement(paragraph_) || (paragraph_.ends_with(':') && items_ == 0);
-    const int worth = announces          ? 1
+    const bool aside = facts_.headings.size() > 1 && is_beside_the_point();
+    const int worth = announces || aside ? 1
                       : is_under_about() ? kWorthOfAbout
                       : is_tagline       ? 3
                       : introduces       ? kWorthOfIntroduction
-                                         : 2;
+                                         : kWorthOfOtherSections;
     // A later paragraph is about something else, unless all before it was news.
     const bool far = facts_.headings.size() > kMaxHeadingsBefore;
     if (worth <= worth_ || (far && worth_ > 0)) return;
@@ -396,7 +425,7 @@ class ReadmeReader {
   }
 
   static constexpr size_t kMaxHeadingsBefore = 12;
-  static constexpr int kWorthOfIntroduction = 4, kWorthOfAbout = 5;
+  static constexpr int kWorthOfOtherSections = 2, kWorthOfIntroduction = 4, kWorthOfAbout = 5;
   const std::string text_;
   std::vector<std::string_view> lines_;
   ReadmeFacts facts_;
@@ -408,9 +437,40 @@ class ReadmeReader {
   int worth_ = 0;           // of the paragraph that is kept
 };
 
+// "Fast inference of language models", of pyproject.toml, Cargo.toml or package.json at the root.
+void describe_by_manifest(const Repository& repository, ReadmeFacts& facts) {
+  constexpr size_t kShortest = 12;
+  for (const std::string_view name : {"pyproject.toml", "Cargo.toml", "package.json"}) {
+    const auto found = std::ranges::lower_bound(repository.files, name, {}, &SourceFile::path);
+    if (found == repository.files.end() || found->path != name || !found->skipped.empty()) continue;
+    const Result<std::string> text = read_source_text(repository.root / found->path);
+    if (!text.ok()) continue;
+    bool done = false;
+    const auto take = [&](const TextValue& value) {
+      const bool describes = path_is(value, {"project", "description"}) ||
+                             path_is(value, {"tool", "poetry", "description"}) ||
+                             path_is(value, {"package", "description"}) ||
+                             path_is(value, {"workspace", "package", "description"}) ||
+                             path_is(value, {"description"});
+      if (done || !describes || value.value.size() < kShortest) return;
+      done = true;
+      facts.first_paragraph = shortened_text(plain_text(value.value), kMaxParagraph);
+      facts.paragraph_line = value.line;
+      facts.manifest = static_cast<uint32_t>(found - repository.files.begin());
+    };
+    name.ends_with(".json") ? read_json_values(text.value(), take) : read_toml(text.value(), take);
+    if (done) return;
+  }
+}
+
 }  // namespace
 
-ReadmeFacts read_readme(std::string_view text) { return ReadmeReader(text).read(); }
+ReadmeFacts read_readme(std::string_view text, bool* introduces) {
+  ReadmeReader reader(text);
+  ReadmeFacts facts = reader.read();
+  if (introduces != nullptr) *introduces = reader.introduces();
+  return facts;
+}
 
 std::optional<ReadmeFacts> find_readme(const Repository& repository) {
   for (const std::string_view name : {"README.md", "readme.md", "Readme.md", "README.rst",
@@ -419,8 +479,10 @@ std::optional<ReadmeFacts> find_readme(const Repository& repository) {
     if (found == repository.files.end() || found->path != name || !found->skipped.empty()) continue;
     const Result<std::string> text = read_source_text(repository.root / found->path);
     if (!text.ok()) return {};
-    ReadmeFacts facts = read_readme(text.value());
+    bool introduces = false;
+    ReadmeFacts facts = read_readme(text.value(), &introduces);
     facts.file = static_cast<uint32_t>(found - repository.files.begin());
+    if (!introduces) describe_by_manifest(repository, facts);
     return facts;
   }
   return {};

@@ -9,6 +9,7 @@
 #include "scan/facts/code_names.h"
 #include "scan/facts/text_lines.h"
 #include "scan/files/code_purpose.h"
+#include "scan/files/language.h"
 #include "scan/files/source_text.h"
 #include "scan/manifests/build_targets.h"
 
@@ -32,6 +33,22 @@ bool is_other_tool(std::string_view word) {
       "docker", "source", "cp",    "mkdir",  "wget",  "curl", "tar",    "sudo",
       "apt",    "uv",     "ninja", "podman", "ctest", "rm",   "mamba"};
   return std::ranges::find(names, word) != names.end();
+}
+
+// "mpirun -n 4 ./app", "OMP_NUM_THREADS=4 ./app": what stands before the program starts it. A line
+// of output or of another tool's arguments only mentions it.
+bool starts_others(const std::vector<std::string>& words, size_t program) {
+  constexpr std::array<std::string_view, 34> starters = {
+      "mpirun",  "mpiexec",  "srun",          "torchrun",  "env",     "time",     "nohup",
+      "taskset", "numactl",  "nsys",          "ncu",       "nvprof",  "rocprof",  "rocprofv3",
+      "gdb",     "cuda-gdb", "cuda-memcheck", "bash",      "sh",      "zsh",      "sudo",
+      "python",  "python3",  "optirun",       "stdbuf",    "timeout", "xvfb-run", "valgrind",
+      "perf",    "exec",     "accelerate",    "deepspeed", "jsrun",   "aprun"};
+  for (size_t i = 0; i < program; ++i) {
+    if (words[i].find('=') != std::string::npos && !words[i].starts_with('-')) continue;
+    return std::ranges::find(starters, std::string_view(file_name(words[i]))) != starters.end();
+  }
+  return true;
 }
 
 // Whether a script builds, installs or tests and does not start the program, by its name.
@@ -147,7 +164,8 @@ class CommandReader {
   }
 
   bool find_program(const std::vector<std::string>& words, StartCommand& command) const {
-    if (words.empty() || is_other_tool(words[0])) return false;
+    // ".. literalinclude:: train.py" is a directive of reStructuredText.
+    if (words.empty() || is_other_tool(words[0]) || words[0] == "..") return false;
     for (const std::string& word : words) {
       if (word == "pytest" || word == "pip" || word == "install" || word == "uninstall")
         return false;
@@ -179,9 +197,8 @@ class CommandReader {
         tends(normal_path(words[relative])))
       return false;
     if (relative > 0 && (words[relative].size() < 4 || words[relative].ends_with('/') ||
-                         words[relative - 1].starts_with('-'))) {
+                         words[relative - 1].starts_with('-') || !starts_others(words, relative)))
       return false;
-    }
     command.program = file_name(words[relative]);
     if (command.program.empty() || command.program == ".") return false;
     command.file = file_of(words[relative]);
@@ -267,12 +284,72 @@ std::vector<StartCommand> find_start_commands(const Repository& repository,
   return reader.take();
 }
 
+namespace {
+
+// Which options the README's own commands give: those of the program that a command runs, in its
+// file or on its way to kernels, else in code of its language. "-i" of one program says nothing of
+// another's.
+class CommandOptions {
+ public:
+  explicit CommandOptions(const CodeFacts& facts) : facts_(facts) {
+    for (uint32_t i = 0; i < facts.options.size(); ++i) {
+      by_name_[facts.options[i].name].push_back(i);
+      for (const std::string& name : facts.options[i].other_names) by_name_[name].push_back(i);
+    }
+    for (const RequestPath& path : facts.request_paths) {
+      if (path.hops.empty()) continue;
+      std::set<uint32_t>& files = near_[path.hops[0].at.file];
+      for (const RequestHop& hop : path.hops) files.insert(hop.at.file);
+    }
+    for (const StartCommand& command : facts.start_commands) {
+      if (!facts.readme || command.at.file != facts.readme->file || !command.file) continue;
+      lines_.insert(command.at.line);
+      for (const std::vector<std::string>& words : shell_commands(command.text)) {
+        for (const std::string& word : words) note(word.substr(0, word.find('=')), *command.file);
+      }
+    }
+  }
+  bool reads(uint32_t line) const { return lines_.contains(line); }
+  bool gives(uint32_t option) const { return given_.contains(option); }
+
+ private:
+  void note(const std::string& name, uint32_t program) {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) return;
+    const std::set<uint32_t>& files = near_[program];
+    const auto file_of = [&](uint32_t i) { return facts_.options[i].at.file; };
+    const auto is_near = [&](uint32_t i) {
+      return file_of(i) == program || files.contains(file_of(i));
+    };
+    const bool any = std::ranges::any_of(found->second, is_near);
+    const Language language = facts_.files[program].language;
+    const bool manifest = !is_program_code(language);
+    for (const uint32_t i : found->second) {
+      const bool same = manifest || facts_.files[file_of(i)].language == language;
+      if (any ? is_near(i) : same) given_.insert(i);
+    }
+  }
+
+  const CodeFacts& facts_;
+  std::map<std::string, std::vector<uint32_t>, std::less<>> by_name_;
+  std::map<uint32_t, std::set<uint32_t>> near_;  // files on the ways of a program
+  std::set<uint32_t> lines_, given_;
+};
+
+// "-i" means something else in each program.
+bool is_letter_option(std::string_view name) {
+  return name.size() == 2 && name[0] == '-' && name[1] != '-';
+}
+
+}  // namespace
+
 void note_readme_names(const Repository& repository, CodeFacts& facts) {
   const auto text = readme_text(repository, facts);
   if (!text) return;
   const bool markdown = facts.files[facts.readme->file].language != Language::kRestructuredText;
-  std::set<std::string, std::less<>> words;
-  const auto add = [&words](std::string_view code) {
+  const CommandOptions commands(facts);
+  std::set<std::string, std::less<>> words, beside;  // of all code, and of what is no own command
+  const auto add = [&](std::string_view code, bool own_command) {
     for (const std::vector<std::string>& command : shell_commands(code)) {
       const auto tool = std::ranges::find_if(
           command, [](const std::string& word) { return word.find('=') == std::string::npos; });
@@ -280,13 +357,14 @@ void note_readme_names(const Repository& repository, CodeFacts& facts) {
       for (const std::string& word : command) {
         const bool own = !other || !word.starts_with('-') || word.starts_with("-D");
         if (own) words.insert(word.substr(0, word.find('=')));
+        if (own && !own_command) beside.insert(word.substr(0, word.find('=')));
       }
     }
   };
   for (const DocLine& line : read_doc(*text, markdown)) {
     if (line.text.size() > 4000) continue;
-    if (line.code) add(line.text);
-    for (const std::string& span : code_spans(line.text)) add(span);
+    if (line.code) add(line.text, commands.reads(line.line));
+    for (const std::string& span : code_spans(line.text)) add(span, false);
   }
   // gemm_{nt,nn} stands for all that begin so.
   std::vector<std::string_view> begins;
@@ -306,12 +384,14 @@ void note_readme_names(const Repository& repository, CodeFacts& facts) {
                       return name.starts_with(begin);
                     });
   }
-  for (OptionFacts& option : facts.options) {
+  const auto named = [&](const std::string& name) {
+    return !is_letter_option(name) && beside.contains(name);
+  };
+  for (uint32_t i = 0; i < facts.options.size(); ++i) {
+    OptionFacts& option = facts.options[i];
     if (option.kind == OptionKind::kConfig) continue;
-    option.in_readme = words.contains(option.name) ||
-                       std::ranges::any_of(option.other_names, [&](const std::string& name) {
-                         return words.contains(name);
-                       });
+    option.in_readme =
+        commands.gives(i) || named(option.name) || std::ranges::any_of(option.other_names, named);
   }
 }
 

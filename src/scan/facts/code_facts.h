@@ -27,6 +27,7 @@ enum class Language : uint8_t {
   kJinja,
   kRust,
   kGo,
+  kZig,
   kJava,
   kJavaScript,
   kSwift,
@@ -53,7 +54,6 @@ enum class Language : uint8_t {
   kIni,
   kXml,
   kHtml,
-  kNotebook,
   kMarkdown,
   kRestructuredText,
   kTex,
@@ -309,6 +309,8 @@ struct ReadmeFacts {
   std::string title;
   std::string first_paragraph;  // plain text: images, badges, HTML and markup left out
   uint32_t paragraph_line = 0;
+  // The file of that line where the README does not say what it is: a manifest.
+  std::optional<uint32_t> manifest;
   std::vector<Heading> headings;
 };
 

@@ -19,9 +19,9 @@ constexpr std::array<std::string_view, 5> kLightStarts = {"test_", "bench_", "be
 constexpr std::array<std::string_view, 6> kLightEnds = {"_test",      "_tests",      "_bench",
                                                         "_benchmark", "_benchmarks", "_unittest"};
 
-constexpr std::array<std::string_view, 13> kAsideFolders = {
-    "dev",    "scratch", "sandbox",    "playground", "experiments", "scripts", "tools",
-    "legacy", "old",     "deprecated", "research",   "misc",        "cpu"};
+constexpr std::array<std::string_view, 14> kAsideFolders = {
+    "demo",  "dev",    "scratch", "sandbox",    "playground", "experiments", "scripts",
+    "tools", "legacy", "old",     "deprecated", "research",   "misc",        "cpu"};
 constexpr std::array<std::string_view, 7> kReferenceEnds = {
     "_cpu", "_ref", "_reference", "_fake", "_naive", "_golden", "_mock"};
 

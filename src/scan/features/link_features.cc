@@ -104,9 +104,11 @@ class FeatureLinker {
   void add_options(const FeatureRule& rule, FeatureFacts& feature) const {
     for (uint32_t i = 0; i < facts_.options.size(); ++i) {
       if (!places_.weighs(facts_.options[i].at.file)) continue;
-      if (any_glob_matches(rule.options, fold_name(facts_.options[i].name))) {
-        feature.options.push_back(i);
-      }
+      // Of a field "Config.block_size" the class names no effect of its own.
+      std::string_view name = facts_.options[i].name;
+      if (facts_.options[i].kind == OptionKind::kConfig)
+        name.remove_prefix(name.rfind('.') + 1);  // npos + 1 is 0
+      if (word_glob_matches(rule.options, fold_name(name))) feature.options.push_back(i);
     }
   }
 

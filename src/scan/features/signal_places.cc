@@ -10,9 +10,44 @@
 
 namespace fathom {
 
+namespace {
+
+// A path without the folders that are called like the repository: what all of it is called after
+// says nothing of one file.
+std::string own_path(std::string_view path, std::string_view folded_name) {
+  std::string out;
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t slash = path.find('/', begin);
+    const size_t end = slash == std::string_view::npos ? path.size() : slash + 1;
+    const std::string part = fold_name(path.substr(begin, end - begin));
+    constexpr size_t kShortestName = 4;
+    const bool own = slash != std::string_view::npos && folded_name.size() >= kShortestName &&
+                     part.starts_with(folded_name);
+    if (!own) out += part;
+    begin = end;
+  }
+  return out;
+}
+
+}  // namespace
+
 bool any_glob_matches(std::span<const std::string> globs, std::string_view folded) {
   return std::ranges::any_of(
       globs, [folded](const std::string& glob) { return glob_matches(glob, folded); });
+}
+
+bool word_glob_matches(std::span<const std::string> globs, std::string_view folded) {
+  const auto matches_at = [&](size_t at) {
+    return std::ranges::any_of(globs, [&](std::string_view glob) {
+      const bool anywhere = glob.starts_with('*');
+      if (anywhere) glob.remove_prefix(1);
+      return (anywhere || at == 0) && glob_matches(glob, folded.substr(at));
+    });
+  };
+  for (size_t at = 0; at < folded.size(); ++at) {
+    if ((at == 0 || folded[at - 1] == '_') && matches_at(at)) return true;
+  }
+  return false;
 }
 
 SignalPlaces::SignalPlaces(const CodeFacts& facts, std::span<const FileSignals> signals,
@@ -22,7 +57,8 @@ SignalPlaces::SignalPlaces(const CodeFacts& facts, std::span<const FileSignals> 
       places_(rules.signals().size()),
       kernels_(rules.signals().size()) {
   for (const SourceFile& file : facts.files) weights_.push_back(file_weight(file));
-  for (const SourceFile& file : facts.files) folded_paths_.push_back(fold_name(file.path));
+  const std::string name = fold_name(facts.repository);
+  for (const SourceFile& file : facts.files) folded_paths_.push_back(own_path(file.path, name));
   for (const KernelFacts& kernel : facts.kernels) folded_kernels_.push_back(fold_name(kernel.name));
   for (const OptionFacts& option : facts.options) folded_options_.push_back(fold_name(option.name));
   from_files(signals);

@@ -55,5 +55,8 @@ std::vector<RuleEvidence> make_evidence(const SignalPlaces& places, const Featur
                                         std::span<const uint32_t> signals);
 
 bool any_glob_matches(std::span<const std::string> globs, std::string_view folded);
+// The same where a glob's first * stands for whole words: "*mm_*" is in "use_mm_cache", not in
+// "gemm_cache".
+bool word_glob_matches(std::span<const std::string> globs, std::string_view folded);
 
 }  // namespace fathom

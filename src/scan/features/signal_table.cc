@@ -24,6 +24,11 @@ SignalTable::SignalTable(const FeatureRules& rules) : signal_count_(rules.signal
   for (const Wanted& wanted : exact_) exact_by_name_[wanted.glob].push_back(&wanted);
 }
 
+const SignalTable& SignalTable::built_in() {
+  static const SignalTable table(FeatureRules::built_in());
+  return table;
+}
+
 void SignalTable::add(uint32_t index, SignalKind kind, std::string_view alternative) {
   Wanted wanted{index, kind, std::string(alternative), {}};
   if (kind == SignalKind::kCall) {

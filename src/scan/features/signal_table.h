@@ -28,6 +28,7 @@ using FileSignals = std::vector<SignalHit>;
 class SignalTable {
  public:
   explicit SignalTable(const FeatureRules& rules);
+  static const SignalTable& built_in();  // of the built-in rules
   SignalTable(const SignalTable&) = delete;
   SignalTable& operator=(const SignalTable&) = delete;
 

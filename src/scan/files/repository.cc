@@ -322,8 +322,8 @@ Result<Repository> list_repository(const fs::path& root, size_t threads, const L
     return Error{
         fmt::format("{} is no directory; a repository is a folder of source code", root.string())};
   }
-  const fs::directory_iterator readable(root, error);
-  if (error) return Error{fmt::format("cannot read {}: {}", root.string(), error.message())};
+  if (fs::directory_iterator(root, error); error)
+    return Error{fmt::format("cannot read {}: {}", root.string(), error.message())};
   Repository repository;
   repository.root = fs::canonical(root, error);
   if (error) return Error{fmt::format("cannot open {}: {}", root.string(), error.message())};

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "scan/files/notebook.h"
+
 namespace fathom {
 
 Result<std::string> read_source_text(const std::filesystem::path& path, uint64_t limit) {
@@ -34,7 +36,7 @@ Result<std::string> read_source_text(const std::filesystem::path& path, uint64_t
   close(fd);
   if (error != 0) return failed(std::strerror(error));
   text.resize(filled);  // it may have shrunk meanwhile
-  return text;
+  return path.extension() == ".ipynb" ? code_of_notebook(text) : text;
 }
 
 }  // namespace fathom

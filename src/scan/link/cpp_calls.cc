@@ -61,13 +61,29 @@ bool CppCalls::all_called(const std::vector<CppRef>& functions, std::string_view
                      [&](const CppRef& ref) { return qualified_name(function(ref)) == name; });
 }
 
-std::vector<CppRef> CppCalls::named(std::string_view written, uint32_t from) const {
+std::vector<CppRef> CppCalls::ending_with(std::string_view written) const {
+  const auto found = by_name_.find(last_name(written));
+  std::vector<CppRef> out;
+  if (found == by_name_.end()) return out;
+  for (const CppRef& ref : found->second) {
+    if (ends_with_name(qualified_name(function(ref)), written)) out.push_back(ref);
+  }
+  return out;
+}
+
+std::vector<CppRef> CppCalls::named(std::string_view written, uint32_t from, Of of) const {
   const size_t begin = written.find_first_not_of("& ");
   if (begin == std::string_view::npos) return {};
   written = written.substr(begin, written.find('<', begin) - begin);
   std::vector<CppRef> out;
-  for (const Candidate& one : index_.resolve(written, {from}, SymbolKind::kHostFunction))
-    out.push_back({index_.symbol(one.symbol).file, index_.symbol(one.symbol).index});
+  constexpr size_t kMostMeant = 24;  // which of more it is stays open
+  for (const SymbolKind kind :
+       {SymbolKind::kHostFunction, SymbolKind::kDeviceFunction, SymbolKind::kKernel}) {
+    if (of == Of::kHost && kind != SymbolKind::kHostFunction) break;
+    const std::vector<Candidate>& meant = index_.resolve(written, {from}, kind);
+    for (size_t i = 0; i < meant.size() && (of == Of::kHost || meant.size() <= kMostMeant); ++i)
+      out.push_back({index_.symbol(meant[i].symbol).file, index_.symbol(meant[i].symbol).index});
+  }
   return out;
 }
 

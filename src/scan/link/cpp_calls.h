@@ -25,8 +25,11 @@ class CppCalls {
   // function's own file only declares; empty: not known.
   std::vector<CppStep> calls_of(const CppRef& function,
                                 const std::vector<uint32_t>& unit = {}) const;
+  enum class Of : uint8_t { kHost, kAnyKind };
   // The functions that a binding's target can mean, in order of file; `from`: the file that binds.
-  std::vector<CppRef> named(std::string_view written, uint32_t from) const;
+  std::vector<CppRef> named(std::string_view written, uint32_t from, Of of = Of::kHost) const;
+  // Those whose qualified names end so.
+  std::vector<CppRef> ending_with(std::string_view written) const;
   const cpp::Function& function(const CppRef& ref) const {
     return readings_.readings[ref.file].cpp.functions[ref.index];
   }

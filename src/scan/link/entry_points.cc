@@ -37,7 +37,9 @@ class EntryPointLinker {
       if (readings_.files[file].origin != Origin::kOwn) continue;
       python_file(file);
       cpp_file(file);
-      rust_file(file);
+      if (readings_.files[file].language == Language::kRust) rust_file(file);
+      if (readings_.files[file].language == Language::kGo) go_file(file);
+      if (readings_.files[file].language == Language::kZig) zig_file(file);
     }
     std::sort(out_.begin(), out_.end(), [](const EntryPoint& a, const EntryPoint& b) {
       return std::tie(a.at, a.kind, a.name) < std::tie(b.at, b.kind, b.name);
@@ -116,9 +118,35 @@ class EntryPointLinker {
     }
   }
 
+  // go run ./folder: all files of a folder are one program.
+  void go_file(uint32_t file) {
+    const uint32_t line = readings_.readings[file].host_main;
+    const std::string& path = readings_.files[file].path;
+    if (line == 0) return;
+    const std::string folder(folder_of_path(path));
+    add({purpose(path, EntryKind::kConsoleScript),
+         path,
+         "",
+         "go run ./" + folder,
+         {file, line},
+         Certainty::kCertain});
+  }
+
+  void zig_file(uint32_t file) {
+    const uint32_t line = readings_.readings[file].host_main;
+    const std::string& path = readings_.files[file].path;
+    if (line == 0 || file_name(path) == "build.zig") return;
+    add({purpose(path, EntryKind::kConsoleScript),
+         path,
+         "",
+         "",
+         {file, line},
+         Certainty::kCertain});
+  }
+
   // What cargo builds into a program, by where it lies: src/main.rs, src/bin, examples, benches.
   void rust_file(uint32_t file) {
-    const uint32_t line = readings_.readings[file].rust_main;
+    const uint32_t line = readings_.readings[file].host_main;
     const std::string& path = readings_.files[file].path;
     if (line == 0 || file_name(path) == "build.rs") return;
     std::string_view folder = folder_of_path(path);

@@ -66,6 +66,7 @@ void ExtensionModules::read_extension(const python::Call& call, uint32_t file) {
   // Of f"{package}._C" the last part is known.
   const std::string_view module = last_part(names[0]);
   if (module.empty() || module.find_first_of("{}") != std::string_view::npos) return;
+  built_.emplace(module);
   const std::string_view setup = readings_.files[file].path;
   const std::string_view folder = setup.substr(0, setup.size() - file_name(setup).size());
   std::vector<uint32_t> files;

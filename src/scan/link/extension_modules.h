@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ class ExtensionModules {
 
   // Their last names ("_C" of "pkg._C"); empty: not known.
   const std::vector<std::string>& of(uint32_t cpp_file) const;
+  // Whether a setup.py builds a module of this last name.
+  bool builds(std::string_view module) const { return built_.contains(module); }
   // The sources that are built together with it, itself within; empty: not known.
   const std::vector<uint32_t>& sources_with(uint32_t cpp_file) const;
   // Whether a name of a Python file was imported as one of the file's modules.
@@ -30,6 +33,7 @@ class ExtensionModules {
   const Readings& readings_;
   std::map<std::string, std::vector<uint32_t>, std::less<>> files_by_name_;  // C++, by file name
   std::map<uint32_t, std::vector<std::string>> modules_;
+  std::set<std::string, std::less<>> built_;
   std::map<uint32_t, std::vector<uint32_t>> sources_;  // by file with bindings, in order of file
 };
 

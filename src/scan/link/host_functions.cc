@@ -19,7 +19,7 @@ bool is_hot(std::string_view pattern) {
 
 }  // namespace
 
-std::vector<HostFacts> link_host_functions(const Readings& readings, const PythonPaths& paths) {
+std::vector<HostFacts> link_host_functions(const Readings& readings, const CallerPaths& paths) {
   std::vector<HostFacts> out;
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     if (readings.files[file].origin != Origin::kOwn || is_test_path(readings.files[file].path))
@@ -38,9 +38,7 @@ std::vector<HostFacts> link_host_functions(const Readings& readings, const Pytho
       facts.line_last = function.line_last;
       for (const cpp::PatternHit& hit : hits)
         facts.evidence.push_back(evidence_of(hit, file, function.name));
-      const std::string full =
-          function.scope.empty() ? function.name : function.scope + "::" + function.name;
-      facts.path = paths.to_cpp_function(file, full);
+      facts.path = paths.path_to({file, function.line_name});
       if (!facts.path.empty()) facts.callers = paths.callers_of(facts.path.front());
       if (facts.callers.size() == 1) facts.way_up = paths.way_up_from(facts.callers.front());
       out.push_back(std::move(facts));

@@ -114,8 +114,7 @@ std::vector<BoundFunction> JitModules::exported(const PythonRef& function,
   std::vector<BoundFunction> out;
   for (const uint32_t file : sources_of(function)) {
     for (const cpp::Binding& binding : readings_.readings[file].usage.bindings) {
-      if (binding.exported == name)
-        out.push_back({binding.target, binding.via, {file, binding.line}});
+      if (binding.exported == name) out.push_back({&binding, file});
     }
   }
   return out;

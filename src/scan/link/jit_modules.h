@@ -11,10 +11,11 @@
 
 namespace fathom {
 
-// A C++ function under a name of Python.
+// A C++ function under a name of Python, and the file that says so.
 struct BoundFunction {
-  std::string target, via;
-  CodePlace at;  // of the binding
+  const cpp::Binding* binding;
+  uint32_t file;
+  CodePlace at() const { return {file, binding->line}; }
 };
 
 // Modules of C++ that are compiled when the program runs: a Python function names their sources in

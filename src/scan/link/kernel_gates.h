@@ -3,8 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "scan/link/cpp_calls.h"
-#include "scan/link/python_types.h"
+#include "scan/link/code_graph.h"
 
 namespace fathom {
 
@@ -16,11 +15,8 @@ struct KernelGate {
   CodePlace launch;             // of a launcher; line 0: see the path
 };
 
-struct KernelGates {
-  std::map<PythonRef, std::vector<KernelGate>> python;
-  std::map<CppRef, std::vector<KernelGate>> cpp;
-};
+using KernelGates = std::map<FunctionNode, std::vector<KernelGate>>;
 
-KernelGates find_kernel_gates(const Readings& readings, const std::vector<KernelFacts>& kernels);
+KernelGates find_kernel_gates(const CodeGraph& graph, const std::vector<KernelFacts>& kernels);
 
 }  // namespace fathom

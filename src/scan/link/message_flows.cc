@@ -34,7 +34,7 @@ bool is_receive(std::string_view callee) {
 
 }  // namespace
 
-MessageFlows::MessageFlows(const Readings& readings, const CallGraph& graph)
+MessageFlows::MessageFlows(const Readings& readings, const PythonCalls& graph)
     : graph_(graph), types_(graph.types()) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     const SourceFile& source = readings.files[file];

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "scan/link/call_graph.h"
+#include "scan/link/python_calls.h"
 
 namespace fathom {
 
@@ -12,7 +12,7 @@ namespace fathom {
 // code shows only what classes go in and what classes are asked for at the other end.
 class MessageFlows {
  public:
-  MessageFlows(const Readings& readings, const CallGraph& graph);
+  MessageFlows(const Readings& readings, const PythonCalls& graph);
 
   // The functions that take what `sender` sends. `before` are the functions on the way to it, the
   // nearest first: what it is given to send is made there.
@@ -41,7 +41,7 @@ class MessageFlows {
   void add_loops(std::vector<CallStep>& out) const;
   void add_same_queue(const PythonRef& sender, std::vector<CallStep>& out) const;
 
-  const CallGraph& graph_;
+  const PythonCalls& graph_;
   const PythonTypes& types_;
   std::map<PythonRef, std::vector<Check>> checks_;  // by class: who asks whether a value is of it
   // By file and attribute: who takes from a queue of this name.

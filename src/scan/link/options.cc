@@ -277,7 +277,9 @@ class OptionLinker {
     OptionFacts facts;
     const bool wrapper = option.source == cpp::Option::Source::kEnvironmentWrapper;
     const bool environment = wrapper || option.source == cpp::Option::Source::kEnvironment;
-    facts.kind = environment ? OptionKind::kEnvironment : OptionKind::kCli;
+    facts.kind = environment                                    ? OptionKind::kEnvironment
+                 : option.source == cpp::Option::Source::kField ? OptionKind::kConfig
+                                                                : OptionKind::kCli;
     facts.name = option.names.front();
     facts.other_names.assign(option.names.begin() + 1, option.names.end());
     facts.type = option.type;

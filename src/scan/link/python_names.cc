@@ -49,10 +49,15 @@ PythonNames::PythonNames(const Readings& readings) : readings_(readings) {
   for (const SourceFile& file : readings.files) {
     if (is_package_file(file.path)) packages.insert(folder_of_path(file.path));
   }
-  // What a setup.py installs is found from its folder, whatever else lies there.
+  // What a setup.py installs is found from its folder, whatever else lies there; but for one inside
+  // a package, which installs a part of it.
+  std::vector<std::string_view> roots;
   for (const SourceFile& file : readings.files) {
-    if (file_name(file.path) == "setup.py") packages.erase(folder_of_path(file.path));
+    const std::string_view folder = folder_of_path(file.path);
+    const bool inside = !folder.empty() && packages.contains(folder_of_path(folder));
+    if (file_name(file.path) == "setup.py" && !inside) roots.push_back(folder);
   }
+  for (const std::string_view root : roots) packages.erase(root);
   modules_.resize(readings.files.size());
   dotted_.resize(readings.files.size());
   files_.resize(readings.files.size());
@@ -134,6 +139,18 @@ std::vector<PythonName> PythonNames::resolve_all(std::string_view name, uint32_t
   return out;
 }
 
+std::vector<const python::Import*> PythonNames::imports_of(std::string_view name,
+                                                           uint32_t file) const {
+  std::vector<const python::Import*> out;
+  const auto found = files_[file].imports.find(name);
+  if (found == files_[file].imports.end()) return out;
+  for (const uint32_t i : found->second) {
+    const python::Import& import = readings_.readings[file].python.imports[i];
+    if (import.bound_to == name) out.push_back(&import);
+  }
+  return out;
+}
+
 PythonNames::FileNames PythonNames::names_in(const python::PythonFile& python, uint32_t file) {
   FileNames out;
   // A function goes before a class, that before a constant; of several the first, which is no
@@ -190,6 +207,14 @@ std::optional<PythonName> PythonNames::in_file(std::string_view name, uint32_t f
   return std::nullopt;
 }
 
+// A name that nobody defines is looked for behind each star import, over and over.
+std::optional<uint32_t> PythonNames::module_of_import(const python::Import& import,
+                                                      uint32_t file) const {
+  const auto [known, fresh] = imported_.try_emplace(&import);
+  if (fresh) known->second = find_module(import.module, file);
+  return known->second;
+}
+
 // A package of hundreds of star imports is asked for each name that its users have.
 std::vector<uint32_t> PythonNames::stars_for(std::string_view head, uint32_t file) const {
   constexpr size_t kFew = 8;
@@ -198,7 +223,7 @@ std::vector<uint32_t> PythonNames::stars_for(std::string_view head, uint32_t fil
   const auto [known, fresh] = stars_.try_emplace(file);
   if (fresh) {
     for (const uint32_t i : all) {
-      const auto module = find_module(readings_.readings[file].python.imports[i].module, file);
+      const auto module = module_of_import(readings_.readings[file].python.imports[i], file);
       if (!module || *module == file) continue;
       const FileNames& names = files_[*module];
       for (const auto& [name, where] : names.defined) known->second.bringing[name].push_back(i);
@@ -219,7 +244,7 @@ std::optional<PythonName> PythonNames::through_import(const python::Import& impo
                                                       std::string_view name, uint32_t file,
                                                       Asked& asked, int depth) const {
   if (import.name == "*") {
-    const auto module = find_module(import.module, file);
+    const auto module = module_of_import(import, file);
     return module && *module != file ? in_file(name, *module, asked, depth + 1) : std::nullopt;
   }
   // `import a.b` binds a, but makes a.b.c reachable; `import a.b as c` and `from` bind one name.

@@ -55,6 +55,8 @@ class PythonNames {
   // All that it can mean where several imports bind it: `if fast: from a import f`, `else: from b
   // import f`. What the file defines itself hides them.
   std::vector<PythonName> resolve_all(std::string_view name, uint32_t file) const;
+  // The file's imports that bind a plain name, in order of line.
+  std::vector<const python::Import*> imports_of(std::string_view name, uint32_t file) const;
   // The field or class-level value, in the class or the nearest base that has it.
   std::optional<PythonField> find_field(uint32_t file, const python::Class& owner,
                                         std::string_view field) const;
@@ -81,11 +83,13 @@ class PythonNames {
     std::vector<uint32_t> open;  // of modules that have star imports themselves
   };
   std::vector<uint32_t> stars_for(std::string_view head, uint32_t file) const;
+  std::optional<uint32_t> module_of_import(const python::Import& import, uint32_t file) const;
   static FileNames names_in(const python::PythonFile& python, uint32_t file);
 
   const Readings& readings_;
   std::vector<FileNames> files_;
   mutable std::unordered_map<uint32_t, Stars> stars_;
+  mutable std::unordered_map<const python::Import*, std::optional<uint32_t>> imported_;
   std::vector<std::string> modules_;
   std::vector<std::string> dotted_;  // the paths of Python files as a module's: "src.server.args"
   // Python files by the last part of their dotted paths, and by the last two.

@@ -59,7 +59,10 @@ PythonValues PythonTypes::annotated(std::string_view annotation, uint32_t file) 
     if (at == std::string::npos || (at > 0 && is_word_character(annotation[at - 1]))) continue;
     const size_t end = at + import.bound_to.size();
     if (end < annotation.size() && is_word_character(annotation[end])) continue;
-    if (import.module.starts_with('.') || names_.find_module(import.module, file)) continue;
+    // Any, Callable: words that say nothing of whose object it is.
+    if (import.module == "typing" || import.module.starts_with('.') ||
+        names_.find_module(import.module, file))
+      continue;
     add_value(out, {Kind::kForeign, {}, false, Certainty::kCertain, false, import.module, ""});
   }
   return out;
@@ -199,14 +202,13 @@ PythonValues PythonTypes::module_name(std::string_view name, uint32_t file, int 
       add_values(out, evaluate(flow.value, file, flow.function, depth + 1));
   }
   if (!out.empty()) return out;
-  for (const python::Import& import : readings_.readings[file].python.imports) {
-    if (import.bound_to != name) continue;
-    const auto home = names_.find_module(import.module, file);
-    if (home && *home != file && !import.name.empty() && depth < kMaxDepth)
-      return module_name(import.name, *home, depth + 1);
+  for (const python::Import* import : names_.imports_of(name, file)) {
+    const auto home = names_.find_module(import->module, file);
+    if (home && *home != file && !import->name.empty() && depth < kMaxDepth)
+      return module_name(import->name, *home, depth + 1);
     // `if rocm: import a as gpu`, `else: import b as gpu`: either can be meant.
-    if (!home && !import.module.starts_with('.'))
-      add_value(out, {Kind::kForeign, {}, false, Certainty::kCertain, false, import.module, ""});
+    if (!home && !import->module.starts_with('.'))
+      add_value(out, {Kind::kForeign, {}, false, Certainty::kCertain, false, import->module, ""});
   }
   return out;
 }

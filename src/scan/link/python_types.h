@@ -24,6 +24,7 @@ class PythonTypes {
     return evaluate(expression, file, function, 0);
   }
   const PythonClasses& classes() const { return classes_; }
+  const PythonNames& names() const { return names_; }
   const JitModules& jit() const { return jit_; }
   // The function itself or one around it that builds a C++ module.
   std::optional<PythonRef> builder_around(const PythonRef& ref) const;

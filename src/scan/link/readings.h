@@ -44,7 +44,7 @@ struct FileReading {
   // Kernels whose names are the whole text of a string, with its line.
   std::map<std::string, uint32_t, std::less<>> kernels_by_name;
   FileSignals signals;
-  uint32_t rust_main = 0;  // line of `fn main`; 0: it has none
+  uint32_t host_main = 0;  // line of the main function in Rust, Go or Zig; 0: it has none
 };
 
 // All files of a repository as they were read: readings[i] is of files[i].

@@ -117,13 +117,13 @@ class EntryFinder {
     }
   }
 
-  std::optional<RequestNode> python_function(uint32_t file, std::string_view name) const {
+  std::optional<FunctionNode> python_function(uint32_t file, std::string_view name) const {
     const auto& functions = readings_.readings[file].python.functions;
-    std::optional<RequestNode> signature;
+    std::optional<FunctionNode> signature;
     for (uint32_t i = 0; i < functions.size(); ++i) {
       if (qualified_name(functions[i]) != name) continue;
-      if (!is_overload(functions[i])) return RequestNode{false, file, i};
-      signature = RequestNode{false, file, i};
+      if (!is_overload(functions[i])) return FunctionNode{false, file, i};
+      signature = FunctionNode{false, file, i};
     }
     return signature;
   }
@@ -242,7 +242,7 @@ class EntryFinder {
       if (is_request_word(RequestRole::kLeads, method)) entry.rank = 1;
       if (const std::string_view plans_it = preparing_method(method); !plans_it.empty()) {
         if (const auto plan = types_.classes().find_method(of, plans_it))
-          entry.plan = RequestNode{false, plan->file, plan->index};
+          entry.plan = FunctionNode{false, plan->file, plan->index};
       }
       return push(std::move(entry), out);
     }
@@ -252,7 +252,7 @@ class EntryFinder {
     if (seen_.insert(entry.start).second) out.push_back(std::move(entry));
   }
 
-  uint32_t function_line(const RequestNode& node) const {
+  uint32_t function_line(const FunctionNode& node) const {
     return types_.classes().function({node.file, node.index}).line_name;
   }
 
@@ -269,7 +269,7 @@ class EntryFinder {
   const std::map<CodePlace, uint32_t> calls_;
   std::map<uint32_t, CodePlace> started_;  // files that the README runs, and where it does
   std::set<uint32_t> followed_;            // of those, Python programs that are entries
-  std::set<RequestNode> seen_;
+  std::set<FunctionNode> seen_;
 };
 
 }  // namespace

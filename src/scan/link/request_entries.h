@@ -1,20 +1,11 @@
 #pragma once
 
-#include <compare>
 #include <string>
 #include <vector>
 
-#include "scan/link/python_types.h"
+#include "scan/link/code_graph.h"
 
 namespace fathom {
-
-// A node is a function of one of the two languages; a Python module that is run has
-// kPythonModuleLevel.
-struct RequestNode {
-  bool cpp = false;
-  uint32_t file = 0, index = 0;
-  friend auto operator<=>(const RequestNode&, const RequestNode&) = default;
-};
 
 // A function or method that an example of the documentation calls.
 struct DocumentedCall {
@@ -31,12 +22,12 @@ enum class EntryEvidence : uint8_t { kReadme, kDocumentation, kExported };
 struct RequestEntry {
   EntryKind kind = EntryKind::kFunction;
   std::string name;
-  RequestNode start;
+  FunctionNode start;
   int rank = 0;
   std::string why;                                    // it was chosen
   EntryEvidence evidence = EntryEvidence::kExported;  // of a function of the API, and all below
   uint32_t called_in = 0;                             // files of the repository
-  std::optional<RequestNode> plan = {};               // the method that is called before this one
+  std::optional<FunctionNode> plan = {};              // the method that is called before this one
 };
 
 constexpr int kFunctionRank = 2;

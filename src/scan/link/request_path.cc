@@ -50,11 +50,11 @@ bool is_preparation(const RequestHop& hop) {
 class RequestPathFinder {
  public:
   RequestPathFinder(const Readings& readings, const PythonNames& names, const PythonTypes& types,
-                    const SymbolIndex& index, const CodeFacts& facts,
+                    const CodeGraph& graph, const CodeFacts& facts,
                     const std::vector<DocumentedCall>& documented)
       : facts_(facts),
-        graph_(readings, names, types, index, facts),
-        gates_(find_kernel_gates(readings, facts.kernels)),
+        graph_(graph),
+        gates_(find_kernel_gates(graph, facts.kernels)),
         entries_(find_request_entries(readings, types, names, facts, documented)) {}
 
   // Servers, engines and C++ programs come first. Functions stand for a library: they are shown
@@ -157,7 +157,7 @@ class RequestPathFinder {
     add_paths(plan, found);
   }
 
-  RequestSearch search(const RequestNode& start) const {
+  RequestSearch search(const FunctionNode& start) const {
     return search_requests(graph_, gates_, start);
   }
 
@@ -222,7 +222,7 @@ class RequestPathFinder {
   // Where the request goes on in a library of kernels, once for each.
   void add_library_ends(RequestPath path, const RequestSearch& search) {
     std::set<std::string> seen;
-    for (const RequestNode& at : search.order) {
+    for (const FunctionNode& at : search.order) {
       if (search.arrivals.find(at)->second.how.is(ReachKind::kMakes) ||
           is_side_road(graph_.plain_name(at)))
         continue;
@@ -245,8 +245,8 @@ class RequestPathFinder {
   // Best where a message is sent that nobody is seen to take; else the farthest function that sure
   // steps reach, and what it calls that nobody knows.
   std::string why_stopped(const RequestSearch& search, std::vector<RequestHop>& hops) const {
-    const RequestNode* farthest = &search.order.front();
-    for (const RequestNode& node : search.order) {
+    const FunctionNode* farthest = &search.order.front();
+    for (const FunctionNode& node : search.order) {
       const RequestArrival& arrival = search.arrivals.find(node)->second;
       if (arrival.certainty == Certainty::kUnsure || arrival.how.is(ReachKind::kMakes)) continue;
       if (arrival.steps > search.arrivals.find(*farthest)->second.steps) farthest = &node;
@@ -262,7 +262,8 @@ class RequestPathFinder {
     hops = hops_to(graph_, search, *farthest);
     if (!search.complete) return "too many reachable functions";
     for (const OpenCall& call : graph_.open_calls(*farthest)) {
-      if (call.callee.find('.') == std::string::npos) continue;  // mostly Python's own functions
+      // Mostly Python's own functions; or the way went on.
+      if (call.callee.find('.') == std::string::npos || call.guessed) continue;
       const std::string where = graph_.place_text({farthest->file, call.line});
       if (call.module.empty())
         return "calls " + call.callee + " (" + where + "), whose definition was not resolved";
@@ -273,22 +274,22 @@ class RequestPathFinder {
   }
 
   const CodeFacts& facts_;
-  const RequestGraph graph_;
+  const CodeGraph& graph_;
   const KernelGates gates_;
   const std::vector<RequestEntry> entries_;
   std::vector<RequestPath> out_;
   std::map<std::pair<EntryKind, std::string>, uint32_t> reached_;
-  std::set<RequestNode> starts_;
+  std::set<FunctionNode> starts_;
   std::map<int, size_t> ranks_shown_;
 };
 
 }  // namespace
 
 RequestWays find_request_paths(const Readings& readings, const PythonNames& names,
-                               const PythonTypes& types, const SymbolIndex& index,
+                               const PythonTypes& types, const CodeGraph& graph,
                                const CodeFacts& facts,
                                const std::vector<DocumentedCall>& documented) {
-  return RequestPathFinder(readings, names, types, index, facts, documented).run();
+  return RequestPathFinder(readings, names, types, graph, facts, documented).run();
 }
 
 }  // namespace fathom

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "scan/link/cpp_calls.h"
 #include "scan/link/request_entries.h"
 
 namespace fathom {
@@ -20,7 +19,7 @@ struct RequestWays {
 // `facts` has its kernels with launchers and paths, its entry points and its API; `documented` is
 // what the examples of the documentation call.
 RequestWays find_request_paths(const Readings& readings, const PythonNames& names,
-                               const PythonTypes& types, const SymbolIndex& index,
+                               const PythonTypes& types, const CodeGraph& graph,
                                const CodeFacts& facts,
                                const std::vector<DocumentedCall>& documented);
 

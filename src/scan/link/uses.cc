@@ -36,8 +36,7 @@ std::string module_of_package(std::string_view package,
 // The places where each third-party module is imported, in order of file and line.
 std::map<std::string, std::vector<CodePlace>> third_party_imports(const Readings& readings,
                                                                   const PythonNames& names) {
-  std::set<std::string_view> standard;
-  for (const auto& row : read_tsv(python_standard_modules_tsv, 1)) standard.insert(row[0]);
+  const std::set<std::string_view>& standard = standard_modules();
   std::set<std::string> own;
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     if (readings.files[file].language != Language::kPython) continue;
@@ -63,6 +62,15 @@ std::map<std::string, std::vector<CodePlace>> third_party_imports(const Readings
 }
 
 }  // namespace
+
+const std::set<std::string_view>& standard_modules() {
+  static const std::set<std::string_view> modules = [] {
+    std::set<std::string_view> all;
+    for (const auto& row : read_tsv(python_standard_modules_tsv, 1)) all.insert(row[0]);
+    return all;
+  }();
+  return modules;
+}
 
 void link_dependency_uses(const Readings& readings, const PythonNames& names,
                           std::vector<DependencyFacts>& dependencies) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "scan/link/python_names.h"
@@ -10,5 +12,8 @@ namespace fathom {
 // nothing declares it.
 void link_dependency_uses(const Readings& readings, const PythonNames& names,
                           std::vector<DependencyFacts>& dependencies);
+
+// What Python itself brings.
+const std::set<std::string_view>& standard_modules();
 
 }  // namespace fathom

@@ -208,12 +208,13 @@ void find_typer_options(const Outline& outline, std::vector<Option>& into) {
 }
 
 void find_absl_options(const Outline& outline, std::vector<Option>& into) {
-  // absl.flags; its own DEFINE_alias and DEFINE_flag name no type.
+  // absl.flags, and etils' DEFINE_path; its own DEFINE_alias and DEFINE_flag name no type.
   static const std::set<std::string_view> kMakers = {
       "bool",          "boolean",     "string",     "integer",          "float",
       "enum",          "enum_class",  "list",       "spaceseplist",     "multi_string",
       "multi_integer", "multi_float", "multi_enum", "multi_enum_class", "multi_flag",
-      "int32",         "int64",       "uint32",     "uint64",           "double"};
+      "int32",         "int64",       "uint32",     "uint64",           "double",
+      "path"};
   const Tree& tree = outline.tree;
   for (const Site& site : outline.calls) {
     const NodeId callee = tree.child(site.node);

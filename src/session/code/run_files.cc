@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOwnFolders[] = {"logs", "captures", "stories", "tables"};
+constexpr const char* kOwnFolders[] = {"logs", "captures", "stories", "tables", "pictures"};
 
 bool is_plain_file(const fs::path& path) {
   std::error_code error;

@@ -38,10 +38,17 @@ class ResultsWriter {
     for (auto& [name, content] : results_tables(results))
       TRY(write_whole_file(prepared_.out / "tables" / name, content));
     TRY(write_whole_file(prepared_.out / "results.json", results_json(results)));
+    std::vector<DocumentsPage::File> pictures;
+    for (const ExperimentResult& of : results.experiments) {
+      const std::string drawing = experiment_drawing(of);
+      if (drawing.empty()) continue;
+      pictures.push_back({fmt::format("pictures/{}.svg", of.experiment->id), drawing});
+      TRY(write_whole_file(prepared_.out / pictures.back().path, drawing));
+    }
     const std::string text = results_markdown(results);
     TRY(write_whole_file(prepared_.out / "results.md", text));
     if (!request_.page) return Nothing{};
-    DocumentsPage shown{"run", plan_.goal.original, "", {{"results.md", text}}, {}, {}, {}};
+    DocumentsPage shown{"run", plan_.goal.original, "", {{"results.md", text}}, pictures, {}, {}};
     if (!request_.environment_page.empty())
       shown.documents.push_back({"environment.md", request_.environment_page});
     for (auto& [name, story] : told_) shown.documents.push_back({name, std::move(story)});

@@ -1,5 +1,7 @@
 #include "story/run/run_story.h"
 
+#include <array>
+
 namespace fathom {
 
 std::string_view mark_text(StoryMark mark) {
@@ -140,119 +142,27 @@ std::optional<double> StoryLine::number(std::string_view which) const {
   return {};
 }
 
+namespace {
+
+// In the order of StoryLineKind.
+constexpr auto kLineKindNames = std::to_array<std::string_view>(
+    {"recording",     "gpus",       "model",          "counter_file", "doubtful_file",
+     "flaw",          "throttled",  "clocks",         "phase_runs",   "tokens",
+     "idle_in_phase", "first_run",  "slowest_run",    "overlapped",   "more_blocks",
+     "block",         "kernel",     "source",         "hardware",     "untrusted",
+     "rates",         "observed",   "from_cache",     "model_bound",  "small_grid",
+     "explained",     "advice",     "hot_line",       "exposed",      "no_counters",
+     "launch",        "occupancy",  "roofline",       "cache_rates",  "rejected",
+     "untested",      "code_step",  "gap_between",    "shift_tokens", "shift_families",
+     "shift_kernels", "shift_busy", "shift_hardware", "shift_rates",  "why_intensity",
+     "why_launches",  "hotspot",    "host_range",     "host_counter", "bottleneck",
+     "insight",       "action",     "missing",        "left_out"});
+static_assert(kLineKindNames.size() == static_cast<size_t>(StoryLineKind::kLeftOut) + 1);
+
+}  // namespace
+
 std::string_view line_kind_name(StoryLineKind kind) {
-  using Kind = StoryLineKind;
-  switch (kind) {
-    case Kind::kRecording:
-      return "recording";
-    case Kind::kGpus:
-      return "gpus";
-    case Kind::kModel:
-      return "model";
-    case Kind::kCounterFile:
-      return "counter_file";
-    case Kind::kDoubtfulFile:
-      return "doubtful_file";
-    case Kind::kFlaw:
-      return "flaw";
-    case Kind::kThrottled:
-      return "throttled";
-    case Kind::kClocks:
-      return "clocks";
-    case Kind::kPhaseRuns:
-      return "phase_runs";
-    case Kind::kTokens:
-      return "tokens";
-    case Kind::kIdleInPhase:
-      return "idle_in_phase";
-    case Kind::kFirstRun:
-      return "first_run";
-    case Kind::kSlowestRun:
-      return "slowest_run";
-    case Kind::kOverlapped:
-      return "overlapped";
-    case Kind::kMoreBlocks:
-      return "more_blocks";
-    case Kind::kBlock:
-      return "block";
-    case Kind::kKernel:
-      return "kernel";
-    case Kind::kSource:
-      return "source";
-    case Kind::kHardware:
-      return "hardware";
-    case Kind::kUntrusted:
-      return "untrusted";
-    case Kind::kRates:
-      return "rates";
-    case Kind::kObserved:
-      return "observed";
-    case Kind::kFromCache:
-      return "from_cache";
-    case Kind::kModelBound:
-      return "model_bound";
-    case Kind::kSmallGrid:
-      return "small_grid";
-    case Kind::kExplained:
-      return "explained";
-    case Kind::kAdvice:
-      return "advice";
-    case Kind::kHotLine:
-      return "hot_line";
-    case Kind::kExposed:
-      return "exposed";
-    case Kind::kNoCounters:
-      return "no_counters";
-    case Kind::kLaunch:
-      return "launch";
-    case Kind::kOccupancy:
-      return "occupancy";
-    case Kind::kRoofline:
-      return "roofline";
-    case Kind::kCacheRates:
-      return "cache_rates";
-    case Kind::kRejected:
-      return "rejected";
-    case Kind::kUntested:
-      return "untested";
-    case Kind::kCodeStep:
-      return "code_step";
-    case Kind::kGapBetween:
-      return "gap_between";
-    case Kind::kShiftTokens:
-      return "shift_tokens";
-    case Kind::kShiftFamilies:
-      return "shift_families";
-    case Kind::kShiftKernels:
-      return "shift_kernels";
-    case Kind::kShiftBusy:
-      return "shift_busy";
-    case Kind::kShiftHardware:
-      return "shift_hardware";
-    case Kind::kShiftRates:
-      return "shift_rates";
-    case Kind::kWhyIntensity:
-      return "why_intensity";
-    case Kind::kWhyLaunches:
-      return "why_launches";
-    case Kind::kHotspot:
-      return "hotspot";
-    case Kind::kHostRange:
-      return "host_range";
-    case Kind::kHostCounter:
-      return "host_counter";
-    case Kind::kBottleneck:
-      return "bottleneck";
-    case Kind::kInsight:
-      return "insight";
-    case Kind::kAction:
-      return "action";
-    case Kind::kMissing:
-      return "missing";
-    case Kind::kLeftOut:
-      return "left_out";
-  }
-  return "";
+  return kLineKindNames[static_cast<size_t>(kind)];
 }
 
 }  // namespace fathom

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "scan/features/pairs.h"
+#include "scan/features/signal_places.h"
 
 namespace fathom {
 namespace {
@@ -53,6 +54,17 @@ TEST(LinkFeatures, EvidencePointsToTheFileThatUsesItMost) {
   EXPECT_EQ(pages->evidence[1].at, (CodePlace{0, 1}));
   ASSERT_EQ(pages->metrics.size(), 2u);
   EXPECT_EQ(pages->metrics[0].nvidia, std::vector<std::string>{"dram__bytes_read.sum"});
+}
+
+// "*page*" begins at a word of the option's own name.
+TEST(LinkFeatures, OptionsAreComparedWordByWord) {
+  const std::vector<std::string> globs = {"*mm_*", "tune"};
+  EXPECT_TRUE(word_glob_matches(globs, "use_mm_cache"));
+  EXPECT_TRUE(word_glob_matches(globs, "mm_cache"));
+  EXPECT_TRUE(word_glob_matches(globs, "tune"));
+  EXPECT_FALSE(word_glob_matches(globs, "gemm_cache"));
+  EXPECT_FALSE(word_glob_matches(globs, "fast_tune"));
+  EXPECT_FALSE(word_glob_matches(globs, ""));
 }
 
 TEST(LinkFeatures, OneNameInOneFileIsOnlyLikely) {

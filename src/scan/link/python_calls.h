@@ -23,6 +23,7 @@ struct OpenCall {
   std::string callee, module;  // module: whose code it is; empty: nobody knows
   uint32_t line = 0;
   std::string library_name = {};  // "library::name" of torch.ops.library.name; empty: none
+  bool guessed = false;           // a step leads to a method of its name, or to one without a body
 };
 
 // A call of what a C++ module exports that a Python function builds.
@@ -40,9 +41,9 @@ struct CallsOut {
 };
 
 // Who calls whom in Python, worked out for the functions that are asked for.
-class CallGraph {
+class PythonCalls {
  public:
-  CallGraph(const Readings& readings, const PythonTypes& types);
+  PythonCalls(const Readings& readings, const PythonTypes& types);
 
   const CallsOut& calls_of(const PythonRef& function) const;
   // What a module does when it is run: the calls outside functions, with the file's number.

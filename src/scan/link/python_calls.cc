@@ -1,4 +1,4 @@
-#include "scan/link/call_graph.h"
+#include "scan/link/python_calls.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,7 @@ using Kind = PythonValue::Kind;
 
 // A method's name says which one is meant only where few have it.
 constexpr size_t kMaxByName = 3;
+constexpr size_t kMaxMeantSurely = 4;
 
 std::string_view trailing_word(std::string_view callee) {
   size_t begin = callee.size();
@@ -50,7 +51,7 @@ std::string library_name(std::string_view member) {
 
 }  // namespace
 
-CallGraph::CallGraph(const Readings& readings, const PythonTypes& types)
+PythonCalls::PythonCalls(const Readings& readings, const PythonTypes& types)
     : readings_(readings), types_(types) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     const SourceFile& source = readings.files[file];
@@ -68,13 +69,13 @@ CallGraph::CallGraph(const Readings& readings, const PythonTypes& types)
   }
 }
 
-const std::vector<PythonRef>& CallGraph::callers_by_name(std::string_view name) const {
+const std::vector<PythonRef>& PythonCalls::callers_by_name(std::string_view name) const {
   static const std::vector<PythonRef> none;
   const auto found = callers_.find(name);
   return found == callers_.end() ? none : found->second;
 }
 
-const CallsOut& CallGraph::calls_of(const PythonRef& function) const {
+const CallsOut& PythonCalls::calls_of(const PythonRef& function) const {
   const auto [at, fresh] = known_.try_emplace(function);
   if (!fresh) return at->second;
   CallsOut out;
@@ -87,36 +88,44 @@ const CallsOut& CallGraph::calls_of(const PythonRef& function) const {
   return at->second = std::move(out);
 }
 
-CallsOut CallGraph::calls_of_module(uint32_t file) const {
+CallsOut PythonCalls::calls_of_module(uint32_t file) const {
   CallsOut out;
   for (const python::Call& call : readings_.readings[file].python.module_calls)
     add_call(call, file, kPythonModuleLevel, out);
   return out;
 }
 
-void CallGraph::add_call(const python::Call& call, uint32_t file, uint32_t function,
-                         CallsOut& out) const {
+void PythonCalls::add_call(const python::Call& call, uint32_t file, uint32_t function,
+                           CallsOut& out) const {
   const bool cut = call.callee.starts_with("…");
   if (cut && call.path.empty()) return;
   const PythonValues values = types_.evaluate(cut ? call.path : call.callee, file, function);
   const size_t before = out.steps.size();
   for (const PythonValue& value : values) add_target(value, call, out);
+  // A call that may mean so many says little of each.
+  for (size_t i = before; i < out.steps.size() && out.steps.size() - before > kMaxMeantSurely; ++i)
+    out.steps[i].certainty = Certainty::kUnsure;
   if (calls_by_string(trailing_word(call.callee))) add_named_in_string(call, out);
   const bool built = add_built(values, call, {file, function}, out);
+  const bool stub = std::ranges::any_of(values, [this](const PythonValue& value) {
+    return value.kind == Kind::kFunction && types_.classes().is_abstract(value.ref);
+  });
+  if (stub) out.open.push_back({call.callee, "", call.line_first, "", true});
   if (built || out.steps.size() > before) return;
   const size_t open = out.open.size();
   for (const PythonValue& value : values) {
     if (value.kind == Kind::kForeign)
       out.open.push_back({call.callee, value.module, call.line_first, library_name(value.member)});
   }
-  if (out.open.size() == open) {
-    add_by_name(call, out);
-    if (out.steps.size() == before) out.open.push_back({call.callee, "", call.line_first});
-  }
+  if (out.open.size() != open) return;
+  // What an import binds is no object whose method may be meant.
+  const std::string_view head = std::string_view(call.callee).substr(0, call.callee.find('.'));
+  if (types_.names().imports_of(head, file).empty()) add_by_name(call, out);
+  out.open.push_back({call.callee, "", call.line_first, "", out.steps.size() > before});
 }
 
-void CallGraph::add_target(const PythonValue& value, const python::Call& call,
-                           CallsOut& out) const {
+void PythonCalls::add_target(const PythonValue& value, const python::Call& call,
+                             CallsOut& out) const {
   const uint32_t line = call.line_first;
   if (value.kind == Kind::kFunction) {
     Reach how{ReachKind::kCalls};
@@ -147,8 +156,8 @@ void CallGraph::add_target(const PythonValue& value, const python::Call& call,
 
 // module.run(…): of a module that is known to come from a function that builds it, or inside that
 // function of an object that nobody else knows.
-bool CallGraph::add_built(const PythonValues& values, const python::Call& call,
-                          const PythonRef& caller, CallsOut& out) const {
+bool PythonCalls::add_built(const PythonValues& values, const python::Call& call,
+                            const PythonRef& caller, CallsOut& out) const {
   const size_t before = out.built.size();
   for (const PythonValue& value : values) {
     if (value.kind != Kind::kBuilt || value.member.empty()) continue;
@@ -168,7 +177,7 @@ bool CallGraph::add_built(const PythonValues& values, const python::Call& call,
   return true;
 }
 
-void CallGraph::add_by_name(const python::Call& call, CallsOut& out) const {
+void PythonCalls::add_by_name(const python::Call& call, CallsOut& out) const {
   const std::string_view name = trailing_word(call.callee);
   if (name.size() == call.callee.size() || is_common_name(name)) return;
   const auto found = methods_.find(name);
@@ -183,7 +192,7 @@ void CallGraph::add_by_name(const python::Call& call, CallsOut& out) const {
   }
 }
 
-void CallGraph::add_named_in_string(const python::Call& call, CallsOut& out) const {
+void PythonCalls::add_named_in_string(const python::Call& call, CallsOut& out) const {
   for (const python::Argument& argument : call.arguments) {
     const auto text = python::string_content(argument.text);
     if (!text) continue;
@@ -206,7 +215,7 @@ void CallGraph::add_named_in_string(const python::Call& call, CallsOut& out) con
 }
 
 // Process(target=f), executor.submit(f)
-void CallGraph::add_handed(const PythonRef& function, CallsOut& out) const {
+void PythonCalls::add_handed(const PythonRef& function, CallsOut& out) const {
   for (const python::ValueFlow& flow : types_.classes().flows_in(function)) {
     if (flow.kind != python::FlowKind::kHand || flow.target.ends_with("Decoder")) continue;
     for (const PythonValue& value : types_.evaluate(flow.value, function.file, function.index)) {

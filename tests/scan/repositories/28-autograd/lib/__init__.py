@@ -1,0 +1,1 @@
+from lib.scatter import scatter_sum, other
