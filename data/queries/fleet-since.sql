@@ -9,7 +9,7 @@ WITH compute AS (SELECT part, step, sum(duration_ns) AS ns FROM kernels WHERE NO
      slow AS (SELECT *, ns > 1.05 * usual_ns AS is_slow FROM usual WHERE ranks >= 3 AND usual_ns > 0),
      lasting AS (SELECT *, avg(is_slow::INTEGER) OVER (PARTITION BY part ORDER BY step DESC ROWS UNBOUNDED PRECEDING) AS lasts FROM slow),
      first AS (SELECT part, min(step) AS since_step FROM lasting WHERE is_slow AND lasts >= 0.8 GROUP BY part)
-SELECT first.part, since_step, count(*) AS steps, round(avg(ns - usual_ns) / 1e6, 3) AS mean_excess_ms,
+SELECT first.part, since_step, count(*) AS steps, (SELECT min(step) FROM own) AS first_step, (SELECT max(step) FROM own) AS last_step, round(avg(ns - usual_ns) / 1e6, 3) AS mean_excess_ms,
        round(100.0 * avg(ns / usual_ns - 1), 2) AS mean_excess_percent
 FROM first JOIN slow ON slow.part = first.part AND slow.step >= since_step
 GROUP BY first.part, since_step ORDER BY mean_excess_ms DESC, first.part LIMIT 20

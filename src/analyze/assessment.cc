@@ -467,8 +467,14 @@ void Assessment::find_runs() {
     const std::string_view name = call.assessed->group->key.name;
     return name == "aten::gather" || name == "aten::index_select" || name == "aten::embedding";
   };
+  // What reads its neighbours' results cannot be in one kernel with what computes them.
+  const auto shifts = [](const AssessedCall& call) {
+    const std::string_view name = call.assessed->group->key.name;
+    return name == "aten::roll" || name == "aten::flip";
+  };
   const auto continues = [&](const AssessedCall& before, const AssessedCall& call) {
     return before.caller == call.caller && !(is_lookup(before) && is_lookup(call)) &&
+           (shifts(before) || !shifts(call)) &&
            store.track_id(before.op->event) == store.track_id(call.op->event) &&
            stretches_over(dims_of(*before.assessed), dims_of(*call.assessed));
   };

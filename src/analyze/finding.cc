@@ -40,6 +40,7 @@ std::string_view kind_name(FindingKind kind) {
                                                 "full_mask",
                                                 "sorted_additions",
                                                 "padding_copies",
+                                                "product_order",
                                                 "looped_optimizer",
                                                 "looped_products",
                                                 "odd_sizes",

@@ -46,6 +46,7 @@ enum class FindingKind : uint8_t {
   kFullMask,
   kSortedAdditions,
   kPaddingCopies,
+  kProductOrder,
   kLoopedOptimizer,
   kLoopedProducts,
   kOddSizes,
@@ -116,6 +117,17 @@ struct Note {
   std::string before, name, after;
 };
 
+// What the upper end of a saving takes along beside the finding's own work.
+struct GoesWith {
+  bool gradients = false;      // of its ops
+  bool beside = false;         // memory-bound ops of the same function calls
+  bool launches = false;       // and waits of what goes
+  bool between = false;        // all between the first and the last call of a loop
+  bool functions = false;      // the whole function calls
+  bool code_before = false;    // a wait: the host's code, and what computes the value asked for
+  bool short_kernels = false;  // that fewer launches merge
+};
+
 // Something that costs time and could cost less. Of the texts only subject, category's ops, the
 // evidence, the call stack and names in notes come from the trace; a title that speaks of the
 // subject begins with it.
@@ -133,6 +145,7 @@ struct Finding {
   double share = 0;  // of the wall time
   std::optional<double> efficiency;
   Nanos with_it;  // of other work and waits that may go with it: see saving_range.h
+  GoesWith goes_with;
   // Of the time that the trace's length depends on: to the next band, and to the limit.
   Nanos saving_at_least, saving_at_most;
 

@@ -54,12 +54,23 @@ struct Chain {
   }
 };
 
-// "mul → silu → neg"
+// "mul → silu → neg", "roll × 4 → add"
 std::string subject_of(const Names& names) {
   constexpr std::string_view kPrefix = "aten::";
-  std::vector<std::string_view> bare;
-  for (std::string_view name : names) {
-    bare.push_back(name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name);
+  constexpr size_t kMostNames = 12, kManyAlike = 3;
+  std::vector<std::string> bare;
+  for (size_t i = 0; i < names.size();) {
+    size_t alike = 1;
+    while (i + alike < names.size() && names[i + alike] == names[i]) ++alike;
+    const std::string name(names[i].starts_with(kPrefix) ? names[i].substr(kPrefix.size())
+                                                         : names[i]);
+    if (alike < kManyAlike) alike = 1;
+    bare.push_back(alike > 1 ? fmt::format("{} × {}", name, alike) : name);
+    i += alike;
+  }
+  if (bare.size() > kMostNames) {
+    bare.resize(kMostNames);
+    bare.push_back(fmt::format("… ({} ops)", names.size()));
   }
   return fmt::format("{}", fmt::join(bare, " → "));
 }

@@ -71,13 +71,31 @@ constexpr CauseText kCauseTexts[] = {
      Confidence::kMedium, kIdleNoticed},
 };
 
+// Whether nearly all of it is in one of several steps: a mean over them would be true of none.
+bool is_in_one_step(const Assessment& a, IdleCause cause) {
+  constexpr size_t kFewSteps = 3;
+  constexpr double kNearlyAll = 0.9;
+  Nanos all, most;
+  for (const DeviceIdle& device : a.idle().devices) {
+    if (!device.is_explained || device.by_step.size() < kFewSteps) continue;
+    for (const auto& step : device.by_step) {
+      all += step[static_cast<size_t>(cause)];
+      most = std::max(most, step[static_cast<size_t>(cause)]);
+    }
+    return ratio(most, all) >= kNearlyAll;
+  }
+  return false;
+}
+
 // "8.30 ms a step", or of a recording without steps "8.30 ms".
-std::string amount_text(const Assessment& a, Nanos time) {
+std::string amount_text(const Assessment& a, IdleCause cause, Nanos time) {
   const TimeBase& base = a.base();
   if (base.kind >= TimeBaseKind::kRecording)
     return fmt::format("GPU idle {} ({})", percent_text(ratio(time, a.length())),
                        micros_text(time));
   const auto steps = static_cast<int64_t>(base.steps.size());
+  if (is_in_one_step(a, cause))
+    return fmt::format("{} in one of {} steps", micros_text(time), steps);
   return micros_text({time.count / steps}) + " a step";
 }
 
@@ -168,7 +186,7 @@ void write_title(const Assessment& a, const CauseText& text, std::string_view ca
   const std::string amount =
       text.cause == IdleCause::kFirstUse && &text != &kTunedAgain
           ? fmt::format("Warm-up, {} of the wall time", percent_text(ratio(f.time, a.length())))
-          : amount_text(a, f.time);
+          : amount_text(a, text.cause, f.time);
   f.subject = "idle GPU time";
   std::string what(text.anywhere);
   if (is_main_place(f)) {
@@ -276,9 +294,10 @@ std::vector<Finding> idle_time(const Assessment& a) {
     const std::string_view call = main_call(a, text.cause, f.covered);
     write_title(a, text, call, f);
     if (text.cause == IdleCause::kHost) add_loop(a, f);
-    f.issue = fmt::format("{} of {} idle, in {}: {}.", micros_text(f.time),
+    const size_t gaps = idle.gaps[static_cast<size_t>(text.cause)];  // 0: a smaller part of each
+    f.issue = fmt::format("{} of {} idle{}: {}.", micros_text(f.time),
                           micros_text(a.base().mean_device().idle),
-                          counted(idle.gaps[static_cast<size_t>(text.cause)], "gap"), text.issue);
+                          gaps == 0 ? "" : ", in " + counted(gaps, "gap"), text.issue);
     Traits traits = text.cause == IdleCause::kCommunication ? Traits{"on_host"} : traits_of(a);
     if (again) traits.add("each_step");
     advise(a, f, traits);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_set>
 
 #include "analyze/host_waits.h"
 
@@ -13,6 +14,8 @@ constexpr int64_t kSlowLaunch = 1'000'000;  // ns: a launch call that loads code
 constexpr int64_t kLatency = 20'000;        // ns from a launch to its start on a dry GPU
 constexpr int64_t kTurnaround = 10'000;     // ns between kernels that are queued back to back
 constexpr int64_t kRealWait = 50'000;       // ns: the host had been ahead
+constexpr int64_t kRealLoading =
+    100'000;  // ns of a gap: more than a function that is loaded lazily
 
 size_t count_waits(const HostThreads& threads) {
   return static_cast<size_t>(std::ranges::count_if(
@@ -41,19 +44,28 @@ class GapExplainer {
   void explain(const std::vector<EventId>& work, const Interval& window) {
     Nanos busy_until = window.begin;
     EventId last;
+    std::unordered_set<StringId> names;
     for (const EventId e : work) {
       const Nanos begin = std::max(store_.start(e), window.begin);
       if (begin > window.end) break;
+      is_first_run_ = names.insert(store_.name_id(e)).second;
       if (begin > busy_until) gap({busy_until, begin}, last, e);
       // Work may have ended before the window.
       if (!last.valid() || store_.end(e) > busy_until) last = e;
       // A duration may be 0, or damaged.
       busy_until = std::max({busy_until, begin, std::min(window.end, store_.end(e))});
     }
+    is_first_run_ = false;
     if (busy_until < window.end) gap({busy_until, window.end}, last, {});
   }
 
  private:
+  struct Part {
+    Interval when;
+    IdleCause cause;
+    EventId blamed;
+  };
+
   EventId launch_of(EventId work) const {
     if (!work.valid() || !input_.tree.has_launches()) return {};
     const CallId call = input_.tree.launch(work);
@@ -75,7 +87,25 @@ class GapExplainer {
       set_threads(store_.track_id(launch_), launched_before);
       until_launch(when);
     }
+    pass_parts_on();
     sink_.end();
+  }
+
+  // A library that a kernel's first run loads also initialises itself, in host code and allocations
+  // between the recorded calls: the whole of such a gap is first use.
+  void pass_parts_on() {
+    Nanos loading;
+    for (const Part& part : parts_)
+      if (part.cause == IdleCause::kFirstUse) loading += part.when.end - part.when.begin;
+    const bool is_start_up = is_first_run_ && loading.count >= kRealLoading;
+    for (const Part& part : parts_) {
+      const bool is_hosts = part.cause == IdleCause::kHostCode ||
+                            part.cause == IdleCause::kHostWork ||
+                            part.cause == IdleCause::kAllocation;
+      sink_.part(part.when, is_start_up && is_hosts ? IdleCause::kFirstUse : part.cause,
+                 part.blamed);
+    }
+    parts_.clear();
   }
 
   void until_launch(const Interval& when) {
@@ -206,7 +236,7 @@ class GapExplainer {
   }
 
   void emit(const Interval& when, IdleCause cause, EventId blamed) {
-    if (when.begin < when.end) sink_.part(when, cause, blamed);
+    if (when.begin < when.end) parts_.push_back({when, cause, blamed});
   }
 
   const SheetInput& input_;
@@ -218,6 +248,8 @@ class GapExplainer {
   Sink& sink_;
   TrackId main_;
   EventId after_, launch_;  // of the gap
+  std::vector<Part> parts_;
+  bool is_first_run_ = false;  // of the work after the gap, by its name
   std::array<HostThread*, 3> asked_ = {};
   size_t thread_count_ = 0;
   size_t next_drain_ = 0;

@@ -15,6 +15,8 @@
 //   else                         up to L's return, what T did; 20 µs more are the launch's latency;
 //                                the rest is kQueued
 // Where T has no call open, the main thread tells, then the thread that launched before.
+// If K is the first of its name and code is loaded in the gap, the host's own time in it is
+// kFirstUse too.
 //
 // A call that waits until the GPU is dry keeps the host from launching ahead. Without it, what
 // follows would have been launched as much earlier as it waited: up to that much of the late

@@ -17,6 +17,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kNameShown = 400, kNameRead = 1000;  // bytes
+constexpr std::string_view kBusy = "busy";            // of steps
 
 void add_device(Column& column, std::optional<int32_t> device) {
   device ? column.add(static_cast<int64_t>(*device)) : column.add_unknown();
@@ -154,19 +155,25 @@ class StepRows {
     if (wall_.count <= 0) return {};
     return (ratio(wall(step), wall_) - 1) * 100;
   }
-  // What most of the difference to the median is; empty where that is small.
-  std::string difference(size_t step) const {
-    constexpr double kNoted = 0.05;
-    const Nanos excess = wall(step) - wall_;
-    if (excess.count <= 0 || ratio(excess, wall_) < kNoted) return {};
+  Nanos median() const { return wall_; }
+  // What most of the difference to the median is.
+  std::pair<std::string_view, Nanos> main_difference(size_t step) const {
     Nanos most = device_.busy_by_step[step] - busy_;
-    std::string_view what = "busy";
+    std::string_view what = kBusy;
     for (size_t c = 0; c < kIdleCauses; ++c) {
       const Nanos more = device_.by_step[step][c] - idle_[c];
       if (more <= most) continue;
       most = more;
       what = idle_cause_name(static_cast<IdleCause>(c));
     }
+    return {what, most};
+  }
+  // Empty where it is small.
+  std::string difference(size_t step) const {
+    constexpr double kNoted = 0.05;
+    const Nanos excess = wall(step) - wall_;
+    if (excess.count <= 0 || ratio(excess, wall_) < kNoted) return {};
+    const auto [what, most] = main_difference(step);
     return fmt::format("{} +{}", what, micros_text(most));
   }
 
@@ -177,9 +184,17 @@ class StepRows {
   IdleTimesByCause idle_ = {};
 };
 
+std::string step_name(const Assessment& a, size_t i) {
+  const BaseStep& step = a.base().steps[i];
+  const TimeBaseKind kind = a.base().kind;
+  if (step.annotation.valid())
+    return cut_to_bytes(a.input().store.name(step.annotation), kNameShown);
+  if (kind == TimeBaseKind::kRepetition) return fmt::format("{} {}", time_base_name(kind), i);
+  return std::string(time_base_name(kind));
+}
+
 Table steps_sheet(const Assessment& a) {
   const TimeBase& base = a.base();
-  const EventStore& store = a.input().store;
   Table table("steps");
   Column& step = table.text_column("step");
   Column& device_column = table.count_column("device");
@@ -198,10 +213,7 @@ Table steps_sheet(const Assessment& a) {
     const StepRows rows(base, device);
     for (size_t i = 0; i < base.steps.size(); ++i) {
       const BaseStep& s = base.steps[i];
-      step.add(s.annotation.valid() ? cut_to_bytes(store.name(s.annotation), kNameShown)
-               : base.kind == TimeBaseKind::kRepetition
-                   ? fmt::format("{} {}", time_base_name(base.kind), i)
-                   : std::string(time_base_name(base.kind)));
+      step.add(step_name(a, i));
       add_device(device_column, device.device);
       start.add(s.begin - base.begin());
       wall.add(rows.wall(i));
@@ -340,6 +352,24 @@ Table longest_gaps_sheet(const Assessment& a) {
 }
 
 }  // namespace
+
+std::optional<SlowStep> find_slow_step(const Assessment& a) {
+  constexpr size_t kFewSteps = 3;
+  constexpr double kSlowStep = 1.25;
+  if (a.base().steps.size() < kFewSteps) return {};
+  for (const DeviceIdle& device : a.idle().devices) {
+    if (!device.is_explained) continue;
+    const StepRows rows(a.base(), device);
+    size_t slowest = 0;
+    for (size_t i = 1; i < a.base().steps.size(); ++i)
+      if (rows.wall(i) > rows.wall(slowest)) slowest = i;
+    if (rows.median().count <= 0 || ratio(rows.wall(slowest), rows.median()) < kSlowStep) return {};
+    const auto [what, more] = rows.main_difference(slowest);
+    return SlowStep{
+        step_name(a, slowest), rows.wall(slowest), rows.median(), what == kBusy, what, more};
+  }
+  return {};
+}
 
 std::vector<Table> idle_sheets(const Assessment& a) {
   if (a.base().steps.empty()) return {};

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "analyze/assessment.h"
+#include "analyze/slow_step.h"
 #include "base/table.h"
 
 namespace fathom {

@@ -12,6 +12,25 @@
 
 namespace fathom {
 
+namespace {
+
+// Of findings that are equally urgent, chains of ops that may save nothing: where the host is the
+// limit, any ops in a row are such a chain.
+void put_uncertain_chains_last(std::vector<Finding>& findings, Nanos length) {
+  constexpr double kForCertain = 0.01;
+  const auto is_uncertain = [length](const Finding& f) {
+    return f.kind == FindingKind::kFusibleChain && ratio(f.saving_at_least, length) < kForCertain;
+  };
+  for (auto begin = findings.begin(); begin != findings.end();) {
+    const auto end = std::find_if(begin, findings.end(),
+                                  [&](const Finding& f) { return f.priority != begin->priority; });
+    std::stable_partition(begin, end, [&](const Finding& f) { return !is_uncertain(f); });
+    begin = end;
+  }
+}
+
+}  // namespace
+
 std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   using Analysis = std::vector<Finding> (*)(const Assessment&);
   // The only list of analyses.
@@ -48,11 +67,12 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   list_symptoms_under_causes(all);
   // A cause may be as urgent as its symptoms only where its own saving bears it.
   for (Finding& finding : all) cap_priority(a, finding);
-  // The most urgent first; of those equally urgent, by what they save for certain.
+  // The most urgent first; of those equally urgent, by what they may save.
   sort_runs(all, [](const Finding& x, const Finding& y) { return x.priority < y.priority; });
   const bool has_steps = a.base().kind < TimeBaseKind::kRecording;
   put_waits_before_late_launches(all, has_steps ? a.base().steps.size() : 0, a.length());
   if (ranges) ranges->widen(all);
+  put_uncertain_chains_last(all, a.length());
   return all;
 }
 

@@ -144,16 +144,34 @@ PlaceIds PlaceFinder::of(EventId event) {
   const CallId call = input_.tree.call(event);
   // Of a recording without launches GPU work is its own launch, and nobody's call.
   if (!call.valid() || is_gpu_work(input_.store.kind(input_.tree.event(call)))) return {};
-  ids = of_call(call, 0);
+  // Findings share events, and each asks for its places.
+  if (known_of_.empty()) known_of_.resize(input_.tree.size());
+  uint32_t& known = known_of_[call.index];
+  if (known == 0) {
+    known_.push_back(find_of_call(call));
+    known = static_cast<uint32_t>(known_.size());
+  }
+  return known_[known - 1];
+}
+
+PlaceIds PlaceFinder::find_of_call(CallId call) {
+  PlaceIds ids = of_call(call, 0);
   if (ids.frame.valid() || ids.gradient) return ids;
   if (!annotations_) annotations_.emplace(input_.store);
   const EventId around = ids.op.valid() ? ids.op : input_.tree.event(call);
   for (EventId annotation : annotations_->around(around)) {
-    if (glob_matches(kProfilerSteps, input_.store.name(annotation))) continue;
+    if (is_profiler_step(annotation)) continue;
     ids.annotation = annotation;
     break;
   }
   return ids;
+}
+
+bool PlaceFinder::is_profiler_step(EventId event) {
+  if (step_names_.empty()) step_names_.resize(input_.store.text_count());
+  uint8_t& known = step_names_[input_.store.name_id(event).index];
+  if (known == 0) known = glob_matches(kProfilerSteps, input_.store.name(event)) ? 2 : 1;
+  return known == 2;
 }
 
 PlaceIds PlaceFinder::of_call(CallId call, int depth) {
@@ -169,7 +187,7 @@ PlaceIds PlaceFinder::of_call(CallId call, int depth) {
       node = event;
       break;
     }
-    if (glob_matches(kProfilerSteps, store.name(event))) continue;  // an op in old traces
+    if (is_profiler_step(event)) continue;  // an op in old traces
     // Without a namespace it is a range of the program, or a function of autograd's.
     if (!ids.op.valid() || store.name(event).find("::") != std::string_view::npos) ids.op = event;
   }

@@ -60,6 +60,8 @@ class PlaceFinder {
   const FrameFacts& facts_of(EventId frame);
   FrameOwner owner(EventId frame);
   PlaceIds of_call(CallId call, int depth);
+  PlaceIds find_of_call(CallId call);
+  bool is_profiler_step(EventId event);
   std::string module_path(EventId module) const;
 
   const SheetInput& input_;
@@ -68,6 +70,9 @@ class PlaceFinder {
   std::unordered_map<StringId, FrameOwner> owners_;
   std::optional<std::unordered_map<EventId, EventId>> forward_;
   std::optional<Annotations> annotations_;
+  std::vector<uint32_t> known_of_;  // by call: its place in known_, from 1; 0: not asked for yet
+  std::vector<PlaceIds> known_;
+  std::vector<uint8_t> step_names_;  // by name: 1 no, 2 yes, 0 not asked for yet
   FrameFacts nothing_;
 };
 

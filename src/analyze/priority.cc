@@ -49,7 +49,10 @@ void rate_pattern(Finding& f, bool of_top_op) {
 void cap_priority(const Assessment& a, Finding& f) {
   const double saving = ratio(f.saving_at_most, a.length());
   // No op reaches all that is achievable: what the next band saves is what it can be urgent for.
-  const double likely = f.efficiency ? ratio(f.saving_at_least, a.length()) : saving;
+  // What reads the other layout takes longer: of copies, half is what they can be urgent for.
+  const double likely = f.efficiency ? ratio(f.saving_at_least, a.length())
+                        : f.kind == FindingKind::kLayoutCopies ? saving / 2
+                                                               : saving;
   Priority allowed = Priority::kLow;
   for (const Cap& cap : kCaps) {
     if ((cap.priority < Priority::kMedium ? likely : saving) >= cap.least_saving) {

@@ -19,10 +19,6 @@ constexpr double kSeen = 0.8;
 // What is left of the lower end after a replacement: the least that was measured for replacements
 // that take over all of the work (bench/results/2026-11-18-ledger.md).
 constexpr double kAfterReplacement = 0.85;
-// What is left of a short host call without a profiler that records ops and stacks, and without
-// one that records ops: steps recorded against steps that were not (tests/faults/times.tsv).
-constexpr StepModel::HostLeft kLeftWithStacks = {0.35, 0.52, 0.7}, kLeftWithOps = {0.6, 0.8, 0.9},
-                              kNotProfiled = {0.9, 1, 1};
 // Of the step: how far the model's steps are from those measured, in the middle of the cases.
 constexpr double kModelError = 0.03;
 constexpr double kWithShortKernels = 1.5;  // that fewer launches take along, of the idle time
@@ -63,6 +59,7 @@ bool replaces_work(FindingKind kind) {
     case FindingKind::kOverwrittenFills:
     case FindingKind::kDenseGradient:
     case FindingKind::kPaddingCopies:
+    case FindingKind::kProductOrder:
       return true;
     default:
       return false;
@@ -73,7 +70,8 @@ bool replaces_work(FindingKind kind) {
 bool keeps_ops(FindingKind kind) {
   return kind == FindingKind::kImageLayout || kind == FindingKind::kWideProducts ||
          kind == FindingKind::kOddSizes || kind == FindingKind::kRecompute ||
-         kind == FindingKind::kDiscardedRows || kind == FindingKind::kFullMask;
+         kind == FindingKind::kDiscardedRows || kind == FindingKind::kFullMask ||
+         kind == FindingKind::kProductOrder;
 }
 
 bool is_loop(FindingKind kind) {
@@ -97,13 +95,7 @@ Nanos part_of(Nanos time, double share) {
 class SavingModel {
  public:
   SavingModel(const Assessment& a, const CriticalPath& path)
-      : a_(a),
-        tree_(a.input().tree),
-        graph_(path.graph()),
-        model_(a.input(), path,
-               !a.input().tree.has_ops() ? kNotProfiled
-               : a.places().has_frames() ? kLeftWithStacks
-                                         : kLeftWithOps) {}
+      : a_(a), tree_(a.input().tree), graph_(path.graph()), model_(a.input(), path) {}
 
   bool is_worth_it(const Finding& f) const {
     return ratio(f.saving_at_most, a_.length()) >= kWorthReplaying;
@@ -152,6 +144,7 @@ class SavingModel {
       least = model_.saved(Outlook::kPessimistic);
       model_.keep_calls(0);
       merge_short_kernels();
+      f.goes_with.short_kernels = true;
     } else {
       for (const CoveredEvent& covered : f.covered) remove_host_time(covered.event, f.kind);
       // What takes the place of code is not free; a loader may be no faster in another process.
@@ -160,7 +153,8 @@ class SavingModel {
                 std::min(model_.saved(Outlook::kPessimistic, &StepModel::HostLeft::most),
                          model_.saved(Outlook::kPessimistic, &StepModel::HostLeft::least));
       if (f.kind == FindingKind::kSynchronization) remove_waiting_ops(f);
-      remove_functions(f, false);
+      f.goes_with.code_before = f.kind == FindingKind::kSynchronization;
+      f.goes_with.functions = remove_functions(f, false);
     }
     double most = model_.saved(Outlook::kOptimistic);
     if (f.kind != FindingKind::kHostBound)
@@ -202,9 +196,12 @@ class SavingModel {
     for (const CoveredEvent& covered : f.covered) go(covered.event, is_fused ? 0 : 1 - most);
     if (!keeps_ops(f.kind)) {
       go_with(f);
-      if (is_loop(f.kind) || f.kind == FindingKind::kRepeatedTables) remove_functions(f, true);
-      if (f.kind == FindingKind::kPageableCopies) remove_functions(f, false);
+      if (is_loop(f.kind) || f.kind == FindingKind::kRepeatedTables)
+        f.goes_with.between = remove_functions(f, true);
+      if (f.kind == FindingKind::kPageableCopies)
+        f.goes_with.functions = remove_functions(f, false);
       remove_launches();
+      f.goes_with.launches = true;
     }
     double high = model_.saved(Outlook::kOptimistic, &StepModel::HostLeft::least);
     if (is_loop(f.kind))
@@ -270,7 +267,7 @@ class SavingModel {
 
   // Gradients of the ops, and memory-bound ops of the same function calls with theirs; of a chain
   // where the function has no other work.
-  void go_with(const Finding& f) {
+  void go_with(Finding& f) {
     const bool is_chain = f.kind == FindingKind::kFusibleChain;
     std::unordered_set<EventId> frames, ops;
     for (const CoveredEvent& covered : f.covered) {
@@ -279,11 +276,16 @@ class SavingModel {
       if (ids.op.valid()) ops.insert(ids.op);
     }
     const std::vector<PlaceIds>& ids = places_of_calls();
+    // Of an op that copies before it multiplies, the product stays where the copies go.
+    const bool are_copies = f.kind == FindingKind::kLayoutCopies;
     for (size_t i = 0; i < ids.size(); ++i) {
       const AssessedCall& call = a_.calls()[i];
+      if (are_copies && !is_pointwise(*call.assessed)) continue;
       const bool is_beside = frames.contains(ids[i].frame) && is_pointwise(*call.assessed) &&
                              (!is_chain || !mixed_.contains(ids[i].frame));
       if (!is_beside && !ops.contains(ids[i].op)) continue;
+      f.goes_with.beside |= is_beside;
+      f.goes_with.gradients |= !is_beside && ids[i].gradient;
       for (const EventId kernel : call.op->kernels)
         if (!going_[kernel.index]) go(kernel, 0);
     }
@@ -366,7 +368,7 @@ class SavingModel {
 
   // The function calls that the finding is about, where it is much of them: all that they do goes.
   // Of a loop, what is between the first and the last of its calls.
-  void remove_functions(const Finding& f, bool of_loop) {
+  bool remove_functions(const Finding& f, bool of_loop) {
     const EventStore& store = a_.input().store;
     struct Function {
       TrackId track;
@@ -421,7 +423,7 @@ class SavingModel {
       covered += function.covered;
       all += function.end - function.begin;
     }
-    if (functions.empty() || (!of_loop && ratio(covered, all) < kMostOfFunction)) return;
+    if (functions.empty() || (!of_loop && ratio(covered, all) < kMostOfFunction)) return false;
     for (const Function& function : functions)
       model_.remove_code({function.track, {function.begin, function.end}}, true);
     for (CallId c(0); c.index < tree_.size();) {
@@ -434,6 +436,7 @@ class SavingModel {
         ++c.index;
       }
     }
+    return true;
   }
 
   void set(Finding& f, double least, double most) {
@@ -478,14 +481,7 @@ void SavingRanges::widen(std::vector<Finding>& findings) {
   for (size_t i = 0; i < std::min(findings.size(), kWidened); ++i) {
     Finding& f = findings[i];
     if (!replaces_work(f.kind) || !model_->is_worth_it(f) || !model_->can_tell(f)) continue;
-    const Nanos most = f.saving_at_most;
     model_->tell_replaced_work(f);
-    if (f.saving_at_most <= most || f.with_it.count == 0) continue;
-    f.notes.push_back(
-        {"The upper end of the saving includes the gradients of these ops, the memory-bound ops "
-         "beside them in the same function, and their launches.",
-         {},
-         {}});
   }
 }
 

@@ -196,11 +196,29 @@ std::span<const std::string_view> trait_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> list;
     for (const TraitRule& rule : kRules) list.push_back(rule.name);
-    list.insert(list.end(),
-                {"graphs_used", "on_host", "pytorch", "small_collectives", "large_collectives",
-                 "slow_collectives", "communication_bound", "inline_collectives", "has_tf32",
-                 "weights", "packed", "small_copies", "same_bytes", "host_copies", "pageable",
-                 "widened", "deterministic", "each_step", "no_cache"});
+    list.insert(list.end(), {"graphs_used",
+                             "on_host",
+                             "pytorch",
+                             "small_collectives",
+                             "large_collectives",
+                             "slow_collectives",
+                             "communication_bound",
+                             "inline_collectives",
+                             "has_tf32",
+                             "weights",
+                             "packed",
+                             "small_copies",
+                             "same_bytes",
+                             "host_copies",
+                             "pageable",
+                             "widened",
+                             "deterministic",
+                             "each_step",
+                             "no_cache",
+                             "repeated",
+                             "gradients",
+                             "diagonal",
+                             "gathered"});
     return list;
   }();
   return names;

@@ -39,8 +39,8 @@ std::vector<PackageInReport> package_slow_ops(const Trace& trace, const SheetInp
   if (wanted.empty()) return packages;
   const ReplaySource source{fs::path(trace.path).filename().string(),
                             gpu_names(trace.store.metadata().gpus)};
-  for (const ReplayOp& op : find_replay_ops(input).ops) {
-    if (std::ranges::find(wanted, op.name) == wanted.end() || op.cases.empty()) continue;
+  for (const ReplayOp& op : find_replay_ops(input, wanted).ops) {
+    if (op.cases.empty()) continue;
     packages.push_back({fmt::format("replay_packages/{}_replay_package.zip", file_name_of(op.name)),
                         make_replay_package(op, source, kCases)});
   }
@@ -55,6 +55,32 @@ void add_diagnostics(const CounterFile& file, Summary& summary) {
   for (const Diagnostic& found : file.set.diagnostics().all())
     all.add(found.flaw, file.name + ": " + found.example, found.count);
   summary.diagnostics = all.all();
+}
+
+// What counters add to the summary and the sheets; returns the files about them.
+std::vector<ReportFile> report_counters(const Trace& trace, const SheetInput& input,
+                                        const std::vector<KernelContext>& contexts,
+                                        const Platform* platform, const AnalyzeOptions& options,
+                                        Analysis& analysis) {
+  Summary& summary = analysis.summary;
+  summary.counters = summarize_counters(input);
+  for (const CounterFile& file : *options.counters) add_diagnostics(file, summary);
+  std::vector<ReportFile> files = {
+      counter_values_file(*options.counters, summary.counters->left_out)};
+  summary.counters->bottlenecks = summarize_bottlenecks(contexts);
+  std::vector<ReportFile> pages;
+  if (options.code != nullptr) {
+    KnownCode::Compared compared = options.code->compare(
+        {input, contexts, platform, options.samples, fs::path(trace.path).filename().string()});
+    summary.counters->expected = compared.counts;
+    analysis.sheets.push_back(std::move(compared.sheet));
+    files.push_back({"expected_vs_measured.md", std::move(compared.page)});
+    pages = kernel_pages(contexts, compared.parts);
+  } else {
+    pages = kernel_pages(contexts);
+  }
+  for (ReportFile& page : pages) files.push_back(std::move(page));
+  return files;
 }
 
 }  // namespace
@@ -118,26 +144,10 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   analysis.packages = package_slow_ops(trace, input, assessment);
   analysis.summary.path = summarize_path(input, critical);
   analysis.summary.what_if = TRY(answer_questions(input, critical, options.what_if));
-  std::vector<ReportFile> counter_values;
-  if (has_counters) {
-    analysis.summary.counters = summarize_counters(input);
-    for (const CounterFile& file : *options.counters) add_diagnostics(file, analysis.summary);
-    counter_values.push_back(
-        counter_values_file(*options.counters, analysis.summary.counters->left_out));
-    analysis.summary.counters->bottlenecks = summarize_bottlenecks(contexts);
-  }
-  if (has_counters && code != nullptr) {
-    KnownCode::Compared compared =
-        options.code->compare({input, contexts, recorded_on != nullptr ? recorded_on : platform,
-                               options.samples, fs::path(trace.path).filename().string()});
-    analysis.summary.counters->expected = compared.counts;
-    analysis.sheets.push_back(std::move(compared.sheet));
-    counter_values.push_back({"expected_vs_measured.md", std::move(compared.page)});
-    for (ReportFile& page : kernel_pages(contexts, compared.parts))
-      counter_values.push_back(std::move(page));
-  } else if (has_counters) {
-    for (ReportFile& page : kernel_pages(contexts)) counter_values.push_back(std::move(page));
-  }
+  std::vector<ReportFile> counter_files;
+  if (has_counters)
+    counter_files = report_counters(
+        trace, input, contexts, recorded_on != nullptr ? recorded_on : platform, options, analysis);
   if (options.samples != nullptr)
     analysis.summary.stalls = summarize_stalls(input, *options.samples);
   analysis.summary.clocks = summarize_clocks(input);
@@ -152,7 +162,7 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   analysis.summary.phases = story_phases_text(story, screen_safe);
   const AnalysisView view{analysis.summary, assessment, done.findings, package_paths, story};
   analysis.files = analysis_files(view);
-  for (ReportFile& file : counter_values) analysis.files.push_back(std::move(file));
+  for (ReportFile& file : counter_files) analysis.files.push_back(std::move(file));
   if (coverage)
     analysis.files.push_back({"kernel_sources.md", kernel_sources_markdown(*code, *coverage)});
   if (options.page) {

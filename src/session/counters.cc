@@ -13,6 +13,9 @@
 #include "ingest/ncu/reader.h"
 #include "ingest/rocprof/counter_csv.h"
 #include "report/csv.h"
+#include "report/page/documents_page.h"
+#include "report/trace/kernel_pages.h"
+#include "session/counted_run.h"
 #include "sheets/counter_sheets.h"
 #include "sheets/kernel_contexts.h"
 
@@ -155,7 +158,7 @@ ReportFile counter_values_file(const std::vector<CounterFile>& files, int64_t& l
   return {"perf_report_csvs/counters.csv", to_csv(table)};
 }
 
-CounterReport analyze_counters(const std::vector<CounterFile>& files) {
+CounterReport analyze_counters(const std::vector<CounterFile>& files, const Platform* platform) {
   CounterReport report{kernel_counters_sheet(files), {}, {}, 0};
   size_t values = 0;
   for (const CounterFile& file : files) {
@@ -168,11 +171,20 @@ CounterReport analyze_counters(const std::vector<CounterFile>& files) {
     values += set.value_count();
   }
   report.left_out = static_cast<int64_t>(values - std::min(values, kMaxCounterLines));
+  const Trace run = run_of_counters(files);
+  KernelMeasures measures;
+  measures.add_counters(run.store, files);
+  Scope scope;
+  scope.include_unlinked = true;
+  const SheetInput input(run.store, run.tree, scope, std::move(measures));
+  report.contexts = kernel_contexts(input, platform != nullptr ? platform : detect_platform(run),
+                                    kMostContexts, false);
+  report.bottlenecks = summarize_bottlenecks(report.contexts);
   return report;
 }
 
 Result<WrittenReport> write_counter_report(const CounterReport& report,
-                                           const std::vector<CounterFile>& files,
+                                           const std::vector<CounterFile>& files, bool page,
                                            const OutputPlace& place) {
   OutputDirectory out = TRY(OutputDirectory::create(place));
   WrittenReport written{{shown_directory(place.path).string(), {}}, {}};
@@ -180,11 +192,25 @@ Result<WrittenReport> write_counter_report(const CounterReport& report,
     written.listing.files.push_back(name);
     return out.write_file(name, content);
   };
+  DocumentsPage shown{"analyze", report.sources.front().file, "", {}, {}, {report.kernels}, {}};
   TRY(write("perf_report_csvs/kernel_counters.csv", to_csv(report.kernels)));
   int64_t left_out = 0;  // the report has it
   const ReportFile values = counter_values_file(files, left_out);
   TRY(write(values.path, values.content));
-  TRY(write("counters.md", counters_markdown(report, files)));
+  for (Table table :
+       {kernels_sheet(report.contexts), hypotheses_sheet(report.contexts, kMostKernelPages)}) {
+    TRY(write(fmt::format("perf_report_csvs/{}.csv", table.name()), to_csv(table)));
+    shown.tables.push_back(std::move(table));
+  }
+  shown.documents.push_back({"counters.md", counters_markdown(report, files)});
+  for (ReportFile& file : kernel_pages(report.contexts)) {
+    const bool is_picture = file.path.ends_with(".svg");
+    (is_picture ? shown.pictures : shown.documents)
+        .push_back({std::move(file.path), std::move(file.content)});
+  }
+  for (const std::vector<DocumentsPage::File>* list : {&shown.documents, &shown.pictures})
+    for (const DocumentsPage::File& file : *list) TRY(write(file.path, file.text));
+  if (page) TRY(write("report.html", documents_page(shown)));
   written.listing.files.emplace_back("summary.json");
   TRY(out.write_file("summary.json", counters_json(report, written.listing)));
   written.notes = TRY(out.commit());

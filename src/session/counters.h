@@ -35,10 +35,11 @@ std::vector<Summary::Counters::Bottleneck> summarize_bottlenecks(
 // perf_report_csvs/counters.csv: every value.
 ReportFile counter_values_file(const std::vector<CounterFile>& files, int64_t& left_out);
 
-// A report of counters alone.
-CounterReport analyze_counters(const std::vector<CounterFile>& files);
+// A report of counters alone. `platform` may be null: the GPU that the counters name.
+CounterReport analyze_counters(const std::vector<CounterFile>& files,
+                               const Platform* platform = nullptr);
 Result<WrittenReport> write_counter_report(const CounterReport& report,
-                                           const std::vector<CounterFile>& files,
+                                           const std::vector<CounterFile>& files, bool page,
                                            const OutputPlace& place);
 
 }  // namespace fathom

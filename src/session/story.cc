@@ -6,13 +6,10 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <unordered_set>
 
-#include "base/kernel_name.h"
-#include "events/timeline_rows.h"
 #include "report/page/documents_page.h"
-#include "report/trace/counters_report.h"
 #include "report/trace/run_story.h"
+#include "session/counted_run.h"
 #include "session/counters.h"
 #include "session/summarize.h"
 
@@ -155,61 +152,6 @@ Result<RunStory> tell_one_gpu(const Trace& trace, const Scope& scope, const Stor
   return *first_error;
 }
 
-// A kernel for each counted launch, one after the other: what order and gaps they had is not known.
-class CountedRun {
- public:
-  void add(const CounterFile& file) {
-    std::unordered_set<std::string> added;
-    for (size_t i = 0; i < file.set.size(); ++i) {
-      const CounterRow& row = file.set.row(CounterRowId(i));
-      const std::string_view name = file.set.text(row.kernel);
-      const std::string known = normal_kernel_name(name).text;
-      // Another file counts other metrics of the same kernels.
-      if (known_.contains(known)) continue;
-      added.insert(known);
-      add_row(row, name);
-    }
-    known_.merge(added);
-    const CounterOrigin& origin = file.set.origin();
-    if (!gpus_.empty() || origin.gpu.empty()) return;
-    GpuProperties gpu;
-    gpu.name = origin.gpu;
-    gpu.multiprocessors = origin.multiprocessors;
-    gpus_.push_back(std::move(gpu));
-  }
-
-  Trace take(const std::vector<CounterFile>& files) && {
-    TraceMetadata metadata;
-    metadata.gpus = std::move(gpus_);
-    metadata.source = tool_text(files.front().set.origin());
-    Trace trace;
-    trace.path = files.front().name;
-    trace.store = std::move(builder_).seal(std::move(metadata), 0);
-    trace.tree = build_call_tree(trace.store);
-    return trace;
-  }
-
- private:
-  void add_row(const CounterRow& row, std::string_view name) {
-    const int64_t length = row.duration ? std::max<int64_t>(0, row.duration->count) : 0;
-    if (length > INT64_MAX / 4 - now_) return;
-    const auto common = rows_.event(EventKind::kKernel, rows_.text(name),
-                                    rows_.stream(row.device, row.stream), now_, now_ + length);
-    now_ += length;
-    if (!common) return;
-    GpuWork work = counted_work(row);
-    if (!work.grid) work.grid = dimensions(row.grid_blocks, 1, 1);
-    if (!work.block) work.block = dimensions(row.block_threads, 1, 1);
-    builder_.add(*common, work);
-  }
-
-  EventStoreBuilder builder_;
-  TimelineRows rows_{builder_};
-  std::unordered_set<std::string> known_;
-  std::vector<GpuProperties> gpus_;
-  int64_t now_ = 0;
-};
-
 }  // namespace
 
 Result<RunStory> tell_story(const Trace& trace, const Scope& scope, const StoryOptions& options) {
@@ -220,9 +162,7 @@ Result<RunStory> tell_story(const Trace& trace, const Scope& scope, const StoryO
 }
 
 Result<RunStory> tell_counters(const std::vector<CounterFile>& files, const StoryOptions& options) {
-  CountedRun run;
-  for (const CounterFile& file : files) run.add(file);
-  const Trace trace = std::move(run).take(files);
+  const Trace trace = run_of_counters(files);
   if (trace.store.size() == 0)
     return Error{fmt::format("{} has no counted kernels", files.front().name)};
   StoryOptions with_files = options;

@@ -238,6 +238,7 @@ Summary summarize(const Trace& trace, const Assessment& assessment,
   Summary summary = summarize_trace(trace, assessment.input());
   summary.base = assessment.base();
   summary.idle = summarize_idle(assessment.idle());
+  summary.slow_step = find_slow_step(assessment);
   summary.ops = summarize_ops(assessment);
   summary.cpu = summarize_cpu(assessment);
   summary.host = summarize_host(assessment);

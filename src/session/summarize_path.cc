@@ -49,7 +49,8 @@ Result<std::vector<Summary::WhatIf>> answer_questions(
     const WhatIfAnswer answer = TRY(asked.ask(question));
     told.push_back({answer.question, answer.step, answer.at_least, answer.at_most,
                     path_shares_text(answer.path), static_cast<int64_t>(answer.gpu_events),
-                    static_cast<int64_t>(answer.host_segments)});
+                    static_cast<int64_t>(answer.host_segments), answer.saved_at_least,
+                    answer.saved_at_most});
   }
   return told;
 }

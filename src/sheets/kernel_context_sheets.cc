@@ -87,6 +87,57 @@ std::string gain_text(const TestedHypothesis& tested) {
   return fmt::format("{:.2f}–{:.{}f} ×", *tested.least_gain(), most, most < 10 ? 2 : 0);
 }
 
+namespace {
+
+// A metric with a column of its own.
+struct ShownMetric {
+  std::string_view name, header;
+  Unit unit;
+  double scale;
+  Column* column = nullptr;
+};
+
+std::vector<ShownMetric> shown_metrics(const std::vector<KernelContext>& kernels) {
+  std::vector<ShownMetric> shown = {
+      {"registers", "Registers per thread", Unit::kNone, 1},
+      {"shared_bytes", "Shared memory per block (B)", Unit::kNone, 1},
+      {"theoretical_occupancy", "Theoretical occupancy (%)", Unit::kPercent, 1},
+      {"occupancy", "Achieved occupancy (%)", Unit::kPercent, 1},
+      {"sm_throughput", "SM throughput (%)", Unit::kPercent, 1},
+      {"issue_percent", "Issue slots (%)", Unit::kPercent, 1},
+      {"tensor", "Tensor pipe (%)", Unit::kPercent, 1},
+      {"dram_throughput", "DRAM throughput (%)", Unit::kPercent, 1},
+      {"dram_rate", "DRAM (GB/s)", Unit::kGigabytesPerSecond, 1},
+      {"dram_mb", "DRAM (MB)", Unit::kMegabytes, 1},
+      {"l1_hit", "L1 hit rate (%)", Unit::kPercent, 1},
+      {"l2_hit", "L2 hit rate (%)", Unit::kPercent, 1},
+      {"bytes_per_sector", "Used bytes per sector", Unit::kNone, 1},
+      {"bank_conflicts", "Bank conflicts (%)", Unit::kPercent, 1},
+      {"local_mb", "Local memory (MB)", Unit::kMegabytes, 1},
+      {"flop", "Counted GFLOP", Unit::kNone, 1e-9},
+      {"intensity", "FLOP per DRAM byte", Unit::kNone, 1},
+      {"flop_rate", "TFLOP/s", Unit::kNone, 1e-12},
+      {"waves", "Waves", Unit::kNone, 1},
+      {"tail_loss", "Tail (%)", Unit::kPercent, 1},
+      {"sm_imbalance", "SM cycles, largest over mean", Unit::kNone, 1},
+      {"sm_clock", "SM clock (MHz)", Unit::kNone, 1e-6},
+  };
+  // Where used: few chips and few kernels have it.
+  for (const ShownMetric& one :
+       {ShownMetric{"tma_read", "Read by TMA (MB)", Unit::kMegabytes, 1},
+        ShownMetric{"tma_written", "Written by TMA (MB)", Unit::kMegabytes, 1},
+        ShownMetric{"nvlink_received", "NVLink received (MB)", Unit::kMegabytes, 1},
+        ShownMetric{"nvlink_sent", "NVLink sent (MB)", Unit::kMegabytes, 1}}) {
+    if (std::ranges::any_of(kernels, [&one](const KernelContext& kernel) {
+          return kernel.value(one.name).value_or(0) > 0;
+        }))
+      shown.push_back(one);
+  }
+  return shown;
+}
+
+}  // namespace
+
 Table kernels_sheet(const std::vector<KernelContext>& kernels) {
   Table table("kernels");
   Column& name = table.text_column("Kernel name");
@@ -101,49 +152,9 @@ Table kernels_sheet(const std::vector<KernelContext>& kernels) {
   Column& from = table.text_column("Counters from");
   Column& quality = table.text_column("Join");
   Column& trusted = table.text_column("Trusted");
-  struct Shown {
-    std::string_view name, header;
-    Unit unit;
-    double scale;
-    Column* column;
-  };
-  std::vector<Shown> shown = {
-      {"registers", "Registers per thread", Unit::kNone, 1, nullptr},
-      {"shared_bytes", "Shared memory per block (B)", Unit::kNone, 1, nullptr},
-      {"theoretical_occupancy", "Theoretical occupancy (%)", Unit::kPercent, 1, nullptr},
-      {"occupancy", "Achieved occupancy (%)", Unit::kPercent, 1, nullptr},
-      {"sm_throughput", "SM throughput (%)", Unit::kPercent, 1, nullptr},
-      {"issue_percent", "Issue slots (%)", Unit::kPercent, 1, nullptr},
-      {"tensor", "Tensor pipe (%)", Unit::kPercent, 1, nullptr},
-      {"dram_throughput", "DRAM throughput (%)", Unit::kPercent, 1, nullptr},
-      {"dram_rate", "DRAM (GB/s)", Unit::kGigabytesPerSecond, 1, nullptr},
-      {"dram_mb", "DRAM (MB)", Unit::kMegabytes, 1, nullptr},
-      {"l1_hit", "L1 hit rate (%)", Unit::kPercent, 1, nullptr},
-      {"l2_hit", "L2 hit rate (%)", Unit::kPercent, 1, nullptr},
-      {"bytes_per_sector", "Used bytes per sector", Unit::kNone, 1, nullptr},
-      {"bank_conflicts", "Bank conflicts (%)", Unit::kPercent, 1, nullptr},
-      {"local_mb", "Local memory (MB)", Unit::kMegabytes, 1, nullptr},
-      {"flop", "Counted GFLOP", Unit::kNone, 1e-9, nullptr},
-      {"intensity", "FLOP per DRAM byte", Unit::kNone, 1, nullptr},
-      {"flop_rate", "TFLOP/s", Unit::kNone, 1e-12, nullptr},
-      {"waves", "Waves", Unit::kNone, 1, nullptr},
-      {"tail_loss", "Tail (%)", Unit::kPercent, 1, nullptr},
-      {"sm_imbalance", "SM cycles, largest over mean", Unit::kNone, 1, nullptr},
-      {"sm_clock", "SM clock (MHz)", Unit::kNone, 1e-6, nullptr},
-  };
-  // Where used: few chips and few kernels have it.
-  for (const Shown& one :
-       {Shown{"tma_read", "Read by TMA (MB)", Unit::kMegabytes, 1, nullptr},
-        Shown{"tma_written", "Written by TMA (MB)", Unit::kMegabytes, 1, nullptr},
-        Shown{"nvlink_received", "NVLink received (MB)", Unit::kMegabytes, 1, nullptr},
-        Shown{"nvlink_sent", "NVLink sent (MB)", Unit::kMegabytes, 1, nullptr}}) {
-    if (std::ranges::any_of(kernels, [&one](const KernelContext& kernel) {
-          return kernel.value(one.name).value_or(0) > 0;
-        }))
-      shown.push_back(one);
-  }
+  std::vector<ShownMetric> shown = shown_metrics(kernels);
   Column& limiter = table.text_column("Occupancy limited by");
-  for (Shown& one : shown) one.column = &table.real_column(std::string(one.header), one.unit);
+  for (ShownMetric& one : shown) one.column = &table.real_column(std::string(one.header), one.unit);
   Column& stalls = table.text_column("Top stall reasons");
   Column& confirmed = table.text_column("Confirmed");
   Column& gain = table.text_column("Predicted speed-up");
@@ -169,7 +180,7 @@ Table kernels_sheet(const std::vector<KernelContext>& kernels) {
     text(trusted, kernel.trust);
     kernel.value("theoretical_occupancy") ? limiter.add(limiter_text(kernel.limiter))
                                           : limiter.add_unknown();
-    for (const Shown& one : shown) {
+    for (const ShownMetric& one : shown) {
       const auto value = kernel.value(one.name);
       value ? one.column->add(*value * one.scale) : one.column->add_unknown();
     }

@@ -161,14 +161,16 @@ class ContextBuilder {
     out.values["narrow_type"] = names_narrow_type(out.name) ? 1 : 0;
     const bool is_communication = input_.selection.is_communication(group.first);
     out.values["is_communication"] = is_communication ? 1 : 0;
-    if (!has_timeline_) return;
     std::vector<Nanos> durations, idle, copies;
+    for (const EventId event : group.events) durations.push_back(input_.store.duration(event));
+    const double duration = median_micros(std::move(durations));
+    // Of counted launches alone a duration may not be known.
+    if (has_timeline_ || duration > 0) out.values["trace_duration_us"] = duration;
+    if (!has_timeline_) return;
     for (const EventId event : group.events) {
       copies.push_back(times_.copies_around[event.index]);
-      durations.push_back(input_.store.duration(event));
       idle.push_back(times_.idle_before[event.index]);
     }
-    out.values["trace_duration_us"] = median_micros(std::move(durations));
     out.values["idle_before_us"] = median_micros(std::move(idle));
     out.values["copies_around_us"] = median_micros(std::move(copies));
     if (is_communication) out.values["exposed_share"] = exposed_share(input_.store, group, times_);

@@ -121,7 +121,10 @@ std::optional<PhaseKind> CodeKinds::training(EventId gpu_event) const {
   if ((flags & kInBackward) != 0) return PhaseKind::kBackward;
   if (has_backward_ && optimizer_kernels_[store_.name_id(gpu_event).index])
     return PhaseKind::kOptimizer;
-  if (has_backward_ && (flags & kNumbered) != 0) return PhaseKind::kForward;
+  // What the host reads, such as a loss after the optimiser, is numbered too.
+  const bool is_read = store_.kind(gpu_event) == EventKind::kMemcpy &&
+                       store_.name(gpu_event).find("DtoH") != std::string_view::npos;
+  if (has_backward_ && (flags & kNumbered) != 0 && !is_read) return PhaseKind::kForward;
   return std::nullopt;
 }
 

@@ -202,7 +202,8 @@ TEST(RecordedFaults, MeasuredSavingsLieInThePredictedRange) {
 
 // A mark that is not in a function, or a program without one, would make every line wrong.
 TEST(RecordedFaults, EveryFaultyProgramMarksItsFunction) {
-  for (const auto& row : read_tsv(read_file(recorded_faults() / "expected.tsv"), 4)) {
+  const std::string expected = read_file(recorded_faults() / "expected.tsv");
+  for (const auto& row : read_tsv(expected, 4)) {
     if (row[3] != "line") continue;
     const auto functions = marked_functions(program_of(std::string(row[0])));
     EXPECT_FALSE(functions.empty()) << row[0];

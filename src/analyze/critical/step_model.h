@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analyze/critical/critical_path.h"
@@ -19,6 +20,8 @@ class StepModel {
   struct HostLeft {
     double least, likely, most;
   };
+  // By what the profiler recorded: stacks, ops, or neither.
+  StepModel(const SheetInput& input, const CriticalPath& path);
   StepModel(const SheetInput& input, const CriticalPath& path, const HostLeft& left);
 
   // A repair begins with none of these.
@@ -41,6 +44,9 @@ class StepModel {
   double saved(Outlook outlook, double HostLeft::* left = &HostLeft::likely);
   // The same where the profiler lengthens what goes the least, and what stays the most.
   double saved_at_most();
+  // The least and the most that a change of the recorded graph saves, however much of a host call
+  // is left; no repair is in force. Negative where it makes the step longer.
+  std::pair<double, double> saved_by(const GraphChange& change);
 
   // How often the steps without the profiler fit into those that were recorded.
   double lengthened();

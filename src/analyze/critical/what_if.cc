@@ -312,6 +312,8 @@ Result<WhatIfAnswer> WhatIf::ask(const WhatIfQuestion& question) {
   const auto steps = static_cast<int64_t>(std::max<size_t>(1, graph_.steps));
   answer.at_most = {replayed_length(Outlook::kPessimistic) / steps};
   answer.at_least = {replayed_length(Outlook::kOptimistic) / steps};
+  if (!unprofiled_) unprofiled_.emplace(input_, path_);
+  std::tie(answer.saved_at_least, answer.saved_at_most) = unprofiled_->saved_by(change_);
   answer.path = share_path(input_.store, graph_, change_, find_path(graph_, change_, replayed_));
   return answer;
 }

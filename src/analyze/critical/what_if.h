@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyze/critical/critical_path.h"
+#include "analyze/critical/step_model.h"
 #include "base/result.h"
 
 // What a step would take if parts of it took less, by replaying its critical graph.
@@ -41,8 +43,10 @@ Result<WhatIfQuestion> parse_what_if(std::string_view text);
 
 struct WhatIfAnswer {
   std::string question;
-  Nanos step;                // recorded
-  Nanos at_least, at_most;   // then: optimistic and pessimistic
+  Nanos step;               // recorded
+  Nanos at_least, at_most;  // then: optimistic and pessimistic
+  // Of a step without the profiler, which is what the savings of findings are parts of.
+  double saved_at_least = 0, saved_at_most = 0;
   size_t gpu_events = 0;     // that were changed
   size_t host_segments = 0;  // likewise
   PathShares path{};         // then, optimistic
@@ -82,8 +86,9 @@ class WhatIf {
   const CriticalGraph& graph_;
   GraphChange change_;
   Replayed replayed_;
-  std::vector<bool> marked_;  // by event
-  size_t marks_ = 0;          // events that were matched by name
+  std::optional<StepModel> unprofiled_;  // once asked for
+  std::vector<bool> marked_;             // by event
+  size_t marks_ = 0;                     // events that were matched by name
   size_t replayed_nodes_ = 0;
 };
 

@@ -85,6 +85,51 @@ std::optional<double> part_used(const PatternInput& in, const AssessedCall& prod
   return used;
 }
 
+// The second operand of a layer's product or convolution: its weights, turned or not.
+const ArgValue* weights_of(const PatternInput& in, const AssessedCall& call) {
+  const std::string_view name = call.assessed->group->key.name;
+  const bool adds = name == "aten::addmm";
+  const bool multiplies = adds || name == "aten::mm" || name == "aten::linear";
+  if (!multiplies && call.assessed->category != "convolution") return nullptr;
+  return in.view(call).tensor(adds ? 2 : 1);
+}
+
+// Without an overflow, whatever sizes a trace names.
+bool is_area(int64_t elements, int64_t rows, int64_t columns) {
+  return columns > 0 && elements % columns == 0 && elements / columns == rows;
+}
+
+// Calls right before a layer that compute a tensor of its weights' size, and of no other size that
+// the layer reads or writes: from the weights' parts.
+std::vector<const AssessedCall*> making_weights(const PatternInput& in, size_t place) {
+  constexpr size_t kBefore = 8;
+  constexpr int64_t kLarge = int64_t{1} << 16;
+  const std::vector<AssessedCall>& calls = in.calls();
+  const ArgValue* weights = weights_of(in, calls[place]);
+  const ArgValue* input = in.view(calls[place]).tensor(0);
+  if (weights == nullptr || input == nullptr) return {};
+  const int64_t elements = elements_of(*weights);
+  const auto& size = in.product(*calls[place].assessed);
+  if (elements < kLarge || elements_of(*input) == elements) return {};
+  if (size && (is_area(elements, size->m, size->n) || is_area(elements, size->m, size->k)))
+    return {};
+  std::vector<const AssessedCall*> making;
+  for (size_t back = 1; back <= std::min(kBefore, place); ++back) {
+    const AssessedCall& call = calls[place - back];
+    if (!in.same_thread(call, calls[place])) break;
+    const auto& part = in.product(*call.assessed);
+    bool makes = part && part->batch == 1 && is_area(elements, part->m, part->n);
+    const std::string_view category = call.assessed->category;
+    // A norm is of less size than what it is of: something behind it makes the tensor.
+    if (category == "elementwise" || (category == "reduce" && !making.empty()))
+      for (const ArgValue& value : in.view(call).args.inputs)
+        makes = makes || (value.is_tensor() && elements_of(value) == elements);
+    if (!makes) break;
+    making.push_back(&call);
+  }
+  return making;
+}
+
 }  // namespace
 
 // From parameters alone, so with the same result until they change: in a program without gradients
@@ -92,7 +137,16 @@ std::optional<double> part_used(const PatternInput& in, const AssessedCall& prod
 std::vector<Finding> repeated_weights(const PatternInput& in) {
   MatchedCalls found;
   bool is_packed = false;
+  std::set<const AssessedCall*> known;
+  for (size_t i = 0; i < in.calls().size() && !in.has_backward(); ++i) {
+    for (const AssessedCall* call : making_weights(in, i)) {
+      // A change of layout or type alone is told as that.
+      if (in.has(*call, Role::kCopy) || !known.insert(call).second) continue;
+      found.add(*call);
+    }
+  }
   for (const AssessedCall& call : in.calls()) {
+    if (known.contains(&call)) continue;
     const bool makes = in.around(call.op->event, Role::kMakesWeight).has_value();
     const bool packs =
         in.has(call, Role::kCopy) && in.around(call.op->event, Role::kPacksWeights).has_value();

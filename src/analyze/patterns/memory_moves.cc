@@ -195,6 +195,80 @@ bool is_overwritten(const PatternInput& in, size_t fill_place) {
 
 }  // namespace
 
+namespace {
+
+int64_t elements_of_all(const OpView& view) {
+  int64_t sum = 0;
+  for (const ArgValue& value : view.args.inputs) {
+    if (value.is_tensor()) return elements_of(value);
+    for (const ArgValue::Shape& shape : value.list) sum += element_count(shape.dims).value_or(0);
+  }
+  return sum;
+}
+
+bool clears_gradients(const PatternInput& in, const AssessedCall& call) {
+  const std::string_view name = call.assessed->group->key.name;
+  if (!in.has(call, Role::kFill) && name != "aten::_foreach_zero_") return false;
+  const EventId range = in.assessment().places().of(call.op->event).annotation;
+  if (range.valid() && in.store().name(range).find("zero_grad") != std::string_view::npos)
+    return true;
+  constexpr int kFramesLookedAt = 8;
+  const CallId c = in.tree().call(call.op->event);
+  EventId frame = c.valid() ? in.tree().frame(c) : EventId{};
+  for (int i = 0; i < kFramesLookedAt && frame.valid(); ++i, frame = in.tree().parent_frame(frame))
+    if (in.store().name(frame).ends_with("zero_grad")) return true;
+  return false;
+}
+
+}  // namespace
+
+// The first gradient of a step needs neither the zeros nor the addition. With several backward
+// passes in a step, the other additions stay.
+std::vector<Finding> zeroed_gradients(const PatternInput& in) {
+  if (!in.has_backward()) return {};
+  std::vector<const AssessedCall*> fills, additions;
+  double filled = 0, added = 0;
+  for (const AssessedCall& call : in.calls()) {
+    const bool adds = call.assessed->group->key.name == "aten::add_" &&
+                      in.any_around(call.op->event, "torch::autograd::AccumulateGrad");
+    if (!adds && !clears_gradients(in, call)) continue;
+    (adds ? additions : fills).push_back(&call);
+    (adds ? added : filled) += static_cast<double>(elements_of_all(in.view(call)));
+  }
+  if (fills.empty() || additions.empty()) return {};
+  const double first = added > filled && filled > 0 ? filled / added : 1;
+  MatchedCalls found;
+  double saved = 0, counted_time = 0;
+  for (const auto* list : {&fills, &additions}) {
+    for (const AssessedCall* call : *list) {
+      found.add(*call, false);
+      const double part = list == &fills ? 1 : first;
+      saved += part * seconds_of(call->time);
+      counted_time += part * seconds_of(call->time) * call->assessed->counted;
+    }
+  }
+  if (!is_noticeable(in, saved)) return {};
+  Traits traits;
+  traits.add("gradients");
+  PatternText text{FindingKind::kOverwrittenFills, "zero_grad",
+                   "Gradients are filled with zeros, then added to",
+                   fmt::format("Gradients are zeroed by {} and added to by {}, {} in all. A "
+                               "gradient that is not there is written without an addition.",
+                               per_step(in, fills.size(), "fill", "fills"),
+                               per_step(in, additions.size(), "op", "ops"),
+                               micros_text(nanos_from(found.seconds()))),
+                   Confidence::kHigh};
+  Finding f = pattern_finding(in, std::move(text), found,
+                              {counted_time, saved, "", "no fills, no additions"}, traits);
+  // The place to change is that of the fills.
+  std::set<EventId> added_by;
+  for (const AssessedCall* call : additions)
+    added_by.insert(call->op->kernels.begin(), call->op->kernels.end());
+  for (CoveredEvent& covered : f.covered)
+    if (added_by.contains(covered.event)) covered.time = {};
+  return {f};
+}
+
 // zeros, then copies over all of it.
 std::vector<Finding> overwritten_fills(const PatternInput& in) {
   MatchedCalls found;

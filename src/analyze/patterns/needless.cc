@@ -15,14 +15,15 @@ namespace {
 
 constexpr int64_t kManyClasses = 256;  // a router over a few experts is no lookup
 
-// The op that made a matrix [rows, classes] of zeros and ones shortly before, if there is one.
-std::optional<size_t> one_hot_before(const PatternInput& in, size_t place, int64_t rows,
-                                     int64_t classes) {
+// The op that made a matrix [rows, classes] of zeros and few others shortly before, if there is
+// one.
+std::optional<size_t> mostly_zeros_before(const PatternInput& in, Role role, size_t place,
+                                          int64_t rows, int64_t classes) {
   constexpr size_t kBefore = 12;
   for (size_t back = 1; back <= std::min(kBefore, place); ++back) {
     const AssessedCall& call = in.calls()[place - back];
     if (!in.same_thread(call, in.calls()[place])) return {};
-    const bool makes = in.has(call, Role::kOneHot) || in.around(call.op->event, Role::kOneHot);
+    const bool makes = in.has(call, role) || in.around(call.op->event, role);
     if (!makes) continue;
     for (const ArgValue& value : in.view(call).args.inputs) {
       if (!value.is_tensor() || value.shape.dims.back() != classes) continue;
@@ -42,22 +43,123 @@ std::optional<size_t> one_hot_before(const PatternInput& in, size_t place, int64
   return {};
 }
 
+// What is computed from a one-hot matrix by products with its elements, and copied: mostly zeros as
+// well, known by its size for a while.
+class MostlyZeros {
+ public:
+  explicit MostlyZeros(const PatternInput& in) : in_(in) {}
+
+  static bool is_sum(const AssessedCall& call) {
+    const std::string_view name = call.assessed->group->key.name;
+    return name == "aten::sum" || name == "aten::mean";
+  }
+
+  // In the order of calls. The chain of calls that made an operand of this product or sum, if one
+  // is.
+  std::vector<size_t> add(size_t place) {
+    constexpr int64_t kLarge = int64_t{1} << 16;
+    const AssessedCall& call = in_.calls()[place];
+    const OpView& view = in_.view(call);
+    int64_t written = 0, read = 0;
+    std::vector<size_t> chain;
+    for (const ArgValue& value : view.args.inputs) {
+      if (!value.is_tensor()) continue;
+      const int64_t elements = elements_of(value);
+      written = std::max(written, elements);
+      const Made* made = find(place, elements);
+      if (made == nullptr) continue;
+      read = elements;
+      chain = made->chain;
+    }
+    const auto& size = in_.product(*call.assessed);
+    if (size ? size->batch == 1 : is_sum(call))
+      return read >= kLarge ? chain : std::vector<size_t>{};
+    const bool begins = in_.around(call.op->event, Role::kOneHot).has_value() &&
+                        in_.any_around(call.op->event, "aten::one_hot");
+    if (!begins && chain.empty()) return {};
+    const bool goes_on =
+        begins || in_.has(call, Role::kCopy) || call.assessed->group->key.name == "aten::mul";
+    if (!goes_on) return {};
+    if (call.assessed->group->key.name == "aten::mul") written = product_of_dims(view);
+    if (chain.size() < kMostCalls) chain.push_back(place);
+    made_[next_++ % std::size(made_)] = {place, written, std::move(chain)};
+    return {};
+  }
+
+ private:
+  static constexpr size_t kMostCalls = 16, kFarthest = 24;
+  struct Made {
+    size_t place = 0;
+    int64_t elements = 0;
+    std::vector<size_t> chain;
+  };
+
+  const Made* find(size_t place, int64_t elements) const {
+    for (const Made& made : made_) {
+      if (made.elements != elements || elements == 0 || place - made.place > kFarthest) continue;
+      if (in_.same_thread(in_.calls()[made.place], in_.calls()[place])) return &made;
+    }
+    return nullptr;
+  }
+
+  // Of two tensors that are stretched over each other.
+  static int64_t product_of_dims(const OpView& view) {
+    std::vector<int64_t> dims;
+    for (const ArgValue& value : view.args.inputs) {
+      if (!value.is_tensor()) continue;
+      const std::vector<int64_t>& own = value.shape.dims;
+      if (dims.size() < own.size()) dims.insert(dims.begin(), own.size() - dims.size(), 1);
+      for (size_t i = 0; i < own.size(); ++i) {
+        int64_t& dim = dims[dims.size() - 1 - i];
+        dim = std::max(dim, own[own.size() - 1 - i]);
+      }
+    }
+    return element_count(dims).value_or(0);
+  }
+
+  const PatternInput& in_;
+  Made made_[8];  // the last ones
+  size_t next_ = 0;
+};
+
 }  // namespace
 
 std::vector<Finding> one_hot_products(const PatternInput& in) {
   constexpr double kReached = 0.6;
+  MostlyZeros zeros(in);
   MatchedCalls found;
   double needed = 0;
-  size_t products = 0;
+  size_t products = 0, diagonals = 0, sums = 0;
+  std::set<size_t> known;  // of chains
   for (size_t i = 0; i < in.calls().size(); ++i) {
     const AssessedCall& call = in.calls()[i];
+    const std::vector<size_t> chain = zeros.add(i);
     const auto& size = in.product(*call.assessed);
-    if (!size || size->batch != 1 || size->k < kManyClasses || size->m < 1) continue;
-    if (size->m > INT64_MAX / size->k) continue;
-    const auto begin = one_hot_before(in, i, size->m, size->k);
-    if (!begin) continue;
+    if (!chain.empty() && !size) {
+      for (const size_t k : chain)
+        if (known.insert(k).second) found.add(in.calls()[k]);
+      found.add(call);
+      ++sums;
+      continue;
+    }
+    if (!size || size->batch != 1 || size->k < kManyClasses || size->m < 1 || size->n < 1) continue;
+    if (std::max(size->m, size->n) > INT64_MAX / size->k) continue;
+    auto begin = mostly_zeros_before(in, Role::kOneHot, i, size->m, size->k);
+    if (!begin) {
+      if (size->m == size->k) begin = mostly_zeros_before(in, Role::kDiagonal, i, size->m, size->k);
+      if (!begin && size->n == size->k)
+        begin = mostly_zeros_before(in, Role::kDiagonal, i, size->k, size->n);
+      diagonals += begin.has_value();
+    }
+    if (!begin && chain.empty()) continue;
     ++products;
-    for (size_t k = *begin; k <= i; ++k) found.add(in.calls()[k]);
+    if (begin) {
+      for (size_t k = *begin; k <= i; ++k) found.add(in.calls()[k]);
+    } else {
+      for (const size_t k : chain)
+        if (known.insert(k).second) found.add(in.calls()[k]);
+      found.add(call);
+    }
     // What a lookup moves: each row read and written.
     const ArgValue* table = in.view(call).tensor(1);
     const ElementType* type = table != nullptr ? find_element_type(table->type) : nullptr;
@@ -68,20 +170,28 @@ std::vector<Finding> one_hot_products(const PatternInput& in) {
   }
   if (found.empty() || !is_noticeable(in, found.counted())) return {};
   const double floor =
-      seconds_of(in.assessment().shortest_kernel()) * static_cast<double>(products);
+      seconds_of(in.assessment().shortest_kernel()) * static_cast<double>(products + sums);
   const double most = found.counted() + found.waited();
+  const bool is_diagonal = 2 * diagonals > products + sums;
+  Traits traits;
+  if (is_diagonal) traits.add("diagonal");
+  const std::string instead = is_diagonal ? "an elementwise product" : "a lookup";
   PatternText text{
       FindingKind::kOneHotProduct, std::string(ops_by_time(found.calls()).front()->group->key.name),
-      "One-hot matrix times a table: a lookup done as a GEMM",
-      fmt::format("{} read a matrix of zeros and ones that was made just before. "
+      sums > products ? "One-hot matrix that is summed: a count or a lookup over all classes"
+      : is_diagonal   ? "A product with a diagonal matrix: a scaling done as a GEMM"
+                      : "One-hot matrix times a table: a lookup done as a GEMM",
+      fmt::format("{} read a matrix of few values other than zero that was made just before. "
                   "Together they take {}.",
-                  counted(products, "product"), micros_text(nanos_from(found.seconds()))),
+                  counted(products + sums, sums > products ? "sum" : "product"),
+                  micros_text(nanos_from(found.seconds()))),
       Confidence::kMedium};
   return {pattern_finding(
       in, std::move(text), found,
       {found.counted() - std::min(found.counted(), std::max(needed / kReached, floor)),
-       most - std::min(most, std::max(needed, floor)), "a lookup at 60 % of the bandwidth",
-       "a lookup at full bandwidth"})};
+       most - std::min(most, std::max(needed, floor)), instead + " at 60 % of the bandwidth",
+       instead + " at full bandwidth"},
+      traits)};
 }
 
 namespace {

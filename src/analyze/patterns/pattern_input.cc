@@ -11,11 +11,26 @@ extern const std::string_view roles_tsv;
 namespace fathom::patterns {
 namespace {
 
-constexpr std::string_view kRoleNames[] = {
-    "softmax", "softmax_gradient", "attention",    "dropout",      "copy",
-    "cat",     "one_hot",          "gather",       "sort",         "first_of_sorted",
-    "repeat",  "atomic",           "create",       "table",        "fill",
-    "update",  "fused_update",     "makes_weight", "packs_weights"};
+constexpr std::string_view kRoleNames[] = {"softmax",
+                                           "softmax_gradient",
+                                           "attention",
+                                           "dropout",
+                                           "copy",
+                                           "cat",
+                                           "one_hot",
+                                           "diagonal",
+                                           "gather",
+                                           "sort",
+                                           "first_of_sorted",
+                                           "repeat",
+                                           "atomic",
+                                           "create",
+                                           "table",
+                                           "fill",
+                                           "update",
+                                           "fused_update",
+                                           "makes_weight",
+                                           "packs_weights"};
 static_assert(std::size(kRoleNames) == static_cast<size_t>(Role::kCount));
 static_assert(std::size(kRoleNames) <= 32, "a bit for each role");
 
@@ -87,6 +102,9 @@ PatternInput::PatternInput(const Assessment& assessment)
                     text.find("_backward") != std::string_view::npos;
   }
   steps_ = count_steps(events);
+  // Without marks, what repeats is a step.
+  if (steps_ == 1 && a_.base().kind == TimeBaseKind::kRepetition)
+    steps_ = std::max<size_t>(1, a_.base().steps.size());
   if (const Platform* platform = a_.platform()) {
     if (const auto limit = limit_of(platform->memory_bandwidth)) memory_rate_ = limit->rate;
     compute_units_ = platform->compute_units;

@@ -21,6 +21,7 @@ enum class Role : uint8_t {
   kCopy,
   kCat,
   kOneHot,
+  kDiagonal,
   kGather,
   kSort,
   kFirstOfSorted,

@@ -18,7 +18,8 @@ std::vector<Finding> patterns(const Assessment& a) {
       p::contended_atomics,   p::host_copies,       p::repeated_weights,
       p::discarded_rows,      p::moved_cache,       p::full_masks,
       p::widened_products,    p::sorted_additions,  p::padding_copies,
-      p::recomputed_prefixes,
+      p::recomputed_prefixes, p::product_order,     p::repeated_copies,
+      p::scattered_messages,  p::gathered_products, p::zeroed_gradients,
   };
   if (a.cpu() != nullptr) return {};
   const p::PatternInput input(a);

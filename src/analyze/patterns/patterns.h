@@ -23,6 +23,8 @@ std::vector<Finding> repeated_keys(const PatternInput& in);
 std::vector<Finding> layout_copies(const PatternInput& in);
 // A cache that is copied to append to it.
 std::vector<Finding> growing_cache(const PatternInput& in);
+// Gradients that are zeroed and added to, in place of being dropped.
+std::vector<Finding> zeroed_gradients(const PatternInput& in);
 // Memory that is filled and then overwritten.
 std::vector<Finding> overwritten_fills(const PatternInput& in);
 // A product with a matrix of zeros and ones in place of a lookup.
@@ -47,6 +49,14 @@ std::vector<Finding> recomputed_prefixes(const PatternInput& in);
 std::vector<Finding> sorted_additions(const PatternInput& in);
 // Images that are copied into padded ones before convolutions.
 std::vector<Finding> padding_copies(const PatternInput& in);
+// A chain of products that another order computes with a third of the multiplications.
+std::vector<Finding> product_order(const PatternInput& in);
+// A linear layer on rows of which each row of the source has many.
+std::vector<Finding> gathered_products(const PatternInput& in);
+// A tensor that is repeated in memory for an op that could broadcast it.
+std::vector<Finding> repeated_copies(const PatternInput& in);
+// Rows that are gathered by one index and added by another.
+std::vector<Finding> scattered_messages(const PatternInput& in);
 // Dropout, or statistics of a batch norm, in a program that computes no gradients.
 std::vector<Finding> training_mode(const PatternInput& in);
 // Ops that record a graph of gradients in a program that computes none.

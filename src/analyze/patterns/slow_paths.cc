@@ -159,7 +159,7 @@ namespace {
 // Attention of as many queries as keys, whose number grows by one from call to call of the same
 // layer: places in calls(), and the number.
 std::vector<std::pair<size_t, int64_t>> growing_prefix(const PatternInput& in) {
-  constexpr size_t kRounds = 4;
+  constexpr size_t kRounds = 3;
   std::vector<std::pair<size_t, int64_t>> found;
   size_t rounds = 0;
   for (size_t i = 0; i < in.calls().size(); ++i) {
@@ -184,6 +184,7 @@ std::vector<std::pair<size_t, int64_t>> growing_prefix(const PatternInput& in) {
 
 // Decoding without a cache of keys and values.
 std::vector<Finding> recomputed_prefixes(const PatternInput& in) {
+  if (in.has_backward()) return {};
   const auto prefix = growing_prefix(in);
   if (prefix.empty()) return {};
   MatchedCalls found;

@@ -62,7 +62,7 @@ class Extraction {
     add_steps();
     measure_parts();
     add_work_before();
-    facts_.strip = timeline_.strip(facts_.end, on_host_);
+    facts_.strip = timeline_.strip(facts_.end);
     move_to_base();
     return std::move(facts_);
   }
@@ -132,10 +132,7 @@ class Extraction {
     std::vector<std::pair<EventId, Collective>> found;
     for (const Collective& c : store_.collectives()) {
       const EventKind kind = store_.kind(c.event);
-      if (kind == EventKind::kAnnotation) {
-        found.emplace_back(c.event, c);
-        on_host_.push_back({store_.start(c.event), store_.end(c.event)});
-      }
+      if (kind == EventKind::kAnnotation) found.emplace_back(c.event, c);
     }
     if (!devices_.empty()) {
       for (const EventId e : devices_[main_device()].work) {
@@ -150,12 +147,6 @@ class Extraction {
       found.resize(kMostCollectives);
     }
     for (const auto& [event, c] : found) add_collective(event, c);
-    std::vector<Interval> all = on_host_;
-    all.insert(all.end(), timeline_.communicating().begin(), timeline_.communicating().end());
-    all = merge_intervals(std::move(all));
-    facts_.communication = total_length(all);
-    facts_.hidden =
-        facts_.communication - total_length(subtract_intervals(all, timeline_.computing()));
   }
 
   void add_collective(EventId event, const Collective& c) {
@@ -238,6 +229,12 @@ class Extraction {
     }
     points.push_back({facts_.end, &facts_.parts});
     timeline_.measure(std::move(points));
+    std::vector<Interval> communicating = timeline_.communicating();
+    for (Interval& when : communicating)
+      when = {std::clamp(when.begin, facts_.begin, facts_.end),
+              std::clamp(when.end, facts_.begin, facts_.end)};
+    facts_.communication = total_length(communicating);
+    facts_.hidden = facts_.communication - facts_.parts[part_index(RankPart::kCommunication)];
     for (size_t i = 0; i < facts_.steps.size(); ++i)
       facts_.steps[i].parts = parts_between(step_begins[i], facts_.steps[i].parts);
   }
@@ -348,7 +345,6 @@ class Extraction {
   Steps steps_;
   PlaceFinder places_;
   RankFacts facts_;
-  std::vector<Interval> on_host_;
   std::unordered_map<std::string, TextNumber> text_numbers_;
   std::unordered_map<StringId, TextNumber> numbers_of_ids_;
   std::unordered_map<uint64_t, uint32_t> gpu_groups_, host_groups_;

@@ -12,7 +12,8 @@
 // of the next are read, so memory holds the ranks in flight and these.
 namespace fathom {
 
-// What a stretch of a rank's time was. In this order: time under computation is computation.
+// What a stretch of a rank's time was. In this order: time under computation is computation, GPU
+// idle time under a collective of the host (gloo) is communication.
 enum class RankPart : uint8_t { kComputation, kCommunication, kCopies, kFirstIdle };
 inline constexpr size_t kRankParts = static_cast<size_t>(RankPart::kFirstIdle) + kIdleCauses;
 // Parts that add up to the stretch; from kFirstIdle on idle time, by cause.
@@ -90,7 +91,7 @@ struct RankFacts {
   Nanos begin, end;                // of the time base
   bool has_steps = false;
   RankParts parts = {};
-  Nanos communication, hidden;  // collectives of GPU and host; of it, under computation
+  Nanos communication, hidden;  // collectives of GPU and host in it; of that, under computation
   std::vector<RankGroup> groups;
   std::vector<RankCollective> collectives;  // in the order of their starts
   std::vector<RankWork> work;

@@ -61,7 +61,7 @@ Table ranks_sheet(const RankComparison& c) {
     wall.add(facts.wall());
     computation.add(facts.parts[part_index(RankPart::kComputation)]);
     communication.add(facts.communication);
-    exposed.add(facts.communication - facts.hidden);
+    exposed.add(facts.parts[part_index(RankPart::kCommunication)]);
     facts.communication.count > 0 ? overlap.add(ratio(facts.hidden, facts.communication) * 100)
                                   : overlap.add_unknown();
     copies.add(facts.parts[part_index(RankPart::kCopies)]);

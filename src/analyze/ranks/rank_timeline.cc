@@ -7,10 +7,14 @@ namespace fathom {
 RankTimeline::RankTimeline(const SheetInput& input, const TimeBase& base,
                            const std::vector<DeviceWork>& devices, size_t gpu)
     : begin_(base.begin()) {
-  if (devices.empty()) return;
   const EventStore& store = input.store;
   std::vector<Interval> copying;
-  for (const EventId e : devices[gpu].work) {
+  for (const Collective& c : store.collectives()) {
+    if (store.kind(c.event) == EventKind::kAnnotation)
+      communicating_.push_back({store.start(c.event), store.end(c.event)});
+  }
+  static const std::vector<EventId> none;
+  for (const EventId e : devices.empty() ? none : devices[gpu].work) {
     const Interval when{store.start(e), store.end(e)};
     if (is_copy_event(store, e)) {
       copying.push_back(when);
@@ -31,15 +35,33 @@ RankTimeline::RankTimeline(const SheetInput& input, const TimeBase& base,
                RankPart::kCopies);
   const IdleTime idle = explain_idle_time(input, base, devices);
   for (const DeviceIdle& device : idle.devices) {
-    if (device.device != devices[gpu].device) continue;
-    for (const IdleStretch& stretch : device.stretches)
-      segments_.push_back({stretch.when, part_index(stretch.cause), stretch.blamed});
+    if (!devices.empty() && device.device == devices[gpu].device) add_idle(device.stretches);
   }
   std::ranges::stable_sort(segments_, {}, [](const Segment& s) { return s.when.begin; });
 }
 
 void RankTimeline::add_segments(const std::vector<Interval>& intervals, RankPart part) {
   for (const Interval& when : intervals) segments_.push_back({when, part_index(part), {}});
+}
+
+// Stretches are disjoint, so each collective is looked at once, and once more for each stretch that
+// it reaches into.
+void RankTimeline::add_idle(std::vector<IdleStretch> stretches) {
+  std::ranges::stable_sort(stretches, {}, [](const IdleStretch& s) { return s.when.begin; });
+  auto first = communicating_.begin();
+  for (const IdleStretch& stretch : stretches) {
+    Nanos from = stretch.when.begin;
+    const auto add_until = [&](Nanos to) {
+      if (from < to) segments_.push_back({{from, to}, part_index(stretch.cause), stretch.blamed});
+    };
+    while (first != communicating_.end() && first->end <= from) ++first;
+    for (auto next = first; next != communicating_.end() && next->begin < stretch.when.end;
+         ++next) {
+      add_until(next->begin);
+      from = std::max(from, next->end);
+    }
+    add_until(stretch.when.end);
+  }
 }
 
 void RankTimeline::add_clipped(const Segment& segment, Nanos until, RankParts& parts) const {
@@ -63,7 +85,7 @@ void RankTimeline::measure(std::vector<Point> points) const {
   }
 }
 
-RankStrip RankTimeline::strip(Nanos end, const std::vector<Interval>& on_host) const {
+RankStrip RankTimeline::strip(Nanos end) const {
   RankStrip strip;
   const Nanos wall = end - begin_;
   if (wall.count <= 0) return strip;
@@ -83,15 +105,9 @@ RankStrip RankTimeline::strip(Nanos end, const std::vector<Interval>& on_host) c
       strip.columns[c][row] += static_cast<float>(covered);
     }
   };
-  std::vector<Interval> busy;
   for (const Segment& segment : segments_) {
-    if (segment.part >= part_index(RankPart::kFirstIdle)) continue;
-    fill(segment.when, segment.part);
-    busy.push_back(segment.when);
+    if (segment.part < part_index(RankPart::kFirstIdle)) fill(segment.when, segment.part);
   }
-  busy = merge_intervals(std::move(busy));
-  for (const Interval& when : subtract_intervals(merge_intervals(on_host), busy))
-    fill(when, part_index(RankPart::kCommunication));
   return strip;
 }
 

@@ -11,7 +11,7 @@
 namespace fathom::capture {
 namespace {
 
-constexpr size_t kPiece = 1 << 20;
+constexpr size_t kPiece = 64 << 10;
 
 }  // namespace
 

@@ -81,6 +81,7 @@ class FieldTexts {
     texts_[static_cast<size_t>(field)] = json;
     present_ |= uint64_t{1} << static_cast<int>(field);
   }
+  bool empty() const { return present_ == 0; }
   bool has(Field field) const { return present_ >> static_cast<int>(field) & 1; }
   // Empty when absent; no JSON value is empty.
   std::string_view get(Field field) const {

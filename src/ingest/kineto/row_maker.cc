@@ -281,6 +281,7 @@ void RowMaker::add(const FieldTexts& fields, int64_t offset) {
   // Launches are linked by correlation and gradients by sequence number: the arrows that viewers
   // draw say the same again.
   if (phase == 's' || phase == 't' || phase == 'f') return out_.skip_position();
+  if (fields.empty()) return out_.skip_position();  // XLA ends its list with {}
   const std::optional<Nanos> start = read_micros(fields.get(Field::kTime));
   if (!start) return skip(Flaw::kMissingTime, read_text(fields.get(Field::kName)), offset);
   Common event;

@@ -115,6 +115,8 @@ class RanksJson {
       time("computation_ns", facts.parts[part_index(RankPart::kComputation)]);
       time("communication_ns", facts.communication);
       time("hidden_communication_ns", facts.hidden);
+      time("exposed_communication_ns", facts.parts[part_index(RankPart::kCommunication)]);
+      time("exposed_copies_ns", facts.parts[part_index(RankPart::kCopies)]);
       time("idle_ns", facts.idle());
       time("in_collectives_ns", row.time);
       time("waiting_ns", row.waiting);

@@ -199,10 +199,13 @@ class Sentences {
   }
 
   void say_balance() {
-    Nanos computing, exposed, idle, waiting;
+    Nanos computing, exposed, copies, idle, waiting;
+    bool is_on_host = false;
     for (uint32_t r = 0; r < c_.ranks.size(); ++r) {
       computing += c_.ranks[r].parts[part_index(RankPart::kComputation)];
-      exposed += c_.ranks[r].communication - c_.ranks[r].hidden;
+      exposed += c_.ranks[r].parts[part_index(RankPart::kCommunication)];
+      copies += c_.ranks[r].parts[part_index(RankPart::kCopies)];
+      for (const RankGroup& group : c_.ranks[r].groups) is_on_host |= group.on_host;
       idle += c_.ranks[r].idle();
       waiting += c_.rows[r].waiting;
     }
@@ -210,15 +213,14 @@ class Sentences {
     const auto share = [&](Nanos sum) {
       return percent_text(ratio(Nanos{sum.count / n}, c_.wall));
     };
-    // Collectives of the host (gloo) are no GPU work: the parts add up to more than the whole.
-    const bool is_on_host = (computing + exposed + idle).count > n * c_.wall.count / 100 * 101;
     out_.balance = fmt::format(
-        "Wall time {} (mean): computation {}, exposed communication {}{}, GPU idle {}; {} of it "
-        "waiting "
-        "for other ranks in collectives. Computation is {} balanced (mean over largest, {}).",
+        "Wall time {} (mean): computation {}, exposed communication {}{}, exposed copies {}, GPU "
+        "idle {}. Waiting for other ranks in collectives takes {}. Computation is {} balanced "
+        "(mean "
+        "over largest, {}).",
         micros_text(c_.wall), share(computing), share(exposed),
-        is_on_host ? " (on the host, while the GPU is idle)" : "", share(idle), share(waiting),
-        percent_text(c_.computation_balance), c_.rank_name(c_.most_computing));
+        is_on_host ? " (collectives of the host included)" : "", share(copies), share(idle),
+        share(waiting), percent_text(c_.computation_balance), c_.rank_name(c_.most_computing));
   }
 
   void say_overlap() {

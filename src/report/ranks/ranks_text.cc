@@ -48,9 +48,9 @@ std::string millis_cell(Nanos time) { return fmt::format("{:.2f}", time.millis()
 
 void rank_table(Screen& screen, const RankComparison& c) {
   screen.line("");
-  screen.line(screen.dim(fmt::format("{:<10}{:>10}{:>13}{:>10}{:>8}{:>10}{:>7}{:>10}{:>14}", "rank",
-                                     "wall ms", "computation", "exposed", "idle", "waiting", "last",
-                                     "late by", "clock")));
+  screen.line(screen.dim(fmt::format("{:<8}{:>9}{:>13}{:>10}{:>8}{:>9}{:>9}{:>6}{:>9}{:>14}",
+                                     "rank", "wall ms", "computation", "exposed", "copies", "idle",
+                                     "waiting", "last", "late by", "clock")));
   for (const uint32_t r : foremost_ranks(c)) {
     const RankFacts& facts = c.ranks[r];
     const RankClock& clock = c.clocks.ranks[r];
@@ -58,10 +58,11 @@ void rank_table(Screen& screen, const RankComparison& c) {
                                : clock.aligned()  ? fmt::format("{:+.1f} µs", clock.offset.micros())
                                                   : "not aligned";
     screen.line(fmt::format(
-        "{}{:>10}{:>13}{:>10}{:>8}{:>10}{:>7}{:>10}{:>14}",
-        fit_left(facts.rank ? std::to_string(*facts.rank) : screen_safe(facts.trace), 10),
+        "{}{:>9}{:>13}{:>10}{:>8}{:>9}{:>9}{:>6}{:>9}{:>14}",
+        fit_left(facts.rank ? std::to_string(*facts.rank) : screen_safe(facts.trace), 8),
         millis_cell(facts.wall()), millis_cell(facts.parts[part_index(RankPart::kComputation)]),
-        millis_cell(facts.communication - facts.hidden), millis_cell(facts.idle()),
+        millis_cell(facts.parts[part_index(RankPart::kCommunication)]),
+        millis_cell(facts.parts[part_index(RankPart::kCopies)]), millis_cell(facts.idle()),
         millis_cell(c.rows[r].waiting), c.rows[r].last, millis_cell(c.late[r].late_by), offset));
   }
   if (c.ranks.size() > kRankRows)

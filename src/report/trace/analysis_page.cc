@@ -112,6 +112,7 @@ void write_finding(JsonWriter& json, const Assessment& a, const Finding& f,
   json.key("notes").begin_array();
   for (const Note& note : f.notes)
     json.value(page_text(note.before + page_text(note.name) + note.after, kLongText));
+  if (const std::string with = goes_with_text(f); !with.empty()) json.value(with);
   json.end_array();
   json.key("under").value(page_text(f.under));
   write_covered(json, f, timeline);

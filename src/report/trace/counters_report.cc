@@ -68,6 +68,58 @@ std::vector<std::string> note_lines(const CounterReport& report, bool verbose) {
   return lines;
 }
 
+const TestedHypothesis* confirmed_limit(const KernelContext& kernel) {
+  for (const TestedHypothesis& tested : kernel.tested)
+    if (tested.verdict == Verdict::kConfirmed && tested.explained_by.empty()) return &tested;
+  return nullptr;
+}
+
+// The command that counts what is missing of the longest kernel; empty: nothing is.
+std::string missing_counters(const std::vector<KernelContext>& kernels) {
+  for (const KernelContext& kernel : kernels)
+    for (const TestedHypothesis& tested : kernel.tested)
+      if (tested.verdict == Verdict::kUntested && !tested.command.empty()) return tested.command;
+  return {};
+}
+
+// What limits each of the longest kernels, by its counters.
+void add_limits(std::string& out, const std::vector<KernelContext>& kernels) {
+  constexpr size_t kShown = 10;
+  if (kernels.empty()) return;
+  out += "\n## What limits them\n\n";
+  out += md_row({"kernel", "µs in all", "limit", "evidence (measured)", "change", "expected"});
+  out += "|---|---:|---|---|---|---:|\n";
+  for (size_t i = 0; i < std::min(kShown, kernels.size()); ++i) {
+    const KernelContext& kernel = kernels[i];
+    std::vector<std::string> cells = {
+        md_code_cell(normal_kernel_name(kernel.name).base()),
+        kernel.time.count == 0
+            ? std::string()  // not counted
+            : fmt::format("{:.1f}", static_cast<double>(kernel.time.count) / 1e3)};
+    if (const TestedHypothesis* limit = confirmed_limit(kernel)) {
+      cells.emplace_back(limit->hypothesis->title);
+      cells.push_back(evidence_text(kernel, *limit));
+      cells.emplace_back(limit->hypothesis->advice);
+      cells.push_back(gain_text(*limit));
+    } else {
+      const auto untested =
+          std::ranges::count(kernel.tested, Verdict::kUntested, &TestedHypothesis::verdict);
+      cells.push_back("none confirmed");
+      cells.push_back(untested == 0 ? std::string()
+                                    : fmt::format("{} untested: counters are missing",
+                                                  counted(static_cast<uint64_t>(untested),
+                                                          "hypothesis", "hypotheses")));
+      cells.resize(6);
+    }
+    out += md_row(cells);
+  }
+  out += fmt::format(
+      "\nAll hypotheses with their evidence: perf_report_csvs/hypotheses.csv, and a page for each "
+      "of "
+      "the {} longest kernels in kernels/.\n",
+      std::min(kernels.size(), kMostKernelPages));
+}
+
 // What ncu's rules say of the kernels, those with an optimization first.
 void add_rule_notes(std::string& out, const std::vector<CounterFile>& files) {
   size_t kernels = 0;
@@ -121,13 +173,23 @@ std::string counters_text(const CounterReport& report, const TerminalStyle& styl
   if (report.kernels.rows() > rows)
     screen.line(screen.dim(fmt::format("  {} more", report.kernels.rows() - rows)));
   bool first = true;
+  for (const Summary::Counters::Bottleneck& found : report.bottlenecks) {
+    screen.entry(first ? "Bound" : "",
+                 fmt::format("{}: {} ({})", screen_safe(normal_kernel_name(found.kernel).base()),
+                             found.title, screen_safe(found.evidence)));
+    screen.entry("", screen.dim(found.fix));
+    first = false;
+  }
+  const std::string command = first ? missing_counters(report.contexts) : std::string();
+  if (!command.empty())
+    screen.entry("Bound", "no hypothesis confirmed; more counters would test more: " + command);
+  first = true;
   for (const std::string& note : note_lines(report, style.verbose)) {
     screen.entry(first ? "Notes" : "", screen.warn(note));
     first = false;
   }
   if (!written.directory.empty()) {
-    screen.entry("Report", fmt::format("{}/  (counters.md, perf_report_csvs/kernel_counters.csv, "
-                                       "counters.csv)",
+    screen.entry("Report", fmt::format("{}/  (report.html, counters.md, kernels/ …)",
                                        screen_safe(written.directory)));
   }
   return screen.take();
@@ -164,6 +226,7 @@ std::string counters_markdown(const CounterReport& report, const std::vector<Cou
   }
   if (report.kernels.rows() > rows)
     out += fmt::format("\n{} more in kernel_counters.csv.\n", report.kernels.rows() - rows);
+  add_limits(out, report.contexts);
   add_rule_notes(out, files);
   return out;
 }
@@ -196,6 +259,8 @@ std::string counters_json(const CounterReport& report, const ReportListing& writ
     }
     json.end_object();
   }
+  json.end_array().key("bottlenecks").begin_array();
+  write_bottlenecks(json, report.bottlenecks);
   json.end_array().key("diagnostics").begin_array();
   for (const Diagnostic& d : report.diagnostics.all()) {
     const FlawText& flaw = describe(d.flaw);

@@ -8,6 +8,8 @@
 #include "measure/counter_join.h"
 #include "report/report_listing.h"
 #include "report/screen.h"
+#include "report/trace/summary.h"
+#include "sheets/kernel_contexts.h"
 
 // A report of hardware counters without a trace.
 namespace fathom {
@@ -20,7 +22,9 @@ struct CounterReport {
   Table kernels;  // kernel_counters
   std::vector<Source> sources;
   Diagnostics diagnostics;
-  int64_t left_out = 0;  // values that counters.csv has no room for
+  int64_t left_out = 0;                      // values that counters.csv has no room for
+  std::vector<KernelContext> contexts = {};  // with tested hypotheses, the longest first
+  std::vector<Summary::Counters::Bottleneck> bottlenecks = {};  // with the most to save
 };
 
 // "Nsight Compute 2025.3.1.0, report file"

@@ -135,7 +135,9 @@ std::string recommendation(const AnalysisView& v, const Finding& f, size_t numbe
   text += fmt::format("- **Model code (path A)**: {}\n", f.change_code);
   if (!f.improve_kernel.empty())
     text += fmt::format("- **Kernel (path B)**: {}\n", f.improve_kernel);
-  text += fmt::format("- **Saving**: {}\n", saving_text(f, v.assessment));
+  const std::string goes_with = goes_with_text(f);
+  text += fmt::format("- **Saving**: {}{}{}\n", saving_text(f, v.assessment),
+                      goes_with.empty() ? "" : ". ", goes_with);
   size_t parts = 0;
   for (const Finding& symptom : v.findings) {
     if (symptom.under != f.title || ++parts > kSymptoms) continue;
@@ -154,6 +156,8 @@ std::string recommendations_part(const AnalysisView& v, const std::vector<const 
   }
   for (size_t i = 0; i < list.size(); ++i) text += recommendation(v, *list[i], i + 1);
   if (list.size() > 1) text += "Findings can cover the same time, so savings do not add up.\n\n";
+  if (!list.empty() && v.summary.path && v.summary.path->missing.empty())
+    text += "Savings are parts of a step without the profiler; --what-if prints those too.\n\n";
   return text;
 }
 

@@ -55,6 +55,23 @@ std::string saving_text(const Finding& f, const Assessment& a) {
   return text + (f.saving_at_least.count > 0 ? fmt::format("{}–{}", from, to) : "up to " + to);
 }
 
+std::string goes_with_text(const Finding& f) {
+  constexpr Nanos kWorthAWord{1'000};
+  if (f.with_it < kWorthAWord) return {};
+  std::vector<std::string_view> parts;
+  const GoesWith& with = f.goes_with;
+  if (with.gradients) parts.push_back("the gradients of these ops");
+  if (with.beside) parts.push_back("memory-bound ops beside them");
+  if (with.between) parts.push_back("the rest of the loop");
+  if (with.functions) parts.push_back("the rest of the function");
+  if (with.code_before) parts.push_back("the host's code for the wait");
+  if (with.short_kernels) parts.push_back("short kernels that fewer launches merge");
+  if (with.launches) parts.push_back("launches");
+  parts.push_back("the model's error");
+  return fmt::format("The upper end is above the finding's own {} because it includes: {}.",
+                     micros_text(f.time), fmt::join(parts, ", "));
+}
+
 std::string md_title(const Finding& f) {
   // The subject is a name out of the trace, wherever in the title it stands; the rest are our
   // words.
@@ -105,6 +122,8 @@ std::string md_details(const Finding& f) {
     text +=
         fmt::format("- {}{}{}\n", note.before, md_code(cut_to_bytes(note.name, 80)), note.after);
   }
+  if (const std::string with = goes_with_text(f); !with.empty())
+    text += fmt::format("- Saving: {}\n", with);
   if (!f.counters.empty()) {
     text += fmt::format("- Counters to measure, as a trace cannot show why: {}.\n", f.counters);
   }

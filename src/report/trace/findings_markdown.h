@@ -22,6 +22,8 @@ std::string md_category_ops(const AssessedCategory& category, const Assessment& 
 
 // "3.1–12.4 % of the trace"
 std::string saving_text(const Finding& finding, const Assessment& assessment);
+// What an upper end above the finding's own time takes along, a sentence; empty: it is not above.
+std::string goes_with_text(const Finding& finding);
 std::string efficiency_text(const std::optional<double>& efficiency);  // "–" where unknown
 
 }  // namespace fathom

@@ -13,9 +13,14 @@ std::string path_millis(Nanos time) {
 }
 
 // "-18.0 %"; what rounds to nothing has no sign.
-std::string change_text(Nanos from, Nanos to) {
-  const double percent = std::round((ratio(to, from) - 1) * 1000) / 10;
+std::string change_text(double change) {
+  const double percent = std::round(change * 1000) / 10;
   return fmt::format("{}{:.1f} %", percent < 0 ? "−" : percent > 0 ? "+" : "", std::abs(percent));
+}
+
+std::string change_range_text(double from, double to) {
+  const std::string first = change_text(from), last = change_text(to);
+  return first == last ? first : first + " to " + last;
 }
 
 }  // namespace
@@ -39,14 +44,15 @@ std::string critical_path_text(const Summary::Path& path) {
 
 std::string what_if_text(const Summary::WhatIf& answer, bool has_steps) {
   const std::string least = path_millis(answer.at_least), most = path_millis(answer.at_most);
-  const std::string less = change_text(answer.step, answer.at_least),
-                    more = change_text(answer.step, answer.at_most);
+  const auto change = [&](Nanos then) { return ratio(then, answer.step) - 1; };
   if (answer.gpu_events + answer.host_segments == 0)
     return fmt::format("{}: {} ms{}, unchanged: the steps have nothing of it", answer.question,
                        path_millis(answer.step), has_steps ? " a step" : "");
-  return fmt::format("{}: {} → {} ms{} ({}); path then: {}", answer.question,
-                     path_millis(answer.step), least == most ? most : least + " to " + most,
-                     has_steps ? " a step" : "", less == more ? less : less + " to " + more,
+  return fmt::format("{}: {} → {} ms{} ({}; without the profiler {}); path then: {}",
+                     answer.question, path_millis(answer.step),
+                     least == most ? most : least + " to " + most, has_steps ? " a step" : "",
+                     change_range_text(change(answer.at_least), change(answer.at_most)),
+                     change_range_text(-answer.saved_at_most, -answer.saved_at_least),
                      answer.shares);
 }
 
@@ -95,6 +101,8 @@ void write_critical_path(JsonWriter& json, const Summary& s) {
     millis("at_most_ms", answer.at_most);
     json.key("gpu_events").value(answer.gpu_events);
     json.key("host_segments").value(answer.host_segments);
+    json.key("saving_percent_without_profiler").begin_array();
+    json.value(100 * answer.saved_at_least).value(100 * answer.saved_at_most).end_array();
     json.key("path").value(answer.shares).end_object();
   }
   json.end_array();

@@ -6,6 +6,7 @@
 
 #include "analyze/coverage.h"
 #include "analyze/finding.h"
+#include "analyze/slow_step.h"
 #include "base/diagnostics.h"
 #include "measure/compared_counts.h"
 #include "report/report_listing.h"
@@ -14,6 +15,8 @@
 #include "sheets/time_base.h"
 
 namespace fathom {
+
+class JsonWriter;
 
 // What a report says first, made once: the screen, summary.json and `--json` all show this.
 struct Summary {
@@ -142,6 +145,7 @@ struct Summary {
     Nanos step, at_least, at_most;
     std::string shares;  // of the path then
     int64_t gpu_events = 0, host_segments = 0;
+    double saved_at_least = 0, saved_at_most = 0;  // of a step without the profiler
   };
 
   std::string trace;    // the file's name, as given
@@ -154,7 +158,8 @@ struct Summary {
   std::vector<std::string> steps;  // names in the order of time
   std::string scope;               // what part of the trace this is about; empty: all of it
   GpuTimeline timeline;
-  TimeBase base;               // the wall time, which shares and savings relate to
+  TimeBase base;  // the wall time, which shares and savings relate to
+  std::optional<SlowStep> slow_step;
   std::vector<IdlePart> idle;  // the largest first; only with an analysis
   std::optional<Cpu> cpu;      // only of a trace without GPU work
   std::optional<Host> host;
@@ -186,6 +191,9 @@ struct Summary {
 std::string_view cpu_only_text(const Summary& summary);
 
 std::string summary_json(const Summary& summary, const ReportListing& written = {});
+// Items of an array.
+void write_bottlenecks(JsonWriter& json,
+                       const std::vector<Summary::Counters::Bottleneck>& bottlenecks);
 
 // That the trace's times and the limits are of different GPUs, where recorded_on is known.
 std::string other_platform_text(const Summary& summary);

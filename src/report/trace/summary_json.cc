@@ -61,15 +61,7 @@ void write_counters(JsonWriter& json, const Summary::Counters& counters) {
     json.end_object();
   }
   json.key("bottlenecks").begin_array();
-  for (const Summary::Counters::Bottleneck& found : counters.bottlenecks) {
-    json.begin_object().key("kernel").value(found.kernel).key("hypothesis").value(found.hypothesis);
-    json.key("evidence").value(found.evidence);
-    json.key("time_ms").value(static_cast<double>(found.time.count) / 1e6);
-    json.key("saving_ms").value(static_cast<double>(found.saving.count) / 1e6);
-    if (found.least_gain) json.key("least_speedup").value(*found.least_gain);
-    if (found.most_gain) json.key("most_speedup").value(*found.most_gain);
-    json.end_object();
-  }
+  write_bottlenecks(json, counters.bottlenecks);
   json.end_array().end_object();
 }
 
@@ -128,7 +120,87 @@ void write_host(JsonWriter& json, const Summary::Host& host) {
   json.key("counters_left_out").value(host.left_out).end_object();
 }
 
+void write_top_ops(JsonWriter& json, const Summary& s) {
+  json.key("ops_are").value(s.has_ops ? "ops" : "kernels");
+  json.key("has_launches").value(s.has_launches);
+  json.key("ops").begin_array();
+  for (const Summary::Op& op : s.ops) {
+    json.begin_object().key("name").value(op.name).key("category").value(op.category);
+    json.key("calls").value(op.calls).key("gpu_ms").value(op.gpu_millis);
+    json.key("percent").value(op.share_percent).end_object();
+  }
+  json.end_array();
+  if (s.cpu) {
+    json.key("cpu").begin_object();
+    json.key("length_ms").raw(exact_decimal(s.cpu->length.count, 6));
+    json.key("self_time_ms").raw(exact_decimal(s.cpu->self.count, 6));
+    json.key("ops").begin_array();
+    for (const Summary::CpuOp& op : s.cpu->ops) {
+      json.begin_object().key("name").value(op.name).key("calls").value(op.calls);
+      json.key("self_ms").value(op.self_millis).key("percent").value(op.share_percent);
+      optional_text(json, "shapes", op.shapes);
+      json.end_object();
+    }
+    json.end_array().end_object();
+  }
+}
+
+void write_not_assessed(JsonWriter& json, const Summary& s) {
+  json.key("not_assessed").begin_object().key("percent").value(100 * s.coverage.missing());
+  json.key("reasons").begin_array();
+  for (const Coverage::Gap& gap : s.coverage.gaps) {
+    json.begin_object().key("reason").value(not_assessed_name(gap.reason));
+    json.key("percent").value(100 * gap.share).key("examples").begin_array();
+    for (const std::string& name : gap.examples) json.value(name);
+    json.end_array().end_object();
+  }
+  json.end_array();
+  json.key("fitting_platforms").begin_array();
+  for (const std::string& name : s.fitting_platforms) json.value(name);
+  json.end_array().end_object();
+}
+
+void write_findings(JsonWriter& json, const std::vector<Summary::Found>& findings) {
+  json.key("findings").begin_array();
+  for (const Summary::Found& f : findings) {
+    json.begin_object().key("kind").value(f.kind).key("priority").value(priority_name(f.priority));
+    json.key("title").value(f.title).key("subject").value(f.subject);
+    json.key("saving_percent").begin_array();
+    json.value(f.saving_least_percent).value(f.saving_most_percent).end_array();
+    write_places(json, f.places);
+    optional_text(json, "under", f.under);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_diagnostics(JsonWriter& json, const std::vector<Diagnostic>& diagnostics) {
+  json.key("diagnostics").begin_array();
+  for (const Diagnostic& d : diagnostics) {
+    const FlawText& flaw = describe(d.flaw);
+    json.begin_object().key("id").value(flaw.id);
+    json.key("severity").value(severity_name(flaw.severity));
+    json.key("count").value(d.count).key("text").value(flaw.text);
+    optional_text(json, "first", d.example);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
+
+void write_bottlenecks(JsonWriter& json,
+                       const std::vector<Summary::Counters::Bottleneck>& bottlenecks) {
+  for (const Summary::Counters::Bottleneck& found : bottlenecks) {
+    json.begin_object().key("kernel").value(found.kernel).key("hypothesis").value(found.hypothesis);
+    json.key("evidence").value(found.evidence);
+    json.key("time_ms").value(static_cast<double>(found.time.count) / 1e6);
+    json.key("saving_ms").value(static_cast<double>(found.saving.count) / 1e6);
+    if (found.least_gain) json.key("least_speedup").value(*found.least_gain);
+    if (found.most_gain) json.key("most_speedup").value(*found.most_gain);
+    json.end_object();
+  }
+}
 
 std::string summary_json(const Summary& s, const ReportListing& written) {
   JsonWriter json(true);
@@ -156,56 +228,12 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
   json.key("percent_of_gpu_time").value(s.unlinked.of_gpu * 100);
   json.key("included_in_timeline").value(s.unlinked.included);
   json.end_object();
-  json.key("ops_are").value(s.has_ops ? "ops" : "kernels");
-  json.key("has_launches").value(s.has_launches);
-  json.key("ops").begin_array();
-  for (const Summary::Op& op : s.ops) {
-    json.begin_object().key("name").value(op.name).key("category").value(op.category);
-    json.key("calls").value(op.calls).key("gpu_ms").value(op.gpu_millis);
-    json.key("percent").value(op.share_percent).end_object();
-  }
-  json.end_array();
-  if (s.cpu) {
-    json.key("cpu").begin_object();
-    json.key("length_ms").raw(exact_decimal(s.cpu->length.count, 6));
-    json.key("self_time_ms").raw(exact_decimal(s.cpu->self.count, 6));
-    json.key("ops").begin_array();
-    for (const Summary::CpuOp& op : s.cpu->ops) {
-      json.begin_object().key("name").value(op.name).key("calls").value(op.calls);
-      json.key("self_ms").value(op.self_millis).key("percent").value(op.share_percent);
-      optional_text(json, "shapes", op.shapes);
-      json.end_object();
-    }
-    json.end_array().end_object();
-  }
+  write_top_ops(json, s);
   if (s.host) write_host(json, *s.host);
   optional_text(json, "platform", s.platform);
   optional_text(json, "recorded_on_another_platform", s.recorded_on);
-  if (s.gpu_events > 0) {
-    json.key("not_assessed").begin_object().key("percent").value(100 * s.coverage.missing());
-    json.key("reasons").begin_array();
-    for (const Coverage::Gap& gap : s.coverage.gaps) {
-      json.begin_object().key("reason").value(not_assessed_name(gap.reason));
-      json.key("percent").value(100 * gap.share).key("examples").begin_array();
-      for (const std::string& name : gap.examples) json.value(name);
-      json.end_array().end_object();
-    }
-    json.end_array();
-    json.key("fitting_platforms").begin_array();
-    for (const std::string& name : s.fitting_platforms) json.value(name);
-    json.end_array().end_object();
-  }
-  json.key("findings").begin_array();
-  for (const Summary::Found& f : s.findings) {
-    json.begin_object().key("kind").value(f.kind).key("priority").value(priority_name(f.priority));
-    json.key("title").value(f.title).key("subject").value(f.subject);
-    json.key("saving_percent").begin_array();
-    json.value(f.saving_least_percent).value(f.saving_most_percent).end_array();
-    write_places(json, f.places);
-    optional_text(json, "under", f.under);
-    json.end_object();
-  }
-  json.end_array();
+  if (s.gpu_events > 0) write_not_assessed(json, s);
+  write_findings(json, s.findings);
   if (s.sources) {
     json.key("sources").begin_object().key("repository").value(s.sources->repository);
     json.key("matched_percent").value(s.sources->matched_percent);
@@ -215,16 +243,7 @@ std::string summary_json(const Summary& s, const ReportListing& written) {
   if (s.counters) write_counters(json, *s.counters);
   if (s.clocks) write_clocks(json, *s.clocks);
   if (s.stalls) write_stalls(json, *s.stalls);
-  json.key("diagnostics").begin_array();
-  for (const Diagnostic& d : s.diagnostics) {
-    const FlawText& flaw = describe(d.flaw);
-    json.begin_object().key("id").value(flaw.id);
-    json.key("severity").value(severity_name(flaw.severity));
-    json.key("count").value(d.count).key("text").value(flaw.text);
-    optional_text(json, "first", d.example);
-    json.end_object();
-  }
-  json.end_array();
+  write_diagnostics(json, s.diagnostics);
   optional_text(json, "report", written.directory);
   json.key("files").begin_array();
   for (const std::string& file : written.files) json.value(file);

@@ -21,9 +21,8 @@ constexpr size_t kTopOps = 10;
 constexpr size_t kNumbersWidth = 1 + 18 + 9 + 11 + 9;  // category, calls, ms, share
 
 // A kernel's name can fill a screen.
-std::string shortened(const std::string& text) {
-  constexpr size_t kShown = 80;
-  return screen_width(text) > kShown ? fit_left(text, kShown) : text;
+std::string shortened(const std::string& text, size_t most = 80) {
+  return screen_width(text) > most ? fit_left(text, most) : text;
 }
 
 void show_ops(Screen& screen, const Summary& s, size_t width) {
@@ -175,6 +174,14 @@ std::string first_place(const Summary::Found& f) {
   return " at " + shortened(screen_safe(short_place_text(f.places.front())));
 }
 
+// A line of code at the end of a title is what the reader looks for: it is not cut.
+std::string shown_title(const Summary::Found& f) {
+  constexpr size_t kMost = 110;
+  const bool has_line = !f.places.empty() && !f.places.front().file.empty() &&
+                        f.title.ends_with(short_place_text(f.places.front()));
+  return has_line ? shortened(screen_safe(f.title), kMost) : shortened(screen_safe(f.title));
+}
+
 // The findings that matter most.
 void show_findings(Screen& screen, const Summary& s) {
   constexpr size_t kShown = 5;
@@ -184,8 +191,8 @@ void show_findings(Screen& screen, const Summary& s) {
     if (f.priority == Priority::kLow || !f.under.empty()) continue;
     screen.entry(
         shown++ == 0 ? "Found" : "",
-        fmt::format("{:<8} {}{}; saves {}", priority_name(f.priority),
-                    shortened(screen_safe(f.title)), first_place(f),
+        fmt::format("{:<8} {}{}; saves {}", priority_name(f.priority), shown_title(f),
+                    first_place(f),
                     percent_range_text(f.saving_least_percent / 100, f.saving_most_percent / 100)));
   }
   if (shown > 0) return;

@@ -48,18 +48,17 @@ std::string span_text(const Summary& s) {
   return fmt::format("; GPU work spans {}", micros_text(span));
 }
 
-// Where one step takes much longer than the others.
-std::string jitter_text(const TimeBase& base) {
-  constexpr size_t kFewSteps = 3;
-  constexpr double kSlowStep = 1.25;
-  if (base.steps.size() < kFewSteps) return {};
-  std::vector<Nanos> walls;
-  for (const BaseStep& step : base.steps) walls.push_back(step.end - step.begin);
-  const auto middle = walls.begin() + static_cast<std::ptrdiff_t>(walls.size() / 2);
-  std::ranges::nth_element(walls, middle);
-  const Nanos median = *middle, slowest = std::ranges::max(walls);
-  if (median.count <= 0 || ratio(slowest, median) < kSlowStep) return {};
-  return fmt::format("; the slowest takes {:.1f} × the median (steps.csv)", ratio(slowest, median));
+// The steps' length; where one takes much longer than the others, their median and what differs.
+std::string steps_text(const Summary& s) {
+  const auto steps = static_cast<int64_t>(s.base.steps.size());
+  const std::string count = counted(static_cast<uint64_t>(steps), "step");
+  if (!s.slow_step)
+    return fmt::format("{} of {}", count,
+                       micros_text({s.base.wall().count / std::max<int64_t>(1, steps)}));
+  const SlowStep& slow = *s.slow_step;
+  return fmt::format("{}, median {}, {} takes {} ({} +{})", count, micros_text(slow.median),
+                     screen_safe(slow.name).substr(0, kBaseNameShown), micros_text(slow.wall),
+                     slow.is_busy ? "GPU busy" : cause_words(slow.cause), micros_text(slow.more));
 }
 
 }  // namespace
@@ -67,19 +66,15 @@ std::string jitter_text(const TimeBase& base) {
 std::string time_base_text(const Summary& s) {
   const TimeBase& base = s.base;
   const Nanos wall = base.wall();
-  const auto steps = static_cast<int64_t>(base.steps.size());
-  const std::string name = screen_safe(base.name).substr(0, kBaseNameShown);
+  std::string name = screen_safe(base.name).substr(0, kBaseNameShown);
+  while (name.ends_with(' ')) name.pop_back();  // of "step 1", "step 2" …
   switch (base.kind) {
     case TimeBaseKind::kSteps:
     case TimeBaseKind::kAnnotation:
-      return fmt::format("{} of {} ({}){}", counted(static_cast<uint64_t>(steps), "step"),
-                         micros_text({wall.count / std::max<int64_t>(1, steps)}), name,
-                         jitter_text(base) + span_text(s));
+      return fmt::format("{} ({}){}", steps_text(s), name, span_text(s));
     case TimeBaseKind::kRepetition:
-      return fmt::format("{} of {}, by GPU work that repeats: the recording marks none{}",
-                         counted(static_cast<uint64_t>(steps), "step"),
-                         micros_text({wall.count / std::max<int64_t>(1, steps)}),
-                         jitter_text(base) + span_text(s));
+      return fmt::format("{}, by GPU work that repeats: the recording marks none{}", steps_text(s),
+                         span_text(s));
     case TimeBaseKind::kRecording:
       if (base.steps_found > 0) {
         return fmt::format("the recording, {}; the {} found launch only {} of the GPU work{}",

@@ -86,6 +86,9 @@ RowTable run_rows(const TraceModel& model) {
         [&model](size_t, CellSink& c) { c.integer(model.base().mean_device().busy.count); });
   t.add("idle_ns",
         [&model](size_t, CellSink& c) { c.integer(model.base().mean_device().idle.count); });
+  t.add("exposed_communication_ns", [&model](size_t, CellSink& c) {
+    c.integer(model.base().mean_device().exposed_communication.count);
+  });
   t.add("events",
         [&model](size_t, CellSink& c) { c.integer(static_cast<int64_t>(model.store().size())); });
   t.add("input_bytes", [&model](size_t, CellSink& c) { c.integer(model.store().input_bytes()); });
