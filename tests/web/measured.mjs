@@ -70,7 +70,19 @@ const checks = {
     await page.waitForSelector('.chart canvas');
     const names = await page.locator('table.pairs').first().locator('tbody th').allTextContents();
     assert.deepEqual(names, diff.categories.map((c) => c.name));
-    assert.match(await page.textContent('section[aria-label=Overlay]'), /8\.34 ms.*−8\.32 ms \(−99\.7 %\)/s);
+    assert.match(await page.textContent('section[aria-label=Overlay]'), /8\.35 ms.*−8\.32 ms \(−99\.7 %\)/s);
+    await page.done();
+  },
+
+  async 'a run shows what was expected and what was measured'() {
+    const out = join(place, 'run');
+    run('run', join(source, 'examples/run/rows/plan.toml'), '--replay', join(source, 'examples/run/rows/recorded'), '--out', out);
+    const page = await open(out);
+    const pictures = page.locator('img.picture[alt^="Expected and measured"]');
+    assert.equal(await pictures.count(), 4);
+    assert.ok(await pictures.first().evaluate((img) => img.complete && img.naturalWidth > 100));
+    // The numbers of the picture are in the table below it.
+    assert.match(await page.textContent('#document'), /Expected and actual observations.*68\.48 µs.*confirmed/s);
     await page.done();
   },
 

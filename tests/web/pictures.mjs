@@ -28,7 +28,7 @@ const take = (page, name) => page.screenshot({ path: join(pictures, `${name}.png
 try {
   const overview = await open('llama-h200', 'light');
   await take(overview, 'report-overview');
-  const timeline = await open('llama-stacks-h200', 'light');
+  const timeline = await open('llama-h200', 'light');
   await timeline.click('.finding:nth-of-type(2) button.show');
   await timeline.waitForSelector('.details h3');
   await timeline.waitForTimeout(800);
@@ -47,7 +47,7 @@ try {
   await overlay.click('#tab-overlay');
   await overlay.waitForTimeout(500);
   await take(overlay, 'diff-overlay');
-  const tree = await open('llama-stacks-h200', 'light');
+  const tree = await open('llama-h200', 'light');
   await tree.click('#tab-tree');
   await tree.waitForTimeout(300);
   await tree.selectOption('main select', 'host');

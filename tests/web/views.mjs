@@ -133,7 +133,7 @@ const checks = {
     assert.match(await linked.textContent('h2'), /by source file/);
     await linked.done();
     await page.done();
-    const without = await open(report(example('llama-h200')), '#tree');
+    const without = await open(report(example('train-h200')), '#tree');
     assert.equal(await without.locator('option[value=sources]').count(), 0);
     assert.match(await without.textContent('main'), /has no Python stacks/);
     await without.done();

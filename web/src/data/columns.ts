@@ -148,8 +148,12 @@ export class Row {
     return place.loading;
   }
 
+  has(number: number): boolean {
+    return number >= this.first && number < this.first + this.events;
+  }
+
   async at(number: number): Promise<{ chunk: Chunk; index: number } | null> {
-    if (number < this.first || number >= this.first + this.events) return null;
+    if (!this.has(number)) return null;
     for (const place of this.places) {
       if (number >= place.first + place.events) continue;
       return { chunk: await this.load(place), index: number - place.first };

@@ -59,8 +59,10 @@ export class ColumnReader {
     this.numbers(to);
     let before = 0;
     for (let i = 0; i < to.length; i++) {
-      const half = Math.floor(to[i] / 2);
-      before += to[i] % 2 === 0 ? half : -half - 1;
+      const value = to[i];
+      // Shifts take 32 bits, and are ten times as fast.
+      const half = value < 0x80000000 ? value >>> 1 : Math.floor(value / 2);
+      before += value - 2 * half === 0 ? half : -half - 1;
       to[i] = before;
     }
     return to;

@@ -211,6 +211,7 @@ export class Timeline {
   async find(number: number): Promise<EventAt | null> {
     for (const track of this.tracks) {
       for (let r = 0; r < track.rows.length; r++) {
+        if (!track.rows[r].has(number)) continue;
         const found = await track.rows[r].at(number);
         if (found) return { number, track, row: r, ...found };
       }

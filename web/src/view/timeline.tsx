@@ -58,12 +58,14 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
   }, [timeline]);
 
   const select = async (e: EventAt | null, show: boolean, zoom = false) => {
-    const partner = e && (await timeline.linked(e));
     shownEvent.current = e?.number ?? null;
     setEvent(e);
-    view.current?.select(e, partner);
+    view.current?.select(e, null);
     if (e && show) view.current?.showEvent(e, zoom);
     store.set({ event: e?.number ?? null });
+    // Its launch may lie in a part that is not decoded yet: the details do not wait for the arrow.
+    const partner = e && (await timeline.linked(e));
+    if (partner && shownEvent.current === e.number) view.current?.select(e, partner);
   };
 
   // A selection that came from elsewhere: a link, a finding, the way back. Before the next paint, not after it.
