@@ -343,7 +343,9 @@ class AnalyzeRun {
   }
 
   Status report_counters() {
-    const CounterReport report = analyze_counters(counters_);
+    std::optional<Platform> platform;
+    if (!arguments_.platform.empty()) platform = TRY(open_platform(arguments_.platform));
+    const CounterReport report = analyze_counters(counters_, platform ? &*platform : nullptr);
     WrittenReport written;
     if (arguments_.output.writes()) {
       // One report for all of them, named after the first.
@@ -351,7 +353,8 @@ class AnalyzeRun {
       first.traces = {counter_paths_.front()};
       const OutputPlace place = place_of(counter_paths_.front(), report_directories(first).front());
       TRY(OutputDirectory::check(place));
-      written = TRY(write_counter_report(report, counters_, place));
+      written =
+          TRY(write_counter_report(report, counters_, arguments_.output.writes_page(), place));
       tell(written.notes, arguments_.reading.quiet);
     }
     if (arguments_.output.json) return print_output(counters_json(report, written.listing));

@@ -219,6 +219,7 @@ Result<std::vector<std::string>> OutputDirectory::commit(uint64_t stamp) {
   fs::remove(staged(ReportManifest::kName), ignored);  // of a report that was made elsewhere
   {
     const FileDescriptor content = open_directory(staging_.fd(), "new");
+    if (!content.ok()) return failed("read", path_, errno);
     now.files = TRY(measure_tree(content.get()));
   }
   TRY(write_file(ReportManifest::kName, print_manifest(now)));

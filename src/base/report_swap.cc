@@ -150,6 +150,7 @@ Result<int> ReportSwap::target_folder(const std::string& path) {
   const auto [above, name] = split_last(path);
   const int parent = TRY(target_folder(above));
   FileDescriptor folder = open_directory(parent, name);
+  if (!folder.ok() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) return failed(path);
   if (!folder.ok()) {
     TRY(clear(parent, path, name, nullptr));  // a file or a link where a folder goes
     if (mkdirat(parent, name.c_str(), 0777) != 0) return failed(path);
@@ -160,10 +161,12 @@ Result<int> ReportSwap::target_folder(const std::string& path) {
   return target_folders_.emplace(path, std::move(folder)).first->second.get();
 }
 
-int ReportSwap::staged_folder(const std::string& path) {
+Result<int> ReportSwap::staged_folder(const std::string& path) {
   auto known = staged_folders_.find(path);
   if (known == staged_folders_.end()) {
-    known = staged_folders_.emplace(path, open_directory(staging_, "new/" + path)).first;
+    FileDescriptor folder = open_directory(staging_, "new/" + path);
+    if (!folder.ok()) return failed(path);
+    known = staged_folders_.emplace(path, std::move(folder)).first;
   }
   return known->second.get();
 }
@@ -173,7 +176,7 @@ Status ReportSwap::place(const std::string& staged, const std::string& path,
   const auto [above, name] = split_last(path);
   const auto [staged_above, staged_name] = split_last(staged);
   const int to = TRY(target_folder(above));
-  const int from = staged_folder(staged_above);
+  const int from = TRY(staged_folder(staged_above));
   // In one step where both can change places, so that the name is never without a file.
   if (is_there(to, name) && is_ours(to, path, name, &file)) {
     if (renameat2(from, staged_name.c_str(), to, name.c_str(), RENAME_EXCHANGE) == 0) {

@@ -44,7 +44,7 @@ class ReportSwap {
   };
 
   Result<int> target_folder(const std::string& path);
-  int staged_folder(const std::string& path);
+  Result<int> staged_folder(const std::string& path);
   Status clear(int folder, const std::string& path, const std::string& name,
                const ManifestFile* file);
   Status keep_aside(int folder, const std::string& path, const std::string& name);

@@ -129,6 +129,7 @@ Result<StagingDirectory> StagingDirectory::make_in(const fs::path& folder) {
   made.name_ = name;  // from here on the object removes it
   made.slot_ = take_slot(made.folder_.get(), name);
   made.directory_ = open_directory(made.folder_.get(), name);
+  if (!made.directory_.ok()) return last_error();
   // Locked before it says what it is: words without a lock mean that the owner is dead.
   made.lock_ = FileDescriptor(openat(made.directory_.get(), kLock,
                                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -153,6 +154,7 @@ StagingDirectory::StagingDirectory(StagingDirectory&& other) noexcept
 
 StagingDirectory::~StagingDirectory() {
   if (slot_ >= 0) slots[static_cast<size_t>(slot_)].state = Slot::kTaken;
+  lock_ = FileDescriptor(), directory_ = FileDescriptor();  // removing needs them, if few are left
   if (!name_.empty()) remove_staging(folder_.get(), name_.c_str());
   if (slot_ >= 0) slots[static_cast<size_t>(slot_)].state = Slot::kFree;
 }

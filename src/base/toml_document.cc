@@ -36,15 +36,20 @@ int line_of_region(const toml::source_region& region) {
   return region.begin.line > 0 ? static_cast<int>(region.begin.line) : 1;
 }
 
-// The library follows a.b.c.… by recursion without a limit, so the parts of a key are counted
-// before it sees the text: dots outside strings and comments, since the last sign that ends a key.
-// The line with too many of them; 0: none.
-int line_with_long_key(std::string_view text) {
+// What the library does not withstand, looked for before it sees the text, outside of strings and
+// comments. It follows a.b.c.… by recursion without a limit: dots are counted since the last sign
+// that ends a key. Of letters beyond ASCII, which TOML has only in strings, it declares some to be
+// impossible. What was found, with its line; empty: nothing.
+std::string find_unreadable(std::string_view text, std::string_view shown) {
   int line = 1, dots = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
+  const size_t start = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  for (size_t i = start; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '\n') ++line, dots = 0;
-    if (c == '.' && ++dots >= kMostKeyParts) return line;
+    if (c == '.' && ++dots >= kMostKeyParts)
+      return fmt::format("{}:{}: a key has over {} parts", shown, line, kMostKeyParts);
+    if (static_cast<signed char>(c) < 0)
+      return fmt::format("{}:{}: a letter beyond ASCII wants quotes", shown, line);
     if (c == '=' || c == ',' || c == '[' || c == ']' || c == '{' || c == '}') dots = 0;
     if (c == '#') {
       i = std::min(text.find('\n', i), text.size()) - 1;
@@ -63,12 +68,13 @@ int line_with_long_key(std::string_view text) {
           break;
         } else if (text[i] == c && text.substr(i).starts_with(std::string(3, c))) {
           i += 2;
+          for (int more = 0; more < 2 && i + 1 < text.size() && text[i + 1] == c; ++more) ++i;
           break;
         }
       }
     }
   }
-  return 0;
+  return "";
 }
 
 template <typename Time>
@@ -157,8 +163,7 @@ std::string_view toml_kind_words(TomlValue::Kind kind) {
 Result<TomlDocument> TomlDocument::parse(std::string_view text, std::string shown) {
   if (text.size() > kLargestToml)
     return Error{fmt::format("{}: larger than 1 MB, the limit for files of this kind", shown)};
-  if (const int line = line_with_long_key(text); line > 0)
-    return Error{fmt::format("{}:{}: a key has over {} parts", shown, line, kMostKeyParts)};
+  if (std::string why = find_unreadable(text, shown); !why.empty()) return Error{std::move(why)};
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     return Error{fmt::format("{}:{}: {}", shown, line_of_region(parsed.error().source()),

@@ -231,32 +231,68 @@ std::string rank_steps_drawing(const Table& table) {
   return out + "</svg>\n";
 }
 
-// Two bars for each row: before and now.
-std::string against_drawing(const Table& table) {
+// The steps of the recording for each slow rank, from the one on that it is slow.
+std::string since_drawing(const Table& table) {
   const std::vector<size_t> rows = first_rows(table, kMostRows);
-  double longest = 0;
-  for (const size_t row : rows)
-    longest = std::max({longest, number_in(table, "before_ms_per_rank", row),
-                        number_in(table, "now_ms_per_rank", row)});
-  constexpr Part kParts[] = {{"before_ms_per_rank", "before", "#9a9a9a"},
-                             {"now_ms_per_rank", "now", "#3b7dd8"}};
-  std::string out = svg_begin(kWidth, kTop + kRow * static_cast<int>(rows.size()) + 8);
+  const double first = number_in(table, "first_step", 0);
+  const double steps = std::max(1.0, number_in(table, "last_step", 0) - first + 1);
+  std::string out = svg_begin(kWidth, kTop + kRow * static_cast<int>(rows.size()) + 26);
+  constexpr Part kParts[] = {{"", "as the median rank", "#dce6f2"}, {"", "slower", "#b01e1e"}};
   out += legend(kParts);
   double y = kTop;
   for (const size_t row : rows) {
-    out += text_at(kLeft - 6, y + 10, "end", name_label(table, row));
+    const double since =
+        kInner * std::clamp((number_in(table, "since_step", row) - first) / steps, 0.0, 1.0);
+    out += text_at(kLeft - 6, y + 10, "end", part_label(table, row));
+    out += box(kLeft, y, since, 12, kParts[0].colour) +
+           box(kLeft + since, y, kInner - since, 12, kParts[1].colour);
+    out += text_at(kLeft + kInner + 5, y + 10, "start",
+                   fmt::format("{:+.3g} %", number_in(table, "mean_excess_percent", row)));
+    y += kRow;
+  }
+  out += text_at(kLeft, y + 12, "start", fmt::format("step {:.0f}", first));
+  out += text_at(kLeft + kInner, y + 12, "end",
+                 fmt::format("step {:.0f}", number_in(table, "last_step", 0)));
+  return out + "</svg>\n";
+}
+
+// Two bars for each row: before and now.
+std::string against_drawing(const Table& table, std::span<const Part, 2> parts,
+                            std::string_view label, std::string_view change,
+                            std::string_view unit) {
+  const std::vector<size_t> rows = first_rows(table, kMostRows);
+  double longest = 0;
+  for (const size_t row : rows)
+    for (const Part& part : parts) longest = std::max(longest, number_in(table, part.column, row));
+  std::string out = svg_begin(kWidth, kTop + kRow * static_cast<int>(rows.size()) + 8);
+  out += legend(parts);
+  double y = kTop;
+  for (const size_t row : rows) {
+    out += text_at(kLeft - 6, y + 10, "end", text_in(table, label, row));
     double end = kLeft;
     for (size_t i = 0; i < 2; ++i) {
       const double width =
-          longest > 0 ? number_in(table, kParts[i].column, row) / longest * kInner : 0;
-      out += box(kLeft, y + 6 * static_cast<double>(i), width, 6, kParts[i].colour);
+          longest > 0 ? number_in(table, parts[i].column, row) / longest * kInner : 0;
+      out += box(kLeft, y + 6 * static_cast<double>(i), width, 6, parts[i].colour);
       end = std::max(end, kLeft + width);
     }
     out += text_at(end + 5, y + 10, "start",
-                   fmt::format("{:+.3g} ms", number_in(table, "change_ms", row)));
+                   fmt::format("{:+.3g} {}", number_in(table, change, row), unit));
     y += kRow;
   }
   return out + "</svg>\n";
+}
+
+std::string against_kernels_drawing(const Table& table) {
+  constexpr Part kParts[] = {{"before_ms_per_rank", "before", "#9a9a9a"},
+                             {"now_ms_per_rank", "now", "#3b7dd8"}};
+  return against_drawing(table, kParts, "name", "change_ms", "ms");
+}
+
+std::string against_ranks_drawing(const Table& table) {
+  constexpr Part kParts[] = {{"before_ms", "median rank before", "#9a9a9a"},
+                             {"now_ms", "median rank now", "#3b7dd8"}};
+  return against_drawing(table, kParts, "what", "change_percent", "%");
 }
 
 }  // namespace
@@ -280,7 +316,8 @@ std::string answer_drawing(std::string_view question, const Table& answer) {
       {"fleet-ranks", ranks_drawing},           {"fleet-hosts", hosts_drawing},
       {"fleet-rank-steps", rank_steps_drawing}, {"fleet-collectives", collectives_drawing},
       {"fleet-kernels", kernels_drawing},       {"fleet-clocks", clocks_drawing},
-      {"fleet-steps", steps_drawing},           {"against-kernels", against_drawing}};
+      {"fleet-steps", steps_drawing},           {"fleet-since", since_drawing},
+      {"against-ranks", against_ranks_drawing}, {"against-kernels", against_kernels_drawing}};
   const auto known = std::ranges::find(kDrawings, question, &Drawing::question);
   return known == std::end(kDrawings) || answer.rows() == 0 ? std::string() : known->draw(answer);
 }

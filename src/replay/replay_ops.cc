@@ -95,10 +95,12 @@ void collect_call(const SheetInput& input, const HiddenLists& hidden, EventId ev
   calls.times.push_back(time);
 }
 
-std::vector<Collected> collect(const SheetInput& input, const HiddenLists& hidden) {
+std::vector<Collected> collect(const SheetInput& input, const HiddenLists& hidden,
+                               std::span<const std::string_view> wanted) {
   std::vector<Collected> all;
   std::unordered_map<std::string, size_t, TableHash> index;
   for (const UnifiedOp& op : find_unified_ops(input, find_launchers(input))) {
+    if (!wanted.empty() && std::ranges::find(wanted, op.name) == wanted.end()) continue;
     const auto [found, is_new] = index.try_emplace(op.name, all.size());
     if (is_new) all.emplace_back().op.name = op.name;
     Collected& collected = all[found->second];
@@ -141,10 +143,10 @@ void add_case(const EventStore& store, const HiddenLists& hidden, Calls calls, R
 
 }  // namespace
 
-ReplayOps find_replay_ops(const SheetInput& input) {
+ReplayOps find_replay_ops(const SheetInput& input, std::span<const std::string_view> wanted) {
   ReplayOps all;
   const HiddenLists hidden(input);
-  for (Collected& collected : collect(input, hidden)) {
+  for (Collected& collected : collect(input, hidden, wanted)) {
     // By their first event, so that cases with equal times keep the trace's order.
     std::vector<Calls> in_order;
     for (auto& [key, calls] : collected.calls) in_order.push_back(std::move(calls));

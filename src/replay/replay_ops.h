@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cost/op_args.h"
@@ -58,8 +60,9 @@ struct ReplayOps {
 };
 
 // The ops of unified_perf_summary. An op that is none of PyTorch's operators, such as an autograd
-// node, stands for the operator below it that did all of its GPU work, where there is one.
-ReplayOps find_replay_ops(const SheetInput& input);
+// node, stands for the operator below it that did all of its GPU work, where there is one. Of these
+// names only, where there are any.
+ReplayOps find_replay_ops(const SheetInput& input, std::span<const std::string_view> wanted = {});
 
 // "has no shapes", to go on after the op's name.
 std::string_view describe(ReplayRefusal::Reason reason);

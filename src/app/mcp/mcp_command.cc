@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "app/code/duck_options.h"
 #include "app/commands.h"
 #include "app/mcp/tools.h"
 #include "base/json_writer.h"
@@ -34,7 +35,7 @@ constexpr std::string_view kInstructions =
 
 class McpServer {
  public:
-  explicit McpServer(fs::path root) : shelf_(std::move(root)) {}
+  McpServer(fs::path root, const DuckLimits& limits) : shelf_(std::move(root), limits) {}
 
   // The line to send; empty: none.
   std::string answer(std::string_view line) {
@@ -103,17 +104,22 @@ bool read_line(std::string& line, bool& is_too_long) {
   return !line.empty();
 }
 
-ExitCode serve(const std::string& root) {
+struct McpArguments {
+  std::string root;
+  LimitArguments limits;
+};
+
+ExitCode serve(const McpArguments& arguments) {
   fs::path place;
-  if (!root.empty()) {
+  if (!arguments.root.empty()) {
     std::error_code error;
-    place = fs::canonical(root, error);
+    place = fs::canonical(arguments.root, error);
     if (error) {
-      complain(fmt::format("{}: {}", root, error.message()));
+      complain(fmt::format("{}: {}", arguments.root, error.message()));
       return ExitCode::kFailed;
     }
   }
-  McpServer server(place);
+  McpServer server(place, limits_of(arguments.limits, 0));
   std::string line;
   bool is_too_long = false;
   while (read_line(line, is_too_long)) {
@@ -135,10 +141,11 @@ ExitCode serve(const std::string& root) {
 void add_mcp_commands(CLI::App& app, const Terminal&, ExitCode& code) {
   CLI::App* mcp = app.add_subcommand(kMcpCommand.name, kMcpCommand.text);
   mcp->footer(kMcpExamples);
-  auto root = std::make_shared<std::string>();
-  mcp->add_option("--root", *root, "Open only files in this folder (default: any file)")
+  auto arguments = std::make_shared<McpArguments>();
+  mcp->add_option("--root", arguments->root, "Open only files in this folder (default: any file)")
       ->option_text("DIR");
-  mcp->callback([root, &code] { code = serve(*root); });
+  add_limit_options(*mcp, arguments->limits);
+  mcp->callback([arguments, &code] { code = serve(*arguments); });
   CLI::App* skill = app.add_subcommand(kSkillCommand.name, kSkillCommand.text);
   skill->footer("Examples:\n  fathom skill >SKILL.md");
   skill->callback([&code] {

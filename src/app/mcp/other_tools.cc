@@ -1,7 +1,9 @@
 // Tools beyond one trace: SQL, comparisons, code, the machine.
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "app/code/answer_text.h"
 #include "app/code/duck_options.h"
@@ -31,6 +33,30 @@ std::string schema_answer(const std::string& asked) {
   return text + "Next: query with schema TABLE for its columns, or with sql.\n";
 }
 
+// Asks in a process of its own: nothing else can stop a function of DuckDB that does not come back.
+Result<std::string> ask_apart(const DuckLimits& limits,
+                              const std::function<Result<std::string>()>& ask) {
+  constexpr std::chrono::hours kLongest{24};  // the limit of time is the database's own
+  const ChildAnswer answer = ask_child(
+      [&](int out) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        const Result<std::string> got = ask();
+        write_answer(out, got.ok() ? "+" + within_limit(got.value())
+                                   : "-" + within_limit(got.error().message));
+      },
+      kLongest);
+  if (answer.end == ChildAnswer::End::kDone && answer.text.starts_with('+'))
+    return answer.text.substr(1);
+  if (answer.end == ChildAnswer::End::kDone && answer.text.starts_with('-'))
+    return Error{answer.text.substr(1)};
+  if (answer.end == ChildAnswer::End::kCrashed)
+    return Error{fmt::format("the query was ended by signal {}; select less", answer.code)};
+  return Error{
+      fmt::format("the query did not stop at its limit of {:g} s, and was ended; select "
+                  "less",
+                  limits.seconds)};
+}
+
 }  // namespace
 
 Result<std::string> query_tool(TraceShelf& shelf, const ToolArguments& a) {
@@ -38,7 +64,7 @@ Result<std::string> query_tool(TraceShelf& shelf, const ToolArguments& a) {
   if (a.text("sql").empty()) return Error{"argument 'sql' is missing, or 'schema' in its place"};
   const std::string path = a.text("trace");
   const DuckLibrary& library = *TRY(load_duckdb(duck_places()));
-  const DuckLimits limits = limits_of({}, 0);
+  const DuckLimits& limits = shelf.limits();
   const std::string sql = TRY(question_of(a.text("sql"), path));
   const auto answer = [&](DuckDatabase& database) -> Result<std::string> {
     const int64_t rows = std::clamp<int64_t>(a.number("rows").value_or(kUsualRows), 1, kMostRows);
@@ -50,14 +76,16 @@ Result<std::string> query_tool(TraceShelf& shelf, const ToolArguments& a) {
   };
   if (is_export(path)) {
     TRY(shelf.check_path(path));
-    DuckDatabase database = TRY(export_database(library, limits, path));
-    return answer(database);
+    return ask_apart(limits, [&]() -> Result<std::string> {
+      DuckDatabase database = TRY(export_database(library, limits, path));
+      return answer(database);
+    });
   }
-  ShelvedTrace& shelved = *TRY(shelf.get(path));
-  if (!shelved.database)
-    shelved.database =
-        std::make_unique<DuckDatabase>(TRY(trace_database(library, limits, *shelved.tables)));
-  return answer(*shelved.database);
+  const ShelvedTrace& shelved = *TRY(shelf.get(path));
+  return ask_apart(limits, [&]() -> Result<std::string> {
+    DuckDatabase database = TRY(trace_database(library, limits, *shelved.tables));
+    return answer(database);
+  });
 }
 
 Result<std::string> diff_tool(TraceShelf& shelf, const ToolArguments& a) {

@@ -98,24 +98,6 @@ std::string mistake_in(const Tool& tool, const ToolArguments& arguments) {
   return {};
 }
 
-// What a model reads at once. Cut where a line ends; the last line, the next question, stays.
-std::string within_limit(std::string text) {
-  constexpr size_t kMost = 24'000;
-  if (text.size() <= kMost) return text;
-  const size_t last = text.rfind("\nNext: ");
-  const std::string next = last == std::string::npos ? "" : text.substr(last + 1);
-  const size_t line = text.rfind('\n', kMost);
-  const size_t end = line == std::string::npos ? text.find('\n') : line;
-  const size_t left_out = text.size() - std::min(end + 1, text.size()) - next.size();
-  if (line == std::string::npos) {  // one line of many columns
-    text = with_valid_utf8(std::string_view(text).substr(0, kMost)) + "\n";
-  } else {
-    text.resize(end + 1);
-  }
-  return text + fmt::format("… {} more bytes; narrow the request\n", left_out) +
-         next.substr(0, 1000);
-}
-
 }  // namespace
 
 std::span<const Tool> tools() { return kTools; }
@@ -142,6 +124,23 @@ std::string tools_json() {
   }
   json.end_array().end_object();
   return json.take();
+}
+
+std::string within_limit(std::string text) {
+  constexpr size_t kMost = 24'000;
+  if (text.size() <= kMost) return text;
+  const size_t last = text.rfind("\nNext: ");
+  const std::string next = last == std::string::npos ? "" : text.substr(last + 1);
+  const size_t line = text.rfind('\n', kMost);
+  const size_t end = line == std::string::npos ? text.find('\n') : line;
+  const size_t left_out = text.size() - std::min(end + 1, text.size()) - next.size();
+  if (line == std::string::npos) {  // one line of many columns
+    text = with_valid_utf8(std::string_view(text).substr(0, kMost)) + "\n";
+  } else {
+    text.resize(end + 1);
+  }
+  return text + fmt::format("… {} more bytes; narrow the request\n", left_out) +
+         next.substr(0, 1000);
 }
 
 ToolAnswer call_tool(const Tool& tool, TraceShelf& shelf, const ToolArguments& arguments) {

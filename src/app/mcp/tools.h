@@ -34,6 +34,9 @@ struct ToolAnswer {
 };
 ToolAnswer call_tool(const Tool& tool, TraceShelf& shelf, const ToolArguments& arguments);
 
+// What a model reads at once. Cut where a line ends; the last line, the next question, stays.
+std::string within_limit(std::string text);
+
 // The tools, by what they are about.
 Result<std::string> open_tool(TraceShelf& shelf, const ToolArguments& a);
 Result<std::string> summary_tool(TraceShelf& shelf, const ToolArguments& a);

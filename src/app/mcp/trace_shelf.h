@@ -16,7 +16,6 @@ struct ShelvedTrace {
   std::string path;
   std::unique_ptr<TraceModel> model;
   std::unique_ptr<TraceTables> tables;
-  std::unique_ptr<DuckDatabase> database;  // made at the first query
 };
 
 // The traces that were asked of last, each by its path. An older one is closed where there are too
@@ -24,7 +23,8 @@ struct ShelvedTrace {
 class TraceShelf {
  public:
   // Only what lies below `root` is opened; empty: anything that this user can read.
-  explicit TraceShelf(std::filesystem::path root) : root_(std::move(root)) {}
+  TraceShelf(std::filesystem::path root, const DuckLimits& limits)
+      : root_(std::move(root)), limits_(limits) {}
 
   // Opens it anew, with what belongs to it.
   Result<ShelvedTrace*> open(const std::string& path, const ModelArguments& arguments);
@@ -32,10 +32,13 @@ class TraceShelf {
   Result<ShelvedTrace*> get(const std::string& path);
   // Refuses what lies outside of the root, pipes and devices.
   Status check_path(const std::string& path) const;
+  // Of a query.
+  const DuckLimits& limits() const { return limits_; }
 
  private:
   static constexpr size_t kMost = 4;
   std::filesystem::path root_;
+  DuckLimits limits_;
   std::list<ShelvedTrace> traces_;  // the one that was asked of last first
 };
 
