@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <string>
 
 #include "test_files.h"
 
@@ -45,16 +47,76 @@ class TimeLimit : public ::testing::EmptyTestEventListener {
   void OnTestEnd(const ::testing::TestInfo& /*test*/) override { alarm(0); }
 };
 
+// --cpu-times FILE: appends the CPU seconds of each test with the processes it ran, and its name.
+// Not those of a process that it left running.
+class CpuTimes : public ::testing::EmptyTestEventListener {
+ public:
+  explicit CpuTimes(const char* file) : out_(std::fopen(file, "a")) {}
+  CpuTimes(const CpuTimes&) = delete;
+  CpuTimes& operator=(const CpuTimes&) = delete;
+  ~CpuTimes() override {
+    if (out_ != nullptr) std::fclose(out_);
+  }
+
+ private:
+  static double used() {
+    double seconds = 0;
+    for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+      rusage usage = {};
+      getrusage(who, &usage);
+      for (const timeval& part : {usage.ru_utime, usage.ru_stime})
+        seconds += static_cast<double>(part.tv_sec) + static_cast<double>(part.tv_usec) * 1e-6;
+    }
+    return seconds;
+  }
+  void OnTestStart(const ::testing::TestInfo& /*test*/) override { before_ = used(); }
+  void OnTestEnd(const ::testing::TestInfo& test) override {
+    if (out_ == nullptr) return;
+    std::fprintf(out_, "%.3f %s.%s\n", used() - before_, test.test_suite_name(), test.name());
+  }
+
+  std::FILE* out_;
+  double before_ = 0;
+};
+
+// --part 3/12: only this part of the tests. Those of one parameter stay together, since what they
+// share (a trace that was read, its text) is kept by the process; gtest's shards spread them.
+std::string tests_of_part(const char* part) {
+  unsigned index = 0, parts = 0;
+  if (std::sscanf(part, "%u/%u", &index, &parts) != 2 || index >= parts) return "no_such_part";
+  std::string filter;
+  std::map<std::string, size_t> groups;
+  const auto& all = *::testing::UnitTest::GetInstance();
+  for (int i = 0; i < all.total_test_suite_count(); ++i) {
+    const ::testing::TestSuite& suite = *all.GetTestSuite(i);
+    for (int j = 0; j < suite.total_test_count(); ++j) {
+      // "EveryTrace/CostLaws.SumsClose/llama_h200" is of the group "EveryTrace/llama_h200".
+      const std::string of = suite.name(), name = suite.GetTestInfo(j)->name();
+      const size_t slash = name.find('/');
+      const std::string group =
+          slash == name.npos ? of + "." + name : of.substr(0, of.find('/')) + name.substr(slash);
+      if (groups.emplace(group, groups.size()).first->second % parts == index)
+        filter += (filter.empty() ? "" : ":") + of + "." + name;
+    }
+  }
+  return filter;
+}
+
 }  // namespace
 
 // Ends with the one line that says it all.
 int main(int argc, char** argv) {
   if (argc > 3 && std::strcmp(argv[1], "--peak-memory") == 0) return measure_peak(argv);
   ::testing::InitGoogleTest(&argc, argv);
+  ::testing::TestEventListeners& listeners = ::testing::UnitTest::GetInstance()->listeners();
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--accept") == 0) fathom::test::accept_goldens = true;
+    if (std::strcmp(argv[i], "--cpu-times") == 0 && i + 1 < argc)
+      listeners.Append(new CpuTimes(argv[i + 1]));
+    if (std::strcmp(argv[i], "--part") == 0 && i + 1 < argc)
+      ::testing::GTEST_FLAG(filter) = tests_of_part(argv[i + 1]);
   }
-  ::testing::UnitTest::GetInstance()->listeners().Append(new TimeLimit);  // which deletes it
+  listeners.Append(new TimeLimit);  // it deletes them
   const int code = RUN_ALL_TESTS();
   const auto& all = *::testing::UnitTest::GetInstance();
   std::printf("%d passed, %d failed, %d skipped\n", all.successful_test_count(),

@@ -346,7 +346,7 @@ TEST(FleetReport, NamesTheClockOfASlowRankAndWhatIsDamaged) {
 TEST(FleetDrawings, AreWellFormedForAnyTable) {
   for (const char* question :
        {"fleet-ranks", "fleet-hosts", "fleet-rank-steps", "fleet-collectives", "fleet-kernels",
-        "fleet-clocks", "fleet-steps", "against-kernels"}) {
+        "fleet-clocks", "fleet-steps", "fleet-since", "against-ranks", "against-kernels"}) {
     Table odd("odd");
     Column& part = odd.text_column("part");
     Column& name = odd.text_column("name");
@@ -368,7 +368,43 @@ TEST(FleetDrawings, AreWellFormedForAnyTable) {
     EXPECT_LT(svg.size(), 300'000U) << question;
     EXPECT_EQ(answer_drawing(question, Table("none")), "");
   }
-  EXPECT_EQ(answer_drawing("fleet-since", ranks_table({1, 2})), "");
+  EXPECT_EQ(answer_drawing("another", ranks_table({1, 2})), "");
+}
+
+double box_at(const std::string& svg, const std::string& colour, std::string_view attribute) {
+  const size_t end = svg.rfind(colour);
+  if (end == std::string::npos) return -1;
+  const std::string key = " " + std::string(attribute) + "=\"";
+  return std::stod(svg.substr(svg.find(key, svg.rfind("<rect", end)) + key.size()));
+}
+
+TEST(FleetDrawings, ShowFromWhichStepARankIsSlow) {
+  const auto since = [](int64_t step) {
+    Table table("since");
+    table.text_column("part").add(std::string_view("rank5"));
+    table.count_column("since_step").add(step);
+    table.count_column("first_step").add(int64_t{10});
+    table.count_column("last_step").add(int64_t{19});
+    table.real_column("mean_excess_percent").add(12.5);
+    return answer_drawing("fleet-since", table);
+  };
+  const std::string late = since(15), early = since(10);
+  EXPECT_NE(late.find(">rank5<"), std::string::npos);
+  EXPECT_NE(late.find("+12.5 %"), std::string::npos);
+  EXPECT_NEAR(box_at(late, "#b01e1e", "width") * 2, box_at(early, "#b01e1e", "width"), 0.2);
+  EXPECT_NEAR(box_at(late, "#dce6f2", "width"), box_at(late, "#b01e1e", "width"), 0.2);
+}
+
+TEST(FleetDrawings, ShowTheMedianRanksOfTwoRuns) {
+  Table table("compared");
+  table.text_column("what").add(std::string_view("wall_ms"));
+  table.real_column("before_ms").add(100.0);
+  table.real_column("now_ms").add(150.0);
+  table.real_column("change_percent").add(50.0);
+  const std::string svg = answer_drawing("against-ranks", table);
+  EXPECT_NE(svg.find(">wall_ms<"), std::string::npos);
+  EXPECT_NE(svg.find("+50 %"), std::string::npos);
+  EXPECT_NEAR(box_at(svg, "#9a9a9a", "width") * 1.5, box_at(svg, "#3b7dd8", "width"), 0.2);
 }
 
 }  // namespace

@@ -107,6 +107,28 @@ TEST_F(SuddenEnd, WithoutMemory) {
   EXPECT_GT(ended, 3) << "the limits are too large to show anything";
 }
 
+// Told by its name, also where the first file that cannot be opened is a folder of ours.
+TEST_F(SuddenEnd, WithoutFileDescriptors) {
+  int ended = 0;
+  for (int most = 4; most <= 12; ++most) {
+    for (const std::string command :
+         {"analyze examples/vision-h200.json.gz --quiet --no-cache --out report",
+          "scan examples/tiny-engine --quiet --out scan",
+          "convert examples/captures/activities-h200.capture out.json --force"}) {
+      const CommandResult result =
+          run(fmt::format("ulimit -n {}; exec ./fathom {}", most, command));
+      if (result.exit_code == 0 || result.exit_code == 127) continue;
+      const std::string what = fmt::format("{} descriptors, {}", most, command);
+      EXPECT_EQ(result.exit_code, 1) << what;
+      EXPECT_NE(result.errors.find("Too many open files"), std::string::npos)
+          << what << ": " << result.errors;
+      EXPECT_TRUE(left_over(place()).empty()) << what << ": " << left_over(place()).front();
+      ++ended;
+    }
+  }
+  EXPECT_GT(ended, 5) << "the limits are too large to show anything";
+}
+
 // A stack that leaves room for one or no thread: the work is done by those there are.
 TEST_F(SuddenEnd, WithoutThreads) {
   if (!test::kMemoryIsOurs) GTEST_SKIP() << "skipped: a sanitizer's memory is not ours";

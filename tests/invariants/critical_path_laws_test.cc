@@ -1,5 +1,7 @@
 // The critical graph of every trace, replayed without a change, gives the recorded times.
 #include "analyze/critical/critical_path.h"
+#include "analyze/critical/what_if.h"
+#include "analyze/pipeline.h"
 #include "invariants/every_trace.h"
 
 namespace fathom {
@@ -70,6 +72,35 @@ TEST_P(CriticalPathLaws, HalvingAllOfOneKindNeverMakesAStepLonger) {
       EXPECT_LE(optimistic.length, pessimistic.length);
       EXPECT_LE(pessimistic.length, longest);
       longest = pessimistic.length;
+    }
+  }
+}
+
+// The same change, by a finding and by --what-if, is of the same step: one without the profiler.
+TEST_P(CriticalPathLaws, FindingsAgreeWithTheSameChangeAsked) {
+  constexpr double kRounding = 0.005, kWorthReplaying = 0.01;
+  const Scope scope;
+  const SheetInput input(trace().store, trace().tree, scope);
+  const MeasuredOps ops(input, find_launchers(input));
+  const Assessment a(input, ops, detect_platform(trace()));
+  const CriticalPath path(input, a.base());
+  if (!path.missing().empty()) GTEST_SKIP() << path.missing();
+  WhatIf asked(input, path);
+  const auto saved_at_most = [&](const std::string& change) {
+    return asked.ask(parse_what_if(change).value()).value().saved_at_most + kRounding;
+  };
+  for (const Finding& f : find_all(a, &path)) {
+    const double least = ratio(f.saving_at_least, a.length()),
+                 most = ratio(f.saving_at_most, a.length());
+    if (most < kWorthReplaying) continue;
+    if (f.kind == FindingKind::kLowEfficiency && f.subject.starts_with("aten::")) {
+      EXPECT_LE(most, saved_at_most("op=" + f.subject + " x0")) << f.title;
+    }
+    if (f.kind == FindingKind::kSynchronization) {
+      EXPECT_LE(least, saved_at_most("sync remove")) << f.title;
+    }
+    if (f.kind == FindingKind::kHostBound) {
+      EXPECT_LE(least, saved_at_most("host x0.5")) << f.title;
     }
   }
 }

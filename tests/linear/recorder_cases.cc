@@ -221,7 +221,7 @@ std::vector<LinearCase> recorder_cases() {
        20000, 1},
       {"RocprofCsv", write_csv, "analyze t.csv --threads 1 --out out", 1000},
       {"RocprofCsvOfOpenQuotes", write_open_quotes, "analyze t.csv --threads 1 --out out", 20000},
-      {"PerfettoPackets", write_packets, "analyze t.pftrace --threads 1 --out out", 1000},
+      {"PerfettoPackets", write_packets, "analyze t.pftrace --threads 1 --out out", 4000},
       {"Capture", write_capture, "analyze t.capture --threads 1 --out out", 1000},
       {"CaptureOfSamplesAndClocks", write_capture_of_samples,
        "analyze t.capture --threads 1 --out out", 1000},

@@ -173,6 +173,26 @@ TEST(Mcp, RootLimitsWhatIsOpened) {
     EXPECT_NE(open(outside).find("is outside"), std::string::npos) << outside;
 }
 
+// DuckDB looks for an interrupt between chunks of rows: one that is computed for an hour has none.
+TEST(Mcp, AQueryThatDoesNotStopEndsAlone) {
+  NEEDS_DUCKDB();
+  const auto query = [](int id, const std::string& sql) {
+    return R"({"id":)" + std::to_string(id) +
+           R"(,"method":"tools/call","params":{"name":"query","arguments":{"trace":)"
+           R"("examples/llama-h200.json.gz","sql":")" +
+           sql + "\"}}}\n";
+  };
+  const std::vector<std::string> lines =
+      talk(query(1, "SELECT levenshtein(repeat('ab', 1000000), repeat('ba', 1000000))") +
+               query(2, "SELECT count(*) AS n FROM kernels") + query(3, "SELECT nothing FROM no"),
+           "--time-limit 200ms");
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_NE(lines[0].find("the query did not stop at its limit of 0.2 s"), std::string::npos);
+  EXPECT_NE(lines[0].find("\"isError\":true"), std::string::npos);
+  EXPECT_NE(lines[1].find("\"isError\":false"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[2].find("\"isError\":true"), std::string::npos) << lines[2];
+}
+
 // The official client, where node and its package are there (./dev test-mcp installs it).
 TEST(Mcp, OfficialClientSolvesTheQuestion) {
   const fs::path client = source_dir() / "tests/mcp/client";

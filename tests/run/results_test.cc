@@ -116,6 +116,35 @@ TEST(RunResults, VerdictsOfExpectations) {
   EXPECT_EQ(result.expected[5].why, "the recording has no such counters: --counters");
 }
 
+TEST(RunResults, ThePictureHasABandAndAMarkForEachThatWasMeasured) {
+  const auto count = [](const std::string& text, std::string_view part) {
+    size_t n = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+    return n;
+  };
+  Experiment experiment = sweep_experiment();
+  experiment.configurations[0].name = "<script>";
+  experiment.expected = {
+      expectation("wall_time", "", 1.4, 1.6), expectation("wall_time", "", 2.0, 3.0),
+      expectation("wall_time", "", {}, {}), expectation("tensor_pipe", "", 1, 2)};
+  for (ExpectedObservation& one : experiment.expected) one.configuration = "<script>";
+  const std::string svg =
+      experiment_drawing(evaluate_experiment(experiment, sweep_runs(experiment)));
+  EXPECT_TRUE(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+  EXPECT_EQ(count(svg, "<script"), 0u);
+  EXPECT_EQ(count(svg, "#8fd0b5"), 3u);          // the legend's and two ranges
+  EXPECT_EQ(count(svg, "<path"), 1u);            // one surprise
+  EXPECT_EQ(count(svg, "<circle"), 1u + 2 + 4);  // the legend's, two more, four configurations
+  // From 0 to 1.05 × 3.0 over 340: the surprise of 1.505 s is left of its range of 2.0 to 3.0.
+  const double mark = std::stod(svg.substr(svg.find("<path d=\"M") + 10));
+  EXPECT_NEAR(mark, 330 + 340 * 1.505 / 3.15, 1);
+  experiment.configurations.resize(1);
+  EXPECT_EQ(count(experiment_drawing(evaluate_experiment(experiment, sweep_runs(experiment))),
+                  "one scale"),
+            0u);
+  EXPECT_EQ(experiment_drawing(evaluate_experiment(experiment, {})), "");
+}
+
 // The plan's own word for a surprise comes before what the counters say.
 TEST(RunResults, TheNearestExplanationIsThePlans) {
   Experiment experiment = sweep_experiment();

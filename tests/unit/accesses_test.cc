@@ -335,6 +335,23 @@ __global__ void k(const T* in, T* out) {
   EXPECT_EQ(arrays, (std::set<std::string>{"in", "out"}));
 }
 
+// A loaded index and the thread that loaded it are no two dimensions.
+TEST(Accesses, AGatherTakesOneElementPerAccess) {
+  const KernelFacts scattered = kernel_of(R"(
+__global__ void k(const float* x, const long* index, float* out, int E, int K, int N, int numel) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  int b = t / (E * K);
+  int c = t % K;
+  if (t < numel) {
+    long at = index[t];
+    out[b * N * K + at * K + c] = x[t];
+  }
+}
+)");
+  EXPECT_EQ(access(scattered, "out", AccessKind::kWrite).elements, "numel");
+  EXPECT_EQ(access(scattered, "x").elements, "numel");
+}
+
 TEST(TritonAccesses, MasksAndLoopsSayHowMuch) {
   const KernelAccesses found = walked(
       "@triton.jit\n"
@@ -353,6 +370,31 @@ TEST(TritonAccesses, MasksAndLoopsSayHowMuch) {
   EXPECT_EQ(found.accesses[1].array, "out_ptr");
   EXPECT_EQ(found.accesses[1].elements, "gridDim.x * hidden");
   EXPECT_EQ(found.accesses[1].kind, AccessKind::kWrite);
+}
+
+// Masks are mostly written in brackets; one joined by | cuts nothing off.
+TEST(TritonAccesses, MasksInBracketsSayHowMuch) {
+  const auto tile = [](const std::string& mask) {
+    return walked(
+        "@triton.jit\n"
+        "def copy(x_ptr, y_ptr, M, N, s0, BM: tl.constexpr, BN: tl.constexpr):\n"
+        "    m = tl.program_id(0) * BM + tl.arange(0, BM)\n"
+        "    n = tl.program_id(1) * BN + tl.arange(0, BN)\n"
+        "    mask = " +
+        mask +
+        "\n"
+        "    x = tl.load((m[:, None] * s0) + x_ptr + n[None, :], mask=mask)\n"
+        "    tl.store(y_ptr + m[:, None] * s0 + n[None, :], x, mask=mask)\n");
+  };
+  const KernelAccesses both = tile("(m[:, None] < M) & (n[None, :] < N)");
+  ASSERT_EQ(both.accesses.size(), 2u);
+  EXPECT_EQ(both.accesses[0].array, "x_ptr");
+  EXPECT_EQ(both.accesses[0].elements, "M * N");
+  EXPECT_FALSE(both.accesses[0].conditional);
+  const KernelAccesses either = tile("(m[:, None] < M) | (n[None, :] < N)");
+  ASSERT_EQ(either.accesses.size(), 2u);
+  EXPECT_EQ(either.accesses[0].elements, "gridDim.x * BM * BN * gridDim.y");
+  EXPECT_TRUE(either.accesses[0].conditional);
 }
 
 TEST(TritonAccesses, AnIndexFromMemoryIsSaid) {

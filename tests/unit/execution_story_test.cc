@@ -130,6 +130,45 @@ TEST_F(ExecutionStory, WhatIsNotMemoryIsNotSaidToBe) {
   expect_none(text, "an address");
 }
 
+// An element that is handed on by value is a number; a reference to it is memory.
+TEST_F(ExecutionStory, AnElementByValueIsNoAddress) {
+  file("sum.cu",
+       "__device__ void add(float* value, float one) { *value = *value + one; }\n"  // 1
+       "__device__ void twice(float& place) { place = place * 2; }\n"               // 2
+       "__global__ void k(const float* in, float* out, unsigned base) {\n"          // 3
+       "  float sum = 0;\n"                                                         // 4
+       "  add(&sum, in[threadIdx.x]);\n"                                            // 5
+       "  unsigned found = base;\n"                                                 // 6
+       "  const float* row = in + base;\n"                                          // 7
+       "  found = upper_bound(row, row + 4, sum) - row;\n"                          // 8
+       "  found = found - 1;\n"                                                     // 9
+       "  out[found] = sum;\n"                                                      // 10
+       "}\n"                                                                        // 11
+       "void run(float* x) { k<<<1, 32>>>(x, x, 0); }\n");
+  const std::string text = kernels();
+  expect(text, "reads global memory `add(&sum, in[threadIdx.x])`");
+  expect_none(text, "memory `*value");
+  expect_none(text, "address in global memory: `found");
+  expect(text, "writes global memory `out[found] = sum`");
+}
+
+// pos.x(i) = v writes where the method says; a call alone does not.
+TEST_F(ExecutionStory, AssignmentsThroughAReturnedReference) {
+  file("move.cu",
+       "struct Points { float* x_; __device__ float& x(int i) const { return x_[i]; } };\n"
+       "__global__ void k(Points to, float dt, int n) {\n"
+       "  int i = threadIdx.x;\n"
+       "  to.x(i) = dt;\n"
+       "  float d = (dt + 1) * (dt);\n"
+       "  to.x(i + 1) = d;\n"
+       "}\n"
+       "void run(Points p) { k<<<1, 32>>>(p, 1, 4); }\n");
+  const std::string text = kernels();
+  expect(text, "assigns through the returned reference: `to.x(i) = dt`");
+  expect(text, "assigns through the returned reference: `to.x(i + 1) = d`");
+  expect(text, "computes `float d = (dt + 1) * (dt)`");
+}
+
 TEST_F(ExecutionStory, TritonFollowsItsPython) {
   file("k/rows.py",
        "import triton\n"

@@ -208,6 +208,21 @@ TEST(IdleCauses, FirstUse) {
       2900);
 }
 
+TEST(IdleCauses, TheStartUpOfALibraryIsFirstUseAsAWhole) {
+  const auto run = [](std::string_view name, std::string_view call) {
+    return idle_micros({launch_call(5, 4, 1), kernel("k", 10, 10, 1),
+                        launch_call(500, 400, 9, "1", call),
+                        launch_call(1500, 300, 8, "1", "cudaMalloc"), launch_call(2995, 2, 2),
+                        kernel(name, 3000, 10, 2)});
+  };
+  Micros loaded = run("gemm", "cuLibraryLoadData");
+  EXPECT_FALSE(loaded.contains("host_elsewhere"));
+  EXPECT_FALSE(loaded.contains("allocation"));
+  EXPECT_GT(loaded["first_use"], 2900);
+  EXPECT_GT(run("k", "cuLibraryLoadData")["host_elsewhere"], 2000) << "it ran before";
+  EXPECT_GT(run("gemm", "cudaGetDevice")["host_elsewhere"], 2000) << "nothing is loaded";
+}
+
 TEST(IdleCauses, ALaunchOfMillisecondsLoadsCode) {
   const auto run = [](int64_t length) {
     return idle_micros({launch_call(5, 4, 1), kernel("k", 10, 10, 1), launch_call(30, length, 2),

@@ -188,13 +188,13 @@ TEST(EvidenceOp, KernelsHaveTheirSourcesWhereCodeIsKnown) {
     }
     return all;
   };
-  using Texts = std::vector<std::string>;
+  using Names = std::vector<std::string>;
   const EvidenceOp with = evidence(SheetInput(store, tree, scope, KernelMeasures(store, facts)));
   const EvidenceOp without = evidence(SheetInput(store, tree, scope));
-  EXPECT_EQ(with.kernels, (Texts{"gather(int*)", "foreign(int*)"}));
-  EXPECT_EQ(with.sources, (Texts{"a.cu:3", ""}));
+  EXPECT_EQ(with.kernels, (Names{"gather(int*)", "foreign(int*)"}));
+  EXPECT_EQ(with.sources, (Names{"a.cu:3", ""}));
   EXPECT_EQ(without.kernels, with.kernels);
-  EXPECT_EQ(without.sources, Texts{});
+  EXPECT_EQ(without.sources, Names{});
 }
 
 }  // namespace

@@ -16,6 +16,10 @@ TEST(KernelTraits, AreReadOfRealNames) {
       {"nvjet_hsh_64x8_64x16_4x1_v_bz_splitK_NNT", "nvjet", "gemm", "64x8x64", "fp16", "nnt"},
       {"ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn", "cublas", "gemm", "128x64x64",
        "bf16", "tn"},
+      {"loop_multiply_fusion", "xla", "elementwise", "", "", ""},
+      {"input_reduce_subtract_fusion", "xla", "reduction", "", "", ""},
+      {"wrapped_transpose_1", "xla", "copy", "", "", ""},
+      {"gemm_fusion_dot_general_8", "", "gemm", "", "", ""},
       {"volta_sgemm_128x64_nn", "cublas", "gemm", "128x64", "fp32", "nn"},
       {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_"
        "segment_k_off_kernel__5x_cublas",

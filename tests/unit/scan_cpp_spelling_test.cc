@@ -45,6 +45,13 @@ TEST(ScanCppSpelling, Digraphs) {
   EXPECT_EQ(tokens("a %:%: b"), "a@1 ##@1 b@1");
 }
 
+TEST(ScanCppSpelling, NamesOfHip) {
+  EXPECT_EQ(plain_spelling("x[hipBlockIdx_x * N + hipThreadIdx_y];"),
+            "x[blockIdx.x    * N + threadIdx.y   ];");
+  const std::string others = "hipThreadIdx_w my_hipThreadIdx_x hipThreadIdx_x2 hipMalloc hip";
+  EXPECT_EQ(plain_spelling(others), others);
+}
+
 TEST(ScanCppSpelling, DigraphsThatAreNone) {
   EXPECT_EQ(tokens("A<::B> a; x ? y<::z:>w"),  // <:: is < and ::
             "A@1 <@1 ::@1 B@1 >@1 a@1 ;@1 x@1 ?@1 y@1 <@1 ::@1 z@1 ]@1 w@1");

@@ -114,6 +114,20 @@ TEST(TomlDocument, DamageIsToldWithItsLine) {
   }
 }
 
+// For some of these the library's own code says that they cannot be.
+TEST(TomlDocument, LettersBeyondAsciiWantQuotes) {
+  const std::string why = ": a letter beyond ASCII wants quotes";
+  EXPECT_EQ(failure("caf\u00e9 = 1\n"), "plan.toml:1" + why);
+  EXPECT_EQ(failure("a = 1\nb =\u00a1\n"), "plan.toml:2" + why);
+  EXPECT_EQ(failure("a = \"\"\"x\"\"\"\"\u0400\n"), "plan.toml:1" + why);
+  EXPECT_EQ(failure("a = ''''x'''''\u2c60\n"), "plan.toml:1" + why);
+  const TomlDocument good = parsed_toml(
+      "\xEF\xBB\xBF# \u00e9\n\"caf\u00e9\" = '\u00fc'\n"
+      "b = \"\"\"\u4e2d\n\u00a1\"\"\"\"\nc = '''\n\u00a1'''\n");
+  EXPECT_EQ(good.root().find("caf\u00e9")->text, "\u00fc");
+  EXPECT_EQ(good.root().find("b")->text, "\u4e2d\n\u00a1\"");
+}
+
 TEST(TomlDocument, DepthAndSizeAreBounded) {
   std::string keys = "a", lists = "x = ", header = "[a";
   for (int i = 0; i < 200'000; ++i) keys += ".a", lists += '[', header += ".'b'";

@@ -62,6 +62,16 @@ void expect_jax(const EventStore& s) {
   EXPECT_EQ(s.diagnostics().count(Flaw::kUnknownCategory), 0);
 }
 
+TEST(XlaTrace, TheEmptyEventAtItsEndIsNoLoss) {
+  std::vector<std::string> events(std::begin(kJax), std::end(kJax));
+  events.emplace_back("{}");
+  const EventStore store = test::read_trace_text(test::trace_text(events));
+  EXPECT_EQ(store.diagnostics().count(Flaw::kMissingTime), 0);
+  events.back() = R"({"ph":"X","name":"lost"})";
+  EXPECT_EQ(test::read_trace_text(test::trace_text(events)).diagnostics().count(Flaw::kMissingTime),
+            1);
+}
+
 TEST(XlaTrace, KindsComeFromProcessesAndThreads) {
   expect_jax(test::read_trace_text(test::trace_text(kJax)));
 }
