@@ -66,9 +66,10 @@ def generate(model, tokens, steps, length=CACHE_LENGTH):
 
 
 def record_llama():
+    """The first example: with stacks and modules, so that a report names lines of models.py."""
     model, tokens = generating_llama()
     generate(model, tokens, 2)
-    with profile(activities=BOTH, record_shapes=True) as prof:
+    with profile(activities=BOTH, record_shapes=True, with_stack=True, with_modules=True) as prof:
         generate(model, tokens, 8)
     save(prof, "llama-h200")
 
