@@ -257,7 +257,7 @@ std::vector<LinearCase> analysis_cases() {
       trace_case("EverythingAtOnce", everything_at_once, 1000),
       trace_case("EverythingOverlaps", everything_overlaps, 1000),
       trace_case("AThreadAndStreamEach", a_thread_and_stream_each, 1000),
-      trace_case("OneOpOfManyKernels", one_op_of_many_kernels, 1000),
+      trace_case("OneOpOfManyKernels", one_op_of_many_kernels, 500),
       trace_case("OneGraphOfManyNodes", one_graph_of_many_nodes, 1000),
       trace_case("OneCorrelation", one_correlation, 1000),
       trace_case("LoopsOfSmallProducts", loops_of_small_products, 500),

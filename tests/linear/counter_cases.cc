@@ -94,7 +94,7 @@ LinearCase joined_rivals() {
     write_file(directory / "t.json", "{\"traceEvents\":[" + events + "]}");
     write_file(directory / "c.csv", text);
   };
-  return {"JoinedRivals", write, "analyze t.json c.csv --out out", 2000};
+  return {"JoinedRivals", write, "analyze t.json c.csv --out out", 1000};
 }
 
 // A repository whose kernels have one name in many namespaces, and counters of each.
@@ -114,7 +114,7 @@ LinearCase scanned_counters() {
     write_file(directory / "repo/a.cu", code);
     write_file(directory / "c.csv", text);
   };
-  return {"ScannedCounters", write, "scan repo --counters c.csv --out out", 500};
+  return {"ScannedCounters", write, "scan repo --counters c.csv --out out", 250};
 }
 
 // One kernel, launched in many shapes.
@@ -130,17 +130,17 @@ LinearCase scanned_shapes() {
     for (size_t i = 0; i < n; ++i) text += ncu_row(i, "k(float *, int)", i + 1) + ",\"5\"\n";
     write_file(directory / "c.csv", text);
   };
-  return {"ScannedShapes", write, "scan repo --counters c.csv --out out", 400};
+  return {"ScannedShapes", write, "scan repo --counters c.csv --out out", 200};
 }
 
 }  // namespace
 
 std::vector<LinearCase> counter_cases() {
-  return {counter_case("NcuLaunches", ncu_launches, 4000),
+  return {counter_case("NcuLaunches", ncu_launches, 2000),
           counter_case("NcuMetrics", ncu_metrics, 8000),
           counter_case("NcuDetails", ncu_details, 6000),
           counter_case("NcuOpenQuotes", ncu_open_quotes, 20000),
-          counter_case("RocprofLong", rocprof_long, 8000),
+          counter_case("RocprofLong", rocprof_long, 4000),
           counter_case("RocprofChannels", rocprof_channels, 8000),
           joined_rivals(),
           scanned_counters(),

@@ -140,7 +140,7 @@ std::vector<LinearCase> nested_cases() {
       trace_case("NestedGradients", nested_gradients, 1000),
       trace_case("NestedAnnotations", nested_annotations_of_requests, 2500),
       trace_case("NestedAnnotationsDiff", nested_annotations_of_requests, 400, kDiff),
-      trace_case("DeepPythonStack", deep_python_stack_of_noise, 600),
+      trace_case("DeepPythonStack", deep_python_stack_of_noise, 300),
       trace_case("DeepModulesDiff", deep_modules, 600, kDiff),
       trace_case("RecomputedInNestedNodes", recomputed_in_nested_nodes, 1000),
       trace_case("CpuOpsNested", cpu_ops_nested, 1000),

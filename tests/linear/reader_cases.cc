@@ -170,15 +170,15 @@ std::vector<LinearCase> manifests() {
        both(files("m{}/a.h", ""),
             both(file(".gitmodules", lines("[submodule \"m{0}\"]\npath=m{0}\n")),
                  file_of("README.md", "", "- CUDA graphs\n- paged attention\n- FP8\n"))),
-       kScan, 400},
+       kScan, 200},
   };
 }
 
 std::vector<LinearCase> listing() {
   return {
-      {"OneLineFiles", files("d{1}/f{0}.py", "x=1\n"), kScan, 600},
+      {"OneLineFiles", files("d{1}/f{0}.py", "x=1\n"), kScan, 300},
       {"OneFileInEachFolder", files("d{0}/f.py", "x=1\n"), kScan, 300},
-      {"FoldersInAFolder", files("a/b{1}/c{0}/d/f.cu", "void f() {}\n"), kScan, 200},
+      {"FoldersInAFolder", files("a/b{1}/c{0}/d/f.cu", "void f() {}\n"), kScan, 100},
       {"HeadersInAChain",
        [](const fs::path& directory, size_t n) {
          for (size_t i = 0; i < n; ++i) {
@@ -186,13 +186,13 @@ std::vector<LinearCase> listing() {
                       fmt::format("#include \"h{}.cuh\"\n__device__ void f{}() {{}}\n", i + 1, i));
          }
        },
-       kScan, 400},
+       kScan, 200},
       {"IgnoredFolderStars",
        both(files("d{1}/f{0}.h", ""),
             file_of(".gitignore", "", repeated(repeated("**/", 100) + "x\n", 20))),
        kScan, 400},
       {"IgnoredByManyNames", both(files("d{}.h", ""), file(".gitignore", lines("name{}\n"))), kScan,
-       500},
+       250},
       {"IgnoreClassesLeftOpen", file_of(".gitignore", "[[:"), kScan, 600},
       {"IndexOfLikePaths",
        [](const fs::path& directory, size_t n) {

@@ -212,23 +212,23 @@ void write_crafted_capture(const fs::path& directory, size_t n) {
 
 std::vector<LinearCase> recorder_cases() {
   return {
-      {"NsysExport", write_nsys, "analyze t.sqlite --threads 1 --out out", 1000},
+      {"NsysExport", write_nsys, "analyze t.sqlite --threads 1 --out out", 500},
       {"NsysExportOfManyTables", write_nsys_of_tables, "analyze t.sqlite --threads 1 --out out",
-       2000},
-      {"RocpdDatabase", write_rocpd, "analyze t.db --threads 1 --out out", 1000},
-      {"RocprofJson", write_json, "analyze t.json --threads 1 --out out", 1000},
+       1000},
+      {"RocpdDatabase", write_rocpd, "analyze t.db --threads 1 --out out", 500},
+      {"RocprofJson", write_json, "analyze t.json --threads 1 --out out", 500},
       {"RocprofJsonOfOpenBrackets", write_nested_json, "analyze t.json --threads 1 --out out",
        20000, 1},
-      {"RocprofCsv", write_csv, "analyze t.csv --threads 1 --out out", 1000},
+      {"RocprofCsv", write_csv, "analyze t.csv --threads 1 --out out", 500},
       {"RocprofCsvOfOpenQuotes", write_open_quotes, "analyze t.csv --threads 1 --out out", 20000},
       {"PerfettoPackets", write_packets, "analyze t.pftrace --threads 1 --out out", 4000},
       {"Capture", write_capture, "analyze t.capture --threads 1 --out out", 1000},
       {"CaptureOfSamplesAndClocks", write_capture_of_samples,
        "analyze t.capture --threads 1 --out out", 1000},
       {"CaptureOfActivityAndCounters", write_capture_of_activity,
-       "analyze t.capture --threads 1 --out out", 1000},
+       "analyze t.capture --threads 1 --out out", 500},
       {"CaptureOfCraftedHeads", write_crafted_capture, "convert -q t.capture out.json", 20000, 1},
-      {"XlaTrace", write_xla, "analyze t.json --threads 1 --out out", 1000},
+      {"XlaTrace", write_xla, "analyze t.json --threads 1 --out out", 500},
   };
 }
 

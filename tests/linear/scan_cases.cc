@@ -92,7 +92,7 @@ std::vector<LinearCase> kernels_and_launches() {
                        rows("case {0}: k<{0}><<<{0}, 2>>>(p); break;\n", n) + "}\n}\n";
               }),
       // Of more than 200 kernels the rest is told in short: n/2 is above that.
-      of_file("KernelsOfASwitch", "a.cu", 800,
+      of_file("KernelsOfASwitch", "a.cu", 400,
               [](size_t n) {
                 return rows("__global__ void k{0}(int* a) {{ a[0] = {0}; }}\n", n) +
                        "void f(int* p, int n) {\nswitch (n) {\n" +
@@ -121,13 +121,13 @@ std::vector<LinearCase> kernels_and_launches() {
                        rows("__global__ void k{0}(int* a) {{ a[0] = g(1); }}\n", n);
               }),
       // Over the size from which fewer calls are followed.
-      of_file("KernelsThatCallManyFunctions", "a.cu", 600,
+      of_file("KernelsThatCallManyFunctions", "a.cu", 300,
               [](size_t n) {
                 return rows("__device__ void g{0}(int* p) {{ p[{0}] = 1; }}\n", n) +
                        "__device__ void all(int* p) {" + rows("g{0}(p);", n) + "}\n" +
                        rows("__global__ void k{0}(int* p) {{ all(p); }}\n", n);
               }),
-      of_file("AssignmentsAndLaunches", "a.cu", 500,
+      of_file("AssignmentsAndLaunches", "a.cu", 250,
               [](size_t n) {
                 return "__global__ void k(int* a) { a[0] = 1; }\nvoid f(int* p, int g) {" +
                        repeated("\n#if A\ng = g + 1;\n#endif\nk<<<g, 1>>>(p);", n) + "}\n";
@@ -146,7 +146,7 @@ std::vector<LinearCase> kernels_and_launches() {
                     n);
               }),
       of_files(
-          "FilesOfOneKernel", "d{0}/a.cu", 150,
+          "FilesOfOneKernel", "d{0}/a.cu", 75,
           "__global__ void k(int* a) {{ a[0] = {0}; }}\nvoid f(int* p) {{ k<<<1, 2>>>(p); }}\n"),
   };
 }
@@ -214,7 +214,7 @@ std::vector<LinearCase> python_code() {
                        rows("@triton.jit\ndef k{0}(x):\n  tl.store(x, 1)\n", n) + "def f(x):\n" +
                        rows("  k{0}[(1,)](x)\n", n);
               }),
-      of_file("ClassesInAChain", "a.py", 500,
+      of_file("ClassesInAChain", "a.py", 250,
               [](size_t n) {
                 std::string out = "class C0:\n  def g(self): pass\n";
                 for (size_t i = 0; i < n; ++i)
@@ -244,7 +244,7 @@ std::vector<LinearCase> python_code() {
                        "]\np = argparse.ArgumentParser()\n" +
                        rows("p.add_argument('--a{0}', choices=C)\n", n);
               }),
-      of_file("VariablesOfOneName", "a.py", 200,
+      of_file("VariablesOfOneName", "a.py", 100,
               [](size_t n) {
                 return "import os\nN = \"" + repeated("NAME_", 40 * n) + "\"\n" +
                        rows("os.environ.get(N + 'a{0}')\n", n);
@@ -275,7 +275,7 @@ std::vector<LinearCase> python_code() {
                     n);
               }),
       // An import looks at the 256 nearest files of its name.
-      of_files("ModulesOfOneName", "d{0}/m.py", 600,
+      of_files("ModulesOfOneName", "d{0}/m.py", 300,
                "from m import f\nimport m\ndef f(x):\n  return m.f({0})\n"),
   };
 }
@@ -297,11 +297,11 @@ std::vector<LinearCase> one_name() {
                 "__global__ void k{0}(float* a) {{ a[threadIdx.x] = 1; }}\n"
                 "struct R{0} : Base {{ void run(float* p) {{ k{0}<<<1, 2>>>(p); }} }};\n"},
                {"e/f{0}.cpp", "void go{0}(Base* b, float* p) {{ b->run(p); }}\n"}},
-              400),
+              200),
       of_sets("StarImportsOfAPackage",
               {{"pkg/k{0}.py", jit + "def k{0}(x):\n  tl.store(x, 1)\n"},
                {"use{0}.py", "from pkg import *\ndef f(x):\n  k{0}[(1,)](x)\n"}},
-              800,
+              400,
               {{"pkg/__init__.py", [](size_t n) { return rows("from .k{0} import *\n", n); }}}),
       of_sets("ExtensionsOfOneFunction",
               {{"d{0}/ext.cu",
@@ -309,7 +309,7 @@ std::vector<LinearCase> one_name() {
                 "static void fwd(float* p) {{ k{0}<<<1, 2>>>(p); }}\n"
                 "PYBIND11_MODULE(ext{0}, m) {{ m.def(\"fwd\", &fwd); }}\n"},
                {"d{0}/use.py", "import ext{0}\ndef f(x):\n  return ext{0}.fwd(x)\n"}},
-              500),
+              250),
   };
 }
 
@@ -338,9 +338,9 @@ std::vector<LinearCase> other_languages() {
       of_file(
           "OpenClKernels", "a.cl", 2000,
           [](size_t n) { return rows("kernel void k{0}(global float* x) {{ x[0] = 1; }}\n", n); }),
-      of_file("OpenClKernelsThatAreOpen", "a.cl", 4000,
+      of_file("OpenClKernelsThatAreOpen", "a.cl", 2000,
               [](size_t n) { return repeated("kernel void k(", n); }),
-      of_file("WordsOfAShader", "a.wgsl", 20000, [](size_t n) { return repeated("@compute ", n); }),
+      of_file("WordsOfAShader", "a.wgsl", 10000, [](size_t n) { return repeated("@compute ", n); }),
       of_file("SyclLaunchesInOthers", "a.cpp", 1000,
               [](size_t n) {
                 return "// sycl\nvoid f() {" + repeated("q.parallel_for(r, [=](int i) {", n);
