@@ -131,26 +131,28 @@ class GoalReader {
         end = next + 1;
       }
       size_t name_end = at;
+      // "raise the batch size to 64": against what it is without that.
+      const bool is_change = at > 0 && is_word(at - 1, {"to"}) && numbers.size() == 1;
       while (name_end > 0 && is_word(name_end - 1, {"of", "is", "to", "from", "at", "as"}))
         --name_end;
       bool named = false;
       for (size_t count = std::min(kMostNameWords, name_end); count > 0 && !named; --count)
-        named = take_numbers(name_end - count, count, numbers, name_end - count, end);
+        named = take_numbers(name_end - count, count, numbers, name_end - count, end, is_change);
       for (size_t count = std::min<size_t>(2, text_.words.size() - end); count > 0 && !named;
            --count)
-        named = take_numbers(end, count, numbers, at, end + count);
+        named = take_numbers(end, count, numbers, at, end + count, false);
       at = end - 1;
     }
   }
   // The options that `count` words from `name` on name get the numbers; the words from `begin` to
   // `end` are read then.
   bool take_numbers(size_t name, size_t count, const std::vector<std::string>& numbers,
-                    size_t begin, size_t end) {
+                    size_t begin, size_t end, bool is_change) {
     std::string wanted;
     for (size_t i = name; i < name + count; ++i) wanted += squashed(text_.words[i].text);
     if (wanted.size() > 3 && wanted.ends_with('s')) wanted.pop_back();
     if (wanted.size() < 2) return false;
-    if (!subjects_.add_option_numbers(wanted, numbers, text_.said(begin, end - begin)))
+    if (!subjects_.add_option_numbers(wanted, numbers, text_.said(begin, end - begin), is_change))
       return false;
     text_.take(begin, end - begin);
     return true;

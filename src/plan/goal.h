@@ -17,6 +17,7 @@ struct ReadGoal {
   GoalReading reading;
   std::vector<uint32_t> features;                        // positions in CodeFacts::features
   std::vector<std::string> absent;                       // named, and not in the code
+  std::vector<std::string> absent_features;              // ids of the features among them
   std::vector<std::string> components, metrics, phases;  // ids
   std::vector<uint32_t> kernels, options, entry_points;  // positions in the facts
   uint32_t kernels_named = 0;  // how many fit the words; `kernels` has the first ones

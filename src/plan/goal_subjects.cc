@@ -19,6 +19,13 @@ std::string component_title(std::string_view id) {
   return std::string(id);
 }
 
+// The key of a configuration without its class or section.
+std::string_view own_name(const OptionFacts& option) {
+  const std::string_view name = option.name;
+  const size_t dot = name.rfind('.');
+  return option.kind == OptionKind::kConfig && dot != name.npos ? name.substr(dot + 1) : name;
+}
+
 void add_unique(std::vector<std::string>& list, std::string_view text) {
   if (std::ranges::find(list, text) == list.end()) list.emplace_back(text);
 }
@@ -27,18 +34,22 @@ void add_unique(std::vector<std::string>& list, std::string_view text) {
 
 bool GoalSubjects::add_option_numbers(const std::string& wanted,
                                       const std::vector<std::string>& numbers,
-                                      const std::string& said) {
+                                      const std::string& said, bool is_change) {
   bool found = false;
   for (uint32_t i = 0; i < facts_.options.size() && out_.options.size() < 8; ++i) {
     const OptionFacts& option = facts_.options[i];
-    const std::string own = squashed(option.name);
-    if (option.kind != OptionKind::kCli || !option.name.starts_with('-')) continue;
+    const bool is_key = option.kind == OptionKind::kConfig;
+    if (!is_key && (option.kind != OptionKind::kCli || !option.name.starts_with('-'))) continue;
+    const std::string own = squashed(own_name(option));
     if (own != wanted && own != wanted + "s" && own != wanted + "size" && own != "num" + wanted &&
         own != "num" + wanted + "s" && own + "size" != wanted)
       continue;
     found = true;
     if (std::ranges::find(out_.options, i) == out_.options.end()) out_.options.push_back(i);
-    for (const std::string& number : numbers) out_.option_numbers.emplace_back(i, number);
+    double number = 0;
+    if (is_change && option.default_value && read_number(*option.default_value, number))
+      out_.option_numbers.emplace_back(i, *option.default_value);
+    for (const std::string& given : numbers) out_.option_numbers.emplace_back(i, given);
     add_subject(
         {SubjectKind::kOption, option.name, option.name, said, code_place_text(facts_, option.at)});
   }
@@ -51,11 +62,7 @@ bool GoalSubjects::add_option(const std::string& token) {
   bool found = false;
   for (uint32_t i = 0; i < facts_.options.size(); ++i) {
     const OptionFacts& option = facts_.options[i];
-    const size_t dot = option.name.rfind('.');
-    const std::string last = squashed(option.kind == OptionKind::kConfig && dot != std::string::npos
-                                          ? option.name.substr(dot)
-                                          : option.name);
-    if (last != wanted) continue;
+    if (squashed(own_name(option)) != wanted) continue;
     found = true;
     if (out_.options.size() >= 8) break;
     out_.options.push_back(i);
@@ -210,7 +217,9 @@ void GoalSubjects::add_feature(std::string_view id, const std::string& words, bo
   if (found == all.end()) {
     if (!only_meaning || add_kernels_of_path(words)) return;
     for (const FeatureRule& rule : FeatureRules::built_in().features()) {
-      if (rule.id == id) add_unique(out_.absent, rule.title);
+      if (rule.id != id) continue;
+      add_unique(out_.absent, rule.title);
+      add_unique(out_.absent_features, rule.id);
     }
     return;
   }

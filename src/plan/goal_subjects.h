@@ -16,9 +16,9 @@ class GoalSubjects {
 
   // A name, as --page-size or page-size.
   bool add_option(const std::string& token);
-  // The options of that name get the numbers.
+  // The options of that name get the numbers, and before a change their default.
   bool add_option_numbers(const std::string& wanted, const std::vector<std::string>& numbers,
-                          const std::string& said);
+                          const std::string& said, bool is_change);
   // "batch sizes" of a program with --batch: what a comparison varies.
   bool add_size_option(std::string word);
   // "flashinfer" where an option has the choices flashinfer and fa3.

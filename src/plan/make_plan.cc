@@ -21,8 +21,8 @@ namespace {
 void set_given_numbers(PlanDraft& draft) {
   for (const uint32_t position : draft.program.options) {
     const std::vector<std::string> numbers = draft.goal.numbers_of(position);
-    if (numbers.size() != 1) continue;
     const OptionFacts& option = draft.facts.options[position];
+    if (numbers.size() != 1 || option.kind == OptionKind::kConfig) continue;
     draft.program.command = without_option(draft.program.command, option);
     draft.program.command.insert(draft.program.command.end(), {option.name, numbers[0]});
   }

@@ -79,10 +79,9 @@ ProgramKind kind_of_program(const CodeFacts& facts, bool gpu, std::string_view o
       return gpu && std::ranges::find(facts.components, need, &ComponentFacts::id) !=
                         facts.components.end();
     };
-    // A serving engine has a scheduler and a server; a library with a demo server has not.
-    const std::vector<std::string_view> needs = split(row[1], ' ');
-    const bool fits =
-        row[0] == "serving" ? std::ranges::all_of(needs, has) : std::ranges::any_of(needs, has);
+    const bool fits = std::ranges::all_of(split(row[1], ' '), [&](std::string_view one_of) {
+      return std::ranges::any_of(split(one_of, '|'), has);
+    });
     if (!fits || (!only.empty() && row[0] != only)) continue;
     kind.name = row[0];
     kind.features = split(row[2], ' ');
@@ -96,6 +95,15 @@ ProgramKind kind_of_program(const CodeFacts& facts, bool gpu, std::string_view o
 void choose_features(PlanDraft& draft) {
   for (const uint32_t feature : draft.goal.features)
     add_position(draft.features, feature, kMostFeatures);
+  // Options stand for the features that they affect.
+  for (const uint32_t option : draft.goal.options) {
+    for (uint32_t i = 0; i < draft.facts.features.size(); ++i) {
+      const FeatureFacts& feature = draft.facts.features[i];
+      if (std::ranges::find(feature.options, option) != feature.options.end() &&
+          runs_on(draft, feature))
+        add_position(draft.features, i, 3);
+    }
+  }
   // Components stand for the features whose evidence lies in their files.
   for (const std::string& id : draft.goal.components) {
     const auto component = std::ranges::find(draft.facts.components, id, &ComponentFacts::id);

@@ -114,17 +114,22 @@ void write_sweeps(PlanDraft& draft) {
   say_what_cannot_be_set(draft);
   for (const uint32_t position : draft.goal.options) {
     const OptionFacts& option = draft.facts.options[position];
-    if (!draft.goal.numbers_of(position).empty() && !has_settable(draft, option)) {
+    const std::vector<std::string> numbers = draft.goal.numbers_of(position);
+    const bool is_key = option.kind == OptionKind::kConfig;
+    if (!numbers.empty() && !is_key && !has_settable(draft, option)) {
       draft.plan.open.push_back(
           fmt::format("The goal gives numbers for {} ({}), which the command does not have. Give "
                       "a command that has it with --command.",
                       option.name, draft.place(option.at)));
       continue;
     }
-    if (can_set(draft, position) || option.kind != OptionKind::kConfig) continue;
+    if (can_set(draft, position) || !is_key) continue;
     draft.plan.open.push_back(fmt::format(
-        "{} ({}) is set in code: no option of the command sets it; add configurations by hand",
-        option.name, draft.place(option.at)));
+        "{} ({}{}) is set in code: no option of the command sets it. Change it there, or where the "
+        "program passes it, and run the experiments once for each value{}.",
+        option.name, draft.place(option.at),
+        option.default_value ? ", default " + *option.default_value : "",
+        numbers.empty() ? "" : fmt::format(": {}", fmt::join(numbers, ", "))));
   }
 }
 

@@ -29,6 +29,7 @@ class Tracking {
     for (const uint32_t kernel : draft_.goal.kernels) add_kernel(draft_.facts.kernels[kernel]);
     for (const std::string& phase : draft_.goal.phases) add_phase(phase);
     for (const uint32_t feature : draft_.features) add_feature(draft_.facts.features[feature]);
+    for (const std::string& feature : draft_.goal.absent_features) add_absent(feature);
     if (draft_.general) {
       for (const std::string_view phase : draft_.kind.phases) add_phase(phase);
       for (const std::string_view metric : draft_.kind.metrics)
@@ -93,6 +94,17 @@ class Tracking {
     // The number that would contradict the feature.
     if (const FeatureQuestion question = feature_question(feature.id); !question.metric.empty())
       add(question.metric, fmt::format("{}: {}", feature.title, question.surprise), where);
+  }
+
+  // "would FP8 help" of code without it: the numbers that it would change tell what there is to gain.
+  void add_absent(std::string_view id) {
+    const FeatureRules& rules = FeatureRules::built_in();
+    for (const FeatureRule& rule : rules.features()) {
+      if (rule.id != id) continue;
+      for (const uint32_t metric : rule.metrics)
+        add(rules.metrics()[metric].id,
+            fmt::format("what {}, which the code does not have, would change", rule.title), "");
+    }
   }
 
   void add_phase(std::string_view name) {

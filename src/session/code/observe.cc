@@ -14,6 +14,7 @@
 #include "session/hardware_summary.h"
 #include "session/story.h"
 #include "session/summarize.h"
+#include "sheets/kernel_clocks.h"
 #include "sheets/kernel_contexts.h"
 #include "sheets/sheets.h"
 #include "tree/phases.h"
@@ -47,6 +48,7 @@ class CaptureObserver {
             100 * ratio(timeline.exposed_communication, timeline.total));
       observe_kernels();
       observe_hardware();
+      observe_clocks();
       observe_phases();
     } else {
       out_.notes.push_back("the recording has no GPU work");
@@ -128,6 +130,20 @@ class CaptureObserver {
       last_end[stream] = store_.end(event);
     }
     put("launch_gap", "", "s", std::move(gaps));
+  }
+
+  // Means while kernels ran.
+  void observe_clocks() {
+    const std::optional<KernelClocks> clocks = measure_clocks(input_);
+    if (!clocks) return;
+    const auto put_known = [&](const char* metric, const char* unit, std::optional<double> value) {
+      if (value) put(metric, "", unit, *value);
+    };
+    put_known("sm_clock", "MHz", clocks->all.mean(0));
+    put_known("board_power", "W", clocks->all.mean(2));
+    put_known("temperature", "°C", clocks->all.mean(3));
+    if (const std::optional<double> slowed = clocks->all.share(clocks->all.slowed))
+      put("throttled", "", "%", 100 * *slowed);
   }
 
   void observe_hardware() {
