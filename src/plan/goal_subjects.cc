@@ -26,6 +26,16 @@ std::string_view own_name(const OptionFacts& option) {
   return option.kind == OptionKind::kConfig && dot != name.npos ? name.substr(dot + 1) : name;
 }
 
+// "sampling" and "sample", "benchmarks" and "benchmark": words of one stem.
+std::string stem(std::string word) {
+  for (const std::string_view end : {"ing", "ers", "er", "es", "e", "s"}) {
+    if (!word.ends_with(end) || word.size() < end.size() + 4) continue;
+    word.resize(word.size() - end.size());
+    break;
+  }
+  return word;
+}
+
 void add_unique(std::vector<std::string>& list, std::string_view text) {
   if (std::ranges::find(list, text) == list.end()) list.emplace_back(text);
 }
@@ -135,11 +145,12 @@ bool GoalSubjects::add_kernels_of_path(const std::string& words) {
 }
 
 // "v7_specialised" is v7_specialised.cu.
-bool GoalSubjects::is_file(uint32_t position, const std::string& wanted) const {
+bool GoalSubjects::is_file(uint32_t position, const std::string& wanted, Folded folded) const {
   const std::string& path = facts_.files[position].path;
   const size_t slash = path.rfind('/');
   const std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
-  return squashed(name.substr(0, name.rfind('.'))) == wanted;
+  const std::string own = squashed(name.substr(0, name.rfind('.')));
+  return folded == nullptr ? own == wanted : folded(own) == folded(wanted);
 }
 
 bool GoalSubjects::add_entry(const std::string& token) {
@@ -149,8 +160,8 @@ bool GoalSubjects::add_entry(const std::string& token) {
     const EntryPoint& entry = facts_.entry_points[i];
     const std::string name = squashed(entry.name);
     const bool file = token.find('.') != std::string::npos && name.ends_with(wanted);
-    const bool stem = name.ends_with(wanted + "py") || name == wanted;
-    if (!file && !stem) continue;
+    const bool whole = name.ends_with(wanted + "py") || name == wanted;
+    if (!file && !whole && !is_file(entry.at.file, wanted, stem)) continue;
     out_.entry_points.push_back(i);
     add_subject({SubjectKind::kEntryPoint, entry.name, entry.name, token,
                  code_place_text(facts_, entry.at)});
@@ -177,7 +188,7 @@ void GoalSubjects::add_targets(const Meaning& meaning, const std::string& words)
   for (const std::string_view end : {" kernels", " kernel"}) {
     if (name.ends_with(end)) name.resize(name.size() - end.size());
   }
-  add_kernels(name, false);
+  if (!add_kernels(name, false)) add_entry(name);
 }
 void GoalSubjects::add_target(std::string_view kind, std::string_view id, const std::string& words,
                               bool only_meaning) {

@@ -33,7 +33,9 @@ class GoalSubjects {
 
  private:
   bool add_kernels_of_path(const std::string& words);
-  bool is_file(uint32_t position, const std::string& wanted) const;
+  // Whether the file is called so; with `folded`, after both names went through it.
+  using Folded = std::string (*)(std::string);
+  bool is_file(uint32_t position, const std::string& wanted, Folded folded = nullptr) const;
   void add_feature(std::string_view id, const std::string& words, bool only_meaning);
 
   const CodeFacts& facts_;

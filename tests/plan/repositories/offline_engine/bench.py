@@ -1,0 +1,10 @@
+from engine import LLM
+
+
+def main():
+    llm = LLM("small", enforce_eager=False)
+    llm.generate(["hello"] * 256)
+
+
+if __name__ == "__main__":
+    main()

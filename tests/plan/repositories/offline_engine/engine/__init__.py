@@ -1,0 +1,1 @@
+from engine.llm import LLM
