@@ -249,18 +249,37 @@ class GoalReader {
         word.taken = true;
         continue;
       }
-      if (word.taken || asking_.contains(at) || is_plain_word(text_.words, at)) continue;
+      if (!is_free(at) || take_joined(at)) continue;
       if (subjects_.add_kernels(word.text, false) || subjects_.add_entry(word.text) ||
           subjects_.add_option(word.text))
         word.taken = true;
     }
+  }
+  bool is_free(size_t at) const {
+    return at < text_.words.size() && !text_.words[at].taken && !asking_.contains(at) &&
+           !is_plain_word(text_.words, at);
+  }
+  // "selective scan" of selective_scan_kernel, "array size" of --arraysize: more words say more.
+  bool take_joined(size_t at) {
+    for (size_t count = 3; count > 1; --count) {
+      std::string joined;
+      size_t i = at;
+      // A plain word inside of a name is a part of it: "size" is none by itself.
+      while (i < at + count && i < text_.words.size() && !text_.words[i].taken)
+        joined += text_.words[i++].text;
+      if (i < at + count) continue;
+      if (!subjects_.add_option(joined) && !subjects_.add_kernels(joined, false)) continue;
+      text_.take(at, count);
+      return true;
+    }
+    return false;
   }
   void list_unread() {
     std::vector<uint32_t> listed;
     double number = 0;
     for (size_t at = 0; at < text_.words.size(); ++at) {
       const GoalWord& word = text_.words[at];
-      if (word.taken || asking_.contains(at) || is_plain_word(text_.words, at)) continue;
+      if (!is_free(at)) continue;
       // A number that nothing was made of is worth telling.
       if (word.text.size() < 2 && !read_number(word.text, number)) continue;
       if (std::ranges::find(listed, word.token) != listed.end()) continue;

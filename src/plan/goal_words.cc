@@ -28,10 +28,23 @@ std::string_view without_punctuation(std::string_view token) {
 // "prefill/decode" is two words, "tokens/s" and "gb/s" are units.
 bool slash_separates(std::string_view token, size_t at) { return at > 2 && token.size() - at > 3; }
 
+// "8xh100" is 8 of them: how many characters the count takes with its x; 0: it is none.
+size_t count_before_name(std::string_view word) {
+  const size_t x = word.find_first_not_of("0123456789");
+  const bool is_count = x != word.npos && x > 0 && word[x] == 'x' && x + 2 < word.size() &&
+                        is_letter(word[x + 1]);
+  return is_count ? x + 1 : 0;
+}
+
 void add_words(std::string_view token, uint32_t number, GoalText& out) {
   double value = 0;
   std::string word;
   const auto finish = [&] {
+    if (const size_t count = count_before_name(word); count > 0) {
+      out.words.push_back({word.substr(0, count - 1), number, false});
+      out.words.push_back({"x", number, false});
+      word.erase(0, count);
+    }
     if (!word.empty()) out.words.push_back({word, number, false});
     word.clear();
   };
