@@ -38,7 +38,9 @@ std::string remedy(const Summary& s, const Coverage::Gap& gap,
     case NotAssessed::kGraphs:
       return "kernels in graph launches: a trace of the capture names their ops (--capture TRACE)";
     case NotAssessed::kNoOps:
-      return "kernels without ops: a PyTorch trace with record_shapes=True has both";
+      return s.counters ? "kernels without ops have no cost model; see their counters"
+                        : "kernels without ops: give their counters too (fathom analyze TRACE "
+                          "COUNTERS), or a PyTorch trace with record_shapes=True";
     case NotAssessed::kNoShapes:
       return "ops without shapes: record with record_shapes=True";
     case NotAssessed::kUnknownOps:

@@ -48,13 +48,13 @@ class CaptureObserver {
             100 * ratio(timeline.exposed_communication, timeline.total));
       observe_kernels();
       observe_hardware();
-      observe_clocks();
       observe_phases();
     } else {
       out_.notes.push_back("the recording has no GPU work");
     }
     observe_ranges();
     observe_numbers();
+    if (!work_.empty()) observe_clocks();
     return std::move(out_);
   }
 
