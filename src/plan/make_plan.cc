@@ -24,7 +24,8 @@ void set_given_numbers(PlanDraft& draft) {
     const OptionFacts& option = draft.facts.options[position];
     if (numbers.size() != 1 || option.kind == OptionKind::kConfig) continue;
     draft.program.command = without_option(draft.program.command, option);
-    draft.program.command.insert(draft.program.command.end(), {option.name, numbers[0]});
+    for (std::string& word : given_as(option, numbers[0]))
+      draft.program.command.push_back(std::move(word));
   }
 }
 

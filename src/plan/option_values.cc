@@ -102,7 +102,7 @@ Configuration configured(const OptionFacts& option, const std::string& value) {
   if (option.kind == OptionKind::kEnvironment) {
     configuration.environment = {{option.name, value}};
   } else {
-    configuration.arguments = {option.name, value};
+    configuration.arguments = given_as(option, value);
   }
   return configuration;
 }
@@ -111,6 +111,7 @@ Configuration configured(const OptionFacts& option, const std::string& value) {
 std::vector<Configuration> flag_values(const OptionFacts& option) {
   if (option.kind == OptionKind::kEnvironment)
     return {configured(option, "0"), configured(option, "1")};
+  if (option.joined) return {configured(option, "False"), configured(option, "True")};
   const std::string name = plain_name(option);
   Configuration off{fmt::format("without {}", name), {}, {}, {{name, "0"}}};
   Configuration on{fmt::format("with {}", name), {option.name}, {}, {{name, "1"}}};
@@ -118,6 +119,11 @@ std::vector<Configuration> flag_values(const OptionFacts& option) {
 }
 
 }  // namespace
+
+std::vector<std::string> given_as(const OptionFacts& option, const std::string& value) {
+  if (option.joined) return {fmt::format("{}={}", option.name, value)};
+  return {option.name, value};
+}
 
 std::vector<Configuration> values_of(const OptionFacts& option,
                                      const std::vector<std::string>& wanted) {

@@ -47,6 +47,8 @@ Result<Program> choose_program(const std::string& given, const ReadGoal& goal,
 // An argument that a person has to fill in: "<MODEL>".
 bool is_placeholder(std::string_view argument);
 
+// The words that set an option: "--batch", "64".
+std::vector<std::string> given_as(const OptionFacts& option, const std::string& value);
 // What an option can be set to, as configurations of a command; none: it cannot be varied usefully.
 std::vector<Configuration> values_of(const OptionFacts& option,
                                      const std::vector<std::string>& wanted);

@@ -245,6 +245,7 @@ struct OptionFacts {
   std::string effect = {};    // what giving it does, where the name does not say it
   bool read_by_name = false;  // read_at is known by equal names alone
   bool in_readme = false;     // the README writes it in code
+  bool joined = false;        // given as --name=value only
   // Of the environment: what other readings default to, where that differs.
   std::vector<std::string> other_defaults = {};
 };

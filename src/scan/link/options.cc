@@ -67,6 +67,10 @@ class OptionLinker {
 
   std::vector<OptionFacts> run() {
     for (uint32_t file = 0; file < readings_.files.size(); ++file) {
+      if (readings_.readings[file].python.globals_set)
+        sets_globals_.insert(readings_.files[file].path);
+    }
+    for (uint32_t file = 0; file < readings_.files.size(); ++file) {
       if (readings_.files[file].origin != Origin::kOwn) continue;
       const FileReading& reading = readings_.readings[file];
       for (const python::Option& option : reading.python.options) add(option, file);
@@ -124,6 +128,8 @@ class OptionLinker {
 
   void add(const python::Option& option, uint32_t file) {
     if (option.written) return;  // it is set here, and read elsewhere
+    const bool is_global = option.source == python::OptionSource::kGlobals;
+    if (is_global && !option.via.empty() && !is_set_by(option.via, file)) return;
     if (add_fields(option, file)) return;
     OptionFacts facts;
     facts.kind = kind_of(option.source);
@@ -134,6 +140,7 @@ class OptionLinker {
     facts.help = option.help;
     facts.choices = option.choices;
     facts.at = {file, option.line};
+    facts.joined = is_global;
     const bool composed = facts.name.find('{') != std::string::npos;
     facts.certainty = composed || !option.certain ? Certainty::kLikely : Certainty::kCertain;
     if (option.default_value) {
@@ -145,6 +152,14 @@ class OptionLinker {
     note_readers(facts, destination_of(option));
     if (!option.certain) guesses_.insert(facts.at);
     out_.push_back(std::move(facts));
+  }
+
+  // Whether the file that a script executes, by its path from the script or from the repository,
+  // sets the script's variables.
+  bool is_set_by(const std::string& executed, uint32_t script) const {
+    const std::string& path = readings_.files[script].path;
+    return sets_globals_.contains(path.substr(0, path.rfind('/') + 1) + executed) ||
+           sets_globals_.contains(executed);
   }
 
   static OptionKind kind_of(python::OptionSource source) {
@@ -377,6 +392,7 @@ class OptionLinker {
   const DefaultValues defaults_;
   const OptionReaders readers_;
   std::set<CodePlace> guesses_;  // environment variables by the name of an unknown helper
+  std::set<std::string> sets_globals_;  // paths of files
   std::vector<OptionFacts> out_;
 };
 

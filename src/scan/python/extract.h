@@ -23,6 +23,10 @@ void find_argparse_options(const Outline& outline, std::vector<Option>& into);
 void find_click_options(const Outline& outline, std::vector<Option>& into);
 void find_typer_options(const Outline& outline, std::vector<Option>& into);
 void find_absl_options(const Outline& outline, std::vector<Option>& into);
+// The line that sets variables of the module, whatever their names, from sys.argv.
+std::optional<uint32_t> find_globals_set(const Outline& outline);
+void find_global_options(const Outline& outline, std::optional<uint32_t> set_at,
+                         std::vector<Option>& into);
 void find_environment(const Outline& outline, PythonFile& into);
 void find_environment_classes(const Outline& outline, std::vector<Option>& into);
 std::vector<ParsedClass> find_parsed_classes(const Outline& outline);

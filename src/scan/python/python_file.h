@@ -120,6 +120,7 @@ enum class OptionSource : uint8_t {
   kAbsl,
   kDataclass,
   kFunction,  // a parameter of a function that fire or tyro calls
+  kGlobals,   // a variable of the module; `via`: the file that sets it, empty: this one
   kEnvironment
 };
 
@@ -233,6 +234,8 @@ struct PythonFile {
   std::vector<std::pair<std::string, uint32_t>> settings_read;
   // Calls that are given such an object as a whole, by their callee as written: run(args).
   std::vector<std::string> settings_passed;
+  // The line that sets variables of the module from the command line: globals()[key] = value.
+  std::optional<uint32_t> globals_set;
   std::optional<uint32_t>
       main_guard;        // the line of `if __name__ == "__main__"`, in all its disguises
   bool damaged = false;  // some statement could not be parsed and was passed over

@@ -42,6 +42,8 @@ PythonFile read_python(const Tree& tree) {
   find_click_options(outline, out.options);
   find_typer_options(outline, out.options);
   find_absl_options(outline, out.options);
+  out.globals_set = find_globals_set(outline);
+  find_global_options(outline, out.globals_set, out.options);
   find_environment(outline, out);
   find_environment_classes(outline, out.options);
   std::stable_sort(out.options.begin(), out.options.end(),
