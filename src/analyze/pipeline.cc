@@ -1,5 +1,7 @@
 #include "analyze/pipeline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -14,13 +16,24 @@ namespace fathom {
 
 namespace {
 
-// Of findings that are equally urgent, chains of ops that may save nothing: where the host is the
-// limit, any ops in a row are such a chain.
+void by_urgency(std::vector<Finding>& findings) {
+  sort_runs(findings, [](const Finding& x, const Finding& y) { return x.priority < y.priority; });
+}
+
+// Chains of ops that may save nothing are not urgent, and of those equally urgent the last: where
+// the host is the limit, any ops in a row are such a chain.
 void put_uncertain_chains_last(std::vector<Finding>& findings, Nanos length) {
   constexpr double kForCertain = 0.01;
   const auto is_uncertain = [length](const Finding& f) {
     return f.kind == FindingKind::kFusibleChain && ratio(f.saving_at_least, length) < kForCertain;
   };
+  for (Finding& f : findings) {
+    if (!is_uncertain(f) || f.priority >= Priority::kMedium) continue;
+    f.priority_reason = fmt::format("{} by rule ({}); medium because it may save nothing",
+                                    priority_name(f.priority), f.priority_reason);
+    f.priority = Priority::kMedium;
+  }
+  by_urgency(findings);
   for (auto begin = findings.begin(); begin != findings.end();) {
     const auto end = std::find_if(begin, findings.end(),
                                   [&](const Finding& f) { return f.priority != begin->priority; });
@@ -68,7 +81,7 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   // A cause may be as urgent as its symptoms only where its own saving bears it.
   for (Finding& finding : all) cap_priority(a, finding);
   // The most urgent first; of those equally urgent, by what they may save.
-  sort_runs(all, [](const Finding& x, const Finding& y) { return x.priority < y.priority; });
+  by_urgency(all);
   const bool has_steps = a.base().kind < TimeBaseKind::kRecording;
   put_waits_before_late_launches(all, has_steps ? a.base().steps.size() : 0, a.length());
   if (ranges) ranges->widen(all);

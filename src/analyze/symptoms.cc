@@ -155,6 +155,7 @@ void put_waits_before_late_launches(std::vector<Finding>& findings, size_t steps
   const auto waits = std::ranges::find(findings, FindingKind::kSynchronization, &Finding::kind);
   const auto launches = std::ranges::find(findings, FindingKind::kHostBound, &Finding::kind);
   if (waits == findings.end() || launches >= waits || !waits->under.empty()) return;
+  if (launches->priority < waits->priority) return;  // the more urgent first
   const bool bears = ratio(waits->saving_at_most, launches->saving_at_most) >= kOfTheLaunches &&
                      ratio(waits->saving_at_most, length) >= kOfTheLength &&
                      ratio(waits->saving_at_least, length) >= kForCertain;

@@ -37,6 +37,8 @@ std::vector<Finding> repeated_tables(const PatternInput& in);
 std::vector<Finding> repeated_weights(const PatternInput& in);
 // A product of whose result a few rows are read.
 std::vector<Finding> discarded_rows(const PatternInput& in);
+// Rows of padding, or of room that stays empty, that are computed and cut off.
+std::vector<Finding> cut_rows(const PatternInput& in);
 // Keys and values that are copied as a whole to reorder them.
 std::vector<Finding> moved_cache(const PatternInput& in);
 // One mask of queries by keys for all sequences and heads, as a causal one would be.

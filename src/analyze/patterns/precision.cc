@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analyze/finding_parts.h"
 #include "analyze/patterns/pattern_finding.h"
@@ -211,6 +212,54 @@ std::optional<size_t> feeds_product(const PatternInput& in, const Cast& cast) {
   return {};
 }
 
+// Sizes of tensors that ops may have written: of an elementwise op its largest operand's, of a
+// product its own. Copies and updates of weights are left out.
+std::set<int64_t> written_sizes(const PatternInput& in) {
+  std::set<int64_t> sizes;
+  for (const AssessedOp& op : in.assessment().ops()) {
+    const OpView& view = in.view(op);
+    if (view.has(Role::kUpdate) || view.has(Role::kFusedUpdate)) continue;
+    if (const auto& size = in.product(op))
+      sizes.insert(element_count({size->batch, size->m, size->n}).value_or(0));
+    if (view.has(Role::kCopy) && view.tensor(1) != nullptr &&
+        view.tensor(0)->type != view.tensor(1)->type)
+      continue;
+    for (const ArgValue& value : view.args.inputs)
+      if (value.is_tensor()) sizes.insert(elements_of(value));
+  }
+  return sizes;
+}
+
+// Whether the size of what an op writes can be told from its operands.
+bool has_known_result(const PatternInput& in, const AssessedCall& call) {
+  return in.product(*call.assessed).has_value() || is_pointwise(*call.assessed) ||
+         in.has(call, Role::kCopy);
+}
+
+// Casts to a narrower type, several in each step, of one large tensor that nothing between them
+// writes: the same values each time. By its size: no other op has such a tensor.
+std::vector<size_t> unchanged_sources(const PatternInput& in, const std::vector<Cast>& casts) {
+  constexpr int64_t kLarge = int64_t{1} << 20;
+  constexpr size_t kAgain = 4, kInAStep = 2;
+  std::map<const AssessedOp*, std::vector<size_t>> alike;
+  for (const Cast& cast : casts) {
+    const ElementType *from = find_element_type(cast.from), *to = find_element_type(cast.to);
+    if (from->bits <= to->bits || element_count(*cast.dims).value_or(0) < kLarge) continue;
+    const size_t place = cast.place;
+    if (place > 0 && !has_known_result(in, in.calls()[place - 1])) continue;
+    alike[in.calls()[place].assessed].push_back(place);
+  }
+  std::vector<size_t> unchanged;
+  if (alike.empty()) return unchanged;
+  const std::set<int64_t> written = written_sizes(in);
+  for (const auto& [op, places] : alike) {
+    if (places.size() < std::max(kAgain, kInAStep * in.steps())) continue;
+    if (written.contains(elements_of(*in.view(*op).tensor(1)))) continue;
+    unchanged.insert(unchanged.end(), places.begin(), places.end());
+  }
+  return unchanged;
+}
+
 // Casts that a later one undoes, with no product between for which they would be needed.
 class RoundTrips {
  public:
@@ -309,6 +358,10 @@ std::vector<Finding> casts(const PatternInput& in) {
     if (product) weights[calls[cast.place].assessed].emplace_back(cast.place, *product);
   }
   size_t weight_casts = 0;
+  for (const size_t place : unchanged_sources(in, all)) {
+    weight_casts += !needless[place];
+    needless[place] = true;
+  }
   for (const auto& [op, same] : weights) {
     if (same.size() < kAgain) continue;
     for (const auto& [cast, product] : same) {
@@ -335,7 +388,7 @@ std::vector<Finding> casts(const PatternInput& in) {
                    std::string(ops_by_time(found.calls()).front()->group->key.name),
                    weight_casts > round_trips ? "The same weights are cast again and again"
                                               : "Tensors are cast to another type and back",
-                   fmt::format("{} ({} of weights before a product, {} undone soon after) take {}.",
+                   fmt::format("{} ({} of weights, {} undone soon after) take {}.",
                                per_step(in, found.size(), "op", "ops"), number_text(weight_casts),
                                number_text(round_trips), micros_text(nanos_from(found.seconds()))),
                    Confidence::kMedium};
