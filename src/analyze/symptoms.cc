@@ -155,7 +155,6 @@ void put_waits_before_late_launches(std::vector<Finding>& findings, size_t steps
   const auto waits = std::ranges::find(findings, FindingKind::kSynchronization, &Finding::kind);
   const auto launches = std::ranges::find(findings, FindingKind::kHostBound, &Finding::kind);
   if (waits == findings.end() || launches >= waits || !waits->under.empty()) return;
-  if (launches->priority < waits->priority) return;  // the more urgent first
   const bool bears = ratio(waits->saving_at_most, launches->saving_at_most) >= kOfTheLaunches &&
                      ratio(waits->saving_at_most, length) >= kOfTheLength &&
                      ratio(waits->saving_at_least, length) >= kForCertain;
@@ -163,7 +162,9 @@ void put_waits_before_late_launches(std::vector<Finding>& findings, size_t steps
   // With what is listed under it.
   auto end = std::next(waits);
   while (end != findings.end() && end->under == waits->title) ++end;
-  std::rotate(launches, waits, end);
+  // Before what is as urgent, never before what is more urgent.
+  const auto as_urgent = std::ranges::find(launches, waits, waits->priority, &Finding::priority);
+  std::rotate(launches->priority < waits->priority ? as_urgent : launches, waits, end);
 }
 
 }  // namespace fathom
