@@ -33,8 +33,9 @@ void lower_uncertain(std::vector<Finding>& findings, Nanos length) {
     return f.kind == FindingKind::kHostBound && f.priority <= Priority::kHigh;
   });
   for (Finding& f : findings) {
-    const bool is_uncertain =
-        f.kind == FindingKind::kFusibleChain || (host_is_limit && replaces_work(f.kind));
+    const bool is_uncertain = f.kind == FindingKind::kFusibleChain ||
+                              f.kind == FindingKind::kDiscardedRows ||
+                              (host_is_limit && replaces_work(f.kind));
     if (!is_uncertain || !may_save_nothing(f, length) || f.priority >= Priority::kMedium) continue;
     f.priority_reason = fmt::format("{} by rule ({}); medium because it may save nothing",
                                     priority_name(f.priority), f.priority_reason);

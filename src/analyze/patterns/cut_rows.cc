@@ -10,7 +10,6 @@
 #include "analyze/patterns/pattern_finding.h"
 #include "analyze/patterns/patterns.h"
 #include "base/count_text.h"
-#include "tree/steps.h"
 
 namespace fathom::patterns {
 namespace {
@@ -95,7 +94,7 @@ std::optional<Cut> lookup_at(const PatternInput& in, CallId call) {
 
 class CutRows {
  public:
-  explicit CutRows(const PatternInput& in) : in_(in), steps_(in.store(), kProfilerSteps) {}
+  explicit CutRows(const PatternInput& in) : in_(in) {}
 
   // In the order of calls.
   void add(const Cut& cut) {
@@ -126,7 +125,7 @@ class CutRows {
   bool is_in_step_of(const Cut& cut, const AssessedCall& call) const {
     const EventId event = in_.tree().event(cut.call);
     return in_.store().track_id(event) == in_.store().track_id(call.op->event) &&
-           steps_.at(in_.store().start(event)) == steps_.at(in_.store().start(call.op->event));
+           step_at(in_.store().start(event)) == step_at(in_.store().end(call.op->event));
   }
 
   // Something else reads all rows later: a loss, the next layer.
@@ -245,8 +244,14 @@ class CutRows {
     }
   }
 
+  // The step in which the host was.
+  size_t step_at(Nanos when) const {
+    const std::vector<BaseStep>& steps = in_.assessment().base().steps;
+    const auto after = std::ranges::upper_bound(steps, when, {}, &BaseStep::host_begin);
+    return static_cast<size_t>(after - steps.begin());
+  }
+
   const PatternInput& in_;
-  const Steps steps_;
   size_t told_until_ = 0;
 };
 

@@ -43,6 +43,8 @@ std::vector<Finding> patterns(const Assessment& a) {
       p::gathered_products,
       p::zeroed_gradients,
       p::cut_rows,
+      p::slow_own_ops,
+      p::tiny_blocks,
   };
   if (a.cpu() != nullptr) return {};
   const p::PatternInput input(a);

@@ -39,6 +39,10 @@ std::vector<Finding> repeated_weights(const PatternInput& in);
 std::vector<Finding> discarded_rows(const PatternInput& in);
 // Rows of padding, or of room that stays empty, that are computed and cut off.
 std::vector<Finding> cut_rows(const PatternInput& in);
+// Ops of the program's own that take far longer than their operands do.
+std::vector<Finding> slow_own_ops(const PatternInput& in);
+// Kernels of very many short blocks.
+std::vector<Finding> tiny_blocks(const PatternInput& in);
 // Keys and values that are copied as a whole to reorder them.
 std::vector<Finding> moved_cache(const PatternInput& in);
 // One mask of queries by keys for all sequences and heads, as a causal one would be.

@@ -260,6 +260,61 @@ std::vector<size_t> unchanged_sources(const PatternInput& in, const std::vector<
   return unchanged;
 }
 
+// Sums rows: in FP32, whatever the type of its operands.
+bool sums_in_fp32(const AssessedCall& call) {
+  const std::string_view name = call.assessed->group->key.name;
+  return name.find("softmax") != std::string_view::npos || call.assessed->category == "norm" ||
+         name == "aten::logsumexp";
+}
+
+// Large tensors of 16 bits that are cast to 32 for an op that sums in FP32 anyway: the cast, copies
+// of it on the way, and in training the way back. What reads them would read half as much.
+size_t mark_widened(const PatternInput& in, const std::vector<Cast>& casts,
+                    std::vector<bool>& needless, std::vector<size_t>& halved) {
+  constexpr int64_t kLarge = int64_t{1} << 20;
+  constexpr size_t kNext = 5;
+  constexpr double kNearlyAll = 0.9;
+  const std::vector<AssessedCall>& calls = in.calls();
+  const auto is_as_large = [&](const AssessedCall& call, int64_t elements) {
+    const ArgValue* tensor = in.view(call).tensor(0);
+    return tensor != nullptr && is_float_type(*tensor, 32) && elements_of(*tensor) <= elements &&
+           static_cast<double>(elements_of(*tensor)) >= kNearlyAll * static_cast<double>(elements);
+  };
+  std::set<int64_t> sizes;
+  size_t found = 0;
+  for (const Cast& cast : casts) {
+    const int64_t elements = element_count(*cast.dims).value_or(0);
+    const ElementType *from = find_element_type(cast.from), *to = find_element_type(cast.to);
+    if (needless[cast.place] || elements < kLarge || from->bits != 16 || to->bits != 32) continue;
+    if (!from->is_float || !to->is_float) continue;
+    std::vector<size_t> on_the_way;
+    for (size_t i = cast.place + 1; i < std::min(calls.size(), cast.place + 1 + kNext); ++i) {
+      if (!in.same_thread(calls[i], calls[cast.place])) break;
+      if (!is_as_large(calls[i], elements)) continue;
+      on_the_way.push_back(i);
+      if (in.has(calls[i], Role::kCopy)) continue;
+      if (!sums_in_fp32(calls[i])) break;
+      ++found;
+      needless[cast.place] = true;
+      sizes.insert(elements);
+      halved.insert(halved.end(), on_the_way.begin(), on_the_way.end());
+      break;
+    }
+  }
+  // Gradients of them: the gradient of the sum, and the cast back.
+  for (size_t i = 0; i < calls.size() && !sizes.empty() && in.has_backward(); ++i) {
+    if (needless[i] || !in.any_around(calls[i].op->event, "*Backward*")) continue;
+    const ArgValue* tensor = in.view(calls[i]).tensor(0);
+    if (tensor == nullptr || !sizes.contains(elements_of(*tensor))) continue;
+    if (cast_at(in, i)) {
+      needless[i] = true;
+    } else if (is_pointwise(*calls[i].assessed)) {
+      halved.push_back(i);
+    }
+  }
+  return found;
+}
+
 // Casts that a later one undoes, with no product between for which they would be needed.
 class RoundTrips {
  public:
@@ -357,6 +412,8 @@ std::vector<Finding> casts(const PatternInput& in) {
     const auto product = feeds_product(in, cast);
     if (product) weights[calls[cast.place].assessed].emplace_back(cast.place, *product);
   }
+  std::vector<size_t> halved;  // ops that would read half as much
+  const size_t widened = mark_widened(in, all, needless, halved);
   size_t weight_casts = 0;
   for (const size_t place : unchanged_sources(in, all)) {
     weight_casts += !needless[place];
@@ -378,19 +435,24 @@ std::vector<Finding> casts(const PatternInput& in) {
     if (needless[i]) found.add(calls[i], false);
   }
   double most = found.counted();
-  for (size_t place : between) {
-    most += seconds_of(calls[place].time) * calls[place].assessed->counted / 2;
-  }
+  for (const auto& places : {between, halved})
+    for (size_t place : places)
+      most += seconds_of(calls[place].time) * calls[place].assessed->counted / 2;
   if (found.empty() || !is_noticeable(in, most)) return {};
   Traits traits;
+  const bool is_widened = widened > std::max(weight_casts, round_trips);
   if (weight_casts > round_trips) traits.add("weights");
+  if (is_widened) traits.add("widened");
   PatternText text{FindingKind::kCasts,
                    std::string(ops_by_time(found.calls()).front()->group->key.name),
-                   weight_casts > round_trips ? "The same weights are cast again and again"
-                                              : "Tensors are cast to another type and back",
-                   fmt::format("{} ({} of weights, {} undone soon after) take {}.",
+                   is_widened ? "Tensors are widened for ops that sum in FP32 anyway"
+                   : weight_casts > round_trips ? "The same weights are cast again and again"
+                                                : "Tensors are cast to another type and back",
+                   fmt::format("{} ({} of weights, {} undone soon after, {} before a softmax or "
+                               "norm) take {}.",
                                per_step(in, found.size(), "op", "ops"), number_text(weight_casts),
-                               number_text(round_trips), micros_text(nanos_from(found.seconds()))),
+                               number_text(round_trips), number_text(widened),
+                               micros_text(nanos_from(found.seconds()))),
                    Confidence::kMedium};
   // Training keeps wide weights for the optimizer: a narrow copy of them is made once a step.
   const bool required = in.has_backward() && weight_casts > round_trips;
