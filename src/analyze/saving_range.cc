@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -262,18 +263,28 @@ class SavingModel {
       const auto& kernels = call.op->kernels;
       ids_.push_back(a_.places().of(kernels.empty() ? call.op->event : kernels.front()));
       if (!is_pointwise(*call.assessed)) mixed_.insert(ids_.back().frame);
+      modules_[ids_.back().frame].insert(ids_.back().module);
     }
     return ids_;
+  }
+
+  // Where modules are the framework's, the function around them is that of all layers.
+  bool runs_a_model(EventId frame) const {
+    constexpr size_t kModules = 8;
+    const auto modules = modules_.find(frame);
+    return modules != modules_.end() && modules->second.size() > kModules;
   }
 
   // Gradients of the ops, and memory-bound ops of the same function calls with theirs; of a chain
   // where the function has no other work.
   void go_with(Finding& f) {
     const bool is_chain = f.kind == FindingKind::kFusibleChain;
-    std::unordered_set<EventId> frames, ops;
+    std::unordered_set<EventId> ops, frames;
+    std::set<std::pair<EventId, EventId>> parts;  // of functions that run a whole model
     for (const CoveredEvent& covered : f.covered) {
       const PlaceIds ids = a_.places().of(covered.event);
       if (ids.frame.valid()) frames.insert(ids.frame);
+      if (ids.frame.valid()) parts.emplace(ids.frame, ids.module);
       if (ids.op.valid()) ops.insert(ids.op);
     }
     const std::vector<PlaceIds>& ids = places_of_calls();
@@ -282,8 +293,10 @@ class SavingModel {
     for (size_t i = 0; i < ids.size(); ++i) {
       const AssessedCall& call = a_.calls()[i];
       if (are_copies && !is_pointwise(*call.assessed)) continue;
-      const bool is_beside = frames.contains(ids[i].frame) && is_pointwise(*call.assessed) &&
-                             (!is_chain || !mixed_.contains(ids[i].frame));
+      const bool is_beside =
+          frames.contains(ids[i].frame) &&
+          (!runs_a_model(ids[i].frame) || parts.contains({ids[i].frame, ids[i].module})) &&
+          is_pointwise(*call.assessed) && (!is_chain || !mixed_.contains(ids[i].frame));
       if (!is_beside && !ops.contains(ids[i].op)) continue;
       f.goes_with.beside |= is_beside;
       f.goes_with.gradients |= !is_beside && ids[i].gradient;
@@ -478,6 +491,7 @@ class SavingModel {
   std::vector<bool> pointwise_;  // by event, once asked for
   // Calls of functions with more than memory-bound ops: such a function is not one fused kernel.
   std::unordered_set<EventId> mixed_;
+  std::unordered_map<EventId, std::unordered_set<EventId>> modules_;  // by function
 };
 
 SavingRanges::SavingRanges(const Assessment& a, const CriticalPath& path)
