@@ -317,7 +317,7 @@ void add_contending_thread(const Assessment& a, IdleCause cause, Finding& f) {
     place.share = ratio(busy, all);
     const std::string text = short_place_text(place);
     f.title = fmt::format("{}: {} on another thread holds Python's lock",
-                          f.title.substr(0, f.title.find(": ")), text);
+                          amount_text(a, cause, f.time), text);
     f.notes.push_back({"", text,
                        fmt::format(" runs on another thread for {} of this time. Python runs one "
                                    "thread at a time: move that code to another process, or into "

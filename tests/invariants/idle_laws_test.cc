@@ -23,8 +23,10 @@ std::vector<Scope> idle_scopes(const Trace& trace) {
   if (const auto steady = find_steady_state(whole)) scopes.emplace_back().steady = steady;
   const TimeBase base = find_time_base(whole, work_by_device(whole));
   const Nanos quarter{base.wall().count / 4};
-  scopes.emplace_back().steady = Scope::SteadyState{
+  Scope middle;
+  middle.steady = Scope::SteadyState{
       {base.begin() + quarter, base.end() - quarter}, {base.begin(), base.end()}, {}};
+  if (!all_selected(SheetInput(trace.store, trace.tree, middle)).empty()) scopes.push_back(middle);
   return scopes;
 }
 

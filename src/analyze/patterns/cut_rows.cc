@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <unordered_map>
 
 #include "analyze/finding_parts.h"
 #include "analyze/patterns/pattern_finding.h"
@@ -259,11 +260,31 @@ class CutRows {
 
 std::vector<Finding> cut_rows(const PatternInput& in) {
   CutRows rows(in);
+  // Names and arguments are interned: each is looked at once.
+  enum class Kind : uint8_t { kUnknown, kOther, kSlice, kLookup };
+  std::vector<Kind> kinds(in.store().text_count(), Kind::kUnknown);
+  std::unordered_map<ArgsId, std::optional<Cut>> slices;
   for (CallId c(0); c.index < in.tree().size(); ++c.index) {
-    const std::string_view name = in.store().name(in.tree().event(c));
-    const bool is_slice = name == "aten::slice";
-    if (!is_slice && name != "aten::index") continue;
-    if (const auto cut = is_slice ? slice_at(in, c) : lookup_at(in, c)) rows.add(*cut);
+    const EventId event = in.tree().event(c);
+    const StringId name = in.store().name_id(event);
+    if (!name.valid()) continue;
+    Kind& kind = kinds[name.index];
+    if (kind == Kind::kUnknown) {
+      const std::string_view text = in.store().text(name);
+      kind = text == "aten::slice"   ? Kind::kSlice
+             : text == "aten::index" ? Kind::kLookup
+                                     : Kind::kOther;
+    }
+    if (kind == Kind::kLookup) {
+      if (const auto cut = lookup_at(in, c)) rows.add(*cut);
+    } else if (kind == Kind::kSlice) {
+      const auto [known, is_new] = slices.try_emplace(in.store().args_id(event));
+      if (is_new) known->second = slice_at(in, c);
+      if (!known->second) continue;
+      Cut cut = *known->second;
+      cut.call = c;
+      rows.add(cut);
+    }
   }
   if (rows.found.empty() || !is_noticeable(in, rows.most)) return {};
   const bool all_padded = rows.padded == rows.cuts;

@@ -43,6 +43,7 @@ std::vector<Finding> patterns(const Assessment& a) {
       p::gathered_products,
       p::zeroed_gradients,
       p::cut_rows,
+      p::widened_sums,
       p::slow_own_ops,
       p::tiny_blocks,
   };

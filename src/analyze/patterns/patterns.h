@@ -15,6 +15,8 @@ std::vector<Finding> wide_products(const PatternInput& in);
 std::vector<Finding> double_precision(const PatternInput& in);
 // Casts that are undone soon after, or repeated for the same weights.
 std::vector<Finding> casts(const PatternInput& in);
+// Large tensors that are cast to FP32 for a softmax or norm.
+std::vector<Finding> widened_sums(const PatternInput& in);
 // scaled_dot_product_attention that runs as separate kernels.
 std::vector<Finding> attention_math(const PatternInput& in);
 // Keys and values that are copied once for each query head.
