@@ -146,6 +146,23 @@ std::vector<int64_t> largest_dims(const EventStore& store, const AssessedOp& op)
   return largest;
 }
 
+// Elements of what a lookup in a table gives; none: it is not known.
+std::optional<int64_t> elements_looked_up(const EventStore& store, const AssessedOp& op) {
+  const auto args = read_op_args(store, store.args_id(op.group->first().event));
+  if (!args || args->inputs.empty() || !args->inputs[0].is_tensor()) return {};
+  const std::vector<int64_t>& table = args->inputs[0].shape.dims;
+  for (size_t i = 1; i < args->inputs.size(); ++i) {
+    if (!args->inputs[i].is_tensor()) continue;
+    const auto indices = element_count(args->inputs[i].shape.dims);
+    // gather is called with an index for each element.
+    if (op.group->key.name == "aten::gather" || !indices || table.empty()) return indices;
+    const int64_t width = table.back();
+    if (table.size() != 2 || width < 1 || *indices > INT64_MAX / width) return {};
+    return *indices * width;
+  }
+  return {};
+}
+
 // By names of ops, kernels and functions: its profiler's format is written by others too.
 bool is_of_pytorch(const EventStore& store) {
   for (size_t i = 0; i < store.text_count(); ++i) {
@@ -472,11 +489,19 @@ void Assessment::find_runs() {
     const std::string_view name = call.assessed->group->key.name;
     return name == "aten::roll" || name == "aten::flip";
   };
+  // What a lookup gives has a row for each index: of any rank, so by its size.
+  const auto is_handed_on = [&](const AssessedCall& before, const AssessedCall& call) {
+    if (is_lookup(before) && !is_lookup(call)) {
+      const auto given = elements_looked_up(store, *before.assessed);
+      if (given && given == element_count(dims_of(*call.assessed))) return true;
+    }
+    return stretches_over(dims_of(*before.assessed), dims_of(*call.assessed));
+  };
   const auto continues = [&](const AssessedCall& before, const AssessedCall& call) {
     return before.caller == call.caller && !(is_lookup(before) && is_lookup(call)) &&
            (shifts(before) || !shifts(call)) &&
            store.track_id(before.op->event) == store.track_id(call.op->event) &&
-           stretches_over(dims_of(*before.assessed), dims_of(*call.assessed));
+           is_handed_on(before, call);
   };
   std::vector<size_t> in_runs(ops_.size(), 0);
   for (size_t begin = 0; begin < calls_.size();) {

@@ -45,6 +45,7 @@ std::string_view kind_name(FindingKind kind) {
                                                 "looped_products",
                                                 "odd_sizes",
                                                 "few_blocks",
+                                                "small_blocks",
                                                 "contended_atomics",
                                                 "pageable_copies",
                                                 "copies_in_turns",

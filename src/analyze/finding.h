@@ -51,6 +51,7 @@ enum class FindingKind : uint8_t {
   kLoopedProducts,
   kOddSizes,
   kFewBlocks,
+  kSmallBlocks,
   kContendedAtomics,
   kPageableCopies,
   kCopiesInTurns,

@@ -8,6 +8,7 @@
 #include "analyze/advice.h"
 #include "analyze/analyses.h"
 #include "analyze/finding_parts.h"
+#include "analyze/host_threads.h"
 #include "analyze/place.h"
 #include "analyze/priority.h"
 #include "analyze/sync_kind.h"
@@ -270,6 +271,64 @@ void add_loop(const Assessment& a, Finding& f) {
   if (f.places.size() > kPlaces) f.places.pop_back();
 }
 
+// Threads with Python frames beside the one that launches; a few.
+std::vector<TrackId> other_python_threads(const EventStore& store, TrackId main) {
+  constexpr size_t kMostThreads = 8;
+  std::vector<TrackId> tracks;
+  for (size_t i = 0; i < store.size() && tracks.size() < kMostThreads; ++i) {
+    const EventId e(i);
+    if (store.kind(e) != EventKind::kPython || store.track_id(e) == main) continue;
+    if (std::ranges::find(tracks, store.track_id(e)) == tracks.end())
+      tracks.push_back(store.track_id(e));
+  }
+  return tracks;
+}
+
+// Python lets one thread run at a time. One that runs the program's own code while the GPU is idle,
+// and waits for nothing, takes that time from the thread that launches.
+void add_contending_thread(const Assessment& a, IdleCause cause, Finding& f) {
+  constexpr double kMost = 0.6;  // of the idle time
+  const EventStore& store = a.input().store;
+  PlaceFinder& finder = a.places();
+  const auto explained = std::ranges::find(a.idle().devices, true, &DeviceIdle::is_explained);
+  if (!finder.has_frames() || f.covered.empty() || explained == a.idle().devices.end()) return;
+  const auto longest = std::ranges::max_element(f.covered, {}, &CoveredEvent::time);
+  const std::vector<TrackId> others = other_python_threads(store, store.track_id(longest->event));
+  if (others.empty()) return;
+  HostThreads threads(store, a.input().tree);
+  for (const TrackId track : others) {
+    HostThread* thread = threads.find(track);
+    if (thread == nullptr || thread->launches > 0) continue;
+    Nanos all, busy;
+    EventId frame;
+    for (const IdleStretch& stretch : explained->stretches) {
+      if (stretch.cause != cause) continue;
+      all += stretch.when.end - stretch.when.begin;
+      thread->frames.read(stretch.when, [&](const HostStretch& s) {
+        // The innermost frame is the program's own: no wait for a lock or a queue.
+        if (!s.event.valid() || finder.of(s.event).frame != s.event) return;
+        busy += s.when.end - s.when.begin;
+        frame = s.event;
+      });
+    }
+    if (ratio(busy, all) < kMost) continue;
+    Place place = finder.describe(finder.of(frame));
+    place.time = busy;
+    place.share = ratio(busy, all);
+    const std::string text = short_place_text(place);
+    f.title = fmt::format("{}: {} on another thread holds Python's lock",
+                          amount_text(a, cause, f.time), text);
+    f.notes.push_back({"", text,
+                       fmt::format(" runs on another thread for {} of this time. Python runs one "
+                                   "thread at a time: move that code to another process, or into "
+                                   "calls that release the lock.",
+                                   percent_text(place.share))});
+    f.subject = text;
+    f.places.insert(f.places.begin(), std::move(place));
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<Finding> idle_time(const Assessment& a) {
@@ -294,6 +353,8 @@ std::vector<Finding> idle_time(const Assessment& a) {
     const std::string_view call = main_call(a, text.cause, f.covered);
     write_title(a, text, call, f);
     if (text.cause == IdleCause::kHost) add_loop(a, f);
+    if (text.cause == IdleCause::kHost || text.cause == IdleCause::kHostCode)
+      add_contending_thread(a, text.cause, f);
     const size_t gaps = idle.gaps[static_cast<size_t>(text.cause)];  // 0: a smaller part of each
     f.issue = fmt::format("{} of {} idle{}: {}.", micros_text(f.time),
                           micros_text(a.base().mean_device().idle),

@@ -48,7 +48,7 @@ class GapExplainer {
     for (const EventId e : work) {
       const Nanos begin = std::max(store_.start(e), window.begin);
       if (begin > window.end) break;
-      is_first_run_ = names.insert(store_.name_id(e)).second;
+      is_first_run_ = names.insert(store_.name_id(e)).second && !is_copy_event(store_, e);
       if (begin > busy_until) gap({busy_until, begin}, last, e);
       // Work may have ended before the window.
       if (!last.valid() || store_.end(e) > busy_until) last = e;
@@ -173,9 +173,17 @@ class GapExplainer {
     if (const auto around = cause_around(s.around)) return around;
     if (s.role == HostRole::kWait) return IdleCause::kSynchronization;
     if (s.role == HostRole::kAllocation) return IdleCause::kAllocation;
-    if (s.role == HostRole::kLaunch && store_.duration(s.event).count > kSlowLaunch)
+    if (s.role == HostRole::kLaunch && store_.duration(s.event).count > kSlowLaunch &&
+        !copies(s.event))
       return IdleCause::kFirstUse;
     return {};
+  }
+
+  // A copy loads no code, however long its call takes: it may do the copying itself.
+  bool copies(EventId call) const {
+    const std::string_view name = store_.name(call);
+    return name.find("Memcpy") != std::string_view::npos ||
+           name.find("Memset") != std::string_view::npos;
   }
 
   // A range has no line of code; the frames in it do.

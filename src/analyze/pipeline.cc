@@ -1,5 +1,7 @@
 #include "analyze/pipeline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -14,12 +16,38 @@ namespace fathom {
 
 namespace {
 
-// Of findings that are equally urgent, chains of ops that may save nothing: where the host is the
-// limit, any ops in a row are such a chain.
+void by_urgency(std::vector<Finding>& findings) {
+  sort_runs(findings, [](const Finding& x, const Finding& y) { return x.priority < y.priority; });
+}
+
+constexpr double kForCertain = 0.01;  // of the wall time
+
+bool may_save_nothing(const Finding& f, Nanos length) {
+  return ratio(f.saving_at_least, length) < kForCertain;
+}
+
+// Where the host is the limit, other work on the GPU may save nothing: then it is not urgent. Any
+// ops in a row are a chain there.
+void lower_uncertain(std::vector<Finding>& findings, Nanos length) {
+  const bool host_is_limit = std::ranges::any_of(findings, [](const Finding& f) {
+    return f.kind == FindingKind::kHostBound && f.priority <= Priority::kHigh;
+  });
+  for (Finding& f : findings) {
+    const bool is_uncertain = f.kind == FindingKind::kFusibleChain ||
+                              f.kind == FindingKind::kDiscardedRows ||
+                              (host_is_limit && replaces_work(f.kind));
+    if (!is_uncertain || !may_save_nothing(f, length) || f.priority >= Priority::kMedium) continue;
+    f.priority_reason = fmt::format("{} by rule ({}); medium because it may save nothing",
+                                    priority_name(f.priority), f.priority_reason);
+    f.priority = Priority::kMedium;
+  }
+  by_urgency(findings);
+}
+
+// Of findings that are equally urgent.
 void put_uncertain_chains_last(std::vector<Finding>& findings, Nanos length) {
-  constexpr double kForCertain = 0.01;
   const auto is_uncertain = [length](const Finding& f) {
-    return f.kind == FindingKind::kFusibleChain && ratio(f.saving_at_least, length) < kForCertain;
+    return f.kind == FindingKind::kFusibleChain && may_save_nothing(f, length);
   };
   for (auto begin = findings.begin(); begin != findings.end();) {
     const auto end = std::find_if(begin, findings.end(),
@@ -68,10 +96,11 @@ std::vector<Finding> find_all(const Assessment& a, const CriticalPath* path) {
   // A cause may be as urgent as its symptoms only where its own saving bears it.
   for (Finding& finding : all) cap_priority(a, finding);
   // The most urgent first; of those equally urgent, by what they may save.
-  sort_runs(all, [](const Finding& x, const Finding& y) { return x.priority < y.priority; });
+  by_urgency(all);
+  if (ranges) ranges->widen(all);
+  lower_uncertain(all, a.length());
   const bool has_steps = a.base().kind < TimeBaseKind::kRecording;
   put_waits_before_late_launches(all, has_steps ? a.base().steps.size() : 0, a.length());
-  if (ranges) ranges->widen(all);
   put_uncertain_chains_last(all, a.length());
   return all;
 }

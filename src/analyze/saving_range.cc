@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -29,7 +30,32 @@ constexpr double kAfterCopies = 0.5;
 // Convolutions that need no other layout are faster themselves.
 constexpr double kWithConvolution = 1.2;
 
-// Work that is done otherwise, or not at all, once the finding is followed.
+// The same ops run, each of them faster: nothing goes with them.
+bool keeps_ops(FindingKind kind) {
+  return kind == FindingKind::kImageLayout || kind == FindingKind::kWideProducts ||
+         kind == FindingKind::kOddSizes || kind == FindingKind::kRecompute ||
+         kind == FindingKind::kDiscardedRows || kind == FindingKind::kFullMask ||
+         kind == FindingKind::kProductOrder;
+}
+
+bool is_loop(FindingKind kind) {
+  return kind == FindingKind::kLoopedProducts || kind == FindingKind::kTinyProducts ||
+         kind == FindingKind::kSmallCollectives;
+}
+
+// Time of the host that the GPU waits for.
+bool is_host_time(FindingKind kind) {
+  return kind == FindingKind::kSynchronization || kind == FindingKind::kDataLoading ||
+         kind == FindingKind::kHostWork || kind == FindingKind::kAllocation ||
+         kind == FindingKind::kHostBound;
+}
+
+Nanos part_of(Nanos time, double share) {
+  return {static_cast<int64_t>(static_cast<double>(time.count) * share)};
+}
+
+}  // namespace
+
 bool replaces_work(FindingKind kind) {
   switch (kind) {
     case FindingKind::kUnfusedAttention:
@@ -65,32 +91,6 @@ bool replaces_work(FindingKind kind) {
       return false;
   }
 }
-
-// The same ops run, each of them faster: nothing goes with them.
-bool keeps_ops(FindingKind kind) {
-  return kind == FindingKind::kImageLayout || kind == FindingKind::kWideProducts ||
-         kind == FindingKind::kOddSizes || kind == FindingKind::kRecompute ||
-         kind == FindingKind::kDiscardedRows || kind == FindingKind::kFullMask ||
-         kind == FindingKind::kProductOrder;
-}
-
-bool is_loop(FindingKind kind) {
-  return kind == FindingKind::kLoopedProducts || kind == FindingKind::kTinyProducts ||
-         kind == FindingKind::kSmallCollectives;
-}
-
-// Time of the host that the GPU waits for.
-bool is_host_time(FindingKind kind) {
-  return kind == FindingKind::kSynchronization || kind == FindingKind::kDataLoading ||
-         kind == FindingKind::kHostWork || kind == FindingKind::kAllocation ||
-         kind == FindingKind::kHostBound;
-}
-
-Nanos part_of(Nanos time, double share) {
-  return {static_cast<int64_t>(static_cast<double>(time.count) * share)};
-}
-
-}  // namespace
 
 class SavingModel {
  public:
@@ -161,10 +161,12 @@ class SavingModel {
       most = std::max(most, model_.saved(Outlook::kOptimistic, &StepModel::HostLeft::least));
     // Waits and copies are lengthened by a profiler less than ops are.
     if (f.kind == FindingKind::kSynchronization) most = std::max(most, model_.saved_at_most());
-    // Of a function's code more is removed than what the GPU waited for.
+    // Of a function's code more is removed than what the GPU waited for. Where the whole function
+    // goes, its waits, copies and launches go with the code.
     if (f.kind == FindingKind::kHostWork) {
       least = std::min(least, f.share);
-      most = std::min(most, f.share * std::max(1.0, model_.lengthened()));
+      const double gone = f.goes_with.functions ? ratio(gone_with_functions_, a_.length()) : 0;
+      most = std::min(most, std::max(f.share, gone) * std::max(1.0, model_.lengthened()));
     }
     // The replay without calls also takes what loads code or waits, which is another finding's.
     if (f.kind == FindingKind::kHostBound) {
@@ -261,18 +263,28 @@ class SavingModel {
       const auto& kernels = call.op->kernels;
       ids_.push_back(a_.places().of(kernels.empty() ? call.op->event : kernels.front()));
       if (!is_pointwise(*call.assessed)) mixed_.insert(ids_.back().frame);
+      modules_[ids_.back().frame].insert(ids_.back().module);
     }
     return ids_;
+  }
+
+  // Where modules are the framework's, the function around them is that of all layers.
+  bool runs_a_model(EventId frame) const {
+    constexpr size_t kModules = 8;
+    const auto modules = modules_.find(frame);
+    return modules != modules_.end() && modules->second.size() > kModules;
   }
 
   // Gradients of the ops, and memory-bound ops of the same function calls with theirs; of a chain
   // where the function has no other work.
   void go_with(Finding& f) {
     const bool is_chain = f.kind == FindingKind::kFusibleChain;
-    std::unordered_set<EventId> frames, ops;
+    std::unordered_set<EventId> ops, frames;
+    std::set<std::pair<EventId, EventId>> parts;  // of functions that run a whole model
     for (const CoveredEvent& covered : f.covered) {
       const PlaceIds ids = a_.places().of(covered.event);
       if (ids.frame.valid()) frames.insert(ids.frame);
+      if (ids.frame.valid()) parts.emplace(ids.frame, ids.module);
       if (ids.op.valid()) ops.insert(ids.op);
     }
     const std::vector<PlaceIds>& ids = places_of_calls();
@@ -281,8 +293,10 @@ class SavingModel {
     for (size_t i = 0; i < ids.size(); ++i) {
       const AssessedCall& call = a_.calls()[i];
       if (are_copies && !is_pointwise(*call.assessed)) continue;
-      const bool is_beside = frames.contains(ids[i].frame) && is_pointwise(*call.assessed) &&
-                             (!is_chain || !mixed_.contains(ids[i].frame));
+      const bool is_beside =
+          frames.contains(ids[i].frame) &&
+          (!runs_a_model(ids[i].frame) || parts.contains({ids[i].frame, ids[i].module})) &&
+          is_pointwise(*call.assessed) && (!is_chain || !mixed_.contains(ids[i].frame));
       if (!is_beside && !ops.contains(ids[i].op)) continue;
       f.goes_with.beside |= is_beside;
       f.goes_with.gradients |= !is_beside && ids[i].gradient;
@@ -366,6 +380,22 @@ class SavingModel {
         work, [&](EventId e) { return pointwise_[e.index] && a_.places().of(e).frame == frame; });
   }
 
+  // Idle time of a GPU while the host was in some spans.
+  Nanos idle_time_in(const std::vector<Interval>& spans) const {
+    Nanos sum;
+    for (const DeviceIdle& device : a_.idle().devices) {
+      if (!device.is_explained) continue;
+      auto span = spans.begin();
+      for (const IdleStretch& stretch : device.stretches) {
+        while (span != spans.end() && span->end <= stretch.when.begin) ++span;
+        for (auto s = span; s != spans.end() && s->begin < stretch.when.end; ++s)
+          sum += std::min(s->end, stretch.when.end) - std::max(s->begin, stretch.when.begin);
+      }
+      break;
+    }
+    return sum;
+  }
+
   // The function calls that the finding is about, where it is much of them: all that they do goes.
   // Of a loop, what is between the first and the last of its calls.
   bool remove_functions(const Finding& f, bool of_loop) {
@@ -424,13 +454,18 @@ class SavingModel {
       all += function.end - function.begin;
     }
     if (functions.empty() || (!of_loop && ratio(covered, all) < kMostOfFunction)) return false;
+    std::vector<Interval> spans;
+    for (const Function& function : functions) spans.push_back({function.begin, function.end});
+    gone_with_functions_ = idle_time_in(merge_intervals(std::move(spans)));
     for (const Function& function : functions)
       model_.remove_code({function.track, {function.begin, function.end}}, true);
     for (CallId c(0); c.index < tree_.size();) {
       if (is_host_call(store.kind(tree_.event(c))) && is_in_function(tree_.event(c))) {
         model_.remove_call(c);
-        for (const EventId launched : tree_.launched_in_subtree(c))
+        for (const EventId launched : tree_.launched_in_subtree(c)) {
+          gone_with_functions_ += store.duration(launched);
           if (!going_[launched.index]) model_.keep_work(launched, 0);
+        }
         c = tree_.subtree_end(c);
       } else {
         ++c.index;
@@ -451,10 +486,12 @@ class SavingModel {
   StepModel model_;
   std::vector<bool> going_;      // by event
   std::vector<EventId> works_;   // that go
+  Nanos gone_with_functions_;    // idle time and GPU work of the functions that were removed last
   std::vector<PlaceIds> ids_;    // of the calls, once asked for
   std::vector<bool> pointwise_;  // by event, once asked for
   // Calls of functions with more than memory-bound ops: such a function is not one fused kernel.
   std::unordered_set<EventId> mixed_;
+  std::unordered_map<EventId, std::unordered_set<EventId>> modules_;  // by function
 };
 
 SavingRanges::SavingRanges(const Assessment& a, const CriticalPath& path)

@@ -11,6 +11,10 @@ namespace fathom {
 
 class SavingModel;
 
+// Whether a kind of finding is about work that is done otherwise, or not at all, once it is
+// followed.
+bool replaces_work(FindingKind kind);
+
 // Both ends of what a change saves, by replays of the critical path of a step without the profiler
 // (critical/step_model.h). The lower end takes the finding's own work or wait away, or makes it as
 // fast as it is sure to become. The upper end also takes what may go with it: the gradients of its

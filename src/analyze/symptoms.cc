@@ -162,7 +162,9 @@ void put_waits_before_late_launches(std::vector<Finding>& findings, size_t steps
   // With what is listed under it.
   auto end = std::next(waits);
   while (end != findings.end() && end->under == waits->title) ++end;
-  std::rotate(launches, waits, end);
+  // Before what is as urgent, never before what is more urgent.
+  const auto as_urgent = std::ranges::find(launches, waits, waits->priority, &Finding::priority);
+  std::rotate(launches->priority < waits->priority ? as_urgent : launches, waits, end);
 }
 
 }  // namespace fathom

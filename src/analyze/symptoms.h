@@ -17,7 +17,7 @@ void list_symptoms_under_causes(std::vector<Finding>& findings);
 
 // Launches that are late behind waits inside a step are what is left of being ahead: the host can
 // neither run ahead nor replay a graph before the waits are gone. Such waits, several in a step,
-// come before them, if they cost anything. `steps` is 0 where there are none.
+// come before what is as urgent, if they cost anything. `steps` is 0 where there are none.
 void put_waits_before_late_launches(std::vector<Finding>& findings, size_t steps, Nanos length);
 
 }  // namespace fathom

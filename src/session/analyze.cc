@@ -17,6 +17,7 @@
 #include "report/trace/xlsx.h"
 #include "session/counters.h"
 #include "session/hardware_summary.h"
+#include "session/steady_input.h"
 #include "session/story.h"
 #include "session/summarize.h"
 #include "session/summarize_path.h"
@@ -109,16 +110,21 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
                                    beside)
                                    .share();
   struct Found {
+    std::unique_ptr<const SteadyInput> steady;  // null: the whole recording is assessed
     std::unique_ptr<const Assessment> assessment;
     std::unique_ptr<const CriticalPath> path;
     std::vector<Finding> findings;
   };
   std::future<Found> found = start_beside(
       [&] {
-        auto assessment = std::make_unique<const Assessment>(input, *ops.get(), platform);
-        auto path = std::make_unique<const CriticalPath>(input, assessment->base());
+        auto steady = SteadyInput::of(input);
+        const SheetInput& assessed = steady ? steady->input : input;
+        auto assessment = std::make_unique<const Assessment>(
+            assessed, steady ? steady->ops : *ops.get(), platform);
+        auto path = std::make_unique<const CriticalPath>(assessed, assessment->base());
         std::vector<Finding> findings = find_all(*assessment, path.get());
-        return Found{std::move(assessment), std::move(path), std::move(findings)};
+        return Found{std::move(steady), std::move(assessment), std::move(path),
+                     std::move(findings)};
       },
       beside);
   std::vector<Table> sheets = all_sheets(input, launchers, ops, options.threads, &contexts);
@@ -143,7 +149,7 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   analysis.summary = summarize(trace, assessment, done.findings, coverage ? &*coverage : nullptr);
   analysis.packages = package_slow_ops(trace, input, assessment);
   analysis.summary.path = summarize_path(input, critical);
-  analysis.summary.what_if = TRY(answer_questions(input, critical, options.what_if));
+  analysis.summary.what_if = TRY(answer_questions(assessment.input(), critical, options.what_if));
   std::vector<ReportFile> counter_files;
   if (has_counters)
     counter_files = report_counters(
@@ -153,8 +159,11 @@ Result<Analysis> analyze(const Trace& trace, const Scope& scope, const AnalyzeOp
   analysis.summary.clocks = summarize_clocks(input);
   std::vector<std::string> package_paths;
   for (const PackageInReport& package : analysis.packages) package_paths.push_back(package.path);
+  // The story is of the whole run, its start included.
+  std::optional<Assessment> whole;
+  if (done.steady) whole.emplace(input, *ops.get(), platform);
   const RunStory story = TRY(tell_story(
-      trace, assessment, done.findings,
+      trace, whole ? *whole : assessment, done.findings,
       has_counters
           ? contexts
           : launch_contexts(input, recorded_on != nullptr ? recorded_on : platform, kMostContexts),

@@ -8,6 +8,7 @@
 #include "analyze/finding_parts.h"
 #include "report/csv.h"
 #include "report/page/documents_page.h"
+#include "session/steady_input.h"
 #include "session/summarize.h"
 
 namespace fathom {
@@ -59,9 +60,12 @@ void explain_by_limits(const SheetInput& a, const SheetInput& b, const Platform&
 
 Result<DiffReport> compare(const Trace& a, const Trace& b, const Scope& scope_a,
                            const Scope& scope_b) {
-  const SheetInput input_a(a.store, a.tree, scope_a), input_b(b.store, b.tree, scope_b);
-  TRY(check_scope(input_a, a.path));
-  TRY(check_scope(input_b, b.path));
+  const SheetInput whole_a(a.store, a.tree, scope_a), whole_b(b.store, b.tree, scope_b);
+  TRY(check_scope(whole_a, a.path));
+  TRY(check_scope(whole_b, b.path));
+  const auto steady_a = SteadyInput::of(whole_a), steady_b = SteadyInput::of(whole_b);
+  const SheetInput& input_a = steady_a ? steady_a->input : whole_a;
+  const SheetInput& input_b = steady_b ? steady_b->input : whole_b;
   DiffReport report;
   report.a = summarize(a, input_a);
   report.b = summarize(b, input_b);

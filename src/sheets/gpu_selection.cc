@@ -34,6 +34,12 @@ std::optional<size_t> step_of(const Steps& steps, const EventStore& store, const
   return on_gpu || !launch.valid() ? on_gpu : steps.at(store.start(work));
 }
 
+Nanos launched_or_begun(const EventStore& store, const CallTree& tree, EventId work) {
+  const CallId launch = tree.launch(work);
+  const bool is_known = launch.valid() && tree.has_launches();
+  return is_known ? store.start(tree.event(launch)) : store.start(work);
+}
+
 GpuSelection::GpuSelection(const EventStore& store, const CallTree& tree, const Scope& scope)
     : selected_(store.size()),
       communication_(communication_events(store, tree)),
@@ -41,19 +47,24 @@ GpuSelection::GpuSelection(const EventStore& store, const CallTree& tree, const 
   const auto on_device = [&](EventId e) {
     return !scope.device || store.gpu_work(e).device == scope.device;
   };
+  const auto is_steady = [&](EventId e) {
+    return !scope.steady || scope.steady->contains(launched_or_begun(store, tree, e));
+  };
   const bool by_step = scope.steps.has_value();
   const Steps steps(store, by_step ? std::string_view(scope.step_pattern) : std::string_view());
   selected_before_.reserve(all_linked_.size() + 1);
   for (EventId e : all_linked_) {
     selected_before_.push_back(static_cast<uint32_t>(linked_.size()));
-    if (!on_device(e) || (by_step && !in_range(*scope.steps, step_of(steps, store, tree, e))))
+    if (!on_device(e) || !is_steady(e) ||
+        (by_step && !in_range(*scope.steps, step_of(steps, store, tree, e))))
       continue;
     linked_.push_back(e);
     selected_[e.index] = true;
   }
   selected_before_.push_back(static_cast<uint32_t>(linked_.size()));
   for (EventId e : tree.unlinked()) {
-    if (!on_device(e) || (by_step && !in_range(*scope.steps, step_of(steps, store, tree, e))))
+    if (!on_device(e) || !is_steady(e) ||
+        (by_step && !in_range(*scope.steps, step_of(steps, store, tree, e))))
       continue;
     unlinked_.push_back(e);
     selected_[e.index] = true;

@@ -45,6 +45,9 @@ class GpuSelection {
 std::optional<size_t> step_of(const Steps& steps, const EventStore& store, const CallTree& tree,
                               EventId work);
 
+// When GPU work was launched; without a launch, when it began.
+Nanos launched_or_begun(const EventStore& store, const CallTree& tree, EventId work);
+
 // What every sheet is made from.
 struct SheetInput {
   const EventStore& store;

@@ -51,10 +51,25 @@ bool is_of_library(std::string_view name) {
          name.starts_with("## Call CompiledFxGraph") || name.starts_with("Torch-Compiled");
 }
 
+std::vector<DeviceWork> without_start_up(const SheetInput& input,
+                                         const std::vector<DeviceWork>& devices) {
+  if (!input.scope.steady) return {};
+  std::vector<DeviceWork> steady = devices;
+  for (DeviceWork& device : steady)
+    std::erase_if(device.work, [&](EventId e) {
+      return !input.scope.steady->contains(launched_or_begun(input.store, input.tree, e));
+    });
+  return steady;
+}
+
 class TimeBaseFinder {
  public:
   TimeBaseFinder(const SheetInput& input, const std::vector<DeviceWork>& devices)
-      : input_(input), store_(input.store), devices_(devices) {}
+      : input_(input),
+        store_(input.store),
+        all_devices_(devices),
+        steady_devices_(without_start_up(input, devices)),
+        devices_(input.scope.steady ? steady_devices_ : devices) {}
 
   TimeBase find() {
     for (const DeviceWork& device : devices_) all_ += device.work.size();
@@ -64,6 +79,9 @@ class TimeBaseFinder {
     if (base_.steps.empty() && !input_.scope.steps) use_annotation();
     if (base_.steps.empty() && !input_.scope.steps && base_.steps_found == 0) use_repetition();
     if (base_.steps.empty()) use_recording();
+    if (const auto& steady = input_.scope.steady)
+      base_.start_up = {base_.begin() - steady->recorded.begin, steady->first_use,
+                        steady->recorded.end - steady->recorded.begin};
     measure_devices();
     return base_;
   }
@@ -185,13 +203,15 @@ class TimeBaseFinder {
       }
       if (!base_.steps.empty() && base_.steps.back().end == Nanos{INT64_MAX})
         base_.steps.back().end = begin;
-      if (row[i].number < range.begin) continue;
+      const bool is_left_out = input_.scope.steady && !input_.scope.steady->contains(row[i].begin);
+      if (row[i].number < range.begin || is_left_out) continue;
       if (row[i].number >= range.end) return;
-      base_.steps.push_back({row[i].annotation, begin, Nanos{INT64_MAX}});
+      base_.steps.push_back({row[i].annotation, begin, Nanos{INT64_MAX}, row[i].begin});
     }
     if (base_.steps.empty()) return;
-    const Nanos end = row.back().end;
+    Nanos end = row.back().end;
     finish_before(end);
+    if (const auto& steady = input_.scope.steady) end = std::min(end, steady->when.end);
     base_.steps.back().end = std::max({base_.steps.back().begin, end, last});
   }
 
@@ -288,7 +308,11 @@ class TimeBaseFinder {
         end = std::max(end, std::min(span.end, host.teardown));
       }
     }
-    base_.steps = {{EventId{}, begin, std::max(begin, end)}};
+    if (const auto& steady = input_.scope.steady) {
+      begin = std::max(begin, steady->when.begin);
+      end = std::min(end, steady->when.end);
+    }
+    base_.steps = {{EventId{}, begin, std::max(begin, end), begin}};
   }
 
   struct HostActivitySpans {
@@ -325,7 +349,7 @@ class TimeBaseFinder {
   }
 
   void measure_devices() {
-    for (const DeviceWork& device : devices_) base_.devices.push_back(measure(device));
+    for (const DeviceWork& device : all_devices_) base_.devices.push_back(measure(device));
     Nanos most;
     for (const DeviceTime& d : base_.devices) most = std::max(most, d.busy);
     for (DeviceTime& d : base_.devices) d.is_minor = ratio(d.busy, most) < kMinor;
@@ -362,8 +386,10 @@ class TimeBaseFinder {
 
   const SheetInput& input_;
   const EventStore& store_;
-  const std::vector<DeviceWork>& devices_;
-  std::vector<LaunchedWork> work_;  // by launch
+  const std::vector<DeviceWork>& all_devices_;
+  const std::vector<DeviceWork> steady_devices_;  // where a start-up is left out
+  const std::vector<DeviceWork>& devices_;        // what steps are found by
+  std::vector<LaunchedWork> work_;                // by launch
   size_t all_ = 0;
   static constexpr size_t kLanes = 64;
   std::unordered_map<TrackId, size_t> lanes_;

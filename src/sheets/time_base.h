@@ -26,6 +26,7 @@ std::string_view time_base_name(TimeBaseKind kind);  // for programs: "steps", "
 struct BaseStep {
   EventId annotation;  // invalid: the whole recording, or steps by repetition
   Nanos begin, end;
+  Nanos host_begin;  // when the host began it
 };
 
 // One GPU's share of the wall time. Work without a launch counts: the GPU was not idle.
@@ -46,6 +47,12 @@ struct TimeBase {
   size_t steps_found = 0;           // also where they are no base
   size_t repeats = 0;               // of the GPU work, where steps or layers may be what repeats
   double outside_steps = 0;         // share of the GPU work that no step has launched
+  // What is left out before it; of a recording with the start of its program.
+  struct StartUp {
+    Nanos time, first_use;
+    Nanos recorded;  // with the start-up, and what follows the steps
+  };
+  std::optional<StartUp> start_up;
 
   Nanos begin() const { return steps.empty() ? Nanos{} : steps.front().begin; }
   Nanos end() const { return steps.empty() ? Nanos{} : steps.back().end; }

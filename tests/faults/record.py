@@ -27,13 +27,17 @@ PROGRAMS = HERE / "programs"
 sys.path[:0] = [str(PROGRAMS), str(HERE)]
 
 OWN_PROCESS = ["first_use", "small_buckets", "reduce_every_micro_batch", "twin_large_micro_batches"]
-OWN_PROCESS += ["recompiled_each_step", "clean_compiled"]
+OWN_PROCESS += ["recompiled_each_step", "clean_compiled", "compiled_with_breaks", "clean_compiled_training"]
+OWN_PROCESS += ["loader_restarted"]
 WITHOUT_STACKS = ["item_per_layer", "attention_written_out", "optimizer_per_parameter", "clean_training"]
 # Also recorded with the profiler's events of waits (cuda_sync).
 WITH_SYNC_EVENTS = ["streams_in_lockstep", "twin_streams_overlap", "copies_in_turns", "event_wait", "item_per_layer"]
 # Also recorded without ranges of steps, as a server's loop.
 WITHOUT_STEPS = ["timesteps_on_gpu", "clean_graph_decode", "kv_cache_cat"]
-JOB_SECONDS = 25
+# Also recorded from the first step on, without a warm-up or ranges of steps: programs with their start.
+WHOLE = ["crops_in_loop", "triton_few_rows", "padded_to_maximum", "twin_class_token_dropped", "tensors_printed"]
+WHOLE += ["best_loss_compared", "twin_rays_in_large_chunks"]
+JOB_SECONDS = 45
 
 
 def list_jobs(only):
@@ -50,7 +54,15 @@ def list_jobs(only):
             jobs.append({"name": name, "fixed": False, "stacks": True, "sync_events": True, "label": name + "_waits"})
         if name in WITHOUT_STEPS:
             jobs.append({"name": name, "fixed": False, "stacks": True, "annotate": False, "label": name + "_nosteps"})
+        if name in WHOLE:
+            whole = {"fixed": False, "stacks": True, "whole": True, "annotate": False}
+            jobs.append(whole | {"name": name, "label": name + "_whole"})
+    jobs.sort(key=lambda job: job.get("whole", False))
     return [job for job in jobs if not only or job["name"] in only or job["label"] in only]
+
+
+def is_alone(job):
+    return job["name"] in OWN_PROCESS or job.get("whole", False)
 
 
 def reset():
@@ -84,6 +96,7 @@ def run_job(job, out):
         stacks=job["stacks"],
         sync_events=job.get("sync_events", False),
         annotate=job.get("annotate", True),
+        whole=job.get("whole", False),
         trace=str(trace),
         step_ms=None,
         blocks_ms=[],
@@ -178,8 +191,8 @@ def main():
     jobs = list_jobs(set(filter(None, options.only.split(","))))
     while jobs and time.monotonic() < deadline:
         count = 1
-        if jobs[0]["name"] not in OWN_PROCESS:
-            count = sum(job["name"] not in OWN_PROCESS for job in jobs)
+        if not is_alone(jobs[0]):
+            count = next((i for i, job in enumerate(jobs) if is_alone(job)), len(jobs))
         done = run_worker(jobs[:count], work_folder, deadline)
         results += done
         if len(done) < count:

@@ -3,6 +3,7 @@
 
 #include "analyze/idle_gaps.h"
 #include "analyze/idle_sheets.h"
+#include "analyze/start_up.h"
 #include "invariants/every_trace.h"
 #include "sheets/op_groups.h"
 
@@ -17,6 +18,15 @@ std::vector<Scope> idle_scopes(const Trace& trace) {
     scopes.emplace_back().steps = Scope::StepRange{0, steps};
   }
   scopes.emplace_back().step_pattern = "no such step";
+  // Without a start-up: where there is one, and for the middle half of any trace.
+  const SheetInput whole(trace.store, trace.tree, scopes.front());
+  if (const auto steady = find_steady_state(whole)) scopes.emplace_back().steady = steady;
+  const TimeBase base = find_time_base(whole, work_by_device(whole));
+  const Nanos quarter{base.wall().count / 4};
+  Scope middle;
+  middle.steady = Scope::SteadyState{
+      {base.begin() + quarter, base.end() - quarter}, {base.begin(), base.end()}, {}};
+  if (!all_selected(SheetInput(trace.store, trace.tree, middle)).empty()) scopes.push_back(middle);
   return scopes;
 }
 

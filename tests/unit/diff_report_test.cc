@@ -49,6 +49,10 @@ TEST(DiffText, TheSentenceNamesWhatExplainsMost) {
             "1 op explains 100 % of +1.40 ms of GPU work: <mmx> (8×8) +1.40 ms.");
   EXPECT_EQ(timeline_sentence(report.diff), "Wall time +1.40 ms (+1076.9 %): compute +1.40 ms.");
   EXPECT_EQ(units_sentence(report.diff), "Times are totals: neither trace has steps.");
+  Diff with_start = report.diff;
+  with_start.b.start_up = Nanos{2'000'000};
+  EXPECT_EQ(units_sentence(with_start),
+            "Times are totals: neither trace has steps. The start-up is left out: 2.00 ms of B.");
 }
 
 TEST(DiffText, NothingDiffersIsSaid) {

@@ -89,6 +89,18 @@ TEST(Symptoms, WaitsInsideAStepComeBeforeTheLaunchesBehindThem) {
       << "no steps: nothing tells how often";
 }
 
+TEST(Symptoms, WaitsNeverComeBeforeWhatIsMoreUrgent) {
+  Finding launches = about(FindingKind::kHostBound, "launches", 100, {1, 2, 3});
+  Finding table = about(FindingKind::kRepeatedTables, "table", 60, {4});
+  Finding waits = about(FindingKind::kSynchronization, "waits", 30, {7, 8, 9, 10});
+  waits.saving_at_least = Nanos{5};
+  launches.priority = Priority::kCritical;
+  table.priority = waits.priority = Priority::kMedium;
+  EXPECT_EQ(in_order({launches, table, waits}, 2), (Lines{"launches", "waits", "table"}));
+  table.priority = Priority::kHigh;
+  EXPECT_EQ(in_order({launches, table, waits}, 2), (Lines{"launches", "table", "waits"}));
+}
+
 TEST(Symptoms, BookkeepingOfGradientsIsNotTheWorkOfTheOps) {
   EXPECT_EQ(listed({about(FindingKind::kGradientMode, "graph", 100, {1, 2, 3}),
                     about(FindingKind::kCasts, "casts", 90, {1, 2})}),

@@ -33,7 +33,7 @@ int64_t steps_in_scope(const Steps& steps, const Scope& scope) {
 
 DiffSide measure_side(const SheetInput& input, Nanos work) {
   const Steps steps(input.store, input.scope.step_pattern);
-  DiffSide side{steps_in_scope(steps, input.scope), measure_timeline(input), work, {}};
+  DiffSide side{steps_in_scope(steps, input.scope), measure_timeline(input), work, {}, {}};
   if (side.steps == 0) return side;
   for (EventId e : timeline_events(input)) {
     if (!step_of(steps, input.store, input.tree, e)) side.outside_steps += input.store.duration(e);
@@ -46,6 +46,8 @@ DiffSide measure_side(const SheetInput& input, Nanos work) {
 void relate_to_wall_time(const SheetInput& a, const SheetInput& b, Diff& diff) {
   const TimeBase bases[] = {find_time_base(a, work_by_device(a)),
                             find_time_base(b, work_by_device(b))};
+  if (bases[0].start_up) diff.a.start_up = bases[0].start_up->time;
+  if (bases[1].start_up) diff.b.start_up = bases[1].start_up->time;
   if (bases[0].kind != bases[1].kind || bases[0].steps.empty() || bases[1].steps.empty()) return;
   diff.is_wall_time = true;
   GpuTimeline* const timelines[] = {&diff.a.timeline, &diff.b.timeline};

@@ -108,6 +108,7 @@ struct DiffSide {
   GpuTimeline timeline;
   Nanos work;           // the durations of all GPU work shown: what the ops add up to
   Nanos outside_steps;  // the part of it that no step launched, where there are steps
+  Nanos start_up;       // that is left out
 };
 
 // The first rows that make up most of it.

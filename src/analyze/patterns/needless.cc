@@ -15,6 +15,26 @@ namespace {
 
 constexpr int64_t kManyClasses = 256;  // a router over a few experts is no lookup
 
+// m[rows, columns] = 1 right after the matrix was filled, with far fewer values than it has.
+bool writes_into_zeros(const PatternInput& in, size_t place) {
+  constexpr int64_t kFar = 8;
+  const AssessedCall& call = in.calls()[place];
+  const ArgValue* whole = in.view(call).tensor(0);
+  const ArgValue* values = in.view(call).tensor(1);
+  if (place == 0 || whole == nullptr ||
+      call.assessed->group->key.name.find("index_put") == std::string_view::npos)
+    return false;
+  constexpr size_t kFilledWithin = 3;  // the number to store may be copied to the GPU between
+  for (size_t back = 1; back <= std::min(kFilledWithin, place); ++back) {
+    const AssessedCall& before = in.calls()[place - back];
+    const ArgValue* filled = in.view(before).tensor(0);
+    if (!in.has(before, Role::kFill) || filled == nullptr) continue;
+    return elements_of(*filled) == elements_of(*whole) &&
+           (values == nullptr || elements_of(*values) < elements_of(*whole) / kFar);
+  }
+  return false;
+}
+
 // The op that made a matrix [rows, classes] of zeros and few others shortly before, if there is
 // one.
 std::optional<size_t> mostly_zeros_before(const PatternInput& in, Role role, size_t place,
@@ -23,7 +43,8 @@ std::optional<size_t> mostly_zeros_before(const PatternInput& in, Role role, siz
   for (size_t back = 1; back <= std::min(kBefore, place); ++back) {
     const AssessedCall& call = in.calls()[place - back];
     if (!in.same_thread(call, in.calls()[place])) return {};
-    const bool makes = in.has(call, role) || in.around(call.op->event, role);
+    const bool makes = in.has(call, role) || in.around(call.op->event, role) ||
+                       (role == Role::kOneHot && writes_into_zeros(in, place - back));
     if (!makes) continue;
     for (const ArgValue& value : in.view(call).args.inputs) {
       if (!value.is_tensor() || value.shape.dims.back() != classes) continue;
@@ -33,7 +54,8 @@ std::optional<size_t> mostly_zeros_before(const PatternInput& in, Role role, siz
       while (begin > 0 && in.same_thread(in.calls()[begin - 1], call)) {
         const ArgValue* filled = in.view(in.calls()[begin - 1]).tensor(0);
         const bool makes_it = in.has(in.calls()[begin - 1], Role::kFill) ||
-                              in.has(in.calls()[begin - 1], Role::kOneHot);
+                              in.has(in.calls()[begin - 1], Role::kOneHot) ||
+                              writes_into_zeros(in, begin - 1);
         if (!makes_it || filled == nullptr || elements_of(*filled) != rows * classes) break;
         --begin;
       }

@@ -15,6 +15,8 @@ std::vector<Finding> wide_products(const PatternInput& in);
 std::vector<Finding> double_precision(const PatternInput& in);
 // Casts that are undone soon after, or repeated for the same weights.
 std::vector<Finding> casts(const PatternInput& in);
+// Large tensors that are cast to FP32 for a softmax or norm.
+std::vector<Finding> widened_sums(const PatternInput& in);
 // scaled_dot_product_attention that runs as separate kernels.
 std::vector<Finding> attention_math(const PatternInput& in);
 // Keys and values that are copied once for each query head.
@@ -37,6 +39,12 @@ std::vector<Finding> repeated_tables(const PatternInput& in);
 std::vector<Finding> repeated_weights(const PatternInput& in);
 // A product of whose result a few rows are read.
 std::vector<Finding> discarded_rows(const PatternInput& in);
+// Rows of padding, or of room that stays empty, that are computed and cut off.
+std::vector<Finding> cut_rows(const PatternInput& in);
+// Ops of the program's own that take far longer than their operands do.
+std::vector<Finding> slow_own_ops(const PatternInput& in);
+// Kernels of very many short blocks.
+std::vector<Finding> tiny_blocks(const PatternInput& in);
 // Keys and values that are copied as a whole to reorder them.
 std::vector<Finding> moved_cache(const PatternInput& in);
 // One mask of queries by keys for all sequences and heads, as a causal one would be.

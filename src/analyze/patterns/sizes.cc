@@ -136,6 +136,17 @@ std::vector<Finding> few_blocks(const PatternInput& in) {
                            "the same work on all units (upper bound)"})};
 }
 
+namespace {
+
+// index_put says whether it adds to what is there.
+bool only_stores(const OpView& view) {
+  constexpr size_t kAccumulate = 3;
+  const ArgValue* accumulates = view.args.at(kAccumulate);
+  return accumulates != nullptr && accumulates->concrete == "False";
+}
+
+}  // namespace
+
 // A full grid at a few percent of the bandwidth: many threads add to the same addresses.
 std::vector<Finding> contended_atomics(const PatternInput& in) {
   constexpr double kFewPercent = 0.15, kUsual = 0.6;
@@ -146,7 +157,7 @@ std::vector<Finding> contended_atomics(const PatternInput& in) {
   for (const AssessedCall& call : in.calls()) {
     const AssessedOp& op = *call.assessed;
     if (!in.has(call, Role::kAtomic) || !op.efficiency || *op.efficiency > kFewPercent) continue;
-    if (call.time < kWorthIt) continue;
+    if (call.time < kWorthIt || only_stores(in.view(call))) continue;
     // Few rows leave units idle, which is another cause.
     const bool full = std::ranges::any_of(call.op->kernels, [&in](EventId kernel) {
       const auto blocks = blocks_of(in.store(), kernel);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyze/finding_parts.h"
 #include "base/ascii.h"
 #include "base/count_text.h"
 #include "base/sort_runs.h"
@@ -69,7 +70,20 @@ std::string op_shapes_text(const OpChange& op) {
   return fmt::format("{} → {}", a.empty() ? "no shapes" : a, b.empty() ? "no shapes" : b);
 }
 
-std::string units_sentence(const Diff& diff) {
+namespace {
+
+// What is compared is the steady state.
+std::string start_up_sentence(const Diff& diff) {
+  const auto side = [](std::string_view name, Nanos time) {
+    return time.count > 0 ? fmt::format("{} of {}", micros_text(time), name) : std::string();
+  };
+  const std::string a = side("A", diff.a.start_up), b = side("B", diff.b.start_up);
+  if (a.empty() && b.empty()) return {};
+  return fmt::format(" The start-up is left out: {}{}{}.", a, !a.empty() && !b.empty() ? ", " : "",
+                     b);
+}
+
+std::string per_text(const Diff& diff) {
   if (diff.per.steps) {
     return fmt::format("Times are per step: A has {}, B has {}.",
                        counted(static_cast<uint64_t>(diff.a.steps), "step"),
@@ -82,6 +96,10 @@ std::string units_sentence(const Diff& diff) {
   }
   return "Times are totals: neither trace has steps.";
 }
+
+}  // namespace
+
+std::string units_sentence(const Diff& diff) { return per_text(diff) + start_up_sentence(diff); }
 
 std::string timeline_sentence(const Diff& diff) {
   std::vector<TimelineChange> parts = timeline_changes(diff);

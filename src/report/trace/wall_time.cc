@@ -63,9 +63,14 @@ std::string steps_text(const Summary& s) {
 
 }  // namespace
 
-std::string time_base_text(const Summary& s) {
+namespace {
+
+// Of the time base itself.
+std::string base_text(const Summary& s) {
   const TimeBase& base = s.base;
   const Nanos wall = base.wall();
+  const std::string of_what =
+      base.start_up ? std::string() : fmt::format("the recording, {}; ", micros_text(wall));
   std::string name = screen_safe(base.name).substr(0, kBaseNameShown);
   while (name.ends_with(' ')) name.pop_back();  // of "step 1", "step 2" …
   switch (base.kind) {
@@ -77,21 +82,36 @@ std::string time_base_text(const Summary& s) {
                          span_text(s));
     case TimeBaseKind::kRecording:
       if (base.steps_found > 0) {
-        return fmt::format("the recording, {}; the {} found launch only {} of the GPU work{}",
-                           micros_text(wall), counted(base.steps_found, "step"),
-                           percent_text(1 - base.outside_steps), span_text(s));
+        return fmt::format("{}the {} found launch only {} of the GPU work{}", of_what,
+                           counted(base.steps_found, "step"), percent_text(1 - base.outside_steps),
+                           span_text(s));
       }
       if (base.repeats > 0) {
         return fmt::format(
-            "the recording, {}; it has no steps, its work repeats {} times: steps or "
-            "layers is unknown{}",
-            micros_text(wall), base.repeats, span_text(s));
+            "{}it has no steps, its work repeats {} times: steps or layers is unknown{}", of_what,
+            base.repeats, span_text(s));
       }
-      return fmt::format("the recording, {}; it has no steps{}", micros_text(wall), span_text(s));
+      return fmt::format("{}it has no steps{}", of_what, span_text(s));
     case TimeBaseKind::kGpuSpan:
       break;
   }
   return fmt::format("the GPU's work, {}; no host events recorded", micros_text(wall));
+}
+
+}  // namespace
+
+// "steady state 40.2 ms of 108.7 ms; start-up 68.0 ms (first use 65.8 ms); 19 steps of …"
+std::string time_base_text(const Summary& s) {
+  if (!s.base.start_up) return base_text(s);
+  constexpr double kShownRest = 0.005;
+  const TimeBase::StartUp& start_up = *s.base.start_up;
+  const Nanos rest = start_up.recorded - start_up.time - s.base.wall();
+  return fmt::format(
+      "steady state {} of {}; start-up {} (first use {}){}; {}", micros_text(s.base.wall()),
+      micros_text(start_up.recorded), micros_text(start_up.time), micros_text(start_up.first_use),
+      ratio(rest, start_up.recorded) >= kShownRest ? fmt::format(", end {}", micros_text(rest))
+                                                   : std::string(),
+      base_text(s));
 }
 
 std::string idle_causes_text(const Summary& s) {
@@ -173,6 +193,8 @@ void write_wall_time(JsonWriter& json, const Summary& s) {
   json.key("steps").value(static_cast<int64_t>(base.steps.size()));
   json.key("steps_found").value(static_cast<int64_t>(base.steps_found));
   millis("wall_ms", base.wall());
+  millis("recorded_ms", base.start_up ? base.start_up->recorded : base.wall());
+  millis("start_up_ms", base.start_up ? base.start_up->time : Nanos{});
   json.key("devices").begin_array();
   for (const DeviceTime& t : base.devices) {
     json.begin_object().key("device");

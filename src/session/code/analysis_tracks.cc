@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "analyze/critical/critical_path.h"
@@ -9,6 +10,7 @@
 #include "analyze/pipeline.h"
 #include "base/utf8.h"
 #include "session/code/convert.h"
+#include "session/steady_input.h"
 #include "session/summarize.h"
 #include "story/run/run_story.h"
 #include "tree/phases.h"
@@ -121,10 +123,12 @@ Result<std::vector<AddedTrack>> analysis_tracks(const Trace& trace) {
   TRY(check_has_events(trace));
   const Scope scope;
   const SheetInput input(trace.store, trace.tree, scope);
-  const std::vector<Launcher> launchers = find_launchers(input);
-  const MeasuredOps ops(input, launchers);
-  const Assessment assessment(input, ops, detect_platform(trace));
-  const CriticalPath path(input, assessment.base());
+  const auto steady = SteadyInput::of(input);
+  const SheetInput& assessed = steady ? steady->input : input;
+  std::optional<MeasuredOps> ops;
+  if (!steady) ops.emplace(input, find_launchers(input));
+  const Assessment assessment(assessed, steady ? steady->ops : *ops, detect_platform(trace));
+  const CriticalPath path(assessed, assessment.base());
   const std::vector<Finding> findings = find_all(assessment, &path);
   std::vector<AddedTrack> tracks;
   tracks.push_back(phases_track(input));

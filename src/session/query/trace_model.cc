@@ -26,22 +26,32 @@ const Platform* TraceModel::platform() const {
 
 const TimeBase& TraceModel::base() const {
   std::call_once(base_once_, [this] {
-    base_ = assessment_ ? assessment_->base() : find_time_base(*input_, work_by_device(*input_));
+    base_ = assessment_ ? assessment_->base()
+                        : find_time_base(assessed_input(), work_by_device(assessed_input()));
   });
   return *base_;
 }
 
+const SheetInput& TraceModel::assessed_input() const {
+  std::call_once(steady_once_, [this] { steady_ = SteadyInput::of(*input_); });
+  return steady_ ? steady_->input : *input_;
+}
+
 const Assessment& TraceModel::assessment() const {
   if (!assessment_) {
-    launchers_ = find_launchers(*input_);
-    ops_ = std::make_unique<const MeasuredOps>(*input_, launchers_);
-    assessment_ = std::make_unique<const Assessment>(*input_, *ops_, platform());
+    const SheetInput& assessed = assessed_input();
+    if (!steady_) {
+      launchers_ = find_launchers(assessed);
+      ops_ = std::make_unique<const MeasuredOps>(assessed, launchers_);
+    }
+    assessment_ =
+        std::make_unique<const Assessment>(assessed, steady_ ? steady_->ops : *ops_, platform());
   }
   return *assessment_;
 }
 
 const CriticalPath& TraceModel::path() const {
-  if (!path_) path_ = std::make_unique<const CriticalPath>(*input_, assessment().base());
+  if (!path_) path_ = std::make_unique<const CriticalPath>(assessed_input(), assessment().base());
   return *path_;
 }
 

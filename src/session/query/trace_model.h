@@ -7,6 +7,7 @@
 
 #include "analyze/pipeline.h"
 #include "session/known_code.h"
+#include "session/steady_input.h"
 #include "session/trace.h"
 
 namespace fathom {
@@ -43,9 +44,13 @@ class TraceModel {
 
  private:
   explicit TraceModel(OpenedTrace opened) : opened_(std::move(opened)) {}
+  // What findings are about: without the start of the program.
+  const SheetInput& assessed_input() const;
 
   OpenedTrace opened_;
   std::unique_ptr<const SheetInput> input_;
+  mutable std::once_flag steady_once_;
+  mutable std::unique_ptr<const SteadyInput> steady_;  // null: all of the input
   mutable std::once_flag base_once_;
   mutable std::optional<TimeBase> base_;
   mutable std::vector<Launcher> launchers_;

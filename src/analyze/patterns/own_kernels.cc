@@ -1,0 +1,136 @@
+// Kernels of the program itself, which no cost model knows: what their grids and operands tell.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/finding_parts.h"
+#include "analyze/patterns/pattern_finding.h"
+#include "analyze/patterns/patterns.h"
+#include "base/count_text.h"
+
+namespace fathom::patterns {
+namespace {
+
+// An op of another library than PyTorch, or a kernel that no op launched.
+bool is_own(const AssessedOp& op) {
+  const std::string_view name = op.group->key.name;
+  return !op.group->cost && !name.starts_with("aten::") && op.category != "communication" &&
+         op.category != "memcpy" && op.category != "gemm" && op.category != "convolution" &&
+         op.category != "sdpa_fwd" && op.category != "sdpa_bwd";
+}
+
+bool fits_into(const std::vector<int64_t>& dims, const std::vector<int64_t>& largest) {
+  if (dims.size() > largest.size()) return false;
+  for (size_t i = 1; i <= dims.size(); ++i) {
+    const int64_t dim = dims[dims.size() - i];
+    if (dim != 1 && dim != largest[largest.size() - i]) return false;
+  }
+  return true;
+}
+
+// Bytes of an op whose operands look like those of an elementwise one: floats that all stretch over
+// the largest, which is written once more. None for lookups and products.
+std::optional<double> bytes_as_elementwise(const OpView& view) {
+  const ArgValue* largest = nullptr;
+  for (const ArgValue& value : view.args.inputs) {
+    if (!value.list.empty()) return {};
+    if (!value.is_tensor()) continue;
+    if (largest == nullptr || elements_of(value) > elements_of(*largest)) largest = &value;
+  }
+  if (largest == nullptr) return {};
+  double bytes = bytes_of(*largest).value_or(0);
+  for (const ArgValue& value : view.args.inputs) {
+    if (!value.is_tensor()) continue;
+    const ElementType* type = find_element_type(value.type);
+    if (type == nullptr || !type->is_float || !fits_into(value.shape.dims, largest->shape.dims))
+      return {};
+    bytes += bytes_of(value).value_or(0);
+  }
+  return bytes;
+}
+
+constexpr Nanos kWorthALook{20'000};
+
+}  // namespace
+
+// Where the program wraps a kernel of its own into an op, its operands tell what it has to move.
+std::vector<Finding> slow_own_ops(const PatternInput& in) {
+  constexpr double kClearly = 4;  // arithmetic and other passes may take as long as this
+  if (!in.memory_rate()) return {};
+  MatchedCalls found;
+  double least = 0, most = 0, moved = 0;
+  for (const AssessedCall& call : in.calls()) {
+    const AssessedOp& op = *call.assessed;
+    if (!is_own(op) || call.op->kernels.size() != 1 || call.time < kWorthALook) continue;
+    const auto bytes = bytes_as_elementwise(in.view(call));
+    if (!bytes) continue;
+    const double needed = *bytes / *in.memory_rate(), now = seconds_of(call.time);
+    if (needed <= 0 || now < kClearly * needed) continue;
+    found.add(call, false);
+    moved += needed;
+    least += (now - kClearly * needed) * op.counted;
+    most += (now - needed) * op.counted;
+  }
+  if (found.empty() || !is_noticeable(in, most)) return {};
+  const AssessedOp& first = *ops_by_time(found.calls()).front();
+  PatternText text{
+      FindingKind::kLowEfficiency, std::string(first.group->key.name),
+      fmt::format("{} takes {:.1f} times as long as moving its operands", first.group->key.name,
+                  found.seconds() / moved),
+      fmt::format("{} take {}; reading all operands once and writing a result as large as the "
+                  "largest takes {}. Its arithmetic is not known.",
+                  per_step(in, found.size(), "call", "calls"),
+                  micros_text(nanos_from(found.seconds())), micros_text(nanos_from(moved))),
+      Confidence::kLow};
+  Finding f = pattern_finding(
+      in, std::move(text), found,
+      {least, most, "four times as long as its operands take", "as long as its operands take"});
+  f.improve_kernel =
+      "Let neighbouring threads read neighbouring addresses, in blocks of 1,024 elements and more.";
+  return {f};
+}
+
+// Blocks of a warp or two that end at once: starting blocks takes the time.
+std::vector<Finding> tiny_blocks(const PatternInput& in) {
+  constexpr double kFewThreads = 64, kManyRounds = 64, kGood = 0.5;
+  constexpr double kStartOfBlock = 0.3e-6;  // seconds a unit takes for a block, at most
+  constexpr double kUsualThreads = 256;
+  if (!in.compute_units()) return {};
+  const auto units = static_cast<double>(*in.compute_units());
+  MatchedCalls found;
+  double most = 0, blocks_of_all = 0;
+  for (const AssessedCall& call : in.calls()) {
+    const AssessedOp& op = *call.assessed;
+    if (!is_own(op) || op.efficiency.value_or(0) > kGood || call.time < kWorthALook) continue;
+    double saved = 0;
+    for (const EventId kernel : call.op->kernels) {
+      const GpuWork& work = in.store().gpu_work(kernel);
+      if (in.store().kind(kernel) != EventKind::kKernel || !work.grid || !work.block) continue;
+      const double blocks = static_cast<double>(work.grid->x) * work.grid->y * work.grid->z;
+      const double threads = static_cast<double>(work.block->x) * work.block->y * work.block->z;
+      const double seconds = seconds_of(in.store().duration(kernel));
+      if (threads < 1 || threads > kFewThreads || blocks < kManyRounds * units) continue;
+      if (seconds * units / blocks > kStartOfBlock) continue;
+      saved += seconds * (1 - threads / kUsualThreads);
+      blocks_of_all += blocks;
+    }
+    if (saved <= 0) continue;
+    found.add(call, false);
+    most += saved * op.counted;
+  }
+  if (found.empty() || !is_noticeable(in, most)) return {};
+  PatternText text{
+      FindingKind::kSmallBlocks, std::string(ops_by_time(found.calls()).front()->group->key.name),
+      "Very many blocks of one or two warps: starting them takes the time",
+      fmt::format("{} take {} for {:.0f} blocks on average, each of {:.0f} threads or fewer and "
+                  "over within {:.1f} µs.",
+                  counted(found.size(), "call"), micros_text(nanos_from(found.seconds())),
+                  blocks_of_all / static_cast<double>(found.size()), kFewThreads,
+                  kStartOfBlock * 1e6),
+      Confidence::kMedium};
+  return {pattern_finding(in, std::move(text), found,
+                          {most / 2, most, "half of what as many blocks of 256 threads would save",
+                           "a block of 256 threads in the time of one of today"})};
+}
+
+}  // namespace fathom::patterns
