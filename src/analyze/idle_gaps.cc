@@ -316,8 +316,9 @@ struct GapList {
 // Sums of one device's gaps.
 class DeviceSums {
  public:
-  DeviceSums(const EventStore& store, const TimeBase& base, IdleTime& all, DeviceIdle& device)
-      : store_(store), base_(base), all_(all), device_(device) {}
+  DeviceSums(const EventStore& store, const TimeBase& base, IdleTime& all, DeviceIdle& device,
+             StretchEnds ends)
+      : store_(store), base_(base), all_(all), device_(device), ends_(ends) {}
 
   void begin(const Interval& when, EventId before, EventId after) {
     gap_.begin(when, before, after);
@@ -359,8 +360,9 @@ class DeviceSums {
  private:
   void keep_stretch(const Interval& when, IdleCause cause, EventId blamed) {
     std::vector<IdleStretch>& all = device_.stretches;
-    const bool goes_on =
-        !all.empty() && all.back().cause == cause && all.back().when.end == when.begin;
+    const bool goes_on = !all.empty() && all.back().cause == cause &&
+                         all.back().when.end == when.begin &&
+                         (ends_ == StretchEnds::kCause || all.back().blamed == blamed);
     if (!goes_on) {
       longest_blamed_ = when.end - when.begin;
       all.push_back({when, blamed, cause});
@@ -376,6 +378,7 @@ class DeviceSums {
   const TimeBase& base_;
   IdleTime& all_;
   DeviceIdle& device_;
+  StretchEnds ends_;
   GapBuilder gap_;
   size_t step_ = 0;
   Nanos longest_blamed_;  // of the last stretch
@@ -427,7 +430,7 @@ Nanos IdleTime::time(IdleCause cause) const {
 }
 
 IdleTime explain_idle_time(const SheetInput& input, const TimeBase& base,
-                           const std::vector<DeviceWork>& devices) {
+                           const std::vector<DeviceWork>& devices, StretchEnds ends) {
   constexpr size_t kMostDevices = 8;
   IdleTime all;
   if (base.steps.empty()) return all;
@@ -452,7 +455,7 @@ IdleTime explain_idle_time(const SheetInput& input, const TimeBase& base,
       continue;
     }
     device.by_step.resize(base.steps.size());
-    DeviceSums sums(input.store, base, all, device);
+    DeviceSums sums(input.store, base, all, device, ends);
     GapExplainer<DeviceSums>(input, threads, waits, main, sums)
         .explain(devices[i].work, {base.begin(), base.end()});
     fill_busy(base, device);

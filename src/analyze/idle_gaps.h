@@ -96,7 +96,10 @@ struct IdleTime {
   // Mean over the GPUs that are explained.
   Nanos time(IdleCause cause) const;
 };
+// A stretch ends where the cause changes, or also where the call does that it is put down to.
+enum class StretchEnds : uint8_t { kCause, kCall };
 IdleTime explain_idle_time(const SheetInput& input, const TimeBase& base,
-                           const std::vector<DeviceWork>& devices);
+                           const std::vector<DeviceWork>& devices,
+                           StretchEnds ends = StretchEnds::kCause);
 
 }  // namespace fathom

@@ -7,6 +7,7 @@
 #include "app/output_options.h"
 #include "app/reading_options.h"
 #include "app/scope_options.h"
+#include "report/report_listing.h"
 #include "report/trace/run_story.h"
 #include "session/counters.h"
 #include "session/hardware_summary.h"
@@ -116,6 +117,7 @@ class StoryRun {
 
   Status show(const RunStory& story, const std::string& path) {
     const OutputArguments& output = arguments_.output;
+    std::string written;
     if (!output.out.empty() && output.writes()) {
       const std::filesystem::path directory =
           is_list_ ? std::filesystem::path(output.out) /
@@ -128,13 +130,19 @@ class StoryRun {
       TRY(OutputDirectory::check(place));
       tell(TRY(write_story(story, arguments_.evidence, arguments_.output.writes_page(), place)),
            arguments_.reading.quiet);
+      written = "Report  " +
+                report_words(shown_directory(directory).string(), output.writes_page(),
+                             "story.md, story.json") +
+                "\n";
     }
     const std::string between = told_++ == 0 ? "" : "\n";
     if (output.json)
       return print_output((is_list_ ? (told_ == 1 ? "[" : ",") : "") + story_json(story));
     if (arguments_.reading.quiet) return Nothing{};
-    return print_output(between + story_text(story, {terminal_.color, false, terminal_.width},
-                                             arguments_.evidence));
+    return print_output(
+        between +
+        story_text(story, {terminal_.color, false, terminal_.width}, arguments_.evidence) +
+        written);
   }
 
   StoryArguments arguments_;

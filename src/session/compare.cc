@@ -135,13 +135,12 @@ PageOverlay overlay_of(const DiffReport& report) {
 Result<std::vector<std::string>> write_diff(DiffReport& report, bool page,
                                             const OutputPlace& place) {
   OutputDirectory out = TRY(OutputDirectory::create(place));
-  report.report = shown_directory(place.path).string();
-  report.files = {"diff.md", "diff.json"};
+  report.listing = {shown_directory(place.path).string(), {"diff.md", "diff.json"}};
   std::vector<Table> tables = diff_tables(report.diff);
-  if (page) report.files.emplace_back("report.html");
+  if (page) report.listing.files.emplace_back("report.html");
   for (const Table& table : tables) {
-    report.files.push_back(fmt::format("diff_csvs/{}.csv", table.name()));
-    TRY(out.write_file(report.files.back(), to_csv(table)));
+    report.listing.files.push_back(fmt::format("diff_csvs/{}.csv", table.name()));
+    TRY(out.write_file(report.listing.files.back(), to_csv(table)));
   }
   const std::string text = diff_markdown(report);
   TRY(out.write_file("diff.md", text));

@@ -74,7 +74,7 @@ std::vector<LinearCase> rank_cases() {
   const std::string together = "analyze ranks --together --out out";
   return {
       {"CollectivesInOrder", collectives_in_order, together, 400},
-      {"AGroupEach", a_group_each, together, 400},
+      {"AGroupEach", a_group_each, together, 800},
       {"OverlappingCollectives", overlapping_collectives, together, 400},
       {"ManyRanks", many_ranks, together, 100},
   };

@@ -193,6 +193,50 @@ TEST(Mcp, AQueryThatDoesNotStopEndsAlone) {
   EXPECT_NE(lines[2].find("\"isError\":true"), std::string::npos) << lines[2];
 }
 
+std::string call(int id, const std::string& tool, const std::string& arguments) {
+  return R"({"id":)" + std::to_string(id) + R"(,"method":"tools/call","params":{"name":")" + tool +
+         R"(","arguments":{"trace":"examples/moe-h200.json.gz")" + arguments + "}}}\n";
+}
+std::string cancelled(int id) {
+  return R"({"method":"notifications/cancelled","params":{"requestId":)" + std::to_string(id) +
+         "}}\n";
+}
+
+TEST(Mcp, ACallThatIsTakenBackGetsNoAnswer) {
+  const std::vector<std::string> lines = talk(call(1, "summary", "") + call(2, "findings", "") +
+                                              call(3, "story", "") + cancelled(2) + cancelled(7));
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_NE(lines[0].find(R"("id":1,"result")"), std::string::npos);
+  EXPECT_NE(lines[1].find(R"("id":3,"result")"), std::string::npos);
+}
+
+// While it runs; what was open before stays open, with what it was opened with.
+TEST(Mcp, ARunningCallThatIsTakenBackEnds) {
+  NEEDS_DUCKDB();
+  const TemporaryDirectory folder;
+  const std::string endless =
+      R"x(,"sql":"SELECT levenshtein(repeat('ab', 1000000), repeat('ba', 1000000))")x";
+  write_file(folder.path() / "first",
+             call(1, "open", R"(,"platform":"mi300x")") + call(2, "query", endless));
+  write_file(folder.path() / "then", R"({"id":9,"method":"ping"})"
+                                     "\n" +
+                                         cancelled(2) + call(3, "summary", ""));
+  const std::string in = folder.path().string();
+  const CommandResult run = run_command("(cat " + in + "/first; sleep 3; cat " + in + "/then) | " +
+                                            fathom_binary() + " mcp --time-limit 60s",
+                                        source_dir());
+  EXPECT_EQ(run.exit_code, 0) << run.errors;
+  std::istringstream lines(run.output);
+  std::string open, ping, summary;
+  ASSERT_TRUE(std::getline(lines, open) && std::getline(lines, ping) &&
+              std::getline(lines, summary))
+      << run.output;
+  EXPECT_EQ(ping, R"({"jsonrpc":"2.0","id":9,"result":{}})") << "answered while a tool is at work";
+  EXPECT_NE(summary.find(R"("id":3,"result")"), std::string::npos);
+  EXPECT_NE(summary.find("MI300X"), std::string::npos) << summary;
+  EXPECT_FALSE(std::getline(lines, open)) << open;
+}
+
 // The official client, where node and its package are there (./dev test-mcp installs it).
 TEST(Mcp, OfficialClientSolvesTheQuestion) {
   const fs::path client = source_dir() / "tests/mcp/client";

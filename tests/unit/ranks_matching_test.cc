@@ -121,6 +121,136 @@ TEST(RanksMatching, WhatDiffersInSizeIsNotCompared) {
   EXPECT_EQ(c.matches.all.size(), 4u);
 }
 
+// A kernel of no length took some; one that ended before it began is read as such.
+TEST(RanksMatching, CollectivesWithoutADurationAreLeftOutAndSaid) {
+  std::vector<std::string> a, b;
+  for (int i = 0; i < 6; ++i) {
+    a.push_back(nccl({.start = i * 1000, .sequence = i}));
+    b.push_back(nccl({.start = i * 1000, .time = i == 1 ? -50 : i == 4 ? 0 : 100, .sequence = i}));
+  }
+  const RankComparison c = compare({facts_of(0, a), facts_of(1, b)});
+  EXPECT_EQ(c.matches.untimed, 2u);
+  EXPECT_EQ(c.waits.size(), 4u);
+  EXPECT_EQ(c.rows[0].transfer, test::micros(400));
+  const std::vector<std::string> notes = rank_sentences({c, {}}).notes;
+  EXPECT_EQ(std::ranges::count(notes,
+                               "2 collectives left out: without a duration, or with a negative "
+                               "one, on a rank"),
+            1);
+  // They are in both traces.
+  for (const std::string& note : notes)
+    EXPECT_EQ(note.find("in no other trace"), std::string::npos);
+}
+
+// A rank that was recorded three times as long computes three times as much, and is not out of
+// balance. Its near-twin of the same length is.
+TEST(RanksMatching, RanksOfUnequalLengthAreComparedByShares) {
+  const auto rank = [](int number, int collectives, int64_t work) {
+    std::vector<std::string> events;
+    for (int i = 0; i < collectives; ++i) {
+      events.push_back(nccl({.start = i * 1000, .sequence = i}));
+      events.push_back(fmt::format(
+          R"({{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":{},"dur":{},"args":{{"device":0,"stream":7}}}})",
+          i * 1000 + 200, work));
+    }
+    return facts_of(number, events);
+  };
+  const RankComparison longer = compare({rank(0, 10, 500), rank(1, 30, 500)});
+  EXPECT_TRUE(longer.unequal_lengths);
+  EXPECT_NEAR(longer.computation_balance, 1, 0.02);
+  const auto says = [](const RankComparison& c) {
+    return std::ranges::any_of(rank_sentences({c, {}}).notes, [](const std::string& note) {
+      return note.starts_with("traces have different lengths");
+    });
+  };
+  EXPECT_TRUE(says(longer));
+  const RankComparison busier = compare({rank(0, 10, 250), rank(1, 10, 500)});
+  EXPECT_FALSE(busier.unequal_lengths);
+  EXPECT_FALSE(says(busier));
+  EXPECT_NEAR(busier.computation_balance, 0.75, 0.01);
+}
+
+// Kernels that say nothing of what they do: their times tell whether they end together.
+TEST(RanksMatching, CollectivesOfUnknownKindAlignClocksIfTheyFit) {
+  const auto rank = [](int number, bool fits) {
+    std::vector<std::string> events;
+    for (int i = 0; i < 20; ++i) {
+      const int64_t at = 1000 * i + 77 * number + (fits ? 0 : number * (i % 5) * 150);
+      events.push_back(fmt::format(
+          R"({{"ph":"X","cat":"kernel","name":"rcclGenericKernel","pid":0,"tid":20,"ts":{},"dur":60,"args":{{"device":0,"stream":20}}}})",
+          at));
+    }
+    return facts_of(number, events);
+  };
+  const RankComparison c = compare({rank(0, true), rank(1, true)});
+  EXPECT_TRUE(c.clocks.by_unknown_kind);
+  ASSERT_EQ(c.waits.size(), 20u);
+  EXPECT_EQ(c.clocks.ranks[1].offset, test::micros(77));
+  EXPECT_EQ(c.rows[1].transfer, test::micros(20 * 60));
+  EXPECT_TRUE(compare({rank(0, true), rank(1, false)}).waits.empty());
+}
+
+// A host op that takes longer on one rank, between kernels that are launched slowly everywhere.
+TEST(RanksMatching, ALateHostOpIsNamedBesideSlowLaunches) {
+  const auto rank = [](int number, int64_t more) {
+    std::vector<std::string> events;
+    for (int64_t i = 0, at = 0; i < 10; ++i) {
+      events.push_back(fmt::format(
+          R"({{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":11,"ts":{},"dur":160,"args":{{"External id":{}}}}})",
+          at, i + 1));
+      events.push_back(test::launch_call(at + 4, 150, i + 1, "11"));
+      events.push_back(fmt::format(
+          R"({{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":{},"dur":80,"args":{{"device":0,"stream":7,"correlation":{}}}}})",
+          at + 155, i + 1));
+      const int64_t own = number == 1 ? more : 0;
+      events.push_back(fmt::format(
+          R"({{"ph":"X","cat":"cpu_op","name":"aten::topk","pid":1,"tid":11,"ts":{},"dur":{}}})",
+          at + 240, 30 + own));
+      events.push_back(fmt::format(
+          R"({{"ph":"X","cat":"user_annotation","name":"gloo:all_reduce","pid":1,"tid":11,"ts":{},"dur":{},)"
+          R"("args":{{"Collective name":"all_reduce","In msg nelems":10,"Out msg nelems":10,"dtype":"Float",)"
+          R"("Group size":2,"Process Group Name":"0","Process Group Ranks":"[0, 1]","Seq":{}}}}})",
+          at + 270 + own, 60 + more - own, i));
+      at += 340 + more;
+    }
+    return facts_of(number, events);
+  };
+  const RankComparison c = compare({rank(0, 100), rank(1, 100)});
+  ASSERT_EQ(c.verdict, RankVerdict::kStraggler);
+  ASSERT_FALSE(c.late[1].idle.empty());
+  const LateWork& most = c.late[1].idle[0];
+  EXPECT_EQ(most.name, "aten::topk");
+  EXPECT_EQ(most.excess, test::micros(9 * 100));  // all but the first, which follows none
+  EXPECT_EQ(most.others, test::micros(9 * 30));
+}
+
+// Noise of 20 µs over 55 ms cannot tell 50 ppm, 2.75 µs; that of 0.2 µs can.
+TEST(RanksMatching, DriftIsSaidWithItsUncertaintyOrNotAtAll) {
+  const auto rank = [](int number, double ppm, double noise) {
+    std::vector<std::string> events;
+    uint32_t random = 12345;
+    for (int i = 0; i < 55; ++i) {
+      random = random * 1664525 + 1013904223;
+      const double off = noise * (random >> 8) / double{1 << 24};
+      std::string event = nccl({.start = 7'777'777, .sequence = i});
+      event.replace(event.find("7777777"), 7,
+                    fmt::format("{:.3f}", i * 1000 * (1 + ppm * 1e-6) + off));
+      events.push_back(event);
+    }
+    return facts_of(number, events);
+  };
+  const auto clock = [&](double ppm, double noise) {
+    return compare({rank(0, 0, 0), rank(1, ppm, noise)}).clocks.ranks[1];
+  };
+  const RankClock seen = clock(50, 0.2), hidden = clock(50, 20);
+  ASSERT_TRUE(seen.drift_error && hidden.drift_error);
+  EXPECT_NE(seen.drift, 0);
+  EXPECT_NEAR(seen.drift * 1e6, 50, *seen.drift_error * 1e6);
+  EXPECT_LT(*seen.drift_error * 1e6, 15);
+  EXPECT_EQ(hidden.drift, 0);
+  EXPECT_GT(*hidden.drift_error * 1e6, 50);
+}
+
 // Two pairs of ranks with groups of their own, tied together by a group of all.
 TEST(RanksMatching, GroupsAreToldApartAndClocksGoFromGroupToGroup) {
   std::vector<RankFacts> ranks;

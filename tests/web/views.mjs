@@ -28,7 +28,64 @@ const scanned = () => {
   return made('scan', 'scan', repository);
 };
 
+// Pairs of texts in pictures that lie over each other.
+const overlaps = () => {
+  const texts = [...document.querySelectorAll('main svg text')].map((e) => [e.getBoundingClientRect(), e.textContent]).filter(([box]) => box.width > 0);
+  const found = [];
+  texts.forEach(([a, first], i) => {
+    for (const [b, second] of texts.slice(i + 1)) {
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (wide > 3 && high > 4) found.push(`${first} | ${second}`);
+    }
+  });
+  return found;
+};
+
 const checks = {
+  async 'labels of pictures do not lie over each other'() {
+    for (const name of ['vision-h200', 'llama-h200', 'train-h200']) {
+      for (const view of ['tree', 'roofline']) {
+        const page = await open(report(example(name)), '#' + view);
+        await page.waitForSelector('main svg text');
+        assert.deepEqual(await page.evaluate(overlaps), [], `${name} ${view}`);
+        await page.done();
+      }
+    }
+  },
+
+  async 'a dark page is printed in light colours'() {
+    const page = await open(report(example('llama-h200')));
+    await page.evaluate(() => (document.documentElement.dataset.theme = 'dark'));
+    const accent = () => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--accent').trim());
+    const dark = await accent();
+    await page.emulateMedia({ media: 'print' });
+    const printed = await accent();
+    await page.evaluate(() => (document.documentElement.dataset.theme = 'light'));
+    assert.equal(printed, await accent());
+    assert.notEqual(printed, dark);
+    await page.done();
+  },
+
+  async 'an arrow key goes on to a part of a row that was not decoded'() {
+    const page = await open(report(example('llama-h200')), '#timeline');
+    await page.waitForFunction(() => window.fathomTimeline?.frames.length > 0);
+    await page.waitForTimeout(500);
+    const [from, to] = await page.evaluate(async () => {
+      const t = window.fathomTimeline;
+      const row = t.places.map((p) => p.track.rows).flat().find((r) => r.places.length > 1);
+      const second = row.places[1];
+      await row.load(row.places[0]);
+      second.chunk = null; // as after many others
+      location.hash = `#timeline?e=${second.first - 1}`;
+      while (t.selection?.number !== second.first - 1) await new Promise((done) => setTimeout(done, 20));
+      second.chunk = null;
+      return [t.selection.number, (await t.step(1, 0)).number];
+    });
+    assert.equal(to, from + 1);
+    await page.done();
+  },
+
   async 'the first screen has the step and all recommendations'() {
     for (const name of ['llama-h200', 'llama-stacks-h200', 'train-h200']) {
       const out = report(example(name));

@@ -23,7 +23,7 @@ function whole(text: string | null): number | null {
   return text !== null && /^\d{1,16}$/.test(text) ? Number(text) : null;
 }
 
-export function readHash(hash: string): State {
+function readHash(hash: string): State {
   const [view, rest] = hash.replace(/^#/, '').split('?');
   const p = new URLSearchParams(rest ?? '');
   return {
@@ -38,7 +38,7 @@ export function readHash(hash: string): State {
   };
 }
 
-export function writeHash(s: State): string {
+function writeHash(s: State): string {
   const p = new URLSearchParams();
   const put = (key: string, value: string | number | null) => {
     if (value !== null && value !== '') p.set(key, String(value));

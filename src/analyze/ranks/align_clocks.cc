@@ -1,6 +1,7 @@
 #include "analyze/ranks/align_clocks.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -10,6 +11,8 @@ namespace {
 constexpr size_t kFewest = 3, kFewestForDrift = 8;
 constexpr double kLargestDrift = 1e-3;  // no clock of a computer is off by more
 constexpr double kDriftErrors = 4;      // a drift within so many standard errors is none
+constexpr size_t kBlocks = 8;           // of neighbours, whose errors are alike
+constexpr double kSure = 2.36;          // standard errors of 8 blocks: 95 %
 constexpr double kOutlier = 5;          // median residuals
 constexpr double kMostContradictions = 0.05;
 // Kernels end within microseconds of each other, and clocks are read to about as much.
@@ -29,6 +32,7 @@ double middle(std::vector<double> values, double at = 0.5) {
 
 struct Line {
   double at = 0, ahead = 0, slope = 0;
+  std::optional<double> slope_error;  // a standard error; none: too few pairs for a slope
   double value(double x) const { return ahead + slope * (x - at); }
 };
 
@@ -49,7 +53,7 @@ Line resistant_line(std::span<const EndPair> pairs) {
     return EndPair{middle(std::move(at)), middle(std::move(ahead))};
   };
   const EndPair whole = centre(pairs);
-  Line line{whole.at, whole.ahead, 0};
+  Line line{whole.at, whole.ahead, 0, {}};
   if (pairs.size() < kFewestForDrift) return line;
   const size_t third = pairs.size() / 3;
   const EndPair first = centre(pairs.first(third)), last = centre(pairs.last(third));
@@ -59,6 +63,39 @@ Line resistant_line(std::span<const EndPair> pairs) {
   for (const EndPair& p : pairs) rest.push_back(p.ahead - line.slope * (p.at - line.at));
   line.ahead = middle(std::move(rest));
   return line;
+}
+
+// Sums of least squares; those of parts add up to those of the whole.
+struct Moments {
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+  void add(const Moments& m, double sign) {
+    n += sign * m.n;
+    x += sign * m.x;
+    y += sign * m.y;
+    xx += sign * m.xx;
+    xy += sign * m.xy;
+  }
+  double spread() const { return xx - x * x / n; }
+  double slope() const { return (xy - x * y / n) / spread(); }
+};
+
+// By leaving out one block of neighbours after the other: collectives that follow each other end
+// late together, so that there are fewer errors than pairs.
+double slope_error(std::span<const EndPair> pairs, double at, double ahead) {
+  std::array<Moments, kBlocks> blocks;
+  Moments all;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const double x = pairs[i].at - at, y = pairs[i].ahead - ahead;
+    blocks[i * kBlocks / pairs.size()].add({1, x, y, x * x, x * y}, 1);
+    all.add({1, x, y, x * x, x * y}, 1);
+  }
+  double squares = 0;
+  for (const Moments& block : blocks) {
+    Moments rest = all;
+    rest.add(block, -1);
+    if (rest.spread() > 0) squares += std::pow(rest.slope() - all.slope(), 2);
+  }
+  return std::sqrt(squares * (kBlocks - 1) / kBlocks);
 }
 
 // Least squares over the pairs near the resistant line, which is steadier; without a slope where
@@ -77,7 +114,7 @@ Line fit_line(std::span<const EndPair> pairs) {
     at += p.at / n;
     ahead += p.ahead / n;
   }
-  Line line{at, ahead, 0};
+  Line line{at, ahead, 0, {}};
   if (near.size() < kFewestForDrift) return line;
   double xx = 0, xy = 0, rr = 0;
   for (const EndPair& p : near) {
@@ -87,7 +124,9 @@ Line fit_line(std::span<const EndPair> pairs) {
   if (xx <= 0) return line;
   line.slope = xy / xx;
   for (const EndPair& p : near) rr += std::pow(p.ahead - line.value(p.at), 2);
-  const double error = std::sqrt(rr / std::max(1.0, n - 2) / xx);
+  const double error =
+      std::max(std::sqrt(rr / std::max(1.0, n - 2) / xx), slope_error(near, at, ahead));
+  line.slope_error = error;
   if (std::abs(line.slope) <= kDriftErrors * error) line.slope = 0;
   return line;
 }
@@ -108,6 +147,9 @@ class Alignment {
   ClockAlignment take() {
     if (ranks_.empty()) return std::move(out_);
     list_edges();
+    // Kernels that no trace says more of: the fit shows whether they end together.
+    out_.by_unknown_kind = edges_.empty();
+    if (out_.by_unknown_kind) list_edges();
     choose_reference();
     follow_edges();
     find_contradictions();
@@ -119,11 +161,15 @@ class Alignment {
     return ranks_[m.rank].collectives[m.collective];
   }
 
+  bool ends_together(CollectiveKind kind) const {
+    return out_.by_unknown_kind ? kind == CollectiveKind::kOther : is_synchronizing(kind);
+  }
+
   // Each member beside the first of its collective: enough to connect all, and linear.
   void list_edges() {
     for (uint32_t i = 0; i < matches_.all.size(); ++i) {
       const auto members = matches_.members_of(matches_.all[i]);
-      if (!is_synchronizing(run(members[0]).kind)) continue;
+      if (!ends_together(run(members[0]).kind)) continue;
       for (const MatchedMember& m : members.subspan(1))
         edges_.push_back({members[0].rank, m.rank, i});
     }
@@ -144,6 +190,7 @@ class Alignment {
     RankClock& clock = out_.ranks[out_.reference];
     clock.refusal = ClockRefusal::kFits;
     clock.is_reference = true;
+    clock.drift_error = 0;
   }
 
   // Out from the reference; of several ways to a rank the one with the most collectives.
@@ -236,6 +283,8 @@ class Alignment {
     clock.scale = above.scale / (1 + line.slope);
     clock.offset = clock.own_origin - clock.common_origin;
     clock.drift = 1 / clock.scale - 1;
+    if (line.slope_error && above.drift_error)
+      clock.drift_error = std::hypot(kSure * *line.slope_error, *above.drift_error);
     clock.refusal = ClockRefusal::kFits;
   }
 
@@ -243,7 +292,7 @@ class Alignment {
     std::vector<size_t> of_rank(ranks_.size()), shared(ranks_.size());
     for (uint32_t i = 0; i < matches_.all.size(); ++i) {
       const auto members = matches_.members_of(matches_.all[i]);
-      if (!is_synchronizing(run(members[0]).kind)) continue;
+      if (!ends_together(run(members[0]).kind)) continue;
       // The rank whose end lies farthest from the middle one's is the one that does not fit.
       Nanos last_start{INT64_MIN}, first_end{INT64_MAX};
       std::vector<std::pair<Nanos, uint32_t>> ends;

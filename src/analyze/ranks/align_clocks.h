@@ -21,6 +21,7 @@ struct RankClock {
   bool is_reference = false;
   Nanos offset;                         // ahead of the reference, in the middle of what they share
   double drift = 0;                     // further ahead, seconds for each second
+  std::optional<double> drift_error;    // within so much of it, 95 %; none: too few for a drift
   size_t collectives = 0;               // that it was fitted by
   Nanos residual, residual_p90, worst;  // of their ends: median, 90 %, largest
 
@@ -39,6 +40,7 @@ struct ClockAlignment {
   // or matched wrongly. By place in CollectiveMatches::all.
   std::vector<bool> contradicts;
   size_t contradictions = 0;
+  bool by_unknown_kind = false;  // no collective is of a kind that is known to synchronize
 
   bool all_aligned() const;
 };

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kNoticeable = 0.01;  // of the wall time
 constexpr double kMostlyLate = 0.8;   // of the steps
+constexpr double kSameLength = 0.9;   // the shortest trace of the longest
 constexpr size_t kMissingListed = 100;
 
 // Whether a trace was recorded long before or after most of the others. Clocks of machines differ
@@ -209,9 +210,15 @@ void compare_steps(RankComparison& out) {
 }
 
 void judge(RankComparison& out) {
-  Nanos computing, most;
+  const auto [shortest, longest] =
+      std::ranges::minmax_element(out.ranks, {}, [](const RankFacts& r) { return r.wall(); });
+  out.unequal_lengths =
+      longest->wall().count > 0 && ratio(shortest->wall(), longest->wall()) < kSameLength;
+  double computing = 0, most = 0;
   for (uint32_t r = 0; r < out.ranks.size(); ++r) {
-    const Nanos own = out.ranks[r].parts[part_index(RankPart::kComputation)];
+    const Nanos time = out.ranks[r].parts[part_index(RankPart::kComputation)];
+    const double own =
+        out.unequal_lengths ? ratio(time, out.ranks[r].wall()) : static_cast<double>(time.count);
     out.wall += out.ranks[r].wall();
     computing += own;
     if (own > most) {
@@ -221,7 +228,7 @@ void judge(RankComparison& out) {
   }
   const auto n = static_cast<int64_t>(out.ranks.size());
   out.wall = Nanos{out.wall.count / n};
-  if (most.count > 0) out.computation_balance = ratio(computing, most) / static_cast<double>(n);
+  if (most > 0) out.computation_balance = computing / most / static_cast<double>(n);
   if (out.waits.empty()) return;
   for (const LateRank& late : out.late) out.lateness += late.late_by;
   const auto worst = std::ranges::max_element(out.late, {}, &LateRank::late_by);

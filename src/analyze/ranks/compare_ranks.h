@@ -87,7 +87,8 @@ struct RankComparison {
   std::optional<int64_t> since;    // the step from which on it is the late one
   Nanos lateness;                  // sum over collectives
   Nanos wall;                      // mean over ranks
-  double computation_balance = 1;  // mean over largest; 1 is even
+  bool unequal_lengths = false;    // of the traces: times of ranks are then not comparable
+  double computation_balance = 1;  // mean over largest; 1 is even; of shares with unequal lengths
   uint32_t most_computing = 0;
 
   std::string rank_name(uint32_t place) const;  // "rank 3", or the trace where it has no number

@@ -12,7 +12,7 @@ namespace {
 // Of one rank; more would only make the memory of many ranks grow.
 constexpr size_t kMostCollectives = 100'000;
 constexpr size_t kMostMembers = 65'536;
-constexpr size_t kOpsKept = 6;
+constexpr size_t kOpsKept = 6, kIdleKept = 6;
 constexpr size_t kMostText = 200;
 
 std::optional<int64_t> number_at_end(std::string_view name) {
@@ -292,8 +292,6 @@ class Extraction {
       EventId event;
     };
     std::unordered_map<uint64_t, Blame> blames;
-    const Blame* most = nullptr;
-    uint64_t most_key = 0;
     for (; next != segments.end() && next->when.begin < c.start && budget_ > 0; ++next) {
       --budget_;
       if (next->part < part_index(RankPart::kFirstIdle)) continue;
@@ -302,24 +300,34 @@ class Extraction {
       Blame& blame = blames[key];
       blame.work.time += std::min(next->when.end, c.start) - std::max(next->when.begin, from);
       ++blame.work.count;
+      blame.work.cause = static_cast<IdleCause>(next->part - part_index(RankPart::kFirstIdle));
       if (!blame.event.valid()) blame.event = next->blamed;
-      if (most == nullptr || blame.work.time > most->work.time) {
-        most = &blame;
-        most_key = key;
-      }
     }
-    if (most == nullptr) return;
-    c.idle = most->work;
-    c.idle_cause = static_cast<IdleCause>((most_key >> 32) - part_index(RankPart::kFirstIdle));
-    if (!most->event.valid()) return;
-    c.idle.name = text_of(store_.name_id(most->event));
-    const auto [place, is_new] = places_of_.try_emplace(most->event, kNoNumber);
+    std::vector<Blame> largest;
+    for (const auto& [key, blame] : blames) largest.push_back(blame);
+    std::ranges::sort(largest, [](const Blame& x, const Blame& y) {
+      return x.work.time != y.work.time ? x.work.time > y.work.time : x.event < y.event;
+    });
+    largest.resize(std::min(largest.size(), kIdleKept));
+    c.first_idle = static_cast<uint32_t>(facts_.work.size());
+    c.idles = static_cast<uint32_t>(largest.size());
+    for (Blame& blame : largest) {
+      if (blame.event.valid()) {
+        blame.work.name = text_of(store_.name_id(blame.event));
+        blame.work.place = place_of(blame.event);
+      }
+      facts_.work.push_back(blame.work);
+    }
+  }
+
+  TextNumber place_of(EventId event) {
+    const auto [place, is_new] = places_of_.try_emplace(event, kNoNumber);
     if (is_new) {
-      const PlaceIds ids = places_.of(most->event);
+      const PlaceIds ids = places_.of(event);
       if (ids.frame.valid() || ids.module.valid())
         place->second = text_of(short_place_text(places_.describe(ids)));
     }
-    c.idle.place = place->second;
+    return place->second;
   }
 
   // Times of several traces count from different points.

@@ -87,16 +87,18 @@ class Explanation {
       for (const RankParts& parts : others) column.push_back(parts[p]);
       late.excess[p] += mine[p] - median_time(column);
     }
-    compare_ops(members, *own);
-    compare_idle(members, *own);
+    compare(members, *own, &RankCollective::first_op, &RankCollective::ops, ops_[own->rank]);
+    compare(members, *own, &RankCollective::first_idle, &RankCollective::idles, idle_[own->rank]);
   }
 
-  // An op that the others keep no time of takes them less than those of which they do.
-  void compare_ops(std::span<const MatchedMember> members, const MatchedMember& own) {
+  // What the others keep no time of takes them less than that of which they do.
+  void compare(std::span<const MatchedMember> members, const MatchedMember& own,
+               uint32_t RankCollective::* first, uint32_t RankCollective::* count,
+               std::map<WorkKey, LateWork>& sums) {
     const RankFacts& rank = ranks_[own.rank];
     const RankCollective& c = run(own);
-    for (uint32_t k = 0; k < c.ops; ++k) {
-      const RankWork& work = rank.work[c.first_op + k];
+    for (uint32_t k = 0; k < c.*count; ++k) {
+      const RankWork& work = rank.work[c.*first + k];
       const std::string& name = rank.text(work.name);
       std::vector<Nanos> times, counts;
       for (const MatchedMember& m : members) {
@@ -104,33 +106,17 @@ class Explanation {
         const RankFacts& other = ranks_[m.rank];
         const RankCollective& theirs = run(m);
         RankWork found;
-        for (uint32_t j = 0; j < theirs.ops; ++j) {
-          const RankWork& candidate = other.work[theirs.first_op + j];
-          if (other.text(candidate.name) == name) found = candidate;
+        for (uint32_t j = 0; j < theirs.*count; ++j) {
+          const RankWork& candidate = other.work[theirs.*first + j];
+          if (candidate.cause == work.cause && other.text(candidate.name) == name)
+            found = candidate;
         }
         times.push_back(found.time);
         counts.push_back(Nanos{found.count});
       }
-      add(ops_[own.rank][{name, "", IdleCause::kOther}], work, median_time(std::move(times)),
+      add(sums[{name, rank.text(work.place), work.cause}], work, median_time(std::move(times)),
           static_cast<uint64_t>(median_time(std::move(counts)).count));
     }
-  }
-
-  void compare_idle(std::span<const MatchedMember> members, const MatchedMember& own) {
-    const RankFacts& rank = ranks_[own.rank];
-    const RankCollective& c = run(own);
-    if (c.idle.time.count <= 0) return;
-    std::vector<Nanos> times, counts;
-    for (const MatchedMember& m : members) {
-      if (m.rank == own.rank) continue;
-      const RankCollective& theirs = run(m);
-      const bool same = theirs.idle_cause == c.idle_cause &&
-                        ranks_[m.rank].text(theirs.idle.name) == rank.text(c.idle.name);
-      times.push_back(same ? theirs.idle.time : Nanos{});
-      counts.push_back(Nanos{same ? theirs.idle.count : 0});
-    }
-    add(idle_[own.rank][{rank.text(c.idle.name), rank.text(c.idle.place), c.idle_cause}], c.idle,
-        median_time(std::move(times)), static_cast<uint64_t>(median_time(std::move(counts)).count));
   }
 
   static void add(LateWork& sum, const RankWork& own, Nanos others, uint64_t other_count) {

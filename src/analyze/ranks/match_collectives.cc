@@ -19,6 +19,10 @@ uint64_t signature_of(const RankFacts& rank, const RankCollective& c) {
   return (type * 31 + static_cast<uint64_t>(c.kind) + 1) * 0x9e3779b97f4a7c15 + size;
 }
 
+// Readers take a negative duration as none. What begins and ends at once says nothing about
+// either.
+bool is_timeless(const RankCollective& c) { return c.duration().count <= 0; }
+
 bool is_between_two(const RankCollective& c) {
   return c.kind == CollectiveKind::kSend || c.kind == CollectiveKind::kReceive;
 }
@@ -254,11 +258,15 @@ class Matching {
       return ranks_[run.rank].collectives[run.collective];
     };
     const uint64_t first = signature_of(ranks_[runs[0].rank], collective(runs[0]));
-    for (const Run& run : runs) {
-      if (signature_of(ranks_[run.rank], collective(run)) != first) {
-        ++out_.differing;
-        return 0;
-      }
+    const bool differs = std::ranges::any_of(runs, [&](const Run& run) {
+      return signature_of(ranks_[run.rank], collective(run)) != first;
+    });
+    const bool is_untimed =
+        std::ranges::any_of(runs, [&](const Run& run) { return is_timeless(collective(run)); });
+    if (differs || is_untimed) {
+      ++(differs ? out_.differing : out_.untimed);
+      out_.left_out += runs.size();
+      return 0;
     }
     MatchedGroup& group = out_.groups[g];
     MatchedCollective made;
@@ -301,6 +309,14 @@ class Matching {
     group.name = "send and receive";
     for (size_t i = 0; i + 1 < ends.size(); ++i) {
       if (ends[i].key() != ends[i + 1].key() || ends[i].receives || !ends[i + 1].receives) continue;
+      const auto collective = [this](const End& end) -> const RankCollective& {
+        return ranks_[end.member.rank].collectives[end.member.collective];
+      };
+      if (is_timeless(collective(ends[i])) || is_timeless(collective(ends[i + 1]))) {
+        ++out_.untimed;
+        out_.left_out += 2;
+        continue;
+      }
       MatchedCollective made;
       made.group = static_cast<uint32_t>(out_.groups.size());
       made.first_member = static_cast<uint32_t>(out_.members.size());

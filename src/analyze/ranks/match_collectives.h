@@ -35,6 +35,8 @@ struct CollectiveMatches {
   size_t runs = 0;       // of all ranks
   size_t unmatched = 0;  // of these, in no matched collective
   size_t differing = 0;  // same place in the order, but another kind, type or size
+  size_t untimed = 0;    // of no or a negative duration on a rank
+  size_t left_out = 0;   // runs of these two
   // Ranks that are listed as members of a group, whose traces have the group's name with another
   // list of members.
   size_t group_conflicts = 0;

@@ -44,6 +44,7 @@ struct RankWork {
   TextNumber name = kNoNumber, place = kNoNumber;
   Nanos time;
   uint32_t count = 0;
+  IdleCause cause = IdleCause::kOther;  // of idle time
 };
 
 struct RankCollective {
@@ -58,10 +59,9 @@ struct RankCollective {
   // Since the begin of the recording.
   RankParts until_start = {}, until_end = {};
   uint32_t previous = kNoNumber;  // of the same group, the last that had ended
-  // Between the two: the largest few.
-  uint32_t first_op = 0, ops = 0;  // into RankFacts::work
-  RankWork idle;                   // the longest idle time put down to one call
-  IdleCause idle_cause = IdleCause::kOther;
+  // Between the two: the largest few, into RankFacts::work.
+  uint32_t first_op = 0, ops = 0;
+  uint32_t first_idle = 0, idles = 0;
 
   Nanos duration() const { return end - start; }
 };

@@ -45,6 +45,7 @@ Table ranks_sheet(const RankComparison& c) {
   Column& clock = table.text_column("clock");
   Column& offset = table.time_column("clock offset (µs)", Unit::kMicros);
   Column& drift = table.real_column("clock drift (ppm)");
+  Column& drift_error = table.real_column("clock drift ± (ppm)");
   Column& residual = table.time_column("clock residual (µs)", Unit::kMicros);
   Column& residual_90 = table.time_column("clock residual 90 % (µs)", Unit::kMicros);
   Column& stage = table.count_column("pipeline stage");
@@ -81,6 +82,8 @@ Table ranks_sheet(const RankComparison& c) {
                                : clock_refusal_name(own.refusal));
     own.aligned() ? offset.add(own.offset) : offset.add_unknown();
     own.aligned() ? drift.add(own.drift * 1e6) : drift.add_unknown();
+    own.aligned() && own.drift_error ? drift_error.add(*own.drift_error * 1e6)
+                                     : drift_error.add_unknown();
     const bool fitted = own.collectives > 0 && !own.is_reference;
     fitted ? residual.add(own.residual) : residual.add_unknown();
     fitted ? residual_90.add(own.residual_p90) : residual_90.add_unknown();

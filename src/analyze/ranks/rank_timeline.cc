@@ -33,7 +33,7 @@ RankTimeline::RankTimeline(const SheetInput& input, const TimeBase& base,
   add_segments(subtract_intervals(communicating_, computing_), RankPart::kCommunication);
   add_segments(subtract_intervals(subtract_intervals(copying, computing_), communicating_),
                RankPart::kCopies);
-  const IdleTime idle = explain_idle_time(input, base, devices);
+  const IdleTime idle = explain_idle_time(input, base, devices, StretchEnds::kCall);
   for (const DeviceIdle& device : idle.devices) {
     if (!devices.empty() && device.device == devices[gpu].device) add_idle(device.stretches);
   }

@@ -8,6 +8,7 @@
 #include "app/option_rules.h"
 #include "app/questions.h"
 #include "app/this_machine.h"
+#include "report/report_listing.h"
 #include "session/code/ablate.h"
 
 namespace fathom {
@@ -104,8 +105,11 @@ Status show_study(const AblateArguments& a, const Terminal& terminal,
   else if (!a.quiet)
     TRY(print_output(study_text(study, terminal.color)));
   if (!out.empty() && !a.quiet)
-    std::fputs(fmt::format("fathom: wrote {}\n", (out / "OPTIMIZATION_REPORT.md").string()).c_str(),
-               stderr);
+    std::fputs(
+        fmt::format("fathom: wrote {}\n", report_words(out.string(), !a.no_html,
+                                                       "OPTIMIZATION_REPORT.md, waterfall.svg …"))
+            .c_str(),
+        stderr);
   for (const std::string& refusal : ablation.refusals(study)) {
     complain(refusal);
     code = ExitCode::kFailed;

@@ -13,7 +13,9 @@ void add_limit_options(CLI::App& command, LimitArguments& arguments) {
       ->transform(byte_size())
       ->option_text("SIZE");
   command
-      .add_option("--time-limit", arguments.time, "End the query after this long (default: 60s)")
+      .add_option("--time-limit", arguments.time,
+                  "End the query after this long (default: 60s); a function that does not "
+                  "stop then is ended 5 s later")
       ->check([](const std::string& text) {
         return duration_ms(text) ? std::string() : "expected a time such as 500ms, 10s or 2m";
       })

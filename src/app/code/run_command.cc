@@ -11,6 +11,7 @@
 #include "doctor/examine.h"
 #include "plan/run/results_text.h"
 #include "report/doctor_text.h"
+#include "report/report_listing.h"
 #include "session/code/plan.h"
 #include "session/code/run_plan.h"
 
@@ -123,8 +124,10 @@ ExitCode run_run(const RunArguments& a, const Terminal& terminal) {
   if (a.json)
     printed = print_output(results_json(result.results));
   else if (!a.quiet)
-    printed = print_output(results_summary(result.results) +
-                           fmt::format("Results: {}\n", (request.out / "results.md").string()));
+    printed =
+        print_output(results_summary(result.results) +
+                     fmt::format("Results: {}\n", report_words(request.out.string(), request.page,
+                                                               "results.md, tables/ …")));
   if (!printed.ok()) complain(printed.error().message);
   if (result.interrupted) {
     complain("interrupted; finished runs are kept. To continue: " + resume_line(a, request.out));

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <memory>
 
 #include "app/code/code_commands.h"
@@ -62,7 +65,11 @@ class RawTerminal {
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
     is_raw_ = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
-    if (is_raw_) (void)print_output("\033[?1049h\033[?25l");
+    if (!is_raw_) return;
+    struct sigaction resized = {};
+    resized.sa_handler = [](int) {};  // it ends a read
+    sigaction(SIGWINCH, &resized, nullptr);
+    (void)print_output("\033[?1049h\033[?25l");
   }
   ~RawTerminal() {
     if (!is_raw_) return;
@@ -92,7 +99,9 @@ class TimelineKeys {
     for (;;) {
       TRY(draw());
       char key = 0;
-      if (read(STDIN_FILENO, &key, 1) != 1) return Nothing{};
+      const ssize_t got = read(STDIN_FILENO, &key, 1);
+      if (got < 0 && errno == EINTR) continue;  // the window has another size
+      if (got != 1) return Nothing{};
       if (is_helping_) {
         is_helping_ = false;
         if (key == '\033') (void)arrow();
@@ -124,10 +133,14 @@ class TimelineKeys {
     return print_output(frame);
   }
 
+  // What follows Escape comes at once; Escape alone is a key of its own.
+  static bool read_more(char& key) {
+    pollfd waits = {STDIN_FILENO, POLLIN, 0};
+    return poll(&waits, 1, 50) == 1 && read(STDIN_FILENO, &key, 1) == 1;
+  }
   static ArrowKey arrow() {
     char rest[2] = {};
-    if (read(STDIN_FILENO, &rest[0], 1) != 1 || rest[0] != '[') return ArrowKey::kNone;
-    if (read(STDIN_FILENO, &rest[1], 1) != 1) return ArrowKey::kNone;
+    if (!read_more(rest[0]) || rest[0] != '[' || !read_more(rest[1])) return ArrowKey::kNone;
     switch (rest[1]) {
       case 'A':
         return ArrowKey::kUp;

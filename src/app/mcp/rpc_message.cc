@@ -40,9 +40,9 @@ ToolArguments::Value value_of(dom::element element) {
 }
 
 // A number or a text, as JSON; empty: there is none.
-std::string id_of(dom::object object) {
+std::string id_of(dom::object object, std::string_view name = "id") {
   dom::element id;
-  if (object.at_key("id").get(id) != simdjson::SUCCESS) return {};
+  if (object.at_key(name).get(id) != simdjson::SUCCESS) return {};
   std::string_view text;
   int64_t number = 0;
   if (id.get(text) == simdjson::SUCCESS) return json_quoted(text);
@@ -55,6 +55,7 @@ void read_parameters(dom::object object, RpcMessage& message) {
   if (object.at_key("params").get(parameters) != simdjson::SUCCESS) return;
   message.tool = member_text(parameters, "name");
   message.protocol = member_text(parameters, "protocolVersion");
+  message.cancels = id_of(parameters, "requestId");
   if (parameters.at_key("arguments").get(arguments) != simdjson::SUCCESS) return;
   for (const dom::key_value_pair& pair : arguments)
     message.arguments.values.emplace(std::string(pair.key), value_of(pair.value));

@@ -13,7 +13,8 @@ enum class RpcError : int {
   kParse = -32700,
   kInvalidRequest = -32600,
   kNoMethod = -32601,
-  kInvalidParameters = -32602
+  kInvalidParameters = -32602,
+  kInternal = -32603
 };
 
 // What a tool is called with: texts, whole numbers and lists of texts.
@@ -37,6 +38,7 @@ struct RpcMessage {
   std::string id;  // as JSON; empty: a notification, which gets no answer
   std::string method;
   std::string tool, protocol;  // of tools/call and initialize; else empty
+  std::string cancels;         // of notifications/cancelled: the id, as JSON
   ToolArguments arguments;
 };
 

@@ -52,7 +52,8 @@ struct PageChunk {
   PageBlocks::Place place;
 };
 
-inline constexpr size_t kChunkEvents = 32768;
+// What a selection decodes is a chunk of each row of its stack: small ones keep it under a frame.
+inline constexpr size_t kChunkEvents = 8192;
 // The chunks of a row's events, which are in the order of time and do not overlap.
 std::vector<PageChunk> add_row(PageBlocks& blocks, std::span<const PageEvent> events);
 

@@ -96,6 +96,7 @@ class RanksJson {
     json_.key("runs").value(static_cast<int64_t>(m.runs));
     json_.key("unmatched_runs").value(static_cast<int64_t>(m.unmatched));
     json_.key("differing").value(static_cast<int64_t>(m.differing));
+    json_.key("without_duration").value(static_cast<int64_t>(m.untimed));
     json_.key("group_conflicts").value(static_cast<int64_t>(m.group_conflicts));
     json_.key("clock_contradictions").value(static_cast<int64_t>(c_.clocks.contradictions));
     json_.end_object();
@@ -131,6 +132,8 @@ class RanksJson {
       if (clock.aligned()) {
         time("offset_ns", clock.offset);
         json_.key("drift_ppm").value(clock.drift * 1e6);
+        json_.key("drift_error_ppm");
+        clock.drift_error ? json_.value(*clock.drift_error * 1e6) : json_.null();
       }
       if (clock.collectives > 0 && !clock.is_reference) {
         time("residual_median_ns", clock.residual);

@@ -99,8 +99,8 @@ std::string ranks_markdown(const RanksView& view) {
                         {"rank", "wall time (ms)", "computation (ms)", "exposed communication (ms)",
                          "communication under computation (%)", "idle (ms)", "waiting (ms)",
                          "exposed waiting (ms)", "last to begin", "late by (ms)", "clock",
-                         "clock offset (µs)", "clock drift (ppm)", "clock residual (µs)",
-                         "pipeline stage"}));
+                         "clock offset (µs)", "clock drift (ppm)", "clock drift ± (ppm)",
+                         "clock residual (µs)", "pipeline stage"}));
   if (!c.collectives.empty()) {
     out +=
         "## Collectives\n\nTransfer is the time of the rank that takes least; skew is the time "

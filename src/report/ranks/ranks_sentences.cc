@@ -156,6 +156,26 @@ class Sentences {
     return {};
   }
 
+  // ", rank 3 drifts most, by 12 ± 2 ppm faster"; of none, how much could not be seen.
+  std::string drift_text(uint32_t fastest) const {
+    const double drift = c_.clocks.ranks[fastest].drift * 1e6;
+    double error = 0;
+    bool is_known = true;
+    for (const RankClock& clock : c_.clocks.ranks) {
+      if (!clock.aligned()) continue;
+      is_known &= clock.drift_error.has_value();
+      error = std::max(error, clock.drift_error.value_or(0) * 1e6);
+    }
+    if (drift != 0) {
+      const double own = c_.clocks.ranks[fastest].drift_error.value_or(0) * 1e6;
+      return fmt::format(", {} drifts most, by {:.{}f} ± {:.{}f} ppm {}", c_.rank_name(fastest),
+                         std::abs(drift), own < 1 ? 2 : 0, own, own < 1 ? 2 : 0,
+                         drift < 0 ? "slower" : "faster");
+    }
+    return is_known ? fmt::format(", no drift (± {:.2g} ppm)", error)
+                    : ", drift unknown (fewer than 8 collectives)";
+  }
+
   void say_clocks() {
     size_t aligned = 0;
     uint32_t farthest = 0, fastest = 0;
@@ -190,11 +210,7 @@ class Sentences {
             : fmt::format("; {} is farthest {}, by {}", c_.rank_name(farthest),
                           far.offset.count < 0 ? "behind" : "ahead",
                           micros_text(far.offset.count < 0 ? Nanos{} - far.offset : far.offset));
-    const double drift = c_.clocks.ranks[fastest].drift * 1e6;
-    out_.clocks += drift == 0
-                       ? ", no drift"
-                       : fmt::format(", {} drifts most, by {:.2f} ppm {}", c_.rank_name(fastest),
-                                     std::abs(drift), drift < 0 ? "slower" : "faster");
+    out_.clocks += drift_text(fastest);
     out_.clocks += fmt::format("; ends fit within {} (median).", micros_text(residual));
   }
 
@@ -216,11 +232,12 @@ class Sentences {
     out_.balance = fmt::format(
         "Wall time {} (mean): computation {}, exposed communication {}{}, exposed copies {}, GPU "
         "idle {}. Waiting for other ranks in collectives takes {}. Computation is {} balanced "
-        "(mean "
-        "over largest, {}).",
+        "({}mean over largest, {}).",
         micros_text(c_.wall), share(computing), share(exposed),
         is_on_host ? " (collectives of the host included)" : "", share(copies), share(idle),
-        share(waiting), percent_text(c_.computation_balance), c_.rank_name(c_.most_computing));
+        share(waiting), percent_text(c_.computation_balance),
+        c_.unequal_lengths ? "share of each rank's wall time, " : "",
+        c_.rank_name(c_.most_computing));
   }
 
   void say_overlap() {
@@ -318,13 +335,33 @@ class Sentences {
     if (c_.matches.differing > 0)
       out_.notes.push_back(fmt::format("{} left out: ranks differ in kind, type or size",
                                        counted(c_.matches.differing, "collective")));
+    if (c_.matches.untimed > 0)
+      out_.notes.push_back(
+          fmt::format("{} left out: without a duration, or with a negative one, on a rank",
+                      counted(c_.matches.untimed, "collective")));
+    if (c_.unequal_lengths) {
+      const auto [shortest, longest] =
+          std::ranges::minmax_element(c_.ranks, {}, [](const RankFacts& r) { return r.wall(); });
+      const auto name = [&](auto rank) {
+        return c_.rank_name(static_cast<uint32_t>(rank - c_.ranks.begin()));
+      };
+      out_.notes.push_back(fmt::format(
+          "traces have different lengths, from {} ({}) to {} ({}): compare shares of a rank's wall "
+          "time, not its times",
+          micros_text(shortest->wall()), name(shortest), micros_text(longest->wall()),
+          name(longest)));
+    }
     if (c_.matches.group_conflicts > 0)
       out_.notes.emplace_back(
           "process groups of one name have different members on different ranks");
-    if (c_.matches.unmatched > 0)
+    if (c_.matches.unmatched > c_.matches.left_out)
       out_.notes.push_back(fmt::format("{} of {} are in no other trace and were not compared",
-                                       number_text(c_.matches.unmatched),
+                                       number_text(c_.matches.unmatched - c_.matches.left_out),
                                        counted(c_.matches.runs, "collective run")));
+    if (c_.clocks.by_unknown_kind && !c_.waits.empty())
+      out_.notes.emplace_back(
+          "what the collectives do is not recorded; they are taken to end on all ranks together, "
+          "which fits their times");
     if (c_.clocks.contradictions > 0)
       out_.notes.push_back(fmt::format("{} left out: the aligned clocks contradict the match",
                                        counted(c_.clocks.contradictions, "collective")));

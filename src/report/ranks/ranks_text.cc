@@ -137,7 +137,8 @@ std::string ranks_text(const RanksView& view, const TerminalStyle& style,
               style.width);
   if (!written.directory.empty()) {
     screen.line("");
-    screen.entry("Report", screen_safe(written.directory) + "/ranks.md");
+    screen.entry("Report", report_words(written.directory, written.has_page(),
+                                        "ranks.md, ranks.svg, rank_csvs/ …"));
   }
   return screen.take();
 }

@@ -243,8 +243,10 @@ std::string scan_text(const ScanReport& report, const TerminalStyle& style,
     screen.entry("", fmt::format("{} more with --verbose", facts.notes.size() - shown));
   }
   if (!written.directory.empty()) {
-    screen.entry("Report", fmt::format("{}/  (quick_scan.md and {} more)",
-                                       screen_safe(written.directory), written.files.size() - 1));
+    const size_t named = written.has_page() ? 2 : 1;
+    screen.entry("Report", report_words(written.directory, written.has_page(),
+                                        fmt::format("quick_scan.md and {} more",
+                                                    written.files.size() - named)));
   }
   return screen.take();
 }

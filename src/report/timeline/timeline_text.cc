@@ -243,10 +243,17 @@ std::string timeline_frame(const TerminalTimeline& timeline, const EventStore& s
                            const TimelineWindow& window, const TerminalStyle& style) {
   const Screen screen(style);
   const size_t columns = style.width > kLabelWidth + 10 ? style.width - kLabelWidth : size_t{10};
-  const auto time = [&](Nanos at) { return micros_text(at - timeline.begin); };
+  // Zoomed in, both ends need more digits to differ.
+  const Nanos all = timeline.end - timeline.begin, shown = window.end - window.begin;
+  const bool is_part = shown.count * 10 < all.count;
+  const int digits = std::clamp(2 - static_cast<int>(std::floor(std::log10(shown.millis()))), 2, 6);
+  const auto time = [&](Nanos at) {
+    const Nanos since = at - timeline.begin;
+    return is_part ? fmt::format("{:.{}f} ms", since.millis(), digits) : micros_text(since);
+  };
   const std::string left = time(window.begin);
-  const std::string right =
-      fmt::format("{} (of {})", time(window.end), micros_text(timeline.end - timeline.begin));
+  const std::string right = fmt::format("{} ({}of {})", time(window.end),
+                                        is_part ? micros_text(shown) + " " : "", micros_text(all));
   const size_t used = screen_width(left) + screen_width(right);
   std::string out = screen.dim(fit_left("", kLabelWidth) + left +
                                std::string(columns > used ? columns - used : 1, ' ') + right) +

@@ -189,8 +189,8 @@ std::string counters_text(const CounterReport& report, const TerminalStyle& styl
     first = false;
   }
   if (!written.directory.empty()) {
-    screen.entry("Report", fmt::format("{}/  (report.html, counters.md, kernels/ …)",
-                                       screen_safe(written.directory)));
+    screen.entry("Report",
+                 report_words(written.directory, written.has_page(), "counters.md, kernels/ …"));
   }
   return screen.take();
 }

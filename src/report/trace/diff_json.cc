@@ -23,9 +23,9 @@ class DiffJson {
     categories();
     ops();
     json_.key("report");
-    report_.report.empty() ? json_.null() : json_.value(report_.report);
+    report_.listing.directory.empty() ? json_.null() : json_.value(report_.listing.directory);
     json_.key("files").begin_array();
-    for (const std::string& file : report_.files) json_.value(file);
+    for (const std::string& file : report_.listing.files) json_.value(file);
     json_.end_array().end_object();
     return json_.take() + "\n";
   }

@@ -4,6 +4,7 @@
 
 #include "analyze/diff/diff.h"
 #include "analyze/diff/step_activity.h"
+#include "report/report_listing.h"
 #include "report/trace/summary.h"
 
 namespace fathom {
@@ -16,8 +17,7 @@ struct DiffReport {
   Nanos activity_part;                  // how long each part of them is
   bool same_file = false;
   std::string platform_a, platform_b;  // empty: not known
-  std::string report;                  // the directory; empty: none was written
-  std::vector<std::string> files;
+  ReportListing listing;
 };
 
 // Fits a screen.

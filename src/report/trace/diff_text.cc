@@ -237,15 +237,16 @@ std::string diff_text(const DiffReport& report, const TerminalStyle& style) {
     wrapped(screen, "", ops_sentence(diff, shown_name), style.width);
     if (!diff.ops.empty()) show_ops(screen, diff, style.width);
     if (const std::string kernels = kernels_sentence(diff); !kernels.empty())
-      screen.entry("Kernels", kernels + (report.report.empty() ? "; --out lists them" : ""));
+      screen.entry("Kernels",
+                   kernels + (report.listing.directory.empty() ? "; --out lists them" : ""));
   }
   show_notes(screen, report, style);
   if (const std::string limits = limits_sentence(report, screen_safe); !limits.empty()) {
     screen.entry("Limits", limits);
   }
-  if (!report.report.empty()) {
-    screen.entry("Report",
-                 fmt::format("{}/  (diff.md, diff.json, diff_csvs/)", screen_safe(report.report)));
+  if (!report.listing.directory.empty()) {
+    screen.entry("Report", report_words(report.listing.directory, report.listing.has_page(),
+                                        "diff.md, diff.json, diff_csvs/"));
   }
   return screen.take();
 }

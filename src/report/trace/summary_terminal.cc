@@ -279,16 +279,7 @@ std::vector<SummaryNote> summary_notes(const Summary& s, bool verbose) {
   return notes;
 }
 
-namespace {
-
-// What to open first: the page, where it was written.
-std::string_view first_file(const ReportListing& written) {
-  constexpr std::string_view kPage = "report.html";
-  const bool has_page = std::ranges::find(written.files, kPage) != written.files.end();
-  return has_page ? kPage : "standalone_analysis_fair.md";
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string summary_text(const Summary& s, const TerminalStyle& style,
                          const ReportListing& written) {
@@ -322,8 +313,11 @@ std::string summary_text(const Summary& s, const TerminalStyle& style,
     first = false;
   }
   if (!written.directory.empty()) {
-    screen.entry("Report", fmt::format("{}/  ({}, perf_report.xlsx, perf_report_csvs/ …)",
-                                       screen_safe(written.directory), first_file(written)));
+    const std::string tables = "perf_report.xlsx, perf_report_csvs/ …";
+    screen.entry(
+        "Report",
+        report_words(written.directory, written.has_page(),
+                     written.has_page() ? tables : "standalone_analysis_fair.md, " + tables));
   }
   return screen.take();
 }

@@ -27,4 +27,12 @@ check(synchronization, 'a finding about synchronization');
 const cause = (await call('findings', { trace, finding: parseInt(synchronization) })).text;
 check(cause.includes('aten::item') && cause.includes('item_per_layer.py:27 forward'), 'the cause and its place');
 check((await call('open', { trace: 'missing.json' })).failed, 'a missing file is an error of the tool');
+// A call that is taken back while it runs; what was open stays open.
+const stop = new AbortController();
+setTimeout(() => stop.abort('no longer needed'), 300);
+const begin = Date.now();
+const taken = await client.callTool({ name: 'scan', arguments: { repo: '.' } }, undefined, { signal: stop.signal }).then(() => 'answered', () => 'taken back');
+check(taken === 'taken back', 'a call can be taken back');
+check((await call('findings', { trace })).text === findings, 'the next call is answered as before');
+console.log(`next answer ${Date.now() - begin} ms after the call that was taken back`);
 await client.close();

@@ -1,6 +1,6 @@
 // The events of a timeline (src/report/page/page_columns.h), decoded chunk by chunk when they are looked at.
 
-import { ColumnReader, inflate } from './decode';
+import { columnsOf, inflate, numbers, signedSums, sums } from './decode';
 import type { RowFacts } from './facts';
 
 export const groupSize = 8;
@@ -23,7 +23,8 @@ export interface Chunk {
   busyCategory: Uint8Array;
 }
 
-export function summarizeGroups(chunk: Omit<Chunk, 'busy' | 'busyCategory'>): Chunk {
+type Groups = Pick<Chunk, 'busy' | 'busyCategory'>;
+export function groupsOf(chunk: Pick<Chunk, 'size' | 'start' | 'end' | 'category'>): Groups {
   const groups = Math.ceil(chunk.size / groupSize);
   const busy = new Float64Array(groups);
   const busyCategory = new Uint8Array(groups);
@@ -44,26 +45,48 @@ export function summarizeGroups(chunk: Omit<Chunk, 'busy' | 'busyCategory'>): Ch
     busy[g] = sum;
     busyCategory[g] = best;
   }
-  return { ...chunk, busy, busyCategory };
+  return { busy, busyCategory };
 }
 
-export function decodeChunk(bytes: Uint8Array, size: number, first: number): Chunk {
-  const columns = new ColumnReader(bytes);
-  const start = columns.starts(new Float64Array(size));
-  const end = columns.numbers(new Float64Array(size));
-  for (let i = 0; i < size; i++) end[i] += start[i];
-  return summarizeGroups({
-    size,
-    first,
-    start,
-    end,
-    name: columns.numbers(new Uint32Array(size)),
-    category: columns.numbers(new Uint8Array(size)),
-    info: columns.numbers(new Uint32Array(size)),
-    op: columns.numbers(new Uint32Array(size)),
-    link: columns.signed(new Float64Array(size)),
-    uid: columns.signed(new Float64Array(size)),
-  });
+// What is drawn is decoded at once, what is asked of single events when the first is asked of.
+class DecodedChunk implements Chunk {
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  readonly name: Uint32Array;
+  readonly category: Uint8Array;
+  readonly busy: Float64Array;
+  readonly busyCategory: Uint8Array;
+  private readonly columns: Uint8Array[];
+  private infos?: Uint32Array;
+  private ops?: Uint32Array;
+  private links?: Float64Array;
+  private uids?: Float64Array;
+
+  constructor(
+    bytes: Uint8Array,
+    readonly size: number,
+    readonly first: number,
+  ) {
+    this.columns = columnsOf(bytes, 8);
+    this.start = sums(this.columns[0], new Float64Array(size));
+    this.end = numbers(this.columns[1], new Float64Array(size));
+    for (let i = 0; i < size; i++) this.end[i] += this.start[i];
+    this.name = numbers(this.columns[2], new Uint32Array(size));
+    this.category = numbers(this.columns[3], new Uint8Array(size));
+    ({ busy: this.busy, busyCategory: this.busyCategory } = groupsOf(this));
+  }
+  get info(): Uint32Array {
+    return (this.infos ??= numbers(this.columns[4], new Uint32Array(this.size)));
+  }
+  get op(): Uint32Array {
+    return (this.ops ??= numbers(this.columns[5], new Uint32Array(this.size)));
+  }
+  get link(): Float64Array {
+    return (this.links ??= signedSums(this.columns[6], new Float64Array(this.size)));
+  }
+  get uid(): Float64Array {
+    return (this.uids ??= signedSums(this.columns[7], new Float64Array(this.size)));
+  }
 }
 
 interface ChunkPlace {
@@ -140,7 +163,7 @@ export class Row {
   load(place: ChunkPlace): Promise<Chunk> {
     if (place.chunk) return Promise.resolve(place.chunk);
     place.loading ??= inflate(this.blocks.text(place.offset, place.length)).then((bytes) => {
-      place.chunk = decodeChunk(bytes, place.events, place.first);
+      place.chunk = new DecodedChunk(bytes, place.events, place.first);
       place.loading = null;
       this.blocks.loaded(place);
       return place.chunk;
@@ -152,13 +175,21 @@ export class Row {
     return number >= this.first && number < this.first + this.events;
   }
 
-  async at(number: number): Promise<{ chunk: Chunk; index: number } | null> {
+  // Where the event of a number lies.
+  placeOf(number: number): ChunkPlace | null {
     if (!this.has(number)) return null;
-    for (const place of this.places) {
-      if (number >= place.first + place.events) continue;
-      return { chunk: await this.load(place), index: number - place.first };
+    let low = 0;
+    let high = this.places.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.places[middle].first <= number) low = middle;
+      else high = middle - 1;
     }
-    return null;
+    return this.places[low] ?? null;
+  }
+  async at(number: number): Promise<{ chunk: Chunk; index: number } | null> {
+    const place = this.placeOf(number);
+    return place && { chunk: await this.load(place), index: number - place.first };
   }
 
   // How full a part of the timeline is (0 to 1), and with what.

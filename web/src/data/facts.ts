@@ -35,7 +35,6 @@ export interface Finding {
   time_ms: number;
   share: number;
   saving_percent: [number, number];
-  saving_ms: [number, number];
   saving: string;
   change: string;
   kernel_change: string;
@@ -55,12 +54,10 @@ export interface Op {
   category: string;
   colour: string;
   shapes: string;
-  types: string;
   calls: number;
   time_ms: number;
   share: number;
   efficiency: number | null;
-  of_peak: number | null;
   bound: string;
   rate: string;
   no_limit: string;
@@ -118,7 +115,6 @@ export interface Series {
   peak?: number[];
 }
 export interface TimelineFacts {
-  begin_ns: number;
   length_ns: number;
   categories: string[];
   tracks: TrackFacts[];
@@ -128,17 +124,14 @@ export interface TimelineFacts {
 }
 
 export interface DeviceTime {
-  device: number | null;
   busy_ms: number;
   computation_ms: number;
   exposed_communication_ms: number;
   exposed_copies_ms: number;
   idle_ms: number;
-  span_ms: number;
 }
 export interface Summary {
   trace: string;
-  gpu: string | null;
   runtime: string | null;
   source: string | null;
   events: number;
@@ -156,7 +149,6 @@ export interface Summary {
   ops: { name: string; category: string; calls: number; gpu_ms: number; percent: number }[];
   cpu?: { length_ms: number; self_time_ms: number };
   host?: { length_ms: number };
-  not_assessed?: { percent: number };
 }
 
 export interface CountedKernel {
@@ -237,7 +229,6 @@ export interface Note {
 
 export interface Facts {
   kind: string;
-  version: number;
   title: string;
   program: string;
   headline: string;

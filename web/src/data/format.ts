@@ -13,6 +13,18 @@ export function moment(ns: number, step: number, longest: number): string {
   const decimals = Math.min(Math.round(Math.log10(unit)), Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9)));
   return `${(ns / unit).toFixed(decimals)} ${name}`;
 }
+// As much of a text as there is room for, in the font that is set.
+export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+  if (context.measureText(text).width <= room) return text;
+  let low = 0;
+  let high = Math.min(text.length, 200);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (context.measureText(text.slice(0, middle) + '…').width <= room) low = middle;
+    else high = middle - 1;
+  }
+  return low > 0 ? text.slice(0, low) + '…' : '';
+}
 export const millis = (ms: number): string => time(ms * 1e6);
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 export const count = (n: number): string => Math.round(n).toLocaleString('en-US');

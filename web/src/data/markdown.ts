@@ -32,7 +32,7 @@ function closing(text: string, at: number, open: string, close: string): number 
   return -1;
 }
 
-export function readInline(text: string, depth = 0): Inline[] {
+function readInline(text: string, depth = 0): Inline[] {
   const out: Inline[] = [];
   let plainText = '';
   const flush = () => {

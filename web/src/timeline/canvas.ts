@@ -1,7 +1,7 @@
 // The timeline's canvas: what is where, frames, pointer and keys. It owns no state of the page but the view and the
 // selection, which it hands out.
 
-import { moment, time } from '../data/format';
+import { fitted, moment, time } from '../data/format';
 import { drawSeries, RowPainter, seriesHeight, sizes, ticks, valueAt, type Colours, type Marks, type View } from './draw';
 import type { EventAt, Timeline, Track } from './model';
 
@@ -24,7 +24,6 @@ interface Place {
   header: boolean; // the name of its group is above it
 }
 
-const gutter = 170;
 const shortest = 50; // ns in view
 
 export class TimelineCanvas {
@@ -113,9 +112,13 @@ export class TimelineCanvas {
     this.spacer.style.height = `${this.height}px`;
   }
 
+  // For the names; a third of a narrow screen.
+  private get gutter(): number {
+    return Math.min(170, Math.round(this.scroller.clientWidth / 3));
+  }
   get view(): View {
-    const width = Math.max(50, this.scroller.clientWidth - gutter - 8);
-    return { begin: this.begin, end: this.end, left: gutter, width };
+    const width = Math.max(50, this.scroller.clientWidth - this.gutter - 8);
+    return { begin: this.begin, end: this.end, left: this.gutter, width };
   }
 
   setView(begin: number, end: number, tell = true): void {
@@ -289,7 +292,7 @@ export class TimelineCanvas {
   private drawNames(visible: Place[], scroll: number, height: number): void {
     const c = this.context;
     c.fillStyle = this.colours.back;
-    c.fillRect(0, sizes.ruler, gutter - 4, height);
+    c.fillRect(0, sizes.ruler, this.gutter - 4, height);
     c.textBaseline = 'middle';
     c.textAlign = 'left';
     for (const place of visible) {
@@ -298,23 +301,14 @@ export class TimelineCanvas {
         c.font = 'bold 11px system-ui, sans-serif';
         c.fillStyle = this.colours.ink;
         const isHidden = this.hidden.has(place.track.group);
-        c.fillText(this.fit((isHidden ? '▸ ' : '') + place.track.group), 8, y - sizes.header / 2);
+        c.fillText(fitted(c, (isHidden ? '▸ ' : '') + place.track.group, this.gutter - 18), 8, y - sizes.header / 2);
         if (isHidden) continue;
       }
       c.font = '11px system-ui, sans-serif';
       c.fillStyle = this.colours.faint;
       const mark = place.track.rows.length > 1 ? (place.track.collapsed ? '▸ ' : '▾ ') : '';
-      c.fillText(this.fit(mark + place.track.name), 8, y + sizes.row / 2);
+      c.fillText(fitted(c, mark + place.track.name, this.gutter - 18), 8, y + sizes.row / 2);
     }
-  }
-
-  // As much of a name as the names' column has room for, in the font that is set.
-  private fit(text: string): string {
-    const room = gutter - 18;
-    if (this.context.measureText(text).width <= room) return text;
-    let letters = Math.min(text.length, 40);
-    while (letters > 1 && this.context.measureText(text.slice(0, letters) + '…').width > room) letters--;
-    return text.slice(0, letters) + '…';
   }
 
   private outline(event: EventAt, colour: string, width: number): { x: number; y: number; w: number; h: number } | null {
@@ -368,7 +362,7 @@ export class TimelineCanvas {
         const y = this.rowTop(place, r) + (r === 0 ? sizes.row : sizes.nested) - 3;
         let last = -1;
         for (const number of this.coveredIn(row.first, row.events)) {
-          const found = row.places.find((p) => p.chunk && number >= p.first && number < p.first + p.events);
+          const found = row.placeOf(number);
           if (!found?.chunk) continue;
           const i = number - found.first;
           const x = this.x(found.chunk.start[i]);
@@ -413,11 +407,11 @@ export class TimelineCanvas {
     const none = { track: null, group: null, event: null };
     if (y < sizes.ruler) return none;
     const named = this.places.find((p) => p.header && at >= p.y - sizes.header && at < p.y);
-    if (named && x < gutter) return { ...none, group: named.track.group };
+    if (named && x < this.gutter) return { ...none, group: named.track.group };
     const place = this.places.find((p) => at >= p.y && at < p.y + p.height);
     if (!place) return none;
     const found = { track: place.track, group: null, event: null };
-    if (x < gutter || place.track.series) return found;
+    if (x < this.gutter || place.track.series) return found;
     const row = at < place.y + sizes.row ? 0 : 1 + Math.floor((at - place.y - sizes.row) / sizes.nested);
     const near = (this.end - this.begin) / this.view.width;
     const t = this.timeAt(x);
@@ -434,7 +428,7 @@ export class TimelineCanvas {
     if (event) return { event, words: '' };
     if (group) return { event, words: `${group}: click to ${this.hidden.has(group) ? 'show' : 'hide'} its tracks` };
     if (!track) return null;
-    if (x < gutter) return { event, words: `${track.group}, ${track.name}${track.rows.length > 1 ? `: ${track.rows.length} rows, click to ${track.collapsed ? 'show' : 'hide'} them` : ''}` };
+    if (x < this.gutter) return { event, words: `${track.group}, ${track.name}${track.rows.length > 1 ? `: ${track.rows.length} rows, click to ${track.collapsed ? 'show' : 'hide'} them` : ''}` };
     const value = track.series && valueAt(track.series, this.timeAt(x));
     return value ? { event, words: `${track.name}: ${value} at ${time(this.timeAt(x))}` } : null;
   }
@@ -489,22 +483,19 @@ export class TimelineCanvas {
     }
     const { track, group, event } = this.under(e.offsetX, e.offsetY);
     if (group) this.toggleGroup(group);
-    else if (e.offsetX < gutter && track) this.toggle(track);
+    else if (e.offsetX < this.gutter && track) this.toggle(track);
     else this.handlers.selected(event);
   }
 
   // The neighbour of the selection: along its row, or in the row above or below.
-  step(along: number, across: number): EventAt | null {
+  async step(along: number, across: number): Promise<EventAt | null> {
     const from = this.selection ?? this.firstVisible();
     if (!from || !this.selection) return from;
     const row = from.track.rows[from.row];
     if (along !== 0) {
       const number = from.number + along;
-      for (const place of row.places) {
-        if (place.chunk && number >= place.first && number < place.first + place.events)
-          return { ...from, number, chunk: place.chunk, index: number - place.first };
-      }
-      return from;
+      const found = await row.at(number);
+      return found ? { ...from, number, ...found } : from;
     }
     const middle = (from.chunk.start[from.index] + from.chunk.end[from.index]) / 2;
     const rows = this.places

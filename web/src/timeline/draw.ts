@@ -203,7 +203,7 @@ export class RowPainter {
     const letter = 6.8;
     for (const [text, x, y, width, ink] of this.labels) {
       const room = Math.floor((width - 6) / letter);
-      if (room < 2) continue;
+      if (room < Math.min(5, text.length)) continue; // less says nothing
       this.context.fillStyle = ink;
       this.context.fillText(text.length > room ? text.slice(0, room - 1) + '…' : text, x + 3, y);
     }

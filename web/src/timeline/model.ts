@@ -1,7 +1,7 @@
 // The tracks of a timeline as the page shows them, and questions about their events.
 
 import { category, type Category } from '../data/categories';
-import { BlockSource, firstAfter, Row, summarizeGroups, type Chunk } from '../data/columns';
+import { BlockSource, firstAfter, groupsOf, Row, type Chunk } from '../data/columns';
 import { inflateText } from '../data/decode';
 import { safeText, type Facts, type Series } from '../data/facts';
 
@@ -40,6 +40,7 @@ export interface Match {
   start: number;
 }
 
+const mostInView = 786_432; // events of one row
 const launchKinds = new Set(['thread', 'python']);
 
 export class Timeline {
@@ -102,7 +103,7 @@ export class Timeline {
     const keys = [...new Set(spans.map((span) => span.category))];
     const names = new Map<string, number>();
     for (const key of keys) if (!this.categories.some((c) => c.key === key)) this.categories.push(category(key));
-    const chunk = summarizeGroups({
+    const made = {
       size,
       first: this.pseudo,
       start: Float64Array.from(spans, (span) => span.begin),
@@ -116,12 +117,13 @@ export class Timeline {
       op: new Uint32Array(size),
       link: new Float64Array(size),
       uid: new Float64Array(size),
-    });
+    };
     // One that begins before the last one ends is shown from there.
     for (let i = 1; i < size; i++) {
-      chunk.start[i] = Math.max(chunk.start[i], chunk.end[i - 1]);
-      chunk.end[i] = Math.max(chunk.end[i], chunk.start[i]);
+      made.start[i] = Math.max(made.start[i], made.end[i - 1]);
+      made.end[i] = Math.max(made.end[i], made.start[i]);
     }
+    const chunk: Chunk = { ...made, ...groupsOf(made) };
     this.pseudo += size;
     this.ownChunks.push(chunk);
     return Row.of(chunk, this.blocks);
@@ -151,7 +153,8 @@ export class Timeline {
     const made = all.map((series): Track => ({
       kind: 'series',
       group: 'Counters',
-      name: series.name.replace(' (bytes)', ''),
+      // What differs first: "GPU 0 busy (%): SM active" → "SM active (%), GPU 0 busy".
+      name: series.name.replace(' (bytes)', '').replace(/^(.*?) (\(\S+\)): (.+)$/, '$3 $2, $1'),
       rows: [],
       series,
       collapsed: false,
@@ -173,14 +176,14 @@ export class Timeline {
     for (const call of this.waiting) call();
   }
 
-  // Decodes what a view needs; a row that has an overview waits until few chunks are in view.
+  // Decodes what a view needs; a row that has an overview waits until few events are in view.
   request(row: Row, begin: number, end: number): void {
     const places = [...row.within(begin, end)];
-    if (row.overview && places.length > 24) return;
+    if (row.overview && places.reduce((sum, place) => sum + place.events, 0) > mostInView) return;
     for (const place of places) {
       this.blocks.touch(place);
       // A few at a time: each that is decoded draws a frame, which asks for the next.
-      if (place.chunk || place.loading || this.inFlight >= 2) continue;
+      if (place.chunk || place.loading || this.inFlight >= 8) continue;
       this.inFlight++;
       void row.load(place).then(() => {
         this.inFlight--;
@@ -197,8 +200,9 @@ export class Timeline {
   // All of them where they are not too many: searches and sums are then of everything.
   async loadAll(most = 2_000_000): Promise<boolean> {
     if (this.events > most) return false;
+    // One after the other: what a reader asks for meanwhile does not wait for all of them.
     for (const track of this.tracks) {
-      await Promise.all(track.rows.flatMap((row) => row.places.map((place) => row.load(place))));
+      for (const row of track.rows) for (const place of row.places) await row.load(place);
       this.tell();
     }
     return true;
@@ -238,18 +242,17 @@ export class Timeline {
       from = launch;
     }
     const found: EventAt[] = from === event ? [] : [from];
-    const at = from.chunk.start[from.index];
-    const above = async (track: Track, below: number) => {
-      for (let r = below - 1; r >= 0; r--) {
-        await Promise.all([...track.rows[r].within(at, at)].map((place) => track.rows[r].load(place)));
-        const e = this.eventAtTime(track, r, at);
-        if (e) found.push(e);
-      }
-    };
     if (!launchKinds.has(from.track.kind)) return found;
-    await above(from.track, from.row);
+    const at = from.chunk.start[from.index];
+    const rows: [Track, number][] = [];
+    for (let r = from.row - 1; r >= 0; r--) rows.push([from.track, r]);
     const python = this.tracks.find((t) => t.kind === 'python' && t.thread === from.track.thread);
-    if (python && python !== from.track) await above(python, python.rows.length);
+    if (python && python !== from.track) for (let r = python.rows.length - 1; r >= 0; r--) rows.push([python, r]);
+    await Promise.all(rows.flatMap(([track, r]) => [...track.rows[r].within(at, at)].map((place) => track.rows[r].load(place))));
+    for (const [track, r] of rows) {
+      const e = this.eventAtTime(track, r, at);
+      if (e) found.push(e);
+    }
     return found;
   }
 

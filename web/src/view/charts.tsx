@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Facts, Series } from '../data/facts';
-import { number, scaled, time } from '../data/format';
+import { moment, number, scaled, time } from '../data/format';
 import { DataTable, tableOf } from './table';
 
 // Bytes are read in larger units.
@@ -16,6 +16,8 @@ function ink(name: string): string {
 }
 
 // `labels`: of the two lines; `unit`: of the values.
+const roundTimes = Array.from({ length: 14 }, (_, power) => [1, 2, 5].map((n) => n * 10 ** power)).flat(); // ns
+
 export function Chart({ series, labels, unit }: { series: Series; labels?: [string, string]; unit?: string }) {
   const place = useRef<HTMLDivElement>(null);
   const [theme, setTheme] = useState(0);
@@ -41,7 +43,7 @@ export function Chart({ series, labels, unit }: { series: Series; labels?: [stri
         width: wide(),
         height: 190,
         scales: { x: { time: false } },
-        axes: [{ ...axis, space: 90, values: (_u, ticks) => ticks.map((t) => time(t)) }, { ...axis, size: 80, values: (_u, ticks) => ticks.map((v) => valueText(v, series.name, unit)) }],
+        axes: [{ ...axis, space: 90, incrs: roundTimes, values: (_u, ticks) => ticks.map((t) => moment(t, (ticks[1] ?? t + 1) - ticks[0], ticks[ticks.length - 1])) }, { ...axis, size: 80, values: (_u, ticks) => ticks.map((v) => valueText(v, series.name, unit)) }],
         series: lines,
         cursor: { drag: { x: true, y: false } },
       },

@@ -24,7 +24,7 @@ export function Collectives({ facts, full }: { facts: Facts; full?: boolean }) {
   for (let r = 0; r < table.rows; r++) {
     const key = `${names[r]}|${sizes[r]}|${ranks[r]}`;
     let g = groups.get(key);
-    if (!g) groups.set(key, (g = { name: String(names[r] ?? ''), ranks: String(ranks[r] ?? ''), megabytes: sizes[r] as number | null, count: 0, micros: 0, longest: 0, bandwidth: [] }));
+    if (!g) groups.set(key, (g = { name: String(names[r] || 'without a name in the trace'), ranks: String(ranks[r] ?? ''), megabytes: sizes[r] as number | null, count: 0, micros: 0, longest: 0, bandwidth: [] }));
     const duration = Number(durations[r] ?? 0);
     g.count++;
     g.micros += duration;

@@ -168,7 +168,7 @@ function Bars({ facts }: { facts: Facts }) {
 }
 
 // "quick_scan.md" → "Quick scan".
-export function titleOf(path: string): string {
+function titleOf(path: string): string {
   const words = path.replace(/\.md$/, '').replace(/_/g, ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

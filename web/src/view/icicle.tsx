@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks';
 import type { Facts, TreeNode } from '../data/facts';
-import { count, percent, shortName, time } from '../data/format';
+import { count, fitted, percent, shortName, time } from '../data/format';
 import { store, useStore } from '../store';
 import { DataTable, tableOf } from './table';
 
@@ -55,7 +55,7 @@ function flattened(root: TreeNode): { name: string; path: string; time: number; 
 }
 
 // "models.py(40): forward" → file, and the function with its line; none for other nodes.
-export function frameOf(name: string): { file: string; place: string } | null {
+function frameOf(name: string): { file: string; place: string } | null {
   const frame = /^(.*\.\w+)\((\d+)\): (.*)$/.exec(name);
   return frame && { file: frame[1], place: `${frame[3]}, line ${frame[2]}` };
 }
@@ -117,6 +117,11 @@ export function Icicle({ facts, full }: { facts: Facts; full?: boolean }) {
     const made: Partial<Record<By, TreeNode | null>> = { calls, modules, sources: bySource(calls), host, hostSources: host && bySource(host) };
     return (Object.keys(byWords) as By[]).flatMap((by) => (made[by] && made[by][1] > 0 ? [{ by, root: made[by] }] : []));
   }, [facts]);
+  const ruler = useMemo(() => {
+    const context = document.createElement('canvas').getContext('2d')!;
+    context.font = '11px system-ui, sans-serif'; // as svg.icicle
+    return context;
+  }, []);
   const chosen = useStore().table; // in the address
   const [zoom, setZoom] = useState<number[]>([]);
   const { by, root } = trees.find((tree) => tree.by === chosen) ?? trees[0] ?? { by: 'calls' as By, root: undefined };
@@ -165,8 +170,7 @@ export function Icicle({ facts, full }: { facts: Facts; full?: boolean }) {
       <svg class="icicle" viewBox={`0 0 ${width} ${depth * rowHeight}`} role="group" aria-label={`Icicle: ${byWords[by]}; the same values are in the table below`}>
         {boxes.map((b) => {
           const name = b.path.length === 0 ? (isHost ? 'all calls of the CPU' : 'all GPU work') : b.node[0];
-          const letters = Math.floor((b.w - 6) / 6);
-          const short = shortName(name);
+          const words = b.w > 24 ? fitted(ruler, shortName(name), b.w - 5) : '';
           return (
             <g
               key={b.path.join('.')}
@@ -182,9 +186,9 @@ export function Icicle({ facts, full }: { facts: Facts; full?: boolean }) {
               }}
             >
               <rect x={b.x} y={b.depth * rowHeight} width={Math.max(0.5, b.w - 0.5)} height={rowHeight - 1} fill={colourOf(name)} />
-              {letters > 2 && (
+              {words.length > 2 && (
                 <text x={b.x + 3} y={b.depth * rowHeight + 14}>
-                  {short.length > letters ? short.slice(0, letters - 1) + '…' : short}
+                  {words}
                 </text>
               )}
               <title>{`${name}\n${time(b.node[1])}, ${percent(b.node[1] / total)}, ${count(b.node[2])} events`}</title>

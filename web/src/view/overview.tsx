@@ -26,7 +26,7 @@ function wallParts(summary: Summary): BarPart[] {
   return parts;
 }
 
-export function showFinding(facts: Facts, index: number): void {
+function showFinding(facts: Facts, index: number): void {
   const finding = facts.findings![index];
   store.set({ view: 'timeline', finding: index, event: finding.covered[0] ?? null, span: null, range: null, op: null, query: '' });
 }
@@ -49,6 +49,7 @@ function Recommendation({ facts, index, rank }: { facts: Facts; index: number; r
               {f.places.map((place) => (
                 <code key={place}>{place}</code>
               ))}
+              {f.unplaced >= 0.005 && <span class="sub">{percent(f.unplaced)} of the time has no known place</span>}
             </dd>
           </>
         )}
@@ -101,12 +102,16 @@ function Saving({ finding: f }: { finding: Finding }) {
 }
 
 function FindingDetails({ finding: f }: { finding: Finding }) {
-  if (f.evidence.length + f.stack.length + f.notes.length === 0) return null;
   return (
     <details>
       <summary>
         Details: {f.confidence} confidence, {percent(f.share)} of the wall time
       </summary>
+      {f.priority_reason && (
+        <p>
+          Priority {f.priority}: {f.priority_reason}
+        </p>
+      )}
       {f.evidence.length > 0 && (
         <table class="plain">
           <thead>
@@ -222,6 +227,7 @@ export function Overview({ facts }: { facts: Facts }) {
           {others.map((index) => (
             <Recommendation key={index} facts={facts} index={index} />
           ))}
+          {(facts.findings_left_out ?? 0) > 0 && <p>{count(facts.findings_left_out!)} more are in category_findings/.</p>}
         </details>
       )}
     </section>

@@ -122,7 +122,7 @@ export function TimelineView({ facts, timeline }: { facts: Facts; timeline: Time
   const keys = (e: KeyboardEvent) => {
     const v = view.current;
     if (!v || e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented || isTyping(e.target)) return;
-    const moved = (to: EventAt | null) => to && void select(to, true);
+    const moved = (to: Promise<EventAt | null>) => void to.then((found) => found && select(found, true));
     const actions: Record<string, () => void> = {
       w: () => v.zoom(0.7),
       s: () => v.zoom(1 / 0.7),
