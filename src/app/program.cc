@@ -21,10 +21,34 @@
 
 namespace fathom {
 
+namespace {
+
+// A path of thousands of characters, by its beginning and its end: what went wrong stands behind it
+// and must not be pages away.
+std::string with_short_words(std::string_view text) {
+  constexpr size_t kLongest = 400, kKept = 150;
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size() - 1) + 1;
+    const std::string_view word = text.substr(at, end - at);
+    at = end;
+    if (word.size() <= kLongest) {
+      out += word;
+      continue;
+    }
+    size_t tail = word.size() - kKept;
+    while (tail < word.size() && (static_cast<unsigned char>(word[tail]) & 0xc0) == 0x80) ++tail;
+    (out += cut_to_bytes(word, kKept)) += word.substr(tail);
+  }
+  return out;
+}
+
+}  // namespace
+
 // std::fputs and std::fwrite throughout: fmt::print throws where writing fails.
 void complain(std::string_view message) {
-  constexpr size_t kLongest = 10000;  // two paths of the longest kind, and a sentence
-  const std::string text = cut_to_bytes(screen_safe(message), kLongest);
+  constexpr size_t kLongest = 4000;
+  const std::string text = cut_to_bytes(with_short_words(screen_safe(message)), kLongest);
   std::fputs(fmt::format("fathom: {}\n", text).c_str(), stderr);
 }
 

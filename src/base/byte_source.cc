@@ -111,7 +111,7 @@ Result<std::unique_ptr<FileSource>> open_file(const std::string& path, ReadingSt
   auto source = std::make_unique<FileSource>(
       fd, known && S_ISREG(status.st_mode) ? static_cast<int64_t>(status.st_size) : -1, stamp);
   if (known && S_ISDIR(status.st_mode)) {
-    return Error{fmt::format("{} is a directory; name the trace file in it", path)};
+    return Error{fmt::format("{} is a directory; name the file in it", path)};
   }
   if (known && S_ISFIFO(status.st_mode) && !source->await_writer(patience)) {
     return Error{fmt::format("{} is a FIFO, and nobody writes to it", path)};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/utf8.h"
@@ -21,6 +22,12 @@ void append_escape(std::string& out, char32_t c) {
 }  // namespace
 
 std::string json_quoted(std::string_view text) {
+  // A file's name may be any bytes; a JSON document is UTF-8.
+  std::string valid;
+  if (std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
+    valid = with_valid_utf8(text);
+    text = valid;
+  }
   std::string out = "\"";
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];

@@ -103,6 +103,16 @@ bool is_staging_name(std::string_view name) {
          name.find_first_not_of("0123456789abcdef", kPrefix.size()) == std::string_view::npos;
 }
 
+Status check_file_place(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (fs::is_directory(status))
+    return Error{fmt::format("{} is a directory; name a file", file.string())};
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    return Error{fmt::format("{} is a device, pipe or socket; name a file", file.string())};
+  return Nothing{};
+}
+
 Result<StagingDirectory> StagingDirectory::create(const fs::path& folder, const fs::path& shown) {
   Result<StagingDirectory> made = make_in(folder);
   if (made.ok()) return made;

@@ -49,6 +49,10 @@ class StagingDirectory {
 
 bool is_staging_name(std::string_view name);
 
+// Fails where a finished file may not be moved to: a device, a pipe or a folder has that name, or a
+// link to one. Moving the file there would replace /dev/null by it.
+Status check_file_place(const std::filesystem::path& file);
+
 // Removes every staging directory of this process. For a signal handler or an exhausted heap: the
 // program must end right after it.
 void remove_all_staging();

@@ -1,6 +1,7 @@
 #include "events/counter_set.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/hash.h"
 
@@ -38,6 +39,14 @@ CounterRowId CounterSetBuilder::add_row(CounterRow row) {
 }
 
 void CounterSetBuilder::add_value(CounterRowId row, MetricId metric, double value) {
+  // Sums of several passes of a program differ: a little below zero is zero.
+  const std::string_view unit = set_.text(set_.metric(metric).unit);
+  const double rounding = unit == "%" ? 0.5 : unit == "sector" || unit == "inst" ? 16 : 0;
+  if (value < 0 && value >= -rounding) value = 0;
+  if (!std::isfinite(value) || value < 0) {  // no hardware counts it
+    diagnostics().add(Flaw::kCounterValueUnreadable, set_.metric_name(metric).substr(0, 200));
+    return;
+  }
   entries_.push_back({row, {metric, value}});
 }
 

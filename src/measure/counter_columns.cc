@@ -17,13 +17,13 @@ namespace {
 
 std::vector<CounterColumn> read_columns() {
   std::vector<CounterColumn> columns;
-  for (const auto& row : read_tsv(counter_columns_tsv, 5)) {
+  for (const auto& row : read_tsv(counter_columns_tsv, 6)) {
     using Kind = CounterColumn::Kind;
     columns.push_back({row[0], row[1],
                        row[2] == "%" || row[2] == "share" ? Kind::kPercent
                        : row[2] == "MB"                   ? Kind::kMegabytes
                                                           : Kind::kNumber,
-                       row[3], row[4] == "yes", row[2] == "share"});
+                       row[3], row[4] == "yes", row[2] == "share", row[5] == "yes"});
   }
   return columns;
 }
@@ -59,6 +59,29 @@ bool fits_chip(std::string_view chips, std::string_view chip) {
       split(chips, '|'), [chip](std::string_view pattern) { return glob_matches(pattern, chip); });
 }
 
+std::vector<std::string_view> metrics_of(std::string_view value, std::string_view over) {
+  std::vector<std::string_view> metrics;
+  for (const std::string_view terms : {value, over}) {
+    for (const NamedTerm& term : parse_terms(terms))
+      if (std::ranges::find(metrics, term.metric) == metrics.end()) metrics.push_back(term.metric);
+  }
+  return metrics;
+}
+
+// Names for the tools' command lines, from the rows for any chip. AMD's have neither the "__" of
+// NVIDIA's metrics nor the "/" of a page's section; the row with the fewest, which fit one pass.
+void name_tool_metrics(std::vector<CounterColumn>& columns) {
+  for (const auto& row : read_tsv(counter_metrics_tsv, 5)) {
+    const auto column = std::ranges::find(columns, row[0], &CounterColumn::id);
+    const bool is_page = row[2].find('/') != std::string_view::npos;
+    if (column == columns.end() || row[1] != "*" || is_page) continue;
+    const bool is_nvidia = row[2].find("__") != std::string_view::npos;
+    std::vector<std::string_view>& known = is_nvidia ? column->ncu : column->rocprof;
+    std::vector<std::string_view> metrics = metrics_of(row[2], row[3]);
+    if (known.empty() || (!is_nvidia && metrics.size() < known.size())) known = std::move(metrics);
+  }
+}
+
 // A rate's two counts may come from different runs of the kernel. Where they contradict each other
 // the rate says nothing; a little over 100 % is rounding.
 std::optional<double> share_of_whole(double percent) {
@@ -70,7 +93,11 @@ std::optional<double> share_of_whole(double percent) {
 }  // namespace
 
 std::span<const CounterColumn> counter_columns() {
-  static const std::vector<CounterColumn> columns = read_columns();
+  static const std::vector<CounterColumn> columns = [] {
+    std::vector<CounterColumn> all = read_columns();
+    name_tool_metrics(all);
+    return all;
+  }();
   return columns;
 }
 

@@ -15,9 +15,12 @@ struct CounterColumn {
   enum class Kind : uint8_t { kPercent, kMegabytes, kNumber };
   std::string_view id, header;
   Kind kind = Kind::kNumber;
-  std::string_view set;   // of counter_sets.tsv that counts it
-  bool is_shown = false;  // a column of kernel_counters
-  bool is_share = false;  // of a whole: 0 to 100 %
+  std::string_view set;      // of counter_sets.tsv that counts it
+  bool is_shown = false;     // a column of kernel_counters
+  bool is_share = false;     // of a whole: 0 to 100 %
+  bool beyond_full = false;  // `ncu --set full` does not count it
+  // Metrics that give it, for the command lines of Nsight Compute and rocprofv3; empty: none does.
+  std::vector<std::string_view> ncu = {}, rocprof = {};
 };
 std::span<const CounterColumn> counter_columns();
 

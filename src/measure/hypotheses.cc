@@ -248,7 +248,12 @@ void rank(const HardwareValues& values, std::vector<TestedHypothesis>& tested) {
 
 }  // namespace
 
-std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values) {
+CountingTool counting_tool(const CounterOrigin& origin) {
+  if (origin.tool == "Nsight Compute") return CountingTool::kNcu;  // source text: its name
+  return origin.tool.starts_with("rocprof") ? CountingTool::kRocprof : CountingTool::kRecord;
+}
+
+std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values, CountingTool tool) {
   // A name of a formula lies at one place of the data, and is asked for again and again.
   std::unordered_map<const char*, std::optional<double>> known;
   const Formula::Lookup lookup = [&](std::string_view name) -> std::optional<double> {
@@ -285,14 +290,54 @@ std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values) {
       add_missing(hypothesis.when);
       add_missing(hypothesis.unless);
     }
-    one.command = command_for(one.missing);
+    one.command = command_for(one.missing, tool);
     tested.push_back(std::move(one));
   }
   rank(values, tested);
   return tested;
 }
 
-std::string command_for(const std::vector<std::string_view>& missing) {
+namespace {
+
+// A run of rocprofv3 counts what fits one pass.
+std::string rocprof_command(const std::vector<std::string_view>& missing) {
+  std::string names;
+  for (const std::string_view name : missing) {
+    const CounterColumn* column = column_of(name);
+    if (column == nullptr || column->rocprof.empty()) return {};
+    names += fmt::format(" {}", fmt::join(column->rocprof, " "));
+  }
+  return names.empty() ? names : fmt::format("rocprofv3 --pmc{} -- PROGRAM", names);
+}
+
+// Empty: ncu cannot tell one of them, such as device memory in use, or none is a counter.
+std::string ncu_command(const std::vector<std::string_view>& missing) {
+  constexpr size_t kTypable = 4;
+  std::vector<std::string_view> extra;
+  bool has_counters = false, is_in_set = false;
+  for (const std::string_view name : missing) {
+    const CounterColumn* column = column_of(name);
+    if (name == "allocated_mb") return {};
+    const bool is_counter =
+        column != nullptr || name.starts_with("stall_") || name == "duration_us";
+    has_counters |= is_counter;
+    is_in_set |= is_counter && (column == nullptr || !column->beyond_full);
+    if (column == nullptr || !column->beyond_full) continue;
+    for (const std::string_view metric : column->ncu)
+      if (std::ranges::find(extra, metric) == extra.end()) extra.push_back(metric);
+  }
+  if (!has_counters) return {};
+  // With the set much becomes known, and what is left then is a shorter list.
+  if (is_in_set && extra.size() > kTypable) extra.clear();
+  return fmt::format("ncu --set full{}{} --page raw --csv --log-file counters.csv PROGRAM",
+                     extra.empty() ? "" : " --metrics ", fmt::join(extra, ","));
+}
+
+}  // namespace
+
+std::string command_for(const std::vector<std::string_view>& missing, CountingTool tool) {
+  if (tool == CountingTool::kRocprof) return rocprof_command(missing);
+  if (tool == CountingTool::kNcu) return ncu_command(missing);
   std::vector<std::string_view> sets;
   bool has_allocations = false;
   for (const std::string_view name : missing) {

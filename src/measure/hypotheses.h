@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "events/counter_set.h"
 #include "measure/formula.h"
 
 // Explanations of a kernel's time, tested by its values: data/hypotheses.
@@ -57,14 +58,21 @@ struct TestedHypothesis {
   std::optional<double> most_gain() const;   // 1 ÷ best
 };
 
+// The tool that the user counts with: commands for what is missing are its commands.
+enum class CountingTool : uint8_t { kRecord, kNcu, kRocprof };
+CountingTool counting_tool(const CounterOrigin& origin);
+
 // Those that apply to the kernel: confirmed ones first, causes before what they explain and then
 // by what they can save; the others in the order of the data.
-std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values);
+std::vector<TestedHypothesis> test_hypotheses(const HardwareValues& values,
+                                              CountingTool tool = CountingTool::kRecord);
 
 // Time besides a run's own that its removal can save: what the GPU waits or copies before it.
 double micros_before(const Hypothesis& hypothesis, const HardwareValues& values);
 
-// "fathom record --counters=full --replay -- PROGRAM", or another that gives these values.
-std::string command_for(const std::vector<std::string_view>& missing);
+// "fathom record --counters=full --replay -- PROGRAM", or another that gives these values. Empty:
+// the tool counts not all of them.
+std::string command_for(const std::vector<std::string_view>& missing,
+                        CountingTool tool = CountingTool::kRecord);
 
 }  // namespace fathom

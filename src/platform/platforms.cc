@@ -268,8 +268,10 @@ Result<const Platform*> Platforms::find(std::string_view name) const {
     return Error{fmt::format("'{}' may be {}: name one of them", name, fmt::join(choices, ", "))};
   }
   for (const Platform& platform : platforms_) choices.push_back(platform.name);
-  return Error{fmt::format("there is no platform '{}'{} Known are {}, or a file (.json)", name,
-                           nearest_platform(name, choices), fmt::join(choices, ", "))};
+  return Error{fmt::format(
+      "there is no platform '{}'{} 'fathom platforms' lists them; a file of your own ends "
+      "in .json",
+      name, nearest_platform(name, choices))};
 }
 
 std::vector<const Platform*> Platforms::candidates(const DeviceDescription& device) const {

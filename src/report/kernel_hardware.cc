@@ -109,6 +109,8 @@ std::string hypothesis_tables(const KernelContext& kernel) {
   else
     out += "| confirmed | evidence | predicted speed-up | try |\n|---|---|---|---|\n" + confirmed;
   if (!untested.empty()) out += "\n| untested | needs | command |\n|---|---|---|\n" + untested;
+  if (!untested.empty() && kernel.tool == CountingTool::kRocprof)
+    out += "\nFor those without a command AMD's tools have no counter that Fathom reads.\n";
   if (!rejected.empty()) out += "\n| rejected | evidence |\n|---|---|\n" + rejected;
   return out;
 }

@@ -72,4 +72,12 @@ Trace run_of_counters(const std::vector<CounterFile>& files) {
   return std::move(run).take(files);
 }
 
+void add_own_counters(const Trace& run, const std::vector<CounterFile>& files,
+                      KernelMeasures& measures) {
+  // Where each row became an event, nothing has to be found, and no launch is of another situation.
+  if (files.size() == 1 && files.front().set.size() == run.store.size())
+    return measures.add_counters(CounterJoin::of_its_own_rows(run.store, files.front()));
+  measures.add_counters(run.store, files);
+}
+
 }  // namespace fathom

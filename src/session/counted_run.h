@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "measure/counter_join.h"
+#include "measure/kernel_measures.h"
 #include "session/trace.h"
 
 namespace fathom {
@@ -11,5 +11,9 @@ namespace fathom {
 // Of a kernel that several files count, the launches of the first; another file counts other
 // metrics of the same kernels. `files` is not empty.
 Trace run_of_counters(const std::vector<CounterFile>& files);
+
+// The counters that the run was made from.
+void add_own_counters(const Trace& run, const std::vector<CounterFile>& files,
+                      KernelMeasures& measures);
 
 }  // namespace fathom

@@ -173,7 +173,7 @@ CounterReport analyze_counters(const std::vector<CounterFile>& files, const Plat
   report.left_out = static_cast<int64_t>(values - std::min(values, kMaxCounterLines));
   const Trace run = run_of_counters(files);
   KernelMeasures measures;
-  measures.add_counters(run.store, files);
+  add_own_counters(run, files, measures);
   Scope scope;
   scope.include_unlinked = true;
   const SheetInput input(run.store, run.tree, scope, std::move(measures));

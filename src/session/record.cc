@@ -159,8 +159,7 @@ std::string shown_command(const std::vector<std::string>& command) {
 Result<fs::path> choose_place(const RecordRequest& request) {
   std::error_code error;
   if (!request.out.empty()) {
-    if (fs::is_directory(request.out, error))
-      return Error{fmt::format("--out {} is a directory; name a file", request.out.string())};
+    TRY(check_file_place(request.out));
     if (fs::exists(request.out, error) && !request.force &&
         !capture::is_capture_file(request.out.string())) {
       return Error{fmt::format("{} exists and is no capture; use another name or --force",
@@ -179,6 +178,17 @@ fs::path numbered(const fs::path& out, size_t index) {
   fs::path path = out;
   path.replace_filename(
       fmt::format("{}-{}{}", out.stem().string(), index + 1, out.extension().string()));
+  return path;
+}
+
+// The next name of a capture of this recording. As with the first, a capture is replaced where the
+// user chose the name; another file is passed over, and so is any file where the name is ours.
+fs::path next_place(const RecordRequest& request, const fs::path& out, size_t& number) {
+  std::error_code error;
+  fs::path path = numbered(out, number++);
+  while (number > 1 && !request.force && fs::exists(fs::symlink_status(path, error)) &&
+         (request.out.empty() || !capture::is_capture_file(path.string())))
+    path = numbered(out, number++);
   return path;
 }
 
@@ -312,7 +322,7 @@ Status bring_home(const RecordRequest& request, const fs::path& directory, const
                          shown_command(request.command), staged));
     CaptureSummary summary = TRY(summarize_capture(staged, process.pid));
     if (!has_events(summary) && (!first || logged.empty())) continue;
-    summary.path = numbered(out, made++);
+    summary.path = next_place(request, out, made);
     std::error_code error;
     fs::rename(staged, summary.path, error);
     if (error)

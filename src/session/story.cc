@@ -108,8 +108,12 @@ Result<RunStory> tell_whole(const Trace& trace, const Scope& scope, const StoryO
   const AnalyzeOptions& a = options.analysis;
   KernelMeasures measures =
       a.code != nullptr ? KernelMeasures(trace.store, a.code->facts()) : KernelMeasures();
-  if (a.counters != nullptr && !a.counters->empty())
-    measures.add_counters(trace.store, *a.counters);
+  if (a.counters != nullptr && !a.counters->empty()) {
+    if (has_timeline)
+      measures.add_counters(trace.store, *a.counters);
+    else
+      add_own_counters(trace, *a.counters, measures);
+  }
   if (a.samples != nullptr) measures.add_samples(*a.samples);
   const SheetInput input(trace.store, trace.tree, scope, std::move(measures));
   TRY(check_scope(input, trace.path));
@@ -121,8 +125,8 @@ Result<RunStory> tell_whole(const Trace& trace, const Scope& scope, const StoryO
   const Assessment assessment(input, ops, platform);
   const CriticalPath path(input, assessment.base());
   const std::vector<Finding> findings = find_all(assessment, &path);
-  const std::vector<KernelContext> contexts =
-      launch_contexts(input, recorded_on != nullptr ? recorded_on : platform, kMostContexts);
+  const std::vector<KernelContext> contexts = launch_contexts(
+      input, recorded_on != nullptr ? recorded_on : platform, kMostContexts, has_timeline);
   Told told{trace, input, options.selection, has_timeline, std::move(gpus), {}};
   if (a.code != nullptr && !options.selection.kernel.empty())
     told.code_steps = a.code->steps(input, platform);

@@ -102,9 +102,12 @@ const Platform* detect_platform(const Trace& trace, std::optional<int32_t> devic
 Status check_has_events(const Trace& trace) {
   const EventStore& store = trace.store;
   if (store.size() > 0) return Nothing{};
-  if (store.diagnostics().count(Flaw::kTruncated) > 0) {
-    return Error{
-        fmt::format("{} has no events that can be read: the file ends in the middle", trace.path)};
+  for (const auto& [flaw, why] :
+       {std::pair(Flaw::kTruncated, "the file ends in the middle"),
+        {Flaw::kOversizedEvent, "the first one is too large, or brackets or quotes are damaged"},
+        {Flaw::kSizeLimit, "the first one does not end within --max-size"}}) {
+    if (store.diagnostics().count(flaw) > 0)
+      return Error{fmt::format("{} has no events that can be read: {}", trace.path, why)};
   }
   const std::string found =
       store.entries() == 0

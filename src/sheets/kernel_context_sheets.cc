@@ -73,12 +73,14 @@ std::string_view verdict_text(Verdict verdict) {
 }
 
 std::string evidence_text(const KernelContext& kernel, const Hypothesis& hypothesis) {
-  return values_text(kernel, hypothesis.evidence);
+  const std::string values = values_text(kernel, hypothesis.evidence);
+  return kernel.which.empty() || values.empty() ? values
+                                                : fmt::format("{}; {}", values, kernel.which);
 }
 
 std::string evidence_text(const KernelContext& kernel, const TestedHypothesis& tested) {
-  return values_text(kernel, tested.verdict == Verdict::kRejected ? tested.rejecting
-                                                                  : tested.hypothesis->evidence);
+  if (tested.verdict == Verdict::kRejected) return values_text(kernel, tested.rejecting);
+  return evidence_text(kernel, *tested.hypothesis);
 }
 
 std::string gain_text(const TestedHypothesis& tested) {
@@ -174,7 +176,7 @@ Table kernels_sheet(const std::vector<KernelContext>& kernels) {
     text(dtype, kernel.traits.dtype);
     text(layout, kernel.traits.layout);
     count.add(kernel.count);
-    time.add(kernel.time);
+    kernel.is_timed() ? time.add(kernel.time) : time.add_unknown();
     from.add(kernel.file);
     quality.add(quality_text(kernel.quality));
     text(trusted, kernel.trust);
@@ -222,7 +224,7 @@ Table hypotheses_sheet(const std::vector<KernelContext>& kernels, size_t limit) 
       name.add(kernel.name);
       add_dims(grid, kernel.launch.grid);
       add_dims(block, kernel.launch.block);
-      time.add(kernel.time);
+      kernel.is_timed() ? time.add(kernel.time) : time.add_unknown();
       hypothesis.add(tested.hypothesis->id);
       verdict.add(verdict_text(tested.verdict));
       const std::string shown = evidence_text(kernel, tested);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/utf8.h"
 #include "events/intervals.h"
@@ -120,6 +121,47 @@ std::optional<double> allocated_megabytes(const EventStore& store) {
   return sum / 1e6;
 }
 
+// Counted launches of one kernel and shape that took about the same time.
+struct LikeLaunches {
+  std::vector<CounterRowId> rows;
+  double share = 1;   // of the time of all that were counted
+  std::string which;  // empty: these are all
+};
+
+// A mean over launches that differ much is of none of them. Sorted by duration, a step of over 2 ×
+// parts them; those that take the most time together are kept.
+LikeLaunches like_launches(const CounterSet& set, std::vector<CounterRowId> rows) {
+  constexpr int64_t kStep = 2;
+  const auto nanos = [&set](CounterRowId row) { return set.row(row).duration->count; };
+  const bool is_timed = std::ranges::all_of(
+      rows, [&set](CounterRowId row) { return set.row(row).duration.has_value(); });
+  if (!is_timed || rows.size() < 2) return {std::move(rows), 1, {}};
+  std::vector<CounterRowId> sorted = rows;
+  std::ranges::stable_sort(sorted, {}, nanos);
+  double all = 0, most = -1, part = 0;
+  size_t from = 0, begin = 0, end = 0;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    all += static_cast<double>(nanos(sorted[i]));
+    part += static_cast<double>(nanos(sorted[i]));
+    const bool is_last = i + 1 == sorted.size();
+    if (!is_last && nanos(sorted[i + 1]) / kStep <= nanos(sorted[i])) continue;
+    if (part > most) std::tie(most, begin, end) = std::tuple(part, from, i + 1);
+    from = i + 1;
+    part = 0;
+  }
+  if (end - begin == sorted.size()) return {std::move(rows), 1, {}};
+  LikeLaunches out;
+  out.share = all > 0 ? most / all : 1;
+  const double shortest = static_cast<double>(nanos(sorted[begin])) / 1e3,
+               longest = static_cast<double>(nanos(sorted[end - 1])) / 1e3;
+  out.which = fmt::format("{} of {} counted launches, {:.1f}–{:.1f} µs, {:.0f} % of their time",
+                          end - begin, sorted.size(), shortest, longest, 100 * out.share);
+  out.rows.assign(sorted.begin() + static_cast<std::ptrdiff_t>(begin),
+                  sorted.begin() + static_cast<std::ptrdiff_t>(end));
+  std::ranges::sort(out.rows);  // in the tool's order
+  return out;
+}
+
 class ContextBuilder {
  public:
   ContextBuilder(const SheetInput& input, const Platform* platform, bool has_timeline)
@@ -151,7 +193,9 @@ class ContextBuilder {
     add_launch_values(group, capability, out);
     add_platform_values(out);
     add_derived_values(out.values);
-    out.tested = test_hypotheses(out.values);
+    if (out.file.empty() && platform_ != nullptr && platform_->vendor == "AMD")
+      out.tool = CountingTool::kRocprof;
+    out.tested = test_hypotheses(out.values, out.tool);
     return out;
   }
 
@@ -188,8 +232,9 @@ class ContextBuilder {
         if (out.file.empty()) out.quality = JoinQuality::kAmbiguous;
         continue;
       }
-      const std::vector<CounterRowId> rows = counted_rows(input_, joined);
       const CounterFile& counters = *join.files()[file].file;
+      const LikeLaunches like = like_launches(counters.set, counted_rows(input_, joined));
+      const std::vector<CounterRowId>& rows = like.rows;
       HardwareValues values = counter_values(counters.set, readers_[file], rows);
       const bool is_trusted = joined.slow_rows < joined.rows.size();
       const bool is_better = out.file.empty() || (is_trusted && !out.is_trusted) ||
@@ -201,6 +246,9 @@ class ContextBuilder {
       out.trust = trust_text(joined);
       out.is_trusted = is_trusted;
       capability = counters.set.origin().capability;
+      out.tool = counting_tool(counters.set.origin());
+      out.which = like.which;
+      out.told_share = like.share;
       out.stalls = stalls_of(readers_[file], rows);
       chosen_ = std::move(values);
     }
@@ -330,8 +378,8 @@ class ContextBuilder {
 
 }  // namespace
 
-std::optional<double> KernelContext::value(std::string_view which) const {
-  const auto found = values.find(which);
+std::optional<double> KernelContext::value(std::string_view value_name) const {
+  const auto found = values.find(value_name);
   if (found == values.end()) return {};
   return found->second;
 }
@@ -342,6 +390,25 @@ std::vector<KernelContext> kernel_contexts(const SheetInput& input, const Platfo
   return launch_contexts(input, platform, limit, has_timeline);
 }
 
+namespace {
+
+// One name may be several kernels of the list, each with its own verdict: the shape tells which.
+void tell_shapes_apart(std::vector<KernelContext>& kernels) {
+  std::unordered_map<StringId, size_t> counted;
+  for (const KernelContext& kernel : kernels) counted[kernel.launch.name] += !kernel.file.empty();
+  const auto dims = [](const std::optional<Dim3>& d) {
+    return d ? fmt::format("{}×{}×{}", d->x, d->y, d->z) : std::string("unknown");
+  };
+  for (KernelContext& kernel : kernels) {
+    if (kernel.file.empty() || counted[kernel.launch.name] < 2) continue;
+    std::string shape = fmt::format("launches with grid {}, block {}", dims(kernel.launch.grid),
+                                    dims(kernel.launch.block));
+    kernel.which = kernel.which.empty() ? shape : fmt::format("{}: {}", shape, kernel.which);
+  }
+}
+
+}  // namespace
+
 std::vector<KernelContext> launch_contexts(const SheetInput& input, const Platform* platform,
                                            size_t limit, bool has_timeline) {
   std::vector<KernelContext> out;
@@ -350,6 +417,7 @@ std::vector<KernelContext> launch_contexts(const SheetInput& input, const Platfo
     if (out.size() == limit) break;
     out.push_back(builder.make(group));
   }
+  tell_shapes_apart(out);
   return out;
 }
 
@@ -359,7 +427,7 @@ std::vector<ConfirmedLimit> find_bottlenecks(const std::vector<KernelContext>& k
     for (const TestedHypothesis& tested : kernel.tested) {
       if (tested.verdict != Verdict::kConfirmed) continue;
       const double saved = tested.best ? 1 - *tested.best : 0;
-      double time = static_cast<double>(kernel.time.count);
+      double time = kernel.told_share * static_cast<double>(kernel.time.count);
       // Where the time before a kernel is part of what is left, it is part of what is saved.
       time += 1e3 * micros_before(*tested.hypothesis, kernel.values) *
               static_cast<double>(kernel.count);

@@ -26,11 +26,18 @@ struct KernelContext {
   std::string trust;  // "yes", "in part", "no", "duration unknown"; empty: no counters
   bool is_trusted = true;
   OccupancyLimiter limiter = OccupancyLimiter::kNone;  // meaningless without theoretical_occupancy
+  CountingTool tool = CountingTool::kRecord;           // whose counters these are, or could be
+  // Which launches the verdicts are for, where the kernel has others that differ: "grid 4×1×1,
+  // block 128×1×1", "3 of 20 launches, 450–500 µs". Empty: for all.
+  std::string which;
+  double told_share = 1;  // of its counted time
   HardwareValues values;
   std::vector<std::pair<std::string, double>> stalls;  // percent of warp states, the largest first
   std::vector<TestedHypothesis> tested;
 
-  std::optional<double> value(std::string_view which) const;
+  std::optional<double> value(std::string_view value_name) const;
+  // Counted launches alone may come without a duration.
+  bool is_timed() const { return time > Nanos{} || value("trace_duration_us").has_value(); }
 };
 
 // Of the scope's kernels, the longest first, up to `limit`; none where no counters were given. The

@@ -206,7 +206,7 @@ class KernelComparer {
       for (size_t i = 0; i < missing.size(); ++i)
         one.reason += (i == 0 ? "" : ", ") + value_title(missing[i]);
     }
-    one.command = command_for(missing);
+    one.command = command_for(missing, context_.tool);
   }
 
   void surprise(ComparedQuantity& one, Outside where) {

@@ -90,6 +90,18 @@ TEST(PlantedFaults, WithoutCountersHypothesesAreUntestedWithTheCommandThatTestsT
             "fathom record --counters=full --replay -- PROGRAM");
   EXPECT_EQ(command_for({"allocated_mb"}), "fathom record --allocations -- PROGRAM");
   EXPECT_EQ(command_for({"is_communication"}), "");
+  // Whose tool counted the rest is who counts the missing: what `--set full` lacks is named.
+  EXPECT_EQ(command_for({"stall_barrier", "l2_hit"}, CountingTool::kNcu),
+            "ncu --set full --page raw --csv --log-file counters.csv PROGRAM");
+  EXPECT_EQ(
+      command_for({"dram_read", "local_mb"}, CountingTool::kNcu),
+      "ncu --set full --metrics sm__sass_data_bytes_mem_local.sum --page raw --csv --log-file "
+      "counters.csv PROGRAM");
+  EXPECT_EQ(command_for({"dram_read", "allocated_mb"}, CountingTool::kNcu), "");
+  EXPECT_EQ(command_for({"is_communication"}, CountingTool::kNcu), "");
+  EXPECT_EQ(command_for({"tensor", "l2_hit"}, CountingTool::kRocprof),
+            "rocprofv3 --pmc MfmaUtil L2CacheHit -- PROGRAM");
+  EXPECT_EQ(command_for({"tensor", "stall_barrier"}, CountingTool::kRocprof), "");
 }
 
 TEST(PlantedFaults, EveryRejectionHasEvidenceAndNoHitRateIsOver100Percent) {

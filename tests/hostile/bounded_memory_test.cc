@@ -128,6 +128,16 @@ TEST_F(BoundedMemory, AGzipBombOfOneString) {
   EXPECT_NE(run.output.find("oversized_event"), std::string::npos) << run.output.substr(0, 2000);
 }
 
+// Brackets that nothing closes are followed as damage: not a place kept for each of them.
+TEST_F(BoundedMemory, OpenBrackets) {
+  for (const char bracket : {'[', '{'}) {
+    make("open.json", fmt::format("{{\"traceEvents\":[{}{},", kOp, kKernelEvent), bracket, 40, "");
+    const Outcome run = analyze("open.json");
+    expect_read(run, 450);
+    EXPECT_NE(run.output.find("aten::mm"), std::string::npos);
+  }
+}
+
 // 30 MB as a name and as an argument: legal, and read as what they are.
 TEST_F(BoundedMemory, AStringOfThirtyMegabytes) {
   make("name.json",

@@ -144,6 +144,22 @@ TEST_F(ProbedProgram, DoesWhatItDoesWithoutProbes) {
   EXPECT_EQ(ranges.output, "20006\n2\n1\n2\n1\n5\n1\n11\nrun-2.capture\nrun.capture\nrun.json\n");
 }
 
+// The second process's capture takes a free name: what has it already may be the user's own.
+TEST_F(ProbedProgram, CapturesOfOtherProcessesReplaceNoFile) {
+  const std::string record = "fathom record -q --probe c:probed_many ";
+  const test::CommandResult own =
+      run("echo mine >run-2.capture; " + record +
+          "--out run.capture -- $P/fathom_probed >/dev/null; cat run-2.capture; ls");
+  EXPECT_EQ(own.output, "mine\nrun-2.capture\nrun-3.capture\nrun.capture\n");
+  // An earlier recording under a name that Fathom chose.
+  const test::CommandResult earlier =
+      run("mkdir d && cd d && cp ../run.capture fathom_probed-2.capture; " + record +
+          "-- $P/fathom_probed >/dev/null; ls; cmp ../run.capture fathom_probed-2.capture");
+  EXPECT_EQ(earlier.output,
+            "fathom_probed-2.capture\nfathom_probed-3.capture\nfathom_probed.capture\n");
+  EXPECT_EQ(earlier.exit_code, 0);
+}
+
 TEST_F(ProbedProgram, NumbersOfArgumentsAndResults) {
   run("fathom record -q --out run.capture --probe 'c:probed_many(arg1, arg6, result)'"
       " --probe 'c:(anonymous namespace)::of_the_program(arg1, result)'"

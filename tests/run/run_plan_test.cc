@@ -94,8 +94,7 @@ arguments = ["3"]
     const test::CommandResult result = run(arguments);
     EXPECT_EQ(result.exit_code, 1) << arguments;
     EXPECT_NE(result.output.find("3 runs, 1 failed"), std::string::npos) << result.output;
-    EXPECT_NE(result.output.find("bad: warm-up E1-c1-w0 ended with exit status 3"),
-              std::string::npos)
+    EXPECT_NE(result.output.find("bad: warm-up E1-c1-w0: exit status 3"), std::string::npos)
         << result.output;
     EXPECT_EQ(result.output.find("good:"), std::string::npos) << result.output;
     EXPECT_NE(result.errors.find("1 run failed"), std::string::npos) << result.errors;
@@ -105,6 +104,33 @@ arguments = ["3"]
         << text(page);
     EXPECT_NE(text(page).find("not measured: warm-up E1"), std::string::npos);
   }
+}
+
+// What ends a run is the limit that is shown and told, also where the recorder gets more.
+TEST_F(RunPlan, ALimitIsNamedAsItHolds) {
+  const auto plan = [](const char* recorded) {
+    return fmt::format(R"(
+[[experiment]]
+id = "E1"
+name = "long"
+command = ["sleep", "60"]
+recorded = {}
+needs_gpu = false
+repetitions = 1
+time_limit = 0.2
+)",
+                       recorded);
+  };
+  write_plan(plan("false"));
+  const test::CommandResult plain = run("plan.toml --yes");
+  EXPECT_NE(plain.output.find("at most 0.2 s each"), std::string::npos) << plain.output;
+  EXPECT_NE(plain.output.find("run E1-c0-r0: ended at its limit of 0.2 s"), std::string::npos)
+      << plain.output;
+  write_plan(plan("true"));
+  const test::CommandResult shown = run("plan.toml --out recorded");
+  EXPECT_NE(shown.output.find("at most 30.2 s (0.2 s and 30 s for the recorder) each"),
+            std::string::npos)
+      << shown.output;
 }
 
 TEST_F(RunPlan, NothingIsDoneThatIsNotShown) {
@@ -231,7 +257,7 @@ needs_gpu = false
   EXPECT_EQ(result.exit_code, 1);
   const std::string runs = text("plan.results/tables/runs.csv");
   EXPECT_NE(runs.find("E1-c0-r0,exit status 3"), std::string::npos) << runs;
-  EXPECT_NE(runs.find("E1-c0-r1,not run: E1-c0-r0 ended with exit status 3"), std::string::npos);
+  EXPECT_NE(runs.find("E1-c0-r1,not run: E1-c0-r0: exit status 3"), std::string::npos);
   EXPECT_NE(runs.find("E2-c0-r0,ended at its limit of 0.3 s"), std::string::npos) << runs;
   EXPECT_NE(runs.find("not run: the budget of E3 (0.5 s) is spent"), std::string::npos) << runs;
   EXPECT_NE(runs.find("E4-c0-r0,cannot be started: No such file or directory"), std::string::npos);

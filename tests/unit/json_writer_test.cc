@@ -16,6 +16,13 @@ TEST(JsonWriter, WritesOnOneLine) {
   EXPECT_EQ(json.take(), R"({"a":1, "b":["x", true, null], "c":{}})");
 }
 
+// A file's name may be any bytes; a document is UTF-8.
+TEST(JsonWriter, AnyBytesMakeAValidDocument) {
+  EXPECT_EQ(json_quoted("bad\xff\xfe.json"), "\"bad?\?.json\"");
+  EXPECT_EQ(json_quoted("cut \xe2\x80"), "\"cut ??\"");
+  EXPECT_EQ(json_quoted("µs ×"), "\"µs ×\"");
+}
+
 TEST(JsonWriter, IndentsByDepth) {
   JsonWriter json(true);
   json.begin_object().key("a").begin_array().value(int64_t{1}).value(int64_t{2}).end_array();

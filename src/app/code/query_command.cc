@@ -80,6 +80,7 @@ struct AnswerFile {
 
 Result<AnswerFile> open_answer(const QueryArguments& a) {
   const fs::path target(a.out);
+  TRY(check_file_place(target));
   std::error_code error;
   if (fs::exists(target, error) && !a.force)
     return Error{fmt::format("{} is there already; --force replaces it", a.out)};

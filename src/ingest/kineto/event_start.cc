@@ -112,6 +112,14 @@ class LandmarkSearch {
     size_t at;
   };
 
+  // No event nests as deep as this: such brackets are damage, and a text of nothing else must not
+  // take many times its size.
+  void push(Open open) {
+    constexpr size_t kDeepest = 10'000;
+    if (open_.size() == kDeepest) open_.clear();
+    open_.push_back(open);
+  }
+
   void start_anew() {
     open_.clear();
     string_begin_ = kNone;
@@ -129,7 +137,7 @@ class LandmarkSearch {
       start_anew();
     } else if (c == '{' && is_event_start(text_, at_)) {
       start_anew();
-      open_.push_back({c, true, at_});
+      push({c, true, at_});
     }
     return false;
   }
@@ -148,9 +156,9 @@ class LandmarkSearch {
     } else if (c == '{') {
       const bool may_be_event = is_event_start(text_, at_);
       if (may_be_event && !open_.empty() && open_.back().bracket == '{') start_anew();
-      open_.push_back({c, may_be_event, at_});
+      push({c, may_be_event, at_});
     } else if (c == '[') {
-      open_.push_back({c, false, at_});
+      push({c, false, at_});
     } else if (c == '}' || c == ']') {
       if (!open_.empty() && (open_.back().bracket == '[') == (c == ']')) {
         open_.pop_back();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -46,7 +47,19 @@ std::optional<int64_t> whole_number(std::string_view text) {
 // Values that ncu prints where it has none.
 bool is_absent(std::string_view text) {
   return text.empty() || text == "n/a" || text == "N/A" || text == "nan" || text == "-nan" ||
-         text == "inf" || text == "(!) n/a" || text == "no data" || text == "<error>";
+         text == "(!) n/a" || text == "no data" || text == "<error>";
+}
+
+bool is_infinite(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  return text == "inf" || text == "Inf" || text == "infinity";
+}
+
+// ncu prints times, bytes and clocks in the unit that fits them: without it a number says nothing.
+bool lacks_unit(std::string_view name, const BaseUnit& unit) {
+  if (!unit.name.empty()) return false;
+  const std::string_view known = unit_by_name(name);
+  return name == "Duration" || name.ends_with(" Frequency") || (!known.empty() && known != "%");
 }
 
 // One table: its header, then records as pieces of the text.
@@ -185,8 +198,13 @@ class Page {
       if (gpu.empty()) gpu = text;
       return;
     }
+    // Properties are no counts: -1 stands for none.
+    if (name.starts_with("device__attribute") && text.starts_with('-')) return;
     double value = 0;
     std::string_view rest;
+    if (is_infinite(text)) return builder_.add_value(row, metric, INFINITY);
+    if (lacks_unit(name, unit))
+      return builder_.diagnostics().add(Flaw::kCounterValueUnreadable, name.substr(0, 200));
     // What follows in brackets are the instances that it sums up.
     const bool is_number =
         parse_number(text, mark, value, rest) && (rest.empty() || rest.starts_with(" ("));

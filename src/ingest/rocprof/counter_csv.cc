@@ -184,6 +184,8 @@ class CounterTable {
     if (row.registers && accumulators) row.registers = *row.registers + *accumulators;
     if (start) row.start = Nanos{*start};
     if (start && end && *end > *start) row.duration = Nanos{*end - *start};
+    if (start && end && *end < *start)
+      builder.diagnostics().add(Flaw::kCounterValueUnreadable, "End_Timestamp");
     set_shape(row, grid, group, grid_dims, group_dims);
     if (is_long()) {
       // A launch comes again in each pass, under the same number.

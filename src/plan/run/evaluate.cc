@@ -64,10 +64,10 @@ class ExperimentEvaluation {
       ++into.runs;
       if (run.failed) {
         ++into.failures;
-        const std::string end = run.end ? end_text(*run.end, experiment_.time_limit) : "";
+        const std::string end = run.end ? run_end_text(experiment_, run.run, *run.end) : "";
         if (into.failure.empty())
-          into.failure = fmt::format("{} {} ended with {}", run.run.is_warmup ? "warm-up" : "run",
-                                     run.run.name, end);
+          into.failure =
+              fmt::format("{} {}: {}", run.run.is_warmup ? "warm-up" : "run", run.run.name, end);
         if (into.not_measured.empty()) into.not_measured = run.run.is_warmup ? into.failure : end;
       }
       add(run, into);

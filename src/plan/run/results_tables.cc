@@ -171,7 +171,7 @@ std::string runs_table(const PlanResults& results) {
       configuration.add(configuration_name(*of.experiment, run.run.configuration));
       name.add(run.run.name);
       if (run.end && run.not_run.empty()) {
-        end.add(end_text(*run.end, of.experiment->time_limit));
+        end.add(run_end_text(*of.experiment, run.run, *run.end));
         wall.add(seconds(run.end->wall_ns));
         user.add(seconds(run.end->user_ns));
         system.add(seconds(run.end->system_ns));

@@ -95,15 +95,47 @@ std::vector<std::string> words_of(const Experiment& experiment, const ScheduledR
   return words;
 }
 
-double limit_of(const Experiment& experiment, const ScheduledRun& run) {
-  constexpr double kForRecorder = 30;
-  if (!experiment.recorded || run.is_warmup) return experiment.time_limit;
-  const bool is_twice = std::ranges::any_of(experiment.record, [](const std::string& option) {
+namespace {
+
+constexpr double kForRecorder = 30;  // seconds
+
+// Counters are of a second run of the program.
+bool runs_twice(const Experiment& experiment) {
+  return std::ranges::any_of(experiment.record, [](const std::string& option) {
     return option.starts_with("--counters") || option.starts_with("--ncu");
   });
+}
+
+}  // namespace
+
+double limit_of(const Experiment& experiment, const ScheduledRun& run) {
+  if (!experiment.recorded || run.is_warmup) return experiment.time_limit;
   // A server ends by its limit: the recorder's time comes after it.
   if (experiment.ends_by_limit) return experiment.time_limit;
-  return experiment.time_limit * (is_twice ? 2 : 1) + kForRecorder;
+  return experiment.time_limit * (runs_twice(experiment) ? 2 : 1) + kForRecorder;
+}
+
+double grace_of(const Experiment& experiment, const ScheduledRun& run) {
+  constexpr double kForPart = 10;  // of a program that failed by its limit
+  if (!experiment.recorded || run.is_warmup) return TrialCommand().grace_s;
+  // A capture is written after the program's end, which for a server is its limit.
+  return experiment.ends_by_limit ? kForRecorder : kForPart;
+}
+
+std::string limit_text(const Experiment& experiment, const ScheduledRun& run) {
+  const double limit = limit_of(experiment, run);
+  if (limit == experiment.time_limit) return duration_text(limit);
+  return fmt::format("{} ({}{} and {} for the recorder)", duration_text(limit),
+                     duration_text(experiment.time_limit),
+                     runs_twice(experiment) ? " for each of two runs" : "",
+                     duration_text(kForRecorder));
+}
+
+std::string run_end_text(const Experiment& experiment, const ScheduledRun& run,
+                         const TrialEnd& end) {
+  return end.kind == EndKind::kTimedOut
+             ? fmt::format("ended at its limit of {}", limit_text(experiment, run))
+             : end_text(end, limit_of(experiment, run));
 }
 
 std::vector<std::string> changes_of(const Experiment& experiment, size_t configuration) {
@@ -128,7 +160,7 @@ std::vector<std::string> shown_commands(const Plan& plan, const std::vector<Sche
       std::string head = fmt::format("{}  {}", of.id, screen_safe(of.name));
       head += fmt::format(
           ": {} × {}, at most {} each", counted(configuration_count(of), "configuration"),
-          counted(static_cast<uint64_t>(of.repetitions), "run"), duration_text(limit_of(of, run)));
+          counted(static_cast<uint64_t>(of.repetitions), "run"), limit_text(of, run));
       if (of.warmup > 0)
         head += fmt::format(", after {} of the plain command",
                             counted(static_cast<uint64_t>(of.warmup), "warm-up run"));

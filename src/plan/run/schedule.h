@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "plan/plan.h"
+#include "trial/command.h"
 
 namespace fathom {
 
@@ -38,6 +39,13 @@ std::vector<std::string> words_of(const Experiment& experiment, const ScheduledR
                                   const RunPlaces& places);
 // Seconds that a run may take. Counters run the program twice; the recorder needs time of its own.
 double limit_of(const Experiment& experiment, const ScheduledRun& run);
+// Seconds from the limit to SIGKILL.
+double grace_of(const Experiment& experiment, const ScheduledRun& run);
+// "31 s (1 s and 30 s for the recorder)"
+std::string limit_text(const Experiment& experiment, const ScheduledRun& run);
+// As end_text, with that limit.
+std::string run_end_text(const Experiment& experiment, const ScheduledRun& run,
+                         const TrialEnd& end);
 // "NAME=value": the experiment's, then the configuration's.
 std::vector<std::string> changes_of(const Experiment& experiment, size_t configuration);
 

@@ -120,6 +120,21 @@ void show_entry_points(Screen& screen, const CodeFacts& facts, size_t width) {
   wrapped(screen, "Entry", screen_safe(text), width, 2);
 }
 
+// "dtype, row_bytes": the parameters without which these rows are unknown, the first few.
+std::string missing_parameters(const std::vector<ExpectedRow>& rows, const Stories& stories) {
+  constexpr size_t kNamed = 6;
+  std::vector<std::string_view> names;
+  for (const ExpectedRow& row : rows) {
+    if (row.known) continue;
+    for (const std::string& name : stories.kernels[row.kernel].expected.missing) {
+      if (std::ranges::find(names, name) != names.end()) continue;
+      if (names.size() == kNamed) return fmt::format("{} …", fmt::join(names, ", "));
+      names.push_back(name);
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // What to expect of the kernels that were asked for: estimated, as the first line says.
 void show_expected(Screen& screen, const CodeFacts& facts, const Stories& stories, size_t width) {
   if (stories.asked_for.empty() && stories.parameters.empty()) return;
@@ -148,6 +163,10 @@ void show_expected(Screen& screen, const CodeFacts& facts, const Stories& storie
   if (stories.platform.empty())
     more += std::string(more.empty() ? "" : "; ") + "pass --platform GPU for time estimates";
   if (!more.empty()) screen.entry("", screen.dim(cut(more, width - std::min(width, kLabel))));
+  rows.resize(std::min(rows.size(), kExpected));
+  if (const std::string missing = missing_parameters(rows, stories); !missing.empty())
+    wrapped(screen, "", screen_safe("unknown without --param NAME=VALUE for: " + missing), width,
+            2);
 }
 
 void show_dependencies(Screen& screen, const CodeFacts& facts, size_t width) {

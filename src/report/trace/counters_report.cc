@@ -82,6 +82,21 @@ std::string missing_counters(const std::vector<KernelContext>& kernels) {
   return {};
 }
 
+// Without a duration or a range no saving is known, and a limit is one all the same.
+std::vector<std::string> limits_without_saving(const std::vector<KernelContext>& kernels) {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> lines;
+  for (const KernelContext& kernel : kernels) {
+    if (lines.size() == kMost) break;
+    if (const TestedHypothesis* limit = confirmed_limit(kernel))
+      lines.push_back(
+          fmt::format("{}: {} ({}); {}", screen_safe(normal_kernel_name(kernel.name).base()),
+                      limit->hypothesis->title, screen_safe(evidence_text(kernel, *limit)),
+                      kernel.is_timed() ? "saving unknown" : "time unknown"));
+  }
+  return lines;
+}
+
 // What limits each of the longest kernels, by its counters.
 void add_limits(std::string& out, const std::vector<KernelContext>& kernels) {
   constexpr size_t kShown = 10;
@@ -179,6 +194,12 @@ std::string counters_text(const CounterReport& report, const TerminalStyle& styl
                              found.title, screen_safe(found.evidence)));
     screen.entry("", screen.dim(found.fix));
     first = false;
+  }
+  if (first) {
+    for (const std::string& line : limits_without_saving(report.contexts)) {
+      screen.entry(first ? "Bound" : "", line);
+      first = false;
+    }
   }
   const std::string command = first ? missing_counters(report.contexts) : std::string();
   if (!command.empty())

@@ -129,7 +129,7 @@ std::string lowerings(const Diff& diff) {
 
 std::string notes(const DiffReport& report) {
   std::string text;
-  for (const std::string& note : diff_notes(report.diff)) text += fmt::format("- {}\n", note);
+  for (const std::string& note : diff_notes(report)) text += fmt::format("- {}\n", note);
   for (const auto& [label, s] : {std::pair("A", &report.a), std::pair("B", &report.b)}) {
     for (const SummaryNote& note : summary_notes(*s, false))
       text += fmt::format("- {}: {}\n", label, note.text);

@@ -38,8 +38,8 @@ std::string ops_sentence(const Diff& diff, const NameWriter& name);
 std::string limits_sentence(const DiffReport& report, const NameWriter& name);
 // "2 ops ran other kernels in B than in A"; empty: none did.
 std::string kernels_sentence(const Diff& diff);
-// What a reader must know of the comparison itself; empty lines are left out.
-std::vector<std::string> diff_notes(const Diff& diff);
+// What a reader must know of the comparison itself.
+std::vector<std::string> diff_notes(const DiffReport& report);
 
 // "1.40 ms", "12.3 µs"; with a sign "+1.40 ms".
 std::string time_text(double nanos);

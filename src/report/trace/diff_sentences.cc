@@ -167,8 +167,15 @@ std::string kernels_sentence(const Diff& diff) {
   return fmt::format("{} ran other kernels in B than in A", counted(count, "op"));
 }
 
-std::vector<std::string> diff_notes(const Diff& diff) {
+std::vector<std::string> diff_notes(const DiffReport& report) {
+  const Diff& diff = report.diff;
   std::vector<std::string> notes;
+  if (report.a.has_frames != report.b.has_frames) {
+    notes.push_back(fmt::format(
+        "only {} was recorded with Python stacks, which slow the host down: idle and wall time "
+        "differ by that too; record both alike",
+        report.a.has_frames ? 'A' : 'B'));
+  }
   if (!diff.per.steps) return notes;
   const auto outside = [&](char trace, const DiffSide& side) {
     if (side.outside_steps == Nanos{}) return;

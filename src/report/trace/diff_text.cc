@@ -205,7 +205,7 @@ void show_ops(Screen& screen, const Diff& diff, size_t width) {
 
 void show_notes(Screen& screen, const DiffReport& report, const TerminalStyle& style) {
   std::vector<SummaryNote> notes;
-  for (const std::string& note : diff_notes(report.diff)) notes.push_back({note, false});
+  for (const std::string& note : diff_notes(report)) notes.push_back({note, false});
   const auto add = [&](std::string_view trace, const Summary& s) {
     for (const SummaryNote& note : summary_notes(s, style.verbose))
       notes.push_back({fmt::format("{}: {}", trace, note.text), note.is_warning});

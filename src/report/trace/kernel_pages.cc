@@ -23,9 +23,13 @@ std::string page_of(const KernelContext& kernel, const std::string& drawings, bo
   const auto dims = [](const std::optional<Dim3>& d) {
     return d ? fmt::format("{} × {} × {}", d->x, d->y, d->z) : std::string("unknown");
   };
-  out += fmt::format("{} run{}, {:.1f} µs in all. Grid {}, block {}.\n", kernel.count,
-                     kernel.count == 1 ? "" : "s", static_cast<double>(kernel.time.count) / 1e3,
-                     dims(kernel.launch.grid), dims(kernel.launch.block));
+  const std::string time =
+      kernel.is_timed()
+          ? fmt::format("{:.1f} µs in all", static_cast<double>(kernel.time.count) / 1e3)
+          : "time unknown";
+  out +=
+      fmt::format("{} run{}, {}. Grid {}, block {}.\n", kernel.count, kernel.count == 1 ? "" : "s",
+                  time, dims(kernel.launch.grid), dims(kernel.launch.block));
   const KernelTraits& traits = kernel.traits;
   if (!traits.family.empty()) {
     out += fmt::format("Family {}", traits.family);
@@ -43,6 +47,7 @@ std::string page_of(const KernelContext& kernel, const std::string& drawings, bo
   }
   out += fmt::format("Counters from {}, join: {}, trusted: {}.\n", md_code(kernel.file),
                      quality_text(kernel.quality), kernel.trust);
+  if (!kernel.which.empty()) out += fmt::format("The verdicts are for {}.\n", kernel.which);
   if (!kernel.is_trusted) {
     out +=
         "\nThe counted runs took over twice as long as in the trace. Their counters are of another "

@@ -304,9 +304,9 @@ class Sentence : LineWords {
   std::string one_kernel() const {
     switch (l_.kind) {
       case Kind::kLaunch: {
-        std::string out =
-            fmt::format("{}, median {}; {}", counted(static_cast<uint64_t>(value("count")), "run"),
-                        time("median"), l_.name(0));
+        std::string out = fmt::format(
+            "{}, {}; {}", counted(static_cast<uint64_t>(value("count")), "run"),
+            has("median") ? "median " + time("median") : "duration unknown", l_.name(0));
         if (has("registers")) out += fmt::format(", {} registers per thread", count("registers"));
         if (has("shared")) out += fmt::format(", {} B of shared memory", count("shared"));
         return out;

@@ -64,6 +64,27 @@ int rank_of(const StoryLine& line) {
   }
 }
 
+// Of kernels that were asked for: what they are not goes first, then what the others than the
+// longest are.
+int rank_in_kernel(const StoryLine& line, bool is_longest) {
+  using Kind = StoryLineKind;
+  switch (line.kind) {
+    case Kind::kRejected:
+      return 0;
+    case Kind::kUntested:
+      return 3;
+    case Kind::kCodeStep:
+    case Kind::kCacheRates:
+    case Kind::kHotLine:
+      return is_longest ? 5 : 4;
+    case Kind::kLaunch:
+    case Kind::kExplained:
+      return StoryNode::kKept;
+    default:
+      return is_longest ? StoryNode::kKept : 5;
+  }
+}
+
 StoryNode node_of(const StoryLine& line, const NameStyle& name, bool with_evidence) {
   // What is missing rests on nothing.
   return {
@@ -165,7 +186,8 @@ std::vector<StorySection> story_outline(const RunStory& story, const NameStyle& 
   for (const StoryKernel& kernel : story.kernels) {
     StorySection section{"KERNEL", name(kernel.name), {}};
     add_lines(section.nodes, kernel.lines);
-    for (StoryNode& node : section.nodes) node.rank = StoryNode::kKept;
+    for (size_t i = 0; i < section.nodes.size(); ++i)
+      section.nodes[i].rank = rank_in_kernel(kernel.lines[i], &kernel == story.kernels.data());
     out.push_back(std::move(section));
   }
   StorySection summary{"SUMMARY", {}, {}};

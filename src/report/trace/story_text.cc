@@ -167,8 +167,7 @@ std::string story_text(const RunStory& story, const TerminalStyle& style, bool w
   std::vector<StorySection> sections = story_outline(story, screen_safe, with_evidence);
   size_t most = kMostLines, dropped = 0;
   const auto is_long = [&] { return shown_story(sections, style, most).lines() > kShortStory; };
-  // Of a kernel that was asked for all is shown.
-  if (!with_evidence && story.kernels.empty()) {
+  if (!with_evidence) {
     // What matters least goes first, then the ends of long sentences.
     for (const auto& [ranks, lines] : {std::pair(2, size_t{4}),
                                        {3, size_t{3}},

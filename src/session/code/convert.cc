@@ -47,9 +47,8 @@ Status write_plain(const EventStore& store, const std::vector<AddedTrack>& added
 Result<int64_t> convert_trace(const Trace& trace, const fs::path& out, bool force,
                               const std::vector<AddedTrack>& added) {
   TRY(check_has_events(trace));
+  TRY(check_file_place(out));
   std::error_code error;
-  if (fs::is_directory(out, error))
-    return Error{fmt::format("{} is a directory; name a file", out.string())};
   if (fs::exists(out, error) && !force)
     return Error{fmt::format("{} exists; use another name or --force", out.string())};
   fs::path folder = out.parent_path();

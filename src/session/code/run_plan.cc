@@ -109,7 +109,7 @@ class PlanRunner {
       note_finished(run, end);
       if (progress_) {
         progress_(fmt::format("{}/{} {}: {}, {}", at, prepared_.to_run.size(), run.name,
-                              end_text(end, limit_of(experiment, run)),
+                              run_end_text(experiment, run, end),
                               measured_text(static_cast<double>(end.wall_ns) / 1e9, "s")));
       }
     }
@@ -162,7 +162,7 @@ class PlanRunner {
     command.log = log_of(prepared_.out, run);
     const bool is_recorded = experiment.recorded && !run.is_warmup;
     command.ends_child = is_recorded;
-    if (is_recorded) command.grace_s = 30;  // it writes the capture
+    command.grace_s = grace_of(experiment, run);
     Starting starting{&journal, &run};
     TrialEnd end = TRY(run_command(
         command,
@@ -196,7 +196,7 @@ class PlanRunner {
     if (!is_good_end(experiment, end))
       first_failure_.try_emplace(
           {run.experiment, run.configuration},
-          fmt::format("{} ended with {}", run.name, end_text(end, limit_of(experiment, run))));
+          fmt::format("{}: {}", run.name, run_end_text(experiment, run, end)));
   }
 
   std::string reason_to_skip(const ScheduledRun& run) const {

@@ -28,13 +28,13 @@ void add_number(StoryLine& line, const KernelContext& kernel, std::string_view a
 }
 
 StoryLine launch_line(const KernelContext& kernel, const EventStore& store) {
-  StoryLine line{
-      K::kLaunch,
-      StoryMark::kMeasured,
-      StoryTopic::kNone,
-      {dims_of(kernel.launch)},
-      {{"count", static_cast<double>(kernel.count), ""}, {"time", kernel.time.micros(), "µs"}},
-      evidence_of_kernel(kernel, store, {})};
+  StoryLine line{K::kLaunch,
+                 StoryMark::kMeasured,
+                 StoryTopic::kNone,
+                 {dims_of(kernel.launch)},
+                 {{"count", static_cast<double>(kernel.count), ""}},
+                 evidence_of_kernel(kernel, store, {})};
+  if (kernel.is_timed()) line.numbers.push_back({"time", kernel.time.micros(), "µs"});
   if (const auto median = kernel.value("trace_duration_us"))
     line.numbers.push_back({"median", *median, "µs"});
   if (const auto registers = kernel.value("registers"))

@@ -237,6 +237,10 @@ class SummaryTeller {
           if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
       if (&kernel - facts_.contexts.data() >= 20) break;
     }
+    const auto counted = std::ranges::find_if(
+        facts_.contexts, [](const KernelContext& kernel) { return !kernel.file.empty(); });
+    const CountingTool tool =
+        counted != facts_.contexts.end() ? counted->tool : CountingTool::kRecord;
     const double coverage = s.kernel_time > 0 ? 100 * s.counted / s.kernel_time : 0;
     if (is_amd && s.kernel_time > 0 && s.counted <= 0) {
       add_missing(T::kCounters, "rocprof-compute profile --name run -- PROGRAM", {},
@@ -246,7 +250,8 @@ class SummaryTeller {
       add_missing(T::kCounters, command.empty() ? "fathom record --counters -- PROGRAM" : command,
                   {}, "kernel_summary");
     } else if (!is_amd && s.kernel_time > 0 && (coverage < 80 || !wanted.empty())) {
-      add_missing(T::kMoreCounters, command_for(wanted), {{"coverage", coverage, "%"}},
+      if (tool == CountingTool::kNcu) std::erase(wanted, "allocated_mb");  // ncu cannot count it
+      add_missing(T::kMoreCounters, command_for(wanted, tool), {{"coverage", coverage, "%"}},
                   "kernel_counters");
     }
     if (!is_amd && s.kernel_time > 0 && s.stalls.empty() && input.kernels.samples() == nullptr)
