@@ -161,7 +161,7 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   const std::vector<FileCode> code = code_of(readings);
   const IncludeGraph includes(includes_of(readings));
   const SymbolIndex index(code, includes);
-  const PythonNames names(readings);
+  const PythonNames names(code);
   const JitModules jit(readings);
   const PythonTypes types(readings, names, jit);
   // One after the other: the index and the names keep what they were asked, without locks.
