@@ -450,7 +450,7 @@ class FileReader {
     if (std::any_of(reading.cpp_options.begin(), reading.cpp_options.end(), compares_argv)) {
       reading.usage_lines = cpp::find_usage_lines(source);
     }
-    reading.units = cpp::find_units(trees, reading.cpp, file);
+    reading.units = cpp::find_units(trees, reading.cpp);
     reading.device_code =
         keep_device_code(source, reading.cpp, readings_.files[file].origin == Origin::kOwn);
     reading.launch_conditions = cpp::launch_conditions(source, reading.usage.launches);

@@ -161,12 +161,12 @@ CodeFacts scan_repository(const Repository& repository, const ScanOptions& optio
   const std::vector<FileCode> code = code_of(readings);
   const IncludeGraph includes(includes_of(readings));
   const SymbolIndex index(code, includes);
-  const PythonNames names(readings);
+  const PythonNames names(code);
   const JitModules jit(readings);
   const PythonTypes types(readings, names, jit);
   // One after the other: the index and the names keep what they were asked, without locks.
   facts.kernels = link_kernels(readings, index, names, types);
-  link_evidence(readings, includes, facts.kernels, facts.calls);
+  link_evidence(readings, index, facts.kernels, facts.calls);
   const CodeGraph graph(readings, names, types, index, facts.dependencies);
   const CallerPaths paths(readings, graph);
   facts.options = link_options(readings, names);

@@ -1,6 +1,7 @@
 // Repositories whose code is made to be slow to resolve.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 
 #include "linear_cases.h"
@@ -303,6 +304,30 @@ std::vector<LinearCase> one_name() {
                {"use{0}.py", "from pkg import *\ndef f(x):\n  k{0}[(1,)](x)\n"}},
               400,
               {{"pkg/__init__.py", [](size_t n) { return rows("from .k{0} import *\n", n); }}}),
+      {"StarImportsOfEachOther",
+       [](const std::filesystem::path& directory, size_t n) {
+         const auto modules = static_cast<size_t>(std::sqrt(n));
+         std::string imports = rows("from m{} import *\n", modules);
+         for (size_t i = 0; i < modules; ++i) {
+           write_file(directory / "repo" / fmt::format("m{}.py", i),
+                      imports + fmt::format("def f{0}(x):\n  return f{1}(x) + none_{0}(x)\n"
+                                            "class C{0}(C{1}):\n  pass\n",
+                                            i, (i + 3) % modules));
+         }
+       },
+       "scan repo --out out", 2500},
+      of_file("ImportsInEachCell", "a.ipynb", 400,
+              [](size_t n) {
+                std::string cells;
+                for (size_t i = 0; i < n; ++i) {
+                  cells +=
+                      fmt::format(R"({}{{"cell_type": "code", "source": ["import torch\n", )"
+                                  R"("from utils import help\n", "def f{}(x: torch.Tensor):\n", )"
+                                  R"("  return help(torch.ones(x))\n"]}})",
+                                  i == 0 ? "" : ",", i);
+                }
+                return R"({"cells": [)" + cells + "]}";
+              }),
       of_sets("ExtensionsOfOneFunction",
               {{"d{0}/ext.cu",
                 "__global__ void k{0}(float* a) {{ a[threadIdx.x] = 1; }}\n"

@@ -10,21 +10,13 @@
 namespace fathom::cpp {
 namespace {
 
-// A repository of a few files. Functions are told to it; where they stand it finds by the name and
-// the first { after it.
+// A repository of a few files, read as `scan` reads them.
 class SmallRepository {
  public:
-  struct Told {
-    FunctionKind kind;
-    std::string scope, name;
-    std::string template_parameters, parameters;
-  };
-
-  void add(std::string path, std::string text, std::vector<Told> functions,
-           std::vector<std::string> includes = {}) {
-    files_.push_back({std::move(path), std::move(includes)});
+  void add(std::string path, std::string text, std::vector<std::string> includes = {}) {
+    includes_of_.push_back({path, std::move(includes)});
+    files_.emplace_back().path = std::move(path);
     texts_.push_back(std::move(text));
-    told_.push_back(std::move(functions));
   }
 
   // "scope::name certainty" of what is reached, sorted; the first is left out.
@@ -33,95 +25,81 @@ class SmallRepository {
     std::vector<std::string> out;
     const Reach reach = graph_->reach(find(name));
     for (size_t i = 1; i < reach.units.size(); ++i) {
-      const ReachedUnit& unit = reach.units[i];
-      const std::string scope(graph_->scope(unit.unit));
       constexpr const char* words[] = {"certain", "likely", "unsure"};
-      out.push_back(scope + (scope.empty() ? "" : "::") + std::string(graph_->name(unit.unit)) +
-                    " " + words[static_cast<size_t>(unit.certainty)]);
+      out.push_back(index_->qualified_name(reach.units[i].unit) + " " +
+                    words[static_cast<size_t>(reach.units[i].certainty)]);
     }
     std::sort(out.begin(), out.end());
     return out;
   }
 
-  std::vector<std::string> stops(const std::string& name) {
-    build();
-    std::vector<std::string> out;
-    for (const ReachStop& stop : graph_->reach(find(name)).stops) {
-      out.push_back(stop.what + ": " + stop.why);
-    }
-    return out;
-  }
-
   std::vector<CodeEvidence> evidence(const std::string& name) {
     build();
-    return collect_evidence(*graph_, graph_->reach(find(name)), hits_);
+    return collect_evidence(*index_, graph_->reach(find(name)), hits_);
+  }
+
+  const SymbolIndex& index() {
+    build();
+    return *index_;
   }
 
  private:
-  uint32_t find(const std::string& name) const {
-    for (uint32_t i = 0; i < graph_->size(); ++i) {
-      if (graph_->name(i) == name && graph_->kind(i) != UnitKind::kClass) return i;
+  SymbolId find(const std::string& name) const {
+    for (uint32_t i = 0; i < index_->size(); ++i) {
+      const Symbol& symbol = index_->symbol({i});
+      if (symbol.name == name && symbol.kind < SymbolKind::kClass) return {i};
     }
     ADD_FAILURE() << name;
-    return 0;
+    return {0};
   }
 
   void build() {
     if (graph_) return;
-    includes_ = std::make_unique<IncludeGraph>(files_);
-    graph_ = std::make_unique<CallGraph>(*includes_);
+    includes_ = std::make_unique<IncludeGraph>(includes_of_);
+    definitions_.resize(files_.size());
+    units_.resize(files_.size());
     for (size_t file = 0; file < files_.size(); ++file) {
       const TokenList source = lex(texts_[file]);
-      Definitions definitions;
-      size_t from = 0;
-      for (const Told& told : told_[file]) {
-        Function function;
-        function.name = told.name;
-        function.scope = told.scope;
-        function.kind = told.kind;
-        function.template_parameters = told.template_parameters;
-        function.parameters = told.parameters;
-        while (from < source.size() && !source.is(from, told.name)) ++from;
-        function.line_name = source.tokens[from].line;
-        while (from < source.size() && !source.is(from, "{")) ++from;
-        function.body_first = from;
-        function.body_last = source.closing(from);
-        definitions.functions.push_back(function);
-      }
+      definitions_[file] = find_definitions(source, {});
       const Brackets brackets(source);
-      BodyTrees trees({source, brackets}, definitions);
-      FileUnits units = find_units(trees, definitions, static_cast<uint32_t>(file));
-      for (size_t i = 0; i < units.units.size(); ++i) {
-        graph_->add(units.units[i]);
-        hits_.push_back(std::move(units.hits[i]));
-      }
+      BodyTrees trees({source, brackets}, definitions_[file]);
+      units_[file] = find_units(trees, definitions_[file]);
+      code_.push_back({&files_[file], &definitions_[file], &usage_, &python_});
+    }
+    index_ = std::make_unique<SymbolIndex>(code_, *includes_);
+    graph_ = std::make_unique<CallGraph>(*index_);
+    hits_.resize(index_->size());
+    for (uint32_t file = 0; file < files_.size(); ++file) {
+      for (size_t i = 0; i < units_[file].units.size(); ++i)
+        hits_[graph_->add(file, units_[file].units[i]).value] = &units_[file].hits[i];
     }
     graph_->seal();
   }
 
-  std::vector<IncludeGraph::File> files_;
+  std::vector<SourceFile> files_;
+  std::vector<IncludeGraph::File> includes_of_;
   std::vector<std::string> texts_;
-  std::vector<std::vector<Told>> told_;
+  std::vector<Definitions> definitions_;
+  std::vector<FileUnits> units_;
+  Usage usage_;
+  python::PythonFile python_;
+  std::vector<FileCode> code_;
   std::unique_ptr<IncludeGraph> includes_;
+  std::unique_ptr<SymbolIndex> index_;
   std::unique_ptr<CallGraph> graph_;
-  std::vector<std::vector<PatternHit>> hits_;
+  std::vector<const std::vector<PatternHit>*> hits_;
 };
 
-constexpr auto kKernel = FunctionKind::kKernel;
-constexpr auto kDevice = FunctionKind::kDevice;
-constexpr auto kHost = FunctionKind::kHost;
 using NameList = std::vector<std::string>;
 
 TEST(ScanReach, FollowsQualifiedCallsIntoIncludedFiles) {
   SmallRepository repository;
   repository.add("src/run.cu", "__global__ void run() { lane::move<4>(a, b); }",
-                 {{kKernel, "", "run", "", ""}}, {"<lib/lane.cuh>"});
+                 {"<lib/lane.cuh>"});
   repository.add("include/lib/lane.cuh",
                  "namespace gpu::lane { __device__ void move(int a, int b) { step(a); }\n"
-                 "__device__ void step(int a) { __syncwarp(); } }",
-                 {{kDevice, "gpu::lane", "move", "", ""}, {kDevice, "gpu::lane", "step", "", ""}});
-  repository.add("include/other/lane.cuh", "namespace cpu::lane { void move(int a, int b) {} }",
-                 {{kHost, "cpu::lane", "move", "", ""}});
+                 "__device__ void step(int a) { __syncwarp(); } }");
+  repository.add("include/other/lane.cuh", "namespace cpu::lane { void move(int a, int b) {} }");
   EXPECT_EQ(repository.reached("run"),
             (NameList{"gpu::lane::move certain", "gpu::lane::step certain"}));
   const auto evidence = repository.evidence("run");
@@ -133,17 +111,16 @@ TEST(ScanReach, FollowsQualifiedCallsIntoIncludedFiles) {
 
 TEST(ScanReach, AFileThatIsNotIncludedIsNotMeantByAPlainName) {
   SmallRepository repository;
-  repository.add("a.cu", "__global__ void run() { load(p); }", {{kKernel, "", "run", "", ""}});
-  repository.add("b.cuh", "__device__ void load(int* p) { }", {{kDevice, "", "load", "", ""}});
+  repository.add("a.cu", "__global__ void run() { load(p); }");
+  repository.add("b.cuh", "__device__ void load(int* p) { }");
   EXPECT_EQ(repository.reached("run"), NameList{});
 }
 
 TEST(ScanReach, AHeaderMayRelyOnWhatItsIncluderBrings) {
   SmallRepository repository;
-  repository.add("kernel.cuh", "__global__ void run() { load(p); }",
-                 {{kKernel, "", "run", "", ""}});
-  repository.add("load.cuh", "__device__ void load(int* p) { }", {{kDevice, "", "load", "", ""}});
-  repository.add("main.cu", "", {}, {"\"load.cuh\"", "\"kernel.cuh\""});
+  repository.add("kernel.cuh", "__global__ void run() { load(p); }");
+  repository.add("load.cuh", "__device__ void load(int* p) { }");
+  repository.add("main.cu", "", {"\"load.cuh\"", "\"kernel.cuh\""});
   EXPECT_EQ(repository.reached("run"), NameList{"load likely"});
 }
 
@@ -152,22 +129,16 @@ TEST(ScanReach, OverloadsComeTogetherAndDeviceBeforeHost) {
   repository.add("a.cu",
                  "namespace d { __device__ float up(float x) { } __device__ int up(int x) { } }\n"
                  "namespace h { float up(float x) { } }\n"
-                 "__global__ void run() { up(x); }",
-                 {{kDevice, "d", "up", "", ""},
-                  {kDevice, "d", "up", "", ""},
-                  {kHost, "h", "up", "", ""},
-                  {kKernel, "", "run", "", ""}});
+                 "__global__ void run() { up(x); }");
   EXPECT_EQ(repository.reached("run"), (NameList{"d::up likely", "d::up likely"}));
 }
 
 TEST(ScanReach, SeveralNamesThatFitAreUnsure) {
   SmallRepository repository;
-  repository.add(
-      "a.cu",
-      "namespace d { __device__ float up(float x) { } }\n"
-      "namespace e { __device__ float up(float x) { } }\n"
-      "__global__ void run() { up(x); }",
-      {{kDevice, "d", "up", "", ""}, {kDevice, "e", "up", "", ""}, {kKernel, "", "run", "", ""}});
+  repository.add("a.cu",
+                 "namespace d { __device__ float up(float x) { } }\n"
+                 "namespace e { __device__ float up(float x) { } }\n"
+                 "__global__ void run() { up(x); }");
   EXPECT_EQ(repository.reached("run"), (NameList{"d::up unsure", "e::up unsure"}));
 }
 
@@ -176,8 +147,7 @@ TEST(ScanReach, TheCallersOwnNamespaceComesFirst) {
   repository.add(
       "a.cu",
       "namespace d { __device__ float up(float x) { } __global__ void run() { up(x); } }\n"
-      "namespace e { __device__ float up(float x) { } }\n",
-      {{kDevice, "d", "up", "", ""}, {kKernel, "d", "run", "", ""}, {kDevice, "e", "up", "", ""}});
+      "namespace e { __device__ float up(float x) { } }\n");
   EXPECT_EQ(repository.reached("run"), NameList{"d::up certain"});
 }
 
@@ -186,8 +156,7 @@ TEST(ScanReach, CyclesEnd) {
   repository.add(
       "a.cu",
       "__device__ void even(int n) { odd(n - 1); } __device__ void odd(int n) { even(n - 1); }\n"
-      "__global__ void run() { even(4); }",
-      {{kDevice, "", "even", "", ""}, {kDevice, "", "odd", "", ""}, {kKernel, "", "run", "", ""}});
+      "__global__ void run() { even(4); }");
   EXPECT_EQ(repository.reached("run"), (NameList{"even certain", "odd certain"}));
 }
 
@@ -198,12 +167,9 @@ TEST(ScanReach, AliasesAndDefaultsOfTemplateParametersLeadOn) {
       "template <int N> constexpr auto pack() { if constexpr (N == 16) { return uint4{}; } }\n"
       "template <int N> using pack_t = decltype(pack<N>());\n"
       "constexpr int unit(int n) { return n; }\n"
-      "__device__ void move(void* p) { using Package = pack_t<N>; }\n"
-      "__global__ void run() { move(p); }",
-      {{kHost, "", "pack", "int N", ""},
-       {kHost, "", "unit", "", ""},
-       {kDevice, "", "move", "int B, int N = unit(B)", ""},
-       {kKernel, "", "run", "", ""}});
+      "template <int B, int N = unit(B)> __device__ void move(void* p) { using Package = "
+      "pack_t<N>; }\n"
+      "__global__ void run() { move(p); }");
   const NameList reached = repository.reached("run");
   EXPECT_TRUE(std::count(reached.begin(), reached.end(), "pack certain")) << reached.size();
   EXPECT_TRUE(std::count(reached.begin(), reached.end(), "unit certain"));
@@ -218,38 +184,30 @@ TEST(ScanReach, MethodsOfDeclaredObjectsAndTheClassAroundThem) {
                  "struct Tile { static constexpr int kStages = 3;\n"
                  "  __device__ void load() { __ldg(p); } };\n"
                  "struct Other { __device__ void load() { __syncthreads(); } };\n"
-                 "__global__ void run() { Tile tile; tile.load(); }",
-                 {{kDevice, "Tile", "load", "", ""},
-                  {kDevice, "Other", "load", "", ""},
-                  {kKernel, "", "run", "", ""}});
+                 "__global__ void run() { Tile tile; tile.load(); }");
   EXPECT_EQ(repository.reached("run"), (NameList{"Tile certain", "Tile::load certain"}));
   NameList whats;
   for (const CodeEvidence& one : repository.evidence("run")) whats.push_back(one.what);
   EXPECT_EQ(whats, (NameList{"pipeline_stages", "read_only_load"}));
 }
 
-TEST(ScanReach, TemplateParametersStopItAndItSaysSo) {
+TEST(ScanReach, TemplateParametersStopIt) {
   SmallRepository repository;
-  repository.add(
-      "a.cu",
-      "struct Tile { __device__ void load() { } };\n"
-      "template <class Mover> __global__ void run(Mover mover) { mover.load(); }",
-      {{kDevice, "Tile", "load", "", ""}, {kKernel, "", "run", "class Mover", "Mover mover"}});
+  repository.add("a.cu",
+                 "struct Tile { __device__ void load() { } };\n"
+                 "template <class Mover> __global__ void run(Mover mover) { mover.load(); }");
   EXPECT_EQ(repository.reached("run"), NameList{});
-  EXPECT_EQ(repository.stops("run"), NameList{"load: Mover is a template parameter"});
 }
 
 TEST(ScanReach, AnAliasOfTheParametersNameWhereTheFileIsIncludedIsAGuess) {
   SmallRepository repository;
   repository.add("kernel.cuh",
                  "template <class Mover_> struct Kernel { using Mover = Mover_;\n"
-                 "  __device__ void run() { Mover mover; mover.load(); } };",
-                 {{kDevice, "Kernel", "run", "", ""}});
-  repository.add("tile.cuh", "struct Tile { __device__ void load() { __syncwarp(); } };",
-                 {{kDevice, "Tile", "load", "", ""}});
+                 "  __device__ void run() { Mover mover; mover.load(); } };");
+  repository.add("tile.cuh", "struct Tile { __device__ void load() { __syncwarp(); } };");
   repository.add("launch.cu",
                  "void launch() { using Mover = std::conditional_t<kNew >= 9, Tile, void>; }",
-                 {{kHost, "", "launch", "", ""}}, {"tile.cuh", "kernel.cuh"});
+                 {"tile.cuh", "kernel.cuh"});
   const NameList reached = repository.reached("run");
   EXPECT_TRUE(std::count(reached.begin(), reached.end(), "Tile::load unsure"));
 }
@@ -258,19 +216,15 @@ TEST(ScanReach, ArgumentsOfTheTemplateWhereTheFileIsIncludedAreAGuess) {
   SmallRepository repository;
   repository.add("kernel.cuh",
                  "template <class Shape, class Order_> struct Kernel { using Order = Order_;\n"
-                 "  __device__ void run() { Order order; order.next(); } };",
-                 {{kDevice, "Kernel", "run", "", ""}});
+                 "  __device__ void run() { Order order; order.next(); } };");
   repository.add("orders.cuh",
                  "struct Once { __device__ int next() { return 0; } };\n"
                  "struct Looping { __device__ int next() { return tile + gridDim.x; } };\n"
-                 "struct Unused { __device__ int next() { return 1; } };",
-                 {{kDevice, "Once", "next", "", ""},
-                  {kDevice, "Looping", "next", "", ""},
-                  {kDevice, "Unused", "next", "", ""}});
+                 "struct Unused { __device__ int next() { return 1; } };");
   repository.add("launch.cu",
                  "void launch() { using Chosen = std::conditional_t<kLoop, Looping, Once>;\n"
                  "  using Run = Kernel<Tile<1, 2>, Chosen>; }",
-                 {{kHost, "", "launch", "", ""}}, {"orders.cuh", "kernel.cuh"});
+                 {"orders.cuh", "kernel.cuh"});
   const NameList reached = repository.reached("run");
   EXPECT_TRUE(std::count(reached.begin(), reached.end(), "Once::next unsure"));
   EXPECT_TRUE(std::count(reached.begin(), reached.end(), "Looping::next unsure"));
@@ -282,18 +236,14 @@ TEST(ScanReach, OfSeveralGuessesTheOneThatHasTheMethodIsLikelyButNoSpecialisatio
   repository.add("kernel.cuh",
                  "template <class Mover> struct Kernel {\n"
                  "  __device__ void run() { Mover mover; mover.load(); Vec<4> v; v.fill(); } };",
-                 {{kDevice, "Kernel", "run", "", ""}}, {"vec.cuh"});
+                 {"vec.cuh"});
   repository.add("vec.cuh",
                  "template <int N> struct Vec { __device__ void fill() { } };\n"
-                 "template <> struct Vec<2> { __device__ void fill() { } };",
-                 {{kDevice, "Vec", "fill", "", ""}, {kDevice, "Vec", "fill", "", ""}});
+                 "template <> struct Vec<2> { __device__ void fill() { } };");
   repository.add(
       "launch.cu",
       "struct New { __device__ void load() { } }; struct Old { __device__ void copy() { } };\n"
       "void launch() { using Mover = std::conditional_t<kNew, New, Old>; }",
-      {{kDevice, "New", "load", "", ""},
-       {kDevice, "Old", "copy", "", ""},
-       {kHost, "", "launch", "", ""}},
       {"kernel.cuh"});
   const NameList reached = repository.reached("run");
   EXPECT_EQ(std::count(reached.begin(), reached.end(), "New::load likely"), 1);
@@ -307,11 +257,7 @@ TEST(ScanReach, IsTheSameEachTime) {
         "a.cu",
         "namespace d { __device__ float up(float x) { } }\n"
         "namespace e { __device__ float up(float x) { } }\n"
-        "__global__ void run() { up(x); down(x); } __device__ void down(float x) { up(x); }",
-        {{kDevice, "d", "up", "", ""},
-         {kDevice, "e", "up", "", ""},
-         {kKernel, "", "run", "", ""},
-         {kDevice, "", "down", "", ""}});
+        "__global__ void run() { up(x); down(x); } __device__ void down(float x) { up(x); }");
   }
   EXPECT_EQ(one.reached("run"), two.reached("run"));
 }
@@ -340,12 +286,66 @@ TEST(ScanReferences, AliasesAndClassesHaveTheirScope) {
   const TokenList source =
       lex("namespace a::b { template <class T> struct S : Base<T> { using X = T; struct In { int "
           "i; }; };\n"
-          "enum class E { k }; struct Forward; using Y = S<int>; void f(struct S* s) { } }");
+          "enum class E { k }; struct Forward; using Y = S<int>; typedef unsigned int word;\n"
+          "typedef void (*Callback)(int); void f(struct S* s) { using Z = int; } }");
   NameList found;
-  const DeclaredTypes types = find_declared_types(source);
-  for (const Alias& one : types.aliases) found.push_back(one.scope + "::" + one.name);
-  for (const ClassBody& one : types.classes) found.push_back(one.scope + "::" + one.name);
-  EXPECT_EQ(found, (NameList{"a::b::S::X", "a::b::Y", "a::b::S", "a::b::S::In"}));
+  const Definitions read = find_definitions(source, {});
+  for (const Alias& one : read.aliases)
+    found.push_back(one.scope + "::" + one.name + " = " + source.source(one.first, one.last));
+  for (const Class& one : read.classes) found.push_back(one.scope + "::" + one.name);
+  EXPECT_EQ(found, (NameList{"a::b::S::X = T", "a::b::Y = S<int>", "a::b::word = unsigned int",
+                             "a::b::f{}::Z = int", "a::b::S", "a::b::S::In"}));
+}
+
+// What a type of a template parameter is called like is looked for in the classes that stand for
+// the parameter, and an alias of another function is never meant.
+TEST(ScanReach, TypesOfATemplateParameterAreItsArgumentsOwn) {
+  SmallRepository repository;
+  repository.add(
+      "kernel.cuh",
+      "template <class Traits> __global__ void run() { using Sum = typename Traits::Sum;\n"
+      "  Sum sum; sum.add(); }\n"
+      "struct WarpSum { __device__ void add() { } };\n"
+      "struct BlockSum { __device__ void add() { } };\n"
+      "struct Small { using Sum = WarpSum; };\n"
+      "struct Unused { using Sum = BlockSum; };\n"
+      "void other() { using Sum = BlockSum; }");
+  repository.add("launch.cu", "void launch() { using Run = run<Small>; }", {"kernel.cuh"});
+  const NameList reached = repository.reached("run");
+  EXPECT_TRUE(std::count(reached.begin(), reached.end(), "WarpSum::add unsure"));
+  EXPECT_FALSE(std::count(reached.begin(), reached.end(), "BlockSum::add unsure"));
+}
+
+// Overloads of one scope are one name, whichever headers share them out.
+TEST(ScanReach, OverloadsOfSeveralHeadersAreOneName) {
+  SmallRepository repository;
+  for (const char* const type : {"float", "int", "half", "double", "char"}) {
+    repository.add(std::string(type) + ".cuh",
+                   "namespace d { __device__ void up(" + std::string(type) + " x) { } }");
+  }
+  repository.add("a.cu", "__global__ void run() { d::up(x); }",
+                 {"float.cuh", "int.cuh", "half.cuh", "double.cuh"});
+  EXPECT_EQ(repository.reached("run"),
+            (NameList{"d::up likely", "d::up likely", "d::up likely", "d::up likely"}));
+}
+
+// The method of another class has no plain name; a class that inherits may mean its base's.
+TEST(ScanIndex, APlainNameIsNoMethodOfAnotherClass) {
+  SmallRepository repository;
+  repository.add("a.h",
+                 "struct Other { void load() { } };\n"
+                 "namespace util { void load() { } }\n"
+                 "void run() { load(); }\n"
+                 "struct Only { void store() { } };");
+  const auto meant = [&](std::string_view name) {
+    NameList out;
+    for (const Candidate& one : repository.index().resolve(name, {0}, SymbolKind::kHostFunction))
+      out.push_back(repository.index().qualified_name(one.symbol) +
+                    (one.fit == ScopeFit::kByPart ? " by a part" : ""));
+    return out;
+  };
+  EXPECT_EQ(meant("load"), NameList{"util::load"});
+  EXPECT_EQ(meant("store"), NameList{"Only::store by a part"});
 }
 
 TEST(ScanIncludes, BesideFirstThenTheNearestPathThatEndsSo) {

@@ -6,26 +6,9 @@ namespace fathom {
 namespace {
 
 // Longer bodies are generated or unrolled by hand, and would cost more than they tell.
-constexpr uint32_t kLongestBody = 60000, kLongestAlias = 80;
-
-void add_alias(const cpp::TokenList& source, size_t at, std::vector<cpp::LocalValue>& out) {
-  size_t end = at + 1;
-  while (end < source.size() && !source.is(end, ";") && !source.is(end, "{") && end < at + 40)
-    ++end;
-  if (!source.is(end, ";")) return;
-  cpp::LocalValue alias;
-  alias.line = source.tokens[at].line;
-  if (source.is(at, "using")) {
-    if (!source.is_name(at + 1) || !source.is(at + 2, "=")) return;
-    alias.name = source.at(at + 1);
-    alias.text = source.source(at + 3, end);
-  } else {
-    if (!source.is_name(end - 1) || end < at + 3) return;
-    alias.name = source.at(end - 1);
-    alias.text = source.source(at + 1, end - 1);
-  }
-  if (alias.text.size() <= kLongestAlias) out.push_back(std::move(alias));
-}
+constexpr uint32_t kLongestBody = 60000;
+constexpr size_t kLongestAlias = 40;  // tokens
+constexpr size_t kMostAliases = 400;  // of a file without code of the GPU
 
 // struct alignas(16) Packed128 { … }: the alignment in bits ends the name. One without the other
 // may be any class.
@@ -60,10 +43,15 @@ DeviceCode keep_device_code(const cpp::TokenList& source, const cpp::Definitions
     device = true;
   }
   for (size_t i = 0; i < source.size(); ++i) {
-    if (source.is(i, "using") || source.is(i, "typedef")) add_alias(source, i, out.aliases);
     if (source.is(i, "alignas")) add_vector(source, i, out);
   }
-  if (!device && out.aliases.size() > 400) out.aliases.clear();
+  if (!device && definitions.aliases.size() > kMostAliases) return out;
+  for (const cpp::Alias& alias : definitions.aliases) {
+    if (alias.last - alias.first > kLongestAlias) continue;
+    std::string text = source.source(alias.first, alias.last);
+    if (text.size() <= 2 * kLongestAlias)
+      out.aliases.push_back({alias.name, std::move(text), alias.line});
+  }
   return out;
 }
 

@@ -22,6 +22,7 @@ class ArgvOptions {
       }
       if (source_.is(i, "==")) compared_value(i);
       if (source_.is(i, ".") && is_element(i - 1)) compared_begin(i);
+      if (source_.is(i, ".") && source_.is(i + 1, "compare")) compared_argument(i);
     }
     for (Option& option : out_) put_long_name_first(option.names);
     return std::move(out_);
@@ -112,6 +113,16 @@ class ArgvOptions {
     std::string spelled = string_text(source_.at(text));
     if (spelled.ends_with('=')) spelled.pop_back();
     if (is_option_name(spelled)) add(dot, spelled, false);
+  }
+
+  // std::string("--batch").compare(argv[i])
+  void compared_argument(size_t dot) {
+    const bool text = dot >= 3 && source_.is(dot - 1, ")") && source_.is(dot - 3, "(") &&
+                      source_.tokens[dot - 2].kind == TokenKind::kString;
+    if (!text || !source_.is(dot + 2, "(") || dot + 4 >= source_.size()) return;
+    const bool argument = is_vector(dot + 3) || (is_element(dot + 3) && source_.is(dot + 4, ")"));
+    const std::string spelled = string_text(source_.at(dot - 2));
+    if (argument && is_option_name(spelled)) add(dot, spelled, false);
   }
 
   // strcmp(argv[i], "--batch")

@@ -146,7 +146,7 @@ class BracketMatcher {
       return i;
     if (opened_[open_].kind == '<') {
       pair(open_, i);
-    } else if (opened_[open_].kind == 'L' && touches_next(i, '>') && touches_next(i + 1, '>')) {
+    } else if (opened_[open_].kind == 'L' && source_.is(i + 1, ">") && source_.is(i + 2, ">")) {
       pair(open_, i);
       for (size_t k = i; k < i + 3; ++k) out_.enclosing_[k] = out_.enclosing_[i];
       return i + 2;

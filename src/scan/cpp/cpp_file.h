@@ -51,7 +51,21 @@ struct Class {
   std::string name, scope, template_parameters;
   uint32_t line_first = 0, line_name = 0, line_last = 0;
   std::vector<std::string> bases;
+  size_t body_first = 0, body_last = 0;  // tokens of { and }
 };
+
+// `using name = …;` and `typedef … name;`, in namespaces, classes and functions.
+struct Alias {
+  std::string name;
+  std::string scope;           // as Function::scope; inside a function local_scope of that
+  size_t first = 0, last = 0;  // tokens of what it stands for
+  uint32_t line = 0;
+};
+
+// The scope of an alias inside a function: no other code sees it.
+inline std::string local_scope(std::string_view scope, std::string_view function) {
+  return std::string(scope) + (scope.empty() ? "" : "::") + std::string(function) + "{}";
+}
 
 // A function that launches the kernel it is given, or a class that does with its constructor's
 // arguments. Positions are counted from 0; none: not given there.
@@ -83,7 +97,8 @@ struct HandedParameter {
 struct Definitions {
   std::vector<Macro> macros;
   std::vector<Function> functions;
-  std::vector<Class> classes;
+  std::vector<Class> classes;  // in order of their {
+  std::vector<Alias> aliases;  // in order of line
   std::vector<LaunchHelper> launch_helpers;
   std::vector<std::pair<std::string, std::string>> returned_names;  // a function, what it returns
   std::vector<HandedParameter> handed_parameters;

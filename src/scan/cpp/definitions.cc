@@ -37,6 +37,32 @@ class DefinitionFinder {
     tell_twins_apart();
   }
 
+  void find_aliases() {
+    for (const Function& function : out_.functions) {
+      if (function.body_last > function.body_first)
+        opened_.push_back(
+            {function.body_first, function.body_last, local_scope(function.scope, function.name)});
+    }
+    std::ranges::sort(opened_, {}, &Opened::first);
+    std::vector<const Opened*> around;
+    size_t next = 0;
+    for (size_t i = 0; i < source_.size(); ++i) {
+      if (source_.tokens[i].kind != TokenKind::kIdentifier) continue;
+      if (source_.text[source_.tokens[i].begin] != 'u' &&
+          source_.text[source_.tokens[i].begin] != 't')
+        continue;
+      std::optional<Alias> alias = alias_at(i);
+      if (!alias) continue;
+      for (; next < opened_.size() && opened_[next].first < i; ++next) {
+        while (!around.empty() && around.back()->last < opened_[next].first) around.pop_back();
+        around.push_back(&opened_[next]);
+      }
+      while (!around.empty() && around.back()->last < i) around.pop_back();
+      if (!around.empty()) alias->scope = around.back()->name;
+      out_.aliases.push_back(std::move(*alias));
+    }
+  }
+
  private:
   struct Scope {
     std::string name;  // with those around it
@@ -45,6 +71,27 @@ class DefinitionFinder {
     bool file_local = false;  // an unnamed namespace, or inside one
     bool c_names = false;     // extern "C" { }
   };
+
+  struct Opened {  // a scope, and the tokens of its { and }
+    size_t first, last;
+    std::string name;
+  };
+
+  std::optional<Alias> alias_at(size_t i) const {
+    constexpr size_t kLongest = 400, kLongestTypedef = 40;  // tokens
+    if (source_.is(i, "using") && source_.is_name(i + 1) && source_.is(i + 2, "=")) {
+      size_t end = i + 3;
+      while (end < std::min(source_.size(), i + kLongest) && !source_.is(end, ";")) ++end;
+      return Alias{std::string(source_.at(i + 1)), {}, i + 3, end, source_.tokens[i].line};
+    }
+    if (!source_.is(i, "typedef")) return std::nullopt;
+    size_t end = i + 1;
+    while (end < std::min(source_.size(), i + kLongestTypedef) && !source_.is(end, ";") &&
+           !source_.is(end, "{"))
+      ++end;
+    if (!source_.is(end, ";") || end < i + 3 || !source_.is_name(end - 1)) return std::nullopt;
+    return Alias{std::string(source_.at(end - 1)), {}, i + 1, end - 1, source_.tokens[i].line};
+  }
 
   // Reads one declaration, or the opening of a scope, and gives back where the next begins.
   size_t declaration(size_t i) {
@@ -168,6 +215,7 @@ class DefinitionFinder {
       opened.file_local = scopes_.back().file_local;
       opened.c_names = scopes_.back().c_names;
     }
+    opened_.push_back({brace, last, opened.name});
     scopes_.push_back(std::move(opened));
     return brace + 1;
   }
@@ -309,6 +357,8 @@ class DefinitionFinder {
     found.scope = scope();
     const size_t last = brackets_.closed(brace) ? brackets_.partner(brace) : source_.size() - 1;
     found.line_last = source_.tokens[last].line;
+    found.body_first = brace;
+    found.body_last = last;
     const std::string name = found.name;
     if (!name.empty()) out_.classes.push_back(std::move(found));
     const size_t depth = scopes_.size(), next = enter(brace, name);
@@ -440,6 +490,7 @@ class DefinitionFinder {
   std::vector<uint32_t> aliases_;  // uses of kernel macros in the header
   bool has_value_ = false, has_brackets_ = false, initialising_ = false;
   std::vector<Scope> scopes_;
+  std::vector<Opened> opened_;           // all that was, in order
   std::vector<uint32_t> shared_header_;  // what opens functions in several branches of an #if
   size_t shared_from_ = 0;               // the next of these branches
   size_t expansions_left_ = expansions_of(source_.text.size());
@@ -453,7 +504,9 @@ Definitions find_definitions(const TokenList& source, const KnownNames& known) {
   const Vocabulary vocabulary(out.macros, known);
   const Brackets brackets(source);
   const Code code{source, brackets};
-  DefinitionFinder(code, &vocabulary, out).run();
+  DefinitionFinder finder(code, &vocabulary, out);
+  finder.run();
+  finder.find_aliases();
   out.launch_helpers = find_launch_helpers(code, out);
   find_handed_kernels(code, out);
   return out;

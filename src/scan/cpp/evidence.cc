@@ -14,24 +14,24 @@ void append(std::vector<PatternHit>& to, std::vector<PatternHit> from) {
 // Which class each place of a file stands in, the innermost one. Bodies are in order of their {.
 class ClassesByPlace {
  public:
-  explicit ClassesByPlace(const std::vector<ClassBody>& classes) {
-    std::vector<const ClassBody*> open;
+  explicit ClassesByPlace(const std::vector<Class>& classes) {
+    std::vector<const Class*> open;
     const auto close_before = [&](size_t place) {
-      while (!open.empty() && open.back()->last < place) {
-        const size_t after = open.back()->last + 1;
+      while (!open.empty() && open.back()->body_last < place) {
+        const size_t after = open.back()->body_last + 1;
         open.pop_back();
         changes_.push_back({after, open.empty() ? nullptr : open.back()});
       }
     };
-    for (const ClassBody& body : classes) {
-      close_before(body.first);
+    for (const Class& body : classes) {
+      close_before(body.body_first);
       open.push_back(&body);
-      changes_.push_back({body.first, &body});
+      changes_.push_back({body.body_first, &body});
     }
     close_before(SIZE_MAX);
   }
 
-  const ClassBody* at(size_t place) const {
+  const Class* at(size_t place) const {
     const auto next = std::ranges::upper_bound(changes_, place, {}, &Change::from);
     return next == changes_.begin() ? nullptr : std::prev(next)->body;
   }
@@ -39,7 +39,7 @@ class ClassesByPlace {
  private:
   struct Change {
     size_t from;
-    const ClassBody* body;  // null: outside of all
+    const Class* body;  // null: outside of all
   };
   std::vector<Change> changes_;
 };
@@ -49,9 +49,9 @@ TokenRange::Surroundings surroundings_of(const Function& function, const Classes
   TokenRange::Surroundings around{.parameters = function.parameters,
                                   .is_kernel = function.kind == FunctionKind::kKernel,
                                   .tree = &tree};
-  if (const ClassBody* const body = classes.at(function.body_first)) {
-    around.class_first = body->first;
-    around.class_last = body->last;
+  if (const Class* const body = classes.at(function.body_first)) {
+    around.class_first = body->body_first;
+    around.class_last = body->body_last;
   }
   return around;
 }
@@ -73,20 +73,13 @@ void read_expansion(const Function& function, CodeUnit& unit, std::vector<Patter
 }
 
 void add_functions(BodyTrees& trees, const Definitions& definitions, const ClassesByPlace& classes,
-                   uint32_t file, FileUnits& out) {
+                   FileUnits& out) {
   const TokenList& source = trees.code().source;
   for (size_t i = 0; i < definitions.functions.size(); ++i) {
     const Function& function = definitions.functions[i];
     if (!function.defined) continue;
     CodeUnit unit;
-    unit.kind = function.kind == FunctionKind::kKernel   ? UnitKind::kKernel
-                : function.kind == FunctionKind::kDevice ? UnitKind::kDevice
-                                                         : UnitKind::kHost;
-    unit.file = file;
     unit.index = static_cast<uint32_t>(i);
-    unit.name = function.name;
-    unit.scope = function.scope;
-    unit.template_parameters = function.template_parameters;
     unit.line = function.line_name;
     std::vector<PatternHit> host_hits;
     std::vector<PatternHit> hits =
@@ -112,62 +105,40 @@ void add_functions(BodyTrees& trees, const Definitions& definitions, const Class
   }
 }
 
-// An alias inside a function is known there alone; its scope says which function that is.
-void add_local_scopes(const Definitions& definitions, std::vector<Alias>& aliases) {
-  for (const Function& function : definitions.functions) {
-    if (function.body_last <= function.body_first) continue;
-    auto alias = std::lower_bound(aliases.begin(), aliases.end(), function.body_first,
-                                  [](const Alias& a, size_t token) { return a.first < token; });
-    for (; alias != aliases.end() && alias->first < function.body_last; ++alias) {
-      alias->scope = local_scope(function.scope, function.name);
-    }
-  }
-}
-
-void add_aliases(const TokenList& source, const Definitions& definitions,
-                 std::vector<Alias> aliases, uint32_t file, FileUnits& out) {
-  add_local_scopes(definitions, aliases);
-  for (size_t i = 0; i < aliases.size(); ++i) {
-    const Alias& alias = aliases[i];
-    CodeUnit unit{UnitKind::kAlias,
-                  file,
-                  static_cast<uint32_t>(i),
-                  alias.name,
-                  alias.scope,
-                  {},
-                  alias.line,
-                  find_type_references(source, alias.first, alias.last)};
-    out.units.push_back(std::move(unit));
+void add_aliases(const TokenList& source, const Definitions& definitions, FileUnits& out) {
+  for (size_t i = 0; i < definitions.aliases.size(); ++i) {
+    const Alias& alias = definitions.aliases[i];
+    out.units.push_back({UnitKind::kAlias, static_cast<uint32_t>(i), alias.line,
+                         find_type_references(source, alias.first, alias.last)});
     out.hits.push_back(find_patterns(source, alias.first, alias.last, PatternScope::kDevice));
   }
 }
 
 // A class without the bodies of its functions and nested classes, which are units of their own.
-void add_classes(const TokenList& source, const Definitions& definitions,
-                 const std::vector<ClassBody>& classes, uint32_t file, FileUnits& out) {
+void add_classes(const TokenList& source, const Definitions& definitions, FileUnits& out) {
+  const std::vector<Class>& classes = definitions.classes;
   std::vector<std::pair<size_t, size_t>> inner;
   for (const Function& function : definitions.functions) {
     if (function.body_last > function.body_first) {
       inner.emplace_back(function.body_first, function.body_last);
     }
   }
-  for (const ClassBody& body : classes) inner.emplace_back(body.first, body.last);
+  for (const Class& body : classes) inner.emplace_back(body.body_first, body.body_last);
   std::sort(inner.begin(), inner.end());
   for (size_t i = 0; i < classes.size(); ++i) {
-    const ClassBody& body = classes[i];
-    CodeUnit unit{UnitKind::kClass, file,       static_cast<uint32_t>(i),
-                  body.name,        body.scope, body.template_parameters,
-                  body.line,        {}};
+    const Class& body = classes[i];
+    CodeUnit unit{UnitKind::kClass, static_cast<uint32_t>(i), body.line_name, {}};
     std::vector<PatternHit> hits;
-    size_t at = body.first + 1;
-    auto next = std::upper_bound(inner.begin(), inner.end(), std::pair(body.first, SIZE_MAX));
-    while (at < body.last) {
-      const size_t end = next != inner.end() && next->first < body.last ? next->first : body.last;
+    size_t at = body.body_first + 1;
+    auto next = std::upper_bound(inner.begin(), inner.end(), std::pair(body.body_first, SIZE_MAX));
+    const size_t last = body.body_last;
+    while (at < last) {
+      const size_t end = next != inner.end() && next->first < last ? next->first : last;
       for (Reference& one : find_references(source, at, end)) {
         if (one.kind == ReferenceKind::kType) unit.references.push_back(std::move(one));
       }
       append(hits, find_patterns(source, at, end, PatternScope::kDevice));
-      if (end == body.last) break;
+      if (end == last) break;
       at = next->second + 1;
       next = std::lower_bound(next, inner.end(), std::pair(at, size_t{0}));
     }
@@ -178,13 +149,12 @@ void add_classes(const TokenList& source, const Definitions& definitions,
 
 }  // namespace
 
-FileUnits find_units(BodyTrees& trees, const Definitions& definitions, uint32_t file) {
+FileUnits find_units(BodyTrees& trees, const Definitions& definitions) {
   const TokenList& source = trees.code().source;
   FileUnits out;
-  DeclaredTypes types = find_declared_types(source);
-  add_functions(trees, definitions, ClassesByPlace(types.classes), file, out);
-  add_aliases(source, definitions, std::move(types.aliases), file, out);
-  add_classes(source, definitions, types.classes, file, out);
+  add_functions(trees, definitions, ClassesByPlace(definitions.classes), out);
+  add_aliases(source, definitions, out);
+  add_classes(source, definitions, out);
   out.host_hits.resize(out.units.size());
   return out;
 }

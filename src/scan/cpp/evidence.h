@@ -9,8 +9,7 @@
 
 namespace fathom::cpp {
 
-// The units of one file: its functions, aliases and class bodies. `index` of a unit is the
-// function's, alias's or class body's.
+// The units of one file: its functions, aliases and class bodies.
 struct FileUnits {
   std::vector<CodeUnit> units;
   // For each unit what it does if device code uses it: a function without __device__ may be
@@ -19,6 +18,6 @@ struct FileUnits {
   // For each unit that is a host function what it does on the host; empty for others.
   std::vector<std::vector<PatternHit>> host_hits;
 };
-FileUnits find_units(BodyTrees& trees, const Definitions& definitions, uint32_t file);
+FileUnits find_units(BodyTrees& trees, const Definitions& definitions);
 
 }  // namespace fathom::cpp

@@ -95,12 +95,35 @@ void replace_hip_names(std::string& text) {
   }
 }
 
+// kernel << <grid, block >> >(…): formatters that do not know CUDA part the sign, and nvcc takes it
+// so. In no other place a < follows <<.
+void join_launch_signs(std::string& text) {
+  for (size_t at = text.find("<< "); at != std::string::npos; at = text.find("<< ", at + 3)) {
+    const size_t next = text.find_first_not_of(' ', at + 2);
+    const bool launch = next != std::string::npos && text[next] == '<' &&
+                        text.compare(next, 2, "<<") != 0 && (at == 0 || text[at - 1] != '<');
+    if (launch) std::swap(text[at + 2], text[next]);
+  }
+}
+
+// HIP_KERNEL_NAME(kernel<a, b>) is what stands in the brackets, by HIP's headers.
+void drop_hip_marks(std::string& text) {
+  constexpr std::string_view mark = "HIP_KERNEL_NAME(";
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+    const bool defined = std::string_view(text).substr(0, at).ends_with("define ");
+    if (!defined && (at == 0 || !is_part_of_name(text[at - 1])))
+      text.replace(at, mark.size() - 1, mark.size() - 1, ' ');
+  }
+}
+
 }  // namespace
 
 std::string plain_spelling(std::string text) {
   join_split_tokens(text);
   replace_digraphs(text);
   replace_hip_names(text);
+  drop_hip_marks(text);
+  join_launch_signs(text);
   return text;
 }
 

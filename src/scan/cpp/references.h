@@ -39,24 +39,4 @@ std::vector<Reference> find_default_references(std::string_view template_paramet
 // "T" and "kUnit" of "typename T, int kUnit = 4", with or without template<> around them.
 std::vector<std::string> template_parameter_names(std::string_view template_parameters);
 
-// `using name = …;`, in namespaces, classes and functions.
-struct Alias {
-  std::string name, scope;     // scope as Function::scope; inside a function that of the function
-  size_t first = 0, last = 0;  // tokens of what it stands for
-  uint32_t line = 0;
-};
-
-// The { and } of each class body, in order of its line.
-struct ClassBody {
-  std::string name, scope, template_parameters;
-  size_t first = 0, last = 0;
-  uint32_t line = 0;
-};
-
-struct DeclaredTypes {
-  std::vector<Alias> aliases;
-  std::vector<ClassBody> classes;
-};
-DeclaredTypes find_declared_types(const TokenList& source);
-
 }  // namespace fathom::cpp

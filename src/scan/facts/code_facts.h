@@ -64,7 +64,16 @@ enum class Language : uint8_t {
 // Who wrote a file: the repository's own people, or somebody whose code lies in it.
 enum class Origin : uint8_t { kOwn, kVendored, kSubmodule, kGenerated };
 
-enum class SkipReason : uint8_t { kNone, kUnreadable, kNoFile, kTooLarge, kUtf16, kBinary, kLfs };
+enum class SkipReason : uint8_t {
+  kNone,
+  kUnreadable,
+  kNoFile,
+  kTooLarge,
+  kUtf16,
+  kBinary,
+  kLfs,
+  kNoNotebook
+};
 
 struct SourceFile {
   std::string path;  // relative to the repository, '/' between folders

@@ -16,8 +16,10 @@
 #include "base/content_hash.h"
 #include "base/threads.h"
 #include "scan/files/language.h"
+#include "scan/files/notebook.h"
 #include "scan/files/origin.h"
 #include "scan/files/repository.h"
+#include "scan/files/source_text.h"
 
 namespace fathom {
 namespace {
@@ -66,6 +68,17 @@ void look_at_beginning(std::string_view beginning, SourceFile& file) {
   if (file.origin == Origin::kOwn && says_generated(beginning)) file.origin = Origin::kGenerated;
 }
 
+// What people wrote of a notebook are its cells of code; its file may be one line, or hold
+// pictures.
+void measure_notebook(const std::filesystem::path& root, SourceFile& file) {
+  const Result<std::string> json = read_regular_file(root / file.path);
+  const auto lines = json.ok() ? code_lines_of_notebook(json.value()) : std::nullopt;
+  if (lines)
+    file.lines = *lines;
+  else
+    skip(file, SkipReason::kNoNotebook, "no notebook: it has no list of cells");
+}
+
 void measure(const std::filesystem::path& root, SourceFile& file, std::string& buffer) {
   file.language = language_of(file.path, {});
   const OpenFile opened(root / file.path);
@@ -96,6 +109,7 @@ void measure(const std::filesystem::path& root, SourceFile& file, std::string& b
   }
   file.content_hash = hash.value();
   if (file.skipped.empty()) file.lines = static_cast<uint32_t>(breaks + (last != '\n' ? 1 : 0));
+  if (file.skipped.empty() && file.path.ends_with(".ipynb")) measure_notebook(root, file);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ class CellReader {
  public:
   explicit CellReader(std::string_view json) : text_(json) {}
 
+  bool has_cells() const { return has_cells_; }
   std::vector<Cell> read() {
     while (at_ < text_.size()) {
       const char c = text_[at_++];
@@ -43,15 +44,26 @@ class CellReader {
     std::string key;
   };
 
-  // {"cells": [ {
-  bool in_cell(size_t depth) const {
-    return around_.size() == depth && around_[0].object && around_[0].key == "cells" &&
-           !around_[1].object && around_[2].object;
+  // {"cells": [ {; up to format 3 {"worksheets": [ {"cells": [ {
+  bool is_list_of_cells(size_t depth) const {
+    const auto lists = [this](size_t from, std::string_view key) {
+      return around_[from].object && around_[from].key == key && !around_[from + 1].object;
+    };
+    if (depth == 2) return lists(0, "cells");
+    return depth == 4 && lists(0, "worksheets") && lists(2, "cells");
+  }
+
+  // Whether what is open stands so deep in a cell: 0 is the cell itself.
+  bool in_cell(size_t inside) const {
+    if (around_.size() < 3 + inside) return false;
+    const size_t cell = around_.size() - 1 - inside;
+    return around_[cell].object && is_list_of_cells(cell);
   }
 
   void open(bool object) {
     around_.push_back({object, false, ""});
-    if (in_cell(3)) cells_.emplace_back();
+    if (is_list_of_cells(around_.size())) has_cells_ = true;
+    if (in_cell(0)) cells_.emplace_back();
   }
 
   std::string string() {
@@ -78,11 +90,13 @@ class CellReader {
       inner.key = std::move(value);
       return;
     }
-    const bool direct = in_cell(3);
-    const bool of_list = in_cell(4) && !inner.object && around_[2].key == "source";
+    const bool direct = in_cell(0);
+    const bool of_list = in_cell(1) && !inner.object && is_source(around_[around_.size() - 2].key);
     if (direct && inner.key == "cell_type") cells_.back().is_code = value == "code";
-    if (of_list || (direct && inner.key == "source")) add_lines(value);
+    if (of_list || (direct && is_source(inner.key))) add_lines(value);
   }
+
+  static bool is_source(std::string_view key) { return key == "source" || key == "input"; }
 
   void add_lines(std::string_view text) {
     uint32_t line = line_;
@@ -97,6 +111,7 @@ class CellReader {
   std::string_view text_;
   size_t at_ = 0;
   uint32_t line_ = 1;
+  bool has_cells_ = false;
   std::vector<Container> around_;
   std::vector<Cell> cells_;
 };
@@ -166,6 +181,14 @@ std::string code_of_notebook(std::string_view json) {
   NotebookWriter writer;
   for (const Cell& cell : CellReader(json).read()) writer.add(cell);
   return writer.take();
+}
+
+std::optional<uint32_t> code_lines_of_notebook(std::string_view json) {
+  CellReader reader(json);
+  size_t lines = 0;
+  for (const Cell& cell : reader.read()) lines += cell.is_code ? cell.lines.size() : 0;
+  if (!reader.has_cells()) return std::nullopt;
+  return static_cast<uint32_t>(lines);
 }
 
 }  // namespace fathom

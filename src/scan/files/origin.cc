@@ -14,14 +14,15 @@ namespace fathom {
 namespace {
 
 struct OriginRules {
-  std::vector<std::string_view> folders, starts;
+  std::vector<std::string_view> folders, top_folders, starts;
 
   explicit OriginRules(std::string_view tsv) {
     for (const auto& row : read_tsv(tsv, 3)) {
       const bool is_folder = row[0] == "folder" && row[1] == "vendored",
+                 is_top = row[0] == "top" && row[1] == "vendored",
                  is_start = row[0] == "start" && row[1] == "generated";
-      CHECK(is_folder || is_start);
-      (is_folder ? folders : starts).push_back(row[2]);
+      CHECK(is_folder || is_top || is_start);
+      (is_folder ? folders : is_top ? top_folders : starts).push_back(row[2]);
     }
   }
 
@@ -45,10 +46,15 @@ bool is_comment(std::string_view line) {
 
 }  // namespace
 
-bool is_vendored_folder(std::string_view name) {
-  return std::ranges::any_of(OriginRules::built_in().folders, [name](std::string_view pattern) {
-    return glob_matches(pattern, name);
-  });
+bool is_vendored_folder(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  const bool top = slash == std::string_view::npos;
+  std::string name(top ? path : path.substr(slash + 1));
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  const auto fits = [&](std::string_view pattern) { return glob_matches(pattern, name); };
+  const OriginRules& rules = OriginRules::built_in();
+  return std::ranges::any_of(rules.folders, fits) ||
+         (top && std::ranges::any_of(rules.top_folders, fits));
 }
 
 bool says_generated(std::string_view beginning) {

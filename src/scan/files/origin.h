@@ -6,9 +6,9 @@
 
 namespace fathom {
 
-// By data/features/vendored.tsv: whether a folder of this name holds other people's code, and
+// By data/features/vendored.tsv: whether a folder of this path holds other people's code, and
 // whether a file's first lines say that a program wrote it.
-bool is_vendored_folder(std::string_view name);
+bool is_vendored_folder(std::string_view path);
 bool says_generated(std::string_view beginning);
 
 // "own", "vendored", "submodule", "generated".

@@ -207,7 +207,7 @@ class Walk {
       case fs::file_type::directory:
         if (limits_.except == root_ / path) break;
         count(0);
-        enter(path, entry.name, {path + "/", folder.rules, folder.origin, ignored});
+        enter(path, {path + "/", folder.rules, folder.origin, ignored});
         break;
       case fs::file_type::regular:
         if (limits_.bytes != UINT64_MAX) {
@@ -233,10 +233,10 @@ class Walk {
     if (counted_ > limits_.files || counted_bytes_ > limits_.bytes) repository_.is_cut = true;
   }
 
-  void enter(const std::string& path, const std::string& name, Folder folder) {
+  void enter(const std::string& path, Folder folder) {
     if (submodules_.contains(path)) {
       folder.origin = Origin::kSubmodule;
-    } else if (folder.origin == Origin::kOwn && is_vendored_folder(name)) {
+    } else if (folder.origin == Origin::kOwn && is_vendored_folder(path)) {
       folder.origin = Origin::kVendored;
     }
     folders_.push_back(std::move(folder));
@@ -290,16 +290,19 @@ class Walk {
 };
 
 void note_skipped(Repository& repository) {
-  PassedPaths unreadable, large, wide, binary;
+  PassedPaths unreadable, large, wide, binary, no_notebooks;
   for (const SourceFile& file : repository.files) {
     if (file.skip_reason == SkipReason::kUnreadable) unreadable.add(file.path);
     if (file.skip_reason == SkipReason::kTooLarge) large.add(file.path);
+    if (file.skip_reason == SkipReason::kNoNotebook) no_notebooks.add(file.path);
     if (file.skip_reason == SkipReason::kUtf16 && file.language != Language::kNone)
       wide.add(file.path);
     if (file.skip_reason == SkipReason::kBinary && is_program_code(file.language))
       binary.add(file.path);
   }
   unreadable.tell("file cannot be read", "files cannot be read", repository.notes);
+  no_notebooks.tell("notebook has no list of cells and was not read",
+                    "notebooks have no list of cells and were not read", repository.notes);
   const std::string over = fmt::format("over {} MB", kMaxSourceBytes >> 20);
   large.tell("file " + over + " was not read", "files " + over + " were not read",
              repository.notes);

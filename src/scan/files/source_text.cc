@@ -12,7 +12,7 @@
 
 namespace fathom {
 
-Result<std::string> read_source_text(const std::filesystem::path& path, uint64_t limit) {
+Result<std::string> read_regular_file(const std::filesystem::path& path, uint64_t limit) {
   const auto failed = [&path](std::string_view why) {
     return Error{fmt::format("cannot read {}: {}", path.string(), why)};
   };
@@ -36,6 +36,11 @@ Result<std::string> read_source_text(const std::filesystem::path& path, uint64_t
   close(fd);
   if (error != 0) return failed(std::strerror(error));
   text.resize(filled);  // it may have shrunk meanwhile
+  return text;
+}
+
+Result<std::string> read_source_text(const std::filesystem::path& path, uint64_t limit) {
+  std::string text = TRY(read_regular_file(path, limit));
   return path.extension() == ".ipynb" ? code_of_notebook(text) : text;
 }
 

@@ -56,6 +56,12 @@ bool is_compiled(std::string_view path) {
          ending == ".c" || ending == ".hip";
 }
 
+ScopeFit fit_of(uint32_t misfit) {
+  if (misfit <= kByDirective) return ScopeFit::kAround;
+  if (misfit <= kByEnd) return ScopeFit::kByEnd;
+  return misfit <= kByPart ? ScopeFit::kByPart : ScopeFit::kByName;
+}
+
 SymbolKind kind_of(cpp::FunctionKind kind) {
   if (kind == cpp::FunctionKind::kKernel) return SymbolKind::kKernel;
   return kind == cpp::FunctionKind::kDevice ? SymbolKind::kDeviceFunction
@@ -78,8 +84,93 @@ SymbolIndex::SymbolIndex(const std::vector<FileCode>& files, const IncludeGraph&
       add({SymbolKind::kClass, true, false, file, i, one.name, one.scope});
       scopes_.insert(one.name);
     }
+    for (uint32_t i = 0; i < cpp.aliases.size(); ++i) {
+      const cpp::Alias& one = cpp.aliases[i];
+      add({SymbolKind::kAlias, true, false, file, i, one.name, one.scope});
+    }
   }
   group_namesakes();
+  find_owners();
+}
+
+void SymbolIndex::find_owners() {
+  struct Namesakes {
+    SymbolId first;
+    std::unordered_map<uint32_t, SymbolId> last_of_file;
+  };
+  std::unordered_map<std::string, Namesakes> classes;
+  for (uint32_t i = 0; i < symbols_.size(); ++i) {
+    if (symbols_[i].kind != SymbolKind::kClass) continue;
+    const auto found = classes.try_emplace(qualified_name({i}), Namesakes{{i}, {}}).first;
+    found->second.last_of_file[symbols_[i].file] = {i};
+  }
+  for (uint32_t i = 0; i < symbols_.size(); ++i) {
+    Symbol& one = symbols_[i];
+    const auto found = one.scope.empty() ? classes.end() : classes.find(std::string(one.scope));
+    if (found == classes.end()) continue;
+    // A method defined outside its class may stand in another file than that.
+    const auto here = found->second.last_of_file.find(one.file);
+    one.owner = here == found->second.last_of_file.end() ? found->second.first : here->second;
+  }
+  own_local_aliases();
+  for (uint32_t i = 0; i < symbols_.size(); ++i) {
+    const Symbol& one = symbols_[i];
+    const bool function =
+        one.kind == SymbolKind::kHostFunction || one.kind == SymbolKind::kDeviceFunction;
+    if (function && one.defined && !one.scope.empty())
+      methods_[{one.scope, one.name}].push_back({i});
+  }
+}
+
+// An alias inside a function is a part of that, whose template parameters it may name.
+void SymbolIndex::own_local_aliases() {
+  for (uint32_t file = 0; file < files_.size(); ++file) {
+    std::unordered_map<std::string, SymbolId> functions;
+    for (uint32_t i = 0; i < files_[file].cpp->aliases.size(); ++i) {
+      Symbol& one = symbols_[alias(file, i).value];
+      if (!one.scope.ends_with("{}")) continue;
+      for (uint32_t f = 0; functions.empty() && f < files_[file].cpp->functions.size(); ++f) {
+        const Symbol& around = symbols_[function(file, f).value];
+        functions.emplace(cpp::local_scope(around.scope, around.name), function(file, f));
+      }
+      const auto found = functions.find(std::string(one.scope));
+      if (found != functions.end()) one.owner = found->second;
+    }
+  }
+}
+
+const std::vector<SymbolId>& SymbolIndex::methods(std::string_view scope,
+                                                  std::string_view name) const {
+  static const Ids none;
+  const auto found = methods_.find({scope, name});
+  return found == methods_.end() ? none : found->second;
+}
+
+const std::vector<SymbolId>& SymbolIndex::named(std::string_view name, SymbolKind kind) const {
+  static const Ids none;
+  const auto& names = by_name_[static_cast<size_t>(kind)];
+  const auto found = names.find(name);
+  return found == names.end() ? none : found->second;
+}
+
+bool SymbolIndex::has_name(std::string_view name) const {
+  return std::any_of(std::begin(by_name_), std::end(by_name_),
+                     [&](const auto& names) { return names.contains(name); });
+}
+
+std::string SymbolIndex::qualified_name(SymbolId id) const {
+  const Symbol& one = symbols_[id.value];
+  std::string out(one.scope);
+  if (!out.empty()) out += "::";
+  return out += one.name;
+}
+
+std::string_view SymbolIndex::template_parameters(SymbolId id) const {
+  const Symbol& one = symbols_[id.value];
+  const cpp::Definitions& cpp = *files_[one.file].cpp;
+  if (one.kind == SymbolKind::kAlias) return {};
+  return one.kind == SymbolKind::kClass ? cpp.classes[one.index].template_parameters
+                                        : cpp.functions[one.index].template_parameters;
 }
 
 void SymbolIndex::group_namesakes() {
@@ -131,10 +222,14 @@ bool SymbolIndex::opens(uint32_t file, std::string_view scope) const {
 
 std::optional<uint32_t> SymbolIndex::misfit(const Symbol& symbol, std::string_view qualifier,
                                             const NameScope& at) const {
+  // What stands in a function is known there alone.
+  if (symbol.scope.ends_with("{}") && symbol.scope != at.inside) return std::nullopt;
   if (ends_with_scope(symbol.scope, qualifier)) {
     const std::string_view rest = before_end(symbol.scope, qualifier);
     if (encloses_scope(rest, at.inside))
       return std::min(parts_of(at.inside) - parts_of(rest), kByDirective - 1);
+    // A part of a class has no name without it elsewhere, but for classes that inherit.
+    if (qualifier.empty() && symbol.owner) return kByPart;
     return opens(at.file, rest) ? kByDirective : kByEnd;
   }
   // `namespace gpu = long::name; gpu::f()`, `Traits::Kernel`: what no scope is called like is
@@ -254,8 +349,9 @@ std::vector<Candidate> SymbolIndex::chosen(const std::vector<Fitting>& fitting) 
     one_file &= symbol.file == first.file;
     one_scope &= symbol.scope == first.scope;
   }
-  // Of one file and scope they are branches of an #if, or overloads.
-  const bool one = one_file && one_scope;
+  // Of one scope they are branches of an #if, or overloads, which headers may share out.
+  const bool seen = fitting[0].distance != kAround;
+  const bool one = one_scope && (one_file || (seen && first.kind != SymbolKind::kKernel));
   // A header's name may be another one's in each file that includes it: all of them are meant.
   const size_t most = fitting[0].distance == kAround ? kMostTwins : kMostCandidates;
   if (!one && fitting.size() > most) return {};
@@ -275,7 +371,9 @@ std::vector<Candidate> SymbolIndex::chosen(const std::vector<Fitting>& fitting) 
     }
   }
   std::vector<Candidate> out;
-  for (const Fitting& found : fitting) out.push_back({found.symbol, certainty});
+  for (const Fitting& found : fitting)
+    out.push_back({found.symbol, certainty, fit_of(found.misfit),
+                   seen ? Sight::kSeen : Sight::kThroughIncluder});
   return out;
 }
 
@@ -308,18 +406,19 @@ std::vector<Candidate> SymbolIndex::defined_as(const Ids& named, const Symbol& d
                                                const NameScope& at) const {
   Ids found = shared(declared.kind, named, declared.scope);
   std::erase_if(found, [&](SymbolId id) { return symbols_[id.value].scope != declared.scope; });
-  return nearest(std::move(found), Certainty::kCertain, at);
+  return nearest(std::move(found), Certainty::kCertain, at, Sight::kSeen);
 }
 
 // Nothing visible has the name. Includes that are found only when it is compiled may lead there.
 std::vector<Candidate> SymbolIndex::elsewhere(const Ids& named, std::string_view qualifier,
                                               const NameScope& at) const {
-  return nearest(shared(symbols_[named[0].value].kind, named, qualifier), Certainty::kLikely, at);
+  return nearest(shared(symbols_[named[0].value].kind, named, qualifier), Certainty::kLikely, at,
+                 Sight::kUnseen);
 }
 
 // Of several the ones in the same folder.
-std::vector<Candidate> SymbolIndex::nearest(Ids found, Certainty of_one,
-                                            const NameScope& at) const {
+std::vector<Candidate> SymbolIndex::nearest(Ids found, Certainty of_one, const NameScope& at,
+                                            Sight sight) const {
   const auto one_place = [&] {
     return std::all_of(found.begin(), found.end(), [&](SymbolId id) {
       const Symbol &a = symbols_[id.value], &b = symbols_[found[0].value];
@@ -345,7 +444,8 @@ std::vector<Candidate> SymbolIndex::nearest(Ids found, Certainty of_one,
   const bool open = beside_it && !is_compiled(files_[at.file].file->path);
   if (found.size() > (one || open ? kMostTwins : kMostCandidates)) return {};
   std::vector<Candidate> out;
-  for (const SymbolId id : found) out.push_back({id, one ? of_one : Certainty::kUnsure});
+  for (const SymbolId id : found)
+    out.push_back({id, one ? of_one : Certainty::kUnsure, ScopeFit::kByEnd, sight});
   return out;
 }
 

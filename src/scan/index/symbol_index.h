@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,21 +15,23 @@
 
 namespace fathom {
 
-// A function, kernel or class of the repository.
+// A function, kernel, class or alias of the repository.
 struct SymbolId {
   uint32_t value = 0;
   friend auto operator<=>(const SymbolId&, const SymbolId&) = default;
 };
 
-enum class SymbolKind : uint8_t { kHostFunction, kDeviceFunction, kKernel, kClass };
+enum class SymbolKind : uint8_t { kHostFunction, kDeviceFunction, kKernel, kClass, kAlias };
 
 struct Symbol {
   SymbolKind kind = SymbolKind::kHostFunction;
   bool defined = true;      // false: a declaration, which says that the name is known there
   bool file_local = false;  // no other source means it, unless it includes the file
   uint32_t file = 0;
-  uint32_t index = 0;  // in the file's functions or classes
+  uint32_t index = 0;  // in the file's functions, classes or aliases
   std::string_view name, scope;
+  std::optional<SymbolId> owner =
+      {};  // the class that it is part of; of a local alias the function
 };
 
 // Where a name stands.
@@ -40,9 +43,18 @@ struct NameScope {
   const std::vector<uint32_t>* unit = nullptr;
 };
 
+// How a symbol's scope fits a name where it stands: through the scopes around it or what a `using
+// namespace` opens, by the end of the qualified name, by a part of it, by the last name alone.
+enum class ScopeFit : uint8_t { kAround, kByEnd, kByPart, kByName };
+// Where the symbol stands: in the file or what it includes, in what stands before it where it is
+// included, in a file that is not seen to be included.
+enum class Sight : uint8_t { kSeen, kThroughIncluder, kUnseen };
+
 struct Candidate {
   SymbolId symbol;
   Certainty certainty = Certainty::kCertain;
+  ScopeFit fit = ScopeFit::kAround;
+  Sight sight = Sight::kSeen;
 };
 
 // The symbols of C++ by name and file, and what a name means where it stands. Filled once. Views
@@ -62,6 +74,16 @@ class SymbolIndex {
   SymbolId type(uint32_t file, uint32_t index) const {
     return {first_[file] + static_cast<uint32_t>(files_[file].cpp->functions.size()) + index};
   }
+  SymbolId alias(uint32_t file, uint32_t index) const {
+    return {type(file, static_cast<uint32_t>(files_[file].cpp->classes.size())).value + index};
+  }
+  // The functions that a class has by a name, in order of file; by the class's qualified name.
+  const std::vector<SymbolId>& methods(std::string_view scope, std::string_view name) const;
+  // All symbols of a kind that have a name, in order of file.
+  const std::vector<SymbolId>& named(std::string_view name, SymbolKind kind) const;
+  bool has_name(std::string_view name) const;
+  std::string qualified_name(SymbolId id) const;
+  std::string_view template_parameters(SymbolId id) const;
   const IncludeGraph& includes() const { return includes_; }
   size_t size() const { return symbols_.size(); }
 
@@ -75,6 +97,8 @@ class SymbolIndex {
 
   void add(const Symbol& symbol);
   void group_namesakes();
+  void find_owners();
+  void own_local_aliases();
   // Of very many that have a name, those that can be meant by the scope that is written or around.
   const Ids& narrowed(const Ids& named, std::string_view qualifier, const NameScope& at) const;
   void add_scope(std::string_view scope);
@@ -95,15 +119,17 @@ class SymbolIndex {
                                    const NameScope& at) const;
   std::vector<Candidate> defined_as(const Ids& named, const Symbol& declared,
                                     const NameScope& at) const;
-  std::vector<Candidate> nearest(Ids found, Certainty of_one, const NameScope& at) const;
+  std::vector<Candidate> nearest(Ids found, Certainty of_one, const NameScope& at,
+                                 Sight sight) const;
 
   const std::vector<FileCode>& files_;
   const IncludeGraph& includes_;
   std::vector<Symbol> symbols_;
-  std::vector<uint32_t> first_;  // of each file, in symbols_: its functions, then its classes
-  std::unordered_map<std::string_view, Ids> by_name_[4];  // by kind
+  std::vector<uint32_t> first_;  // of each file, in symbols_: its functions, classes, aliases
+  std::unordered_map<std::string_view, Ids> by_name_[5];  // by kind
   // Names that very many have: by kind, name and the last part of their scope.
-  std::unordered_map<std::string_view, std::unordered_map<std::string_view, Ids>> grouped_[4];
+  std::unordered_map<std::string_view, std::unordered_map<std::string_view, Ids>> grouped_[5];
+  std::map<std::pair<std::string_view, std::string_view>, Ids> methods_;  // by scope and name
   std::unordered_set<std::string_view> scopes_;  // each namespace and class by its own name
   mutable std::unordered_map<std::string, std::vector<Candidate>> known_;
   mutable std::unordered_map<std::string, Ids> shared_;

@@ -363,7 +363,7 @@ void CodeGraph::add_held(uint32_t file) const {
       add(flow.value, flow.function, flow.line);
   }
   for (const python::HandedName& handed : python.handed) {
-    if (const auto function = types_.classes().find_function(file, handed.function))
+    if (const auto function = types_.names().find_function(file, handed.function))
       add(handed.name, function->index, handed.line_first);
   }
 }
@@ -373,7 +373,7 @@ void CodeGraph::add_held(uint32_t file) const {
 void CodeGraph::add_named(uint32_t file) const {
   for (const python::CudaText& text : readings_.readings[file].python.cuda_texts) {
     if (text.kind != python::CudaTextKind::kInstantiation) continue;
-    const auto function = types_.classes().find_function(file, text.function);
+    const auto function = types_.names().find_function(file, text.function);
     if (!function) continue;
     for (const CppRef& ref : cpp_.ending_with(without_template_arguments(text.text)))
       callers_->push_back({{true, ref.file, ref.index},

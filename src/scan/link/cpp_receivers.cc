@@ -9,10 +9,6 @@ namespace {
 
 constexpr size_t kMostBases = 8, kMostDerived = 24, kMostClasses = 4;
 
-std::string full_name(const cpp::Class& type) {
-  return type.scope.empty() ? type.name : type.scope + "::" + type.name;
-}
-
 // "public ns::Base<T>" → "ns::Base"
 std::string_view base_name(std::string_view written) {
   const size_t space = written.find_last_of(" \t", written.find('<'));
@@ -26,11 +22,6 @@ CppReceivers::CppReceivers(const Readings& readings, const SymbolIndex& index)
     : readings_(readings), index_(index) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) {
     const FileReading& reading = readings.readings[file];
-    for (uint32_t i = 0; i < reading.cpp.functions.size(); ++i) {
-      const cpp::Function& one = reading.cpp.functions[i];
-      if (one.defined && one.kind == cpp::FunctionKind::kHost && !one.scope.empty())
-        methods_[{one.scope, one.name}].push_back({file, i});
-    }
     for (const cpp::Class& one : reading.cpp.classes) class_names_.insert(one.name);
     for (const cpp::Field& field : reading.usage.fields)
       fields_.try_emplace({field.owner, field.name, file}, field.type);
@@ -81,11 +72,12 @@ std::vector<SymbolId> CppReceivers::derived_from(SymbolId id) const {
 
 std::vector<CppRef> CppReceivers::find(SymbolId id, std::string_view method) const {
   constexpr size_t kMostTwins = 24;
-  const std::string scope = full_name(type(id));
-  const auto found = methods_.find(Key(scope, method));
-  if (found == methods_.end()) return {};
-  const std::vector<CppRef>& all = found->second;
-  if (all.size() == 1) return all;
+  std::vector<CppRef> all;
+  for (const SymbolId one : index_.methods(index_.qualified_name(id), method)) {
+    const Symbol& symbol = index_.symbol(one);
+    if (symbol.kind == SymbolKind::kHostFunction) all.push_back({symbol.file, symbol.index});
+  }
+  if (all.size() < 2) return all;
   const uint32_t home = index_.symbol(id).file;
   std::vector<CppRef> own;
   if (all.size() > kMostTwins) {  // of very many only what stands beside the class
@@ -109,7 +101,7 @@ std::optional<std::pair<std::string, uint32_t>> CppReceivers::field_type(std::st
   const std::vector<Candidate>& meant = index_.resolve(owner, {from.file}, SymbolKind::kClass);
   for (size_t i = 0; i < meant.size() && meant.size() <= kMostClasses; ++i) {
     for (const SymbolId id : with_bases(meant[i].symbol)) {
-      const std::string scope = full_name(type(id));
+      const std::string scope = index_.qualified_name(id);
       const uint32_t file = index_.symbol(id).file;
       const auto found = fields_.find({scope, name, file});
       if (found == fields_.end()) continue;

@@ -36,8 +36,6 @@ class CppReceivers {
   std::vector<Method> constructors(const cpp::Call& call, const CppRef& from) const;
 
  private:
-  using Key = std::pair<std::string_view, std::string_view>;
-
   const cpp::Function& function(const CppRef& ref) const {
     return readings_.readings[ref.file].cpp.functions[ref.index];
   }
@@ -56,7 +54,6 @@ class CppReceivers {
 
   const Readings& readings_;
   const SymbolIndex& index_;
-  std::map<Key, std::vector<CppRef>> methods_;  // by scope and name, in order of file
   std::unordered_set<std::string_view> class_names_;
   // By class, name and the file that both stand in.
   std::map<std::tuple<std::string_view, std::string_view, uint32_t>, std::string_view> fields_;

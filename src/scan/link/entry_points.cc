@@ -107,7 +107,11 @@ class EntryPointLinker {
   void cpp_file(uint32_t file) {
     const std::string& path = readings_.files[file].path;
     for (const cpp::Function& function : readings_.readings[file].cpp.functions) {
-      if (function.name != "main" || !function.scope.empty() || !function.defined) continue;
+      // extern "C" makes it the program's own, whatever namespace it stands in.
+      const bool of_c =
+          std::ranges::find(function.attributes, "extern \"C\"") != function.attributes.end();
+      if (function.name != "main" || !(function.scope.empty() || of_c) || !function.defined)
+        continue;
       add({purpose(path, EntryKind::kCppMain),
            path,
            "main",

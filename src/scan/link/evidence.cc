@@ -16,16 +16,17 @@ namespace {
 
 class EvidenceLinker {
  public:
-  EvidenceLinker(const Readings& readings, const IncludeGraph& includes)
-      : readings_(readings), accesses_(readings), graph_(includes) {
+  EvidenceLinker(const Readings& readings, const SymbolIndex& index)
+      : readings_(readings),
+        index_(index),
+        accesses_(readings),
+        graph_(index),
+        hits_(index.size()),
+        told_(index.size()) {
     for (uint32_t file = 0; file < readings.files.size(); ++file) {
       const cpp::FileUnits& units = readings.readings[file].units;
-      for (size_t i = 0; i < units.units.size(); ++i) {
-        const cpp::CodeUnit& unit = units.units[i];
-        const uint32_t number = graph_.add(unit);
-        if (is_function(unit.kind)) by_function_[{file, unit.index}] = number;
-        hits_.push_back(units.hits[i]);
-      }
+      for (size_t i = 0; i < units.units.size(); ++i)
+        hits_[graph_.add(file, units.units[i]).value] = &units.hits[i];
       const std::vector<cpp::Function>& functions = readings.readings[file].cpp.functions;
       for (size_t i = 0; i < functions.size(); ++i) {
         if (functions[i].defined)
@@ -33,15 +34,15 @@ class EvidenceLinker {
       }
     }
     graph_.seal();
-    told_.resize(graph_.size());
   }
 
   void add_to(KernelFacts& kernel) {
     const auto body = body_of(kernel);
     if (!body) return;
-    if (const auto unit = by_function_.find({kernel.at.file, *body}); unit != by_function_.end()) {
-      const cpp::Reach reach = graph_.reach(unit->second);
-      add(cpp::collect_evidence(graph_, reach, hits_), kernel);
+    const SymbolId symbol = index_.function(kernel.at.file, static_cast<uint32_t>(*body));
+    if (hits_[symbol.value] != nullptr) {
+      const cpp::Reach reach = graph_.reach(symbol);
+      add(cpp::collect_evidence(index_, reach, hits_), kernel);
       note_calls(reach.calls);
       accesses_.add_to(kernel, functions_of(reach));
     } else if (*body < readings_.readings[kernel.at.file].literal_patterns.size()) {
@@ -101,25 +102,22 @@ class EvidenceLinker {
     return known->second;
   }
 
-  void note_calls_of(uint32_t file, size_t function) {
-    const auto unit = by_function_.find({file, function});
-    if (unit != by_function_.end() && !told_[unit->second]) note_calls(graph_.calls(unit->second));
+  void note_calls_of(uint32_t file, uint32_t function) {
+    const SymbolId symbol = index_.function(file, function);
+    if (hits_[symbol.value] != nullptr && !told_[symbol.value]) note_calls(graph_.calls(symbol));
   }
 
   // The calls of a function are the same whoever reaches it, so they are noted once.
   void note_calls(const std::vector<cpp::CalledUnit>& calls) {
     for (const cpp::CalledUnit& call : calls) {
-      if (told_[call.from]) continue;
-      const uint32_t to = graph_.file(call.unit);
-      const cpp::Function& callee = readings_.readings[to].cpp.functions[graph_.index(call.unit)];
-      calls_.push_back(
-          {{graph_.file(call.from), call.line}, {to, callee.line_name}, call.certainty});
+      if (told_[call.from.value]) continue;
+      const Symbol& to = index_.symbol(call.unit);
+      const cpp::Function& callee = readings_.readings[to.file].cpp.functions[to.index];
+      calls_.push_back({{index_.symbol(call.from).file, call.line},
+                        {to.file, callee.line_name},
+                        call.certainty});
     }
-    for (const cpp::CalledUnit& call : calls) told_[call.from] = true;
-  }
-
-  static bool is_function(cpp::UnitKind kind) {
-    return kind != cpp::UnitKind::kAlias && kind != cpp::UnitKind::kClass;
+    for (const cpp::CalledUnit& call : calls) told_[call.from.value] = true;
   }
 
   // The function itself, or the operator() of a class that cutlass::device_kernel runs.
@@ -146,8 +144,8 @@ class EvidenceLinker {
   std::vector<AccessLinker::FunctionAt> functions_of(const cpp::Reach& reach) const {
     std::vector<AccessLinker::FunctionAt> out;
     for (const cpp::ReachedUnit& reached : reach.units) {
-      if (is_function(graph_.kind(reached.unit)))
-        out.emplace_back(graph_.file(reached.unit), graph_.index(reached.unit));
+      const Symbol& symbol = index_.symbol(reached.unit);
+      if (symbol.kind < SymbolKind::kClass) out.emplace_back(symbol.file, symbol.index);
     }
     return out;
   }
@@ -157,22 +155,22 @@ class EvidenceLinker {
   }
 
   const Readings& readings_;
+  const SymbolIndex& index_;
   AccessLinker accesses_;
   cpp::CallGraph graph_;
-  std::map<std::pair<uint32_t, size_t>, uint32_t> by_function_;
-  std::vector<std::vector<cpp::PatternHit>> hits_;
-  std::map<Body, size_t> bodies_;                      // of defined functions
-  std::map<uint32_t, std::vector<uint32_t>> by_line_;  // by file
-  std::set<CodePlace> launches_;                       // those whose surroundings are noted
-  std::vector<bool> told_;                             // units whose calls are noted
+  std::vector<const std::vector<cpp::PatternHit>*> hits_;  // by symbol; null: no code of its own
+  std::map<Body, size_t> bodies_;                          // of defined functions
+  std::map<uint32_t, std::vector<uint32_t>> by_line_;      // by file
+  std::set<CodePlace> launches_;                           // those whose surroundings are noted
+  std::vector<bool> told_;                                 // symbols whose calls are noted
   std::vector<FunctionCall> calls_;
 };
 
 }  // namespace
 
-void link_evidence(const Readings& readings, const IncludeGraph& includes,
+void link_evidence(const Readings& readings, const SymbolIndex& index,
                    std::vector<KernelFacts>& kernels, std::vector<FunctionCall>& calls) {
-  EvidenceLinker linker(readings, includes);
+  EvidenceLinker linker(readings, index);
   for (KernelFacts& kernel : kernels) {
     if (is_python_kernel(kernel.kind) || !kernel.body_read) continue;
     linker.add_to(kernel);

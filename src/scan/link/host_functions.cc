@@ -26,11 +26,10 @@ std::vector<HostFacts> link_host_functions(const Readings& readings, const Calle
       continue;
     const FileReading& reading = readings.readings[file];
     for (size_t i = 0; i < reading.units.units.size(); ++i) {
-      if (reading.units.units[i].kind != cpp::UnitKind::kHost) continue;
-      const cpp::Function& function = reading.cpp.functions[reading.units.units[i].index];
       const std::vector<cpp::PatternHit>& hits = reading.units.host_hits[i];
       const auto hot = [](const cpp::PatternHit& hit) { return is_hot(hit.id); };
       if (std::none_of(hits.begin(), hits.end(), hot)) continue;
+      const cpp::Function& function = reading.cpp.functions[reading.units.units[i].index];
       HostFacts facts;
       facts.name = function.name;
       facts.scope = function.scope;

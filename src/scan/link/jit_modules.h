@@ -7,7 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "scan/link/python_names.h"
+#include "scan/index/python_names.h"
+#include "scan/link/readings.h"
 
 namespace fathom {
 

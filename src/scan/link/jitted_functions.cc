@@ -63,31 +63,6 @@ size_t JittedFunctions::made_of(const PythonRef& function, KernelKind kind) {
   return all_.size() - 1;
 }
 
-// A file's functions that stand in others or in classes, by scope and name.
-const JittedFunctions::InnerFunctions& JittedFunctions::inner_functions(uint32_t file) const {
-  const auto [known, fresh] = inner_.try_emplace(file);
-  const auto& functions = readings_.readings[file].python.functions;
-  for (uint32_t i = 0; fresh && i < functions.size(); ++i) {
-    const python::Function& one = functions[i];
-    if (!one.scope.empty()) known->second.emplace(one.scope + "." + one.name, i);
-  }
-  return known->second;
-}
-
-std::optional<PythonRef> JittedFunctions::function_named(std::string_view written, uint32_t file,
-                                                         std::string_view around) const {
-  const InnerFunctions& inner = inner_functions(file);
-  while (!around.empty()) {
-    const auto found = inner.find(std::string(around) + "." + std::string(written));
-    if (found != inner.end()) return PythonRef{file, found->second};
-    const size_t dot = around.rfind('.');
-    around = around.substr(0, dot == std::string_view::npos ? 0 : dot);
-  }
-  const auto resolved = names_.resolve(written, file);
-  if (!resolved || resolved->kind != PythonName::Kind::kFunction) return std::nullopt;
-  return PythonRef{resolved->file, static_cast<uint32_t>(resolved->index)};
-}
-
 std::vector<JittedFunctions::Meant> JittedFunctions::candidates(std::string_view written,
                                                                 uint32_t file,
                                                                 std::string_view around) const {
@@ -129,7 +104,7 @@ std::vector<JittedFunctions::Meant> JittedFunctions::launched(std::string_view w
                                                               uint32_t file) const {
   std::vector<Meant> out = candidates(written, file, launch.function);
   if (!out.empty()) return out;
-  const auto around = types_.classes().find_function(file, launch.function);
+  const auto around = types_.names().find_function(file, launch.function);
   const PythonValues values =
       types_.evaluate(written, file, around ? around->index : kPythonModuleLevel);
   for (const PythonValue& value : values) {

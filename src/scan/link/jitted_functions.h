@@ -50,9 +50,6 @@ class JittedFunctions {
   // function returns.
   std::vector<Meant> launched(std::string_view written, const python::Launch& launch,
                               uint32_t file) const;
-  // The function of a name, marked or not: in the functions around, in the file, or imported.
-  std::optional<PythonRef> function_named(std::string_view written, uint32_t file,
-                                          std::string_view around) const;
   // kernel = make(…); kernel(x): the calls of what a function makes are launches of the kernels
   // that stand in it.
   void add_calls_of_made();
@@ -67,11 +64,8 @@ class JittedFunctions {
   bool is_used(std::string_view name) const { return names_used_.contains(name); }
 
  private:
-  using InnerFunctions = std::unordered_map<std::string, uint32_t>;
-
   void add(Jitted jitted);
   bool is_what_it_seems(const python::KernelMark& mark, uint32_t file) const;
-  const InnerFunctions& inner_functions(uint32_t file) const;
   void add_function(uint32_t file, size_t function, std::vector<Meant>& out) const;
   std::vector<Meant> only_namesake(std::string_view written, uint32_t file) const;
   std::vector<size_t> made_by(std::string_view maker, uint32_t file) const;
@@ -85,8 +79,7 @@ class JittedFunctions {
   std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
   std::map<std::pair<uint32_t, size_t>, size_t> by_function_;  // file and function → kernel
   std::map<std::pair<uint32_t, std::string_view>, std::vector<size_t>> in_file_;
-  std::unordered_set<std::string_view> names_used_;   // in any file
-  mutable std::map<uint32_t, InnerFunctions> inner_;  // of files that make kernels of functions
+  std::unordered_set<std::string_view> names_used_;  // in any file
 };
 
 }  // namespace fathom

@@ -2,7 +2,8 @@
 
 #include <vector>
 
-#include "scan/link/python_names.h"
+#include "scan/index/python_names.h"
+#include "scan/link/readings.h"
 
 namespace fathom {
 

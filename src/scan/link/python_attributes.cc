@@ -165,7 +165,7 @@ PythonValues PythonTypes::member_of_scope(const PythonRef& ref, std::string_view
   }
   for (PythonValue& value : out) value.certainty = std::max(value.certainty, Certainty::kLikely);
   if (!out.empty()) return out;
-  const auto inner = classes_.find_function(
+  const auto inner = names_.find_function(
       ref.file, qualified_name(classes_.function(ref)) + "." + std::string(name));
   if (!inner) return {};
   return {{Kind::kFunction, *inner, true, Certainty::kLikely, false, "", ""}};
@@ -204,7 +204,7 @@ std::optional<PythonRef> PythonTypes::builder_around(const PythonRef& ref) const
   if (jit_.builds(ref)) return ref;
   std::string_view scope = classes_.function(ref).scope;
   while (!scope.empty()) {
-    const auto found = classes_.find_function(ref.file, std::string(scope));
+    const auto found = names_.find_function(ref.file, std::string(scope));
     if (found && jit_.builds(*found)) return found;
     const size_t dot = scope.rfind('.');
     scope = dot == std::string_view::npos ? std::string_view() : scope.substr(0, dot);

@@ -18,44 +18,24 @@ bool has_decorator(const python::Function& function, std::string_view name) {
 }
 
 PythonClasses::PythonClasses(const Readings& readings, const PythonNames& names)
-    : readings_(readings),
-      names_(names),
-      files_(readings.files.size()),
-      resolved_(readings.files.size()) {
+    : readings_(readings), names_(names), files_(readings.files.size()) {
   for (uint32_t file = 0; file < readings.files.size(); ++file) index_file(file);
   index_bases();
 }
 
-std::optional<PythonRef> PythonClasses::find_function(uint32_t file,
-                                                      const std::string& qualified) const {
-  const auto& functions = files_[file].functions;
-  const auto found = functions.find(qualified);
-  if (found == functions.end()) return std::nullopt;
-  return PythonRef{file, found->second};
-}
-
 const std::vector<uint32_t>& PythonClasses::flows_to(std::string_view target, uint32_t file) const {
   static const std::vector<uint32_t> kNone;
-  const auto found = files_[file].flows.find(target);
-  return found == files_[file].flows.end() ? kNone : found->second;
+  const auto found = files_[file].find(target);
+  return found == files_[file].end() ? kNone : found->second;
 }
 
 void PythonClasses::index_file(uint32_t file) {
   const python::PythonFile& python = readings_.readings[file].python;
-  FileIndex& index = files_[file];
-  for (uint32_t i = 0; i < python.functions.size(); ++i) {
-    const auto [at, fresh] = index.functions.emplace(qualified_name(python.functions[i]), i);
-    if (!fresh && is_overload(python.functions[at->second])) at->second = i;
-  }
-  for (uint32_t i = 0; i < python.classes.size(); ++i) {
-    const python::Class& c = python.classes[i];
-    index.classes.emplace(c.scope.empty() ? c.name : c.scope + "." + c.name, i);
-  }
   for (uint32_t i = 0; i < python.flows.size(); ++i) {
     const python::ValueFlow& flow = python.flows[i];
     if (flow.kind == python::FlowKind::kCheck || flow.kind == python::FlowKind::kHand) continue;
     if (flow.kind != python::FlowKind::kReturn && flow.kind != python::FlowKind::kMember)
-      index.flows[flow.target].push_back(i);
+      files_[file][flow.target].push_back(i);
   }
 }
 
@@ -65,7 +45,7 @@ void PythonClasses::index_bases() {
     for (uint32_t i = 0; i < classes.size(); ++i) {
       for (const std::string& written : classes[i].bases) {
         const std::string_view base = std::string_view(written).substr(0, written.find('['));
-        const auto found = resolve(base, file);
+        const auto found = names_.resolve(base, file);
         if (!found || found->kind != PythonName::Kind::kClass) continue;
         const PythonRef of = {found->file, static_cast<uint32_t>(found->index)};
         if (of == PythonRef{file, i}) continue;
@@ -76,20 +56,9 @@ void PythonClasses::index_bases() {
   }
 }
 
-std::optional<PythonName> PythonClasses::resolve(std::string_view name, uint32_t file) const {
-  auto& known = resolved_[file];
-  std::string key(name);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  return known.emplace(std::move(key), names_.resolve(name, file)).first->second;
-}
-
 std::optional<PythonRef> PythonClasses::class_of(const PythonRef& ref) const {
   const python::Function& f = function(ref);
-  if (f.scope.empty()) return std::nullopt;
-  const auto& classes = files_[ref.file].classes;
-  const auto found = classes.find(f.scope);
-  if (found == classes.end()) return std::nullopt;
-  return PythonRef{ref.file, found->second};
+  return f.scope.empty() ? std::nullopt : names_.find_class(ref.file, f.scope);
 }
 
 std::vector<python::ValueFlow> PythonClasses::flows_in(const PythonRef& ref) const {
@@ -132,9 +101,7 @@ std::optional<PythonRef> PythonClasses::find_method(const PythonRef& of,
     std::string key = owner.scope.empty() ? owner.name : owner.scope + "." + owner.name;
     key += '.';
     key += name;
-    const auto& functions = files_[at.file].functions;
-    if (const auto found = functions.find(key); found != functions.end())
-      return PythonRef{at.file, found->second};
+    if (const auto found = names_.find_function(at.file, key)) return found;
     const std::vector<PythonRef> bases = bases_of(at);
     left.insert(left.end(), bases.rbegin(), bases.rend());
   }
@@ -182,7 +149,7 @@ std::vector<PythonRef> PythonClasses::classes_in(std::string_view annotation, ui
     while (end < annotation.size() &&
            (is_word_character(annotation[end]) || annotation[end] == '.'))
       ++end;
-    const auto found = resolve(annotation.substr(at, end - at), file);
+    const auto found = names_.resolve(annotation.substr(at, end - at), file);
     if (found && found->kind == PythonName::Kind::kClass)
       out.push_back({found->file, static_cast<uint32_t>(found->index)});
     at = end;

@@ -7,19 +7,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "scan/link/python_names.h"
+#include "scan/index/python_names.h"
+#include "scan/link/readings.h"
 
 namespace fathom {
 
-// The functions and classes of the Python files by name, and which class inherits from which.
+// Which class of Python inherits from which, and what its functions are given.
 class PythonClasses {
  public:
   PythonClasses(const Readings& readings, const PythonNames& names);
 
-  // What a dotted name means in a file: PythonNames' answer, kept.
-  std::optional<PythonName> resolve(std::string_view name, uint32_t file) const;
-  // By "scope.name".
-  std::optional<PythonRef> find_function(uint32_t file, const std::string& qualified) const;
   // The method of a class, in it or the nearest base that has it.
   std::optional<PythonRef> find_method(const PythonRef& of, std::string_view name) const;
   // The same method where classes that inherit define it anew.
@@ -46,19 +43,14 @@ class PythonClasses {
   }
 
  private:
-  struct FileIndex {
-    std::unordered_map<std::string_view, std::vector<uint32_t>> flows;
-    std::unordered_map<std::string, uint32_t> functions, classes;  // by "scope.name"
-  };
-
   void index_file(uint32_t file);
   void index_bases();
 
   const Readings& readings_;
   const PythonNames& names_;
-  std::vector<FileIndex> files_;
+  // By file and target.
+  std::vector<std::unordered_map<std::string_view, std::vector<uint32_t>>> files_;
   std::map<PythonRef, std::vector<PythonRef>> derived_, bases_;
-  mutable std::vector<std::unordered_map<std::string, std::optional<PythonName>>> resolved_;
 };
 
 std::string qualified_name(const python::Function& function);

@@ -54,7 +54,7 @@ void PythonTables::add_entries(uint32_t file) {
   using Kind = PythonValue::Kind;
   for (const python::ValueFlow& flow : readings_.readings[file].python.flows) {
     if (flow.kind != python::FlowKind::kEntry || flow.function != kPythonModuleLevel) continue;
-    const auto found = classes_.resolve(flow.value, file);
+    const auto found = names_.resolve(flow.value, file);
     if (!found) continue;
     const PythonRef ref = {found->file, static_cast<uint32_t>(found->index)};
     if (found->kind == PythonName::Kind::kFunction)

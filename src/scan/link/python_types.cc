@@ -125,7 +125,7 @@ PythonValues PythonTypes::head(std::string_view name, uint32_t file, uint32_t fu
     const python::PythonFile& python = readings_.readings[file].python;
     std::string scope = qualified_name(python.functions[function]);
     while (!scope.empty()) {
-      if (const auto around = classes_.find_function(file, scope)) {
+      if (const auto around = names_.find_function(file, scope)) {
         if (name == "self" || name == "cls") {
           if (const auto owner = classes_.class_of(*around)) {
             const Kind kind = name == "self" ? Kind::kInstance : Kind::kClass;
@@ -151,7 +151,7 @@ PythonValues PythonTypes::local(std::string_view name, uint32_t file, uint32_t i
     if (f.parameters[i].name == name) add_values(out, annotated(f.annotations[i], file));
   }
   // A function defined inside.
-  if (const auto inner = classes_.find_function(file, qualified_name(f) + "." + std::string(name)))
+  if (const auto inner = names_.find_function(file, qualified_name(f) + "." + std::string(name)))
     add_value(out, {Kind::kFunction, *inner, false, Certainty::kCertain, false, "", ""});
   for (const uint32_t i : classes_.flows_to(name, file)) {
     const python::ValueFlow& flow = python.flows[i];
@@ -177,7 +177,7 @@ PythonValues PythonTypes::elements(std::string_view expression, uint32_t file, u
 }
 
 PythonValues PythonTypes::module_name(std::string_view name, uint32_t file, int depth) const {
-  if (const auto found = classes_.resolve(name, file)) {
+  if (const auto found = names_.resolve(name, file)) {
     const PythonRef ref = {found->file, static_cast<uint32_t>(found->index)};
     switch (found->kind) {
       case PythonName::Kind::kFunction:

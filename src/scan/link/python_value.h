@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "scan/link/python_names.h"
+#include "scan/index/python_names.h"
+#include "scan/link/readings.h"
 
 namespace fathom {
 

@@ -18,12 +18,15 @@ namespace {
 constexpr size_t kMaxCandidates = 16;
 constexpr size_t kMaxReached = 200;  // functions that one kernel calls, directly or not
 
-// What writes to memory, or may: a function that does none of it gives its result back to a caller.
-bool is_store(std::string_view callee) {
+// What writes to memory, or may; or what reads it.
+bool is_access(std::string_view callee, bool reads_too) {
+  const auto has = [name = last_part(callee)](std::string_view word) {
+    return name.find(word) != std::string_view::npos;
+  };
   for (const std::string_view word : {"store", "atomic", "asm", "put", "copy", "scatter"}) {
-    if (last_part(callee).find(word) != std::string_view::npos) return true;
+    if (has(word)) return true;
   }
-  return false;
+  return reads_too && (has("load") || has("gather"));
 }
 
 bool is_triton(const Jitted& jitted) { return jitted.told_as == KernelVoice::kTriton; }
@@ -95,7 +98,7 @@ class TritonLinker {
   void collect_made(const python::Launch& launch, uint32_t file) {
     for (const std::string& written : launch.kernels) {
       const std::optional<PythonRef> function =
-          jitted_.function_named(written, file, launch.function);
+          names_.function_named(written, file, launch.function);
       if (!function) continue;
       const size_t made = jitted_.made_of(*function, *launch.makes);
       KernelLauncher launcher = launcher_of(launch, file);
@@ -106,14 +109,15 @@ class TritonLinker {
   }
 
   // `triton.jit` marks what kernels call, too. What nothing launches is such a function where
-  // another calls it, or where it writes nothing: a kernel without a store does nothing.
+  // another calls it, or where it touches no memory: a kernel without that does nothing. One that
+  // reads and gives back what it computes is none, too: a kernel has nobody to give it to.
   bool is_device_function(const Jitted& jitted) const {
     if (!jitted.marks_helpers || !jitted.launchers.empty()) return false;
-    return jitted.called || !stores(jitted);
+    return jitted.called || !accesses_memory(jitted, !jitted_.function_of(jitted).gives_back);
   }
 
   // Itself or through what it calls. With very many functions to look at it is taken to.
-  bool stores(const Jitted& jitted) const {
+  bool accesses_memory(const Jitted& jitted, bool reads_too) const {
     std::set<size_t> seen;
     std::vector<const Jitted*> left = {&jitted};
     while (!left.empty()) {
@@ -121,7 +125,7 @@ class TritonLinker {
       left.pop_back();
       const python::Function& function = jitted_.function_of(at);
       for (const python::Call& call : function.calls) {
-        if (is_store(call.callee) || seen.size() >= kMaxReached) return true;
+        if (is_access(call.callee, reads_too) || seen.size() >= kMaxReached) return true;
         for (const Meant& one :
              jitted_.candidates(call.callee, at.file, qualified_name(function))) {
           if (seen.insert(one.kernel).second) left.push_back(&jitted_[one.kernel]);
@@ -140,7 +144,13 @@ class TritonLinker {
         if (can_launch(launch.kind, jitted_[one.kernel])) meant.emplace(one.kernel, one.certainty);
       }
     }
-    if (meant.empty()) note_parameter(launch, file);
+    if (meant.empty() && !note_parameter(launch, file) && !launch.wrapped.empty()) {
+      // trace(kernel)[grid](…): what is made of a kernel runs it.
+      for (const Meant& one : jitted_.candidates(launch.wrapped, file, launch.function)) {
+        if (can_launch(launch.kind, jitted_[one.kernel]))
+          meant.emplace(one.kernel, std::max(one.certainty, Certainty::kLikely));
+      }
+    }
     // More than a dispatch has are the values of a table of everything.
     if (meant.size() > kMaxCandidates) return;
     for (const auto& [i, certainty] : meant) {
@@ -159,20 +169,23 @@ class TritonLinker {
     }
   }
 
-  // def launch(kernel, grid, x): kernel[grid](x): what is handed to it is launched.
-  void note_parameter(const python::Launch& launch, uint32_t file) {
-    const auto around = types_.classes().find_function(file, launch.function);
-    if (!around) return;
+  // def launch(kernel, grid, x): kernel[grid](x): what is handed to it is launched. Whether it is
+  // so.
+  bool note_parameter(const python::Launch& launch, uint32_t file) {
+    const auto around = types_.names().find_function(file, launch.function);
+    if (!around) return false;
     const std::vector<python::Argument>& parameters = types_.classes().function(*around).parameters;
     for (size_t i = 0; i < parameters.size(); ++i) {
-      if (parameters[i].name == launch.kernel)
-        launching_.emplace(*around, LaunchedArgument{i, &launch});
+      if (parameters[i].name != launch.kernel && parameters[i].name != launch.wrapped) continue;
+      launching_.emplace(*around, LaunchedArgument{i, &launch});
+      return true;
     }
+    return false;
   }
 
   void attach_handed(const python::HandedName& handed, uint32_t file) {
     if (launching_.empty() || !jitted_.has_name(last_part(handed.name))) return;
-    const auto around = types_.classes().find_function(file, handed.function);
+    const auto around = types_.names().find_function(file, handed.function);
     for (const PythonValue& value :
          types_.evaluate(handed.callee, file, around ? around->index : kPythonModuleLevel)) {
       if (value.kind != PythonValue::Kind::kFunction) continue;

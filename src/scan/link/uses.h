@@ -4,7 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "scan/link/python_names.h"
+#include "scan/index/python_names.h"
+#include "scan/link/readings.h"
 
 namespace fathom {
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "scan/python/extract.h"
 
@@ -165,6 +167,7 @@ void read_definition(const Tree& tree, const Definition& definition, Found& foun
 std::vector<Import> find_imports(const Outline& outline) {
   const Tree& tree = outline.tree;
   std::vector<Import> out;
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
   for (const Site& site : outline.imports) {
     const bool from = tree.kind(site.node) == NodeKind::kImportFrom;
     std::string module;
@@ -181,7 +184,9 @@ std::vector<Import> find_imports(const Outline& outline) {
       Import found{from ? module : path, from ? path : "", "", tree.line_first(name)};
       found.bound_to = alias != 0 ? std::string(tree.token(alias))
                                   : (from ? path : path.substr(0, path.find('.')));
-      out.push_back(std::move(found));
+      // Cells and functions import the same over and over.
+      if (seen.emplace(found.module, found.name, found.bound_to).second)
+        out.push_back(std::move(found));
     }
   }
   return out;
@@ -195,6 +200,7 @@ std::vector<Function> find_functions(const Outline& outline) {
     read_definition(tree, definition, found);
     read_parameters(tree, tree.child_of_kind(definition.node, NodeKind::kParameters), found);
     const NodeId returns = tree.child_of_kind(definition.node, NodeKind::kReturns);
+    found.gives_back = definition.gives_back;
     if (returns != 0) found.returns = tree.source(tree.child(returns), kLongestExpression);
     out.push_back(std::move(found));
   }

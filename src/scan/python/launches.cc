@@ -68,6 +68,11 @@ class LaunchFinder {
       return;
     }
     Launch launch = start(site, LaunchKind::kSubscript, kernel);
+    if (tree_.kind(kernel) == NodeKind::kCall) {
+      const NodeId handed = outline_.arguments(kernel).at(0);
+      if (handed != 0 && tree_.kind(handed) == NodeKind::kName)
+        launch.wrapped = tree_.token(tree_[handed].first);
+    }
     set_grid(site, grid, launch);
     launch.arguments = arguments_of(site.node);
     found_.push_back(std::move(launch));

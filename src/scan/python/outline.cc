@@ -87,6 +87,10 @@ void Outline::visit(NodeId node, const Site& around) {
       (found.kind == NodeKind::kFunction ? functions : classes).push_back(std::move(definition));
       break;
     }
+    case NodeKind::kReturn:
+      if (tree.child(node) != 0 && around.function != kNowhere)
+        functions[around.function].gives_back = true;
+      break;
     case NodeKind::kCall:
       calls.push_back(site);
       break;

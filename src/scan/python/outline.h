@@ -23,6 +23,7 @@ struct Definition {
   std::string name, scope;
   uint32_t function = kNowhere, in_class = kNowhere;  // the nearest of each
   bool method = false;                                // it stands in a class's body
+  bool gives_back = false;                            // `return x`, somewhere
 };
 
 // A node and the function in whose body it is evaluated: defaults and decorators belong to the

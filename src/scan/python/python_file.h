@@ -54,6 +54,7 @@ struct Function {
   bool doc_has_example = false;                           // the docstring shows a call: >>> f(x)
   uint32_t line_first = 0, line_name = 0, line_last = 0;  // line_first: of the first decorator
   std::optional<KernelMark> kernel;
+  bool gives_back = false;  // `return x`, somewhere in it
   // In its body; nested functions' own left out, lambdas' and comprehensions' within.
   std::vector<Call> calls;
 };
@@ -86,6 +87,7 @@ struct Launch {
   LaunchKind kind = LaunchKind::kSubscript;
   std::string kernel;                // the expression: "self.kernel", "kernel"
   std::vector<std::string> kernels;  // what it can mean: through local assignments and `if else`
+  std::string wrapped;               // of trace(kernel)[grid](…) what the call is given
   std::string grid, block, shared_memory, stream, cluster;
   std::string grid_value;            // what a local name given as grid was set to
   std::vector<Argument> arguments;   // of the kernel

@@ -1,4 +1,4 @@
-#include "scan/link/python_names.h"
+#include "scan/index/python_names.h"
 
 #include <algorithm>
 
@@ -8,9 +8,10 @@
 namespace fathom {
 namespace {
 
-// Recursion limits: of imports of imports, of names looked for on the way, of base classes.
+// Limits: of imports of imports, of names looked for on the way, of base classes, of the modules
+// that star imports lead to, of star imports looked at to tell which of several comes first.
 constexpr int kMaxImports = 12;
-constexpr size_t kMaxAsked = 1000, kMaxBases = 64;
+constexpr size_t kMaxAsked = 1000, kMaxBases = 64, kMaxStars = 2000, kMaxStarSteps = 1000;
 
 std::string dotted_path(std::string_view path) {
   if (path.ends_with(".py")) path.remove_suffix(3);
@@ -31,6 +32,10 @@ std::string_view last_two_parts(std::string_view dotted) {
   return before == std::string_view::npos ? dotted : dotted.substr(before + 1);
 }
 
+std::string qualified(const std::string& scope, const std::string& name) {
+  return scope.empty() ? name : scope + "." + name;
+}
+
 // Whether `dotted` is `module` or ends with ".module".
 bool ends_with_module(std::string_view dotted, std::string_view module) {
   if (!dotted.ends_with(module)) return false;
@@ -44,26 +49,31 @@ bool is_overload(const python::Function& function) {
                      [](const std::string& d) { return last_part(d) == "overload"; });
 }
 
-PythonNames::PythonNames(const Readings& readings) : readings_(readings) {
+PythonNames::PythonNames(const std::vector<FileCode>& files)
+    : code_(files), resolved_(files.size()) {
   std::set<std::string_view> packages;
-  for (const SourceFile& file : readings.files) {
-    if (is_package_file(file.path)) packages.insert(folder_of_path(file.path));
+  for (const FileCode& code : files) {
+    if (is_package_file(code.file->path)) packages.insert(folder_of_path(code.file->path));
   }
   // What a setup.py installs is found from its folder, whatever else lies there; but for one inside
   // a package, which installs a part of it.
   std::vector<std::string_view> roots;
-  for (const SourceFile& file : readings.files) {
-    const std::string_view folder = folder_of_path(file.path);
+  for (const FileCode& code : files) {
+    const std::string_view folder = folder_of_path(code.file->path);
     const bool inside = !folder.empty() && packages.contains(folder_of_path(folder));
-    if (file_name(file.path) == "setup.py" && !inside) roots.push_back(folder);
+    if (file_name(code.file->path) == "setup.py" && !inside) roots.push_back(folder);
   }
   for (const std::string_view root : roots) packages.erase(root);
-  modules_.resize(readings.files.size());
-  dotted_.resize(readings.files.size());
-  files_.resize(readings.files.size());
-  for (uint32_t i = 0; i < readings.files.size(); ++i) {
-    const SourceFile& file = readings.files[i];
-    files_[i] = names_in(readings.readings[i].python, i);
+  modules_.resize(files.size());
+  dotted_.resize(files.size());
+  files_.resize(files.size());
+  for (uint32_t i = 0; i < files.size(); ++i) {
+    const SourceFile& file = *files[i].file;
+    files_[i] = names_in(*files[i].python, i);
+    for (const auto& [name, where] : files_[i].defined) holders_[name].push_back(i);
+    for (const auto& [name, where] : files_[i].imports) {
+      if (!files_[i].defined.contains(name)) holders_[name].push_back(i);
+    }
     if (file.language != Language::kPython) continue;
     // The module's name begins where the folders stop being packages.
     std::string_view root = folder_of_path(file.path);
@@ -81,7 +91,7 @@ std::optional<uint32_t> PythonNames::find_module(std::string_view module,
   std::string absolute(module);
   if (module.starts_with('.')) {
     const size_t dots = std::min(module.find_first_not_of('.'), module.size());
-    std::string_view folder = folder_of_path(readings_.files[from_file].path);
+    std::string_view folder = folder_of_path(path(from_file));
     for (size_t i = 1; i < dots; ++i) folder = folder_of_path(folder);
     absolute = dotted_path(folder);
     if (dots < module.size()) {
@@ -101,7 +111,6 @@ std::optional<uint32_t> PythonNames::find_module(std::string_view module,
   first -= std::min(first - all.begin(), kMaxBefore);
   for (; first != all.begin() + last; ++first) {
     const uint32_t file = *first;
-    const std::string& path = readings_.files[file].path;
     if (!ends_with_module(dotted_[file], absolute)) continue;
     // No module imports itself: package/x.py may hand on all of x.py.
     if (file == from_file && !module.starts_with('.') && modules_[file] != absolute) continue;
@@ -109,7 +118,7 @@ std::optional<uint32_t> PythonNames::find_module(std::string_view module,
     // __init__.py at the top the package's own name is longer than what is known of it.
     if (!module.starts_with('.') && !ends_with_module(absolute, modules_[file])) continue;
     // A repository may hold two modules of one name: the nearer one is meant.
-    const size_t shared = common_prefix(path, readings_.files[from_file].path);
+    const size_t shared = common_prefix(path(file), path(from_file));
     if (!best || shared > best_shared) {
       best = file;
       best_shared = shared;
@@ -119,8 +128,39 @@ std::optional<uint32_t> PythonNames::find_module(std::string_view module,
 }
 
 std::optional<PythonName> PythonNames::resolve(std::string_view name, uint32_t file) const {
-  Asked asked;
-  return in_file(name, file, asked, 0);
+  const auto [known, fresh] = resolved_[file].try_emplace(std::string(name));
+  if (fresh) {
+    Asked asked;
+    known->second = in_file(name, file, asked, 0);
+  }
+  return known->second;
+}
+
+std::optional<PythonRef> PythonNames::find_function(uint32_t file,
+                                                    const std::string& qualified) const {
+  const auto found = files_[file].functions.find(qualified);
+  if (found == files_[file].functions.end()) return std::nullopt;
+  return PythonRef{file, found->second};
+}
+
+std::optional<PythonRef> PythonNames::find_class(uint32_t file,
+                                                 const std::string& qualified) const {
+  const auto found = files_[file].classes.find(qualified);
+  if (found == files_[file].classes.end()) return std::nullopt;
+  return PythonRef{file, found->second};
+}
+
+std::optional<PythonRef> PythonNames::function_named(std::string_view name, uint32_t file,
+                                                     std::string_view around) const {
+  while (!around.empty()) {
+    if (const auto inner = find_function(file, std::string(around) + "." + std::string(name)))
+      return inner;
+    const size_t dot = around.rfind('.');
+    around = around.substr(0, dot == std::string_view::npos ? 0 : dot);
+  }
+  const auto resolved = resolve(name, file);
+  if (!resolved || resolved->kind != PythonName::Kind::kFunction) return std::nullopt;
+  return PythonRef{resolved->file, static_cast<uint32_t>(resolved->index)};
 }
 
 std::vector<PythonName> PythonNames::resolve_all(std::string_view name, uint32_t file) const {
@@ -132,7 +172,7 @@ std::vector<PythonName> PythonNames::resolve_all(std::string_view name, uint32_t
   if (name == head && files_[file].defined.contains(head)) return out;
   for (const uint32_t i : bound->second) {
     Asked asked;
-    const python::Import& import = readings_.readings[file].python.imports[i];
+    const python::Import& import = python(file).imports[i];
     const auto found = through_import(import, name, file, asked, 0);
     if (found && std::find(out.begin(), out.end(), *found) == out.end()) out.push_back(*found);
   }
@@ -145,7 +185,7 @@ std::vector<const python::Import*> PythonNames::imports_of(std::string_view name
   const auto found = files_[file].imports.find(name);
   if (found == files_[file].imports.end()) return out;
   for (const uint32_t i : found->second) {
-    const python::Import& import = readings_.readings[file].python.imports[i];
+    const python::Import& import = python(file).imports[i];
     if (import.bound_to == name) out.push_back(&import);
   }
   return out;
@@ -162,9 +202,16 @@ PythonNames::FileNames PythonNames::names_in(const python::PythonFile& python, u
         out.defined.emplace(function.name, PythonName{PythonName::Kind::kFunction, file, i});
     }
   }
-  for (size_t i = 0; i < python.classes.size(); ++i) {
-    if (python.classes[i].scope.empty())
-      out.defined.emplace(python.classes[i].name, PythonName{PythonName::Kind::kClass, file, i});
+  for (uint32_t i = 0; i < python.functions.size(); ++i) {
+    const python::Function& function = python.functions[i];
+    const auto [at, fresh] = out.functions.emplace(qualified(function.scope, function.name), i);
+    if (!fresh && is_overload(python.functions[at->second])) at->second = i;
+  }
+  for (uint32_t i = 0; i < python.classes.size(); ++i) {
+    const python::Class& one = python.classes[i];
+    out.classes.emplace(qualified(one.scope, one.name), i);
+    if (one.scope.empty())
+      out.defined.emplace(one.name, PythonName{PythonName::Kind::kClass, file, i});
   }
   for (size_t i = 0; i < python.constants.size(); ++i)
     out.defined.emplace(python.constants[i].first,
@@ -185,6 +232,12 @@ std::optional<PythonName> PythonNames::in_file(std::string_view name, uint32_t f
                                                int depth) const {
   if (depth > kMaxImports || name.empty() || asked.size() >= kMaxAsked) return std::nullopt;
   if (!asked.emplace(file, name).second) return std::nullopt;
+  if (auto found = bound_in(name, file, asked, depth)) return found;
+  return through_stars(name, file, asked, depth);
+}
+
+std::optional<PythonName> PythonNames::bound_in(std::string_view name, uint32_t file, Asked& asked,
+                                                int depth) const {
   const FileNames& names = files_[file];
   const size_t dot = name.find('.');
   const std::string_view head = name.substr(0, dot);
@@ -192,61 +245,104 @@ std::optional<PythonName> PythonNames::in_file(std::string_view name, uint32_t f
     if (const auto found = names.defined.find(head); found != names.defined.end())
       return found->second;
   }
-  // In the order of the file.
   const auto bound = names.imports.find(head);
-  std::vector<uint32_t> imports = stars_for(head, file);
-  if (bound != names.imports.end()) {
-    const auto stars = static_cast<ptrdiff_t>(imports.size());
-    imports.insert(imports.end(), bound->second.begin(), bound->second.end());
-    std::inplace_merge(imports.begin(), imports.begin() + stars, imports.end());
-  }
-  for (const uint32_t i : imports) {
-    const python::Import& import = readings_.readings[file].python.imports[i];
+  if (bound == names.imports.end()) return std::nullopt;
+  for (const uint32_t i : bound->second) {
+    const python::Import& import = python(file).imports[i];
     if (auto found = through_import(import, name, file, asked, depth)) return found;
   }
   return std::nullopt;
 }
 
-// A name that nobody defines is looked for behind each star import, over and over.
-std::optional<uint32_t> PythonNames::module_of_import(const python::Import& import,
-                                                      uint32_t file) const {
-  const auto [known, fresh] = imported_.try_emplace(&import);
-  if (fresh) known->second = find_module(import.module, file);
+const std::vector<uint32_t>& PythonNames::star_modules(uint32_t file) const {
+  const auto [known, fresh] = star_modules_.try_emplace(file);
+  if (!fresh) return known->second;
+  std::set<uint32_t> seen = {file};
+  for (const uint32_t i : files_[file].stars) {
+    const auto module = find_module(python(file).imports[i].module, file);
+    if (module && seen.insert(*module).second) known->second.push_back(*module);
+  }
   return known->second;
 }
 
-// A package of hundreds of star imports is asked for each name that its users have.
-std::vector<uint32_t> PythonNames::stars_for(std::string_view head, uint32_t file) const {
-  constexpr size_t kFew = 8;
-  const std::vector<uint32_t>& all = files_[file].stars;
-  if (all.size() <= kFew) return all;
-  const auto [known, fresh] = stars_.try_emplace(file);
-  if (fresh) {
-    for (const uint32_t i : all) {
-      const auto module = module_of_import(readings_.readings[file].python.imports[i], file);
-      if (!module || *module == file) continue;
-      const FileNames& names = files_[*module];
-      for (const auto& [name, where] : names.defined) known->second.bringing[name].push_back(i);
-      for (const auto& [name, where] : names.imports) known->second.bringing[name].push_back(i);
-      if (!names.stars.empty()) known->second.open.push_back(i);
+const std::vector<uint32_t>& PythonNames::star_reach(uint32_t file) const {
+  const auto known = star_reach_of_.find(file);
+  if (known != star_reach_of_.end()) return star_reaches_[known->second];
+  std::vector<uint32_t> reached = {file};
+  std::set<uint32_t> seen = {file};
+  std::map<uint32_t, std::vector<uint32_t>> back;  // who brings a module
+  for (size_t i = 0; i < reached.size() && reached.size() < kMaxStars; ++i) {
+    for (const uint32_t next : star_modules(reached[i])) {
+      back[next].push_back(reached[i]);
+      if (seen.insert(next).second) reached.push_back(next);
     }
   }
-  std::vector<uint32_t> out = known->second.open;
-  const auto found = known->second.bringing.find(head);
-  if (found == known->second.bringing.end()) return out;
-  out.insert(out.end(), found->second.begin(), found->second.end());
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
+  // Those that bring this file again reach the same.
+  std::vector<uint32_t> same = {file};
+  std::set<uint32_t> leading = {file};
+  for (size_t i = 0; i < same.size() && reached.size() < kMaxStars; ++i) {
+    for (const uint32_t before : back[same[i]]) {
+      if (leading.insert(before).second) same.push_back(before);
+    }
+  }
+  std::ranges::sort(reached);
+  star_reaches_.push_back(std::move(reached));
+  for (const uint32_t one : same) star_reach_of_[one] = star_reaches_.size() - 1;
+  return star_reaches_.back();
+}
+
+// Of the modules that star imports lead to only those that hold the name are looked at: modules
+// that all bring each other would be gone through once for each way between them.
+std::optional<PythonName> PythonNames::through_stars(std::string_view name, uint32_t file,
+                                                     Asked& asked, int depth) const {
+  if (files_[file].stars.empty()) return std::nullopt;
+  const auto holders = holders_.find(name.substr(0, name.find('.')));
+  if (holders == holders_.end()) return std::nullopt;
+  std::vector<uint32_t> holding;
+  const auto add_holding = [&](const std::vector<uint32_t>& reached) {
+    const bool fewer = holders->second.size() < reached.size();
+    const std::vector<uint32_t>&shorter = fewer ? holders->second : reached,
+          &longer = fewer ? reached : holders->second;
+    std::ranges::copy_if(shorter, std::back_inserter(holding), [&](uint32_t one) {
+      return one != file && std::ranges::binary_search(longer, one);
+    });
+  };
+  // What a package brings is one list for all files that import it.
+  constexpr size_t kFew = 4;
+  if (star_modules(file).size() > kFew) {
+    add_holding(star_reach(file));
+  } else {
+    for (const uint32_t module : star_modules(file)) add_holding(star_reach(module));
+    std::ranges::sort(holding);
+    const auto same = std::ranges::unique(holding);
+    holding.erase(same.begin(), same.end());
+  }
+  const auto look = [&](uint32_t module) -> std::optional<PythonName> {
+    if (!asked.emplace(module, name).second) return std::nullopt;
+    return bound_in(name, module, asked, depth + 1);
+  };
+  if (holding.size() < 2) return holding.empty() ? std::nullopt : look(holding[0]);
+  // The first in the order of the imports.
+  std::vector<uint32_t> left = {file};
+  std::set<uint32_t> seen;
+  size_t steps = 0;
+  while (!left.empty() && steps < kMaxStarSteps) {
+    const uint32_t at = left.back();
+    left.pop_back();
+    if (!seen.insert(at).second) continue;
+    if (std::ranges::binary_search(holding, at)) {
+      if (auto found = look(at)) return found;
+    }
+    const std::vector<uint32_t>& next = star_modules(at);
+    steps += 1 + next.size();
+    left.insert(left.end(), next.rbegin(), next.rend());
+  }
+  return std::nullopt;
 }
 
 std::optional<PythonName> PythonNames::through_import(const python::Import& import,
                                                       std::string_view name, uint32_t file,
                                                       Asked& asked, int depth) const {
-  if (import.name == "*") {
-    const auto module = module_of_import(import, file);
-    return module && *module != file ? in_file(name, *module, asked, depth + 1) : std::nullopt;
-  }
   // `import a.b` binds a, but makes a.b.c reachable; `import a.b as c` and `from` bind one name.
   const std::string_view bound = import.bound_to;
   if (name != bound &&
@@ -296,7 +392,7 @@ std::vector<std::pair<uint32_t, const python::Class*>> PythonNames::with_bases(
     for (size_t i = at.second->bases.size(); i-- > 0;) {
       const auto found = resolve(at.second->bases[i], at.first);
       if (!found || found->kind != PythonName::Kind::kClass) continue;
-      left.emplace_back(found->file, &readings_.readings[found->file].python.classes[found->index]);
+      left.emplace_back(found->file, &python(found->file).classes[found->index]);
     }
   }
   return out;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -8,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "scan/link/readings.h"
+#include "scan/index/file_code.h"
 
 namespace fathom {
 
@@ -41,20 +42,27 @@ struct PythonField {
 // @overload def f(…): a signature for type checkers; the function stands below.
 bool is_overload(const python::Function& function);
 
-// Follows Python's imports across the files of a repository, re-exports and star imports included.
+// The functions, classes and constants of Python by name, and what a name means in a file: imports
+// are followed across the files of a repository, re-exports and star imports included.
 class PythonNames {
  public:
-  explicit PythonNames(const Readings& readings);
+  explicit PythonNames(const std::vector<FileCode>& files);
 
   // "minisgl.server.args": what a file is called in imports.
   const std::string& module_of(uint32_t file) const { return modules_[file]; }
   // The file that `module` means when `from_file` imports it; none: it is not in the repository.
   std::optional<uint32_t> find_module(std::string_view module, uint32_t from_file) const;
-  // What a dotted name means in a file.
+  // What a dotted name means in a file, at module level.
   std::optional<PythonName> resolve(std::string_view name, uint32_t file) const;
   // All that it can mean where several imports bind it: `if fast: from a import f`, `else: from b
   // import f`. What the file defines itself hides them.
   std::vector<PythonName> resolve_all(std::string_view name, uint32_t file) const;
+  // The function that a name means inside others: one that stands in them, else at module level.
+  std::optional<PythonRef> function_named(std::string_view name, uint32_t file,
+                                          std::string_view around) const;
+  // By "scope.name", in the file itself.
+  std::optional<PythonRef> find_function(uint32_t file, const std::string& qualified) const;
+  std::optional<PythonRef> find_class(uint32_t file, const std::string& qualified) const;
   // The file's imports that bind a plain name, in order of line.
   std::vector<const python::Import*> imports_of(std::string_view name, uint32_t file) const;
   // The field or class-level value, in the class or the nearest base that has it.
@@ -67,29 +75,39 @@ class PythonNames {
  private:
   // The names that one question has looked for in files: none is looked for twice.
   using Asked = std::set<std::pair<uint32_t, std::string>>;
+  // What a file defines and its imports, by the first part of their names.
+  struct FileNames {
+    std::unordered_map<std::string_view, PythonName> defined;  // at module level
+    std::unordered_map<std::string_view, std::vector<uint32_t>> imports;
+    std::vector<uint32_t> stars;                                   // `from x import *`
+    std::unordered_map<std::string, uint32_t> functions, classes;  // by "scope.name"
+  };
+
+  const python::PythonFile& python(uint32_t file) const { return *code_[file].python; }
+  const std::string& path(uint32_t file) const { return code_[file].file->path; }
+  static FileNames names_in(const python::PythonFile& python, uint32_t file);
   std::optional<PythonName> in_file(std::string_view name, uint32_t file, Asked& asked,
                                     int depth) const;
+  // The same without what star imports bring.
+  std::optional<PythonName> bound_in(std::string_view name, uint32_t file, Asked& asked,
+                                     int depth) const;
   std::optional<PythonName> through_import(const python::Import& import, std::string_view name,
                                            uint32_t file, Asked& asked, int depth) const;
-  // What a file defines at module level, and its imports, by the first part of their names.
-  struct FileNames {
-    std::unordered_map<std::string_view, PythonName> defined;
-    std::unordered_map<std::string_view, std::vector<uint32_t>> imports;
-    std::vector<uint32_t> stars;  // `from x import *`
-  };
-  // Of a file with many star imports: those that can bring a name.
-  struct Stars {
-    std::unordered_map<std::string_view, std::vector<uint32_t>> bringing;
-    std::vector<uint32_t> open;  // of modules that have star imports themselves
-  };
-  std::vector<uint32_t> stars_for(std::string_view head, uint32_t file) const;
-  std::optional<uint32_t> module_of_import(const python::Import& import, uint32_t file) const;
-  static FileNames names_in(const python::PythonFile& python, uint32_t file);
+  std::optional<PythonName> through_stars(std::string_view name, uint32_t file, Asked& asked,
+                                          int depth) const;
+  // The modules of the repository that a file's star imports name, in order.
+  const std::vector<uint32_t>& star_modules(uint32_t file) const;
+  // Those and theirs, sorted; one list for all files that bring each other.
+  const std::vector<uint32_t>& star_reach(uint32_t file) const;
 
-  const Readings& readings_;
+  const std::vector<FileCode>& code_;
   std::vector<FileNames> files_;
-  mutable std::unordered_map<uint32_t, Stars> stars_;
-  mutable std::unordered_map<const python::Import*, std::optional<uint32_t>> imported_;
+  // The files that define or import a name, sorted.
+  std::unordered_map<std::string_view, std::vector<uint32_t>> holders_;
+  mutable std::unordered_map<uint32_t, std::vector<uint32_t>> star_modules_;
+  mutable std::unordered_map<uint32_t, size_t> star_reach_of_;  // by file, in star_reaches_
+  mutable std::deque<std::vector<uint32_t>> star_reaches_;
+  mutable std::vector<std::unordered_map<std::string, std::optional<PythonName>>> resolved_;
   std::vector<std::string> modules_;
   std::vector<std::string> dotted_;  // the paths of Python files as a module's: "src.server.args"
   // Python files by the last part of their dotted paths, and by the last two.
