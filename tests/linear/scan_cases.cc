@@ -93,7 +93,7 @@ std::vector<LinearCase> kernels_and_launches() {
                        rows("case {0}: k<{0}><<<{0}, 2>>>(p); break;\n", n) + "}\n}\n";
               }),
       // Of more than 200 kernels the rest is told in short: n/2 is above that.
-      of_file("KernelsOfASwitch", "a.cu", 400,
+      of_file("KernelsOfASwitch", "a.cu", 800,
               [](size_t n) {
                 return rows("__global__ void k{0}(int* a) {{ a[0] = {0}; }}\n", n) +
                        "void f(int* p, int n) {\nswitch (n) {\n" +
@@ -122,7 +122,7 @@ std::vector<LinearCase> kernels_and_launches() {
                        rows("__global__ void k{0}(int* a) {{ a[0] = g(1); }}\n", n);
               }),
       // Over the size from which fewer calls are followed.
-      of_file("KernelsThatCallManyFunctions", "a.cu", 300,
+      of_file("KernelsThatCallManyFunctions", "a.cu", 600,
               [](size_t n) {
                 return rows("__device__ void g{0}(int* p) {{ p[{0}] = 1; }}\n", n) +
                        "__device__ void all(int* p) {" + rows("g{0}(p);", n) + "}\n" +
@@ -334,7 +334,7 @@ std::vector<LinearCase> one_name() {
                 "static void fwd(float* p) {{ k{0}<<<1, 2>>>(p); }}\n"
                 "PYBIND11_MODULE(ext{0}, m) {{ m.def(\"fwd\", &fwd); }}\n"},
                {"d{0}/use.py", "import ext{0}\ndef f(x):\n  return ext{0}.fwd(x)\n"}},
-              250),
+              500),
   };
 }
 

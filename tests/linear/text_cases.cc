@@ -108,7 +108,7 @@ std::vector<LinearCase> text_cases() {
       trace_case("AllNamesDistinctDiff", all_names_distinct, 300, kDiff),
       trace_case("LongNameOverKernels", long_name_over_kernels, 250),
       trace_case("LongNameOverKernelsDiff", long_name_over_kernels, 250, kDiff),
-      trace_case("LongArgumentsOverKernels", long_arguments_over_kernels, 200),
+      trace_case("LongArgumentsOverKernels", long_arguments_over_kernels, 400),
       trace_case("LongProcessName", long_process_name, 250),
       trace_case("LongFrameAroundFindings", long_frame_around_findings, 250),
       trace_case("TypesAllDistinct", types_all_distinct, 1000),
