@@ -134,8 +134,14 @@ void write_environment(PlanDraft& draft) {
         {"Machine, topology, driver, CUDA",
          "unknown: this machine has no GPU; fathom run notes them where it runs", "doctor"});
   } else {
+    bool is_told = false;
     for (const EnvironmentLine& line : environment_lines(machine)) {
-      if (!line.is_missing) environment.rows.push_back({line.label, line.value, "doctor"});
+      if (!line.label.empty()) {
+        is_told = !line.is_missing;
+        if (is_told) environment.rows.push_back({line.label, line.value, "doctor"});
+      } else if (is_told) {  // more of the line before
+        environment.rows.back().value += " · " + line.value;
+      }
     }
     if (draft.gpu) add_capabilities(draft);
   }

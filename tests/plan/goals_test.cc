@@ -5,6 +5,8 @@
 #include "base/glob.h"
 #include "base/tsv.h"
 #include "doctor/environment.h"
+#include "doctor/examine.h"
+#include "doctor/fake_machine.h"
 #include "plan/plan_file.h"
 #include "plan/plan_metrics.h"
 #include "plan/plan_text.h"
@@ -140,6 +142,25 @@ TEST(PlanGoals, TheSameInputGivesTheSamePlan) {
   const Result<Plan> second = planned("Understand the performance", "serving", "h200");
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_TRUE(first.value() == second.value());
+}
+
+// What the doctor tells of a GPU takes several lines, of which only the first has a label.
+TEST(PlanGoals, APlanMadeBesideAGpuCanBeRun) {
+  test::FakeMachine fake;
+  PlanRequest request;
+  request.goal = "Understand the performance";
+  request.repository = (test::source_dir() / "tests/plan/repositories/serving").string();
+  request.machine = examine(fake.with_h200().set("CUDA_VISIBLE_DEVICES", "0,1").machine());
+  const Result<Plan> plan = plan_experiments(request);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan.value().environment.platform, "H200");
+  bool has_clock = false;
+  for (const EnvironmentRow& row : plan.value().environment.rows) {
+    EXPECT_FALSE(row.what.empty()) << row.value;
+    has_clock |= row.what == "GPU 0" && row.value.find("clock") != std::string::npos;
+  }
+  EXPECT_TRUE(has_clock);
+  expect_round_trip(plan.value(), request.goal);
 }
 
 TEST(PlanGoals, ABudgetKeepsTheMostValuableExperiments) {
