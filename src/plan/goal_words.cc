@@ -31,8 +31,8 @@ bool slash_separates(std::string_view token, size_t at) { return at > 2 && token
 // "8xh100" is 8 of them: how many characters the count takes with its x; 0: it is none.
 size_t count_before_name(std::string_view word) {
   const size_t x = word.find_first_not_of("0123456789");
-  const bool is_count = x != word.npos && x > 0 && word[x] == 'x' && x + 2 < word.size() &&
-                        is_letter(word[x + 1]);
+  const bool is_count =
+      x != word.npos && x > 0 && word[x] == 'x' && x + 2 < word.size() && is_letter(word[x + 1]);
   return is_count ? x + 1 : 0;
 }
 

@@ -76,10 +76,10 @@ ProgramKind kind_of_program(const CodeFacts& facts, bool gpu, std::string_view o
       if (need == "-") return true;
       if (need == "gpu") return gpu;
       if (need == "kernels") return gpu && !facts.kernels.empty();
-      return gpu && (std::ranges::find(facts.components, need, &ComponentFacts::id) !=
-                         facts.components.end() ||
-                     std::ranges::find(facts.features, need, &FeatureFacts::id) !=
-                         facts.features.end());
+      return gpu &&
+             (std::ranges::find(facts.components, need, &ComponentFacts::id) !=
+                  facts.components.end() ||
+              std::ranges::find(facts.features, need, &FeatureFacts::id) != facts.features.end());
     };
     const bool fits = std::ranges::all_of(split(row[1], ' '), [&](std::string_view one_of) {
       return std::ranges::any_of(split(one_of, '|'), has);

@@ -96,7 +96,8 @@ class Tracking {
       add(question.metric, fmt::format("{}: {}", feature.title, question.surprise), where);
   }
 
-  // "would FP8 help" of code without it: the numbers that it would change tell what there is to gain.
+  // "would FP8 help" of code without it: the numbers that it would change tell what there is to
+  // gain.
   void add_absent(std::string_view id) {
     const FeatureRules& rules = FeatureRules::built_in();
     for (const FeatureRule& rule : rules.features()) {

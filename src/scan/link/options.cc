@@ -391,7 +391,7 @@ class OptionLinker {
   const PythonNames& names_;
   const DefaultValues defaults_;
   const OptionReaders readers_;
-  std::set<CodePlace> guesses_;  // environment variables by the name of an unknown helper
+  std::set<CodePlace> guesses_;         // environment variables by the name of an unknown helper
   std::set<std::string> sets_globals_;  // paths of files
   std::vector<OptionFacts> out_;
 };
