@@ -107,10 +107,10 @@ void PythonCalls::add_call(const python::Call& call, uint32_t file, uint32_t fun
     out.steps[i].certainty = Certainty::kUnsure;
   if (calls_by_string(trailing_word(call.callee))) add_named_in_string(call, out);
   const bool built = add_built(values, call, {file, function}, out);
-  const bool stub = std::ranges::any_of(values, [this](const PythonValue& value) {
+  const bool is_abstract = std::ranges::any_of(values, [this](const PythonValue& value) {
     return value.kind == Kind::kFunction && types_.classes().is_abstract(value.ref);
   });
-  if (stub) out.open.push_back({call.callee, "", call.line_first, "", true});
+  if (is_abstract) out.open.push_back({call.callee, "", call.line_first, "", true});
   if (built || out.steps.size() > before) return;
   const size_t open = out.open.size();
   for (const PythonValue& value : values) {
