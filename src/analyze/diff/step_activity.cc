@@ -52,8 +52,9 @@ StepActivity step_activity(const SheetInput& input, Nanos part) {
       for (int64_t at = (begin - step->begin).count; at < (end - step->begin).count;) {
         const auto index = static_cast<size_t>(at / part.count);
         if (index >= parts) break;
+        // Not (index + 1) * part: the last part of a step of centuries would end past int64.
         const int64_t until =
-            std::min((end - step->begin).count, (static_cast<int64_t>(index) + 1) * part.count);
+            at + std::min((end - step->begin).count - at, part.count - at % part.count);
         activity.busy[index] += static_cast<double>(until - at);
         at = until;
       }

@@ -213,6 +213,8 @@ class ListParser {
 
   EventStoreBuilder parse() {
     for (size_t at = skip_separators(0, 0); at < text_.size();) {
+      // An object that began before the damage may have ended after it.
+      while (!damaged_.empty() && damaged_.front().end <= at) damaged_ = damaged_.subspan(1);
       const bool in_damage = !damaged_.empty() && at >= damaged_.front().begin;
       const size_t end = !in_damage && text_[at] == '{' ? value_end(text_, at) : kNowhere;
       at = end != kNowhere ? read_event(at, end) : read_damaged(at);
