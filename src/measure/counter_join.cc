@@ -337,6 +337,7 @@ CounterJoin CounterJoin::of_its_own_rows(const EventStore& store, const CounterF
   own.file = &file;
   for (EventId event(0); event.index < store.size() && event.index < file.set.size();
        ++event.index) {
+    if (!is_gpu_work(store.kind(event))) continue;
     const CounterRowId row(event.index);
     JoinedCounters& joined = own.kernels[kernel_launch(store, event)];
     joined.quality = JoinQuality::kExact;

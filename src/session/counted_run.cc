@@ -61,7 +61,7 @@ class CountedRun {
   TimelineRows rows_{builder_};
   std::unordered_set<std::string> known_;
   std::vector<GpuProperties> gpus_;
-  int64_t now_ = 0;
+  int64_t now_ = 1;  // 0 stands for a time that was not recorded
 };
 
 }  // namespace
