@@ -6,6 +6,7 @@
 
 #include "report/scan/scan_report.h"
 #include "scan/facts/fact_names.h"
+#include "scan/files/code_purpose.h"
 #include "scan/scan_repository.h"
 #include "story/tell_stories.h"
 #include "test_files.h"
@@ -78,6 +79,14 @@ class StructureTest : public ::testing::Test {
 };
 
 using Texts = std::vector<std::string>;
+
+TEST(CodePurpose, FoldersThatOnlyShowOrTry) {
+  EXPECT_EQ(purpose_of("example_plugins/updater/Updater.cc"), CodePurpose::kExample);
+  EXPECT_EQ(purpose_of("clients/gtest/main.cpp"), CodePurpose::kTest);
+  EXPECT_EQ(purpose_of("app/pytest/state.py"), CodePurpose::kTest);
+  EXPECT_EQ(purpose_of("plugins/updater/Updater.cc"), CodePurpose::kProduct);
+  EXPECT_EQ(purpose_of("exampleware/main.cpp"), CodePurpose::kProduct);
+}
 
 TEST_F(StructureTest, WayThroughConstructorAssignments) {
   put("app/__init__.py", "");

@@ -32,6 +32,52 @@ TEST(KernelPurpose, ByNameDocstringAndFile) {
   EXPECT_EQ(purpose_of("k", "Each letter in this diagram is a row."), "");
 }
 
+TEST(KernelPurpose, OneWordOfSeveralMeanings) {
+  EXPECT_EQ(purpose_of("topk_sampling_kernel"), "Sampling of tokens (by its name)");
+  EXPECT_EQ(purpose_of("importance_sample_kernel"), "Sampling (by its name)");
+  EXPECT_EQ(purpose_of("upsample_kernel"), "Interpolation (by its name)");
+  EXPECT_EQ(purpose_of("GridSample3DKernel"), "Interpolation (by its name)");
+  EXPECT_EQ(purpose_of("image_resize_kernel"), "Interpolation (by its name)");
+  EXPECT_EQ(purpose_of("box_resize_scale_kernel"), "");
+  EXPECT_EQ(purpose_of("permute_colors_kernel"), "Permutation (by its name)");
+  EXPECT_EQ(purpose_of("transpose_kernel"), "Transposition (by its name)");
+  EXPECT_EQ(purpose_of("grouped_topk_sigmoid"), "Choice of experts for each token (by its name)");
+  EXPECT_EQ(purpose_of("vec_quant_matmul"), "Product of quantised operands (by its name)");
+  EXPECT_EQ(purpose_of("store_kvcache_kernel", "", "attention.py"),
+            "Writing keys and values into the cache (by its name)");
+  EXPECT_EQ(purpose_of("k", "Computes the rows of ``x_ptr`` and more"),
+            "Computes the rows of `x_ptr` and more (by its docstring)");
+}
+
+TEST(KernelPurpose, FillingReadsNothing) {
+  CodeFacts facts;
+  facts.files.emplace_back();
+  facts.files[0].path = "a.cu";
+  KernelFacts kernel;
+  kernel.name = "fill_A_kernel";
+  ArrayTraffic read, written;
+  read.array = "rows";
+  written.array = "A";
+  written.kind = AccessKind::kWrite;
+  kernel.traffic = {written};
+  EXPECT_EQ(kernel_purpose(facts, kernel), "Filling with a value (by its name): writes `A`");
+  kernel.traffic = {read, written};
+  EXPECT_EQ(kernel_purpose(facts, kernel), "Reads `rows`; writes `A`");
+}
+
+TEST(KernelPurpose, AFileOfSeveralKernels) {
+  CodeFacts facts;
+  facts.files.resize(2);
+  facts.files[0].path = "softmax_h100.cu";
+  facts.files[1].path = "b.cu";
+  facts.kernels.resize(3);
+  facts.kernels[0].name = facts.kernels[1].name = "first";
+  facts.kernels[2].at.file = 1;
+  EXPECT_EQ(kernel_purpose(facts, facts.kernels[0]), "Softmax (by its file's name)");
+  facts.kernels[1].name = "second";
+  EXPECT_EQ(kernel_purpose(facts, facts.kernels[0]), "");
+}
+
 TEST(KernelPurpose, ByItsCode) {
   CodeFacts facts;
   facts.files.emplace_back();

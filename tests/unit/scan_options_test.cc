@@ -215,6 +215,37 @@ TEST(CppOptions, ComparedArguments) {
   EXPECT_EQ(names, (std::vector<std::string>{"--batch", "-q", "-bs", "-x"}));
 }
 
+// A function of the program that searches its arguments; a format and its values are no such call.
+TEST(CppOptions, ArgumentsLookedUpByAFunction) {
+  const auto options = options_of(
+      "int gpu = find_int(argc, argv, \"-gpu\", 4); bool all = has(argc, (char **)argv, "
+      "\"--all\");\n"
+      "char *out = find_text(argc, argv, \"-out\", \"a.txt\"); f = find(argc, argv, \"-f\", "
+      "value);\n"
+      "log(count, argv[0], \"-no\"); log(count, names, \"-nor\", 1); log(argv, \"-neither\"); "
+      "find(argc, argv, \"word\");");
+  std::vector<std::string> names;
+  for (const Option& option : options) names.push_back(option.names[0]);
+  ASSERT_EQ(names, (std::vector<std::string>{"-gpu", "--all", "-out", "-f"}));
+  EXPECT_EQ(options[0].default_value, "4");
+  EXPECT_EQ(options[1].default_value, std::nullopt);
+  EXPECT_EQ(options[2].default_value, "a.txt");
+  EXPECT_EQ(options[3].default_value, std::nullopt);
+}
+
+TEST(CppOptions, LettersOfASwitch) {
+  const auto options = options_of(
+      "void f(int argc, char** argv) { switch (argv[i - 1][1]) {\n"
+      "case 's': rows = atoi(argv[i]); break; case 'q': quiet = true; break;\n"
+      "case 'g': { switch (kind) { case 'n': break; } } break; default: help(); } }\n"
+      "void g(char* word) { switch (word[1]) { case 'x': break; } }\n"
+      "void h(char** argv) { switch (argv[1][0]) { case 'y': break; } }");
+  std::vector<std::string> names;
+  for (const Option& option : options) names.push_back(option.names[0]);
+  ASSERT_EQ(names, (std::vector<std::string>{"-s", "-q", "-g"}));
+  EXPECT_EQ(options[0].type, "int");
+}
+
 TEST(LocalValues, WhatABodyAssigns) {
   const CodeTree body = read_code(
       "{ int n = a + f(b, c); dim3 grid(n, 2); const int m{4}; config.gridDim = dim3(8);\n"

@@ -49,6 +49,20 @@ TEST(ScanPythonOptions, WhatOnlyLooksLikeAnOption) {
             "");
 }
 
+// What was commented out describes nothing; prose about a value does.
+TEST(ScanPythonOptions, CommentedOutFieldsAreNoHelp) {
+  const PythonFile file = read_python(
+      "@dataclass\nclass Args:\n    # int4_kv: bool = False\n"
+      "    # names: List[str] = make()\n    # Where the weights are\n    path: str = ''\n"
+      "    grain: str = None #str = \"per_tensor\"\n    rows: int = 4  # rows = 4 is enough\n"
+      "    size: int = 8  # size=8\n");
+  ASSERT_EQ(file.classes.size(), 1u);
+  std::vector<std::string> help;
+  for (const Field& field : file.classes[0].fields) help.push_back(field.help);
+  EXPECT_EQ(help,
+            (std::vector<std::string>{"Where the weights are", "", "rows = 4 is enough", ""}));
+}
+
 TEST(ScanPythonOptions, ArgparseThroughHelpersAliasesAndLoops) {
   EXPECT_EQ(options_in("def add(parser, name, **kw):\n  parser.add_argument(name, **kw)\n"
                        "add(p, '--one', type=int, default=1)\n"

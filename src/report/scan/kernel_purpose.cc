@@ -26,13 +26,14 @@ constexpr size_t kArrays = 4, kDocBytes = 160;
 struct Purpose {
   std::vector<std::string_view> names;
   std::string_view what;
+  bool writes_only;
 };
 
 const std::vector<Purpose>& purposes() {
   static const std::vector<Purpose> rows = [] {
     std::vector<Purpose> out;
-    for (const std::vector<std::string_view>& row : read_tsv(kernel_purposes_tsv, 2))
-      out.push_back({split(row[0], ' '), row[1]});
+    for (const std::vector<std::string_view>& row : read_tsv(kernel_purposes_tsv, 3))
+      out.push_back({split(row[0], ' '), row[1], row[2] == "writes"});
     return out;
   }();
   return rows;
@@ -45,9 +46,18 @@ bool is_backward(std::string_view folded) {
   return false;
 }
 
-std::string by_name(std::string_view name) {
+// An access that was not resolved may be a read.
+bool may_read(const KernelFacts& kernel) {
+  return !kernel.unresolved.empty() ||
+         std::ranges::any_of(kernel.traffic, [](const ArrayTraffic& traffic) {
+           return traffic.kind == AccessKind::kRead;
+         });
+}
+
+std::string by_name(const KernelFacts& kernel, std::string_view name) {
   const std::string folded = fold_name(name.substr(0, 300));
   for (const Purpose& purpose : purposes()) {
+    if (purpose.writes_only && may_read(kernel)) continue;
     for (const std::string_view glob : purpose.names) {
       if (!glob_matches(glob, folded)) continue;
       std::string what(purpose.what);
@@ -70,6 +80,15 @@ bool is_about(std::string_view doc, std::string_view name) {
   return std::ranges::any_of(split(folded, '_'), [&](std::string_view word) {
     return word.size() > 3 && word != "kernel" && text.find(word) != std::string::npos;
   });
+}
+
+// A file's name tells what its kernel is for, and not what each of several is for. Kernels are in
+// order of file and line.
+bool has_neighbours(const CodeFacts& facts, const KernelFacts& kernel) {
+  const auto in_file = std::ranges::equal_range(facts.kernels, kernel.at.file, {},
+                                                [](const KernelFacts& k) { return k.at.file; });
+  return !in_file.empty() &&
+         (in_file.front().name != kernel.name || in_file.back().name != kernel.name);
 }
 
 // The first sentence of a docstring, where it is one.
@@ -148,12 +167,12 @@ std::string kernel_purpose(const CodeFacts& facts, const KernelFacts& kernel) {
   std::string what = by_docstring(kernel);
   const char* source = "docstring";
   if (what.empty()) {
-    what = by_name(kernel.name);
+    what = by_name(kernel, kernel.name);
     source = "name";
   }
-  if (what.empty()) {
+  if (what.empty() && !has_neighbours(facts, kernel)) {
     const std::string_view file = file_name(facts.files[kernel.at.file].path);
-    what = by_name(file.substr(0, file.find('.')));
+    what = by_name(kernel, file.substr(0, file.find('.')));
     source = "file's name";
   }
   std::vector<std::string> parts;
@@ -165,7 +184,7 @@ std::string kernel_purpose(const CodeFacts& facts, const KernelFacts& kernel) {
     parts.push_back(counted(open, "more access", "more accesses") + " not resolved");
   for (std::string& way : by_code(kernel)) parts.push_back(std::move(way));
   if (what.empty() && parts.empty()) return "";
-  std::string out = what.empty() ? "" : fmt::format("{} (by its {})", md_text(what), source);
+  std::string out = what.empty() ? "" : fmt::format("{} (by its {})", md_words(what), source);
   if (!out.empty() && out[0] >= 'a' && out[0] <= 'z') out[0] = static_cast<char>(out[0] - 32);
   if (parts.empty()) return out;
   std::string rest = fmt::format("{}", fmt::join(parts, "; "));

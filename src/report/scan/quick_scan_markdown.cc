@@ -245,7 +245,7 @@ void add_short_request_path(const CodeFacts& facts, std::string& out) {
                           path.kernels_reached == 0
                               ? std::string("no kernel reached")
                               : counted(path.kernels_reached, "kernel reached", "kernels reached"))
-            : fmt::format("{}not followed to a kernel beyond {}\n", entry,
+            : fmt::format("{}the calls that were resolved from {} reach no kernel\n", entry,
                           md_code(shortened(path.hops[0].function, 50)));
   }
   if (shown.empty()) out += "No entry point was followed to a kernel.\n";

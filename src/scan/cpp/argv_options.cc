@@ -21,6 +21,8 @@ class ArgvOptions {
         compared_text(i);
       }
       if (source_.is(i, "==")) compared_value(i);
+      if (source_.is(i, "switch") && source_.is(i + 1, "(")) switched_letters(i + 2);
+      if (source_.tokens[i].kind == TokenKind::kString) looked_up(i);
       if (source_.is(i, ".") && is_element(i - 1)) compared_begin(i);
       if (source_.is(i, ".") && source_.is(i + 1, "compare")) compared_argument(i);
     }
@@ -140,6 +142,62 @@ class ArgvOptions {
     if (argument && is_option_name(spelled)) add(name, spelled, false);
   }
 
+  // find_int(argc, argv, "-gpu", 0): a function of the program that searches its arguments.
+  void looked_up(size_t text) {
+    if (text < 5 || !source_.is(text - 1, ",") || !is_vector(text - 2)) return;
+    size_t before = text - 3;
+    if (source_.is(before, ")")) {  // (const char**)argv
+      while (before > 0 && text - before < 10 && !source_.is(before, "(")) --before;
+      if (before > 0) --before;
+    }
+    const bool counted = before >= 3 && source_.is(before, ",") && source_.is_name(before - 1) &&
+                         source_.is(before - 2, "(") && source_.is_name(before - 3);
+    const std::string spelled = string_text(source_.at(text));
+    if (!counted || !is_option_name(spelled)) return;
+    if (!source_.is(text + 1, ",") && !source_.is(text + 1, ")")) return;
+    const size_t had = out_.size();
+    add(text, spelled, false);
+    const auto arguments = option_arguments(source_, before - 2);
+    if (out_.size() == had || !arguments || arguments->ranges.size() != 4) return;
+    const OptionRange value = arguments->ranges[3];
+    const bool literal = value.last == value.first + 1 && !source_.is_name(value.first);
+    if (!literal) return;
+    const std::string quoted = string_text(source_.at(value.first));
+    out_.back().default_value = quoted.empty() ? std::string(source_.at(value.first)) : quoted;
+  }
+
+  // switch (argv[i - 1][1]) { case 'b': … }
+  void switched_letters(size_t at) {
+    if (at < switch_end_ || !is_vector(at) || !source_.is(at + 1, "[")) return;
+    const auto index = closing_near(source_, at + 1, 12);
+    if (!index || !source_.is(*index + 1, "[") || !source_.is(*index + 2, "1") ||
+        !source_.is(*index + 3, "]") || !source_.is(*index + 4, ")") ||
+        !source_.is(*index + 5, "{")) {
+      return;
+    }
+    size_t depth = 0;
+    for (size_t i = *index + 5; i + 2 < source_.size(); ++i) {
+      switch_end_ = i;
+      if (source_.is(i, "{")) ++depth;
+      if (source_.is(i, "}") && --depth == 0) return;
+      const bool letter = depth == 1 && source_.is(i, "case") &&
+                          source_.tokens[i + 1].kind == TokenKind::kCharacter &&
+                          source_.at(i + 1).size() == 3 && source_.at(i + 1)[1] != '-';
+      if (!letter) continue;
+      const size_t had = out_.size();
+      add(i + 1, std::string{'-', source_.at(i + 1)[1]}, true);
+      if (out_.size() > had) read_case(i + 3, out_.back());
+    }
+  }
+
+  // The statements of a case, up to the next.
+  void read_case(size_t first, Option& option) const {
+    size_t last = first;
+    const size_t end = std::min(source_.size(), first + kLongestArguments);
+    while (last < end && !source_.is(last, "break") && !source_.is(last, "case")) ++last;
+    read_setting(source_, {first, last, first}, argument_names(), option);
+  }
+
   // argv[i][1] == 'b', also with && argv[i][2] == 's': -bs
   void compared_characters(size_t at) {
     const auto first = compared_character(at, "1");
@@ -220,15 +278,20 @@ class ArgvOptions {
       const size_t end = std::min(source_.size(), first + kLongestArguments);
       while (last < end && !source_.is(last, ";")) ++last;
     }
-    std::vector<std::string_view> arguments(vectors_.begin(), vectors_.end());
-    arguments.insert(arguments.end(), elements_.begin(), elements_.end());
-    read_setting(source_, {first, last, token}, arguments, option);
+    read_setting(source_, {first, last, token}, argument_names(), option);
+  }
+
+  std::vector<std::string_view> argument_names() const {
+    std::vector<std::string_view> names(vectors_.begin(), vectors_.end());
+    names.insert(names.end(), elements_.begin(), elements_.end());
+    return names;
   }
 
   const TokenList& source_;
   std::set<std::string_view> vectors_, elements_;
   std::set<std::string> seen_;
   size_t last_condition_ = SIZE_MAX;
+  size_t switch_end_ = 0;
   std::vector<Option> out_;
 };
 

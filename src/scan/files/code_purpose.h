@@ -26,6 +26,8 @@ inline CodePurpose purpose_of(std::string_view path) {
                                   Folder{"unittests", kTest},
                                   Folder{"unit_tests", kTest},
                                   Folder{"perf_tests", kTest},
+                                  Folder{"gtest", kTest},
+                                  Folder{"pytest", kTest},
                                   Folder{"bench", kBenchmark},
                                   Folder{"benchs", kBenchmark},
                                   Folder{"benchmark", kBenchmark},
@@ -50,6 +52,8 @@ inline CodePurpose purpose_of(std::string_view path) {
     const std::string_view folder = path.substr(0, slash);
     if (folder.starts_with('.')) found = std::min(found, kTending);
     if (folder.starts_with("test_") || folder.starts_with("tests_")) found = kTest;
+    if (folder.starts_with("example_") || folder.starts_with("examples_"))
+      found = std::min(found, kExample);
     const auto* known = std::ranges::find(folders, folder, &Folder::name);
     if (known != folders.end() && (root || !known->at_root))
       found = std::min(found, known->purpose);

@@ -6,6 +6,7 @@
 
 #include "scan/facts/code_names.h"
 #include "scan/facts/fact_names.h"
+#include "scan/files/code_purpose.h"
 #include "scan/link/request_search.h"
 
 namespace fathom {
@@ -182,6 +183,10 @@ class RequestPathFinder {
     // A kernel that is called like the entry point is what it is for.
     std::stable_partition(kernels.begin(), kernels.end(), [&](const auto& kernel) {
       return share_name(entry.name, facts_.kernels[kernel.first].name);
+    });
+    // A plug-in that shows how one is written is not what a request runs.
+    std::stable_partition(kernels.begin(), kernels.end(), [&](const auto& kernel) {
+      return !is_test_or_example(facts_.files[facts_.kernels[kernel.first].at.file].path);
     });
     for (size_t i = 0; i < std::min(kernels.size(), kMaxPaths); ++i) {
       const auto& [kernel, arrived] = kernels[i];

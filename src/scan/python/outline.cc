@@ -367,6 +367,40 @@ std::optional<Outline::ParameterPlace> Outline::parameter(uint32_t function,
   return {};
 }
 
+namespace {
+
+// rows: int = 4, width = 8: an assignment that was commented out describes nothing. Prose goes on
+// behind the value: "rows = 4 is enough".
+bool is_assignment(std::string_view text) {
+  const auto blanks = [&] {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  };
+  const auto name = [&] {
+    const size_t end =
+        text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+    const std::string_view found = text.substr(0, end);
+    text.remove_prefix(found.size());
+    return !found.empty() && (found[0] < '0' || found[0] > '9');
+  };
+  if (!name()) return false;
+  blanks();
+  if (text.starts_with(':')) {
+    text.remove_prefix(1);
+    blanks();
+    if (!name()) return false;
+    if (text.starts_with('[')) text.remove_prefix(std::min(text.find(']') + 1, text.size()));
+    blanks();
+  }
+  if (!text.starts_with('=') || text.starts_with("==")) return false;
+  text.remove_prefix(1);
+  blanks();
+  if (text.empty()) return false;
+  if (text[0] == '"' || text[0] == '\'') return text.find(text[0], 1) + 1 == text.size();
+  return text.find(' ') == std::string_view::npos;
+}
+
+}  // namespace
+
 std::string Outline::comment_at(uint32_t line_first, uint32_t line_last, bool above) const {
   const std::vector<Comment>& comments = tree.tokens.comments;
   const auto stripped = [&](const Comment& comment) {
@@ -374,7 +408,8 @@ std::string Outline::comment_at(uint32_t line_first, uint32_t line_last, bool ab
     const size_t begin = text.find_first_not_of("#: \t");
     text = begin == std::string_view::npos ? "" : text.substr(begin);
     const size_t end = text.find_last_not_of(" \t\r");
-    return std::string(end == std::string_view::npos ? "" : text.substr(0, end + 1));
+    text = end == std::string_view::npos ? "" : text.substr(0, end + 1);
+    return std::string(is_assignment(text) ? "" : text);
   };
   const auto after =
       std::lower_bound(comments.begin(), comments.end(), line_first,
