@@ -355,10 +355,14 @@ HEADER = """# What ops of PyTorch with the vendor's libraries take on an H200: `
 #   function     of data/op_families/op_costs.tsv; empty: the row is of this op alone
 #   op           as it was called
 #   spec         arithmetic of the op; matrix_tf32: FP32 operands on tensor cores
-#   a b c d      gemm: M, N, K, batch; attention: batch x heads, queries, keys, head size; empty: compared by bytes
+#   a b c d      gemm: M, N, K, batch; attention: batch x heads, queries, keys, head size; lookup: rows, bytes of a row;
+#                empty: compared by bytes
 #   layout       gemm: k where the summed dimension of A, of B is contiguous, else m, n
 #   flops, bytes, micros
-function	op	spec	a	b	c	d	layout	flops	bytes	micros"""
+# lookup: the time of a row, where a row is a block of vectorized_gather_kernel and fills its 32 loads of 16 bytes. From the
+# recording tests/faults/recorded/gathered_then_summed.json.gz of an H200; four other recordings there have 0.60 ns a row too.
+function	op	spec	a	b	c	d	layout	flops	bytes	micros
+lookup	aten::gather	vector_fp32	1638400	512				0	1.69083e+09	986.2"""
 
 
 if __name__ == "__main__":

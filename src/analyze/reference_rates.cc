@@ -34,6 +34,7 @@ struct ReferenceTables {
   // By function and spec, and by op and spec; the latter in the order of bytes.
   std::map<std::pair<std::string_view, std::string_view>, std::vector<MeasuredRow>> by_shape;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<MeasuredRow>> by_bytes;
+  double lookup_row_seconds = 0, lookup_row_bytes = 0;
 };
 
 double table_number(std::string_view text) {
@@ -59,6 +60,11 @@ const ReferenceTables& reference_tables() {
       measured.bytes = cost.bytes;
       measured.seconds = table_number(row[10]) / 1e6;
       measured.layout = row[7];
+      if (row[0] == "lookup") {
+        made.lookup_row_seconds = measured.seconds / table_number(row[3]);
+        made.lookup_row_bytes = table_number(row[4]);
+        continue;
+      }
       const auto bound = bound_of(cost, &measured_platform());
       if (!bound || measured.seconds <= 0) continue;
       measured.efficiency = bound->seconds() / measured.seconds;
@@ -219,6 +225,27 @@ double seconds_by_bytes(const std::vector<MeasuredRow>& rows, double bytes) {
   return below->seconds * std::pow(above->seconds / below->seconds, part);
 }
 
+// The last number of "[1000,128]".
+double last_of_list(std::string_view list) {
+  const size_t comma = list.rfind(',');
+  return table_number(list.substr(comma == std::string_view::npos ? 1 : comma + 1));
+}
+
+// A lookup of rows runs a block for each, so that many short rows take longer than their bytes.
+// Rows that are too narrow for a block's loads are a fault: nothing is usual for them.
+double seconds_by_rows(const UsualQuestion& q) {
+  const std::vector<CostParam>& params = q.cost->params;
+  const auto table = std::ranges::find(params, "op_shape", &CostParam::name);
+  const auto elements = cost_param(*q.cost, "num_output_elems");
+  if (cost_function_of(q.op) != "gather" || table == params.end() || !elements) return 0;
+  const double width = last_of_list(table->json);
+  const double rows = width > 0 ? *elements / width : 0;
+  const ReferenceTables& tables = reference_tables();
+  // Each row is read and written.
+  if (rows < 1 || q.cost->bytes < 2 * rows * tables.lookup_row_bytes) return 0;
+  return rows * tables.lookup_row_seconds;
+}
+
 // On the GPU that was measured.
 std::optional<double> measured_seconds(const UsualQuestion& q) {
   if (const auto shape = shape_of(q)) {
@@ -237,7 +264,7 @@ std::optional<double> measured_seconds(const UsualQuestion& q) {
     for (const std::string_view spec : similar_specs(q.cost->spec)) {
       const auto found = reference_tables().by_bytes.find({op, spec});
       if (found != reference_tables().by_bytes.end())
-        return seconds_by_bytes(found->second, q.cost->bytes);
+        return std::max(seconds_by_bytes(found->second, q.cost->bytes), seconds_by_rows(q));
     }
   }
   return {};

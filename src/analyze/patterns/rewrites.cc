@@ -7,6 +7,7 @@
 #include "analyze/finding_parts.h"
 #include "analyze/patterns/pattern_finding.h"
 #include "analyze/patterns/patterns.h"
+#include "analyze/priority.h"
 #include "base/count_text.h"
 
 namespace fathom::patterns {
@@ -262,11 +263,12 @@ std::optional<size_t> gather_before(const PatternInput& in, size_t place, int64_
 }  // namespace
 
 // A sparse product in separate ops: rows of one end of the edges are read, written, and added to
-// rows of the other end.
+// rows of the other end. Ops between that compute on the written rows are the fault; a lookup and
+// an addition alone are the library's own form of it, and a sparse product is another choice.
 std::vector<Finding> scattered_messages(const PatternInput& in) {
   constexpr double kForCertain = 0.3;  // of the time: messages are neither written nor read again
   MatchedCalls found;
-  double limit = 0;
+  double limit = 0, certain = 0;
   size_t times = 0;
   std::string chain;
   for (size_t i = 0; i < in.calls().size(); ++i) {
@@ -280,13 +282,20 @@ std::vector<Finding> scattered_messages(const PatternInput& in) {
     const auto begin = gather_before(in, i, elements_of(*source));
     if (!begin) continue;
     std::string ops;
+    double chained = 0;
+    bool computes = false;
     for (size_t k = *begin; k <= i; ++k) {
-      found.add(in.calls()[k], false);
+      const AssessedCall& part = in.calls()[k];
+      found.add(part, false);
+      chained += seconds_of(part.time) * part.assessed->counted;
+      computes =
+          computes || (k > *begin && k < i && reads_elements(in.view(part), elements_of(*source)));
       std::string_view name = in.calls()[k].assessed->group->key.name;
       name.remove_prefix(name.starts_with("aten::") ? 6 : 0);
       ops += (ops.empty() ? "" : " → ") + std::string(name);
     }
     if (chain.empty()) chain = ops;
+    if (computes) certain += kForCertain * chained;
     if (in.memory_rate())
       limit +=
           (bytes_of(*source).value_or(0) + 2 * bytes_of(*target).value_or(0)) / *in.memory_rate();
@@ -300,11 +309,12 @@ std::vector<Finding> scattered_messages(const PatternInput& in) {
                   "time: a product with a sparse matrix in separate ops.",
                   per_step(in, times, "chain", "chains"), micros_text(nanos_from(found.seconds()))),
       Confidence::kMedium};
-  return {pattern_finding(
+  const std::string least_when = certain > 0 ? "messages are not written to memory" : "";
+  Finding finding = pattern_finding(
       in, std::move(text), found,
-      {std::min(most, kForCertain * found.counted()), most, "messages are not written to memory",
-       "one sparse product at full "
-       "bandwidth"})};
+      {std::min(most, certain), most, least_when, "one sparse product at full bandwidth"});
+  if (certain == 0) rate_pattern(finding, false);
+  return {std::move(finding)};
 }
 
 }  // namespace fathom::patterns
